@@ -1,0 +1,13 @@
+/** Exit codes of every command, after sysexits(3). Documented in docs/cli.md. */
+export const exitCodes = {
+  ok: 0,
+  failed: 1,
+  /** Anomalies, or a failed verdict, were found. */
+  found: 2,
+  usage: 64,
+  unavailable: 69,
+  internal: 70,
+  config: 78,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];

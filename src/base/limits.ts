@@ -1,0 +1,22 @@
+/**
+ * Limits that no configuration moves. What an operator may set is in config/schema.ts; what is
+ * here bounds memory and work whatever is configured. Reaching one is counted with a reason.
+ */
+export const limits = {
+  /** Distinct stage names one ingest process tells apart; later ones count as `__other__`. */
+  stageNames: 256,
+  /** Stages in one event. */
+  stagesPerEvent: 64,
+  /** Events in one message. */
+  eventsPerMessage: 100_000,
+  /** Nesting of one event's JSON. */
+  nestingDepth: 64,
+  /** Bytes of a rejected message that its dead letter carries. */
+  deadLetterBytes: 64 * 1024,
+  /** Distinct dimension and facet values an ingest process interns before it starts anew. */
+  internedValues: 1_000_000,
+  /** Values a facet keeps per model and minute in a chunk; later ones count as `__other__`. */
+  facetValues: 128,
+  /** Slowest requests kept per series and window of a chunk. */
+  exemplarsPerWindow: 3,
+} as const;

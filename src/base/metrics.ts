@@ -1,0 +1,60 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Every metric of a tailmark process. One set per process; tests make their own. */
+export interface Metrics {
+  readonly registry: Registry;
+  readonly eventsConsumed: Counter;
+  readonly eventsAggregated: Counter;
+  readonly eventsDropped: Counter<'reason'>;
+  readonly eventsOverflowed: Counter;
+  readonly chunksFlushed: Counter;
+  readonly chunkRows: Counter;
+  readonly chunkFlushSeconds: Histogram;
+  readonly sinkErrors: Counter<'code'>;
+  readonly deadLetters: Counter;
+  readonly lagMessages: Gauge<'topic' | 'partition'>;
+  readonly watermarkSeconds: Gauge<'topic' | 'partition'>;
+  readonly openSeries: Gauge;
+  readonly windowsJudged: Counter;
+  readonly anomalies: Counter<'event'>;
+  readonly alertsFailed: Counter<'target'>;
+}
+
+/** Names follow Prometheus: `tailmark_<noun>_<unit>[_total]`, base units, few labels. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Counter<L>({ name: `tailmark_${name}`, help, labelNames: [...labelNames], registers });
+  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Gauge<L>({ name: `tailmark_${name}`, help, labelNames: [...labelNames], registers });
+  return {
+    registry,
+    eventsConsumed: counter('events_consumed_total', 'Timing events read, good or bad.'),
+    eventsAggregated: counter('events_aggregated_total', 'Events counted in their own series.'),
+    eventsDropped: counter('events_dropped_total', 'Events not counted, by reason.', ['reason']),
+    eventsOverflowed: counter('events_overflowed_total', 'Events counted in __other__.'),
+    chunksFlushed: counter('chunks_flushed_total', 'Chunks stored and committed.'),
+    chunkRows: counter('chunk_rows_total', 'Rows inserted into ClickHouse.'),
+    chunkFlushSeconds: new Histogram({
+      name: 'tailmark_chunk_flush_seconds',
+      help: 'From sealing a chunk to its final commit.',
+      buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
+      registers,
+    }),
+    sinkErrors: counter('sink_errors_total', 'Failed inserts, by ClickHouse error.', ['code']),
+    deadLetters: counter('dead_letters_total', 'Messages written to the dead-letter topic.'),
+    lagMessages: gauge('lag_messages', 'Messages behind the end of the partition.', [
+      'topic',
+      'partition',
+    ]),
+    watermarkSeconds: gauge('watermark_timestamp_seconds', 'Event time reached.', [
+      'topic',
+      'partition',
+    ]),
+    openSeries: gauge('open_series', 'Series and windows held in open chunks.'),
+    windowsJudged: counter('windows_judged_total', 'Windows the detector has judged.'),
+    anomalies: counter('anomaly_events_total', 'Anomaly events, by kind.', ['event']),
+    alertsFailed: counter('alert_failures_total', 'Deliveries given up.', ['target']),
+  };
+}

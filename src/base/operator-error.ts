@@ -1,0 +1,54 @@
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+
+/** Every code an operator can meet; each has an entry in docs/errors.md, which a test holds. */
+export const errorCodes = [
+  'TAILMARK_USAGE',
+  'TAILMARK_CONFIG_INVALID',
+  'TAILMARK_CONFIG_UNREADABLE',
+  'TAILMARK_KAFKA_UNREACHABLE',
+  'TAILMARK_KAFKA_AUTH',
+  'TAILMARK_KAFKA_TOPIC_MISSING',
+  'TAILMARK_KAFKA_FAILED',
+  'TAILMARK_CLICKHOUSE_UNREACHABLE',
+  'TAILMARK_CLICKHOUSE_AUTH',
+  'TAILMARK_CLICKHOUSE_FAILED',
+  'TAILMARK_SCHEMA_MISSING',
+  'TAILMARK_SCHEMA_CHANGED',
+  'TAILMARK_LOCAL_IN_USE',
+  'TAILMARK_LOCAL_START_FAILED',
+  'TAILMARK_LOCAL_JAVA_MISSING',
+  'TAILMARK_LOCAL_ENGINE_MISSING',
+  'TAILMARK_PORT_TAKEN',
+  'TAILMARK_PATH_UNWRITABLE',
+  'TAILMARK_FILE_UNREADABLE',
+  'TAILMARK_STALLED',
+] as const;
+
+export type ErrorCode = (typeof errorCodes)[number];
+
+export interface OperatorErrorOptions {
+  /** What to do about it, as a sentence with the setting or command to use. */
+  readonly hint?: string;
+  /** @default {exitCodes.failed} */
+  readonly exitCode?: ExitCode;
+  readonly cause?: unknown;
+}
+
+/**
+ * Something the operator can mend. The message follows one form: "Cannot <do> as <field> must
+ * <rule>: it is <value>". Printed without a stack; our own bugs are not of this class.
+ */
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError';
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly exitCode: ExitCode;
+
+  constructor(code: ErrorCode, message: string, options: OperatorErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    const { hint, exitCode = exitCodes.failed } = options;
+    this.code = code;
+    this.hint = hint;
+    this.exitCode = exitCode;
+  }
+}

@@ -1,0 +1,16 @@
+/** Where a command reads and writes, so that tests run it in process. */
+export interface Io {
+  /** Results. */
+  out(text: string): void;
+  /** Messages, progress and errors. */
+  err(text: string): void;
+  readonly stdin: NodeJS.ReadableStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether results go to a terminal: colours and tables rather than plain lines. */
+  readonly isTty: boolean;
+  /** Whether messages go to a terminal: progress bars redraw rather than print lines. */
+  readonly isErrTty: boolean;
+  readonly color: boolean;
+  /** Aborted by SIGINT and SIGTERM: finish what was begun, then return. */
+  readonly signal: AbortSignal;
+}

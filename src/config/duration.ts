@@ -1,0 +1,32 @@
+import { z } from 'zod';
+
+const unitsMs = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+} as const;
+const pattern = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;
+
+/**
+ * Milliseconds of a duration as Prometheus writes them: a number and one unit, `500ms`, `10s`,
+ * `5m`, `24h`, `7d`, `2w`. undefined if it is none.
+ */
+export function parseDuration(text: string): number | undefined {
+  const match = pattern.exec(text);
+  if (match === null) return undefined;
+  return Number(match[1]) * unitsMs[match[2] as keyof typeof unitsMs];
+}
+
+/** A configured duration: text in the file, milliseconds in the program. */
+export function duration(limits: { readonly minMs: number; readonly maxMs: number }) {
+  return z
+    .string()
+    .regex(pattern, 'must be a number and a unit: 500ms, 10s, 5m, 24h, 7d')
+    .transform((text) => parseDuration(text) as number)
+    .refine((ms) => ms >= limits.minMs && ms <= limits.maxMs, {
+      error: `must lie between ${limits.minMs} ms and ${limits.maxMs} ms`,
+    });
+}

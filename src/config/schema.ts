@@ -1,0 +1,296 @@
+import { z } from 'zod';
+import { dimensions } from '../base/dimensions.ts';
+import { facets } from '../base/facets.ts';
+import { duration } from './duration.ts';
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+const topicName = z
+  .string()
+  .regex(/^[a-zA-Z0-9._-]{1,249}$/, 'must be a Kafka topic name: letters, digits, ".", "_", "-"');
+const quantile = z.number().gt(0).lt(1);
+const retention = (text: string, what: string) =>
+  duration({ minMs: hour, maxMs: 3650 * day })
+    .prefault(text)
+    .describe(what);
+
+const tls = z
+  .strictObject({
+    ca_file: z.string().optional().describe('PEM file of the authority that signed the server.'),
+    cert_file: z.string().optional().describe('PEM file of the client certificate (mTLS).'),
+    key_file: z.string().optional().describe('PEM file of the client key (mTLS).'),
+    server_name: z.string().optional().describe('Name to expect in the server certificate.'),
+  })
+  .describe('TLS to the server. An empty block means TLS with the system authorities.');
+
+const sasl = z
+  .strictObject({
+    mechanism: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']).describe('SASL mechanism.'),
+    username: z.string().min(1).describe('User name.'),
+    password: z.string().optional().describe('Password. Prefer password_file or the environment.'),
+    password_file: z.string().optional().describe('File whose first line is the password.'),
+  })
+  .describe('SASL login.');
+
+const kafka = z
+  .strictObject({
+    brokers: z
+      .array(z.string().regex(/^[^\s:]+:\d+$/, 'must be host:port'))
+      .min(1)
+      .default(['127.0.0.1:9092'])
+      .describe('Bootstrap brokers, host:port.'),
+    topics: z
+      .array(topicName)
+      .min(1)
+      .default(['inference.timings.v1'])
+      .describe('Topics that hold timing events.'),
+    group_id: z.string().min(1).max(249).default('tailmark').describe('Consumer group.'),
+    client_id: z.string().min(1).max(249).default('tailmark').describe('Name seen in broker logs.'),
+    start_from: z
+      .enum(['earliest', 'latest'])
+      .default('earliest')
+      .describe('Where a group without a committed offset begins.'),
+    dead_letter_suffix: z
+      .string()
+      .regex(/^[a-zA-Z0-9._-]+$/)
+      .default('.dlq')
+      .describe('Appended to a topic to name its dead-letter topic.'),
+    session_timeout: duration({ minMs: 6 * second, maxMs: 5 * minute })
+      .prefault('10s')
+      .describe('A member silent for longer loses its partitions.'),
+    max_bytes_per_partition: z
+      .int()
+      .min(64 * 1024)
+      .max(64 * 1024 * 1024)
+      .default(4 * 1024 * 1024)
+      .describe('Most bytes of one partition in one fetch.'),
+    tls: tls.optional(),
+    sasl: sasl.optional(),
+  })
+  .prefault({})
+  .describe('The cluster that carries timing events and anomalies.');
+
+const source = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('kafka').describe('Read the topics of the kafka block.') }),
+    z.strictObject({
+      type: z.literal('file').describe('Read one NDJSON file, gzipped if it ends in .gz.'),
+      path: z.string().min(1).describe('The file.'),
+    }),
+    z.strictObject({ type: z.literal('stdin').describe('Read NDJSON from standard input.') }),
+  ])
+  .prefault({ type: 'kafka' })
+  .describe('Where events come from.');
+
+const clickhouse = z
+  .strictObject({
+    url: z
+      .url({ protocol: /^https?$/ })
+      .default('http://127.0.0.1:8123')
+      .describe('HTTP address.'),
+    database: z
+      .string()
+      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be letters, digits and "_"')
+      .default('tailmark')
+      .describe('Database of all tables.'),
+    username: z.string().default('default').describe('User.'),
+    password: z.string().default('').describe('Password. Prefer password_file or the environment.'),
+    password_file: z.string().optional().describe('File whose first line is the password.'),
+    ca_file: z.string().optional().describe('PEM file of the authority, for https.'),
+    request_timeout: duration({ minMs: second, maxMs: hour })
+      .prefault('60s')
+      .describe('Longest a single statement may take.'),
+    retention: z
+      .strictObject({
+        chunk_rows: retention('2d', 'Landing rows; only for looking into a chunk.'),
+        latency_10s: retention('7d', '10-second windows.'),
+        latency_1m: retention('30d', '1-minute windows.'),
+        latency_1h: retention('400d', '1-hour windows.'),
+        latency_1d: retention('1825d', '1-day windows.'),
+        drivers_1m: retention('14d', 'What slow requests had in common, per minute.'),
+        exemplars: retention('14d', 'The slowest requests of each window.'),
+        anomalies: retention('400d', 'Anomalies and their lifecycle.'),
+        baselines: retention('90d', 'What the detector compared with.'),
+        flushes: retention('400d', 'The ledger that verify reads.'),
+      })
+      .prefault({})
+      .describe('How long rows are kept, by event time (chunk_rows: by arrival).'),
+  })
+  .prefault({})
+  .describe('Where windows, the ledger and anomalies are stored.');
+
+const windows = z
+  .strictObject({
+    dimensions: z
+      .array(z.enum(dimensions))
+      .min(1)
+      .default(['model', 'version', 'request_type', 'region', 'cold_start'])
+      .describe('What tells one series from another. `model` must be among them.'),
+    facets: z
+      .array(z.enum(facets))
+      .default([...facets])
+      .describe('What is kept beside, to say which requests were slow.'),
+    allowed_lateness: duration({ minMs: 0, maxMs: 30 * day })
+      .prefault('24h')
+      .describe('Events this far behind their partition still count; older ones are dead letters.'),
+    max_future: duration({ minMs: 0, maxMs: day })
+      .prefault('5m')
+      .describe('Events this far ahead of the clock still count; later ones are dead letters.'),
+    idle_partition: duration({ minMs: second, maxMs: hour })
+      .prefault('30s')
+      .describe('A partition silent for this long no longer holds windows open.'),
+    grace: duration({ minMs: 0, maxMs: hour })
+      .prefault('2s')
+      .describe('How far the watermark must pass a window before it is judged.'),
+  })
+  .refine((value) => value.dimensions.includes('model'), {
+    path: ['dimensions'],
+    error: 'must include model',
+  })
+  .prefault({})
+  .describe('Event-time windows and what a series is.');
+
+const ingest = z
+  .strictObject({
+    flush_interval: duration({ minMs: 100, maxMs: 5 * minute })
+      .prefault('5s')
+      .describe('How often a partition’s open chunk is stored.'),
+    flush_max_rows: z
+      .int()
+      .min(100)
+      .max(1_000_000)
+      .default(50_000)
+      .describe('Rows that seal a chunk early.'),
+    flush_max_events: z
+      .int()
+      .min(1)
+      .max(100_000_000)
+      .default(5_000_000)
+      .describe('Events that seal a chunk early.'),
+  })
+  .prefault({})
+  .describe('From records to chunks.');
+
+const limits = z
+  .strictObject({
+    max_message_bytes: z
+      .int()
+      .min(1024)
+      .max(256 * 1024 * 1024)
+      .default(16 * 1024 * 1024)
+      .describe('Longest message.'),
+    max_duration: duration({ minMs: second, maxMs: 30 * day })
+      .prefault('1h')
+      .describe('Longest duration of a stage or total.'),
+    max_series: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .default(20_000)
+      .describe('Series and windows in one chunk; later ones count as __other__.'),
+    max_dimension_bytes: z.int().min(8).max(4096).default(256).describe('Longest dimension value.'),
+  })
+  .prefault({})
+  .describe('Bounds on what comes in.');
+
+const detect = z
+  .strictObject({
+    interval: duration({ minMs: 100, maxMs: 10 * minute })
+      .prefault('2s')
+      .describe('How often completed windows are looked for.'),
+    window: duration({ minMs: 10 * second, maxMs: hour })
+      .prefault('10s')
+      .describe('Length of a judged window: a multiple of 10 s.'),
+    baseline: duration({ minMs: minute, maxMs: 35 * day })
+      .prefault('1h')
+      .describe('The recent past that a window is compared with.'),
+    min_baseline_windows: z
+      .int()
+      .min(5)
+      .max(10_000)
+      .default(20)
+      .describe('Fewer windows than this make no baseline: nothing is judged.'),
+    quantiles: z.array(quantile).min(1).default([0.95, 0.99]).describe('Tails that are judged.'),
+    page_budget_per_week: z
+      .number()
+      .gt(0)
+      .max(10_000)
+      .default(1)
+      .describe('False pages accepted a week over all series.'),
+    min_effect_ratio: z
+      .number()
+      .min(1)
+      .default(1.3)
+      .describe('A tail must grow by at least this factor.'),
+    min_effect_ms: z.number().min(0).default(5).describe('A tail must grow by at least this much.'),
+    min_requests: z
+      .int()
+      .min(1)
+      .default(100)
+      .describe('Fewer requests in a window are never judged.'),
+    resolve_windows: z
+      .int()
+      .min(1)
+      .max(1_000)
+      .default(3)
+      .describe('Quiet windows in a row that resolve an anomaly.'),
+  })
+  .prefault({})
+  .describe('When a tail is anomalous.');
+
+const alert = z
+  .strictObject({
+    topic: topicName
+      .default('inference.latency-anomalies.v1')
+      .describe('Topic for anomaly events.'),
+    webhooks: z
+      .array(
+        z.strictObject({
+          url: z.url({ protocol: /^https?$/ }).describe('Receives a POST per event.'),
+          timeout: duration({ minMs: 100, maxMs: minute })
+            .prefault('5s')
+            .describe('Longest wait for an answer.'),
+          secret_file: z
+            .string()
+            .optional()
+            .describe('File whose first line signs requests (Standard Webhooks).'),
+        }),
+      )
+      .default([])
+      .describe('Where anomaly events are posted.'),
+    runbook_url: z.url().optional().describe('Put into every event.'),
+  })
+  .prefault({})
+  .describe('Where anomalies go.');
+
+const http = z
+  .strictObject({
+    listen: z
+      .string()
+      .regex(/^[^\s:]+:\d+$/, 'must be host:port')
+      .default('127.0.0.1:9464')
+      .describe('Address of /healthz, /readyz and /metrics. Port 0 takes any free one.'),
+  })
+  .prefault({})
+  .describe('Health and metrics.');
+
+const log = z
+  .strictObject({
+    level: z
+      .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
+      .default('info')
+      .describe('Least level written.'),
+  })
+  .prefault({})
+  .describe('Logs: JSON lines on standard error.');
+
+/** Every setting, its default and its documentation. docs/configuration.md is made from it. */
+export const configSchema = z
+  .strictObject({ kafka, source, clickhouse, windows, ingest, limits, detect, alert, http, log })
+  .describe('tailmark configuration');
+
+/** A checked configuration: durations are milliseconds, every default is filled in. */
+export type Config = z.output<typeof configSchema>;

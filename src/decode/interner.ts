@@ -1,0 +1,100 @@
+/**
+ * Gives each distinct string a small id, straight from its bytes: the hot path compares and keys
+ * by id and makes no string. Id 0 is the empty string. Ids stay valid until `clear`.
+ *
+ * Open addressing over FNV-1a hashes, linear probing, at most half full. O(length) a look-up.
+ */
+export class Interner {
+  readonly #capacity: number;
+  #slots = new Int32Array(1024).fill(-1);
+  #hashes = new Int32Array(512);
+  #bytes: Buffer[] = [];
+  #texts: string[] = [];
+
+  /** @param capacity most strings it takes; `intern` answers -1 beyond it. */
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+    this.clear();
+  }
+
+  /** Distinct strings held, the empty one among them. */
+  get size(): number {
+    return this.#texts.length;
+  }
+
+  /** Forgets every string but the empty one. */
+  clear(): void {
+    this.#slots = new Int32Array(1024).fill(-1);
+    this.#hashes = new Int32Array(512);
+    this.#bytes = [];
+    this.#texts = [];
+    this.#add(Buffer.alloc(0), hashOf(Buffer.alloc(0), 0, 0));
+  }
+
+  /** Id of the UTF-8 string `bytes[start, end)`, or -1 if it is new and the interner is full. */
+  intern(bytes: Uint8Array, start: number, end: number): number {
+    const hash = hashOf(bytes, start, end);
+    const mask = this.#slots.length - 1;
+    const length = end - start;
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const id = this.#slots[slot] as number;
+      if (id < 0) break;
+      if (this.#hashes[id] !== hash) continue;
+      const known = this.#bytes[id] as Buffer;
+      if (known.length !== length) continue;
+      let i = 0;
+      while (i < length && known[i] === bytes[start + i]) i++;
+      if (i === length) return id;
+    }
+    if (this.#texts.length >= this.#capacity) return -1;
+    return this.#add(Buffer.from(bytes.subarray(start, end)), hash);
+  }
+
+  /** Id of a string, as `intern`. */
+  internText(text: string): number {
+    const bytes = Buffer.from(text, 'utf8');
+    return this.intern(bytes, 0, bytes.length);
+  }
+
+  /** The string of an id that `intern` gave. */
+  text(id: number): string {
+    return this.#texts[id] as string;
+  }
+
+  /** The UTF-8 bytes of an id that `intern` gave; not to be written to. */
+  utf8(id: number): Buffer {
+    return this.#bytes[id] as Buffer;
+  }
+
+  #add(bytes: Buffer, hash: number): number {
+    const id = this.#texts.length;
+    if ((id + 1) * 2 > this.#slots.length) this.#grow();
+    this.#hashes[id] = hash;
+    this.#bytes.push(bytes);
+    this.#texts.push(bytes.toString('utf8'));
+    this.#place(id, hash);
+    return id;
+  }
+
+  #place(id: number, hash: number): void {
+    const mask = this.#slots.length - 1;
+    let slot = hash & mask;
+    while ((this.#slots[slot] as number) >= 0) slot = (slot + 1) & mask;
+    this.#slots[slot] = id;
+  }
+
+  #grow(): void {
+    const hashes = new Int32Array(this.#slots.length);
+    hashes.set(this.#hashes);
+    this.#hashes = hashes;
+    this.#slots = new Int32Array(this.#slots.length * 2).fill(-1);
+    for (let id = 0; id < this.#texts.length; id++) this.#place(id, hashes[id] as number);
+  }
+}
+
+/** FNV-1a, 32 bits (Fowler, Noll, Vo), with a last mix so that the low bits serve as a slot. */
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = 0x811c9dc5;
+  for (let i = start; i < end; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193);
+  return hash ^ (hash >>> 15);
+}

@@ -1,0 +1,30 @@
+/**
+ * Why an event, or a whole message, was not counted: a closed list, documented in docs/event.md.
+ * `late` and `future` are the window's verdicts, all others the decoder's.
+ */
+export const rejectReasons = [
+  'tombstone',
+  'empty_message',
+  'message_too_large',
+  'too_many_events',
+  'invalid_utf8',
+  'invalid_json',
+  'not_an_object',
+  'too_deep',
+  'missing_ts',
+  'bad_ts',
+  'ts_out_of_range',
+  'missing_model',
+  'bad_dimension',
+  'bad_status',
+  'bad_field',
+  'missing_durations',
+  'bad_duration',
+  'duration_too_large',
+  'bad_stage_name',
+  'too_many_stages',
+  'late',
+  'future',
+] as const;
+
+export type RejectReason = (typeof rejectReasons)[number];

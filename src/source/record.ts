@@ -1,0 +1,19 @@
+/** One record of a partition, as every source gives it. */
+export interface SourceRecord {
+  readonly offset: number;
+  /** The record's timestamp (broker or producer), not the event's. */
+  readonly timestampMs: number;
+  /** null: a tombstone. */
+  readonly value: Buffer | null;
+}
+
+/** Consecutive records of one partition, in offset order, with possible gaps. */
+export interface RecordBatch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly records: readonly SourceRecord[];
+  /** Offset after the batch's last record, gaps included. */
+  readonly nextOffset: number;
+  /** Offset after the partition's last record, for the lag. */
+  readonly highWatermark: number;
+}
