@@ -1,0 +1,44 @@
+import type { TDigest } from '../sketch/t-digest.ts';
+
+/** Amounts per band of the request's total, in ascending order of the band number. */
+export interface Bands {
+  readonly bands: readonly number[];
+  readonly amounts: readonly number[];
+}
+
+/** What one stage of one series did in one window. */
+export interface StageSummary {
+  readonly stage: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly timeouts: number;
+  readonly cancelled: number;
+  readonly sumMs: number;
+  readonly minMs: number;
+  readonly maxMs: number;
+  readonly digest: TDigest;
+  /** `total`: requests per band. Other stages: their ms, summed over the requests of that band. */
+  readonly bands: Bands;
+  /** `total` only: total ms per band. */
+  readonly bandsMs: Bands;
+}
+
+/** The values of every known dimension; '' or false where a dimension is not configured. */
+export interface Series {
+  readonly service: string;
+  readonly model: string;
+  readonly version: string;
+  readonly request_type: string;
+  readonly region: string;
+  readonly host: string;
+  readonly tenant: string;
+  readonly cold_start: boolean;
+}
+
+/** One series in one complete window, by stage. */
+export interface SeriesWindow {
+  readonly windowStartMs: number;
+  readonly windowMs: number;
+  readonly series: Series;
+  readonly stages: ReadonlyMap<string, StageSummary>;
+}
