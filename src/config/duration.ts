@@ -20,6 +20,14 @@ export function parseDuration(text: string): number | undefined {
   return Number(match[1]) * unitsMs[match[2] as keyof typeof unitsMs];
 }
 
+/** Shortest text that `parseDuration` reads back as `ms`: `90s`, `5m`, `7d`. Weeks stay days. */
+export function formatDuration(ms: number): string {
+  for (const unit of ['d', 'h', 'm', 's'] as const) {
+    if (ms >= unitsMs[unit] && ms % unitsMs[unit] === 0) return `${ms / unitsMs[unit]}${unit}`;
+  }
+  return `${ms}ms`;
+}
+
 /** A configured duration: text in the file, milliseconds in the program. */
 export function duration(limits: { readonly minMs: number; readonly maxMs: number }) {
   return z
@@ -27,6 +35,7 @@ export function duration(limits: { readonly minMs: number; readonly maxMs: numbe
     .regex(pattern, 'must be a number and a unit: 500ms, 10s, 5m, 24h, 7d')
     .transform((text) => parseDuration(text) as number)
     .refine((ms) => ms >= limits.minMs && ms <= limits.maxMs, {
-      error: `must lie between ${limits.minMs} ms and ${limits.maxMs} ms`,
-    });
+      error: `must lie between ${formatDuration(limits.minMs)} and ${formatDuration(limits.maxMs)}`,
+    })
+    .meta({ duration: limits });
 }
