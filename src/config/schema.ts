@@ -8,10 +8,21 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
+// `form`, `secret` and `duration` are metadata for messages and documents: what the text must look
+// like, whether it may be shown, and its range. See input-schema.ts.
 const topicName = z
   .string()
-  .regex(/^[a-zA-Z0-9._-]{1,249}$/, 'must be a Kafka topic name: letters, digits, ".", "_", "-"');
+  .regex(/^[a-zA-Z0-9._-]{1,249}$/, 'must be a Kafka topic name: letters, digits, ".", "_", "-"')
+  .meta({ form: 'a Kafka topic name of letters, digits, ".", "_" and "-"' });
+const hostAndPort = z
+  .string()
+  .regex(/^[^\s:/,]+:\d{1,5}$/, 'must be host:port')
+  .meta({ form: 'host:port' });
+const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+  .meta({ form: 'an http or https URL' });
 const quantile = z.number().gt(0).lt(1);
+const distinct = (values: readonly unknown[]) => new Set(values).size === values.length;
 const retention = (text: string, what: string) =>
   duration({ minMs: hour, maxMs: 3650 * day })
     .prefault(text)
@@ -24,13 +35,20 @@ const tls = z
     key_file: z.string().optional().describe('PEM file of the client key (mTLS).'),
     server_name: z.string().optional().describe('Name to expect in the server certificate.'),
   })
+  .refine((value) => (value.cert_file === undefined) === (value.key_file === undefined), {
+    error: 'must hold cert_file and key_file together, or neither',
+  })
   .describe('TLS to the server. An empty block means TLS with the system authorities.');
 
 const sasl = z
   .strictObject({
     mechanism: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']).describe('SASL mechanism.'),
     username: z.string().min(1).describe('User name.'),
-    password: z.string().optional().describe('Password. Prefer password_file or the environment.'),
+    password: z
+      .string()
+      .optional()
+      .meta({ secret: true })
+      .describe('Password. Prefer password_file or the environment.'),
     password_file: z.string().optional().describe('File whose first line is the password.'),
   })
   .describe('SASL login.');
@@ -38,7 +56,7 @@ const sasl = z
 const kafka = z
   .strictObject({
     brokers: z
-      .array(z.string().regex(/^[^\s:]+:\d+$/, 'must be host:port'))
+      .array(hostAndPort)
       .min(1)
       .default(['127.0.0.1:9092'])
       .describe('Bootstrap brokers, host:port.'),
@@ -55,7 +73,8 @@ const kafka = z
       .describe('Where a group without a committed offset begins.'),
     dead_letter_suffix: z
       .string()
-      .regex(/^[a-zA-Z0-9._-]+$/)
+      .regex(/^[a-zA-Z0-9._-]+$/, 'must be letters, digits, ".", "_" and "-"')
+      .meta({ form: 'letters, digits, ".", "_" and "-"' })
       .default('.dlq')
       .describe('Appended to a topic to name its dead-letter topic.'),
     session_timeout: duration({ minMs: 6 * second, maxMs: 5 * minute })
@@ -87,17 +106,19 @@ const source = z
 
 const clickhouse = z
   .strictObject({
-    url: z
-      .url({ protocol: /^https?$/ })
-      .default('http://127.0.0.1:8123')
-      .describe('HTTP address.'),
+    url: httpUrl.default('http://127.0.0.1:8123').describe('Address of the HTTP interface.'),
     database: z
       .string()
       .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be letters, digits and "_"')
+      .meta({ form: 'a name of letters, digits and "_"' })
       .default('tailmark')
       .describe('Database of all tables.'),
     username: z.string().default('default').describe('User.'),
-    password: z.string().default('').describe('Password. Prefer password_file or the environment.'),
+    password: z
+      .string()
+      .default('')
+      .meta({ secret: true })
+      .describe('Password. Prefer password_file or the environment.'),
     password_file: z.string().optional().describe('File whose first line is the password.'),
     ca_file: z.string().optional().describe('PEM file of the authority, for https.'),
     request_timeout: duration({ minMs: second, maxMs: hour })
@@ -149,6 +170,10 @@ const windows = z
   .refine((value) => value.dimensions.includes('model'), {
     path: ['dimensions'],
     error: 'must include model',
+  })
+  .refine((value) => distinct(value.dimensions), {
+    path: ['dimensions'],
+    error: 'must name each dimension once',
   })
   .prefault({})
   .describe('Event-time windows and what a series is.');
@@ -238,6 +263,10 @@ const detect = z
       .default(3)
       .describe('Quiet windows in a row that resolve an anomaly.'),
   })
+  .refine((value) => value.window % (10 * second) === 0, {
+    path: ['window'],
+    error: 'must be a multiple of 10s',
+  })
   .prefault({})
   .describe('When a tail is anomalous.');
 
@@ -249,28 +278,30 @@ const alert = z
     webhooks: z
       .array(
         z.strictObject({
-          url: z.url({ protocol: /^https?$/ }).describe('Receives a POST per event.'),
+          url: httpUrl
+            .meta({ secret: true })
+            .describe('Receives a POST per event. Never shown, as many hold a token.'),
           timeout: duration({ minMs: 100, maxMs: minute })
             .prefault('5s')
             .describe('Longest wait for an answer.'),
-          secret_file: z
+          secret: z
             .string()
             .optional()
-            .describe('File whose first line signs requests (Standard Webhooks).'),
+            .meta({ secret: true })
+            .describe('Signs requests (Standard Webhooks). Prefer secret_file.'),
+          secret_file: z.string().optional().describe('File whose first line is the secret.'),
         }),
       )
-      .default([])
+      .prefault([])
       .describe('Where anomaly events are posted.'),
-    runbook_url: z.url().optional().describe('Put into every event.'),
+    runbook_url: httpUrl.optional().describe('Put into every event.'),
   })
   .prefault({})
   .describe('Where anomalies go.');
 
 const http = z
   .strictObject({
-    listen: z
-      .string()
-      .regex(/^[^\s:]+:\d+$/, 'must be host:port')
+    listen: hostAndPort
       .default('127.0.0.1:9464')
       .describe('Address of /healthz, /readyz and /metrics. Port 0 takes any free one.'),
   })
@@ -290,6 +321,18 @@ const log = z
 /** Every setting, its default and its documentation. docs/configuration.md is made from it. */
 export const configSchema = z
   .strictObject({ kafka, source, clickhouse, windows, ingest, limits, detect, alert, http, log })
+  .refine((value) => !value.kafka.topics.includes(value.alert.topic), {
+    path: ['alert', 'topic'],
+    error: 'must not be among kafka.topics',
+  })
+  .refine(
+    ({ kafka: { topics, dead_letter_suffix } }) =>
+      !topics.some((topic) => topics.includes(topic + dead_letter_suffix)),
+    {
+      path: ['kafka', 'topics'],
+      error: 'must not hold the dead-letter topic of another topic',
+    },
+  )
   .describe('tailmark configuration');
 
 /** A checked configuration: durations are milliseconds, every default is filled in. */
