@@ -1,0 +1,47 @@
+import type { SeriesWindow } from './series-window.ts';
+import { StageBaseline, type StageReference } from './stage-baseline.ts';
+
+/** The recent past of a series, by stage. */
+export class SeriesBaseline {
+  readonly #baselineMs: number;
+  readonly #windowMs: number;
+  readonly #stages = new Map<string, StageBaseline>();
+  #firstMs = Number.NaN;
+  #windows = 0;
+
+  constructor(baselineMs: number, windowMs: number) {
+    this.#baselineMs = baselineMs;
+    this.#windowMs = windowMs;
+  }
+
+  /** Windows learnt since it was made. */
+  get windows(): number {
+    return this.#windows;
+  }
+
+  /** Start of the first window learnt, NaN before it. */
+  get firstMs(): number {
+    return this.#firstMs;
+  }
+
+  learn(window: SeriesWindow): void {
+    if (this.#windows === 0) this.#firstMs = window.windowStartMs;
+    this.#windows += 1;
+    for (const [stage, summary] of window.stages) {
+      if (summary.digest.count === 0) continue;
+      let baseline = this.#stages.get(stage);
+      if (baseline === undefined) {
+        baseline = new StageBaseline(this.#baselineMs, this.#windowMs);
+        this.#stages.set(stage, baseline);
+      }
+      baseline.learn(window.windowStartMs, summary);
+    }
+  }
+
+  /** undefined while the stage has fewer than `minWindows` windows. */
+  reference(stage: string, minWindows: number): StageReference | undefined {
+    const baseline = this.#stages.get(stage);
+    if (baseline === undefined || baseline.windows < minWindows) return undefined;
+    return baseline.reference();
+  }
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+
+const time = z.iso.datetime();
+const milliseconds = z.number();
+const share = z.number();
+
+const evidence = z
+  .strictObject({
+    test: z.literal('beta-binomial').describe('Upper tail of the count of exceedances.'),
+    p_value: z.number().min(0).max(1).describe('Chance of so many exceedances on a usual day.'),
+    alpha: z.number().min(0).max(1).describe('What p_value had to be at most.'),
+    windows: z.int().min(1).describe('Consecutive windows that were added up.'),
+    exceedances: z.number().min(0).describe('Requests above the baseline quantile.'),
+    expected: z.number().min(0).describe('Requests that usually are.'),
+    dispersion: z.number().min(1).describe('Variance against that of independent requests.'),
+    measured_stage: z.string().describe('Stage whose quantile observed_ms is; often `total`.'),
+    baseline_windows: z.int().min(0).describe('Windows merged into the baseline.'),
+    baseline_from: time.describe('Start of the baseline.'),
+    baseline_to: time.describe('End of the baseline.'),
+  })
+  .describe('Why it is believed.');
+
+const blamed = z.strictObject({
+  stage: z.string().describe('Stage, or `unaccounted` for what no stage measured.'),
+  excess_ms: milliseconds.describe('How much more the slowest requests spend in it on average.'),
+  share: share.describe('Part of the whole excess; all shares sum to 1, one can be negative.'),
+});
+
+/**
+ * What goes to the topic, to webhooks and to the `anomalies` table, and what a restarted detector
+ * goes on from. docs/anomaly-event.md explains each field; fields may be added, never changed.
+ */
+export const anomalyEventSchema = z
+  .strictObject({
+    id: z.string().min(1).describe('One episode. The same in every event of it.'),
+    revision: z.int().min(1).describe('1 opens; each later event of the episode is one more.'),
+    dedup_key: z.string().min(1).describe('One series and kind. Episodes in a row share it.'),
+    group_key: z.string().min(1).describe('Kind, model and stage: what likely has one cause.'),
+    state: z.enum(['opened', 'updated', 'resolved']).describe('What happened.'),
+    severity: z.enum(['critical', 'warning', 'info']).describe('Never falls within an episode.'),
+    kind: z
+      .enum(['tail_shift', 'slo_burn', 'error_rate', 'throughput_drop', 'no_data', 'drift'])
+      .describe('What is anomalous.'),
+    service: z.string().describe("Dimension of the series; '' if it is not configured."),
+    model: z.string().describe('Dimension of the series.'),
+    version: z.string().describe('Dimension of the series.'),
+    request_type: z.string().describe('Dimension of the series.'),
+    region: z.string().describe('Dimension of the series.'),
+    host: z.string().describe('Dimension of the series.'),
+    tenant: z.string().describe('Dimension of the series.'),
+    cold_start: z.boolean().describe('Dimension of the series.'),
+    stage: z.string().describe('Stage to blame: the first of `blame`.'),
+    quantile: z.number().gt(0).lt(1).describe('Which tail, 0.99 for p99.'),
+    observed_ms: milliseconds.describe('The quantile in the anomalous windows.'),
+    interval_ms: z
+      .tuple([milliseconds, milliseconds])
+      .describe('95 % interval of observed_ms, widened by the dispersion.'),
+    baseline_ms: milliseconds.describe('The quantile in the baseline. Fixed for the episode.'),
+    ratio: z.number().describe('observed_ms / baseline_ms.'),
+    requests: z.int().min(0).describe('Requests in the anomalous windows.'),
+    evidence,
+    blame: z.array(blamed).describe('The excess of the slowest requests, largest part first.'),
+    bottleneck: z
+      .enum([
+        'queue',
+        'compute',
+        'feature',
+        'network',
+        'downstream',
+        'serialization',
+        'contention',
+        'cold_start',
+        'mixed',
+        'unknown',
+      ])
+      .describe('Class of the cause.'),
+    exemplars: z.array(z.string()).describe('Trace ids of the slowest requests.'),
+    started_at: time.describe('Start of the first anomalous window.'),
+    detected_at: time.describe('When the episode was opened.'),
+    emitted_at: time.describe('When this event was decided.'),
+    resolved_at: time.nullable().describe('When the episode was resolved; null before.'),
+    resolution: z
+      .enum(['recovered', 'no_traffic', 'adopted'])
+      .nullable()
+      .describe('Why it was resolved; null before.'),
+    summary: z.string().describe('One sentence for people.'),
+    sql: z.string().describe('A query against the latency tables that shows it.'),
+    runbook_url: z.string().nullable().describe('`alert.runbook_url`, or null.'),
+  })
+  .describe('tailmark anomaly event, version 1');
+
+export type AnomalyEvent = z.output<typeof anomalyEventSchema>;
+export type Blamed = AnomalyEvent['blame'][number];
+export type Bottleneck = AnomalyEvent['bottleneck'];
+export type Severity = AnomalyEvent['severity'];
