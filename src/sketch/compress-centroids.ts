@@ -49,6 +49,11 @@ export function compressCentroids(
   if (n <= 1) return n;
   reserve(n, maxCentroids);
   const extent = measure(means, weights, n);
+  // The exact minimum and maximum stay what they are, where there is room for such a luxury.
+  if (maxCentroids >= 8) {
+    if (weights[0] === 1) left[0] = Number.NEGATIVE_INFINITY;
+    if (weights[n - 1] === 1) right[n - 1] = Number.POSITIVE_INFINITY;
+  }
   let step = 0;
   if (countPieces(weights, n, 0, maxCentroids) > maxCentroids) {
     let tooSmall = 0;

@@ -1,0 +1,8 @@
+import { bandLowMs } from './band-low-ms.ts';
+import { bandRange } from './band-range.ts';
+
+/** Upper bound of a band in milliseconds, exclusive. The highest band has none: Infinity. */
+export function bandHighMs(band: number): number {
+  if (band >= bandRange.highest) return Number.POSITIVE_INFINITY;
+  return bandLowMs(Math.max(band, bandRange.lowest) + 1);
+}

@@ -1,0 +1,110 @@
+import { invariant } from '../base/invariant.ts';
+import { bandRange } from './band-range.ts';
+
+const pageBands = 16;
+/** Entries of a slot's page table: 13 pages cover all bands; 16 keep the index a shift. */
+const tableEntries = 16;
+const slotsPerSlab = 4096;
+const pagesPerSlab = 2048;
+const defaultMaxSlots = 1 << 22;
+
+/**
+ * Sums over bands for many slots, sparse: a slot pays for the octaves its requests fall in.
+ *
+ * Memory: 64 bytes of page table a slot and 128 bytes for each page of 16 bands (four octaves)
+ * that it touches. All of it lives in slabs of typed arrays which `reset` keeps for reuse, so that
+ * in the steady state nothing is allocated; `add` itself is a table look-up and an addition.
+ */
+export class BandPool {
+  readonly #maxSlots: number;
+  readonly #tables: Int32Array[] = [];
+  readonly #pages: Float64Array[] = [];
+  #slotCount = 0;
+  /** Page 0 is never handed out: 0 in a table means that there is no page. */
+  #pageCount = 1;
+
+  constructor(options: { readonly maxSlots?: number } = {}) {
+    this.#maxSlots = options.maxSlots ?? defaultMaxSlots;
+  }
+
+  get slotCount(): number {
+    return this.#slotCount;
+  }
+
+  /** Memory held, whether in use or kept for reuse. */
+  get bytes(): number {
+    return (
+      this.#tables.length * slotsPerSlab * tableEntries * 4 +
+      this.#pages.length * pagesPerSlab * pageBands * 8
+    );
+  }
+
+  /** A new slot of no amounts: 0, 1, 2, … since the last reset; -1 when `maxSlots` are taken. */
+  allocate(): number {
+    const slot = this.#slotCount;
+    if (slot >= this.#maxSlots) return -1;
+    const slab = Math.floor(slot / slotsPerSlab);
+    if (slab === this.#tables.length) {
+      this.#tables.push(new Int32Array(slotsPerSlab * tableEntries));
+    }
+    const start = (slot % slotsPerSlab) * tableEntries;
+    (this.#tables[slab] as Int32Array).fill(0, start, start + tableEntries);
+    this.#slotCount = slot + 1;
+    return slot;
+  }
+
+  /** Adds `amount` (requests, or milliseconds) to a band of a slot. */
+  add(slot: number, band: number, amount: number): void {
+    const index = band - bandRange.lowest;
+    invariant(slot >>> 0 < this.#slotCount && index >>> 0 < bandRange.count, 'no such band cell');
+    const table = this.#tables[(slot / slotsPerSlab) | 0] as Int32Array;
+    const entry = (slot & (slotsPerSlab - 1)) * tableEntries + (index >>> 4);
+    let page = table[entry] as number;
+    if (page === 0) {
+      page = this.#takePage();
+      table[entry] = page;
+    }
+    const slab = this.#pages[(page / pagesPerSlab) | 0] as Float64Array;
+    const cell = (page & (pagesPerSlab - 1)) * pageBands + (index & (pageBands - 1));
+    slab[cell] = (slab[cell] as number) + amount;
+  }
+
+  /**
+   * Writes a slot's bands in ascending order, with their amounts, and returns how many; bands
+   * whose amount is 0 are left out. Both arrays need room for `bandRange.count` (208).
+   */
+  read(slot: number, bands: Int16Array, amounts: Float64Array): number {
+    invariant(slot >>> 0 < this.#slotCount, `no such band slot: ${slot}`);
+    const table = this.#tables[Math.floor(slot / slotsPerSlab)] as Int32Array;
+    const start = (slot % slotsPerSlab) * tableEntries;
+    let n = 0;
+    for (let entry = 0; entry < tableEntries; entry++) {
+      const page = table[start + entry] as number;
+      if (page === 0) continue;
+      const slab = this.#pages[Math.floor(page / pagesPerSlab)] as Float64Array;
+      const from = (page % pagesPerSlab) * pageBands;
+      for (let i = 0; i < pageBands; i++) {
+        const amount = slab[from + i] as number;
+        if (amount === 0) continue;
+        bands[n] = bandRange.lowest + entry * pageBands + i;
+        amounts[n++] = amount;
+      }
+    }
+    return n;
+  }
+
+  /** Forgets all slots and keeps the memory. Pages are zeroed when they are taken again. */
+  reset(): void {
+    this.#slotCount = 0;
+    this.#pageCount = 1;
+  }
+
+  #takePage(): number {
+    const page = this.#pageCount++;
+    const slab = Math.floor(page / pagesPerSlab);
+    if (slab === this.#pages.length) this.#pages.push(new Float64Array(pagesPerSlab * pageBands));
+    const from = (page % pagesPerSlab) * pageBands;
+    (this.#pages[slab] as Float64Array).fill(0, from, from + pageBands);
+    return page;
+  }
+}
