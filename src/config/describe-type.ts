@@ -1,0 +1,48 @@
+import { formatDuration } from './duration.ts';
+import type { SchemaNode } from './input-schema.ts';
+
+/**
+ * What a setting must be, in words that follow "must be": "a duration from 6s to 5m", "one of
+ * earliest, latest". The same words stand in messages and in docs/configuration.md.
+ */
+export function describeType(node: SchemaNode): string {
+  if (node.duration !== undefined) {
+    const { minMs, maxMs } = node.duration;
+    return `a duration from ${formatDuration(minMs)} to ${formatDuration(maxMs)}`;
+  }
+  if (node.oneOf !== undefined || node.type === 'object') return 'a map';
+  if (node.enum !== undefined) return `one of ${node.enum.join(', ')}`;
+  if (node.form !== undefined) return node.form;
+  switch (node.type) {
+    case 'array':
+      return `a list${node.items === undefined ? '' : ` of ${describeItems(node.items)}`}`;
+    case 'integer':
+      return `a whole number${range(node)}`;
+    case 'number':
+      return `a number${range(node)}`;
+    case 'boolean':
+      return 'true or false';
+    default:
+      return 'text';
+  }
+}
+
+function describeItems(node: SchemaNode): string {
+  if (node.enum !== undefined) return node.enum.join(', ');
+  if (node.type === 'object') return 'maps';
+  if (node.type === 'number') return `numbers${range(node)}`;
+  return node.form === undefined ? 'texts' : `${node.form.replace(/^an? /, '')} entries`;
+}
+
+function range(node: SchemaNode): string {
+  const least = node.minimum;
+  // zod gives whole numbers the largest safe integer as their bound, which says nothing.
+  const most = node.maximum === Number.MAX_SAFE_INTEGER ? undefined : node.maximum;
+  if (least !== undefined && most !== undefined) return ` from ${least} to ${most}`;
+  const parts: string[] = [];
+  if (least !== undefined) parts.push(` of at least ${least}`);
+  if (node.exclusiveMinimum !== undefined) parts.push(` above ${node.exclusiveMinimum}`);
+  if (node.exclusiveMaximum !== undefined) parts.push(` below ${node.exclusiveMaximum}`);
+  if (most !== undefined) parts.push(` of at most ${most}`);
+  return parts.join(' and');
+}

@@ -1,0 +1,148 @@
+import type { z } from 'zod';
+import { closest } from './closest.ts';
+import type { ConfigProblem } from './config-error.ts';
+import { describeType } from './describe-type.ts';
+import { inputSchema, nodeAt, propertiesOf, type SchemaNode } from './input-schema.ts';
+import type { SettingTree } from './setting-tree.ts';
+import { showValue } from './show-value.ts';
+
+type Issue = z.core.$ZodIssue;
+type Path = readonly PropertyKey[];
+
+/** A schema's verdict in the operator's words: where, which key, what it must be and what it is. */
+export function explainIssue(issue: Issue, tree: SettingTree): readonly ConfigProblem[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => unknownKey(key, issue.path, tree));
+  }
+  const path = issue.path;
+  const key = keyOf(path);
+  const value = tree.at(path);
+  const node = nodeAt(path);
+  if (value === undefined && issue.code !== 'custom') {
+    const what = node === undefined ? '' : ` (${describeType(node)})`;
+    return [
+      { where: tree.whereKey(path), key, message: `${key} must be set${what}: it is missing` },
+    ];
+  }
+  const must = rule(issue, path, node);
+  const hint = hintFor(issue, path, value, node);
+  return [
+    {
+      where: tree.where(path),
+      key,
+      message: `${key} must ${must}: it is ${showValue(value === undefined ? node?.default : value, path)}`,
+      ...(hint === undefined ? {} : { hint }),
+    },
+  ];
+}
+
+/** `alert.webhooks[0].url` */
+function keyOf(path: Path): string {
+  return path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+    .join('')
+    .replace(/^\./, '');
+}
+
+function rule(issue: Issue, path: Path, node: SchemaNode | undefined): string {
+  if (issue.code === 'custom') return issue.message.replace(/^must /, '');
+  if (issue.code === 'invalid_union') {
+    return `be one of ${variantsAt(path).join(', ')}`;
+  }
+  if (issue.code === 'too_small' && issue.origin === 'array') return 'have at least one entry';
+  if (issue.code === 'too_small' && issue.origin === 'string') return 'not be empty';
+  if (issue.code === 'too_big' && issue.origin === 'string') {
+    return `have at most ${issue.maximum} characters`;
+  }
+  return `be ${node === undefined ? 'of another form' : describeType(node)}`;
+}
+
+function variantsAt(path: Path): string[] {
+  const block = nodeAt(path.slice(0, -1));
+  return (block?.oneOf ?? []).map((variant) => String(variant.properties?.type?.const));
+}
+
+function unknownKey(name: string, parent: Path, tree: SettingTree): ConfigProblem {
+  const path = [...parent, name];
+  const key = keyOf(path);
+  const where = tree.whereKey(path);
+  const block = nodeAt(parent);
+  if (block?.oneOf !== undefined && Object.hasOwn(propertiesOf(block), name)) {
+    const type = tree.at([...parent, 'type']);
+    const hint = `Take it out, or set ${keyOf(parent)}.type to the type that has it.`;
+    return { where, key, message: `${key} is no key of type ${String(type)}`, hint };
+  }
+  const hint = suggestKey(name, parent, block);
+  return {
+    where,
+    key,
+    message: `${key} is not a setting`,
+    ...(hint === undefined ? {} : { hint }),
+  };
+}
+
+function suggestKey(name: string, parent: Path, block: SchemaNode | undefined): string | undefined {
+  const siblings = Object.keys(block === undefined ? {} : propertiesOf(block));
+  const near = closest(name, siblings);
+  if (near !== undefined) return `Did you mean ${near}?`;
+  for (const [blockName, other] of Object.entries(propertiesOf(inputSchema()))) {
+    if (blockName === parent[0] || !Object.hasOwn(propertiesOf(other), name)) continue;
+    return `Did you mean ${blockName}.${name}? It belongs below ${blockName}.`;
+  }
+  return siblings.length === 0 ? undefined : `Known here: ${siblings.join(', ')}.`;
+}
+
+function hintFor(
+  issue: Issue,
+  path: Path,
+  value: unknown,
+  node: SchemaNode | undefined,
+): string | undefined {
+  const name = String(path.findLast((step) => typeof step !== 'number'));
+  if (issue.code === 'custom') return undefined;
+  if (typeof value === 'string') {
+    const near = closest(value, variantsOf(path, node));
+    if (near !== undefined) return `Did you mean ${near}?`;
+  }
+  if (node?.duration !== undefined && typeof value === 'number') {
+    return `Add a unit: ${name}: ${value}s, or ${value}ms.`;
+  }
+  if (node?.duration !== undefined) {
+    return 'Write a number and one of ms, s, m, h, d, w: 500ms, 10s, 24h.';
+  }
+  if (node?.type === 'array' && isScalarValue(value)) return `Write a list: ${name}: [${value}].`;
+  if (node !== undefined && isMapNode(node)) return mapHint(name, value, node);
+  if (node?.form === 'host:port') return brokerHint(value);
+  if ((node?.type === 'number' || node?.type === 'integer') && typeof value === 'string') {
+    return /^\d+(\.\d+)?$/.test(value) ? `Take the quotes away: ${name}: ${value}.` : undefined;
+  }
+  if (node?.type === 'string' && (typeof value === 'number' || typeof value === 'boolean')) {
+    return node.secret === true ? 'Put quotes around it.' : `Put quotes around it: "${value}".`;
+  }
+  return undefined;
+}
+
+function variantsOf(path: Path, node: SchemaNode | undefined): readonly string[] {
+  return node?.enum?.map(String) ?? variantsAt(path);
+}
+
+function isScalarValue(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
+function isMapNode(node: SchemaNode): boolean {
+  return node.type === 'object' || node.oneOf !== undefined;
+}
+
+function mapHint(name: string, value: unknown, node: SchemaNode): string {
+  if (value === null) return `Write \`${name}: {}\` for its defaults, or take the line out.`;
+  return `Write its keys, indented, below \`${name}:\`: ${Object.keys(propertiesOf(node)).join(', ')}.`;
+}
+
+function brokerHint(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  if (value.includes(',')) return 'Make each one an entry of its own.';
+  const host = value.replace(/^[a-z_+]+:\/\//i, '').replace(/[:/].*$/, '');
+  if (value.includes('://')) return `Leave out the scheme: ${host}:9092.`;
+  return /^[^\s:]+$/.test(value) ? `Add the port: ${value}:9092.` : undefined;
+}

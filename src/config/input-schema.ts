@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { configSchema } from './schema.ts';
+
+/** JSON Schema of one setting or block, with this project's metadata (see schema.ts). */
+export interface SchemaNode {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly required?: readonly string[];
+  readonly items?: SchemaNode;
+  readonly oneOf?: readonly SchemaNode[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly minItems?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  /** Range of a duration, which is text in the file. */
+  readonly duration?: { readonly minMs: number; readonly maxMs: number };
+  /** What the text must look like, in words. */
+  readonly form?: string;
+  /** Never shown. */
+  readonly secret?: boolean;
+}
+
+let known: SchemaNode | undefined;
+
+/** The schema of what an operator writes, as a tree to walk. Built once, some milliseconds. */
+export function inputSchema(): SchemaNode {
+  known ??= z.toJSONSchema(configSchema, { io: 'input' }) as SchemaNode;
+  return known;
+}
+
+/** The properties of a block; those of every variant where `type:` chooses one. */
+export function propertiesOf(node: SchemaNode): Readonly<Record<string, SchemaNode>> {
+  if (node.oneOf === undefined) return node.properties ?? {};
+  return Object.assign({}, ...node.oneOf.toReversed().map(propertiesOf)) as Record<
+    string,
+    SchemaNode
+  >;
+}
+
+/** The schema of what stands at a path, undefined where nothing may stand. */
+export function nodeAt(path: readonly PropertyKey[]): SchemaNode | undefined {
+  let node: SchemaNode | undefined = inputSchema();
+  for (const step of path) {
+    if (node === undefined) return undefined;
+    if (typeof step === 'number') node = node.items;
+    else {
+      const properties = propertiesOf(node);
+      node = Object.hasOwn(properties, step) ? properties[String(step)] : undefined;
+    }
+  }
+  return node;
+}

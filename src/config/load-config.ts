@@ -1,0 +1,165 @@
+import { exitCodes } from '../base/exit-codes.ts';
+import { invariant } from '../base/invariant.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { ConfigError, type ConfigProblem } from './config-error.ts';
+import { explainIssue } from './explain-issue.ts';
+import { listSettings } from './list-settings.ts';
+import { type PlacedSetting, readEnvironment } from './read-environment.ts';
+import { readSecrets } from './read-secrets.ts';
+import { readYaml, type YamlTree } from './read-yaml.ts';
+import { type Config, configSchema } from './schema.ts';
+import { type SettingOrigin, SettingTree } from './setting-tree.ts';
+import { valueFromText } from './value-from-text.ts';
+
+export interface LoadConfigOptions {
+  /** Configuration file. @default {TAILMARK_CONFIG, else tailmark.yaml if there is one} */
+  readonly path?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Values by dotted key; text is read as in the environment. */
+  readonly flags?: Readonly<Record<string, unknown>>;
+  /** What messages call a flag: `--brokers` for kafka.brokers. @default {`flag kafka.brokers`} */
+  readonly flagNames?: Readonly<Record<string, string>>;
+  /** Text of a file; throws as `fs.readFileSync` does. */
+  readFile(path: string): string;
+}
+
+/** One setting as it is in force. */
+export interface EffectiveSetting {
+  readonly key: string;
+  /** As it is written in the file (durations are text), undefined if unset and without default. */
+  readonly value: unknown;
+  readonly origin: SettingOrigin;
+  /** `tailmark.yaml:3:5`, `TAILMARK_KAFKA_BROKERS`, `--brokers`, 'default'. */
+  readonly where: string;
+  /** Must be masked wherever it is shown. */
+  readonly isSecret: boolean;
+}
+
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly origins: ReadonlyMap<string, SettingOrigin>;
+  readonly settings: readonly EffectiveSetting[];
+  /** The file that was read, undefined if there was none. */
+  readonly file: string | undefined;
+}
+
+const defaultFile = 'tailmark.yaml';
+
+/**
+ * The configuration in force: flags over environment over file over defaults.
+ *
+ * @throws {ConfigError} TAILMARK_CONFIG_INVALID with every problem at once
+ * @throws {OperatorError} TAILMARK_CONFIG_UNREADABLE if a file that was asked for cannot be read
+ */
+export function loadConfig(options: LoadConfigOptions): LoadedConfig {
+  const { file, tree: yaml } = readConfigFile(options);
+  const environment = readEnvironment(options.env);
+  const tree = new SettingTree(yaml);
+  tree.put(environment.placed, 'environment');
+  tree.put(placeFlags(options), 'flag');
+  const secretProblems = readSecrets(tree, options.readFile);
+  const parsed = configSchema.safeParse(tree.value);
+  const issues = parsed.success ? [] : [...parsed.error.issues, ...laterIssues(tree, parsed.error)];
+  const problems: ConfigProblem[] = [
+    ...yaml.problems,
+    ...inOrder([...issues.flatMap((issue) => explainIssue(issue, tree)), ...secretProblems]),
+    ...environment.problems,
+  ];
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
+  const settings = listSettings()
+    .filter((setting) => !setting.isBlock || tree.at(setting.path) !== undefined)
+    .map(({ key, path, node, isBlock }): EffectiveSetting => {
+      const origin = tree.origin(path);
+      const value = isBlock ? true : (tree.at(path) ?? node.default);
+      const where = origin === 'default' ? origin : tree.where(path);
+      return { key, value, origin, where, isSecret: node.secret === true };
+    });
+  const origins = new Map(settings.map(({ key, origin }) => [key, origin]));
+  return { config: parsed.data, origins, settings, file };
+}
+
+function readConfigFile(options: LoadConfigOptions): { file: string | undefined; tree: YamlTree } {
+  const named = options.path ?? (options.env.TAILMARK_CONFIG || undefined);
+  const file = named ?? defaultFile;
+  try {
+    return { file, tree: readYaml(options.readFile(file), file) };
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code;
+    if (reason === undefined) throw error;
+    if (named === undefined && reason === 'ENOENT') {
+      return { file: undefined, tree: readYaml('', file) };
+    }
+    throw new OperatorError(
+      'TAILMARK_CONFIG_UNREADABLE',
+      `Cannot load the configuration as the file must be readable: ${file} gives ${reason}`,
+      {
+        hint:
+          options.path === undefined && named !== undefined
+            ? 'TAILMARK_CONFIG names it.'
+            : 'Name another with --config, or start from config/minimal.yaml.',
+        exitCode: exitCodes.config,
+        cause: error,
+      },
+    );
+  }
+}
+
+function placeFlags({ flags = {}, flagNames = {} }: LoadConfigOptions): PlacedSetting[] {
+  const byKey = new Map(listSettings().map((setting) => [setting.key, setting]));
+  return Object.entries(flags)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => {
+      const setting = byKey.get(key);
+      invariant(setting !== undefined, `no setting ${key} for a flag to set`);
+      return {
+        setting,
+        value: typeof value === 'string' ? valueFromText(value, setting.node) : value,
+        where: flagNames[key] ?? `flag ${key}`,
+      };
+    });
+}
+
+/**
+ * Rules across keys are looked at only once every key of their block is right. So that they show
+ * at once with the other problems, what is wrong is taken out and the rest is judged again.
+ */
+function laterIssues(tree: SettingTree, error: { readonly issues: readonly Issue[] }): Issue[] {
+  const rest = structuredClone(tree.value);
+  for (const issue of error.issues) {
+    if (issue.code === 'unrecognized_keys') {
+      for (const key of issue.keys) remove(rest, [...issue.path, key]);
+    } else {
+      const missing = tree.at(issue.path) === undefined;
+      remove(rest, missing ? issue.path.slice(0, -1) : issue.path);
+    }
+  }
+  const again = configSchema.safeParse(rest);
+  if (again.success) return [];
+  const seen = new Set(error.issues.map(({ path, message }) => `${path.join('.')} ${message}`));
+  return again.error.issues.filter(
+    ({ code, path, message }) => code === 'custom' && !seen.has(`${path.join('.')} ${message}`),
+  );
+}
+
+type Issue = Parameters<typeof explainIssue>[0];
+
+/** Takes a key out. What stands in a list goes with the whole list, so that its default holds. */
+function remove(tree: Record<string, unknown>, path: readonly PropertyKey[]): void {
+  const listAt = path.findIndex((step) => typeof step === 'number');
+  const keys = listAt < 0 ? path : path.slice(0, listAt);
+  let block: unknown = tree;
+  for (const key of keys.slice(0, -1)) block = (block as Record<PropertyKey, unknown>)?.[key];
+  const last = keys.at(-1);
+  if (last !== undefined && typeof block === 'object' && block !== null)
+    Reflect.deleteProperty(block, last);
+}
+
+/** In the order of the file, then what variables and flags brought. */
+function inOrder(problems: readonly ConfigProblem[]): ConfigProblem[] {
+  const place = ({ where }: ConfigProblem) => {
+    const match = /:(\d+):(\d+)$/.exec(where);
+    return match === null ? Number.POSITIVE_INFINITY : Number(match[1]) * 1e5 + Number(match[2]);
+  };
+  const rank = (problem: ConfigProblem) => Math.min(place(problem), Number.MAX_SAFE_INTEGER);
+  return problems.toSorted((a, b) => rank(a) - rank(b));
+}

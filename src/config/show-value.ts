@@ -1,0 +1,26 @@
+import { nodeAt, propertiesOf, type SchemaNode } from './input-schema.ts';
+
+const longest = 80;
+
+/** A value as messages show it: one line, not long, and never a secret. */
+export function showValue(value: unknown, path: readonly PropertyKey[]): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'empty';
+  if (Array.isArray(value)) {
+    return value.some((item) => typeof item === 'object')
+      ? 'a list'
+      : `[${value.map((item, i) => showValue(item, [...path, i])).join(', ')}]`;
+  }
+  if (typeof value === 'object') return 'a map';
+  const node = nodeAt(path);
+  if (node === undefined || holdsSecret(node)) return '(hidden)';
+  if (typeof value !== 'string') return String(value);
+  const text = JSON.stringify(value.replace(/\/\/[^/@\s]*@/, '//***@'));
+  return text.length > longest ? `${text.slice(0, longest)}…"` : text;
+}
+
+function holdsSecret(node: SchemaNode): boolean {
+  if (node.secret === true) return true;
+  if (node.items !== undefined) return holdsSecret(node.items);
+  return Object.values(propertiesOf(node)).some(holdsSecret);
+}
