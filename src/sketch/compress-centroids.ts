@@ -1,43 +1,62 @@
 import { invariant } from '../base/invariant.ts';
 
-/** Tail mass below which ranks are no longer resolved finer: accuracy is promised to p99.9. */
-const tailFloor = 4e-4;
-/** What is left of the resolution below the median, which no latency question asks about. */
-const lowerShare = 0.35;
-/** The quantile from which on the resolution is full; a margin below p50. */
+/** Part of the weight above which no quantile is promised: a margin beyond p99.9. */
+const tailEnd = 8e-4;
+/** Keeps the logarithm of the tail finite. */
+const tailFloor = 5e-5;
+/** The quantile from which on the resolution is full: a margin below p50. */
 const fullFromQ = 0.45;
+/** What is left of the resolution on either side of what users ask for. */
+const sideShare = 0.3;
+/** Extent of a spread in ln(ms) against the same in ln(tail). */
+const spreadShare = 0.5;
 /** Durations are told apart down to a microsecond: relative gaps below it mean nothing. */
 const floorMs = 1e-3;
 /** Relative gap that counts as a jump: neighbouring 1/64-octave buckets are never this far apart. */
 const jumpRatio = 1.033;
 /** A centroid beside a jump gets a sharp edge when it is heavier than this part of the tail. */
 const edgeShare = 0.05;
+/** ClickHouse joins neighbours up to a weight of 0.04 N q(1-q); two edges must exceed it. */
+const edgeWeightShare = 0.02;
+/** How much heavier each piece of an edge is than the next one outwards. */
+const edgeGrowth = 4;
+/** Most pieces of an edge; fewer are tried when edges would cost too much of the rest. */
+const edgeLevels = [12, 2, 1] as const;
+/** Fewer centroids than this leave no room for edges or exact extremes. */
+const smallestRefined = 8;
 
-let capacity = 1024;
-let left = new Float64Array(capacity);
-let right = new Float64Array(capacity);
-let above = new Float64Array(capacity);
-let jumps = new Uint8Array(capacity);
+let capacity = 0;
+/** Where each centroid begins and ends on the scale of extents. */
+let left = new Float64Array(0);
+let right = new Float64Array(0);
+/** Weight of each centroid and all above it; one more entry, 0. */
+let upwards = new Float64Array(0);
+/** Whether there is a jump before each centroid; one more entry, for the top. */
+let jumpBefore = new Uint8Array(0);
 let outMeans = new Float64Array(128);
 let outWeights = new Float64Array(128);
+/** Weights of the pieces of one group, ascending in value. */
+const plan = new Float64Array(2 * edgeLevels[0] + 1);
 
 /**
  * Turns `n` centroids (ascending means, positive weights) into at most `maxCentroids`, in place,
  * and returns how many there are. The sum of the weights stays exact while they are integers
  * below 2^53, the weighted mean to rounding. Both arrays need room for `maxCentroids`.
  *
- * A centroid's extent is measured in two things at once: its part of the tail above it, ln(1-q)
- * as in the k3 scale of Dunning and Ertl ("Computing extremely accurate quantiles using
- * t-digests", section 2), but one-sided, since latencies are asked for from p50 to p99.9; and its
- * spread in ln(ms), so that a value which covers many octaves is not described by few centroids.
- * The smallest extent that needs no more than `maxCentroids` is found by bisection.
+ * A centroid's extent is measured in two things at once: its part of the tail above it, in
+ * ln(1-q) like the k2 scale of Dunning and Ertl ("Computing extremely accurate quantiles using
+ * t-digests", section 2) but one-sided, since latencies are asked for from p50 to p99.9; and its
+ * spread in ln(ms), so that values over many octaves are not described by few centroids. The
+ * smallest extent that needs no more than `maxCentroids` is found by bisection.
  *
- * Beside a jump (bimodal latencies, values in whole milliseconds) one unit of weight is split
- * off as a centroid of its own. Readers, ClickHouse's too, take singletons as exact points, so
- * quantiles do not ramp over the jump but step where the distribution steps.
+ * Beside a jump (bimodal latencies, values in whole milliseconds, the end of the values) a
+ * centroid is cut into pieces which grow lighter towards the jump, the last about 2 % of the tail.
+ * Quantiles then step where the distribution steps instead of ramping over it, for us and in
+ * ClickHouse, which joins light neighbours once more whenever it merges: hence not lighter.
  *
- * Cost: two logarithms a centroid, then some ten passes of additions. Allocates nothing once the
- * scratch, shared and grown to the largest `n` seen, is there.
+ * From 8 centroids on, a lone lowest or highest value stays alone. Cost: two logarithms a
+ * centroid, then some ten passes of additions. Allocates nothing but the scratch, which is shared
+ * and grows to the largest `n` seen.
  */
 export function compressCentroids(
   means: Float64Array,
@@ -46,39 +65,31 @@ export function compressCentroids(
   maxCentroids: number,
 ): number {
   invariant(maxCentroids >= 1, `maxCentroids must be at least 1: it is ${maxCentroids}`);
-  if (n <= 1) return n;
+  if (n === 0) return 0;
   reserve(n, maxCentroids);
-  const extent = measure(means, weights, n);
-  // The exact minimum and maximum stay what they are, where there is room for such a luxury.
-  if (maxCentroids >= 8) {
-    if (weights[0] === 1) left[0] = Number.NEGATIVE_INFINITY;
-    if (weights[n - 1] === 1) right[n - 1] = Number.POSITIVE_INFINITY;
+  const jumps = measure(means, weights, n);
+  const extent = right[n - 1] as number;
+  if (maxCentroids < smallestRefined) {
+    return write(means, weights, n, smallestStep(n, extent, 0, maxCentroids), 0);
   }
-  let step = 0;
-  if (countPieces(weights, n, 0, maxCentroids) > maxCentroids) {
-    let tooSmall = 0;
-    step = extent;
-    // A first guess from above: greedy filling wastes at most half of each extent.
-    const guess = (2 * extent) / maxCentroids;
-    if (guess < extent && countPieces(weights, n, guess, maxCentroids) <= maxCentroids) {
-      step = guess;
-    }
-    for (let round = 0; round < 10; round++) {
-      const middle = (tooSmall + step) / 2;
-      if (countPieces(weights, n, middle, maxCentroids) <= maxCentroids) step = middle;
-      else tooSmall = middle;
-    }
+  if (weights[0] === 1) left[0] = Number.NEGATIVE_INFINITY;
+  if (weights[n - 1] === 1) right[n - 1] = Number.POSITIVE_INFINITY;
+  const plainStep = jumps === 0 ? 0 : smallestStep(n, extent, 0, maxCentroids);
+  for (const level of edgeLevels) {
+    const step = smallestStep(n, extent, level, maxCentroids);
+    if (step < 0) continue;
+    if (jumps === 0 || step <= 1.5 * plainStep + 0.02) return write(means, weights, n, step, level);
   }
-  return write(means, weights, n, step);
+  return write(means, weights, n, smallestStep(n, extent, 0, maxCentroids), 0);
 }
 
 function reserve(n: number, maxCentroids: number): void {
   if (n > capacity) {
-    capacity = Math.max(n, capacity * 2);
+    capacity = Math.max(n, capacity * 2, 1024);
     left = new Float64Array(capacity);
     right = new Float64Array(capacity);
-    above = new Float64Array(capacity);
-    jumps = new Uint8Array(capacity);
+    upwards = new Float64Array(capacity + 1);
+    jumpBefore = new Uint8Array(capacity + 1);
   }
   if (maxCentroids > outMeans.length) {
     outMeans = new Float64Array(maxCentroids);
@@ -86,105 +97,164 @@ function reserve(n: number, maxCentroids: number): void {
   }
 }
 
-/** Fills the scratch: positions of each centroid's two ends, weight above, jumps. */
+/** Fills the scratch; returns how many jumps there are between centroids. */
 function measure(means: Float64Array, weights: Float64Array, n: number): number {
-  let total = 0;
-  for (let i = 0; i < n; i++) total += weights[i] as number;
+  upwards[n] = 0;
+  for (let i = n - 1; i >= 0; i--) {
+    upwards[i] = (upwards[i + 1] as number) + (weights[i] as number);
+  }
+  const total = upwards[0] as number;
   const floor = tailFloor * total;
   const fullBelow = (1 - fullFromQ) * total;
-  let tail = total;
+  const fullAbove = tailEnd * total;
   let position = 0;
-  let logTail = Math.log(tail + floor);
+  let logTail = Math.log(total + floor);
   let mean = Math.max(means[0] as number, floorMs);
+  let jumps = 0;
   for (let i = 0; i < n; i++) {
-    const nextTail = tail - (weights[i] as number);
-    const nextLog = Math.log(Math.max(nextTail, 0) + floor);
-    const share = tail > fullBelow ? lowerShare : 1;
+    const tail = upwards[i] as number;
+    const nextLog = Math.log((upwards[i + 1] as number) + floor);
+    const share = tail > fullBelow || tail < fullAbove ? sideShare : 1;
     left[i] = position;
     position += share * (logTail - nextLog);
     right[i] = position;
-    above[i] = nextTail;
-    tail = nextTail;
     logTail = nextLog;
     if (i + 1 === n) break;
     const nextMean = Math.max(means[i + 1] as number, floorMs);
-    jumps[i] = nextMean > mean * jumpRatio ? 1 : 0;
-    // The value's spread counts less the less tail is left to be spread.
-    position += (share * Math.log(nextMean / mean) * tail) / (tail + floor);
+    const jump = nextMean > mean * jumpRatio ? 1 : 0;
+    jumpBefore[i + 1] = jump;
+    jumps += jump;
+    position += share * spreadShare * Math.log(nextMean / mean);
     mean = nextMean;
   }
-  jumps[n - 1] = 0;
-  return position;
+  // Digests are merged with others: what lies beyond the highest value may be far from it, and
+  // where there is but one value, also what lies below.
+  jumpBefore[n] = 1;
+  jumpBefore[0] = n === 1 ? 1 : 0;
+  return jumps;
 }
 
-/** Whether a centroid of this weight would blur the jump beside it, `tail` being above the jump. */
-function needsEdge(weight: number, tail: number): boolean {
-  return weight >= 4 && weight > edgeShare * tail;
+/**
+ * The smallest extent by which the groups' pieces fit into `maxCentroids`, 0 if nothing needs to be
+ * joined, or -1 if even one group would need more.
+ */
+function smallestStep(n: number, extent: number, level: number, maxCentroids: number): number {
+  if (countPieces(n, 0, level, maxCentroids) <= maxCentroids) return 0;
+  if (countPieces(n, extent, level, maxCentroids) > maxCentroids) return -1;
+  let tooSmall = 0;
+  let step = extent;
+  // Groups are rarely filled to less than half, so that this guess mostly fits.
+  const guess = Math.min((2 * extent) / maxCentroids, extent);
+  if (countPieces(n, guess, level, maxCentroids) <= maxCentroids) step = guess;
+  for (let round = 0; round < 10; round++) {
+    const middle = (tooSmall + step) / 2;
+    if (countPieces(n, middle, level, maxCentroids) <= maxCentroids) step = middle;
+    else tooSmall = middle;
+  }
+  return step;
 }
 
-/** How many centroids come out if none may extend over more than `step`; stops above `limit`. */
-function countPieces(weights: Float64Array, n: number, step: number, limit: number): number {
+/** How many centroids come out if no group may extend over more than `step`; stops at `limit`. */
+function countPieces(n: number, step: number, level: number, limit: number): number {
   let pieces = 0;
   for (let first = 0; first < n && pieces <= limit; ) {
-    const last = lastWithin(first, n, step);
-    let weight = 0;
-    for (let i = first; i <= last; i++) weight += weights[i] as number;
-    pieces++;
-    if (first > 0 && jumps[first - 1] === 1 && needsEdge(weight, above[first - 1] as number)) {
-      pieces++;
-    }
-    if (jumps[last] === 1 && needsEdge(weight, above[last] as number)) pieces++;
-    first = last + 1;
+    const end = groupEnd(first, n, step);
+    pieces += level === 0 ? 1 : planPieces(first, end, level);
+    first = end;
   }
   return pieces;
 }
 
-/** The last centroid that still fits with `first` into one of extent `step`. */
-function lastWithin(first: number, n: number, step: number): number {
-  const end = (left[first] as number) + step;
-  let last = first;
-  while (last + 1 < n && (right[last + 1] as number) <= end) last++;
-  return last;
+/** End, exclusive, of the group of extent `step` that begins with `first`. */
+function groupEnd(first: number, n: number, step: number): number {
+  const limit = (left[first] as number) + step;
+  let end = first + 1;
+  while (end < n && (right[end] as number) <= limit) end++;
+  return end;
 }
 
-function write(means: Float64Array, weights: Float64Array, n: number, step: number): number {
-  let pieces = 0;
-  for (let first = 0; first < n; ) {
-    const last = lastWithin(first, n, step);
-    let weight = 0;
-    let sum = 0;
-    for (let i = first; i <= last; i++) {
-      weight += weights[i] as number;
-      sum += (means[i] as number) * (weights[i] as number);
-    }
-    const low = means[first] as number;
-    const high = means[last] as number;
-    const whole = weight;
-    const edgeBelow =
-      first > 0 && jumps[first - 1] === 1 && needsEdge(whole, above[first - 1] as number);
-    const edgeAbove = jumps[last] === 1 && needsEdge(whole, above[last] as number);
-    if (edgeBelow) {
-      outMeans[pieces] = low;
-      outWeights[pieces++] = 1;
-      weight -= 1;
-      sum -= low;
-    }
-    if (edgeAbove) {
-      weight -= 1;
-      sum -= high;
-    }
-    // Rounding must not carry the mean beyond what it is the mean of.
-    outMeans[pieces] = Math.min(Math.max(sum / weight, low), high);
-    outWeights[pieces++] = weight;
-    if (edgeAbove) {
-      outMeans[pieces] = high;
-      outWeights[pieces++] = 1;
-    }
-    first = last + 1;
+/** Fills `plan` with the weights of the pieces of a group and returns how many there are. */
+function planPieces(first: number, end: number, level: number): number {
+  const weight = (upwards[first] as number) - (upwards[end] as number);
+  if (level === 0 || weight < 4) {
+    plan[0] = weight;
+    return 1;
   }
-  for (let i = 0; i < pieces; i++) {
+  const below = jumpBefore[first] === 1 && isHeavy(weight, upwards[first] as number);
+  const above = jumpBefore[end] === 1 && isHeavy(weight, upwards[end] as number);
+  const each = below && above ? weight / 2 : weight;
+  let body = weight;
+  let pieces = 0;
+  if (below) {
+    let size = edgeWeight(first);
+    for (let room = each; pieces < level && room >= 3 * size; size *= edgeGrowth) {
+      plan[pieces++] = size;
+      room -= size;
+      body -= size;
+    }
+  }
+  const bodyAt = pieces++;
+  if (above) {
+    let size = edgeWeight(end);
+    const from = pieces;
+    for (let room = each; pieces - from < level && room >= 3 * size; size *= edgeGrowth) {
+      plan[pieces++] = size;
+      room -= size;
+      body -= size;
+    }
+    plan.subarray(from, pieces).reverse();
+  }
+  plan[bodyAt] = body;
+  return pieces;
+}
+
+function isHeavy(weight: number, tail: number): boolean {
+  return weight > edgeShare * tail;
+}
+
+/** Weight of the outermost piece at the jump before centroid `i`. */
+function edgeWeight(i: number): number {
+  const total = upwards[0] as number;
+  const tail = upwards[i] as number;
+  return Math.floor(edgeWeightShare * tail * (1 - tail / total)) + 1;
+}
+
+/** Writes the pieces of all groups, each filled from its group's centroids in ascending order. */
+function write(
+  means: Float64Array,
+  weights: Float64Array,
+  n: number,
+  step: number,
+  level: number,
+): number {
+  let written = 0;
+  for (let first = 0; first < n; ) {
+    const end = groupEnd(first, n, step);
+    const pieces = planPieces(first, end, level);
+    let from = first;
+    let available = weights[first] as number;
+    for (let piece = 0; piece < pieces; piece++) {
+      const weight = plan[piece] as number;
+      const lowest = means[from] as number;
+      let missing = weight;
+      let sum = 0;
+      while (missing > available && from + 1 < end) {
+        sum += (means[from] as number) * available;
+        missing -= available;
+        available = weights[++from] as number;
+      }
+      sum += (means[from] as number) * missing;
+      available -= missing;
+      // Rounding must not carry a mean beyond what it is the mean of.
+      outMeans[written] = Math.min(Math.max(sum / weight, lowest), means[from] as number);
+      outWeights[written++] = weight;
+      if (available <= 0 && from + 1 < end) available = weights[++from] as number;
+    }
+    first = end;
+  }
+  for (let i = 0; i < written; i++) {
     means[i] = outMeans[i] as number;
     weights[i] = outWeights[i] as number;
   }
-  return pieces;
+  return written;
 }
