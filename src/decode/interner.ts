@@ -34,11 +34,22 @@ export class Interner {
   /** Id of the UTF-8 string `bytes[start, end)`, or -1 if it is new and the interner is full. */
   intern(bytes: Uint8Array, start: number, end: number): number {
     const hash = hashOf(bytes, start, end);
+    const id = this.#find(bytes, start, end, hash);
+    if (id >= 0 || this.#texts.length >= this.#capacity) return id;
+    return this.#add(Buffer.from(bytes.subarray(start, end)), hash);
+  }
+
+  /** Id of the string if it is held, else -1: a look-up that leaves nothing behind. */
+  find(bytes: Uint8Array, start: number, end: number): number {
+    return this.#find(bytes, start, end, hashOf(bytes, start, end));
+  }
+
+  #find(bytes: Uint8Array, start: number, end: number, hash: number): number {
     const mask = this.#slots.length - 1;
     const length = end - start;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const id = this.#slots[slot] as number;
-      if (id < 0) break;
+      if (id < 0) return -1;
       if (this.#hashes[id] !== hash) continue;
       const known = this.#bytes[id] as Buffer;
       if (known.length !== length) continue;
@@ -46,8 +57,6 @@ export class Interner {
       while (i < length && known[i] === bytes[start + i]) i++;
       if (i === length) return id;
     }
-    if (this.#texts.length >= this.#capacity) return -1;
-    return this.#add(Buffer.from(bytes.subarray(start, end)), hash);
   }
 
   /** Id of a string, as `intern`. */

@@ -1,0 +1,137 @@
+import { isUtf8 } from 'node:buffer';
+import type { z } from 'zod';
+import { coldStartIndex, dimensions } from '../base/dimensions.ts';
+import { limits } from '../base/limits.ts';
+import { statuses } from '../base/statuses.ts';
+import type { EventRecord } from './event-record.ts';
+import { nestingDepth } from './nesting-depth.ts';
+import type { RejectReason } from './reject-reasons.ts';
+import type { TimingEvent, timingEvent } from './timing-event.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+export interface Rejection {
+  readonly reason: RejectReason;
+  /** One sentence for the dead letter: the field, the rule and the value that broke it. */
+  readonly detail: string;
+}
+
+export interface DecodeContext {
+  readonly contract: ReturnType<typeof timingEvent>;
+  readonly stages: Vocabulary;
+  readonly values: Vocabulary;
+}
+
+/**
+ * Decodes the event `bytes[start, end)` by JSON.parse and the contract: the reference that the
+ * scanner must agree with, and the only source of reject reasons. Of a key given twice the last
+ * one counts. Fills `record` and returns undefined, or returns why not; never throws.
+ */
+export function decodeEvent(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  context: DecodeContext,
+  record: EventRecord,
+): Rejection | undefined {
+  if (nestingDepth(bytes, start, end) > limits.nestingDepth) {
+    const detail = `The event must nest at most ${limits.nestingDepth} levels: it nests deeper`;
+    return { reason: 'too_deep', detail };
+  }
+  const span = bytes.subarray(start, end);
+  if (!isUtf8(span)) {
+    return { reason: 'invalid_utf8', detail: 'The event must be UTF-8: some bytes are not' };
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(span.toString('utf8'));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { reason: 'invalid_json', detail: `The event must be JSON: ${cut(message)}` };
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const detail = `The event must be a JSON object: it is ${shown(value)}`;
+    return { reason: 'not_an_object', detail };
+  }
+  const checked = context.contract.safeParse(value);
+  if (!checked.success) return rejectionOf(checked.error, value);
+  fill(checked.data, context, record);
+  return undefined;
+}
+
+/** The reason of the first issue, in the order of the contract's fields. */
+function rejectionOf(error: z.ZodError, event: object): Rejection {
+  const issue = error.issues[0];
+  const path = issue?.path.map(String) ?? [];
+  let value: unknown = event;
+  for (const key of path) {
+    value = Object.hasOwn(Object(value), key) ? (value as Record<string, unknown>)[key] : undefined;
+  }
+  const name = path.length === 0 ? 'The event' : path.join('.');
+  const found = path.length === 0 ? '' : `: it is ${shown(value)}`;
+  return {
+    reason: reasonOf(issue, path[0] ?? '', value),
+    detail: cut(`${name} ${issue?.message ?? ''}${found}`),
+  };
+}
+
+function reasonOf(
+  issue: z.core.$ZodIssue | undefined,
+  field: string,
+  value: unknown,
+): RejectReason {
+  const absent = value === undefined || value === null;
+  if (issue?.code === 'custom') return issue.params?.reason as RejectReason;
+  if (field === 'ts') return absent ? 'missing_ts' : 'bad_ts';
+  if (field === 'model' && (absent || value === '')) return 'missing_model';
+  if (field === 'status') return 'bad_status';
+  if (field === 'total_ms')
+    return issue?.code === 'too_big' ? 'duration_too_large' : 'bad_duration';
+  const isText = (dimensions as readonly string[]).includes(field) && field !== 'cold_start';
+  return isText ? 'bad_dimension' : 'bad_field';
+}
+
+/** A value as the detail shows it; a missing one has no JSON. */
+function shown(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (typeof value === 'number') return String(value);
+  return cut(JSON.stringify(value), 80);
+}
+
+function cut(text: string, maxLength = 300): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`;
+}
+
+function fill(event: TimingEvent, context: DecodeContext, record: EventRecord): void {
+  record.tsMs = event.ts;
+  record.status = statuses.indexOf(event.status ?? 'ok');
+  for (let i = 0; i < dimensions.length; i++) {
+    const value = event[dimensions[i] as (typeof dimensions)[number]];
+    record.dimensionIds[i] = typeof value === 'string' ? context.values.idOfText(value) : 0;
+  }
+  record.dimensionIds[coldStartIndex] = event.cold_start === true ? 1 : 0;
+  let sumMs = 0;
+  record.stageCount = 0;
+  // Adding 0 makes a zero of -0, which JSON can write.
+  for (const [name, ms] of Object.entries(event.stages_ms ?? {})) {
+    record.stageIds[record.stageCount] = context.stages.idOfText(name);
+    record.stageMs[record.stageCount++] = ms + 0;
+    sumMs += ms;
+  }
+  if (typeof event.total_ms === 'number') record.totalMs = event.total_ms + 0;
+  else record.totalMs = event.partial === true ? Number.NaN : sumMs;
+  record.batchSize = numberOf(event.batch_size);
+  record.requestBytes = numberOf(event.request_bytes);
+  record.inputTokens = numberOf(event.input_tokens);
+  record.concurrency = numberOf(event.concurrency);
+  record.cacheHit = typeof event.cache_hit === 'boolean' ? Number(event.cache_hit) : -1;
+  const trace = Buffer.from(event.trace_id ?? '');
+  record.bytes = Buffer.concat([trace, Buffer.from(event.id ?? '')]);
+  record.traceStart = 0;
+  record.traceEnd = trace.length;
+  record.idStart = trace.length;
+  record.idEnd = record.bytes.length;
+}
+
+function numberOf(value: number | null | undefined): number {
+  return typeof value === 'number' ? value + 0 : Number.NaN;
+}

@@ -1,0 +1,63 @@
+import { type Dimension, dimensions } from '../base/dimensions.ts';
+
+/** How the scanner reads a field; a small integer, as it is switched on for every field. */
+export const fieldKinds = {
+  ts: 0,
+  dimension: 1,
+  status: 2,
+  coldStart: 3,
+  cacheHit: 4,
+  partial: 5,
+  /** A number that is checked, and kept if its slot is one of a facet. */
+  amount: 6,
+  totalMs: 7,
+  stagesMs: 8,
+  id: 9,
+  traceId: 10,
+} as const;
+
+export interface EventField {
+  readonly name: string;
+  readonly kind: number;
+  /** Index of a dimension, or which facet an amount is (-1: none). */
+  readonly slot: number;
+}
+
+const dimension = (name: Dimension): EventField => ({
+  name,
+  kind: fieldKinds.dimension,
+  slot: dimensions.indexOf(name),
+});
+const amount = (name: string, slot: number): EventField => ({
+  name,
+  kind: fieldKinds.amount,
+  slot,
+});
+const field = (name: string, kind: number): EventField => ({ name, kind, slot: -1 });
+
+/** The fields that the scanner knows: those of the contract, which a test holds. */
+export const eventFields: readonly EventField[] = [
+  field('ts', fieldKinds.ts),
+  dimension('model'),
+  dimension('version'),
+  dimension('request_type'),
+  dimension('region'),
+  dimension('service'),
+  dimension('host'),
+  dimension('tenant'),
+  field('id', fieldKinds.id),
+  field('trace_id', fieldKinds.traceId),
+  field('status', fieldKinds.status),
+  field('cold_start', fieldKinds.coldStart),
+  field('cache_hit', fieldKinds.cacheHit),
+  amount('batch_size', 0),
+  amount('request_bytes', 1),
+  amount('input_tokens', 2),
+  amount('concurrency', 3),
+  amount('response_bytes', -1),
+  amount('output_tokens', -1),
+  amount('queue_depth', -1),
+  field('total_ms', fieldKinds.totalMs),
+  field('stages_ms', fieldKinds.stagesMs),
+  field('partial', fieldKinds.partial),
+];

@@ -1,0 +1,273 @@
+import { isUtf8 } from 'node:buffer';
+import { coldStartIndex, dimensions } from '../base/dimensions.ts';
+import type { DecodeContext } from './decode-event.ts';
+import { eventFields, fieldKinds } from './event-fields.ts';
+import type { EventRecord } from './event-record.ts';
+import { JsonScanner } from './json-scanner.ts';
+import { KeyMatcher } from './key-matcher.ts';
+import { scanEpochMs } from './scan-epoch-ms.ts';
+import { StageScanner } from './stage-scanner.ts';
+import type { TimingEventLimits } from './timing-event.ts';
+
+const MIN_TS_MS = Date.UTC(2000, 0, 1);
+const MAX_TS_MS = Date.UTC(2100, 0, 1);
+const QUOTE = 0x22;
+const NO_BYTES = Buffer.alloc(0);
+
+const kinds = Int32Array.from(eventFields, (field) => field.kind);
+const slots = Int32Array.from(eventFields, (field) => field.slot);
+const modelIndex = dimensions.indexOf('model');
+const trueWord = Buffer.from('true');
+const falseWord = Buffer.from('false');
+const nullWord = Buffer.from('null');
+/** Statuses as written, in the order of `statuses`. */
+const statusWords = ['"ok"', '"error"', '"timeout"', '"cancelled"'].map((word) =>
+  Buffer.from(word),
+);
+
+/**
+ * The hot path: one event from bytes to an EventRecord in one pass, without allocating. It takes
+ * only what is plain and right. At any doubt (an escape, a key given twice, a value out of its
+ * range, broken JSON) it answers -1 and leaves the event to `decodeEvent`, so the two cannot
+ * judge differently. Strings enter the interners only once the whole event is known to be good.
+ */
+export class EventScanner {
+  readonly #context: DecodeContext;
+  readonly #limits: TimingEventLimits;
+  readonly #json = new JsonScanner();
+  readonly #keys = new KeyMatcher(this.#json);
+  readonly #stages: StageScanner;
+  /** Fields met in this event, a bit each. */
+  #seen = 0;
+  #isPartial = false;
+  /** Dimensions whose value is not yet interned, a bit each, and where the values lie. */
+  #pending = 0;
+  readonly #starts = new Int32Array(dimensions.length);
+  readonly #ends = new Int32Array(dimensions.length);
+  /** Value each dimension had last, by id and by bytes: compared before any hashing. */
+  readonly #lastIds = new Int32Array(dimensions.length);
+  readonly #lastValues: Buffer[] = dimensions.map(() => NO_BYTES);
+  /** Whether the message is UTF-8 throughout: asked once, if a byte beyond ASCII is met. */
+  #utf8: 'unasked' | 'valid' | 'invalid' = 'unasked';
+
+  constructor(context: DecodeContext, limits: TimingEventLimits) {
+    this.#context = context;
+    this.#limits = limits;
+    this.#stages = new StageScanner(this.#json, context.stages, limits.maxDurationMs);
+  }
+
+  /** Begins a message; what was learned from interners that were cleared since is forgotten. */
+  begin(): void {
+    this.#utf8 = 'unasked';
+    if (this.#context.values.refresh()) {
+      this.#lastIds.fill(0);
+      this.#lastValues.fill(NO_BYTES);
+    }
+    if (this.#context.stages.refresh()) this.#stages.forget();
+  }
+
+  /**
+   * Scans the object that begins at `start` into `record`. Returns the position after it, or -1
+   * if it is anything but a plain good event; `record` then holds nothing of use.
+   */
+  scan(bytes: Buffer, start: number, end: number, record: EventRecord): number {
+    const json = this.#json;
+    if (bytes[start] !== 0x7b) return -1;
+    this.#reset(bytes, record);
+    let pos = start + 1;
+    for (;;) {
+      if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
+      const field = this.#keys.match(bytes, pos, end);
+      if (field === KeyMatcher.doubt) return -1;
+      pos = this.#keys.end;
+      if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
+      if (pos >= end || bytes[pos] !== 0x3a) return -1;
+      pos++;
+      if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
+      if (field === KeyMatcher.unknown) pos = json.skipValue(bytes, pos, end, 2);
+      else pos = this.#field(field, bytes, pos, end, record);
+      if (pos < 0) return -1;
+      if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
+      if (pos >= end) return -1;
+      if (bytes[pos] === 0x7d) break;
+      if (bytes[pos] !== 0x2c) return -1;
+      pos++;
+    }
+    return this.#finish(bytes, record) ? pos + 1 : -1;
+  }
+
+  #reset(bytes: Buffer, record: EventRecord): void {
+    this.#json.sawHighByte = false;
+    this.#keys.begin();
+    this.#seen = 0;
+    this.#pending = 0;
+    this.#isPartial = false;
+    record.tsMs = Number.NaN;
+    record.status = 0;
+    record.dimensionIds.fill(0);
+    record.totalMs = Number.NaN;
+    record.stageCount = 0;
+    record.batchSize = Number.NaN;
+    record.requestBytes = Number.NaN;
+    record.inputTokens = Number.NaN;
+    record.concurrency = Number.NaN;
+    record.cacheHit = -1;
+    record.bytes = bytes;
+    record.traceStart = 0;
+    record.traceEnd = 0;
+    record.idStart = 0;
+    record.idEnd = 0;
+  }
+
+  /** Reads the value of a known field; position after it, or -1. */
+  #field(field: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+    const bit = 1 << field;
+    // Of a key given twice the last one counts, even if the first is wrong.
+    if ((this.#seen & bit) !== 0 || pos >= end) return -1;
+    this.#seen |= bit;
+    if (bytes[pos] === 0x6e) return this.#json.word(bytes, pos, end, nullWord);
+    switch (kinds[field]) {
+      case fieldKinds.ts:
+        return this.#ts(bytes, pos, end, record);
+      case fieldKinds.dimension:
+        return this.#dimension(slots[field] as number, bytes, pos, end, record);
+      case fieldKinds.id: {
+        const close = this.#label(bytes, pos, end);
+        record.idStart = pos + 1;
+        record.idEnd = close;
+        return close < 0 ? -1 : close + 1;
+      }
+      case fieldKinds.traceId: {
+        const close = this.#label(bytes, pos, end);
+        record.traceStart = pos + 1;
+        record.traceEnd = close;
+        return close < 0 ? -1 : close + 1;
+      }
+      case fieldKinds.status:
+        return this.#status(bytes, pos, end, record);
+      case fieldKinds.amount:
+        return this.#amount(slots[field] as number, bytes, pos, end, record);
+      case fieldKinds.totalMs: {
+        const after = this.#json.number(bytes, pos, end);
+        const ms = this.#json.value[0] as number;
+        record.totalMs = ms;
+        return ms <= this.#limits.maxDurationMs ? after : -1;
+      }
+      case fieldKinds.stagesMs:
+        return this.#stages.scan(bytes, pos, end, record);
+      default:
+        return this.#flag(kinds[field] as number, bytes, pos, end, record);
+    }
+  }
+
+  #ts(bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+    let ms = 0;
+    let after = 0;
+    if (bytes[pos] === QUOTE) {
+      const close = this.#json.plainString(bytes, pos + 1, end);
+      if (close < 0) return -1;
+      ms = scanEpochMs(bytes, pos + 1, close);
+      after = close + 1;
+    } else {
+      after = this.#json.number(bytes, pos, end);
+      ms = Math.floor(this.#json.value[0] as number);
+    }
+    record.tsMs = ms;
+    // Written so that NaN is in doubt as well.
+    return ms >= MIN_TS_MS && ms < MAX_TS_MS ? after : -1;
+  }
+
+  #dimension(index: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+    if (bytes[pos] !== QUOTE) return -1;
+    const start = pos + 1;
+    const last = this.#lastValues[index] as Buffer;
+    const guess = this.#json.word(bytes, start, end, last);
+    if (guess >= 0 && guess < end && bytes[guess] === QUOTE) {
+      record.dimensionIds[index] = this.#lastIds[index] as number;
+      return guess + 1;
+    }
+    const close = this.#label(bytes, pos, end);
+    if (close < 0) return -1;
+    // `__other__` is reserved; whatever begins like it is rare enough to be asked about.
+    if (bytes[start] === 0x5f && bytes[start + 1] === 0x5f) return -1;
+    this.#starts[index] = start;
+    this.#ends[index] = close;
+    this.#pending |= 1 << index;
+    return close + 1;
+  }
+
+  /** Position of the closing quote of a string that is not too long, or -1. */
+  #label(bytes: Buffer, pos: number, end: number): number {
+    if (bytes[pos] !== QUOTE) return -1;
+    const close = this.#json.plainString(bytes, pos + 1, end);
+    return close - pos - 1 <= this.#limits.maxDimensionBytes ? close : -1;
+  }
+
+  #status(bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+    for (let i = 0; i < statusWords.length; i++) {
+      const after = this.#json.word(bytes, pos, end, statusWords[i] as Buffer);
+      if (after < 0) continue;
+      record.status = i;
+      return after;
+    }
+    return -1;
+  }
+
+  #amount(slot: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+    const after = this.#json.number(bytes, pos, end);
+    const value = this.#json.value[0] as number;
+    if (slot === 0) record.batchSize = value;
+    else if (slot === 1) record.requestBytes = value;
+    else if (slot === 2) record.inputTokens = value;
+    else if (slot === 3) record.concurrency = value;
+    return value < Number.POSITIVE_INFINITY ? after : -1;
+  }
+
+  #flag(kind: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+    const isTrue = bytes[pos] === 0x74;
+    if (kind === fieldKinds.coldStart) record.dimensionIds[coldStartIndex] = isTrue ? 1 : 0;
+    else if (kind === fieldKinds.cacheHit) record.cacheHit = isTrue ? 1 : 0;
+    else this.#isPartial = isTrue;
+    return this.#json.word(bytes, pos, end, isTrue ? trueWord : falseWord);
+  }
+
+  /** Whether the whole event is good; only then are its new strings interned. */
+  #finish(bytes: Buffer, record: EventRecord): boolean {
+    const hasModel =
+      (this.#pending & (1 << modelIndex)) !== 0
+        ? this.#ends[modelIndex] !== this.#starts[modelIndex]
+        : record.dimensionIds[modelIndex] !== 0;
+    if (!hasModel || Number.isNaN(record.tsMs)) return false;
+    if (Number.isNaN(record.totalMs)) {
+      if (record.stageCount === 0) return false;
+      if (!this.#isPartial) {
+        let sumMs = 0;
+        for (let i = 0; i < record.stageCount; i++) sumMs += record.stageMs[i] as number;
+        if (sumMs > this.#limits.maxDurationMs) return false;
+        record.totalMs = sumMs;
+      }
+    }
+    if (this.#json.sawHighByte && !this.#isUtf8(bytes)) return false;
+    if (!this.#stages.resolve(bytes, record)) return false;
+    if (this.#pending !== 0) this.#internDimensions(bytes, record);
+    return true;
+  }
+
+  #internDimensions(bytes: Buffer, record: EventRecord): void {
+    const values = this.#context.values;
+    for (let i = 0; i < dimensions.length; i++) {
+      if ((this.#pending & (1 << i)) === 0) continue;
+      const id = values.idOf(bytes, this.#starts[i] as number, this.#ends[i] as number);
+      record.dimensionIds[i] = id;
+      // The text `__other__` itself is not to be taken for a value that found no room.
+      if (id === values.otherId) continue;
+      this.#lastIds[i] = id;
+      this.#lastValues[i] = values.interner.utf8(id);
+    }
+  }
+
+  #isUtf8(bytes: Buffer): boolean {
+    if (this.#utf8 === 'unasked') this.#utf8 = isUtf8(bytes) ? 'valid' : 'invalid';
+    return this.#utf8 === 'valid';
+  }
+}

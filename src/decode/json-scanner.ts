@@ -1,0 +1,218 @@
+import { limits } from '../base/limits.ts';
+import { exactDecimal } from './exact-decimal.ts';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** What a byte is within a string: 0 plain, 1 a byte of a character beyond ASCII, 2 special. */
+const stringClass = new Uint8Array(256).map((_, byte) => {
+  if (byte >= 0x80) return 1;
+  return byte < 0x20 || byte === QUOTE || byte === BACKSLASH ? 2 : 0;
+});
+
+const powersOfTen = Float64Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
+
+/**
+ * Reads JSON (RFC 8259) straight from bytes, without making a string or an object. Each method
+ * takes the position where a thing begins and returns the position after it, or -1 for anything
+ * that is not plain and valid JSON: the caller then leaves the judgement to JSON.parse.
+ */
+export class JsonScanner {
+  /** The number last read by `number`: in a typed array, as a field of doubles may be boxed. */
+  readonly value = new Float64Array(1);
+  /** Whether a string read since it was last set to false held bytes beyond ASCII. */
+  sawHighByte = false;
+
+  /** Position of the first byte from `pos` on that is not white space, or `end`. */
+  space(bytes: Buffer, pos: number, end: number): number {
+    let i = pos;
+    for (; i < end; i++) {
+      const byte = bytes[i] as number;
+      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break;
+    }
+    return i;
+  }
+
+  /**
+   * Position of the closing quote of a string without escapes; `pos` is after the opening one.
+   */
+  plainString(bytes: Buffer, pos: number, end: number): number {
+    for (let i = pos; i < end; i++) {
+      const kind = stringClass[bytes[i] as number] as number;
+      if (kind === 0) continue;
+      if (kind === 1) this.sawHighByte = true;
+      else return bytes[i] === QUOTE ? i : -1;
+    }
+    return -1;
+  }
+
+  /**
+   * A number >= 0, to `value`: exactly the double that JSON.parse gives. With up to 15 digits and
+   * a power of ten up to 22 one correctly rounded operation on exact doubles does it (Clinger,
+   * "How to read floating point numbers accurately", 1990).
+   */
+  number(bytes: Buffer, pos: number, end: number): number {
+    let i = pos;
+    let mantissa = 0;
+    for (; i < end; i++) {
+      const digit = (bytes[i] as number) ^ 0x30;
+      if (digit > 9) break;
+      mantissa = mantissa * 10 + digit;
+    }
+    let digitCount = i - pos;
+    if (digitCount === 0 || (digitCount > 1 && bytes[pos] === 0x30)) return -1;
+    let exponent = 0;
+    if (i < end && bytes[i] === 0x2e) {
+      const fraction = ++i;
+      for (; i < end; i++) {
+        const digit = (bytes[i] as number) ^ 0x30;
+        if (digit > 9) break;
+        mantissa = mantissa * 10 + digit;
+      }
+      if (i === fraction) return -1;
+      exponent = fraction - i;
+      digitCount -= exponent;
+    }
+    if (i < end && ((bytes[i] as number) | 0x20) === 0x65) {
+      return this.#withExponent(bytes, pos, i, end);
+    }
+    if (digitCount > 15 || exponent < -22) this.value[0] = exactDecimal(bytes, pos, i);
+    else if (exponent === 0) this.value[0] = mantissa;
+    else this.value[0] = mantissa / (powersOfTen[-exponent] as number);
+    return i;
+  }
+
+  /** Position after a value of any kind; `depth` is the level that a container here would be. */
+  skipValue(bytes: Buffer, pos: number, end: number, depth: number): number {
+    if (pos >= end) return -1;
+    const byte = bytes[pos] as number;
+    if (byte === QUOTE) return this.#skipString(bytes, pos + 1, end);
+    if (byte === 0x7b || byte === 0x5b) {
+      if (depth > limits.nestingDepth) return -1;
+      return this.#skipContainer(bytes, pos, end, depth);
+    }
+    if (byte === 0x74) return this.word(bytes, pos, end, trueWord);
+    if (byte === 0x66) return this.word(bytes, pos, end, falseWord);
+    if (byte === 0x6e) return this.word(bytes, pos, end, nullWord);
+    return this.#skipNumber(bytes, pos, end);
+  }
+
+  /** Position after `word`, if it is what stands at `pos`. */
+  word(bytes: Buffer, pos: number, end: number, word: Buffer): number {
+    const length = word.length;
+    if (end - pos < length) return -1;
+    for (let i = 0; i < length; i++) {
+      if (bytes[pos + i] !== word[i]) return -1;
+    }
+    return pos + length;
+  }
+
+  /** A number with an exponent, whose `e` is at `mark`. Rare, so it may make a string. */
+  #withExponent(bytes: Buffer, pos: number, mark: number, end: number): number {
+    const after = this.#skipNumber(bytes, pos, end);
+    if (after > mark) this.value[0] = exactDecimal(bytes, pos, after);
+    return after;
+  }
+
+  #skipNumber(bytes: Buffer, pos: number, end: number): number {
+    let i = pos;
+    if (bytes[i] === 0x2d) i++;
+    const whole = i;
+    i = afterDigits(bytes, i, end);
+    if (i === whole || (i > whole + 1 && bytes[whole] === 0x30)) return -1;
+    if (i < end && bytes[i] === 0x2e) {
+      const fraction = i + 1;
+      i = afterDigits(bytes, fraction, end);
+      if (i === fraction) return -1;
+    }
+    if (i < end && ((bytes[i] as number) | 0x20) === 0x65) {
+      i++;
+      if (i < end && (bytes[i] === 0x2b || bytes[i] === 0x2d)) i++;
+      const power = i;
+      i = afterDigits(bytes, power, end);
+      if (i === power) return -1;
+    }
+    return i;
+  }
+
+  /** Escapes are checked, not decoded. */
+  #skipString(bytes: Buffer, pos: number, end: number): number {
+    let i = pos;
+    while (i < end) {
+      const byte = bytes[i] as number;
+      const kind = stringClass[byte] as number;
+      if (kind === 1) this.sawHighByte = true;
+      if (kind !== 2) {
+        i++;
+      } else if (byte === BACKSLASH) {
+        i = afterEscape(bytes, i + 1, end);
+        if (i < 0) return -1;
+      } else {
+        return byte === QUOTE ? i + 1 : -1;
+      }
+    }
+    return -1;
+  }
+
+  /** Recursion is bounded by `limits.nestingDepth`. */
+  #skipContainer(bytes: Buffer, pos: number, end: number, depth: number): number {
+    const isObject = bytes[pos] === 0x7b;
+    const close = isObject ? 0x7d : 0x5d;
+    let i = this.space(bytes, pos + 1, end);
+    if (i < end && bytes[i] === close) return i + 1;
+    for (;;) {
+      if (isObject) {
+        if (i >= end || bytes[i] !== QUOTE) return -1;
+        i = this.#skipString(bytes, i + 1, end);
+        if (i < 0) return -1;
+        i = this.space(bytes, i, end);
+        if (i >= end || bytes[i] !== 0x3a) return -1;
+        i = this.space(bytes, i + 1, end);
+      }
+      i = this.skipValue(bytes, i, end, depth + 1);
+      if (i < 0) return -1;
+      i = this.space(bytes, i, end);
+      if (i >= end) return -1;
+      if (bytes[i] === close) return i + 1;
+      if (bytes[i] !== 0x2c) return -1;
+      i = this.space(bytes, i + 1, end);
+    }
+  }
+}
+
+const trueWord = Buffer.from('true');
+const falseWord = Buffer.from('false');
+const nullWord = Buffer.from('null');
+
+function afterDigits(bytes: Buffer, pos: number, end: number): number {
+  let i = pos;
+  while (i < end && ((bytes[i] as number) ^ 0x30) <= 9) i++;
+  return i;
+}
+
+/** Position after an escape, whose backslash is before `pos`; -1 if JSON knows no such one. */
+function afterEscape(bytes: Buffer, pos: number, end: number): number {
+  if (pos >= end) return -1;
+  switch (bytes[pos]) {
+    case QUOTE:
+    case BACKSLASH:
+    case 0x2f:
+    case 0x62:
+    case 0x66:
+    case 0x6e:
+    case 0x72:
+    case 0x74:
+      return pos + 1;
+    case 0x75:
+      break;
+    default:
+      return -1;
+  }
+  if (end - pos < 5) return -1;
+  for (let i = pos + 1; i < pos + 5; i++) {
+    const byte = bytes[i] as number;
+    const letter = byte | 0x20;
+    if ((byte ^ 0x30) > 9 && (letter < 0x61 || letter > 0x66)) return -1;
+  }
+  return pos + 5;
+}

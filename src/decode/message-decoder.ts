@@ -1,0 +1,248 @@
+import { limits } from '../base/limits.ts';
+import { type DecodeContext, decodeEvent, type Rejection } from './decode-event.ts';
+import { elementEnd } from './element-end.ts';
+import { EventRecord } from './event-record.ts';
+import { EventScanner } from './event-scanner.ts';
+import type { Interner } from './interner.ts';
+import type { RejectReason } from './reject-reasons.ts';
+import { spanEnd, spanEnds } from './span-end.ts';
+import { timingEvent } from './timing-event.ts';
+import { Vocabulary } from './vocabulary.ts';
+
+const NEWLINE = 0x0a;
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const COMMA = 0x2c;
+
+export interface DecodeSink {
+  /** One good event. The record is overwritten by the next one: copy what is kept. */
+  event(record: EventRecord): void;
+  /**
+   * One event, or a message or the rest of one, that is not counted. `index` is its place among
+   * the message's events, `[start, end)` its bytes in the message.
+   */
+  reject(index: number, reason: RejectReason, detail: string, start: number, end: number): void;
+}
+
+export interface MessageDecoderOptions {
+  /** Receives stage names. Needs room for at least `__other__`. */
+  readonly stages: Interner;
+  /** Receives dimension values. Needs room for at least `__other__`. */
+  readonly values: Interner;
+  readonly maxMessageBytes: number;
+  readonly maxDurationMs: number;
+  readonly maxDimensionBytes: number;
+}
+
+/**
+ * Parts messages into timing events and decodes each: one object, several (one after another,
+ * on lines of their own or over many lines), or an array. Whatever the bytes are, it does not
+ * throw, and every event is given to the sink exactly once, as an event or as a rejection.
+ *
+ * An event on the plain path costs no allocation; anything unusual costs a JSON.parse of that
+ * event. The interners may be cleared between two messages.
+ */
+export class MessageDecoder {
+  readonly #maxMessageBytes: number;
+  readonly #context: DecodeContext;
+  readonly #scanner: EventScanner;
+  readonly #record = new EventRecord();
+  #fallbackCount = 0;
+  /** Up to where brackets are known not to close, so that no run of bytes is searched for ever. */
+  #unclosedUntil = 0;
+  /** The newline found last. */
+  #newline = -1;
+
+  constructor(options: MessageDecoderOptions) {
+    this.#maxMessageBytes = options.maxMessageBytes;
+    this.#context = {
+      contract: timingEvent(options),
+      stages: new Vocabulary(options.stages),
+      values: new Vocabulary(options.values),
+    };
+    this.#scanner = new EventScanner(this.#context, options);
+  }
+
+  /** Events that needed the general path so far, good and bad. */
+  get fallbackCount(): number {
+    return this.#fallbackCount;
+  }
+
+  /** Gives every event of a message to the sink; returns how many there were, good and bad. */
+  decode(message: Buffer | null, sink: DecodeSink): number {
+    if (message === null) {
+      sink.reject(0, 'tombstone', 'The message must have a value: it is a tombstone', 0, 0);
+      return 1;
+    }
+    const end = message.length;
+    if (end > this.#maxMessageBytes) {
+      const rule = `at most ${this.#maxMessageBytes} bytes (limits.max_message_bytes)`;
+      const detail = `The message must have ${rule}: it has ${end}`;
+      sink.reject(0, 'message_too_large', detail, 0, end);
+      return 1;
+    }
+    const hasMark = message[0] === 0xef && message[1] === 0xbb && message[2] === 0xbf;
+    const pos = afterSpace(message, hasMark ? 3 : 0, end);
+    if (pos === end) {
+      const detail = `The message must hold an event: it is ${end === 0 ? 'empty' : 'blank'}`;
+      sink.reject(0, 'empty_message', detail, 0, end);
+      return 1;
+    }
+    this.#scanner.begin();
+    this.#unclosedUntil = 0;
+    this.#newline = -1;
+    if (message[pos] === OPEN_BRACE) return this.#objects(message, pos, sink);
+    if (message[pos] === OPEN_BRACKET) return this.#array(message, pos, sink);
+    // What begins with neither cannot be parted.
+    this.#general(message, pos, end, 0, sink);
+    return 1;
+  }
+
+  /** Objects one after another, with or without white space between. */
+  #objects(message: Buffer, start: number, sink: DecodeSink): number {
+    const end = message.length;
+    let index = 0;
+    let pos = start;
+    while (pos < end) {
+      if (index === limits.eventsPerMessage) {
+        rejectRemainder(index, pos, end, sink);
+        return index + 1;
+      }
+      const after = this.#scanner.scan(message, pos, end, this.#record);
+      if (after >= 0) {
+        sink.event(this.#record);
+        pos = after;
+      } else {
+        pos = this.#doubtfulObject(message, pos, index, sink);
+      }
+      index++;
+      if (pos < end) pos = afterSpace(message, pos, end);
+    }
+    return index;
+  }
+
+  /**
+   * Decodes what the scanner left. It ends where its brackets close; what is not JSON ends at
+   * its first newline at the latest, so that one broken line costs no other. Returns its end.
+   */
+  #doubtfulObject(message: Buffer, pos: number, index: number, sink: DecodeSink): number {
+    const lineEnd = this.#lineEnd(message, pos);
+    let after = message[pos] === OPEN_BRACE ? this.#spanEnd(message, pos) : lineEnd;
+    if (after < 0) after = lineEnd;
+    this.#fallbackCount++;
+    let rejection = decodeEvent(message, pos, after, this.#context, this.#record);
+    if (rejection !== undefined && after > lineEnd && !isWhole(rejection, message, pos, after)) {
+      after = lineEnd;
+      rejection = decodeEvent(message, pos, after, this.#context, this.#record);
+    }
+    if (rejection === undefined) sink.event(this.#record);
+    else sink.reject(index, rejection.reason, rejection.detail, pos, after);
+    return after;
+  }
+
+  /** Position of the first newline from `pos` on, or the message's end: searched once a line. */
+  #lineEnd(message: Buffer, pos: number): number {
+    if (this.#newline < pos) {
+      const newline = message.indexOf(NEWLINE, pos);
+      this.#newline = newline < 0 ? message.length : newline;
+    }
+    return this.#newline;
+  }
+
+  /**
+   * Position after the object at `pos`, or -1. Objects within the depth limit are searched for at
+   * most once per level, so the work is bounded; a deeper one is followed to its end only as long
+   * as none before it in the message ran out unclosed.
+   */
+  #spanEnd(message: Buffer, pos: number): number {
+    const end = message.length;
+    const after = spanEnd(message, pos, end, limits.nestingDepth);
+    if (after !== spanEnds.tooDeep) return after;
+    if (pos < this.#unclosedUntil) return spanEnds.unclosed;
+    const deepAfter = spanEnd(message, pos, end, end);
+    if (deepAfter < 0) this.#unclosedUntil = end;
+    return deepAfter;
+  }
+
+  /** An array of events. Where it is broken, the rest of the message is one rejection. */
+  #array(message: Buffer, start: number, sink: DecodeSink): number {
+    const end = message.length;
+    let pos = afterSpace(message, start + 1, end);
+    if (pos < end && message[pos] === CLOSE_BRACKET && afterSpace(message, pos + 1, end) === end) {
+      sink.reject(0, 'empty_message', 'The array must hold an event: it is empty', start, end);
+      return 1;
+    }
+    for (let index = 0; ; index++) {
+      if (index === limits.eventsPerMessage) {
+        rejectRemainder(index, pos, end, sink);
+        return index + 1;
+      }
+      const close = this.#element(message, pos, index, sink);
+      if (close < 0) return index + 1;
+      pos = afterSpace(message, close + 1, end);
+      if (message[close] === COMMA) continue;
+      if (pos === end) return index + 1;
+      const detail = 'The message must end with its array: more follows';
+      sink.reject(index + 1, 'invalid_json', detail, pos, end);
+      return index + 2;
+    }
+  }
+
+  /** Decodes one element; position of the comma or bracket after it, -1 if there is none. */
+  #element(message: Buffer, pos: number, index: number, sink: DecodeSink): number {
+    const end = message.length;
+    const after = this.#scanner.scan(message, pos, end, this.#record);
+    if (after >= 0) {
+      const next = afterSpace(message, after, end);
+      if (next < end && (message[next] === COMMA || message[next] === CLOSE_BRACKET)) {
+        sink.event(this.#record);
+        return next;
+      }
+    }
+    const close = elementEnd(message, pos, end);
+    if (close < 0 || message[close] === 0x7d) {
+      const detail = 'The array must be closed with "]": it breaks off within or after this event';
+      this.#fallbackCount++;
+      sink.reject(index, 'invalid_json', detail, pos, end);
+      return -1;
+    }
+    this.#general(message, pos, close, index, sink);
+    return close;
+  }
+
+  #general(message: Buffer, pos: number, end: number, index: number, sink: DecodeSink): void {
+    this.#fallbackCount++;
+    const rejection = decodeEvent(message, pos, end, this.#context, this.#record);
+    if (rejection === undefined) sink.event(this.#record);
+    else sink.reject(index, rejection.reason, rejection.detail, pos, end);
+  }
+}
+
+/**
+ * Whether a rejected event of several lines is one event all the same: it is if it is JSON, or
+ * would be but for bytes that are no UTF-8, or for its depth.
+ */
+function isWhole(rejection: Rejection, message: Buffer, start: number, end: number): boolean {
+  if (rejection.reason !== 'invalid_utf8') return rejection.reason !== 'invalid_json';
+  try {
+    JSON.parse(message.toString('utf8', start, end));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function rejectRemainder(index: number, pos: number, end: number, sink: DecodeSink): void {
+  const detail = `A message must hold at most ${limits.eventsPerMessage} events: it holds more`;
+  sink.reject(index, 'too_many_events', detail, pos, end);
+}
+
+function afterSpace(bytes: Buffer, pos: number, end: number): number {
+  let i = pos;
+  for (; i < end; i++) {
+    const byte = bytes[i] as number;
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break;
+  }
+  return i;
+}

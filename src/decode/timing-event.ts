@@ -1,0 +1,207 @@
+import { z } from 'zod';
+import { overflowValue, totalStage } from '../base/dimensions.ts';
+import { limits } from '../base/limits.ts';
+import { statuses } from '../base/statuses.ts';
+import { epochMsOf } from './epoch-ms-of.ts';
+import type { RejectReason } from './reject-reasons.ts';
+
+export interface TimingEventLimits {
+  readonly maxDurationMs: number;
+  /** Longest dimension value, `id` or `trace_id`, in UTF-8 bytes. */
+  readonly maxDimensionBytes: number;
+}
+
+/** First and last plausible `ts`: seconds, microseconds and unset clocks fall outside. */
+const minTsMs = Date.UTC(2000, 0, 1);
+const maxTsMs = Date.UTC(2100, 0, 1);
+const stageName = /^[A-Za-z][A-Za-z0-9_.:/-]{0,63}$/;
+
+/** An issue that names its own reason; issues of other kinds have the reason of their field. */
+function problem(reason: RejectReason, message: string, path: string[] = []) {
+  return { code: 'custom', params: { reason }, message, path } as const;
+}
+
+const ts = z
+  .union([z.number(), z.string()], {
+    error: 'must be epoch milliseconds (a number) or an RFC 3339 date-time with an offset',
+  })
+  .transform((given, context) => {
+    const ms = typeof given === 'number' ? Math.floor(given) : epochMsOf(given);
+    if (Number.isNaN(ms)) {
+      context.addIssue(
+        problem('bad_ts', 'must be an RFC 3339 date-time with an offset, or epoch milliseconds'),
+      );
+    } else if (ms < minTsMs || ms >= maxTsMs) {
+      const rule = 'must lie in the years 2000 to 2099, in milliseconds since 1970';
+      context.addIssue(problem('ts_out_of_range', rule));
+    }
+    return ms;
+  });
+
+function text(maxBytes: number, reason: RejectReason) {
+  const rule = `must be a string of at most ${maxBytes} UTF-8 bytes`;
+  return z.string(rule).superRefine((value, context) => {
+    if (Buffer.byteLength(value) > maxBytes) context.addIssue(problem(reason, rule));
+    if (reason === 'bad_dimension' && value === overflowValue) {
+      context.addIssue(problem(reason, 'must be another text, as this one is reserved'));
+    }
+  });
+}
+
+/**
+ * The object of stages. Checked by hand rather than as a zod record, which passes over a key
+ * `__proto__` in silence; only own keys count, so `constructor` is a stage like any other.
+ */
+function stages(maxMs: number) {
+  return z.unknown().transform((given, context): Readonly<Record<string, number>> => {
+    if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+      context.addIssue(
+        problem('bad_duration', 'must be an object of stage names and milliseconds'),
+      );
+      return {};
+    }
+    const entries = Object.entries(given);
+    if (entries.length > limits.stagesPerEvent) {
+      const rule = `must have at most ${limits.stagesPerEvent} stages, not ${entries.length}`;
+      context.addIssue(problem('too_many_stages', rule));
+    }
+    for (const [name, ms] of entries) {
+      if (!stageName.test(name) || name === totalStage) {
+        const rule = `must have a name that matches ${stageName.source} and is not "${totalStage}"`;
+        context.addIssue(problem('bad_stage_name', rule, [name]));
+      } else if (typeof ms !== 'number' || !Number.isFinite(ms) || ms < 0) {
+        context.addIssue(problem('bad_duration', 'must be a finite number >= 0', [name]));
+      } else if (ms > maxMs) {
+        context.addIssue(problem('duration_too_large', `must be at most ${maxMs} ms`, [name]));
+      }
+      if (context.issues.length > 0) break;
+    }
+    return given as Record<string, number>;
+  });
+}
+
+/** JSON Schema of `stages_ms`, which a hand-written check cannot give. */
+const stagesSchema = (maxMs: number) =>
+  ({
+    type: ['object', 'null'],
+    propertyNames: { pattern: stageName.source, not: { const: totalStage } },
+    additionalProperties: { type: 'number', minimum: 0, maximum: maxMs },
+    maxProperties: limits.stagesPerEvent,
+  }) as const;
+
+/**
+ * The contract of one timing event, JSON v1: what the decoder accepts, and why it rejects, is
+ * what this says. Unknown fields are ignored; `null` counts as absent. config/
+ * timing-event.schema.json and the table of docs/event.md are made from it.
+ */
+export function timingEvent(bounds: TimingEventLimits) {
+  const { maxDurationMs, maxDimensionBytes } = bounds;
+  const dimension = (description: string, example: string) =>
+    text(maxDimensionBytes, 'bad_dimension')
+      .meta({ maxLength: maxDimensionBytes, not: { const: overflowValue } })
+      .nullish()
+      .meta({ description, examples: [example] });
+  const label = (description: string, example: string) =>
+    text(maxDimensionBytes, 'bad_field')
+      .meta({ maxLength: maxDimensionBytes })
+      .nullish()
+      .meta({ description, examples: [example] });
+  const flag = (description: string, example: boolean) =>
+    z
+      .boolean('must be true or false')
+      .nullish()
+      .meta({ description, examples: [example] });
+  const amount = (description: string, example: number) =>
+    z
+      .number('must be a finite number >= 0')
+      .min(0, 'must be a finite number >= 0')
+      .nullish()
+      .meta({ description, examples: [example] });
+
+  return z
+    .object({
+      ts: ts.meta({
+        description:
+          'Start of the request: milliseconds since the Unix epoch (fractions are cut), or an RFC 3339 date-time with `Z` or an offset. Years 2000 to 2099.',
+        examples: [1789000000123, '2026-09-10T00:26:40.123Z'],
+      }),
+      model: text(maxDimensionBytes, 'bad_dimension')
+        .min(1, 'must not be empty')
+        .meta({
+          maxLength: maxDimensionBytes,
+          not: { const: overflowValue },
+          description: 'Model that answered.',
+          examples: ['ranker'],
+        }),
+      version: dimension('Version of the model.', '2026-11-01'),
+      request_type: dimension('Kind of request, as the service names it.', 'search'),
+      region: dimension('Where it ran.', 'eu-west-1'),
+      service: dimension('Service that answered.', 'rank-api'),
+      host: dimension('Pod or machine that answered.', 'pod-7'),
+      tenant: dimension('Customer or team the request was for.', 'acme'),
+      id: label('Id of the request, for exemplars.', 'req-81f3'),
+      trace_id: label(
+        'Trace the request is part of, for exemplars.',
+        '4bf92f3577b34da6a3ce929d0e0e4736',
+      ),
+      status: z
+        .enum(statuses, `must be one of ${statuses.join(', ')}`)
+        .nullish()
+        .meta({ description: 'How the request ended; absent: ok.', examples: ['ok'] }),
+      cold_start: flag(
+        'Whether the request waited for a model to load. Cold and warm requests never mix.',
+        false,
+      ),
+      cache_hit: flag('Whether a cache answered.', true),
+      batch_size: amount('Requests in the batch it was computed in.', 8),
+      request_bytes: amount('Size of the request.', 18211),
+      response_bytes: amount('Size of the response.', 912),
+      input_tokens: amount('Tokens read.', 512),
+      output_tokens: amount('Tokens generated.', 128),
+      concurrency: amount('Requests in flight when it arrived.', 12),
+      queue_depth: amount('Requests waiting when it arrived.', 3),
+      total_ms: z
+        .number('must be a finite number >= 0')
+        .min(0, 'must be a finite number >= 0')
+        .max(maxDurationMs, `must be at most ${maxDurationMs} ms`)
+        .nullish()
+        .meta({
+          description:
+            'Duration of the whole request, kept as the stage `total`. Absent: the sum of the stages, unless `partial`.',
+          examples: [84.1],
+        }),
+      stages_ms: stages(maxDurationMs)
+        .nullish()
+        .meta({
+          ...stagesSchema(maxDurationMs),
+          description:
+            'Duration of each stage by its name. Standard names: ingress, queue, parse, features, preprocess, forward, postprocess, downstream, egress; any other is allowed. Leave out a stage that did not run.',
+          examples: [{ queue: 6.4, forward: 51.7 }],
+        }),
+      partial: flag(
+        'The event reports some stages of a request: no total is made from their sum.',
+        false,
+      ),
+    })
+    .check((context) => {
+      if (context.issues.length > 0) return;
+      const reject = (reason: RejectReason, message: string) =>
+        context.issues.push({ ...problem(reason, message), path: [], input: context.value });
+      const { stages_ms, total_ms, partial } = context.value;
+      const durations = Object.values(stages_ms ?? {});
+      if (typeof total_ms === 'number') return;
+      if (durations.length === 0) {
+        reject('missing_durations', 'must have total_ms or at least one stage in stages_ms');
+      } else if (partial !== true && durations.reduce((sum, ms) => sum + ms, 0) > maxDurationMs) {
+        reject('duration_too_large', `must have stages that add up to at most ${maxDurationMs} ms`);
+      }
+    })
+    .meta({
+      title: 'tailmark timing event, v1',
+      description: 'Durations of one inference request, or of some of its stages.',
+      anyOf: [{ required: ['stages_ms'] }, { required: ['total_ms'] }],
+    });
+}
+
+/** A checked event: `ts` is milliseconds since the epoch, whichever way it was written. */
+export type TimingEvent = z.output<ReturnType<typeof timingEvent>>;

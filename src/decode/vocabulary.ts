@@ -1,0 +1,46 @@
+import { overflowValue } from '../base/dimensions.ts';
+import { invariant } from '../base/invariant.ts';
+import type { Interner } from './interner.ts';
+
+const overflowBytes = Buffer.from(overflowValue);
+
+/** One interner, with the id of `__other__` for strings that find it full. */
+export class Vocabulary {
+  readonly interner: Interner;
+  #otherId = -1;
+  #otherUtf8: Buffer | undefined;
+
+  constructor(interner: Interner) {
+    this.interner = interner;
+    this.refresh();
+  }
+
+  /** Id of `__other__`. */
+  get otherId(): number {
+    return this.#otherId;
+  }
+
+  /**
+   * Takes `__other__` in again if the interner was cleared since, and says whether it was. To be
+   * called before a message; an interner is not to be cleared while one is decoded.
+   */
+  refresh(): boolean {
+    if (this.#otherId >= 0 && this.interner.utf8(this.#otherId) === this.#otherUtf8) return false;
+    this.#otherId = this.interner.intern(overflowBytes, 0, overflowBytes.length);
+    invariant(this.#otherId >= 0, 'an interner has no room for __other__');
+    this.#otherUtf8 = this.interner.utf8(this.#otherId);
+    return true;
+  }
+
+  /** Id of `bytes[start, end)`, that of `__other__` if the interner is full. */
+  idOf(bytes: Uint8Array, start: number, end: number): number {
+    const id = this.interner.intern(bytes, start, end);
+    return id >= 0 ? id : this.#otherId;
+  }
+
+  /** Id of a string, as `idOf`. */
+  idOfText(text: string): number {
+    const id = this.interner.internText(text);
+    return id >= 0 ? id : this.#otherId;
+  }
+}
