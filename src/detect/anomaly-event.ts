@@ -55,7 +55,9 @@ export const anomalyEventSchema = z
     interval_ms: z
       .tuple([milliseconds, milliseconds])
       .describe('95 % interval of observed_ms, widened by the dispersion.'),
-    baseline_ms: milliseconds.describe('The quantile in the baseline. Fixed for the episode.'),
+    baseline_ms: milliseconds.describe(
+      'The quantile in the baseline; later windows do not move it.',
+    ),
     ratio: z.number().describe('observed_ms / baseline_ms.'),
     requests: z.int().min(0).describe('Requests in the anomalous windows.'),
     evidence,

@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { seriesKey } from '../baseline/series-key.ts';
+import type { Series } from '../baseline/series-window.ts';
+import type { AnomalyEvent } from './anomaly-event.ts';
+
+const modelChars = 64;
+
+/**
+ * Names the incident of a series and kind, the same before and after any restart. At most 100
+ * characters of `[A-Za-z0-9._/-]`, which every pager and Kafka accept.
+ */
+export function dedupKeyOf(kind: AnomalyEvent['kind'], series: Series): string {
+  const model = series.model.replaceAll(/[^A-Za-z0-9._-]/g, '-').slice(0, modelChars);
+  return `${kind}/${model}/${digestOf(seriesKey(series)).slice(0, 16)}`;
+}
+
+/** Names one episode: 32 hex digits of its dedup key and start. */
+export function anomalyIdOf(dedupKey: string, startedAtMs: number): string {
+  return digestOf(`${dedupKey}@${startedAtMs}`).slice(0, 32);
+}
+
+/** Anomalies that likely have one cause: same kind, model and blamed stage. */
+export function groupKeyOf(kind: AnomalyEvent['kind'], model: string, stage: string): string {
+  return `${kind}|${model}|${stage}`;
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

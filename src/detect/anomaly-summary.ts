@@ -1,0 +1,54 @@
+import { totalStage } from '../base/dimensions.ts';
+import type { AnomalyEvent } from './anomaly-event.ts';
+
+type Described = Pick<
+  AnomalyEvent,
+  | 'service'
+  | 'model'
+  | 'version'
+  | 'request_type'
+  | 'region'
+  | 'host'
+  | 'tenant'
+  | 'cold_start'
+  | 'quantile'
+  | 'observed_ms'
+  | 'baseline_ms'
+  | 'ratio'
+  | 'blame'
+  | 'evidence'
+>;
+
+/** "p99 of ranker (search, eu-west-1) is 412 ms, 3.4x its usual 121 ms; features explains 87 % of it". */
+export function anomalySummary(event: Described): string {
+  const subject = anomalySubject(event);
+  const is = `${formatMs(event.observed_ms)}, ${formatRatio(event.ratio)} its usual`;
+  const first = event.blame[0];
+  const measured = event.evidence.measured_stage;
+  const explained = first !== undefined && first.stage !== measured;
+  const why = explained ? `; ${first.stage} explains ${Math.round(first.share * 100)} % of it` : '';
+  return `${subject} is ${is} ${formatMs(event.baseline_ms)}${why}`;
+}
+
+/** "p99 of ranker (search, eu-west-1)" or "p95 of features of ranker". */
+export function anomalySubject(event: Described): string {
+  const { service, version, request_type, region, tenant, host, cold_start } = event;
+  const values = [service, version, request_type, region, tenant, host];
+  const labels = values.filter((value) => value !== '');
+  if (cold_start) labels.push('cold starts');
+  const where = labels.length > 0 ? ` (${labels.join(', ')})` : '';
+  const measured = event.evidence.measured_stage;
+  const stage = measured === totalStage ? '' : `${measured} of `;
+  const percentile = Number((event.quantile * 100).toFixed(6));
+  return `p${percentile} of ${stage}${event.model}${where}`;
+}
+
+/** Three significant digits at most: "0.84 ms", "412 ms", "12.3 s". */
+export function formatMs(ms: number): string {
+  if (ms >= 10_000) return `${Number((ms / 1000).toPrecision(3))} s`;
+  return ms >= 100 ? `${Math.round(ms)} ms` : `${Number(ms.toPrecision(2))} ms`;
+}
+
+function formatRatio(ratio: number): string {
+  return `${ratio >= 10 ? Math.round(ratio) : Number(ratio.toFixed(ratio < 2 ? 2 : 1))}x`;
+}

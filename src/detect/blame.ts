@@ -1,0 +1,78 @@
+import { totalStage } from '../base/dimensions.ts';
+import type { Bands } from '../baseline/series-window.ts';
+import type { Blamed } from './anomaly-event.ts';
+
+/** Name under which stands what the total has and no stage measured. */
+export const unaccounted = 'unaccounted';
+
+/** Stages with their bands, as windows and references hold them. */
+export type BandedStages = ReadonlyMap<string, { readonly bands: Bands; readonly bandsMs: Bands }>;
+
+/**
+ * Splits how much slower the slowest `1 - q` of the requests have become over their stages, largest
+ * part first. The parts, with `unaccounted`, add up to the whole: they are differences of mean
+ * milliseconds in the same requests, taken from bands of the total. undefined without totals on
+ * both sides, or when the slowest requests have not become slower.
+ */
+export function blame(
+  now: BandedStages,
+  baseline: BandedStages,
+  q: number,
+): readonly Blamed[] | undefined {
+  const slowNow = slowestMeans(now, 1 - q);
+  const slowUsually = slowestMeans(baseline, 1 - q);
+  if (slowNow === undefined || slowUsually === undefined) return undefined;
+  const wholeMs = slowNow.totalMs - slowUsually.totalMs;
+  if (!(wholeMs > 0)) return undefined;
+  const parts: Blamed[] = [];
+  let restMs = wholeMs;
+  for (const stage of new Set([...slowNow.stagesMs.keys(), ...slowUsually.stagesMs.keys()])) {
+    const excessMs = (slowNow.stagesMs.get(stage) ?? 0) - (slowUsually.stagesMs.get(stage) ?? 0);
+    restMs -= excessMs;
+    parts.push({ stage, excess_ms: excessMs, share: excessMs / wholeMs });
+  }
+  parts.push({ stage: unaccounted, excess_ms: restMs, share: restMs / wholeMs });
+  return parts.sort((x, y) => y.excess_ms - x.excess_ms || compare(x.stage, y.stage));
+}
+
+/** Mean milliseconds of the slowest requests: of their total and of each stage within it. */
+interface SlowestMeans {
+  readonly totalMs: number;
+  readonly stagesMs: ReadonlyMap<string, number>;
+}
+
+/** The slowest `share` of requests by total; the band at the border counts by its part. */
+function slowestMeans(stages: BandedStages, share: number): SlowestMeans | undefined {
+  const total = stages.get(totalStage);
+  if (total === undefined) return undefined;
+  const { bands, amounts } = total.bands;
+  let requests = 0;
+  for (const amount of amounts) requests += amount;
+  if (requests === 0) return undefined;
+  const slowest = share * requests;
+  const taken = new Map<number, number>();
+  let left = slowest;
+  for (let i = bands.length - 1; i >= 0 && left > 0; i--) {
+    const inBand = amounts[i] as number;
+    if (inBand <= 0) continue;
+    taken.set(bands[i] as number, Math.min(1, left / inBand));
+    left -= inBand;
+  }
+  const stagesMs = new Map<string, number>();
+  for (const [stage, { bands: ofStage }] of stages) {
+    if (stage !== totalStage) stagesMs.set(stage, sumTaken(ofStage, taken) / slowest);
+  }
+  return { totalMs: sumTaken(total.bandsMs, taken) / slowest, stagesMs };
+}
+
+function sumTaken({ bands, amounts }: Bands, taken: ReadonlyMap<number, number>): number {
+  let sum = 0;
+  for (let i = 0; i < bands.length; i++) {
+    sum += (amounts[i] as number) * (taken.get(bands[i] as number) ?? 0);
+  }
+  return sum;
+}
+
+function compare(x: string, y: string): number {
+  return x < y ? -1 : x > y ? 1 : 0;
+}

@@ -1,0 +1,152 @@
+import { totalStage } from '../base/dimensions.ts';
+import { invariant } from '../base/invariant.ts';
+import { seriesKey } from '../baseline/series-key.ts';
+import type { Series, SeriesWindow } from '../baseline/series-window.ts';
+import type { AnomalyEvent } from './anomaly-event.ts';
+import type { DetectOptions } from './detect-options.ts';
+import { pageBudget } from './page-budget.ts';
+import { SeriesDetector } from './series-detector.ts';
+
+/** More series than these are not judged: they would not fit in memory. Each takes some 0.3 MB. */
+const maxSeries = 10_000;
+
+export interface DetectorStats {
+  readonly series: number;
+  readonly tests: number;
+  /** What one test of one window may spend. */
+  readonly alpha: number;
+  /** Windows of series beyond the limit, which were not judged, since the start. */
+  readonly windowsBeyondLimit: number;
+}
+
+/**
+ * Windows in, anomaly events out. Pure: the same windows, options and times give the same events.
+ * All series of one window start come in one call, and calls come in order; a start at or before
+ * the last one is ignored, so that a reader may send a window twice.
+ *
+ * To start anew: `restore` what the table has open, `warmUp` with history, oldest first, then
+ * `observe`. Dispersion and baseline come back exactly after `historyMs` of windows.
+ */
+export class Detector {
+  readonly #options: DetectOptions;
+  readonly #series = new Map<string, SeriesDetector>();
+  #lastStartMs = Number.NEGATIVE_INFINITY;
+  #windowsBeyondLimit = 0;
+  #alpha = 0;
+
+  constructor(options: DetectOptions) {
+    this.#options = options;
+  }
+
+  /** How much history a restart should replay: the baseline of every window that taught the last. */
+  get historyMs(): number {
+    return 2 * this.#options.baseline;
+  }
+
+  get stats(): DetectorStats {
+    return {
+      series: this.#series.size,
+      tests: this.#tests(),
+      alpha: this.#alpha,
+      windowsBeyondLimit: this.#windowsBeyondLimit,
+    };
+  }
+
+  /** The last event of every anomaly that is open. */
+  get open(): AnomalyEvent[] {
+    return [...this.#series.values()].flatMap((series) => series.openEvent ?? []);
+  }
+
+  /** Takes over anomalies whose last event in the table is `opened` or `updated`. */
+  restore(open: readonly AnomalyEvent[]): void {
+    for (const event of open) {
+      invariant(event.state !== 'resolved', `anomaly ${event.id} is resolved: nothing to restore`);
+      this.#of(seriesOf(event))?.restore(event);
+    }
+  }
+
+  /** All series of one past window: learns and follows, tells nothing. */
+  warmUp(windows: readonly SeriesWindow[]): void {
+    const startMs = windows[0]?.windowStartMs;
+    if (startMs === undefined) return;
+    this.#step(windows, startMs, startMs + this.#options.window, false);
+  }
+
+  /**
+   * All series of one window.
+   *
+   * @param windowStartMs to be given when no series had a request in the window.
+   * @returns events ordered by series; each anomaly gives one `opened`, then one `resolved`.
+   */
+  observe(
+    windows: readonly SeriesWindow[],
+    nowMs: number,
+    windowStartMs: number | undefined = windows[0]?.windowStartMs,
+  ): AnomalyEvent[] {
+    if (windowStartMs === undefined) return [];
+    return this.#step(windows, windowStartMs, nowMs, true);
+  }
+
+  #step(
+    windows: readonly SeriesWindow[],
+    startMs: number,
+    nowMs: number,
+    live: boolean,
+  ): AnomalyEvent[] {
+    if (startMs <= this.#lastStartMs) return [];
+    this.#lastStartMs = startMs;
+    const present = new Map<string, SeriesWindow>();
+    let totalRequests = 0;
+    for (const window of windows) {
+      invariant(
+        window.windowStartMs === startMs && window.windowMs === this.#options.window,
+        `a window of ${window.windowMs} ms at ${window.windowStartMs} came with those at ${startMs}`,
+      );
+      totalRequests += requestsOf(window);
+      const key = seriesKey(window.series);
+      if (this.#of(window.series, key) === undefined) this.#windowsBeyondLimit += 1;
+      else present.set(key, window);
+    }
+    const { page_budget_per_week, window: windowMs } = this.#options;
+    const levels = pageBudget(page_budget_per_week, windowMs, this.#tests());
+    this.#alpha = levels.alpha;
+    const context = { nowMs, levels, totalRequests, live };
+    const events: AnomalyEvent[] = [];
+    for (const key of [...this.#series.keys()].sort()) {
+      const series = this.#series.get(key) as SeriesDetector;
+      const window = present.get(key);
+      const event =
+        window === undefined ? series.missing(startMs, context) : series.step(window, context);
+      if (event !== undefined) events.push(event);
+      if (window === undefined && series.isForgettable(startMs)) this.#series.delete(key);
+    }
+    return events;
+  }
+
+  /** undefined when the series is new and there is no room for it. */
+  #of(series: Series, key: string = seriesKey(series)): SeriesDetector | undefined {
+    let detector = this.#series.get(key);
+    if (detector === undefined && this.#series.size < maxSeries) {
+      detector = new SeriesDetector(series, this.#options);
+      this.#series.set(key, detector);
+    }
+    return detector;
+  }
+
+  #tests(): number {
+    let tests = 0;
+    for (const series of this.#series.values()) tests += series.testCount;
+    return tests;
+  }
+}
+
+function requestsOf(window: SeriesWindow): number {
+  const total = window.stages.get(totalStage);
+  if (total !== undefined) return total.requests;
+  return Math.max(0, ...[...window.stages.values()].map((summary) => summary.requests));
+}
+
+function seriesOf(event: AnomalyEvent): Series {
+  const { service, model, version, request_type, region, host, tenant, cold_start } = event;
+  return { service, model, version, request_type, region, host, tenant, cold_start };
+}

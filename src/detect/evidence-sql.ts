@@ -1,0 +1,39 @@
+import { dimensions } from '../base/dimensions.ts';
+import type { Series } from '../baseline/series-window.ts';
+import { quoteSql } from './quote-sql.ts';
+
+/** Levels that the tables' states were declared with. */
+const storedQuantiles = [0.5, 0.9, 0.95, 0.99, 0.999] as const;
+const minuteMs = 60_000;
+const contextMs = 30 * minuteMs;
+
+export interface EvidenceSqlInput {
+  readonly series: Series;
+  readonly q: number;
+  readonly startedAtMs: number;
+  readonly windowMs: number;
+}
+
+/**
+ * A query to paste: every stage of the series, window by window, from half an hour before the
+ * anomaly began until half an hour after. Windows of a minute or more read the 1-minute table.
+ */
+export function evidenceSql({ series, q, startedAtMs, windowMs }: EvidenceSqlInput): string {
+  const table = windowMs >= minuteMs ? 'latency_1m' : 'latency_10s';
+  const levels = [...new Set([...storedQuantiles, q])].sort((x, y) => x - y).join(', ');
+  const conditions = dimensions.map((dimension) => {
+    const value = series[dimension];
+    return `${dimension} = ${typeof value === 'boolean' ? value : quoteSql(value)}`;
+  });
+  const time = (ms: number) => `toDateTime(${Math.floor(ms / 1000)}, 'UTC')`;
+  return [
+    'SELECT window_start, stage, sum(requests) AS requests,',
+    `  quantilesTDigestMerge(${levels})(latency) AS q_ms`,
+    `FROM ${table}`,
+    `WHERE ${conditions.join(' AND ')}`,
+    `  AND window_start >= ${time(startedAtMs - contextMs)}`,
+    `  AND window_start < ${time(startedAtMs + contextMs)}`,
+    'GROUP BY window_start, stage',
+    'ORDER BY window_start, stage',
+  ].join('\n');
+}

@@ -1,0 +1,186 @@
+import { invariant } from '../base/invariant.ts';
+import type { StageSummary } from '../baseline/series-window.ts';
+import type { AnomalyEvent } from './anomaly-event.ts';
+import { anomalySubject, formatMs } from './anomaly-summary.ts';
+import type { DetectOptions } from './detect-options.ts';
+import { logExceedanceTail } from './exceedance-tail.ts';
+import type { Measured } from './open-event.ts';
+import { effectBounds } from './tail-threshold.ts';
+
+/** Whether the leading tail is still out in the last windows; undefined if not judged. */
+export type Following = 'loud' | 'quiet' | undefined;
+
+interface LeadCount {
+  readonly requests: number;
+  readonly exceedances: number;
+  readonly beyondHalf: number;
+}
+
+/** Leaving looks at as many windows as opening did, but at no more than these. */
+const maxLeaveWindows = 6;
+const logSmall = Math.log(1e-2);
+/** An anomaly that has grown by this factor since it was last told is told again. */
+const materialGrowth = 1.5;
+/** A new culprit must explain this much, in two windows in a row. */
+const materialShare = 0.5;
+const updateEveryMs = 5 * 60_000;
+
+/**
+ * An anomaly from opening to resolving. Whether its tail is still out is judged by what its event
+ * says (stage, quantile, baseline, dispersion), so that a detector that knows only the event goes
+ * on as the one that opened it would have.
+ */
+export class OpenAnomaly {
+  readonly #options: DetectOptions;
+  readonly #quietNeeded: number;
+  #event: AnomalyEvent;
+  #announced: boolean;
+  #counts: LeadCount[] = [];
+  #quiet = 0;
+  #lastJudgedMs = Number.NaN;
+  #newCulprit = '';
+
+  /**
+   * @param announced whether the event has gone out.
+   * @param quietNeeded quiet windows in a row that resolve it.
+   */
+  constructor(
+    event: AnomalyEvent,
+    options: DetectOptions,
+    announced: boolean,
+    quietNeeded: number,
+  ) {
+    this.#event = event;
+    this.#options = options;
+    this.#announced = announced;
+    this.#quietNeeded = quietNeeded;
+  }
+
+  get event(): AnomalyEvent {
+    return this.#event;
+  }
+
+  get announced(): boolean {
+    return this.#announced;
+  }
+
+  get startedAtMs(): number {
+    return Date.parse(this.#event.started_at);
+  }
+
+  /** Milliseconds since the last window with enough requests to judge. */
+  silentMs(windowStartMs: number): number {
+    if (Number.isNaN(this.#lastJudgedMs)) this.#lastJudgedMs = windowStartMs;
+    return windowStartMs - this.#lastJudgedMs;
+  }
+
+  /**
+   * Takes the next window of the leading stage. `othersLoud`: another test of the series is out.
+   */
+  follow(windowStartMs: number, summary: StageSummary | undefined, othersLoud: boolean): Following {
+    if (summary === undefined || summary.requests < this.#options.min_requests) return undefined;
+    this.#lastJudgedMs = windowStartMs;
+    const loud = this.#leadIsOut(summary) || othersLoud;
+    this.#quiet = loud ? 0 : this.#quiet + 1;
+    return loud ? 'loud' : 'quiet';
+  }
+
+  /** True once enough quiet windows have followed each other. */
+  get isOver(): boolean {
+    return this.#quiet >= this.#quietNeeded;
+  }
+
+  /** Holds a replayed anomaly open: only a live window may resolve what went out as open. */
+  holdOpen(): void {
+    this.#quiet = Math.min(this.#quiet, this.#quietNeeded - 1);
+  }
+
+  #leadIsOut({ requests, digest }: StageSummary): boolean {
+    const { baseline_ms: usualMs, quantile: q, evidence } = this.#event;
+    const { halfEffectMs } = effectBounds(usualMs, this.#options);
+    this.#counts.push({
+      requests,
+      exceedances: requests * (1 - digest.cdf(usualMs)),
+      beyondHalf: requests * (1 - digest.cdf(halfEffectMs)),
+    });
+    const windows = Math.min(evidence.windows, maxLeaveWindows);
+    if (this.#counts.length > windows) this.#counts.shift();
+    const sums = { requests: 0, exceedances: 0, beyondHalf: 0 };
+    for (const count of this.#counts) {
+      sums.requests += count.requests;
+      sums.exceedances += count.exceedances;
+      sums.beyondHalf += count.beyondHalf;
+    }
+    if (sums.beyondHalf >= (1 - q) * sums.requests) return true;
+    const { dispersion } = evidence;
+    return logExceedanceTail(sums.exceedances, sums.requests, 1 - q, dispersion) <= logSmall;
+  }
+
+  /** The event as it goes out, the first time. */
+  announce(nowMs: number): AnomalyEvent {
+    invariant(!this.#announced, `anomaly ${this.#event.id} was announced before`);
+    this.#announced = true;
+    const iso = new Date(nowMs).toISOString();
+    this.#event = { ...this.#event, detected_at: iso, emitted_at: iso };
+    return this.#event;
+  }
+
+  /**
+   * An event when the anomaly has changed so much that people should know: it has become critical,
+   * has grown by half, has another culprit, or the total is out after one of its stages. All but
+   * the first wait for five minutes since the
+   * last event. Severity never falls, so that it does not swing.
+   */
+  update(measured: Measured, summary: string, nowMs: number): AnomalyEvent | undefined {
+    const { severity, ratio, stage, blame } = measured;
+    const last = this.#event;
+    const culprit = stage !== last.stage && (blame[0]?.share ?? 0) >= materialShare ? stage : '';
+    const culpritHolds = culprit !== '' && culprit === this.#newCulprit;
+    this.#newCulprit = culprit;
+    const rises = last.severity !== 'critical' && severity === 'critical';
+    const rested = nowMs - Date.parse(last.emitted_at) >= updateEveryMs;
+    const grown = ratio >= materialGrowth * last.ratio;
+    const promoted = measured.evidence.measured_stage !== last.evidence.measured_stage;
+    if (!rises && !(rested && (grown || culpritHolds || promoted))) return undefined;
+    if (promoted) this.#counts = [];
+    this.#event = {
+      ...last,
+      ...measured,
+      severity: rises ? severity : last.severity,
+      summary,
+      state: 'updated',
+      revision: last.revision + 1,
+      emitted_at: new Date(nowMs).toISOString(),
+    };
+    return this.#event;
+  }
+
+  /** The last event. `nowQuantileMs`: the leading quantile in the window that resolved it. */
+  resolve(
+    resolution: 'recovered' | 'no_traffic' | 'adopted',
+    nowMs: number,
+    nowQuantileMs: number | undefined,
+  ): AnomalyEvent {
+    const iso = new Date(nowMs).toISOString();
+    this.#event = {
+      ...this.#event,
+      state: 'resolved',
+      revision: this.#event.revision + 1,
+      emitted_at: iso,
+      resolved_at: iso,
+      resolution,
+      summary: this.#farewell(resolution, nowQuantileMs),
+    };
+    return this.#event;
+  }
+
+  #farewell(resolution: 'recovered' | 'no_traffic' | 'adopted', nowQuantileMs?: number): string {
+    const event = this.#event;
+    const subject = anomalySubject(event);
+    const usual = formatMs(event.baseline_ms);
+    const now = nowQuantileMs === undefined ? '' : `: ${formatMs(nowQuantileMs)}`;
+    if (resolution === 'recovered') return `${subject} has recovered${now}, usual are ${usual}`;
+    if (resolution === 'no_traffic') return `${subject} has too little traffic to judge any more`;
+    return `${subject} has stayed up and is the new usual${now}, before it was ${usual}`;
+  }
+}

@@ -1,0 +1,160 @@
+import { totalStage } from '../base/dimensions.ts';
+import { mergeBands } from '../baseline/merge-bands.ts';
+import type { SeriesBaseline } from '../baseline/series-baseline.ts';
+import type { Series, SeriesWindow } from '../baseline/series-window.ts';
+import type { StageReference } from '../baseline/stage-baseline.ts';
+import { TDigest } from '../sketch/t-digest.ts';
+import type { AnomalyEvent, Blamed } from './anomaly-event.ts';
+import { anomalyIdOf, dedupKeyOf, groupKeyOf } from './anomaly-identity.ts';
+import { anomalySummary } from './anomaly-summary.ts';
+import { type BandedStages, blame } from './blame.ts';
+import { bottleneck } from './bottleneck.ts';
+import type { DetectOptions } from './detect-options.ts';
+import { evidenceSql } from './evidence-sql.ts';
+import { quantileInterval } from './quantile-interval.ts';
+import { severity } from './severity.ts';
+import type { TailVerdict } from './tail-test.ts';
+
+export interface OpenEventInput {
+  readonly series: Series;
+  readonly verdict: TailVerdict;
+  /** The windows since the anomaly began, oldest first, the judged one last. */
+  readonly windows: readonly SeriesWindow[];
+  readonly baseline: SeriesBaseline;
+  /** Requests of all series in the judged window. */
+  readonly totalRequests: number;
+  readonly nowMs: number;
+  readonly options: DetectOptions;
+}
+
+const kind = 'tail_shift';
+const smallestP = 1e-300;
+
+/** The event that opens an anomaly: what was measured, why it is believed, who is to blame. */
+export function openEvent(input: OpenEventInput): AnomalyEvent {
+  const { series, verdict, nowMs, options } = input;
+  const dedupKey = dedupKeyOf(kind, series);
+  const startedAtMs = verdict.startedAtMs;
+  const measured = measure(input);
+  const iso = (ms: number) => new Date(ms).toISOString();
+  const event: Omit<AnomalyEvent, 'summary'> = {
+    id: anomalyIdOf(dedupKey, startedAtMs),
+    revision: 1,
+    dedup_key: dedupKey,
+    state: 'opened',
+    kind,
+    service: series.service,
+    model: series.model,
+    version: series.version,
+    request_type: series.request_type,
+    region: series.region,
+    host: series.host,
+    tenant: series.tenant,
+    cold_start: series.cold_start,
+    ...measured,
+    exemplars: [],
+    started_at: iso(startedAtMs),
+    detected_at: iso(nowMs),
+    emitted_at: iso(nowMs),
+    resolved_at: null,
+    resolution: null,
+    sql: evidenceSql({ series, q: verdict.q, startedAtMs, windowMs: options.window }),
+    runbook_url: options.runbookUrl ?? null,
+  };
+  return { ...event, summary: anomalySummary(event) };
+}
+
+/** The fields that a later window measures anew: size, evidence, blame and what follows. */
+export type Measured = Pick<
+  AnomalyEvent,
+  | 'quantile'
+  | 'baseline_ms'
+  | 'observed_ms'
+  | 'interval_ms'
+  | 'ratio'
+  | 'requests'
+  | 'evidence'
+  | 'blame'
+  | 'stage'
+  | 'group_key'
+  | 'bottleneck'
+  | 'severity'
+>;
+
+export function measure(input: OpenEventInput): Measured {
+  const { series, verdict, windows, baseline, totalRequests } = input;
+  const { stage, q, thresholdMs } = verdict;
+  const digest = TDigest.merge(windows.flatMap((window) => window.stages.get(stage)?.digest ?? []));
+  const observedMs = digest.quantile(q);
+  const ratio = observedMs / thresholdMs;
+  const [lowMs, highMs] = quantileInterval(digest, q, verdict.dispersion);
+  const parts = blameOf(input, observedMs);
+  const top = parts[0]?.stage ?? stage;
+  const usual = baseline.reference(stage, 1);
+  const medianRatio = usual === undefined ? 1 : digest.quantile(0.5) / usual.digest.quantile(0.5);
+  const excessShare = (verdict.exceedances - verdict.expected) / verdict.requests;
+  const affectedShare = (excessShare * verdict.count.requests) / Math.max(1, totalRequests);
+  return {
+    quantile: q,
+    baseline_ms: round(thresholdMs),
+    observed_ms: round(observedMs),
+    interval_ms: [round(lowMs), round(highMs)],
+    ratio: round(ratio),
+    requests: Math.round(verdict.requests),
+    evidence: evidenceOf(verdict, usual),
+    blame: parts.map((part) => ({ ...part, excess_ms: round(part.excess_ms) })),
+    stage: top,
+    group_key: groupKeyOf(kind, series.model, top),
+    bottleneck: bottleneck({ blame: parts, coldStart: series.cold_start, medianRatio }),
+    severity: severity({ totalMoved: stage === totalStage, ratio, affectedShare }),
+  };
+}
+
+function evidenceOf(
+  verdict: TailVerdict,
+  usual: StageReference | undefined,
+): AnomalyEvent['evidence'] {
+  return {
+    test: 'beta-binomial',
+    p_value: Math.max(Math.exp(verdict.logP), smallestP),
+    alpha: Math.exp(verdict.logLevel),
+    windows: verdict.windows,
+    exceedances: round(verdict.exceedances),
+    expected: round(verdict.expected),
+    dispersion: round(verdict.dispersion),
+    measured_stage: verdict.stage,
+    baseline_windows: usual?.windows ?? 0,
+    baseline_from: new Date(usual?.fromMs ?? verdict.startedAtMs).toISOString(),
+    baseline_to: new Date(usual?.toMs ?? verdict.startedAtMs).toISOString(),
+  };
+}
+
+/** From the bands of the total; of a stage that moved alone, or without totals, the stage itself. */
+function blameOf(input: OpenEventInput, observedMs: number): readonly Blamed[] {
+  const { verdict, windows, baseline } = input;
+  const { stage, q, thresholdMs } = verdict;
+  const names = new Set(windows.flatMap((window) => [...window.stages.keys()]));
+  if (stage === totalStage) {
+    const now = new Map(
+      [...names].map((name) => {
+        const summaries = windows.flatMap((window) => window.stages.get(name) ?? []);
+        const bands = mergeBands(summaries.map((summary) => summary.bands));
+        return [name, { bands, bandsMs: mergeBands(summaries.map(({ bandsMs }) => bandsMs)) }];
+      }),
+    );
+    const usual: BandedStages = new Map(
+      [...names].flatMap((name) => {
+        const reference = baseline.reference(name, 1);
+        return reference === undefined ? [] : [[name, reference] as const];
+      }),
+    );
+    const parts = blame(now, usual, q);
+    if (parts !== undefined) return parts;
+  }
+  return [{ stage, excess_ms: observedMs - thresholdMs, share: 1 }];
+}
+
+/** Microseconds and parts per million are as exact as anyone reads. */
+function round(value: number): number {
+  return Math.round(value * 1e6) / 1e6;
+}

@@ -1,0 +1,323 @@
+import { totalStage } from '../base/dimensions.ts';
+import { SeriesBaseline } from '../baseline/series-baseline.ts';
+import type { Series, SeriesWindow } from '../baseline/series-window.ts';
+import type { AnomalyEvent } from './anomaly-event.ts';
+import { anomalySummary } from './anomaly-summary.ts';
+import type { DetectOptions } from './detect-options.ts';
+import { OpenAnomaly } from './open-anomaly.ts';
+import { measure, type OpenEventInput, openEvent } from './open-event.ts';
+import type { TestLevels } from './page-budget.ts';
+import { TailTest, type TailVerdict } from './tail-test.ts';
+
+/** What a step is told beside its window. */
+export interface StepContext {
+  readonly nowMs: number;
+  readonly levels: TestLevels;
+  /** Requests of all series in this window. */
+  readonly totalRequests: number;
+  /** False while history is replayed: nothing goes out, and nothing that went out is resolved. */
+  readonly live: boolean;
+}
+
+interface Quarantined {
+  readonly window: SeriesWindow;
+  readonly verdicts: readonly TailVerdict[];
+  learnable: boolean;
+  readonly suspicious: boolean;
+}
+
+/** A window is learnt only when so many more have come and none of them opened an anomaly. */
+export const quarantineWindows = 6;
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+/** Each anomaly that was already open in the last hour doubles the quiet a new one needs. */
+const maxBackoff = 4;
+
+/**
+ * One series: its baseline, its tests and its anomaly, if one is open. Windows come in order of
+ * their start, one step each; every step gives at most one event.
+ */
+export class SeriesDetector {
+  readonly #series: Series;
+  readonly #options: DetectOptions;
+  readonly #tests = new Map<string, TailTest[]>();
+  #baseline: SeriesBaseline;
+  /** What windows that are not learnt would make: the new usual, if they stay. */
+  #candidate: SeriesBaseline | undefined;
+  #usualInARow = 0;
+  #quarantine: Quarantined[] = [];
+  #open: OpenAnomaly | undefined;
+  #restored: AnomalyEvent | undefined;
+  #openings: number[] = [];
+  #lastSeenMs = Number.NaN;
+
+  constructor(series: Series, options: DetectOptions) {
+    this.#series = series;
+    this.#options = options;
+    this.#baseline = this.#newBaseline();
+  }
+
+  /** Nothing is open, and all that was learnt is older than the baseline. */
+  isForgettable(windowStartMs: number): boolean {
+    if (this.#open !== undefined || this.#restored !== undefined) return false;
+    return windowStartMs - this.#lastSeenMs > this.#options.baseline;
+  }
+
+  get testCount(): number {
+    return this.#tests.size * this.#options.quantiles.length;
+  }
+
+  /** The last event of what is open and has gone out. */
+  get openEvent(): AnomalyEvent | undefined {
+    if (this.#restored !== undefined) return this.#restored;
+    return this.#open?.announced === true ? this.#open.event : undefined;
+  }
+
+  /** Goes on with an anomaly that is open by its last event, from its start or the next live step. */
+  restore(event: AnomalyEvent): void {
+    this.#restored = event;
+  }
+
+  step(window: SeriesWindow, context: StepContext): AnomalyEvent | undefined {
+    const startMs = window.windowStartMs;
+    this.#lastSeenMs = startMs;
+    this.#install(startMs, context.live);
+    const verdicts = this.#judge(window, context.levels);
+    const suspicious = verdicts.some((verdict) => verdict.suspicious);
+    this.#quarantine.push({ window, verdicts, learnable: true, suspicious });
+    let event: AnomalyEvent | undefined;
+    if (this.#open !== undefined) {
+      this.#setAside(startMs);
+      event = this.#follow(this.#open, window, verdicts, context);
+    } else {
+      event = this.#openOn(verdicts, context);
+    }
+    this.#learn();
+    return event;
+  }
+
+  /** A window in which the series had no request. */
+  missing(windowStartMs: number, context: StepContext): AnomalyEvent | undefined {
+    this.#install(windowStartMs, context.live);
+    if (this.#open === undefined) return undefined;
+    return this.#endWithoutTraffic(this.#open, windowStartMs, context);
+  }
+
+  #install(windowStartMs: number, live: boolean): void {
+    const event = this.#restored;
+    if (event === undefined) return;
+    if (Number.isNaN(this.#lastSeenMs)) this.#lastSeenMs = windowStartMs;
+    const startedAtMs = Date.parse(event.started_at);
+    if (!live && windowStartMs < startedAtMs) return;
+    this.#restored = undefined;
+    // A replay may have opened the same anomaly itself; the one that went out counts.
+    this.#openings = this.#openings.filter((openedMs) => openedMs < startedAtMs);
+    this.#open = new OpenAnomaly(event, this.#options, true, this.#quietNeeded(startedAtMs));
+    this.#openings.push(startedAtMs);
+  }
+
+  #judge(window: SeriesWindow, levels: TestLevels): TailVerdict[] {
+    const verdicts: TailVerdict[] = [];
+    for (const [stage, summary] of window.stages) {
+      let tests = this.#tests.get(stage);
+      if (tests === undefined) {
+        tests = this.#options.quantiles.map((q) => new TailTest(stage, q, this.#options));
+        this.#tests.set(stage, tests);
+      }
+      const reference = this.#baseline.reference(stage, this.#options.min_baseline_windows);
+      if (reference === undefined) continue;
+      for (const test of tests) {
+        const verdict = test.judge(window.windowStartMs, summary, reference, levels);
+        if (verdict !== undefined) verdicts.push(verdict);
+      }
+    }
+    return verdicts;
+  }
+
+  #openOn(verdicts: readonly TailVerdict[], context: StepContext): AnomalyEvent | undefined {
+    const lead = leadOf(verdicts);
+    if (lead === undefined) return undefined;
+    const event = openEvent(this.#eventInput(lead, lead.startedAtMs, context));
+    const quietNeeded = this.#quietNeeded(lead.startedAtMs);
+    this.#open = new OpenAnomaly(event, this.#options, context.live, quietNeeded);
+    this.#openings.push(lead.startedAtMs);
+    this.#setAside(lead.startedAtMs);
+    this.#open.follow(lead.count.startMs, this.#latest().stages.get(lead.stage), true);
+    return context.live ? event : undefined;
+  }
+
+  #follow(
+    open: OpenAnomaly,
+    window: SeriesWindow,
+    verdicts: readonly TailVerdict[],
+    context: StepContext,
+  ): AnomalyEvent | undefined {
+    const { evidence, quantile } = open.event;
+    const summary = window.stages.get(evidence.measured_stage);
+    const isLead = (verdict: TailVerdict) =>
+      verdict.stage === evidence.measured_stage && verdict.q === quantile;
+    const othersLoud = verdicts.some((verdict) => verdict.loud && !isLead(verdict));
+    const following = open.follow(window.windowStartMs, summary, othersLoud);
+    if (!context.live && open.announced) {
+      open.holdOpen();
+      return undefined;
+    }
+    if (following === undefined) {
+      return this.#endWithoutTraffic(open, window.windowStartMs, context);
+    }
+    if (open.isOver)
+      return this.#end(open, 'recovered', context, summary?.digest.quantile(quantile));
+    if (this.#isAdopted(open, window.windowStartMs)) {
+      const event = this.#end(open, 'adopted', context, summary?.digest.quantile(quantile));
+      this.#adopt();
+      return event;
+    }
+    if (!context.live || following === 'quiet') return undefined;
+    if (!open.announced) {
+      return verdicts.some((verdict) => verdict.opens) ? open.announce(context.nowMs) : undefined;
+    }
+    const lead = verdicts.find(isLead);
+    const { baseline_ms: thresholdMs } = open.event;
+    const sameLead = lead === undefined ? undefined : { ...lead, thresholdMs };
+    // A stage that was seen first gives way to the total once that is out too.
+    const ofTotal = leadOf(verdicts.filter((verdict) => verdict.stage === totalStage));
+    const promoted = evidence.measured_stage === totalStage ? undefined : ofTotal;
+    return this.#update(open, promoted ?? sameLead, context);
+  }
+
+  #update(
+    open: OpenAnomaly,
+    lead: TailVerdict | undefined,
+    context: StepContext,
+  ): AnomalyEvent | undefined {
+    if (lead === undefined || lead.exceedances <= lead.expected) return undefined;
+    const measured = measure(this.#eventInput(lead, open.startedAtMs, context));
+    const summary = anomalySummary({ ...open.event, ...measured });
+    return open.update(measured, summary, context.nowMs);
+  }
+
+  #endWithoutTraffic(
+    open: OpenAnomaly,
+    windowStartMs: number,
+    context: StepContext,
+  ): AnomalyEvent | undefined {
+    const patienceMs = Math.max(10 * minuteMs, 30 * this.#options.window);
+    if (open.silentMs(windowStartMs) < patienceMs) return undefined;
+    if (!context.live && open.announced) return undefined;
+    return this.#end(open, 'no_traffic', context);
+  }
+
+  #end(
+    open: OpenAnomaly,
+    resolution: 'recovered' | 'no_traffic' | 'adopted',
+    context: StepContext,
+    nowQuantileMs?: number,
+  ): AnomalyEvent | undefined {
+    this.#open = undefined;
+    if (resolution !== 'adopted') this.#candidate = undefined;
+    for (const tests of this.#tests.values()) for (const test of tests) test.forgetRun();
+    const event = open.resolve(resolution, context.nowMs, nowQuantileMs);
+    return open.announced ? event : undefined;
+  }
+
+  #isAdopted(open: OpenAnomaly, windowStartMs: number): boolean {
+    const { baseline, min_baseline_windows } = this.#options;
+    const patienceMs = Math.min(4 * baseline, Math.max(baseline, dayMs));
+    const windows = this.#candidate?.windows ?? 0;
+    return windowStartMs - open.startedAtMs >= patienceMs && windows >= min_baseline_windows;
+  }
+
+  /** The candidate becomes the baseline, and every test starts anew against it. */
+  #adopt(): void {
+    this.#baseline = this.#candidate ?? this.#newBaseline();
+    this.#candidate = undefined;
+    for (const entry of this.#quarantine) entry.learnable = false;
+    for (const stage of this.#tests.keys()) {
+      const tests = this.#options.quantiles.map((q) => new TailTest(stage, q, this.#options));
+      this.#tests.set(stage, tests);
+    }
+  }
+
+  /** Windows from here on belong to an anomaly: the candidate learns them, the baseline never. */
+  #setAside(fromMs: number): void {
+    for (const entry of this.#quarantine) {
+      if (!entry.learnable || entry.window.windowStartMs < fromMs) continue;
+      entry.learnable = false;
+      this.#candidate ??= this.#newBaseline();
+      this.#candidate.learn(entry.window);
+    }
+  }
+
+  /** Lets the oldest window out of quarantine and learns it, if nothing speaks against it. */
+  #learn(): void {
+    if (this.#quarantine.length <= quarantineWindows) return;
+    const entry = this.#quarantine.shift();
+    if (entry?.learnable !== true) return;
+    // The dispersion learns odd windows too: leaving them out would make the next one look odder.
+    for (const verdict of entry.verdicts) {
+      const index = this.#options.quantiles.indexOf(verdict.q);
+      this.#tests.get(verdict.stage)?.[index]?.learn(verdict.count);
+    }
+    if (entry.suspicious) {
+      this.#usualInARow = 0;
+      this.#candidate ??= this.#newBaseline();
+      this.#candidate.learn(entry.window);
+      this.#adoptUnopened();
+      return;
+    }
+    this.#baseline.learn(entry.window);
+    this.#usualInARow += 1;
+    if (this.#usualInARow >= quarantineWindows && this.#open === undefined) {
+      this.#candidate = undefined;
+    }
+  }
+
+  /** Odd windows that never sufficed to page become usual after a baseline's length. */
+  #adoptUnopened(): void {
+    if (this.#open !== undefined || this.#candidate === undefined) return;
+    const ageMs = this.#lastSeenMs - this.#candidate.firstMs;
+    if (ageMs < this.#options.baseline) return;
+    if (this.#candidate.windows >= this.#options.min_baseline_windows) this.#adopt();
+  }
+
+  #eventInput(lead: TailVerdict, fromMs: number, context: StepContext): OpenEventInput {
+    const windows = this.#quarantine
+      .map((entry) => entry.window)
+      .filter((window) => window.windowStartMs >= fromMs)
+      .slice(-Math.max(1, Math.min(lead.windows, quarantineWindows)));
+    return {
+      series: this.#series,
+      verdict: lead,
+      windows,
+      baseline: this.#baseline,
+      totalRequests: context.totalRequests,
+      nowMs: context.nowMs,
+      options: this.#options,
+    };
+  }
+
+  #quietNeeded(startedAtMs: number): number {
+    const hourMs = 60 * minuteMs;
+    this.#openings = this.#openings.filter((openedMs) => startedAtMs - openedMs < hourMs);
+    return this.#options.resolve_windows * 2 ** Math.min(this.#openings.length, maxBackoff);
+  }
+
+  #latest(): SeriesWindow {
+    return (this.#quarantine.at(-1) as Quarantined).window;
+  }
+
+  #newBaseline(): SeriesBaseline {
+    return new SeriesBaseline(this.#options.baseline, this.#options.window);
+  }
+}
+
+/** The clearest of what opens; the request's total goes before any of its stages. */
+function leadOf(verdicts: readonly TailVerdict[]): TailVerdict | undefined {
+  const opening = verdicts.filter((verdict) => verdict.opens);
+  const ofTotal = opening.filter((verdict) => verdict.stage === totalStage);
+  const candidates = ofTotal.length > 0 ? ofTotal : opening;
+  return candidates.reduce<TailVerdict | undefined>(
+    (best, verdict) => (best === undefined || verdict.logP < best.logP ? verdict : best),
+    undefined,
+  );
+}
