@@ -1,0 +1,88 @@
+export interface LocalClickHouseUser {
+  readonly name: string;
+  readonly password: string;
+  /** Full statements without a grantee: "GRANT SELECT ON tailmark.*". */
+  readonly grants: readonly string[];
+}
+
+export interface ClickHouseConfigInput {
+  readonly logPath: string;
+  readonly usersPath: string;
+}
+
+/**
+ * The server's configuration. The system log tables stay off, as in any clickhouse-local: nothing
+ * fills the disk but the user's data. The log's level is an argument (`--log-level`), as the engine
+ * does not read it here.
+ */
+export function clickHouseServerConfig(input: ClickHouseConfigInput): string {
+  return element('clickhouse', [
+    element('logger', [
+      element('log', input.logPath),
+      element('size', '5M'),
+      element('count', '1'),
+    ]),
+    element('timezone', 'UTC'),
+    element('keep_alive_timeout', '30'),
+    element('max_server_memory_usage_to_ram_ratio', '0.5'),
+    element('mark_cache_size', String(256 * 1024 * 1024)),
+    element('background_pool_size', '4'),
+    element('background_schedule_pool_size', '8'),
+    element('users_config', input.usersPath),
+  ]);
+}
+
+/**
+ * The users: `default` without a password, who may do anything but make users (the engine has no
+ * writable place for them), and those given, with their own grants. All from this machine only.
+ */
+export function clickHouseUsersConfig(users: readonly LocalClickHouseUser[]): string {
+  const common = [
+    element('networks', [element('ip', '127.0.0.1')]),
+    element('profile', 'default'),
+    element('quota', 'default'),
+  ];
+  return element('clickhouse', [
+    element('users', [
+      element('default', [
+        element('password', ''),
+        ...common,
+        element('access_management', '1'),
+        element('named_collection_control', '1'),
+      ]),
+      ...users.map((user) =>
+        element(user.name, [
+          element('password', user.password),
+          ...common,
+          element(
+            'grants',
+            user.grants.map((grant) => element('query', grant)),
+          ),
+        ]),
+      ),
+    ]),
+    element('profiles', [element('default', '')]),
+    element('quotas', [element('default', '')]),
+  ]);
+}
+
+function element(name: string, content: string | readonly string[]): string {
+  if (!/^[A-Za-z_][\w.-]*$/.test(name)) {
+    throw new RangeError(
+      `Cannot configure ClickHouse as a user's name must be plain: it is ${name}`,
+    );
+  }
+  const body =
+    typeof content === 'string'
+      ? escapeXml(content)
+      : `\n${content.join('').replaceAll(/^(?=.)/gm, '  ')}`;
+  return `<${name}>${body}</${name}>\n`;
+}
+
+function escapeXml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}

@@ -1,0 +1,83 @@
+import { createServer, type Server } from 'node:net';
+import { exitCodes } from '../base/exit-codes.ts';
+import { OperatorError } from '../base/operator-error.ts';
+
+export interface WantedPort {
+  /** Asked for by the operator: it must be free. */
+  readonly given?: number | undefined;
+  /** Used the last time: taken again if free. */
+  readonly last?: number | undefined;
+  /** What the operator calls it: `--kafka-port`. */
+  readonly flag: string;
+}
+
+const host = '127.0.0.1';
+
+/**
+ * Picks one port for each wish: the given one, else the last one if free, else any free one, all
+ * different. Throws TAILMARK_PORT_TAKEN. Nothing holds the ports afterwards: start soon.
+ */
+export async function choosePorts(wanted: readonly WantedPort[]): Promise<number[]> {
+  const held: Server[] = [];
+  try {
+    // Those asked for come first, so that no port picked at random can take one of them.
+    const order = wanted.map((_, index) => index).sort((a, b) => rank(wanted[a]) - rank(wanted[b]));
+    const ports: number[] = [];
+    for (const index of order) {
+      const server = await hold(wanted[index] as WantedPort);
+      held.push(server);
+      const address = server.address();
+      ports[index] = address !== null && typeof address === 'object' ? address.port : 0;
+    }
+    return ports;
+  } finally {
+    await Promise.all(held.map((server) => new Promise((resolve) => server.close(resolve))));
+  }
+}
+
+/** A port for each entry: itself if given, else a free one. */
+export function freePorts(given: readonly (number | undefined)[]): Promise<number[]> {
+  return choosePorts(given.map((port) => ({ given: port, flag: 'port' })));
+}
+
+function rank(wanted: WantedPort | undefined): number {
+  if (wanted?.given !== undefined) return 0;
+  return wanted?.last === undefined ? 2 : 1;
+}
+
+async function hold(wanted: WantedPort): Promise<Server> {
+  const { given, last, flag } = wanted;
+  if (given !== undefined) {
+    try {
+      return await listen(given);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      const why = code === 'EADDRINUSE' ? 'taken by another program' : `refused (${code})`;
+      throw new OperatorError(
+        'TAILMARK_PORT_TAKEN',
+        `Cannot listen as ${flag} must be a free port: it is ${given}, which is ${why}`,
+        {
+          hint: `Choose another port with ${flag}, or leave it out to get a free one.`,
+          exitCode: exitCodes.unavailable,
+          cause: error,
+        },
+      );
+    }
+  }
+  if (last !== undefined) {
+    try {
+      return await listen(last);
+    } catch {
+      // Somebody else has it now: any other will do.
+    }
+  }
+  return listen(0);
+}
+
+function listen(port: number): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen({ host, port, exclusive: true }, () => resolve(server));
+  });
+}

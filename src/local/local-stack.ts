@@ -1,0 +1,190 @@
+import { mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { systemClock } from '../base/clock.ts';
+import type { Environment } from './cache-dir.ts';
+import type { ChildExit } from './child-handle.ts';
+import type { LocalClickHouseUser } from './clickhouse-config.ts';
+import { startClickHouse } from './clickhouse-server.ts';
+import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
+import { startKafka } from './kafka-broker.ts';
+import { LeftoverChildren } from './leftover-children.ts';
+import { choosePorts } from './local-ports.ts';
+import type { OnLocalProgress } from './local-progress.ts';
+import { pathError } from './path-error.ts';
+import { type LocalPorts, readPorts, writePorts } from './remembered-ports.ts';
+
+/** The database of the local stack, as of every default. */
+export const localDatabase = 'tailmark';
+/** Where the local stack keeps its data unless told otherwise, from the current directory. */
+export const localDefaultDir = '.tailmark';
+
+export interface LocalStackOptions {
+  /** @default {'.tailmark'} */
+  readonly dir?: string | undefined;
+  /** Begin with empty data: whatever an earlier start has left in `dir` is removed. */
+  readonly fresh?: boolean | undefined;
+  /** Ports: those of the last start if free, else any, unless given. */
+  readonly kafkaPort?: number | undefined;
+  readonly clickhouseHttpPort?: number | undefined;
+  readonly clickhouseTcpPort?: number | undefined;
+  /** Users of ClickHouse besides `default`. */
+  readonly users?: readonly LocalClickHouseUser[] | undefined;
+  readonly onProgress?: OnLocalProgress | undefined;
+  /** Ends the start: it rejects with the signal's reason, and nothing is left running. */
+  readonly signal?: AbortSignal | undefined;
+  /** @default {process.env} */
+  readonly env?: Environment | undefined;
+}
+
+export interface LocalStackExit extends ChildExit {
+  readonly part: 'kafka' | 'clickhouse';
+}
+
+export interface LocalStack {
+  readonly dir: string;
+  readonly kafka: { readonly brokers: string[]; readonly pid: number };
+  readonly clickhouse: {
+    readonly url: string;
+    readonly database: string;
+    readonly tcpPort: number;
+    readonly pid: number;
+  };
+  /** Resolves with the first of the two to end, be it by `stop`. */
+  readonly exited: Promise<LocalStackExit>;
+  /** Ends both and gives the directory back. May be called again. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a real Kafka and a real ClickHouse side by side, on the loopback, without Docker. Both end
+ * with this process, however it ends. Throws OperatorError: TAILMARK_LOCAL_IN_USE,
+ * TAILMARK_PORT_TAKEN, TAILMARK_PATH_UNWRITABLE, TAILMARK_LOCAL_JAVA_MISSING,
+ * TAILMARK_LOCAL_ENGINE_MISSING, TAILMARK_LOCAL_START_FAILED; nothing is left running then.
+ */
+export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
+  const { signal } = options;
+  signal?.throwIfAborted();
+  const { dir, lock } = takeDirectory(resolve(options.dir ?? localDefaultDir));
+  const children = new LeftoverChildren(dir);
+  try {
+    await children.awaitEarlier(signal);
+    if (options.fresh) wipe(dir);
+    const ports = await portsFor(dir, options);
+    writePorts(dir, ports);
+    return await startBoth(dir, ports, options, children, lock);
+  } catch (error) {
+    lock.release();
+    throw pathError(error, dir, dirHint);
+  }
+}
+
+const dirHint = 'Choose another directory with --dir.';
+
+function takeDirectory(path: string): { dir: string; lock: DirectoryLock } {
+  try {
+    mkdirSync(path, { recursive: true });
+    const dir = realpathSync(path);
+    return { dir, lock: lockDirectory(dir, systemClock.nowMs()) };
+  } catch (error) {
+    throw pathError(error, path, dirHint);
+  }
+}
+
+/** Removes what the local stack has made, and nothing else that may be in the directory. */
+function wipe(dir: string): void {
+  for (const name of ['kafka', 'clickhouse', 'ports.json']) {
+    rmSync(join(dir, name), { recursive: true, force: true });
+  }
+}
+
+async function portsFor(dir: string, options: LocalStackOptions): Promise<LocalPorts> {
+  const last = readPorts(dir);
+  const [kafka = 0, clickhouseHttp = 0, clickhouseTcp = 0, kafkaController = 0] = await choosePorts(
+    [
+      { given: options.kafkaPort, last: last.kafka, flag: '--kafka-port' },
+      {
+        given: options.clickhouseHttpPort,
+        last: last.clickhouseHttp,
+        flag: '--clickhouse-port',
+      },
+      {
+        given: options.clickhouseTcpPort,
+        last: last.clickhouseTcp,
+        flag: '--clickhouse-tcp-port',
+      },
+      { last: last.kafkaController, flag: '' },
+    ],
+  );
+  return { kafka, kafkaController, clickhouseHttp, clickhouseTcp };
+}
+
+async function startBoth(
+  dir: string,
+  ports: LocalPorts,
+  options: LocalStackOptions,
+  children: LeftoverChildren,
+  lock: DirectoryLock,
+): Promise<LocalStack> {
+  const { onProgress = () => {}, users, env = process.env } = options;
+  const failed = new AbortController();
+  const signal =
+    options.signal === undefined ? failed.signal : AbortSignal.any([options.signal, failed.signal]);
+  const onSpawn = (pid: number) => children.add(pid);
+  const abortOther = (error: unknown): never => {
+    failed.abort(error);
+    throw error;
+  };
+  const startingKafka = startKafka({
+    dataDir: join(dir, 'kafka'),
+    port: ports.kafka,
+    controllerPort: ports.kafkaController,
+    onProgress,
+    env,
+    signal,
+    onSpawn,
+  }).catch(abortOther);
+  const startingClickHouse = startClickHouse({
+    dataDir: join(dir, 'clickhouse'),
+    httpPort: ports.clickhouseHttp,
+    tcpPort: ports.clickhouseTcp,
+    database: localDatabase,
+    users,
+    onProgress,
+    signal,
+    onSpawn,
+  }).catch(abortOther);
+  const report = (part: 'kafka' | 'clickhouse') => () =>
+    onProgress({ part, state: 'ready', text: 'ready' });
+  void startingKafka.then(report('kafka'), () => {});
+  void startingClickHouse.then(report('clickhouse'), () => {});
+  const [kafka, clickhouse] = await Promise.allSettled([startingKafka, startingClickHouse]);
+  if (kafka.status === 'rejected' || clickhouse.status === 'rejected') {
+    // One that was up before the other failed is still running.
+    if (kafka.status === 'fulfilled') await kafka.value.stop();
+    if (clickhouse.status === 'fulfilled') await clickhouse.value.stop();
+    children.forget();
+    throw signal.reason;
+  }
+  const parts = { kafka: kafka.value, clickhouse: clickhouse.value };
+  let stopping: Promise<void> | undefined;
+  const stop = async () => {
+    await Promise.all([parts.kafka.stop(), parts.clickhouse.stop()]);
+    children.forget();
+    lock.release();
+  };
+  return {
+    dir,
+    kafka: { brokers: parts.kafka.brokers, pid: parts.kafka.pid },
+    clickhouse: {
+      url: parts.clickhouse.url,
+      database: localDatabase,
+      tcpPort: parts.clickhouse.tcpPort,
+      pid: parts.clickhouse.pid,
+    },
+    exited: Promise.race([
+      parts.kafka.exited.then((exit) => ({ part: 'kafka' as const, ...exit })),
+      parts.clickhouse.exited.then((exit) => ({ part: 'clickhouse' as const, ...exit })),
+    ]),
+    stop: () => (stopping ??= stop()),
+  };
+}

@@ -1,0 +1,25 @@
+import { exitCodes } from '../base/exit-codes.ts';
+import { OperatorError } from '../base/operator-error.ts';
+
+const unwritable = new Set([
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOTDIR',
+  'EEXIST',
+  'ENOSPC',
+  'EDQUOT',
+  'ENAMETOOLONG',
+  'ELOOP',
+]);
+
+/** Turns what the file system refused into TAILMARK_PATH_UNWRITABLE; anything else is itself. */
+export function pathError(error: unknown, path: string, hint: string): unknown {
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  if (code === undefined || !unwritable.has(code)) return error;
+  return new OperatorError(
+    'TAILMARK_PATH_UNWRITABLE',
+    `Cannot keep data as the directory must be writable: it is ${path} (${code})`,
+    { hint, exitCode: exitCodes.unavailable, cause: error },
+  );
+}

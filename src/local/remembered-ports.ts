@@ -1,0 +1,30 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface LocalPorts {
+  readonly kafka: number;
+  readonly kafkaController: number;
+  readonly clickhouseHttp: number;
+  readonly clickhouseTcp: number;
+}
+
+const fileName = 'ports.json';
+
+/** The ports of the last start in this directory; those that are absent or no ports are left out. */
+export function readPorts(dir: string): Partial<LocalPorts> {
+  try {
+    const value: unknown = JSON.parse(readFileSync(join(dir, fileName), 'utf8'));
+    if (value === null || typeof value !== 'object') return {};
+    const entries = Object.entries(value).filter(
+      ([, port]) => Number.isInteger(port) && port > 0 && port < 65_536,
+    );
+    return Object.fromEntries(entries);
+  } catch {
+    return {};
+  }
+}
+
+/** Keeps the ports, so that a restart has the same endpoints if they are still free. */
+export function writePorts(dir: string, ports: LocalPorts): void {
+  writeFileSync(join(dir, fileName), `${JSON.stringify(ports)}\n`);
+}

@@ -1,0 +1,26 @@
+import { exitCodes } from '../base/exit-codes.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import type { ChildExit } from './child-handle.ts';
+import { logTail } from './log-tail.ts';
+
+/** How a program ended, in words: "ended with code 1". */
+export function describeExit(exit: ChildExit): string {
+  return exit.signal === null ? `ended with code ${exit.code}` : `was ended by ${exit.signal}`;
+}
+
+/** A program of the local stack that did not come up, with the last lines of its logs. */
+export function startFailure(
+  name: string,
+  happened: string,
+  logPaths: readonly string[],
+): OperatorError {
+  const lines = logPaths.flatMap((path) => logTail(path)).map((line) => `\n  ${line}`);
+  return new OperatorError(
+    'TAILMARK_LOCAL_START_FAILED',
+    `Cannot start ${name} as it must answer: it ${happened}${lines.join('')}`,
+    {
+      hint: `Its logs: ${logPaths.join(', ')}. \`tailmark up --fresh\` begins with empty data.`,
+      exitCode: exitCodes.unavailable,
+    },
+  );
+}
