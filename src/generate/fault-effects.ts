@@ -1,0 +1,189 @@
+import { invariant } from '../base/invariant.ts';
+import { type Fault, faultDefaults } from './fault.ts';
+import type { ModelProfile } from './model-profile.ts';
+import type { Random } from './random.ts';
+
+/** What the effects of one stream of requests (a model, a request type, a region) depend on. */
+export interface FaultScope {
+  readonly model: ModelProfile;
+  readonly requestType: string;
+  readonly region: string;
+  /** The stages that events of this model can have, by index. */
+  readonly stageNames: readonly string[];
+}
+
+interface ActiveFault extends Fault {
+  readonly factor: number;
+  readonly share: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly rampMs: number;
+  readonly stopMs: number;
+  readonly everyMs: number;
+  readonly knockOn: boolean;
+  readonly stageIndices: readonly number[];
+  readonly random: Random;
+}
+
+const networkStages = ['ingress', 'downstream', 'egress'];
+
+/**
+ * Evaluates the faults that can hit one stream. Its draws are its own, so a fault changes the
+ * requests that it hits in what it is about, and no other number. O(faults) a request.
+ */
+export class FaultEffects {
+  readonly #faults: readonly ActiveFault[];
+  /** What each stage is multiplied by; valid until the next `evaluate`, as are all fields. */
+  readonly stageFactors: Float64Array;
+  /** What the time is multiplied by for which the slot is held. */
+  holdFactor = 1;
+  /** Whether longer stages hold the slot longer. */
+  knockOn = false;
+  fails = false;
+  startsCold = false;
+  missesCache = false;
+  sizeFactor = 1;
+
+  constructor(faults: readonly Fault[], scope: FaultScope, random: Random) {
+    this.stageFactors = new Float64Array(scope.stageNames.length).fill(1);
+    this.#faults = faults
+      .map((fault, n) => activate(fault, scope, random.split(`fault/${n}`)))
+      .filter(
+        (fault) =>
+          (fault.model ?? scope.model.name) === scope.model.name &&
+          (fault.region ?? scope.region) === scope.region &&
+          (fault.requestType ?? scope.requestType) === scope.requestType,
+      );
+  }
+
+  /** What arrivals are multiplied by. */
+  rateFactor(atMs: number): number {
+    let factor = 1;
+    for (const fault of this.#faults) {
+      if (fault.kind === 'traffic' && isActive(fault, atMs)) factor *= factorAt(fault, atMs);
+    }
+    return factor;
+  }
+
+  /** Sets the fields for the request (slice, index) that arrives at `atMs`. */
+  evaluate(atMs: number, slice: number, index: number, version: string, host: string): void {
+    this.#reset();
+    for (const fault of this.#faults) {
+      if (!isActive(fault, atMs)) continue;
+      if (fault.version !== undefined && fault.version !== version) continue;
+      if (fault.host !== undefined && fault.host !== host) continue;
+      if (fault.share < 1) {
+        fault.random.seek(slice, index);
+        if (!fault.random.chance(fault.share)) continue;
+      }
+      this.#apply(fault, factorAt(fault, atMs));
+    }
+  }
+
+  /** Milliseconds for which the host stands still while a request is on it, [from, to). */
+  pausedMs(host: string, arrivalMs: number, endMs: number): number {
+    let pausedMs = 0;
+    for (const fault of this.#faults) {
+      if (fault.kind !== 'pause' || (fault.host !== undefined && fault.host !== host)) continue;
+      const { fromMs, toMs, everyMs, stopMs } = fault;
+      // Each host stops at a phase of its own: collectors do not agree on a time.
+      const firstMs = fromMs + phaseOf(host) * everyMs;
+      let n = Math.max(0, Math.floor((arrivalMs - stopMs - firstMs) / everyMs));
+      for (; ; n++) {
+        const stopsMs = firstMs + n * everyMs;
+        // A stop makes the request longer, which may bring it into the next one.
+        if (stopsMs >= toMs || stopsMs >= endMs + pausedMs) break;
+        pausedMs += Math.max(0, stopsMs + stopMs - Math.max(stopsMs, arrivalMs));
+      }
+    }
+    return pausedMs;
+  }
+
+  #reset(): void {
+    this.stageFactors.fill(1);
+    this.holdFactor = 1;
+    this.knockOn = false;
+    this.fails = false;
+    this.startsCold = false;
+    this.missesCache = false;
+    this.sizeFactor = 1;
+  }
+
+  #apply(fault: ActiveFault, factor: number): void {
+    switch (fault.kind) {
+      case 'slow_stage':
+      case 'bad_version':
+      case 'network':
+        for (const stage of fault.stageIndices) {
+          this.stageFactors[stage] = (this.stageFactors[stage] as number) * factor;
+        }
+        this.knockOn ||= fault.knockOn;
+        break;
+      case 'queue':
+        this.holdFactor *= factor;
+        break;
+      case 'errors':
+        this.fails = true;
+        break;
+      case 'cold_starts':
+        this.startsCold = true;
+        break;
+      case 'cache_misses':
+        this.missesCache = true;
+        break;
+      case 'big_requests':
+        this.sizeFactor *= factor;
+        break;
+      case 'pause':
+      case 'traffic':
+        break;
+    }
+  }
+}
+
+function activate(fault: Fault, scope: FaultScope, random: Random): ActiveFault {
+  const merged = { ...faultDefaults[fault.kind], ...fault };
+  const { factor = 1, share = 1, fromMs = 0, forMs = Number.POSITIVE_INFINITY } = merged;
+  const { rampMs = 0, stopMs = 400, everyMs = 5_000, knockOn = false } = merged;
+  invariant(stopMs < everyMs, 'a pause that never ends');
+  const newest = scope.model.versions.at(-1)?.name;
+  const version = fault.version ?? (fault.kind === 'bad_version' ? newest : undefined);
+  return {
+    ...merged,
+    ...(version === undefined ? {} : { version }),
+    factor,
+    share,
+    fromMs,
+    toMs: fromMs + forMs,
+    rampMs,
+    stopMs,
+    everyMs,
+    knockOn,
+    stageIndices: stagesOf(fault)
+      .map((stage) => scope.stageNames.indexOf(stage))
+      .filter((index) => index >= 0),
+    random,
+  };
+}
+
+function stagesOf(fault: Fault): readonly string[] {
+  if (fault.kind === 'network') return networkStages;
+  if (fault.kind === 'bad_version') return ['forward'];
+  return fault.stage === undefined ? [] : [fault.stage];
+}
+
+function isActive(fault: ActiveFault, atMs: number): boolean {
+  return atMs >= fault.fromMs && atMs < fault.toMs;
+}
+
+function factorAt(fault: ActiveFault, atMs: number): number {
+  if (fault.rampMs === 0) return fault.factor;
+  return 1 + (fault.factor - 1) * Math.min(1, (atMs - fault.fromMs) / fault.rampMs);
+}
+
+/** A number in [0, 1) that a host's name stands for. */
+function phaseOf(host: string): number {
+  let hash = 0;
+  for (let i = 0; i < host.length; i++) hash = (Math.imul(hash, 31) + host.charCodeAt(i)) >>> 0;
+  return (Math.imul(hash, 0x9e3779b1) >>> 0) / 4_294_967_296;
+}

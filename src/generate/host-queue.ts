@@ -1,0 +1,78 @@
+/** What a request finds on its host. */
+export interface Admission {
+  /** Milliseconds until one of the host's slots is free for it. */
+  waitMs: number;
+  /** Requests on the host, this one among them. */
+  concurrency: number;
+  /** Requests that wait already. */
+  queueDepth: number;
+}
+
+/**
+ * First come, first served over a host's slots: the recursion of Lindley (1952) for one slot, of
+ * Kiefer and Wolfowitz (1955) for several. Times are milliseconds on any one axis, and arrivals
+ * must not go back. O(log slots) an arrival; memory is the slots and those that wait.
+ */
+export class HostQueue {
+  /** When each slot is free again: a binary heap, the earliest first. */
+  readonly #freeAtMs: Float64Array;
+  /** When those that wait will start, in order: a ring. */
+  #startsMs = new Float64Array(64);
+  #head = 0;
+  #waiting = 0;
+
+  constructor(slots: number) {
+    this.#freeAtMs = new Float64Array(slots);
+  }
+
+  /** Looks at the host as an arrival would; takes nothing. */
+  look(nowMs: number, into: Admission): void {
+    const ring = this.#startsMs;
+    while (this.#waiting > 0 && (ring[this.#head] as number) <= nowMs) {
+      this.#head = (this.#head + 1) & (ring.length - 1);
+      this.#waiting--;
+    }
+    let busy = 0;
+    const slots = this.#freeAtMs;
+    for (let i = 0; i < slots.length; i++) if ((slots[i] as number) > nowMs) busy++;
+    into.waitMs = Math.max(0, (this.#freeAtMs[0] as number) - nowMs);
+    into.queueDepth = this.#waiting;
+    into.concurrency = busy + this.#waiting + 1;
+  }
+
+  /** Takes the slot that is free first, for `holdMs`, as soon as it is free. */
+  take(nowMs: number, holdMs: number): void {
+    const startMs = Math.max(nowMs, this.#freeAtMs[0] as number);
+    if (startMs > nowMs) this.#enqueue(startMs);
+    this.#replaceEarliest(startMs + holdMs);
+  }
+
+  #enqueue(startMs: number): void {
+    const ring = this.#startsMs;
+    if (this.#waiting === ring.length) {
+      const larger = new Float64Array(ring.length * 2);
+      for (let i = 0; i < ring.length; i++) {
+        larger[i] = ring[(this.#head + i) & (ring.length - 1)] as number;
+      }
+      this.#startsMs = larger;
+      this.#head = 0;
+    }
+    const mask = this.#startsMs.length - 1;
+    this.#startsMs[(this.#head + this.#waiting) & mask] = startMs;
+    this.#waiting++;
+  }
+
+  #replaceEarliest(freeAtMs: number): void {
+    const heap = this.#freeAtMs;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && (heap[child + 1] as number) < (heap[child] as number)) child++;
+      if ((heap[child] as number) >= freeAtMs) break;
+      heap[at] = heap[child] as number;
+      at = child;
+    }
+    heap[at] = freeAtMs;
+  }
+}

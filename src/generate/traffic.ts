@@ -1,0 +1,106 @@
+import { invariant } from '../base/invariant.ts';
+import { defaultFleet } from './default-fleet.ts';
+import type { Fault } from './fault.ts';
+import { HostPool } from './host-pool.ts';
+import { meanHoldMs } from './mean-hold-ms.ts';
+import type { ModelProfile } from './model-profile.ts';
+import { Random } from './random.ts';
+import { RequestStream } from './request-stream.ts';
+import type { TimingEventJson } from './timing-event-json.ts';
+
+export interface TrafficOptions {
+  /** The same seed and options give the same events, byte for byte. */
+  readonly seed: number | string;
+  /** Time of the first arrivals, milliseconds since the Unix epoch. */
+  readonly startMs: number;
+  /** May be infinite. */
+  readonly durationMs: number;
+  /** Requests a second of the whole fleet, averaged over a day. */
+  readonly ratePerSecond: number;
+  /** @default {defaultFleet} */
+  readonly models?: readonly ModelProfile[];
+  readonly faults?: readonly Fault[];
+  /** Swing of the daily curve around its mean, 0 (flat) to 0.9. @default {0.4} */
+  readonly dailySwing?: number;
+}
+
+interface Sliced {
+  readonly stream: number;
+  readonly index: number;
+  readonly offsetMs: number;
+}
+
+/**
+ * Timing events of a fleet in order of `ts`, in event time: no clock is read. Memory holds the
+ * arrivals of one slice (100 ms, or 1 s below 20 requests a second) and those that wait on the
+ * hosts. The events are the truth that tests compare with: nothing is hidden in the generator.
+ *
+ * The model and where its parameters come from are in docs/generate.md.
+ */
+export function* generateTraffic(options: TrafficOptions): Generator<TimingEventJson, void> {
+  const { durationMs, ratePerSecond } = options;
+  invariant(ratePerSecond > 0 && durationMs >= 0, 'traffic without a rate or a duration');
+  const root = new Random(options.seed);
+  const sliceMs = ratePerSecond >= 20 ? 100 : 1_000;
+  const streams = openStreams(options, root, sliceMs);
+  const idKey = root.split('ids').uint32();
+  const offsetsMs: number[] = [];
+  let sequence = 0;
+  for (let slice = 0; slice * sliceMs < durationMs; slice++) {
+    const sliced: Sliced[] = [];
+    for (let stream = 0; stream < streams.length; stream++) {
+      offsetsMs.length = 0;
+      (streams[stream] as RequestStream).arrive(slice, offsetsMs);
+      for (let index = 0; index < offsetsMs.length; index++) {
+        sliced.push({ stream, index, offsetMs: offsetsMs[index] as number });
+      }
+    }
+    sliced.sort((a, b) => a.offsetMs - b.offsetMs || a.stream - b.stream || a.index - b.index);
+    for (const { stream, index, offsetMs } of sliced) {
+      const atMs = slice * sliceMs + offsetMs;
+      if (atMs >= durationMs) return;
+      const id = requestId(sequence++, idKey);
+      yield (streams[stream] as RequestStream).serve(atMs, slice, index, id);
+    }
+  }
+}
+
+function openStreams(options: TrafficOptions, root: Random, sliceMs: number): RequestStream[] {
+  const { models = defaultFleet, faults = [], dailySwing = 0.4, startMs, ratePerSecond } = options;
+  const modelShares = sumOf(models);
+  return models.flatMap((model) => {
+    const random = root.split(`model/${model.name}`);
+    const holdMs = meanHoldMs(model, random.split('sizing'));
+    const modelRate = (ratePerSecond * model.share) / modelShares;
+    return model.regions.flatMap((region) => {
+      const regionRate = (modelRate * region.share) / sumOf(model.regions);
+      const busySlots = (regionRate * holdMs) / 1_000;
+      const pool = new HostPool(model, region.name, busySlots, random.split('hosts'));
+      return model.requestTypes.map(
+        (type) =>
+          new RequestStream({
+            model,
+            type,
+            region,
+            pool,
+            faults,
+            startMs,
+            ratePerSecond: (regionRate * type.share) / sumOf(model.requestTypes),
+            dailySwing,
+            sliceMs,
+            random: random.split(`${region.name}/${type.name}`),
+          }),
+      );
+    });
+  });
+}
+
+function sumOf(parts: readonly { readonly share: number }[]): number {
+  return parts.reduce((sum, part) => sum + part.share, 0);
+}
+
+/** Unique for 2^32 requests: an odd multiplier permutes the 32-bit integers. */
+function requestId(sequence: number, key: number): string {
+  const scrambled = (Math.imul(sequence, 0x9e3779b1) ^ key) >>> 0;
+  return `req-${scrambled.toString(16).padStart(8, '0')}`;
+}
