@@ -22,6 +22,7 @@ export const errorCodes = [
   'TAILMARK_PATH_UNWRITABLE',
   'TAILMARK_FILE_UNREADABLE',
   'TAILMARK_STALLED',
+  'TAILMARK_INTERNAL',
 ] as const;
 
 export type ErrorCode = (typeof errorCodes)[number];

@@ -11,6 +11,8 @@ export interface Io {
   /** Whether messages go to a terminal: progress bars redraw rather than print lines. */
   readonly isErrTty: boolean;
   readonly color: boolean;
+  /** Columns of the terminal that shows results. @default {no limit} */
+  readonly columnCount?: number;
   /** Aborted by SIGINT and SIGTERM: finish what was begun, then return. */
   readonly signal: AbortSignal;
 }

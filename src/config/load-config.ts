@@ -4,6 +4,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import { ConfigError, type ConfigProblem } from './config-error.ts';
 import { explainIssue } from './explain-issue.ts';
 import { listSettings } from './list-settings.ts';
+import { maskSecrets } from './mask-secrets.ts';
 import { type PlacedSetting, readEnvironment } from './read-environment.ts';
 import { readSecrets } from './read-secrets.ts';
 import { readYaml, type YamlTree } from './read-yaml.ts';
@@ -26,13 +27,14 @@ export interface LoadConfigOptions {
 /** One setting as it is in force. */
 export interface EffectiveSetting {
   readonly key: string;
-  /** As it is written in the file (durations are text), undefined if unset and without default. */
-  readonly value: unknown;
+  /**
+   * As it is written in the file (durations are text), secrets masked, undefined if it is unset
+   * and without default.
+   */
+  readonly shown: unknown;
   readonly origin: SettingOrigin;
   /** `tailmark.yaml:3:5`, `TAILMARK_KAFKA_BROKERS`, `--brokers`, 'default'. */
   readonly where: string;
-  /** Must be masked wherever it is shown. */
-  readonly isSecret: boolean;
 }
 
 export interface LoadedConfig {
@@ -70,9 +72,9 @@ export function loadConfig(options: LoadConfigOptions): LoadedConfig {
     .filter((setting) => !setting.isBlock || tree.at(setting.path) !== undefined)
     .map(({ key, path, node, isBlock }): EffectiveSetting => {
       const origin = tree.origin(path);
-      const value = isBlock ? true : (tree.at(path) ?? node.default);
+      const shown = isBlock ? true : maskSecrets(tree.at(path) ?? node.default, node);
       const where = origin === 'default' ? origin : tree.where(path);
-      return { key, value, origin, where, isSecret: node.secret === true };
+      return { key, shown, origin, where };
     });
   const origins = new Map(settings.map(({ key, origin }) => [key, origin]));
   return { config: parsed.data, origins, settings, file };

@@ -1,0 +1,73 @@
+import type { Io } from './io.ts';
+
+/** An Io on the process's own streams, and what the process must know of its end. */
+export interface ProcessIo {
+  readonly io: Io;
+  /** Whether the reader of standard output has gone (`tailmark tails | head`). */
+  isPipeClosed(): boolean;
+  /** Gives signals and streams back. */
+  dispose(): void;
+}
+
+/** How long a command may take to end once nobody reads it, milliseconds. */
+const closedPipeGraceMs = 5_000;
+const interrupted = 130;
+
+/**
+ * Binds the process: the first SIGINT or SIGTERM aborts `io.signal`, a second SIGINT ends the
+ * process with 130 at once. A closed standard output aborts too: results have no reader.
+ */
+export function createIo(): ProcessIo {
+  const { stdin, stdout, stderr, env } = process;
+  const abort = new AbortController();
+  let isPipeClosed = false;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (abort.signal.aborted && signal === 'SIGINT') process.exit(interrupted);
+    abort.abort(signal);
+  };
+  const onOutError = (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    isPipeClosed = true;
+    abort.abort('EPIPE');
+    setTimeout(() => process.exit(0), closedPipeGraceMs).unref();
+  };
+  // Nobody is left to tell, so a closed standard error is not worth failing for.
+  const onErrError = (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  };
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  stdout.on('error', onOutError);
+  stderr.on('error', onErrError);
+  const isTty = stdout.isTTY === true;
+  const io: Io = {
+    out: (text) => {
+      if (!isPipeClosed) stdout.write(text);
+    },
+    err: (text) => {
+      stderr.write(text);
+    },
+    stdin,
+    env,
+    isTty,
+    isErrTty: stderr.isTTY === true,
+    color: wantsColor(env, isTty),
+    signal: abort.signal,
+    ...(isTty ? { columnCount: stdout.columns } : {}),
+  };
+  const dispose = () => {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    stdout.off('error', onOutError);
+    stderr.off('error', onErrError);
+  };
+  return { io, isPipeClosed: () => isPipeClosed, dispose };
+}
+
+/** NO_COLOR, then FORCE_COLOR, then TERM=dumb, then whether a terminal shows it. */
+export function wantsColor(
+  env: Readonly<Record<string, string | undefined>>,
+  isTty: boolean,
+): boolean {
+  if (env.NO_COLOR) return false;
+  if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
+  return isTty && env.TERM !== 'dumb';
+}

@@ -1,0 +1,91 @@
+import { Command as Commander, Option } from 'commander';
+import type { ExitCode } from '../base/exit-codes.ts';
+import { commands } from './commands.ts';
+import type { Io } from './io.ts';
+import { version } from './version.ts';
+
+export interface Program {
+  readonly commander: Commander;
+  /** The command that was meant, configured; the program itself where none was. */
+  readonly target: Commander;
+  /** Runs it. @throws {CommanderError} for usage, help and version; else what the command throws */
+  run(): Promise<ExitCode | undefined>;
+}
+
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
+
+/** The command line as commander sees it. Only the command that argv means is loaded. */
+export async function createProgram(argv: readonly string[], io: Io): Promise<Program> {
+  const commander = bare(io);
+  let exitCode: ExitCode | undefined;
+  let target = commander;
+  const meant = commandOf(argv, io);
+  for (const listed of commands) {
+    const command = commander.command(listed.name).summary(listed.summary);
+    command.description(`${listed.summary[0]?.toUpperCase()}${listed.summary.slice(1)}.`);
+    if (listed.name !== meant) continue;
+    target = command;
+    const loaded = await listed.load();
+    loaded.configure(command);
+    command.action(async () => {
+      exitCode = await loaded.run(command.args, command.optsWithGlobals(), io);
+    });
+  }
+  return {
+    commander,
+    target,
+    run: async () => {
+      await commander.parseAsync([...argv], { from: 'user' });
+      return exitCode;
+    },
+  };
+}
+
+function bare(io: Io): Commander {
+  const width = io.columnCount ?? 100;
+  const commander = new Commander('tailmark')
+    .description('Latency tails of ML inference, from Kafka to the pager.')
+    .version(version(), '--version', 'print the version')
+    .helpOption('-h, --help', 'print help; -h leaves the examples out')
+    .helpCommand('help [command]', 'print help for a command')
+    .addOption(new Option('--config <FILE>', 'configuration file (or TAILMARK_CONFIG)'))
+    .addOption(new Option('--json', 'print results as JSON, and errors too'))
+    .addOption(new Option('--log-level <LEVEL>', 'least level logged (log.level)').choices(levels))
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.out(text),
+      writeErr: (text) => io.err(text),
+      // Usage errors are thrown, and printed like every other error.
+      outputError: () => {},
+      getOutHelpWidth: () => width,
+      getErrHelpWidth: () => width,
+      getOutHasColors: () => io.color,
+      getErrHasColors: () => io.color,
+    })
+    .configureHelp({
+      showGlobalOptions: true,
+      styleTitle: (text) => (io.color ? bold(text) : text),
+    });
+  return commander.addHelpText(
+    'after',
+    `
+Examples:
+  tailmark demo                       see it all on this machine, with an injected regression
+  tailmark check --connect            is the configuration right, do the servers answer
+  tailmark run --config tailmark.yaml read events, keep tails, raise anomalies
+  tailmark tails --json | jq .        what the tails are now
+
+Exit codes: 0 fine, 1 failed, 2 anomalies or a failed verdict, 64 usage, 69 unavailable,
+70 internal, 78 configuration. Documentation: docs/cli.md, docs/configuration.md.`,
+  );
+}
+
+function bold(text: string): string {
+  return `\u001b[1m${text}\u001b[22m`;
+}
+
+/** The command that argv names, past global options; with `help X` it is X. */
+function commandOf(argv: readonly string[], io: Io): string | undefined {
+  const { operands } = bare(io).parseOptions([...argv]);
+  return operands[0] === 'help' ? operands[1] : operands[0];
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { type Command as Commander, Option } from 'commander';
+import type { LoadedConfig } from '../config/load-config.ts';
+import type { Config } from '../config/schema.ts';
+import type { Io } from './io.ts';
+
+/** Flags that set a key of the configuration, on every command that takes them. */
+const flags = [
+  { option: 'brokers', value: 'LIST', key: 'kafka.brokers', what: 'Kafka brokers, host:port,…' },
+  { option: 'topic', value: 'LIST', key: 'kafka.topics', what: 'topics of timing events' },
+  { option: 'group', value: 'ID', key: 'kafka.group_id', what: 'consumer group' },
+  { option: 'clickhouse-url', value: 'URL', key: 'clickhouse.url', what: 'ClickHouse over HTTP' },
+  { option: 'database', value: 'NAME', key: 'clickhouse.database', what: 'ClickHouse database' },
+  { option: 'log-level', value: 'LEVEL', key: 'log.level', what: 'least level logged' },
+] as const;
+
+type ConnectionFlag = Exclude<(typeof flags)[number]['option'], 'log-level'>;
+
+/**
+ * Adds --brokers, --topic, --group, --clickhouse-url and --database, or those named. Secrets have
+ * no flag: every user of the machine sees a command line.
+ */
+export function connectionOptions(command: Commander, only?: readonly ConnectionFlag[]): Commander {
+  for (const { option, value, key, what } of flags) {
+    if (option === 'log-level' || (only !== undefined && !only.includes(option))) continue;
+    command.addOption(new Option(`--${option} <${value}>`, `${what} (${key})`));
+  }
+  return command;
+}
+
+/** The configuration in force, with who set what. @throws {OperatorError} as `loadConfig` */
+export async function loadWithOrigins(
+  options: Readonly<Record<string, unknown>>,
+  io: Pick<Io, 'env'>,
+): Promise<LoadedConfig> {
+  // zod and yaml take some 100 ms to load, which --help and --version need not wait for.
+  const { loadConfig } = await import('../config/load-config.ts');
+  const { config: path } = options;
+  const given = flags.map(({ option, key }) => [key, options[camelCase(option)]] as const);
+  return loadConfig({
+    ...(typeof path === 'string' ? { path } : {}),
+    env: io.env,
+    flags: Object.fromEntries(given),
+    flagNames: Object.fromEntries(flags.map(({ option, key }) => [key, `--${option}`])),
+    readFile: (file) => readFileSync(file, 'utf8'),
+  });
+}
+
+/** The configuration in force for a command's options. @throws {OperatorError} as `loadConfig` */
+export async function resolveConfig(
+  options: Readonly<Record<string, unknown>>,
+  io: Pick<Io, 'env'>,
+): Promise<Config> {
+  return (await loadWithOrigins(options, io)).config;
+}
+
+function camelCase(option: string): string {
+  return option.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}

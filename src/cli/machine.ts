@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Io } from './io.ts';
+
+type Environment = Io['env'];
+
+/** What `doctor` asks of the machine; given to it, so that any machine can be shown to it. */
+export interface Machine {
+  readonly nodeVersion: string;
+  nowMs(): number;
+  /** Feature release of Java. @throws {OperatorError} without one, or with one too old */
+  javaVersion(env: Environment): Promise<number>;
+  /** Path of mvn. @throws {OperatorError} without one */
+  mavenPath(env: Environment): Promise<string>;
+  /** Version of the Docker server. @throws {Error} if there is none, or it does not answer */
+  dockerVersion(env: Environment): Promise<string>;
+  /** Path of the ClickHouse engine for the local stack. @throws {OperatorError} without one */
+  enginePath(): Promise<string>;
+  cacheDir(env: Environment): Promise<string>;
+  /** Bytes free where a directory is or would be made. @throws {Error} if it cannot be written */
+  freeBytes(dir: string): Promise<number>;
+  /** Clock of an HTTP server, milliseconds since the epoch; undefined if it does not tell. */
+  serverMs(url: string, signal: AbortSignal): Promise<number | undefined>;
+}
+
+/** Longest that Docker or a server's clock is waited for, milliseconds. */
+const deadlineMs = 5_000;
+
+/** This machine. */
+export const thisMachine: Machine = {
+  nodeVersion: process.version,
+  nowMs: () => Date.now(),
+  javaVersion: async (env) =>
+    (await (await import('../local/java-runtime.ts')).findJava(env)).version,
+  mavenPath: async (env) => (await import('../local/java-runtime.ts')).findMaven(env),
+  dockerVersion,
+  enginePath: async () => (await import('../local/clickhouse-engine.ts')).findClickHouseEngine(),
+  cacheDir: async (env) => (await import('../local/cache-dir.ts')).cacheDir(env),
+  freeBytes: async (dir) => {
+    let there = dir;
+    while (!existsSync(there) && dirname(there) !== there) there = dirname(there);
+    accessSync(there, constants.W_OK);
+    const { bavail, bsize } = await statfs(there);
+    return bavail * bsize;
+  },
+  serverMs: async (url, signal) => {
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
+    const response = await fetch(new URL('/ping', url), { signal: deadline });
+    await response.arrayBuffer();
+    const date = Date.parse(response.headers.get('date') ?? '');
+    return Number.isNaN(date) ? undefined : date;
+  },
+};
+
+function dockerVersion(env: Environment): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const args = ['version', '--format', '{{.Server.Version}}'];
+    execFile('docker', args, { env, timeout: deadlineMs }, (error, stdout) => {
+      if (error !== null || stdout.trim() === '') reject(error ?? new Error('no answer'));
+      else resolve(stdout.trim());
+    });
+  });
+}

@@ -1,0 +1,53 @@
+import { type ExitCode, exitCodes } from '../base/exit-codes.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { colorsOf } from './colors.ts';
+import type { Io } from './io.ts';
+
+export interface PrintErrorOptions {
+  /** One line of JSON rather than text. */
+  readonly json: boolean;
+  /** Stacks and causes too. */
+  readonly debug: boolean;
+}
+
+/** Tells an error on standard error and gives the exit code that it means. */
+export function printError(
+  error: unknown,
+  io: Pick<Io, 'err' | 'color' | 'isErrTty'>,
+  { json, debug }: PrintErrorOptions,
+): ExitCode {
+  const shown = error instanceof OperatorError ? error : unexpected(error, debug);
+  const { code, message, hint, exitCode } = shown;
+  const details = debug ? stackOf(error) : undefined;
+  if (json) {
+    const problems = 'problems' in shown ? { problems: shown.problems } : {};
+    io.err(`${JSON.stringify({ error: { code, message, hint, ...problems, details } })}\n`);
+    return exitCode;
+  }
+  const { bold, red } = colorsOf({ color: io.color && io.isErrTty });
+  const lines = [`${red(bold('error:'))} ${message}`];
+  if (hint !== undefined) lines.push(`${bold('hint:')} ${hint}`);
+  // A usage error is one line and its hint: whoever types it sees at once what is meant.
+  if (code !== 'TAILMARK_USAGE') lines.push(`${bold('code:')} ${code}`);
+  if (details !== undefined) lines.push(details);
+  io.err(`${lines.join('\n')}\n`);
+  return exitCode;
+}
+
+function unexpected(error: unknown, debug: boolean): OperatorError {
+  const text = error instanceof Error ? error.message || error.name : String(error);
+  const message = text.startsWith('BUG: ') ? text : `BUG or unexpected: ${text}`;
+  const again = debug ? 'this output' : 'the output of the same command with --log-level debug';
+  return new OperatorError('TAILMARK_INTERNAL', message, {
+    hint: `Please report it to the project's issue tracker with ${again}.`,
+    exitCode: exitCodes.internal,
+    cause: error,
+  });
+}
+
+function stackOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const stack = error.stack ?? String(error);
+  const cause = stackOf(error.cause);
+  return cause === undefined ? stack : `${stack}\ncaused by: ${cause}`;
+}

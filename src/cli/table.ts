@@ -1,0 +1,76 @@
+import { colorsOf } from './colors.ts';
+import { displayWidth, truncateToWidth } from './display-width.ts';
+
+export interface TableColumn {
+  readonly title: string;
+  /** @default {'left'} */
+  readonly align?: 'left' | 'right';
+}
+
+/** Text, or text with a style that does not count as width. */
+export type TableCell =
+  | string
+  | { readonly text: string; readonly style: (text: string) => string };
+
+export interface Table {
+  readonly columns: readonly TableColumn[];
+  readonly rows: readonly (readonly TableCell[])[];
+  readonly color: boolean;
+  /** Columns of the terminal; wider tables have their widest cells cut. @default {no limit} */
+  readonly maxWidth?: number;
+}
+
+const gap = '  ';
+/** Cutting a column below this helps nobody; a table of many columns is then too wide. */
+const leastWidth = 8;
+
+/**
+ * A table for a terminal, a line a row, each ended by a newline: aligned by what characters take
+ * on the screen. Control characters, which may come from events, are shown as escapes.
+ */
+export function renderTable({ columns, rows, color, maxWidth }: Table): string {
+  const { bold } = colorsOf({ color });
+  const cells = rows.map((row) =>
+    columns.map((_, i) => {
+      const cell = row[i] ?? '';
+      return typeof cell === 'string'
+        ? { text: visible(cell), style: undefined }
+        : { text: visible(cell.text), style: cell.style };
+    }),
+  );
+  const widths = columns.map(({ title }, i) =>
+    cells.reduce((most, row) => Math.max(most, displayWidth(row[i]?.text ?? '')), title.length),
+  );
+  if (maxWidth !== undefined) shrink(widths, maxWidth);
+  const line = (row: readonly { text: string; style: ((text: string) => string) | undefined }[]) =>
+    `${row
+      .map(({ text, style }, i) => {
+        const kept = truncateToWidth(text, widths[i] as number);
+        const styled = color && style !== undefined ? style(kept) : kept;
+        const padding = ' '.repeat((widths[i] as number) - displayWidth(kept));
+        if (columns[i]?.align === 'right') return padding + styled;
+        return i === columns.length - 1 ? styled : styled + padding;
+      })
+      .join(gap)
+      .trimEnd()}\n`;
+  const header = line(columns.map(({ title }) => ({ text: title, style: bold })));
+  return header + cells.map(line).join('');
+}
+
+/** Takes columns off the widest cells until the line fits or nothing more can be taken. */
+function shrink(widths: number[], maxWidth: number): void {
+  let excess = widths.reduce((sum, width) => sum + width + gap.length, -gap.length) - maxWidth;
+  for (; excess > 0; excess--) {
+    const widest = widths.indexOf(Math.max(...widths));
+    if ((widths[widest] as number) <= leastWidth) return;
+    widths[widest] = (widths[widest] as number) - 1;
+  }
+}
+
+function visible(text: string): string {
+  return text.replace(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not get through.
+    /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

@@ -1,0 +1,66 @@
+import { CommanderError } from 'commander';
+import { type ExitCode, exitCodes } from './base/exit-codes.ts';
+import { OperatorError } from './base/operator-error.ts';
+import { createIo } from './cli/create-io.ts';
+import { createProgram } from './cli/create-program.ts';
+import type { Io } from './cli/io.ts';
+import { printError } from './cli/print-error.ts';
+
+/**
+ * Runs one command line, `argv` without node and script, and gives its exit code; throws nothing.
+ * Without an Io it binds the process's own streams and signals.
+ */
+export async function main(argv: readonly string[], io?: Io): Promise<ExitCode> {
+  if (io !== undefined) return runCommand(argv, io);
+  const own = createIo();
+  const onUncaught = (error: unknown) => {
+    process.exit(printError(error, own.io, errorOptions(argv, own.io)));
+  };
+  process.on('uncaughtException', onUncaught);
+  try {
+    const exitCode = await runCommand(argv, own.io);
+    return own.isPipeClosed() ? exitCodes.ok : exitCode;
+  } finally {
+    process.off('uncaughtException', onUncaught);
+    own.dispose();
+  }
+}
+
+async function runCommand(argv: readonly string[], io: Io): Promise<ExitCode> {
+  try {
+    const program = await createProgram(argv, io);
+    if (wantsShortHelp(argv)) {
+      io.out(program.target.helpInformation());
+      return exitCodes.ok;
+    }
+    return (await program.run()) ?? exitCodes.ok;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) return printError(error, io, errorOptions(argv, io));
+    if (error.exitCode === 0) return exitCodes.ok;
+    // Help for want of a command is on standard error already.
+    if (error.code === 'commander.help') return exitCodes.usage;
+    return printError(usageError(error), io, errorOptions(argv, io));
+  }
+}
+
+/** commander's text is `error: what\n(Did you mean x?)`. */
+function usageError({ message }: CommanderError): OperatorError {
+  const [what = '', suggestion] = message.replace(/^error: /, '').split('\n');
+  return new OperatorError('TAILMARK_USAGE', what, {
+    hint: suggestion?.replace(/^\((.*)\)$/, '$1') ?? 'Try --help.',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** Read from argv itself, as an error may come before it is parsed. */
+function errorOptions(argv: readonly string[], io: Io): { json: boolean; debug: boolean } {
+  const at = argv.findIndex((word) => word === '--log-level' || word.startsWith('--log-level='));
+  const given = argv[at]?.includes('=') ? argv[at].split('=')[1] : argv[at + 1];
+  const level = at < 0 ? io.env.TAILMARK_LOG_LEVEL : given;
+  return { json: argv.includes('--json'), debug: level === 'debug' || level === 'trace' };
+}
+
+function wantsShortHelp(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return (end < 0 ? argv : argv.slice(0, end)).includes('-h');
+}
