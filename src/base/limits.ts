@@ -13,8 +13,11 @@ export const limits = {
   nestingDepth: 64,
   /** Bytes of a rejected message that its dead letter carries. */
   deadLetterBytes: 64 * 1024,
-  /** Distinct dimension and facet values an ingest process interns before it starts anew. */
-  internedValues: 1_000_000,
+  /** Dead letters, and bytes of them, that seal a chunk early. */
+  deadLettersPerChunk: 10_000,
+  deadLetterBytesPerChunk: 8 * 1024 * 1024,
+  /** Distinct dimension and facet values of a chunk; a partition half full of them starts anew. */
+  internedValues: 400_000,
   /** Values a facet keeps per model and minute in a chunk; later ones count as `__other__`. */
   facetValues: 128,
   /** Slowest requests kept per series and window of a chunk. */

@@ -11,6 +11,8 @@ export interface SourceRecord {
 export interface RecordBatch {
   readonly topic: string;
   readonly partition: number;
+  /** The offset that was asked for; the first record may lie beyond it. */
+  readonly fetchOffset: number;
   readonly records: readonly SourceRecord[];
   /** Offset after the batch's last record, gaps included. */
   readonly nextOffset: number;

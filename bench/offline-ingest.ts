@@ -1,0 +1,26 @@
+import { configSchema } from '../src/config/schema.ts';
+import { benchEvents } from '../src/generate/bench-events.ts';
+import { OpenChunk } from '../src/ingest/open-chunk.ts';
+import { RowBinaryWriter } from '../src/sink/row-binary-writer.ts';
+
+const config = configSchema.parse({});
+const writer = new RowBinaryWriter();
+const chunk = new OpenChunk({ config, groupId: 'bench', writer }, 'bench', 0);
+const count = 300_000;
+const per = Number(process.argv[2] ?? 1);
+const messages = [...benchEvents({ seed: 1, count, perMessage: per })];
+const bytes = messages.reduce((sum, message) => sum + message.length, 0);
+process.stderr.write(`${(bytes / count).toFixed(1)} bytes an event\n`);
+for (let round = 0; round < 5; round++) {
+  chunk.begin(0, Number.NEGATIVE_INFINITY, Date.now() + 1e12);
+  const t0 = process.cpuUsage();
+  for (let i = 0; i < messages.length; i++) chunk.take({ offset: i, timestampMs: 0, value: messages[i] as Buffer });
+  const t1 = process.cpuUsage(t0);
+  const t2 = process.cpuUsage();
+  const { chunk: sealed, letters } = chunk.seal();
+  const t3 = process.cpuUsage(t2);
+  const ms = (t1.user + t1.system) / 1000;
+  process.stderr.write(
+    `${Math.round(count / ms)} k events/s, seal ${(t3.user + t3.system) / 1000} ms, ${sealed.rows.rowCount} rows, ${sealed.rows.bytes.length} bytes, aggregated ${sealed.aggregated}, letters ${letters.length} ${letters[0]?.detail ?? ''}\n`,
+  );
+}

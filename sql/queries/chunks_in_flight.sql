@@ -1,0 +1,6 @@
+-- Samples of chunks whose rows are stored and whose ledger row is not: being stored right now, or
+-- left by a process that died and not yet taken up by its successor.
+SELECT sum(requests) AS samples
+FROM chunk_rows
+WHERE kind = 'stage'
+  AND (topic, partition, start_offset) NOT IN (SELECT topic, partition, start_offset FROM flushes)

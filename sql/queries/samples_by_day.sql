@@ -1,0 +1,19 @@
+-- Requests counted by each table, day by day, of the days that all four still hold.
+SELECT
+    day,
+    sumIf(n, source = '10s') AS in_10s,
+    sumIf(n, source = '1m') AS in_1m,
+    sumIf(n, source = '1h') AS in_1h,
+    sumIf(n, source = '1d') AS in_1d
+FROM
+(
+    SELECT toDate(window_start) AS day, '10s' AS source, sum(requests) AS n FROM latency_10s GROUP BY day
+    UNION ALL
+    SELECT toDate(window_start) AS day, '1m' AS source, sum(requests) AS n FROM latency_1m GROUP BY day
+    UNION ALL
+    SELECT toDate(window_start) AS day, '1h' AS source, sum(requests) AS n FROM latency_1h GROUP BY day
+    UNION ALL
+    SELECT toDate(window_start) AS day, '1d' AS source, sum(requests) AS n FROM latency_1d GROUP BY day
+)
+GROUP BY day
+ORDER BY day

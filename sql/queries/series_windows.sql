@@ -1,0 +1,13 @@
+-- Windows of all series, for the detector. Answered in RowBinary: see src/sink/window-reader.ts.
+SELECT
+    toUnixTimestamp(toStartOfInterval(window_start, toIntervalSecond({windowSeconds:UInt32}))) AS start,
+    service, model, version, request_type, region, host, tenant, cold_start, stage,
+    sum(l.requests), sum(l.errors), sum(l.timeouts), sum(l.cancelled),
+    sum(l.sum_ms), min(l.min_ms), max(l.max_ms),
+    quantilesTDigestMergeState(0.5, 0.9, 0.95, 0.99, 0.999)(l.latency),
+    sumMap(l.bands), sumMap(l.bands_ms)
+FROM latency_10s AS l
+WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC') AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
+GROUP BY start, service, model, version, request_type, region, host, tenant, cold_start, stage
+ORDER BY start, service, model, version, request_type, region, host, tenant, cold_start, stage
+FORMAT RowBinary

@@ -1,0 +1,21 @@
+-- Tails of each stage over a range, from windows of 1h.
+SELECT
+    model,
+    stage,
+    sum(l.requests) AS requests,
+    sum(l.errors) + sum(l.timeouts) AS failed,
+    sum(l.sum_ms) / sum(l.requests) AS mean_ms,
+    quantilesTDigestMerge(0.5, 0.9, 0.95, 0.99, 0.999)(l.latency) AS q,
+    q[1] AS p50_ms, q[2] AS p90_ms, q[3] AS p95_ms, q[4] AS p99_ms, q[5] AS p999_ms,
+    max(l.max_ms) AS max_ms
+FROM latency_1h AS l
+WHERE window_start >= toStartOfHour(toDateTime({fromSeconds:UInt32}, 'UTC'))
+  AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
+  AND ({model:String} = '' OR model = {model:String})
+  AND ({stage:String} = '' OR stage = {stage:String})
+  AND ({version:String} = '' OR version = {version:String})
+  AND ({region:String} = '' OR region = {region:String})
+  AND ({requestType:String} = '' OR request_type = {requestType:String})
+  AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+GROUP BY model, stage
+ORDER BY model, stage = 'total' DESC, p99_ms DESC

@@ -1,0 +1,27 @@
+-- Users with no more rights than their part needs. Run once as an administrator, with passwords of
+-- your own, after `tailmark migrate` (which itself needs a user that may create tables).
+
+-- `tailmark run --roles ingest`: adds chunks and ledger rows, reads the ledger.
+CREATE USER IF NOT EXISTS tailmark_writer IDENTIFIED WITH sha256_password BY 'change-me-writer';
+GRANT INSERT ON tailmark.chunk_rows TO tailmark_writer;
+GRANT INSERT, SELECT ON tailmark.flushes TO tailmark_writer;
+GRANT SELECT ON tailmark.schema_migrations TO tailmark_writer;
+
+-- `tailmark run --roles detect`: reads windows, adds anomalies.
+CREATE USER IF NOT EXISTS tailmark_detector IDENTIFIED WITH sha256_password BY 'change-me-detector';
+GRANT SELECT ON tailmark.latency_10s TO tailmark_detector;
+GRANT SELECT ON tailmark.latency_1m TO tailmark_detector;
+GRANT SELECT ON tailmark.latency_1h TO tailmark_detector;
+GRANT SELECT ON tailmark.latency_1d TO tailmark_detector;
+GRANT SELECT ON tailmark.drivers_1m TO tailmark_detector;
+GRANT SELECT ON tailmark.exemplars TO tailmark_detector;
+GRANT SELECT ON tailmark.flushes TO tailmark_detector;
+GRANT SELECT ON tailmark.schema_migrations TO tailmark_detector;
+GRANT INSERT, SELECT ON tailmark.anomalies TO tailmark_detector;
+GRANT SELECT ON tailmark.anomalies_current TO tailmark_detector;
+GRANT INSERT, SELECT ON tailmark.baselines TO tailmark_detector;
+GRANT INSERT, SELECT ON tailmark.detector_progress TO tailmark_detector;
+
+-- Dashboards, Grafana, `tailmark tails|anomalies|verify`: reads, and nothing else.
+CREATE USER IF NOT EXISTS tailmark_reader IDENTIFIED WITH sha256_password BY 'change-me-reader';
+GRANT SELECT ON tailmark.* TO tailmark_reader;

@@ -1,0 +1,79 @@
+import { Option } from 'commander';
+import { exitCodes } from '../base/exit-codes.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../detect/anomaly-event.ts';
+import { readQuery } from '../sink/read-query.ts';
+import { colorsOf } from './colors.ts';
+import type { Command } from './command.ts';
+import { formatMs } from './format-ms.ts';
+import type { Io } from './io.ts';
+import { connectionOptions, resolveConfig } from './load.ts';
+import { timeRange } from './time-range.ts';
+import { withClickHouse } from './with-clickhouse.ts';
+
+export const anomalies: Command = {
+  name: 'anomalies',
+  summary: 'list anomalies, the newest first, with the stage to blame',
+  configure(command) {
+    connectionOptions(command, ['clickhouse-url', 'database'])
+      .option('--since <TIME>', 'that began since then: a duration before now, or RFC 3339', '24h')
+      .option('--model <NAME>', 'only of this model')
+      .addOption(new Option('--state <STATE>', 'only those').choices(['open', 'resolved']))
+      .option('--limit <N>', 'at most so many', '50')
+      .addHelpText(
+        'after',
+        `
+Examples:
+  tailmark anomalies --state open
+  tailmark anomalies --since 7d --model ranker --json | jq .anomalies[].summary
+
+Exit codes: 0 none is open, 2 at least one listed anomaly is open.`,
+      );
+  },
+  async run(_args, options, io) {
+    const config = await resolveConfig(options, io);
+    const since = typeof options.since === 'string' ? options.since : '24h';
+    const { fromMs } = timeRange(since, 'now', Date.now());
+    const events = await withClickHouse(config, 'read anomalies', async (client) => {
+      const result = await client.query({
+        query: readQuery('anomalies'),
+        query_params: {
+          fromMs,
+          model: typeof options.model === 'string' ? options.model : '',
+          state: typeof options.state === 'string' ? options.state : '',
+          limit: Math.max(1, Math.min(10_000, Number(options.limit) || 50)),
+        },
+        format: 'JSONEachRow',
+      });
+      const rows = await result.json<{ body: string }>();
+      return rows.map((row) => anomalyEventSchema.parse(JSON.parse(row.body)));
+    });
+    if (options.json === true) io.out(`${JSON.stringify({ anomalies: events })}\n`);
+    else if (events.length === 0) io.err(`No anomalies since ${new Date(fromMs).toISOString()}.\n`);
+    else for (const event of events) io.out(anomalyText(event, io));
+    return events.some(({ state }) => state !== 'resolved') ? exitCodes.found : exitCodes.ok;
+  },
+};
+
+/** An anomaly as a few lines: what, since when, which stages carry it. */
+export function anomalyText(event: AnomalyEvent, io: Pick<Io, 'color'>): string {
+  const { bold, dim, green, red, yellow } = colorsOf(io);
+  const paint = event.state === 'resolved' ? green : event.severity === 'critical' ? red : yellow;
+  const state = event.state === 'resolved' ? 'resolved' : `open, ${event.severity}`;
+  const parts = event.blame
+    .filter((part) => Math.abs(part.share) >= 0.05)
+    .map(
+      (part) =>
+        `${part.stage} ${part.excess_ms < 0 ? '−' : '+'}${formatMs(Math.abs(part.excess_ms))} (${Math.round(part.share * 100)} %)`,
+    );
+  const until = event.resolved_at === null ? '' : ` to ${event.resolved_at}`;
+  return [
+    `${paint(state)}  ${bold(event.summary)}`,
+    `  ${dim('when ')} ${event.started_at}${until}`,
+    `  ${dim('blame')} ${parts.join(', ')}; ${event.bottleneck}`,
+    ...(event.exemplars.length === 0
+      ? []
+      : [`  ${dim('trace')} ${event.exemplars.slice(0, 3).join(' ')}`]),
+    `  ${dim('id   ')} ${event.id}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,39 @@
+import { exitCodes } from '../base/exit-codes.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { parseDuration } from '../config/duration.ts';
+
+/** Half-open range of event time. */
+export interface TimeRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/**
+ * The range that --since and --until name: a duration before now (`15m`, `7d`), a time (RFC 3339),
+ * or `now`.
+ *
+ * @throws OperatorError for what is neither, and for a range that ends before it begins.
+ */
+export function timeRange(since: string, until: string, nowMs: number): TimeRange {
+  const fromMs = instant('--since', since, nowMs);
+  const toMs = instant('--until', until, nowMs);
+  if (fromMs < toMs) return { fromMs, toMs };
+  throw new OperatorError(
+    'TAILMARK_USAGE',
+    `Cannot take a range as --since must lie before --until: it is ${since}, and --until is ${until}`,
+    { hint: 'Durations count back from now: --since 2h --until 1h.', exitCode: exitCodes.usage },
+  );
+}
+
+function instant(flag: string, text: string, nowMs: number): number {
+  if (text === 'now') return nowMs;
+  const ms = parseDuration(text);
+  if (ms !== undefined) return nowMs - ms;
+  const parsed = Date.parse(text);
+  if (!Number.isNaN(parsed)) return parsed;
+  throw new OperatorError(
+    'TAILMARK_USAGE',
+    `Cannot read ${flag} as it must be a duration before now or a time: it is ${text}`,
+    { hint: 'For example 15m, 24h, 7d, now or 2026-11-01T12:00:00Z.', exitCode: exitCodes.usage },
+  );
+}

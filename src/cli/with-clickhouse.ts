@@ -1,0 +1,23 @@
+import type { Config } from '../config/schema.ts';
+import { type ClickHouseClient, clickHouseError, openClickHouse } from '../sink/clickhouse.ts';
+
+/**
+ * Lends a client for as long as `use` takes.
+ *
+ * @param doing what for, for the error message: `read tails`.
+ * @throws OperatorError for whatever ClickHouse refuses.
+ */
+export async function withClickHouse<T>(
+  config: Config,
+  doing: string,
+  use: (client: ClickHouseClient) => Promise<T>,
+): Promise<T> {
+  const client = openClickHouse(config.clickhouse);
+  try {
+    return await use(client);
+  } catch (error) {
+    throw clickHouseError(error, doing, config.clickhouse);
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,213 @@
+import { limits } from '../base/limits.ts';
+import type { Config } from '../config/schema.ts';
+import type { EventRecord } from '../decode/event-record.ts';
+import { Interner } from '../decode/interner.ts';
+import { type DecodeSink, MessageDecoder } from '../decode/message-decoder.ts';
+import type { RejectReason } from '../decode/reject-reasons.ts';
+import type { Chunk } from '../sink/chunk.ts';
+import { encodeChunk } from '../sink/encode-chunk.ts';
+import type { RowBinaryWriter } from '../sink/row-binary-writer.ts';
+import type { SourceRecord } from '../source/record.ts';
+import { ChunkAccumulator } from '../window/chunk-accumulator.ts';
+import { outcomes } from '../window/outcome.ts';
+import { type DeadLetter, deadLetterBytes } from './dead-letter.ts';
+
+/** What all chunks of a process share. */
+export interface ChunkContext {
+  readonly config: Config;
+  readonly groupId: string;
+  readonly writer: RowBinaryWriter;
+}
+
+/**
+ * The chunk of a partition that is being filled: records in; out of it, when sealed, one block of
+ * rows with its ledger figures, and the dead letters of what was not counted.
+ */
+export class OpenChunk implements DecodeSink {
+  readonly #context: ChunkContext;
+  #stages = new Interner(limits.stageNames);
+  #values = new Interner(limits.internedValues);
+  #decoder: MessageDecoder;
+  #accumulator: ChunkAccumulator;
+  readonly #topic: string;
+  readonly #partition: number;
+  #startOffset = 0;
+  #nextOffset = 0;
+  #firstTimestampMs = 0;
+  #lastTimestampMs = 0;
+  #records = 0;
+  #consumed = 0;
+  #letters: DeadLetter[] = [];
+  #letterBytes = 0;
+  #record: SourceRecord = { offset: 0, timestampMs: 0, value: null };
+  #index = 0;
+
+  constructor(context: ChunkContext, topic: string, partition: number) {
+    this.#context = context;
+    this.#topic = topic;
+    this.#partition = partition;
+    this.#decoder = this.#newDecoder();
+    this.#accumulator = this.#newAccumulator();
+  }
+
+  /** Starts over at an offset; see ChunkAccumulator.begin. */
+  begin(startOffset: number, watermarkMs: number, nowMs: number): void {
+    if (this.#values.size > limits.internedValues / 2) this.#forgetNames();
+    this.#accumulator.begin(watermarkMs, nowMs);
+    this.#startOffset = startOffset;
+    this.#nextOffset = startOffset;
+    this.#firstTimestampMs = 0;
+    this.#lastTimestampMs = 0;
+    this.#records = 0;
+    this.#consumed = 0;
+    this.#letters = [];
+    this.#letterBytes = 0;
+  }
+
+  get startOffset(): number {
+    return this.#startOffset;
+  }
+
+  get nextOffset(): number {
+    return this.#nextOffset;
+  }
+
+  get records(): number {
+    return this.#records;
+  }
+
+  get watermarkMs(): number {
+    return this.#accumulator.watermarkMs;
+  }
+
+  get nowMs(): number {
+    return this.#accumulator.nowMs;
+  }
+
+  get cellCount(): number {
+    return this.#accumulator.cellCount;
+  }
+
+  /** Whether it has come to one of the configured sizes. */
+  get isFull(): boolean {
+    const { flush_max_rows, flush_max_events } = this.#context.config.ingest;
+    return (
+      this.#accumulator.rowCount >= flush_max_rows ||
+      this.#consumed >= flush_max_events ||
+      this.#letters.length >= limits.deadLettersPerChunk ||
+      this.#letterBytes >= limits.deadLetterBytesPerChunk
+    );
+  }
+
+  /** Takes one record. Never throws for what is in it. */
+  take(record: SourceRecord): void {
+    if (this.#records === 0) this.#firstTimestampMs = record.timestampMs;
+    this.#lastTimestampMs = record.timestampMs;
+    this.#records++;
+    this.#record = record;
+    this.#index = 0;
+    this.#consumed += this.#decoder.decode(record.value, this);
+    this.#nextOffset = record.offset + 1;
+  }
+
+  /** The range reaches to here, although its last offsets hold no record. */
+  extendTo(offset: number): void {
+    this.#nextOffset = Math.max(this.#nextOffset, offset);
+  }
+
+  event(record: EventRecord): void {
+    const index = this.#index++;
+    const outcome = this.#accumulator.add(record);
+    if (outcome === outcomes.late) {
+      this.#bury(index, 'late', 'behind the allowed lateness', 0, record.bytes.length);
+    } else if (outcome === outcomes.future) {
+      this.#bury(index, 'future', 'ahead of the clock', 0, record.bytes.length);
+    }
+  }
+
+  reject(index: number, reason: RejectReason, detail: string, start: number, end: number): void {
+    this.#index = index + 1;
+    this.#bury(index, reason, detail, start, end);
+  }
+
+  /**
+   * Ends the chunk and hands over what it holds; `begin` makes the next of it.
+   *
+   * Future events count as rejected in the ledger, where consumed = aggregated + rejected + late +
+   * overflow holds exactly.
+   */
+  seal(): { readonly chunk: Chunk; readonly letters: readonly DeadLetter[] } {
+    const { groupId, writer } = this.#context;
+    const { aggregated, late, overflow } = this.#accumulator.counts;
+    const origin = {
+      topic: this.#topic,
+      partition: this.#partition,
+      startOffset: this.#startOffset,
+    };
+    return {
+      letters: this.#letters,
+      chunk: {
+        groupId,
+        ...origin,
+        endOffset: this.#nextOffset,
+        firstTimestampMs: this.#firstTimestampMs,
+        lastTimestampMs: this.#lastTimestampMs,
+        watermarkMs: this.#accumulator.watermarkMs,
+        records: this.#records,
+        consumed: this.#consumed,
+        aggregated,
+        rejected: this.#consumed - aggregated - late - overflow,
+        late,
+        overflow,
+        rows: encodeChunk(this.#accumulator, origin, this.#stages, this.#values, writer),
+      },
+    };
+  }
+
+  /** Starts the names anew when a flood of values has filled them: ids hold within a chunk only. */
+  #forgetNames(): void {
+    this.#stages = new Interner(limits.stageNames);
+    this.#values = new Interner(limits.internedValues);
+    this.#decoder = this.#newDecoder();
+    this.#accumulator = this.#newAccumulator();
+  }
+
+  #newDecoder(): MessageDecoder {
+    const { limits: bounds } = this.#context.config;
+    return new MessageDecoder({
+      stages: this.#stages,
+      values: this.#values,
+      maxMessageBytes: bounds.max_message_bytes,
+      maxDurationMs: bounds.max_duration,
+      maxDimensionBytes: bounds.max_dimension_bytes,
+    });
+  }
+
+  #newAccumulator(): ChunkAccumulator {
+    const { windows, limits: bounds } = this.#context.config;
+    return new ChunkAccumulator({
+      dimensions: windows.dimensions,
+      facets: windows.facets,
+      maxCells: bounds.max_series,
+      allowedLatenessMs: windows.allowed_lateness,
+      maxFutureMs: windows.max_future,
+      stages: this.#stages,
+      values: this.#values,
+    });
+  }
+
+  #bury(index: number, reason: RejectReason, detail: string, start: number, end: number): void {
+    const bytes = deadLetterBytes(this.#record.value, start, end);
+    this.#letterBytes += bytes?.length ?? 0;
+    this.#letters.push({
+      topic: this.#topic,
+      partition: this.#partition,
+      offset: this.#record.offset,
+      index,
+      reason,
+      detail,
+      bytes,
+      originalBytes: end - start,
+    });
+  }
+}

@@ -1,0 +1,85 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exitCodes } from '../base/exit-codes.ts';
+import type { Metrics } from '../base/metrics.ts';
+import { OperatorError } from '../base/operator-error.ts';
+
+/** What the process says of itself. */
+export interface Health {
+  /** Why it cannot do its work right now; empty when it can. */
+  problems(): readonly string[];
+}
+
+export interface HttpServer {
+  /** `http://host:port`, with the port that was taken. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves /healthz (the process runs), /readyz (and does its work; 503 with the reasons if not) and
+ * /metrics (Prometheus text).
+ *
+ * @param listen `host:port`; port 0 takes any free one.
+ * @throws OperatorError TAILMARK_PORT_TAKEN when the address is in use.
+ */
+export async function startHttpServer(
+  listen: string,
+  metrics: Metrics,
+  health: Health,
+): Promise<HttpServer> {
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '/').split('?', 1)[0];
+    const answer = (status: number, type: string, body: string) => {
+      response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
+      response.end(request.method === 'HEAD' ? undefined : body);
+    };
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      answer(405, 'text/plain', 'GET only\n');
+    } else if (path === '/healthz') {
+      answer(200, 'text/plain', 'ok\n');
+    } else if (path === '/readyz') {
+      const problems = health.problems();
+      const body = problems.length === 0 ? 'ready\n' : `${problems.join('\n')}\n`;
+      answer(problems.length === 0 ? 200 : 503, 'text/plain', body);
+    } else if (path === '/metrics') {
+      metrics.registry.metrics().then(
+        (text) => answer(200, metrics.registry.contentType, text),
+        (error: unknown) => answer(500, 'text/plain', `${String(error)}\n`),
+      );
+    } else {
+      answer(404, 'text/plain', 'see /healthz, /readyz and /metrics\n');
+    }
+  });
+  const split = listen.lastIndexOf(':');
+  const host = listen.slice(0, split);
+  await listening(server, host, Number(listen.slice(split + 1)), listen);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${host}:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listening(server: Server, host: string, port: number, listen: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => {
+      reject(
+        new OperatorError(
+          'TAILMARK_PORT_TAKEN',
+          `Cannot serve health and metrics as http.listen must be free: it is ${listen} (${error.message})`,
+          {
+            hint: 'Set http.listen (TAILMARK_HTTP_LISTEN) to another port; 0 takes any free one.',
+            exitCode: exitCodes.unavailable,
+            cause: error,
+          },
+        ),
+      );
+    });
+    server.listen(port, host, () => resolve());
+  });
+}

@@ -1,0 +1,32 @@
+import type { EncodedChunk } from './encode-chunk.ts';
+
+/** A sealed chunk: what is stored, and what the ledger says of it. */
+export interface Chunk {
+  readonly groupId: string;
+  readonly topic: string;
+  readonly partition: number;
+  /** Offsets [startOffset, endOffset). */
+  readonly startOffset: number;
+  readonly endOffset: number;
+  /** Timestamps of the first and last record. */
+  readonly firstTimestampMs: number;
+  readonly lastTimestampMs: number;
+  readonly watermarkMs: number;
+  readonly records: number;
+  readonly consumed: number;
+  readonly aggregated: number;
+  readonly rejected: number;
+  readonly late: number;
+  readonly overflow: number;
+  readonly rows: EncodedChunk;
+}
+
+/**
+ * Names a chunk for ClickHouse's deduplication: the same records always give the same token. The
+ * timestamps tell a topic made anew, which starts at offset 0 again, from the one before.
+ */
+export function chunkToken(chunk: Chunk): string {
+  const { groupId, topic, partition, startOffset, endOffset } = chunk;
+  const times = `${chunk.firstTimestampMs}-${chunk.lastTimestampMs}`;
+  return `${groupId}/${topic}/${partition}/${startOffset}-${endOffset}/${times}`;
+}

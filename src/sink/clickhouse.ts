@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { exitCodes } from '../base/exit-codes.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import type { Config } from '../config/schema.ts';
+
+export type { ClickHouseClient };
+
+export interface ClickHouseOptions {
+  /** Without it the client talks to the server as such, to create the database. @default {true} */
+  readonly useDatabase?: boolean;
+}
+
+/**
+ * A client of the configured server. Its sockets go idle before the server closes them (3 s at
+ * least there), as a request on a closing socket has an unknown outcome.
+ */
+export function openClickHouse(
+  config: Config['clickhouse'],
+  options: ClickHouseOptions = {},
+): ClickHouseClient {
+  const { useDatabase = true } = options;
+  return createClient({
+    url: config.url,
+    username: config.username,
+    password: config.password,
+    ...(useDatabase ? { database: config.database } : {}),
+    application: 'tailmark',
+    request_timeout: config.request_timeout,
+    keep_alive: { enabled: true, idle_socket_ttl: 2_000 },
+    log: { LoggerClass: SilentLogger },
+    ...(config.ca_file === undefined ? {} : { tls: { ca_cert: readFileSync(config.ca_file) } }),
+    clickhouse_settings: { date_time_output_format: 'iso' },
+  });
+}
+
+/** The client's own log lines are left out: what fails is thrown, and told once, by us. */
+class SilentLogger {
+  trace(): void {}
+  debug(): void {}
+  info(): void {}
+  warn(): void {}
+  error(): void {}
+}
+
+const unreachableCodes = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  'ECONNRESET',
+  'EAI_AGAIN',
+  'EPIPE',
+]);
+
+/** ClickHouse error numbers: authentication failed, wrong password, unknown user. */
+const authCodes = new Set(['516', '193', '192', '194']);
+
+/** Says what went wrong between us and ClickHouse, in the operator's terms. */
+export function clickHouseError(
+  error: unknown,
+  doing: string,
+  config: Config['clickhouse'],
+): OperatorError {
+  if (error instanceof OperatorError) return error;
+  const code = errorCodeOf(error);
+  const detail = error instanceof Error ? firstLine(error.message) : String(error);
+  if (unreachableCodes.has(code) || /Timeout error/.test(detail)) {
+    return new OperatorError(
+      'TAILMARK_CLICKHOUSE_UNREACHABLE',
+      `Cannot ${doing} as ClickHouse must answer at clickhouse.url: it is ${config.url} (${code || detail})`,
+      {
+        hint: 'Start the server (`tailmark up` runs one here) or set clickhouse.url or TAILMARK_CLICKHOUSE_URL.',
+        exitCode: exitCodes.unavailable,
+        cause: error,
+      },
+    );
+  }
+  if (authCodes.has(code)) {
+    return new OperatorError(
+      'TAILMARK_CLICKHOUSE_AUTH',
+      `Cannot ${doing} as ClickHouse must accept clickhouse.username with its password: it is ${config.username}`,
+      {
+        hint: 'Set clickhouse.username and clickhouse.password_file, or TAILMARK_CLICKHOUSE_PASSWORD.',
+        exitCode: exitCodes.config,
+        cause: error,
+      },
+    );
+  }
+  if (code === '60' || code === '81') {
+    return new OperatorError(
+      'TAILMARK_SCHEMA_MISSING',
+      `Cannot ${doing} as database ${config.database} must have tailmark's tables: ${detail}`,
+      { hint: 'Run `tailmark migrate`.', exitCode: exitCodes.config, cause: error },
+    );
+  }
+  return new OperatorError('TAILMARK_CLICKHOUSE_FAILED', `Cannot ${doing}: ${detail}`, {
+    hint: `ClickHouse answered with error ${code || 'unknown'}; its log has more.`,
+    exitCode: exitCodes.unavailable,
+    cause: error,
+  });
+}
+
+/** The system's error code, or ClickHouse's error number, as text; '' if there is none. */
+export function errorCodeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return '';
+  if ('code' in error && (typeof error.code === 'string' || typeof error.code === 'number')) {
+    return String(error.code);
+  }
+  return 'cause' in error ? errorCodeOf(error.cause) : '';
+}
+
+function firstLine(text: string): string {
+  const line = text.split('\n', 1)[0] ?? '';
+  return line.length > 300 ? `${line.slice(0, 300)}…` : line;
+}

@@ -1,0 +1,56 @@
+import type { OperatorError } from '../base/operator-error.ts';
+import type { ProbeFinding } from '../base/probe-finding.ts';
+import type { Config } from '../config/schema.ts';
+import { clickHouseError, openClickHouse } from './clickhouse.ts';
+import { pendingMigrations } from './migrate.ts';
+
+/** Whether ClickHouse answers, lets us in, and has this version's tables: a finding each. */
+export async function probeClickHouse(config: Config): Promise<ProbeFinding[]> {
+  const { clickhouse } = config;
+  const server = openClickHouse(clickhouse, { useDatabase: false });
+  try {
+    const result = await server.query({
+      query: 'SELECT version() AS version',
+      format: 'JSONEachRow',
+    });
+    const version = (await result.json<{ version: string }>())[0]?.version ?? '';
+    const findings: ProbeFinding[] = [
+      { ok: true, what: 'ClickHouse', detail: `${version} at ${clickhouse.url}` },
+    ];
+    findings.push(await probeSchema(clickhouse));
+    return findings;
+  } catch (error) {
+    return [findingOf('ClickHouse', clickHouseError(error, 'reach ClickHouse', clickhouse))];
+  } finally {
+    await server.close();
+  }
+}
+
+async function probeSchema(config: Config['clickhouse']): Promise<ProbeFinding> {
+  const what = `database ${config.database}`;
+  const client = openClickHouse(config);
+  try {
+    const pending = await pendingMigrations(client);
+    if (pending.length === 0) return { ok: true, what, detail: 'every migration is applied' };
+    return {
+      ok: false,
+      what,
+      detail: `${pending.length} migration(s) not applied: ${pending.join(', ')}`,
+      hint: 'Run `tailmark migrate`.',
+    };
+  } catch (error) {
+    return findingOf(what, clickHouseError(error, 'read the schema', config));
+  } finally {
+    await client.close();
+  }
+}
+
+function findingOf(what: string, error: OperatorError): ProbeFinding {
+  return {
+    ok: false,
+    what,
+    detail: error.message,
+    error,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+  };
+}

@@ -1,0 +1,75 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import { readQuery } from './read-query.ts';
+
+/** The tails of one stage of one model over a range. Milliseconds. */
+export interface StageTails {
+  readonly model: string;
+  readonly stage: string;
+  readonly requests: number;
+  /** Requests that ended in an error or a timeout. */
+  readonly failed: number;
+  readonly mean_ms: number;
+  readonly p50_ms: number;
+  readonly p90_ms: number;
+  readonly p95_ms: number;
+  readonly p99_ms: number;
+  readonly p999_ms: number;
+  readonly max_ms: number;
+}
+
+/** What to read; '' leaves a dimension open. */
+export interface TailsQuery {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly model: string;
+  readonly stage: string;
+  readonly version: string;
+  readonly region: string;
+  readonly requestType: string;
+  readonly coldStart: '' | 'true' | 'false';
+}
+
+export const resolutions = ['10s', '1m', '1h', '1d'] as const;
+export type Resolution = (typeof resolutions)[number];
+
+const MINUTE_MS = 60_000;
+
+/** The coarsest windows that still show a range well: at least some 30 of them. */
+export function resolutionOf(rangeMs: number): Resolution {
+  if (rangeMs <= 30 * MINUTE_MS) return '10s';
+  if (rangeMs <= 36 * 60 * MINUTE_MS) return '1m';
+  if (rangeMs <= 60 * 24 * 60 * MINUTE_MS) return '1h';
+  return '1d';
+}
+
+/** Tails by model and stage over a range, widened to whole windows of its resolution. */
+export async function readTails(
+  client: ClickHouseClient,
+  query: TailsQuery,
+  resolution: Resolution = resolutionOf(query.toMs - query.fromMs),
+): Promise<StageTails[]> {
+  const { fromMs, toMs, ...filters } = query;
+  const result = await client.query({
+    query: readQuery(`tails_${resolution}`),
+    query_params: {
+      ...filters,
+      fromSeconds: Math.floor(Math.max(0, fromMs) / 1000),
+      toSeconds: Math.ceil(toMs / 1000),
+    },
+    format: 'JSONEachRow',
+  });
+  const rows = await result.json<Record<keyof StageTails, string>>();
+  return rows.map((row) => ({
+    model: row.model,
+    stage: row.stage,
+    requests: Number(row.requests),
+    failed: Number(row.failed),
+    mean_ms: Number(row.mean_ms),
+    p50_ms: Number(row.p50_ms),
+    p90_ms: Number(row.p90_ms),
+    p95_ms: Number(row.p95_ms),
+    p99_ms: Number(row.p99_ms),
+    p999_ms: Number(row.p999_ms),
+    max_ms: Number(row.max_ms),
+  }));
+}

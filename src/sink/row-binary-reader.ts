@@ -1,0 +1,65 @@
+/**
+ * Reads ClickHouse's RowBinary format. O(1) a value.
+ *
+ * @throws RangeError when the bytes end before the value does.
+ */
+export class RowBinaryReader {
+  readonly bytes: Buffer;
+  at = 0;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  get atEnd(): boolean {
+    return this.at >= this.bytes.length;
+  }
+
+  uint8(): number {
+    const value = this.bytes.readUInt8(this.at);
+    this.at += 1;
+    return value;
+  }
+
+  int16(): number {
+    const value = this.bytes.readInt16LE(this.at);
+    this.at += 2;
+    return value;
+  }
+
+  uint32(): number {
+    const value = this.bytes.readUInt32LE(this.at);
+    this.at += 4;
+    return value;
+  }
+
+  /** A UInt64, exact below 2^53. */
+  uint64(): number {
+    const value = Number(this.bytes.readBigUInt64LE(this.at));
+    this.at += 8;
+    return value;
+  }
+
+  float64(): number {
+    const value = this.bytes.readDoubleLE(this.at);
+    this.at += 8;
+    return value;
+  }
+
+  varUint(): number {
+    let value = 0;
+    for (let factor = 1; ; factor *= 0x80) {
+      const byte = this.uint8();
+      value += (byte & 0x7f) * factor;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  string(): string {
+    const length = this.varUint();
+    if (this.at + length > this.bytes.length) throw new RangeError('string beyond the end');
+    const text = this.bytes.toString('utf8', this.at, this.at + length);
+    this.at += length;
+    return text;
+  }
+}

@@ -1,0 +1,59 @@
+import type { RecordBatch } from './record.ts';
+
+/** What was committed for a partition: the next offset to read, and what was noted with it. */
+export interface CommittedOffset {
+  /** undefined where the group has committed nothing. */
+  readonly offset: number | undefined;
+  readonly metadata: string;
+}
+
+/**
+ * A partition, for as long as this process is the one to read it. When the group rebalances every
+ * claim is lost, also those on partitions that come back: they come back as new claims.
+ */
+export interface Claim {
+  readonly topic: string;
+  readonly partition: number;
+  readonly isLost: boolean;
+  /** What the group has committed for the partition. */
+  committed(): Promise<CommittedOffset>;
+  /**
+   * Commits an offset with metadata, fenced: it never takes effect once another member may have
+   * the partition. Committing the same again changes nothing.
+   *
+   * @throws ClaimLostError when the claim is lost; any other error has an unknown outcome.
+   */
+  commit(offset: number, metadata: string): Promise<void>;
+  /** Reads the partition again from an offset. This claim is lost; a new one begins there. */
+  rewind(offset: number): void;
+}
+
+/** The partition is, or may be, another member's by now: drop its state, undo nothing. */
+export class ClaimLostError extends Error {
+  override readonly name = 'ClaimLostError';
+}
+
+/** Takes what a source reads. */
+export interface SourceHandler {
+  /**
+   * Records of one claim, in order; a claim's next batch comes when this resolves, other claims'
+   * batches may come meanwhile. `keepAlive` is to be called at least every second or so.
+   */
+  onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void>;
+  /** The claim is lost: nothing of it that is not stored counts. */
+  onLost(claim: Claim): void;
+}
+
+/** Where events come from: Kafka, a file, standard input. */
+export interface Source {
+  /** Named in ledger rows and tokens. */
+  readonly groupId: string;
+  /** Begins to read; resolves once it does. */
+  start(handler: SourceHandler): Promise<void>;
+  /** Resolves at the end of a source that has one; rejects when reading cannot go on. */
+  readonly done: Promise<void>;
+  /** Hands out no further batch; claims can still commit. */
+  quiesce(): void;
+  /** Gives back what it holds. Claims are lost. */
+  stop(): Promise<void>;
+}

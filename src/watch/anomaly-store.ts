@@ -1,0 +1,124 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import type { Series } from '../baseline/series-window.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../detect/anomaly-event.ts';
+import { readQuery } from '../sink/read-query.ts';
+
+/** Anomalies, their baselines and the detector's progress, in ClickHouse. */
+export class AnomalyStore {
+  readonly #client: ClickHouseClient;
+
+  constructor(client: ClickHouseClient) {
+    this.#client = client;
+  }
+
+  /** Adds an event; adding the same revision again changes nothing. */
+  async add(event: AnomalyEvent): Promise<void> {
+    await this.#insert('anomalies', `anomaly/${event.id}/${event.revision}`, {
+      id: event.id,
+      revision: event.revision,
+      dedup_key: event.dedup_key,
+      state: event.state,
+      severity: event.severity,
+      kind: event.kind,
+      service: event.service,
+      model: event.model,
+      version: event.version,
+      request_type: event.request_type,
+      region: event.region,
+      host: event.host,
+      tenant: event.tenant,
+      cold_start: event.cold_start,
+      stage: event.stage,
+      quantile: event.quantile,
+      observed_ms: event.observed_ms,
+      baseline_ms: event.baseline_ms,
+      ratio: event.ratio,
+      requests: event.requests,
+      bottleneck: event.bottleneck,
+      summary: event.summary,
+      started_at: event.started_at,
+      detected_at: event.detected_at,
+      resolved_at: event.resolved_at,
+      body: JSON.stringify(event),
+    });
+    if (event.state !== 'opened') return;
+    await this.#insert('baselines', `baseline/${event.id}`, {
+      anomaly_id: event.id,
+      model: event.model,
+      version: event.version,
+      request_type: event.request_type,
+      region: event.region,
+      cold_start: event.cold_start,
+      stage: event.evidence.measured_stage,
+      quantile: event.quantile,
+      baseline_ms: event.baseline_ms,
+      dispersion: event.evidence.dispersion,
+      windows: event.evidence.baseline_windows,
+      baseline_from: event.evidence.baseline_from,
+      baseline_to: event.evidence.baseline_to,
+    });
+  }
+
+  /** Anomalies that are not resolved, as their last events say. */
+  async open(): Promise<AnomalyEvent[]> {
+    const result = await this.#client.query({
+      query: readQuery('open_anomalies'),
+      format: 'JSONEachRow',
+    });
+    const rows = await result.json<{ body: string }>();
+    return rows.map((row) => anomalyEventSchema.parse(JSON.parse(row.body)));
+  }
+
+  /** Trace ids of a series' slowest requests in [fromMs, toMs). */
+  async exemplars(series: Series, fromMs: number, toMs: number): Promise<string[]> {
+    const result = await this.#client.query({
+      query: readQuery('exemplars'),
+      query_params: {
+        model: series.model,
+        version: series.version,
+        requestType: series.request_type,
+        region: series.region,
+        coldStart: series.cold_start,
+        fromSeconds: Math.floor(fromMs / 1000),
+        toSeconds: Math.ceil(toMs / 1000),
+        limit: 5,
+      },
+      format: 'JSONEachRow',
+    });
+    const rows = await result.json<{ trace_id: string }>();
+    return rows.map((row) => row.trace_id).filter((id) => id !== '');
+  }
+
+  /** Start of the first window that has not been judged; undefined where none ever was. */
+  async judgedUntilMs(detector: string): Promise<number | undefined> {
+    const result = await this.#client.query({
+      query: `SELECT toUnixTimestamp64Milli(max(judged_until)) AS ms, count() AS found
+              FROM detector_progress WHERE detector = {detector:String}`,
+      query_params: { detector },
+      format: 'JSONEachRow',
+    });
+    const row = (await result.json<{ ms: string; found: string }>())[0];
+    return row === undefined || Number(row.found) === 0 ? undefined : Number(row.ms);
+  }
+
+  async setJudgedUntilMs(detector: string, ms: number): Promise<void> {
+    await this.#insert('detector_progress', undefined, {
+      detector,
+      judged_until: (ms / 1000).toFixed(3),
+    });
+  }
+
+  async #insert(table: string, token: string | undefined, row: object): Promise<void> {
+    await this.#client.insert({
+      table,
+      values: [row],
+      format: 'JSONEachRow',
+      clickhouse_settings: {
+        async_insert: 0,
+        wait_end_of_query: 1,
+        date_time_input_format: 'best_effort',
+        ...(token === undefined ? {} : { insert_deduplication_token: token }),
+      },
+    });
+  }
+}

@@ -1,0 +1,26 @@
+/** How far a partition has come, from the ledger. */
+export interface PartitionProgress {
+  readonly topic: string;
+  readonly partition: number;
+  /** Event time it has reached. */
+  readonly watermarkMs: number;
+  /** When its last chunk was stored. */
+  readonly flushedMs: number;
+}
+
+/**
+ * Event time up to which windows are complete: the least watermark of the partitions that are not
+ * idle. An idle partition holds nothing back; when all are idle, what is there is all there is.
+ *
+ * @param nowMs of the clock that stamped `flushedMs`.
+ * @returns -Infinity when nothing was ever stored.
+ */
+export function completeUntil(
+  partitions: readonly PartitionProgress[],
+  nowMs: number,
+  idleMs: number,
+): number {
+  const active = partitions.filter((partition) => nowMs - partition.flushedMs < idleMs);
+  if (active.length > 0) return Math.min(...active.map((partition) => partition.watermarkMs));
+  return Math.max(Number.NEGATIVE_INFINITY, ...partitions.map(({ watermarkMs }) => watermarkMs));
+}

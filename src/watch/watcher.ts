@@ -1,0 +1,166 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import type { AlertDispatcher } from '../alert/alert-dispatcher.ts';
+import type { Logger } from '../base/log.ts';
+import type { Metrics } from '../base/metrics.ts';
+import type { SeriesWindow } from '../baseline/series-window.ts';
+import type { Config } from '../config/schema.ts';
+import type { AnomalyEvent } from '../detect/anomaly-event.ts';
+import { Detector } from '../detect/detector.ts';
+import { readQuery } from '../sink/read-query.ts';
+import { AnomalyStore } from './anomaly-store.ts';
+import { completeUntil, type PartitionProgress } from './progress.ts';
+import { readWindows } from './window-reader.ts';
+
+export interface WatcherOptions {
+  readonly config: Config;
+  /** Whose ledger tells which windows are complete. */
+  readonly groupId: string;
+  readonly client: ClickHouseClient;
+  readonly dispatcher: AlertDispatcher;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly nowMs: () => number;
+}
+
+/** Windows read at once: bounds memory while catching up. */
+const WINDOWS_AT_ONCE = 30;
+
+/**
+ * The detect role: reads windows as they become complete, in order, has the detector judge them,
+ * and hands its events on. The table comes first, so that what was told is always on record; what
+ * a crash left untold is told again under the same id and revision.
+ */
+export class Watcher {
+  readonly #options: WatcherOptions;
+  readonly #store: AnomalyStore;
+  readonly #detector: Detector;
+  /** Start of the first window that is not judged. */
+  #judgedUntilMs: number | undefined;
+
+  constructor(options: WatcherOptions) {
+    const { config, client } = options;
+    this.#options = options;
+    this.#store = new AnomalyStore(client);
+    this.#detector = new Detector({ ...config.detect, runbookUrl: config.alert.runbook_url });
+  }
+
+  /**
+   * Takes up where the last detector of this group stopped: learns from the windows before, in
+   * silence, and knows what is open. A first start learns from all the past and judges what comes.
+   */
+  async start(): Promise<void> {
+    const { config, log } = this.#options;
+    const windowMs = config.detect.window;
+    const reachedMs = await this.#completeUntilMs();
+    const stored = await this.#store.judgedUntilMs(this.#options.groupId);
+    const judgedUntilMs =
+      stored ?? (Number.isFinite(reachedMs) ? floor(reachedMs, windowMs) : undefined);
+    const open = await this.#store.open();
+    this.#detector.restore(open);
+    if (judgedUntilMs !== undefined) {
+      const fromMs = judgedUntilMs - this.#detector.historyMs;
+      await this.#eachWindow(fromMs, judgedUntilMs, async (windows) => {
+        this.#detector.warmUp(windows);
+      });
+    }
+    this.#judgedUntilMs = judgedUntilMs;
+    log.info(
+      {
+        judged_until: judgedUntilMs === undefined ? null : new Date(judgedUntilMs).toISOString(),
+        open_anomalies: open.length,
+      },
+      'detector ready',
+    );
+  }
+
+  /** Judges every window that has become complete. */
+  async step(): Promise<void> {
+    const { config, groupId } = this.#options;
+    const windowMs = config.detect.window;
+    const completeMs = floor((await this.#completeUntilMs()) - config.windows.grace, windowMs);
+    if (!Number.isFinite(completeMs)) return;
+    const fromMs = this.#judgedUntilMs ?? (await this.#firstWindowMs(completeMs));
+    if (fromMs === undefined || fromMs >= completeMs) return;
+    await this.#eachWindow(fromMs, completeMs, (windows, startMs) => this.#judge(windows, startMs));
+    this.#judgedUntilMs = completeMs;
+    await this.#store.setJudgedUntilMs(groupId, completeMs);
+  }
+
+  async #judge(windows: readonly SeriesWindow[], startMs: number): Promise<void> {
+    const { metrics, nowMs } = this.#options;
+    metrics.windowsJudged.inc(windows.length);
+    for (const event of this.#detector.observe(windows, nowMs(), startMs)) await this.#tell(event);
+  }
+
+  async #tell(event: AnomalyEvent): Promise<void> {
+    const { config, dispatcher, log, metrics } = this.#options;
+    const fromMs = Date.parse(event.started_at);
+    const exemplars = await this.#store.exemplars(event, fromMs, fromMs + 6 * config.detect.window);
+    const told: AnomalyEvent = { ...event, exemplars };
+    await this.#store.add(told);
+    metrics.anomalies.inc({ event: event.state });
+    log.warn(
+      { anomaly: event.id, state: event.state, severity: event.severity, stage: event.stage },
+      event.summary,
+    );
+    await dispatcher.dispatch(told);
+  }
+
+  /** Calls back per window start in [fromMs, toMs), in order, also for those without any series. */
+  async #eachWindow(
+    fromMs: number,
+    toMs: number,
+    take: (windows: readonly SeriesWindow[], startMs: number) => Promise<void>,
+  ): Promise<void> {
+    const windowMs = this.#options.config.detect.window;
+    const pieceMs = windowMs * WINDOWS_AT_ONCE;
+    for (let pieceFromMs = fromMs; pieceFromMs < toMs; pieceFromMs += pieceMs) {
+      const pieceToMs = Math.min(toMs, pieceFromMs + pieceMs);
+      const range = { fromMs: pieceFromMs, toMs: pieceToMs, windowMs };
+      const windows = await readWindows(this.#options.client, range);
+      let at = 0;
+      for (let startMs = pieceFromMs; startMs < pieceToMs; startMs += windowMs) {
+        const from = at;
+        while (at < windows.length && windows[at]?.windowStartMs === startMs) at++;
+        await take(windows.slice(from, at), startMs);
+      }
+    }
+  }
+
+  async #completeUntilMs(): Promise<number> {
+    const { client, config, groupId, nowMs } = this.#options;
+    const result = await client.query({
+      query: readQuery('progress'),
+      query_params: { groupId },
+      format: 'JSONEachRow',
+    });
+    const rows =
+      await result.json<Record<'topic' | 'partition' | 'watermark_ms' | 'flushed_ms', string>>();
+    const partitions: PartitionProgress[] = rows.map((row) => ({
+      topic: row.topic,
+      partition: Number(row.partition),
+      watermarkMs: Number(row.watermark_ms),
+      flushedMs: Number(row.flushed_ms),
+    }));
+    const idleMs = config.windows.idle_partition + config.ingest.flush_interval;
+    return completeUntil(partitions, nowMs(), idleMs);
+  }
+
+  /** Start of the earliest stored window, where a first detector begins. */
+  async #firstWindowMs(beforeMs: number): Promise<number | undefined> {
+    const { client, config } = this.#options;
+    const result = await client.query({
+      query: `SELECT toUnixTimestamp(min(window_start)) AS seconds, count() AS found FROM latency_10s
+              WHERE window_start < toDateTime({before:UInt32}, 'UTC')`,
+      query_params: { before: Math.floor(beforeMs / 1000) },
+      format: 'JSONEachRow',
+    });
+    const row = (await result.json<{ seconds: number; found: string }>())[0];
+    if (row === undefined || Number(row.found) === 0) return undefined;
+    return floor(Number(row.seconds) * 1000, config.detect.window);
+  }
+}
+
+function floor(ms: number, stepMs: number): number {
+  return Math.floor(ms / stepMs) * stepMs;
+}

@@ -1,0 +1,97 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import type { Bands, Series, SeriesWindow, StageSummary } from '../baseline/series-window.ts';
+import { readQuery } from '../sink/read-query.ts';
+import { RowBinaryReader } from '../sink/row-binary-reader.ts';
+import { decodeState } from '../sketch/clickhouse-state.ts';
+
+/** Half-open range of window starts. */
+export interface WindowRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly windowMs: number;
+}
+
+/**
+ * Reads all series of a range of windows, in the order of their starts. Memory grows with the
+ * answer (about 1 kB a series, stage and window): long ranges are read in pieces.
+ */
+export async function readWindows(
+  client: ClickHouseClient,
+  range: WindowRange,
+): Promise<SeriesWindow[]> {
+  const { stream } = await client.exec({
+    query: readQuery('series_windows'),
+    query_params: {
+      windowSeconds: range.windowMs / 1000,
+      fromSeconds: Math.floor(range.fromMs / 1000),
+      toSeconds: Math.floor(range.toMs / 1000),
+    },
+    clickhouse_settings: { wait_end_of_query: 1 },
+  });
+  const parts: Buffer[] = [];
+  for await (const part of stream) parts.push(part as Buffer);
+  return decodeWindows(Buffer.concat(parts), range.windowMs);
+}
+
+/** Rows of sql/queries/series_windows.sql, ordered by window and series, to windows. */
+export function decodeWindows(bytes: Buffer, windowMs: number): SeriesWindow[] {
+  const reader = new RowBinaryReader(bytes);
+  const windows: SeriesWindow[] = [];
+  let stages = new Map<string, StageSummary>();
+  let openKey = '';
+  while (!reader.atEnd) {
+    const windowStartMs = reader.uint32() * 1000;
+    const series = readSeries(reader);
+    const summary = readSummary(reader);
+    const key = `${windowStartMs}\u0000${Object.values(series).join('\u0000')}`;
+    if (key !== openKey) {
+      openKey = key;
+      stages = new Map();
+      windows.push({ windowStartMs, windowMs, series, stages });
+    }
+    stages.set(summary.stage, summary);
+  }
+  return windows;
+}
+
+function readSeries(reader: RowBinaryReader): Series {
+  return {
+    service: reader.string(),
+    model: reader.string(),
+    version: reader.string(),
+    request_type: reader.string(),
+    region: reader.string(),
+    host: reader.string(),
+    tenant: reader.string(),
+    cold_start: reader.uint8() === 1,
+  };
+}
+
+function readSummary(reader: RowBinaryReader): StageSummary {
+  const stage = reader.string();
+  const requests = reader.uint64();
+  const errors = reader.uint64();
+  const timeouts = reader.uint64();
+  const cancelled = reader.uint64();
+  const sumMs = reader.float64();
+  const minMs = reader.float64();
+  const maxMs = reader.float64();
+  const state = decodeState(reader.bytes, reader.at);
+  reader.at = state.next;
+  const bands = readBands(reader);
+  const bandsMs = readBands(reader);
+  const counts = { requests, errors, timeouts, cancelled };
+  return { stage, ...counts, sumMs, minMs, maxMs, digest: state.digest, bands, bandsMs };
+}
+
+/** A Map(Int16, Float64); ClickHouse keeps sumMap's keys in ascending order. */
+function readBands(reader: RowBinaryReader): Bands {
+  const size = reader.varUint();
+  const bands: number[] = [];
+  const amounts: number[] = [];
+  for (let i = 0; i < size; i++) {
+    bands.push(reader.int16());
+    amounts.push(reader.float64());
+  }
+  return { bands, amounts };
+}

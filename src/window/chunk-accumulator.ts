@@ -1,0 +1,213 @@
+import {
+  coldStartIndex,
+  type Dimension,
+  dimensions,
+  overflowValue,
+  totalStage,
+} from '../base/dimensions.ts';
+import type { Facet } from '../base/facets.ts';
+import type { EventRecord } from '../decode/event-record.ts';
+import type { Interner } from '../decode/interner.ts';
+import { bandOf } from '../sketch/band.ts';
+import { BandPool } from '../sketch/band-pool.ts';
+import { SketchPool } from '../sketch/sketch-pool.ts';
+import { DriverTable } from './driver-table.ts';
+import { ExemplarStore } from './exemplar-store.ts';
+import { IntTable } from './int-table.ts';
+import { type Outcome, outcomes } from './outcome.ts';
+import { RowTable } from './row-table.ts';
+
+/** Length of the windows that are stored; coarser ones are made of them. */
+export const baseWindowMs = 10_000;
+
+export interface ChunkOptions {
+  /** What tells series apart. */
+  readonly dimensions: readonly Dimension[];
+  readonly facets: readonly Facet[];
+  /** Cells (a series in a window) beyond which events count as `__other__`. */
+  readonly maxCells: number;
+  readonly allowedLatenessMs: number;
+  readonly maxFutureMs: number;
+  /** The decoder's interners, which name the ids in the events. */
+  readonly stages: Interner;
+  readonly values: Interner;
+}
+
+/** A key is the window's number and one id a dimension. */
+const KEY_WIDTH = dimensions.length + 1;
+const hostIndex = dimensions.indexOf('host');
+
+/**
+ * The aggregates of one open chunk: events in, rows out. All state is flat typed arrays that
+ * are kept from chunk to chunk; an event allocates nothing (exemplars apart).
+ *
+ *     event ── (window, dimensions) ──> cell ── stage ──> row: counts, sketch, bands
+ *                                        └─> exemplars       └─ drivers by minute and facet
+ *
+ * Pure: the clock is the `nowMs` that `begin` is given, so a chunk read twice counts the same.
+ */
+export class ChunkAccumulator {
+  readonly #options: ChunkOptions;
+  readonly #enabled: readonly boolean[];
+  readonly #totalStageId: number;
+  readonly #otherValueId: number;
+  readonly #cells = new IntTable(KEY_WIDTH);
+  readonly #key = new Int32Array(KEY_WIDTH);
+  readonly rows = new RowTable();
+  readonly sketches = new SketchPool();
+  /** Row by row: requests on totals, milliseconds on stages. */
+  readonly bands = new BandPool();
+  /** Cell by cell: milliseconds of totals. */
+  readonly totalBands = new BandPool();
+  readonly drivers: DriverTable;
+  readonly exemplars = new ExemplarStore();
+  #nowMs = 0;
+  #watermarkMs = Number.NEGATIVE_INFINITY;
+  readonly counts = { aggregated: 0, overflow: 0, late: 0, future: 0 };
+
+  constructor(options: ChunkOptions) {
+    this.#options = options;
+    this.#enabled = dimensions.map((dimension) => options.dimensions.includes(dimension));
+    this.#totalStageId = options.stages.internText(totalStage);
+    this.#otherValueId = options.values.internText(overflowValue);
+    this.drivers = new DriverTable(options.facets);
+  }
+
+  /**
+   * Starts a chunk on empty state.
+   *
+   * @param watermarkMs latest event time of the partition so far; -Infinity at its beginning.
+   * @param nowMs wall clock against which the chunk's events are "in the future".
+   */
+  begin(watermarkMs: number, nowMs: number): void {
+    this.#cells.clear();
+    this.rows.reset();
+    this.sketches.reset();
+    this.bands.reset();
+    this.totalBands.reset();
+    this.drivers.reset();
+    this.exemplars.reset();
+    this.counts.aggregated = 0;
+    this.counts.overflow = 0;
+    this.counts.late = 0;
+    this.counts.future = 0;
+    this.#watermarkMs = watermarkMs;
+    this.#nowMs = nowMs;
+  }
+
+  get watermarkMs(): number {
+    return this.#watermarkMs;
+  }
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  /** Rows that storing the chunk would take, exemplars apart. */
+  get rowCount(): number {
+    return this.rows.size + this.drivers.size;
+  }
+
+  get cellCount(): number {
+    return this.#cells.size;
+  }
+
+  /** Counts an event, or says why not. */
+  add(record: EventRecord): Outcome {
+    const tsMs = record.tsMs;
+    if (tsMs < this.#watermarkMs - this.#options.allowedLatenessMs) {
+      this.counts.late++;
+      return outcomes.late;
+    }
+    if (tsMs > this.#nowMs + this.#options.maxFutureMs) {
+      this.counts.future++;
+      return outcomes.future;
+    }
+    if (tsMs > this.#watermarkMs) this.#watermarkMs = tsMs;
+    const cellsBefore = this.#cells.size;
+    const { cell, overflowed } = this.#cellOf(record, Math.floor(tsMs / baseWindowMs));
+    if (cell >= cellsBefore) this.totalBands.allocate();
+    if (Number.isNaN(record.totalMs)) this.#addStages(cell, record);
+    else this.#addWhole(cell, record);
+    if (overflowed) {
+      this.counts.overflow++;
+      return outcomes.overflow;
+    }
+    this.counts.aggregated++;
+    return outcomes.aggregated;
+  }
+
+  /** Number of a cell's window since the epoch. */
+  cellWindow(cell: number): number {
+    return this.#cells.part(cell, 0);
+  }
+
+  /** Interned id of a cell's dimension (0 or 1 for `cold_start`). */
+  cellDimension(cell: number, dimension: number): number {
+    return this.#cells.part(cell, dimension + 1);
+  }
+
+  get totalStageId(): number {
+    return this.#totalStageId;
+  }
+
+  readonly #found = { cell: 0, overflowed: false };
+
+  #cellOf(record: EventRecord, window: number): { cell: number; overflowed: boolean } {
+    const key = this.#key;
+    key[0] = window;
+    for (let i = 0; i < dimensions.length; i++) {
+      key[i + 1] = this.#enabled[i] ? (record.dimensionIds[i] as number) : 0;
+    }
+    const found = this.#found;
+    found.overflowed = false;
+    found.cell = this.#cells.find(key);
+    if (found.cell >= 0) return found;
+    if (this.#cells.size >= this.#options.maxCells) {
+      found.overflowed = true;
+      for (let i = 0; i < dimensions.length; i++) {
+        key[i + 1] = this.#enabled[i] && i !== coldStartIndex ? this.#otherValueId : 0;
+      }
+      found.cell = this.#cells.find(key);
+      if (found.cell >= 0) return found;
+    }
+    found.cell = this.#cells.add(key);
+    return found;
+  }
+
+  /** An event without a total: stages only, in no band. */
+  #addStages(cell: number, record: EventRecord): void {
+    for (let i = 0; i < record.stageCount; i++) {
+      const row = this.#rowOf(cell, record.stageIds[i] as number);
+      this.sketches.add(row, record.stageMs[i] as number);
+      if (record.status !== 0) this.rows.countStatus(row, record.status);
+    }
+  }
+
+  /** An event with a total: stages in the total's band, the total, drivers and exemplars. */
+  #addWhole(cell: number, record: EventRecord): void {
+    const band = bandOf(record.totalMs);
+    for (let i = 0; i < record.stageCount; i++) {
+      const row = this.#rowOf(cell, record.stageIds[i] as number);
+      const ms = record.stageMs[i] as number;
+      this.sketches.add(row, ms);
+      this.bands.add(row, band, ms);
+      if (record.status !== 0) this.rows.countStatus(row, record.status);
+    }
+    const row = this.#rowOf(cell, this.#totalStageId);
+    this.sketches.add(row, record.totalMs);
+    this.bands.add(row, band, 1);
+    this.totalBands.add(cell, band, record.totalMs);
+    if (record.status !== 0) this.rows.countStatus(row, record.status);
+    this.drivers.add(record, Math.floor(record.tsMs / 60_000), band);
+    this.exemplars.offer(cell, record, record.dimensionIds[hostIndex] as number);
+  }
+
+  #rowOf(cell: number, stageId: number): number {
+    const row = this.rows.find(cell, stageId);
+    if (row >= 0) return row;
+    this.sketches.allocate();
+    this.bands.allocate();
+    return this.rows.add(cell, stageId);
+  }
+}

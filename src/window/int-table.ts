@@ -1,0 +1,102 @@
+/**
+ * Maps keys of a fixed number of 32-bit integers to indices 0, 1, 2 … in order of first sight.
+ * Flat typed arrays, open addressing, linear probing, at most half full: no object per key.
+ *
+ *     slots   [ -1 | 2 | -1 | 0 | 1 | -1 … ]        power of two, index or -1
+ *     keys    [ key 0 … | key 1 … | key 2 … ]        `width` integers each
+ */
+export class IntTable {
+  readonly #width: number;
+  #slots: Int32Array;
+  #keys: Int32Array;
+  #hashes: Int32Array;
+  #size = 0;
+
+  /** @param width integers in a key. */
+  constructor(width: number) {
+    this.#width = width;
+    this.#slots = new Int32Array(256).fill(-1);
+    this.#keys = new Int32Array(128 * width);
+    this.#hashes = new Int32Array(128);
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Index of the key, or -1. O(width). */
+  find(key: Int32Array): number {
+    const hash = this.#hash(key);
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    for (let at = hash & mask; ; at = (at + 1) & mask) {
+      const index = slots[at] as number;
+      if (index < 0) return -1;
+      if (this.#hashes[index] === hash && this.#equals(index, key)) return index;
+    }
+  }
+
+  /** Adds a key that is not there yet; its index is the former size. Amortised O(width). */
+  add(key: Int32Array): number {
+    const index = this.#size;
+    if ((index + 1) * 2 > this.#slots.length) this.#grow();
+    const hash = this.#hash(key);
+    this.#keys.set(key, index * this.#width);
+    this.#hashes[index] = hash;
+    this.#place(index, hash);
+    this.#size = index + 1;
+    return index;
+  }
+
+  /** The i-th integer of a key. */
+  part(index: number, i: number): number {
+    return this.#keys[index * this.#width + i] as number;
+  }
+
+  /** Forgets all keys and keeps the memory. */
+  clear(): void {
+    this.#slots.fill(-1);
+    this.#size = 0;
+  }
+
+  /** Bytes held. */
+  get bytes(): number {
+    return this.#slots.byteLength + this.#keys.byteLength + this.#hashes.byteLength;
+  }
+
+  #equals(index: number, key: Int32Array): boolean {
+    const base = index * this.#width;
+    for (let i = 0; i < this.#width; i++) {
+      if (this.#keys[base + i] !== key[i]) return false;
+    }
+    return true;
+  }
+
+  #hash(key: Int32Array): number {
+    let hash = 0x811c9dc5;
+    for (let i = 0; i < this.#width; i++) {
+      hash = Math.imul(hash ^ (key[i] as number), 0x9e3779b1);
+      hash ^= hash >>> 15;
+    }
+    return hash;
+  }
+
+  #place(index: number, hash: number): void {
+    const mask = this.#slots.length - 1;
+    let at = hash & mask;
+    while ((this.#slots[at] as number) >= 0) at = (at + 1) & mask;
+    this.#slots[at] = index;
+  }
+
+  #grow(): void {
+    const capacity = this.#slots.length;
+    const keys = new Int32Array(capacity * this.#width);
+    keys.set(this.#keys);
+    this.#keys = keys;
+    const hashes = new Int32Array(capacity);
+    hashes.set(this.#hashes);
+    this.#hashes = hashes;
+    this.#slots = new Int32Array(capacity * 2).fill(-1);
+    for (let index = 0; index < this.#size; index++) this.#place(index, hashes[index] as number);
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * The rows of a chunk: one per cell and stage, numbered in order of first sight, with how many
+ * of its requests ended other than well. Dense in stages, as cells have nearly all of them.
+ */
+export class RowTable {
+  #stride = 16;
+  /** Row + 1 by cell and stage; 0 where there is none. */
+  #rowOf = new Int32Array(64 * 16);
+  #cells = new Int32Array(256);
+  #stageIds = new Int32Array(256);
+  /** Per row: errors, timeouts, cancelled. */
+  #statusCounts = new Uint32Array(256 * 3);
+  #size = 0;
+  #cellEnd = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Row of a cell's stage, or -1. */
+  find(cell: number, stageId: number): number {
+    if (stageId >= this.#stride || cell >= this.#cellEnd) return -1;
+    return (this.#rowOf[cell * this.#stride + stageId] as number) - 1;
+  }
+
+  /** Adds the row of a cell's stage, which must not be there yet. */
+  add(cell: number, stageId: number): number {
+    if (stageId >= this.#stride) this.#widen(stageId);
+    if (cell >= this.#cellEnd) this.#cellEnd = cell + 1;
+    if (this.#cellEnd * this.#stride > this.#rowOf.length) {
+      this.#rowOf = grown(this.#rowOf, this.#cellEnd * this.#stride);
+    }
+    const row = this.#size++;
+    if (row >= this.#cells.length) {
+      this.#cells = grown(this.#cells, row + 1);
+      this.#stageIds = grown(this.#stageIds, row + 1);
+      const counts = new Uint32Array(this.#cells.length * 3);
+      counts.set(this.#statusCounts);
+      this.#statusCounts = counts;
+    }
+    this.#cells[row] = cell;
+    this.#stageIds[row] = stageId;
+    this.#rowOf[cell * this.#stride + stageId] = row + 1;
+    return row;
+  }
+
+  cell(row: number): number {
+    return this.#cells[row] as number;
+  }
+
+  stageId(row: number): number {
+    return this.#stageIds[row] as number;
+  }
+
+  /** Counts a request that ended with `status` (an index into `statuses`, not 0). */
+  countStatus(row: number, status: number): void {
+    const at = row * 3 + status - 1;
+    this.#statusCounts[at] = (this.#statusCounts[at] as number) + 1;
+  }
+
+  /** Requests of a row that ended with `status` (not 0). */
+  statusCount(row: number, status: number): number {
+    return this.#statusCounts[row * 3 + status - 1] as number;
+  }
+
+  reset(): void {
+    this.#rowOf.fill(0, 0, this.#cellEnd * this.#stride);
+    this.#statusCounts.fill(0, 0, this.#size * 3);
+    this.#size = 0;
+    this.#cellEnd = 0;
+  }
+
+  #widen(stageId: number): void {
+    let stride = this.#stride;
+    while (stride <= stageId) stride *= 2;
+    const rowOf = new Int32Array(Math.max(this.#cellEnd, 64) * stride);
+    for (let cell = 0; cell < this.#cellEnd; cell++) {
+      const from = cell * this.#stride;
+      rowOf.set(this.#rowOf.subarray(from, from + this.#stride), cell * stride);
+    }
+    this.#stride = stride;
+    this.#rowOf = rowOf;
+  }
+}
+
+function grown(array: Int32Array, needed: number): Int32Array<ArrayBuffer> {
+  const bigger = new Int32Array(Math.max(needed, array.length * 2));
+  bigger.set(array);
+  return bigger;
+}
