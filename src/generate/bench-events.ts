@@ -79,7 +79,7 @@ const stagesKey = Buffer.from(',"stages_ms":{');
 const tail = Buffer.from('}}');
 
 function seriesText(n: number): string {
-  const model = `model-${String(n >> 1).padStart(3, '0')}`;
+  const model = `bench-recommender-${String(n >> 1).padStart(3, '0')}`;
   const version = n % 2 === 0 ? '2026-10-15' : '2026-11-01';
   return `,"model":"${model}","version":"${version}","region":"eu-west-1","status":"ok","total_ms":`;
 }

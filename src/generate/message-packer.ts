@@ -10,14 +10,21 @@ const NO_KEY = '';
 export class MessagePacker {
   readonly #perMessage: number;
   readonly #open = new Map<string, string[]>();
+  #waiting = 0;
 
   constructor(perMessage: number) {
     this.#perMessage = perMessage;
   }
 
+  /** Lines in messages that are not full yet. */
+  get waitingCount(): number {
+    return this.#waiting;
+  }
+
   /** Takes a line; answers the message that it completes. */
   add(key: string | undefined, line: string): OutgoingMessage | undefined {
     if (this.#perMessage === 1) return message(key ?? NO_KEY, line);
+    this.#waiting++;
     const lines = this.#open.get(key ?? NO_KEY);
     if (lines === undefined) {
       this.#open.set(key ?? NO_KEY, [line]);
@@ -26,6 +33,7 @@ export class MessagePacker {
     lines.push(line);
     if (lines.length < this.#perMessage) return undefined;
     this.#open.delete(key ?? NO_KEY);
+    this.#waiting -= lines.length;
     return message(key ?? NO_KEY, lines.join('\n'));
   }
 
@@ -33,6 +41,7 @@ export class MessagePacker {
   flush(): OutgoingMessage[] {
     const messages = [...this.#open].map(([key, lines]) => message(key, lines.join('\n')));
     this.#open.clear();
+    this.#waiting = 0;
     return messages;
   }
 }

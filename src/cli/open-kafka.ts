@@ -1,0 +1,18 @@
+import type { Config } from '../config/schema.ts';
+import type { Publisher } from '../source/publisher.ts';
+import type { Io } from './io.ts';
+import { resolveConfig } from './load.ts';
+
+/** Resolves the configuration and connects to its cluster; commands get it handed in. */
+export type OpenKafka = (
+  options: Readonly<Record<string, unknown>>,
+  io: Io,
+) => Promise<{ readonly config: Config; readonly publisher: Publisher }>;
+
+/** @throws {OperatorError} for the configuration, or when no broker answers. */
+export const openKafka: OpenKafka = async (options, io) => {
+  const config = await resolveConfig(options, io);
+  // A command that writes to a file need not load the client.
+  const { openKafkaPublisher } = await import('../source/kafka-publisher.ts');
+  return { config, publisher: await openKafkaPublisher(config.kafka) };
+};

@@ -1,0 +1,35 @@
+import { isUtf8 } from 'node:buffer';
+import { findTs, type TsPlace } from './find-ts.ts';
+import { sourceKey } from './source-key.ts';
+
+/** What a replay must know of a recorded line. */
+export interface EventLine {
+  readonly text: string;
+  readonly ts: TsPlace;
+  /** Key of its source; undefined if it names no model. */
+  readonly key: string | undefined;
+}
+
+/** Reads a line that is a JSON object with a `ts`; undefined for any other. Never throws. */
+export function readEventLine(line: Buffer): EventLine | undefined {
+  // Text that is no UTF-8 would not come out of a string as it went in.
+  if (!isUtf8(line)) return undefined;
+  const text = line.toString('utf8');
+  const event = parseObject(text);
+  if (event === undefined) return undefined;
+  const ts = findTs(text);
+  if (ts === undefined) return undefined;
+  const { model, host } = event;
+  if (typeof model !== 'string') return { text, ts, key: undefined };
+  return { text, ts, key: sourceKey(model, typeof host === 'string' ? host : '') };
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    return value as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,39 @@
+/** Longest line that is held in memory; a longer one is no NDJSON but a file of another kind. */
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
+const NEWLINE = 10;
+const RETURN = 13;
+
+/**
+ * Lines of a stream without their ends, grouped as they come, so that memory holds a chunk and a
+ * line. A last line needs no end. Throws RangeError for a line beyond 64 MiB.
+ */
+export async function* readLines(
+  stream: AsyncIterable<Buffer | string>,
+): AsyncGenerator<readonly Buffer[], void> {
+  let begun: Buffer[] = [];
+  let begunBytes = 0;
+  for await (const part of stream) {
+    const bytes = typeof part === 'string' ? Buffer.from(part) : part;
+    const lines: Buffer[] = [];
+    let start = 0;
+    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+      begun.push(bytes.subarray(start, end));
+      lines.push(joined(begun));
+      begun = [];
+      begunBytes = 0;
+      start = end + 1;
+    }
+    if (start < bytes.length) {
+      begun.push(bytes.subarray(start));
+      begunBytes += bytes.length - start;
+      if (begunBytes > MAX_LINE_BYTES) throw new RangeError('a line is longer than 64 MiB');
+    }
+    if (lines.length > 0) yield lines;
+  }
+  if (begun.length > 0) yield [joined(begun)];
+}
+
+function joined(parts: readonly Buffer[]): Buffer {
+  const line = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
+  return line[line.length - 1] === RETURN ? line.subarray(0, -1) : line;
+}
