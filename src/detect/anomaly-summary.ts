@@ -26,7 +26,8 @@ export function anomalySummary(event: Described): string {
   const first = event.blame[0];
   const measured = event.evidence.measured_stage;
   const explained = first !== undefined && first.stage !== measured;
-  const why = explained ? `; ${first.stage} explains ${Math.round(first.share * 100)} % of it` : '';
+  const part = explained && first.share < 0.995 ? `${Math.round(first.share * 100)} %` : 'all';
+  const why = explained ? `; ${first.stage} explains ${part} of it` : '';
   return `${subject} is ${is} ${formatMs(event.baseline_ms)}${why}`;
 }
 

@@ -5,6 +5,9 @@ import type { Blamed } from './anomaly-event.ts';
 /** Name under which stands what the total has and no stage measured. */
 export const unaccounted = 'unaccounted';
 
+/** What additions of doubles leave behind is no part of anything. */
+const rounding = 1e-9;
+
 /** Stages with their bands, as windows and references hold them. */
 export type BandedStages = ReadonlyMap<string, { readonly bands: Bands; readonly bandsMs: Bands }>;
 
@@ -31,7 +34,9 @@ export function blame(
     restMs -= excessMs;
     parts.push({ stage, excess_ms: excessMs, share: excessMs / wholeMs });
   }
-  parts.push({ stage: unaccounted, excess_ms: restMs, share: restMs / wholeMs });
+  if (Math.abs(restMs) > rounding * wholeMs) {
+    parts.push({ stage: unaccounted, excess_ms: restMs, share: restMs / wholeMs });
+  }
   return parts.sort((x, y) => y.excess_ms - x.excess_ms || compare(x.stage, y.stage));
 }
 

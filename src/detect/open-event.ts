@@ -154,7 +154,7 @@ function blameOf(input: OpenEventInput, observedMs: number): readonly Blamed[] {
   return [{ stage, excess_ms: observedMs - thresholdMs, share: 1 }];
 }
 
-/** Microseconds and parts per million are as exact as anyone reads. */
+/** As exact as anyone reads, and never -0, which JSON would not bring back. */
 function round(value: number): number {
-  return Math.round(value * 1e6) / 1e6;
+  return Math.round(value * 1e6) / 1e6 + 0;
 }

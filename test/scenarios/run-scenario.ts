@@ -1,0 +1,54 @@
+import type { SeriesWindow } from '../../src/baseline/series-window.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/anomaly-event.ts';
+import type { DetectOptions } from '../../src/detect/detect-options.ts';
+import { Detector } from '../../src/detect/detector.ts';
+import { scenarioStartMs } from './scenario-windows.ts';
+
+export function detectOptions(detect: Readonly<Record<string, unknown>> = {}): DetectOptions {
+  return configSchema.parse({ detect }).detect;
+}
+
+export interface ScenarioRun {
+  /** Window before which a new detector takes over, knowing only events and history. */
+  readonly restartAt?: number;
+  /** Windows of history the new detector replays; absent: all. */
+  readonly history?: number | undefined;
+}
+
+export interface JudgedEvent {
+  readonly window: number;
+  readonly event: AnomalyEvent;
+}
+
+/** Runs windows through a detector, with a restart in the middle if asked. */
+export function runScenario(
+  windows: readonly (readonly SeriesWindow[])[],
+  options: DetectOptions,
+  { restartAt, history }: ScenarioRun = {},
+): JudgedEvent[] {
+  let detector = new Detector(options);
+  const told: JudgedEvent[] = [];
+  windows.forEach((present, at) => {
+    if (at === restartAt) {
+      detector = new Detector(options);
+      detector.restore(openOf(told));
+      const from = history === undefined ? 0 : Math.max(0, at - history);
+      for (const past of windows.slice(from, at)) detector.warmUp(past);
+    }
+    const startMs = scenarioStartMs + at * options.window;
+    const nowMs = startMs + options.window + 2_000;
+    for (const event of detector.observe(present, nowMs, startMs)) {
+      told.push({ window: at, event: anomalyEventSchema.parse(event) });
+    }
+  });
+  return told;
+}
+
+/** What a table would hold as open: the last event of each anomaly, through JSON. */
+function openOf(told: readonly JudgedEvent[]): AnomalyEvent[] {
+  const last = new Map(told.map(({ event }) => [event.id, event]));
+  return [...last.values()]
+    .filter((event) => event.state !== 'resolved')
+    .map((event) => anomalyEventSchema.parse(JSON.parse(JSON.stringify(event))));
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+
+const range = z.tuple([z.int().min(0), z.int().min(0)]);
+
+const stage = z.strictObject({
+  median_ms: z.number().gt(0),
+  sigma: z.number().min(0).describe('Of the logarithm.'),
+});
+
+const series = z.strictObject({
+  model: z.string(),
+  region: z.string().default(''),
+  request_type: z.string().default(''),
+  cold_start: z.boolean().default(false),
+  requests: z.int().min(0).describe('In each window.'),
+  partial: z.boolean().default(false).describe('Events without a total.'),
+  stages: z.record(z.string(), stage),
+  restless: z
+    .strictObject({
+      stage: z.string(),
+      share: z.number().describe('Of requests that are slow in an average window.'),
+      factor: z.number().describe('How slow.'),
+      sigma: z.number().describe('Of the logarithm of the share over windows.'),
+      memory: z.number().min(0).lt(1).default(0).describe('Correlation of neighbouring windows.'),
+    })
+    .optional(),
+});
+
+const fault = z.strictObject({
+  series: z.int().default(0),
+  windows: range.describe('First and last window, both included.'),
+  every: z.int().min(1).default(1).describe('Only blocks of this many windows, every other one.'),
+  stage: z.string().optional(),
+  factor: z.number().default(1),
+  share: z.number().default(1).describe('Of requests.'),
+  requests: z.int().min(0).optional().describe('Traffic instead of the usual; 0: no window.'),
+});
+
+const expectation = z.strictObject({
+  windows: range.describe('The window whose judging gave the event lies in this range.'),
+  series: z.int().default(0),
+  state: z.enum(['opened', 'updated', 'resolved']),
+  stage: z.string().optional(),
+  min_share: z.number().optional(),
+  measured: z.string().optional(),
+  severity: z.string().optional(),
+  bottleneck: z.string().optional(),
+  resolution: z.string().optional(),
+});
+
+/** A story told to the detector, and all events that must come of it. */
+export const scenarioSchema = z.strictObject({
+  title: z.string(),
+  seed: z.int(),
+  windows: z.int().min(1),
+  detect: z.record(z.string(), z.unknown()).default({}).describe('The `detect` block.'),
+  series: z.array(series).min(1),
+  faults: z.array(fault).default([]),
+  restarts: z.array(z.int()).default([]).describe('Each alone must leave every event as it is.'),
+  restart_history: z.int().optional().describe('Windows replayed at a restart; absent: all.'),
+  expect: z.array(expectation),
+});
+
+export type Scenario = z.output<typeof scenarioSchema>;

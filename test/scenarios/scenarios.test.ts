@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { detectOptions, type JudgedEvent, runScenario } from './run-scenario.ts';
+import { type Scenario, scenarioSchema } from './scenario-schema.ts';
+import { scenarioSeries, scenarioWindows } from './scenario-windows.ts';
+
+const folder = new URL('.', import.meta.url);
+const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
+
+describe.each(files)('%s', (file) => {
+  const scenario = scenarioSchema.parse(parse(readFileSync(new URL(file, folder), 'utf8')));
+  const options = detectOptions(scenario.detect);
+  const windows = scenarioWindows(scenario, options.window);
+  const told = runScenario(windows, options);
+
+  it(scenario.title, () => {
+    const outlined = told.map(({ window, event }) => `${window} ${event.state} ${event.stage}`);
+    expect(outlined, 'number of events').toHaveLength(scenario.expect.length);
+    scenario.expect.forEach((expected, i) => {
+      expectEvent(scenario, told[i] as JudgedEvent, expected);
+    });
+  });
+
+  it('resolves every anomaly at most once, in revisions without a gap', () => {
+    const revisions = new Map<string, JudgedEvent[]>();
+    for (const one of told) {
+      revisions.set(one.event.id, [...(revisions.get(one.event.id) ?? []), one]);
+    }
+    for (const events of revisions.values()) {
+      expect(events.map(({ event }) => event.revision)).toEqual(events.map((_, i) => i + 1));
+      expect(events[0]?.event.state).toBe('opened');
+      const ends = events.filter(({ event }) => event.state === 'resolved');
+      expect(ends.length).toBeLessThanOrEqual(1);
+      if (ends.length === 1) expect(events.at(-1)).toBe(ends[0]);
+    }
+  });
+
+  it.each(scenario.restarts)('tells the same when restarted before window %i', (restartAt) => {
+    const history = scenario.restart_history;
+    expect(runScenario(windows, options, { restartAt, history })).toEqual(told);
+  });
+});
+
+function expectEvent(
+  scenario: Scenario,
+  { window, event }: JudgedEvent,
+  expected: Scenario['expect'][number],
+): void {
+  const [first, last] = expected.windows;
+  expect(window, event.summary).toBeGreaterThanOrEqual(first);
+  expect(window, event.summary).toBeLessThanOrEqual(last);
+  expect(event).toMatchObject({
+    state: expected.state,
+    ...scenarioSeries(scenario, expected.series),
+  });
+  const { stage, severity, bottleneck, resolution } = expected;
+  for (const [field, value] of Object.entries({ stage, severity, bottleneck, resolution })) {
+    if (value !== undefined) expect(event).toHaveProperty(field, value);
+  }
+  if (expected.measured !== undefined) {
+    expect(event.evidence.measured_stage).toBe(expected.measured);
+  }
+  if (expected.min_share !== undefined) {
+    expect(event.blame[0]?.share).toBeGreaterThanOrEqual(expected.min_share);
+  }
+}
