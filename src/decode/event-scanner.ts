@@ -1,10 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { coldStartIndex, dimensions } from '../base/dimensions.ts';
+import { statuses } from '../base/statuses.ts';
 import type { DecodeContext } from './decode-event.ts';
 import { eventFields, fieldKinds } from './event-fields.ts';
 import type { EventRecord } from './event-record.ts';
 import { JsonScanner } from './json-scanner.ts';
 import { KeyMatcher } from './key-matcher.ts';
+import { Pattern } from './pattern.ts';
 import { scanEpochMs } from './scan-epoch-ms.ts';
 import { StageScanner } from './stage-scanner.ts';
 import type { TimingEventLimits } from './timing-event.ts';
@@ -12,18 +14,16 @@ import type { TimingEventLimits } from './timing-event.ts';
 const MIN_TS_MS = Date.UTC(2000, 0, 1);
 const MAX_TS_MS = Date.UTC(2100, 0, 1);
 const QUOTE = 0x22;
-const NO_BYTES = Buffer.alloc(0);
+const emptyText = Buffer.from('""');
 
 const kinds = Int32Array.from(eventFields, (field) => field.kind);
 const slots = Int32Array.from(eventFields, (field) => field.slot);
 const modelIndex = dimensions.indexOf('model');
-const trueWord = Buffer.from('true');
-const falseWord = Buffer.from('false');
+const trueWord = new Pattern(4, 'true');
+const falseWord = new Pattern(5, 'false');
 const nullWord = Buffer.from('null');
 /** Statuses as written, in the order of `statuses`. */
-const statusWords = ['"ok"', '"error"', '"timeout"', '"cancelled"'].map((word) =>
-  Buffer.from(word),
-);
+const statusWords = statuses.map((status) => new Pattern(status.length + 2, `"${status}"`));
 
 /**
  * The hot path: one event from bytes to an EventRecord in one pass, without allocating. It takes
@@ -44,24 +44,26 @@ export class EventScanner {
   #pending = 0;
   readonly #starts = new Int32Array(dimensions.length);
   readonly #ends = new Int32Array(dimensions.length);
-  /** Value each dimension had last, by id and by bytes: compared before any hashing. */
+  /** Value each dimension had last, by id and as written: compared before any hashing. */
   readonly #lastIds = new Int32Array(dimensions.length);
-  readonly #lastValues: Buffer[] = dimensions.map(() => NO_BYTES);
+  readonly #lastValues: Pattern[];
   /** Whether the message is UTF-8 throughout: asked once, if a byte beyond ASCII is met. */
   #utf8: 'unasked' | 'valid' | 'invalid' = 'unasked';
 
   constructor(context: DecodeContext, limits: TimingEventLimits) {
     this.#context = context;
     this.#limits = limits;
+    this.#lastValues = dimensions.map(() => new Pattern(limits.maxDimensionBytes + 2, '""'));
     this.#stages = new StageScanner(this.#json, context.stages, limits.maxDurationMs);
   }
 
   /** Begins a message; what was learned from interners that were cleared since is forgotten. */
-  begin(): void {
+  begin(message: Buffer): void {
+    this.#json.begin(message);
     this.#utf8 = 'unasked';
     if (this.#context.values.refresh()) {
       this.#lastIds.fill(0);
-      this.#lastValues.fill(NO_BYTES);
+      for (const pattern of this.#lastValues) pattern.set(emptyText, 0, 2);
     }
     if (this.#context.stages.refresh()) this.#stages.forget();
   }
@@ -81,19 +83,17 @@ export class EventScanner {
       if (field === KeyMatcher.doubt) return -1;
       pos = this.#keys.end;
       if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
-      if (pos >= end || bytes[pos] !== 0x3a) return -1;
-      pos++;
-      if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
       if (field === KeyMatcher.unknown) pos = json.skipValue(bytes, pos, end, 2);
       else pos = this.#field(field, bytes, pos, end, record);
       if (pos < 0) return -1;
       if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
       if (pos >= end) return -1;
-      if (bytes[pos] === 0x7d) break;
-      if (bytes[pos] !== 0x2c) return -1;
-      pos++;
+      const mark = bytes[pos++];
+      if (mark === 0x2c) continue;
+      if (mark === 0x7d) break;
+      return -1;
     }
-    return this.#finish(bytes, record) ? pos + 1 : -1;
+    return this.#finish(bytes, record) ? pos : -1;
   }
 
   #reset(bytes: Buffer, record: EventRecord): void {
@@ -104,7 +104,7 @@ export class EventScanner {
     this.#isPartial = false;
     record.tsMs = Number.NaN;
     record.status = 0;
-    record.dimensionIds.fill(0);
+    for (let i = 0; i < dimensions.length; i++) record.dimensionIds[i] = 0;
     record.totalMs = Number.NaN;
     record.stageCount = 0;
     record.batchSize = Number.NaN;
@@ -144,7 +144,7 @@ export class EventScanner {
         return close < 0 ? -1 : close + 1;
       }
       case fieldKinds.status:
-        return this.#status(bytes, pos, end, record);
+        return this.#status(pos, end, record);
       case fieldKinds.amount:
         return this.#amount(slots[field] as number, bytes, pos, end, record);
       case fieldKinds.totalMs: {
@@ -180,11 +180,10 @@ export class EventScanner {
   #dimension(index: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
     if (bytes[pos] !== QUOTE) return -1;
     const start = pos + 1;
-    const last = this.#lastValues[index] as Buffer;
-    const guess = this.#json.word(bytes, start, end, last);
-    if (guess >= 0 && guess < end && bytes[guess] === QUOTE) {
+    const last = this.#lastValues[index] as Pattern;
+    if (this.#json.matches(last, pos, end)) {
       record.dimensionIds[index] = this.#lastIds[index] as number;
-      return guess + 1;
+      return pos + last.length;
     }
     const close = this.#label(bytes, pos, end);
     if (close < 0) return -1;
@@ -203,12 +202,12 @@ export class EventScanner {
     return close - pos - 1 <= this.#limits.maxDimensionBytes ? close : -1;
   }
 
-  #status(bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+  #status(pos: number, end: number, record: EventRecord): number {
     for (let i = 0; i < statusWords.length; i++) {
-      const after = this.#json.word(bytes, pos, end, statusWords[i] as Buffer);
-      if (after < 0) continue;
+      const word = statusWords[i] as Pattern;
+      if (!this.#json.matches(word, pos, end)) continue;
       record.status = i;
-      return after;
+      return pos + word.length;
     }
     return -1;
   }
@@ -228,7 +227,8 @@ export class EventScanner {
     if (kind === fieldKinds.coldStart) record.dimensionIds[coldStartIndex] = isTrue ? 1 : 0;
     else if (kind === fieldKinds.cacheHit) record.cacheHit = isTrue ? 1 : 0;
     else this.#isPartial = isTrue;
-    return this.#json.word(bytes, pos, end, isTrue ? trueWord : falseWord);
+    const word = isTrue ? trueWord : falseWord;
+    return this.#json.matches(word, pos, end) ? pos + word.length : -1;
   }
 
   /** Whether the whole event is good; only then are its new strings interned. */
@@ -257,12 +257,14 @@ export class EventScanner {
     const values = this.#context.values;
     for (let i = 0; i < dimensions.length; i++) {
       if ((this.#pending & (1 << i)) === 0) continue;
-      const id = values.idOf(bytes, this.#starts[i] as number, this.#ends[i] as number);
+      const start = this.#starts[i] as number;
+      const end = this.#ends[i] as number;
+      const id = values.idOf(bytes, start, end);
       record.dimensionIds[i] = id;
       // The text `__other__` itself is not to be taken for a value that found no room.
       if (id === values.otherId) continue;
       this.#lastIds[i] = id;
-      this.#lastValues[i] = values.interner.utf8(id);
+      (this.#lastValues[i] as Pattern).set(bytes, start - 1, end + 1);
     }
   }
 

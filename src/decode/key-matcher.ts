@@ -1,9 +1,11 @@
 import { eventFields } from './event-fields.ts';
 import type { JsonScanner } from './json-scanner.ts';
+import { Pattern } from './pattern.ts';
 
 /** Most characters of a field's name, which bounds the table of candidates. */
 const maxNameLength = Math.max(...eventFields.map((field) => field.name.length));
-/** Each field's key as written, quotes included: one comparison finds its end as well. */
+/** Each field's key as most write it, to the colon: one comparison finds its end as well. */
+const patterns = eventFields.map(({ name }) => new Pattern(name.length + 3, `"${name}":`));
 const quotedKeys = eventFields.map((field) => Buffer.from(`"${field.name}"`));
 const candidates = Array.from({ length: maxNameLength + 1 }, (_, length) =>
   Int32Array.from(eventFields.flatMap((f, i) => (f.name.length === length ? [i] : []))),
@@ -17,7 +19,7 @@ export class KeyMatcher {
   static readonly unknown = -1;
   static readonly doubt = -2;
 
-  /** Position after the key matched last. */
+  /** Position of the value of the key matched last: after the colon and white space. */
   end = 0;
   readonly #scanner: JsonScanner;
   /** By field, which field came after it; the last entry is for an event's first key. */
@@ -37,17 +39,23 @@ export class KeyMatcher {
   match(bytes: Buffer, pos: number, end: number): number {
     const expected = this.#after[this.#last] as number;
     if (expected >= 0) {
-      const after = this.#scanner.word(bytes, pos, end, quotedKeys[expected] as Buffer);
-      if (after >= 0) {
+      const pattern = patterns[expected] as Pattern;
+      if (this.#scanner.matches(pattern, pos, end)) {
         this.#last = expected;
-        this.end = after;
+        this.end = pos + pattern.length;
         return expected;
       }
     }
+    return this.#lookUp(bytes, pos, end);
+  }
+
+  #lookUp(bytes: Buffer, pos: number, end: number): number {
     if (pos >= end || bytes[pos] !== 0x22) return KeyMatcher.doubt;
     const close = this.#scanner.plainString(bytes, pos + 1, end);
     if (close < 0) return KeyMatcher.doubt;
-    this.end = close + 1;
+    const colon = this.#scanner.space(bytes, close + 1, end);
+    if (colon >= end || bytes[colon] !== 0x3a) return KeyMatcher.doubt;
+    this.end = colon + 1;
     const length = close - pos - 1;
     if (length > maxNameLength) return KeyMatcher.unknown;
     const fields = candidates[length] as Int32Array;

@@ -89,7 +89,7 @@ export class MessageDecoder {
       sink.reject(0, 'empty_message', detail, 0, end);
       return 1;
     }
-    this.#scanner.begin();
+    this.#scanner.begin(message);
     this.#unclosedUntil = 0;
     this.#newline = -1;
     if (message[pos] === OPEN_BRACE) return this.#objects(message, pos, sink);

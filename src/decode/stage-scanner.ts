@@ -2,6 +2,7 @@ import { totalStage } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 import type { EventRecord } from './event-record.ts';
 import type { JsonScanner } from './json-scanner.ts';
+import { Pattern } from './pattern.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 const QUOTE = 0x22;
@@ -23,8 +24,8 @@ export class StageScanner {
   readonly #json: JsonScanner;
   readonly #stages: Vocabulary;
   readonly #maxMs: number;
-  /** By stage id, its quoted name, once that was met here and found right. */
-  #keys: (Buffer | undefined)[] = [];
+  /** By stage id, its key to the colon, once that was met here and found right. */
+  #keys: (Pattern | undefined)[] = [];
   /** By stage id, which stage came after it; 0, the empty string's id, stands for the first. */
   #after = new Int32Array(limits.stageNames).fill(-1);
   /** By stage id, the last event that had it: finds a name given twice. */
@@ -54,6 +55,7 @@ export class StageScanner {
     const json = this.#json;
     if (bytes[pos] !== 0x7b) return -1;
     this.#hasPending = false;
+    const { stageIds, stageMs } = record;
     let last = 0;
     let count = 0;
     let i = pos + 1;
@@ -63,25 +65,23 @@ export class StageScanner {
       if (count === limits.stagesPerEvent) return -1;
       let id = this.#after[last] as number;
       const key = id < 0 ? undefined : this.#keys[id];
-      const guess = key === undefined ? -1 : json.word(bytes, i, end, key);
-      if (guess >= 0) {
-        i = guess;
+      if (key !== undefined && json.matches(key, i, end)) {
+        i += key.length;
       } else {
         const close = this.#name(bytes, i, end);
         if (close < 0) return -1;
         id = this.#known(bytes, i + 1, close, count);
         if (id >= 0) this.#after[last] = id;
-        i = close + 1;
+        i = json.space(bytes, close + 1, end);
+        if (i >= end || bytes[i] !== 0x3a) return -1;
+        i++;
       }
-      if (i < end && (bytes[i] as number) <= 0x20) i = json.space(bytes, i, end);
-      if (i >= end || bytes[i] !== 0x3a) return -1;
-      i++;
       if (i < end && (bytes[i] as number) <= 0x20) i = json.space(bytes, i, end);
       i = json.number(bytes, i, end);
       const ms = json.value[0] as number;
       if (i < 0 || ms > this.#maxMs) return -1;
-      record.stageIds[count] = id;
-      record.stageMs[count++] = ms;
+      stageIds[count] = id;
+      stageMs[count++] = ms;
       last = Math.max(id, 0);
       if (i < end && (bytes[i] as number) <= 0x20) i = json.space(bytes, i, end);
       if (i >= end) return -1;
@@ -148,7 +148,7 @@ export class StageScanner {
   /** Keeps a name for comparison: once per name, so it may allocate. */
   #learn(id: number): void {
     if (this.#keys[id] !== undefined) return;
-    this.#keys[id] = Buffer.from(`"${this.#stages.interner.text(id)}"`);
+    this.#keys[id] = new Pattern(maxNameLength + 3, `"${this.#stages.interner.text(id)}":`);
     this.#makeRoom(id);
   }
 
