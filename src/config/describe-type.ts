@@ -15,7 +15,7 @@ export function describeType(node: SchemaNode): string {
   if (node.form !== undefined) return node.form;
   switch (node.type) {
     case 'array':
-      return `a list${node.items === undefined ? '' : ` of ${describeItems(node.items)}`}`;
+      return describeList(node.items ?? {});
     case 'integer':
       return `a whole number${range(node)}`;
     case 'number':
@@ -27,11 +27,10 @@ export function describeType(node: SchemaNode): string {
   }
 }
 
-function describeItems(node: SchemaNode): string {
-  if (node.enum !== undefined) return node.enum.join(', ');
-  if (node.type === 'object') return 'maps';
-  if (node.type === 'number') return `numbers${range(node)}`;
-  return node.form === undefined ? 'texts' : `${node.form.replace(/^an? /, '')} entries`;
+function describeList(items: SchemaNode): string {
+  if (items.enum !== undefined) return `a list of ${items.enum.join(', ')}`;
+  if (items.type === 'object') return 'a list of maps';
+  return `a list, each entry ${describeType(items)}`;
 }
 
 function range(node: SchemaNode): string {
@@ -43,6 +42,6 @@ function range(node: SchemaNode): string {
   if (least !== undefined) parts.push(` of at least ${least}`);
   if (node.exclusiveMinimum !== undefined) parts.push(` above ${node.exclusiveMinimum}`);
   if (node.exclusiveMaximum !== undefined) parts.push(` below ${node.exclusiveMaximum}`);
-  if (most !== undefined) parts.push(` of at most ${most}`);
+  if (most !== undefined) parts.push(` up to ${most}`);
   return parts.join(' and');
 }

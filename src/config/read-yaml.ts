@@ -24,13 +24,33 @@ export interface YamlTree {
 /** Nodes a file may expand to, aliases counted each time: a file of aliases stays small. */
 const maxNodes = 10_000;
 
-const hints: Readonly<Record<string, string>> = {
-  TAB_AS_INDENT: 'Indent with spaces: YAML does not allow tabs.',
-  DUPLICATE_KEY: 'Keep one of the two.',
-  MULTIPLE_DOCS: 'Keep one document: take out the line "---".',
-  BAD_INDENT: 'Keys of one block start in the same column.',
-  MULTILINE_IMPLICIT_KEY:
-    'A ":" is missing after a key, or a line is not indented as it should be.',
+/** Ours rather than the parser's where those name its own interface, or quote what may be secret. */
+const explanations: Readonly<
+  Record<string, { readonly message?: string; readonly hint?: string }>
+> = {
+  TAB_AS_INDENT: { hint: 'Indent with spaces: YAML does not allow tabs.' },
+  MULTIPLE_DOCS: {
+    message: 'a second document begins',
+    hint: 'Keep one document: take out the line "---".',
+  },
+  BAD_ALIAS: {
+    message: 'an alias names no anchor above it',
+    hint: 'Put quotes around a value that starts with "*".',
+  },
+  TAG_RESOLVE_FAILED: {
+    message: 'a tag is not known',
+    hint: 'Put quotes around a value that starts with "!".',
+  },
+  BAD_DIRECTIVE: { message: 'a directive is not known', hint: 'Lines do not start with "%".' },
+  BAD_DQ_ESCAPE: {
+    message: 'an escape in double quotes is not known',
+    hint: 'Single quotes take every character as it is.',
+  },
+  BAD_SCALAR_START: { hint: 'Put quotes around the value.' },
+  BLOCK_AS_IMPLICIT_KEY: { hint: 'Put quotes around a value that holds ": ".' },
+  BAD_INDENT: { hint: 'Look at the indentation here, and for open brackets and quotes above.' },
+  MISSING_CHAR: { hint: 'Look for an open quote or bracket above.' },
+  MULTILINE_IMPLICIT_KEY: { hint: 'A ":" is missing after a key, or an indentation is wrong.' },
 };
 
 /** Parses YAML 1.2, strictly: duplicate keys, tabs and several documents are problems. */
@@ -48,12 +68,16 @@ export function readYaml(text: string, file: string): YamlTree {
     const { line, col } = lines.linePos(offset);
     return `${file}:${line}:${col}`;
   };
-  const problems = document.errors.map((error) => syntaxProblem(error, at(error.pos[0])));
-  const broken = document.errors.some((error) => error.code !== 'DUPLICATE_KEY');
+  const errors: YAMLError[] = [...document.errors, ...document.warnings];
+  const problems = errors.map((error) => syntaxProblem(error, at(error.pos[0]), text));
+  const broken = errors.some((error) => error.code !== 'DUPLICATE_KEY');
   const walk = new TreeWalk(document);
   const root = broken ? null : document.contents;
   const isEmpty = root === null || (isScalar(root) && root.value === null);
   const value = isEmpty ? {} : walk.read(root, '', 0);
+  for (const offset of walk.badAliases) {
+    problems.push(problemOf('BAD_ALIAS', at(offset), 'an alias names no anchor above it'));
+  }
   if (walk.tooLarge) {
     problems.push({ where: file, key: '', message: 'must be smaller: it expands without end' });
   } else if (!isEmpty && !isMap(root)) {
@@ -80,18 +104,27 @@ export function readYaml(text: string, file: string): YamlTree {
   };
 }
 
-function syntaxProblem(error: YAMLError, where: string): ConfigProblem {
-  const hint = hints[error.code];
-  const message =
-    error.code === 'DUPLICATE_KEY'
-      ? 'a key must stand once in its block: this one is there already'
-      : `must be valid YAML: ${error.message}`;
-  return { where, key: '', message, ...(hint === undefined ? {} : { hint }) };
+function syntaxProblem(error: YAMLError, where: string, text: string): ConfigProblem {
+  if (error.code === 'DUPLICATE_KEY') {
+    const key = /^[\w.-]+/.exec(text.slice(error.pos[0]))?.[0] ?? 'a key';
+    const message = `${key} must stand once in its block: this is the second time`;
+    return { where, key: '', message, hint: 'Keep one of the two.' };
+  }
+  // What follows a colon quotes the file, where a secret may stand.
+  return problemOf(error.code, where, error.message.split(': ')[0] ?? '');
+}
+
+function problemOf(code: string, where: string, parserSays: string): ConfigProblem {
+  const { message = parserSays, hint } = explanations[code] ?? {};
+  const problem = { where, key: '', message: `must be valid YAML: ${message}` };
+  return hint === undefined ? problem : { ...problem, hint };
 }
 
 class TreeWalk {
   readonly keys = new Map<string, number>();
   readonly values = new Map<string, number>();
+  /** Offsets of aliases that name no anchor, as a password that starts with * does. */
+  readonly badAliases: number[] = [];
   tooLarge = false;
   readonly #document: Document.Parsed;
   #nodeCount = 0;
@@ -105,7 +138,9 @@ class TreeWalk {
     if (node === null || this.tooLarge) return null;
     if (path !== '' && !this.values.has(path)) this.values.set(path, node.range[0]);
     if (isAlias(node)) {
-      return this.read((node.resolve(this.#document) as ParsedNode) ?? null, path, depth + 1);
+      const target = node.resolve(this.#document) as ParsedNode | undefined;
+      if (target === undefined) this.badAliases.push(node.range[0]);
+      return this.read(target ?? null, path, depth + 1);
     }
     const below = (key: PropertyKey) => (path === '' ? String(key) : `${path}.${String(key)}`);
     if (isSeq(node)) {
