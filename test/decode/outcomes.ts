@@ -1,0 +1,90 @@
+import { coldStartIndex, dimensions } from '../../src/base/dimensions.ts';
+import { statuses } from '../../src/base/statuses.ts';
+import { type DecodeContext, decodeEvent } from '../../src/decode/decode-event.ts';
+import { EventRecord } from '../../src/decode/event-record.ts';
+import { Interner } from '../../src/decode/interner.ts';
+import { MessageDecoder } from '../../src/decode/message-decoder.ts';
+import { timingEvent } from '../../src/decode/timing-event.ts';
+import { Vocabulary } from '../../src/decode/vocabulary.ts';
+
+export const bounds = { maxDurationMs: 3_600_000, maxDimensionBytes: 256 };
+
+/** What became of one event: all that its record says, as texts, or why it was rejected. */
+export type Outcome =
+  | { readonly event: Readonly<Record<string, unknown>> }
+  | {
+      readonly reason: string;
+      readonly index: number;
+      readonly start: number;
+      readonly end: number;
+    };
+
+/** Everything a record holds, with the texts in place of the ids. */
+export function textsOf(record: EventRecord, stages: Interner, values: Interner): Outcome {
+  const event: Record<string, unknown> = {
+    tsMs: record.tsMs,
+    status: statuses[record.status],
+    totalMs: record.totalMs,
+    batchSize: record.batchSize,
+    requestBytes: record.requestBytes,
+    inputTokens: record.inputTokens,
+    concurrency: record.concurrency,
+    cacheHit: record.cacheHit,
+    traceId: record.traceId(),
+    requestId: record.requestId(),
+  };
+  dimensions.forEach((name, i) => {
+    const id = record.dimensionIds[i] as number;
+    event[name] = i === coldStartIndex ? id : values.text(id);
+  });
+  event.stages = Array.from({ length: record.stageCount }, (_, i) => [
+    stages.text(record.stageIds[i] as number),
+    record.stageMs[i],
+  ]);
+  return { event };
+}
+
+export interface TestDecoderOptions {
+  readonly stageCapacity?: number;
+  readonly valueCapacity?: number;
+  readonly maxMessageBytes?: number;
+}
+
+/** A decoder with its interners, and a sink that keeps everything. */
+export function testDecoder(options: TestDecoderOptions = {}) {
+  const { stageCapacity = 256, valueCapacity = 100_000, maxMessageBytes = 16 << 20 } = options;
+  const stages = new Interner(stageCapacity);
+  const values = new Interner(valueCapacity);
+  const decoder = new MessageDecoder({ stages, values, maxMessageBytes, ...bounds });
+  const decode = (message: Buffer | string | null) => {
+    const outcomes: Outcome[] = [];
+    const details: string[] = [];
+    const bytes = typeof message === 'string' ? Buffer.from(message) : message;
+    const count = decoder.decode(bytes, {
+      event: (record) => outcomes.push(textsOf(record, stages, values)),
+      reject: (index, reason, detail, start, end) => {
+        outcomes.push({ reason, index, start, end });
+        details.push(detail);
+      },
+    });
+    return { outcomes, details, count };
+  };
+  return { decoder, stages, values, decode };
+}
+
+/** One event by the general path alone. */
+export function generalPath() {
+  const stages = new Interner(10_000);
+  const values = new Interner(1_000_000);
+  const context: DecodeContext = {
+    contract: timingEvent(bounds),
+    stages: new Vocabulary(stages),
+    values: new Vocabulary(values),
+  };
+  const record = new EventRecord();
+  return (bytes: Buffer, start: number, end: number, index: number): Outcome => {
+    const rejection = decodeEvent(bytes, start, end, context, record);
+    if (rejection !== undefined) return { reason: rejection.reason, index, start, end };
+    return textsOf(record, stages, values);
+  };
+}
