@@ -1,14 +1,14 @@
-// Writes every file that is made from src/config/schema.ts. Reads the build: run it by
-// `npm run generate:docs`, which builds first. Tests hold that the files are current.
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// Writes every file that is made from the settings' schema and from the commands. Reads the build:
+// run it by `npm run generate:docs`, which builds first. Tests hold that the files are current.
+import { writeFileSync } from 'node:fs';
 
 const { generatedFiles } = await import('../dist/config/generated-files.js');
+const { renderCliReference } = await import('../dist/cli/render-cli-reference.js');
 
-for (const { path, text } of generatedFiles()) {
-  const file = fileURLToPath(new URL(`../${path}`, import.meta.url));
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
+for (const { path, text } of [
+  ...generatedFiles(),
+  { path: 'docs/cli.md', text: await renderCliReference() },
+]) {
+  writeFileSync(new URL(`../${path}`, import.meta.url), text);
   process.stdout.write(`${path}\n`);
 }

@@ -7,12 +7,61 @@ export interface ListedCommand {
   load(): Promise<Command>;
 }
 
-/** Every command, in the order of `tailmark --help`. A test holds names and summaries. */
+/**
+ * Every command, in the order of `tailmark --help`. A new one is a file beside this one and an
+ * entry here; a test holds that name and summary are the command's own, and docs/cli.md is made
+ * from it.
+ */
 export const commands: readonly ListedCommand[] = [
+  {
+    name: 'demo',
+    summary: 'see all of it here: broker, database, traffic, a regression, the anomaly',
+    load: async () => (await import('./demo.ts')).demo,
+  },
+  {
+    name: 'up',
+    summary: 'run a local Kafka and ClickHouse in the foreground, without Docker',
+    load: async () => (await import('./up.ts')).upCommand,
+  },
+  {
+    name: 'run',
+    summary: 'read events, keep tails, raise anomalies',
+    load: async () => (await import('./run.ts')).run,
+  },
   {
     name: 'check',
     summary: 'validate the configuration, and with --connect the servers',
     load: async () => (await import('./check.ts')).check,
+  },
+  {
+    name: 'migrate',
+    summary: 'create or update the tables in ClickHouse, and set their retention',
+    load: async () => (await import('./migrate.ts')).migrate,
+  },
+  {
+    name: 'generate',
+    summary: 'send realistic timing events, with faults to find',
+    load: async () => (await import('./generate.ts')).generateCommand,
+  },
+  {
+    name: 'replay',
+    summary: 'send recorded timing events again',
+    load: async () => (await import('./replay.ts')).replayCommand,
+  },
+  {
+    name: 'tails',
+    summary: 'print the latency tails of each model and stage over a range',
+    load: async () => (await import('./tails.ts')).tails,
+  },
+  {
+    name: 'anomalies',
+    summary: 'list anomalies, the newest first, with the stage to blame',
+    load: async () => (await import('./anomalies.ts')).anomalies,
+  },
+  {
+    name: 'verify',
+    summary: 'prove from the ledger that every event was counted exactly once',
+    load: async () => (await import('./verify.ts')).verify,
   },
   {
     name: 'doctor',

@@ -106,7 +106,13 @@ const source = z
 
 const clickhouse = z
   .strictObject({
-    url: httpUrl.default('http://127.0.0.1:8123').describe('Address of the HTTP interface.'),
+    url: httpUrl
+      .refine(
+        (url) => !/\/\/[^/]*@/.test(url),
+        'must hold no login: username and password have keys',
+      )
+      .default('http://127.0.0.1:8123')
+      .describe('Address of the HTTP interface.'),
     database: z
       .string()
       .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be letters, digits and "_"')

@@ -263,11 +263,18 @@ describe('loadConfig secrets', () => {
     ]);
   });
 
-  it('masks secrets, and logins in URLs, in what is shown', () => {
+  it('refuses a login in clickhouse.url without showing it', () => {
+    const env = { TAILMARK_CLICKHOUSE_URL: 'http://me:hunter2@db:8123' };
+    expect(problemsOf({ env }).map(({ message }) => message)).toEqual([
+      'clickhouse.url must hold no login: username and password have keys: it is "http://***@db:8123"',
+    ]);
+  });
+
+  it('masks secrets in what is shown', () => {
     const { settings } = load({
       files,
       env: {
-        TAILMARK_CLICKHOUSE_URL: 'http://me:hunter2@db:8123',
+        TAILMARK_ALERT_RUNBOOK_URL: 'https://me:hunter2@wiki.example.com/',
         TAILMARK_ALERT_WEBHOOKS: '[{"url":"https://example.com/hunter2","secret":"hunter2"}]',
         TAILMARK_KAFKA_SASL_MECHANISM: 'plain',
         TAILMARK_KAFKA_SASL_USERNAME: 'me',
@@ -275,7 +282,7 @@ describe('loadConfig secrets', () => {
       },
     });
     const shown = new Map(settings.map((setting) => [setting.key, setting.shown]));
-    expect(shown.get('clickhouse.url')).toBe('http://***@db:8123');
+    expect(shown.get('alert.runbook_url')).toBe('https://***@wiki.example.com/');
     expect(shown.get('clickhouse.password')).toBe('***');
     expect(shown.get('kafka.sasl.password')).toBe('***');
     expect(shown.get('kafka.sasl.username')).toBe('me');

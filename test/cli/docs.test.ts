@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { exitCodes } from '../../src/base/exit-codes.ts';
+import { errorCodes } from '../../src/base/operator-error.ts';
+import { commands } from '../../src/cli/commands.ts';
+import { renderCliReference } from '../../src/cli/render-cli-reference.ts';
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+describe('docs/cli.md', () => {
+  it('is current: else run npm run generate:docs', async () => {
+    expect(read('docs/cli.md')).toBe(await renderCliReference());
+  });
+
+  it('has every command, each with its examples', () => {
+    const sections = read('docs/cli.md').split(/^## /m);
+    for (const { name } of commands) {
+      const section = sections.find((text) => text.startsWith(`tailmark ${name}\n`));
+      expect(section, name).toMatch(new RegExp(`Examples:\n  tailmark ${name}`));
+    }
+  });
+
+  it('has every exit code', () => {
+    for (const [name, code] of Object.entries(exitCodes)) {
+      expect(read('docs/cli.md')).toContain(`| ${code} | ${name} | `);
+    }
+  });
+});
+
+describe('docs/errors.md', () => {
+  const sections = read('docs/errors.md').split(/^## /m).slice(1);
+
+  it('has exactly the error codes, in their order', () => {
+    expect(sections.map((section) => section.split('\n', 1)[0])).toEqual([...errorCodes]);
+  });
+
+  it('gives each an exit code, a cause and a fix', () => {
+    for (const section of sections) {
+      expect(section).toMatch(/^TAILMARK_\w+\n\nExit code (1|2|64|69|70|78)\b[^.]*\. .{20}/);
+      expect(section).toMatch(/\n\*\*Fix:\*\* .{20}/);
+    }
+  });
+});
+
+describe('commands', () => {
+  it.each(commands)('$name is listed as it calls itself', async (listed) => {
+    const command = await listed.load();
+    expect(command.name).toBe(listed.name);
+    expect(command.summary).toBe(listed.summary);
+  });
+
+  it('have names of their own', () => {
+    const names = commands.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+  });
+});
