@@ -21,6 +21,7 @@ export function createIo(): ProcessIo {
   const { stdin, stdout, stderr, env } = process;
   const abort = new AbortController();
   let isPipeClosed = false;
+  let closedPipeTimer: NodeJS.Timeout | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
     if (abort.signal.aborted && signal === 'SIGINT') process.exit(interrupted);
     abort.abort(signal);
@@ -29,7 +30,7 @@ export function createIo(): ProcessIo {
     if (error.code !== 'EPIPE') throw error;
     isPipeClosed = true;
     abort.abort('EPIPE');
-    setTimeout(() => process.exit(0), closedPipeGraceMs).unref();
+    closedPipeTimer ??= setTimeout(() => process.exit(0), closedPipeGraceMs).unref();
   };
   // Nobody is left to tell, so a closed standard error is not worth failing for.
   const onErrError = (error: NodeJS.ErrnoException) => {
@@ -55,6 +56,7 @@ export function createIo(): ProcessIo {
     ...(isTty ? { columnCount: stdout.columns } : {}),
   };
   const dispose = () => {
+    clearTimeout(closedPipeTimer);
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     stdout.off('error', onOutError);
     stderr.off('error', onErrError);

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { colorsOf } from '../../src/cli/colors.ts';
+import { createIo, wantsColor } from '../../src/cli/create-io.ts';
+
+describe('wantsColor', () => {
+  it.each([
+    [{}, true, true],
+    [{}, false, false],
+    [{ NO_COLOR: '1' }, true, false],
+    [{ NO_COLOR: '' }, true, true],
+    [{ NO_COLOR: '1', FORCE_COLOR: '1' }, true, false],
+    [{ FORCE_COLOR: '1' }, false, true],
+    [{ FORCE_COLOR: '0' }, true, false],
+    [{ TERM: 'dumb' }, true, false],
+  ])('%j on a terminal %s is %s', (env, isTty, expected) => {
+    expect(wantsColor(env, isTty)).toBe(expected);
+  });
+});
+
+describe('colorsOf', () => {
+  it('paints with colour and only then', () => {
+    expect(colorsOf({ color: true }).red('x')).toBe('\u001b[31mx\u001b[39m');
+    expect(colorsOf({ color: true }).red('')).toBe('');
+    expect(colorsOf({ color: false }).red('x')).toBe('x');
+  });
+});
+
+describe('createIo', () => {
+  it('aborts on the first signal and gives its listeners back', () => {
+    const before = process.listenerCount('SIGTERM');
+    const { io, dispose } = createIo();
+    expect(process.listenerCount('SIGTERM')).toBe(before + 1);
+    expect(io.signal.aborted).toBe(false);
+    process.emit('SIGTERM', 'SIGTERM');
+    expect(io.signal.aborted).toBe(true);
+    dispose();
+    expect(process.listenerCount('SIGTERM')).toBe(before);
+  });
+
+  it('ends quietly when the reader of standard output has gone', () => {
+    const { io, isPipeClosed, dispose } = createIo();
+    expect(isPipeClosed()).toBe(false);
+    process.stdout.emit('error', Object.assign(new Error('closed'), { code: 'EPIPE' }));
+    expect([isPipeClosed(), io.signal.aborted]).toEqual([true, true]);
+    dispose();
+  });
+});
