@@ -43,8 +43,8 @@ export async function ensureKafkaJars(options: KafkaJarsOptions): Promise<string
   const cache = cacheDir(options.env);
   const dir = join(cache, `kafka-${kafkaVersion}`);
   if (isComplete(dir)) return dir;
-  const maven = findMaven(options.env);
   await options.java(); // Maven needs it too, and says less clearly that it is missing.
+  const maven = findMaven(options.env);
   const scratch = `${dir}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
     mkdirSync(scratch, { recursive: true });

@@ -1,10 +1,11 @@
-import { openSync, renameSync, statSync } from 'node:fs';
+import { openSync, renameSync } from 'node:fs';
 
-const keptBytes = 2 * 1024 * 1024;
-
-/** Opens a program's log to append; one over 2 MiB is first put aside as `.1`. */
+/** Opens a program's log, empty; the one of the start before is kept as `.1`. */
 export function openLog(path: string): number {
-  const sizeBytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (sizeBytes > keptBytes) renameSync(path, `${path}.1`);
+  try {
+    renameSync(path, `${path}.1`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
   return openSync(path, 'a');
 }

@@ -1,0 +1,10 @@
+#!/usr/bin/env node
+// The command. In a checkout it first installs and builds what is missing, see prepare.js.
+
+import { prepare } from './prepare.js';
+
+process.exitCode = prepare();
+if (process.exitCode === 0) {
+  const { main } = await import('../dist/main.js');
+  process.exitCode = await main(process.argv.slice(2));
+}
