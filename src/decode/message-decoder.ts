@@ -5,7 +5,7 @@ import { EventRecord } from './event-record.ts';
 import { EventScanner } from './event-scanner.ts';
 import type { Interner } from './interner.ts';
 import type { RejectReason } from './reject-reasons.ts';
-import { spanEnd, spanEnds } from './span-end.ts';
+import { spanEnd } from './span-end.ts';
 import { timingEvent } from './timing-event.ts';
 import { Vocabulary } from './vocabulary.ts';
 
@@ -14,6 +14,9 @@ const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
+/** How many times over a message is searched for the ends of broken events, and some bytes. */
+const PATIENCE = 4;
+const PATIENCE_BYTES = 64 * 1024;
 
 export interface DecodeSink {
   /** One good event. The record is overwritten by the next one: copy what is kept. */
@@ -49,8 +52,11 @@ export class MessageDecoder {
   readonly #scanner: EventScanner;
   readonly #record = new EventRecord();
   #fallbackCount = 0;
-  /** Up to where brackets are known not to close, so that no run of bytes is searched for ever. */
-  #unclosedUntil = 0;
+  /**
+   * Bytes beyond its own line that broken events may still be searched for their end. Without a
+   * bound, brackets that open on every line and never close would be searched once a line.
+   */
+  #patienceBytes = 0;
   /** The newline found last. */
   #newline = -1;
 
@@ -90,7 +96,7 @@ export class MessageDecoder {
       return 1;
     }
     this.#scanner.begin(message);
-    this.#unclosedUntil = 0;
+    this.#patienceBytes = PATIENCE * end + PATIENCE_BYTES;
     this.#newline = -1;
     if (message[pos] === OPEN_BRACE) return this.#objects(message, pos, sink);
     if (message[pos] === OPEN_BRACKET) return this.#array(message, pos, sink);
@@ -109,7 +115,8 @@ export class MessageDecoder {
         rejectRemainder(index, pos, end, sink);
         return index + 1;
       }
-      const after = this.#scanner.scan(message, pos, end, this.#record);
+      const limit = this.#patienceBytes < 0 ? this.#lineEnd(message, pos) : end;
+      const after = this.#scanner.scan(message, pos, limit, this.#record);
       if (after >= 0) {
         sink.event(this.#record);
         pos = after;
@@ -128,11 +135,11 @@ export class MessageDecoder {
    */
   #doubtfulObject(message: Buffer, pos: number, index: number, sink: DecodeSink): number {
     const lineEnd = this.#lineEnd(message, pos);
-    let after = message[pos] === OPEN_BRACE ? this.#spanEnd(message, pos) : lineEnd;
-    if (after < 0) after = lineEnd;
+    let after = message[pos] === OPEN_BRACE ? this.#spanEnd(message, pos, lineEnd) : lineEnd;
     this.#fallbackCount++;
     let rejection = decodeEvent(message, pos, after, this.#context, this.#record);
     if (rejection !== undefined && after > lineEnd && !isWhole(rejection, message, pos, after)) {
+      this.#patienceBytes -= after - lineEnd;
       after = lineEnd;
       rejection = decodeEvent(message, pos, after, this.#context, this.#record);
     }
@@ -150,19 +157,17 @@ export class MessageDecoder {
     return this.#newline;
   }
 
-  /**
-   * Position after the object at `pos`, or -1. Objects within the depth limit are searched for at
-   * most once per level, so the work is bounded; a deeper one is followed to its end only as long
-   * as none before it in the message ran out unclosed.
-   */
-  #spanEnd(message: Buffer, pos: number): number {
-    const end = message.length;
-    const after = spanEnd(message, pos, end, limits.nestingDepth);
-    if (after !== spanEnds.tooDeep) return after;
-    if (pos < this.#unclosedUntil) return spanEnds.unclosed;
-    const deepAfter = spanEnd(message, pos, end, end);
-    if (deepAfter < 0) this.#unclosedUntil = end;
-    return deepAfter;
+  /** Where the object at `pos` closes, or its line's end if it does not. */
+  #spanEnd(message: Buffer, pos: number, lineEnd: number): number {
+    const end = this.#patienceBytes < 0 ? lineEnd : message.length;
+    let after = spanEnd(message, pos, end, limits.nestingDepth);
+    // One that nests too deep is still one event, if it closes at all.
+    if (after < 0 && ~after < end && message[~after] !== NEWLINE) {
+      after = spanEnd(message, pos, end, end);
+    }
+    if (after >= 0) return after;
+    this.#patienceBytes -= Math.max(0, ~after - lineEnd);
+    return lineEnd;
   }
 
   /** An array of events. Where it is broken, the rest of the message is one rejection. */
