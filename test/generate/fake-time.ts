@@ -1,0 +1,26 @@
+import type { Clock } from '../../src/base/clock.ts';
+
+/** A clock that only sleeping moves, and a record of what was slept. */
+export interface FakeTime {
+  readonly clock: Clock;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly sleeps: readonly number[];
+  nowMs: number;
+}
+
+/** @param onSleep runs before the time of each sleep passes, e.g. to abort. */
+export function fakeTime(startMs: number, onSleep?: (time: FakeTime) => void): FakeTime {
+  const sleeps: number[] = [];
+  const time: FakeTime = {
+    nowMs: startMs,
+    clock: { nowMs: () => time.nowMs },
+    sleeps,
+    async sleep(ms, signal) {
+      onSleep?.(time);
+      if (signal.aborted) return;
+      sleeps.push(ms);
+      time.nowMs += ms;
+    },
+  };
+  return time;
+}
