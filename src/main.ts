@@ -19,10 +19,10 @@ export async function main(argv: readonly string[], io?: Io): Promise<ExitCode> 
   process.on('uncaughtException', onUncaught);
   try {
     const exitCode = await runCommand(argv, own.io);
+    await own.finish();
     return own.isPipeClosed() ? exitCodes.ok : exitCode;
   } finally {
     process.off('uncaughtException', onUncaught);
-    own.dispose();
   }
 }
 

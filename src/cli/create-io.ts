@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Io } from './io.ts';
 
 /** An Io on the process's own streams, and what the process must know of its end. */
@@ -5,8 +6,8 @@ export interface ProcessIo {
   readonly io: Io;
   /** Whether the reader of standard output has gone (`tailmark tails | head`). */
   isPipeClosed(): boolean;
-  /** Gives signals and streams back. */
-  dispose(): void;
+  /** Waits until standard output has taken or refused everything, then lets the process go. */
+  finish(): Promise<void>;
 }
 
 /** How long a command may take to end once nobody reads it, milliseconds. */
@@ -27,6 +28,7 @@ export function createIo(): ProcessIo {
     abort.abort(signal);
   };
   const onOutError = (error: NodeJS.ErrnoException) => {
+    if (isPipeClosed) return;
     if (error.code !== 'EPIPE') throw error;
     isPipeClosed = true;
     abort.abort('EPIPE');
@@ -55,13 +57,16 @@ export function createIo(): ProcessIo {
     signal: abort.signal,
     ...(isTty ? { columnCount: stdout.columns } : {}),
   };
-  const dispose = () => {
+  const finish = async () => {
+    // A refused write is told after the call that wrote: who stops listening before fails on it.
+    if (!isPipeClosed) await new Promise((resolve) => stdout.write('', resolve));
+    await setImmediate();
     clearTimeout(closedPipeTimer);
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     stdout.off('error', onOutError);
     stderr.off('error', onErrError);
   };
-  return { io, isPipeClosed: () => isPipeClosed, dispose };
+  return { io, isPipeClosed: () => isPipeClosed, finish };
 }
 
 /** NO_COLOR, then FORCE_COLOR, then TERM=dumb, then whether a terminal shows it. */

@@ -26,22 +26,22 @@ describe('colorsOf', () => {
 });
 
 describe('createIo', () => {
-  it('aborts on the first signal and gives its listeners back', () => {
+  it('aborts on the first signal and gives its listeners back', async () => {
     const before = process.listenerCount('SIGTERM');
-    const { io, dispose } = createIo();
+    const { io, finish } = createIo();
     expect(process.listenerCount('SIGTERM')).toBe(before + 1);
     expect(io.signal.aborted).toBe(false);
     process.emit('SIGTERM', 'SIGTERM');
     expect(io.signal.aborted).toBe(true);
-    dispose();
+    await finish();
     expect(process.listenerCount('SIGTERM')).toBe(before);
   });
 
-  it('ends quietly when the reader of standard output has gone', () => {
-    const { io, isPipeClosed, dispose } = createIo();
+  it('ends quietly when the reader of standard output has gone', async () => {
+    const { io, isPipeClosed, finish } = createIo();
     expect(isPipeClosed()).toBe(false);
     process.stdout.emit('error', Object.assign(new Error('closed'), { code: 'EPIPE' }));
     expect([isPipeClosed(), io.signal.aborted]).toEqual([true, true]);
-    dispose();
+    await finish();
   });
 });

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+
+const main = new URL('../../dist/main.js', import.meta.url);
+
+// What only a process of its own can show. `npm test` builds dist/ first.
+describe('tailmark as a process', () => {
+  const script = `import { main } from ${JSON.stringify(main.href)};
+process.exitCode = await main(process.argv.slice(1));`;
+  const start = (argv: readonly string[]) =>
+    spawn(process.execPath, ['--input-type=module', '-e', script, '--', ...argv], {
+      env: { PATH: process.env.PATH },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+
+  it.each([
+    [['--version'], 0],
+    [['chek'], 64],
+    [['check', '--config', 'absent.yaml'], 78],
+  ])('%j exits %d', async (argv, expected) => {
+    const [exitCode] = await once(start(argv), 'exit');
+    expect(exitCode).toBe(expected);
+  });
+
+  it('ends quietly with 0 when nobody reads its output', async () => {
+    const child = start(['check', '--show']);
+    let err = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      err += text;
+    });
+    child.stdout.destroy();
+    const [exitCode] = await once(child, 'close');
+    expect([exitCode, err]).toEqual([0, '']);
+  });
+});
