@@ -8,7 +8,7 @@ const writer = new RowBinaryWriter();
 const chunk = new OpenChunk({ config, groupId: 'bench', writer }, 'bench', 0);
 const count = 300_000;
 const per = Number(process.argv[2] ?? 1);
-const messages = [...benchEvents({ seed: 1, count, perMessage: per })];
+const messages = [...benchEvents({ seed: 1, count, eventsPerMessage: per })];
 const bytes = messages.reduce((sum, message) => sum + message.length, 0);
 process.stderr.write(`${(bytes / count).toFixed(1)} bytes an event\n`);
 for (let round = 0; round < 5; round++) {

@@ -27,13 +27,15 @@ const WINDOWS_AT_ONCE = 30;
 
 /**
  * The detect role: reads windows as they become complete, in order, has the detector judge them,
- * and hands its events on. The table comes first, so that what was told is always on record; what
- * a crash left untold is told again under the same id and revision.
+ * and hands its events on, without waiting for pagers. The table comes first, so that what was told
+ * is always on record; what a crash leaves untold is told again under the same id and revision.
  */
 export class Watcher {
   readonly #options: WatcherOptions;
   readonly #store: AnomalyStore;
   readonly #detector: Detector;
+  /** Events on their way to pagers. */
+  readonly #untold = new Set<Promise<unknown>>();
   /** Start of the first window that is not judged. */
   #judgedUntilMs: number | undefined;
 
@@ -83,7 +85,15 @@ export class Watcher {
     if (fromMs === undefined || fromMs >= completeMs) return;
     await this.#eachWindow(fromMs, completeMs, (windows, startMs) => this.#judge(windows, startMs));
     this.#judgedUntilMs = completeMs;
-    await this.#store.setJudgedUntilMs(groupId, completeMs);
+    // Written down only when all is told: what a crash leaves untold is judged, and told, again.
+    if (this.#untold.size === 0) await this.#store.setJudgedUntilMs(groupId, completeMs);
+  }
+
+  /** Resolves when every event so far has been delivered or given up, and that is on record. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#untold);
+    if (this.#judgedUntilMs === undefined) return;
+    await this.#store.setJudgedUntilMs(this.#options.groupId, this.#judgedUntilMs);
   }
 
   async #judge(windows: readonly SeriesWindow[], startMs: number): Promise<void> {
@@ -103,7 +113,10 @@ export class Watcher {
       { anomaly: event.id, state: event.state, severity: event.severity, stage: event.stage },
       event.summary,
     );
-    await dispatcher.dispatch(told);
+    const untold: Promise<unknown> = dispatcher
+      .dispatch(told)
+      .finally(() => this.#untold.delete(untold));
+    this.#untold.add(untold);
   }
 
   /** Calls back per window start in [fromMs, toMs), in order, also for those without any series. */

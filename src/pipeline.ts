@@ -1,0 +1,118 @@
+import { AlertDispatcher } from './alert/alert-dispatcher.ts';
+import { openAlertTargets } from './alert/open-alert-targets.ts';
+import type { Logger } from './base/log.ts';
+import { createMetrics, type Metrics } from './base/metrics.ts';
+import type { Config } from './config/schema.ts';
+import { Ingester, instanceName } from './ingest/ingester.ts';
+import { startHttpServer } from './serve/http-server.ts';
+import { ClickHouseChunkStore } from './sink/chunk-store.ts';
+import { openClickHouse } from './sink/clickhouse.ts';
+import { requireSchema } from './sink/require-schema.ts';
+import { openKafkaPublisher } from './source/kafka-publisher.ts';
+import { ensureTopics } from './source/kafka-topics.ts';
+import { openSource } from './source/open-source.ts';
+import type { Publisher } from './source/publisher.ts';
+import { WatchLoop } from './watch/watch-loop.ts';
+import { Watcher } from './watch/watcher.ts';
+
+/** What a process does: any of them, each scalable alone. */
+export const roles = ['ingest', 'detect', 'serve'] as const;
+export type Role = (typeof roles)[number];
+
+export interface PipelineOptions {
+  readonly roles: readonly Role[];
+  readonly stdin: NodeJS.ReadableStream;
+  readonly log: Logger;
+  /** @default a set of its own */
+  readonly metrics?: Metrics;
+}
+
+export interface Pipeline {
+  /** Address of /healthz, /readyz and /metrics; undefined without the role `serve`. */
+  readonly url: string | undefined;
+  /** Resolves at the end of a source that has one; rejects when the work cannot go on. */
+  readonly done: Promise<void>;
+  /** Stores what was read, judges what is complete, gives everything back. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The whole flow:
+ *
+ *     source ─> decode ─> window + sketch ─> sink ─> ClickHouse      ingest: Ingester
+ *     ClickHouse ─> baseline ─> detect ─> alert ─> Kafka, webhooks   detect: Watcher
+ *     /healthz  /readyz  /metrics                                    serve
+ *
+ * @throws OperatorError when a server, topic or table it needs is not there.
+ */
+export async function startPipeline(config: Config, options: PipelineOptions): Promise<Pipeline> {
+  const { log, stdin, metrics = createMetrics() } = options;
+  const has = (role: Role) => options.roles.includes(role);
+  const nowMs = () => Date.now();
+  /** Undoes what was begun, the last first. */
+  const undo: (() => Promise<void>)[] = [];
+  const stop = async () => {
+    for (const step of undo.splice(0).reverse()) await step();
+  };
+  try {
+    const client = openClickHouse(config.clickhouse);
+    undo.push(() => client.close());
+    await requireSchema(client, config.clickhouse);
+    const publisher = config.source.type === 'kafka' ? await openTopics(config) : undefined;
+    if (publisher !== undefined) undo.push(() => publisher.close());
+    const source = openSource(config, { stdin, nowMs: nowMs(), log });
+    const ends: Promise<void>[] = [];
+
+    let watch: WatchLoop | undefined;
+    if (has('detect')) {
+      const dispatcher = new AlertDispatcher({
+        targets: openAlertTargets(config.alert, publisher),
+        onFailure: ({ target, error }, event) => {
+          metrics.alertsFailed.inc({ target });
+          log.error(
+            { target, anomaly: event.id, err: error.message },
+            'an event was not delivered',
+          );
+        },
+      });
+      const { groupId } = source;
+      const watcher = new Watcher({ config, groupId, client, dispatcher, log, metrics, nowMs });
+      const loop = new WatchLoop(watcher, { intervalMs: config.detect.interval, log });
+      await loop.start();
+      undo.push(() => loop.stop());
+      watch = loop;
+    }
+
+    if (has('ingest')) {
+      const store = new ClickHouseChunkStore(client, instanceName());
+      const ingester = new Ingester({ config, source, store, publisher, log, metrics });
+      await ingester.start();
+      undo.push(() => ingester.drain());
+      ends.push(source.done, ingester.failed);
+    }
+
+    let url: string | undefined;
+    if (has('serve')) {
+      const health = { problems: () => watch?.problems() ?? [] };
+      const http = await startHttpServer(config.http.listen, metrics, health);
+      undo.push(() => http.close());
+      url = http.url;
+    }
+    const done = ends.length === 0 ? new Promise<void>(() => undefined) : Promise.race(ends);
+    done.catch(() => undefined);
+    return { url, done, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** A publisher, and the topics that are ours to write to. */
+async function openTopics(config: Config): Promise<Publisher> {
+  const { topics, dead_letter_suffix } = config.kafka;
+  await ensureTopics(config.kafka, [
+    ...topics.map((topic) => ({ topic: `${topic}${dead_letter_suffix}` })),
+    { topic: config.alert.topic },
+  ]);
+  return openKafkaPublisher(config.kafka);
+}

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import type { Config } from '../config/schema.ts';
+import { createKafkaClient, kafkaError } from './kafka-client.ts';
+
+/** A message as it stands in a topic. */
+export interface TopicMessage {
+  readonly partition: number;
+  readonly offset: number;
+  readonly timestampMs: number;
+  readonly key: string | undefined;
+  readonly value: Buffer | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface FollowedTopic {
+  /** Ends the reading; nothing is committed. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Reads a topic from its beginning, for looking on: in a group of its own that commits nothing.
+ *
+ * @throws OperatorError when the cluster or the topic is not there.
+ */
+export async function followTopic(
+  config: Config['kafka'],
+  topic: string,
+  onMessage: (message: TopicMessage) => void,
+): Promise<FollowedTopic> {
+  const consumer = createKafkaClient(config, { retries: 3 }).consumer({
+    groupId: `${config.client_id}-follow-${randomUUID()}`,
+    allowAutoTopicCreation: false,
+    maxWaitTimeInMs: 250,
+  });
+  try {
+    await consumer.connect();
+    await consumer.subscribe({ topics: [topic], fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      eachMessage: async ({ partition, message }) => {
+        const headers: Record<string, string> = {};
+        for (const [name, value] of Object.entries(message.headers ?? {})) {
+          headers[name] = String(value);
+        }
+        onMessage({
+          partition,
+          offset: Number(message.offset),
+          timestampMs: Number(message.timestamp),
+          key: message.key?.toString(),
+          value: message.value,
+          headers,
+        });
+      },
+    });
+  } catch (error) {
+    await consumer.disconnect().catch(() => undefined);
+    throw kafkaError(error, `read topic ${topic}`, config);
+  }
+  return { stop: () => consumer.disconnect() };
+}
