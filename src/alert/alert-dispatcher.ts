@@ -55,14 +55,14 @@ export class AlertDispatcher {
   }
 
   async #dispatch(event: AnomalyEvent): Promise<DispatchOutcome> {
+    const errors = await Promise.all(this.#lanes.map((lane) => lane.deliver(event)));
     const delivered: string[] = [];
     const failed: AlertFailure[] = [];
-    const attempts = this.#lanes.map(async (lane) => {
-      const error = await lane.deliver(event);
+    this.#lanes.forEach((lane, i) => {
+      const error = errors[i];
       if (error === undefined) delivered.push(lane.name);
       else failed.push({ target: lane.name, error });
     });
-    await Promise.all(attempts);
     this.#failures += failed.length;
     for (const failure of failed) this.#onFailure(failure, event);
     return { delivered, failed };

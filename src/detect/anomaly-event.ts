@@ -6,7 +6,7 @@ const share = z.number();
 
 const evidence = z
   .strictObject({
-    test: z.literal('beta-binomial').describe('Upper tail of the count of exceedances.'),
+    test: z.literal('exceedances').describe('Upper tail of the over-dispersed count.'),
     p_value: z.number().min(0).max(1).describe('Chance of so many exceedances on a usual day.'),
     alpha: z.number().min(0).max(1).describe('What p_value had to be at most.'),
     windows: z.int().min(1).describe('Consecutive windows that were added up.'),

@@ -115,7 +115,7 @@ function evidenceOf(
   usual: StageReference | undefined,
 ): AnomalyEvent['evidence'] {
   return {
-    test: 'beta-binomial',
+    test: 'exceedances',
     p_value: Math.max(Math.exp(verdict.logP), smallestP),
     alpha: Math.exp(verdict.logLevel),
     windows: verdict.windows,

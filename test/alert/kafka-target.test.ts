@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { KafkaTarget } from '../../src/alert/kafka-target.ts';
+import type { OutgoingMessage } from '../../src/source/publisher.ts';
+import { anomalyFixture } from '../detect/anomaly-fixture.ts';
+
+it('KafkaTarget publishes one binary-mode CloudEvent under the dedup key', async () => {
+  const published: { topic: string; messages: readonly OutgoingMessage[] }[] = [];
+  const target = new KafkaTarget(
+    {
+      publish: async (topic, messages) => void published.push({ topic, messages }),
+      close: async () => undefined,
+    },
+    'anomalies.v1',
+  );
+  const event = anomalyFixture();
+  await target.deliver(event);
+  expect(target.name).toBe('kafka anomalies.v1');
+  expect(published).toEqual([
+    {
+      topic: 'anomalies.v1',
+      messages: [
+        {
+          key: event.dedup_key,
+          value: JSON.stringify(event),
+          headers: {
+            'content-type': 'application/json',
+            ce_specversion: '1.0',
+            ce_id: `${event.id}-1`,
+            ce_source: 'tailmark',
+            ce_type: 'io.tailmark.anomaly.opened.v1',
+            ce_time: event.emitted_at,
+            ce_subject: event.dedup_key,
+          },
+        },
+      ],
+    },
+  ]);
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import type { StageSummary } from '../../src/baseline/series-window.ts';
+import { StageBaseline } from '../../src/baseline/stage-baseline.ts';
+import { TDigest } from '../../src/sketch/t-digest.ts';
+
+const windowMs = 10_000;
+const baselineMs = 160_000;
+
+function summary(ms: number): StageSummary {
+  const bands = { bands: [ms], amounts: [1] };
+  const counts = { requests: 1, errors: 0, timeouts: 0, cancelled: 0 };
+  const digest = TDigest.fromValues([ms]);
+  return {
+    stage: 'total',
+    ...counts,
+    sumMs: ms,
+    minMs: ms,
+    maxMs: ms,
+    digest,
+    bands,
+    bandsMs: bands,
+  };
+}
+
+function learn(baseline: StageBaseline, from: number, to: number): void {
+  for (let i = from; i <= to; i++) baseline.learn(i * windowMs, summary(i));
+}
+
+describe('StageBaseline', () => {
+  it('has no reference before the first window', () => {
+    expect(new StageBaseline(baselineMs, windowMs).reference()).toBeUndefined();
+  });
+
+  it('merges digests and bands of the windows it has', () => {
+    const baseline = new StageBaseline(baselineMs, windowMs);
+    learn(baseline, 0, 5);
+    const reference = baseline.reference();
+    expect(reference?.digest.count).toBe(6);
+    expect(reference?.bands).toEqual({ bands: [0, 1, 2, 3, 4, 5], amounts: [1, 1, 1, 1, 1, 1] });
+    expect(reference).toMatchObject({ windows: 6, fromMs: 0, toMs: 60_000 });
+  });
+
+  it('keeps the same reference until six windows later', () => {
+    const baseline = new StageBaseline(baselineMs, windowMs);
+    learn(baseline, 0, 6);
+    const reference = baseline.reference();
+    learn(baseline, 7, 11);
+    expect(baseline.reference()).toBe(reference);
+    learn(baseline, 12, 12);
+    expect(baseline.reference()?.windows).toBe(13);
+  });
+
+  it('drops blocks of two windows once they lie a baseline back', () => {
+    const baseline = new StageBaseline(baselineMs, windowMs);
+    learn(baseline, 0, 18);
+    // Window 18 keeps what ends after window 2: blocks 2-3 to 18-19.
+    expect(baseline.windows).toBe(17);
+    expect(baseline.reference()?.bands.bands[0]).toBe(2);
+  });
+
+  it('holds the same reference when it learns only the last baseline of windows', () => {
+    const long = new StageBaseline(baselineMs, windowMs);
+    const short = new StageBaseline(baselineMs, windowMs);
+    learn(long, 0, 60);
+    learn(short, 40, 60);
+    expect(short.reference()).toEqual(long.reference());
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { SeriesWindow } from '../../src/baseline/series-window.ts';
+import { Detector } from '../../src/detect/detector.ts';
+import { detectOptions, runScenario } from '../scenarios/run-scenario.ts';
+import { scenarioSchema } from '../scenarios/scenario-schema.ts';
+import { scenarioWindows } from '../scenarios/scenario-windows.ts';
+import { anomalyFixture } from './anomaly-fixture.ts';
+
+const options = detectOptions({ baseline: '10m' });
+const scenario = scenarioSchema.parse({
+  title: '',
+  seed: 31,
+  windows: 130,
+  series: [
+    { model: 'a', requests: 300, stages: { forward: { median_ms: 50, sigma: 0.3 } } },
+    { model: 'b', requests: 300, stages: { forward: { median_ms: 50, sigma: 0.3 } } },
+  ],
+  faults: [0, 1].map((series) => ({
+    series,
+    windows: [100, 119],
+    stage: 'forward',
+    factor: 4,
+    share: 0.5,
+  })),
+  expect: [],
+});
+const windows = scenarioWindows(scenario, options.window);
+const told = runScenario(windows, options);
+
+describe('Detector', () => {
+  it('refuses windows of two starts, or of another length, as bugs of ours', () => {
+    const [first, second] = [windows[0] as SeriesWindow[], windows[1] as SeriesWindow[]];
+    const mixed = [first[0] as SeriesWindow, second[1] as SeriesWindow];
+    expect(() => new Detector(options).observe(mixed, 0)).toThrow('BUG: a window of 10000 ms');
+    const minutes = detectOptions({ window: '1m' });
+    expect(() => new Detector(minutes).observe(first, 0)).toThrow('BUG: a window of 10000 ms');
+  });
+
+  it('refuses to restore what is resolved', () => {
+    const resolved = anomalyFixture({ state: 'resolved' });
+    expect(() => new Detector(options).restore([resolved])).toThrow('nothing to restore');
+  });
+
+  it('opens and resolves one anomaly for each series, with one group', () => {
+    const outline = told.map(({ event }) => [event.model, event.state]);
+    expect(outline).toEqual([
+      ['a', 'opened'],
+      ['b', 'opened'],
+      ['a', 'resolved'],
+      ['b', 'resolved'],
+    ]);
+    expect(new Set(told.map(({ event }) => event.dedup_key)).size).toBe(2);
+  });
+
+  it('gives the same events whatever the order of the series in a window', () => {
+    const turned = windows.map((present) => [...present].reverse());
+    expect(runScenario(turned, options)).toEqual(told);
+  });
+
+  it('ignores a window it has judged already', () => {
+    const twice = windows.flatMap((present) => [present, present]);
+    const detector = new Detector(options);
+    const events = twice.flatMap((present) => {
+      const startMs = present[0]?.windowStartMs ?? 0;
+      return detector.observe(present, startMs + 12_000);
+    });
+    expect(events).toEqual(told.map(({ event }) => event));
+  });
+
+  it('lists what is open, and counts series and tests', () => {
+    const detector = new Detector(options);
+    for (const present of windows.slice(0, 110)) detector.observe(present, 0);
+    expect(detector.open.map((event) => event.model)).toEqual(['a', 'b']);
+    expect(detector.stats).toMatchObject({ series: 2, tests: 8, windowsBeyondLimit: 0 });
+    expect(detector.stats.alpha * 60_480 * 8 * 4).toBeCloseTo(1, 9);
+  });
+
+  it('tells nothing while it warms up, and nothing twice after', () => {
+    const detector = new Detector(options);
+    const opened = told.slice(0, 2).map(({ event }) => event);
+    detector.restore(opened);
+    for (const present of windows.slice(0, 110)) detector.warmUp(present);
+    expect(detector.open).toEqual(opened);
+    expect(detector.observe(windows[110] as SeriesWindow[], 0)).toEqual([]);
+  });
+
+  it('tells an anomaly that history shows but the table does not know, while it lasts', () => {
+    const lasting = new Detector(options);
+    for (const present of windows.slice(0, 110)) lasting.warmUp(present);
+    const late = lasting.observe(windows[110] as SeriesWindow[], 7);
+    expect(late.map((event) => [event.model, event.state])).toEqual([
+      ['a', 'opened'],
+      ['b', 'opened'],
+    ]);
+    expect(late[0]?.detected_at).toBe(new Date(7).toISOString());
+    const over = new Detector(options);
+    for (const present of windows.slice(0, 120)) over.warmUp(present);
+    expect(windows.slice(120).flatMap((present) => over.observe(present, 7))).toEqual([]);
+  });
+
+  it('resolves a restored anomaly once, even without any history', () => {
+    const detector = new Detector(options);
+    detector.restore(told.slice(0, 2).map(({ event }) => event));
+    const events = windows.slice(110).flatMap((present) => detector.observe(present, 7));
+    expect(events.map((event) => [event.model, event.state, event.revision])).toEqual([
+      ['a', 'resolved', 2],
+      ['b', 'resolved', 2],
+    ]);
+    expect(detector.open).toEqual([]);
+  });
+
+  it('forgets a series that is gone for a baseline', () => {
+    const detector = new Detector(options);
+    const only = (present: SeriesWindow[]) => present.filter(({ series }) => series.model === 'a');
+    detector.observe(windows[0] as SeriesWindow[], 0);
+    for (const present of windows.slice(1, 61)) detector.observe(only(present), 0);
+    expect(detector.stats.series).toBe(2);
+    detector.observe(only(windows[61] as SeriesWindow[]), 0);
+    expect(detector.stats.series).toBe(1);
+  });
+});

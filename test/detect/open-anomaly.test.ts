@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import type { AnomalyEvent } from '../../src/detect/anomaly-event.ts';
+import { OpenAnomaly } from '../../src/detect/open-anomaly.ts';
+import { TDigest } from '../../src/sketch/t-digest.ts';
+import { detectOptions } from '../scenarios/run-scenario.ts';
+import { anomalyFixture } from './anomaly-fixture.ts';
+
+const options = detectOptions();
+const openedMs = Date.parse(anomalyFixture().emitted_at);
+const minuteMs = 60_000;
+
+function anomaly(changed: Partial<AnomalyEvent> = {}, quietNeeded = 3): OpenAnomaly {
+  return new OpenAnomaly(anomalyFixture(changed), options, true, quietNeeded);
+}
+
+/** A window of 1000 requests whose slowest 2 % take `tailMs`. */
+function stage(tailMs: number, requests = 1000) {
+  const values = Array.from({ length: requests }, (_, i) => (i % 50 === 0 ? tailMs : 50));
+  const bands = { bands: [], amounts: [] };
+  const counts = { requests, errors: 0, timeouts: 0, cancelled: 0, sumMs: 0, minMs: 0, maxMs: 0 };
+  const digest = TDigest.fromValues(values);
+  return { stage: 'total', ...counts, digest, bands, bandsMs: bands };
+}
+
+describe('OpenAnomaly', () => {
+  it('is over after as many quiet windows in a row as it needs', () => {
+    const open = anomaly();
+    const tails = [400, 60, 60, 400, 60, 60, 60, 60];
+    const over = tails.map((tailMs, i) => {
+      open.follow(i * 10_000, stage(tailMs), false);
+      return open.isOver;
+    });
+    // It looks at two windows at once, so a slow one is heard for one window more.
+    expect(over).toEqual([false, false, false, false, false, false, false, true]);
+  });
+
+  it('goes on above half of the least effect, though it would not open there', () => {
+    // Baseline 121 ms: opens at 157.3 ms, goes on above 139.15 ms.
+    expect(anomaly().follow(0, stage(145), false)).toBe('loud');
+    expect(anomaly().follow(0, stage(60), false)).toBe('quiet');
+  });
+
+  it('goes on while another test of the series is out', () => {
+    expect(anomaly().follow(0, stage(60), true)).toBe('loud');
+  });
+
+  it('does not judge windows of too few requests, and counts its silence from the last judged', () => {
+    const open = anomaly();
+    expect(open.follow(0, stage(400), false)).toBe('loud');
+    expect(open.follow(10_000, stage(60, 99), false)).toBeUndefined();
+    expect(open.follow(20_000, undefined, false)).toBeUndefined();
+    expect(open.silentMs(30_000)).toBe(30_000);
+  });
+
+  it('tells at once that it has become critical, and never that it is less', () => {
+    const open = anomaly({ severity: 'warning' });
+    const measured = anomalyFixture({ severity: 'critical', ratio: 4 });
+    const event = open.update(measured, 'worse', openedMs + 1);
+    expect(event).toMatchObject({ state: 'updated', revision: 2, severity: 'critical', ratio: 4 });
+    const calmer = anomalyFixture({ severity: 'warning', ratio: 6 });
+    const later = open.update(calmer, 'other', openedMs + 10 * minuteMs);
+    expect(later).toMatchObject({ revision: 3, severity: 'critical', ratio: 6 });
+  });
+
+  it('tells growth by half, five minutes after the last event at the earliest', () => {
+    const open = anomaly({ ratio: 2 });
+    const grown = anomalyFixture({ ratio: 3 });
+    expect(open.update(grown, '', openedMs + 5 * minuteMs - 1)).toBeUndefined();
+    expect(
+      open.update(anomalyFixture({ ratio: 2.9 }), '', openedMs + minuteMs * 6),
+    ).toBeUndefined();
+    expect(open.update(grown, '', openedMs + 5 * minuteMs)?.revision).toBe(2);
+  });
+
+  it('tells another culprit when it explains half in two windows in a row', () => {
+    const open = anomaly();
+    const culprit = (share: number) => {
+      const blame = [{ stage: 'queue', excess_ms: 100, share }];
+      return anomalyFixture({ stage: 'queue', blame });
+    };
+    const atMs = openedMs + 10 * minuteMs;
+    expect(open.update(culprit(0.9), '', atMs)).toBeUndefined();
+    expect(open.update(culprit(0.4), '', atMs)).toBeUndefined();
+    expect(open.update(culprit(0.9), '', atMs)).toBeUndefined();
+    expect(open.update(culprit(0.9), '', atMs)).toMatchObject({ stage: 'queue', revision: 2 });
+  });
+
+  it('says in its last event why it ended', () => {
+    const at = openedMs + minuteMs;
+    const subject = 'p99 of ranker (search, eu-west-1)';
+    expect(anomaly().resolve('recovered', at, 123.4)).toMatchObject({
+      state: 'resolved',
+      revision: 2,
+      resolution: 'recovered',
+      resolved_at: new Date(at).toISOString(),
+      summary: `${subject} has recovered: 123 ms, usual are 121 ms`,
+    });
+    expect(anomaly().resolve('no_traffic', at, undefined).summary).toBe(
+      `${subject} has too little traffic to judge any more`,
+    );
+    expect(anomaly().resolve('adopted', at, 400).summary).toBe(
+      `${subject} has stayed up and is the new usual: 400 ms, before it was 121 ms`,
+    );
+  });
+});

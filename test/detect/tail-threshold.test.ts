@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { effectBounds, tailThreshold } from '../../src/detect/tail-threshold.ts';
+import { TDigest } from '../../src/sketch/t-digest.ts';
+
+const options = { min_effect_ratio: 1.4, min_effect_ms: 10 };
+
+describe('tailThreshold', () => {
+  it('reads the quantile and what lies above it from the same digest', () => {
+    const digest = TDigest.fromValues(Array.from({ length: 1000 }, (_, i) => i + 1));
+    const { usualMs, usualShare } = tailThreshold(digest, 0.95, options);
+    expect(Math.abs(usualMs - 950)).toBeLessThan(2);
+    expect(usualShare).toBe(1 - digest.cdf(usualMs));
+  });
+
+  it('takes a quarter of the tail as usual where ties leave nothing above', () => {
+    const digest = TDigest.fromValues(new Array(1000).fill(30));
+    expect(tailThreshold(digest, 0.99, options).usualShare).toBeCloseTo(0.0025, 12);
+  });
+});
+
+describe('effectBounds', () => {
+  it('needs both the ratio and the milliseconds, and half of each to go on', () => {
+    expect(effectBounds(10, options)).toEqual({ effectMs: 20, halfEffectMs: 15 });
+    expect(effectBounds(100, options)).toEqual({ effectMs: 140, halfEffectMs: 120 });
+  });
+});
