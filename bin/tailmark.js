@@ -7,4 +7,6 @@ process.exitCode = prepare();
 if (process.exitCode === 0) {
   const { main } = await import('../dist/main.js');
   process.exitCode = await main(process.argv.slice(2));
+  // A failed command may leave a socket or timer behind, which must not keep the process alive.
+  setTimeout(() => process.exit(), 1_000).unref();
 }
