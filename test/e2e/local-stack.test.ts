@@ -22,7 +22,7 @@ interface Endpoints {
 }
 
 const bin = fileURLToPath(new URL('../../bin/tailmark.js', import.meta.url));
-const stopDeadlineMs = 15_000;
+const stopDeadlineMs = 30_000;
 let dir: string;
 let child: ChildProcess | undefined;
 let stack: LocalStack | undefined;
