@@ -56,7 +56,10 @@ export class BandPool {
   /** Adds `amount` (requests, or milliseconds) to a band of a slot. */
   add(slot: number, band: number, amount: number): void {
     const index = band - bandRange.lowest;
-    invariant(slot >>> 0 < this.#slotCount && index >>> 0 < bandRange.count, 'no such band cell');
+    invariant(
+      slot >= 0 && slot < this.#slotCount && index >= 0 && index < bandRange.count,
+      'no such band cell',
+    );
     const table = this.#tables[(slot / slotsPerSlab) | 0] as Int32Array;
     const entry = (slot & (slotsPerSlab - 1)) * tableEntries + (index >>> 4);
     let page = table[entry] as number;
@@ -74,7 +77,7 @@ export class BandPool {
    * whose amount is 0 are left out. Both arrays need room for `bandRange.count` (208).
    */
   read(slot: number, bands: Int16Array, amounts: Float64Array): number {
-    invariant(slot >>> 0 < this.#slotCount, `no such band slot: ${slot}`);
+    invariant(slot >= 0 && slot < this.#slotCount, `no such band slot: ${slot}`);
     const table = this.#tables[Math.floor(slot / slotsPerSlab)] as Int32Array;
     const start = (slot % slotsPerSlab) * tableEntries;
     let n = 0;

@@ -89,7 +89,7 @@ export class SketchPool {
 
   /** Adds a duration, finite and >= 0, in milliseconds. Hot: about 10 ns, nothing allocated. */
   add(slot: number, valueMs: number): void {
-    invariant(slot >>> 0 < this.#slotCount, 'no such sketch slot');
+    invariant(slot >= 0 && slot < this.#slotCount, 'no such sketch slot');
     const slots = this.#slots[(slot / slotsPerSlab) | 0] as Float64Array;
     const at = (slot & (slotsPerSlab - 1)) * slotDoubles;
     const requests = slots[at] as number;
@@ -148,7 +148,7 @@ export class SketchPool {
   }
 
   #read(slot: number, field: number): number {
-    invariant(slot >>> 0 < this.#slotCount, `no such sketch slot: ${slot}`);
+    invariant(slot >= 0 && slot < this.#slotCount, `no such sketch slot: ${slot}`);
     const slots = this.#slots[Math.floor(slot / slotsPerSlab)] as Float64Array;
     return slots[(slot % slotsPerSlab) * slotDoubles + field] as number;
   }

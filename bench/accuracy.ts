@@ -1,0 +1,108 @@
+import { TDigest as NpmDigest } from 'tdigest';
+import { TDigest } from '../src/sketch/t-digest.ts';
+import { clickhouseMerge } from '../test/sketch/clickhouse-merge.ts';
+import { distributionNames, drawDistribution } from '../test/sketch/distributions.ts';
+import { poolDigest } from '../test/sketch/pool-digest.ts';
+import { seededRandom } from '../test/sketch/seeded-random.ts';
+import { type WorstError, worstError } from '../test/sketch/worst-error.ts';
+
+// Writes the tables of docs/accuracy.md to standard output: the same numbers at every run.
+// Build it, with what it imports, by tsconfig.build.json's options and rootDir at the repository.
+
+const seeds = [1, 2, 3];
+
+/** The npm digest at its defaults, its shuffling seeded; merging pushes centroids as weighted points. */
+function npmDigest(values: Float64Array, parts: number): NpmDigest {
+  const whole = new NpmDigest();
+  if (parts === 1) {
+    for (const value of values) whole.push(value);
+  } else {
+    const size = values.length / parts;
+    for (let i = 0; i < parts; i++) {
+      const part = new NpmDigest();
+      for (const value of values.subarray(i * size, (i + 1) * size)) part.push(value);
+      whole.push_centroid(part.toArray());
+    }
+  }
+  whole.compress();
+  return whole;
+}
+
+function percent(part: number): string {
+  return `${(100 * part).toFixed(2)} %`;
+}
+
+function worstOf(errors: readonly WorstError[]): WorstError {
+  return {
+    value: Math.max(...errors.map(({ value }) => value)),
+    rank: Math.max(...errors.map(({ rank }) => rank)),
+    score: Math.max(...errors.map(({ score }) => score)),
+  };
+}
+
+function cells(errors: readonly WorstError[], sizes: readonly number[]): string {
+  const { value, rank, score } = worstOf(errors);
+  return `${Math.max(...sizes)} | ${percent(value)} | ${percent(rank)} | ${score.toFixed(2)}`;
+}
+
+function header(names: readonly string[]): string {
+  const titles = names.map((name) => ` ${name}: centroids | value | rank | score |`).join('');
+  return `| distribution |${titles}\n|---|${'---:|'.repeat(4 * names.length)}`;
+}
+
+function singleRow(name: string, count: number): string {
+  const ours: WorstError[] = [];
+  const npm: WorstError[] = [];
+  const [ourSizes, npmSizes]: [number[], number[]] = [[], []];
+  for (const seed of seeds) {
+    const values = drawDistribution(name, count, seed);
+    const digest = poolDigest(values);
+    const peer = npmDigest(values, 1);
+    values.sort();
+    ours.push(worstError(values, (q) => digest.quantile(q)));
+    npm.push(worstError(values, (q) => peer.percentile(q) ?? Number.NaN));
+    ourSizes.push(digest.size);
+    npmSizes.push(peer.size());
+  }
+  return `| ${name} | ${cells(ours, ourSizes)} | ${cells(npm, npmSizes)} |`;
+}
+
+function mergedRow(name: string, count: number): string {
+  const [ours, server, npm]: [WorstError[], WorstError[], WorstError[]] = [[], [], []];
+  const [ourSizes, serverSizes, npmSizes]: [number[], number[], number[]] = [[], [], []];
+  const size = count / 1000;
+  for (const seed of seeds) {
+    const values = drawDistribution(name, count, seed);
+    const parts = Array.from({ length: 1000 }, (_, i) =>
+      poolDigest(values.subarray(i * size, (i + 1) * size)),
+    );
+    const merged = TDigest.merge(parts);
+    const read = clickhouseMerge(parts);
+    const peer = npmDigest(values, 1000);
+    values.sort();
+    ours.push(worstError(values, (q) => merged.quantile(q)));
+    server.push(worstError(values, (q) => read.quantile(q)));
+    npm.push(worstError(values, (q) => peer.percentile(q) ?? Number.NaN));
+    ourSizes.push(merged.size);
+    serverSizes.push(read.size);
+    npmSizes.push(peer.size());
+  }
+  return `| ${name} | ${cells(ours, ourSizes)} | ${cells(server, serverSizes)} | ${cells(npm, npmSizes)} |`;
+}
+
+Math.random = seededRandom(99);
+const lines: string[] = [];
+for (const count of [5_000, 100_000]) {
+  lines.push(`### One state of ${count.toLocaleString('en')} values`, '');
+  lines.push(header(['tailmark state', 'npm tdigest']));
+  for (const name of distributionNames) lines.push(singleRow(name, count));
+  lines.push('');
+}
+for (const count of [100_000, 1_000_000]) {
+  const each = (count / 1000).toLocaleString('en');
+  lines.push(`### 1,000 states of ${each} values, merged`, '');
+  lines.push(header(['TDigest.merge', "ClickHouse's rule", 'npm tdigest']));
+  for (const name of distributionNames) lines.push(mergedRow(name, count));
+  lines.push('');
+}
+process.stdout.write(lines.join('\n'));

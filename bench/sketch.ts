@@ -1,0 +1,132 @@
+import { execFileSync } from 'node:child_process';
+import { cpus } from 'node:os';
+import { TDigest as NpmDigest } from 'tdigest';
+import { bandOf } from '../src/sketch/band.ts';
+import { BandPool } from '../src/sketch/band-pool.ts';
+import { SketchPool } from '../src/sketch/sketch-pool.ts';
+import { TDigest } from '../src/sketch/t-digest.ts';
+import { drawDistribution } from '../test/sketch/distributions.ts';
+import { seededRandom } from '../test/sketch/seeded-random.ts';
+
+// What adding a duration costs, beside npm tdigest; reading and merging ours. Prints one JSON
+// document: nanoseconds an operation, median and spread over rounds run alternately.
+
+const count = 200_000;
+const rounds = 9;
+const values = drawDistribution('lognormal', count, 1);
+const means = new Float64Array(51);
+const weights = new Float64Array(51);
+const pool = new SketchPool();
+const bands = new BandPool();
+
+function addOurs(slots: number): void {
+  pool.reset();
+  for (let slot = 0; slot < slots; slot++) pool.allocate();
+  for (let i = 0; i < count; i++) pool.add(i % slots, values[i] as number);
+}
+
+function addBands(): void {
+  bands.reset();
+  const slot = bands.allocate();
+  for (let i = 0; i < count; i++) bands.add(slot, bandOf(values[i] as number), 1);
+}
+
+function addNpm(): NpmDigest {
+  const digest = new NpmDigest();
+  for (let i = 0; i < count; i++) digest.push(values[i] as number);
+  return digest;
+}
+
+function readSlots(slots: number): TDigest[] {
+  return Array.from({ length: slots }, (_, slot) =>
+    TDigest.fromCentroids(means, weights, pool.centroids(slot, means, weights)),
+  );
+}
+
+/** Both must answer alike before either is timed. */
+function checkAgreement(): void {
+  addOurs(1);
+  const [ours] = readSlots(1);
+  const npm = addNpm();
+  const sorted = values.slice().sort();
+  for (const q of [0.5, 0.9, 0.99]) {
+    const exact = sorted[Math.ceil(q * count) - 1] as number;
+    for (const estimate of [ours?.quantile(q), npm.percentile(q)]) {
+      if (!(Math.abs((estimate ?? Number.NaN) - exact) <= 0.02 * exact)) {
+        throw new Error(`p${100 * q} is ${exact}, estimated as ${estimate}`);
+      }
+    }
+  }
+}
+
+interface Question {
+  readonly operations: number;
+  readonly before?: () => void;
+  readonly run: () => unknown;
+}
+
+const random = seededRandom(4);
+const ps = Float64Array.from({ length: 100_000 }, random);
+let manySmall: TDigest[] = [];
+let single: TDigest | undefined;
+
+const questions: Record<string, Question> = {
+  'add, one slot': { operations: count, run: () => addOurs(1) },
+  'add, 1,000 slots in turn': { operations: count, run: () => addOurs(1000) },
+  'add, 20,000 slots in turn (10 values each)': { operations: count, run: () => addOurs(20_000) },
+  'add to a band': { operations: count, run: addBands },
+  'npm tdigest push': { operations: count, run: addNpm },
+  'centroids of a busy slot (200 values)': {
+    operations: 1000,
+    before: () => addOurs(1000),
+    run: () => {
+      for (let slot = 0; slot < 1000; slot++) pool.centroids(slot, means, weights);
+    },
+  },
+  'merge, a digest of 1,000': {
+    operations: 1000,
+    before: () => {
+      addOurs(1000);
+      manySmall = readSlots(1000);
+    },
+    run: () => TDigest.merge(manySmall),
+  },
+  quantile: {
+    operations: ps.length,
+    before: () => {
+      single = TDigest.merge(manySmall);
+    },
+    run: () => {
+      let sum = 0;
+      for (let i = 0; i < ps.length; i++) sum += single?.quantile(ps[i] as number) ?? 0;
+      return sum;
+    },
+  },
+};
+
+checkAgreement();
+const taken: Record<string, number[]> = {};
+for (let round = -2; round < rounds; round++) {
+  for (const [name, { operations, before, run }] of Object.entries(questions)) {
+    before?.();
+    const start = process.hrtime.bigint();
+    run();
+    const ns = Number(process.hrtime.bigint() - start) / operations;
+    // The first rounds warm up.
+    if (round < 0) continue;
+    taken[name] ??= [];
+    taken[name].push(ns);
+  }
+}
+
+const digits = (ns: number | undefined) => Number((ns ?? Number.NaN).toFixed(1));
+const results = Object.fromEntries(
+  Object.entries(taken).map(([name, ns]) => {
+    const sorted = ns.sort((a, b) => a - b);
+    const [min, median, max] = [sorted[0], sorted[(sorted.length - 1) / 2], sorted.at(-1)];
+    return [name, { medianNs: digits(median), minNs: digits(min), maxNs: digits(max) }];
+  }),
+);
+const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`;
+process.stdout.write(`${JSON.stringify({ machine, commit, rounds, results }, null, 2)}\n`);

@@ -1,0 +1,76 @@
+import { TDigest as NpmDigest } from 'tdigest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { TDigest } from '../../src/sketch/t-digest.ts';
+import { clickhouseMerge } from './clickhouse-merge.ts';
+import { distributionNames, drawDistribution } from './distributions.ts';
+import { poolDigest } from './pool-digest.ts';
+import { seededRandom } from './seeded-random.ts';
+import { worstError } from './worst-error.ts';
+
+/** The same values in 1,000 digests of equal size, in the order in which they come. */
+function thousandParts(values: Float64Array): TDigest[] {
+  const size = values.length / 1000;
+  return Array.from({ length: 1000 }, (_, i) =>
+    poolDigest(values.subarray(i * size, (i + 1) * size)),
+  );
+}
+
+describe.each(distributionNames)('%s, p50 to p99.9 where 20 values lie above', (name) => {
+  it.each([1_000, 5_000, 20_000, 100_000])(
+    'a state of %i values errs by 1 %% of the value or 5 %% of the tail at most',
+    (count) => {
+      const values = drawDistribution(name, count, 42);
+      const digest = poolDigest(values);
+      expect(digest.size).toBeLessThanOrEqual(51);
+      expect(digest.count).toBe(count);
+      expect(worstError(values.sort(), (q) => digest.quantile(q)).score).toBeLessThanOrEqual(1);
+    },
+  );
+
+  it('1,000 merged states err by less, in 100 centroids and as ClickHouse merges', () => {
+    const values = drawDistribution(name, 100_000, 43);
+    const parts = thousandParts(values);
+    values.sort();
+    const merged = TDigest.merge(parts);
+    expect(merged.size).toBeLessThanOrEqual(100);
+    expect(merged.count).toBe(values.length);
+    expect(worstError(values, (q) => merged.quantile(q)).score).toBeLessThanOrEqual(0.75);
+    const server = clickhouseMerge(parts);
+    expect(server.count).toBe(values.length);
+    expect(worstError(values, (q) => server.quantile(q)).score).toBeLessThanOrEqual(0.75);
+  });
+});
+
+describe('beside npm tdigest at its defaults, which keeps many times the centroids', () => {
+  // Its compression shuffles with Math.random.
+  beforeEach(() => {
+    vi.spyOn(Math, 'random').mockImplementation(seededRandom(5));
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it('the worst error over all distributions is smaller', () => {
+    let [ours, theirs] = [0, 0];
+    for (const name of distributionNames) {
+      const values = drawDistribution(name, 20_000, 44);
+      const npm = new NpmDigest();
+      for (const value of values) npm.push(value);
+      npm.compress();
+      const digest = poolDigest(values);
+      expect(digest.size).toBeLessThanOrEqual(51);
+      values.sort();
+      ours = Math.max(ours, worstError(values, (q) => digest.quantile(q)).score);
+      theirs = Math.max(theirs, worstError(values, (q) => npm.percentile(q) ?? Number.NaN).score);
+    }
+    expect(ours).toBeLessThanOrEqual(1);
+    expect(ours).toBeLessThan(theirs);
+  });
+});
+
+it('the measure itself sees an error: an estimate 2 % and 10 % of the tail off fails', () => {
+  const sorted = Float64Array.from({ length: 10_000 }, (_, i) => i + 1);
+  expect(worstError(sorted, (q) => q * 10_000).score).toBeLessThanOrEqual(0.01);
+  expect(worstError(sorted, (q) => q * 10_000 * 1.02).score).toBeGreaterThan(1);
+  expect(worstError(sorted, () => Number.NaN).score).toBeNaN();
+});

@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SketchPool } from '../../src/sketch/sketch-pool.ts';
+import { drawDistribution } from './distributions.ts';
+import { seededRandom } from './seeded-random.ts';
+
+const means = new Float64Array(51);
+const weights = new Float64Array(51);
+
+describe('SketchPool', () => {
+  it('hands out maxSlots slots and then -1', () => {
+    const pool = new SketchPool({ maxSlots: 2 });
+    expect([pool.allocate(), pool.allocate(), pool.allocate()]).toEqual([0, 1, -1]);
+    expect(pool.slotCount).toBe(2);
+  });
+
+  it.each([-1, 1, 5000, 2 ** 32, Number.NaN])(
+    'refuses slot %d, which it has not handed out',
+    (slot) => {
+      const pool = new SketchPool();
+      pool.allocate();
+      expect(() => pool.add(slot, 1)).toThrow(/^BUG: /);
+      expect(() => pool.requests(slot)).toThrow(/^BUG: /);
+      expect(() => pool.centroids(slot, means, weights)).toThrow(/^BUG: /);
+      expect(pool.requests(0)).toBe(0);
+    },
+  );
+
+  it('an empty slot has no centroids and no extremes', () => {
+    const pool = new SketchPool();
+    const slot = pool.allocate();
+    expect(pool.centroids(slot, means, weights)).toBe(0);
+    expect([pool.requests(slot), pool.sumUs(slot)]).toEqual([0, 0]);
+    expect([pool.minMs(slot), pool.maxMs(slot)]).toEqual([Infinity, -Infinity]);
+  });
+
+  it('gives up to 32 values back as they are, sorted', () => {
+    const pool = new SketchPool();
+    const slot = pool.allocate();
+    const values = drawDistribution('range of 10^9', 32, 1);
+    for (const value of values) pool.add(slot, value);
+    expect(pool.centroids(slot, means, weights)).toBe(32);
+    expect(means.slice(0, 32)).toEqual(values.sort());
+    expect(weights.slice(0, 32)).toEqual(new Float64Array(32).fill(1));
+  });
+
+  it('counts, sums, minima and maxima are those of a plain reference, interleaved over slots', () => {
+    const random = seededRandom(11);
+    const slots = 3000;
+    const pool = new SketchPool();
+    const reference = Array.from({ length: slots }, () => [] as number[]);
+    for (let i = 0; i < slots; i++) pool.allocate();
+    for (let i = 0; i < 100_000; i++) {
+      // Squared, so that some slots stay raw, some spill, and a few are busy.
+      const slot = Math.floor(random() ** 3 * slots);
+      const value = random() < 0.01 ? 0 : 10 ** (random() * 9 - 4);
+      pool.add(slot, value);
+      reference[slot]?.push(value);
+    }
+    expect(reference.some((values) => values.length > 1000)).toBe(true);
+    for (const [slot, values] of reference.entries()) {
+      expect(pool.requests(slot)).toBe(values.length);
+      expect(pool.sumUs(slot)).toBe(values.reduce((sum, ms) => sum + Math.round(ms * 1000), 0));
+      expect(pool.minMs(slot)).toBe(Math.min(...values));
+      expect(pool.maxMs(slot)).toBe(Math.max(...values));
+      const n = pool.centroids(slot, means, weights);
+      expect(n).toBeLessThanOrEqual(51);
+      const weight = weights.subarray(0, n).reduce((sum, w) => sum + w, 0);
+      expect(weight).toBe(values.length);
+      if (n === 0) continue;
+      expect(means[0]).toBe(Math.min(...values));
+      expect(means[n - 1]).toBe(Math.max(...values));
+    }
+  });
+
+  it('centroids ascend within the extremes and keep the sum, for any durations', () => {
+    const ms = fc.oneof(
+      fc.double({ min: 0, max: 3.6e6, noNaN: true }),
+      fc.constantFrom(0, -0, 1, 2, 2 ** -25, 2 ** 43, 1e15, 0.1, 1 - 2 ** -53),
+    );
+    fc.assert(
+      fc.property(fc.array(ms, { minLength: 33, maxLength: 200 }), (values) => {
+        const pool = new SketchPool();
+        const slot = pool.allocate();
+        for (const value of values) pool.add(slot, value);
+        const n = pool.centroids(slot, means, weights);
+        let [weight, sum, previous] = [0, 0, Math.min(...values)];
+        for (let i = 0; i < n; i++) {
+          const mean = means[i] ?? Number.NaN;
+          expect(mean).toBeGreaterThanOrEqual(previous);
+          previous = mean;
+          weight += weights[i] ?? 0;
+          sum += mean * (weights[i] ?? 0);
+        }
+        expect(previous).toBeLessThanOrEqual(Math.max(...values));
+        expect(weight).toBe(values.length);
+        const exact = values.reduce((a, b) => a + b, 0);
+        expect(Math.abs(sum - exact)).toBeLessThanOrEqual(1e-9 * exact + 1e-9);
+      }),
+      { seed: 3, numRuns: 200 },
+    );
+  });
+
+  it('the order of the values changes counts and extremes not at all, quantile weights neither', () => {
+    const values = drawDistribution('whole ms', 5000, 2);
+    const read = (ordered: Float64Array) => {
+      const pool = new SketchPool();
+      const slot = pool.allocate();
+      for (const value of ordered) pool.add(slot, value);
+      const n = pool.centroids(slot, means, weights);
+      return [
+        pool.sumUs(slot),
+        Array.from(means.subarray(0, n)),
+        Array.from(weights.subarray(0, n)),
+      ];
+    };
+    expect(read(values.slice().sort())).toEqual(read(values));
+  });
+
+  it('a reset forgets everything, keeps the memory, and starts clean', () => {
+    const pool = new SketchPool();
+    const fill = (factor: number) => {
+      for (let slot = 0; slot < 50; slot++) {
+        pool.allocate();
+        for (const value of drawDistribution('lognormal', 500, slot))
+          pool.add(slot, value * factor);
+      }
+      const n = pool.centroids(49, means, weights);
+      return Array.from(means.subarray(0, n));
+    };
+    const first = fill(1);
+    const { bytes } = pool;
+    pool.reset();
+    expect(pool.slotCount).toBe(0);
+    expect(pool.bytes).toBe(bytes);
+    fill(1000);
+    pool.reset();
+    expect(fill(1)).toEqual(first);
+  });
+
+  it('holds 100,000 slots of few values in 30 MB', () => {
+    const pool = new SketchPool();
+    for (let i = 0; i < 100_000; i++) {
+      const slot = pool.allocate();
+      for (let k = 0; k < 3; k++) pool.add(slot, 10 + k);
+    }
+    expect(pool.bytes).toBeGreaterThan(100_000 * 32);
+    expect(pool.bytes).toBeLessThan(30e6);
+  });
+});
