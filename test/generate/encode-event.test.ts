@@ -15,7 +15,7 @@ const stageOrder = [
 
 describe('encodeEvent', () => {
   const events = [
-    ...generateTraffic({ seed: 1, startMs: 1_789e9, durationMs: 20_000, ratePerSecond: 200 }),
+    ...generateTraffic({ seed: 1, startMs: 1_789e9, durationMs: 60_000, ratePerSecond: 200 }),
   ];
 
   it('writes one line that reads back as the event', () => {
