@@ -21,7 +21,7 @@ export const commands: readonly ListedCommand[] = [
   {
     name: 'up',
     summary: 'run a local Kafka and ClickHouse in the foreground, without Docker',
-    load: async () => (await import('./up.ts')).upCommand,
+    load: async () => (await import('./migrated-up.ts')).migratedUp,
   },
   {
     name: 'run',

@@ -19,13 +19,17 @@ export const plot = {
   historyMs: 25 * MINUTE_MS,
   calmMs: 20 * SECOND_MS,
   faultMs: 80 * SECOND_MS,
-  recoveryMs: 100 * SECOND_MS,
+  /** At most; it ends when everything is resolved. */
+  recoveryMs: 300 * SECOND_MS,
   /** Event time per wall time once the history is sent. */
   speed: 4,
   model: 'ranker',
   stage: 'features',
   region: 'eu-west-1',
 } as const;
+
+/** How much of the recovery the clock is laid out for: what it takes as a rule. */
+const USUAL_RECOVERY_MS = 90 * SECOND_MS;
 
 /** When what happens, milliseconds since the epoch. */
 export interface Timeline {
@@ -37,11 +41,11 @@ export interface Timeline {
 }
 
 /**
- * The plot laid so that its end falls on the wall clock's time when it has been played. It starts
- * on a whole window: the same windows, whenever it is run.
+ * The plot laid so that its usual end falls on the wall clock's time when it has been played. It
+ * starts on a whole minute: the same windows, whenever it is run.
  */
 export function timelineOf(nowMs: number): Timeline {
-  const liveLengthMs = plot.calmMs + plot.faultMs + plot.recoveryMs;
+  const liveLengthMs = plot.calmMs + plot.faultMs + USUAL_RECOVERY_MS;
   const endMs = nowMs + liveLengthMs / plot.speed;
   const startMs = Math.floor((endMs - liveLengthMs - plot.historyMs) / 60_000) * 60_000;
   const liveMs = startMs + plot.historyMs;

@@ -25,8 +25,13 @@ import { createProgress } from './progress.ts';
 import { renderTable } from './table.ts';
 import { withClickHouse } from './with-clickhouse.ts';
 
-/** Longest wait, after the last event, for what must still come of it. */
-const PATIENCE_MS = 45_000;
+/** Longest wait for events that were sent to be stored. */
+const PATIENCE_MS = 90_000;
+
+const ONCE_TEXT = `
+To look around in it, run the demo without --once: it stays up, with calm traffic, and says how to
+query, verify and break it.
+`;
 
 export const demo: Command = {
   name: 'demo',
@@ -122,7 +127,7 @@ class Demo {
         pipeline.done.then(() => ({ ok: false, problems: ['the pipeline ended'] })),
       ]);
       if (this.#io.signal.aborted) return exitCodes.ok;
-      await this.#report(outcome);
+      await this.#report(outcome, once);
       if (!once) await this.#goOn(topic, pipeline.url);
       return outcome.ok ? exitCodes.ok : exitCodes.failed;
     } finally {
@@ -169,10 +174,13 @@ class Demo {
       let fromMs = timeline.liveMs;
       for (const { untilMs, says } of scenes) {
         this.#say(says);
+        const isLast = untilMs === timeline.endMs;
         const pace = { speed: plot.speed, eventMs: fromMs };
-        sent += await sendEvents(events.until(untilMs), to, pace, signal, () => undefined);
+        const until = isLast ? AbortSignal.any([signal, this.#allResolved()]) : signal;
+        sent += await sendEvents(events.until(untilMs), to, pace, until, () => undefined);
         fromMs = untilMs;
       }
+      this.#timeline = { ...timeline, endMs: Math.min(timeline.endMs, Date.now()) };
       await this.#untilStored(sent);
       return await this.#judge(sent);
     } finally {
@@ -180,15 +188,24 @@ class Demo {
     }
   }
 
-  /** Waits until everything is resolved, and compares with what was injected. */
+  /** Aborted when every anomaly, of which there is one at least, has been resolved. */
+  #allResolved(): AbortSignal {
+    const resolved = new AbortController();
+    const timer = setInterval(() => {
+      if (this.#events.length === 0 || this.#unresolved().length > 0) return;
+      clearInterval(timer);
+      resolved.abort();
+    }, 200);
+    timer.unref();
+    return resolved.signal;
+  }
+
+  #unresolved(): AnomalyEvent[] {
+    return [...this.#latest().values()].filter(({ state }) => state !== 'resolved');
+  }
+
+  /** Compares what was found with what was injected. */
   async #judge(sent: number): Promise<Outcome> {
-    const deadlineMs = Date.now() + PATIENCE_MS;
-    const unresolved = () =>
-      [...this.#latest().values()].filter(({ state }) => state !== 'resolved');
-    while (Date.now() < deadlineMs && !this.#io.signal.aborted) {
-      if (this.#events.length > 0 && unresolved().length === 0) break;
-      await sleep(200);
-    }
     const problems: string[] = [];
     const anomalies = [...this.#latest().values()];
     if (anomalies.length === 0) problems.push('the regression was not found');
@@ -197,7 +214,7 @@ class Demo {
         problems.push(`${id} is of ${model} in ${region}, where nothing was wrong`);
       } else if (stage !== plot.stage) problems.push(`${id} blames ${stage}, not ${plot.stage}`);
     }
-    for (const { id } of unresolved()) problems.push(`${id} was not resolved`);
+    for (const { id } of this.#unresolved()) problems.push(`${id} was not resolved`);
     const verification = await withClickHouse(this.#config, 'verify', (client) =>
       verify(client, {
         retention: this.#config.clickhouse.retention,
@@ -214,7 +231,7 @@ class Demo {
 
   /** Waits until the ledger has so many events. */
   async #untilStored(events: number): Promise<void> {
-    const deadlineMs = Date.now() + 2 * PATIENCE_MS;
+    const deadlineMs = Date.now() + PATIENCE_MS;
     await withClickHouse(this.#config, 'read the ledger', async (client) => {
       while (!this.#io.signal.aborted && Date.now() < deadlineMs) {
         const result = await client.query({
@@ -235,7 +252,9 @@ class Demo {
     if (known) return;
     this.#events.push(event);
     if (event.state === 'updated' || this.#json) return;
-    this.#io.out(`${event.state === 'opened' ? '\n' : ''}${anomalyText(event, this.#io)}`);
+    const { bold, green } = colorsOf(this.#io);
+    if (event.state === 'opened') this.#io.out(`${anomalyText(event, this.#io)}\n`);
+    else this.#io.out(`${green('resolved')}  ${bold(event.summary)}\n`);
   }
 
   /** The last event of each anomaly. */
@@ -247,7 +266,7 @@ class Demo {
     return latest;
   }
 
-  async #report(outcome: Outcome): Promise<void> {
+  async #report(outcome: Outcome, once: boolean): Promise<void> {
     const timeline = this.#timeline;
     if (timeline === undefined) return;
     const { liveMs, faultFromMs, faultToMs, endMs } = timeline;
@@ -282,13 +301,13 @@ class Demo {
     for (const problem of outcome.problems) this.#io.out(`${red('wrong')}  ${problem}\n`);
     const found = `found, blamed on ${plot.stage}, resolved; every event counted exactly once`;
     this.#io.out(outcome.ok ? `\n${green('ok')}  ${bold(found)}\n` : '\n');
-    this.#io.out(this.#furtherText());
+    this.#io.out(once ? ONCE_TEXT : this.#furtherText());
   }
 
   #furtherText(): string {
     const { kafka, clickhouse } = this.#config;
     return `
-To look further while the demo runs (without --once), in another terminal:
+To look further, in another terminal:
 
   export TAILMARK_KAFKA_BROKERS=${kafka.brokers.join(',')}
   export TAILMARK_CLICKHOUSE_URL=${clickhouse.url}

@@ -11,18 +11,32 @@ const flags = [
   { option: 'group', value: 'ID', key: 'kafka.group_id', what: 'consumer group' },
   { option: 'clickhouse-url', value: 'URL', key: 'clickhouse.url', what: 'ClickHouse over HTTP' },
   { option: 'database', value: 'NAME', key: 'clickhouse.database', what: 'ClickHouse database' },
+  { option: 'source', value: 'TYPE', key: 'source.type', what: 'kafka, file or stdin' },
+  { option: 'file', value: 'FILE', key: 'source.path', what: 'NDJSON, gzipped if it ends in .gz' },
+  { option: 'listen', value: 'ADDRESS', key: 'http.listen', what: 'health and metrics, host:port' },
   { option: 'log-level', value: 'LEVEL', key: 'log.level', what: 'least level logged' },
 ] as const;
 
-type ConnectionFlag = Exclude<(typeof flags)[number]['option'], 'log-level'>;
+type ConfigFlag = Exclude<(typeof flags)[number]['option'], 'log-level'>;
+
+const connectionFlags: readonly ConfigFlag[] = [
+  'brokers',
+  'topic',
+  'group',
+  'clickhouse-url',
+  'database',
+];
 
 /**
- * Adds --brokers, --topic, --group, --clickhouse-url and --database, or those named. Secrets have
- * no flag: every user of the machine sees a command line.
+ * Adds flags that set keys of the configuration: those of the connections, or those named. Secrets
+ * have no flag: every user of the machine sees a command line.
  */
-export function connectionOptions(command: Commander, only?: readonly ConnectionFlag[]): Commander {
+export function connectionOptions(
+  command: Commander,
+  names: readonly ConfigFlag[] = connectionFlags,
+): Commander {
   for (const { option, value, key, what } of flags) {
-    if (option === 'log-level' || (only !== undefined && !only.includes(option))) continue;
+    if (option === 'log-level' || !names.includes(option)) continue;
     command.addOption(new Option(`--${option} <${value}>`, `${what} (${key})`));
   }
   return command;

@@ -13,11 +13,17 @@ export const run: Command = {
   name: 'run',
   summary: 'read events, keep tails, raise anomalies',
   configure(command) {
-    connectionOptions(command)
+    connectionOptions(command, [
+      'brokers',
+      'topic',
+      'group',
+      'clickhouse-url',
+      'database',
+      'source',
+      'file',
+      'listen',
+    ])
       .option('--roles <LIST>', `what this process does: ${roles.join(',')}`, roles.join(','))
-      .option('--source <TYPE>', 'kafka, file or stdin (source.type)')
-      .option('--file <FILE>', 'with --source file: NDJSON, gzipped if it ends in .gz')
-      .option('--listen <ADDRESS>', 'host:port of health and metrics (http.listen)')
       .addHelpText(
         'after',
         `

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { type ClickHouseClient, ClickHouseError, createClient } from '@clickhouse/client';
 import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config/schema.ts';
@@ -57,7 +57,11 @@ const unreachableCodes = new Set([
 /** ClickHouse error numbers: authentication failed, wrong password, unknown user. */
 const authCodes = new Set(['516', '193', '192', '194']);
 
-/** Says what went wrong between us and ClickHouse, in the operator's terms. */
+/**
+ * Says what went wrong between us and ClickHouse, in the operator's terms.
+ *
+ * @throws what is neither ClickHouse's answer nor a failure to reach it, as it is.
+ */
 export function clickHouseError(
   error: unknown,
   doing: string,
@@ -95,6 +99,7 @@ export function clickHouseError(
       { hint: 'Run `tailmark migrate`.', exitCode: exitCodes.config, cause: error },
     );
   }
+  if (!(error instanceof ClickHouseError)) throw error;
   return new OperatorError('TAILMARK_CLICKHOUSE_FAILED', `Cannot ${doing}: ${detail}`, {
     hint: `ClickHouse answered with error ${code || 'unknown'}; its log has more.`,
     exitCode: exitCodes.unavailable,
