@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { overflowValue, totalStage } from '../base/dimensions.ts';
+import { overflowValue, standardStages, totalStage } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 import { statuses } from '../base/statuses.ts';
 import { epochMsOf } from './epoch-ms-of.ts';
@@ -25,6 +25,7 @@ const ts = z
   .union([z.number(), z.string()], {
     error: 'must be epoch milliseconds (a number) or an RFC 3339 date-time with an offset',
   })
+  .meta({ examples: [1789000000123, '2026-09-10T00:26:40.123Z'] })
   .transform((given, context) => {
     const ms = typeof given === 'number' ? Math.floor(given) : epochMsOf(given);
     if (Number.isNaN(ms)) {
@@ -48,12 +49,23 @@ function text(maxBytes: number, reason: RejectReason) {
   });
 }
 
+/** JSON Schema of `stages_ms`, which a check by hand cannot give. */
+const stagesSchema = (maxMs: number) =>
+  ({
+    type: 'object',
+    propertyNames: { pattern: stageName.source, not: { const: totalStage } },
+    additionalProperties: { type: 'number', minimum: 0, maximum: maxMs },
+    maxProperties: limits.stagesPerEvent,
+    examples: [{ queue: 6.4, forward: 51.7 }],
+  }) as const;
+
 /**
  * The object of stages. Checked by hand rather than as a zod record, which passes over a key
  * `__proto__` in silence; only own keys count, so `constructor` is a stage like any other.
  */
 function stages(maxMs: number) {
-  return z.unknown().transform((given, context): Readonly<Record<string, number>> => {
+  const described = z.unknown().meta(stagesSchema(maxMs));
+  return described.transform((given, context): Readonly<Record<string, number>> => {
     if (typeof given !== 'object' || given === null || Array.isArray(given)) {
       context.addIssue(
         problem('bad_duration', 'must be an object of stage names and milliseconds'),
@@ -80,14 +92,74 @@ function stages(maxMs: number) {
   });
 }
 
-/** JSON Schema of `stages_ms`, which a hand-written check cannot give. */
-const stagesSchema = (maxMs: number) =>
-  ({
-    type: ['object', 'null'],
-    propertyNames: { pattern: stageName.source, not: { const: totalStage } },
-    additionalProperties: { type: 'number', minimum: 0, maximum: maxMs },
-    maxProperties: limits.stagesPerEvent,
-  }) as const;
+/** What a request is and where it ran. */
+function textFields(maxBytes: number) {
+  const field = (reason: RejectReason) => (description: string, example: string) =>
+    text(maxBytes, reason)
+      .meta(reason === 'bad_dimension' ? dimensionSchema(maxBytes) : { maxLength: maxBytes })
+      .nullish()
+      .meta({ description, examples: [example] });
+  const dimension = field('bad_dimension');
+  const label = field('bad_field');
+  return {
+    model: text(maxBytes, 'bad_dimension')
+      .min(1, 'must not be empty')
+      .meta({
+        ...dimensionSchema(maxBytes),
+        description: 'Model that answered.',
+        examples: ['ranker'],
+      }),
+    version: dimension('Version of the model.', '2026-11-01'),
+    request_type: dimension('Kind of request, as the service names it.', 'search'),
+    region: dimension('Where it ran.', 'eu-west-1'),
+    service: dimension('Service that answered.', 'rank-api'),
+    host: dimension('Pod or machine that answered.', 'pod-7'),
+    tenant: dimension('Customer or team the request was for.', 'acme'),
+    id: label('Id of the request, for exemplars.', 'req-81f3'),
+    trace_id: label(
+      'Trace the request is part of, for exemplars.',
+      '4bf92f3577b34da6a3ce929d0e0e4736',
+    ),
+  };
+}
+
+const dimensionSchema = (maxBytes: number) => ({
+  maxLength: maxBytes,
+  not: { const: overflowValue },
+});
+
+const flag = (description: string, example: boolean) =>
+  z
+    .boolean('must be true or false')
+    .nullish()
+    .meta({ description, examples: [example] });
+
+const amount = (description: string, example: number) =>
+  z
+    .number('must be a finite number >= 0')
+    .min(0, 'must be a finite number >= 0')
+    .nullish()
+    .meta({ description, examples: [example] });
+
+/** How the request ended and what is known of it besides. */
+const otherFields = {
+  status: z
+    .enum(statuses, `must be one of ${statuses.join(', ')}`)
+    .nullish()
+    .meta({ description: 'How the request ended; absent: ok.', examples: ['ok'] }),
+  cold_start: flag(
+    'Whether the request waited for a model to load. Cold and warm requests never mix.',
+    false,
+  ),
+  cache_hit: flag('Whether a cache answered.', true),
+  batch_size: amount('Requests in the batch it was computed in.', 8),
+  request_bytes: amount('Size of the request.', 18211),
+  response_bytes: amount('Size of the response.', 912),
+  input_tokens: amount('Tokens read.', 512),
+  output_tokens: amount('Tokens generated.', 128),
+  concurrency: amount('Requests in flight when it arrived.', 12),
+  queue_depth: amount('Requests waiting when it arrived.', 3),
+};
 
 /**
  * The contract of one timing event, JSON v1: what the decoder accepts, and why it rejects, is
@@ -96,70 +168,14 @@ const stagesSchema = (maxMs: number) =>
  */
 export function timingEvent(bounds: TimingEventLimits) {
   const { maxDurationMs, maxDimensionBytes } = bounds;
-  const dimension = (description: string, example: string) =>
-    text(maxDimensionBytes, 'bad_dimension')
-      .meta({ maxLength: maxDimensionBytes, not: { const: overflowValue } })
-      .nullish()
-      .meta({ description, examples: [example] });
-  const label = (description: string, example: string) =>
-    text(maxDimensionBytes, 'bad_field')
-      .meta({ maxLength: maxDimensionBytes })
-      .nullish()
-      .meta({ description, examples: [example] });
-  const flag = (description: string, example: boolean) =>
-    z
-      .boolean('must be true or false')
-      .nullish()
-      .meta({ description, examples: [example] });
-  const amount = (description: string, example: number) =>
-    z
-      .number('must be a finite number >= 0')
-      .min(0, 'must be a finite number >= 0')
-      .nullish()
-      .meta({ description, examples: [example] });
-
   return z
     .object({
       ts: ts.meta({
         description:
           'Start of the request: milliseconds since the Unix epoch (fractions are cut), or an RFC 3339 date-time with `Z` or an offset. Years 2000 to 2099.',
-        examples: [1789000000123, '2026-09-10T00:26:40.123Z'],
       }),
-      model: text(maxDimensionBytes, 'bad_dimension')
-        .min(1, 'must not be empty')
-        .meta({
-          maxLength: maxDimensionBytes,
-          not: { const: overflowValue },
-          description: 'Model that answered.',
-          examples: ['ranker'],
-        }),
-      version: dimension('Version of the model.', '2026-11-01'),
-      request_type: dimension('Kind of request, as the service names it.', 'search'),
-      region: dimension('Where it ran.', 'eu-west-1'),
-      service: dimension('Service that answered.', 'rank-api'),
-      host: dimension('Pod or machine that answered.', 'pod-7'),
-      tenant: dimension('Customer or team the request was for.', 'acme'),
-      id: label('Id of the request, for exemplars.', 'req-81f3'),
-      trace_id: label(
-        'Trace the request is part of, for exemplars.',
-        '4bf92f3577b34da6a3ce929d0e0e4736',
-      ),
-      status: z
-        .enum(statuses, `must be one of ${statuses.join(', ')}`)
-        .nullish()
-        .meta({ description: 'How the request ended; absent: ok.', examples: ['ok'] }),
-      cold_start: flag(
-        'Whether the request waited for a model to load. Cold and warm requests never mix.',
-        false,
-      ),
-      cache_hit: flag('Whether a cache answered.', true),
-      batch_size: amount('Requests in the batch it was computed in.', 8),
-      request_bytes: amount('Size of the request.', 18211),
-      response_bytes: amount('Size of the response.', 912),
-      input_tokens: amount('Tokens read.', 512),
-      output_tokens: amount('Tokens generated.', 128),
-      concurrency: amount('Requests in flight when it arrived.', 12),
-      queue_depth: amount('Requests waiting when it arrived.', 3),
+      ...textFields(maxDimensionBytes),
+      ...otherFields,
       total_ms: z
         .number('must be a finite number >= 0')
         .min(0, 'must be a finite number >= 0')
@@ -173,10 +189,7 @@ export function timingEvent(bounds: TimingEventLimits) {
       stages_ms: stages(maxDurationMs)
         .nullish()
         .meta({
-          ...stagesSchema(maxDurationMs),
-          description:
-            'Duration of each stage by its name. Standard names: ingress, queue, parse, features, preprocess, forward, postprocess, downstream, egress; any other is allowed. Leave out a stage that did not run.',
-          examples: [{ queue: 6.4, forward: 51.7 }],
+          description: `Duration of each stage by its name. Standard names: ${standardStages.join(', ')}; any other is allowed. Leave out a stage that did not run.`,
         }),
       partial: flag(
         'The event reports some stages of a request: no total is made from their sum.',
@@ -185,22 +198,31 @@ export function timingEvent(bounds: TimingEventLimits) {
     })
     .check((context) => {
       if (context.issues.length > 0) return;
-      const reject = (reason: RejectReason, message: string) =>
-        context.issues.push({ ...problem(reason, message), path: [], input: context.value });
-      const { stages_ms, total_ms, partial } = context.value;
-      const durations = Object.values(stages_ms ?? {});
-      if (typeof total_ms === 'number') return;
-      if (durations.length === 0) {
-        reject('missing_durations', 'must have total_ms or at least one stage in stages_ms');
-      } else if (partial !== true && durations.reduce((sum, ms) => sum + ms, 0) > maxDurationMs) {
-        reject('duration_too_large', `must have stages that add up to at most ${maxDurationMs} ms`);
-      }
+      const issue = durationsIssue(context.value, maxDurationMs);
+      if (issue !== undefined) context.issues.push({ ...issue, path: [], input: context.value });
     })
     .meta({
       title: 'tailmark timing event, v1',
       description: 'Durations of one inference request, or of some of its stages.',
       anyOf: [{ required: ['stages_ms'] }, { required: ['total_ms'] }],
     });
+}
+
+interface Durations {
+  readonly total_ms?: number | null | undefined;
+  readonly stages_ms?: Readonly<Record<string, number>> | null | undefined;
+  readonly partial?: boolean | null | undefined;
+}
+
+/** What is wrong with an event's durations taken together. */
+function durationsIssue({ total_ms, stages_ms, partial }: Durations, maxMs: number) {
+  if (typeof total_ms === 'number') return undefined;
+  const durations = Object.values(stages_ms ?? {});
+  if (durations.length === 0) {
+    return problem('missing_durations', 'must have total_ms or at least one stage in stages_ms');
+  }
+  if (partial === true || durations.reduce((sum, ms) => sum + ms, 0) <= maxMs) return undefined;
+  return problem('duration_too_large', `must have stages that add up to at most ${maxMs} ms`);
 }
 
 /** A checked event: `ts` is milliseconds since the epoch, whichever way it was written. */
