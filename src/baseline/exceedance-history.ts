@@ -19,20 +19,20 @@ const trimmedShare = 0.02;
  * what their own baseline had foretold. Its Pearson dispersion is how much more a window may vary
  * than independent requests would.
  *
- * Memory: 24 bytes a window, at most `capacity` windows.
+ * Memory: 12 bytes a window, at most `capacity` windows.
  */
 export class ExceedanceHistory {
   readonly #capacity: number;
-  readonly #excess: Float64Array;
-  readonly #variance: Float64Array;
-  readonly #requests: Float64Array;
+  readonly #excess: Float32Array;
+  readonly #variance: Float32Array;
+  readonly #requests: Float32Array;
   #added = 0;
 
   constructor(capacity: number) {
     this.#capacity = capacity;
-    this.#excess = new Float64Array(capacity);
-    this.#variance = new Float64Array(capacity);
-    this.#requests = new Float64Array(capacity);
+    this.#excess = new Float32Array(capacity);
+    this.#variance = new Float32Array(capacity);
+    this.#requests = new Float32Array(capacity);
   }
 
   get size(): number {

@@ -23,6 +23,8 @@ interface Block {
 
 /** The past is kept in this many pieces, each merged as it fills; the oldest is dropped whole. */
 const blocksPerBaseline = 8;
+/** Centroids of a block. The reference, merged from all of them, has the usual hundred. */
+const blockCentroids = 64;
 /** The merged reference is renewed this often: every window would cost more than it tells. */
 export const refreshWindows = 6;
 
@@ -31,7 +33,7 @@ export const refreshWindows = 6;
  * out. Blocks and renewals begin at multiples of their length, so that a detector started
  * anew over the same windows holds the same reference.
  *
- * Memory: nine blocks of one digest and their bands, some 25 KB with 100 centroids.
+ * Memory: nine blocks of one digest of 64 centroids and their bands, some 25 KB.
  */
 export class StageBaseline {
   readonly #baselineMs: number;
@@ -55,7 +57,7 @@ export class StageBaseline {
     const { digest, bands, bandsMs } = summary;
     const lastEndMs = startMs + this.#windowMs;
     if (last?.startMs === blockStartMs) {
-      last.digest = TDigest.merge([last.digest, digest]);
+      last.digest = TDigest.merge([last.digest, digest], blockCentroids);
       last.bands = mergeBands([last.bands, bands]);
       last.bandsMs = mergeBands([last.bandsMs, bandsMs]);
       last.lastEndMs = lastEndMs;

@@ -7,8 +7,8 @@ import type { DetectOptions } from './detect-options.ts';
 import { pageBudget } from './page-budget.ts';
 import { SeriesDetector } from './series-detector.ts';
 
-/** More series than these are not judged: they would not fit in memory. Each takes some 0.3 MB. */
-const maxSeries = 10_000;
+/** More series than these are not judged: one of ten stages takes some 0.7 MB. */
+const maxSeries = 2_000;
 
 export interface DetectorStats {
   readonly series: number;

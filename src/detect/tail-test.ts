@@ -68,7 +68,7 @@ interface RunSums {
  * Judges one quantile of one stage of one series: are there more requests above the baseline's
  * quantile than chance and this series' own restlessness explain? Windows come in order.
  *
- * Memory: the last 30 counts, and 24 bytes for each window of its history, 720 at most.
+ * Memory: the last 30 counts, and 12 bytes for each window of its history, 720 at most.
  */
 export class TailTest {
   readonly #stage: string;

@@ -109,6 +109,16 @@ describe('Detector', () => {
     expect(detector.open).toEqual([]);
   });
 
+  it('judges 2,000 series and counts the windows of others', () => {
+    const detector = new Detector(options);
+    const [one] = windows[0] as [SeriesWindow];
+    const many = Array.from({ length: 2_003 }, (_, i) => {
+      return { ...one, series: { ...one.series, model: `m${i}` } };
+    });
+    expect(detector.observe(many, 0)).toEqual([]);
+    expect(detector.stats).toMatchObject({ series: 2_000, windowsBeyondLimit: 3 });
+  });
+
   it('forgets a series that is gone for a baseline', () => {
     const detector = new Detector(options);
     const only = (present: SeriesWindow[]) => present.filter(({ series }) => series.model === 'a');
