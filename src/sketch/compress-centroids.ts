@@ -29,8 +29,12 @@ const edgeWeightShare = 0.02;
 const edgeGrowth = 4;
 /** Most pieces of an edge; fewer are tried when edges would cost too much of the rest. */
 const edgeLevels = [12, 2, 1] as const;
+/** Part of the centroids that edges may take from the rest before fewer pieces are tried. */
+const edgesBudget = 0.3;
 /** Fewer centroids than this leave no room for edges or exact extremes. */
 const smallestRefined = 8;
+/** A group below this weight has no edges. */
+const lightest = 4;
 
 let capacity = 0;
 /** Where each centroid begins and ends on the scale of extents. */
@@ -40,6 +44,8 @@ let right = new Float64Array(0);
 let upwards = new Float64Array(0);
 /** Whether there is a jump before each centroid; one more entry, for the top. */
 let jumpBefore = new Uint8Array(0);
+/** Whether a given centroid may be cut in two, see `compressCentroids`. */
+let cuts = false;
 let outMeans = new Float64Array(128);
 let outWeights = new Float64Array(128);
 /** Weights of the pieces of one group, ascending in value. */
@@ -61,6 +67,10 @@ const plan = new Float64Array(2 * edgeLevels[0] + 1);
  * Quantiles then step where the distribution steps instead of ramping over it, for us and in
  * ClickHouse, which joins light neighbours once more whenever it merges: hence not lighter.
  *
+ * `mayCut` says that each given centroid stands for values that are all but equal, like a bucket
+ * of the write side, so that it may be cut into pieces of the same mean. Centroids of digests may
+ * be wide: there an edge is made of whole ones, as sharp as the digests hold it.
+ *
  * From 8 centroids on, a lone lowest or highest value stays alone. Cost: two logarithms a
  * centroid, then some ten passes of additions. Allocates nothing but the scratch, which is shared
  * and grows to the largest `n` seen.
@@ -70,10 +80,12 @@ export function compressCentroids(
   weights: Float64Array,
   n: number,
   maxCentroids: number,
+  mayCut: boolean,
 ): number {
   invariant(maxCentroids >= 1, `maxCentroids must be at least 1: it is ${maxCentroids}`);
   if (n === 0) return 0;
   reserve(n, maxCentroids);
+  cuts = mayCut;
   const jumps = measure(means, weights, n);
   const extent = right[n - 1] as number;
   if (maxCentroids < smallestRefined) {
@@ -81,11 +93,14 @@ export function compressCentroids(
   }
   if (weights[0] === 1) left[0] = Number.NEGATIVE_INFINITY;
   if (weights[n - 1] === 1) right[n - 1] = Number.POSITIVE_INFINITY;
-  const plainStep = jumps === 0 ? 0 : smallestStep(n, extent, 0, maxCentroids);
   for (const level of edgeLevels) {
     const step = smallestStep(n, extent, level, maxCentroids);
     if (step < 0) continue;
-    if (jumps === 0 || step <= 1.5 * plainStep + 0.02) return write(means, weights, n, step, level);
+    const affordable =
+      jumps === 0 ||
+      step === 0 ||
+      countPieces(n, step, 0, maxCentroids) >= (1 - edgesBudget) * maxCentroids;
+    if (affordable) return write(means, weights, n, step, level);
   }
   return write(means, weights, n, smallestStep(n, extent, 0, maxCentroids), 0);
 }
@@ -104,42 +119,51 @@ function reserve(n: number, maxCentroids: number): void {
   }
 }
 
-/** Fills the scratch; returns how many jumps there are between centroids. */
+/** Fills the scratch; returns how many jumps need an edge. */
 function measure(means: Float64Array, weights: Float64Array, n: number): number {
-  upwards[n] = 0;
+  const [begins, ends, tails, flags] = [left, right, upwards, jumpBefore];
+  let total = 0;
+  tails[n] = 0;
   for (let i = n - 1; i >= 0; i--) {
-    upwards[i] = (upwards[i + 1] as number) + (weights[i] as number);
+    total += weights[i] as number;
+    tails[i] = total;
   }
-  const total = upwards[0] as number;
   const floor = tailFloor * total;
   const fullBelow = (1 - fullFromQ) * total;
   const fullAbove = tailEnd * total;
   let position = 0;
-  let logTail = Math.log(total + floor);
   let mean = Math.max(means[0] as number, floorMs);
   let jumps = 0;
   for (let i = 0; i < n; i++) {
-    const tail = upwards[i] as number;
-    const nextLog = Math.log((upwards[i + 1] as number) + floor);
+    const tail = tails[i] as number;
+    const nextTail = tails[i + 1] as number;
     const share = tail > fullBelow || tail < fullAbove ? sideShare : 1;
-    left[i] = position;
+    begins[i] = position;
     const gain = 1 + (fewValuesGain * fewValues) / (tail + fewValues);
-    position += share * gain * (logTail - nextLog);
-    right[i] = position;
-    logTail = nextLog;
+    position += share * gain * logRatio(nextTail + floor, tail + floor);
+    ends[i] = position;
     if (i + 1 === n) break;
     const nextMean = Math.max(means[i + 1] as number, floorMs);
     const jump = nextMean > mean * jumpRatio ? 1 : 0;
-    jumpBefore[i + 1] = jump;
-    jumps += jump;
-    position += share * spreadShare * Math.log(nextMean / mean);
+    flags[i + 1] = jump;
+    if (jump === 1) {
+      const heaviest = Math.max(weights[i] as number, weights[i + 1] as number);
+      if (heaviest >= lightest && isHeavy(heaviest, nextTail)) jumps++;
+    }
+    position += share * spreadShare * logRatio(mean, nextMean);
     mean = nextMean;
   }
   // Digests are merged with others: what lies beyond the highest value may be far from it, and
   // where there is but one value, also what lies below.
-  jumpBefore[n] = 1;
-  jumpBefore[0] = n === 1 ? 1 : 0;
+  flags[n] = 1;
+  flags[0] = n === 1 ? 1 : 0;
   return jumps;
+}
+
+/** ln(high / low) to a thousandth for 0 < low <= high: the series of atanh where that is enough. */
+function logRatio(low: number, high: number): number {
+  if (high > 1.25 * low) return Math.log(high / low);
+  return (2 * (high - low)) / (high + low);
 }
 
 /**
@@ -149,12 +173,17 @@ function measure(means: Float64Array, weights: Float64Array, n: number): number 
 function smallestStep(n: number, extent: number, level: number, maxCentroids: number): number {
   if (countPieces(n, 0, level, maxCentroids) <= maxCentroids) return 0;
   if (countPieces(n, extent, level, maxCentroids) > maxCentroids) return -1;
+  // Groups fill most of their extent, so that the answer lies close above extent / maxCentroids.
   let tooSmall = 0;
   let step = extent;
-  // Groups are rarely filled to less than half, so that this guess mostly fits.
-  const guess = Math.min((2 * extent) / maxCentroids, extent);
-  if (countPieces(n, guess, level, maxCentroids) <= maxCentroids) step = guess;
-  for (let round = 0; round < 10; round++) {
+  for (let guess = (1.1 * extent) / maxCentroids; guess < extent; guess *= 1.25) {
+    if (countPieces(n, guess, level, maxCentroids) <= maxCentroids) {
+      step = guess;
+      break;
+    }
+    tooSmall = guess;
+  }
+  while (step - tooSmall > 0.03 * step) {
     const middle = (tooSmall + step) / 2;
     if (countPieces(n, middle, level, maxCentroids) <= maxCentroids) step = middle;
     else tooSmall = middle;
@@ -162,12 +191,19 @@ function smallestStep(n: number, extent: number, level: number, maxCentroids: nu
   return step;
 }
 
-/** How many centroids come out if no group may extend over more than `step`; stops at `limit`. */
+/**
+ * How many centroids come out if no group may extend over more than `step`; stops at `limit`. The
+ * innermost loop of all: the scratch is held in locals, and only groups at a jump are planned.
+ */
 function countPieces(n: number, step: number, level: number, limit: number): number {
+  const [begins, ends, jumps] = [left, right, jumpBefore];
   let pieces = 0;
   for (let first = 0; first < n && pieces <= limit; ) {
-    const end = groupEnd(first, n, step);
-    pieces += level === 0 ? 1 : planPieces(first, end, level);
+    const last = (begins[first] as number) + step;
+    let end = first + 1;
+    while (end < n && (ends[end] as number) <= last) end++;
+    const plain = level === 0 || (jumps[first] === 0 && jumps[end] === 0);
+    pieces += plain ? 1 : planPieces(first, end, level);
     first = end;
   }
   return pieces;
@@ -184,35 +220,57 @@ function groupEnd(first: number, n: number, step: number): number {
 /** Fills `plan` with the weights of the pieces of a group and returns how many there are. */
 function planPieces(first: number, end: number, level: number): number {
   const weight = (upwards[first] as number) - (upwards[end] as number);
-  if (level === 0 || weight < 4) {
-    plan[0] = weight;
-    return 1;
-  }
+  plan[0] = weight;
+  if (level === 0 || weight < lightest) return 1;
   const below = jumpBefore[first] === 1 && isHeavy(weight, upwards[first] as number);
   const above = jumpBefore[end] === 1 && isHeavy(weight, upwards[end] as number);
-  const each = below && above ? weight / 2 : weight;
+  const room = below && above ? weight / 2 : weight;
+  const lower = below ? planEdge(first, end, level, room, 1, 0) : 0;
+  const upper = above ? planEdge(end, first, level, room, -1, lower + 1) : 0;
   let body = weight;
+  for (let i = 0; i < lower; i++) body -= plan[i] as number;
+  for (let i = lower + 1; i <= lower + upper; i++) body -= plan[i] as number;
+  plan[lower] = body;
+  // The upper edge was planned from the jump inwards.
+  for (let i = lower + 1, j = lower + upper; i < j; i++, j--) {
+    const piece = plan[i] as number;
+    plan[i] = plan[j] as number;
+    plan[j] = piece;
+  }
+  return lower + 1 + upper;
+}
+
+/**
+ * Plans the pieces from the jump before centroid `from` inwards, in the direction `step` and short
+ * of `to`, at `plan[at]` onwards; returns how many. They take at most half of `room`.
+ */
+function planEdge(
+  from: number,
+  to: number,
+  level: number,
+  room: number,
+  step: number,
+  at: number,
+): number {
+  let wanted = edgeWeight(from);
+  let left = room;
   let pieces = 0;
-  if (below) {
-    let size = edgeWeight(first);
-    for (let room = each; pieces < level && room >= 3 * size; size *= edgeGrowth) {
-      plan[pieces++] = size;
-      room -= size;
-      body -= size;
+  let position = from;
+  while (pieces < level) {
+    let size = wanted;
+    if (!cuts) {
+      const start = upwards[position] as number;
+      size = 0;
+      while (size < wanted && position !== to) {
+        position += step;
+        size = Math.abs((upwards[position] as number) - start);
+      }
     }
+    if (size <= 0 || left < 3 * size) break;
+    plan[at + pieces++] = size;
+    left -= size;
+    wanted = size * edgeGrowth;
   }
-  const bodyAt = pieces++;
-  if (above) {
-    let size = edgeWeight(end);
-    const from = pieces;
-    for (let room = each; pieces - from < level && room >= 3 * size; size *= edgeGrowth) {
-      plan[pieces++] = size;
-      room -= size;
-      body -= size;
-    }
-    plan.subarray(from, pieces).reverse();
-  }
-  plan[bodyAt] = body;
   return pieces;
 }
 

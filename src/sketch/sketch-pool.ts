@@ -19,8 +19,10 @@ const octaveOffset = 1023 - 20 - 1;
 const pageBuckets = 64;
 /** A page, in doubles: (requests, sum in ms) of each bucket, side by side in one cache line. */
 const pageDoubles = pageBuckets * 2;
-const slotsPerSlab = 1024;
-const pagesPerSlab = 256;
+const slabBits = 10;
+const slotsPerSlab = 1 << slabBits;
+const pageBits = 8;
+const pagesPerSlab = 1 << pageBits;
 const defaultMaxSlots = 1 << 22;
 
 const bucketMeans = new Float64Array(tableEntries * pageBuckets + 2);
@@ -71,14 +73,14 @@ export class SketchPool {
   allocate(): number {
     const slot = this.#slotCount;
     if (slot >= this.#maxSlots) return -1;
-    const slab = Math.floor(slot / slotsPerSlab);
+    const slab = slot >>> slabBits;
     if (slab === this.#slots.length) {
       const doubles = new Float64Array(slotsPerSlab * slotDoubles);
       this.#slots.push(doubles);
       this.#tables.push(new Int32Array(doubles.buffer));
     }
     const slots = this.#slots[slab] as Float64Array;
-    const at = (slot % slotsPerSlab) * slotDoubles;
+    const at = (slot & (slotsPerSlab - 1)) * slotDoubles;
     slots[at] = 0;
     slots[at + SUM] = 0;
     slots[at + MIN] = Number.POSITIVE_INFINITY;
@@ -90,7 +92,7 @@ export class SketchPool {
   /** Adds a duration, finite and >= 0, in milliseconds. Hot: about 10 ns, nothing allocated. */
   add(slot: number, valueMs: number): void {
     invariant(slot >= 0 && slot < this.#slotCount, 'no such sketch slot');
-    const slots = this.#slots[(slot / slotsPerSlab) | 0] as Float64Array;
+    const slots = this.#slots[slot >>> slabBits] as Float64Array;
     const at = (slot & (slotsPerSlab - 1)) * slotDoubles;
     const requests = slots[at] as number;
     slots[at] = requests + 1;
@@ -133,7 +135,7 @@ export class SketchPool {
     const requests = this.#read(slot, 0);
     if (requests <= rawValues) return this.#sortRaw(slot, requests, means, weights);
     const buckets = this.#readBuckets(slot);
-    const n = compressCentroids(bucketMeans, bucketWeights, buckets, stateCentroids);
+    const n = compressCentroids(bucketMeans, bucketWeights, buckets, stateCentroids, true);
     for (let i = 0; i < n; i++) {
       means[i] = bucketMeans[i] as number;
       weights[i] = bucketWeights[i] as number;
@@ -149,8 +151,8 @@ export class SketchPool {
 
   #read(slot: number, field: number): number {
     invariant(slot >= 0 && slot < this.#slotCount, `no such sketch slot: ${slot}`);
-    const slots = this.#slots[Math.floor(slot / slotsPerSlab)] as Float64Array;
-    return slots[(slot % slotsPerSlab) * slotDoubles + field] as number;
+    const slots = this.#slots[slot >>> slabBits] as Float64Array;
+    return slots[(slot & (slotsPerSlab - 1)) * slotDoubles + field] as number;
   }
 
   #addToBucket(slot: number, valueMs: number): void {
@@ -164,14 +166,14 @@ export class SketchPool {
       octave = tableEntries - 1;
       bucket = 0;
     }
-    const tables = this.#tables[(slot / slotsPerSlab) | 0] as Int32Array;
+    const tables = this.#tables[slot >>> slabBits] as Int32Array;
     const entry = ((slot & (slotsPerSlab - 1)) * slotDoubles + BLOCK) * 2 + octave;
     let page = tables[entry] as number;
     if (page === 0) {
       page = this.#takePage();
       tables[entry] = page;
     }
-    const pages = this.#pages[(page / pagesPerSlab) | 0] as Float64Array;
+    const pages = this.#pages[page >>> pageBits] as Float64Array;
     const cell = (page & (pagesPerSlab - 1)) * pageDoubles + bucket * 2;
     pages[cell] = (pages[cell] as number) + 1;
     pages[cell + 1] = (pages[cell + 1] as number) + valueMs;
@@ -179,8 +181,8 @@ export class SketchPool {
 
   /** Moves the raw values into buckets: their block becomes the page table. */
   #spill(slot: number): void {
-    const slots = this.#slots[Math.floor(slot / slotsPerSlab)] as Float64Array;
-    const block = (slot % slotsPerSlab) * slotDoubles + BLOCK;
+    const slots = this.#slots[slot >>> slabBits] as Float64Array;
+    const block = (slot & (slotsPerSlab - 1)) * slotDoubles + BLOCK;
     for (let i = 0; i < rawValues; i++) bucketMeans[i] = slots[block + i] as number;
     slots.fill(0, block, block + rawValues);
     for (let i = 0; i < rawValues; i++) this.#addToBucket(slot, bucketMeans[i] as number);
@@ -188,17 +190,17 @@ export class SketchPool {
 
   #takePage(): number {
     const page = this.#pageCount++;
-    const slab = Math.floor(page / pagesPerSlab);
+    const slab = page >>> pageBits;
     if (slab === this.#pages.length) this.#pages.push(new Float64Array(pagesPerSlab * pageDoubles));
-    const from = (page % pagesPerSlab) * pageDoubles;
+    const from = (page & (pagesPerSlab - 1)) * pageDoubles;
     (this.#pages[slab] as Float64Array).fill(0, from, from + pageDoubles);
     return page;
   }
 
   /** Insertion sort: there are 32 at most, and it needs no memory. */
   #sortRaw(slot: number, requests: number, means: Float64Array, weights: Float64Array): number {
-    const slots = this.#slots[Math.floor(slot / slotsPerSlab)] as Float64Array;
-    const block = (slot % slotsPerSlab) * slotDoubles + BLOCK;
+    const slots = this.#slots[slot >>> slabBits] as Float64Array;
+    const block = (slot & (slotsPerSlab - 1)) * slotDoubles + BLOCK;
     for (let i = 0; i < requests; i++) {
       const value = slots[block + i] as number;
       let at = i;
@@ -211,8 +213,8 @@ export class SketchPool {
 
   /** Fills the scratch with the slot's buckets, the minimum and maximum apart from theirs. */
   #readBuckets(slot: number): number {
-    const tables = this.#tables[Math.floor(slot / slotsPerSlab)] as Int32Array;
-    const table = ((slot % slotsPerSlab) * slotDoubles + BLOCK) * 2;
+    const tables = this.#tables[slot >>> slabBits] as Int32Array;
+    const table = ((slot & (slotsPerSlab - 1)) * slotDoubles + BLOCK) * 2;
     const minMs = this.#read(slot, MIN);
     const maxMs = this.#read(slot, MAX);
     // Place 0 is for the minimum, which is taken out of the first bucket.
@@ -221,8 +223,8 @@ export class SketchPool {
     for (let octave = 0; octave < tableEntries; octave++) {
       const page = tables[table + octave] as number;
       if (page === 0) continue;
-      const pages = this.#pages[Math.floor(page / pagesPerSlab)] as Float64Array;
-      const from = (page % pagesPerSlab) * pageDoubles;
+      const pages = this.#pages[page >>> pageBits] as Float64Array;
+      const from = (page & (pagesPerSlab - 1)) * pageDoubles;
       for (let cell = from; cell < from + pageDoubles; cell += 2) {
         const weight = pages[cell] as number;
         if (weight === 0) continue;

@@ -164,7 +164,7 @@ function compressed(means: Float64Array, weights: Float64Array, maxCentroids: nu
     roomyMeans.set(means);
     roomyWeights.set(weights);
   }
-  const size = compressCentroids(roomyMeans, roomyWeights, n, maxCentroids);
+  const size = compressCentroids(roomyMeans, roomyWeights, n, maxCentroids, false);
   return TDigest.fromCentroids(roomyMeans, roomyWeights, size);
 }
 

@@ -41,6 +41,15 @@ describe.each(distributionNames)('%s, p50 to p99.9 where 20 values lie above', (
   });
 });
 
+it('1,000 states that follow one another in value err no more, as p99.9 lies where two meet', () => {
+  const values = drawDistribution('sorted lognormal', 1_000_000, 1);
+  const parts = thousandParts(values);
+  for (const digest of [TDigest.merge(parts), clickhouseMerge(parts)]) {
+    expect(digest.count).toBe(values.length);
+    expect(worstError(values, (q) => digest.quantile(q)).score).toBeLessThanOrEqual(0.75);
+  }
+});
+
 describe('beside npm tdigest at its defaults, which keeps many times the centroids', () => {
   // Its compression shuffles with Math.random.
   beforeEach(() => {

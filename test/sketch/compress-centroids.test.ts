@@ -2,13 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compressCentroids } from '../../src/sketch/compress-centroids.ts';
 
-function compress(centroids: readonly (readonly [number, number])[], maxCentroids: number) {
+function compress(
+  centroids: readonly (readonly [number, number])[],
+  maxCentroids: number,
+  mayCut = true,
+) {
   const room = Math.max(centroids.length, maxCentroids);
   const means = new Float64Array(room);
   const weights = new Float64Array(room);
   means.set(centroids.map(([mean]) => mean));
   weights.set(centroids.map(([, weight]) => weight));
-  const n = compressCentroids(means, weights, centroids.length, maxCentroids);
+  const n = compressCentroids(means, weights, centroids.length, maxCentroids, mayCut);
   return Array.from({ length: n }, (_, i) => [means[i] ?? 0, weights[i] ?? 0] as const);
 }
 
