@@ -19,8 +19,11 @@ const PATIENCE = 4;
 const PATIENCE_BYTES = 64 * 1024;
 
 export interface DecodeSink {
-  /** One good event. The record is overwritten by the next one: copy what is kept. */
-  event(record: EventRecord): void;
+  /**
+   * One good event, `[start, end)` its bytes in the message. The record is overwritten by the next
+   * one: copy what is kept.
+   */
+  event(record: EventRecord, start: number, end: number): void;
   /**
    * One event, or a message or the rest of one, that is not counted. `index` is its place among
    * the message's events, `[start, end)` its bytes in the message.
@@ -118,7 +121,7 @@ export class MessageDecoder {
       const limit = this.#patienceBytes < 0 ? this.#lineEnd(message, pos) : end;
       const after = this.#scanner.scan(message, pos, limit, this.#record);
       if (after >= 0) {
-        sink.event(this.#record);
+        sink.event(this.#record, pos, after);
         pos = after;
       } else {
         pos = this.#doubtfulObject(message, pos, index, sink);
@@ -143,7 +146,7 @@ export class MessageDecoder {
       after = lineEnd;
       rejection = decodeEvent(message, pos, after, this.#context, this.#record);
     }
-    if (rejection === undefined) sink.event(this.#record);
+    if (rejection === undefined) sink.event(this.#record, pos, after);
     else sink.reject(index, rejection.reason, rejection.detail, pos, after);
     return after;
   }
@@ -201,7 +204,7 @@ export class MessageDecoder {
     if (after >= 0) {
       const next = afterSpace(message, after, end);
       if (next < end && (message[next] === COMMA || message[next] === CLOSE_BRACKET)) {
-        sink.event(this.#record);
+        sink.event(this.#record, pos, after);
         return next;
       }
     }
@@ -219,7 +222,7 @@ export class MessageDecoder {
   #general(message: Buffer, pos: number, end: number, index: number, sink: DecodeSink): void {
     this.#fallbackCount++;
     const rejection = decodeEvent(message, pos, end, this.#context, this.#record);
-    if (rejection === undefined) sink.event(this.#record);
+    if (rejection === undefined) sink.event(this.#record, pos, end);
     else sink.reject(index, rejection.reason, rejection.detail, pos, end);
   }
 }

@@ -115,13 +115,13 @@ export class OpenChunk implements DecodeSink {
     this.#nextOffset = Math.max(this.#nextOffset, offset);
   }
 
-  event(record: EventRecord): void {
+  event(record: EventRecord, start: number, end: number): void {
     const index = this.#index++;
     const outcome = this.#accumulator.add(record);
     if (outcome === outcomes.late) {
-      this.#bury(index, 'late', 'behind the allowed lateness', 0, record.bytes.length);
+      this.#bury(index, 'late', 'behind the allowed lateness', start, end);
     } else if (outcome === outcomes.future) {
-      this.#bury(index, 'future', 'ahead of the clock', 0, record.bytes.length);
+      this.#bury(index, 'future', 'ahead of the clock', start, end);
     }
   }
 
