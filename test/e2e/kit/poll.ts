@@ -1,0 +1,22 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/**
+ * Asks every 100 ms until the answer is anything but undefined, and gives it.
+ *
+ * @throws after the deadline, saying what was waited for and, if `seen` tells, how far it came.
+ */
+export async function poll<T>(
+  what: string,
+  ask: () => T | undefined | Promise<T | undefined>,
+  { deadlineMs = 30_000, seen = () => '' as unknown } = {},
+): Promise<T> {
+  const endMs = performance.now() + deadlineMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (performance.now() > endMs) {
+      throw new Error(`not within ${deadlineMs} ms: ${what} ${JSON.stringify(seen())}`);
+    }
+    await pause(100);
+  }
+}

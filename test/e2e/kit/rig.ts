@@ -1,0 +1,234 @@
+import { pino } from 'pino';
+import { expect } from 'vitest';
+import type { Logger } from '../../../src/base/log.ts';
+import type { Metrics } from '../../../src/base/metrics.ts';
+import type { Io } from '../../../src/cli/io.ts';
+import { loadConfig } from '../../../src/config/load-config.ts';
+import type { Config } from '../../../src/config/schema.ts';
+import { type Pipeline, type Role, startPipeline } from '../../../src/pipeline.ts';
+import { type ClickHouseClient, openClickHouse } from '../../../src/sink/clickhouse.ts';
+import { migrate } from '../../../src/sink/migrate.ts';
+import { resolutions } from '../../../src/sink/read-tails.ts';
+import type { Verification } from '../../../src/sink/verify.ts';
+import { followTopic, type TopicMessage } from '../../../src/source/follow-topic.ts';
+import { openKafkaPublisher } from '../../../src/source/kafka-publisher.ts';
+import { ensureTopics } from '../../../src/source/kafka-topics.ts';
+import type { OutgoingMessage, Publisher } from '../../../src/source/publisher.ts';
+import { type CapturedRun, run } from '../../cli/captured-io.ts';
+import type { StackEndpoints } from '../../containers/global-setup.ts';
+import { uniqueName } from '../../containers/unique-name.ts';
+import { poll } from './poll.ts';
+import { stageSums } from './stage-sums.ts';
+import { type Child, startChild } from './start-child.ts';
+import type { StageSums } from './truth.ts';
+
+export interface RigOptions {
+  readonly stack: StackEndpoints;
+  /** Start of the names of its topic, group and database. */
+  readonly name: string;
+  /** @default {1} */
+  readonly partitions?: number;
+  /** Settings of the topic. */
+  readonly topicSettings?: Readonly<Record<string, string>>;
+  /** Configuration by environment variable, without the TAILMARK_ before each. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** What `verify --json` prints. */
+export type Verified = Verification;
+
+/**
+ * A topic, a group and a migrated database of one test's own, and what tests do with them: publish,
+ * run pipelines in process or as processes, look at what came of it.
+ */
+export class Rig {
+  /** Everything that makes a process work on this rig. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly config: Config;
+  readonly topic: string;
+  readonly client: ClickHouseClient;
+  readonly publisher: Publisher;
+  /** What pipelines in process have logged. */
+  readonly logLines: string[] = [];
+  readonly log: Logger = pino(
+    { level: 'info', base: null },
+    { write: (line: string) => this.logLines.push(line.trim()) },
+  );
+  readonly #pipelines: Pipeline[] = [];
+  readonly #children: Child[] = [];
+  readonly #followed: { stop(): Promise<void> }[] = [];
+
+  private constructor(env: Readonly<Record<string, string>>, config: Config, publisher: Publisher) {
+    this.env = env;
+    this.config = config;
+    this.topic = config.kafka.topics[0] as string;
+    this.publisher = publisher;
+    this.client = openClickHouse(config.clickhouse);
+  }
+
+  static async open(options: RigOptions): Promise<Rig> {
+    const { stack, partitions = 1, topicSettings = {}, settings = {} } = options;
+    const name = uniqueName(options.name.replaceAll('-', '_'));
+    const own: Record<string, string> = {
+      KAFKA_BROKERS: stack.brokers.join(','),
+      KAFKA_TOPICS: name,
+      KAFKA_GROUP_ID: name,
+      KAFKA_SESSION_TIMEOUT: '6s',
+      CLICKHOUSE_URL: stack.clickhouseUrl,
+      CLICKHOUSE_DATABASE: name,
+      ALERT_TOPIC: `${name}.anomalies`,
+      INGEST_FLUSH_INTERVAL: '200ms',
+      HTTP_LISTEN: '127.0.0.1:0',
+      ...settings,
+    };
+    const env = Object.fromEntries(
+      Object.entries(own).map(([key, value]) => [`TAILMARK_${key}`, value]),
+    );
+    const { config } = loadConfig({ env, readFile: () => '' });
+    const topic = config.kafka.topics[0] as string;
+    await ensureTopics(config.kafka, [{ topic, partitions, settings: topicSettings }]);
+    await migrate(config.clickhouse);
+    return new Rig(env, config, await openKafkaPublisher(config.kafka));
+  }
+
+  /** Sends messages, about 1 MB a request. */
+  async publish(messages: Iterable<OutgoingMessage>, topic = this.topic): Promise<void> {
+    let batch: OutgoingMessage[] = [];
+    let bytes = 0;
+    for (const message of messages) {
+      batch.push(message);
+      bytes += message.value?.length ?? 0;
+      if (bytes < 1_000_000 && batch.length < 5_000) continue;
+      await this.publisher.publish(topic, batch);
+      batch = [];
+      bytes = 0;
+    }
+    await this.publisher.publish(topic, batch);
+  }
+
+  /** Runs roles in this process. */
+  async start(
+    roles: readonly Role[] = ['ingest'],
+    config: Config = this.config,
+    metrics?: Metrics,
+  ): Promise<Pipeline> {
+    const pipeline = await startPipeline(config, {
+      roles,
+      stdin: process.stdin,
+      log: this.log,
+      ...(metrics === undefined ? {} : { metrics }),
+    });
+    this.#pipelines.push(pipeline);
+    return pipeline;
+  }
+
+  /** Runs a command as a process of its own. */
+  spawn(argv: readonly string[], env: Readonly<Record<string, string>> = {}): Child {
+    const child = startChild(argv, { ...this.env, ...env });
+    this.#children.push(child);
+    return child;
+  }
+
+  /** Runs a command in this process. */
+  cli(argv: readonly string[], io: Partial<Io> = {}): Promise<CapturedRun> {
+    return run(argv, { env: this.env, ...io });
+  }
+
+  async rows<T>(query: string, params: Record<string, unknown> = {}): Promise<T[]> {
+    const result = await this.client.query({ query, query_params: params, format: 'JSONEachRow' });
+    return result.json<T>();
+  }
+
+  /** Events that the ledger accounts for. */
+  async consumed(): Promise<number> {
+    const [row] = await this.rows<{ n: string }>('SELECT sum(consumed) AS n FROM flushes');
+    return Number(row?.n ?? 0);
+  }
+
+  /** Resolves when the ledger has at least so many events. */
+  async untilConsumed(events: number, deadlineMs = 60_000): Promise<void> {
+    let seen = 0;
+    await poll(
+      `${events} events in the ledger`,
+      async () => {
+        seen = await this.consumed();
+        return seen >= events ? true : undefined;
+      },
+      { deadlineMs, seen: () => seen },
+    );
+  }
+
+  /** The first so many messages of a topic, in the order in which they were read. */
+  async read(topic: string, count: number, deadlineMs = 30_000): Promise<TopicMessage[]> {
+    const messages: TopicMessage[] = [];
+    const followed = await this.follow(topic, (message) => messages.push(message));
+    await poll(
+      `${count} messages in ${topic}`,
+      () => (messages.length >= count ? true : undefined),
+      {
+        deadlineMs,
+        seen: () => messages.map(({ headers }) => headers),
+      },
+    );
+    await followed.stop();
+    return messages;
+  }
+
+  /** Follows a topic to the end of the test. */
+  async follow(topic: string, onMessage: (message: TopicMessage) => void) {
+    const followed = await followTopic(this.config.kafka, topic, onMessage);
+    this.#followed.push(followed);
+    return followed;
+  }
+
+  /** All four tables must say exactly this. */
+  async expectStages(truth: StageSums): Promise<void> {
+    for (const resolution of resolutions) {
+      expect({ resolution, ...(await stageSums(this.client, resolution)) }).toEqual({
+        resolution,
+        ...truth,
+      });
+    }
+  }
+
+  /** `tailmark verify` must hold; gives what it found. */
+  async expectVerified(): Promise<Verified> {
+    const { exitCode, out, err } = await this.cli(['verify', '--json']);
+    const verified = JSON.parse(out || '{}') as Verified;
+    expect({ exitCode, err, ok: verified.ok, problems: verified.problems, out }).toMatchObject({
+      exitCode: 0,
+      err: '',
+      ok: true,
+      problems: [],
+    });
+    return verified;
+  }
+
+  /** Ends what still runs: pipelines properly, processes by force. */
+  async stopAll(): Promise<void> {
+    for (const child of this.#children) {
+      if (!child.isOver()) child.signal('SIGKILL');
+      await child.exited;
+    }
+    for (const pipeline of this.#pipelines) await pipeline.stop();
+    for (const followed of this.#followed) await followed.stop();
+  }
+
+  async close(): Promise<void> {
+    await this.stopAll().catch(() => undefined);
+    await this.publisher.close();
+    await this.client.command({
+      query: `DROP DATABASE IF EXISTS {name:Identifier}`,
+      query_params: { name: this.config.clickhouse.database },
+    });
+    await this.client.close();
+  }
+
+  /** The end of what was logged, for a test that fails. */
+  tail(): string {
+    return [
+      ...this.logLines.slice(-30),
+      ...this.#children.map((child) => `process ${child.pid}: ${child.err().slice(-3_000)}`),
+    ].join('\n');
+  }
+}

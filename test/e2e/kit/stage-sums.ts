@@ -1,0 +1,20 @@
+import type { ClickHouseClient } from '../../../src/sink/clickhouse.ts';
+import type { Resolution } from '../../../src/sink/read-tails.ts';
+import type { StageSums } from './truth.ts';
+
+/** Requests and microseconds by stage, as a table of windows has them. Stages by name. */
+export async function stageSums(
+  client: ClickHouseClient,
+  resolution: Resolution,
+): Promise<StageSums> {
+  const result = await client.query({
+    query: `SELECT stage, sum(requests) AS n, round(sum(sum_ms) * 1000) AS us
+            FROM {table:Identifier} GROUP BY stage ORDER BY stage`,
+    query_params: { table: `latency_${resolution}` },
+    format: 'JSONEachRow',
+  });
+  const rows = await result.json<{ stage: string; n: string; us: string }>();
+  return Object.fromEntries(
+    rows.map(({ stage, n, us }) => [stage, { requests: Number(n), sumUs: Number(us) }]),
+  );
+}
