@@ -10,20 +10,20 @@ import { Pattern } from './pattern.ts';
 import { scanEpochMs } from './scan-epoch-ms.ts';
 import { StageScanner } from './stage-scanner.ts';
 import type { TimingEventLimits } from './timing-event.ts';
+import { ValueScanner } from './value-scanner.ts';
 
 const MIN_TS_MS = Date.UTC(2000, 0, 1);
 const MAX_TS_MS = Date.UTC(2100, 0, 1);
 const QUOTE = 0x22;
-const emptyText = Buffer.from('""');
 
 const kinds = Int32Array.from(eventFields, (field) => field.kind);
 const slots = Int32Array.from(eventFields, (field) => field.slot);
 const modelIndex = dimensions.indexOf('model');
-const trueWord = new Pattern(4, 'true');
-const falseWord = new Pattern(5, 'false');
+const trueWord = new Pattern('true');
+const falseWord = new Pattern('false');
 const nullWord = Buffer.from('null');
 /** Statuses as written, in the order of `statuses`. */
-const statusWords = statuses.map((status) => new Pattern(status.length + 2, `"${status}"`));
+const statusWords = statuses.map((status) => new Pattern(`"${status}"`));
 
 /**
  * The hot path: one event from bytes to an EventRecord in one pass, without allocating. It takes
@@ -36,24 +36,18 @@ export class EventScanner {
   readonly #limits: TimingEventLimits;
   readonly #json = new JsonScanner();
   readonly #keys = new KeyMatcher(this.#json);
+  readonly #values: ValueScanner;
   readonly #stages: StageScanner;
   /** Fields met in this event, a bit each. */
   #seen = 0;
   #isPartial = false;
-  /** Dimensions whose value is not yet interned, a bit each, and where the values lie. */
-  #pending = 0;
-  readonly #starts = new Int32Array(dimensions.length);
-  readonly #ends = new Int32Array(dimensions.length);
-  /** Value each dimension had last, by id and as written: compared before any hashing. */
-  readonly #lastIds = new Int32Array(dimensions.length);
-  readonly #lastValues: Pattern[];
   /** Whether the message is UTF-8 throughout: asked once, if a byte beyond ASCII is met. */
   #utf8: 'unasked' | 'valid' | 'invalid' = 'unasked';
 
   constructor(context: DecodeContext, limits: TimingEventLimits) {
     this.#context = context;
     this.#limits = limits;
-    this.#lastValues = dimensions.map(() => new Pattern(limits.maxDimensionBytes + 2, '""'));
+    this.#values = new ValueScanner(this.#json, context.values, limits.maxDimensionBytes);
     this.#stages = new StageScanner(this.#json, context.stages, limits.maxDurationMs);
   }
 
@@ -61,10 +55,7 @@ export class EventScanner {
   begin(message: Buffer): void {
     this.#json.begin(message);
     this.#utf8 = 'unasked';
-    if (this.#context.values.refresh()) {
-      this.#lastIds.fill(0);
-      for (const pattern of this.#lastValues) pattern.set(emptyText, 0, 2);
-    }
+    if (this.#context.values.refresh()) this.#values.forget();
     if (this.#context.stages.refresh()) this.#stages.forget();
   }
 
@@ -100,7 +91,7 @@ export class EventScanner {
     this.#json.sawHighByte = false;
     this.#keys.begin();
     this.#seen = 0;
-    this.#pending = 0;
+    this.#values.begin();
     this.#isPartial = false;
     record.tsMs = Number.NaN;
     record.status = 0;
@@ -130,15 +121,15 @@ export class EventScanner {
       case fieldKinds.ts:
         return this.#ts(bytes, pos, end, record);
       case fieldKinds.dimension:
-        return this.#dimension(slots[field] as number, bytes, pos, end, record);
+        return this.#values.scan(slots[field] as number, bytes, pos, end, record);
       case fieldKinds.id: {
-        const close = this.#label(bytes, pos, end);
+        const close = this.#values.label(bytes, pos, end);
         record.idStart = pos + 1;
         record.idEnd = close;
         return close < 0 ? -1 : close + 1;
       }
       case fieldKinds.traceId: {
-        const close = this.#label(bytes, pos, end);
+        const close = this.#values.label(bytes, pos, end);
         record.traceStart = pos + 1;
         record.traceEnd = close;
         return close < 0 ? -1 : close + 1;
@@ -177,31 +168,6 @@ export class EventScanner {
     return ms >= MIN_TS_MS && ms < MAX_TS_MS ? after : -1;
   }
 
-  #dimension(index: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
-    if (bytes[pos] !== QUOTE) return -1;
-    const start = pos + 1;
-    const last = this.#lastValues[index] as Pattern;
-    if (this.#json.matches(last, pos, end)) {
-      record.dimensionIds[index] = this.#lastIds[index] as number;
-      return pos + last.length;
-    }
-    const close = this.#label(bytes, pos, end);
-    if (close < 0) return -1;
-    // `__other__` is reserved; whatever begins like it is rare enough to be asked about.
-    if (bytes[start] === 0x5f && bytes[start + 1] === 0x5f) return -1;
-    this.#starts[index] = start;
-    this.#ends[index] = close;
-    this.#pending |= 1 << index;
-    return close + 1;
-  }
-
-  /** Position of the closing quote of a string that is not too long, or -1. */
-  #label(bytes: Buffer, pos: number, end: number): number {
-    if (bytes[pos] !== QUOTE) return -1;
-    const close = this.#json.plainString(bytes, pos + 1, end);
-    return close - pos - 1 <= this.#limits.maxDimensionBytes ? close : -1;
-  }
-
   #status(pos: number, end: number, record: EventRecord): number {
     for (let i = 0; i < statusWords.length; i++) {
       const word = statusWords[i] as Pattern;
@@ -233,11 +199,7 @@ export class EventScanner {
 
   /** Whether the whole event is good; only then are its new strings interned. */
   #finish(bytes: Buffer, record: EventRecord): boolean {
-    const hasModel =
-      (this.#pending & (1 << modelIndex)) !== 0
-        ? this.#ends[modelIndex] !== this.#starts[modelIndex]
-        : record.dimensionIds[modelIndex] !== 0;
-    if (!hasModel || Number.isNaN(record.tsMs)) return false;
+    if (!this.#values.has(modelIndex, record) || Number.isNaN(record.tsMs)) return false;
     if (Number.isNaN(record.totalMs)) {
       if (record.stageCount === 0) return false;
       if (!this.#isPartial) {
@@ -249,23 +211,8 @@ export class EventScanner {
     }
     if (this.#json.sawHighByte && !this.#isUtf8(bytes)) return false;
     if (!this.#stages.resolve(bytes, record)) return false;
-    if (this.#pending !== 0) this.#internDimensions(bytes, record);
+    this.#values.resolve(bytes, record);
     return true;
-  }
-
-  #internDimensions(bytes: Buffer, record: EventRecord): void {
-    const values = this.#context.values;
-    for (let i = 0; i < dimensions.length; i++) {
-      if ((this.#pending & (1 << i)) === 0) continue;
-      const start = this.#starts[i] as number;
-      const end = this.#ends[i] as number;
-      const id = values.idOf(bytes, start, end);
-      record.dimensionIds[i] = id;
-      // The text `__other__` itself is not to be taken for a value that found no room.
-      if (id === values.otherId) continue;
-      this.#lastIds[i] = id;
-      (this.#lastValues[i] as Pattern).set(bytes, start - 1, end + 1);
-    }
   }
 
   #isUtf8(bytes: Buffer): boolean {

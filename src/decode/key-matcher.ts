@@ -5,7 +5,7 @@ import { Pattern } from './pattern.ts';
 /** Most characters of a field's name, which bounds the table of candidates. */
 const maxNameLength = Math.max(...eventFields.map((field) => field.name.length));
 /** Each field's key as most write it, to the colon: one comparison finds its end as well. */
-const patterns = eventFields.map(({ name }) => new Pattern(name.length + 3, `"${name}":`));
+const patterns = eventFields.map(({ name }) => new Pattern(`"${name}":`));
 const quotedKeys = eventFields.map((field) => Buffer.from(`"${field.name}"`));
 const candidates = Array.from({ length: maxNameLength + 1 }, (_, length) =>
   Int32Array.from(eventFields.flatMap((f, i) => (f.name.length === length ? [i] : []))),

@@ -1,33 +1,44 @@
+/** Longer than any message: a pattern of this length matches nothing. */
+const NEVER = 0x7fffffff;
+
 /**
  * Bytes to compare with, four at a time. It can be set anew, so that what was last seen is kept
- * without allocating.
+ * without allocating; it matches nothing until it is set.
  */
 export class Pattern {
+  /** What the bytes stand for: the id of a value or a stage. */
+  id = -1;
   /** Bytes in all. */
-  length = 0;
+  length = NEVER;
   /** The whole words from the first byte on, little endian. */
-  readonly words: Int32Array;
+  words: Int32Array;
   wordCount = 0;
   /** The last four bytes, which overlap the last whole word; masked if there are fewer. */
   last = 0;
   lastMask = 0;
   lastOffset = 0;
 
-  /** @param maxBytes longest pattern it will hold. */
-  constructor(maxBytes: number, text = '') {
-    this.words = new Int32Array(Math.ceil(maxBytes / 4));
+  constructor(text = '') {
     const bytes = Buffer.from(text);
-    this.set(bytes, 0, bytes.length);
+    this.words = new Int32Array(bytes.length >> 2);
+    if (text !== '') this.set(bytes, 0, bytes.length, -1);
   }
 
-  /** Takes `bytes[start, end)`, which are at most as many as the constructor was told. */
-  set(bytes: Uint8Array, start: number, end: number): void {
+  /** Takes `bytes[start, end)` and what they stand for. Allocates only to hold more than ever. */
+  set(bytes: Uint8Array, start: number, end: number, id: number): void {
+    this.id = id;
     this.length = end - start;
     this.wordCount = this.length >> 2;
+    if (this.wordCount > this.words.length) this.words = new Int32Array(this.wordCount * 2);
     for (let i = 0; i < this.wordCount; i++) this.words[i] = wordAt(bytes, start + i * 4, 4);
     this.lastOffset = Math.max(0, this.length - 4);
     this.last = wordAt(bytes, start + this.lastOffset, Math.min(4, this.length));
     this.lastMask = this.length >= 4 ? -1 : (1 << (this.length * 8)) - 1;
+  }
+
+  /** Matches nothing from now on. */
+  forget(): void {
+    this.length = NEVER;
   }
 }
 

@@ -148,7 +148,7 @@ export class StageScanner {
   /** Keeps a name for comparison: once per name, so it may allocate. */
   #learn(id: number): void {
     if (this.#keys[id] !== undefined) return;
-    this.#keys[id] = new Pattern(maxNameLength + 3, `"${this.#stages.interner.text(id)}":`);
+    this.#keys[id] = new Pattern(`"${this.#stages.interner.text(id)}":`);
     this.#makeRoom(id);
   }
 

@@ -8,13 +8,15 @@ const scanner = new JsonScanner();
 
 /** The number at the start of a text, and how far it went; undefined if it is none. */
 function scanned(text: string): { value: number; end: number } | undefined {
-  const bytes = Buffer.from(`${text},`);
+  const bytes = Buffer.from(`${text},"x":1}`);
+  scanner.begin(bytes);
   const end = scanner.number(bytes, 0, bytes.length);
   return end < 0 ? undefined : { value: scanner.value[0] as number, end };
 }
 
 function skips(text: string): boolean {
   const bytes = Buffer.from(text);
+  scanner.begin(bytes);
   return scanner.skipValue(bytes, 0, bytes.length, 1) === bytes.length;
 }
 
@@ -31,6 +33,18 @@ describe('a number', () => {
   it('is refused where JSON has none', () => {
     for (const text of ['', '.5', '1.', '1.e1', '01', '00', '1e', '1e+', 'x', '-', '0123456789']) {
       expect(scanned(text)?.end, text).not.toBe(text.length);
+    }
+  });
+
+  it('is read alike where the message ends soon after it', () => {
+    for (const text of ['0', '1.5', '12345678', '1234.567', '123456789012345', '1e5', '00', '1.']) {
+      for (const rest of ['}', ',', '  }', '']) {
+        const bytes = Buffer.from(text + rest);
+        scanner.begin(bytes);
+        const end = scanner.number(bytes, 0, bytes.length);
+        expect(end, text + rest).toBe(isJson(text) ? text.length : -1);
+        if (end > 0) expect(scanner.value[0]).toBe(JSON.parse(text));
+      }
     }
   });
 
