@@ -1,0 +1,131 @@
+import { execFileSync } from 'node:child_process';
+import { cpus } from 'node:os';
+import type { EventRecord } from '../src/decode/event-record.ts';
+import { Interner } from '../src/decode/interner.ts';
+import { MessageDecoder } from '../src/decode/message-decoder.ts';
+import { benchEvents } from '../src/generate/bench-events.ts';
+
+// What decoding an event costs, beside JSON.parse of the message's text and a read of the fields
+// that a consumer needs. Both see the same messages and must agree on every value first. Prints
+// one JSON document: nanoseconds of CPU an event over rounds run alternately.
+
+const eventCount = 20_000;
+const rounds = 15;
+
+interface Sums {
+  events: number;
+  tsMs: number;
+  totalMs: number;
+  stagesMs: number;
+  texts: number;
+}
+const noSums = (): Sums => ({ events: 0, tsMs: 0, totalMs: 0, stagesMs: 0, texts: 0 });
+
+const values = new Interner(100_000);
+const decoder = new MessageDecoder({
+  stages: new Interner(256),
+  values,
+  maxMessageBytes: 16 << 20,
+  maxDurationMs: 3_600_000,
+  maxDimensionBytes: 256,
+});
+
+function decodeOurs(messages: readonly Buffer[]): Sums {
+  const sums = noSums();
+  const sink = {
+    event(record: EventRecord) {
+      sums.events++;
+      sums.tsMs += record.tsMs;
+      sums.totalMs += record.totalMs;
+      for (let i = 0; i < record.stageCount; i++) sums.stagesMs += record.stageMs[i] as number;
+      // Dimensions 1 to 4: model, version, request_type, region.
+      for (let i = 1; i <= 4; i++)
+        sums.texts += values.text(record.dimensionIds[i] as number).length;
+    },
+    reject(_index: number, reason: string) {
+      throw new Error(`a bench event was rejected: ${reason}`);
+    },
+  };
+  for (const message of messages) decoder.decode(message, sink);
+  return sums;
+}
+
+interface ParsedEvent {
+  readonly ts: number;
+  readonly total_ms?: number;
+  readonly stages_ms: Readonly<Record<string, number>>;
+  readonly model: string;
+  readonly version?: string;
+  readonly request_type?: string;
+  readonly region?: string;
+}
+
+function parseLine(line: string, sums: Sums): void {
+  const event = JSON.parse(line) as ParsedEvent;
+  sums.events++;
+  sums.tsMs += event.ts;
+  sums.totalMs += event.total_ms ?? 0;
+  for (const stage in event.stages_ms) sums.stagesMs += event.stages_ms[stage] as number;
+  sums.texts += event.model.length + (event.version?.length ?? 0);
+  sums.texts += (event.request_type?.length ?? 0) + (event.region?.length ?? 0);
+}
+
+function decodeByParse(messages: readonly Buffer[]): Sums {
+  const sums = noSums();
+  for (const message of messages) {
+    const text = message.toString();
+    for (let start = 0; start < text.length; ) {
+      const newline = text.indexOf('\n', start);
+      const end = newline < 0 ? text.length : newline;
+      parseLine(start === 0 && end === text.length ? text : text.slice(start, end), sums);
+      start = end + 1;
+    }
+  }
+  return sums;
+}
+
+/** CPU of this process rather than wall time, which the neighbours on a shared machine bend. */
+function cpuNs(run: () => unknown): number {
+  const start = process.cpuUsage();
+  run();
+  const { user, system } = process.cpuUsage(start);
+  return ((user + system) * 1_000) / eventCount;
+}
+
+const median = (sorted: readonly number[]) => sorted[(sorted.length - 1) / 2] as number;
+const spread = (taken: number[]) => {
+  const sorted = taken.toSorted((a, b) => a - b);
+  const shown = [median(sorted), sorted[0], sorted.at(-1)].map((ns) => Math.round(ns ?? 0));
+  return { medianNs: shown[0], minNs: shown[1], maxNs: shown[2] };
+};
+
+const results: Record<string, unknown> = {};
+for (const eventsPerMessage of [1, 100]) {
+  const messages = [...benchEvents({ seed: 1, count: eventCount, eventsPerMessage })];
+  const [ours, parsed] = [decodeOurs(messages), decodeByParse(messages)];
+  if (JSON.stringify(ours) !== JSON.stringify(parsed) || ours.events !== eventCount) {
+    throw new Error(`they disagree: ${JSON.stringify({ ours, parsed })}`);
+  }
+  const oursNs: number[] = [];
+  const parseNs: number[] = [];
+  for (let round = -10; round < rounds; round++) {
+    const [a, b] = [cpuNs(() => decodeOurs(messages)), cpuNs(() => decodeByParse(messages))];
+    // The first rounds warm up.
+    if (round < 0) continue;
+    oursNs.push(a);
+    parseNs.push(b);
+  }
+  const ratios = parseNs.map((ns, i) => ns / (oursNs[i] as number)).sort((a, b) => a - b);
+  results[`events a message: ${eventsPerMessage}`] = {
+    bytesAnEvent: messages.reduce((sum, message) => sum + message.length, 0) / eventCount,
+    decoder: spread(oursNs),
+    jsonParse: spread(parseNs),
+    medianRatio: Number(median(ratios).toFixed(2)),
+  };
+}
+const { fallbackCount } = decoder;
+const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`;
+process.stdout.write(
+  `${JSON.stringify({ machine, commit, rounds, fallbackCount, results }, null, 2)}\n`,
+);
