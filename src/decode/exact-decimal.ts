@@ -6,20 +6,21 @@ const SPLITTER = 134_217_729;
 const SAFETY = 1 + 2 ** -40;
 
 /**
- * The double nearest to a decimal number >= 0 without sign or exponent overflow concerns: the
- * same one that JSON.parse gives. Made for the 16 to 19 digits that shortest-round-trip printers
+ * The double nearest to the decimal number >= 0 that `bytes[start, end)` is: the same one that
+ * JSON.parse gives. Made for the 16 to 19 digits that shortest-round-trip printers
  * (Python, JavaScript, Go) write for a measured duration.
  *
- * The mantissa is held as an unevaluated sum of two doubles and divided by the power of ten in
- * the same arithmetic (Dekker, "A floating-point technique for extending the available
- * precision", 1971). The result is taken only where its error cannot change the rounding
- * (Ziv's test); everything else, and what has an exponent, goes through a string and Number.
+ * Beyond 15 digits the mantissa is held as an unevaluated sum of two doubles and divided by the
+ * power of ten in the same arithmetic (Dekker, "A floating-point technique for extending the
+ * available precision", 1971). The result is taken only where its error cannot change the
+ * rounding (Ziv's test); all else, and what has an exponent, goes through a string and Number.
  */
 export function exactDecimal(bytes: Buffer, start: number, end: number): number {
-  let head = 0;
+  // Significant digits: up to eight, seven and four, each in an int32.
+  let first = 0;
+  let second = 0;
   let tail = 0;
   let digitCount = 0;
-  let tailCount = 0;
   let point = end;
   for (let i = start; i < end; i++) {
     const digit = (bytes[i] as number) ^ 0x30;
@@ -27,23 +28,26 @@ export function exactDecimal(bytes: Buffer, start: number, end: number): number 
       if (bytes[i] !== 0x2e) return numberOf(bytes, start, end);
       point = i;
     } else if (digitCount > 0 || digit > 0) {
-      if (++digitCount <= 15) {
-        head = head * 10 + digit;
-      } else {
-        tail = tail * 10 + digit;
-        tailCount++;
-      }
+      digitCount++;
+      if (digitCount <= 8) first = (Math.imul(first, 10) + digit) | 0;
+      else if (digitCount <= 15) second = (Math.imul(second, 10) + digit) | 0;
+      else if (digitCount <= 19) tail = (Math.imul(tail, 10) + digit) | 0;
+      else return numberOf(bytes, start, end);
     }
   }
   const fractionCount = point === end ? 0 : end - point - 1;
-  if (tailCount > 4 || fractionCount > 22) return numberOf(bytes, start, end);
+  if (fractionCount > 22) return numberOf(bytes, start, end);
+  const secondCount = Math.min(7, Math.max(0, digitCount - 8));
+  const head = first * (powersOfTen[secondCount] as number) + second;
+  // One correctly rounded operation on exact doubles.
+  if (digitCount <= 15) return head / (powersOfTen[fractionCount] as number);
+  const tailCount = digitCount - 15;
   const quotient = divided(head, tail, tailCount, fractionCount);
   return Number.isNaN(quotient) ? numberOf(bytes, start, end) : quotient;
 }
 
 /** (head * 10^tailCount + tail) / 10^scale, correctly rounded, or NaN if that is in doubt. */
 function divided(head: number, tail: number, tailCount: number, scale: number): number {
-  if (head === 0) return 0;
   const factor = powersOfTen[tailCount] as number;
   // Both parts are exact: the head has at most 50 bits, the factor 14.
   const upper = Math.floor(head / 0x4000000);

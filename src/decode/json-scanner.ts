@@ -98,9 +98,9 @@ export class JsonScanner {
   }
 
   /**
-   * A number >= 0, to `value`: exactly the double that JSON.parse gives. With up to 15 digits and
-   * a power of ten up to 22 one correctly rounded operation on exact doubles does it (Clinger,
-   * "How to read floating point numbers accurately", 1990).
+   * A number >= 0, to `value`: exactly the double that JSON.parse gives. Up to 15 digits and a
+   * power of ten up to 22 take one correctly rounded operation on exact doubles (Clinger, "How
+   * to read floating point numbers accurately", 1990).
    */
   number(bytes: Buffer, pos: number, end: number): number {
     if (end - pos < 8) return this.#longNumber(bytes, pos, end);
@@ -159,33 +159,10 @@ export class JsonScanner {
 
   /** As `number`, for whatever is long, has an exponent or stands at the message's end. */
   #longNumber(bytes: Buffer, pos: number, end: number): number {
-    let i = pos;
-    let mantissa = 0;
-    for (; i < end; i++) {
-      const digit = (bytes[i] as number) ^ 0x30;
-      if (digit > 9) break;
-      mantissa = mantissa * 10 + digit;
-    }
-    let digitCount = i - pos;
-    if (digitCount === 0 || (digitCount > 1 && bytes[pos] === 0x30)) return -1;
-    let fractionCount = 0;
-    if (i < end && bytes[i] === 0x2e) {
-      const fraction = ++i;
-      for (; i < end; i++) {
-        const digit = (bytes[i] as number) ^ 0x30;
-        if (digit > 9) break;
-        mantissa = mantissa * 10 + digit;
-      }
-      fractionCount = i - fraction;
-      digitCount += fractionCount;
-      if (fractionCount === 0) return -1;
-    }
-    if (i < end && ((bytes[i] as number) | 0x20) === 0x65) {
-      return this.#withExponent(bytes, pos, i, end);
-    }
-    if (digitCount > 15) this.value[0] = exactDecimal(bytes, pos, i);
-    else this.value[0] = mantissa / (powersOfTen[fractionCount] as number);
-    return i;
+    if (bytes[pos] === 0x2d) return -1;
+    const after = this.#skipNumber(bytes, pos, end);
+    if (after >= 0) this.value[0] = exactDecimal(bytes, pos, after);
+    return after;
   }
 
   /** Position after a value of any kind; `depth` is the level that a container here would be. */
@@ -211,13 +188,6 @@ export class JsonScanner {
       if (bytes[pos + i] !== word[i]) return -1;
     }
     return pos + length;
-  }
-
-  /** A number with an exponent, whose `e` is at `mark`. Rare, so it may make a string. */
-  #withExponent(bytes: Buffer, pos: number, mark: number, end: number): number {
-    const after = this.#skipNumber(bytes, pos, end);
-    if (after > mark) this.value[0] = exactDecimal(bytes, pos, after);
-    return after;
   }
 
   #skipNumber(bytes: Buffer, pos: number, end: number): number {
