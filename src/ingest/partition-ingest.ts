@@ -81,8 +81,10 @@ export class PartitionIngest {
 
   /** Seals what is open and begins to store it. The chunk before it must be stored. */
   seal(): void {
-    if (!this.#ready || this.#open.records === 0) {
-      if (this.#ready) this.#openedMs = this.#context.nowMs();
+    // After a chunk that could not be stored, a commit further on would leave it out for good.
+    if (!this.#ready || this.#failure !== undefined) return;
+    if (this.#open.records === 0) {
+      this.#passOver();
       return;
     }
     invariant(this.#flushing === undefined, 'a chunk is sealed while another is being stored');
@@ -108,6 +110,29 @@ export class PartitionIngest {
       .finally(() => {
         this.#flushing = undefined;
       });
+  }
+
+  /**
+   * There is nothing to store. An inherited range in which no record is left (compaction, retention)
+   * is given up, as nobody can tell any more what of it is stored: its ledger row is there if its
+   * predecessor came that far, else the ledger shows the gap.
+   */
+  #passOver(): void {
+    this.#openedMs = this.#context.nowMs();
+    const boundary = this.#boundary;
+    if (boundary === undefined) return;
+    this.#context.log.error(
+      {
+        topic: this.claim.topic,
+        partition: this.claim.partition,
+        start_offset: this.#open.startOffset,
+        end_offset: boundary,
+      },
+      'a chunk that a predecessor began has no record left and is given up',
+    );
+    this.#boundary = undefined;
+    this.#inherited = false;
+    this.#begin(boundary, this.#watermarkBeforeMs, this.#context.nowMs());
   }
 
   /**
