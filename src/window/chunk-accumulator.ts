@@ -165,8 +165,9 @@ export class ChunkAccumulator {
     if (found.cell >= 0) return found;
     if (this.#cells.size >= this.#options.maxCells) {
       found.overflowed = true;
+      // Cold starts stay apart from warm requests here too.
       for (let i = 0; i < dimensions.length; i++) {
-        key[i + 1] = this.#enabled[i] && i !== coldStartIndex ? this.#otherValueId : 0;
+        if (this.#enabled[i] && i !== coldStartIndex) key[i + 1] = this.#otherValueId;
       }
       found.cell = this.#cells.find(key);
       if (found.cell >= 0) return found;

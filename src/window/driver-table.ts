@@ -3,6 +3,7 @@ import { type Facet, facets } from '../base/facets.ts';
 import { limits } from '../base/limits.ts';
 import type { EventRecord } from '../decode/event-record.ts';
 import { BandPool } from '../sketch/band-pool.ts';
+import { highWord } from '../sketch/high-word.ts';
 import { IntTable } from './int-table.ts';
 
 const hostIndex = dimensions.indexOf('host');
@@ -163,5 +164,5 @@ function bucketOf(amount: number): number {
   if (Number.isNaN(amount)) return ABSENT;
   if (amount < 1) return 0;
   if (amount < 0x80000000) return 32 - Math.clz32(amount);
-  return Math.min(53, Math.floor(Math.log2(amount)) + 1);
+  return Math.min(53, (highWord(amount) >>> 20) - 1022);
 }
