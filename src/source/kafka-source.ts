@@ -11,6 +11,7 @@ import type { Config } from '../config/schema.ts';
 import { createKafkaClient, kafkaError } from './kafka-client.ts';
 import { requireTopics } from './kafka-topics.ts';
 import type { SourceRecord } from './record.ts';
+import { RewindMemory } from './rewind-memory.ts';
 import {
   type Claim,
   ClaimLostError,
@@ -49,6 +50,7 @@ export class KafkaSource implements Source {
   readonly #consumer: Consumer;
   readonly #admin: Admin;
   readonly #claims = new Map<string, KafkaClaim>();
+  readonly #rewinds = new RewindMemory();
   #handler: SourceHandler | undefined;
   #quiet = false;
   #fail: (error: Error) => void = () => undefined;
@@ -117,10 +119,17 @@ export class KafkaSource implements Source {
     const { batch, heartbeat, resolveOffset, commitOffsetsIfNecessary } = payload;
     if (this.#quiet) payload.pause();
     if (this.#quiet || handler === undefined || batch.messages.length === 0) return;
-    const claim = this.#claim(batch.topic, batch.partition, async (offset, metadata) => {
-      const partitions = [{ partition: batch.partition, offset, metadata }];
-      await commitOffsetsIfNecessary({ topics: [{ topic: batch.topic, partitions }] });
-    });
+    const asked: unknown = Reflect.get(batch, 'fetchedOffset');
+    const askedOffset = Number(asked ?? batch.firstOffset());
+    const claim = this.#claim(
+      batch.topic,
+      batch.partition,
+      askedOffset,
+      async (offset, metadata) => {
+        const partitions = [{ partition: batch.partition, offset, metadata }];
+        await commitOffsetsIfNecessary({ topics: [{ topic: batch.topic, partitions }] });
+      },
+    );
     const records: SourceRecord[] = new Array(batch.messages.length);
     for (let i = 0; i < records.length; i++) {
       const message = batch.messages[i];
@@ -132,11 +141,10 @@ export class KafkaSource implements Source {
       };
     }
     const lastOffset = batch.lastOffset();
-    const asked: unknown = Reflect.get(batch, 'fetchedOffset');
     const given = {
       topic: batch.topic,
       partition: batch.partition,
-      fetchOffset: Number(asked ?? batch.firstOffset()),
+      fetchOffset: this.#rewinds.beginOf(`${batch.topic}/${batch.partition}`, askedOffset),
       records,
       nextOffset: Number(lastOffset) + 1,
       highWatermark: Number(batch.highWatermark),
@@ -155,14 +163,18 @@ export class KafkaSource implements Source {
     resolveOffset(lastOffset);
   }
 
-  #claim(topic: string, partition: number, send: ClaimPorts['send']): KafkaClaim {
+  /** The partition's claim; a new one, whose first batch was asked for at `from`, if need be. */
+  #claim(topic: string, partition: number, from: number, send: ClaimPorts['send']): KafkaClaim {
     const name = `${topic}/${partition}`;
     let claim = this.#claims.get(name);
     if (claim === undefined || claim.isLost) {
       claim = new KafkaClaim(topic, partition, {
         send,
         committed: () => this.#committed(topic, partition),
-        seek: (offset) => this.#consumer.seek({ topic, partition, offset }),
+        seek: (offset) => {
+          this.#rewinds.note(name, Number(offset), from);
+          this.#consumer.seek({ topic, partition, offset });
+        },
         onLost: (lost) => this.#handler?.onLost(lost),
       });
       this.#claims.set(name, claim);
@@ -194,6 +206,7 @@ export class KafkaSource implements Source {
   #loseAll(): void {
     const claims = [...this.#claims.values()];
     this.#claims.clear();
+    this.#rewinds.clear();
     for (const claim of claims) claim.lose();
   }
 
