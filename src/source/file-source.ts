@@ -82,19 +82,22 @@ export class FileSource implements Source {
       const { topic, partition } = this.#claim;
       await handler.onBatch(this.#claim, { topic, partition, ...batch }, async () => undefined);
     };
-    try {
-      for await (const line of linesOf(stream)) {
-        if (this.#quiet) return;
-        records.push({ offset, timestampMs: this.#options.startedMs, value: line });
-        offset++;
-        if (records.length >= BATCH_LINES) await handOut();
-      }
-      if (records.length > 0 && !this.#quiet) await handOut();
-    } catch (error) {
-      throw error instanceof ClaimLostError || error instanceof OperatorError
-        ? error
-        : unreadable(this.#options.path ?? 'standard input', error);
+    for await (const line of linesOf(readable(stream, this.#options.path ?? 'standard input'))) {
+      if (this.#quiet) return;
+      records.push({ offset, timestampMs: this.#options.startedMs, value: line });
+      offset++;
+      if (records.length >= BATCH_LINES) await handOut();
     }
+    if (records.length > 0 && !this.#quiet) await handOut();
+  }
+}
+
+/** The stream, whose failures are the operator's to mend; those of who takes its lines are not. */
+async function* readable(stream: AsyncIterable<Buffer>, name: string): AsyncGenerator<Buffer> {
+  try {
+    yield* stream;
+  } catch (error) {
+    throw unreadable(name, error);
   }
 }
 
