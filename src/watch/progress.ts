@@ -2,7 +2,7 @@
 export interface PartitionProgress {
   readonly topic: string;
   readonly partition: number;
-  /** Event time it has reached. */
+  /** Event time it has reached; 0 where none of its events was good. */
   readonly watermarkMs: number;
   /** When its last chunk was stored. */
   readonly flushedMs: number;
@@ -10,7 +10,8 @@ export interface PartitionProgress {
 
 /**
  * Event time up to which windows are complete: the least watermark of the partitions that are not
- * idle. An idle partition holds nothing back; when all are idle, what is there is all there is.
+ * idle. An idle partition holds nothing back, nor does one without a single good event: a producer
+ * of garbage must not blind the detector. When all are idle, what is there is all there is.
  *
  * @param nowMs of the clock that stamped `flushedMs`.
  * @returns -Infinity when nothing was ever stored.
@@ -20,7 +21,8 @@ export function completeUntil(
   nowMs: number,
   idleMs: number,
 ): number {
-  const active = partitions.filter((partition) => nowMs - partition.flushedMs < idleMs);
+  const begun = partitions.filter((partition) => partition.watermarkMs > 0);
+  const active = begun.filter((partition) => nowMs - partition.flushedMs < idleMs);
   if (active.length > 0) return Math.min(...active.map((partition) => partition.watermarkMs));
-  return Math.max(Number.NEGATIVE_INFINITY, ...partitions.map(({ watermarkMs }) => watermarkMs));
+  return Math.max(Number.NEGATIVE_INFINITY, ...begun.map(({ watermarkMs }) => watermarkMs));
 }
