@@ -12,3 +12,9 @@ export interface ProbeFinding {
   /** The error a command would have met here; its exit code becomes the command's. */
   readonly error?: OperatorError;
 }
+
+/** What a probe says of an error it met. */
+export function failedProbe(what: string, error: OperatorError): ProbeFinding {
+  const { message: detail, hint } = error;
+  return { ok: false, what, detail, error, ...(hint === undefined ? {} : { hint }) };
+}

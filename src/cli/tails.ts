@@ -39,7 +39,7 @@ Examples:
   tailmark tails --stage features --since 8d --until 7d --json
 
 Windows of 10 s, 1 min, 1 h or 1 day are read, by the length of the range; the range is widened to
-whole windows. The same in SQL: sql/queries/tails_1m.sql.`,
+whole windows. The same in SQL: sql/queries/tails.sql.`,
       );
   },
   async run(_args, options, io) {

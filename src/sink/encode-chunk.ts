@@ -142,11 +142,7 @@ function writeStage(
   writeBands(isTotal ? chunk.totalBands.read(cell, bandNumbers, bandAmounts) : 0, out);
   out.varUint(0); // facet
   out.varUint(0); // value
-  out.uint64(0); // event_time
-  out.varUint(0); // status
-  out.varUint(0); // trace_id
-  out.varUint(0); // request_id
-  out.varUint(0); // stages_ms
+  writeNoExemplar(out);
 }
 
 function writeDriver(
@@ -171,11 +167,7 @@ function writeDriver(
   const value = drivers.value(row, (id) => values.text(id));
   if (value === '') out.utf8(overflowBytes);
   else out.string(value);
-  out.uint64(0); // event_time
-  out.varUint(0); // status
-  out.varUint(0); // trace_id
-  out.varUint(0); // request_id
-  out.varUint(0); // stages_ms
+  writeNoExemplar(out);
 }
 
 function writeExemplar(
@@ -230,6 +222,15 @@ function writeCounts(out: RowBinaryWriter, requests: number, ms: number): void {
   out.float64(ms);
   out.float64(ms);
   out.float64(ms);
+  out.varUint(0);
+}
+
+/** event_time, status, trace_id, request_id and stages_ms, all empty. */
+function writeNoExemplar(out: RowBinaryWriter): void {
+  out.uint64(0);
+  out.varUint(0);
+  out.varUint(0);
+  out.varUint(0);
   out.varUint(0);
 }
 

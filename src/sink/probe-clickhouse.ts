@@ -1,5 +1,4 @@
-import type { OperatorError } from '../base/operator-error.ts';
-import type { ProbeFinding } from '../base/probe-finding.ts';
+import { failedProbe, type ProbeFinding } from '../base/probe-finding.ts';
 import type { Config } from '../config/schema.ts';
 import { clickHouseError, openClickHouse } from './clickhouse.ts';
 import { pendingMigrations } from './migrate.ts';
@@ -20,7 +19,7 @@ export async function probeClickHouse(config: Config): Promise<ProbeFinding[]> {
     findings.push(await probeSchema(clickhouse));
     return findings;
   } catch (error) {
-    return [findingOf('ClickHouse', clickHouseError(error, 'reach ClickHouse', clickhouse))];
+    return [failedProbe('ClickHouse', clickHouseError(error, 'reach ClickHouse', clickhouse))];
   } finally {
     await server.close();
   }
@@ -39,18 +38,8 @@ async function probeSchema(config: Config['clickhouse']): Promise<ProbeFinding> 
       hint: 'Run `tailmark migrate`.',
     };
   } catch (error) {
-    return findingOf(what, clickHouseError(error, 'read the schema', config));
+    return failedProbe(what, clickHouseError(error, 'read the schema', config));
   } finally {
     await client.close();
   }
-}
-
-function findingOf(what: string, error: OperatorError): ProbeFinding {
-  return {
-    ok: false,
-    what,
-    detail: error.message,
-    error,
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
-  };
 }

@@ -42,6 +42,13 @@ export function resolutionOf(rangeMs: number): Resolution {
   return '1d';
 }
 
+const windowSeconds: Readonly<Record<Resolution, number>> = {
+  '10s': 10,
+  '1m': 60,
+  '1h': 3_600,
+  '1d': 86_400,
+};
+
 /** Tails by model and stage over a range, widened to whole windows of its resolution. */
 export async function readTails(
   client: ClickHouseClient,
@@ -49,12 +56,14 @@ export async function readTails(
   resolution: Resolution = resolutionOf(query.toMs - query.fromMs),
 ): Promise<StageTails[]> {
   const { fromMs, toMs, ...filters } = query;
+  const step = windowSeconds[resolution];
   const result = await client.query({
-    query: readQuery(`tails_${resolution}`),
+    query: readQuery('tails'),
     query_params: {
       ...filters,
-      fromSeconds: Math.floor(Math.max(0, fromMs) / 1000),
-      toSeconds: Math.ceil(toMs / 1000),
+      table: `latency_${resolution}`,
+      fromSeconds: Math.floor(Math.max(0, fromMs) / 1000 / step) * step,
+      toSeconds: Math.ceil(toMs / 1000 / step) * step,
     },
     format: 'JSONEachRow',
   });

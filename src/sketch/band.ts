@@ -11,5 +11,5 @@ const bandOfOneMs = 1023 * 4;
 export function bandOf(ms: number): number {
   const band = (highWord(ms) >>> 18) - bandOfOneMs;
   if (band < bandRange.lowest) return bandRange.lowest;
-  return band > bandRange.highest ? bandRange.highest : band;
+  return Math.min(band, bandRange.highest);
 }

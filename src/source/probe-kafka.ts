@@ -1,5 +1,4 @@
-import type { OperatorError } from '../base/operator-error.ts';
-import type { ProbeFinding } from '../base/probe-finding.ts';
+import { failedProbe, type ProbeFinding } from '../base/probe-finding.ts';
 import type { Config } from '../config/schema.ts';
 import { createKafkaClient, kafkaError } from './kafka-client.ts';
 import { requireTopics } from './kafka-topics.ts';
@@ -19,22 +18,12 @@ export async function probeKafka(config: Config): Promise<ProbeFinding[]> {
       await requireTopics(kafka, kafka.topics);
       findings.push({ ok: true, what: 'Kafka topics', detail: kafka.topics.join(', ') });
     } catch (error) {
-      findings.push(findingOf('Kafka topics', kafkaError(error, 'read topics', kafka)));
+      findings.push(failedProbe('Kafka topics', kafkaError(error, 'read topics', kafka)));
     }
     return findings;
   } catch (error) {
-    return [findingOf('Kafka', kafkaError(error, 'reach Kafka', kafka))];
+    return [failedProbe('Kafka', kafkaError(error, 'reach Kafka', kafka))];
   } finally {
     await admin.disconnect().catch(() => undefined);
   }
-}
-
-function findingOf(what: string, error: OperatorError): ProbeFinding {
-  return {
-    ok: false,
-    what,
-    detail: error.message,
-    error,
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
-  };
 }

@@ -1,4 +1,5 @@
--- Tails of each stage over a range, from windows of 1m.
+-- Tails of each stage over a range, from the windows of one table: latency_10s, latency_1m,
+-- latency_1h or latency_1d. The range should begin and end on whole windows of it.
 SELECT
     model,
     stage,
@@ -8,8 +9,8 @@ SELECT
     quantilesTDigestMerge(0.5, 0.9, 0.95, 0.99, 0.999)(l.latency) AS q,
     q[1] AS p50_ms, q[2] AS p90_ms, q[3] AS p95_ms, q[4] AS p99_ms, q[5] AS p999_ms,
     max(l.max_ms) AS max_ms
-FROM latency_1m AS l
-WHERE window_start >= toStartOfMinute(toDateTime({fromSeconds:UInt32}, 'UTC'))
+FROM {table:Identifier} AS l
+WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
   AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
   AND ({model:String} = '' OR model = {model:String})
   AND ({stage:String} = '' OR stage = {stage:String})
