@@ -1,0 +1,86 @@
+import { ClickHouseError } from '@clickhouse/client';
+import { describe, expect, it } from 'vitest';
+import { OperatorError } from '../../src/base/operator-error.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import { clickHouseError, errorCodeOf } from '../../src/sink/clickhouse.ts';
+
+const config = configSchema.parse({ clickhouse: { url: 'http://db:8123', username: 'ann' } });
+const { clickhouse } = config;
+const answer = (code: string, message = 'what went wrong\nand a stack') =>
+  new ClickHouseError({ message, code });
+const system = (code: string) => Object.assign(new Error(`connect ${code} db:8123`), { code });
+
+describe('clickHouseError', () => {
+  it.each(['ECONNREFUSED', 'ENOTFOUND', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'EAI_AGAIN'])(
+    'tells %s as a server that cannot be reached',
+    (code) => {
+      const error = clickHouseError(system(code), 'migrate', clickhouse);
+      expect(error).toMatchObject({
+        code: 'TAILMARK_CLICKHOUSE_UNREACHABLE',
+        exitCode: 69,
+        message: `Cannot migrate as ClickHouse must answer at clickhouse.url: it is http://db:8123 (${code})`,
+      });
+      expect(error.hint).toContain('clickhouse.url');
+    },
+  );
+
+  it('finds the code in the cause, and knows the client’s own timeout', () => {
+    const wrapped = new Error('failed', { cause: system('ECONNREFUSED') });
+    const unreachable = { code: 'TAILMARK_CLICKHOUSE_UNREACHABLE' };
+    expect(clickHouseError(wrapped, 'read', clickhouse)).toMatchObject(unreachable);
+    const timeout = new Error('Timeout error.');
+    expect(clickHouseError(timeout, 'read', clickhouse)).toMatchObject(unreachable);
+  });
+
+  it.each(['516', '193', '192', '194'])('tells error %s as a login that is refused', (code) => {
+    expect(clickHouseError(answer(code), 'read', clickhouse)).toMatchObject({
+      code: 'TAILMARK_CLICKHOUSE_AUTH',
+      exitCode: 78,
+      message:
+        'Cannot read as ClickHouse must accept clickhouse.username with its password: it is ann',
+    });
+  });
+
+  it.each(['60', '81'])('tells error %s as a schema that is missing', (code) => {
+    const error = clickHouseError(answer(code), 'read', clickhouse);
+    expect(error).toMatchObject({ code: 'TAILMARK_SCHEMA_MISSING', exitCode: 78 });
+    expect(error.hint).toContain('tailmark migrate');
+  });
+
+  it('tells any other answer by its first line and number', () => {
+    const error = clickHouseError(answer('241'), 'insert', clickhouse);
+    expect(error).toMatchObject({
+      code: 'TAILMARK_CLICKHOUSE_FAILED',
+      exitCode: 69,
+      message: 'Cannot insert: what went wrong',
+    });
+    expect(error.hint).toContain('241');
+  });
+
+  it('cuts an endless answer', () => {
+    const error = clickHouseError(answer('62', 'x'.repeat(5_000)), 'insert', clickhouse);
+    expect(error.message.length).toBeLessThan(400);
+  });
+
+  it('leaves what is told already, and throws what is none of ClickHouse’s', () => {
+    const told = new OperatorError('TAILMARK_STALLED', 'Cannot go on');
+    expect(clickHouseError(told, 'read', clickhouse)).toBe(told);
+    const bug = new TypeError('undefined is not a function');
+    expect(() => clickHouseError(bug, 'read', clickhouse)).toThrow(bug);
+  });
+});
+
+describe('errorCodeOf', () => {
+  it.each([
+    [answer('241'), '241'],
+    [system('EPIPE'), 'EPIPE'],
+    [Object.assign(new Error('x'), { code: 7 }), '7'],
+    [new Error('x', { cause: system('EPIPE') }), 'EPIPE'],
+    [new Error('x'), ''],
+    ['text', ''],
+    [null, ''],
+    [undefined, ''],
+  ])('of %s is %j', (error, code) => {
+    expect(errorCodeOf(error)).toBe(code);
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { checkLedger, type LedgerRow } from '../../src/sink/ledger-check.ts';
+
+/** A ledger row of [start, end) whose records are as many milliseconds after the epoch. */
+function row(start: number, end: number, more: Partial<LedgerRow> = {}): LedgerRow {
+  const consumed = end - start;
+  return {
+    group_id: 'g',
+    topic: 't',
+    partition: 0,
+    start_offset: start,
+    end_offset: end,
+    first_ms: start,
+    last_ms: end - 1,
+    records: consumed,
+    consumed,
+    aggregated: consumed,
+    rejected: 0,
+    late: 0,
+    overflow: 0,
+    samples: consumed * 3,
+    ...more,
+  };
+}
+
+describe('a ledger whose ranges tile', () => {
+  it('has no problems, and is summed up by partition', () => {
+    const other = { partition: 1 };
+    const { partitions, problems } = checkLedger([row(5, 8), row(8, 20), row(0, 4, other)]);
+    expect(problems).toEqual([]);
+    const name = { group_id: 'g', topic: 't' };
+    expect(partitions).toEqual([
+      { ...name, partition: 0, chunks: 2, from_offset: 5, to_offset: 20, consumed: 15 },
+      { ...name, partition: 1, chunks: 1, from_offset: 0, to_offset: 4, consumed: 4 },
+    ]);
+  });
+
+  it('may be empty', () => {
+    expect(checkLedger([])).toEqual({ partitions: [], problems: [] });
+  });
+
+  it('is judged by group, topic and partition, whatever their names', () => {
+    const rows = [
+      row(0, 5),
+      row(0, 6, { group_id: 'other' }),
+      row(0, 7, { topic: 'other' }),
+      row(0, 8, { partition: 7 }),
+      row(0, 9, { group_id: 'a/b', topic: 'c' }),
+      row(0, 10, { group_id: 'a', topic: 'b/c' }),
+    ];
+    const { partitions, problems } = checkLedger(rows);
+    expect(problems).toEqual([]);
+    expect(partitions).toHaveLength(6);
+  });
+});
+
+describe('a ledger that is wrong', () => {
+  it('shows a gap where the next range starts later', () => {
+    expect(checkLedger([row(0, 5), row(6, 9)]).problems).toEqual([
+      {
+        kind: 'gap',
+        group_id: 'g',
+        topic: 't',
+        partition: 0,
+        start_offset: 6,
+        detail: 'starts at 6, the one before ended at 5',
+      },
+    ]);
+  });
+
+  it.each([
+    ['stored twice', [row(0, 5), row(0, 5)]],
+    ['begun too early', [row(0, 5), row(4, 9)]],
+    ['within another', [row(0, 9), row(9, 20), row(12, 15)]],
+  ])('shows an overlap where a range was %s', (_, rows) => {
+    expect(checkLedger(rows).problems.map(({ kind }) => kind)).toEqual(['overlap']);
+  });
+
+  it('shows what is not accounted for', () => {
+    const rows = [row(0, 10, { aggregated: 4, rejected: 3, late: 2, overflow: 2 })];
+    expect(checkLedger(rows).problems).toMatchObject([
+      { kind: 'conservation', detail: 'consumed 10, accounted for 11' },
+    ]);
+  });
+
+  it('shows a range that ends where it starts', () => {
+    expect(checkLedger([row(0, 5), row(5, 5)]).problems).toMatchObject([
+      { kind: 'empty_range', start_offset: 5 },
+    ]);
+  });
+
+  it('shows every problem, not the first alone', () => {
+    const rows = [row(0, 5), row(7, 9), row(8, 12, { late: 1 })];
+    expect(checkLedger(rows).problems.map(({ kind }) => kind)).toEqual([
+      'conservation',
+      'gap',
+      'overlap',
+    ]);
+  });
+});
+
+describe('a topic made anew', () => {
+  const anew = (start: number, end: number) =>
+    row(start, end, { first_ms: 1_000 + start, last_ms: 1_000 + end - 1 });
+
+  it('starts over at lower offsets with newer records', () => {
+    const { partitions, problems } = checkLedger([row(0, 5), row(5, 9), anew(0, 7), anew(7, 8)]);
+    expect(problems).toEqual([]);
+    expect(partitions).toMatchObject([{ chunks: 4, from_offset: 0, to_offset: 9, consumed: 17 }]);
+  });
+
+  it('must tile as well', () => {
+    const rows = [row(0, 9), anew(0, 3), anew(4, 6)];
+    expect(checkLedger(rows).problems.map(({ kind }) => kind)).toEqual(['gap']);
+  });
+
+  it('is no excuse for the same records again', () => {
+    const rows = [row(0, 9), row(0, 4)];
+    expect(checkLedger(rows).problems.map(({ kind }) => kind)).toEqual(['overlap']);
+  });
+});

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readMigrations, statementsOf } from '../../src/sink/migrate.ts';
+
+describe('statementsOf', () => {
+  it.each([
+    ['nothing', '', []],
+    ['comments alone', '-- a\n-- b;\n', []],
+    ['one without an end', 'SELECT 1', ['SELECT 1']],
+    ['several', 'SELECT 1;\nSELECT 2;\n', ['SELECT 1', 'SELECT 2']],
+    ['spaces after the semicolon', 'SELECT 1; \t\nSELECT 2', ['SELECT 1', 'SELECT 2']],
+    ['a semicolon within a line', "SELECT ';' AS a;\n", ["SELECT ';' AS a"]],
+    ['empty statements', ';\n;\nSELECT 1;\n;\n', ['SELECT 1']],
+    ['many lines', 'SELECT\n  1\n;\n', ['SELECT\n  1']],
+  ])('of %s', (_, text, expected) => {
+    expect(statementsOf(text)).toEqual(expected);
+  });
+
+  it('keeps the comments of a statement with it', () => {
+    expect(statementsOf('-- why\nSELECT 1;\n-- the end\n')).toEqual(['-- why\nSELECT 1']);
+  });
+});
+
+describe('readMigrations', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tailmark-migrations-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('takes numbered files in order, with the checksum of what they hold', () => {
+    const second = '-- more\nCREATE TABLE b (x Int8) ENGINE = Memory;\n';
+    writeFileSync(join(folder, '0002_b.sql'), second);
+    writeFileSync(join(folder, '0001_a.sql'), 'SELECT 1;\nSELECT 2;\n');
+    writeFileSync(join(folder, 'users.sql'), 'SELECT 3');
+    writeFileSync(join(folder, '0003_c.txt'), 'SELECT 4');
+    const migrations = readMigrations(pathToFileURL(`${folder}/`));
+    expect(migrations).toMatchObject([
+      { name: '0001_a', statements: ['SELECT 1', 'SELECT 2'] },
+      {
+        name: '0002_b',
+        checksum: createHash('sha256').update(second).digest('hex'),
+        statements: ['-- more\nCREATE TABLE b (x Int8) ENGINE = Memory'],
+      },
+    ]);
+  });
+
+  it('of this version are numbered without a gap, and every statement creates something', () => {
+    const migrations = readMigrations();
+    expect(migrations.length).toBeGreaterThan(0);
+    migrations.forEach(({ name, statements }, i) => {
+      expect(Number(name.slice(0, 4)), name).toBe(i + 1);
+      for (const statement of statements) {
+        expect(statement.replace(/--[^\n]*\n/g, '').trim(), name).toMatch(
+          /^(CREATE (TABLE|VIEW|MATERIALIZED VIEW)|ALTER TABLE|DROP TABLE) /,
+        );
+      }
+    });
+  });
+
+  it('give every table that takes part in a chunk a window of tokens', () => {
+    const tables = readMigrations()
+      .flatMap(({ statements }) => statements)
+      .filter((statement) => /ENGINE = (Aggregating)?MergeTree\b/.test(statement));
+    expect(tables.length).toBeGreaterThanOrEqual(8);
+    for (const table of tables) {
+      const window = /non_replicated_deduplication_window = (\d+)/.exec(table)?.[1];
+      expect(Number(window), table.slice(0, 200)).toBeGreaterThanOrEqual(100_000);
+    }
+  });
+
+  it('put every chunk into one partition of its landing table', () => {
+    const url = new URL('../../sql/0002_chunk_rows.sql', import.meta.url);
+    const landing = statementsOf(readFileSync(url, 'utf8')).filter((statement) =>
+      statement.includes('CREATE TABLE chunk_rows'),
+    );
+    expect(landing).toHaveLength(1);
+    expect(landing[0]).not.toContain('PARTITION BY');
+  });
+});

@@ -1,0 +1,67 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import { describe, expect, it } from 'vitest';
+import { readTails, resolutionOf } from '../../src/sink/read-tails.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+const lengthMs = { '10s': 10_000, '1m': minute, '1h': hour, '1d': day } as const;
+
+describe('resolutionOf', () => {
+  it.each([
+    [0, '10s'],
+    [30 * minute, '10s'],
+    [30 * minute + 1, '1m'],
+    [36 * hour, '1m'],
+    [36 * hour + 1, '1h'],
+    [60 * day, '1h'],
+    [60 * day + 1, '1d'],
+    [3650 * day, '1d'],
+  ])('of %d ms is %s', (rangeMs, resolution) => {
+    expect(resolutionOf(rangeMs)).toBe(resolution);
+  });
+
+  it('shows at least 30 windows of a range that has them', () => {
+    for (let rangeMs = 5 * minute; rangeMs < 400 * day; rangeMs *= 1.1) {
+      const windows = rangeMs / lengthMs[resolutionOf(rangeMs)];
+      expect(windows).toBeGreaterThanOrEqual(29);
+    }
+  });
+});
+
+describe('readTails', () => {
+  const filters = { model: 'm', stage: '', version: '', region: '', requestType: '' } as const;
+  const range = { fromMs: 1_790_000_012_345, toMs: 1_790_000_098_765, coldStart: '' } as const;
+
+  it.each([
+    ['10s', 1_790_000_010, 1_790_000_100],
+    ['1m', 1_789_999_980, 1_790_000_100],
+    ['1h', 1_789_999_200, 1_790_002_800],
+    ['1d', 1_789_948_800, 1_790_035_200],
+  ] as const)('widens a range to whole windows of %s', async (resolution, from, to) => {
+    const { client, asked } = listeningClient([]);
+    expect(await readTails(client, { ...filters, ...range }, resolution)).toEqual([]);
+    expect(asked).toMatchObject([
+      { table: `latency_${resolution}`, fromSeconds: from, toSeconds: to, model: 'm' },
+    ]);
+  });
+
+  it('begins at the epoch at the earliest, and gives numbers for ClickHouse’s texts', async () => {
+    const numbers = { requests: '12', failed: '1', mean_ms: 3.5, p50_ms: 3, p90_ms: 4 };
+    const row = { model: 'm', stage: 'total', ...numbers, p95_ms: 5, p99_ms: 6, p999_ms: 7 };
+    const { client, asked } = listeningClient([{ ...row, max_ms: 8 }]);
+    const tails = await readTails(client, { ...filters, ...range, fromMs: -5 }, '10s');
+    expect(asked).toMatchObject([{ fromSeconds: 0 }]);
+    expect(tails).toEqual([{ ...row, requests: 12, failed: 1, max_ms: 8 }]);
+  });
+});
+
+/** A client that notes what it is asked and answers with the rows given. */
+function listeningClient(rows: readonly object[]) {
+  const asked: unknown[] = [];
+  const query = async ({ query_params }: { query_params: unknown }) => {
+    asked.push(query_params);
+    return { json: async () => rows };
+  };
+  return { client: { query } as unknown as ClickHouseClient, asked };
+}
