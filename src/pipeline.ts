@@ -77,7 +77,9 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
       });
       const { groupId } = source;
       const watcher = new Watcher({ config, groupId, client, dispatcher, log, metrics, nowMs });
-      const loop = new WatchLoop(watcher, { intervalMs: config.detect.interval, log });
+      const intervalMs = config.detect.interval;
+      const judgeAtEnd = config.source.type !== 'kafka';
+      const loop = new WatchLoop(watcher, { intervalMs, judgeAtEnd, log });
       await loop.start();
       undo.push(() => loop.stop());
       watch = loop;

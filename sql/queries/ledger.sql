@@ -4,7 +4,8 @@ SELECT
     toUnixTimestamp64Milli(first_timestamp) AS first_ms,
     toUnixTimestamp64Milli(last_timestamp) AS last_ms,
     records, consumed, aggregated, rejected, late, overflow, samples,
-    toUnixTimestamp(window_min) AS window_min_seconds
+    toUnixTimestamp(window_min) AS window_min_seconds,
+    toUnixTimestamp64Milli(flushed_at) AS flushed_ms
 FROM flushes
 WHERE ({groupId:String} = '' OR group_id = {groupId:String})
   AND ({topic:String} = '' OR topic = {topic:String})

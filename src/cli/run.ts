@@ -47,14 +47,17 @@ standard error; /healthz, /readyz and /metrics are served where http.listen says
       pipeline.url === undefined ? 'running' : `running; health and metrics at ${pipeline.url}`,
     );
     let failure: unknown;
-    await Promise.race([pipeline.done, aborted(io.signal)]).catch((error: unknown) => {
+    const atEnd = pipeline.done.then(() => true);
+    const hasEnded = await Promise.race([atEnd, aborted(io.signal)]).catch((error: unknown) => {
       failure = error;
+      return false;
     });
     const startedMs = performance.now();
-    const stopped = await Promise.race([
-      pipeline.stop().then(() => true),
-      sleep(STOP_MS, false, { ref: false }),
-    ]);
+    const stopping = pipeline.stop().then(() => true);
+    // A source that has come to its end is given the time it takes; a signal wants an end soon.
+    const stopped = hasEnded
+      ? await stopping
+      : await Promise.race([stopping, sleep(STOP_MS, false, { ref: false })]);
     const tookMs = Math.round(performance.now() - startedMs);
     if (failure !== undefined) throw failure;
     if (stopped) {
@@ -78,9 +81,9 @@ function rolesOf(list: string): Role[] {
   });
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function aborted(signal: AbortSignal): Promise<false> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) resolve(false);
+    else signal.addEventListener('abort', () => resolve(false), { once: true });
   });
 }

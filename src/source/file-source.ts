@@ -24,7 +24,8 @@ const BATCH_LINES = 4_096;
  * short had stored stays, and a new run counts the file anew.
  */
 export class FileSource implements Source {
-  readonly groupId = 'file';
+  /** Of its own for each run: in the ledger, in tokens and for the detector it is a new import. */
+  readonly groupId: string;
   readonly done: Promise<void>;
   readonly #options: FileSourceOptions;
   readonly #claim: FileClaim;
@@ -35,7 +36,8 @@ export class FileSource implements Source {
   constructor(options: FileSourceOptions) {
     this.#options = options;
     const name = options.path === undefined ? 'stdin' : basename(options.path);
-    this.#claim = new FileClaim(`${name}@${new Date(options.startedMs).toISOString()}`);
+    this.groupId = `file/${new Date(options.startedMs).toISOString()}`;
+    this.#claim = new FileClaim(name);
     this.done = new Promise((resolve, reject) => {
       this.#finish = resolve;
       this.#fail = reject;

@@ -3,6 +3,8 @@ import type { Watcher } from './watcher.ts';
 
 export interface WatchLoopOptions {
   readonly intervalMs: number;
+  /** Whether `stop` judges once more: of a source that has an end, all is stored by then. */
+  readonly judgeAtEnd: boolean;
   readonly log: Logger;
 }
 
@@ -40,6 +42,7 @@ export class WatchLoop {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#running;
+    if (this.#options.judgeAtEnd) await this.#step();
     await this.#watcher.settle().catch(() => undefined);
   }
 
