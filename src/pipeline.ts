@@ -1,5 +1,3 @@
-import { AlertDispatcher } from './alert/alert-dispatcher.ts';
-import { openAlertTargets } from './alert/open-alert-targets.ts';
 import type { Logger } from './base/log.ts';
 import { createMetrics, type Metrics } from './base/metrics.ts';
 import type { Config } from './config/schema.ts';
@@ -12,8 +10,8 @@ import { openKafkaPublisher } from './source/kafka-publisher.ts';
 import { ensureTopics } from './source/kafka-topics.ts';
 import { openSource } from './source/open-source.ts';
 import type { Publisher } from './source/publisher.ts';
-import { WatchLoop } from './watch/watch-loop.ts';
-import { Watcher } from './watch/watcher.ts';
+import { startWatchLoop } from './watch/start-watch-loop.ts';
+import type { WatchLoop } from './watch/watch-loop.ts';
 
 /** What a process does: any of them, each scalable alone. */
 export const roles = ['ingest', 'detect', 'serve'] as const;
@@ -48,7 +46,6 @@ export interface Pipeline {
 export async function startPipeline(config: Config, options: PipelineOptions): Promise<Pipeline> {
   const { log, stdin, metrics = createMetrics() } = options;
   const has = (role: Role) => options.roles.includes(role);
-  const nowMs = () => Date.now();
   /** Undoes what was begun, the last first. */
   const undo: (() => Promise<void>)[] = [];
   const stop = async () => {
@@ -58,48 +55,34 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
     const client = openClickHouse(config.clickhouse);
     undo.push(() => client.close());
     await requireSchema(client, config.clickhouse);
-    const publisher = config.source.type === 'kafka' ? await openTopics(config) : undefined;
+    const source = openSource(config, { stdin, nowMs: Date.now(), log });
+    const writes = config.source.type === 'kafka' && (has('ingest') || has('detect'));
+    const publisher = writes ? await openTopics(config) : undefined;
     if (publisher !== undefined) undo.push(() => publisher.close());
-    const source = openSource(config, { stdin, nowMs: nowMs(), log });
-    const ends: Promise<void>[] = [];
 
     let watch: WatchLoop | undefined;
     if (has('detect')) {
-      const dispatcher = new AlertDispatcher({
-        targets: openAlertTargets(config.alert, publisher),
-        onFailure: ({ target, error }, event) => {
-          metrics.alertsFailed.inc({ target });
-          log.error(
-            { target, anomaly: event.id, err: error.message },
-            'an event was not delivered',
-          );
-        },
-      });
       const { groupId } = source;
-      const watcher = new Watcher({ config, groupId, client, dispatcher, log, metrics, nowMs });
-      const intervalMs = config.detect.interval;
-      const judgeAtEnd = config.source.type !== 'kafka';
-      const loop = new WatchLoop(watcher, { intervalMs, judgeAtEnd, log });
-      await loop.start();
-      undo.push(() => loop.stop());
-      watch = loop;
+      watch = await startWatchLoop({ config, groupId, client, publisher, log, metrics });
+      undo.push(watch.stop.bind(watch));
     }
 
+    let ingester: Ingester | undefined;
     if (has('ingest')) {
       const store = new ClickHouseChunkStore(client, instanceName());
-      const ingester = new Ingester({ config, source, store, publisher, log, metrics });
+      ingester = new Ingester({ config, source, store, publisher, log, metrics });
       await ingester.start();
-      undo.push(() => ingester.drain());
-      ends.push(source.done, ingester.failed);
+      undo.push(ingester.drain.bind(ingester));
     }
 
     let url: string | undefined;
     if (has('serve')) {
-      const health = { problems: () => watch?.problems() ?? [] };
-      const http = await startHttpServer(config.http.listen, metrics, health);
+      const problems = () => [...(ingester?.problems() ?? []), ...(watch?.problems() ?? [])];
+      const http = await startHttpServer(config.http.listen, metrics, { problems });
       undo.push(() => http.close());
       url = http.url;
     }
+    const ends = ingester === undefined ? [] : [source.done, ingester.failed];
     const done = ends.length === 0 ? new Promise<void>(() => undefined) : Promise.race(ends);
     done.catch(() => undefined);
     return { url, done, stop };

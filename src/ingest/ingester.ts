@@ -24,6 +24,9 @@ export function instanceName(): string {
   return `${hostname()}/${process.pid}`;
 }
 
+/** A chunk that takes longer to store makes the process unready. */
+const STORING_MS_TOLERATED = 20_000;
+
 /**
  * The ingest role: reads a source, fills a chunk per claimed partition, stores chunks as they fall
  * due. Everything of a partition happens in its PartitionIngest.
@@ -81,9 +84,17 @@ export class Ingester implements SourceHandler {
     this.#partitions.delete(claim);
   }
 
-  /** Partitions held, and the events of them not yet stored. */
-  get partitionCount(): number {
-    return this.#partitions.size;
+  /** Why chunks do not get stored, if they do not. */
+  problems(): string[] {
+    const nowMs = this.#context.nowMs();
+    const stuck = [...this.#partitions.values()].filter(
+      (partition) => partition.storingMs(nowMs) > STORING_MS_TOLERATED,
+    );
+    return stuck.map((partition) => {
+      const { topic, partition: number } = partition.claim;
+      const seconds = Math.round(partition.storingMs(nowMs) / 1000);
+      return `ingest: a chunk of ${topic}/${number} has not been stored for ${seconds} s`;
+    });
   }
 
   /** Reads no more, stores what was read, gives the partitions back. */

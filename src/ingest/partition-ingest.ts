@@ -36,6 +36,7 @@ export class PartitionIngest {
   #ready = false;
   #draining = false;
   #flushing: Promise<void> | undefined;
+  #flushingSinceMs = 0;
   #failure: unknown;
   lagMessages = 0;
 
@@ -51,6 +52,11 @@ export class PartitionIngest {
 
   get cellCount(): number {
     return this.#open.cellCount;
+  }
+
+  /** How long the chunk that is being stored has been; 0 while none is. */
+  storingMs(nowMs: number): number {
+    return this.#flushing === undefined ? 0 : nowMs - this.#flushingSinceMs;
   }
 
   /** Takes a batch; resolves when it is in a chunk (not: when that is stored). */
@@ -98,6 +104,7 @@ export class PartitionIngest {
     this.#inherited = false;
     this.#begin(chunk.endOffset, chunk.watermarkMs, this.#context.nowMs());
     const startedMs = this.#context.nowMs();
+    this.#flushingSinceMs = startedMs;
     this.#flushing = flushChunk(this.claim, chunk, letters, begun, this.#context)
       .then(() => {
         this.#count(chunk, letters);
