@@ -28,7 +28,10 @@ export function codeBlocks({ path, text }: Document): CodeBlock[] {
     while (end < lines.length && !isLast(lines[end] ?? '')) end += 1;
     blocks.push({
       language: fence === null ? 'indented' : (fence[2] ?? ''),
-      text: lines.slice(first, end).join('\n').replace(/^ {4}/gm, fence === null ? '' : '    '),
+      text: lines
+        .slice(first, end)
+        .join('\n')
+        .replace(/^ {4}/gm, fence === null ? '' : '    '),
       path,
       line: first + 1,
     });

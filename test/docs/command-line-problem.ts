@@ -5,9 +5,9 @@ const answered = new Set(['commander.helpDisplayed', 'commander.help', 'commande
 
 /** What is wrong with the arguments of `tailmark`, by commander itself; null if nothing is. */
 export async function commandLineProblem(argv: readonly string[]): Promise<string | null> {
-  const program = await createProgram(argv, capturedIo().io);
-  if (program.target !== program.commander) program.target.action(() => undefined);
   try {
+    const program = await createProgram(argv, capturedIo().io);
+    if (program.target !== program.commander) program.target.action(() => undefined);
     await program.run();
     return null;
   } catch (error) {

@@ -26,6 +26,8 @@ export function documentedCommands(document: Document): DocumentedCommand[] {
       .map((match) => (match[1] ?? '').replaceAll('\\|', '|'))
       // What only shows a form is none: `tailmark … --json`, `tailmark COMMAND`, `tailmark a|b`.
       .filter((text) => !/…|^tailmark [A-Z]|\w\|\w/.test(text))
+      // A name alone, `tailmark replay`, speaks of the command and need not be complete.
+      .map((text) => (/^tailmark \w+$/.test(text) ? `${text} --help` : text))
       .flatMap(shellCommands)
       .map(({ words }) => ({ place: `${document.path}:${index + 1}`, words })),
   );

@@ -1,0 +1,67 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { codeBlocks } from './code-blocks.ts';
+import { documents } from './documents.ts';
+
+const root = new URL('../../', import.meta.url);
+
+/** Targets of the links and images of a page, without those of its code. */
+function linksOf(path: string, text: string): string[] {
+  let prose = text;
+  for (const block of codeBlocks({ path, text })) prose = prose.replace(block.text, '');
+  prose = prose.replace(/`[^`\n]*`/g, (code) => code.replaceAll(/[()[\]]/g, ' '));
+  const inline = [...prose.matchAll(/\]\(([^()\s]+)(?: "[^"]*")?\)/g)];
+  const references = [...prose.matchAll(/^\[[^\]]+\]: +(\S+)/gm)];
+  return [...inline, ...references].map((match) => match[1] ?? '');
+}
+
+/** The anchors of a page's headings, as GitHub names them. */
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#{1,6} +(.+)$/gm)].map((match) =>
+    (match[1] ?? '')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** What is wrong with a link, null if nothing is. */
+function problemOf(link: string, from: { path: string; text: string }): string | null {
+  const [target = '', anchor] = link.split('#', 2);
+  const url = target === '' ? new URL(from.path, root) : new URL(target, new URL(from.path, root));
+  if (!url.href.startsWith(root.href)) return 'it leads out of the project';
+  if (!existsSync(url)) return 'there is no such file';
+  if (target.endsWith('/') !== statSync(url).isDirectory()) return 'a folder ends in a slash';
+  if (anchor === undefined || anchor === '') return null;
+  if (!url.pathname.endsWith('.md')) return null;
+  const text = target === '' ? from.text : readFileSync(url, 'utf8');
+  return anchorsOf(text).includes(anchor) ? null : 'that page has no such heading';
+}
+
+const links = documents().flatMap((document) =>
+  linksOf(document.path, document.text)
+    .filter((link) => !/^[a-z]+:/.test(link))
+    .map((link) => ({ from: document, path: document.path, link })),
+);
+
+describe('links in the documentation', () => {
+  it('are found', () => {
+    expect(links.map(({ path, link }) => `${path} ${link}`)).toContain('README.md docs/event.md');
+  });
+
+  it.each(links)('$path to $link', ({ from, link }) => {
+    expect(problemOf(link, from)).toBeNull();
+  });
+
+  it.each([
+    ['nowhere.md', 'there is no such file'],
+    ['../etc/passwd', 'it leads out of the project'],
+    ['docs', 'a folder ends in a slash'],
+    ['docs/cli.md#exit-cods', 'that page has no such heading'],
+    ['#no-heading', 'that page has no such heading'],
+    ['docs/cli.md#exit-codes', null],
+    ['docs/', null],
+  ])('%s would be %j', (link, problem) => {
+    expect(problemOf(link, { path: 'README.md', text: '# Title\n' })).toBe(problem);
+  });
+});
