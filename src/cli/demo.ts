@@ -18,6 +18,7 @@ import { anomalyText } from './anomalies.ts';
 import { colorsOf } from './colors.ts';
 import type { Command } from './command.ts';
 import { PlotEvents, plot, sendEvents, type Timeline, timelineOf } from './demo-traffic.ts';
+import { demoVerdict } from './demo-verdict.ts';
 import { formatMs } from './format-ms.ts';
 import type { Io } from './io.ts';
 import { LocalProgressLines } from './local-progress-lines.ts';
@@ -206,15 +207,7 @@ class Demo {
 
   /** Compares what was found with what was injected. */
   async #judge(sent: number): Promise<Outcome> {
-    const problems: string[] = [];
-    const anomalies = [...this.#latest().values()];
-    if (anomalies.length === 0) problems.push('the regression was not found');
-    for (const { model, stage, region, id } of anomalies) {
-      if (model !== plot.model || region !== plot.region) {
-        problems.push(`${id} is of ${model} in ${region}, where nothing was wrong`);
-      } else if (stage !== plot.stage) problems.push(`${id} blames ${stage}, not ${plot.stage}`);
-    }
-    for (const { id } of this.#unresolved()) problems.push(`${id} was not resolved`);
+    const problems = demoVerdict([...this.#latest().values()]);
     const verification = await withClickHouse(this.#config, 'verify', (client) =>
       verify(client, {
         retention: this.#config.clickhouse.retention,
