@@ -1,0 +1,114 @@
+import type { RecordBatch, SourceRecord } from '../../src/source/record.ts';
+import { type Claim, ClaimLostError, type CommittedOffset } from '../../src/source/source.ts';
+import type { FakeWorld } from './fake-world.ts';
+
+/** One partition and the group that reads it: a log, the committed offset, who may commit. */
+export class FakeBroker {
+  readonly topic = 't';
+  readonly partition = 0;
+  readonly records: readonly SourceRecord[];
+  readonly endOffset: number;
+  /** What went wrong that no answer tells. */
+  readonly problems: string[] = [];
+  #generation = 0;
+  #committed: CommittedOffset = { offset: undefined, metadata: '' };
+
+  /** @param endOffset offset after the last record, markers and compacted records included. */
+  constructor(records: readonly SourceRecord[], endOffset: number) {
+    this.records = records;
+    this.endOffset = endOffset;
+  }
+
+  get committed(): CommittedOffset {
+    return this.#committed;
+  }
+
+  /** The group gives the partition to somebody, whose commits count from here on. */
+  join(): number {
+    return ++this.#generation;
+  }
+
+  /** @throws ClaimLostError when the group has given the partition to somebody else. */
+  requireMember(generation: number): void {
+    if (generation !== this.#generation) throw new ClaimLostError(`generation ${generation}`);
+  }
+
+  commit(generation: number, offset: number, metadata: string): void {
+    this.requireMember(generation);
+    if (offset < (this.#committed.offset ?? 0)) {
+      this.problems.push(`offset ${offset} committed after ${this.#committed.offset}`);
+    }
+    this.#committed = { offset, metadata };
+  }
+
+  /** At most `count` records from an offset on; undefined at the end of the log. */
+  batch(fetchOffset: number, count: number): RecordBatch | undefined {
+    const from = this.records.findIndex((record) => record.offset >= fetchOffset);
+    if (from < 0) return undefined;
+    const records = this.records.slice(from, from + count);
+    const next = this.records[from + count];
+    const last = records.at(-1)?.offset ?? fetchOffset;
+    return {
+      topic: this.topic,
+      partition: this.partition,
+      fetchOffset,
+      records,
+      // As Kafka does, half the batches end with what is no record, where there is some.
+      nextOffset: last % 2 === 0 ? last + 1 : (next?.offset ?? this.endOffset),
+      highWatermark: this.endOffset,
+    };
+  }
+}
+
+/** A claim as KafkaSource gives it: it learns that it is lost by a refusal, or is told so. */
+export class FakeClaim implements Claim {
+  readonly topic: string;
+  readonly partition: number;
+  isLost = false;
+  /** Where reading is to go on with a new claim. */
+  rewoundTo: number | undefined;
+  readonly #broker: FakeBroker;
+  readonly #world: FakeWorld;
+  readonly #process: number;
+  readonly #generation: number;
+
+  constructor(broker: FakeBroker, world: FakeWorld, process: number, generation: number) {
+    this.topic = broker.topic;
+    this.partition = broker.partition;
+    this.#broker = broker;
+    this.#world = world;
+    this.#process = process;
+    this.#generation = generation;
+  }
+
+  committed(): Promise<CommittedOffset> {
+    return this.#world.ask(this.#process, 'committed', () => this.#broker.committed);
+  }
+
+  async commit(offset: number, metadata: string): Promise<void> {
+    if (this.isLost) throw new ClaimLostError('lost');
+    const name = metadata.includes('"end"') ? 'commit intent' : 'commit end';
+    await this.#orLose(name, () => this.#broker.commit(this.#generation, offset, metadata));
+  }
+
+  /** A heartbeat. */
+  readonly keepAlive = async (): Promise<void> => {
+    if (this.isLost) throw new ClaimLostError('lost');
+    await this.#orLose('keep alive', () => this.#broker.requireMember(this.#generation));
+  };
+
+  rewind(offset: number): void {
+    if (this.isLost) return;
+    this.rewoundTo = offset;
+    this.isLost = true;
+  }
+
+  async #orLose(name: string, effect: () => void): Promise<void> {
+    try {
+      await this.#world.ask(this.#process, name, effect);
+    } catch (error) {
+      if (error instanceof ClaimLostError) this.isLost = true;
+      throw error;
+    }
+  }
+}

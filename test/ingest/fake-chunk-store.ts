@@ -1,0 +1,93 @@
+import { type Chunk, chunkToken } from '../../src/sink/chunk.ts';
+import type { ChunkStore } from '../../src/sink/chunk-store.ts';
+import type { LedgerRow } from '../../src/sink/ledger-check.ts';
+import type { FakeWorld } from './fake-world.ts';
+
+/** The landing table, and what its views fill. */
+const tableNames = ['chunk_rows', 'latency_10s', 'drivers_1m', 'exemplars'] as const;
+
+/**
+ * ClickHouse as far as the protocol needs it: each table drops a block whose token it has seen, and
+ * an insert that breaks off may have filled some tables and not others.
+ */
+export class FakeChunkStore {
+  readonly #world: FakeWorld;
+  /** Per table: the blocks in force, by token, in the order in which they came. */
+  readonly tables = tableNames.map((name) => ({ name, blocks: new Map<string, Buffer>() }));
+  readonly ledger: LedgerRow[] = [];
+  readonly problems: string[] = [];
+  /** Tokens of blocks by table that the server still remembers. */
+  #tokens = new Set<string>();
+  /** Inserts that reached the server, those that it dropped included. */
+  insertCount = 0;
+
+  constructor(world: FakeWorld) {
+    this.#world = world;
+  }
+
+  /** The store as one process sees it. */
+  of(process: number): ChunkStore {
+    return {
+      insert: async (chunk) => {
+        if (chunk.rows.rowCount === 0) return;
+        const fill = (share: number) => this.#fill(chunk, share);
+        await this.#world.ask(process, 'insert', () => fill(1), fill);
+      },
+      record: (chunk) => this.#world.ask(process, 'record', () => this.#record(chunk)),
+      isRecorded: (chunk) =>
+        this.#world.ask(process, 'is recorded', () =>
+          this.ledger.some(
+            (row) =>
+              row.start_offset === chunk.startOffset &&
+              row.end_offset === chunk.endOffset &&
+              row.first_ms === chunk.firstTimestampMs,
+          ),
+        ),
+    };
+  }
+
+  /** The deduplication window has moved past all that was stored so far. */
+  forgetTokens(): void {
+    this.#tokens = new Set();
+  }
+
+  #fill(chunk: Chunk, share: number): void {
+    this.insertCount++;
+    const token = chunkToken(chunk);
+    for (const { name, blocks } of this.tables.slice(0, Math.ceil(share * this.tables.length))) {
+      const known = blocks.get(token);
+      if (known !== undefined && !known.equals(chunk.rows.bytes)) {
+        this.problems.push(`${token} came with other bytes to ${name}`);
+      }
+      if (this.#tokens.has(`${name} ${token}`)) continue;
+      this.#tokens.add(`${name} ${token}`);
+      // A block that a forgotten token lets in again counts twice.
+      blocks.set(
+        known === undefined ? token : `${token} again ${this.insertCount}`,
+        chunk.rows.bytes,
+      );
+    }
+  }
+
+  #record(chunk: Chunk): void {
+    const token = `ledger ${chunkToken(chunk)}`;
+    if (this.#tokens.has(token)) return;
+    this.#tokens.add(token);
+    this.ledger.push({
+      group_id: chunk.groupId,
+      topic: chunk.topic,
+      partition: chunk.partition,
+      start_offset: chunk.startOffset,
+      end_offset: chunk.endOffset,
+      first_ms: chunk.firstTimestampMs,
+      last_ms: chunk.lastTimestampMs,
+      records: chunk.records,
+      consumed: chunk.consumed,
+      aggregated: chunk.aggregated,
+      rejected: chunk.rejected,
+      late: chunk.late,
+      overflow: chunk.overflow,
+      samples: chunk.rows.samples,
+    });
+  }
+}

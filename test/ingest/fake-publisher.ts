@@ -1,0 +1,23 @@
+import type { OutgoingMessage, Publisher } from '../../src/source/publisher.ts';
+import type { FakeWorld } from './fake-world.ts';
+
+/** The dead-letter topic: what was written to it, by whom. */
+export class FakePublisher {
+  readonly #world: FakeWorld;
+  readonly messages: { readonly topic: string; readonly message: OutgoingMessage }[] = [];
+
+  constructor(world: FakeWorld) {
+    this.#world = world;
+  }
+
+  /** The publisher as one process sees it. */
+  of(process: number): Publisher {
+    return {
+      publish: (topic, messages) =>
+        this.#world.ask(process, 'publish', () => {
+          for (const message of messages) this.messages.push({ topic, message });
+        }),
+      close: async () => undefined,
+    };
+  }
+}

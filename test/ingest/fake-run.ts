@@ -1,0 +1,219 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Config } from '../../src/config/schema.ts';
+import { decodeNote } from '../../src/ingest/commit-note.ts';
+import { checkLedger } from '../../src/sink/ledger-check.ts';
+import { decodeRows } from '../sink/decoded-row.ts';
+import { type ReferenceRow, referenceChunk } from '../window/reference-chunk.ts';
+import { FakeBroker } from './fake-broker.ts';
+import { FakeChunkStore } from './fake-chunk-store.ts';
+import { type FakeLog, logNowMs } from './fake-log.ts';
+import { FakeProcess, type FakeServers } from './fake-process.ts';
+import { FakePublisher } from './fake-publisher.ts';
+import { FakeWorld, type Fate, MadeFailure, type Op } from './fake-world.ts';
+
+/** Everything that is open in a run: which turn comes next, and what becomes of it. */
+export interface Choices {
+  /** Index of the open question to decide. */
+  next(open: readonly Op[]): number;
+  fate(op: Op): Fate;
+  batchSize(): number;
+  /** Offsets beyond the committed one at which the next process begins to read. */
+  runsAhead(): number;
+  /** What happens to the process in charge besides: its timer rings, it is told to end. */
+  meanwhile(): 'nothing' | 'timer' | 'stop';
+}
+
+/** More turns than any run needs that ends. */
+const STEPS_AT_MOST = 5_000;
+
+/**
+ * A partition read to its end by one process after another, whatever becomes of them; the choices
+ * must let things go well in the end.
+ *
+ * @returns what is wrong with what was stored; empty when it is the truth, once.
+ */
+export async function fakeRun(log: FakeLog, config: Config, choices: Choices): Promise<string[]> {
+  const world = new FakeWorld(logNowMs);
+  const broker = new FakeBroker(log.records, log.endOffset);
+  const servers = {
+    world,
+    broker,
+    store: new FakeChunkStore(world),
+    publisher: new FakePublisher(world),
+  };
+  const processes: FakeProcess[] = [];
+  const start = () => {
+    const runsAhead = choices.runsAhead();
+    const options = { config, batchSize: () => choices.batchSize(), runsAhead };
+    processes.push(new FakeProcess(processes.length, servers, options));
+  };
+  start();
+  for (let step = 0; ; step++) {
+    await turn();
+    const current = processes.at(-1) as FakeProcess;
+    if (step > STEPS_AT_MOST) return [`no end; open: ${world.open.map((op) => op.name).join()}`];
+    if (current.end !== undefined && current.end !== 'done') {
+      start();
+      continue;
+    }
+    if (world.open.length === 0) {
+      if (current.end === 'done') break;
+      return ['the process in charge waits for nothing'];
+    }
+    const meanwhile = choices.meanwhile();
+    if (meanwhile === 'timer') current.tick();
+    if (meanwhile === 'stop') current.stop();
+    decide(world.take(choices.next(world.open)), choices, world, processes, start);
+  }
+  return [...processes.flatMap(({ problems }) => problems), ...problemsOf(log, config, servers)];
+}
+
+function decide(
+  op: Op,
+  choices: Choices,
+  world: FakeWorld,
+  processes: readonly FakeProcess[],
+  start: () => void,
+): void {
+  const { kind, share } = choices.fate(op);
+  const isCurrent = op.process === processes.length - 1;
+  switch (kind) {
+    case 'holds':
+      op.answer();
+      break;
+    case 'fails':
+      op.apply(share);
+      op.refuse(new MadeFailure(`${op.name}: share ${share} took effect`));
+      break;
+    case 'dies':
+      op.apply(share);
+      processes[op.process]?.die();
+      break;
+    case 'moves':
+      op.apply(share);
+      if (isCurrent) start();
+      op.answer();
+      break;
+    case 'waits':
+      world.putBack(op);
+      if (isCurrent) start();
+      break;
+  }
+}
+
+/** Holds what is stored against the truth. */
+function problemsOf(log: FakeLog, config: Config, servers: FakeServers): string[] {
+  const { broker, store } = servers;
+  const problems = [...broker.problems, ...store.problems];
+  const expect = (what: string, found: unknown, due: unknown) => {
+    const [foundText, dueText] = [JSON.stringify(found), JSON.stringify(due)];
+    if (foundText !== dueText) problems.push(`${what}: ${foundText} instead of ${dueText}`);
+  };
+  const [landing, ...filled] = store.tables;
+  const found = sumOf([...(landing?.blocks.values() ?? [])]);
+  const truth = truthOf(log, config);
+  for (const key of new Set([...found.keys(), ...truth.sums.keys()])) {
+    expect(key, found.get(key), truth.sums.get(key));
+  }
+  for (const { name, blocks } of filled) {
+    expect(
+      `blocks of ${name}`,
+      [...blocks.keys()].sort(),
+      [...(landing?.blocks.keys() ?? [])].sort(),
+    );
+    const differ = [...blocks].filter(([token, bytes]) => landing?.blocks.get(token) !== bytes);
+    // A block that was sent again is another buffer of the same bytes, which the store holds to.
+    if (differ.some(([token, bytes]) => !landing?.blocks.get(token)?.equals(bytes))) {
+      problems.push(`${name} holds other rows than ${landing?.name}`);
+    }
+  }
+  const { partitions, problems: untiled } = checkLedger(store.ledger);
+  expect('ledger problems', untiled, []);
+  const sum = (key: 'consumed' | 'aggregated' | 'rejected' | 'late' | 'overflow') =>
+    store.ledger.reduce((total, row) => total + row[key], 0);
+  const { aggregated, late, future } = truth.counts;
+  expect('consumed', sum('consumed'), log.events.length + log.garbageCount);
+  expect('aggregated', sum('aggregated'), aggregated);
+  expect('late', sum('late'), late);
+  expect('rejected', sum('rejected'), log.garbageCount + future);
+  expect('overflow', sum('overflow'), 0);
+  const end = partitions[0]?.to_offset ?? 0;
+  expect('from', partitions[0]?.from_offset, log.records[0]?.offset);
+  if (end <= (log.records.at(-1)?.offset ?? 0)) problems.push(`the ledger ends at ${end}`);
+  expect('committed offset', broker.committed.offset, end);
+  expect('pending intent', decodeNote(broker.committed.metadata)?.intent, undefined);
+  const letters = new Set(
+    servers.publisher.messages.map(({ message: { headers = {} } }) =>
+      [headers['tailmark-offset'], headers['tailmark-index']].join('/'),
+    ),
+  );
+  expect('dead letters', [...letters].sort(), [...log.lettersDue].sort());
+  return problems;
+}
+
+const truths = new WeakMap<
+  FakeLog,
+  { sums: Sums; counts: Record<'aggregated' | 'late' | 'future', number> }
+>();
+
+/** What must be stored of a log, made once. */
+function truthOf(log: FakeLog, config: Config) {
+  let truth = truths.get(log);
+  if (truth === undefined) {
+    const { rows, counts } = referenceChunk(log.events, {
+      dimensions: config.windows.dimensions,
+      allowedLatenessMs: config.windows.allowed_lateness,
+      maxFutureMs: config.windows.max_future,
+      nowMs: logNowMs,
+      watermarkMs: Number.NEGATIVE_INFINITY,
+    });
+    truth = { sums: sumsOf(rows), counts };
+    truths.set(log, truth);
+  }
+  return truth;
+}
+
+type Sums = ReadonlyMap<string, readonly number[]>;
+
+/** Per window, series and stage what can be added up over blocks. */
+function sumOf(blocks: readonly Buffer[]): Sums {
+  const sums = new Map<string, number[]>();
+  for (const row of blocks.flatMap(decodeRows)) {
+    if (row.kind !== 1) continue;
+    const cold = row.cold_start ? '1' : '';
+    const series = [row.service, row.model, row.version, row.request_type, row.region];
+    const names = [row.window_start * 1000, ...series, row.host, row.tenant, cold, row.stage];
+    const key = names.join('|');
+    const known = sums.get(key) ?? [0, 0, 0, Number.POSITIVE_INFINITY, 0, 0];
+    const [requests = 0, sumUs = 0, errors = 0, minMs = 0, maxMs = 0, banded = 0] = known;
+    sums.set(key, [
+      requests + row.requests,
+      sumUs + Math.round(row.sum_ms * 1000),
+      errors + row.errors + row.timeouts + row.cancelled,
+      Math.min(minMs, row.min_ms),
+      Math.max(maxMs, row.max_ms),
+      banded + micros(row.bands),
+    ]);
+  }
+  return sums;
+}
+
+function sumsOf(rows: ReadonlyMap<string, ReferenceRow>): Sums {
+  const entries = [...rows].map(([key, row]): [string, number[]] => [
+    key,
+    [
+      row.requests,
+      row.sumUs,
+      row.errors + row.timeouts + row.cancelled,
+      row.minMs,
+      row.maxMs,
+      micros(row.bands),
+    ],
+  ]);
+  return new Map(entries);
+}
+
+/** Sum over bands in whole thousandths, as bands of different chunks add up in another order. */
+function micros(bands: ReadonlyMap<number, number>): number {
+  return [...bands.values()].reduce((sum, amount) => sum + Math.round(amount * 1000), 0);
+}
