@@ -55,7 +55,8 @@ PARTITION BY toYear(window_start)
 ORDER BY (model, stage, window_start, version, request_type, region, service, tenant, host, cold_start)
 SETTINGS non_replicated_deduplication_window = 100000, ttl_only_drop_parts = 1;
 
-CREATE MATERIALIZED VIEW latency_1m_fill TO latency_1m AS
+CREATE MATERIALIZED VIEW latency_1m_fill TO latency_1m
+DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
     toStartOfMinute(window_start) AS window_start,
     service, model, version, request_type, region, host, tenant, cold_start, stage,
@@ -66,7 +67,8 @@ SELECT
 FROM latency_10s
 GROUP BY window_start, service, model, version, request_type, region, host, tenant, cold_start, stage;
 
-CREATE MATERIALIZED VIEW latency_1h_fill TO latency_1h AS
+CREATE MATERIALIZED VIEW latency_1h_fill TO latency_1h
+DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
     toStartOfHour(window_start) AS window_start,
     service, model, version, request_type, region, host, tenant, cold_start, stage,
@@ -77,7 +79,8 @@ SELECT
 FROM latency_1m
 GROUP BY window_start, service, model, version, request_type, region, host, tenant, cold_start, stage;
 
-CREATE MATERIALIZED VIEW latency_1d_fill TO latency_1d AS
+CREATE MATERIALIZED VIEW latency_1d_fill TO latency_1d
+DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
     toStartOfDay(window_start) AS window_start,
     service, model, version, request_type, region, host, tenant, cold_start, stage,

@@ -80,19 +80,22 @@ ENGINE = MergeTree
 ORDER BY (kind, model, window_start)
 SETTINGS non_replicated_deduplication_window = 100000;
 
-CREATE MATERIALIZED VIEW latency_10s_fill TO latency_10s AS
+CREATE MATERIALIZED VIEW latency_10s_fill TO latency_10s
+DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
     window_start, service, model, version, request_type, region, host, tenant, cold_start, stage,
     requests, errors, timeouts, cancelled, sum_ms, min_ms, max_ms, latency, bands, bands_ms
 FROM chunk_rows
 WHERE kind = 'stage';
 
-CREATE MATERIALIZED VIEW drivers_1m_fill TO drivers_1m AS
+CREATE MATERIALIZED VIEW drivers_1m_fill TO drivers_1m
+DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT window_start, model, version, facet, value, requests, bands
 FROM chunk_rows
 WHERE kind = 'driver';
 
-CREATE MATERIALIZED VIEW exemplars_fill TO exemplars AS
+CREATE MATERIALIZED VIEW exemplars_fill TO exemplars
+DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
     window_start, event_time, service, model, version, request_type, region, host, tenant, cold_start,
     status, sum_ms AS total_ms, trace_id, request_id, stages_ms

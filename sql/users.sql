@@ -1,5 +1,6 @@
 -- Users with no more rights than their part needs. Run once as an administrator, with passwords of
--- your own, after `tailmark migrate` (which itself needs a user that may create tables).
+-- your own, after `tailmark migrate` (which itself needs a user that may create tables). The views
+-- that fill the latency tables run with the rights of the user that migrated: do not drop that one.
 
 -- `tailmark run --roles ingest`: adds chunks and ledger rows, reads the ledger.
 CREATE USER IF NOT EXISTS tailmark_writer IDENTIFIED WITH sha256_password BY 'change-me-writer';
