@@ -54,9 +54,8 @@ export class Rig {
     { level: 'info', base: null },
     { write: (line: string) => this.logLines.push(line.trim()) },
   );
-  readonly #pipelines: Pipeline[] = [];
   readonly #children: Child[] = [];
-  readonly #followed: { stop(): Promise<void> }[] = [];
+  readonly #undo: (() => Promise<unknown>)[] = [];
 
   private constructor(env: Readonly<Record<string, string>>, config: Config, publisher: Publisher) {
     this.env = env;
@@ -118,7 +117,7 @@ export class Rig {
       log: this.log,
       ...(metrics === undefined ? {} : { metrics }),
     });
-    this.#pipelines.push(pipeline);
+    this.atEnd(() => pipeline.stop());
     return pipeline;
   }
 
@@ -177,7 +176,7 @@ export class Rig {
   /** Follows a topic to the end of the test. */
   async follow(topic: string, onMessage: (message: TopicMessage) => void) {
     const followed = await followTopic(this.config.kafka, topic, onMessage);
-    this.#followed.push(followed);
+    this.atEnd(() => followed.stop());
     return followed;
   }
 
@@ -210,8 +209,12 @@ export class Rig {
       if (!child.isOver()) child.signal('SIGKILL');
       await child.exited;
     }
-    for (const pipeline of this.#pipelines) await pipeline.stop();
-    for (const followed of this.#followed) await followed.stop();
+    for (const step of this.#undo.splice(0).reverse()) await step();
+  }
+
+  /** Has something done when the test ends, the last first. */
+  atEnd(step: () => Promise<unknown>): void {
+    this.#undo.push(step);
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,347 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { Random } from '../../src/generate/random.ts';
+import { decodeNote } from '../../src/ingest/commit-note.ts';
+import type { Chunk } from '../../src/sink/chunk.ts';
+import type { ChunkStore } from '../../src/sink/chunk-store.ts';
+import { createKafkaClient } from '../../src/source/kafka-client.ts';
+import { useStack } from '../containers/stack.ts';
+import { benchMessages } from './kit/bench-messages.ts';
+import { FlakyCommits } from './kit/flaky-commits.ts';
+import { FlakyStore } from './kit/flaky-store.ts';
+import { poll } from './kit/poll.ts';
+import type { Rig } from './kit/rig.ts';
+import { stageSums } from './kit/stage-sums.ts';
+import type { Child } from './kit/start-child.ts';
+import { startIngester } from './kit/start-ingester.ts';
+import { truthOf } from './kit/truth.ts';
+import { withRig } from './kit/with-rig.ts';
+
+const stack = useStack();
+const ingest = ['run', '--roles', 'ingest'];
+
+/** Spread over the partitions in turn. */
+const spread = (messages: readonly Buffer[], partitions: number) =>
+  messages.map((value, n) => ({ value, partition: n % partitions }));
+
+/** What the ledger says of each partition: its first and last offset, and its records. */
+async function ledger(rig: Rig) {
+  const rows = await rig.rows<Record<string, string>>(
+    `SELECT partition, min(start_offset) AS first, max(end_offset) AS end, sum(records) AS records
+     FROM flushes GROUP BY partition ORDER BY partition`,
+  );
+  return rows.map(({ partition, first, end, records }) =>
+    [partition, first, end, records].map(Number),
+  );
+}
+
+describe('SIGTERM', () => {
+  it('stores what was read and exits 0 within 5 seconds; the next process reads the rest, and nothing twice', () =>
+    withRig(
+      {
+        stack,
+        name: 'sigterm',
+        partitions: 2,
+        // What is stored before the signal is full chunks; the rest is in memory until then.
+        settings: { INGEST_FLUSH_INTERVAL: '5m', INGEST_FLUSH_MAX_EVENTS: '1010' },
+      },
+      async (rig) => {
+        const { messages, events, truth } = benchMessages('sigterm', 50_000, 10);
+        let sent = 0;
+        const feeding = feed(rig, spread(messages, 2), (events) => {
+          sent = events;
+        });
+        const first = rig.spawn(ingest);
+        await first.logged('partition taken', 2);
+        // Once it has caught up, no chunk in memory is a full one.
+        await poll('it has caught up', async () =>
+          (await rig.consumed()) > sent - 4 * 1_010 ? true : undefined,
+        );
+        const startedMs = performance.now();
+        first.signal('SIGTERM');
+        expect(await first.exited).toBe(0);
+        expect(performance.now() - startedMs).toBeLessThan(5_000);
+        expect(first.err()).toContain('everything read is stored');
+        expect(await rig.consumed()).toBeLessThan(events);
+        const open = await rig.rows('SELECT * FROM flushes WHERE consumed < 1010');
+        expect(open.length, 'what was in memory was stored too').toBeGreaterThan(0);
+
+        await feeding;
+        const second = rig.spawn(ingest, { TAILMARK_INGEST_FLUSH_INTERVAL: '200ms' });
+        await rig.untilConsumed(events);
+        second.signal('SIGTERM');
+        expect(await second.exited).toBe(0);
+        await rig.expectStages(truth);
+        expect(await ledger(rig)).toEqual([
+          [0, 0, 2_500, 2_500],
+          [1, 0, 2_500, 2_500],
+        ]);
+      },
+    ));
+
+  /** Steady input of some 5,000 events a second. */
+  async function feed(
+    rig: Rig,
+    messages: { value: Buffer; partition: number }[],
+    onSent: (events: number) => void,
+  ): Promise<void> {
+    for (let from = 0; from < messages.length; from += 20) {
+      await rig.publish(messages.slice(from, from + 20));
+      onSent((from + 20) * 10);
+      await sleep(40);
+    }
+  }
+});
+
+describe('kill -9', () => {
+  const partitions = 3;
+
+  it(
+    'while chunks are being stored, with members that come, go and stand still, counts everything once',
+    () =>
+      withRig(
+        {
+          stack,
+          name: 'kill',
+          partitions,
+          // Many small chunks: most kills hit between a chunk's intent and its last commit.
+          settings: { INGEST_FLUSH_INTERVAL: '100ms', INGEST_FLUSH_MAX_EVENTS: '700' },
+        },
+        async (rig) => {
+          const random = new Random('kill -9');
+          const { messages, events, truth } = benchMessages('kill', 300_000, 10);
+          await rig.publish(spread(messages, partitions));
+          let inherited = 0;
+
+          const alone = rig.spawn(ingest);
+          await storing(rig, alone, random);
+          inherited += await kill(rig, alone);
+
+          // Another member comes while chunks are being stored, and leaves in good order.
+          const second = rig.spawn(ingest);
+          await storing(rig, second, random);
+          const guest = rig.spawn(ingest);
+          await guest.logged('partition taken');
+          inherited += await kill(rig, second);
+          guest.signal('SIGTERM');
+          expect(await guest.exited).toBe(0);
+
+          const third = rig.spawn(ingest);
+          await storing(rig, third, random);
+          inherited += await kill(rig, third);
+
+          // One dies, one stands still for longer than its session, and goes on when another has all.
+          const fourth = rig.spawn(ingest);
+          const zombie = rig.spawn(ingest);
+          await Promise.all([storing(rig, fourth, random), zombie.logged('partition taken')]);
+          zombie.signal('SIGSTOP');
+          inherited += await kill(rig, fourth);
+          const successor = rig.spawn(ingest);
+          await successor.logged('partition taken', partitions);
+          const takenBefore = taken(zombie);
+          zombie.signal('SIGCONT');
+          await zombie.logged('partition taken', takenBefore + 1);
+
+          expect(inherited, 'no kill fell between an intent and its end').toBeGreaterThan(0);
+          await rig.untilConsumed(events, 90_000);
+          await rig.expectStages(truth);
+          const records = messages.length / partitions;
+          expect(await ledger(rig)).toEqual(
+            Array.from({ length: partitions }, (_, n) => [n, 0, records, records]),
+          );
+        },
+      ),
+    240_000,
+  );
+
+  const taken = (child: Child) => child.err().split('partition taken').length - 1;
+
+  /** Resolves a random moment after a process has begun to store chunks. */
+  async function storing(rig: Rig, child: Child, random: Random): Promise<void> {
+    await child.logged('partition taken');
+    const before = await rig.consumed();
+    await poll('chunks are stored', async () =>
+      (await rig.consumed()) > before ? true : undefined,
+    );
+    await sleep(Math.floor(random.uniform() * 300));
+  }
+
+  /** Resolves with the number of partitions that it leaves in the middle of a chunk. */
+  async function kill(rig: Rig, child: Child): Promise<number> {
+    child.signal('SIGKILL');
+    expect(await child.exited).toBe('SIGKILL');
+    return pendingIntents(rig);
+  }
+});
+
+/** Partitions whose committed offset says that a chunk was begun and not ended. */
+async function pendingIntents(rig: Rig): Promise<number> {
+  const admin = createKafkaClient(rig.config.kafka).admin();
+  await admin.connect();
+  const [topic] = await admin.fetchOffsets({
+    groupId: rig.config.kafka.group_id,
+    topics: [rig.topic],
+  });
+  await admin.disconnect();
+  const notes = (topic?.partitions ?? []).map(({ metadata }) => decodeNote(metadata ?? ''));
+  return notes.filter((note) => note?.intent !== undefined).length;
+}
+
+describe('a failing step', () => {
+  it('before or after its effect, in the store or in commits, is done again to no further effect', () =>
+    withRig(
+      { stack, name: 'flaky', partitions: 2, settings: { INGEST_FLUSH_MAX_EVENTS: '900' } },
+      async (rig) => {
+        const random = new Random('flaky');
+        const { messages, events, truth } = benchMessages('flaky', 12_000, 10);
+        await rig.publish(spread(messages, 2));
+        const flaky: (FlakyStore | FlakyCommits)[] = [];
+        const ingester = await startIngester(rig, {
+          wrapStore: (store) => {
+            const wrapped = new FlakyStore(store, random.split('store'));
+            flaky.push(wrapped);
+            return wrapped;
+          },
+          wrapSource: (source) => {
+            const wrapped = new FlakyCommits(source, random.split('commits'));
+            flaky.push(wrapped);
+            return wrapped;
+          },
+        });
+        rig.atEnd(() => ingester.drain());
+        await rig.untilConsumed(events);
+        await ingester.drain();
+        await rig.expectStages(truth);
+        for (const { failures } of flaky) {
+          expect(failures.before).toBeGreaterThan(2);
+          expect(failures.after).toBeGreaterThan(2);
+        }
+      },
+    ));
+});
+
+describe('a chunk stored twice', () => {
+  it('counts once in all resolutions, in drivers_1m and in exemplars', () =>
+    withRig({ stack, name: 'twice' }, async (rig) => {
+      const startMs = Math.floor(Date.now() / 86_400_000) * 86_400_000;
+      const events = Array.from({ length: 90 }, (_, n) => ({
+        ts: startMs + (n % 3) * 10_000,
+        model: 'm',
+        host: `h${n % 2}`,
+        id: `req-${n}`,
+        total_ms: n + 1,
+        stages_ms: { forward: n + 0.5 },
+      }));
+      await rig.publish(events.map((event) => ({ value: JSON.stringify(event) })));
+      const twice = (store: ChunkStore): ChunkStore => ({
+        insert: async (chunk) => {
+          await store.insert(chunk);
+          await store.insert(chunk);
+        },
+        record: async (chunk) => {
+          await store.record(chunk);
+          await store.insert(chunk);
+          await store.record(chunk);
+        },
+        isRecorded: (chunk) => store.isRecorded(chunk),
+      });
+      const ingester = await startIngester(rig, { wrapStore: twice });
+      rig.atEnd(() => ingester.drain());
+      await rig.untilConsumed(events.length);
+      await ingester.drain();
+
+      await rig.expectStages(truthOf(events));
+      const drivers = await rig.rows<{ value: string; requests: string; banded: number }>(
+        `SELECT value, sum(requests) AS requests, arraySum(mapValues(sumMap(bands))) AS banded
+         FROM drivers_1m WHERE facet = 'host' GROUP BY value ORDER BY value`,
+      );
+      expect(
+        drivers.map(({ value, requests, banded }) => [value, Number(requests), banded]),
+      ).toEqual([
+        ['h0', 45, 45],
+        ['h1', 45, 45],
+      ]);
+      const chunks = await rig.rows('SELECT * FROM flushes');
+      const exemplars = await rig.rows<{ request_id: string; total_ms: number }>(
+        'SELECT request_id, total_ms FROM exemplars ORDER BY total_ms DESC',
+      );
+      // The three slowest of each of the three windows, in a chunk of their own or not.
+      expect(chunks).toHaveLength(1);
+      expect(exemplars).toEqual(
+        Array.from({ length: 9 }, (_, n) => ({ request_id: `req-${89 - n}`, total_ms: 90 - n })),
+      );
+    }));
+});
+
+describe('an intent left behind', () => {
+  /** How far the process came with its first chunk before it died. */
+  const deaths = {
+    'before its rows were inserted': { rows: 0, ledger: 0 },
+    'after its rows were inserted': { rows: 1, ledger: 0 },
+    'after its ledger row was written': { rows: 1, ledger: 1 },
+  } as const;
+
+  it.each(Object.entries(deaths))('%s is taken up exactly', (_name, reached) =>
+    withRig(
+      { stack, name: 'intent', settings: { INGEST_FLUSH_MAX_EVENTS: '700' } },
+      async (rig) => {
+        const { messages, events, truth } = benchMessages('intent', 3_000, 10);
+        await rig.publish(spread(messages, 1));
+        const begun: Chunk[] = [];
+        const never = () => new Promise<never>(() => undefined);
+        const dying = await startIngester(rig, {
+          wrapStore: (store): ChunkStore => ({
+            insert: async (chunk) => {
+              if (reached.rows === 1) await store.insert(chunk);
+              begun.push(chunk);
+              if (reached.ledger === 0) await never();
+            },
+            record: async (chunk) => {
+              await store.record(chunk);
+              await never();
+            },
+            isRecorded: (chunk) => store.isRecorded(chunk),
+          }),
+        });
+        await poll('the chunk is begun', async () =>
+          begun.length === 1 && (await rig.consumed()) === reached.ledger * 700 ? true : undefined,
+        );
+        await dying.abandon();
+        expect(await pendingIntents(rig)).toBe(1);
+        const stored = await stageSums(rig.client, '10s');
+        expect(stored.total?.requests ?? 0).toBe(reached.rows * 700);
+
+        // By its own settings the successor would seal elsewhere, and much later.
+        const successor = await rig.start(['ingest'], {
+          ...rig.config,
+          ingest: { ...rig.config.ingest, flush_max_events: 5_000, flush_interval: 60_000 },
+        });
+        await rig.untilConsumed(700);
+        await poll('the rest is read', async () =>
+          (await pendingIntents(rig)) === 0 ? true : undefined,
+        );
+        await successor.stop();
+        await rig.untilConsumed(events);
+        await rig.expectStages(truth);
+        const [first] = await rig.rows<{ start_offset: string; end_offset: string }>(
+          'SELECT start_offset, end_offset FROM flushes ORDER BY start_offset LIMIT 1',
+        );
+        expect([Number(first?.start_offset), Number(first?.end_offset)]).toEqual([0, 70]);
+      },
+    ),
+  );
+});
+
+describe('two groups', () => {
+  it('read one topic side by side into two databases, each exactly once', () =>
+    withRig({ stack, name: 'group_a', partitions: 2 }, (a) =>
+      withRig({ stack, name: 'group_b', settings: { KAFKA_TOPICS: a.topic } }, async (b) => {
+        const { messages, events, truth } = benchMessages('groups', 6_000, 10);
+        await Promise.all([a.start(['ingest']), b.start(['ingest'])]);
+        await a.publish(spread(messages, 2));
+        await Promise.all([a.untilConsumed(events), b.untilConsumed(events)]);
+        await a.expectStages(truth);
+        await b.expectStages(truth);
+      }),
+    ));
+});

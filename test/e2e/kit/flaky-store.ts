@@ -1,0 +1,41 @@
+import type { Random } from '../../../src/generate/random.ts';
+import type { Chunk } from '../../../src/sink/chunk.ts';
+import type { ChunkStore } from '../../../src/sink/chunk-store.ts';
+
+/** A store that now and then fails before it does what it is told, or after. */
+export class FlakyStore implements ChunkStore {
+  readonly #store: ChunkStore;
+  readonly #random: Random;
+  readonly failures = { before: 0, after: 0 };
+
+  constructor(store: ChunkStore, random: Random) {
+    this.#store = store;
+    this.#random = random;
+  }
+
+  insert(chunk: Chunk): Promise<void> {
+    return this.#perhaps(() => this.#store.insert(chunk));
+  }
+
+  record(chunk: Chunk): Promise<void> {
+    return this.#perhaps(() => this.#store.record(chunk));
+  }
+
+  isRecorded(chunk: Chunk): Promise<boolean> {
+    return this.#perhaps(() => this.#store.isRecorded(chunk));
+  }
+
+  async #perhaps<T>(action: () => Promise<T>): Promise<T> {
+    const drawn = this.#random.uniform();
+    if (drawn < 0.2) {
+      this.failures.before++;
+      throw new Error('connection refused');
+    }
+    const result = await action();
+    if (drawn < 0.4) {
+      this.failures.after++;
+      throw new Error('the answer was lost');
+    }
+    return result;
+  }
+}

@@ -1,0 +1,207 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { OperatorError } from '../../src/base/operator-error.ts';
+import type { Config } from '../../src/config/schema.ts';
+import type { LocalClickHouseUser } from '../../src/local/clickhouse-config.ts';
+import { type ClickHouseServer, startClickHouse } from '../../src/local/clickhouse-server.ts';
+import { errorCodeOf, openClickHouse } from '../../src/sink/clickhouse.ts';
+import { statementsOf } from '../../src/sink/migrate.ts';
+import { useStack } from '../containers/stack.ts';
+import { poll } from './kit/poll.ts';
+import type { Rig } from './kit/rig.ts';
+import { truthOf } from './kit/truth.ts';
+import { withRig } from './kit/with-rig.ts';
+
+const stack = useStack();
+const users = usersOf(readFileSync(new URL('../../sql/users.sql', import.meta.url), 'utf8'));
+const accessDenied = '497';
+
+// A server of these users' own: the shared one knows its default user only.
+let dir: string;
+let server: ClickHouseServer | undefined;
+let missing = '';
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'tailmark-users-'));
+  try {
+    const onProgress = () => undefined;
+    server = await startClickHouse({ dataDir: dir, database: 'tailmark', users, onProgress });
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    if (error.code !== 'TAILMARK_LOCAL_ENGINE_MISSING') throw error;
+    missing = error.message;
+  }
+});
+afterAll(async () => {
+  await server?.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** The users of sql/users.sql with their grants, as the server's own file of users takes them. */
+function usersOf(sql: string): LocalClickHouseUser[] {
+  const grants = new Map<string, string[]>();
+  for (const statement of statementsOf(sql)) {
+    const line = statement.replaceAll(/^--.*$/gm, '').trim();
+    const created = /^CREATE USER IF NOT EXISTS (\w+) /.exec(line)?.[1];
+    const [, grant, grantee] = /^(GRANT .*) TO (\w+)$/.exec(line) ?? [];
+    if (created !== undefined) grants.set(created, []);
+    else grants.get(grantee ?? '')?.push(grant ?? '');
+  }
+  return [...grants].map(([name, own]) => ({ name, password: `of-${name}`, grants: own }));
+}
+
+function withPrivateServer(name: string, use: (rig: Rig) => Promise<void>) {
+  const settings = { CLICKHOUSE_DATABASE: 'tailmark' };
+  return withRig({ stack: { ...stack, clickhouseUrl: server?.url ?? '' }, name, settings }, use);
+}
+
+/** The rig's configuration, in the name of another user. */
+function as(user: string, { config }: Rig): Config {
+  const login = { username: `tailmark_${user}`, password: `of-tailmark_${user}` };
+  return { ...config, clickhouse: { ...config.clickhouse, ...login } };
+}
+
+/** Runs a statement as a user; the error's number, '' where it was allowed. */
+async function attempt(rig: Rig, user: string, query: string): Promise<string> {
+  const client = openClickHouse(as(user, rig).clickhouse);
+  try {
+    const { stream } = await client.exec({ query });
+    for await (const _ of stream) {
+      // What it says does not matter.
+    }
+    return '';
+  } catch (error) {
+    return errorCodeOf(error);
+  } finally {
+    await client.close();
+  }
+}
+
+const forbiddenToAll = [
+  'CREATE TABLE mine (x Int8) ENGINE = Memory',
+  'CREATE DATABASE mine',
+  'DROP TABLE flushes',
+  'TRUNCATE TABLE latency_10s',
+  'ALTER TABLE flushes DELETE WHERE 1',
+  'ALTER TABLE latency_10s MODIFY TTL window_start + toIntervalDay(1)',
+  "INSERT INTO schema_migrations VALUES ('0006', '', now())",
+  "INSERT INTO latency_10s (stage, requests) VALUES ('total', 1)",
+  "SELECT * FROM url('http://127.0.0.1:1/', CSV, 'x String')",
+  "SELECT * FROM file('secrets.csv', CSV, 'x String')",
+  'CREATE USER mine',
+  'GRANT SELECT ON *.* TO tailmark_reader',
+];
+const insertChunkRow = "INSERT INTO chunk_rows (kind, stage, requests) VALUES ('driver', '', 0)";
+const insertLedgerRow = "INSERT INTO flushes (group_id, end_offset) VALUES ('privileges', 1)";
+const insertAnomaly = "INSERT INTO anomalies (id, revision) VALUES ('a', 1)";
+
+/** What each user may and may not do beside that. */
+const rules: Readonly<Record<string, { readonly can: string[]; readonly cannot: string[] }>> = {
+  writer: {
+    can: [insertChunkRow, insertLedgerRow, 'SELECT * FROM flushes'],
+    cannot: [
+      'SELECT * FROM latency_10s',
+      'SELECT * FROM latency_1d',
+      'SELECT * FROM chunk_rows',
+      'SELECT * FROM exemplars',
+      'SELECT * FROM anomalies',
+      'SELECT * FROM tails_1m',
+      insertAnomaly,
+      "INSERT INTO detector_progress (detector) VALUES ('x')",
+    ],
+  },
+  detector: {
+    can: [
+      'SELECT count() FROM latency_10s',
+      'SELECT * FROM flushes',
+      'SELECT * FROM exemplars',
+      'SELECT * FROM anomalies_current',
+      insertAnomaly,
+      "INSERT INTO baselines (anomaly_id) VALUES ('a')",
+      "INSERT INTO detector_progress (detector) VALUES ('x')",
+    ],
+    cannot: [insertChunkRow, insertLedgerRow, 'SELECT * FROM chunk_rows'],
+  },
+  reader: {
+    can: [
+      'SELECT count() FROM latency_10s',
+      'SELECT count() FROM chunk_rows',
+      'SELECT * FROM tails_1h',
+      'SELECT * FROM anomalies_current',
+      'SELECT * FROM flushes',
+    ],
+    cannot: [
+      insertChunkRow,
+      insertLedgerRow,
+      insertAnomaly,
+      "INSERT INTO baselines (anomaly_id) VALUES ('a')",
+    ],
+  },
+};
+
+beforeEach((context) => {
+  if (missing !== '') context.skip(missing);
+});
+
+describe('users of sql/users.sql', () => {
+  it('are the three that the roles run as', () => {
+    expect(users.map(({ name }) => name)).toEqual([
+      'tailmark_writer',
+      'tailmark_detector',
+      'tailmark_reader',
+    ]);
+  });
+
+  it.each(Object.keys(rules))('%s may do its part and nothing else', async (user) => {
+    const rule = rules[user] as (typeof rules)[string];
+    await withPrivateServer('privileges', async (rig) => {
+      for (const query of rule.can) {
+        expect([query, await attempt(rig, user, query)]).toEqual([query, '']);
+      }
+      for (const query of [...rule.cannot, ...forbiddenToAll]) {
+        expect([query, await attempt(rig, user, query)]).toEqual([query, accessDenied]);
+      }
+    });
+  });
+
+  it('are enough for the roles and commands that run as them', async () => {
+    await withPrivateServer('roles', async (rig) => {
+      const startMs = Date.now() - 120_000;
+      const events = Array.from({ length: 400 }, (_, n) => ({
+        ts: startMs + n * 250,
+        model: 'ranker',
+        stages_ms: { queue: 1 + (n % 5), forward: 30 + (n % 11) },
+      }));
+      // Nothing holds the windows open once the partition is idle.
+      const { windows, detect } = rig.config;
+      const detector = await rig.start(['detect', 'serve'], {
+        ...as('detector', rig),
+        windows: { ...windows, idle_partition: 1_000 },
+        detect: { ...detect, interval: 200 },
+      });
+      await rig.publish(events.map((event) => ({ value: JSON.stringify(event) })));
+      await rig.start(['ingest'], as('writer', rig));
+      await rig.untilConsumed(events.length);
+      await rig.expectStages(truthOf(events));
+      await poll('the detector has judged', async () => {
+        const rows = await rig.rows('SELECT * FROM detector_progress');
+        return rows.length > 0 ? true : undefined;
+      });
+      const ready = await fetch(`${detector.url}/readyz`);
+      expect([ready.status, await ready.text()]).toEqual([200, 'ready\n']);
+
+      const env = {
+        ...rig.env,
+        TAILMARK_CLICKHOUSE_USERNAME: 'tailmark_reader',
+        TAILMARK_CLICKHOUSE_PASSWORD: 'of-tailmark_reader',
+      };
+      for (const argv of [['tails', '--since', '1h'], ['anomalies'], ['verify']]) {
+        const { exitCode, out, err } = await rig.cli([...argv, '--json'], { env });
+        expect([argv, exitCode, err]).toEqual([argv, 0, '']);
+        expect(JSON.parse(out)).toBeTypeOf('object');
+      }
+    });
+  });
+});

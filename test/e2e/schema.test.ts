@@ -1,0 +1,171 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { readMigrations } from '../../src/sink/migrate.ts';
+import { resolutions } from '../../src/sink/read-tails.ts';
+import { AnomalyStore } from '../../src/watch/anomaly-store.ts';
+import { useStack } from '../containers/stack.ts';
+import { uniqueName } from '../containers/unique-name.ts';
+import { anomalyFixture } from '../detect/anomaly-fixture.ts';
+import type { Rig } from './kit/rig.ts';
+import { truthOf } from './kit/truth.ts';
+import { withRig } from './kit/with-rig.ts';
+
+const stack = useStack();
+const all = readMigrations().map(({ name }) => name);
+
+describe('tailmark migrate', () => {
+  it('creates everything, changes nothing the second time, and sets a retention that changed', () =>
+    withRig({ stack, name: 'migrate' }, async (rig) => {
+      const database = uniqueName('migrated');
+      const migrate = async (settings: Record<string, string> = {}) => {
+        const env = { ...rig.env, TAILMARK_CLICKHOUSE_DATABASE: database, ...settings };
+        const { exitCode, out, err } = await rig.cli(['migrate', '--json'], { env });
+        expect([exitCode, err]).toEqual([0, '']);
+        return JSON.parse(out) as Record<string, unknown>;
+      };
+      rig.atEnd(() => rig.client.command({ query: `DROP DATABASE ${database}` }));
+
+      const first = await migrate();
+      expect(first).toMatchObject({ database, applied: all, present: [] });
+      expect(first.retentionChanged).toContain('latency_10s');
+      const nothing = { database, applied: [], present: all, retentionChanged: [] };
+      expect(await migrate()).toEqual(nothing);
+
+      const shorter = { TAILMARK_CLICKHOUSE_RETENTION_LATENCY_10S: '3d' };
+      expect(await migrate(shorter)).toEqual({ ...nothing, retentionChanged: ['latency_10s'] });
+      const [table] = await rig.rows<{ ddl: string }>(
+        `SELECT create_table_query AS ddl FROM system.tables
+         WHERE database = {database:String} AND name = 'latency_10s'`,
+        { database },
+      );
+      expect(table?.ddl).toMatch(/TTL [^)]*window_start\) \+ toIntervalSecond\([^)]*\b259200\b/);
+      expect(await migrate(shorter)).toEqual(nothing);
+    }));
+
+  it('refuses a migration whose file is not the one that was applied', () =>
+    withRig({ stack, name: 'changed' }, async (rig) => {
+      await rig.client.command({
+        query: `ALTER TABLE schema_migrations UPDATE checksum = 'of another file'
+                WHERE name = {name:String} SETTINGS mutations_sync = 2`,
+        query_params: { name: all[1] },
+      });
+      const { exitCode, out, err } = await rig.cli(['migrate']);
+      expect([exitCode, out]).toEqual([78, '']);
+      expect(err).toContain(`sql/${all[1]}.sql differs from what was applied`);
+      expect(err).toContain('TAILMARK_SCHEMA_CHANGED');
+    }));
+});
+
+/** Some traffic of two models over a few windows; two in ten fail. */
+const eventsOf = (startMs: number) =>
+  Array.from({ length: 600 }, (_, n) => ({
+    ts: startMs + n * 100,
+    model: n % 3 === 0 ? 'embedder' : 'ranker',
+    version: '7',
+    region: 'eu-west-1',
+    host: `h${n % 4}`,
+    trace_id: `trace-${n}`,
+    status: n % 10 === 0 ? 'error' : n % 10 === 1 ? 'timeout' : 'ok',
+    stages_ms: { queue: 1 + (n % 7), forward: 20 + (n % 50) },
+  }));
+
+/** Ingests the traffic, and adds an anomaly. */
+async function fill(rig: Rig) {
+  const events = eventsOf(Date.now() - 90_000);
+  await rig.publish(events.map((event) => ({ value: JSON.stringify(event) })));
+  const pipeline = await rig.start(['ingest']);
+  await rig.untilConsumed(events.length);
+  await pipeline.stop();
+  await rig.expectStages(truthOf(events));
+  const started_at = new Date().toISOString();
+  await new AnomalyStore(rig.client).add(anomalyFixture({ started_at, detected_at: started_at }));
+  return events;
+}
+
+describe('queries', () => {
+  const folder = new URL('../../sql/queries/', import.meta.url);
+  const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
+
+  it('in sql/queries all run with their parameters, and answer', () =>
+    withRig({ stack, name: 'queries' }, async (rig) => {
+      await fill(rig);
+      const values: Record<string, unknown> = {
+        groupId: rig.config.kafka.group_id,
+        topic: rig.topic,
+        model: 'ranker',
+        stage: '',
+        state: 'open',
+        version: '7',
+        region: 'eu-west-1',
+        requestType: '',
+        limit: 5,
+        table: 'latency_1m',
+        windowSeconds: 10,
+        fromMs: Date.now() - 3_600_000,
+        fromSeconds: Math.floor(Date.now() / 1000) - 3_600,
+        toSeconds: Math.ceil(Date.now() / 1000) + 1,
+      };
+      for (const file of files) {
+        const query = readFileSync(new URL(file, folder), 'utf8');
+        const used = [...query.matchAll(/\{(\w+):(\w+)\}/g)];
+        const params = Object.fromEntries(
+          used.map(([, name = '', type]) => {
+            if (name === 'coldStart') return [name, type === 'Bool' ? false : 'false'];
+            expect(values, `${file} has a parameter that this test does not know`).toHaveProperty(
+              name,
+            );
+            return [name, values[name]];
+          }),
+        );
+        const { stream } = await rig.client.exec({ query, query_params: params });
+        let answerBytes = 0;
+        for await (const part of stream) answerBytes += (part as Buffer).length;
+        expect([file, answerBytes > 0]).toEqual([file, true]);
+      }
+    }));
+
+  it('of the contract and of the views give what was ingested', () =>
+    withRig({ stack, name: 'views' }, async (rig) => {
+      const events = await fill(rig);
+      // As README and DESIGN give it to users.
+      const contract = await rig.rows<{ stage: string; q: number[]; n: string }>(
+        `SELECT stage, quantilesTDigestMerge(0.5,0.9,0.95,0.99,0.999)(latency) AS q, sum(requests) AS n
+         FROM latency_1m WHERE model = 'ranker' AND window_start >= now() - INTERVAL 7 DAY
+         GROUP BY stage ORDER BY stage`,
+      );
+      const ranker = events.filter(({ model }) => model === 'ranker').length;
+      expect(contract.map(({ stage, n }) => [stage, Number(n)])).toEqual([
+        ['forward', ranker],
+        ['queue', ranker],
+        ['total', ranker],
+      ]);
+      for (const { q } of contract) expect([...q].sort((a, b) => a - b)).toEqual(q);
+
+      const errors = events.filter(({ status }) => status === 'error').length;
+      for (const resolution of resolutions) {
+        const [row] = await rig.rows<Record<string, string | number>>(
+          `SELECT sum(requests) AS requests, sum(errors) AS errors, sum(timeouts) AS timeouts,
+                  sum(cancelled) AS cancelled, min(min_ms) AS least, max(max_ms) AS most,
+                  countIf(p50_ms <= p90_ms AND p90_ms <= p95_ms AND p95_ms <= p99_ms
+                          AND p99_ms <= p999_ms AND p999_ms <= max_ms) = count() AS ordered
+           FROM {view:Identifier} WHERE stage = 'forward' AND NOT cold_start`,
+          { view: `tails_${resolution}` },
+        );
+        const numbers = Object.entries(row ?? {}).map(([name, value]) => [name, Number(value)]);
+        expect([resolution, Object.fromEntries(numbers)]).toEqual([
+          resolution,
+          {
+            requests: 600,
+            errors,
+            timeouts: errors,
+            cancelled: 0,
+            least: 20,
+            most: 69,
+            ordered: 1,
+          },
+        ]);
+      }
+      const anomalies = await rig.rows('SELECT id, state FROM anomalies_current');
+      expect(anomalies).toEqual([{ id: anomalyFixture().id, state: 'opened' }]);
+    }));
+});
