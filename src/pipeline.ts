@@ -7,7 +7,7 @@ import { ClickHouseChunkStore } from './sink/chunk-store.ts';
 import { openClickHouse } from './sink/clickhouse.ts';
 import { requireSchema } from './sink/require-schema.ts';
 import { openKafkaPublisher } from './source/kafka-publisher.ts';
-import { ensureTopics } from './source/kafka-topics.ts';
+import { ensureTopics, requireTopics } from './source/kafka-topics.ts';
 import { openSource } from './source/open-source.ts';
 import type { Publisher } from './source/publisher.ts';
 import { startWatchLoop } from './watch/start-watch-loop.ts';
@@ -57,7 +57,7 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
     await requireSchema(client, config.clickhouse);
     const source = openSource(config, { stdin, nowMs: Date.now(), log });
     const writes = config.source.type === 'kafka' && (has('ingest') || has('detect'));
-    const publisher = writes ? await openTopics(config) : undefined;
+    const publisher = writes ? await openTopics(config, has('ingest')) : undefined;
     if (publisher !== undefined) undo.push(() => publisher.close());
 
     let watch: WatchLoop | undefined;
@@ -93,10 +93,13 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
 }
 
 /** A publisher, and the topics that are ours to write to. */
-async function openTopics(config: Config): Promise<Publisher> {
+async function openTopics(config: Config, isIngesting: boolean): Promise<Publisher> {
   const { topics, dead_letter_suffix } = config.kafka;
+  // First, so that a mistyped topic leaves no dead-letter topic behind.
+  if (isIngesting) await requireTopics(config.kafka, topics);
+  const deadLetters = topics.map((topic) => ({ topic: `${topic}${dead_letter_suffix}` }));
   await ensureTopics(config.kafka, [
-    ...topics.map((topic) => ({ topic: `${topic}${dead_letter_suffix}` })),
+    ...(isIngesting ? deadLetters : []),
     { topic: config.alert.topic },
   ]);
   return openKafkaPublisher(config.kafka);

@@ -13,17 +13,19 @@ export interface KafkaClientOptions {
   readonly log?: Logger | undefined;
   /** Attempts before an unreachable cluster is an error. @default {5} */
   readonly retries?: number;
+  /** Longest wait for one answer. @default {30_000} */
+  readonly requestTimeoutMs?: number;
 }
 
 /** A kafkajs client of the configured cluster. */
 export function createKafkaClient(config: Config['kafka'], options: KafkaClientOptions = {}) {
-  const { log, retries = 5 } = options;
+  const { log, retries = 5, requestTimeoutMs = 30_000 } = options;
   registerCompressionCodecs();
   const client: KafkaConfig = {
     clientId: config.client_id,
     brokers: config.brokers,
     connectionTimeout: 3_000,
-    requestTimeout: 30_000,
+    requestTimeout: requestTimeoutMs,
     retry: { initialRetryTime: 100, maxRetryTime: 5_000, retries },
     logLevel: logLevel.WARN,
     logCreator: () => (entry) => {

@@ -12,6 +12,9 @@ export interface TopicSpec {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
+/** Something that accepts connections and is no broker must be told soon. */
+const asking = { retries: 3, requestTimeoutMs: 10_000 };
+
 /**
  * Creates the topics that are missing and leaves the others as they are.
  *
@@ -22,7 +25,7 @@ export async function ensureTopics(
   config: Config['kafka'],
   specs: readonly TopicSpec[],
 ): Promise<string[]> {
-  const admin = createKafkaClient(config, { retries: 3 }).admin();
+  const admin = createKafkaClient(config, asking).admin();
   try {
     await admin.connect();
     const present = new Set(await admin.listTopics());
@@ -56,7 +59,7 @@ export async function requireTopics(
   config: Config['kafka'],
   topics: readonly string[],
 ): Promise<void> {
-  const admin = createKafkaClient(config, { retries: 3 }).admin();
+  const admin = createKafkaClient(config, asking).admin();
   let present: Set<string>;
   try {
     await admin.connect();
