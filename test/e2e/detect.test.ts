@@ -1,0 +1,244 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { webhookSignature } from '../../src/alert/webhook-signature.ts';
+import type { Config } from '../../src/config/schema.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/anomaly-event.ts';
+import { defaultFleet } from '../../src/generate/default-fleet.ts';
+import { encodeEvent } from '../../src/generate/encode-event.ts';
+import type { TimingEventJson } from '../../src/generate/timing-event-json.ts';
+import { generateTraffic } from '../../src/generate/traffic.ts';
+import type { Pipeline } from '../../src/pipeline.ts';
+import type { TopicMessage } from '../../src/source/follow-topic.ts';
+import { useStack } from '../containers/stack.ts';
+import { poll } from './kit/poll.ts';
+import type { Rig } from './kit/rig.ts';
+import { withRig } from './kit/with-rig.ts';
+
+const stack = useStack();
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const partitions = 2;
+
+/** In event time, from the start: a past to learn from, a slow stage, and the time after. */
+const plot = {
+  faultFromMs: 16 * minuteMs,
+  restartMs: 17 * minuteMs,
+  faultToMs: 18 * minuteMs,
+  endMs: 20 * minuteMs,
+};
+const fault = { model: 'ranker', region: 'eu-west-1', stage: 'features' };
+const secret = `whsec_${Buffer.from('a secret of the test').toString('base64')}`;
+
+/** What a webhook was sent. */
+interface Post {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+const posts: Post[] = [];
+let receiver: Server;
+
+beforeAll(async () => {
+  receiver = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => {
+      body += text;
+    });
+    request.on('end', () => {
+      posts.push({ headers: request.headers, body });
+      response.writeHead(204).end();
+    });
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+});
+afterAll(() => {
+  receiver.closeAllConnections();
+  receiver.close();
+});
+
+function configOf({ config }: Rig): Config {
+  const { port } = receiver.address() as AddressInfo;
+  const webhook = { url: `http://127.0.0.1:${port}/hook`, timeout: 5_000, secret };
+  return {
+    ...config,
+    alert: { ...config.alert, webhooks: [webhook], runbook_url: 'https://runbooks.example/tails' },
+    detect: { ...config.detect, interval: 250 },
+  };
+}
+
+function* traffic(startMs: number): Generator<TimingEventJson, void> {
+  yield* generateTraffic({
+    seed: 'detect',
+    startMs,
+    durationMs: plot.endMs,
+    ratePerSecond: 160,
+    models: defaultFleet.filter(({ name }) => name === fault.model),
+    dailySwing: 0,
+    faults: [
+      {
+        kind: 'slow_stage',
+        ...fault,
+        factor: 5,
+        share: 0.25,
+        fromMs: plot.faultFromMs,
+        forMs: plot.faultToMs - plot.faultFromMs,
+      },
+    ],
+  });
+}
+
+/** Messages of 20 events, to the partitions in turn. */
+function* messagesOf(events: readonly TimingEventJson[]) {
+  for (let from = 0; from < events.length; from += 20) {
+    const value = events
+      .slice(from, from + 20)
+      .map(encodeEvent)
+      .join('\n');
+    yield { value, partition: (from / 20) % partitions };
+  }
+}
+
+async function get(pipeline: Pipeline, path: string, method = 'GET') {
+  const response = await fetch(`${pipeline.url}${path}`, { method });
+  return { status: response.status, text: await response.text() };
+}
+
+/** Every event of the table, in the order of its episode. */
+async function stored(rig: Rig): Promise<AnomalyEvent[]> {
+  const rows = await rig.rows<{ body: string }>(
+    'SELECT body FROM anomalies FINAL ORDER BY id, revision',
+  );
+  return rows.map(({ body }) => anomalyEventSchema.parse(JSON.parse(body)));
+}
+
+function idsOf(events: readonly AnomalyEvent[], state: AnomalyEvent['state']): string[] {
+  return events.filter((event) => event.state === state).map(({ id }) => id);
+}
+
+describe('a slow stage', () => {
+  it('is found and blamed in the table, on the topic and at the webhook; over a restart each open is resolved once', () =>
+    withRig({ stack, name: 'detect', partitions }, async (rig) => {
+      const config = configOf(rig);
+      const roles = ['ingest', 'detect', 'serve'] as const;
+      const startMs = Math.floor((Date.now() - plot.endMs) / 10_000) * 10_000;
+      const events = [...traffic(startMs)];
+      const before = events.filter(({ ts }) => ts < startMs + plot.restartMs);
+      const after = events.slice(before.length);
+
+      const first = await rig.start(roles, config);
+      const messages: TopicMessage[] = [];
+      await rig.follow(config.alert.topic, (message) => messages.push(message));
+      await rig.publish(messagesOf(before));
+      await rig.untilConsumed(before.length);
+      await poll('the anomaly is opened', async () => (await stored(rig))[0]);
+      expect((await rig.cli(['anomalies'])).exitCode).toBe(2);
+      await expectServed(first, before.length);
+      await first.stop();
+
+      const opened = await stored(rig);
+      expect(idsOf(opened, 'resolved')).toEqual([]);
+      const second = await rig.start(roles, config);
+      await rig.publish(messagesOf(after));
+      await rig.untilConsumed(events.length);
+      await poll('everything is resolved', async () => {
+        const told = await stored(rig);
+        const [open, resolved] = [idsOf(told, 'opened'), idsOf(told, 'resolved')];
+        return open.every((id) => resolved.includes(id)) ? true : undefined;
+      });
+      await second.stop();
+
+      const told = await stored(rig);
+      expectEpisodes(told, opened);
+      expect((await rig.cli(['anomalies'])).exitCode).toBe(0);
+      await poll('all is on the topic', () => (messages.length >= told.length ? true : undefined));
+      expectOnTopic(messages, told);
+      expectAtWebhook(told);
+    }));
+
+  async function expectServed(pipeline: Pipeline, events: number): Promise<void> {
+    expect(await get(pipeline, '/healthz')).toEqual({ status: 200, text: 'ok\n' });
+    expect(await get(pipeline, '/readyz')).toEqual({ status: 200, text: 'ready\n' });
+    expect((await get(pipeline, '/nothing')).status).toBe(404);
+    expect((await get(pipeline, '/healthz', 'POST')).status).toBe(405);
+    // Counted once the table has acknowledged, which is a moment after the row can be read.
+    const text = await poll('the metrics tell of the anomaly', async () => {
+      const { status, text } = await get(pipeline, '/metrics');
+      expect(status).toBe(200);
+      return /\ntailmark_anomaly_events_total\{event="opened"\} [1-9]/.test(text)
+        ? text
+        : undefined;
+    });
+    expect(text).toContain(`\ntailmark_events_consumed_total ${events}\n`);
+    expect(text).toContain(`\ntailmark_events_aggregated_total ${events}\n`);
+    expect(text).toMatch(/\ntailmark_windows_judged_total [1-9]/);
+  }
+
+  /** All are of the fault; each opens first, is resolved last, and neither happens twice. */
+  function expectEpisodes(told: readonly AnomalyEvent[], opened: readonly AnomalyEvent[]): void {
+    for (const event of told) {
+      expect(event).toMatchObject({ ...fault, kind: 'tail_shift', cold_start: false });
+      expect(event.runbook_url).toBe('https://runbooks.example/tails');
+      expect(event.blame[0]?.stage).toBe(fault.stage);
+      const shares = event.blame.reduce((sum, { share }) => sum + share, 0);
+      expect(shares).toBeCloseTo(1, 6);
+      expect(event.exemplars.length).toBeGreaterThan(0);
+    }
+    for (const id of new Set(told.map((event) => event.id))) {
+      const episode = told.filter((event) => event.id === id);
+      expect(episode.map(({ revision }) => revision)).toEqual(episode.map((_, n) => n + 1));
+      expect(episode.map(({ state }) => state)).toEqual([
+        'opened',
+        ...episode.slice(2).map(() => 'updated'),
+        'resolved',
+      ]);
+      expect(new Set(episode.map(({ dedup_key }) => dedup_key)).size).toBe(1);
+    }
+    // What was open before the restart is what was resolved after it, under the same keys.
+    const keysOf = (events: readonly AnomalyEvent[]) =>
+      events.map(({ id, dedup_key }) => `${id} ${dedup_key}`);
+    expect(keysOf(told.filter(({ state }) => state === 'resolved'))).toEqual(
+      expect.arrayContaining(keysOf(opened.filter(({ state }) => state === 'opened'))),
+    );
+  }
+
+  /** CloudEvents in binary mode, once each. */
+  function expectOnTopic(messages: readonly TopicMessage[], told: readonly AnomalyEvent[]): void {
+    const nameOf = (event: AnomalyEvent) => `${event.id}-${event.revision}`;
+    expect(messages.map(({ headers }) => headers.ce_id).sort()).toEqual(told.map(nameOf).sort());
+    for (const event of told) {
+      const message = messages.find(({ headers }) => headers.ce_id === nameOf(event));
+      expect(message?.key).toBe(event.dedup_key);
+      expect(JSON.parse(String(message?.value))).toEqual(event);
+      expect(message?.headers).toEqual({
+        'content-type': 'application/json',
+        ce_specversion: '1.0',
+        ce_id: nameOf(event),
+        ce_source: 'tailmark',
+        ce_type: `io.tailmark.anomaly.${event.state}.v1`,
+        ce_time: event.emitted_at,
+        ce_subject: event.dedup_key,
+      });
+    }
+  }
+
+  /** The same, over HTTP and signed. */
+  function expectAtWebhook(told: readonly AnomalyEvent[]): void {
+    expect(posts).toHaveLength(told.length);
+    for (const event of told) {
+      const id = `${event.id}-${event.revision}`;
+      const post = posts.find(({ headers }) => headers['ce-id'] === id);
+      expect(JSON.parse(post?.body ?? '')).toEqual(event);
+      expect(post?.headers).toMatchObject({
+        'content-type': 'application/json',
+        'ce-specversion': '1.0',
+        'ce-type': `io.tailmark.anomaly.${event.state}.v1`,
+        'ce-subject': event.dedup_key,
+        'webhook-id': id,
+      });
+      const timestampSeconds = Number(post?.headers['webhook-timestamp']);
+      const signature = webhookSignature({ secret, id, timestampSeconds, body: post?.body ?? '' });
+      expect(post?.headers['webhook-signature']).toBe(signature);
+    }
+  }
+});
