@@ -3,6 +3,12 @@
 
 import { prepare } from './prepare.js';
 
+// kafkajs sets timers in the past, about which Node 24 warns; the operator can do nothing about it.
+process.removeAllListeners('warning');
+process.on('warning', ({ name, message }) => {
+  if (name !== 'TimeoutNegativeWarning') process.stderr.write(`${name}: ${message}\n`);
+});
+
 process.exitCode = prepare();
 if (process.exitCode === 0) {
   const { main } = await import('../dist/main.js');

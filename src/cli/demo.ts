@@ -53,7 +53,7 @@ export const demo: Command = {
         `
 Starts a real Kafka and a real ClickHouse on this machine, without Docker. Sends ${plot.historyMs / 60_000} minutes of
 traffic as a past to learn from, then plays on at ${plot.speed} times real speed: the ${plot.stage} stage of ${plot.model}
-turns slow for a quarter of the requests of one region, and recovers.
+turns slow for ${plot.share * 100} % of the requests of one region, and recovers.
 
 Examples:
   tailmark demo              then look around; Ctrl-C ends it
@@ -168,7 +168,7 @@ class Demo {
         },
         {
           untilMs: timeline.faultToMs,
-          says: `regression injected: ${plot.stage} of ${plot.model} in ${plot.region} takes 5 times as long, in a quarter of the requests`,
+          says: `regression injected: ${plot.stage} of ${plot.model} in ${plot.region} takes ${plot.factor} times as long, in ${plot.share * 100} % of the requests`,
         },
         { untilMs: timeline.endMs, says: 'regression taken back' },
       ];

@@ -30,6 +30,9 @@ export interface OpenEventInput {
 const kind = 'tail_shift';
 const smallestP = 1e-300;
 
+/** Part of the slowest requests' excess that makes a stage the one that explains it. */
+const mostShare = 0.5;
+
 /** The event that opens an anomaly: what was measured, why it is believed, who is to blame. */
 export function openEvent(input: OpenEventInput): AnomalyEvent {
   const { series, verdict, nowMs, options } = input;
@@ -129,29 +132,35 @@ function evidenceOf(
   };
 }
 
-/** From the bands of the total; of a stage that moved alone, or without totals, the stage itself. */
+/**
+ * From the bands of the total. A stage that moved while the total hides it is blamed from them too,
+ * if it carries most of what the slowest requests lost; else, or without totals, by itself.
+ */
 function blameOf(input: OpenEventInput, observedMs: number): readonly Blamed[] {
-  const { verdict, windows, baseline } = input;
-  const { stage, q, thresholdMs } = verdict;
-  const names = new Set(windows.flatMap((window) => [...window.stages.keys()]));
-  if (stage === totalStage) {
-    const now = new Map(
-      [...names].map((name) => {
-        const summaries = windows.flatMap((window) => window.stages.get(name) ?? []);
-        const bands = mergeBands(summaries.map((summary) => summary.bands));
-        return [name, { bands, bandsMs: mergeBands(summaries.map(({ bandsMs }) => bandsMs)) }];
-      }),
-    );
-    const usual: BandedStages = new Map(
-      [...names].flatMap((name) => {
-        const reference = baseline.reference(name, 1);
-        return reference === undefined ? [] : [[name, reference] as const];
-      }),
-    );
-    const parts = blame(now, usual, q);
-    if (parts !== undefined) return parts;
-  }
+  const { stage, thresholdMs } = input.verdict;
+  const parts = blameOfTotal(input);
+  const top = parts?.[0];
+  const explains = stage === totalStage || (top?.stage === stage && top.share >= mostShare);
+  if (parts !== undefined && explains) return parts;
   return [{ stage, excess_ms: observedMs - thresholdMs, share: 1 }];
+}
+
+function blameOfTotal({ verdict, windows, baseline }: OpenEventInput) {
+  const names = new Set(windows.flatMap((window) => [...window.stages.keys()]));
+  const now = new Map(
+    [...names].map((name) => {
+      const summaries = windows.flatMap((window) => window.stages.get(name) ?? []);
+      const bands = mergeBands(summaries.map((summary) => summary.bands));
+      return [name, { bands, bandsMs: mergeBands(summaries.map(({ bandsMs }) => bandsMs)) }];
+    }),
+  );
+  const usual: BandedStages = new Map(
+    [...names].flatMap((name) => {
+      const reference = baseline.reference(name, 1);
+      return reference === undefined ? [] : [[name, reference] as const];
+    }),
+  );
+  return blame(now, usual, verdict.q);
 }
 
 /** As exact as anyone reads, and never -0, which JSON would not bring back. */

@@ -118,7 +118,7 @@ describe('tailmark up', () => {
     });
     const sql = "SELECT count() FROM system.databases WHERE name = 'tailmark'";
     expect(await queryClickHouse(portOf(clickhouse.url), sql)).toBe('1\n');
-    expect(await topics(kafka.brokers)).toEqual([]);
+    expect(await topics(kafka.brokers)).toEqual(['inference.timings.v1']);
     expect(isRunning(kafka.pid) && isRunning(clickhouse.pid)).toBe(true);
 
     started.kill('SIGTERM');
