@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { limits } from '../../src/base/limits.ts';
+import {
+  type DeadLetter,
+  deadLetterBytes,
+  deadLetterMessage,
+} from '../../src/ingest/dead-letter.ts';
+
+const letter: DeadLetter = {
+  topic: 'inference.timings.v1',
+  partition: 3,
+  offset: 12_345,
+  index: 2,
+  reason: 'bad_ts',
+  detail: 'ts must be a time: it is "größe"',
+  bytes: Buffer.from('{"ts":"größe"}'),
+  originalBytes: Buffer.byteLength('{"ts":"größe"}'),
+};
+
+describe('deadLetterMessage', () => {
+  it('is the event as it came, with where it came from and why it is here', () => {
+    expect(deadLetterMessage(letter)).toEqual({
+      key: 'inference.timings.v1/3/12345/2',
+      value: letter.bytes,
+      headers: {
+        'tailmark-reason': 'bad_ts',
+        'tailmark-detail': 'ts must be a time: it is "größe"',
+        'tailmark-topic': 'inference.timings.v1',
+        'tailmark-partition': '3',
+        'tailmark-offset': '12345',
+        'tailmark-index': '2',
+      },
+    });
+  });
+
+  it('says how long it was where it was cut', () => {
+    const { headers } = deadLetterMessage({ ...letter, originalBytes: 100_000 });
+    expect(headers?.['tailmark-truncated-from-bytes']).toBe('100000');
+  });
+
+  it('of a tombstone has no value', () => {
+    const tombstone = { ...letter, bytes: null, originalBytes: 0, reason: 'tombstone' } as const;
+    const { value, headers } = deadLetterMessage(tombstone);
+    expect(value).toBeNull();
+    expect(headers).not.toHaveProperty('tailmark-truncated-from-bytes');
+  });
+});
+
+describe('deadLetterBytes', () => {
+  it('copies an event out of its message', () => {
+    const message = Buffer.from('[{"a":1},{"b":2}]');
+    const bytes = deadLetterBytes(message, 9, 16);
+    message.fill(0);
+    expect(bytes?.toString()).toBe('{"b":2}');
+  });
+
+  it('keeps at most 64 KiB', () => {
+    const message = Buffer.alloc(limits.deadLetterBytes + 10, 'x');
+    expect(deadLetterBytes(message, 0, limits.deadLetterBytes)).toHaveLength(65_536);
+    expect(deadLetterBytes(message, 5, message.length)).toHaveLength(65_536);
+  });
+
+  it('of a tombstone is null', () => {
+    expect(deadLetterBytes(null, 0, 0)).toBeNull();
+  });
+});

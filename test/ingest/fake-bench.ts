@@ -1,0 +1,84 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { createLog } from '../../src/base/log.ts';
+import type { Config } from '../../src/config/schema.ts';
+import { PartitionIngest } from '../../src/ingest/partition-ingest.ts';
+import type { SourceRecord } from '../../src/source/record.ts';
+import { FakeBroker, FakeClaim } from './fake-broker.ts';
+import { FakeChunkStore } from './fake-chunk-store.ts';
+import { logNowMs, logStartMs } from './fake-log.ts';
+import { contextOf } from './fake-process.ts';
+import { FakePublisher } from './fake-publisher.ts';
+import { FakeWorld } from './fake-world.ts';
+import { testConfig } from './test-config.ts';
+
+/** One PartitionIngest in a world that answers when it is told to. */
+export class FakeBench {
+  readonly world = new FakeWorld(logNowMs);
+  readonly store = new FakeChunkStore(this.world);
+  readonly publisher = new FakePublisher(this.world);
+  readonly broker: FakeBroker;
+  readonly claim: FakeClaim;
+  readonly ingest: PartitionIngest;
+  readonly failures: unknown[] = [];
+  /** Lines of the log, at any level. */
+  readonly lines: string[] = [];
+
+  constructor(
+    broker: FakeBroker,
+    config: Config = testConfig(),
+    world?: { readonly sleep: () => Promise<void> },
+  ) {
+    this.broker = broker;
+    this.claim = new FakeClaim(broker, this.world, 0, broker.join());
+    const log = createLog({ level: 'silent' });
+    const note = (_: object, message: string) => this.lines.push(message);
+    const context = contextOf(this, config, 0, (error) => this.failures.push(error));
+    this.ingest = new PartitionIngest(this.claim, {
+      ...context,
+      ...world,
+      log: Object.assign(Object.create(log), { info: note, warn: note, error: note }),
+    });
+  }
+
+  /** Answers everything but what is held back, until nothing is left or enough was answered. */
+  async goOn(hold: readonly string[] = [], atMost = 1_000): Promise<void> {
+    for (let step = 0; step < atMost; step++) {
+      await turn();
+      const index = this.world.open.findIndex((op) => !hold.includes(op.name));
+      if (index < 0) return;
+      this.world.take(index).answer();
+    }
+  }
+
+  /** What is asked and not answered, by name. */
+  get open(): string[] {
+    return this.world.open.map((op) => op.name);
+  }
+
+  /** Hands over all records from an offset on, as one batch. */
+  batch(fetchOffset: number): Promise<void> {
+    const batch = this.broker.batch(fetchOffset, 1_000_000);
+    if (batch === undefined) throw new Error(`no record from ${fetchOffset} on`);
+    return this.ingest.onBatch(batch, this.claim.keepAlive);
+  }
+
+  /** Ranges of the ledger. */
+  get ranges(): [number, number][] {
+    return this.store.ledger.map((row) => [row.start_offset, row.end_offset]);
+  }
+}
+
+/** A record of one event a second after the one before, unless told otherwise. */
+export function recordAt(offset: number, tsMs = logStartMs + offset * 1_000): SourceRecord {
+  const event = { ts: tsMs, model: 'm', stages_ms: { forward: 2 } };
+  return { offset, timestampMs: logStartMs + offset, value: Buffer.from(JSON.stringify(event)) };
+}
+
+/** A log of such records at the offsets given, or [0, count). */
+export function logOf(offsets: number | readonly number[], endOffset?: number): FakeBroker {
+  const list = typeof offsets === 'number' ? Array.from({ length: offsets }, (_, i) => i) : offsets;
+  return new FakeBroker(
+    list.map((offset) => recordAt(offset)),
+    endOffset ?? (list.at(-1) ?? -1) + 1,
+  );
+}

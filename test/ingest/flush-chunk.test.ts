@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import { createLog } from '../../src/base/log.ts';
+import { createMetrics } from '../../src/base/metrics.ts';
+import { decodeNote } from '../../src/ingest/commit-note.ts';
+import type { DeadLetter } from '../../src/ingest/dead-letter.ts';
+import { type FlushContext, flushChunk } from '../../src/ingest/flush-chunk.ts';
+import type { Chunk } from '../../src/sink/chunk.ts';
+import { ClaimLostError } from '../../src/source/source.ts';
+
+const chunk: Chunk = {
+  groupId: 'g',
+  topic: 't',
+  partition: 0,
+  startOffset: 10,
+  endOffset: 20,
+  firstTimestampMs: 1,
+  lastTimestampMs: 2,
+  watermarkMs: 77,
+  records: 10,
+  consumed: 10,
+  aggregated: 10,
+  rejected: 0,
+  late: 0,
+  overflow: 0,
+  rows: { bytes: Buffer.from('rows'), rowCount: 1, samples: 1, windowMinMs: 0, windowMaxMs: 0 },
+};
+const begun = { watermarkBeforeMs: 55, nowMs: 99, inherited: false };
+const letterAt = (offset: number): DeadLetter => ({
+  topic: 't',
+  partition: 0,
+  offset,
+  index: 0,
+  reason: 'bad_ts',
+  detail: '',
+  bytes: Buffer.alloc(0),
+  originalBytes: 0,
+});
+
+/** A world that answers at once, and refuses a step as often as it is told to. */
+function worldOf(refusals: Readonly<Record<string, readonly Error[]>> = {}, isRecorded = false) {
+  const steps: string[] = [];
+  const left = new Map(Object.entries(refusals).map(([name, errors]) => [name, [...errors]]));
+  const take = async (name: string, detail = '') => {
+    steps.push(detail === '' ? name : `${name} ${detail}`);
+    const error = left.get(name)?.shift();
+    if (error !== undefined) throw error;
+  };
+  const claim = {
+    topic: 't',
+    partition: 0,
+    isLost: false,
+    committed: async () => ({ offset: undefined, metadata: '' }),
+    commit: (offset: number, metadata: string) => {
+      const note = decodeNote(metadata);
+      return take('commit', `${offset} ${note?.watermarkMs} ${note?.intent?.endOffset}`);
+    },
+    rewind: () => undefined,
+  };
+  const metrics = createMetrics();
+  const context: FlushContext = {
+    store: {
+      insert: () => take('insert'),
+      record: () => take('record'),
+      isRecorded: async () => {
+        await take('is recorded');
+        return isRecorded;
+      },
+    },
+    publisher: {
+      publish: (topic, messages) => take('publish', `${topic} ${messages.length}`),
+      close: async () => undefined,
+    },
+    deadLetterSuffix: '.dlq',
+    sleep: (ms) => take('sleep', `${ms}`),
+    log: createLog({ level: 'silent' }),
+    metrics,
+  };
+  return { steps, claim, context, metrics };
+}
+
+describe('flushChunk', () => {
+  it('commits its intent, stores, notes it in the ledger, commits its end: in this order', async () => {
+    const { steps, claim, context } = worldOf();
+    await flushChunk(claim, chunk, [letterAt(11)], begun, context);
+    expect(steps).toEqual([
+      'commit 10 55 20',
+      'insert',
+      'publish t.dlq 1',
+      'record',
+      'commit 20 77 undefined',
+    ]);
+  });
+
+  it('notes no watermark where there is none', async () => {
+    const { steps, claim, context } = worldOf();
+    const none = Number.NEGATIVE_INFINITY;
+    await flushChunk(
+      claim,
+      { ...chunk, watermarkMs: none },
+      [],
+      { ...begun, watermarkBeforeMs: none },
+      context,
+    );
+    expect(steps[0]).toBe('commit 10 undefined 20');
+    expect(steps.at(-1)).toBe('commit 20 undefined undefined');
+  });
+
+  it.each(['commit', 'insert', 'publish', 'record'])(
+    'does %s again until it holds',
+    async (name) => {
+      const error = () => Object.assign(new Error('no'), { code: 'ECONNRESET' });
+      const { steps, claim, context, metrics } = worldOf({
+        [name]: Array.from({ length: 9 }, error),
+      });
+      await flushChunk(claim, chunk, [letterAt(11)], begun, context);
+      const pauses = steps.filter((step) => step.startsWith('sleep'));
+      expect(pauses.map((step) => Number(step.slice(6)))).toEqual([
+        100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000,
+      ]);
+      const tries = steps.filter((step) => step.startsWith(name));
+      expect(tries).toHaveLength(name === 'commit' ? 11 : 10);
+      expect(steps.at(-1)).toBe('commit 20 77 undefined');
+      const failed = (await metrics.sinkErrors.get()).values;
+      expect(failed).toMatchObject([{ labels: { code: 'ECONNRESET' }, value: 9 }]);
+    },
+  );
+
+  it('that was inherited asks the ledger first, and inserts nothing that is on it', async () => {
+    const { steps, claim, context } = worldOf({}, true);
+    await flushChunk(claim, chunk, [letterAt(11)], { ...begun, inherited: true }, context);
+    expect(steps).toEqual([
+      'commit 10 55 20',
+      'is recorded',
+      'publish t.dlq 1',
+      'commit 20 77 undefined',
+    ]);
+  });
+
+  it('that was inherited and is not on the ledger is stored', async () => {
+    const { steps, claim, context } = worldOf({ 'is recorded': [new Error('away')] }, false);
+    await flushChunk(claim, chunk, [], { ...begun, inherited: true }, context);
+    expect(steps).toEqual([
+      'commit 10 55 20',
+      'is recorded',
+      'sleep 100',
+      'is recorded',
+      'insert',
+      'record',
+      'commit 20 77 undefined',
+    ]);
+  });
+
+  it.each(['commit', 'insert', 'record'])(
+    'goes no further when the claim is lost at %s',
+    async (name) => {
+      const lost = new ClaimLostError('t/0');
+      const { steps, claim, context } = worldOf({ [name]: [lost] });
+      await expect(flushChunk(claim, chunk, [], begun, context)).rejects.toBe(lost);
+      expect(steps.at(-1)).toMatch(new RegExp(`^${name}`));
+      expect(steps.filter((step) => step.startsWith('commit 20'))).toEqual([]);
+    },
+  );
+
+  it('does not try again what failed, when the claim was lost meanwhile', async () => {
+    const { steps, claim, context } = worldOf({ insert: [new Error('no')] });
+    const sleep = context.sleep;
+    const losing: FlushContext = {
+      ...context,
+      sleep: async (ms) => {
+        claim.isLost = true;
+        await sleep(ms);
+      },
+    };
+    await expect(flushChunk(claim, chunk, [], begun, losing)).rejects.toThrow(ClaimLostError);
+    expect(steps).toEqual(['commit 10 55 20', 'insert', 'sleep 100']);
+  });
+
+  it('writes dead letters in lots, and none where there is no topic for them', async () => {
+    const letters = Array.from({ length: 1_201 }, (_, offset) => letterAt(offset));
+    const { steps, claim, context } = worldOf();
+    await flushChunk(claim, chunk, letters, begun, context);
+    expect(steps.filter((step) => step.startsWith('publish'))).toEqual([
+      'publish t.dlq 500',
+      'publish t.dlq 500',
+      'publish t.dlq 201',
+    ]);
+    const file = worldOf();
+    await flushChunk(file.claim, chunk, letters, begun, { ...file.context, publisher: undefined });
+    expect(file.steps.filter((step) => step.startsWith('publish'))).toEqual([]);
+  });
+});

@@ -1,0 +1,343 @@
+import { describe, expect, it } from 'vitest';
+import { decodeNote, encodeNote } from '../../src/ingest/commit-note.ts';
+import { ClaimLostError } from '../../src/source/source.ts';
+import { FakeBench, logOf, recordAt } from './fake-bench.ts';
+import { FakeBroker } from './fake-broker.ts';
+import { logNowMs, logStartMs } from './fake-log.ts';
+import { MadeFailure } from './fake-world.ts';
+import { testConfig } from './test-config.ts';
+
+const intent = (endOffset: number, nowMs = logNowMs, watermarkMs = logStartMs) =>
+  encodeNote({ watermarkMs, intent: { endOffset, nowMs } });
+const chunksOf = (events: number) => testConfig({ flush_max_events: events });
+
+/** A broker on which a predecessor has committed. */
+function committed(broker: FakeBroker, offset: number, metadata: string): FakeBroker {
+  broker.commit(broker.join(), offset, metadata);
+  return broker;
+}
+
+describe('a partition taken', () => {
+  it('without a commit begins at its first record', async () => {
+    const bench = new FakeBench(logOf([7, 8, 9]));
+    const taken = bench.batch(0);
+    await bench.goOn();
+    await taken;
+    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    expect(bench.ranges).toEqual([[7, 10]]);
+    expect(bench.broker.committed).toEqual({
+      offset: 10,
+      metadata: encodeNote({ watermarkMs: logStartMs + 9_000, intent: undefined }),
+    });
+  });
+
+  it('begins at the committed offset, and passes over what lies below', async () => {
+    const bench = new FakeBench(committed(logOf(9), 4, ''));
+    void bench.batch(1);
+    await bench.goOn();
+    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    expect(bench.ranges).toEqual([[4, 9]]);
+    expect(bench.store.ledger).toMatchObject([{ records: 5, consumed: 5 }]);
+  });
+
+  it('begins at the committed offset also where the first record lies beyond', async () => {
+    const bench = new FakeBench(committed(logOf([0, 1, 6, 7]), 3, 'of somebody else'));
+    void bench.batch(3);
+    await bench.goOn();
+    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    expect(bench.ranges).toEqual([[3, 8]]);
+  });
+
+  it('is read again from the committed offset when reading had run ahead', async () => {
+    const bench = new FakeBench(committed(logOf(9), 4, ''));
+    const taken = bench.batch(6);
+    await Promise.all([expect(taken).rejects.toThrow(ClaimLostError), bench.goOn()]);
+    expect(bench.claim.rewoundTo).toBe(4);
+    expect(bench.broker.committed).toEqual({ offset: 4, metadata: '' });
+  });
+
+  it('knows its lag', async () => {
+    const bench = new FakeBench(logOf(9, 30));
+    void bench.batch(0);
+    await bench.goOn();
+    expect(bench.ingest.lagMessages).toBe(21);
+  });
+});
+
+describe('an inherited intent', () => {
+  it('ends exactly at its boundary, however small chunks are', async () => {
+    const bench = new FakeBench(committed(logOf(20), 2, intent(13)), chunksOf(4));
+    void bench.batch(2);
+    await bench.goOn();
+    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    expect(bench.ranges).toEqual([
+      [2, 13],
+      [13, 17],
+      [17, 20],
+    ]);
+  });
+
+  it.each([
+    ['within a gap', [2, 3, 9, 10], 6],
+    ['behind the last record', [2, 3], 8],
+  ])('ends at its boundary %s', async (_, offsets, end) => {
+    const bench = new FakeBench(committed(logOf(offsets, 11), 2, intent(end)));
+    void bench.batch(2);
+    await bench.goOn();
+    expect(bench.ranges).toEqual([[2, end]]);
+    expect(bench.broker.committed.offset).toBe(end);
+  });
+
+  it('is judged by the clock and the watermark of the one who began it', async () => {
+    const records = [
+      recordAt(5, logNowMs - 7_200_000 + 300_000),
+      recordAt(6, logNowMs - 7_200_000 + 300_001),
+      recordAt(7, logStartMs),
+      recordAt(8, logStartMs - 7_200_000),
+    ];
+    const broker = committed(
+      new FakeBroker(records, 9),
+      5,
+      intent(9, logNowMs - 7_200_000, logStartMs - 4_500_000),
+    );
+    const bench = new FakeBench(broker);
+    void bench.batch(5);
+    await bench.goOn();
+    // Five minutes ahead of the clock of then, a millisecond more, in time, too late.
+    expect(bench.store.ledger).toMatchObject([
+      { start_offset: 5, end_offset: 9, aggregated: 1, rejected: 2, late: 1 },
+    ]);
+  });
+
+  it('that is on the ledger is not inserted again, even when its token is forgotten', async () => {
+    const broker = logOf(10);
+    const first = new FakeBench(broker, chunksOf(6));
+    void first.batch(0);
+    await first.goOn(['commit end']);
+    expect(first.ranges).toEqual([[0, 6]]);
+    expect(broker.committed.offset).toBe(0);
+    first.store.forgetTokens();
+
+    const second = new FakeBench(broker, chunksOf(6));
+    second.store.ledger.push(...first.store.ledger);
+    void second.batch(0);
+    await second.goOn();
+    expect(second.store.insertCount).toBe(0);
+    expect(second.ranges).toEqual([[0, 6]]);
+    expect(broker.committed.offset).toBe(6);
+  });
+
+  it('that is not on the ledger is inserted', async () => {
+    const bench = new FakeBench(committed(logOf(6), 0, intent(6)));
+    void bench.batch(0);
+    await bench.goOn();
+    expect(bench.store.insertCount).toBe(1);
+    expect(bench.ranges).toEqual([[0, 6]]);
+  });
+
+  it.each([
+    ['beyond', [8, 9, 10]],
+    ['at its end', [6, 7]],
+  ])('without a record left is given up for the records %s', async (_, offsets) => {
+    const bench = new FakeBench(committed(logOf(offsets), 2, intent(6)));
+    const taken = bench.batch(2);
+    await bench.goOn();
+    await taken;
+    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    expect(bench.ranges).toEqual([[6, (offsets.at(-1) ?? 0) + 1]]);
+    expect(bench.lines).toContain(
+      'a chunk that a predecessor began has no record left and is given up',
+    );
+  });
+
+  it('that is not read to its end is left, with its intent, to the next', async () => {
+    const broker = committed(logOf(10), 2, intent(9));
+    const bench = new FakeBench(broker);
+    const { records, ...rest } = broker.batch(2, 3) ?? { records: [] };
+    void bench.ingest.onBatch(
+      {
+        topic: 't',
+        partition: 0,
+        fetchOffset: 2,
+        highWatermark: 10,
+        ...rest,
+        nextOffset: 5,
+        records,
+      },
+      bench.claim.keepAlive,
+    );
+    await bench.goOn();
+    bench.ingest.sealIfDue(0);
+    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    expect(bench.ranges).toEqual([]);
+    expect(broker.committed).toEqual({ offset: 2, metadata: intent(9) });
+  });
+
+  it('that ends where it starts is none', async () => {
+    const bench = new FakeBench(committed(logOf(5), 2, intent(2)), chunksOf(2));
+    void bench.batch(2);
+    await bench.goOn();
+    expect(bench.ranges).toEqual([[2, 4]]);
+  });
+});
+
+describe('back-pressure', () => {
+  it('keeps one chunk being stored and one filled, and holds the batch', async () => {
+    let taken = 0;
+    const records = Array.from({ length: 30 }, (_, offset) => {
+      const { value, ...record } = recordAt(offset);
+      return {
+        ...record,
+        get value() {
+          taken++;
+          return value;
+        },
+      };
+    });
+    const bench = new FakeBench(new FakeBroker(records, 30), chunksOf(5));
+    let isTaken = false;
+    void bench.batch(0).then(() => {
+      isTaken = true;
+    });
+    await bench.goOn(['insert'], 200);
+    expect(isTaken).toBe(false);
+    expect(bench.open.filter((name) => name === 'insert')).toHaveLength(1);
+    expect(taken).toBe(10);
+    expect(bench.broker.committed.offset).toBe(0);
+    expect(decodeNote(bench.broker.committed.metadata)?.intent?.endOffset).toBe(5);
+    // It goes on saying that it is alive, without end.
+    const before = bench.world.nowMs;
+    await bench.goOn(['insert'], 100);
+    expect(bench.world.nowMs - before).toBeGreaterThan(20 * 500);
+    expect(taken).toBe(10);
+    await bench.goOn();
+    expect(isTaken).toBe(true);
+    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    expect(bench.ranges).toEqual([0, 5, 10, 15, 20, 25].map((from) => [from, from + 5]));
+  });
+
+  it('ends when the claim is lost meanwhile', async () => {
+    const bench = new FakeBench(logOf(30), chunksOf(5));
+    const taken = bench.batch(0);
+    taken.catch(() => undefined);
+    await bench.goOn(['insert'], 60);
+    bench.broker.join();
+    await bench.goOn(['insert'], 60);
+    await expect(taken).rejects.toThrow(ClaimLostError);
+    await bench.goOn();
+    // What was on its way got there, and nothing was told of it: the next one does that.
+    expect(bench.store.insertCount).toBe(1);
+    expect(bench.ranges).toEqual([]);
+    expect(bench.failures).toEqual([]);
+    await expect(bench.ingest.drain()).rejects.toThrow(ClaimLostError);
+  });
+});
+
+describe('drain', () => {
+  it('stores everything taken, and no later record', async () => {
+    const bench = new FakeBench(logOf(2_500), chunksOf(1_000_000));
+    const taken = bench.batch(0);
+    await bench.goOn(['breathe']);
+    expect(bench.open).toEqual(['breathe']);
+    const drained = bench.ingest.drain();
+    await bench.goOn();
+    await Promise.all([taken, drained]);
+    expect(bench.ranges).toEqual([[0, 1_000]]);
+    expect(bench.broker.committed.offset).toBe(1_000);
+  });
+
+  it('waits for the chunk that is being stored, then stores the open one', async () => {
+    const bench = new FakeBench(logOf(8), chunksOf(5));
+    void bench.batch(0);
+    await bench.goOn(['insert']);
+    let isDrained = false;
+    const drained = bench.ingest.drain().then(() => {
+      isDrained = true;
+    });
+    await bench.goOn(['insert']);
+    expect(isDrained).toBe(false);
+    await bench.goOn();
+    await drained;
+    expect(bench.ranges).toEqual([
+      [0, 5],
+      [5, 8],
+    ]);
+  });
+
+  it('of a partition that is not taken yet has nothing to store', async () => {
+    const bench = new FakeBench(logOf(8));
+    await bench.ingest.drain();
+    void bench.batch(0);
+    await bench.goOn();
+    expect(bench.ranges).toEqual([]);
+    expect(bench.broker.committed.offset).toBeUndefined();
+  });
+});
+
+describe('sealIfDue', () => {
+  it('seals after the interval, not before', async () => {
+    const bench = new FakeBench(logOf(3));
+    void bench.batch(0);
+    await bench.goOn();
+    // Two answers after the start: what is committed, and a heartbeat.
+    const openedMs = logNowMs + 2;
+    bench.world.nowMs = openedMs + 4_999;
+    bench.ingest.sealIfDue(5_000);
+    await bench.goOn();
+    expect(bench.ranges).toEqual([]);
+    bench.world.nowMs = openedMs + 5_000;
+    bench.ingest.sealIfDue(5_000);
+    await bench.goOn();
+    expect(bench.ranges).toEqual([[0, 3]]);
+  });
+
+  it('does not seal what is empty, nor while a chunk is being stored', async () => {
+    const bench = new FakeBench(logOf(8), chunksOf(5));
+    bench.ingest.sealIfDue(0);
+    void bench.batch(0);
+    await bench.goOn(['insert']);
+    bench.ingest.sealIfDue(0);
+    await bench.goOn(['insert']);
+    expect(bench.open).toEqual(['insert']);
+    await bench.goOn();
+    bench.ingest.sealIfDue(0);
+    await bench.goOn();
+    bench.ingest.sealIfDue(0);
+    await bench.goOn();
+    expect(bench.ranges).toEqual([
+      [0, 5],
+      [5, 8],
+    ]);
+  });
+
+  it('covers offsets that hold no record', async () => {
+    const bench = new FakeBench(logOf([0, 1, 5, 9], 12));
+    void bench.batch(0);
+    await bench.goOn();
+    bench.ingest.sealIfDue(0);
+    await bench.goOn();
+    expect(bench.ranges).toEqual([[0, 12]]);
+    expect(bench.store.ledger).toMatchObject([{ records: 4, consumed: 4 }]);
+  });
+});
+
+describe('a chunk that cannot be stored for a reason of our own', () => {
+  it('stops the partition: nothing beyond it is stored or committed', async () => {
+    const broken = new Error('BUG: sleep');
+    const bench = new FakeBench(logOf(20), chunksOf(5), { sleep: () => Promise.reject(broken) });
+    const batch = bench.broker.batch(0, 7);
+    if (batch === undefined) throw new Error('no batch');
+    void bench.ingest.onBatch(batch, bench.claim.keepAlive);
+    await bench.goOn(['insert']);
+    bench.world.take(0).refuse(new MadeFailure('insert'));
+    await bench.goOn();
+    expect(bench.failures).toEqual([broken]);
+    bench.ingest.sealIfDue(0);
+    await bench.goOn();
+    await expect(bench.ingest.onBatch(batch, bench.claim.keepAlive)).rejects.toBe(broken);
+    await expect(bench.ingest.drain()).rejects.toBe(broken);
+    expect(bench.broker.committed.offset).toBe(0);
+    expect(bench.ranges).toEqual([]);
+    expect(bench.failures).toHaveLength(1);
+  });
+});
