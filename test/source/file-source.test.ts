@@ -1,0 +1,182 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { afterAll, describe, expect, it } from 'vitest';
+import { OperatorError } from '../../src/base/operator-error.ts';
+import { FileSource } from '../../src/source/file-source.ts';
+import type { RecordBatch } from '../../src/source/record.ts';
+import { type Claim, ClaimLostError, type SourceHandler } from '../../src/source/source.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'tailmark-file-source-'));
+const startedMs = Date.parse('2026-11-21T10:00:00.000Z');
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function fileOf(name: string, content: string | Buffer): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** Keeps what it is given. */
+class Reader implements SourceHandler {
+  readonly batches: RecordBatch[] = [];
+  claim: Claim | undefined;
+  onEach: () => void = () => undefined;
+
+  async onBatch(claim: Claim, batch: RecordBatch): Promise<void> {
+    this.claim = claim;
+    this.batches.push(batch);
+    this.onEach();
+  }
+
+  onLost(): void {}
+
+  get lines(): (string | undefined)[] {
+    return this.batches.flatMap(({ records }) => records.map((record) => record.value?.toString()));
+  }
+}
+
+async function linesOf(path: string | undefined, stdin = Readable.from([])) {
+  const source = new FileSource({ path, stdin, startedMs });
+  const reader = new Reader();
+  await source.start(reader);
+  await source.done;
+  return reader;
+}
+
+describe('the lines of a file', () => {
+  it.each([
+    ['with an end each', 'a\nb\n', ['a', 'b']],
+    ['without a last end', 'a\nb', ['a', 'b']],
+    ['of Windows', 'a\r\nb\r\n', ['a', 'b']],
+    ['of Windows without a last end', 'a\r\nb\r', ['a', 'b']],
+    ['that are empty', '\n\na\n\r\n\nb\n\n', ['a', 'b']],
+    ['that are not there', '', []],
+    ['of more than ASCII', 'größe\n模型', ['größe', '模型']],
+  ])('%s are records', async (name, content, lines) => {
+    const reader = await linesOf(fileOf(`${name}.ndjson`, content));
+    expect(reader.lines).toEqual(lines);
+    const zipped = await linesOf(fileOf(`${name}.ndjson.gz`, gzipSync(content)));
+    expect(zipped.lines).toEqual(lines);
+  });
+
+  it('are whole however long they are', async () => {
+    const long = 'x'.repeat(3_500_000);
+    const lines = ['first', long, 'between', `${long}y`, 'last'];
+    const path = fileOf('long.ndjson', lines.join('\n'));
+    expect((await linesOf(path)).lines).toEqual(lines);
+    const zipped = fileOf('long.ndjson.gz', gzipSync(lines.join('\r\n')));
+    expect((await linesOf(zipped)).lines).toEqual(lines);
+  });
+
+  it('come in batches of consecutive offsets, all of the time the run began', async () => {
+    const lines = Array.from({ length: 10_000 }, (_, i) => `line ${i}`);
+    const { batches, claim } = await linesOf(fileOf('many.ndjson', lines.join('\n')));
+    expect(claim).toMatchObject({ topic: 'many.ndjson', partition: 0 });
+    expect(batches.map(({ fetchOffset, nextOffset }) => [fetchOffset, nextOffset])).toEqual([
+      [0, 4_096],
+      [4_096, 8_192],
+      [8_192, 10_000],
+    ]);
+    const records = batches.flatMap((batch) => batch.records);
+    expect(records.map(({ offset }) => offset)).toEqual(lines.map((_, i) => i));
+    expect(records.map(({ value }) => value?.toString())).toEqual(lines);
+    expect(new Set(records.map(({ timestampMs }) => timestampMs))).toEqual(new Set([startedMs]));
+  });
+});
+
+describe('a file read twice', () => {
+  it('is two imports: each run is a group of its own', () => {
+    const groupOf = (startedAtMs: number) =>
+      new FileSource({ path: 'x', stdin: Readable.from([]), startedMs: startedAtMs }).groupId;
+    expect(groupOf(startedMs)).toBe('file/2026-11-21T10:00:00.000Z');
+    expect(groupOf(startedMs + 1)).not.toBe(groupOf(startedMs));
+  });
+});
+
+describe('standard input', () => {
+  it('is read in whatever pieces it comes', async () => {
+    const pieces = ['{"a"', ':1}\n{"b":2', '}\r', '\n', 'ö'].map((text) => Buffer.from(text));
+    const reader = await linesOf(undefined, Readable.from(pieces));
+    expect(reader.lines).toEqual(['{"a":1}', '{"b":2}', 'ö']);
+    expect(reader.claim?.topic).toBe('stdin');
+  });
+
+  it('may be a stream of texts', async () => {
+    expect((await linesOf(undefined, Readable.from(['a\nö', 'b\n']))).lines).toEqual(['a', 'öb']);
+  });
+});
+
+describe('a file that cannot be read', () => {
+  const unreadable = { code: 'TAILMARK_FILE_UNREADABLE', exitCode: 64 };
+
+  it('is told before anything begins where it is missing', async () => {
+    const path = join(folder, 'missing.ndjson');
+    const source = new FileSource({ path, stdin: Readable.from([]), startedMs });
+    const error = await source.start(new Reader()).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(OperatorError);
+    expect(error).toMatchObject(unreadable);
+    expect(String(error)).toContain(path);
+  });
+
+  it.each([
+    ['a folder', ''],
+    ['no gzip', 'plain.gz'],
+    ['a gzip cut short', 'short.gz'],
+  ])('is told at the end where it is %s', async (_, name) => {
+    fileOf('plain.gz', 'not zipped\n');
+    const zipped = gzipSync('a line\n'.repeat(1_000));
+    fileOf('short.gz', zipped.subarray(0, zipped.length - 12));
+    await expect(linesOf(join(folder, name))).rejects.toMatchObject(unreadable);
+  });
+
+  it('is not to blame for what its reader throws', async () => {
+    const source = new FileSource({
+      path: fileOf('good', 'a'),
+      stdin: Readable.from([]),
+      startedMs,
+    });
+    const bug = new Error('BUG: no such row');
+    const reader = new Reader();
+    reader.onEach = () => {
+      throw bug;
+    };
+    await source.start(reader);
+    await expect(source.done).rejects.toBe(bug);
+  });
+});
+
+describe('a source that is told to be quiet', () => {
+  it('hands out no further batch, and its claim still commits', async () => {
+    const lines = Array.from({ length: 20_000 }, (_, i) => `${i}\n`).join('');
+    const source = new FileSource({
+      path: fileOf('quiet.ndjson', lines),
+      stdin: Readable.from([]),
+      startedMs,
+    });
+    const reader = new Reader();
+    reader.onEach = () => source.quiesce();
+    await source.start(reader);
+    await source.done;
+    expect(reader.batches).toHaveLength(1);
+    await reader.claim?.commit(4_096, '');
+    expect(await reader.claim?.committed()).toEqual({ offset: undefined, metadata: '' });
+    await source.stop();
+    expect(reader.claim?.isLost).toBe(true);
+    await expect(reader.claim?.commit(4_096, '')).rejects.toThrow(ClaimLostError);
+  });
+
+  it('does not hand out a last batch that is not full', async () => {
+    const stdin = new Readable({ read: () => undefined });
+    const source = new FileSource({ path: undefined, stdin, startedMs });
+    const reader = new Reader();
+    await source.start(reader);
+    stdin.push('a\nb\n');
+    source.quiesce();
+    stdin.push(null);
+    await source.done;
+    expect(reader.batches).toEqual([]);
+  });
+});
