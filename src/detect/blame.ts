@@ -5,6 +5,12 @@ import type { Blamed } from './anomaly-event.ts';
 /** Name under which stands what the total has and no stage measured. */
 export const unaccounted = 'unaccounted';
 
+/**
+ * Part of the slowest requests left out at their slow end. A single request of several seconds would
+ * else be half of the mean of twenty, and its stage would be blamed for what happened to all others.
+ */
+const trimmed = 0.1;
+
 /** What additions of doubles leave behind is no part of anything. */
 const rounding = 1e-9;
 
@@ -12,8 +18,8 @@ const rounding = 1e-9;
 export type BandedStages = ReadonlyMap<string, { readonly bands: Bands; readonly bandsMs: Bands }>;
 
 /**
- * Splits how much slower the slowest `1 - q` of the requests have become over their stages, largest
- * part first. The parts, with `unaccounted`, add up to the whole: they are differences of mean
+ * Splits how much slower the slowest `1 - q` of the requests (but for the last tenth of these) have
+ * become over their stages, largest part first. The parts, with `unaccounted`, add up to the whole: they are differences of mean
  * milliseconds in the same requests, taken from bands of the total. undefined without totals on
  * both sides, or when the slowest requests have not become slower.
  */
@@ -46,7 +52,10 @@ interface SlowestMeans {
   readonly stagesMs: ReadonlyMap<string, number>;
 }
 
-/** The slowest `share` of requests by total; the band at the border counts by its part. */
+/**
+ * The slowest `share` of requests by total, but for the slowest of these; the bands at the borders
+ * count by their parts.
+ */
 function slowestMeans(stages: BandedStages, share: number): SlowestMeans | undefined {
   const total = stages.get(totalStage);
   if (total === undefined) return undefined;
@@ -54,14 +63,18 @@ function slowestMeans(stages: BandedStages, share: number): SlowestMeans | undef
   let requests = 0;
   for (const amount of amounts) requests += amount;
   if (requests === 0) return undefined;
-  const slowest = share * requests;
+  const slowest = share * requests * (1 - trimmed);
   const taken = new Map<number, number>();
+  let toSkip = share * requests * trimmed;
   let left = slowest;
   for (let i = bands.length - 1; i >= 0 && left > 0; i--) {
     const inBand = amounts[i] as number;
     if (inBand <= 0) continue;
-    taken.set(bands[i] as number, Math.min(1, left / inBand));
-    left -= inBand;
+    const skipped = Math.min(toSkip, inBand);
+    toSkip -= skipped;
+    const used = Math.min(inBand - skipped, left);
+    if (used > 0) taken.set(bands[i] as number, used / inBand);
+    left -= used;
   }
   const stagesMs = new Map<string, number>();
   for (const [stage, { bands: ofStage }] of stages) {

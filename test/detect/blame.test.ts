@@ -27,27 +27,36 @@ describe('blame', () => {
     expect(blame(usual, usual, 0.5)).toBeUndefined();
   });
 
-  it('splits the slowest half exactly, the border band by its part', () => {
-    // Totals 3 | 12 12 | 40: the slowest half is the 40 and one of the two 12s.
+  it('splits the slowest half but for its slowest tenth exactly, border bands by their parts', () => {
+    const times = (count: number, request: readonly [number, number, number]) =>
+      Array.from({ length: count }, () => request);
+    // Of twenty the slowest half is ten; the slowest of these is left out: nine are looked at.
     const usual = stagesOf([
-      [1, 2, 0],
-      [2, 10, 0],
-      [4, 8, 0],
-      [10, 30, 0],
+      ...times(10, [1, 2, 0]),
+      ...times(8, [2, 10, 0]),
+      ...times(2, [10, 30, 0]),
     ]);
     const now = stagesOf([
-      [1, 2, 0],
-      [2, 10, 0],
-      [80, 20, 4],
-      [100, 30, 0],
+      ...times(10, [1, 2, 0]),
+      ...times(8, [80, 20, 4]),
+      ...times(2, [100, 30, 0]),
     ]);
-    // Usually: queue (10 + (2 + 4) / 2) / 2 = 6.5, forward (30 + (10 + 8) / 2) / 2 = 19.5.
-    // Now: queue 90, forward 25, 2 in no stage.
-    expect(blame(now, usual, 0.5)).toEqual([
-      { stage: 'queue', excess_ms: 83.5, share: 83.5 / 91 },
-      { stage: 'forward', excess_ms: 5.5, share: 5.5 / 91 },
-      { stage: unaccounted, excess_ms: 2, share: 2 / 91 },
-    ]);
+    // Usually: queue (10 + 8 × 2) / 9, forward (30 + 8 × 10) / 9.
+    // Now: queue (100 + 8 × 80) / 9, forward (30 + 8 × 20) / 9, 8 × 4 / 9 in no stage.
+    const parts = blame(now, usual, 0.5);
+    expect(parts?.map(({ stage }) => stage)).toEqual(['queue', 'forward', unaccounted]);
+    [714, 80, 32].forEach((ms, i) => {
+      expect(parts?.[i]?.excess_ms).toBeCloseTo(ms / 9, 10);
+      expect(parts?.[i]?.share).toBeCloseTo(ms / 826, 10);
+    });
+  });
+
+  it('does not let one very slow request speak for all others', () => {
+    const requests = (queueMs: number) =>
+      Array.from({ length: 40 }, () => [queueMs, 10, 0] as const);
+    const usual = stagesOf(requests(5));
+    const now = stagesOf([...requests(25).slice(1), [5, 3_000, 0]]);
+    expect(blame(now, usual, 0.5)?.[0]).toMatchObject({ stage: 'queue', excess_ms: 20 });
   });
 
   it('gives parts that add up to the excess of the slowest requests', () => {
@@ -75,16 +84,18 @@ describe('blame', () => {
   });
 });
 
-/** Mean total of the slowest share, by walking one request's worth of weight after the other. */
+/** Mean total of the slowest share but for its slowest tenth, requests walked from the slow end. */
 function slowestMean(stages: ReturnType<typeof stagesOf>, share: number): number {
   const total = stages.get('total')!;
-  let left = share * total.requests;
+  const end = share * total.requests;
+  const begin = 0.1 * end;
+  let walked = 0;
   let sum = 0;
   for (let i = total.bands.bands.length - 1; i >= 0; i--) {
     const inBand = total.bands.amounts[i]!;
-    const taken = Math.min(left, inBand);
+    const taken = Math.max(0, Math.min(end, walked + inBand) - Math.max(begin, walked));
     sum += (total.bandsMs.amounts[i]! / inBand) * taken;
-    left -= taken;
+    walked += inBand;
   }
-  return sum / (share * total.requests);
+  return sum / (end - begin);
 }
