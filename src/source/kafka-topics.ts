@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Admin } from 'kafkajs';
 import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config/schema.ts';
@@ -32,7 +34,8 @@ export async function ensureTopics(
     const missing = specs.filter((spec) => !present.has(spec.topic));
     if (missing.length === 0) return [];
     await admin.createTopics({
-      waitForLeaders: true,
+      // kafkajs gives up where a broker has not heard of the topic yet: we wait ourselves.
+      waitForLeaders: false,
       topics: missing.map((spec) => ({
         topic: spec.topic,
         numPartitions: spec.partitions ?? 1,
@@ -42,12 +45,40 @@ export async function ensureTopics(
         })),
       })),
     });
-    return missing.map((spec) => spec.topic);
+    const created = missing.map((spec) => spec.topic);
+    await awaitLeaders(admin, created);
+    return created;
   } catch (error) {
     throw kafkaError(error, 'create topics', config);
   } finally {
     await admin.disconnect().catch(() => undefined);
   }
+}
+
+/** Answers about a topic that the brokers are still making known to each other. */
+const soonOver = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE']);
+const LEADER_ATTEMPTS = 100;
+const BETWEEN_ATTEMPTS_MS = 100;
+
+/** Resolves when every partition has a leader; for 10 seconds and some it may have none. */
+async function awaitLeaders(admin: Admin, topics: string[]): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const known = await admin.fetchTopicMetadata({ topics });
+      if (known.topics.every(({ partitions }) => partitions.every(({ leader }) => leader >= 0))) {
+        return;
+      }
+    } catch (error) {
+      if (!isSoonOver(error) || attempt === LEADER_ATTEMPTS) throw error;
+    }
+    if (attempt === LEADER_ATTEMPTS) return;
+    await sleep(BETWEEN_ATTEMPTS_MS);
+  }
+}
+
+function isSoonOver(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('type' in error && soonOver.has(String(error.type))) || isSoonOver(error.cause);
 }
 
 /**

@@ -18,6 +18,8 @@ import { truthOf } from './kit/truth.ts';
 import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
+// Side by side: much of their time is spent waiting for sessions of the dead to end.
+const { concurrent } = describe;
 const ingest = ['run', '--roles', 'ingest'];
 
 /** Spread over the partitions in turn. */
@@ -35,7 +37,7 @@ async function ledger(rig: Rig) {
   );
 }
 
-describe('SIGTERM', () => {
+concurrent('SIGTERM', () => {
   it('stores what was read and exits 0 within 5 seconds; the next process reads the rest, and nothing twice', () =>
     withRig(
       {
@@ -93,7 +95,7 @@ describe('SIGTERM', () => {
   }
 });
 
-describe('kill -9', () => {
+concurrent('kill -9', () => {
   const partitions = 3;
 
   it(
@@ -187,7 +189,7 @@ async function pendingIntents(rig: Rig): Promise<number> {
   return notes.filter((note) => note?.intent !== undefined).length;
 }
 
-describe('a failing step', () => {
+concurrent('a failing step', () => {
   it('before or after its effect, in the store or in commits, is done again to no further effect', () =>
     withRig(
       { stack, name: 'flaky', partitions: 2, settings: { INGEST_FLUSH_MAX_EVENTS: '900' } },
@@ -220,7 +222,7 @@ describe('a failing step', () => {
     ));
 });
 
-describe('a chunk stored twice', () => {
+concurrent('a chunk stored twice', () => {
   it('counts once in all resolutions, in drivers_1m and in exemplars', () =>
     withRig({ stack, name: 'twice' }, async (rig) => {
       const startMs = Math.floor(Date.now() / 86_400_000) * 86_400_000;
@@ -273,7 +275,7 @@ describe('a chunk stored twice', () => {
     }));
 });
 
-describe('an intent left behind', () => {
+concurrent('an intent left behind', () => {
   /** How far the process came with its first chunk before it died. */
   const deaths = {
     'before its rows were inserted': { rows: 0, ledger: 0 },
@@ -332,7 +334,7 @@ describe('an intent left behind', () => {
   );
 });
 
-describe('two groups', () => {
+concurrent('two groups', () => {
   it('read one topic side by side into two databases, each exactly once', () =>
     withRig({ stack, name: 'group_a', partitions: 2 }, (a) =>
       withRig({ stack, name: 'group_b', settings: { KAFKA_TOPICS: a.topic } }, async (b) => {

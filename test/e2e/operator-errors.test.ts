@@ -171,7 +171,7 @@ const cases: readonly Case[] = [
 ];
 
 describe('an operator is told what, which setting and what to do', () => {
-  it.each(cases)('$name', async ({ argv, env, exitCode, code, says, hint }) => {
+  it.concurrent.each(cases)('$name', async ({ argv, env, exitCode, code, says, hint }) => {
     const startedMs = performance.now();
     const child = startChild(argv(), { ...rig.env, ...env?.() });
     const ended = await child.exited;
