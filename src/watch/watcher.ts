@@ -34,6 +34,8 @@ export class Watcher {
   readonly #options: WatcherOptions;
   readonly #store: AnomalyStore;
   readonly #detector: Detector;
+  /** Events that the table does not have yet, in order: the detector says each only once. */
+  readonly #unstored: AnomalyEvent[] = [];
   /** Events on their way to pagers. */
   readonly #untold = new Set<Promise<unknown>>();
   /** Start of the first window that is not judged. */
@@ -78,6 +80,7 @@ export class Watcher {
   /** Judges every window that has become complete. */
   async step(): Promise<void> {
     const { config, groupId } = this.#options;
+    await this.#tellAll();
     const windowMs = config.detect.window;
     const completeMs = floor((await this.#completeUntilMs()) - config.windows.grace, windowMs);
     if (!Number.isFinite(completeMs)) return;
@@ -92,14 +95,23 @@ export class Watcher {
   /** Resolves when every event so far has been delivered or given up, and that is on record. */
   async settle(): Promise<void> {
     await Promise.all(this.#untold);
-    if (this.#judgedUntilMs === undefined) return;
+    if (this.#judgedUntilMs === undefined || this.#unstored.length > 0) return;
     await this.#store.setJudgedUntilMs(this.#options.groupId, this.#judgedUntilMs);
   }
 
   async #judge(windows: readonly SeriesWindow[], startMs: number): Promise<void> {
     const { metrics, nowMs } = this.#options;
     metrics.windowsJudged.inc(windows.length);
-    for (const event of this.#detector.observe(windows, nowMs(), startMs)) await this.#tell(event);
+    this.#unstored.push(...this.#detector.observe(windows, nowMs(), startMs));
+    await this.#tellAll();
+  }
+
+  /** Tells what is to be told, in order. What cannot be stored stays for the next step. */
+  async #tellAll(): Promise<void> {
+    for (let event = this.#unstored[0]; event !== undefined; event = this.#unstored[0]) {
+      await this.#tell(event);
+      this.#unstored.shift();
+    }
   }
 
   async #tell(event: AnomalyEvent): Promise<void> {
