@@ -1,0 +1,183 @@
+import { Readable } from 'node:stream';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { describe, expect, it } from 'vitest';
+import { AlertDispatcher } from '../../src/alert/alert-dispatcher.ts';
+import { createLog } from '../../src/base/log.ts';
+import { createMetrics } from '../../src/base/metrics.ts';
+import type { SeriesWindow } from '../../src/baseline/series-window.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import type { AnomalyEvent } from '../../src/detect/anomaly-event.ts';
+import { Watcher } from '../../src/watch/watcher.ts';
+import { scenarioSchema } from '../scenarios/scenario-schema.ts';
+import { scenarioStartMs, scenarioWindows } from '../scenarios/scenario-windows.ts';
+import { encodeWindows } from './encode-windows.ts';
+
+const windowMs = 10_000;
+const config = configSchema.parse({ detect: { baseline: '10m' }, windows: { grace: '2s' } });
+/** A fault from window 80 to 95. */
+const windows = scenarioWindows(
+  scenarioSchema.parse({
+    title: '',
+    seed: 5,
+    windows: 115,
+    series: [{ model: 'a', requests: 300, stages: { forward: { median_ms: 50, sigma: 0.3 } } }],
+    faults: [{ series: 0, windows: [80, 95], stage: 'forward', factor: 4, share: 0.5 }],
+    expect: [],
+  }),
+  windowMs,
+).flat();
+
+/** ClickHouse as far as the watcher asks it: windows, progress, and tables to insert into. */
+class FakeTables {
+  watermarkMs = 0;
+  judgedUntilMs: number | undefined;
+  /** Insert into these tables fails. */
+  readonly away = new Set<string>();
+  readonly events: AnomalyEvent[] = [];
+  readonly #windows: readonly SeriesWindow[];
+
+  constructor(stored: readonly SeriesWindow[]) {
+    this.#windows = stored;
+  }
+
+  readonly client = {
+    query: async ({ query }: { readonly query: string }) => ({
+      json: async () => this.#rows(query),
+    }),
+    exec: async ({ query_params }: { readonly query_params: Record<string, number> }) => {
+      const { fromSeconds = 0, toSeconds = 0 } = query_params;
+      const found = this.#windows.filter(({ windowStartMs }) => {
+        return windowStartMs >= fromSeconds * 1000 && windowStartMs < toSeconds * 1000;
+      });
+      return { stream: Readable.from([encodeWindows(found)]) };
+    },
+    insert: async (given: { readonly table: string; readonly values: readonly Row[] }) => {
+      if (this.away.has(given.table)) throw new Error(`${given.table}: connection reset`);
+      for (const row of given.values) {
+        if (given.table === 'anomalies') this.events.push(JSON.parse(String(row.body)));
+        if (given.table === 'detector_progress')
+          this.judgedUntilMs = Number(row.judged_until) * 1000;
+      }
+    },
+  } as unknown as ClickHouseClient;
+
+  #rows(query: string): readonly Row[] {
+    if (query.includes('max(watermark)')) {
+      const flushed_ms = this.watermarkMs;
+      const row = { topic: 't', partition: 0, watermark_ms: this.watermarkMs, flushed_ms };
+      return this.watermarkMs === 0 ? [] : [row];
+    }
+    if (query.includes('FROM detector_progress')) {
+      const found = this.judgedUntilMs === undefined ? 0 : 1;
+      return [{ ms: this.judgedUntilMs ?? 0, found }];
+    }
+    if (query.includes('min(window_start)')) return [{ seconds: scenarioStartMs / 1000, found: 1 }];
+    if (query.includes('trace_id')) return [{ trace_id: 'trace-1' }, { trace_id: '' }];
+    return [];
+  }
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+function watch(tables: FakeTables) {
+  const told: AnomalyEvent[] = [];
+  const deliver = async (event: AnomalyEvent) => {
+    told.push(event);
+  };
+  const watcher = new Watcher({
+    config,
+    groupId: 'g',
+    client: tables.client,
+    dispatcher: new AlertDispatcher({ targets: [{ name: 'kept', deliver }] }),
+    log: createLog({ level: 'silent' }),
+    metrics: createMetrics(),
+    nowMs: () => tables.watermarkMs + 1_000,
+  });
+  /** The watermark reaches the end of a window, and the grace after it. */
+  const stepTo = async (window: number) => {
+    tables.watermarkMs = scenarioStartMs + (window + 1) * windowMs + 2_000;
+    await watcher.step();
+  };
+  return { told, watcher, stepTo };
+}
+
+const outline = (events: readonly AnomalyEvent[]) =>
+  events.map(({ id, state }) => `${id} ${state}`);
+
+/** What is told when nothing goes wrong. */
+async function toldInPeace(): Promise<AnomalyEvent[]> {
+  const tables = new FakeTables(windows);
+  const { told, watcher, stepTo } = watch(tables);
+  await watcher.start();
+  for (let window = 0; window < 115; window++) await stepTo(window);
+  await watcher.settle();
+  expect(outline(tables.events)).toEqual(outline(told));
+  return told;
+}
+
+describe('Watcher', () => {
+  it('opens an anomaly once and resolves it once, with exemplars', async () => {
+    const told = await toldInPeace();
+    expect(told.map(({ state }) => state)).toEqual(['opened', 'resolved']);
+    expect(new Set(told.map(({ id }) => id)).size).toBe(1);
+    expect(told[0]?.exemplars).toEqual(['trace-1']);
+  });
+
+  it('judges a window only when the watermark has passed it and the grace', async () => {
+    const tables = new FakeTables(windows);
+    const { watcher } = watch(tables);
+    await watcher.start();
+    tables.watermarkMs = scenarioStartMs + windowMs + 1_999;
+    await watcher.step();
+    expect(tables.judgedUntilMs).toBeUndefined();
+    tables.watermarkMs += 1;
+    await watcher.step();
+    expect(tables.judgedUntilMs).toBe(scenarioStartMs + windowMs);
+  });
+
+  it('tells the same in one large step as in many', async () => {
+    const { told, watcher, stepTo } = watch(new FakeTables(windows));
+    await watcher.start();
+    await stepTo(114);
+    await watcher.settle();
+    expect(outline(told)).toEqual(outline(await toldInPeace()));
+  });
+
+  it('tells an event that could not be stored at a later step, once', async () => {
+    const tables = new FakeTables(windows);
+    const { told, watcher, stepTo } = watch(tables);
+    await watcher.start();
+    let failed = 0;
+    for (let window = 0; window < 115; window++) {
+      // The table is away from the fault on, for a few steps.
+      if (window === 80) tables.away.add('anomalies');
+      if (window === 90) tables.away.clear();
+      await stepTo(window).catch(() => {
+        failed++;
+      });
+      if (window === 89) {
+        await watcher.settle();
+        expect(tables.judgedUntilMs).toBeLessThan(scenarioStartMs + 90 * windowMs);
+      }
+    }
+    await watcher.settle();
+    expect(failed).toBeGreaterThan(1);
+    const expected = outline(await toldInPeace());
+    expect(outline(told)).toEqual(expected);
+    expect(outline(tables.events)).toEqual(expected);
+    expect(tables.judgedUntilMs).toBe(scenarioStartMs + 115 * windowMs);
+  });
+
+  it('that starts anew goes on where the last one had judged, and tells nothing twice', async () => {
+    const tables = new FakeTables(windows);
+    const first = watch(tables);
+    await first.watcher.start();
+    for (let window = 0; window < 60; window++) await first.stepTo(window);
+    await first.watcher.settle();
+    const second = watch(tables);
+    await second.watcher.start();
+    for (let window = 60; window < 115; window++) await second.stepTo(window);
+    await second.watcher.settle();
+    expect(outline([...first.told, ...second.told])).toEqual(outline(await toldInPeace()));
+  });
+});
