@@ -212,8 +212,11 @@ export class KafkaSource implements Source {
 
   #onCrash(error: Error, restart: boolean): void {
     this.#loseAll();
-    this.#log?.error({ err: error.message, restart }, 'the Kafka consumer crashed');
-    if (restart) return;
+    if (restart) {
+      this.#log?.warn({ err: error.message }, 'reading from Kafka failed and is begun again');
+      return;
+    }
+    this.#log?.error({ err: error.message }, 'the Kafka consumer crashed');
     const failure = kafkaError(error, 'go on reading from Kafka', this.#config);
     this.#fail(
       failure.code === 'TAILMARK_KAFKA_FAILED'
