@@ -31,7 +31,7 @@ const anomalies = await rows(
 );
 if (anomalies.length === 0) throw new Error('no anomaly yet: wait for the end of the story');
 const from = Math.min(...anomalies.map((a) => a.opened)) - 130;
-const to = from + 380;
+const to = from + 270;
 const points = await rows(
   `SELECT toUnixTimestamp(window_start) AS t, stage, toFloat64(quantilesTDigestMerge(0.99)(latency)[1]) AS p99
    FROM latency_10s
@@ -43,7 +43,8 @@ const points = await rows(
 const width = 900;
 const height = 330;
 const plot = { left: 56, top: 44, right: 700, bottom: 290 };
-const highest = Math.ceil(Math.max(...points.map((p) => p.p99)) / 50) * 50;
+// Room above the lines for the label.
+const highest = Math.ceil(Math.max(...points.map((p) => p.p99)) / 50 + 1) * 50;
 const x = (t) => plot.left + ((t - from) / (to - from)) * (plot.right - plot.left);
 const y = (ms) => plot.bottom - (ms / highest) * (plot.bottom - plot.top);
 const colors = { total: '#5b6470', features: '#d6336c', queue: '#b08900', forward: '#1c7ed6' };
@@ -64,7 +65,6 @@ const line = (stage) => {
 const first = JSON.parse(anomalies[0].body);
 const opened = anomalies[0].opened;
 const regressionEnd = opened + 80;
-const share = Math.round(first.blame[0].share * 100);
 const parts = [];
 parts.push(`<rect width="${width}" height="${height}" rx="6" fill="#ffffff"/>`);
 parts.push(
@@ -85,7 +85,7 @@ parts.push(
   `<text x="${plot.left}" y="22" font-size="14" font-weight="600" fill="#212529">p99 of each stage of ranker in eu-west-1, ms, per 10 s window</text>`,
 );
 parts.push(
-  `<text x="${x(opened) + 6}" y="${plot.top + 16}" fill="#d6336c" font-weight="600">regression found: blame ${first.blame[0].stage} ${share} %</text>`,
+  `<text x="${x(opened) + 6}" y="${plot.top + 16}" fill="#d6336c" font-weight="600">regression found: blame ${first.blame[0].stage}</text>`,
 );
 stages.slice(0, 4).forEach((stage, i) => {
   const at = plot.top + 20 + i * 22;
