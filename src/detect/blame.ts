@@ -19,9 +19,9 @@ export type BandedStages = ReadonlyMap<string, { readonly bands: Bands; readonly
 
 /**
  * Splits how much slower the slowest `1 - q` of the requests (but for the last tenth of these) have
- * become over their stages, largest part first. The parts, with `unaccounted`, add up to the whole: they are differences of mean
- * milliseconds in the same requests, taken from bands of the total. undefined without totals on
- * both sides, or when the slowest requests have not become slower.
+ * become over their stages, largest part first. The parts, with `unaccounted`, add up to the whole:
+ * they are differences of mean milliseconds in the same requests, taken from bands of the total.
+ * undefined without totals on both sides, or when the slowest requests have not become slower.
  */
 export function blame(
   now: BandedStages,

@@ -1,0 +1,165 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+/** The flow, left to right: a file imports from its own place or from further left. */
+const layers: readonly string[] = [
+  'base',
+  'config',
+  'sketch',
+  'source',
+  'decode',
+  'window',
+  'sink',
+  'ingest',
+  'baseline',
+  'detect',
+  'alert',
+  'watch',
+  'serve',
+  'generate',
+  'local',
+  'pipeline.ts',
+  'cli',
+  'main.ts',
+];
+
+/** Folders that are told the time and drawn their numbers, and ask nobody. */
+const pureLayers = new Set(['sketch', 'decode', 'window', 'baseline', 'detect', 'generate']);
+const pureModules = new Set(['node:buffer', 'node:crypto', 'zod']);
+const impure =
+  /\bDate\.now\(|\bMath\.random\(|\bperformance\.now\(|\bnew Date\(\)|\bprocess\.(env|hrtime|argv|cwd|on)\b/;
+
+/** Packages that one folder alone may know, so that it alone changes when they do. */
+const keepers: Readonly<Record<string, readonly string[]>> = {
+  kafkajs: ['source'],
+  snappy: ['source'],
+  'lz4-napi': ['source'],
+  fzstd: ['source'],
+  '@clickhouse/client': ['sink', 'watch'],
+  'prom-client': ['base'],
+  pino: ['base'],
+  yaml: ['config'],
+  commander: ['cli', 'main.ts'],
+};
+
+const root = fileURLToPath(new URL('../src/', import.meta.url));
+
+interface Source {
+  /** Relative to src/. */
+  readonly path: string;
+  readonly layer: string;
+  readonly code: string;
+  readonly imports: readonly string[];
+}
+
+const sources: readonly Source[] = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .sort()
+  .map((path) => {
+    const code = withoutComments(readFileSync(join(root, path), 'utf8'));
+    return { path, layer: layerOf(path), code, imports: importsOf(code) };
+  });
+
+function layerOf(path: string): string {
+  return path.split('/')[0] ?? path;
+}
+
+/** Comments may name what code may not. Strings that hold "//" lose their ends, which no rule reads. */
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/[^\n]*/g, '$1');
+}
+
+/** Everything a file imports, re-exports or loads later, types included. */
+function importsOf(code: string): string[] {
+  const found = code.matchAll(
+    /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]|\bimport\s*\(?\s*['"]([^'"]+)['"]/g,
+  );
+  return [...found].map((match) => match[1] ?? match[2] ?? '');
+}
+
+/** What breaks a rule, one line each. */
+function offences(rule: (source: Source) => readonly string[]): string[] {
+  return sources.flatMap((source) => rule(source).map((what) => `${source.path}: ${what}`));
+}
+
+describe('the test itself', () => {
+  it('sees imports in every form', () => {
+    const code = `
+      import a from 'a';
+      import type { B } from "b";
+      import {
+        c,
+      } from './c.ts';
+      import 'd';
+      export { e } from 'e';
+      export * from 'f';
+      const g = await import('g');
+    `;
+    expect(importsOf(code)).toEqual(['a', 'b', './c.ts', 'd', 'e', 'f', 'g']);
+  });
+
+  it('finds files in every layer, and their imports', () => {
+    expect(new Set(sources.map(({ layer }) => layer))).toEqual(new Set(layers));
+    expect(sources.flatMap(({ imports }) => imports).length).toBeGreaterThan(400);
+  });
+});
+
+describe('imports', () => {
+  it('point only leftwards along the flow', () => {
+    const rank = (layer: string) => layers.indexOf(layer);
+    const wrong = offences(({ path, layer, imports }) =>
+      imports
+        .filter((name) => name.startsWith('.'))
+        .map((name) => relative(root, join(root, dirname(path), name)))
+        .filter((target) => !(rank(layerOf(target)) >= 0 && rank(layerOf(target)) <= rank(layer))),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('name their file, with its ending', () => {
+    const wrong = offences(({ imports }) =>
+      imports.filter((name) => name.startsWith('.') && !/\.(ts|json)$/.test(name)),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('of a package stay with its keeper', () => {
+    const wrong = offences(({ layer, imports }) =>
+      imports.filter((name) => keepers[name] !== undefined && !keepers[name].includes(layer)),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('of the core reach no file, network, process, timer, Kafka or ClickHouse', () => {
+    const wrong = offences(({ layer, imports }) =>
+      imports.filter(
+        (name) => pureLayers.has(layer) && !name.startsWith('.') && !pureModules.has(name),
+      ),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('the core', () => {
+  it('is told the time and its random numbers', () => {
+    const wrong = offences(({ layer, code }) =>
+      pureLayers.has(layer) ? code.split('\n').filter((line) => impure.test(line)) : [],
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('the alert’s state and the sink’s encoding', () => {
+  it.each([
+    'sink/encode-chunk.ts',
+    'sink/ledger-check.ts',
+    'sink/chunk.ts',
+    'ingest/commit-note.ts',
+  ])('are pure too: %s', (path) => {
+    const source = sources.find((candidate) => candidate.path === path);
+    expect(source?.imports.filter((name) => !name.startsWith('.'))).toEqual([]);
+    expect(source?.code).not.toMatch(impure);
+  });
+});
