@@ -1,0 +1,159 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { describe, expect, it } from 'vitest';
+import { type Chunk, chunkToken } from '../../src/sink/chunk.ts';
+import { ClickHouseChunkStore } from '../../src/sink/chunk-store.ts';
+import { chunkColumns } from '../../src/sink/encode-chunk.ts';
+
+const bytes = Buffer.from('rows');
+const chunk: Chunk = {
+  groupId: 'g',
+  topic: 't',
+  partition: 1,
+  startOffset: 20,
+  endOffset: 30,
+  firstTimestampMs: 1_790_000_000_123,
+  lastTimestampMs: 1_790_000_001_000,
+  watermarkMs: 1_790_000_000_999,
+  records: 9,
+  consumed: 15,
+  aggregated: 10,
+  rejected: 2,
+  late: 2,
+  overflow: 1,
+  rows: {
+    bytes,
+    rowCount: 3,
+    samples: 44,
+    windowMinMs: 1_790_000_000_000,
+    windowMaxMs: 1_790_000_010_000,
+  },
+};
+
+interface Asked {
+  readonly query?: string;
+  readonly table?: string;
+  readonly values?: unknown;
+  readonly query_params?: unknown;
+  readonly clickhouse_settings?: Readonly<Record<string, unknown>>;
+}
+
+/** A client that notes what it is asked, and finds as many rows as it is told. */
+function listeningStore(found = 0) {
+  const asked: Asked[] = [];
+  const client = {
+    exec: async (given: Asked) => {
+      asked.push({ ...given, values: await buffer(given.values as Readable) });
+      return { stream: Readable.from([]) };
+    },
+    insert: async (given: Asked) => {
+      asked.push(given);
+    },
+    query: async (given: Asked) => {
+      asked.push(given);
+      return { json: async () => [{ found: String(found) }] };
+    },
+  };
+  const store = new ClickHouseChunkStore(client as unknown as ClickHouseClient, 'host/1');
+  return { store, asked };
+}
+
+describe('insert', () => {
+  it('sends one block under the token of the chunk, and waits until every view has it', async () => {
+    const { store, asked } = listeningStore();
+    await store.insert(chunk);
+    await store.insert(chunk);
+    expect(asked).toHaveLength(2);
+    expect(asked[1]).toEqual(asked[0]);
+    expect(asked[0]?.values).toEqual(bytes);
+    expect(asked[0]?.query).toBe(
+      `INSERT INTO chunk_rows (${chunkColumns.join(', ')}) FORMAT RowBinary`,
+    );
+    expect(asked[0]?.clickhouse_settings).toMatchObject({
+      insert_deduplication_token: chunkToken(chunk),
+      insert_deduplicate: 1,
+      deduplicate_blocks_in_dependent_materialized_views: 1,
+      async_insert: 0,
+      wait_end_of_query: 1,
+      input_format_parallel_parsing: 0,
+      min_insert_block_size_rows: '0',
+      min_insert_block_size_bytes: '0',
+    });
+  });
+
+  it('asks nothing for a chunk without rows', async () => {
+    const { store, asked } = listeningStore();
+    const rows = { ...chunk.rows, bytes: Buffer.alloc(0), rowCount: 0 };
+    await store.insert({ ...chunk, rows });
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('record', () => {
+  it('writes the ledger row under a token of its own, times to the millisecond', async () => {
+    const { store, asked } = listeningStore();
+    await store.record(chunk);
+    expect(asked).toMatchObject([
+      {
+        table: 'flushes',
+        values: [
+          {
+            group_id: 'g',
+            topic: 't',
+            partition: 1,
+            start_offset: 20,
+            end_offset: 30,
+            first_timestamp: '1790000000.123',
+            last_timestamp: '1790000001.000',
+            watermark: '1790000000.999',
+            records: 9,
+            consumed: 15,
+            aggregated: 10,
+            rejected: 2,
+            late: 2,
+            overflow: 1,
+            samples: 44,
+            row_count: 3,
+            window_min: 1_790_000_000,
+            window_max: 1_790_000_010,
+            instance: 'host/1',
+          },
+        ],
+        clickhouse_settings: {
+          insert_deduplication_token: `ledger/${chunkToken(chunk)}`,
+          async_insert: 0,
+          wait_end_of_query: 1,
+        },
+      },
+    ]);
+  });
+
+  it('writes 0 for a watermark that no event has set', async () => {
+    const { store, asked } = listeningStore();
+    await store.record({ ...chunk, watermarkMs: Number.NEGATIVE_INFINITY });
+    expect(asked).toMatchObject([{ values: [{ watermark: '0.000' }] }]);
+  });
+});
+
+describe('isRecorded', () => {
+  it.each([
+    [0, false],
+    [1, true],
+  ])('of %d rows of the same range and time is %s', async (found, expected) => {
+    const { store, asked } = listeningStore(found);
+    expect(await store.isRecorded(chunk)).toBe(expected);
+    expect(asked).toMatchObject([
+      {
+        query_params: {
+          groupId: 'g',
+          topic: 't',
+          partition: 1,
+          startOffset: 20,
+          endOffset: 30,
+          firstTimestampMs: 1_790_000_000_123,
+        },
+      },
+    ]);
+  });
+});
