@@ -3,6 +3,7 @@ import { closeSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import type { Environment } from './cache-dir.ts';
 import type { ChildHandle } from './child-handle.ts';
+import { clusterId } from './cluster-id.ts';
 import { findJava } from './java-runtime.ts';
 import { ensureKafkaJars } from './kafka-jars.ts';
 import { kafkaPing } from './kafka-ping.ts';
@@ -74,8 +75,8 @@ export async function startKafka(options: KafkaOptions): Promise<KafkaBroker> {
   try {
     if (!existsSync(join(paths.data, 'meta.properties'))) {
       onProgress({ part: 'kafka', state: 'starting', text: 'formatting its storage' });
-      const clusterId = randomBytes(16).toString('base64url');
-      await format(run, ['format', '-t', clusterId, '-c', paths.properties], paths.log, signal);
+      const id = clusterId(randomBytes(16));
+      await format(run, ['format', '-t', id, '-c', paths.properties], paths.log, signal);
     }
     onProgress({ part: 'kafka', state: 'starting', text: 'starting the broker' });
     const child = await run('kafka.Kafka', [paths.properties]);
