@@ -71,6 +71,7 @@ CREATE TABLE chunk_rows
     request_id   String,
     stages_ms    Map(LowCardinality(String), Float64),
     -- The chunk: what the ledger row that will follow says, too.
+    group_id     LowCardinality(String),
     topic        LowCardinality(String),
     partition    UInt32,
     start_offset UInt64,

@@ -3,4 +3,5 @@
 SELECT sum(requests) AS samples
 FROM chunk_rows
 WHERE kind = 'stage'
-  AND (topic, partition, start_offset) NOT IN (SELECT topic, partition, start_offset FROM flushes)
+  AND (group_id, topic, partition, start_offset)
+      NOT IN (SELECT group_id, topic, partition, start_offset FROM flushes)

@@ -3,7 +3,8 @@ SELECT
     topic,
     partition,
     toUnixTimestamp64Milli(max(watermark)) AS watermark_ms,
-    toUnixTimestamp64Milli(max(flushed_at)) AS flushed_ms
+    -- Chunks without a single good event are no sign of life: they do not move the watermark.
+    toUnixTimestamp64Milli(maxIf(flushed_at, aggregated + overflow > 0)) AS flushed_ms
 FROM flushes
 WHERE group_id = {groupId:String}
 GROUP BY topic, partition

@@ -1,3 +1,6 @@
+import { exitCodes } from '../base/exit-codes.ts';
+import { OperatorError } from '../base/operator-error.ts';
+
 /**
  * What is committed beside an offset, as the offset's metadata (Kafka's limit: 4,096 bytes).
  * With `intent` the offset is the start of a chunk whose storing has begun and may have happened:
@@ -21,7 +24,12 @@ export function encodeNote(note: CommitNote): string {
   });
 }
 
-/** The note of a commit, or undefined where the metadata is none of ours (or empty). */
+/**
+ * The note of a commit, or undefined where the metadata is none of ours (or empty).
+ *
+ * @throws OperatorError when another version of tailmark wrote it: what it says of a chunk that is
+ *   being stored cannot be read, and passing over it could count that chunk twice.
+ */
 export function decodeNote(metadata: string): CommitNote | undefined {
   let parsed: unknown;
   try {
@@ -30,7 +38,7 @@ export function decodeNote(metadata: string): CommitNote | undefined {
     return undefined;
   }
   if (typeof parsed !== 'object' || parsed === null || !('v' in parsed)) return undefined;
-  if (parsed.v !== MAGIC) return undefined;
+  if (parsed.v !== MAGIC) return refuseOtherVersion(parsed.v);
   const watermarkMs = 'wm' in parsed && typeof parsed.wm === 'number' ? parsed.wm : undefined;
   if (!('end' in parsed) || !('now' in parsed)) return { watermarkMs, intent: undefined };
   const { end, now } = parsed;
@@ -38,4 +46,16 @@ export function decodeNote(metadata: string): CommitNote | undefined {
     return undefined;
   }
   return { watermarkMs, intent: { endOffset: end, nowMs: now } };
+}
+
+function refuseOtherVersion(magic: unknown): undefined {
+  if (typeof magic !== 'string' || !magic.startsWith('tailmark/')) return undefined;
+  throw new OperatorError(
+    'TAILMARK_COMMIT_VERSION',
+    `Cannot take over a partition as its commit must be of ${MAGIC}: it is of ${magic}`,
+    {
+      hint: 'Run the version that wrote it until nothing is pending, or a newer one.',
+      exitCode: exitCodes.config,
+    },
+  );
 }

@@ -140,6 +140,7 @@ export class OpenChunk implements DecodeSink {
     const { groupId, writer } = this.#context;
     const { aggregated, late, overflow } = this.#accumulator.counts;
     const origin = {
+      groupId,
       topic: this.#topic,
       partition: this.#partition,
       startOffset: this.#startOffset,
@@ -147,7 +148,6 @@ export class OpenChunk implements DecodeSink {
     return {
       letters: this.#letters,
       chunk: {
-        groupId,
         ...origin,
         endOffset: this.#nextOffset,
         firstTimestampMs: this.#firstTimestampMs,

@@ -1,7 +1,7 @@
 import { invariant } from '../base/invariant.ts';
 import type { RecordBatch } from '../source/record.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
-import { decodeNote } from './commit-note.ts';
+import { type CommitNote, decodeNote } from './commit-note.ts';
 import type { DeadLetter } from './dead-letter.ts';
 import { type FlushContext, flushChunk } from './flush-chunk.ts';
 import { type ChunkContext, OpenChunk } from './open-chunk.ts';
@@ -157,11 +157,21 @@ export class PartitionIngest {
     this.#check();
   }
 
+  /** A note of another version ends the process: nobody else here could read it either. */
+  #noteOf(metadata: string): CommitNote | undefined {
+    try {
+      return decodeNote(metadata);
+    } catch (error) {
+      this.#context.onFailure(error);
+      throw error;
+    }
+  }
+
   /** Reads where to begin: at the committed offset, and up to a predecessor's intent first. */
   async #takeOver(batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {
     const committed = await this.claim.committed();
     await keepAlive();
-    const note = decodeNote(committed.metadata);
+    const note = this.#noteOf(committed.metadata);
     const first = batch.records[0]?.offset ?? batch.nextOffset;
     const start = committed.offset ?? first;
     if (batch.fetchOffset > start) {

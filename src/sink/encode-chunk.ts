@@ -29,6 +29,7 @@ export const chunkColumns = [
   'trace_id',
   'request_id',
   'stages_ms',
+  'group_id',
   'topic',
   'partition',
   'start_offset',
@@ -36,6 +37,7 @@ export const chunkColumns = [
 
 /** The chunk that rows belong to, as it stands in each of them. */
 export interface ChunkOrigin {
+  readonly groupId: string;
   readonly topic: string;
   readonly partition: number;
   readonly startOffset: number;
@@ -77,8 +79,10 @@ export function encodeChunk(
   out: RowBinaryWriter,
 ): EncodedChunk {
   out.reset();
+  const groupId = Buffer.from(origin.groupId);
   const topic = Buffer.from(origin.topic);
   const endRow = () => {
+    out.utf8(groupId);
     out.utf8(topic);
     out.uint32(origin.partition);
     out.uint64(origin.startOffset);

@@ -47,6 +47,12 @@ describe('a commit note', () => {
     expect(decodeNote(metadata)).toBeUndefined();
   });
 
+  it('refuses what another version of tailmark wrote', () => {
+    expect(() => decodeNote('{"v":"tailmark/2","wm":5,"end":20}')).toThrow(
+      'Cannot take over a partition as its commit must be of tailmark/1: it is of tailmark/2',
+    );
+  });
+
   it('has no watermark where that is no number', () => {
     expect(decodeNote('{"v":"tailmark/1","wm":"x"}')).toEqual({
       watermarkMs: undefined,

@@ -34,6 +34,7 @@ export interface DecodedRow {
   readonly trace_id: string;
   readonly request_id: string;
   readonly stages_ms: ReadonlyMap<string, number>;
+  readonly group_id: string;
   readonly topic: string;
   readonly partition: number;
   readonly start_offset: number;
@@ -73,6 +74,7 @@ const readers: Readonly<Record<string, Read>> = {
   trace_id: text,
   request_id: text,
   stages_ms: (reader) => mapOf(reader, () => reader.string()),
+  group_id: text,
   topic: text,
   partition: (reader) => reader.uint32(),
   start_offset: uint64,

@@ -9,7 +9,12 @@ import { TestChunk } from '../window/test-chunk.ts';
 import { type DecodedRow, decodeRows } from './decoded-row.ts';
 
 const startMs = 1_790_000_000_000;
-const origin = { topic: 'inference.timings.v1', partition: 3, startOffset: 2 ** 40 + 5 };
+const origin = {
+  groupId: 'tailmark',
+  topic: 'inference.timings.v1',
+  partition: 3,
+  startOffset: 2 ** 40 + 5,
+};
 const writer = new RowBinaryWriter(16);
 
 function encode(chunk: TestChunk) {
@@ -37,7 +42,12 @@ describe('encodeChunk', () => {
     expect(encoded.windowMinMs).toBe(Math.min(...windows));
     expect(encoded.windowMaxMs).toBe(Math.max(...windows));
     for (const row of rows) {
-      expect(row).toMatchObject({ topic: origin.topic, partition: 3, start_offset: 2 ** 40 + 5 });
+      expect(row).toMatchObject({
+        group_id: 'tailmark',
+        topic: origin.topic,
+        partition: 3,
+        start_offset: 2 ** 40 + 5,
+      });
     }
     const expected = chunk.rows();
     expect(stageRows.map(keyOf).sort()).toEqual([...expected.keys()].sort());
