@@ -122,7 +122,7 @@ In another terminal:
   export TAILMARK_KAFKA_BROKERS=${brokers}
   export TAILMARK_CLICKHOUSE_URL=${url}
 
-  tailmark run         # read events, find anomalies, serve the dashboard
+  tailmark run         # read events, find anomalies; from a checkout: bin/tailmark.js run
   tailmark generate    # realistic traffic
   tailmark tails       # percentiles by stage
 
