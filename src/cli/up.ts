@@ -24,8 +24,6 @@ export function createUpCommand({ prepare }: UpOptions = {}): Command {
   };
 }
 
-export const upCommand: Command = createUpCommand();
-
 function configure(command: Commander): void {
   command
     .option('--dir <DIR>', 'where data, logs and ports are kept', localDefaultDir)
