@@ -112,6 +112,12 @@ export class Ingester implements SourceHandler {
     }
   }
 
+  /** Gives the partitions back without storing: whoever takes them reads the rest again. */
+  async abandon(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#options.source.stop();
+  }
+
   #tick(intervalMs: number): void {
     const { metrics } = this.#options;
     let cells = 0;
