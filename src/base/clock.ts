@@ -1,7 +1,26 @@
-/** Milliseconds since the Unix epoch, as read by whoever is told the time. */
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+
+/** Time, as far as the work of a process depends on it; a test passes a clock of its own. */
 export interface Clock {
+  /** Wall clock, epoch milliseconds: may jump. */
   nowMs(): number;
+  /** Milliseconds since some moment: never goes back, whatever is done to the wall clock. */
+  elapsedMs(): number;
+  sleep(ms: number): Promise<void>;
+  /** Gives the event loop a turn: timers, sockets, signals. */
+  breathe(): Promise<void>;
+  /** Calls again and again, until the function it gives is called. */
+  every(ms: number, action: () => void): () => void;
 }
 
-/** The machine's own clock. Only shells use it: the core is told the time. */
-export const systemClock: Clock = { nowMs: () => Date.now() };
+/** This machine's clock. */
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  elapsedMs: () => performance.now(),
+  sleep: (ms) => sleep(ms),
+  breathe: () => turn(),
+  every: (ms, action) => {
+    const timer = setInterval(action, ms);
+    return () => clearInterval(timer);
+  },
+};
