@@ -7,6 +7,7 @@ export interface Metrics {
   readonly eventsAggregated: Counter;
   readonly eventsDropped: Counter<'reason'>;
   readonly eventsOverflowed: Counter;
+  readonly eventsLateMerged: Counter;
   readonly chunksFlushed: Counter;
   readonly chunkRows: Counter;
   readonly chunkFlushSeconds: Histogram;
@@ -34,6 +35,10 @@ export function createMetrics(): Metrics {
     eventsAggregated: counter('events_aggregated_total', 'Events counted in their own series.'),
     eventsDropped: counter('events_dropped_total', 'Events not counted, by reason.', ['reason']),
     eventsOverflowed: counter('events_overflowed_total', 'Events counted in __other__.'),
+    eventsLateMerged: counter(
+      'events_late_merged_total',
+      'Events counted in a window that the watermark had already passed.',
+    ),
     chunksFlushed: counter('chunks_flushed_total', 'Chunks stored and committed.'),
     chunkRows: counter('chunk_rows_total', 'Rows inserted into ClickHouse.'),
     chunkFlushSeconds: new Histogram({

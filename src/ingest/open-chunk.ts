@@ -138,7 +138,7 @@ export class OpenChunk implements DecodeSink {
    */
   seal(): { readonly chunk: Chunk; readonly letters: readonly DeadLetter[] } {
     const { groupId, writer } = this.#context;
-    const { aggregated, late, overflow } = this.#accumulator.counts;
+    const { aggregated, late, overflow, lateMerged } = this.#accumulator.counts;
     const origin = {
       groupId,
       topic: this.#topic,
@@ -159,6 +159,7 @@ export class OpenChunk implements DecodeSink {
         rejected: this.#consumed - aggregated - late - overflow,
         late,
         overflow,
+        lateMerged,
         rows: encodeChunk(this.#accumulator, origin, this.#stages, this.#values, writer),
       },
     };
@@ -191,6 +192,7 @@ export class OpenChunk implements DecodeSink {
       maxCells: bounds.max_series,
       allowedLatenessMs: windows.allowed_lateness,
       maxFutureMs: windows.max_future,
+      graceMs: windows.grace,
       stages: this.#stages,
       values: this.#values,
     });

@@ -1,4 +1,5 @@
 import { invariant } from '../base/invariant.ts';
+import type { Chunk } from '../sink/chunk.ts';
 import type { RecordBatch } from '../source/record.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
 import { type CommitNote, decodeNote } from './commit-note.ts';
@@ -250,14 +251,12 @@ export class PartitionIngest {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  #count(
-    chunk: { consumed: number; aggregated: number; overflow: number; rows: { rowCount: number } },
-    letters: readonly DeadLetter[],
-  ): void {
+  #count(chunk: Chunk, letters: readonly DeadLetter[]): void {
     const { metrics } = this.#context;
     metrics.eventsConsumed.inc(chunk.consumed);
     metrics.eventsAggregated.inc(chunk.aggregated);
     metrics.eventsOverflowed.inc(chunk.overflow);
+    metrics.eventsLateMerged.inc(chunk.lateMerged);
     for (const letter of letters) metrics.eventsDropped.inc({ reason: letter.reason });
     metrics.deadLetters.inc(letters.length);
     metrics.chunksFlushed.inc();

@@ -71,6 +71,7 @@ export class ClickHouseChunkStore implements ChunkStore {
           rejected: chunk.rejected,
           late: chunk.late,
           overflow: chunk.overflow,
+          late_merged: chunk.lateMerged,
           samples: chunk.rows.samples,
           row_count: chunk.rows.rowCount,
           window_min: Math.floor(chunk.rows.windowMinMs / 1000),

@@ -18,6 +18,8 @@ export interface Chunk {
   readonly rejected: number;
   readonly late: number;
   readonly overflow: number;
+  /** Of the aggregated and overflowed: merged into a window that the watermark had passed. */
+  readonly lateMerged: number;
   readonly rows: EncodedChunk;
 }
 

@@ -28,6 +28,8 @@ export interface ChunkOptions {
   readonly maxCells: number;
   readonly allowedLatenessMs: number;
   readonly maxFutureMs: number;
+  /** How far the watermark must pass a window's end until what still comes for it is a late merge. */
+  readonly graceMs: number;
   /** The decoder's interners, which name the ids in the events. */
   readonly stages: Interner;
   readonly values: Interner;
@@ -63,7 +65,10 @@ export class ChunkAccumulator {
   readonly exemplars = new ExemplarStore();
   #nowMs = 0;
   #watermarkMs = Number.NEGATIVE_INFINITY;
-  readonly counts = { aggregated: 0, overflow: 0, late: 0, future: 0 };
+  /** Number of the first window whose end and grace the watermark has not passed. */
+  #openWindow = Number.NEGATIVE_INFINITY;
+  /** `lateMerged` are among the aggregated and overflowed, not beside them. */
+  readonly counts = { aggregated: 0, overflow: 0, late: 0, future: 0, lateMerged: 0 };
 
   constructor(options: ChunkOptions) {
     this.#options = options;
@@ -91,7 +96,9 @@ export class ChunkAccumulator {
     this.counts.overflow = 0;
     this.counts.late = 0;
     this.counts.future = 0;
+    this.counts.lateMerged = 0;
     this.#watermarkMs = watermarkMs;
+    this.#openWindow = this.#openWindowAt(watermarkMs);
     this.#nowMs = nowMs;
   }
 
@@ -123,9 +130,15 @@ export class ChunkAccumulator {
       this.counts.future++;
       return outcomes.future;
     }
-    if (tsMs > this.#watermarkMs) this.#watermarkMs = tsMs;
+    const window = Math.floor(tsMs / baseWindowMs);
+    if (tsMs > this.#watermarkMs) {
+      this.#watermarkMs = tsMs;
+      this.#openWindow = this.#openWindowAt(tsMs);
+    } else if (window < this.#openWindow) {
+      this.counts.lateMerged++;
+    }
     const cellsBefore = this.#cells.size;
-    const { cell, overflowed } = this.#cellOf(record, Math.floor(tsMs / baseWindowMs));
+    const { cell, overflowed } = this.#cellOf(record, window);
     if (cell >= cellsBefore) this.totalBands.allocate();
     if (Number.isNaN(record.totalMs)) this.#addStages(cell, record);
     else this.#addWhole(cell, record);
@@ -135,6 +148,10 @@ export class ChunkAccumulator {
     }
     this.counts.aggregated++;
     return outcomes.aggregated;
+  }
+
+  #openWindowAt(watermarkMs: number): number {
+    return Math.floor((watermarkMs - this.#options.graceMs) / baseWindowMs);
   }
 
   /** Number of a cell's window since the epoch. */

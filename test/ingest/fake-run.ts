@@ -164,6 +164,7 @@ function truthOf(log: FakeLog, config: Config) {
       dimensions: config.windows.dimensions,
       allowedLatenessMs: config.windows.allowed_lateness,
       maxFutureMs: config.windows.max_future,
+      graceMs: config.windows.grace,
       nowMs: logNowMs,
       watermarkMs: Number.NEGATIVE_INFINITY,
     });

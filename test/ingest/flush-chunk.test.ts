@@ -22,6 +22,7 @@ const chunk: Chunk = {
   rejected: 0,
   late: 0,
   overflow: 0,
+  lateMerged: 0,
   rows: { bytes: Buffer.from('rows'), rowCount: 1, samples: 1, windowMinMs: 0, windowMaxMs: 0 },
 };
 const begun = { watermarkBeforeMs: 55, nowMs: 99, inherited: false };

@@ -22,6 +22,7 @@ const chunk: Chunk = {
   rejected: 2,
   late: 2,
   overflow: 1,
+  lateMerged: 3,
   rows: {
     bytes,
     rowCount: 3,
@@ -113,6 +114,7 @@ describe('record', () => {
             rejected: 2,
             late: 2,
             overflow: 1,
+            late_merged: 3,
             samples: 44,
             row_count: 3,
             window_min: 1_790_000_000,

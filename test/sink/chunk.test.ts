@@ -18,6 +18,7 @@ const chunk: Chunk = {
   rejected: 0,
   late: 0,
   overflow: 0,
+  lateMerged: 0,
   rows,
 };
 /** What a token binds. Kafka allows any text as a group, and letters, digits, ".", "_", "-" here. */

@@ -23,6 +23,7 @@ export interface ReferenceOptions {
   readonly dimensions: readonly Dimension[];
   readonly allowedLatenessMs: number;
   readonly maxFutureMs: number;
+  readonly graceMs: number;
   readonly nowMs: number;
   readonly watermarkMs: number;
 }
@@ -30,7 +31,7 @@ export interface ReferenceOptions {
 /** The contract of a chunk, told with maps and objects: slow, and too plain to be wrong. */
 export function referenceChunk(events: readonly TimingEventText[], options: ReferenceOptions) {
   const rows = new Map<string, ReferenceRow>();
-  const counts = { aggregated: 0, late: 0, future: 0 };
+  const counts = { aggregated: 0, late: 0, future: 0, lateMerged: 0 };
   let watermarkMs = options.watermarkMs;
   for (const event of events) {
     if (event.ts < watermarkMs - options.allowedLatenessMs) {
@@ -41,6 +42,8 @@ export function referenceChunk(events: readonly TimingEventText[], options: Refe
       counts.future++;
       continue;
     }
+    const endMs = (Math.floor(event.ts / 10_000) + 1) * 10_000;
+    if (endMs + options.graceMs <= watermarkMs) counts.lateMerged++;
     watermarkMs = Math.max(watermarkMs, event.ts);
     counts.aggregated++;
     const totalMs = totalOf(event);

@@ -13,6 +13,7 @@ export interface TestChunkOptions {
   readonly maxCells?: number;
   readonly allowedLatenessMs?: number;
   readonly maxFutureMs?: number;
+  readonly graceMs?: number;
 }
 
 /** An accumulator behind a real decoder, and its rows in the words of the reference. */
@@ -36,6 +37,7 @@ export class TestChunk {
       maxCells: options.maxCells ?? 10_000,
       allowedLatenessMs: options.allowedLatenessMs ?? 86_400_000,
       maxFutureMs: options.maxFutureMs ?? 300_000,
+      graceMs: options.graceMs ?? 2_000,
       stages: this.stages,
       values: this.values,
     });
