@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { type ExitCode, exitCodes } from './base/exit-codes.ts';
+import { knownSecrets } from './base/known-secrets.ts';
 import { OperatorError } from './base/operator-error.ts';
 import { createIo } from './cli/create-io.ts';
 import { createProgram } from './cli/create-program.ts';
@@ -11,19 +12,29 @@ import { printError } from './cli/print-error.ts';
  * Without an Io it binds the process's own streams and signals.
  */
 export async function main(argv: readonly string[], io?: Io): Promise<ExitCode> {
-  if (io !== undefined) return runCommand(argv, io);
+  if (io !== undefined) return runCommand(argv, withoutSecrets(io));
   const own = createIo();
+  const ownIo = withoutSecrets(own.io);
   const onUncaught = (error: unknown) => {
-    process.exit(printError(error, own.io, errorOptions(argv, own.io)));
+    process.exit(printError(error, ownIo, errorOptions(argv, ownIo)));
   };
   process.on('uncaughtException', onUncaught);
   try {
-    const exitCode = await runCommand(argv, own.io);
+    const exitCode = await runCommand(argv, ownIo);
     await own.finish();
     return own.isPipeClosed() ? exitCodes.ok : exitCode;
   } finally {
     process.off('uncaughtException', onUncaught);
   }
+}
+
+/** Whatever a command prints, a secret it was given is not in it. */
+function withoutSecrets(io: Io): Io {
+  return {
+    ...io,
+    out: (text) => io.out(knownSecrets.hide(text)),
+    err: (text) => io.err(knownSecrets.hide(text)),
+  };
 }
 
 async function runCommand(argv: readonly string[], io: Io): Promise<ExitCode> {
@@ -43,9 +54,10 @@ async function runCommand(argv: readonly string[], io: Io): Promise<ExitCode> {
   }
 }
 
-/** commander's text is `error: what\n(Did you mean x?)`. */
+/** commander's text is `error: what\n(Did you mean x?)`; an option it does not know, as it was given. */
 function usageError({ message }: CommanderError): OperatorError {
-  const [what = '', suggestion] = message.replace(/^error: /, '').split('\n');
+  const [given = '', suggestion] = message.replace(/^error: /, '').split('\n');
+  const what = given.replace(/^(unknown option '[^=]*=).*'$/s, "$1…'");
   return new OperatorError('TAILMARK_USAGE', what, {
     hint: suggestion?.replace(/^\((.*)\)$/, '$1') ?? 'Try --help.',
     exitCode: exitCodes.usage,

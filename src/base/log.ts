@@ -1,4 +1,5 @@
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { knownSecrets } from './known-secrets.ts';
 
 export type { Logger };
 
@@ -9,11 +10,16 @@ export interface LogOptions {
   readonly fd?: number;
 }
 
-/** One JSON line per change of state, never one per event, on standard error. */
+/** One JSON line per change of state, never one per event, on standard error; without secrets. */
 export function createLog(options: LogOptions = {}): Logger {
   const { level = 'info', fd = 2 } = options;
   return pino(
     { level, base: { app: 'tailmark' }, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: fd, sync: true }),
+    withoutSecrets(pino.destination({ dest: fd, sync: true })),
   );
+}
+
+/** Servers quote what they refuse, and what they say is logged. */
+function withoutSecrets(destination: DestinationStream): DestinationStream {
+  return { write: (line) => destination.write(knownSecrets.hide(line)) };
 }

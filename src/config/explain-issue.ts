@@ -141,6 +141,7 @@ function mapHint(name: string, value: unknown, node: SchemaNode): string {
 
 function brokerHint(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'Write both: 127.0.0.1:9092.';
+  if (value.includes('@')) return 'Logins have keys of their own, below kafka.sasl.';
   if (value.includes(',')) return 'Make each one an entry of its own.';
   const host = value.replace(/^[a-z_+]+:\/\//i, '').replace(/[:/].*$/, '');
   if (value.includes('://')) return `Leave out the scheme: ${host}:9092.`;

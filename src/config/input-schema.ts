@@ -24,8 +24,10 @@ export interface SchemaNode {
   readonly duration?: { readonly minMs: number; readonly maxMs: number };
   /** What the text must look like, in words. */
   readonly form?: string;
-  /** Never shown. */
+  /** Never shown, and not allowed in the configuration file. */
   readonly secret?: boolean;
+  /** A secret that may stand in the file all the same; see literal-secrets.ts. */
+  readonly inFile?: boolean;
 }
 
 let known: SchemaNode | undefined;

@@ -4,10 +4,12 @@ import { OperatorError } from '../base/operator-error.ts';
 import { ConfigError, type ConfigProblem } from './config-error.ts';
 import { explainIssue } from './explain-issue.ts';
 import { listSettings } from './list-settings.ts';
+import { literalSecrets } from './literal-secrets.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import { type PlacedSetting, readEnvironment } from './read-environment.ts';
 import { readSecrets } from './read-secrets.ts';
 import { readYaml, type YamlTree } from './read-yaml.ts';
+import { rememberSecrets } from './remember-secrets.ts';
 import { type Config, configSchema } from './schema.ts';
 import { type SettingOrigin, SettingTree } from './setting-tree.ts';
 import { valueFromText } from './value-from-text.ts';
@@ -56,12 +58,20 @@ const defaultFile = 'tailmark.yaml';
 export function loadConfig(options: LoadConfigOptions): LoadedConfig {
   const { file, tree: yaml } = readConfigFile(options);
   const environment = readEnvironment(options.env);
+  const literals = literalSecrets(yaml);
   const tree = new SettingTree(yaml);
+  rememberSecrets(tree.value);
   tree.put(environment.placed, 'environment');
   tree.put(placeFlags(options), 'flag');
-  const secretProblems = readSecrets(tree, options.readFile);
+  const secretProblems = [...literals, ...readSecrets(tree, options.readFile)];
+  rememberSecrets(tree.value);
   const parsed = configSchema.safeParse(tree.value);
-  const issues = parsed.success ? [] : [...parsed.error.issues, ...laterIssues(tree, parsed.error)];
+  const told = new Set(literals.map(({ path }) => path.join('.')));
+  const issues = parsed.success
+    ? []
+    : [...parsed.error.issues, ...laterIssues(tree, parsed.error)].filter(
+        ({ path }) => !told.has(path.join('.')),
+      );
   const problems: ConfigProblem[] = [
     ...yaml.problems,
     ...inOrder([...issues.flatMap((issue) => explainIssue(issue, tree)), ...secretProblems]),

@@ -16,6 +16,7 @@ export function renderExample(): string {
     '# Every setting of tailmark with its default. Made from the schema by `npm run generate:docs`.',
     '# A flag wins over the environment, the environment over this file, this file over defaults.',
     '# Every key has an environment variable: TAILMARK_ and its path in capitals, joined by "_".',
+    '# Secrets do not stand here: name their files (password_file), or use the environment.',
   ];
   const blocks = Object.entries(propertiesOf(inputSchema())).map(([name, node]) =>
     renderBlock([name], node, '', ''),
@@ -35,7 +36,7 @@ function renderBlock(
   const lines = comment(node.description ?? '', indent + mark);
   lines.push(`${indent}${inner}${path.at(-1)}:`);
   for (const { path: below, node: child, isBlock } of listSettings()) {
-    if (!isBelow(below, path)) continue;
+    if (!isBelow(below, path) || mayNotStand(child)) continue;
     if (isBlock) lines.push(...renderBlock(below, child, `${indent}${inner}  `, ''));
     else lines.push(...renderSetting(String(below.at(-1)), child, `${indent}${inner}  `, inner));
   }
@@ -50,6 +51,10 @@ function nestedBlocks(node: SchemaNode): [string, SchemaNode][] {
   return Object.entries(propertiesOf(node)).filter(
     ([, child]) => child.type === 'object' && child.default !== undefined,
   );
+}
+
+function mayNotStand(node: SchemaNode): boolean {
+  return node.secret === true && node.inFile !== true;
 }
 
 function isBelow(path: readonly string[], parent: readonly string[]): boolean {

@@ -28,9 +28,10 @@ Nothing is interpolated into the file: \`\${VAR}\` is text. Start from
   (\`kafka.tls\`, \`kafka.sasl\`) have one too: \`true\` turns the block on, \`false\` takes it out. A
   \`TAILMARK_\` variable that is no setting is an error, other than those below and the links that
   Kubernetes writes beside a Service named \`tailmark\` (\`TAILMARK_PORT_9464_TCP_ADDR\` and the like).
-- **Secrets** never show in output or errors, and have no flag. \`password_file\` and \`secret_file\` name a
-  file whose first line is the secret. Setting both the secret and its file in one place is an error;
-  of two places the one that wins for other keys wins here.
+- **Secrets** come from the environment or from files of their own, never from this file or a flag:
+  \`password_file\`, \`secret_file\` and \`url_file\` name a file whose first line is the secret. Setting both
+  the secret and its file in one place is an error; of two places the one that wins for other keys wins
+  here. No output shows one: see [security.md](security.md).
 - **Blocks** with nothing below them (\`kafka:\`) mean their defaults.
 `;
 
@@ -77,8 +78,11 @@ function webhookKeys({ node }: Setting): string {
   if (items?.type !== 'object') return '';
   const keys = Object.entries(propertiesOf(items)).map(([name, child]) => {
     const isRequired = items.required?.includes(name) === true;
+    const orFile = Object.hasOwn(propertiesOf(items), `${name}_file`)
+      ? `, or \`${name}_file\``
+      : '';
     const more = child.default === undefined ? '' : ` (default \`${String(child.default)}\`)`;
-    return `\`${name}\`${isRequired ? ' (required)' : more}: ${child.description}`;
+    return `\`${name}\`${isRequired ? ` (required${orFile})` : more}: ${child.description}`;
   });
   return ` ${keys.join(' ')}`;
 }

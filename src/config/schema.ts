@@ -8,8 +8,8 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-// `form`, `secret` and `duration` are metadata for messages and documents: what the text must look
-// like, whether it may be shown, and its range. See input-schema.ts.
+// `form`, `secret`, `inFile` and `duration` are metadata for messages and documents: what the text
+// must look like, whether it may be shown, and its range. See input-schema.ts.
 const topicName = z
   .string()
   .regex(/^[a-zA-Z0-9._-]{1,249}$/, 'must be a Kafka topic name: letters, digits, ".", "_", "-"')
@@ -21,6 +21,13 @@ const hostAndPort = z
 const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .meta({ form: 'an http or https URL' });
+/** Whether a URL carries a login: before its host, or in its query. */
+function holdsLogin(url: string): boolean {
+  if (!URL.canParse(url)) return url.includes('@');
+  const { username, password, searchParams } = new URL(url);
+  if (username !== '' || password !== '') return true;
+  return [...searchParams.keys()].some((name) => /user|pass|token|key|secret|auth/i.test(name));
+}
 const quantile = z.number().gt(0).lt(1);
 const distinct = (values: readonly unknown[]) => new Set(values).size === values.length;
 const retention = (text: string, what: string) =>
@@ -42,14 +49,36 @@ const tls = z
 
 const sasl = z
   .strictObject({
-    mechanism: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']).describe('SASL mechanism.'),
-    username: z.string().min(1).describe('User name.'),
+    mechanism: z
+      .enum(['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer'])
+      .describe('SASL mechanism.'),
+    username: z.string().min(1).optional().describe('User name; none with oauthbearer.'),
     password: z
       .string()
       .optional()
       .meta({ secret: true })
-      .describe('Password. Prefer password_file or the environment.'),
+      .describe('Password, from the environment.'),
     password_file: z.string().optional().describe('File whose first line is the password.'),
+    token_file: z
+      .string()
+      .optional()
+      .describe('oauthbearer: file that holds the token. Read anew for each login, as it rotates.'),
+  })
+  .superRefine((value, context) => {
+    const problem = (key: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [key], message });
+    if (value.mechanism === 'oauthbearer') {
+      if (value.token_file === undefined) problem('token_file', 'must be set with oauthbearer');
+      if (value.username !== undefined) problem('username', 'must not be set with oauthbearer');
+      const password = value.password_file === undefined ? 'password' : 'password_file';
+      if (value.password !== undefined) problem(password, 'must not be set with oauthbearer');
+      return;
+    }
+    if (value.username === undefined) problem('username', 'must be set');
+    if (value.token_file !== undefined) problem('token_file', 'must be set with oauthbearer only');
+    if (value.password === undefined && value.password_file === undefined) {
+      problem('password_file', 'must be set, or TAILMARK_KAFKA_SASL_PASSWORD');
+    }
   })
   .describe('SASL login.');
 
@@ -107,10 +136,7 @@ const source = z
 const clickhouse = z
   .strictObject({
     url: httpUrl
-      .refine(
-        (url) => !/\/\/[^/]*@/.test(url),
-        'must hold no login: username and password have keys',
-      )
+      .refine((url) => !holdsLogin(url), 'must hold no login: username and password have keys')
       .default('http://127.0.0.1:8123')
       .describe('Address of the HTTP interface.'),
     database: z
@@ -124,9 +150,11 @@ const clickhouse = z
       .string()
       .default('')
       .meta({ secret: true })
-      .describe('Password. Prefer password_file or the environment.'),
+      .describe('Password, from the environment.'),
     password_file: z.string().optional().describe('File whose first line is the password.'),
     ca_file: z.string().optional().describe('PEM file of the authority, for https.'),
+    cert_file: z.string().optional().describe('PEM file of the client certificate (mTLS).'),
+    key_file: z.string().optional().describe('PEM file of the client key (mTLS).'),
     request_timeout: duration({ minMs: second, maxMs: hour })
       .prefault('60s')
       .describe('Longest a single statement may take.'),
@@ -145,6 +173,10 @@ const clickhouse = z
       })
       .prefault({})
       .describe('How long rows are kept, by event time (chunk_rows: by arrival).'),
+  })
+  .refine((value) => (value.cert_file === undefined) === (value.key_file === undefined), {
+    path: ['cert_file'],
+    error: 'must be set together with key_file, or neither',
   })
   .prefault({})
   .describe('Where windows, the ledger and anomalies are stored.');
@@ -212,7 +244,19 @@ const limits = z
       .min(1024)
       .max(256 * 1024 * 1024)
       .default(16 * 1024 * 1024)
-      .describe('Longest message.'),
+      .describe('Longest message, and longest line of a file.'),
+    max_batch_bytes: z
+      .int()
+      .min(64 * 1024)
+      .max(1024 * 1024 * 1024)
+      .default(32 * 1024 * 1024)
+      .describe('Most bytes a compressed record batch may inflate to; a larger one is rejected.'),
+    max_dead_letters_per_second: z
+      .number()
+      .min(0)
+      .max(1_000_000)
+      .default(1_000)
+      .describe('Dead letters a process writes, ten seconds’ worth at once; the rest is counted.'),
     max_duration: duration({ minMs: second, maxMs: 30 * day })
       .prefault('1h')
       .describe('Longest duration of a stage or total.'),
@@ -285,8 +329,12 @@ const alert = z
       .array(
         z.strictObject({
           url: httpUrl
-            .meta({ secret: true })
+            .meta({ secret: true, inFile: true })
             .describe('Receives a POST per event. Never shown, as many hold a token.'),
+          url_file: z
+            .string()
+            .optional()
+            .describe('File whose first line is the url: for one that holds a token.'),
           timeout: duration({ minMs: 100, maxMs: minute })
             .prefault('5s')
             .describe('Longest wait for an answer.'),
@@ -294,7 +342,9 @@ const alert = z
             .string()
             .optional()
             .meta({ secret: true })
-            .describe('Signs requests (Standard Webhooks). Prefer secret_file.'),
+            .describe(
+              'Signs requests (Standard Webhooks). From the environment, or by secret_file.',
+            ),
           secret_file: z.string().optional().describe('File whose first line is the secret.'),
         }),
       )

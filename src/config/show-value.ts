@@ -1,4 +1,5 @@
 import { nodeAt, propertiesOf, type SchemaNode } from './input-schema.ts';
+import { maskLogin } from './mask-login.ts';
 
 const longest = 80;
 
@@ -15,7 +16,7 @@ export function showValue(value: unknown, path: readonly PropertyKey[]): string 
   const node = nodeAt(path);
   if (node === undefined || holdsSecret(node)) return '(hidden)';
   if (typeof value !== 'string') return String(value);
-  const text = JSON.stringify(value.replace(/\/\/[^/@\s]*@/, '//***@'));
+  const text = JSON.stringify(maskLogin(value));
   return text.length > longest ? `${text.slice(0, longest)}…"` : text;
 }
 

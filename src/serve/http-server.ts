@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exitCodes } from '../base/exit-codes.ts';
+import { knownSecrets } from '../base/known-secrets.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { OperatorError } from '../base/operator-error.ts';
 
@@ -32,7 +33,7 @@ export async function startHttpServer(
     const path = (request.url ?? '/').split('?', 1)[0];
     const answer = (status: number, type: string, body: string) => {
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
-      response.end(request.method === 'HEAD' ? undefined : body);
+      response.end(request.method === 'HEAD' ? undefined : knownSecrets.hide(body));
     };
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       answer(405, 'text/plain', 'GET only\n');

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { Agent } from 'node:https';
+import { rootCertificates } from 'node:tls';
 import { type ClickHouseClient, ClickHouseError, createClient } from '@clickhouse/client';
 import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
+import { tlsFailure } from '../base/tls-failure.ts';
 import type { Config } from '../config/schema.ts';
 
 export type { ClickHouseClient };
@@ -29,9 +32,23 @@ export function openClickHouse(
     request_timeout: config.request_timeout,
     keep_alive: { enabled: true, idle_socket_ttl: 2_000 },
     log: { LoggerClass: SilentLogger },
-    ...(config.ca_file === undefined ? {} : { tls: { ca_cert: readFileSync(config.ca_file) } }),
+    ...tlsOf(config),
     clickhouse_settings: { date_time_output_format: 'iso' },
   });
+}
+
+/** Without a password the certificate is the login; with one it only opens the connection. */
+function tlsOf({ ca_file, cert_file, key_file, password }: Config['clickhouse']) {
+  const ca = ca_file === undefined ? undefined : readFileSync(ca_file);
+  if (cert_file === undefined || key_file === undefined) {
+    return ca === undefined ? {} : { tls: { ca_cert: ca } };
+  }
+  const own = { cert: readFileSync(cert_file), key: readFileSync(key_file) };
+  if (password === '') {
+    return { tls: { ca_cert: ca ?? Buffer.from(rootCertificates.join('\n')), ...own } };
+  }
+  const trusted = ca === undefined ? {} : { ca };
+  return { http_agent: new Agent({ keepAlive: true, maxSockets: 10, ...trusted, ...own }) };
 }
 
 /** The client's own log lines are left out: what fails is thrown, and told once, by us. */
@@ -70,6 +87,21 @@ export function clickHouseError(
   if (error instanceof OperatorError) return error;
   const code = errorCodeOf(error);
   const detail = error instanceof Error ? firstLine(error.message) : String(error);
+  // Only a failure of the connection: an answer of ClickHouse may say anything.
+  const handshake = error instanceof ClickHouseError ? undefined : tlsProblem(error, code, config);
+  if (handshake !== undefined) {
+    return new OperatorError(
+      'TAILMARK_CLICKHOUSE_TLS',
+      `Cannot ${doing} as TLS to clickhouse.url must come about: ${handshake} (${config.url}: ${detail})`,
+      {
+        hint:
+          'See clickhouse.ca_file (the authority of the server), cert_file and key_file (our own ' +
+          'certificate), and whether clickhouse.url begins with http or https and has the right port.',
+        exitCode: exitCodes.config,
+        cause: error,
+      },
+    );
+  }
   if (unreachableCodes.has(code) || /Timeout error/.test(detail)) {
     return new OperatorError(
       'TAILMARK_CLICKHOUSE_UNREACHABLE',
@@ -105,6 +137,16 @@ export function clickHouseError(
     exitCode: exitCodes.unavailable,
     cause: error,
   });
+}
+
+/** Why TLS does not come about, on either side; undefined if that is not what is wrong. */
+function tlsProblem(
+  error: unknown,
+  code: string,
+  { url }: Config['clickhouse'],
+): string | undefined {
+  if (url.startsWith('https:')) return tlsFailure(error);
+  return code.startsWith('HPE_') ? 'the server does not speak HTTP without TLS there' : undefined;
 }
 
 /** The system's error code, or ClickHouse's error number, as text; '' if there is none. */

@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs';
-import kafkajs, { type KafkaConfig, type SASLOptions } from 'kafkajs';
-import { exitCodes } from '../base/exit-codes.ts';
+import kafkajs, { type KafkaConfig, type Mechanism, type SASLOptions } from 'kafkajs';
+import { type ExitCode, exitCodes } from '../base/exit-codes.ts';
+import { invariant } from '../base/invariant.ts';
+import { knownSecrets } from '../base/known-secrets.ts';
 import type { Logger } from '../base/log.ts';
-import { OperatorError } from '../base/operator-error.ts';
+import { type ErrorCode, OperatorError } from '../base/operator-error.ts';
+import { tlsFailure } from '../base/tls-failure.ts';
 import type { Config } from '../config/schema.ts';
 import { registerCompressionCodecs } from './compression.ts';
+import { oauthBearer } from './oauth-bearer.ts';
 
 const { Kafka, logLevel } = kafkajs;
 
@@ -47,59 +51,93 @@ function tlsOf(tls: NonNullable<Config['kafka']['tls']>) {
   };
 }
 
-function saslOf(sasl: NonNullable<Config['kafka']['sasl']>): SASLOptions {
-  return {
-    mechanism: sasl.mechanism as 'plain',
-    username: sasl.username,
-    password: sasl.password ?? '',
-  };
+function saslOf(sasl: NonNullable<Config['kafka']['sasl']>): SASLOptions | Mechanism {
+  const { mechanism, username = '', password = '', token_file } = sasl;
+  if (mechanism !== 'oauthbearer') return { mechanism: mechanism as 'plain', username, password };
+  invariant(token_file !== undefined, 'a login by token has no token_file');
+  return { mechanism, authenticationProvider: oauthBearer(token_file) };
 }
 
 /** Says what went wrong between us and Kafka, in the operator's terms. */
 export function kafkaError(error: unknown, doing: string, config: Config['kafka']): OperatorError {
-  if (error instanceof OperatorError) return error;
+  const known = operatorErrorIn(error);
+  if (known !== undefined) return known;
   const root = rootOf(error);
-  const detail = root.message.split('\n', 1)[0] ?? '';
+  const detail = knownSecrets.hide(root.message.split('\n', 1)[0] ?? '');
   const type = 'type' in root && typeof root.type === 'string' ? root.type : root.name;
   const brokers = config.brokers.join(', ');
+  const made = (code: ErrorCode, exitCode: ExitCode, message: string, hint: string) =>
+    new OperatorError(code, `Cannot ${doing}${message}`, { hint, exitCode, cause: error });
   if (/SASL|authentication/i.test(`${type} ${detail}`)) {
-    return new OperatorError(
+    return made(
       'TAILMARK_KAFKA_AUTH',
-      `Cannot ${doing} as Kafka must accept kafka.sasl: it answered "${detail}"`,
-      {
-        hint: 'Check kafka.sasl.mechanism, username and password_file (TAILMARK_KAFKA_SASL_PASSWORD).',
-        exitCode: exitCodes.config,
-        cause: error,
-      },
+      exitCodes.config,
+      ` as Kafka must accept kafka.sasl: it answered "${detail}"`,
+      authHint(config, type),
     );
   }
   if (type === 'UNKNOWN_TOPIC_OR_PARTITION') {
-    return new OperatorError(
+    return made(
       'TAILMARK_KAFKA_TOPIC_MISSING',
-      `Cannot ${doing} as the topic must exist: ${detail}`,
-      {
-        hint: 'Create it, or correct kafka.topics.',
-        exitCode: exitCodes.unavailable,
-        cause: error,
-      },
+      exitCodes.unavailable,
+      ` as the topic must exist: ${detail}`,
+      'Create it, or correct kafka.topics.',
+    );
+  }
+  const handshake = config.tls === undefined ? undefined : tlsFailure(root);
+  if (handshake !== undefined) {
+    return made(
+      'TAILMARK_KAFKA_TLS',
+      exitCodes.config,
+      ` as TLS to kafka.brokers must come about: ${handshake} (${brokers}: ${withoutOpenSsl(detail)})`,
+      'See kafka.tls: ca_file names the authority of the brokers, cert_file and key_file our own ' +
+        'certificate, server_name the name to expect. Leave kafka.tls out for a port without TLS.',
     );
   }
   if (/Connection|Broker|ECONN|ENOTFOUND|timeout/i.test(`${root.name} ${detail}`)) {
-    return new OperatorError(
+    return made(
       'TAILMARK_KAFKA_UNREACHABLE',
-      `Cannot ${doing} as a broker must answer at kafka.brokers: it is ${brokers} (${detail})`,
-      {
-        hint: 'Start Kafka (`tailmark up` runs one here) or set kafka.brokers or TAILMARK_KAFKA_BROKERS.',
-        exitCode: exitCodes.unavailable,
-        cause: error,
-      },
+      exitCodes.unavailable,
+      ` as a broker must answer at kafka.brokers: it is ${brokers} (${detail})`,
+      unreachableHint(config, detail),
     );
   }
-  return new OperatorError('TAILMARK_KAFKA_FAILED', `Cannot ${doing}: ${detail}`, {
-    hint: `Kafka answered ${type}; the brokers' logs have more.`,
-    exitCode: exitCodes.unavailable,
-    cause: error,
-  });
+  return made(
+    'TAILMARK_KAFKA_FAILED',
+    exitCodes.unavailable,
+    `: ${detail}`,
+    `Kafka answered ${type}; the brokers' logs have more.`,
+  );
+}
+
+function authHint({ sasl }: Config['kafka'], type: string): string {
+  if (sasl === undefined) return 'The listener wants a login: set kafka.sasl.';
+  if (type === 'ILLEGAL_SASL_STATE') return 'The listener takes no login: leave kafka.sasl out.';
+  return sasl.mechanism === 'oauthbearer'
+    ? 'Look at the token in kafka.sasl.token_file: its expiry, audience and issuer must be what the brokers want.'
+    : 'Check kafka.sasl.mechanism, username and password_file (TAILMARK_KAFKA_SASL_PASSWORD).';
+}
+
+/** A broker hangs up without a word on whoever speaks another protocol than its listener. */
+function unreachableHint({ tls, sasl }: Config['kafka'], detail: string): string {
+  if (/closed|ECONNRESET|socket hang up/i.test(detail)) {
+    const wants = [
+      ...(tls === undefined ? ['TLS (kafka.tls)'] : ['a client certificate (kafka.tls.cert_file)']),
+      ...(sasl === undefined ? ['a login (kafka.sasl)'] : []),
+    ];
+    return `It hung up, as a listener does that wants ${wants.join(' or ')}.`;
+  }
+  return 'Start Kafka (`tailmark up` runs one here) or set kafka.brokers or TAILMARK_KAFKA_BROKERS.';
+}
+
+/** OpenSSL's lines name its functions and source files; what went wrong is one part of them. */
+function withoutOpenSsl(detail: string): string {
+  return /error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/i.exec(detail)?.[1] ?? detail;
+}
+
+function operatorErrorIn(error: unknown): OperatorError | undefined {
+  if (error instanceof OperatorError) return error;
+  return error instanceof Error ? operatorErrorIn(error.cause) : undefined;
 }
 
 /** The innermost cause: kafkajs wraps what happened in what it did about it. */

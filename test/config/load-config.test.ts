@@ -239,7 +239,7 @@ describe('loadConfig secrets', () => {
     expect(higher.config.clickhouse.password).toBe('env');
     expect(higher.config.clickhouse.password_file).toBeUndefined();
     const reverse = load({
-      files: { ...files, 'tailmark.yaml': 'clickhouse: {password: file}' },
+      files: { ...files, 'tailmark.yaml': 'clickhouse: {password_file: /run/absent}' },
       env: { TAILMARK_CLICKHOUSE_PASSWORD_FILE: '/run/password' },
     });
     expect(reverse.config.clickhouse.password).toBe('first line');
