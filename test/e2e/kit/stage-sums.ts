@@ -2,13 +2,17 @@ import type { ClickHouseClient } from '../../../src/sink/clickhouse.ts';
 import type { Resolution } from '../../../src/sink/read-tails.ts';
 import type { StageSums } from './truth.ts';
 
-/** Requests and microseconds by stage, as a table of windows has them. Stages by name. */
+/**
+ * Requests and microseconds by stage, as a table of windows has them. Stages by name. Each stored
+ * row is rounded to the integer that it stands for before they are added, so that no sum is too
+ * large to be exact.
+ */
 export async function stageSums(
   client: ClickHouseClient,
   resolution: Resolution,
 ): Promise<StageSums> {
   const result = await client.query({
-    query: `SELECT stage, sum(requests) AS n, round(sum(sum_ms) * 1000) AS us
+    query: `SELECT stage, sum(requests) AS n, sum(toInt64(round(sum_ms * 1000))) AS us
             FROM {table:Identifier} GROUP BY stage ORDER BY stage`,
     query_params: { table: `latency_${resolution}` },
     format: 'JSONEachRow',

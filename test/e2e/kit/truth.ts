@@ -1,3 +1,5 @@
+import { StageTally } from './stage-tally.ts';
+
 /** Requests of a stage, and the sum of their durations in microseconds. */
 export interface StageSum {
   readonly requests: number;
@@ -19,21 +21,7 @@ export interface CountedEvent {
  * the total too, given or summed, unless the event is partial. Stages by name.
  */
 export function truthOf(events: Iterable<CountedEvent>): StageSums {
-  const sums = new Map<string, { requests: number; sumUs: number }>();
-  const add = (stage: string, ms: number) => {
-    const sum = sums.get(stage) ?? { requests: 0, sumUs: 0 };
-    sum.requests++;
-    sum.sumUs += Math.round(ms * 1000);
-    sums.set(stage, sum);
-  };
-  for (const { total_ms, partial = false, stages_ms = {} } of events) {
-    let sumMs = 0;
-    for (const [stage, ms] of Object.entries(stages_ms)) {
-      add(stage, ms);
-      sumMs += ms;
-    }
-    if (total_ms !== undefined) add('total', total_ms);
-    else if (!partial) add('total', sumMs);
-  }
-  return Object.fromEntries([...sums].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const tally = new StageTally();
+  for (const event of events) tally.add(event);
+  return tally.sums();
 }

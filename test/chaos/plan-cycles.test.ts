@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { faultKinds } from './fault-kinds.ts';
+import { planCycles } from './plan-cycles.ts';
+
+const times = (plan: readonly string[]) =>
+  faultKinds.map((kind) => plan.filter((planned) => planned === kind).length);
+
+describe('planCycles', () => {
+  it('plans as many cycles as told', () => {
+    expect([0, 1, 8, 100].map((cycles) => planCycles('a', cycles).length)).toEqual([0, 1, 8, 100]);
+  });
+
+  it('has each kind once in a round', () => {
+    expect(times(planCycles('a', faultKinds.length))).toEqual(faultKinds.map(() => 1));
+    const plan = times(planCycles('a', 100));
+    expect(Math.max(...plan) - Math.min(...plan)).toBe(1);
+  });
+
+  it('is the same for the same seed, and another for another', () => {
+    expect(planCycles('a', 100)).toEqual(planCycles('a', 100));
+    expect(planCycles('a', 100)).not.toEqual(planCycles('b', 100));
+  });
+
+  it('begins the same however long it is', () => {
+    expect(planCycles('a', 100).slice(0, 20)).toEqual(planCycles('a', 20));
+  });
+});
