@@ -1,11 +1,13 @@
 import { configSchema } from '../src/config/schema.ts';
 import { benchEvents } from '../src/generate/bench-events.ts';
+import { chunkSettingsOf } from '../src/ingest/chunk-settings.ts';
 import { OpenChunk } from '../src/ingest/open-chunk.ts';
 import { RowBinaryWriter } from '../src/sink/row-binary-writer.ts';
 
 const config = configSchema.parse({});
 const writer = new RowBinaryWriter();
-const chunk = new OpenChunk({ config, groupId: 'bench', writer }, 'bench', 0);
+const context = { config, groupId: 'bench', writer };
+const chunk = new OpenChunk(context, chunkSettingsOf(config), 'bench', 0);
 const count = 300_000;
 const per = Number(process.argv[2] ?? 1);
 const messages = [...benchEvents({ seed: 1, count, eventsPerMessage: per })];
@@ -18,7 +20,7 @@ for (let round = 0; round < 5; round++) {
     chunk.take({ offset: i, timestampMs: 0, value: messages[i] as Buffer });
   const t1 = process.cpuUsage(t0);
   const t2 = process.cpuUsage();
-  const { chunk: sealed, letters } = chunk.seal();
+  const { chunk: sealed, letters } = chunk.seal(Date.now());
   const t3 = process.cpuUsage(t2);
   const ms = (t1.user + t1.system) / 1000;
   process.stderr.write(

@@ -1,9 +1,12 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 
-/** Time, as far as the work of a process depends on it; a test passes a clock of its own. */
-export interface Clock {
-  /** Wall clock, epoch milliseconds: may jump. */
+/** Milliseconds since the Unix epoch, as read by whoever is told the time: may jump. */
+export interface WallClock {
   nowMs(): number;
+}
+
+/** Time, as far as the work of a process depends on it; a test passes a clock of its own. */
+export interface Clock extends WallClock {
   /** Milliseconds since some moment: never goes back, whatever is done to the wall clock. */
   elapsedMs(): number;
   sleep(ms: number): Promise<void>;
@@ -13,7 +16,7 @@ export interface Clock {
   every(ms: number, action: () => void): () => void;
 }
 
-/** This machine's clock. */
+/** The machine's own clock. Only shells use it: the core is told the time. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   elapsedMs: () => performance.now(),

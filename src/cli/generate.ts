@@ -1,5 +1,5 @@
 import type { Command as Commander } from 'commander';
-import { type Clock, systemClock } from '../base/clock.ts';
+import { type WallClock, systemClock } from '../base/clock.ts';
 import { type ExitCode, exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { sleep } from '../base/sleep.ts';
@@ -27,7 +27,7 @@ import { openFile, openStdout, openTopic } from './traffic-target.ts';
 export interface TrafficCommandParts {
   readonly openKafka: OpenKafka;
   /** @default {systemClock} */
-  readonly clock?: Clock;
+  readonly clock?: WallClock;
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 

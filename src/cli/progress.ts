@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../base/clock.ts';
+import { type WallClock, systemClock } from '../base/clock.ts';
 import { colorsOf } from './colors.ts';
 import type { Io } from './io.ts';
 
@@ -6,7 +6,7 @@ export interface ProgressOptions {
   readonly label: string;
   /** What `update` counts up to; undefined or infinite if nobody knows. */
   readonly total: number | undefined;
-  readonly clock?: Clock;
+  readonly clock?: WallClock;
 }
 
 export interface Progress {
@@ -38,7 +38,7 @@ function createBar(
   io: Pick<Io, 'err' | 'env'>,
   label: string,
   total: number | undefined,
-  clock: Clock,
+  clock: WallClock,
 ): Progress {
   const { dim } = colorsOf({ color: !io.env.NO_COLOR });
   let drawnMs = Number.NEGATIVE_INFINITY;

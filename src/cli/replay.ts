@@ -2,7 +2,7 @@ import { createReadStream, type ReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
 import type { Command as Commander } from 'commander';
-import { type Clock, systemClock } from '../base/clock.ts';
+import { type WallClock, systemClock } from '../base/clock.ts';
 import { type ExitCode, exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { sleep } from '../base/sleep.ts';
@@ -162,7 +162,7 @@ async function* timedLines(
 }
 
 /** What to add to every `ts` so that the greatest of the trace is now: a pass over the file. */
-async function shiftToNow(trace: Trace, io: Io, clock: Clock): Promise<number> {
+async function shiftToNow(trace: Trace, io: Io, clock: WallClock): Promise<number> {
   let lastMs = Number.NEGATIVE_INFINITY;
   const progress = createProgress(io, {
     label: 'Looking for the last event',

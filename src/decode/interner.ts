@@ -1,3 +1,7 @@
+const FEWEST_SLOTS = 1024;
+/** A larger table is given back when it is cleared: it had been filled by a flood. */
+const KEPT_SLOTS = 1 << 17;
+
 /**
  * Gives each distinct string a small id, straight from its bytes: the hot path compares and keys
  * by id and makes no string. Id 0 is the empty string. Ids stay valid until `clear`.
@@ -6,8 +10,8 @@
  */
 export class Interner {
   readonly #capacity: number;
-  #slots = new Int32Array(1024).fill(-1);
-  #hashes = new Int32Array(512);
+  #slots = new Int32Array(FEWEST_SLOTS);
+  #hashes = new Int32Array(FEWEST_SLOTS / 2);
   #bytes: Buffer[] = [];
   #texts: string[] = [];
 
@@ -24,8 +28,11 @@ export class Interner {
 
   /** Forgets every string but the empty one. */
   clear(): void {
-    this.#slots = new Int32Array(1024).fill(-1);
-    this.#hashes = new Int32Array(512);
+    if (this.#slots.length > KEPT_SLOTS) {
+      this.#slots = new Int32Array(FEWEST_SLOTS);
+      this.#hashes = new Int32Array(FEWEST_SLOTS / 2);
+    }
+    this.#slots.fill(-1);
     this.#bytes = [];
     this.#texts = [];
     this.#add(Buffer.alloc(0), hashOf(Buffer.alloc(0), 0, 0));

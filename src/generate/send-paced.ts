@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { WallClock } from '../base/clock.ts';
 import type { OutgoingMessage } from '../source/publisher.ts';
 import { MessagePacker } from './message-packer.ts';
 
@@ -27,7 +27,7 @@ export interface SendPacedOptions {
   readonly send: (messages: readonly OutgoingMessage[]) => Promise<void>;
   readonly perMessage: number;
   readonly pace: Pace;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   /** Resolves after `ms`, or as soon as the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Stops before the next line; what was taken is still sent. */

@@ -1,58 +1,112 @@
+import { z } from 'zod';
+import { dimensions } from '../base/dimensions.ts';
 import { exitCodes } from '../base/exit-codes.ts';
+import { facets } from '../base/facets.ts';
 import { OperatorError } from '../base/operator-error.ts';
+import type { LedgerEntry } from '../sink/chunk.ts';
+import type { ChunkSettings } from './chunk-settings.ts';
+
+/** What the ledger will say of a chunk, but for its range. */
+export type ChunkFigures = Omit<
+  LedgerEntry,
+  'groupId' | 'topic' | 'partition' | 'startOffset' | 'endOffset'
+>;
 
 /**
- * What is committed beside an offset, as the offset's metadata (Kafka's limit: 4,096 bytes).
- * With `intent` the offset is the start of a chunk whose storing has begun and may have happened:
- * whoever takes the partition over reads exactly up to `endOffset` first, with the same clock, and
- * stores that under the same token.
+ * The chunk that begins at the committed offset is being stored, and may be stored by now. Whoever
+ * takes the partition over makes the same chunk of the same records by this.
  */
+export interface Intent {
+  readonly endOffset: number;
+  /** The clock by which the chunk's events were judged. */
+  readonly nowMs: number;
+  readonly settings: ChunkSettings;
+  readonly figures: ChunkFigures;
+}
+
+/** What is committed beside an offset, as its metadata (Kafka's limit: 4,096 bytes). */
 export interface CommitNote {
   /** Event time the partition had reached at the offset; undefined before its first event. */
   readonly watermarkMs: number | undefined;
-  readonly intent: { readonly endOffset: number; readonly nowMs: number } | undefined;
+  readonly intent: Intent | undefined;
 }
 
 const MAGIC = 'tailmark/1';
 
-/** The note as text. */
-export function encodeNote(note: CommitNote): string {
-  return JSON.stringify({
-    v: MAGIC,
-    wm: note.watermarkMs,
-    ...(note.intent === undefined ? {} : { end: note.intent.endOffset, now: note.intent.nowMs }),
-  });
+const count = z.int().min(0);
+const intentSchema: z.ZodType<Intent> = z.object({
+  endOffset: count,
+  nowMs: z.number(),
+  settings: z.object({
+    dimensions: z.array(z.enum(dimensions)),
+    facets: z.array(z.enum(facets)),
+    allowedLatenessMs: z.number(),
+    maxFutureMs: z.number(),
+    graceMs: z.number(),
+    maxCells: count,
+    maxMessageBytes: count,
+    maxDurationMs: z.number(),
+    maxDimensionBytes: count,
+  }),
+  figures: z.object({
+    firstTimestampMs: z.number(),
+    lastTimestampMs: z.number(),
+    watermarkMs: z
+      .number()
+      .nullable()
+      .transform((ms) => ms ?? Number.NEGATIVE_INFINITY),
+    records: count,
+    consumed: count,
+    aggregated: count,
+    rejected: count,
+    late: count,
+    overflow: count,
+    lateMerged: count,
+    rows: z.object({
+      rowCount: count,
+      samples: count,
+      windowMinMs: z.number(),
+      windowMaxMs: z.number(),
+    }),
+  }),
+});
+const noteSchema = z.object({
+  v: z.string(),
+  watermarkMs: z.number().optional(),
+  intent: intentSchema.optional(),
+});
+
+/** The note as text. A watermark before the first event is left out, as JSON has no infinity. */
+export function encodeNote({ watermarkMs, intent }: CommitNote): string {
+  return JSON.stringify({ v: MAGIC, watermarkMs, intent });
 }
 
 /**
  * The note of a commit, or undefined where the metadata is none of ours (or empty).
  *
- * @throws OperatorError when another version of tailmark wrote it: what it says of a chunk that is
- *   being stored cannot be read, and passing over it could count that chunk twice.
+ * @throws OperatorError when it is ours and cannot be read: another version of tailmark wrote it.
+ *   What it says of a chunk that is being stored would be passed over, and the chunk counted twice.
  */
 export function decodeNote(metadata: string): CommitNote | undefined {
+  if (!metadata.startsWith('{"v":"tailmark/')) return undefined;
   let parsed: unknown;
   try {
     parsed = JSON.parse(metadata);
   } catch {
-    return undefined;
+    throw unreadable(metadata);
   }
-  if (typeof parsed !== 'object' || parsed === null || !('v' in parsed)) return undefined;
-  if (parsed.v !== MAGIC) return refuseOtherVersion(parsed.v);
-  const watermarkMs = 'wm' in parsed && typeof parsed.wm === 'number' ? parsed.wm : undefined;
-  if (!('end' in parsed) || !('now' in parsed)) return { watermarkMs, intent: undefined };
-  const { end, now } = parsed;
-  if (typeof end !== 'number' || !Number.isSafeInteger(end) || typeof now !== 'number') {
-    return undefined;
-  }
-  return { watermarkMs, intent: { endOffset: end, nowMs: now } };
+  const { success, data } = noteSchema.safeParse(parsed);
+  if (!success || data.v !== MAGIC) throw unreadable(metadata);
+  return { watermarkMs: data.watermarkMs, intent: data.intent };
 }
 
-function refuseOtherVersion(magic: unknown): undefined {
-  if (typeof magic !== 'string' || !magic.startsWith('tailmark/')) return undefined;
-  throw new OperatorError(
+function unreadable(metadata: string): OperatorError {
+  const version = metadata.slice(6, metadata.indexOf('"', 6));
+  return new OperatorError(
     'TAILMARK_COMMIT_VERSION',
-    `Cannot take over a partition as its commit must be of ${MAGIC}: it is of ${magic}`,
+    version === MAGIC
+      ? `Cannot take over a partition as its commit must be whole: it is ${metadata}`
+      : `Cannot take over a partition as its commit must be of ${MAGIC}: it is of ${version}`,
     {
       hint: 'Run the version that wrote it until nothing is pending, or a newer one.',
       exitCode: exitCodes.config,

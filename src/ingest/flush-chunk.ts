@@ -1,12 +1,13 @@
+import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
-import type { Chunk } from '../sink/chunk.ts';
+import type { Chunk, LedgerEntry } from '../sink/chunk.ts';
 import type { ChunkStore } from '../sink/chunk-store.ts';
-import { errorCodeOf } from '../sink/clickhouse.ts';
 import type { Publisher } from '../source/publisher.ts';
-import { type Claim, ClaimLostError } from '../source/source.ts';
-import { encodeNote } from './commit-note.ts';
+import type { Claim } from '../source/source.ts';
+import { encodeNote, type Intent } from './commit-note.ts';
 import { type DeadLetter, deadLetterMessage } from './dead-letter.ts';
+import { persist } from './persist.ts';
 
 /** What a flush needs of the world. */
 export interface FlushContext {
@@ -14,13 +15,22 @@ export interface FlushContext {
   /** undefined where dead letters have no topic to go to (a file); they are logged and counted. */
   readonly publisher: Publisher | undefined;
   readonly deadLetterSuffix: string;
-  readonly sleep: (ms: number) => Promise<void>;
+  readonly clock: Clock;
+  /** So long after the broker last took us for the partition's reader, it may be another's. */
+  readonly guardMs: number;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
-const FIRST_RETRY_MS = 100;
-const LAST_RETRY_MS = 5_000;
+/** How a chunk was begun. */
+export interface Begun {
+  /** Event time before the chunk, for whoever reads it again. */
+  readonly watermarkBeforeMs: number;
+  readonly intent: Intent;
+  /** Whether the intent is a predecessor's, who may have got to any step. */
+  readonly inherited: boolean;
+}
+
 const LETTERS_AT_ONCE = 500;
 
 /**
@@ -31,80 +41,61 @@ const LETTERS_AT_ONCE = 500;
  *
  * Every step may be done again to no further effect, so one that fails, or whose outcome is
  * unknown, is simply done again, with the same bytes and token, until it holds or the claim is
- * lost.
+ * lost. Before an insert that may have happened already, the tables are asked.
  *
- * @param watermarkBeforeMs event time before the chunk, for whoever reads it again.
- * @param inherited whether the intent is a predecessor's, who may have got to any step.
  * @throws ClaimLostError when the partition is somebody else's by now.
  */
 export async function flushChunk(
   claim: Claim,
   chunk: Chunk,
   letters: readonly DeadLetter[],
-  begun: {
-    readonly watermarkBeforeMs: number;
-    readonly nowMs: number;
-    readonly inherited: boolean;
-  },
+  begun: Begun,
   context: FlushContext,
 ): Promise<void> {
-  const { store } = context;
-  const intent = encodeNote({
-    watermarkMs: finite(begun.watermarkBeforeMs),
-    intent: { endOffset: chunk.endOffset, nowMs: begun.nowMs },
-  });
+  const { store, clock } = context;
+  const { intent, watermarkBeforeMs } = begun;
+  const note = encodeNote({ watermarkMs: finite(watermarkBeforeMs), intent });
   const done = encodeNote({ watermarkMs: finite(chunk.watermarkMs), intent: undefined });
   const step = (name: string, action: () => Promise<void>) =>
     persist(name, claim, chunk, action, context);
 
-  await step('commit the intent', () => claim.commit(chunk.startOffset, intent));
-  let recorded = false;
-  if (begun.inherited) {
-    await step('look into the ledger', async () => {
-      recorded = await store.isRecorded(chunk);
-    });
-  }
+  let confirmedMs = 0;
+  const commitIntent = async () => {
+    const askedMs = clock.elapsedMs();
+    await claim.commit(chunk.startOffset, note);
+    confirmedMs = askedMs;
+  };
+  /** A process that was stopped for long asks again before it sends what may be another's. */
+  const confirm = async () => {
+    if (clock.elapsedMs() - confirmedMs > context.guardMs) await commitIntent();
+  };
+  let entry: LedgerEntry = chunk;
+  let isRecorded = false;
+  let isInDoubt = begun.inherited;
+  const insert = async () => {
+    if (isInDoubt) {
+      const state = await store.look(chunk, intent.nowMs);
+      isRecorded = state.isRecorded;
+      // What landed is what its sender made of the records, some of which may be gone by now.
+      if (state.isLanded) entry = { ...chunk, ...intent.figures };
+      if (isRecorded || (state.isLanded && !state.isRemembered)) return;
+    }
+    isInDoubt = true;
+    await confirm();
+    await store.insert(chunk);
+  };
+  const record = async () => {
+    await confirm();
+    await store.record(entry);
+  };
+
+  await step('commit the intent', commitIntent);
   await Promise.all([
-    recorded ? undefined : step('insert rows', () => store.insert(chunk)),
+    step('insert rows', insert),
     step('write dead letters', () => publishLetters(letters, context)),
   ]);
-  if (!recorded) await step('write the ledger', () => store.record(chunk));
+  if (!isRecorded) await step('write the ledger', record);
   await step('commit the end', () => claim.commit(chunk.endOffset, done));
-}
-
-/** Does a step until it holds. */
-async function persist(
-  name: string,
-  claim: Claim,
-  chunk: Chunk,
-  action: () => Promise<void>,
-  context: FlushContext,
-): Promise<void> {
-  for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)) {
-    if (claim.isLost) throw new ClaimLostError(`${claim.topic}/${claim.partition}`);
-    try {
-      await action();
-      return;
-    } catch (error) {
-      if (error instanceof ClaimLostError) throw error;
-      const code = errorCodeOf(error);
-      context.metrics.sinkErrors.inc({ code: code === '' ? 'unknown' : code });
-      context.log.warn(
-        {
-          step: name,
-          topic: chunk.topic,
-          partition: chunk.partition,
-          start_offset: chunk.startOffset,
-          end_offset: chunk.endOffset,
-          code,
-          err: error instanceof Error ? error.message : String(error),
-          retry_ms: retryMs,
-        },
-        'a step of storing a chunk failed and is done again',
-      );
-      await context.sleep(retryMs);
-    }
-  }
 }
 
 async function publishLetters(

@@ -1,14 +1,22 @@
 import { hostname } from 'node:os';
-import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
+import { type Clock, systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config/schema.ts';
 import type { ChunkStore } from '../sink/chunk-store.ts';
 import { RowBinaryWriter } from '../sink/row-binary-writer.ts';
 import type { Publisher } from '../source/publisher.ts';
 import type { RecordBatch } from '../source/record.ts';
-import { type Claim, ClaimLostError, type Source, type SourceHandler } from '../source/source.ts';
+import {
+  type Claim,
+  ClaimLostError,
+  type FoundPartition,
+  type Source,
+  type SourceHandler,
+} from '../source/source.ts';
 import { type PartitionContext, PartitionIngest } from './partition-ingest.ts';
+import { type Place, placePartition } from './place-partition.ts';
 
 export interface IngesterOptions {
   readonly config: Config;
@@ -17,6 +25,8 @@ export interface IngesterOptions {
   readonly publisher: Publisher | undefined;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** @default {systemClock} */
+  readonly clock?: Clock;
 }
 
 /** How this process calls itself in the ledger. */
@@ -38,10 +48,10 @@ export class Ingester implements SourceHandler {
   /** Rejects when a chunk cannot be stored for a reason of our own. */
   readonly failed: Promise<never>;
   #fail: (error: unknown) => void = () => undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #stopTicking: () => void = () => undefined;
 
   constructor(options: IngesterOptions) {
-    const { config, source, store, publisher, log, metrics } = options;
+    const { config, source, store, publisher, log, metrics, clock = systemClock } = options;
     this.#options = options;
     this.#context = {
       config,
@@ -50,9 +60,8 @@ export class Ingester implements SourceHandler {
       store,
       publisher,
       deadLetterSuffix: config.kafka.dead_letter_suffix,
-      sleep: (ms) => sleep(ms),
-      breathe: () => breathe(),
-      nowMs: () => Date.now(),
+      clock,
+      guardMs: config.kafka.session_timeout / 2,
       onFailure: (error) => this.#fail(error),
       log,
       metrics,
@@ -68,15 +77,21 @@ export class Ingester implements SourceHandler {
     const { config, source } = this.#options;
     await source.start(this);
     const intervalMs = config.ingest.flush_interval;
-    this.#timer = setInterval(() => this.#tick(intervalMs), Math.min(250, intervalMs / 4));
+    const tick = () => this.#tick(intervalMs);
+    this.#stopTicking = this.#context.clock.every(Math.min(250, intervalMs / 4), tick);
+  }
+
+  async onClaimed(claim: Claim, found: FoundPartition): Promise<number> {
+    const place = await this.#placeOf(claim, found);
+    if (!claim.isLost) {
+      this.#partitions.set(claim, new PartitionIngest(claim, place, this.#context));
+    }
+    return place.readOffset;
   }
 
   async onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {
-    let partition = this.#partitions.get(claim);
-    if (partition === undefined) {
-      partition = new PartitionIngest(claim, this.#context);
-      this.#partitions.set(claim, partition);
-    }
+    const partition = this.#partitions.get(claim);
+    if (partition === undefined) throw new ClaimLostError(`${claim.topic}/${claim.partition}`);
     await partition.onBatch(batch, keepAlive);
   }
 
@@ -86,13 +101,12 @@ export class Ingester implements SourceHandler {
 
   /** Why chunks do not get stored, if they do not. */
   problems(): string[] {
-    const nowMs = this.#context.nowMs();
     const stuck = [...this.#partitions.values()].filter(
-      (partition) => partition.storingMs(nowMs) > STORING_MS_TOLERATED,
+      (partition) => partition.storingMs() > STORING_MS_TOLERATED,
     );
     return stuck.map((partition) => {
       const { topic, partition: number } = partition.claim;
-      const seconds = Math.round(partition.storingMs(nowMs) / 1000);
+      const seconds = Math.round(partition.storingMs() / 1000);
       return `ingest: a chunk of ${topic}/${number} has not been stored for ${seconds} s`;
     });
   }
@@ -101,7 +115,7 @@ export class Ingester implements SourceHandler {
   async drain(): Promise<void> {
     const { source, log } = this.#options;
     source.quiesce();
-    clearInterval(this.#timer);
+    this.#stopTicking();
     const outcomes = await Promise.allSettled(
       [...this.#partitions.values()].map((partition) => partition.drain()),
     );
@@ -114,8 +128,37 @@ export class Ingester implements SourceHandler {
 
   /** Gives the partitions back without storing: whoever takes them reads the rest again. */
   async abandon(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#stopTicking();
     await this.#options.source.stop();
+  }
+
+  /** A commit of another version ends the process: nobody else here could read it either. */
+  async #placeOf(claim: Claim, found: FoundPartition): Promise<Place> {
+    const { config, source, store, log } = this.#options;
+    const startFrom = config.kafka.start_from;
+    let place: Place;
+    try {
+      place = await placePartition(claim, found, { groupId: source.groupId, startFrom, store });
+    } catch (error) {
+      if (error instanceof OperatorError) this.#fail(error);
+      throw error;
+    }
+    const { topic, partition } = claim;
+    const { reason, startOffset, intent, lostOffsets } = place;
+    log[lostOffsets > 0 ? 'error' : 'info'](
+      {
+        topic,
+        partition,
+        reason,
+        offset: startOffset,
+        ...(intent === undefined ? {} : { pending_until: intent.endOffset }),
+        ...(lostOffsets > 0 ? { lost_offsets: lostOffsets } : {}),
+      },
+      lostOffsets > 0
+        ? 'partition taken; retention has removed what was not read'
+        : 'partition taken',
+    );
+    return place;
   }
 
   #tick(intervalMs: number): void {

@@ -8,8 +8,10 @@ import type { Chunk } from '../sink/chunk.ts';
 import { encodeChunk } from '../sink/encode-chunk.ts';
 import type { RowBinaryWriter } from '../sink/row-binary-writer.ts';
 import type { SourceRecord } from '../source/record.ts';
+import type { RefusedRecord } from '../source/refused-record.ts';
 import { ChunkAccumulator } from '../window/chunk-accumulator.ts';
 import { outcomes } from '../window/outcome.ts';
+import type { ChunkSettings } from './chunk-settings.ts';
 import { type DeadLetter, deadLetterBytes } from './dead-letter.ts';
 
 /** What all chunks of a process share. */
@@ -22,15 +24,20 @@ export interface ChunkContext {
 /**
  * The chunk of a partition that is being filled: records in; out of it, when sealed, one block of
  * rows with its ledger figures, and the dead letters of what was not counted.
+ *
+ * What comes out is a function of the records, the settings and what `begin` is given, and of
+ * nothing else: names are told apart anew in every chunk. So whoever makes it again makes the same.
  */
 export class OpenChunk implements DecodeSink {
   readonly #context: ChunkContext;
-  #stages = new Interner(limits.stageNames);
-  #values = new Interner(limits.internedValues);
-  #decoder: MessageDecoder;
-  #accumulator: ChunkAccumulator;
+  readonly settings: ChunkSettings;
+  readonly #stages = new Interner(limits.stageNames);
+  readonly #values = new Interner(limits.internedValues);
+  readonly #decoder: MessageDecoder;
+  readonly #accumulator: ChunkAccumulator;
   readonly #topic: string;
   readonly #partition: number;
+  #watermarkBeforeMs = Number.NEGATIVE_INFINITY;
   #startOffset = 0;
   #nextOffset = 0;
   #firstTimestampMs = 0;
@@ -42,18 +49,22 @@ export class OpenChunk implements DecodeSink {
   #record: SourceRecord = { offset: 0, timestampMs: 0, value: null };
   #index = 0;
 
-  constructor(context: ChunkContext, topic: string, partition: number) {
+  constructor(context: ChunkContext, settings: ChunkSettings, topic: string, partition: number) {
     this.#context = context;
+    this.settings = settings;
     this.#topic = topic;
     this.#partition = partition;
-    this.#decoder = this.#newDecoder();
-    this.#accumulator = this.#newAccumulator();
+    const names = { stages: this.#stages, values: this.#values };
+    this.#decoder = new MessageDecoder({ ...settings, ...names });
+    this.#accumulator = new ChunkAccumulator({ ...settings, ...names });
   }
 
   /** Starts over at an offset; see ChunkAccumulator.begin. */
   begin(startOffset: number, watermarkMs: number, nowMs: number): void {
-    if (this.#values.size > limits.internedValues / 2) this.#forgetNames();
+    this.#stages.clear();
+    this.#values.clear();
     this.#accumulator.begin(watermarkMs, nowMs);
+    this.#watermarkBeforeMs = watermarkMs;
     this.#startOffset = startOffset;
     this.#nextOffset = startOffset;
     this.#firstTimestampMs = 0;
@@ -106,7 +117,10 @@ export class OpenChunk implements DecodeSink {
     this.#records++;
     this.#record = record;
     this.#index = 0;
-    this.#consumed += this.#decoder.decode(record.value, this);
+    this.#consumed +=
+      record.refused === undefined
+        ? this.#decoder.decode(record.value, this)
+        : this.#refuse(record.value, record.refused);
     this.#nextOffset = record.offset + 1;
   }
 
@@ -135,8 +149,11 @@ export class OpenChunk implements DecodeSink {
    *
    * Future events count as rejected in the ledger, where consumed = aggregated + rejected + late +
    * overflow holds exactly.
+   *
+   * @param sealedMs the clock: the partition has not come further than that, whatever one producer
+   *   with a fast clock says.
    */
-  seal(): { readonly chunk: Chunk; readonly letters: readonly DeadLetter[] } {
+  seal(sealedMs: number): { readonly chunk: Chunk; readonly letters: readonly DeadLetter[] } {
     const { groupId, writer } = this.#context;
     const { aggregated, late, overflow, lateMerged } = this.#accumulator.counts;
     const origin = {
@@ -152,7 +169,10 @@ export class OpenChunk implements DecodeSink {
         endOffset: this.#nextOffset,
         firstTimestampMs: this.#firstTimestampMs,
         lastTimestampMs: this.#lastTimestampMs,
-        watermarkMs: this.#accumulator.watermarkMs,
+        watermarkMs: Math.max(
+          this.#watermarkBeforeMs,
+          Math.min(this.#accumulator.watermarkMs, sealedMs),
+        ),
         records: this.#records,
         consumed: this.#consumed,
         aggregated,
@@ -165,40 +185,20 @@ export class OpenChunk implements DecodeSink {
     };
   }
 
-  /** Starts the names anew when a flood of values has filled them: ids hold within a chunk only. */
-  #forgetNames(): void {
-    this.#stages = new Interner(limits.stageNames);
-    this.#values = new Interner(limits.internedValues);
-    this.#decoder = this.#newDecoder();
-    this.#accumulator = this.#newAccumulator();
+  /** A record that its source has not read, or not whole: one event that is rejected. */
+  #refuse(value: Buffer | null, refused: RefusedRecord): number {
+    this.#bury(0, refused.reason, refused.detail, 0, value?.length ?? 0, refused.originalBytes);
+    return 1;
   }
 
-  #newDecoder(): MessageDecoder {
-    const { limits: bounds } = this.#context.config;
-    return new MessageDecoder({
-      stages: this.#stages,
-      values: this.#values,
-      maxMessageBytes: bounds.max_message_bytes,
-      maxDurationMs: bounds.max_duration,
-      maxDimensionBytes: bounds.max_dimension_bytes,
-    });
-  }
-
-  #newAccumulator(): ChunkAccumulator {
-    const { windows, limits: bounds } = this.#context.config;
-    return new ChunkAccumulator({
-      dimensions: windows.dimensions,
-      facets: windows.facets,
-      maxCells: bounds.max_series,
-      allowedLatenessMs: windows.allowed_lateness,
-      maxFutureMs: windows.max_future,
-      graceMs: windows.grace,
-      stages: this.#stages,
-      values: this.#values,
-    });
-  }
-
-  #bury(index: number, reason: RejectReason, detail: string, start: number, end: number): void {
+  #bury(
+    index: number,
+    reason: RejectReason,
+    detail: string,
+    start: number,
+    end: number,
+    originalBytes = end - start,
+  ): void {
     const bytes = deadLetterBytes(this.#record.value, start, end);
     this.#letterBytes += bytes?.length ?? 0;
     this.#letters.push({
@@ -209,7 +209,7 @@ export class OpenChunk implements DecodeSink {
       reason,
       detail,
       bytes,
-      originalBytes: end - start,
+      originalBytes,
     });
   }
 }

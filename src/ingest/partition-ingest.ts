@@ -1,19 +1,19 @@
 import { invariant } from '../base/invariant.ts';
-import type { Chunk } from '../sink/chunk.ts';
+import { type Chunk, chunkToken } from '../sink/chunk.ts';
 import type { RecordBatch } from '../source/record.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
-import { type CommitNote, decodeNote } from './commit-note.ts';
+import { chunkSettingsOf } from './chunk-settings.ts';
+import { encodeNote, type Intent } from './commit-note.ts';
 import type { DeadLetter } from './dead-letter.ts';
-import { type FlushContext, flushChunk } from './flush-chunk.ts';
+import { type Begun, type FlushContext, flushChunk } from './flush-chunk.ts';
 import { type ChunkContext, OpenChunk } from './open-chunk.ts';
+import { persist } from './persist.ts';
+import type { Place } from './place-partition.ts';
 
 /** What a partition's ingest needs of the world. */
 export interface PartitionContext extends ChunkContext, FlushContext {
-  readonly nowMs: () => number;
   /** A chunk could not be stored for a reason that doing it again does not mend. */
   readonly onFailure: (error: unknown) => void;
-  /** Gives the event loop a turn: timers, sockets, signals. */
-  readonly breathe: () => Promise<void>;
 }
 
 /** Records decoded before the event loop gets a turn: about 5 ms of work. */
@@ -28,23 +28,29 @@ const KEEP_ALIVE_MS = 500;
 export class PartitionIngest {
   readonly claim: Claim;
   readonly #context: PartitionContext;
-  readonly #open: OpenChunk;
-  /** Where an inherited intent ends: the chunk must be sealed exactly there. */
-  #boundary: number | undefined;
-  #inherited = false;
+  readonly #place: Place;
+  #isPlaceKept: boolean;
+  #open: OpenChunk;
+  /** A predecessor's chunk, while it is being made again: it must be sealed exactly at its end. */
+  #inherited: Intent | undefined;
   #watermarkBeforeMs = Number.NEGATIVE_INFINITY;
   #openedMs = 0;
-  #ready = false;
   #draining = false;
   #flushing: Promise<void> | undefined;
   #flushingSinceMs = 0;
   #failure: unknown;
   lagMessages = 0;
 
-  constructor(claim: Claim, context: PartitionContext) {
+  constructor(claim: Claim, place: Place, context: PartitionContext) {
+    const { intent, startOffset, watermarkMs = Number.NEGATIVE_INFINITY } = place;
+    const settings = intent?.settings ?? chunkSettingsOf(context.config);
     this.claim = claim;
+    this.#place = place;
+    this.#isPlaceKept = !place.isFleeting;
     this.#context = context;
-    this.#open = new OpenChunk(context, claim.topic, claim.partition);
+    this.#open = new OpenChunk(context, settings, claim.topic, claim.partition);
+    this.#inherited = intent;
+    this.#begin(startOffset, watermarkMs, intent?.nowMs ?? context.clock.nowMs());
   }
 
   get watermarkMs(): number {
@@ -56,14 +62,15 @@ export class PartitionIngest {
   }
 
   /** How long the chunk that is being stored has been; 0 while none is. */
-  storingMs(nowMs: number): number {
-    return this.#flushing === undefined ? 0 : nowMs - this.#flushingSinceMs;
+  storingMs(): number {
+    if (this.#flushing === undefined) return 0;
+    return this.#context.clock.elapsedMs() - this.#flushingSinceMs;
   }
 
   /** Takes a batch; resolves when it is in a chunk (not: when that is stored). */
   async onBatch(batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {
-    if (!this.#ready) await this.#takeOver(batch, keepAlive);
     const { records } = batch;
+    if (!this.#isPlaceKept) await this.#keepPlace();
     for (let from = 0; from < records.length; ) {
       this.#check();
       if (this.#draining) return;
@@ -74,42 +81,41 @@ export class PartitionIngest {
         this.seal();
       }
       await keepAlive();
-      await this.#context.breathe();
+      await this.#context.clock.breathe();
     }
-    if (this.#boundary === undefined) this.#open.extendTo(batch.nextOffset);
+    if (this.#inherited === undefined) this.#open.extendTo(batch.nextOffset);
     this.lagMessages = Math.max(0, batch.highWatermark - batch.nextOffset);
   }
 
   /** Seals the open chunk if it is due and the one before it is stored. */
   sealIfDue(intervalMs: number): void {
-    if (!this.#ready || this.#boundary !== undefined || this.#flushing !== undefined) return;
-    if (this.#context.nowMs() - this.#openedMs >= intervalMs) this.seal();
+    if (this.#inherited !== undefined || this.#flushing !== undefined) return;
+    if (this.#context.clock.elapsedMs() - this.#openedMs >= intervalMs) this.seal();
   }
 
   /** Seals what is open and begins to store it. The chunk before it must be stored. */
   seal(): void {
     // After a chunk that could not be stored, a commit further on would leave it out for good.
-    if (!this.#ready || this.#failure !== undefined) return;
-    if (this.#open.records === 0) {
-      this.#passOver();
+    if (this.#failure !== undefined) return;
+    if (this.#open.records === 0 && this.#inherited === undefined) {
+      this.#openedMs = this.#context.clock.elapsedMs();
       return;
     }
     invariant(this.#flushing === undefined, 'a chunk is sealed while another is being stored');
-    const { chunk, letters } = this.#open.seal();
-    const begun = {
-      watermarkBeforeMs: this.#watermarkBeforeMs,
-      nowMs: this.#open.nowMs,
-      inherited: this.#inherited,
-    };
-    this.#boundary = undefined;
-    this.#inherited = false;
-    this.#begin(chunk.endOffset, chunk.watermarkMs, this.#context.nowMs());
-    const startedMs = this.#context.nowMs();
+    const { clock } = this.#context;
+    const { chunk: sealed, letters } = this.#open.seal(clock.nowMs());
+    const chunk = this.#asBegun(sealed);
+    const begun = this.#begunWith(chunk);
+    if (begun.inherited) this.#useOwnSettings();
+    // Where the log does not reach back to the chunk's end, the ledger is to show the gap.
+    const nextOffset = Math.max(chunk.endOffset, begun.inherited ? this.#place.readOffset : 0);
+    this.#begin(nextOffset, chunk.watermarkMs, clock.nowMs());
+    const startedMs = clock.elapsedMs();
     this.#flushingSinceMs = startedMs;
     this.#flushing = flushChunk(this.claim, chunk, letters, begun, this.#context)
       .then(() => {
         this.#count(chunk, letters);
-        this.#context.metrics.chunkFlushSeconds.observe((this.#context.nowMs() - startedMs) / 1000);
+        this.#context.metrics.chunkFlushSeconds.observe((clock.elapsedMs() - startedMs) / 1000);
       })
       .catch((error: unknown) => {
         this.#failure = error;
@@ -118,29 +124,6 @@ export class PartitionIngest {
       .finally(() => {
         this.#flushing = undefined;
       });
-  }
-
-  /**
-   * There is nothing to store. An inherited range in which no record is left (compaction, retention)
-   * is given up, as nobody can tell any more what of it is stored: its ledger row is there if its
-   * predecessor came that far, else the ledger shows the gap.
-   */
-  #passOver(): void {
-    this.#openedMs = this.#context.nowMs();
-    const boundary = this.#boundary;
-    if (boundary === undefined) return;
-    this.#context.log.error(
-      {
-        topic: this.claim.topic,
-        partition: this.claim.partition,
-        start_offset: this.#open.startOffset,
-        end_offset: boundary,
-      },
-      'a chunk that a predecessor began has no record left and is given up',
-    );
-    this.#boundary = undefined;
-    this.#inherited = false;
-    this.#begin(boundary, this.#watermarkBeforeMs, this.#context.nowMs());
   }
 
   /**
@@ -153,94 +136,101 @@ export class PartitionIngest {
     await this.#flushing;
     this.#check();
     // A range that a predecessor began is left to whoever reads all of it.
-    if (this.#boundary === undefined) this.seal();
+    if (this.#inherited === undefined) this.seal();
     await this.#flushing;
     this.#check();
   }
 
-  /** A note of another version ends the process: nobody else here could read it either. */
-  #noteOf(metadata: string): CommitNote | undefined {
-    try {
-      return decodeNote(metadata);
-    } catch (error) {
-      this.#context.onFailure(error);
-      throw error;
-    }
+  /** A chunk made again goes by its predecessor's name, also where some records are gone by now. */
+  #asBegun(chunk: Chunk): Chunk {
+    if (this.#inherited === undefined) return chunk;
+    const { figures } = this.#inherited;
+    const { firstTimestampMs, lastTimestampMs, watermarkMs } = figures;
+    const differs = figures.records !== chunk.records || figures.consumed !== chunk.consumed;
+    this.#context.log[differs ? 'warn' : 'info'](
+      { token: chunkToken(chunk), records: chunk.records, records_before: figures.records },
+      differs
+        ? 'a chunk that a predecessor began had records that are gone by now'
+        : 'a chunk that a predecessor began is made again',
+    );
+    return { ...chunk, firstTimestampMs, lastTimestampMs, watermarkMs };
   }
 
-  /** Reads where to begin: at the committed offset, and up to a predecessor's intent first. */
-  async #takeOver(batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {
-    const committed = await this.claim.committed();
-    await keepAlive();
-    const note = this.#noteOf(committed.metadata);
-    const first = batch.records[0]?.offset ?? batch.nextOffset;
-    const start = committed.offset ?? first;
-    if (batch.fetchOffset > start) {
-      // Reading goes on where a lost claim had stopped; what that one held must be read again.
-      this.claim.rewind(start);
-      this.#check();
+  #begunWith(chunk: Chunk): Begun {
+    const watermarkBeforeMs = this.#watermarkBeforeMs;
+    if (this.#inherited !== undefined) {
+      return { watermarkBeforeMs, intent: this.#inherited, inherited: true };
     }
-    const intent = note?.intent;
-    const watermarkMs = note?.watermarkMs ?? Number.NEGATIVE_INFINITY;
-    const pending = intent !== undefined && intent.endOffset > start;
-    if (pending) {
-      this.#boundary = intent.endOffset;
-      this.#inherited = true;
-    }
-    this.#begin(start, watermarkMs, pending ? intent.nowMs : this.#context.nowMs());
-    this.#ready = true;
-    this.#context.log.info(
-      {
-        topic: this.claim.topic,
-        partition: this.claim.partition,
-        offset: start,
-        ...(pending ? { pending_until: intent.endOffset } : {}),
+    const { groupId, topic, partition, startOffset, endOffset, rows, ...figures } = chunk;
+    const { bytes, ...shape } = rows;
+    return {
+      watermarkBeforeMs,
+      inherited: false,
+      intent: {
+        endOffset,
+        nowMs: this.#open.nowMs,
+        settings: this.#open.settings,
+        figures: { ...figures, rows: shape },
       },
-      'partition taken',
-    );
+    };
+  }
+
+  /** The predecessor's chunk is done with: from here on chunks are made as configured. */
+  #useOwnSettings(): void {
+    const { topic, partition } = this.claim;
+    const settings = chunkSettingsOf(this.#context.config);
+    this.#inherited = undefined;
+    this.#open = new OpenChunk(this.#context, settings, topic, partition);
+  }
+
+  /** Commits where the group begins, so that whoever comes next begins there as well. */
+  async #keepPlace(): Promise<void> {
+    const { startOffset } = this.#place;
+    const note = encodeNote({ watermarkMs: undefined, intent: undefined });
+    const range = { startOffset, endOffset: startOffset };
+    const commit = () => this.claim.commit(startOffset, note);
+    await persist('commit the beginning', this.claim, range, commit, this.#context);
+    this.#isPlaceKept = true;
   }
 
   #begin(startOffset: number, watermarkMs: number, nowMs: number): void {
     this.#watermarkBeforeMs = watermarkMs;
-    this.#openedMs = this.#context.nowMs();
+    this.#openedMs = this.#context.clock.elapsedMs();
     this.#open.begin(startOffset, watermarkMs, nowMs);
   }
 
   /** Puts records into the open chunk, up to a boundary or its size; returns the next index. */
   #fill(batch: RecordBatch, from: number): number {
     const { records } = batch;
+    const boundary = this.#inherited?.endOffset;
     const end = Math.min(records.length, from + RECORDS_AT_ONCE);
     let at = from;
     for (; at < end; at++) {
       const record = records[at];
       if (record === undefined || record.offset < this.#open.nextOffset) continue;
-      if (this.#boundary !== undefined && record.offset >= this.#boundary) {
-        this.#open.extendTo(this.#boundary);
-        break;
+      if (boundary !== undefined && record.offset >= boundary) {
+        this.#open.extendTo(boundary);
+        return at;
       }
       this.#open.take(record);
-      if (this.#open.isFull && this.#boundary === undefined) return at + 1;
+      if (boundary === undefined && this.#open.isFull) return at + 1;
     }
-    if (
-      this.#boundary !== undefined &&
-      at === records.length &&
-      batch.nextOffset >= this.#boundary
-    ) {
-      this.#open.extendTo(this.#boundary);
+    if (boundary !== undefined && at === records.length && batch.nextOffset >= boundary) {
+      this.#open.extendTo(boundary);
     }
     return at;
   }
 
   /** An inherited range ends exactly where its intent says; any other when it is large enough. */
   #mustSeal(): boolean {
-    if (this.#boundary !== undefined) return this.#open.nextOffset >= this.#boundary;
+    if (this.#inherited !== undefined) return this.#open.nextOffset >= this.#inherited.endOffset;
     return this.#open.isFull;
   }
 
   /** Waits for the chunk before, and keeps the claim alive meanwhile. */
   async #whileStoring(keepAlive: () => Promise<void>): Promise<void> {
     while (this.#flushing !== undefined) {
-      await Promise.race([this.#flushing, this.#context.sleep(KEEP_ALIVE_MS)]);
+      await Promise.race([this.#flushing, this.#context.clock.sleep(KEEP_ALIVE_MS)]);
       await keepAlive();
       this.#check();
     }

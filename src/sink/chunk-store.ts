@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { type Chunk, chunkToken } from './chunk.ts';
+import { type Chunk, chunkToken, type LedgerEntry } from './chunk.ts';
 import { chunkColumns } from './encode-chunk.ts';
+import { readQuery } from './read-query.ts';
 
 const insertRows = `INSERT INTO chunk_rows (${chunkColumns.join(', ')}) FORMAT RowBinary`;
 
@@ -18,15 +19,40 @@ const insertSettings = {
   max_partitions_per_insert_block: '0',
 } as const;
 
+/** What a look at the tables says of a chunk whose fate is in doubt. */
+export interface ChunkState {
+  /** The ledger has it, so every table has it. */
+  readonly isRecorded: boolean;
+  /** Its rows have landed; each table behind may have them or not. */
+  readonly isLanded: boolean;
+  /** Sending it again fills what is missing, and no more: its token cannot be forgotten yet. */
+  readonly isRemembered: boolean;
+}
+
+/** Where a partition's ledger ends. */
+export interface LedgerEnd {
+  readonly endOffset: number;
+  /** Timestamp of the last record that is stored. */
+  readonly lastTimestampMs: number;
+  readonly watermarkMs: number;
+}
+
 /** Where chunks and their ledger are kept. */
 export interface ChunkStore {
-  /** Stores a chunk's rows. Sending the same chunk again changes nothing. */
+  /** Stores a chunk's rows. Sending the same chunk again changes nothing while it is remembered. */
   insert(chunk: Chunk): Promise<void>;
   /** Writes the ledger row, which says that the chunk is stored in every table. */
-  record(chunk: Chunk): Promise<void>;
-  /** Whether the ledger has a chunk that starts at this offset with a record of this time. */
-  isRecorded(chunk: Chunk): Promise<boolean>;
+  record(entry: LedgerEntry): Promise<void>;
+  /** What is stored of a chunk that was begun at `sinceMs` or later. */
+  look(entry: LedgerEntry, sinceMs: number): Promise<ChunkState>;
+  /** undefined where nothing of the partition is stored. */
+  ledgerEnd(groupId: string, topic: string, partition: number): Promise<LedgerEnd | undefined>;
+  /** When the group stored its first chunk of a topic; undefined if it has none. */
+  groupBeginMs(groupId: string, topic: string): Promise<number | undefined>;
 }
+
+/** A process' clock may be this far ahead of the server's. */
+const CLOCK_SKEW_MS = 600_000;
 
 /** Chunks in ClickHouse: steps 3 and 4 of the protocol in docs/exactly-once.md. */
 export class ClickHouseChunkStore implements ChunkStore {
@@ -51,7 +77,7 @@ export class ClickHouseChunkStore implements ChunkStore {
     }
   }
 
-  async record(chunk: Chunk): Promise<void> {
+  async record(chunk: LedgerEntry): Promise<void> {
     await this.#client.insert({
       table: 'flushes',
       format: 'JSONEachRow',
@@ -88,25 +114,54 @@ export class ClickHouseChunkStore implements ChunkStore {
     });
   }
 
-  async isRecorded(chunk: Chunk): Promise<boolean> {
+  async look(entry: LedgerEntry, sinceMs: number): Promise<ChunkState> {
+    const { groupId, topic, partition, startOffset, endOffset, firstTimestampMs } = entry;
+    const [row] = await this.#rows('chunk_state', {
+      groupId,
+      topic,
+      partition,
+      startOffset,
+      endOffset,
+      firstTimestampMs,
+      sinceMs: Math.max(0, sinceMs - CLOCK_SKEW_MS),
+    });
+    return {
+      isRecorded: Number(row?.ledger_rows) > 0,
+      isLanded: Number(row?.landed_rows) > 0,
+      // Half of the window, as chunks that are being stored are not in the ledger yet.
+      isRemembered: Number(row?.chunks_since) * 2 < Number(row?.tokens_kept),
+    };
+  }
+
+  async ledgerEnd(
+    groupId: string,
+    topic: string,
+    partition: number,
+  ): Promise<LedgerEnd | undefined> {
+    const [row] = await this.#rows('ledger_end', { groupId, topic, partition });
+    if (row === undefined) return undefined;
+    return {
+      endOffset: Number(row.end_offset),
+      lastTimestampMs: Number(row.last_ms),
+      watermarkMs: Number(row.watermark_ms),
+    };
+  }
+
+  async groupBeginMs(groupId: string, topic: string): Promise<number | undefined> {
+    const [row] = await this.#rows('group_begin', { groupId, topic });
+    return row === undefined ? undefined : Number(row.first_ms);
+  }
+
+  async #rows(
+    query: string,
+    params: Record<string, unknown>,
+  ): Promise<Record<string, string | number>[]> {
     const result = await this.#client.query({
-      query: `SELECT count() AS found FROM flushes
-              WHERE group_id = {groupId:String} AND topic = {topic:String}
-                AND partition = {partition:UInt32} AND start_offset = {startOffset:UInt64}
-                AND end_offset = {endOffset:UInt64}
-                AND first_timestamp = fromUnixTimestamp64Milli({firstTimestampMs:Int64})`,
-      query_params: {
-        groupId: chunk.groupId,
-        topic: chunk.topic,
-        partition: chunk.partition,
-        startOffset: chunk.startOffset,
-        endOffset: chunk.endOffset,
-        firstTimestampMs: chunk.firstTimestampMs,
-      },
+      query: readQuery(query),
+      query_params: params,
       format: 'JSONEachRow',
     });
-    const rows = await result.json<{ found: string | number }>();
-    return Number(rows[0]?.found ?? 0) > 0;
+    return result.json<Record<string, string | number>>();
   }
 }
 

@@ -23,11 +23,14 @@ export interface Chunk {
   readonly rows: EncodedChunk;
 }
 
+/** What the ledger says of a chunk: all of it but the rows themselves. */
+export type LedgerEntry = Omit<Chunk, 'rows'> & { readonly rows: Omit<EncodedChunk, 'bytes'> };
+
 /**
  * Names a chunk for ClickHouse's deduplication: the same records always give the same token. The
  * timestamps tell a topic made anew, which starts at offset 0 again, from the one before.
  */
-export function chunkToken(chunk: Chunk): string {
+export function chunkToken(chunk: LedgerEntry): string {
   const { groupId, topic, partition, startOffset, endOffset } = chunk;
   const times = `${chunk.firstTimestampMs}-${chunk.lastTimestampMs}`;
   return `${groupId}/${topic}/${partition}/${startOffset}-${endOffset}/${times}`;

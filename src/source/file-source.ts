@@ -2,10 +2,17 @@ import { createReadStream, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { exitCodes } from '../base/exit-codes.ts';
-import { invariant } from '../base/invariant.ts';
+import { limits } from '../base/limits.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { SourceRecord } from './record.ts';
-import { type Claim, ClaimLostError, type Source, type SourceHandler } from './source.ts';
+import type { RefusedRecord } from './refused-record.ts';
+import {
+  type Claim,
+  ClaimLostError,
+  type FoundPartition,
+  type Source,
+  type SourceHandler,
+} from './source.ts';
 
 export interface FileSourceOptions {
   /** A path, gzipped if it ends in `.gz`; undefined reads `stdin`. */
@@ -13,10 +20,14 @@ export interface FileSourceOptions {
   readonly stdin: NodeJS.ReadableStream;
   /** When this run began: a file read twice is two imports, each counted. */
   readonly startedMs: number;
+  /** Longer lines are rejected, and not kept. @default {16 MiB} */
+  readonly maxLineBytes?: number;
 }
 
-/** Lines handed out together. */
+/** Lines, and bytes of them, handed out together. */
 const BATCH_LINES = 4_096;
+const BATCH_BYTES = 8 * 1024 * 1024;
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 /**
  * NDJSON from a file or standard input: one partition, a line a record, offsets are line numbers.
@@ -75,20 +86,27 @@ export class FileSource implements Source {
   }
 
   async #read(stream: AsyncIterable<Buffer>, handler: SourceHandler): Promise<void> {
+    await handler.onClaimed(this.#claim, nothingFound);
     let records: SourceRecord[] = [];
     let offset = 0;
+    let bytes = 0;
     const handOut = async () => {
       const fetchOffset = records[0]?.offset ?? offset;
       const batch = { fetchOffset, records, nextOffset: offset, highWatermark: offset };
       records = [];
+      bytes = 0;
       const { topic, partition } = this.#claim;
       await handler.onBatch(this.#claim, { topic, partition, ...batch }, async () => undefined);
     };
-    for await (const line of linesOf(readable(stream, this.#options.path ?? 'standard input'))) {
+    const { path = 'standard input', maxLineBytes = MAX_LINE_BYTES, startedMs } = this.#options;
+    for await (const { value, originalBytes } of linesOf(readable(stream, path), maxLineBytes)) {
       if (this.#quiet) return;
-      records.push({ offset, timestampMs: this.#options.startedMs, value: line });
+      const record = { offset, timestampMs: startedMs, value };
+      const isWhole = value.length === originalBytes;
+      records.push(isWhole ? record : { ...record, refused: tooLong(originalBytes, maxLineBytes) });
       offset++;
-      if (records.length >= BATCH_LINES) await handOut();
+      bytes += value.length;
+      if (records.length >= BATCH_LINES || bytes >= BATCH_BYTES) await handOut();
     }
     if (records.length > 0 && !this.#quiet) await handOut();
   }
@@ -103,27 +121,79 @@ async function* readable(stream: AsyncIterable<Buffer>, name: string): AsyncGene
   }
 }
 
-/** Lines without their ends; empty lines are left out. A last line needs no end. */
-async function* linesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let rest: Buffer[] = [];
+/** A line, or the beginning of one that is too long. */
+interface Line {
+  readonly value: Buffer;
+  readonly originalBytes: number;
+}
+
+/**
+ * Lines without their ends; empty lines are left out. A last line needs no end. Of a line that is
+ * too long only what a dead letter carries is kept: a file without line ends takes no memory.
+ */
+async function* linesOf(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Line> {
+  const rest = new LineParts(maxBytes);
   for await (const part of stream) {
     const bytes = Buffer.isBuffer(part) ? part : Buffer.from(part);
     let start = 0;
     for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
-      rest.push(bytes.subarray(start, end));
-      const line = withoutReturn(rest.length === 1 ? (rest[0] as Buffer) : Buffer.concat(rest));
-      rest = [];
+      rest.add(bytes.subarray(start, end));
+      const line = rest.take();
       start = end + 1;
-      if (line.length > 0) yield line;
+      if (line.originalBytes > 0) yield line;
     }
-    if (start < bytes.length) rest.push(bytes.subarray(start));
+    if (start < bytes.length) rest.add(bytes.subarray(start));
   }
-  const last = withoutReturn(Buffer.concat(rest));
-  if (last.length > 0) yield last;
+  const last = rest.take();
+  if (last.originalBytes > 0) yield last;
 }
 
-function withoutReturn(line: Buffer): Buffer {
-  return line[line.length - 1] === 13 ? line.subarray(0, -1) : line;
+/** The parts of a line in the making. */
+class LineParts {
+  readonly #maxBytes: number;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  #endsInReturn = false;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  add(part: Buffer): void {
+    if (part.length === 0) return;
+    this.#bytes += part.length;
+    this.#endsInReturn = part[part.length - 1] === 13;
+    if (this.#bytes <= this.#maxBytes + 1) this.#parts.push(part);
+    else if (this.#bytes - part.length <= this.#maxBytes + 1) this.#cut(part);
+  }
+
+  /** The line, without the carriage return that it may end in; the next one begins. */
+  take(): Line {
+    const originalBytes = this.#bytes - (this.#endsInReturn ? 1 : 0);
+    if (originalBytes > this.#maxBytes) this.#cut(Buffer.alloc(0));
+    const [first] = this.#parts;
+    const all =
+      this.#parts.length === 1 && first !== undefined ? first : Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.#bytes = 0;
+    this.#endsInReturn = false;
+    return { value: all.subarray(0, originalBytes), originalBytes };
+  }
+
+  /** Keeps a copy of the beginning, and nothing that holds on to the rest. */
+  #cut(more: Buffer): void {
+    const keptBytes = Math.min(limits.deadLetterBytes, this.#maxBytes);
+    this.#parts = [Buffer.from(Buffer.concat([...this.#parts, more]).subarray(0, keptBytes))];
+  }
+}
+
+function tooLong(bytes: number, maxBytes: number): RefusedRecord {
+  const rule = `at most ${maxBytes} bytes (limits.max_message_bytes)`;
+  return {
+    reason: 'message_too_large',
+    detail: `The line must have ${rule}: it has ${bytes}`,
+    originalBytes: bytes,
+  };
 }
 
 function unreadable(path: string, error: unknown): OperatorError {
@@ -135,6 +205,14 @@ function unreadable(path: string, error: unknown): OperatorError {
   });
 }
 
+/** Nothing of a file is committed, and nobody knows how long it is. */
+const nothingFound: FoundPartition = {
+  committed: { offset: undefined, metadata: '' },
+  startOffset: 0,
+  endOffset: 0,
+  firstOffsetAt: async () => 0,
+};
+
 class FileClaim implements Claim {
   readonly topic: string;
   readonly partition = 0;
@@ -144,15 +222,7 @@ class FileClaim implements Claim {
     this.topic = topic;
   }
 
-  async committed() {
-    return { offset: undefined, metadata: '' };
-  }
-
   async commit(): Promise<void> {
     if (this.isLost) throw new ClaimLostError(this.topic);
-  }
-
-  rewind(): void {
-    invariant(false, 'a file has no committed offset to go back to');
   }
 }

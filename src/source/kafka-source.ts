@@ -2,64 +2,68 @@ import kafkajs, {
   type Admin,
   type Consumer,
   type EachBatchPayload,
+  type Kafka,
   type PartitionAssigner,
 } from 'kafkajs';
+import { type Clock, systemClock } from '../base/clock.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import type { Logger } from '../base/log.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config/schema.ts';
+import { KafkaClaim } from './kafka-claim.ts';
 import { createKafkaClient, kafkaError } from './kafka-client.ts';
-import { requireTopics } from './kafka-topics.ts';
+import { findPartitions } from './kafka-found-partitions.ts';
 import type { SourceRecord } from './record.ts';
-import { RewindMemory } from './rewind-memory.ts';
-import {
-  type Claim,
-  ClaimLostError,
-  type CommittedOffset,
-  type Source,
-  type SourceHandler,
-} from './source.ts';
+import { ClaimLostError, type Source, type SourceHandler } from './source.ts';
+import { refusalOf } from './substitute-records.ts';
 
 const { PartitionAssigners } = kafkajs;
 
-/** Broker answers that mean the partition is, or is about to be, somebody else's. */
-const fencedTypes = new Set([
-  'ILLEGAL_GENERATION',
-  'UNKNOWN_MEMBER_ID',
-  'REBALANCE_IN_PROGRESS',
-  'FENCED_INSTANCE_ID',
-]);
-
 /** Partitions whose batches are handled at once, at most. */
 const MAX_CONCURRENT_PARTITIONS = 64;
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 5_000;
+
+export interface KafkaSourceOptions {
+  readonly log?: Logger | undefined;
+  /** @default {createKafkaClient(config)} */
+  readonly kafka?: Pick<Kafka, 'admin' | 'consumer'>;
+  /** @default {systemClock} */
+  readonly clock?: Clock;
+}
 
 /**
- * Kafka through a consumer group.
+ * Kafka through a consumer group. kafkajs is kept from deciding what is ours to decide:
  *
- * kafkajs commits on behalf of whichever generation it is in when the request leaves, and retries
- * a failed commit in the next one, so a late commit could pass under a generation that has given
- * the partition away. Hence two measures: commits go through the batch's own committer, which
- * sends once and tells what happened; and claims are lost as soon as a join begins (kafkajs asks
- * the assigner for its protocol then), before kafkajs takes up the new generation.
+ * - **Where a partition begins.** kafkajs caches committed offsets over generations, and where an
+ *   offset is out of range it commits another over it. So every partition is paused when the group
+ *   gives it to us, looked up, placed by the handler, and only then read. Where reading does not go
+ *   on at the offset it should, the partition is placed anew.
+ * - **Who may commit.** kafkajs commits on behalf of whichever generation it is in when the request
+ *   leaves, and retries a failed commit in the next one, so a late commit could pass although the
+ *   partition has been given away. So commits go through the batch's own committer, which sends
+ *   once and tells what happened; and claims are lost as soon as a join begins (kafkajs asks the
+ *   assigner for its protocol then), before kafkajs takes up the new generation.
  */
 export class KafkaSource implements Source {
   readonly groupId: string;
   readonly done: Promise<void>;
   readonly #config: Config['kafka'];
   readonly #log: Logger | undefined;
+  readonly #clock: Clock;
   readonly #consumer: Consumer;
   readonly #admin: Admin;
   readonly #claims = new Map<string, KafkaClaim>();
-  readonly #rewinds = new RewindMemory();
   #handler: SourceHandler | undefined;
   #quiet = false;
   #fail: (error: Error) => void = () => undefined;
 
-  constructor(config: Config['kafka'], log?: Logger) {
+  constructor(config: Config['kafka'], options: KafkaSourceOptions = {}) {
+    const { log, kafka = createKafkaClient(config, { log }), clock = systemClock } = options;
     this.#config = config;
     this.#log = log;
+    this.#clock = clock;
     this.groupId = config.group_id;
-    const kafka = createKafkaClient(config, { log });
     this.#admin = kafka.admin();
     this.#consumer = kafka.consumer({
       groupId: config.group_id,
@@ -70,6 +74,7 @@ export class KafkaSource implements Source {
       maxBytes: Math.max(10 * 1024 * 1024, config.max_bytes_per_partition * 4),
       minBytes: 1,
       maxWaitTimeInMs: 250,
+      metadataMaxAge: 30_000,
       allowAutoTopicCreation: false,
       partitionAssigners: [this.#assigner()],
     });
@@ -81,16 +86,16 @@ export class KafkaSource implements Source {
 
   async start(handler: SourceHandler): Promise<void> {
     this.#handler = handler;
-    await requireTopics(this.#config, this.#config.topics);
     try {
       await this.#admin.connect();
       await this.#consumer.connect();
-      await this.#consumer.subscribe({
-        topics: this.#config.topics,
-        fromBeginning: this.#config.start_from === 'earliest',
-      });
+      // Of no consequence but for an offset out of range, before the partition is placed anew.
+      await this.#consumer.subscribe({ topics: this.#config.topics, fromBeginning: true });
       this.#consumer.on('consumer.crash', ({ payload }) =>
         this.#onCrash(payload.error, payload.restart),
+      );
+      this.#consumer.on('consumer.group_join', ({ payload }) =>
+        this.#onJoined(payload.memberAssignment),
       );
       await this.#consumer.run({
         autoCommit: false,
@@ -114,44 +119,82 @@ export class KafkaSource implements Source {
     await this.#admin.disconnect().catch(() => undefined);
   }
 
-  async #onBatch(payload: EachBatchPayload): Promise<void> {
-    const handler = this.#handler;
-    const { batch, heartbeat, resolveOffset, commitOffsetsIfNecessary } = payload;
-    if (this.#quiet) payload.pause();
-    if (this.#quiet || handler === undefined || batch.messages.length === 0) return;
-    const asked: unknown = Reflect.get(batch, 'fetchedOffset');
-    const askedOffset = Number(asked ?? batch.firstOffset());
-    const claim = this.#claim(
-      batch.topic,
-      batch.partition,
-      askedOffset,
-      async (offset, metadata) => {
-        const partitions = [{ partition: batch.partition, offset, metadata }];
-        await commitOffsetsIfNecessary({ topics: [{ topic: batch.topic, partitions }] });
-      },
+  /** The group has given us partitions; called before anything of them is fetched. */
+  #onJoined(assignment: Readonly<Record<string, readonly number[]>>): void {
+    this.#loseAll();
+    const claims = Object.entries(assignment).flatMap(([topic, partitions]) =>
+      partitions.map((partition) => this.#claim(topic, partition)),
     );
-    const records: SourceRecord[] = new Array(batch.messages.length);
-    for (let i = 0; i < records.length; i++) {
-      const message = batch.messages[i];
-      if (message === undefined) continue;
-      records[i] = {
-        offset: Number(message.offset),
-        timestampMs: Number(message.timestamp),
-        value: message.value,
-      };
+    this.#consumer.pause(claims.map(partitionOf));
+    void this.#place(claims);
+  }
+
+  /** Looks claims up, asks the handler where they begin, and has them read from there. */
+  async #place(claims: readonly KafkaClaim[]): Promise<void> {
+    let waiting = claims;
+    for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)) {
+      waiting = waiting.filter((claim) => !claim.isLost && claim.position === undefined);
+      if (waiting.length === 0 || this.#quiet) return;
+      try {
+        const found = await findPartitions(this.#admin, this.groupId, waiting);
+        await Promise.all(
+          waiting.map(async (claim) => {
+            const here = found.get(claim);
+            if (here === undefined || this.#handler === undefined) return;
+            const committed = here.committed.offset === undefined ? claim.known : undefined;
+            const offset = await this.#handler.onClaimed(claim, {
+              ...here,
+              committed: committed ?? here.committed,
+            });
+            this.#readFrom(claim, offset);
+          }),
+        );
+      } catch (error) {
+        this.#log?.warn(
+          { err: error instanceof Error ? error.message : String(error), retry_ms: retryMs },
+          'partitions could not be placed; they are looked up again',
+        );
+      }
+      if (waiting.some((claim) => !claim.isLost && claim.position === undefined)) {
+        await this.#clock.sleep(retryMs);
+      }
     }
+  }
+
+  #readFrom(claim: KafkaClaim, offset: number): void {
+    if (claim.isLost || this.#quiet) return;
+    claim.position = offset;
+    this.#consumer.seek({ topic: claim.topic, partition: claim.partition, offset: String(offset) });
+    this.#consumer.resume([partitionOf(claim)]);
+  }
+
+  async #onBatch(payload: EachBatchPayload): Promise<void> {
+    const { batch, heartbeat, resolveOffset } = payload;
+    if (this.#quiet) payload.pause();
+    const claim = this.#claims.get(`${batch.topic}/${batch.partition}`);
+    const handler = this.#handler;
+    if (this.#quiet || handler === undefined || batch.messages.length === 0) return;
+    // A batch that was on its way when the partition was paused.
+    if (claim === undefined || claim.isLost || claim.position === undefined) return;
+    claim.sendBy(async (offset, metadata) => {
+      const partitions = [{ partition: batch.partition, offset, metadata }];
+      await payload.commitOffsetsIfNecessary({ topics: [{ topic: batch.topic, partitions }] });
+    });
+    const asked: unknown = Reflect.get(batch, 'fetchedOffset');
+    const fetchOffset = Number(asked ?? batch.firstOffset());
+    if (fetchOffset !== claim.position && (await this.#hasJumped(claim, fetchOffset))) return;
     const lastOffset = batch.lastOffset();
     const given = {
       topic: batch.topic,
       partition: batch.partition,
-      fetchOffset: this.#rewinds.beginOf(`${batch.topic}/${batch.partition}`, askedOffset),
-      records,
+      fetchOffset: claim.position,
+      records: recordsOf(batch),
       nextOffset: Number(lastOffset) + 1,
       highWatermark: Number(batch.highWatermark),
     };
     try {
       await handler.onBatch(claim, given, async () => {
-        if (claim.isLost) throw new ClaimLostError(`${batch.topic}/${batch.partition}`);
+        if (claim.isLost) throw new ClaimLostError(claim.name);
         await heartbeat();
       });
     } catch (error) {
@@ -160,33 +203,39 @@ export class KafkaSource implements Source {
       throw error;
     }
     if (this.#quiet || claim.isLost) return;
+    claim.position = given.nextOffset;
     resolveOffset(lastOffset);
   }
 
-  /** The partition's claim; a new one, whose first batch was asked for at `from`, if need be. */
-  #claim(topic: string, partition: number, from: number, send: ClaimPorts['send']): KafkaClaim {
-    const name = `${topic}/${partition}`;
-    let claim = this.#claims.get(name);
-    if (claim === undefined || claim.isLost) {
-      claim = new KafkaClaim(topic, partition, {
-        send,
-        committed: () => this.#committed(topic, partition),
-        seek: (offset) => {
-          this.#rewinds.note(name, Number(offset), from);
-          this.#consumer.seek({ topic, partition, offset });
-        },
-        onLost: (lost) => this.#handler?.onLost(lost),
-      });
-      this.#claims.set(name, claim);
+  /**
+   * Whether kafkajs has gone elsewhere because the offset was out of range: retention has overtaken
+   * us, or the log was cut back or made anew. If so, the partition is placed anew. What lies between
+   * is otherwise what kafkajs passes over in silence: aborted transactions, control records.
+   */
+  async #hasJumped(claim: KafkaClaim, fetchOffset: number): Promise<boolean> {
+    const position = claim.position ?? 0;
+    if (fetchOffset > position) {
+      const found = await findPartitions(this.#admin, this.groupId, [claim]);
+      if ((found.get(claim)?.startOffset ?? 0) <= position) return false;
     }
-    return claim;
+    if (claim.isLost) return true;
+    const { topic, partition, known } = claim;
+    this.#log?.warn(
+      { topic, partition, offset: position, fetched_offset: fetchOffset },
+      'the offset to read is not in the log any more; the partition is placed anew',
+    );
+    claim.lose();
+    const next = this.#claim(topic, partition);
+    next.known = known;
+    this.#consumer.pause([partitionOf(next)]);
+    void this.#place([next]);
+    return true;
   }
 
-  async #committed(topic: string, partition: number): Promise<CommittedOffset> {
-    const groups = await this.#admin.fetchOffsets({ groupId: this.groupId, topics: [topic] });
-    const found = groups[0]?.partitions.find((entry) => entry.partition === partition);
-    const offset = Number(found?.offset ?? -1);
-    return { offset: offset < 0 ? undefined : offset, metadata: found?.metadata ?? '' };
+  #claim(topic: string, partition: number): KafkaClaim {
+    const claim = new KafkaClaim(topic, partition, (lost) => this.#handler?.onLost(lost));
+    this.#claims.set(claim.name, claim);
+    return claim;
   }
 
   /** Round robin, and a bell that rings when a join begins. */
@@ -206,7 +255,6 @@ export class KafkaSource implements Source {
   #loseAll(): void {
     const claims = [...this.#claims.values()];
     this.#claims.clear();
-    this.#rewinds.clear();
     for (const claim of claims) claim.lose();
   }
 
@@ -230,55 +278,22 @@ export class KafkaSource implements Source {
   }
 }
 
-/** What a claim does through the source that gave it. */
-interface ClaimPorts {
-  readonly send: (offset: string, metadata: string) => Promise<void>;
-  readonly committed: () => Promise<CommittedOffset>;
-  readonly seek: (offset: string) => void;
-  readonly onLost: (claim: Claim) => void;
+function partitionOf(claim: KafkaClaim) {
+  return { topic: claim.topic, partitions: [claim.partition] };
 }
 
-class KafkaClaim implements Claim {
-  readonly topic: string;
-  readonly partition: number;
-  readonly #ports: ClaimPorts;
-  #lost = false;
-
-  constructor(topic: string, partition: number, ports: ClaimPorts) {
-    this.topic = topic;
-    this.partition = partition;
-    this.#ports = ports;
+function recordsOf({ messages }: EachBatchPayload['batch']): SourceRecord[] {
+  const records: SourceRecord[] = new Array(messages.length);
+  for (let i = 0; i < records.length; i++) {
+    const message = messages[i];
+    if (message === undefined) continue;
+    const offset = Number(message.offset);
+    const timestampMs = Number(message.timestamp);
+    const refused = refusalOf(message);
+    records[i] =
+      refused === undefined
+        ? { offset, timestampMs, value: message.value }
+        : { offset, timestampMs, value: null, refused };
   }
-
-  get isLost(): boolean {
-    return this.#lost;
-  }
-
-  lose(): void {
-    if (this.#lost) return;
-    this.#lost = true;
-    this.#ports.onLost(this);
-  }
-
-  committed(): Promise<CommittedOffset> {
-    return this.#ports.committed();
-  }
-
-  async commit(offset: number, metadata: string): Promise<void> {
-    if (this.#lost) throw new ClaimLostError(`${this.topic}/${this.partition}`);
-    try {
-      await this.#ports.send(String(offset), metadata);
-    } catch (error) {
-      const type = error instanceof Error && 'type' in error ? String(error.type) : '';
-      if (!fencedTypes.has(type)) throw error;
-      this.lose();
-      throw new ClaimLostError(`${this.topic}/${this.partition}`, { cause: error });
-    }
-  }
-
-  rewind(offset: number): void {
-    if (this.#lost) return;
-    this.#ports.seek(String(offset));
-    this.lose();
-  }
+  return records;
 }

@@ -15,8 +15,6 @@ export interface Claim {
   readonly topic: string;
   readonly partition: number;
   readonly isLost: boolean;
-  /** What the group has committed for the partition. */
-  committed(): Promise<CommittedOffset>;
   /**
    * Commits an offset with metadata, fenced: it never takes effect once another member may have
    * the partition. Committing the same again changes nothing.
@@ -24,8 +22,16 @@ export interface Claim {
    * @throws ClaimLostError when the claim is lost; any other error has an unknown outcome.
    */
   commit(offset: number, metadata: string): Promise<void>;
-  /** Reads the partition again from an offset. This claim is lost; a new one begins there. */
-  rewind(offset: number): void;
+}
+
+/** A partition as it is found when it is claimed. */
+export interface FoundPartition {
+  readonly committed: CommittedOffset;
+  /** The log holds offsets [startOffset, endOffset). */
+  readonly startOffset: number;
+  readonly endOffset: number;
+  /** The first record at least so late, by its own timestamp; `endOffset` if there is none. */
+  firstOffsetAt(timestampMs: number): Promise<number>;
 }
 
 /** The partition is, or may be, another member's by now: drop its state, undo nothing. */
@@ -35,6 +41,11 @@ export class ClaimLostError extends Error {
 
 /** Takes what a source reads. */
 export interface SourceHandler {
+  /**
+   * A partition is claimed: gives the offset at which to begin to read it. Nothing of it is read
+   * before. Called again after a failure.
+   */
+  onClaimed(claim: Claim, found: FoundPartition): Promise<number>;
   /**
    * Records of one claim, in order; a claim's next batch comes when this resolves, other claims'
    * batches may come meanwhile. `keepAlive` is to be called at least every second or so.

@@ -51,8 +51,8 @@ const hostIndex = dimensions.indexOf('host');
 export class ChunkAccumulator {
   readonly #options: ChunkOptions;
   readonly #enabled: readonly boolean[];
-  readonly #totalStageId: number;
-  readonly #otherValueId: number;
+  #totalStageId = 0;
+  #otherValueId = 0;
   readonly #cells = new IntTable(KEY_WIDTH);
   readonly #key = new Int32Array(KEY_WIDTH);
   readonly rows = new RowTable();
@@ -73,18 +73,18 @@ export class ChunkAccumulator {
   constructor(options: ChunkOptions) {
     this.#options = options;
     this.#enabled = dimensions.map((dimension) => options.dimensions.includes(dimension));
-    this.#totalStageId = options.stages.internText(totalStage);
-    this.#otherValueId = options.values.internText(overflowValue);
     this.drivers = new DriverTable(options.facets);
   }
 
   /**
-   * Starts a chunk on empty state.
+   * Starts a chunk on empty state. The interners may have been cleared before.
    *
    * @param watermarkMs latest event time of the partition so far; -Infinity at its beginning.
    * @param nowMs wall clock against which the chunk's events are "in the future".
    */
   begin(watermarkMs: number, nowMs: number): void {
+    this.#totalStageId = this.#options.stages.internText(totalStage);
+    this.#otherValueId = this.#options.values.internText(overflowValue);
     this.#cells.clear();
     this.rows.reset();
     this.sketches.reset();
@@ -122,7 +122,9 @@ export class ChunkAccumulator {
   /** Counts an event, or says why not. */
   add(record: EventRecord): Outcome {
     const tsMs = record.tsMs;
-    if (tsMs < this.#watermarkMs - this.#options.allowedLatenessMs) {
+    // Nobody is late because another's clock runs ahead: the watermark counts up to the clock.
+    const reachedMs = Math.min(this.#watermarkMs, this.#nowMs);
+    if (tsMs < reachedMs - this.#options.allowedLatenessMs) {
       this.counts.late++;
       return outcomes.late;
     }

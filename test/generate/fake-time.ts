@@ -1,8 +1,8 @@
-import type { Clock } from '../../src/base/clock.ts';
+import type { WallClock } from '../../src/base/clock.ts';
 
 /** A clock that only sleeping moves, and a record of what was slept. */
 export interface FakeTime {
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly sleeps: readonly number[];
   nowMs: number;

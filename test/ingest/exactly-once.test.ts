@@ -36,10 +36,6 @@ class Plain implements Choices {
     return 5;
   }
 
-  runsAhead(): number {
-    return 0;
-  }
-
   meanwhile(): 'nothing' {
     return 'nothing';
   }
@@ -58,7 +54,7 @@ describe('every point of a run', () => {
     const steps = (await pointsOf()).filter((name) => !/sleep|breathe|keep alive/.test(name));
     expect(log.lettersDue.size).toBeGreaterThan(2);
     expect(steps.slice(0, 6)).toEqual([
-      'committed',
+      'find',
       'commit intent',
       'insert',
       'publish',
@@ -101,7 +97,7 @@ describe('every point of a run', () => {
 /** Anything may happen at any turn, in any order, until it has happened often enough. */
 class Seeded implements Choices {
   readonly #random: SeededRandom;
-  readonly counts = { fails: 0, dies: 0, moves: 0, waits: 0, timer: 0, stop: 0, ahead: 0 };
+  readonly counts = { fails: 0, dies: 0, moves: 0, waits: 0, timer: 0, stop: 0 };
   #left = 60;
 
   constructor(seed: number) {
@@ -126,12 +122,6 @@ class Seeded implements Choices {
 
   batchSize(): number {
     return this.#random.between(1, 9);
-  }
-
-  runsAhead(): number {
-    if (!this.#random.chance(0.2)) return 0;
-    this.counts.ahead++;
-    return this.#random.between(1, 6);
   }
 
   meanwhile(): 'nothing' | 'timer' | 'stop' {

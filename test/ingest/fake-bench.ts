@@ -18,7 +18,7 @@ export class FakeBench {
   readonly publisher = new FakePublisher(this.world);
   readonly broker: FakeBroker;
   readonly claim: FakeClaim;
-  readonly ingest: PartitionIngest;
+  ingest: PartitionIngest;
   readonly failures: unknown[] = [];
   /** Lines of the log, at any level. */
   readonly lines: string[] = [];

@@ -1,5 +1,10 @@
 import type { RecordBatch, SourceRecord } from '../../src/source/record.ts';
-import { type Claim, ClaimLostError, type CommittedOffset } from '../../src/source/source.ts';
+import {
+  type Claim,
+  ClaimLostError,
+  type CommittedOffset,
+  type FoundPartition,
+} from '../../src/source/source.ts';
 import type { FakeWorld } from './fake-world.ts';
 
 /** One partition and the group that reads it: a log, the committed offset, who may commit. */
@@ -21,6 +26,17 @@ export class FakeBroker {
 
   get committed(): CommittedOffset {
     return this.#committed;
+  }
+
+  /** What a source finds when it claims the partition. */
+  get found(): FoundPartition {
+    return {
+      committed: this.#committed,
+      startOffset: this.records[0]?.offset ?? this.endOffset,
+      endOffset: this.endOffset,
+      firstOffsetAt: async (timestampMs) =>
+        this.records.find((record) => record.timestampMs >= timestampMs)?.offset ?? this.endOffset,
+    };
   }
 
   /** The group gives the partition to somebody, whose commits count from here on. */
@@ -65,8 +81,6 @@ export class FakeClaim implements Claim {
   readonly topic: string;
   readonly partition: number;
   isLost = false;
-  /** Where reading is to go on with a new claim. */
-  rewoundTo: number | undefined;
   readonly #broker: FakeBroker;
   readonly #world: FakeWorld;
   readonly #process: number;
@@ -81,13 +95,14 @@ export class FakeClaim implements Claim {
     this.#generation = generation;
   }
 
-  committed(): Promise<CommittedOffset> {
-    return this.#world.ask(this.#process, 'committed', () => this.#broker.committed);
+  /** What the source finds of the partition. */
+  find(): Promise<FoundPartition> {
+    return this.#world.ask(this.#process, 'find', () => this.#broker.found);
   }
 
   async commit(offset: number, metadata: string): Promise<void> {
     if (this.isLost) throw new ClaimLostError('lost');
-    const name = metadata.includes('"end"') ? 'commit intent' : 'commit end';
+    const name = metadata.includes('"intent"') ? 'commit intent' : 'commit end';
     await this.#orLose(name, () => this.#broker.commit(this.#generation, offset, metadata));
   }
 
@@ -96,12 +111,6 @@ export class FakeClaim implements Claim {
     if (this.isLost) throw new ClaimLostError('lost');
     await this.#orLose('keep alive', () => this.#broker.requireMember(this.#generation));
   };
-
-  rewind(offset: number): void {
-    if (this.isLost) return;
-    this.rewoundTo = offset;
-    this.isLost = true;
-  }
 
   async #orLose(name: string, effect: () => void): Promise<void> {
     try {

@@ -1,5 +1,5 @@
-import { type Chunk, chunkToken } from '../../src/sink/chunk.ts';
-import type { ChunkStore } from '../../src/sink/chunk-store.ts';
+import { type Chunk, chunkToken, type LedgerEntry } from '../../src/sink/chunk.ts';
+import type { ChunkState, ChunkStore } from '../../src/sink/chunk-store.ts';
 import type { LedgerRow } from '../../src/sink/ledger-check.ts';
 import type { FakeWorld } from './fake-world.ts';
 
@@ -33,16 +33,16 @@ export class FakeChunkStore {
         const fill = (share: number) => this.#fill(chunk, share);
         await this.#world.ask(process, 'insert', () => fill(1), fill);
       },
-      record: (chunk) => this.#world.ask(process, 'record', () => this.#record(chunk)),
-      isRecorded: (chunk) =>
-        this.#world.ask(process, 'is recorded', () =>
-          this.ledger.some(
-            (row) =>
-              row.start_offset === chunk.startOffset &&
-              row.end_offset === chunk.endOffset &&
-              row.first_ms === chunk.firstTimestampMs,
-          ),
-        ),
+      record: (entry) => this.#world.ask(process, 'record', () => this.#record(entry)),
+      look: (entry) => this.#world.ask(process, 'look', () => this.#look(entry)),
+      ledgerEnd: () =>
+        this.#world.ask(process, 'ledger end', () => {
+          const last = this.ledger.at(-1);
+          return (
+            last && { endOffset: last.end_offset, lastTimestampMs: last.last_ms, watermarkMs: 0 }
+          );
+        }),
+      groupBeginMs: () => this.#world.ask(process, 'group begin', () => undefined),
     };
   }
 
@@ -69,7 +69,21 @@ export class FakeChunkStore {
     }
   }
 
-  #record(chunk: Chunk): void {
+  #look(entry: LedgerEntry): ChunkState {
+    const token = chunkToken(entry);
+    return {
+      isRecorded: this.ledger.some(
+        (row) =>
+          row.start_offset === entry.startOffset &&
+          row.end_offset === entry.endOffset &&
+          row.first_ms === entry.firstTimestampMs,
+      ),
+      isLanded: this.tables[0]?.blocks.has(token) ?? false,
+      isRemembered: this.#tokens.has(`${tableNames[0]} ${token}`),
+    };
+  }
+
+  #record(chunk: LedgerEntry): void {
     const token = `ledger ${chunkToken(chunk)}`;
     if (this.#tokens.has(token)) return;
     this.#tokens.add(token);

@@ -2,6 +2,7 @@ import { createLog } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { type PartitionContext, PartitionIngest } from '../../src/ingest/partition-ingest.ts';
+import { type Place, placePartition } from '../../src/ingest/place-partition.ts';
 import { RowBinaryWriter } from '../../src/sink/row-binary-writer.ts';
 import { ClaimLostError } from '../../src/source/source.ts';
 import { type FakeBroker, FakeClaim } from './fake-broker.ts';
@@ -37,12 +38,17 @@ export function contextOf(
     store: store.of(process),
     publisher: publisher.of(process),
     deadLetterSuffix: '.dlq',
-    sleep: (ms) =>
-      world.ask(process, 'sleep', () => {
-        world.nowMs += ms;
-      }),
-    breathe: () => world.ask(process, 'breathe', () => undefined),
-    nowMs: () => world.nowMs,
+    clock: {
+      nowMs: () => world.nowMs,
+      elapsedMs: () => world.nowMs,
+      sleep: (ms) =>
+        world.ask(process, 'sleep', () => {
+          world.nowMs += ms;
+        }),
+      breathe: () => world.ask(process, 'breathe', () => undefined),
+      every: () => () => undefined,
+    },
+    guardMs: 5_000,
     onFailure,
     log,
     metrics,
@@ -57,42 +63,28 @@ export class FakeProcess {
   readonly problems: string[] = [];
   readonly #servers: FakeServers;
   readonly #context: PartitionContext;
-  readonly #generation: number;
   readonly #batchSize: () => number;
-  #position: number;
-  #claim: FakeClaim;
-  #ingest: PartitionIngest;
+  readonly #claim: FakeClaim;
+  #ingest: PartitionIngest | undefined;
   #quiet = false;
 
-  /** @param runsAhead offsets beyond the committed one at which reading begins. */
   constructor(
     number: number,
     servers: FakeServers,
-    options: {
-      readonly config: Config;
-      readonly batchSize: () => number;
-      readonly runsAhead: number;
-    },
+    options: { readonly config: Config; readonly batchSize: () => number },
   ) {
+    const { broker, world } = servers;
     this.number = number;
     this.#servers = servers;
     this.#batchSize = options.batchSize;
     this.#context = contextOf(servers, options.config, number, (error) => this.#problem(error));
-    this.#generation = servers.broker.join();
-    const { committed, records } = servers.broker;
-    const ahead =
-      (committed.offset ?? 0) + (committed.offset === undefined ? 0 : options.runsAhead);
-    // A source that has run ahead has the rest before it; at the end it would wait for more.
-    const last = records.at(-1)?.offset ?? 0;
-    this.#position = Math.max(committed.offset ?? 0, Math.min(ahead, last));
-    this.#claim = this.#newClaim();
-    this.#ingest = new PartitionIngest(this.#claim, this.#context);
-    void this.#read();
+    this.#claim = new FakeClaim(broker, world, number, broker.join());
+    void this.#run();
   }
 
   /** The flush timer. */
   tick(): void {
-    if (this.end === undefined) this.#ingest.sealIfDue(0);
+    if (this.end === undefined) this.#ingest?.sealIfDue(0);
   }
 
   /** Is told to end: reads no more and stores what it has. */
@@ -107,36 +99,51 @@ export class FakeProcess {
     this.#servers.world.kill(this.number);
   }
 
-  async #read(): Promise<void> {
-    for (;;) {
-      try {
-        const batch = this.#servers.broker.batch(this.#position, this.#batchSize());
-        if (batch === undefined) break;
-        await this.#ingest.onBatch(batch, this.#claim.keepAlive);
-        if (this.#quiet) return;
-        this.#position = batch.nextOffset;
-      } catch (error) {
-        if (!(error instanceof ClaimLostError || error instanceof MadeFailure))
-          this.#problem(error);
-        const { rewoundTo } = this.#claim;
-        this.#claim.isLost = true;
-        if (this.#quiet) return;
-        if (rewoundTo === undefined) {
-          this.end ??= 'lost';
-          return;
-        }
-        this.#position = rewoundTo;
-        this.#claim = this.#newClaim();
-        this.#ingest = new PartitionIngest(this.#claim, this.#context);
-      }
+  async #run(): Promise<void> {
+    try {
+      const place = await this.#place();
+      this.#ingest = new PartitionIngest(this.#claim, place, this.#context);
+      await this.#read(this.#ingest, place.readOffset);
+    } catch (error) {
+      if (!isExpected(error)) this.#problem(error);
+      this.#claim.isLost = true;
+      if (!this.#quiet) this.end ??= 'lost';
+      return;
     }
+    if (this.#quiet) return;
     this.#quiet = true;
     this.#drain('done');
   }
 
+  /** As a source does: asks until it is answered. */
+  async #place(): Promise<Place> {
+    const { store } = this.#context;
+    for (;;) {
+      try {
+        const found = await this.#claim.find();
+        return await placePartition(this.#claim, found, {
+          groupId: 'g',
+          startFrom: 'earliest',
+          store,
+        });
+      } catch (error) {
+        if (!(error instanceof MadeFailure)) throw error;
+      }
+    }
+  }
+
+  async #read(ingest: PartitionIngest, from: number): Promise<void> {
+    for (let position = from; !this.#quiet; ) {
+      const batch = this.#servers.broker.batch(position, this.#batchSize());
+      if (batch === undefined) return;
+      await ingest.onBatch(batch, this.#claim.keepAlive);
+      position = batch.nextOffset;
+    }
+  }
+
   #drain(end: ProcessEnd): void {
     const claim = this.#claim;
-    this.#ingest.drain().then(
+    (this.#ingest?.drain() ?? Promise.resolve()).then(
       () => {
         claim.isLost = true;
         this.end ??= end;
@@ -149,12 +156,12 @@ export class FakeProcess {
     );
   }
 
-  #newClaim(): FakeClaim {
-    const { broker, world } = this.#servers;
-    return new FakeClaim(broker, world, this.number, this.#generation);
-  }
-
   #problem(error: unknown): void {
     this.problems.push(`process ${this.number}: ${String(error)}`);
   }
+}
+
+/** An error that a failure we made, or a lost claim, explains. */
+function isExpected(error: unknown): boolean {
+  return error instanceof ClaimLostError || error instanceof MadeFailure;
 }

@@ -17,8 +17,6 @@ export interface Choices {
   next(open: readonly Op[]): number;
   fate(op: Op): Fate;
   batchSize(): number;
-  /** Offsets beyond the committed one at which the next process begins to read. */
-  runsAhead(): number;
   /** What happens to the process in charge besides: its timer rings, it is told to end. */
   meanwhile(): 'nothing' | 'timer' | 'stop';
 }
@@ -43,8 +41,7 @@ export async function fakeRun(log: FakeLog, config: Config, choices: Choices): P
   };
   const processes: FakeProcess[] = [];
   const start = () => {
-    const runsAhead = choices.runsAhead();
-    const options = { config, batchSize: () => choices.batchSize(), runsAhead };
+    const options = { config, batchSize: () => choices.batchSize() };
     processes.push(new FakeProcess(processes.length, servers, options));
   };
   start();

@@ -23,6 +23,7 @@ export class FlakyCommits implements Source {
 
   start(handler: SourceHandler): Promise<void> {
     return this.#source.start({
+      onClaimed: (claim, found) => handler.onClaimed(this.#flaky(claim), found),
       onBatch: (claim, batch, keepAlive) => handler.onBatch(this.#flaky(claim), batch, keepAlive),
       onLost: (claim) => handler.onLost(this.#flaky(claim)),
     });
@@ -45,8 +46,6 @@ export class FlakyCommits implements Source {
         get isLost() {
           return claim.isLost;
         },
-        committed: () => claim.committed(),
-        rewind: (offset) => claim.rewind(offset),
         commit: async (offset, metadata) => {
           const drawn = this.#random.uniform();
           if (drawn < 0.2) {

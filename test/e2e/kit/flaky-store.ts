@@ -1,6 +1,6 @@
 import type { Random } from '../../../src/generate/random.ts';
-import type { Chunk } from '../../../src/sink/chunk.ts';
-import type { ChunkStore } from '../../../src/sink/chunk-store.ts';
+import type { Chunk, LedgerEntry } from '../../../src/sink/chunk.ts';
+import type { ChunkState, ChunkStore, LedgerEnd } from '../../../src/sink/chunk-store.ts';
 
 /** A store that now and then fails before it does what it is told, or after. */
 export class FlakyStore implements ChunkStore {
@@ -17,12 +17,20 @@ export class FlakyStore implements ChunkStore {
     return this.#perhaps(() => this.#store.insert(chunk));
   }
 
-  record(chunk: Chunk): Promise<void> {
-    return this.#perhaps(() => this.#store.record(chunk));
+  record(entry: LedgerEntry): Promise<void> {
+    return this.#perhaps(() => this.#store.record(entry));
   }
 
-  isRecorded(chunk: Chunk): Promise<boolean> {
-    return this.#perhaps(() => this.#store.isRecorded(chunk));
+  look(entry: LedgerEntry, sinceMs: number): Promise<ChunkState> {
+    return this.#perhaps(() => this.#store.look(entry, sinceMs));
+  }
+
+  ledgerEnd(groupId: string, topic: string, partition: number): Promise<LedgerEnd | undefined> {
+    return this.#perhaps(() => this.#store.ledgerEnd(groupId, topic, partition));
+  }
+
+  groupBeginMs(groupId: string, topic: string): Promise<number | undefined> {
+    return this.#perhaps(() => this.#store.groupBeginMs(groupId, topic));
   }
 
   async #perhaps<T>(action: () => Promise<T>): Promise<T> {

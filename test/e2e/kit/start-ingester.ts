@@ -20,7 +20,7 @@ export async function startIngester(rig: Rig, parts: IngesterParts = {}): Promis
   const { wrapSource = (source) => source } = parts;
   const ingester = new Ingester({
     config,
-    source: wrapSource(new KafkaSource(config.kafka, rig.log)),
+    source: wrapSource(new KafkaSource(config.kafka, { log: rig.log })),
     store: wrapStore(new ClickHouseChunkStore(rig.client, 'test')),
     publisher: rig.publisher,
     log: rig.log,

@@ -1,0 +1,25 @@
+-- What is stored of one chunk: its ledger row (then every table has it), its landing rows since the
+-- time given, the chunks that were stored after them, and how many tokens the server remembers.
+WITH landed AS (
+    SELECT count() AS row_count, min(inserted_at) AS landed_at
+    FROM chunk_rows
+    WHERE group_id = {groupId:String} AND topic = {topic:String} AND partition = {partition:UInt32}
+      AND start_offset = {startOffset:UInt64}
+      AND inserted_at >= fromUnixTimestamp64Milli({sinceMs:Int64})
+)
+SELECT
+    (
+        SELECT count()
+        FROM flushes
+        WHERE group_id = {groupId:String} AND topic = {topic:String}
+          AND partition = {partition:UInt32} AND start_offset = {startOffset:UInt64}
+          AND end_offset = {endOffset:UInt64}
+          AND first_timestamp = fromUnixTimestamp64Milli({firstTimestampMs:Int64})
+    ) AS ledger_rows,
+    (SELECT row_count FROM landed) AS landed_rows,
+    (SELECT count() FROM flushes WHERE flushed_at >= (SELECT landed_at FROM landed)) AS chunks_since,
+    (
+        SELECT toUInt64OrZero(extract(engine_full, 'deduplication_window = (\\d+)'))
+        FROM system.tables
+        WHERE database = currentDatabase() AND name = 'chunk_rows'
+    ) AS tokens_kept

@@ -1,0 +1,47 @@
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { Metrics } from '../base/metrics.ts';
+import { errorCodeOf } from '../sink/clickhouse.ts';
+import { type Claim, ClaimLostError } from '../source/source.ts';
+
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 5_000;
+
+/**
+ * Does a step until it holds, with pauses of 100 ms doubling to 5 s.
+ *
+ * @throws ClaimLostError when the claim is lost before it holds.
+ */
+export async function persist(
+  name: string,
+  claim: Claim,
+  range: { readonly startOffset: number; readonly endOffset: number },
+  action: () => Promise<void>,
+  context: { readonly clock: Clock; readonly log: Logger; readonly metrics: Metrics },
+): Promise<void> {
+  for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)) {
+    if (claim.isLost) throw new ClaimLostError(`${claim.topic}/${claim.partition}`);
+    try {
+      await action();
+      return;
+    } catch (error) {
+      if (error instanceof ClaimLostError) throw error;
+      const code = errorCodeOf(error);
+      context.metrics.sinkErrors.inc({ code: code === '' ? 'unknown' : code });
+      context.log.warn(
+        {
+          step: name,
+          topic: claim.topic,
+          partition: claim.partition,
+          start_offset: range.startOffset,
+          end_offset: range.endOffset,
+          code,
+          err: error instanceof Error ? error.message : String(error),
+          retry_ms: retryMs,
+        },
+        'a step of storing a chunk failed and is done again',
+      );
+      await context.clock.sleep(retryMs);
+    }
+  }
+}
