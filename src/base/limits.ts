@@ -5,6 +5,10 @@
 export const limits = {
   /** Distinct stage names one ingest process tells apart; later ones count as `__other__`. */
   stageNames: 256,
+  /** Records in one batch of Kafka's: kafkajs fails with a stack overflow at about 120,000. */
+  recordsPerBatch: 100_000,
+  /** Headers of one record: kafkajs' work for them grows with the square of their number. */
+  headersPerRecord: 64,
   /** Stages in one event. */
   stagesPerEvent: 64,
   /** Events in one message. */

@@ -1,8 +1,10 @@
 /**
  * Why an event, or a whole message, was not counted: a closed list, documented in docs/event.md.
- * `late` and `future` are the window's verdicts, all others the decoder's.
+ * `late` and `future` are the window's verdicts, `undecodable_batch` is the source's, all others
+ * are the decoder's.
  */
 export const rejectReasons = [
+  'undecodable_batch',
   'tombstone',
   'empty_message',
   'message_too_large',

@@ -1,74 +1,72 @@
 import * as zlib from 'node:zlib';
-import { decompress as fzstdDecompress } from 'fzstd';
 import kafkajs from 'kafkajs';
-import { compressFrameSync, decompressFrameSync } from 'lz4-napi';
+import { compressFrameSync } from 'lz4-napi';
 import snappy from 'snappy';
+import { inflateGzip } from './inflate-gzip.ts';
+import { inflateLz4 } from './inflate-lz4.ts';
+import { inflateSnappy } from './inflate-snappy.ts';
+import { inflateZstd } from './inflate-zstd.ts';
+import { RecordBatchReader } from './record-batch-reader.ts';
 
 const { CompressionCodecs, CompressionTypes } = kafkajs;
 
-/** Most bytes a compressed record batch may grow to. */
-const MAX_INFLATED_BYTES = 256 * 1024 * 1024;
+/** Most bytes a record batch may inflate to where nobody has said otherwise. */
+const DEFAULT_MAX_BATCH_BYTES = 32 * 1024 * 1024;
+const NO_CODEC = 0;
+/** Numbers that the format has room for and no codec stands for. */
+const UNKNOWN_CODECS = [5, 6, 7];
 
 /** zlib's zstd, where this Node has it (22.15 and later). */
-const zstd = zlib as unknown as {
-  readonly zstdDecompressSync?: (bytes: Buffer, options: { maxOutputLength: number }) => Buffer;
-  readonly zstdCompressSync?: (bytes: Buffer) => Buffer;
-};
+const zstd = zlib as unknown as { readonly zstdCompressSync?: (bytes: Buffer) => Buffer };
 
-let registered = false;
+interface Encoded {
+  readonly buffer: Buffer;
+}
+
+let isRegistered = false;
+/** What kafkajs asks for by the number in a batch's attributes; its own types know five. */
+const registry = CompressionCodecs as Record<number, () => object>;
 
 /**
- * Teaches kafkajs, which has gzip only, the codecs that producers use: LZ4 frames, Snappy (plain,
- * and in the framing of xerial's Java library, which Java producers write) and Zstandard.
+ * Teaches kafkajs, which has gzip only, the codecs that producers use: LZ4 frames, Snappy and
+ * Zstandard; and puts a bound on each, as gzip's own inflates whatever it is given. A batch that
+ * cannot be decoded becomes substitutes, which are counted as rejected (RecordBatchReader).
+ *
+ * Uncompressed batches pass through the same checks: kafkajs looks for codec 0 as for any other.
+ * The registry belongs to the process, and so does the bound: it stays until another is given.
  */
-export function registerCompressionCodecs(): void {
-  if (registered) return;
-  registered = true;
-  CompressionCodecs[CompressionTypes.LZ4] = () => ({
-    compress: async (encoder: { buffer: Buffer }) => compressFrameSync(encoder.buffer),
-    decompress: async (bytes: Buffer) => decompressFrameSync(bytes),
+export function registerCompressionCodecs(maxBatchBytes?: number): void {
+  if (isRegistered && maxBatchBytes === undefined) return;
+  isRegistered = true;
+  const reader = new RecordBatchReader(maxBatchBytes ?? DEFAULT_MAX_BATCH_BYTES);
+  registry[NO_CODEC] = () => ({
+    decompress: (bytes: Buffer) => reader.read(bytes, NO_CODEC, 'uncompressed', (plain) => plain),
   });
-  CompressionCodecs[CompressionTypes.Snappy] = () => ({
-    compress: async (encoder: { buffer: Buffer }) => snappy.compressSync(encoder.buffer),
-    decompress: async (bytes: Buffer) => decompressSnappy(bytes),
+  registry[CompressionTypes.GZIP] = () => ({
+    compress: async (encoder: Encoded) => zlib.gzipSync(encoder.buffer),
+    decompress: (bytes: Buffer) => reader.read(bytes, CompressionTypes.GZIP, 'gzip', inflateGzip),
   });
-  CompressionCodecs[CompressionTypes.ZSTD] = () => ({
-    compress: async (encoder: { buffer: Buffer }) => {
+  registry[CompressionTypes.Snappy] = () => ({
+    compress: async (encoder: Encoded) => snappy.compressSync(encoder.buffer),
+    decompress: (bytes: Buffer) =>
+      reader.read(bytes, CompressionTypes.Snappy, 'snappy', inflateSnappy),
+  });
+  registry[CompressionTypes.LZ4] = () => ({
+    compress: async (encoder: Encoded) => compressFrameSync(encoder.buffer),
+    decompress: (bytes: Buffer) => reader.read(bytes, CompressionTypes.LZ4, 'lz4', inflateLz4),
+  });
+  registry[CompressionTypes.ZSTD] = () => ({
+    compress: async (encoder: Encoded) => {
       if (zstd.zstdCompressSync === undefined) {
         throw new Error('Cannot compress with zstd on this Node: use 22.15 or later, or lz4');
       }
       return zstd.zstdCompressSync(encoder.buffer);
     },
-    decompress: async (bytes: Buffer) => decompressZstd(bytes),
+    decompress: (bytes: Buffer) => reader.read(bytes, CompressionTypes.ZSTD, 'zstd', inflateZstd),
   });
-}
-
-/** Magic of xerial's snappy framing: 0x82 "SNAPPY" 0, then two versions. */
-const XERIAL_MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0]);
-const XERIAL_HEADER_BYTES = 16;
-
-/** Snappy, plain or in xerial's frames of length-prefixed (big endian) blocks. */
-export function decompressSnappy(bytes: Buffer): Buffer {
-  if (!bytes.subarray(0, XERIAL_MAGIC.length).equals(XERIAL_MAGIC)) return snappyBlock(bytes);
-  const blocks: Buffer[] = [];
-  for (let at = XERIAL_HEADER_BYTES; at < bytes.length; ) {
-    const length = bytes.readUInt32BE(at);
-    blocks.push(snappyBlock(bytes.subarray(at + 4, at + 4 + length)));
-    at += 4 + length;
+  for (const codec of UNKNOWN_CODECS) {
+    registry[codec] = () => ({
+      decompress: (bytes: Buffer) => reader.readUnknown(bytes, codec),
+    });
   }
-  return Buffer.concat(blocks);
-}
-
-function snappyBlock(bytes: Buffer): Buffer {
-  const inflated = snappy.uncompressSync(bytes, { asBuffer: true });
-  return Buffer.isBuffer(inflated) ? inflated : Buffer.from(inflated);
-}
-
-/** Zstandard: by Node itself where it can, else in JavaScript. */
-export function decompressZstd(bytes: Buffer): Buffer {
-  if (zstd.zstdDecompressSync !== undefined) {
-    return zstd.zstdDecompressSync(bytes, { maxOutputLength: MAX_INFLATED_BYTES });
-  }
-  const inflated = fzstdDecompress(bytes);
-  return Buffer.from(inflated.buffer, inflated.byteOffset, inflated.byteLength);
 }

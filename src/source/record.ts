@@ -1,3 +1,5 @@
+import type { RefusedRecord } from './refused-record.ts';
+
 /** One record of a partition, as every source gives it. */
 export interface SourceRecord {
   readonly offset: number;
@@ -5,6 +7,8 @@ export interface SourceRecord {
   readonly timestampMs: number;
   /** null: a tombstone. */
   readonly value: Buffer | null;
+  /** Why it is rejected unread; `value` is then what there is of it, if anything. */
+  readonly refused?: RefusedRecord;
 }
 
 /** Consecutive records of one partition, in offset order, with possible gaps. */

@@ -1,14 +1,20 @@
+import { deflateSync, gzipSync } from 'node:zlib';
 import kafkajs from 'kafkajs';
+import { compressFrameSync } from 'lz4-napi';
 import snappy from 'snappy';
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  decompressSnappy,
-  decompressZstd,
-  registerCompressionCodecs,
-} from '../../src/source/compression.ts';
+import { registerCompressionCodecs } from '../../src/source/compression.ts';
+import { InflateError } from '../../src/source/inflate-error.ts';
+import { inflateGzip } from '../../src/source/inflate-gzip.ts';
+import { inflateLz4 } from '../../src/source/inflate-lz4.ts';
+import { inflateSnappy } from '../../src/source/inflate-snappy.ts';
+import { inflateZstd } from '../../src/source/inflate-zstd.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
+import { codecOf, decodeAsKafkajs, encodeBatch, recordsOf } from './record-batch.ts';
+import { zstdFrame } from './zstd-frame.ts';
 
-const { CompressionCodecs, CompressionTypes } = kafkajs;
+const { CompressionTypes } = kafkajs;
+const maxBytes = 1 << 20;
 
 const random = new SeededRandom(1);
 const samples: readonly (readonly [string, Buffer])[] = [
@@ -32,80 +38,132 @@ function xerial(blocks: readonly Buffer[]): Buffer {
   return Buffer.concat([header, ...framed]);
 }
 
-/**
- * A Zstandard frame by RFC 8878, section 3.1.1: magic, a descriptor that says single segment and an
- * 8-byte content size, then raw blocks (type 0) and run-length blocks (type 1).
- */
-function zstdFrame(
-  blocks: readonly (Buffer | { readonly byte: number; readonly times: number })[],
-) {
-  const sizes = blocks.map((block) => (Buffer.isBuffer(block) ? block.length : block.times));
-  const header = Buffer.alloc(13);
-  header.writeUInt32LE(0xfd2fb528, 0);
-  header.writeUInt8(0b1110_0000, 4);
-  header.writeBigUInt64LE(BigInt(sizes.reduce((sum, size) => sum + size, 0)), 5);
-  const parts: Buffer[] = [header];
-  blocks.forEach((block, i) => {
-    const isLast = i === blocks.length - 1 ? 1 : 0;
-    const type = Buffer.isBuffer(block) ? 0 : 1;
-    const blockHeader = Buffer.alloc(3);
-    blockHeader.writeUIntLE(((sizes[i] ?? 0) << 3) | (type << 1) | isLast, 0, 3);
-    parts.push(blockHeader, Buffer.isBuffer(block) ? block : Buffer.from([block.byte]));
-  });
-  return Buffer.concat(parts);
-}
-
 /** `zstd -19` of a line of text 40 times: compressed blocks, a dictionary of sequences, a checksum. */
 const zstdOfLines =
   'KLUv/QRoJQIA4gMOEZB9nOEQgwbdHSgk91Bxns4lYG8kyHlvlmVbn+v3O9d1kOHrwa2LlFl/l67V6cEUMlRC5P1i1wECACMjI3goAC8UOMrY';
 
-describe('decompressSnappy', () => {
+describe('inflateSnappy', () => {
   it.each(samples)('takes plain snappy of %s', (_, bytes) => {
-    expect(decompressSnappy(snappy.compressSync(bytes)).equals(bytes)).toBe(true);
+    expect(inflateSnappy(snappy.compressSync(bytes), maxBytes).equals(bytes)).toBe(true);
   });
 
   it('takes the frames that Java producers write, of several blocks', () => {
     const blocks = [Buffer.from('{"a":1}'), Buffer.alloc(40_000, 'b'), Buffer.from('end')];
-    expect(decompressSnappy(xerial(blocks)).equals(Buffer.concat(blocks))).toBe(true);
-    expect(decompressSnappy(xerial([]))).toHaveLength(0);
+    expect(inflateSnappy(xerial(blocks), maxBytes).equals(Buffer.concat(blocks))).toBe(true);
+    expect(inflateSnappy(xerial([]), maxBytes)).toHaveLength(0);
   });
 
   it('refuses what is cut short', () => {
     const whole = xerial([Buffer.from('{"a":1}'.repeat(100))]);
-    expect(() => decompressSnappy(whole.subarray(0, whole.length - 3))).toThrow();
-    expect(() => decompressSnappy(Buffer.from('no snappy at all'))).toThrow();
+    expect(() => inflateSnappy(whole.subarray(0, whole.length - 3), maxBytes)).toThrow();
+    expect(() => inflateSnappy(Buffer.from('no snappy at all'), maxBytes)).toThrow();
   });
 });
 
-describe('decompressZstd', () => {
+describe('inflateZstd', () => {
   it('takes raw and run-length blocks', () => {
     const frame = zstdFrame([Buffer.from('{"a":'), { byte: 0x37, times: 1_000 }, Buffer.from('}')]);
-    expect(decompressZstd(frame).toString()).toBe(`{"a":${'7'.repeat(1_000)}}`);
+    expect(inflateZstd(frame, maxBytes).toString()).toBe(`{"a":${'7'.repeat(1_000)}}`);
   });
 
   it('takes compressed blocks', () => {
     const line = '{"ts":1789000000123,"model":"ranker","stages_ms":{"forward":51.7}}\n';
-    expect(decompressZstd(Buffer.from(zstdOfLines, 'base64')).toString()).toBe(line.repeat(40));
+    expect(inflateZstd(Buffer.from(zstdOfLines, 'base64'), maxBytes).toString()).toBe(
+      line.repeat(40),
+    );
   });
 
   it('refuses what is none, or cut short', () => {
-    expect(() => decompressZstd(Buffer.from('no zstd at all'))).toThrow();
-    expect(() => decompressZstd(Buffer.from(zstdOfLines, 'base64').subarray(0, 40))).toThrow();
+    expect(() => inflateZstd(Buffer.from('no zstd at all'), maxBytes)).toThrow();
+    expect(() =>
+      inflateZstd(Buffer.from(zstdOfLines, 'base64').subarray(0, 40), maxBytes),
+    ).toThrow();
+  });
+});
+
+/** An LZ4 frame by its format's text: no checksums, blocks of at most 64 KiB. */
+function lz4Frame(blocks: readonly Buffer[]): Buffer {
+  const parts = blocks.flatMap((block) => {
+    const size = Buffer.alloc(4);
+    size.writeUInt32LE(block.length);
+    return [size, block];
+  });
+  const head = compressFrameSync(Buffer.alloc(100, 'a')).subarray(0, 7);
+  return Buffer.concat([head, ...parts, Buffer.alloc(4)]);
+}
+
+const inflated = 1 << 20;
+/** Inflates what was made of a megabyte of zeros. */
+const bombs: readonly [string, (maxBytes: number) => Buffer | Promise<Buffer>][] = [
+  ['gzip', (max) => inflateGzip(gzipSync(Buffer.alloc(inflated)), max)],
+  ['deflate', (max) => inflateGzip(deflateSync(Buffer.alloc(inflated)), max)],
+  ['snappy', (max) => inflateSnappy(snappy.compressSync(Buffer.alloc(inflated)), max)],
+  [
+    'xerial snappy',
+    (max) => inflateSnappy(xerial(new Array(32).fill(Buffer.alloc(inflated / 32))), max),
+  ],
+  ['lz4', (max) => inflateLz4(compressFrameSync(Buffer.alloc(inflated)), max)],
+  ['zstd that says its size', (max) => inflateZstd(zstdFrame(zeros), max)],
+  ['zstd that does not', (max) => inflateZstd(zstdFrame(zeros, 20), max)],
+];
+const zeros = new Array(8).fill({ byte: 0, times: inflated / 8 });
+
+describe('a bound on what is inflated', () => {
+  it.each(bombs)('lets %s pass that just fits, and no byte more', async (_, inflate) => {
+    expect((await inflate(inflated)).equals(Buffer.alloc(inflated))).toBe(true);
+    await expect((async () => inflate(inflated - 1))()).rejects.toThrow(InflateError);
+    await expect((async () => inflate(inflated - 1))()).rejects.toThrow(
+      /^inflate to at most|window/,
+    );
+  });
+
+  it('does not take small lz4 blocks for full ones', () => {
+    // "a", then its repetition: 20 bytes of one sequence, and five literals to end with.
+    const block = Buffer.from([0x1f, 0x61, 1, 0, 0, 0x50, 0x61, 0x61, 0x61, 0x61, 0x61]);
+    const frame = lz4Frame(new Array(100).fill(block));
+    expect(inflateLz4(frame, 2_500).toString()).toBe('a'.repeat(2_500));
+    expect(() => inflateLz4(frame, 2_499)).toThrow(InflateError);
+  });
+
+  it('refuses a zstd window larger than what a decoder must have', () => {
+    expect(() => inflateZstd(zstdFrame([Buffer.from('a')], 24), inflated)).toThrow(InflateError);
+    expect(inflateZstd(zstdFrame([Buffer.from('a')], 23), inflated).toString()).toBe('a');
+  });
+
+  it('refuses bytes that are of none, by an error of its own', async () => {
+    const noise = Buffer.from(Array.from({ length: 300 }, () => random.between(0, 255)));
+    const all = [inflateGzip, inflateSnappy, inflateLz4, inflateZstd];
+    for (const inflate of all) {
+      for (const bytes of [noise, Buffer.alloc(0), Buffer.alloc(3)]) {
+        await expect((async () => inflate(bytes, inflated))()).rejects.toThrow(InflateError);
+      }
+    }
   });
 });
 
 describe('the codecs that kafkajs is taught', () => {
-  beforeAll(registerCompressionCodecs);
+  beforeAll(() => registerCompressionCodecs());
+  const values = ['{"ts":1,"model":"größe"}', null, '', 'x'.repeat(70_000)];
+  const records = recordsOf(values);
+  const types = [
+    CompressionTypes.GZIP,
+    CompressionTypes.Snappy,
+    CompressionTypes.LZ4,
+    CompressionTypes.ZSTD,
+  ];
 
-  it.each(samples)('bring %s back: lz4, snappy and, where Node has it, zstd', async (_, bytes) => {
-    for (const type of [CompressionTypes.LZ4, CompressionTypes.Snappy, CompressionTypes.ZSTD]) {
-      const { compress, decompress } = codecOf(type);
-      if (type === CompressionTypes.ZSTD && !hasZstd) {
-        await expect(compress({ buffer: bytes })).rejects.toThrow('use 22.15 or later, or lz4');
-        continue;
-      }
-      expect((await decompress(await compress({ buffer: bytes }))).equals(bytes)).toBe(true);
+  it.each(types)('bring records back that they have compressed: %i', async (codec) => {
+    const { compress } = codecOf(codec);
+    if (codec === CompressionTypes.ZSTD && !hasZstd) {
+      await expect(compress({ buffer: records })).rejects.toThrow('use 22.15 or later, or lz4');
     }
+    const isOurs = codec === CompressionTypes.ZSTD && !hasZstd;
+    const payload = isOurs ? zstdFrame([records]) : await compress({ buffer: records });
+    const messages = await decodeAsKafkajs([
+      encodeBatch({ baseOffset: 7, codec, count: values.length, payload }),
+    ]);
+    expect(messages.map(({ offset }) => offset)).toEqual(['7', '8', '9', '10']);
+    expect(messages.map(({ value }) => value?.toString() ?? null)).toEqual(values);
   });
 
   it('write lz4 as frames, which other clients read', async () => {
@@ -113,25 +171,7 @@ describe('the codecs that kafkajs is taught', () => {
     const frame = await compress({ buffer: Buffer.from('x') });
     expect(frame.readUInt32LE(0)).toBe(0x184d2204);
   });
-
-  it('read zstd on every Node', async () => {
-    const { decompress } = codecOf(CompressionTypes.ZSTD);
-    expect((await decompress(zstdFrame([Buffer.from('abc')]))).toString()).toBe('abc');
-  });
 });
-
-interface Codec {
-  compress(encoder: { readonly buffer: Buffer }): Promise<Buffer>;
-  decompress(bytes: Buffer): Promise<Buffer>;
-}
-
-/** kafkajs types its table by some of its keys, and its codecs not at all. */
-function codecOf(type: number): Codec {
-  const table: Readonly<Record<number, () => Codec>> = CompressionCodecs;
-  const make = table[type];
-  if (make === undefined) throw new Error(`no codec ${type}`);
-  return make();
-}
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const hasZstd = major > 22 || (major === 22 && minor >= 15);

@@ -1,0 +1,86 @@
+import { decompressFrameSync } from 'lz4-napi';
+import { InflateError } from './inflate-error.ts';
+
+const MAGIC = 0x184d2204;
+const UNCOMPRESSED_FLAG = 0x80000000;
+/** No sequence of an LZ4 block gives more than 255 bytes for one. */
+const MOST_PER_BYTE = 255;
+
+/** An LZ4 frame (LZ4 Frame Format 1.6), once its blocks are known to fit into `maxBytes`. */
+export function inflateLz4(bytes: Buffer, maxBytes: number): Buffer {
+  try {
+    const frame = bytes.subarray(0, boundedEnd(bytes, maxBytes));
+    return decompressFrameSync(frame);
+  } catch (error) {
+    if (error instanceof InflateError) throw error;
+    throw new InflateError(
+      `be an LZ4 frame: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+/**
+ * Walks the blocks and returns the frame's end. What a block may give is known from its header;
+ * only where that adds up to too much is it read for what it does give.
+ */
+function boundedEnd(bytes: Buffer, maxBytes: number): number {
+  if (bytes.length < 7 || bytes.readUInt32LE(0) !== MAGIC)
+    throw new InflateError('be an LZ4 frame');
+  const flags = bytes[4] as number;
+  const blockBytes = 2 ** (8 + 2 * (((bytes[5] as number) >> 4) & 7));
+  const checksumBytes = (flags & 0x10) === 0 ? 0 : 4;
+  const begin = 7 + ((flags & 0x08) === 0 ? 0 : 8) + ((flags & 0x01) === 0 ? 0 : 4);
+  let most = 0;
+  let exact = 0;
+  for (let at = begin; at + 4 <= bytes.length; ) {
+    const header = bytes.readUInt32LE(at);
+    at += 4;
+    if (header === 0) return at + ((flags & 0x04) === 0 ? 0 : 4);
+    const isStored = header >= UNCOMPRESSED_FLAG;
+    const size = isStored ? header - UNCOMPRESSED_FLAG : header;
+    if (size > blockBytes || at + size > bytes.length)
+      throw new InflateError('be an LZ4 frame: a block breaks off');
+    most += isStored ? size : Math.min(blockBytes, size * MOST_PER_BYTE);
+    if (most > maxBytes) exact = exactBytes(bytes, begin, at + size, checksumBytes);
+    if (exact > maxBytes)
+      throw new InflateError(`inflate to at most ${maxBytes} bytes: it is larger`);
+    if (most > maxBytes) most = exact;
+    at += size + checksumBytes;
+  }
+  throw new InflateError('be an LZ4 frame: it breaks off');
+}
+
+/** What the blocks in `[begin, end)` give, by their sequences (LZ4 Block Format). */
+function exactBytes(bytes: Buffer, begin: number, end: number, checksumBytes: number): number {
+  let total = 0;
+  for (let at = begin; at < end; at += checksumBytes) {
+    const header = bytes.readUInt32LE(at);
+    at += 4;
+    const size = header >= UNCOMPRESSED_FLAG ? header - UNCOMPRESSED_FLAG : header;
+    total += header >= UNCOMPRESSED_FLAG ? size : blockOutput(bytes, at, at + size);
+    at += size;
+  }
+  return total;
+}
+
+function blockOutput(bytes: Buffer, start: number, end: number): number {
+  let total = 0;
+  let at = start;
+  const more = (length: number) => {
+    let sum = length;
+    for (let byte = 255; length === 15 && byte === 255 && at < end; sum += byte) {
+      byte = bytes[at++] as number;
+    }
+    return sum;
+  };
+  while (at < end) {
+    const token = bytes[at++] as number;
+    const literals = more(token >> 4);
+    total += literals;
+    at += literals;
+    if (at >= end) break;
+    at += 2;
+    total += 4 + more(token & 15);
+  }
+  return total;
+}
