@@ -35,6 +35,8 @@ export class EventFeed {
   readonly ends: number[];
   #eventCount = 0;
   #messageCount = 0;
+  /** Why the last request failed; its messages may have arrived all the same. */
+  #failure: string | undefined;
 
   private constructor(options: EventFeedOptions, producer: Producer, admin: Admin) {
     const { kafka, partitions, seed, events, eventsPerMessage } = options;
@@ -92,10 +94,9 @@ export class EventFeed {
     await this.#admin.disconnect().catch(() => undefined);
   }
 
-  #failure = '';
-
   /** Sends what is in the hands and empties those that have arrived; true when all have. */
   async #send(hands: { value: Buffer }[][]): Promise<true | undefined> {
+    if (this.#failure !== undefined && !(await this.#settle(hands))) return undefined;
     const full = hands.flatMap((hand, partition) => (hand.length > 0 ? [{ hand, partition }] : []));
     const messages = full.flatMap(({ hand, partition }) =>
       hand.map(({ value }) => ({ value, partition })),
@@ -107,15 +108,23 @@ export class EventFeed {
       return true;
     } catch (error) {
       this.#failure = String(error);
+      return undefined;
     }
+  }
+
+  /** Empties the hands that have arrived although nobody said so; false while that is unknown. */
+  async #settle(hands: { value: Buffer }[][]): Promise<boolean> {
     const ends = await this.#askEnds();
-    if (ends === undefined) return undefined;
-    for (const { hand, partition } of full) {
+    if (ends === undefined) return false;
+    for (const [partition, hand] of hands.entries()) {
       const came = (ends.get(partition) ?? 0) - (this.ends[partition] ?? 0);
-      if (came === hand.length) this.#arrived(hand, partition);
-      else if (came !== 0) throw new Error(`partition ${partition} took ${came} of ${hand.length}`);
+      if (came !== 0 && came !== hand.length) {
+        throw new Error(`partition ${partition} has ${came} new messages, not ${hand.length}`);
+      }
+      if (came > 0) this.#arrived(hand, partition);
     }
-    return hands.every((hand) => hand.length === 0) ? true : undefined;
+    this.#failure = undefined;
+    return true;
   }
 
   #arrived(hand: { value: Buffer }[], partition: number): void {

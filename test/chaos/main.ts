@@ -1,21 +1,17 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { OperatorError } from '../../src/base/operator-error.ts';
+import { type ChaosOptions, chaosOptions } from './chaos-options.ts';
+import { renderOutage } from './render-outage.ts';
 import { renderSummary } from './render-summary.ts';
 import { runChaos } from './run-chaos.ts';
+import { runOutage } from './run-outage.ts';
 
 /**
  * What `npm run chaos` runs once it is built: progress on standard error, the summary on standard
  * output. Exit codes: 0 exactly once, 1 not so, or the run could not be brought to its end.
  */
-const { values } = parseArgs({
-  options: {
-    cycles: { type: 'string', default: '100' },
-    events: { type: 'string', default: '10000000' },
-    seed: { type: 'string', default: '1' },
-  },
-});
 const say = (line: string) => process.stderr.write(`[chaos] ${line}\n`);
 const ending = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -25,26 +21,40 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
 /** Keeps the logs of all processes, for whoever looks into what went wrong. */
 function keepLogs(logs: readonly { readonly pid: number; readonly text: string }[]): void {
   const dir = mkdtempSync(join(tmpdir(), 'tailmark-chaos-logs-'));
-  mkdirSync(dir, { recursive: true });
   for (const { pid, text } of logs) writeFileSync(join(dir, `${pid}.log`), text);
   say(`the logs of ${logs.length} ingesters are in ${dir}`);
 }
 
-try {
-  const summary = await runChaos({
-    seed: values.seed,
-    cycles: Number(values.cycles),
-    events: Number(values.events),
+/** Does what was asked for; gives what came of it, and the page that says so. */
+async function run(options: ChaosOptions) {
+  const common = {
+    seed: options.seed,
     eventsPerMessage: 100,
-    sessionTimeoutMs: 10_000,
     dir: mkdtempSync(join(tmpdir(), 'tailmark-chaos-')),
     signal: ending.signal,
     say,
     onFailure: keepLogs,
-  });
-  process.stdout.write(renderSummary(summary));
+  };
+  if (options.kind === 'outage') {
+    const { outageMs, eventsPerSecond } = options;
+    const summary = await runOutage({ ...common, outageMs, eventsPerSecond });
+    return { summary, text: renderOutage(summary) };
+  }
+  const { cycles, events } = options;
+  const summary = await runChaos({ ...common, cycles, events, sessionTimeoutMs: 10_000 });
+  return { summary, text: renderSummary(summary) };
+}
+
+try {
+  const { summary, text } = await run(chaosOptions(process.argv.slice(2)));
+  process.stdout.write(text);
   process.exitCode = summary.differences.length === 0 && summary.verify.ok ? 0 : 1;
 } catch (error) {
-  say(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  process.exitCode = 1;
+  if (error instanceof OperatorError) {
+    say(`${error.message}. ${error.hint ?? ''}`);
+    process.exitCode = error.exitCode;
+  } else {
+    say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    process.exitCode = 1;
+  }
 }

@@ -1,10 +1,10 @@
 import type { ChaosSummary } from './chaos-summary.ts';
 import { faultKinds } from './fault-kinds.ts';
+import { renderTable } from './render-table.ts';
 
 /** What issue and documentation promise. */
 const takeoverLimitMs = 15_000;
 const drainLimitMs = 5_000;
-const maxShown = 40;
 
 /** The one page that says what a run has shown. */
 export function renderSummary(summary: ChaosSummary): string {
@@ -34,17 +34,7 @@ export function renderSummary(summary: ChaosSummary): string {
     ['ended by themselves', String(selfExits.length)],
     ['took', seconds(summary.elapsedMs)],
   ];
-  const width = Math.max(...rows.map(([name]) => name.length));
-  const lines = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
-  const notes = [
-    ...differences,
-    ...verify.problems.map((problem) => `verify: ${problem}`),
-    ...selfExits.map(({ ended, lastLine }) => `ended by itself with ${ended}: ${lastLine}`),
-  ];
-  for (const note of notes.slice(0, maxShown)) lines.push(`  ${note}`);
-  if (notes.length > maxShown) lines.push(`  and ${notes.length - maxShown} more`);
-  const verdict = differences.length === 0 && verify.ok ? 'it holds' : 'it does NOT hold';
-  return `${[...lines, `exactly once: ${verdict}`].join('\n')}\n`;
+  return renderTable(rows, summary);
 }
 
 /** "12: least 1.0 s, median 2.0 s, most 3.0 s (limit 15.0 s: held)". */

@@ -9,7 +9,7 @@ import { type FaultKind, faultKinds } from './fault-kinds.ts';
 import { type FaultFindings, faults } from './faults.ts';
 import { planCycles } from './plan-cycles.ts';
 
-export interface ChaosOptions {
+export interface ChaosRunOptions {
   readonly seed: string;
   readonly cycles: number;
   readonly events: number;
@@ -36,7 +36,7 @@ const catchUpDeadlineMs = 300_000;
  * Feeds real ingesters on real servers while they are killed, stopped, cut off and moved, and
  * holds what is stored in the end against what was published. The faults depend on the seed alone.
  */
-export async function runChaos(options: ChaosOptions): Promise<ChaosSummary> {
+export async function runChaos(options: ChaosRunOptions): Promise<ChaosSummary> {
   const { dir, sessionTimeoutMs, signal } = options;
   const world = await ChaosWorld.open({
     dir,
@@ -65,11 +65,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosSummary> {
 }
 
 class ChaosRun {
-  readonly #options: ChaosOptions;
+  readonly #options: ChaosRunOptions;
   readonly #world: ChaosWorld;
   readonly #found: FaultFindings = { takeoverMs: [], zombiesResumed: 0, requestsHit: 0 };
 
-  constructor(options: ChaosOptions, world: ChaosWorld) {
+  constructor(options: ChaosRunOptions, world: ChaosWorld) {
     this.#options = options;
     this.#world = world;
   }

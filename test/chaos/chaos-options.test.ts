@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { chaosOptions } from './chaos-options.ts';
+
+describe('chaosOptions', () => {
+  it.each([
+    [['--cycles', '0'], '--cycles must be a whole number from 1 to 10000: it is "0"'],
+    [['--cycles', 'many'], '--cycles must be a whole number'],
+    [['--events', '1e4.5'], '--events must be a whole number'],
+    [['--events', '9999'], '--events must be a whole number from 10000'],
+    [['--outage', '10'], '--outage must be a duration from 1s to 1h: it is 10'],
+    [['--outage', '2h'], '--outage must be a duration from 1s to 1h: it is 2h'],
+    [['--outage', '1m', '--cycles', '3'], '--outage must stand without --cycles'],
+    [['--outage', '1m', '--rate', '10'], '--rate must be a whole number from 1000'],
+    [['--rate', '10000'], '--rate must stand with --outage'],
+    [['--cycle', '3'], 'its options must be known'],
+    [['3'], 'its options must be known'],
+  ])('refuses %j', (argv, problem) => {
+    expect(() => chaosOptions(argv)).toThrow(problem);
+  });
+
+  it.each([
+    [[], { kind: 'cycles', seed: '1', cycles: 100, events: 10_000_000 }],
+    [
+      ['--cycles', '8', '--events', '20000', '--seed', 'x'],
+      { kind: 'cycles', seed: 'x', cycles: 8, events: 20_000 },
+    ],
+    [
+      ['--outage', '10m'],
+      { kind: 'outage', seed: '1', outageMs: 600_000, eventsPerSecond: 100_000 },
+    ],
+    [
+      ['--outage', '90s', '--rate', '5000'],
+      { kind: 'outage', seed: '1', outageMs: 90_000, eventsPerSecond: 5_000 },
+    ],
+  ])('takes %j', (argv, options) => {
+    expect(chaosOptions(argv)).toEqual(options);
+  });
+});

@@ -1,0 +1,80 @@
+import { parseArgs } from 'node:util';
+import { exitCodes } from '../../src/base/exit-codes.ts';
+import { OperatorError } from '../../src/base/operator-error.ts';
+import { countOption } from '../../src/cli/count-option.ts';
+import { parseDuration } from '../../src/config/duration.ts';
+
+export type ChaosOptions =
+  | {
+      readonly kind: 'cycles';
+      readonly seed: string;
+      readonly cycles: number;
+      readonly events: number;
+    }
+  | {
+      readonly kind: 'outage';
+      readonly seed: string;
+      readonly outageMs: number;
+      readonly eventsPerSecond: number;
+    };
+
+/**
+ * What `npm run chaos -- …` asks for.
+ *
+ * @throws OperatorError when it asks for what there is not.
+ */
+export function chaosOptions(argv: readonly string[]): ChaosOptions {
+  const { seed, cycles, events, outage, rate } = parsed(argv);
+  if (outage !== undefined) {
+    if (cycles !== undefined || events !== undefined) {
+      throw usage('--outage must stand without --cycles and --events');
+    }
+    const outageMs = parseDuration(outage);
+    if (outageMs === undefined || outageMs < 1_000 || outageMs > 3_600_000) {
+      throw usage(`--outage must be a duration from 1s to 1h: it is ${outage}`);
+    }
+    return {
+      kind: 'outage',
+      seed,
+      outageMs,
+      eventsPerSecond: count('--rate', rate ?? '100000', 1_000, 1_000_000),
+    };
+  }
+  if (rate !== undefined) throw usage('--rate must stand with --outage');
+  return {
+    kind: 'cycles',
+    seed,
+    cycles: count('--cycles', cycles ?? '100', 1, 10_000),
+    // Fewer would leave a cycle without enough to do for its fault to hit anything.
+    events: count('--events', events ?? '10000000', 10_000, 1_000_000_000),
+  };
+}
+
+function parsed(argv: readonly string[]) {
+  try {
+    const { values } = parseArgs({
+      args: [...argv],
+      options: {
+        cycles: { type: 'string' },
+        events: { type: 'string' },
+        outage: { type: 'string' },
+        rate: { type: 'string' },
+        seed: { type: 'string', default: '1' },
+      },
+    });
+    return values;
+  } catch (error) {
+    throw usage(`its options must be known: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function count(flag: string, given: string, least: number, most: number): number {
+  return countOption(given, { flag, least, most });
+}
+
+function usage(rule: string): OperatorError {
+  return new OperatorError('TAILMARK_USAGE', `Cannot run as ${rule}`, {
+    hint: 'docs/chaos.md lists the options.',
+    exitCode: exitCodes.usage,
+  });
+}
