@@ -13,9 +13,13 @@ export interface Metrics {
   readonly chunkFlushSeconds: Histogram;
   readonly sinkErrors: Counter<'code'>;
   readonly deadLetters: Counter;
+  readonly deadLettersSuppressed: Counter<'reason'>;
   readonly lagMessages: Gauge<'topic' | 'partition'>;
   readonly watermarkSeconds: Gauge<'topic' | 'partition'>;
   readonly openSeries: Gauge;
+  readonly rebalances: Counter;
+  readonly consumerRestarts: Counter;
+  readonly progressAgeSeconds: Gauge;
   readonly windowsJudged: Counter;
   readonly anomalies: Counter<'event'>;
   readonly alertsFailed: Counter<'target'>;
@@ -49,6 +53,11 @@ export function createMetrics(): Metrics {
     }),
     sinkErrors: counter('sink_errors_total', 'Failed inserts, by ClickHouse error.', ['code']),
     deadLetters: counter('dead_letters_total', 'Messages written to the dead-letter topic.'),
+    deadLettersSuppressed: counter(
+      'dead_letters_suppressed_total',
+      'Dead letters not written, as there are too many, by reason.',
+      ['reason'],
+    ),
     lagMessages: gauge('lag_messages', 'Messages behind the end of the partition.', [
       'topic',
       'partition',
@@ -58,6 +67,9 @@ export function createMetrics(): Metrics {
       'partition',
     ]),
     openSeries: gauge('open_series', 'Series and windows held in open chunks.'),
+    rebalances: counter('rebalances_total', 'Times the consumer group has let this process in.'),
+    consumerRestarts: counter('consumer_restarts_total', 'Times the Kafka consumer has crashed.'),
+    progressAgeSeconds: gauge('progress_age_seconds', 'Time without progress while records wait.'),
     windowsJudged: counter('windows_judged_total', 'Windows the detector has judged.'),
     anomalies: counter('anomaly_events_total', 'Anomaly events, by kind.', ['event']),
     alertsFailed: counter('alert_failures_total', 'Deliveries given up.', ['target']),

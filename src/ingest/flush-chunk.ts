@@ -3,11 +3,13 @@ import type { Logger } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Chunk, LedgerEntry } from '../sink/chunk.ts';
 import type { ChunkStore } from '../sink/chunk-store.ts';
-import type { Publisher } from '../source/publisher.ts';
+import type { OutgoingMessage, Publisher } from '../source/publisher.ts';
 import type { Claim } from '../source/source.ts';
 import { encodeNote, type Intent } from './commit-note.ts';
 import { type DeadLetter, deadLetterMessage } from './dead-letter.ts';
+import type { DeadLetterBudget } from './dead-letter-budget.ts';
 import { persist } from './persist.ts';
+import { suppressedLetters, suppressedMessage } from './suppressed-letters.ts';
 
 /** What a flush needs of the world. */
 export interface FlushContext {
@@ -15,6 +17,8 @@ export interface FlushContext {
   /** undefined where dead letters have no topic to go to (a file); they are logged and counted. */
   readonly publisher: Publisher | undefined;
   readonly deadLetterSuffix: string;
+  /** Shared by all partitions of a process; undefined: every letter is written. */
+  readonly letterBudget?: DeadLetterBudget;
   readonly clock: Clock;
   /** So long after the broker last took us for the partition's reader, it may be another's. */
   readonly guardMs: number;
@@ -89,24 +93,52 @@ export async function flushChunk(
     await store.record(entry);
   };
 
+  const messages = rationedMessages(letters, context);
   await step('commit the intent', commitIntent);
   await Promise.all([
     step('insert rows', insert),
-    step('write dead letters', () => publishLetters(letters, context)),
+    step('write dead letters', () => publishLetters(chunk.topic, messages, context)),
   ]);
   if (!isRecorded) await step('write the ledger', record);
   await step('commit the end', () => claim.commit(chunk.endOffset, done));
 }
 
-async function publishLetters(
+/**
+ * The letters that are written: as many as the process may write now, and one for all others.
+ * Decided once a chunk, whatever has to be done again.
+ */
+function rationedMessages(
   letters: readonly DeadLetter[],
-  context: FlushContext,
+  { publisher, letterBudget, clock, log, metrics }: FlushContext,
+): OutgoingMessage[] {
+  if (publisher === undefined) return [];
+  const elapsedMs = clock.elapsedMs();
+  const written = letterBudget?.take(letters.length, elapsedMs) ?? letters.length;
+  const suppressed = suppressedLetters(letters.slice(written));
+  for (const [reason, count] of suppressed?.byReason ?? []) {
+    metrics.deadLettersSuppressed.inc({ reason }, count);
+  }
+  const unreported = letterBudget?.report(elapsedMs) ?? 0;
+  if (unreported > 0) {
+    log.warn(
+      { suppressed: unreported },
+      'more events are rejected than dead letters may be written; they are counted',
+    );
+  }
+  const messages = letters.slice(0, written).map(deadLetterMessage);
+  return suppressed === undefined ? messages : [...messages, suppressedMessage(suppressed)];
+}
+
+async function publishLetters(
+  topic: string,
+  messages: readonly OutgoingMessage[],
+  { publisher, deadLetterSuffix, metrics }: FlushContext,
 ): Promise<void> {
-  if (context.publisher === undefined) return;
-  for (let from = 0; from < letters.length; from += LETTERS_AT_ONCE) {
-    const some = letters.slice(from, from + LETTERS_AT_ONCE);
-    const topic = `${some[0]?.topic ?? ''}${context.deadLetterSuffix}`;
-    await context.publisher.publish(topic, some.map(deadLetterMessage));
+  if (publisher === undefined) return;
+  for (let from = 0; from < messages.length; from += LETTERS_AT_ONCE) {
+    const some = messages.slice(from, from + LETTERS_AT_ONCE);
+    await publisher.publish(`${topic}${deadLetterSuffix}`, some);
+    metrics.deadLetters.inc(some.length);
   }
 }
 

@@ -15,6 +15,7 @@ import {
   type Source,
   type SourceHandler,
 } from '../source/source.ts';
+import { DeadLetterBudget } from './dead-letter-budget.ts';
 import { type PartitionContext, PartitionIngest } from './partition-ingest.ts';
 import { type Place, placePartition } from './place-partition.ts';
 
@@ -60,6 +61,7 @@ export class Ingester implements SourceHandler {
       store,
       publisher,
       deadLetterSuffix: config.kafka.dead_letter_suffix,
+      letterBudget: new DeadLetterBudget(config.limits.max_dead_letters_per_second),
       clock,
       guardMs: config.kafka.session_timeout / 2,
       onFailure: (error) => this.#fail(error),

@@ -248,7 +248,6 @@ export class PartitionIngest {
     metrics.eventsOverflowed.inc(chunk.overflow);
     metrics.eventsLateMerged.inc(chunk.lateMerged);
     for (const letter of letters) metrics.eventsDropped.inc({ reason: letter.reason });
-    metrics.deadLetters.inc(letters.length);
     metrics.chunksFlushed.inc();
     metrics.chunkRows.inc(chunk.rows.rowCount);
   }

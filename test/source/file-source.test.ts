@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
+import { limits } from '../../src/base/limits.ts';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { FileSource } from '../../src/source/file-source.ts';
 import type { RecordBatch } from '../../src/source/record.ts';
@@ -25,6 +26,10 @@ class Reader implements SourceHandler {
   claim: Claim | undefined;
   onEach: () => void = () => undefined;
 
+  async onClaimed(): Promise<number> {
+    return 0;
+  }
+
   async onBatch(claim: Claim, batch: RecordBatch): Promise<void> {
     this.claim = claim;
     this.batches.push(batch);
@@ -38,8 +43,12 @@ class Reader implements SourceHandler {
   }
 }
 
-async function linesOf(path: string | undefined, stdin = Readable.from([])) {
-  const source = new FileSource({ path, stdin, startedMs });
+async function linesOf(
+  path: string | undefined,
+  stdin = Readable.from([]),
+  maxLineBytes = 16 << 20,
+) {
+  const source = new FileSource({ path, stdin, startedMs, maxLineBytes });
   const reader = new Reader();
   await source.start(reader);
   await source.done;
@@ -162,7 +171,6 @@ describe('a source that is told to be quiet', () => {
     await source.done;
     expect(reader.batches).toHaveLength(1);
     await reader.claim?.commit(4_096, '');
-    expect(await reader.claim?.committed()).toEqual({ offset: undefined, metadata: '' });
     await source.stop();
     expect(reader.claim?.isLost).toBe(true);
     await expect(reader.claim?.commit(4_096, '')).rejects.toThrow(ClaimLostError);
@@ -178,5 +186,65 @@ describe('a source that is told to be quiet', () => {
     stdin.push(null);
     await source.done;
     expect(reader.batches).toEqual([]);
+  });
+});
+
+describe('a line that is too long', () => {
+  const maxLineBytes = 100_000;
+  const fits = 'f'.repeat(maxLineBytes);
+  /** What became of each line: its text, or what its dead letter will say. */
+  const fates = (reader: Reader) =>
+    reader.batches.flatMap(({ records }) =>
+      records.map(({ offset, value, refused }) => [
+        offset,
+        refused === undefined ? value?.toString() : `${refused.reason} ${refused.originalBytes}`,
+        refused === undefined ? undefined : value?.length,
+      ]),
+    );
+  const long = (bytes: number) => [`message_too_large ${bytes}`, limits.deadLetterBytes];
+
+  it.each([1 << 20, 1_000, 7])(
+    'is one rejected record, cut as a dead letter is: parts of %i',
+    async (size) => {
+      const text = `a\n${fits}\r\n${fits}x\r\nb\n${fits}${fits}${fits}\nc\n${fits}xy`;
+      const bytes = Buffer.from(text);
+      const parts = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+        bytes.subarray(i * size, (i + 1) * size),
+      );
+      expect(fates(await linesOf(undefined, Readable.from(parts), maxLineBytes))).toEqual([
+        [0, 'a', undefined],
+        [1, fits, undefined],
+        [2, ...long(maxLineBytes + 1)],
+        [3, 'b', undefined],
+        [4, ...long(3 * maxLineBytes)],
+        [5, 'c', undefined],
+        [6, ...long(maxLineBytes + 2)],
+      ]);
+    },
+  );
+
+  it('takes no memory: neither of standard input without end, nor of a gzip bomb', async () => {
+    const zeros = Buffer.alloc(1 << 20);
+    const million = 300;
+    const endless = Readable.from(
+      (function* () {
+        for (let i = 0; i < million; i++) yield Buffer.from(zeros);
+      })(),
+    );
+    const bomb = fileOf('bomb.gz', gzipSync(Buffer.alloc(million << 20)));
+    for (const [path, stdin] of [
+      [undefined, endless],
+      [bomb, Readable.from([])],
+    ] as const) {
+      let held = 0;
+      const timer = setInterval(() => {
+        held = Math.max(held, process.memoryUsage().arrayBuffers);
+      }, 5);
+      const before = process.memoryUsage().arrayBuffers;
+      const reader = await linesOf(path, stdin, 16 << 20);
+      clearInterval(timer);
+      expect(fates(reader)).toEqual([[0, ...long(million << 20)]]);
+      expect(held - before).toBeLessThan(128 << 20);
+    }
   });
 });
