@@ -1,3 +1,4 @@
+import { systemClock } from './base/clock.ts';
 import type { Logger } from './base/log.ts';
 import { createMetrics, type Metrics } from './base/metrics.ts';
 import type { Config } from './config/schema.ts';
@@ -5,6 +6,7 @@ import { Ingester, instanceName } from './ingest/ingester.ts';
 import { startHttpServer } from './serve/http-server.ts';
 import { ClickHouseChunkStore } from './sink/chunk-store.ts';
 import { openClickHouse } from './sink/clickhouse.ts';
+import { ObservedStore } from './sink/observed-store.ts';
 import { requireSchema } from './sink/require-schema.ts';
 import { openKafkaPublisher } from './source/kafka-publisher.ts';
 import { ensureTopics, requireTopics } from './source/kafka-topics.ts';
@@ -34,6 +36,9 @@ export interface Pipeline {
   stop(): Promise<void>;
 }
 
+/** ClickHouse's client gives a call up by itself, so much later it is lost. */
+const CALL_GRACE_MS = 10_000;
+
 /**
  * The whole flow:
  *
@@ -55,7 +60,11 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
     const client = openClickHouse(config.clickhouse);
     undo.push(() => client.close());
     await requireSchema(client, config.clickhouse);
-    const source = openSource(config, { stdin, nowMs: Date.now(), log });
+    const chunkStore = new ClickHouseChunkStore(client, instanceName());
+    const longestCallMs = config.clickhouse.request_timeout + CALL_GRACE_MS;
+    const store = new ObservedStore(chunkStore, systemClock, longestCallMs);
+    const storeWaitMs = store.waitMs.bind(store);
+    const source = openSource(config, { stdin, nowMs: Date.now(), log, metrics, storeWaitMs });
     const writes = config.source.type === 'kafka' && (has('ingest') || has('detect'));
     const publisher = writes ? await openTopics(config, has('ingest')) : undefined;
     if (publisher !== undefined) undo.push(() => publisher.close());
@@ -69,7 +78,6 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
 
     let ingester: Ingester | undefined;
     if (has('ingest')) {
-      const store = new ClickHouseChunkStore(client, instanceName());
       ingester = new Ingester({ config, source, store, publisher, log, metrics });
       await ingester.start();
       undo.push(ingester.drain.bind(ingester));
@@ -77,7 +85,11 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
 
     let url: string | undefined;
     if (has('serve')) {
-      const problems = () => [...(ingester?.problems() ?? []), ...(watch?.problems() ?? [])];
+      const problems = () => [
+        ...(source.problems?.() ?? []),
+        ...(ingester?.problems() ?? []),
+        ...(watch?.problems() ?? []),
+      ];
       const http = await startHttpServer(config.http.listen, metrics, { problems });
       undo.push(() => http.close());
       url = http.url;

@@ -1,24 +1,45 @@
+import { systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import type { Metrics } from '../base/metrics.ts';
 import type { Config } from '../config/schema.ts';
 import { registerCompressionCodecs } from './compression.ts';
 import { FileSource } from './file-source.ts';
+import { createKafkaClient } from './kafka-client.ts';
 import { KafkaSource } from './kafka-source.ts';
 import type { Source } from './source.ts';
+import { WatchedSource } from './watched-source.ts';
 
 export interface OpenSourceOptions {
   readonly stdin: NodeJS.ReadableStream;
   readonly nowMs: number;
   readonly log?: Logger;
+  readonly metrics?: Metrics;
+  /** How long a partition has been waiting for ClickHouse. @default {() => 0} */
+  readonly storeWaitMs?: (topic: string, partition: number) => number;
 }
+
+/** The watchdog's own questions to the brokers: soon answered or not at all. */
+const probing = { retries: 1, requestTimeoutMs: 4_000 };
 
 /** The configured source, not yet reading. */
 export function openSource(config: Config, options: OpenSourceOptions): Source {
-  const { stdin, nowMs, log } = options;
+  const { stdin, nowMs, log, metrics, storeWaitMs = () => 0 } = options;
   const maxLineBytes = config.limits.max_message_bytes;
   switch (config.source.type) {
     case 'kafka':
       registerCompressionCodecs(config.limits.max_batch_bytes);
-      return new KafkaSource(config.kafka, { log });
+      return new WatchedSource(
+        {
+          config,
+          kafka: createKafkaClient(config.kafka, { log }),
+          probeKafka: createKafkaClient(config.kafka, probing),
+          clock: systemClock,
+          storeWaitMs,
+          log,
+          metrics,
+        },
+        (kafka) => new KafkaSource(config.kafka, { log, kafka }),
+      );
     case 'file':
       return new FileSource({ path: config.source.path, stdin, startedMs: nowMs, maxLineBytes });
     case 'stdin':

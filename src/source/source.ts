@@ -63,6 +63,8 @@ export interface Source {
   start(handler: SourceHandler): Promise<void>;
   /** Resolves at the end of a source that has one; rejects when reading cannot go on. */
   readonly done: Promise<void>;
+  /** Why reading does not go on as it should; empty, or absent, when it does. */
+  problems?(): readonly string[];
   /** Hands out no further batch; claims can still commit. */
   quiesce(): void;
   /** Gives back what it holds. Claims are lost. */
