@@ -10,10 +10,6 @@ export function rememberSecrets(value: unknown, node: SchemaNode = inputSchema()
     for (const item of value) rememberSecrets(item, node.items);
   } else if (typeof value === 'object' && value !== null) {
     const properties = propertiesOf(node);
-    const login = { username: '', password: '', ...value };
-    if (login.password !== '' && Object.hasOwn(properties, 'password')) {
-      knownSecrets.remember(`${login.username}:${login.password}`);
-    }
     for (const [name, child] of Object.entries(value)) {
       if (Object.hasOwn(properties, name)) rememberSecrets(child, properties[name]);
     }

@@ -107,7 +107,7 @@ export function clickHouseError(
       'TAILMARK_CLICKHOUSE_UNREACHABLE',
       `Cannot ${doing} as ClickHouse must answer at clickhouse.url: it is ${config.url} (${code || detail})`,
       {
-        hint: 'Start the server (`tailmark up` runs one here) or set clickhouse.url or TAILMARK_CLICKHOUSE_URL.',
+        hint: code === 'ECONNRESET' ? hungUpHint(config) : unreachableHint,
         exitCode: exitCodes.unavailable,
         cause: error,
       },
@@ -137,6 +137,16 @@ export function clickHouseError(
     exitCode: exitCodes.unavailable,
     cause: error,
   });
+}
+
+const unreachableHint =
+  'Start the server (`tailmark up` runs one here) or set clickhouse.url or TAILMARK_CLICKHOUSE_URL.';
+
+/** A server that hangs up without a word was often spoken to in the wrong way. */
+function hungUpHint({ url }: Config['clickhouse']): string {
+  return url.startsWith('https:')
+    ? 'It hung up. Servers do so that do not trust our certificate: see clickhouse.cert_file.'
+    : 'It hung up. Servers do so whose port wants TLS: clickhouse.url then begins with https.';
 }
 
 /** Why TLS does not come about, on either side; undefined if that is not what is wrong. */

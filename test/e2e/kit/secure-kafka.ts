@@ -167,6 +167,9 @@ function saslProperties({ username, password }: Login): string {
     'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER',
   };
   for (const listener of ['sasl_plaintext', 'sasl_ssl']) {
+    // kafkajs logs in anew 10 s before a login ends, the broker takes that after 1 s at the earliest:
+    // so what rotates is seen within 2 s.
+    settings[`listener.name.${listener}.oauthbearer.connections.max.reauth.ms`] = '11500';
     const of = (mechanism: string) => `listener.name.${listener}.${mechanism}.sasl.jaas.config`;
     settings[of('plain')] =
       `${modules}.plain.PlainLoginModule required user_${username}="${password}";`;

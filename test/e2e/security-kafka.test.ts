@@ -1,0 +1,306 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OperatorError } from '../../src/base/operator-error.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import type { Config } from '../../src/config/schema.ts';
+import { openKafkaPublisher } from '../../src/source/kafka-publisher.ts';
+import { run } from '../cli/captured-io.ts';
+import { useStack } from '../containers/stack.ts';
+import { makeAuthority } from './kit/certificates.ts';
+import { poll } from './kit/poll.ts';
+import type { Rig } from './kit/rig.ts';
+import { type SecureKafka, startSecureKafka } from './kit/secure-kafka.ts';
+import { truthOf } from './kit/truth.ts';
+import { unsecuredToken } from './kit/unsecured-token.ts';
+import { withRig } from './kit/with-rig.ts';
+
+const stack = useStack();
+const password = 'canary-of-the-password';
+const wrong = 'canary-of-a-wrong-one';
+const longestMs = 20_000;
+type Settings = Readonly<Record<string, string>>;
+
+let kafka: SecureKafka;
+let tokenFile: string;
+
+beforeAll(async () => {
+  if (stack.brokers.length === 0) return;
+  kafka = await startSecureKafka({ username: 'ann', password });
+  tokenFile = join(kafka.dir, 'token');
+  putToken(unsecuredToken('tailmark', 600));
+});
+afterAll(async () => {
+  await kafka?.stop();
+});
+
+/** As whatever renews tokens should do it: never is there half a token. */
+function putToken(token: string): void {
+  writeFileSync(`${tokenFile}.new`, `${token}\n`);
+  renameSync(`${tokenFile}.new`, tokenFile);
+}
+
+function file(name: string, content: string): string {
+  const path = join(kafka.dir, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const login = (mechanism: string, secret = password): Settings => ({
+  KAFKA_SASL_MECHANISM: mechanism,
+  KAFKA_SASL_USERNAME: 'ann',
+  KAFKA_SASL_PASSWORD: secret,
+});
+const authority = (): Settings => ({ KAFKA_TLS_CA_FILE: kafka.files.ca });
+const plaintext = (): Settings => ({ KAFKA_BROKERS: kafka.plaintext });
+const sasl = (): Settings => ({ KAFKA_BROKERS: kafka.saslPlaintext });
+const saslTls = (): Settings => ({ KAFKA_BROKERS: kafka.saslTls, ...authority() });
+const mutual = (): Settings => ({ KAFKA_BROKERS: kafka.mutualTls, ...authority() });
+const ownCertificate = (): Settings => ({
+  KAFKA_TLS_CERT_FILE: kafka.files.cert,
+  KAFKA_TLS_KEY_FILE: kafka.files.key,
+});
+const token = (): Settings => ({
+  KAFKA_SASL_MECHANISM: 'oauthbearer',
+  KAFKA_SASL_TOKEN_FILE: tokenFile,
+});
+
+const variables = (settings: Settings) =>
+  Object.fromEntries(Object.entries(settings).map(([key, value]) => [`TAILMARK_${key}`, value]));
+
+/** The rig's configuration, with another way to its broker. */
+function through(rig: Rig, settings: Settings): Config {
+  const env = { ...rig.env, ...variables(settings) };
+  return loadConfig({ env, readFile: (path) => (path === 'tailmark.yaml' ? '' : 'a file') }).config;
+}
+
+function withSecureRig(name: string, use: (rig: Rig) => Promise<void>) {
+  return withRig({ stack: { ...stack, brokers: [kafka.plaintext] }, name }, use);
+}
+
+const accepted: readonly { readonly name: string; readonly settings: () => Settings }[] = [
+  { name: 'PLAIN', settings: () => ({ ...sasl(), ...login('plain') }) },
+  { name: 'PLAIN over TLS', settings: () => ({ ...saslTls(), ...login('plain') }) },
+  { name: 'SCRAM-SHA-256', settings: () => ({ ...sasl(), ...login('scram-sha-256') }) },
+  {
+    name: 'SCRAM-SHA-512 over TLS',
+    settings: () => ({ ...saslTls(), ...login('scram-sha-512') }),
+  },
+  { name: 'OAUTHBEARER over TLS', settings: () => ({ ...saslTls(), ...token() }) },
+  { name: 'mutual TLS', settings: () => ({ ...mutual(), ...ownCertificate() }) },
+];
+
+describe('Kafka with the right credentials', () => {
+  it.each(accepted)('$name: events are read, dead letters are written', async ({ settings }) => {
+    await withSecureRig('secure', async (rig) => {
+      const config = through(rig, settings());
+      const events = Array.from({ length: 50 }, (_, n) => ({
+        ts: Date.now() - 60_000 + n,
+        model: 'ranker',
+        stages_ms: { queue: 1 + (n % 5), forward: 30 + (n % 11) },
+      }));
+      const publisher = await openKafkaPublisher(config.kafka);
+      await publisher.publish(
+        rig.topic,
+        [...events.map((event) => JSON.stringify(event)), 'no event'].map((value) => ({ value })),
+      );
+      await publisher.close();
+      await rig.start(['ingest'], config);
+      await rig.untilConsumed(events.length + 1);
+      await rig.expectStages(truthOf(events));
+      const [letter] = await rig.read(`${rig.topic}.dlq`, 1);
+      expect(letter?.value?.toString()).toBe('no event');
+    });
+  });
+
+  it('check --connect finds nothing wrong', async () => {
+    await withSecureRig('secure', async (rig) => {
+      const env = { ...rig.env, ...variables({ ...saslTls(), ...login('scram-sha-512') }) };
+      const { exitCode, out } = await rig.cli(['check', '--connect', '--json'], { env });
+      expect([exitCode, JSON.parse(out).ok]).toEqual([0, true]);
+    });
+  });
+});
+
+interface Refusal {
+  readonly name: string;
+  readonly settings: () => Settings;
+  readonly exitCode: number;
+  readonly code: string;
+  readonly says: string;
+  readonly hint: string;
+}
+
+const auth = { exitCode: 78, code: 'TAILMARK_KAFKA_AUTH' };
+const tls = { exitCode: 78, code: 'TAILMARK_KAFKA_TLS' };
+const hungUp = { exitCode: 69, code: 'TAILMARK_KAFKA_UNREACHABLE', says: 'closed' };
+
+const refusals: readonly Refusal[] = [
+  ...['plain', 'scram-sha-256', 'scram-sha-512'].map((mechanism) => ({
+    name: `a wrong password with ${mechanism}`,
+    settings: () => ({ ...saslTls(), ...login(mechanism, wrong) }),
+    ...auth,
+    says: 'authentication failed',
+    hint: 'TAILMARK_KAFKA_SASL_PASSWORD',
+  })),
+  {
+    name: 'an expired token',
+    settings: () => ({
+      ...saslTls(),
+      ...token(),
+      KAFKA_SASL_TOKEN_FILE: file('expired', unsecuredToken('tailmark', -30)),
+    }),
+    ...auth,
+    says: 'invalid_token',
+    hint: 'expiry, audience and issuer',
+  },
+  {
+    name: 'an empty token file',
+    settings: () => ({ ...saslTls(), ...token(), KAFKA_SASL_TOKEN_FILE: file('empty', '\n') }),
+    ...auth,
+    says: 'it is empty',
+    hint: 'replace the file as a whole',
+  },
+  {
+    name: 'a login where the listener takes none',
+    settings: () => ({ ...plaintext(), ...login('plain') }),
+    ...auth,
+    says: 'SASL state',
+    hint: 'leave kafka.sasl out',
+  },
+  { name: 'no login where one is wanted', settings: sasl, ...hungUp, hint: 'kafka.sasl' },
+  {
+    name: 'no TLS where it is wanted',
+    settings: () => ({ KAFKA_BROKERS: kafka.saslTls, ...login('plain') }),
+    ...hungUp,
+    hint: 'kafka.tls',
+  },
+  {
+    name: 'TLS where there is none',
+    settings: () => ({ ...plaintext(), ...authority() }),
+    ...tls,
+    says: 'does not speak TLS',
+    hint: 'Leave kafka.tls out',
+  },
+  {
+    name: 'another authority',
+    settings: () => ({
+      ...saslTls(),
+      ...login('plain'),
+      KAFKA_TLS_CA_FILE: file('other.pem', makeAuthority('another').certPem),
+    }),
+    ...tls,
+    says: 'not signed by an authority that we trust',
+    hint: 'ca_file',
+  },
+  {
+    name: "the system's authorities",
+    settings: () => ({ KAFKA_BROKERS: kafka.saslTls, KAFKA_TLS: 'true', ...login('plain') }),
+    ...tls,
+    says: 'not signed by an authority that we trust',
+    hint: 'ca_file',
+  },
+  {
+    name: 'a certificate for another name',
+    settings: () => ({
+      ...saslTls(),
+      ...login('plain'),
+      KAFKA_TLS_SERVER_NAME: 'kafka.example',
+    }),
+    ...tls,
+    says: 'for another name',
+    hint: 'server_name',
+  },
+  {
+    name: 'no client certificate where one is wanted',
+    settings: mutual,
+    ...tls,
+    says: 'wants a client certificate',
+    hint: 'cert_file',
+  },
+  {
+    name: 'a client certificate of another authority',
+    settings: () => {
+      const { certPem, keyPem } = makeAuthority('another').issue('tailmark');
+      return {
+        ...mutual(),
+        KAFKA_TLS_CERT_FILE: file('other-client.pem', certPem),
+        KAFKA_TLS_KEY_FILE: file('other-client-key.pem', keyPem),
+      };
+    },
+    ...tls,
+    says: 'wants a client certificate',
+    hint: 'cert_file',
+  },
+  {
+    name: 'a key of another certificate',
+    settings: () => ({
+      ...mutual(),
+      ...ownCertificate(),
+      KAFKA_TLS_CERT_FILE: kafka.files.ca,
+    }),
+    ...tls,
+    says: 'the key that of the certificate',
+    hint: 'key_file',
+  },
+];
+
+describe('Kafka that refuses', () => {
+  it.each(refusals)('$name is told in time, without a secret', async (refusal) => {
+    const env = variables({ CLICKHOUSE_URL: 'http://127.0.0.1:1', ...refusal.settings() });
+    const startMs = performance.now();
+    const argv = ['check', '--connect', '--json', '--log-level', 'trace'];
+    const { out, err } = await run(argv, { env });
+    expect(performance.now() - startMs).toBeLessThan(longestMs);
+    const { findings } = JSON.parse(out) as { findings: Record<string, string>[] };
+    const found = findings.find(({ what }) => what === 'Kafka');
+    expect(found).toMatchObject({ ok: false, code: refusal.code });
+    expect(found?.detail?.toLowerCase()).toContain(refusal.says.toLowerCase());
+    expect(found?.hint).toContain(refusal.hint);
+    expect(out + err).not.toMatch(/canary-of/);
+  });
+
+  it('run ends as the refusal says', async () => {
+    await withSecureRig('refused', async (rig) => {
+      for (const { name, settings, code, exitCode } of [refusals[0], refusals[7]].flatMap((one) =>
+        one === undefined ? [] : [one],
+      )) {
+        const env = { ...rig.env, ...variables(settings()) };
+        const ended = await rig.cli(['run', '--json'], { env });
+        const { error } = JSON.parse(ended.err) as { error: { code: string } };
+        expect([name, ended.exitCode, error.code]).toEqual([name, exitCode, code]);
+      }
+    });
+  });
+});
+
+describe('a token that rotates', () => {
+  it('is read anew for each login, and a broken one is an error until it is mended', async () => {
+    await withSecureRig('rotating', async (rig) => {
+      const { kafka: config } = through(rig, { ...saslTls(), ...token() });
+      const publisher = await openKafkaPublisher(config);
+      rig.atEnd(() => publisher.close());
+      const send = () =>
+        publisher.publish(`${rig.topic}`, [{ value: null }]).then(
+          () => 'sent',
+          (error: unknown) => (error instanceof OperatorError ? error.code : String(error)),
+        );
+      expect(await send()).toBe('sent');
+      putToken(unsecuredToken('tailmark', -30));
+      const untilAnswer = (wanted: string) => {
+        let last = '';
+        return poll(
+          `publishing ends with ${wanted}`,
+          async () => {
+            last = await send();
+            return last === wanted ? true : undefined;
+          },
+          { seen: () => last },
+        );
+      };
+      await untilAnswer('TAILMARK_KAFKA_AUTH');
+      putToken(unsecuredToken('tailmark', 600));
+      await untilAnswer('sent');
+    });
+  });
+});
