@@ -18,7 +18,7 @@ export function renderOutage(summary: OutageSummary): string {
       ['ClickHouse away', formatDuration(summary.outageMs)],
       ['input', `${Math.round(summary.publishedPerSecond)} events/s, ${eventsPerSecond} asked for`],
       ['events', String(summary.events)],
-      ['backlog at the end', `${summary.backlogEvents} events`],
+      ['backlog at its end', `${summary.backlogEvents} events`],
       [
         'caught up in',
         `${(catchUpMs / 1000).toFixed(1)} s: ${Math.round(perSecond)} events/s, ` +
@@ -35,7 +35,7 @@ export function renderOutage(summary: OutageSummary): string {
       ]),
       ['differences', `${differences.length} of ${summary.compared} counts, sums and offsets`],
       ['tailmark verify', verify.ok ? 'ok' : 'NOT ok'],
-      ['ended by itself', String(selfExits.length)],
+      ['ended by themselves', String(selfExits.length)],
     ],
     summary,
   );
