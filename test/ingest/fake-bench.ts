@@ -1,7 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { createLog } from '../../src/base/log.ts';
 import type { Config } from '../../src/config/schema.ts';
+import { decodeNote } from '../../src/ingest/commit-note.ts';
 import { PartitionIngest } from '../../src/ingest/partition-ingest.ts';
+import type { Place } from '../../src/ingest/place-partition.ts';
 import type { SourceRecord } from '../../src/source/record.ts';
 import { FakeBroker, FakeClaim } from './fake-broker.ts';
 import { FakeChunkStore } from './fake-chunk-store.ts';
@@ -18,7 +20,7 @@ export class FakeBench {
   readonly publisher = new FakePublisher(this.world);
   readonly broker: FakeBroker;
   readonly claim: FakeClaim;
-  ingest: PartitionIngest;
+  readonly ingest: PartitionIngest;
   readonly failures: unknown[] = [];
   /** Lines of the log, at any level. */
   readonly lines: string[] = [];
@@ -33,9 +35,10 @@ export class FakeBench {
     const log = createLog({ level: 'silent' });
     const note = (_: object, message: string) => this.lines.push(message);
     const context = contextOf(this, config, 0, (error) => this.failures.push(error));
-    this.ingest = new PartitionIngest(this.claim, {
+    const { clock } = context;
+    this.ingest = new PartitionIngest(this.claim, placeAtCommit(broker), {
       ...context,
-      ...world,
+      clock: { ...clock, ...world },
       log: Object.assign(Object.create(log), { info: note, warn: note, error: note }),
     });
   }
@@ -66,6 +69,21 @@ export class FakeBench {
   get ranges(): [number, number][] {
     return this.store.ledger.map((row) => [row.start_offset, row.end_offset]);
   }
+}
+
+/** Where the group has committed, or at the first record. */
+function placeAtCommit({ committed, found }: FakeBroker): Place {
+  const note = decodeNote(committed.metadata);
+  const startOffset = committed.offset ?? found.startOffset;
+  return {
+    reason: 'committed',
+    startOffset,
+    readOffset: startOffset,
+    watermarkMs: note?.watermarkMs,
+    intent: note?.intent,
+    lostOffsets: 0,
+    isFleeting: false,
+  };
 }
 
 /** A record of one event a second after the one before, unless told otherwise. */

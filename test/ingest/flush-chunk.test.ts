@@ -4,8 +4,10 @@ import { createMetrics } from '../../src/base/metrics.ts';
 import { decodeNote } from '../../src/ingest/commit-note.ts';
 import type { DeadLetter } from '../../src/ingest/dead-letter.ts';
 import { type FlushContext, flushChunk } from '../../src/ingest/flush-chunk.ts';
-import type { Chunk } from '../../src/sink/chunk.ts';
+import type { Chunk, LedgerEntry } from '../../src/sink/chunk.ts';
+import type { ChunkState } from '../../src/sink/chunk-store.ts';
 import { ClaimLostError } from '../../src/source/source.ts';
+import { testIntent } from './test-intent.ts';
 
 const chunk: Chunk = {
   groupId: 'g',
@@ -25,7 +27,7 @@ const chunk: Chunk = {
   lateMerged: 0,
   rows: { bytes: Buffer.from('rows'), rowCount: 1, samples: 1, windowMinMs: 0, windowMaxMs: 0 },
 };
-const begun = { watermarkBeforeMs: 55, nowMs: 99, inherited: false };
+const begun = { watermarkBeforeMs: 55, intent: testIntent(20, 99), inherited: false };
 const letterAt = (offset: number): DeadLetter => ({
   topic: 't',
   partition: 0,
@@ -38,7 +40,10 @@ const letterAt = (offset: number): DeadLetter => ({
 });
 
 /** A world that answers at once, and refuses a step as often as it is told to. */
-function worldOf(refusals: Readonly<Record<string, readonly Error[]>> = {}, isRecorded = false) {
+function worldOf(
+  refusals: Readonly<Record<string, readonly Error[]>> = {},
+  found: Partial<ChunkState> = {},
+) {
   const steps: string[] = [];
   const left = new Map(Object.entries(refusals).map(([name, errors]) => [name, [...errors]]));
   const take = async (name: string, detail = '') => {
@@ -50,33 +55,45 @@ function worldOf(refusals: Readonly<Record<string, readonly Error[]>> = {}, isRe
     topic: 't',
     partition: 0,
     isLost: false,
-    committed: async () => ({ offset: undefined, metadata: '' }),
     commit: (offset: number, metadata: string) => {
       const note = decodeNote(metadata);
       return take('commit', `${offset} ${note?.watermarkMs} ${note?.intent?.endOffset}`);
     },
-    rewind: () => undefined,
   };
   const metrics = createMetrics();
+  const time = { elapsedMs: 0 };
+  const recorded: LedgerEntry[] = [];
   const context: FlushContext = {
     store: {
       insert: () => take('insert'),
-      record: () => take('record'),
-      isRecorded: async () => {
-        await take('is recorded');
-        return isRecorded;
+      record: (entry) => {
+        recorded.push(entry);
+        return take('record');
       },
+      look: async () => {
+        await take('look');
+        return { isRecorded: false, isLanded: false, isRemembered: true, ...found };
+      },
+      ledgerEnd: async () => undefined,
+      groupBeginMs: async () => undefined,
     },
     publisher: {
       publish: (topic, messages) => take('publish', `${topic} ${messages.length}`),
       close: async () => undefined,
     },
     deadLetterSuffix: '.dlq',
-    sleep: (ms) => take('sleep', `${ms}`),
+    clock: {
+      nowMs: () => 0,
+      elapsedMs: () => time.elapsedMs,
+      sleep: (ms) => take('sleep', `${ms}`),
+      breathe: async () => undefined,
+      every: () => () => undefined,
+    },
+    guardMs: 5_000,
     log: createLog({ level: 'silent' }),
     metrics,
   };
-  return { steps, claim, context, metrics };
+  return { steps, claim, context, metrics, time, recorded };
 }
 
 describe('flushChunk', () => {
@@ -85,8 +102,8 @@ describe('flushChunk', () => {
     await flushChunk(claim, chunk, [letterAt(11)], begun, context);
     expect(steps).toEqual([
       'commit 10 55 20',
-      'insert',
       'publish t.dlq 1',
+      'insert',
       'record',
       'commit 20 77 undefined',
     ]);
@@ -127,24 +144,67 @@ describe('flushChunk', () => {
   );
 
   it('that was inherited asks the ledger first, and inserts nothing that is on it', async () => {
-    const { steps, claim, context } = worldOf({}, true);
+    const { steps, claim, context } = worldOf({}, { isRecorded: true, isLanded: true });
     await flushChunk(claim, chunk, [letterAt(11)], { ...begun, inherited: true }, context);
+    expect(steps).toEqual(['commit 10 55 20', 'look', 'publish t.dlq 1', 'commit 20 77 undefined']);
+  });
+
+  it('that was inherited and is not on the ledger is stored', async () => {
+    const { steps, claim, context } = worldOf({ look: [new Error('away')] });
+    await flushChunk(claim, chunk, [], { ...begun, inherited: true }, context);
     expect(steps).toEqual([
       'commit 10 55 20',
-      'is recorded',
-      'publish t.dlq 1',
+      'look',
+      'sleep 100',
+      'look',
+      'insert',
+      'record',
       'commit 20 77 undefined',
     ]);
   });
 
-  it('that was inherited and is not on the ledger is stored', async () => {
-    const { steps, claim, context } = worldOf({ 'is recorded': [new Error('away')] }, false);
-    await flushChunk(claim, chunk, [], { ...begun, inherited: true }, context);
+  it('asks the tables before it inserts again, and sends what they may lack', async () => {
+    const state = { isLanded: true };
+    const { steps, claim, context } = worldOf({ insert: [new Error('no answer')] }, state);
+    await flushChunk(claim, chunk, [], begun, context);
     expect(steps).toEqual([
       'commit 10 55 20',
-      'is recorded',
+      'insert',
       'sleep 100',
-      'is recorded',
+      'look',
+      'insert',
+      'record',
+      'commit 20 77 undefined',
+    ]);
+  });
+
+  it('that has landed and is forgotten is not sent again; the ledger says what landed', async () => {
+    const { steps, claim, context, recorded } = worldOf(
+      {},
+      { isLanded: true, isRemembered: false },
+    );
+    const intent = testIntent(20, 99, { records: 12, consumed: 13, aggregated: 13 });
+    await flushChunk(claim, chunk, [], { ...begun, intent, inherited: true }, context);
+    expect(steps).toEqual(['commit 10 55 20', 'look', 'record', 'commit 20 77 undefined']);
+    expect(recorded).toMatchObject([
+      { startOffset: 10, endOffset: 20, records: 12, consumed: 13, aggregated: 13 },
+    ]);
+  });
+
+  it('asks the broker again before it sends after a long pause', async () => {
+    const { steps, claim, context, time } = worldOf({ insert: [new Error('no answer')] });
+    const { clock } = context;
+    const sleep = async (ms: number) => {
+      time.elapsedMs += 5_001;
+      await clock.sleep(ms);
+    };
+    await flushChunk(claim, chunk, [], begun, { ...context, clock: { ...clock, sleep } });
+    expect(steps).toEqual([
+      'commit 10 55 20',
+      'insert',
+      'sleep 100',
+      'look',
+      'commit 10 55 20',
       'insert',
       'record',
       'commit 20 77 undefined',
@@ -164,14 +224,12 @@ describe('flushChunk', () => {
 
   it('does not try again what failed, when the claim was lost meanwhile', async () => {
     const { steps, claim, context } = worldOf({ insert: [new Error('no')] });
-    const sleep = context.sleep;
-    const losing: FlushContext = {
-      ...context,
-      sleep: async (ms) => {
-        claim.isLost = true;
-        await sleep(ms);
-      },
+    const { clock } = context;
+    const sleep = async (ms: number) => {
+      claim.isLost = true;
+      await clock.sleep(ms);
     };
+    const losing: FlushContext = { ...context, clock: { ...clock, sleep } };
     await expect(flushChunk(claim, chunk, [], begun, losing)).rejects.toThrow(ClaimLostError);
     expect(steps).toEqual(['commit 10 55 20', 'insert', 'sleep 100']);
   });

@@ -6,9 +6,10 @@ import { FakeBroker } from './fake-broker.ts';
 import { logNowMs, logStartMs } from './fake-log.ts';
 import { MadeFailure } from './fake-world.ts';
 import { testConfig } from './test-config.ts';
+import { testIntent } from './test-intent.ts';
 
 const intent = (endOffset: number, nowMs = logNowMs, watermarkMs = logStartMs) =>
-  encodeNote({ watermarkMs, intent: { endOffset, nowMs } });
+  encodeNote({ watermarkMs, intent: testIntent(endOffset, nowMs) });
 const chunksOf = (events: number) => testConfig({ flush_max_events: events });
 
 /** A broker on which a predecessor has committed. */
@@ -48,14 +49,6 @@ describe('a partition taken', () => {
     expect(bench.ranges).toEqual([[3, 8]]);
   });
 
-  it('is read again from the committed offset when reading had run ahead', async () => {
-    const bench = new FakeBench(committed(logOf(9), 4, ''));
-    const taken = bench.batch(6);
-    await Promise.all([expect(taken).rejects.toThrow(ClaimLostError), bench.goOn()]);
-    expect(bench.claim.rewoundTo).toBe(4);
-    expect(bench.broker.committed).toEqual({ offset: 4, metadata: '' });
-  });
-
   it('knows its lag', async () => {
     const bench = new FakeBench(logOf(9, 30));
     void bench.batch(0);
@@ -93,7 +86,7 @@ describe('an inherited intent', () => {
       recordAt(5, logNowMs - 7_200_000 + 300_000),
       recordAt(6, logNowMs - 7_200_000 + 300_001),
       recordAt(7, logStartMs),
-      recordAt(8, logStartMs - 7_200_000),
+      recordAt(8, logStartMs - 7_200_001),
     ];
     const broker = committed(
       new FakeBroker(records, 9),
@@ -107,6 +100,36 @@ describe('an inherited intent', () => {
     expect(bench.store.ledger).toMatchObject([
       { start_offset: 5, end_offset: 9, aggregated: 1, rejected: 2, late: 1 },
     ]);
+  });
+
+  it('is made by the settings of the one who began it, and the next chunk by its own', async () => {
+    const note = encodeNote({
+      watermarkMs: undefined,
+      intent: {
+        ...testIntent(4, logNowMs),
+        settings: { ...testIntent(4, logNowMs).settings, maxDurationMs: 1 },
+      },
+    });
+    const bench = new FakeBench(committed(logOf(8), 0, note));
+    void bench.batch(0);
+    await bench.goOn();
+    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    // Events of 2 ms: too long by the settings of the one, fine by those of the other.
+    expect(bench.store.ledger).toMatchObject([
+      { start_offset: 0, end_offset: 4, rejected: 4, aggregated: 0 },
+      { start_offset: 4, end_offset: 8, rejected: 0, aggregated: 4 },
+    ]);
+  });
+
+  it('goes by the name its predecessor gave it, where its first records are gone by now', async () => {
+    const broker = committed(logOf([3, 4, 5]), 0, intent(6));
+    const bench = new FakeBench(broker);
+    void bench.batch(0);
+    await bench.goOn();
+    expect(bench.store.tables[0]?.blocks.has('g/t/0/0-6/1-2')).toBe(true);
+    expect(bench.lines).toContain(
+      'a chunk that a predecessor began had records that are gone by now',
+    );
   });
 
   it('that is on the ledger is not inserted again, even when its token is forgotten', async () => {
@@ -138,15 +161,19 @@ describe('an inherited intent', () => {
   it.each([
     ['beyond', [8, 9, 10]],
     ['at its end', [6, 7]],
-  ])('without a record left is given up for the records %s', async (_, offsets) => {
+  ])('without a record left is noted as empty, before the records %s', async (_, offsets) => {
     const bench = new FakeBench(committed(logOf(offsets), 2, intent(6)));
     const taken = bench.batch(2);
     await bench.goOn();
     await taken;
     await Promise.all([bench.ingest.drain(), bench.goOn()]);
-    expect(bench.ranges).toEqual([[6, (offsets.at(-1) ?? 0) + 1]]);
+    expect(bench.ranges).toEqual([
+      [2, 6],
+      [6, (offsets.at(-1) ?? 0) + 1],
+    ]);
+    expect(bench.store.ledger[0]).toMatchObject({ records: 0, consumed: 0 });
     expect(bench.lines).toContain(
-      'a chunk that a predecessor began has no record left and is given up',
+      'a chunk that a predecessor began had records that are gone by now',
     );
   });
 
@@ -172,12 +199,32 @@ describe('an inherited intent', () => {
     expect(bench.ranges).toEqual([]);
     expect(broker.committed).toEqual({ offset: 2, metadata: intent(9) });
   });
+});
 
-  it('that ends where it starts is none', async () => {
-    const bench = new FakeBench(committed(logOf(5), 2, intent(2)), chunksOf(2));
-    void bench.batch(2);
+describe('a watermark', () => {
+  it('goes no further than the clock, whatever a producer with a fast one says', async () => {
+    const bench = new FakeBench(
+      new FakeBroker([recordAt(0, logNowMs - 60_000), recordAt(1, logNowMs + 240_000)], 2),
+    );
+    void bench.batch(0);
     await bench.goOn();
-    expect(bench.ranges).toEqual([[2, 4]]);
+    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    const { watermarkMs = 0 } = decodeNote(bench.broker.committed.metadata) ?? {};
+    expect(bench.store.ledger).toMatchObject([{ aggregated: 2 }]);
+    expect(watermarkMs).toBeGreaterThanOrEqual(logNowMs);
+    expect(watermarkMs).toBeLessThan(logNowMs + 1_000);
+  });
+
+  it('makes nobody late that is not late by the clock', async () => {
+    const config = testConfig();
+    const bench = new FakeBench(
+      new FakeBroker([recordAt(0, logNowMs + 240_000), recordAt(1, logNowMs - 59_000)], 2),
+      { ...config, windows: { ...config.windows, allowed_lateness: 60_000 } },
+    );
+    void bench.batch(0);
+    await bench.goOn();
+    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    expect(bench.store.ledger).toMatchObject([{ aggregated: 2, late: 0 }]);
   });
 });
 
@@ -279,8 +326,7 @@ describe('sealIfDue', () => {
     const bench = new FakeBench(logOf(3));
     void bench.batch(0);
     await bench.goOn();
-    // Two answers after the start: what is committed, and a heartbeat.
-    const openedMs = logNowMs + 2;
+    const openedMs = logNowMs;
     bench.world.nowMs = openedMs + 4_999;
     bench.ingest.sealIfDue(5_000);
     await bench.goOn();

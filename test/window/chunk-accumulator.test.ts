@@ -146,7 +146,7 @@ describe('the watermark', () => {
   it('makes a late merge of what comes for a window that it has passed by the grace', () => {
     const chunk = new TestChunk({ ...bounds, graceMs: 2_000 });
     const lateMerged = (watermarkMs: number, ...events: TimingEventText[]) => {
-      chunk.begin(watermarkMs, startMs + 60_000).add(...events);
+      chunk.begin(watermarkMs, startMs + 200_000).add(...events);
       return chunk.accumulator.counts.lateMerged;
     };
     // The window begins at startMs and ends 10 s later.

@@ -34,7 +34,7 @@ export function referenceChunk(events: readonly TimingEventText[], options: Refe
   const counts = { aggregated: 0, late: 0, future: 0, lateMerged: 0 };
   let watermarkMs = options.watermarkMs;
   for (const event of events) {
-    if (event.ts < watermarkMs - options.allowedLatenessMs) {
+    if (event.ts < Math.min(watermarkMs, options.nowMs) - options.allowedLatenessMs) {
       counts.late++;
       continue;
     }

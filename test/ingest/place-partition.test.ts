@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest';
+import { encodeNote } from '../../src/ingest/commit-note.ts';
+import { type Place, placePartition } from '../../src/ingest/place-partition.ts';
+import type { LedgerEnd } from '../../src/sink/chunk-store.ts';
+import { testIntent } from './test-intent.ts';
+
+/** A log of records a second apart, from `low` to `high`; the record of offset 0 is at `baseMs`. */
+interface Found {
+  readonly committed?: number;
+  readonly metadata?: string;
+  readonly low: number;
+  readonly high: number;
+  readonly baseMs?: number;
+  readonly ledger?: LedgerEnd;
+  readonly groupBeginMs?: number;
+  readonly startFrom?: 'earliest' | 'latest';
+}
+
+async function placeOf(given: Found): Promise<Partial<Place> & { asked: number }> {
+  const { low, high, baseMs = 0, startFrom = 'earliest' } = given;
+  let asked = 0;
+  const place = await placePartition(
+    { topic: 't', partition: 0 },
+    {
+      committed: { offset: given.committed, metadata: given.metadata ?? '' },
+      startOffset: low,
+      endOffset: high,
+      firstOffsetAt: async (ms) => Math.min(high, Math.max(low, Math.ceil((ms - baseMs) / 1_000))),
+    },
+    {
+      groupId: 'g',
+      startFrom,
+      store: {
+        ledgerEnd: async () => {
+          asked++;
+          return given.ledger;
+        },
+        groupBeginMs: async () => given.groupBeginMs,
+      },
+    },
+  );
+  return { ...place, asked };
+}
+
+const ledgerAt = (endOffset: number, baseMs = 0): LedgerEnd => ({
+  endOffset,
+  lastTimestampMs: baseMs + (endOffset - 1) * 1_000,
+  watermarkMs: 77,
+});
+
+describe('a partition with a commit', () => {
+  it('is taken up there, and no table is asked', async () => {
+    const metadata = encodeNote({ watermarkMs: 5, intent: testIntent(9, 7) });
+    expect(await placeOf({ committed: 4, metadata, low: 0, high: 20 })).toEqual({
+      reason: 'committed',
+      startOffset: 4,
+      readOffset: 4,
+      watermarkMs: 5,
+      intent: testIntent(9, 7),
+      lostOffsets: 0,
+      isFleeting: false,
+      asked: 0,
+    });
+  });
+
+  it.each([[4], [20]])('at the first or last offset of the log too: %i', async (committed) => {
+    expect(await placeOf({ committed, low: 4, high: 20 })).toMatchObject({
+      reason: 'committed',
+      startOffset: committed,
+    });
+  });
+
+  it('has no intent that ends where it begins', async () => {
+    const metadata = encodeNote({ watermarkMs: 5, intent: testIntent(4, 7) });
+    const { intent } = await placeOf({ committed: 4, metadata, low: 0, high: 20 });
+    expect(intent).toBeUndefined();
+  });
+
+  it('that retention has overtaken is read from where the log begins', async () => {
+    expect(await placeOf({ committed: 4, low: 10, high: 20 })).toMatchObject({
+      reason: 'expired',
+      startOffset: 10,
+      readOffset: 10,
+      lostOffsets: 6,
+    });
+  });
+
+  it('keeps the chunk that was begun there, to learn whether it is stored', async () => {
+    const metadata = encodeNote({ watermarkMs: 5, intent: testIntent(9, 7) });
+    expect(await placeOf({ committed: 4, metadata, low: 10, high: 20 })).toMatchObject({
+      reason: 'expired',
+      startOffset: 4,
+      readOffset: 10,
+      watermarkMs: 5,
+      intent: { endOffset: 9 },
+    });
+  });
+
+  it('beyond the end of a log made anew is read from its beginning', async () => {
+    expect(
+      await placeOf({ committed: 50, low: 0, high: 20, baseMs: 1e6, ledger: ledgerAt(50) }),
+    ).toMatchObject({ reason: 'recreated', startOffset: 0, watermarkMs: undefined });
+    expect(await placeOf({ committed: 50, low: 0, high: 20 })).toMatchObject({
+      reason: 'recreated',
+      startOffset: 0,
+    });
+  });
+
+  it('beyond the end of a log that was cut back goes on at its end', async () => {
+    expect(await placeOf({ committed: 50, low: 0, high: 20, ledger: ledgerAt(50) })).toMatchObject({
+      reason: 'truncated',
+      startOffset: 20,
+    });
+  });
+});
+
+describe('a partition without a commit', () => {
+  it('is taken up where its ledger ends: commits expire, and kafkajs wipes them', async () => {
+    expect(await placeOf({ low: 3, high: 20, ledger: ledgerAt(9) })).toMatchObject({
+      reason: 'ledger',
+      startOffset: 9,
+      watermarkMs: 77,
+    });
+  });
+
+  it('that retention has overtaken is read from where the log begins', async () => {
+    expect(await placeOf({ low: 12, high: 20, ledger: ledgerAt(9) })).toMatchObject({
+      reason: 'expired',
+      startOffset: 12,
+      lostOffsets: 3,
+    });
+  });
+
+  it.each([
+    ['shorter', 5],
+    ['longer', 30],
+    ['empty', 0],
+  ])('whose log was made anew and is %s by now is read from its beginning', async (_, high) => {
+    expect(await placeOf({ low: 0, high, baseMs: 1e6, ledger: ledgerAt(9) })).toMatchObject({
+      reason: 'recreated',
+      startOffset: 0,
+    });
+  });
+
+  it('and without a ledger begins as configured', async () => {
+    expect(await placeOf({ low: 3, high: 20 })).toMatchObject({
+      reason: 'start_from',
+      startOffset: 3,
+      isFleeting: false,
+    });
+    expect(await placeOf({ low: 3, high: 20, startFrom: 'latest' })).toMatchObject({
+      reason: 'start_from',
+      startOffset: 20,
+      readOffset: 19,
+      isFleeting: true,
+    });
+    expect(await placeOf({ low: 20, high: 20, startFrom: 'latest' })).toMatchObject({
+      startOffset: 20,
+      readOffset: 20,
+    });
+  });
+
+  it('that came after its group had begun is read from then on, also with latest', async () => {
+    expect(
+      await placeOf({ low: 0, high: 20, startFrom: 'latest', groupBeginMs: 7_000 }),
+    ).toMatchObject({ reason: 'added', startOffset: 7 });
+    expect(
+      await placeOf({ low: 0, high: 20, baseMs: 9e6, startFrom: 'latest', groupBeginMs: 7_000 }),
+    ).toMatchObject({ reason: 'added', startOffset: 0 });
+  });
+});
