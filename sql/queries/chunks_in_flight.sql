@@ -3,5 +3,9 @@
 SELECT sum(requests) AS samples
 FROM chunk_rows
 WHERE kind = 'stage'
-  AND (group_id, topic, partition, start_offset)
-      NOT IN (SELECT group_id, topic, partition, start_offset FROM flushes)
+  AND (group_id, topic, partition, start_offset) NOT IN
+  (
+      -- A ledger row is never older than the rows it is of; an hour, in case the clock was set back.
+      SELECT group_id, topic, partition, start_offset FROM flushes
+      WHERE flushed_at >= (SELECT min(inserted_at) FROM chunk_rows) - toIntervalHour(1)
+  )

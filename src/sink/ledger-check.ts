@@ -1,3 +1,5 @@
+import { type LedgerProblem, ledgerProblem, type ProblemFacts } from './ledger-problem.ts';
+
 /** A ledger row, as sql/queries/ledger.sql gives it. */
 export interface LedgerRow {
   readonly group_id: string;
@@ -28,22 +30,15 @@ export interface PartitionLedger {
   readonly consumed: number;
 }
 
-/** Something the ledger gets wrong. */
-export interface LedgerProblem {
-  readonly kind: 'gap' | 'overlap' | 'conservation' | 'empty_range';
-  readonly group_id: string;
-  readonly topic: string;
-  readonly partition: number;
-  readonly start_offset: number;
-  readonly detail: string;
-}
-
 /**
- * Checks the ledger by itself: per group, topic and partition the ranges must tile, and in every
- * row consumed = aggregated + rejected + late + overflow. A topic made anew starts over: a range
- * that begins lower, and all of whose records are newer, opens a new tiling.
+ * Checks a ledger by itself, in memory: per group, topic and partition the ranges must tile, and in
+ * every row consumed = aggregated + rejected + late + overflow. A topic made anew starts over: a
+ * range that begins lower than the one before it ended, and all of whose records are newer, opens a
+ * new tiling. Within a tiling only offsets count, not the order of storing.
  *
- * @param rows in the order in which they were stored, partition by partition. O(rows).
+ * sql/queries/ledger_problems.sql says the same of the stored ledger; a test holds them together.
+ *
+ * @param rows in the order in which they were stored, partition by partition. O(rows log rows).
  */
 export function checkLedger(rows: readonly LedgerRow[]): {
   readonly partitions: readonly PartitionLedger[];
@@ -52,7 +47,7 @@ export function checkLedger(rows: readonly LedgerRow[]): {
   const partitions: PartitionLedger[] = [];
   const problems: LedgerProblem[] = [];
   for (const group of groupsOf(rows)) {
-    problems.push(...group.flatMap(rowProblems), ...tilingProblems(group));
+    problems.push(...group.flatMap(rowProblems), ...tilingsOf(group).flatMap(tilingProblems));
     const first = group[0];
     if (first === undefined) continue;
     partitions.push({
@@ -60,8 +55,8 @@ export function checkLedger(rows: readonly LedgerRow[]): {
       topic: first.topic,
       partition: first.partition,
       chunks: group.length,
-      from_offset: Math.min(...group.map((row) => row.start_offset)),
-      to_offset: Math.max(...group.map((row) => row.end_offset)),
+      from_offset: group.reduce((least, row) => Math.min(least, row.start_offset), Infinity),
+      to_offset: group.reduce((most, row) => Math.max(most, row.end_offset), 0),
       consumed: group.reduce((sum, row) => sum + row.consumed, 0),
     });
   }
@@ -81,33 +76,68 @@ function groupsOf(rows: readonly LedgerRow[]): LedgerRow[][] {
 
 function rowProblems(row: LedgerRow): LedgerProblem[] {
   const problems: LedgerProblem[] = [];
-  const accounted = row.aggregated + row.rejected + row.late + row.overflow;
-  if (accounted !== row.consumed) {
-    const detail = `consumed ${row.consumed}, accounted for ${accounted}`;
-    problems.push(problem('conservation', row, detail));
+  const had = row.aggregated + row.rejected + row.late + row.overflow;
+  if (had !== row.consumed) {
+    const amount = Math.abs(row.consumed - had);
+    problems.push(problem('conservation', row, { amount, due: row.consumed, had }));
   }
   if (row.end_offset <= row.start_offset) {
-    problems.push(problem('empty_range', row, `ends at ${row.end_offset}`));
+    problems.push(problem('empty_range', row, { amount: row.start_offset - row.end_offset }));
   }
   return problems;
+}
+
+/** The rows of each time that the topic was made, a range without offsets apart. */
+function tilingsOf(rows: readonly LedgerRow[]): LedgerRow[][] {
+  const tilings: LedgerRow[][] = [];
+  let previous: LedgerRow | undefined;
+  for (const row of rows) {
+    if (row.end_offset <= row.start_offset) continue;
+    const startsOver =
+      previous === undefined ||
+      (row.start_offset < previous.end_offset && row.first_ms > previous.last_ms);
+    if (startsOver) tilings.push([row]);
+    else tilings.at(-1)?.push(row);
+    previous = row;
+  }
+  return tilings;
 }
 
 function tilingProblems(rows: readonly LedgerRow[]): LedgerProblem[] {
   const problems: LedgerProblem[] = [];
-  let previous: LedgerRow | undefined;
-  for (const row of rows) {
-    if (previous !== undefined && row.start_offset !== previous.end_offset) {
-      const startsOver = row.start_offset < previous.end_offset && row.first_ms > previous.last_ms;
-      const kind = row.start_offset > previous.end_offset ? 'gap' : 'overlap';
-      const detail = `starts at ${row.start_offset}, the one before ended at ${previous.end_offset}`;
-      if (!startsOver) problems.push(problem(kind, row, detail));
+  const [first, ...others] = rows.toSorted(
+    (a, b) => a.start_offset - b.start_offset || a.end_offset - b.end_offset,
+  );
+  // The chunk that reaches furthest so far.
+  let furthest = first;
+  for (const row of others) {
+    if (furthest === undefined) continue;
+    const { start_offset: start, end_offset: end } = row;
+    const reached = furthest.end_offset;
+    if (start !== reached) {
+      const from_offset = Math.min(start, reached);
+      const to_offset = Math.max(start, Math.min(end, reached));
+      const range = { from_offset, to_offset, amount: to_offset - from_offset };
+      problems.push(problem(start > reached ? 'gap' : 'overlap', row, range, furthest));
     }
-    previous = row;
+    if (end > reached || (end === reached && start > furthest.start_offset)) furthest = row;
   }
   return problems;
 }
 
-function problem(kind: LedgerProblem['kind'], row: LedgerRow, detail: string): LedgerProblem {
-  const { group_id, topic, partition, start_offset } = row;
-  return { kind, group_id, topic, partition, start_offset, detail };
+function problem(
+  kind: LedgerProblem['kind'],
+  row: LedgerRow,
+  facts: Partial<ProblemFacts>,
+  other?: LedgerRow,
+): LedgerProblem {
+  const { group_id, topic, partition, start_offset, end_offset } = row;
+  return ledgerProblem({
+    ...{ kind, group_id, topic, partition, start_offset, end_offset },
+    ...{ from_offset: start_offset, to_offset: end_offset, amount: 0, due: 0, had: 0 },
+    other_start_offset: other?.start_offset ?? 0,
+    other_end_offset: other?.end_offset ?? 0,
+    other_group_id: '',
+    ...facts,
+  });
 }

@@ -102,6 +102,14 @@ describe('queries', () => {
         table: 'latency_1m',
         windowSeconds: 10,
         fromMs: Date.now() - 3_600_000,
+        partition: 0,
+        startOffset: 0,
+        endOffset: 1,
+        firstTimestampMs: 0,
+        sinceMs: 0,
+        landedSinceMs: 0,
+        ledgerSinceMs: 0,
+        firstsToo: true,
         fromSeconds: Math.floor(Date.now() / 1000) - 3_600,
         toSeconds: Math.ceil(Date.now() / 1000) + 1,
       };
@@ -120,7 +128,9 @@ describe('queries', () => {
         const { stream } = await rig.client.exec({ query, query_params: params });
         let answerBytes = 0;
         for await (const part of stream) answerBytes += (part as Buffer).length;
-        expect([file, answerBytes > 0]).toEqual([file, true]);
+        // What looks for problems has nothing to say here.
+        const isSilent = /_problems\.sql$|^counted_twice\.sql$/.test(file);
+        expect([file, answerBytes > 0]).toEqual([file, !isSilent]);
       }
     }));
 

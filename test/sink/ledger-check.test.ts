@@ -63,7 +63,10 @@ describe('a ledger that is wrong', () => {
         topic: 't',
         partition: 0,
         start_offset: 6,
-        detail: 'starts at 6, the one before ended at 5',
+        from_offset: 5,
+        to_offset: 6,
+        amount: 1,
+        detail: 'offsets [5, 6) are in no chunk: [6, 9) follows what ended at 5',
       },
     ]);
   });
@@ -76,10 +79,37 @@ describe('a ledger that is wrong', () => {
     expect(checkLedger(rows).problems.map(({ kind }) => kind)).toEqual(['overlap']);
   });
 
+  it.each([
+    ['whole', [row(0, 5), row(5, 9), row(5, 9)], [5, 9], '[5, 9) and [5, 9)'],
+    ['in part', [row(0, 5), row(3, 9)], [3, 5], '[0, 5) and [3, 9)'],
+    ['inside', [row(0, 9), row(4, 6)], [4, 6], '[0, 9) and [4, 6)'],
+  ])('names what two chunks share, and both of them: %s', (_, rows, [from, to], both) => {
+    expect(checkLedger(rows).problems).toMatchObject([
+      {
+        kind: 'overlap',
+        from_offset: from,
+        to_offset: to,
+        detail: `offsets [${from}, ${to}) are in two chunks: ${both}`,
+      },
+    ]);
+  });
+
+  it('sees a gap behind a chunk that lies within another', () => {
+    const rows = [row(0, 20), row(5, 8), row(20, 30), row(31, 40)];
+    expect(checkLedger(rows).problems).toMatchObject([
+      { kind: 'overlap', from_offset: 5, to_offset: 8 },
+      { kind: 'gap', from_offset: 30, to_offset: 31 },
+    ]);
+  });
+
+  it('is not thrown off by a clock that was set back between two chunks', () => {
+    expect(checkLedger([row(0, 5), row(9, 12), row(5, 9), row(12, 14)]).problems).toEqual([]);
+  });
+
   it('shows what is not accounted for', () => {
     const rows = [row(0, 10, { aggregated: 4, rejected: 3, late: 2, overflow: 2 })];
     expect(checkLedger(rows).problems).toMatchObject([
-      { kind: 'conservation', detail: 'consumed 10, accounted for 11' },
+      { kind: 'conservation', amount: 1, detail: 'chunk [0, 10): consumed 10, accounted for 11' },
     ]);
   });
 

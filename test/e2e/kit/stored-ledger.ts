@@ -1,0 +1,22 @@
+import type { LedgerRow } from '../../../src/sink/ledger-check.ts';
+import type { Rig } from './rig.ts';
+
+const seconds = (ms: number) => (ms / 1000).toFixed(3);
+
+/** Puts ledger rows into `flushes`, each recorded a while after the one before. */
+export async function storeLedger(
+  rig: Rig,
+  rows: readonly LedgerRow[],
+  firstFlushedMs: number,
+): Promise<void> {
+  await rig.client.insert({
+    table: 'flushes',
+    format: 'JSONEachRow',
+    values: rows.map(({ first_ms, last_ms, ...row }, n) => ({
+      ...row,
+      first_timestamp: seconds(first_ms),
+      last_timestamp: seconds(last_ms),
+      flushed_at: seconds(firstFlushedMs + n * 5),
+    })),
+  });
+}

@@ -1,0 +1,302 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chunkColumns } from '../../src/sink/encode-chunk.ts';
+import { checkLedger, type LedgerRow } from '../../src/sink/ledger-check.ts';
+import { readProblems } from '../../src/sink/read-problems.ts';
+import { type Verification, verify } from '../../src/sink/verify.ts';
+import { SeededRandom } from '../base/seeded-random.ts';
+import { useStack } from '../containers/stack.ts';
+import { randomLedger } from '../sink/random-ledger.ts';
+import { benchMessages } from './kit/bench-messages.ts';
+import { Rig } from './kit/rig.ts';
+import { storeLedger } from './kit/stored-ledger.ts';
+
+const stack = useStack();
+
+interface StoredChunk {
+  readonly start: number;
+  readonly end: number;
+  readonly samples: number;
+}
+
+const eventsPerChunk = 100;
+const chunksPerPartition = 5;
+
+/** Lends a rig whose topic of two partitions is stored, in five chunks each, and verified. */
+async function withStored(
+  name: string,
+  use: (rig: Rig, chunks: readonly StoredChunk[]) => Promise<void>,
+): Promise<void> {
+  const settings = {
+    INGEST_FLUSH_MAX_EVENTS: String(eventsPerChunk),
+    INGEST_FLUSH_INTERVAL: '60s',
+  };
+  const rig = await Rig.open({ stack, name, partitions: 2, settings });
+  try {
+    const { messages } = benchMessages(name, 2 * chunksPerPartition * eventsPerChunk, 1);
+    await rig.publish(messages.map((value, n) => ({ value, partition: n % 2 })));
+    const pipeline = await rig.start(['ingest']);
+    await rig.untilConsumed(messages.length);
+    await pipeline.stop();
+    await rig.expectVerified();
+    await use(rig, await chunksOf(rig, 1));
+  } catch (error) {
+    process.stderr.write(`${rig.tail()}\n`);
+    throw error;
+  } finally {
+    await rig.close();
+  }
+}
+
+async function chunksOf(rig: Rig, partition: number): Promise<StoredChunk[]> {
+  const rows = await rig.rows<Record<keyof StoredChunk, string>>(
+    `SELECT start_offset AS start, end_offset AS end, samples FROM flushes
+     WHERE partition = {partition:UInt32} ORDER BY start`,
+    { partition },
+  );
+  return rows.map(({ start, end, samples }) => ({
+    start: Number(start),
+    end: Number(end),
+    samples: Number(samples),
+  }));
+}
+
+const chunkAt = (chunks: readonly StoredChunk[], at: number) => chunks.at(at) as StoredChunk;
+
+/** Runs a statement as somebody would who meddles with the tables. */
+async function meddle(rig: Rig, query: string, params: Record<string, unknown>): Promise<void> {
+  await rig.client.command({
+    query,
+    query_params: params,
+    clickhouse_settings: { lightweight_deletes_sync: '2', insert_deduplicate: 0 },
+  });
+}
+
+function look(rig: Rig): Promise<Verification> {
+  const { retention } = rig.config.clickhouse;
+  const nowMs = () => Date.now();
+  return verify(rig.client, { retention, nowMs, sleep: () => Promise.resolve() });
+}
+
+const failed = ({ checks }: Verification) => checks.filter(({ ok }) => !ok).map((c) => c.name);
+const insertAgain = `INSERT INTO chunk_rows (${chunkColumns.join(', ')})
+  SELECT ${chunkColumns.join(', ')} FROM chunk_rows
+  WHERE partition = 1 AND start_offset = {start:UInt64}`;
+
+describe('verify, of a ledger', () => {
+  it('that lacks a row names the partition and the offsets that are missing', () =>
+    withStored('verify_gap', async (rig, chunks) => {
+      const { start, end, samples } = chunkAt(chunks, 2);
+      const query = 'DELETE FROM flushes WHERE partition = 1 AND start_offset = {start:UInt64}';
+      await meddle(rig, query, { start });
+      const where = { group_id: rig.config.kafka.group_id, topic: rig.topic, partition: 1 };
+      const range = { from_offset: start, to_offset: end, amount: end - start };
+      const { exitCode, out } = await rig.cli(['verify', '--json']);
+      expect(exitCode).toBe(2);
+      const found = JSON.parse(out) as Verification;
+      expect(failed(found)).toEqual(['ranges tile', 'every chunk has its rows']);
+      expect([found.ok, found.problem_count]).toEqual([false, 2]);
+      expect(found.problems).toMatchObject([
+        { kind: 'gap', ...where, start_offset: end, ...range },
+        { kind: 'unrecorded', ...where, start_offset: start, amount: samples },
+      ]);
+      const text = await rig.cli(['verify']);
+      expect(text.exitCode).toBe(2);
+      expect(text.out).toContain(
+        `gap in ${rig.topic}/1 (group ${where.group_id}): offsets [${start}, ${end}) are in no chunk`,
+      );
+    }));
+
+  it('that has a chunk twice names both ranges', () =>
+    withStored('verify_overlap', async (rig, chunks) => {
+      const { start, end } = chunkAt(chunks, 1);
+      const query = `INSERT INTO flushes SELECT * EXCEPT flushed_at, now64(3) FROM flushes
+                     WHERE partition = 1 AND start_offset = {start:UInt64}`;
+      await meddle(rig, query, { start });
+      const found = await look(rig);
+      expect(failed(found)).toEqual(['ranges tile', 'tables hold what the ledger says']);
+      expect(found.problems).toMatchObject([
+        {
+          kind: 'overlap',
+          partition: 1,
+          from_offset: start,
+          to_offset: end,
+          detail: `offsets [${start}, ${end}) are in two chunks: [${start}, ${end}) and [${start}, ${end})`,
+        },
+      ]);
+    }));
+});
+
+describe('verify, of a chunk', () => {
+  it.each([
+    ['first', 0],
+    ['last', -1],
+  ])('whose rows are gone although it is recorded names it: the %s', (name, at) =>
+    withStored(`verify_loss_${name}`, async (rig, chunks) => {
+      const { start, end, samples } = chunkAt(chunks, at);
+      const query = 'DELETE FROM chunk_rows WHERE partition = 1 AND start_offset = {start:UInt64}';
+      await meddle(rig, query, { start });
+      const found = await look(rig);
+      expect(failed(found)).toEqual(['every chunk has its rows']);
+      expect(found.problems).toMatchObject([
+        {
+          kind: 'loss',
+          partition: 1,
+          from_offset: start,
+          to_offset: end,
+          amount: samples,
+          detail: `chunk [${start}, ${end}) lacks ${samples} of its ${samples} samples`,
+        },
+      ]);
+    }),
+  );
+
+  it.each([
+    ['first', 0],
+    ['last', -1],
+  ])('that was inserted again names it, and how many samples are too many: the %s', (name, at) =>
+    withStored(`verify_double_${name}`, async (rig, chunks) => {
+      const { start, end, samples } = chunkAt(chunks, at);
+      await meddle(rig, insertAgain, { start });
+      const found = await look(rig);
+      expect(failed(found)).toEqual([
+        'every chunk has its rows',
+        'tables hold what the ledger says',
+      ]);
+      expect(found.problems).toMatchObject([
+        {
+          kind: 'duplicate',
+          partition: 1,
+          from_offset: start,
+          to_offset: end,
+          amount: samples,
+          detail: `chunk [${start}, ${end}) has ${samples} samples too many`,
+        },
+      ]);
+    }),
+  );
+
+  it('that is in flight finds nothing wrong: rows without a ledger row, at the end', () =>
+    withStored('verify_flight', async (rig, chunks) => {
+      const { start, samples } = chunkAt(chunks, -1);
+      const query = 'DELETE FROM flushes WHERE partition = 1 AND start_offset = {start:UInt64}';
+      await meddle(rig, query, { start });
+      const found = await look(rig);
+      expect([found.ok, found.problems]).toEqual([true, []]);
+      const { detail } = found.checks.find(({ name }) => name.startsWith('tables hold')) ?? {};
+      expect(detail).toContain(`${samples} in flight`);
+    }));
+});
+
+describe('verify, of tables', () => {
+  it('that differ on a day names the day, the table and the difference', () =>
+    withStored('verify_days', async (rig) => {
+      const day = new Date().toISOString().slice(0, 10);
+      const query = `INSERT INTO latency_1d (window_start, stage, requests)
+                     VALUES (toDateTime({day:String}, 'UTC'), 'total', 7)`;
+      await meddle(rig, query, { day });
+      const found = await look(rig);
+      expect(failed(found)).toEqual([
+        'tables hold what the ledger says',
+        'every resolution holds the same',
+      ]);
+      expect(found.unequal_days).toEqual([{ day, table: 'latency_1d', difference: 7 }]);
+      expect(found.checks.at(-1)?.detail).toBe(
+        `${day}: latency_1d has 7 samples more than latency_10s`,
+      );
+    }));
+
+  it('into which two groups have read one topic names both groups and the offsets', () =>
+    withStored('verify_groups', async (rig, chunks) => {
+      const group_id = rig.config.kafka.group_id;
+      const other = { ...rig.config, kafka: { ...rig.config.kafka, group_id: `${group_id}.b` } };
+      const pipeline = await rig.start(['ingest'], other);
+      await rig.untilConsumed(4 * chunksPerPartition * eventsPerChunk);
+      await pipeline.stop();
+      const found = await look(rig);
+      expect(failed(found)).toEqual(['no two groups count the same']);
+      const to_offset = chunkAt(chunks, -1).end;
+      const both = { kind: 'counted_twice', group_id, from_offset: 0, to_offset };
+      const detail = `offsets [0, ${to_offset}) are counted by group ${group_id}.b as well`;
+      expect(found.problems).toMatchObject([
+        { ...both, partition: 0, detail },
+        { ...both, partition: 1, detail },
+      ]);
+    }));
+});
+
+describe('the queries that look for problems', () => {
+  let rig: Rig;
+  beforeAll(async () => {
+    if (stack.clickhouseUrl !== '') rig = await Rig.open({ stack, name: 'ledgers' });
+  });
+  afterAll(() => rig?.close());
+
+  it('say of 400 ledgers, most of them wrong, what checkLedger says of them in memory', async () => {
+    const ledgers = Array.from({ length: 400 }, (_, seed) =>
+      randomLedger(new SeededRandom(seed), `g${seed}`),
+    );
+    const rows = ledgers.flat();
+    await storeLedger(rig, rows, Date.now() - 86_400_000);
+    const { problems, kinds } = await readProblems(rig.client, 'ledger_problems', {
+      groupId: '',
+      sinceMs: 0,
+      limit: 1_000_000,
+    });
+    const due = checkLedger(rows).problems;
+    for (const kind of ['gap', 'overlap', 'conservation', 'empty_range'] as const) {
+      const amounts = due.filter((problem) => problem.kind === kind).map(({ amount }) => amount);
+      const total = amounts.reduce((sum, amount) => sum + amount, 0);
+      expect(amounts.length).toBeGreaterThan(50);
+      expect([kind, kinds.get(kind)]).toEqual([kind, { found: amounts.length, total }]);
+    }
+    const found = problems.map(({ flushedMs: _, ...problem }) => problem);
+    const sorted = (list: readonly unknown[]) => list.map((p) => JSON.stringify(p)).sort();
+    expect(sorted(found)).toEqual(sorted(due));
+  });
+
+  it('bring back so many problems of a kind, and count the rest', async () => {
+    const { problems, kinds } = await readProblems(rig.client, 'ledger_problems', {
+      groupId: '',
+      sinceMs: 0,
+      limit: 3,
+    });
+    expect(problems).toHaveLength(12);
+    for (const { found } of kinds.values()) expect(found).toBeGreaterThan(50);
+  });
+
+  it('see two groups only where they have counted the same records', async () => {
+    const row = (
+      group_id: string,
+      partition: number,
+      start: number,
+      end: number,
+      atMs: number,
+    ) => ({
+      ...{ group_id, topic: 'shared', partition, start_offset: start, end_offset: end },
+      ...{
+        first_ms: atMs + start,
+        last_ms: atMs + end - 1,
+        records: 0,
+        consumed: 0,
+        aggregated: 0,
+      },
+      ...{ rejected: 0, late: 0, overflow: 0, samples: 0 },
+    });
+    const ms = 1_790_000_000_000;
+    const rows: LedgerRow[] = [
+      // Where one group stopped, the other went on.
+      ...[row('a', 0, 0, 50, ms), row('a', 0, 50, 100, ms), row('b', 0, 100, 150, ms)],
+      // The other began some way back.
+      ...[row('a', 1, 0, 50, ms), row('a', 1, 50, 100, ms), row('b', 1, 70, 150, ms)],
+      // The topic was made anew in between.
+      ...[row('a', 2, 0, 100, ms), row('b', 2, 0, 100, ms + 1_000)],
+      // Each import of a file is counted.
+      ...[row('file/1', 3, 0, 100, ms), row('file/2', 3, 0, 100, ms)],
+    ];
+    await storeLedger(rig, rows, Date.now() - 86_400_000);
+    const { problems } = await readProblems(rig.client, 'counted_twice', {});
+    expect(problems).toMatchObject([
+      { group_id: 'a', topic: 'shared', partition: 1, from_offset: 70, to_offset: 100, amount: 30 },
+    ]);
+  });
+});
