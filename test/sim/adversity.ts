@@ -1,0 +1,217 @@
+import type { FaultKind } from './fault-kinds.ts';
+import type { PartitionLog } from './partition-log.ts';
+import type { SimClickHouse } from './sim-clickhouse.ts';
+import type { SimFleet } from './sim-fleet.ts';
+import type { SimKafka } from './sim-kafka.ts';
+import type { SimProcess } from './sim-process.ts';
+import type { SimWorld } from './sim-world.ts';
+import type { Truth } from './truth.ts';
+import type { Workload } from './workload.ts';
+
+export interface AdversitySetting {
+  readonly kafka: SimKafka;
+  readonly clickhouse: SimClickHouse;
+  readonly fleet: SimFleet;
+  readonly truth: Truth;
+  readonly workload: Workload;
+  readonly topics: readonly string[];
+  readonly activeMs: number;
+}
+
+const SESSION_MS = 6_000;
+/** A wall clock is at most so far off: further, and docs/exactly-once.md says what happens. */
+const MOST_SKEW_MS = 400_000;
+
+/** Lays out over a run what befalls it besides what befalls single requests. */
+export function adversity(world: SimWorld, setting: AdversitySetting): void {
+  const { scheduler, random, faults } = world;
+  const plan = (kind: FaultKind, most: number, happen: () => boolean) => {
+    const count = faults.times(kind, most);
+    for (let i = 0; i < count; i++) {
+      scheduler.at(random.unit() * setting.activeMs, undefined, () => {
+        if (faults.isActive && happen()) faults.note(kind);
+      });
+    }
+  };
+  const someProcess = (happen: (process: SimProcess) => void) => () => {
+    const up = setting.fleet.processes.filter(({ state }) => state === 'up');
+    if (up.length === 0) return false;
+    happen(random.pick(up));
+    return true;
+  };
+  for (const [kind, most, happen] of processFaults(world, setting)) {
+    plan(kind, most, someProcess(happen));
+  }
+  for (const [kind, most, happen] of serverFaults(world, setting)) plan(kind, most, happen);
+}
+
+type OfProcess = readonly [FaultKind, number, (process: SimProcess) => void];
+type OfServer = readonly [FaultKind, number, () => boolean];
+
+function processFaults(world: SimWorld, { fleet, activeMs }: AdversitySetting): OfProcess[] {
+  const { scheduler, random, trace } = world;
+  const freeze = (process: SimProcess, ms: number) => {
+    process.state = 'frozen';
+    trace?.(process.name, `stops for ${Math.round(ms)} ms`);
+    scheduler.at(ms, undefined, () => {
+      if (process.state === 'frozen') scheduler.thaw(process);
+    });
+  };
+  const jump = (process: SimProcess, ms: number) => {
+    const skewMs = Math.min(MOST_SKEW_MS, Math.max(-MOST_SKEW_MS, process.skewMs + ms));
+    trace?.(process.name, `its clock jumps by ${Math.round(skewMs - process.skewMs)} ms`);
+    process.skewMs = skewMs;
+  };
+  return [
+    ['crash', 8, (process) => process.die('killed')],
+    ['freeze', 6, (process) => freeze(process, random.unit() * 15_000)],
+    [
+      'zombie',
+      2,
+      (process) =>
+        freeze(
+          process,
+          Math.max(SESSION_MS * 10, Math.min(activeMs, SESSION_MS * 10 * (1 + random.unit()))),
+        ),
+    ],
+    ['sigterm', 6, (process) => fleet.terminate(process)],
+    [
+      'cut_off',
+      4,
+      (process) => {
+        const ms = random.unit() * 30_000;
+        trace?.(process.name, `cannot reach Kafka for ${Math.round(ms)} ms`);
+        process.endpoint.cutOffUntilMs = scheduler.nowMs + ms;
+        for (const connection of [...process.endpoint.connections]) {
+          scheduler.at(random.unit() * 4_000, process, () => connection.fail());
+        }
+      },
+    ],
+    ['clock_forward', 4, (process) => jump(process, 10_000 + random.unit() * MOST_SKEW_MS)],
+    ['clock_back', 4, (process) => jump(process, -10_000 - random.unit() * MOST_SKEW_MS)],
+  ];
+}
+
+function serverFaults(world: SimWorld, setting: AdversitySetting): OfServer[] {
+  const { scheduler, random, trace } = world;
+  const { kafka, clickhouse, fleet, truth, workload, topics } = setting;
+  const someLog = () => random.pick(kafka.logs);
+  return [
+    [
+      'member_joins',
+      2,
+      () => {
+        fleet.add();
+        return true;
+      },
+    ],
+    [
+      'kick',
+      4,
+      () => {
+        const { group } = random.pick(fleet.groups);
+        const { memberIds } = group;
+        if (memberIds.length === 0) return false;
+        group.remove(random.pick(memberIds));
+        return true;
+      },
+    ],
+    [
+      'broker_restart',
+      3,
+      () => {
+        const node = random.pick(kafka.nodes);
+        if (!node.isUp) return false;
+        kafka.restart(node, 200 + random.unit() * 8_000);
+        return true;
+      },
+    ],
+    [
+      'clickhouse_down',
+      3,
+      () => {
+        if (clickhouse.isUp) clickhouse.goAway(5_000 + random.unit() * 25_000);
+        return true;
+      },
+    ],
+    [
+      'clickhouse_restart',
+      4,
+      () => {
+        if (clickhouse.isUp) clickhouse.goAway(300 + random.unit() * 3_000);
+        return true;
+      },
+    ],
+    [
+      'clickhouse_slow',
+      3,
+      () => {
+        clickhouse.slowUntilMs = scheduler.nowMs + random.unit() * 20_000;
+        return true;
+      },
+    ],
+    [
+      'partitions_added',
+      2,
+      () => {
+        const topic = random.pick(topics);
+        if (kafka.logsOf(topic).length === 0 || kafka.logs.length >= 6) return false;
+        workload.write(kafka.addPartition(topic), random.between(1, 8), scheduler.nowMs);
+        return true;
+      },
+    ],
+    [
+      'topic_recreated',
+      1,
+      () => {
+        const topic = random.pick(topics);
+        const old = kafka.logsOf(topic);
+        if (old.length === 0) return false;
+        for (const log of old) truth.remove(log, () => true, 'topic_recreated');
+        kafka.deleteTopic(topic);
+        trace?.('kafka', `${topic} is deleted`);
+        scheduler.at(random.unit() * 3_000, undefined, () => {
+          trace?.('kafka', `${topic} is made anew`);
+          for (const log of kafka.createTopic(topic, old.length)) {
+            scheduler.at(random.unit() * 10_000, undefined, () => {
+              workload.write(log, random.between(1, 40), scheduler.nowMs);
+              kafka.wake();
+            });
+          }
+        });
+        return true;
+      },
+    ],
+    [
+      'commits_expired',
+      1,
+      () => {
+        fleet.expireCommits(random.pick(fleet.groups).group);
+        return true;
+      },
+    ],
+    ['retention', 3, () => kafka.logs.length > 0 && expire(someLog(), world, setting)],
+    ['compaction', 3, () => kafka.logs.length > 0 && compact(someLog(), world, truth)],
+  ];
+}
+
+/** Deletes what is oldest, read or not. */
+function expire(log: PartitionLog, world: SimWorld, { kafka, truth }: AdversitySetting): boolean {
+  const { random, trace } = world;
+  if (kafka.logOf(log.topic, log.partition) !== log || log.high === log.low) return false;
+  const below = log.low + random.between(1, log.high - log.low);
+  trace?.(`${log.topic}/${log.partition}`, `is deleted below ${below}`);
+  truth.remove(log, (offset) => offset < below, 'retention');
+  log.deleteBelow(below);
+  return true;
+}
+
+function compact(log: PartitionLog, world: SimWorld, truth: Truth): boolean {
+  const { random, trace } = world;
+  const share = random.unit() * 0.7;
+  const gone = log.compact((entry) => entry.kind === 'data' && random.chance(share));
+  const offsets = new Set(gone.map(({ offset }) => offset));
+  trace?.(`${log.topic}/${log.partition}`, `${gone.length} records are compacted away`);
+  truth.remove(log, (offset) => offsets.has(offset), 'compaction');
+  return gone.length > 0;
+}

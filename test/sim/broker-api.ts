@@ -1,0 +1,292 @@
+import type { Endpoint } from './endpoint.ts';
+import type { KafkajsSandbox } from './kafkajs-sandbox.ts';
+import type { LogEntry, PartitionLog } from './partition-log.ts';
+import type { SimKafka } from './sim-kafka.ts';
+
+interface TopicPartitions<P> {
+  readonly topic: string;
+  readonly partitions: readonly P[];
+}
+type Given<T> = { value: T } | { error: Error };
+
+const ABORT_KEY = Buffer.from([0, 0, 0, 0]);
+
+/** Requests to a broker as kafkajs makes them, and how the simulated ones answer. */
+export abstract class BrokerApi {
+  protected abstract get kafka(): SimKafka;
+  protected abstract get sandbox(): KafkajsSandbox;
+  abstract readonly endpoint: Endpoint;
+  protected abstract call<T>(
+    name: string,
+    effect: (answer: (given: Given<T>) => void) => void,
+  ): Promise<T>;
+
+  metadata(topics: readonly string[] = []) {
+    return this.call('metadata', (answer) => {
+      const { kafka } = this;
+      const names = topics.length === 0 ? kafka.topics : topics;
+      if (names.some((topic) => kafka.logsOf(topic).length === 0)) {
+        answer(this.#refuse('UNKNOWN_TOPIC_OR_PARTITION'));
+        return;
+      }
+      answer({
+        value: {
+          brokers: kafka.nodes.map(({ nodeId, host, port }) => ({ nodeId, host, port })),
+          clusterId: 'sim',
+          controllerId: 1,
+          topicMetadata: names.map((topic) => ({
+            topic,
+            topicErrorCode: 0,
+            partitionMetadata: kafka.logsOf(topic).map(({ partition }) => ({
+              partitionErrorCode: 0,
+              partitionId: partition,
+              leader: kafka.leaderOf(partition).nodeId,
+              replicas: [1],
+              isr: [1],
+              offlineReplicas: [],
+            })),
+          })),
+        },
+      });
+    });
+  }
+
+  findGroupCoordinator({ groupId }: { groupId: string }) {
+    return this.call('find coordinator', (answer) => {
+      const { nodeId, host, port } = this.kafka.coordinatorOf(groupId);
+      answer({ value: { coordinator: { nodeId, host, port } } });
+    });
+  }
+
+  joinGroup(request: {
+    groupId: string;
+    sessionTimeout: number;
+    rebalanceTimeout: number;
+    memberId?: string;
+    groupProtocols: readonly { name: string; metadata: Buffer }[];
+  }) {
+    return this.call('join', (answer) => {
+      this.kafka.group(request.groupId).join(
+        {
+          memberId: request.memberId ?? '',
+          clientId: this.endpoint.owner.name,
+          sessionTimeoutMs: request.sessionTimeout,
+          rebalanceTimeoutMs: request.rebalanceTimeout,
+          protocols: request.groupProtocols,
+        },
+        (given) => answer('value' in given ? given : this.#refuse(given.error)),
+      );
+    });
+  }
+
+  syncGroup(request: {
+    groupId: string;
+    generationId: number;
+    memberId: string;
+    groupAssignment: readonly { memberId: string; memberAssignment: Buffer }[];
+  }) {
+    return this.call<{ memberAssignment: Buffer }>('sync', (answer) => {
+      const assignments = new Map(
+        request.groupAssignment.map(({ memberId, memberAssignment }) => [
+          memberId,
+          memberAssignment,
+        ]),
+      );
+      this.kafka
+        .group(request.groupId)
+        .sync(request.memberId, request.generationId, assignments, (given) =>
+          answer(
+            'value' in given
+              ? { value: { memberAssignment: given.value } }
+              : this.#refuse(given.error),
+          ),
+        );
+    });
+  }
+
+  heartbeat(request: { groupId: string; groupGenerationId: number; memberId: string }) {
+    return this.call<object>('heartbeat', (answer) => {
+      const { groupId, memberId, groupGenerationId } = request;
+      const refusal = this.kafka.group(groupId).heartbeat(memberId, groupGenerationId);
+      answer(refusal === undefined ? { value: {} } : this.#refuse(refusal));
+    });
+  }
+
+  leaveGroup({ groupId, memberId }: { groupId: string; memberId: string }) {
+    return this.call<object>('leave', (answer) => {
+      const refusal = this.kafka.group(groupId).leave(memberId);
+      answer(refusal === undefined ? { value: {} } : this.#refuse(refusal));
+    });
+  }
+
+  offsetCommit(request: {
+    groupId: string;
+    groupGenerationId: number;
+    memberId: string;
+    topics: readonly TopicPartitions<{
+      partition: number;
+      offset: string | number;
+      metadata?: string | null;
+    }>[];
+  }) {
+    const what = request.topics
+      .flatMap(({ topic, partitions }) =>
+        partitions.map(({ partition, offset, metadata }) => {
+          const end = /"endOffset":(\d+)/.exec(metadata ?? '')?.[1];
+          return `${topic}/${partition} ${offset}${end === undefined ? '' : `..${end}`}`;
+        }),
+      )
+      .join(', ');
+    return this.call<object>(`commit ${what}`, (answer) => {
+      const group = this.kafka.group(request.groupId);
+      const refusal = group.refusal(request.memberId, request.groupGenerationId);
+      if (refusal !== undefined) {
+        answer(this.#refuse(refusal));
+        return;
+      }
+      for (const { topic, partitions } of request.topics) {
+        for (const { partition, offset, metadata } of partitions) {
+          const log = this.kafka.logOf(topic, partition);
+          if (log === undefined) continue;
+          if (!group.begins.has(log) && Number(offset) >= 0) group.begins.set(log, Number(offset));
+          group.commits.set(`${topic}/${partition}`, {
+            offset: String(offset),
+            metadata: metadata ?? '',
+          });
+        }
+      }
+      answer({ value: {} });
+    });
+  }
+
+  offsetFetch(request: {
+    groupId: string;
+    topics: readonly TopicPartitions<{ partition: number }>[];
+  }) {
+    return this.call('offset fetch', (answer) => {
+      const { commits } = this.kafka.group(request.groupId);
+      const responses = request.topics.map(({ topic, partitions }) => ({
+        topic,
+        partitions: partitions.map(({ partition }) => {
+          const commit = commits.get(`${topic}/${partition}`);
+          const { offset = '-1', metadata = '' } = commit ?? {};
+          return { partition, offset, metadata, errorCode: 0 };
+        }),
+      }));
+      answer({ value: { responses } });
+    });
+  }
+
+  listOffsets(request: {
+    topics: readonly TopicPartitions<{ partition: number; timestamp: number | string }>[];
+  }) {
+    return this.call('list offsets', (answer) => {
+      const responses = request.topics.map(({ topic, partitions }) => ({
+        topic,
+        partitions: partitions.map(({ partition, timestamp }) => {
+          const log = this.kafka.logOf(topic, partition);
+          if (log === undefined) return { partition, offset: '-1', timestamp: '-1' };
+          const ms = Number(timestamp);
+          if (ms === -1) return { partition, offset: String(log.high), timestamp: '-1' };
+          if (ms === -2) return { partition, offset: String(log.low), timestamp: '-1' };
+          const found = log.offsetAt(ms);
+          return { partition, offset: String(found.offset), timestamp: String(found.timestampMs) };
+        }),
+      }));
+      answer({ value: { responses } });
+    });
+  }
+
+  fetch(request: {
+    topics: readonly TopicPartitions<{ partition: number; fetchOffset: string }>[];
+  }) {
+    const { kafka } = this;
+    const { scheduler } = this.endpoint.world;
+    return this.call<{ responses: object[] }>('fetch', (answer) => {
+      const first = this.#fetched(request.topics);
+      if (first !== undefined) {
+        answer(first);
+        return;
+      }
+      const finish = () => {
+        timer.isCancelled = true;
+        forget();
+        answer(this.#fetched(request.topics) ?? { value: { responses: [] } });
+      };
+      const timer = scheduler.at(kafka.idleFetchMs, undefined, finish);
+      const forget = kafka.onWrite(() => {
+        if (this.#fetched(request.topics) !== undefined) finish();
+      });
+    });
+  }
+
+  /** What there is to read; undefined where that is nothing. */
+  #fetched(
+    topics: readonly TopicPartitions<{ partition: number; fetchOffset: string }>[],
+  ): Given<{ responses: object[] }> | undefined {
+    const { random, faults } = this.endpoint.world;
+    const responses: object[] = [];
+    let hasSome = false;
+    for (const { topic, partitions } of topics) {
+      const answers: object[] = [];
+      for (const { partition, fetchOffset } of partitions) {
+        const log = this.kafka.logOf(topic, partition);
+        if (log === undefined) return this.#refuse('UNKNOWN_TOPIC_OR_PARTITION');
+        const offset = Number(fetchOffset);
+        const entries = log.read(offset, random.between(1, 30));
+        if (entries === undefined) {
+          const { KafkaJSOffsetOutOfRange: OutOfRange } = this.sandbox.errors;
+          const cause = this.sandbox.protocolError('OFFSET_OUT_OF_RANGE');
+          return {
+            error: OutOfRange === undefined ? cause : new OutOfRange(cause, { topic, partition }),
+          };
+        }
+        if (entries.length > 0) hasSome = true;
+        const first = entries[0];
+        const before =
+          first !== undefined && first.offset > log.low && faults.strikes('overlapping_fetch')
+            ? log.entriesBefore(first.offset, random.between(1, 8))
+            : [];
+        answers.push(partitionAnswer(log, [...before, ...entries]));
+      }
+      responses.push({ topicName: topic, partitions: answers });
+    }
+    return hasSome ? { value: { responses } } : undefined;
+  }
+
+  #refuse(type: string): { error: Error } {
+    return { error: this.sandbox.protocolError(type) };
+  }
+}
+
+/** A partition's share of a fetch, as kafkajs' decoder gives it. */
+function partitionAnswer(log: PartitionLog, entries: readonly LogEntry[]): object {
+  const aborted = new Map<number, string>();
+  for (const { kind, producerId, offset } of entries) {
+    if (kind === 'aborted' && !aborted.has(producerId)) aborted.set(producerId, String(offset));
+  }
+  return {
+    partition: log.partition,
+    errorCode: 0,
+    highWatermark: String(log.high),
+    lastStableOffset: String(log.high),
+    abortedTransactions: [...aborted].map(([producerId, firstOffset]) => ({
+      producerId: String(producerId),
+      firstOffset,
+    })),
+    preferredReadReplica: -1,
+    messages: entries.map((entry) => ({
+      offset: String(entry.offset),
+      timestamp: String(entry.timestampMs),
+      key: entry.kind === 'marker' ? ABORT_KEY : null,
+      value: entry.value,
+      headers: {},
+      attributes: 0,
+      isControlRecord: entry.kind === 'marker',
+      batchContext: {
+        producerId: String(entry.producerId),
+        inTransaction: entry.kind !== 'data',
+      },
+    })),
+  };
+}

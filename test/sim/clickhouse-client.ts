@@ -1,0 +1,220 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import { clickhouseStatement } from './clickhouse-statement.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { FaultKind } from './fault-kinds.ts';
+import type { SimClickHouse, SimDatabase, StoredLedgerRow } from './sim-clickhouse.ts';
+import { tableNames } from './sim-clickhouse.ts';
+
+/** Statements of a kind, and the faults that befall them. */
+interface Statement<T> {
+  readonly name: string;
+  /** Says that it leaves; what is given back, that it has arrived or never will. */
+  readonly leaves?: () => () => void;
+  readonly faults: {
+    readonly lost: FaultKind;
+    readonly answerLost?: FaultKind;
+    readonly partial?: FaultKind;
+    readonly slow?: FaultKind;
+    readonly late?: FaultKind;
+  };
+  run(): T;
+  /** Does some of it, where it breaks off. */
+  runPartly?(): void;
+}
+
+const LATE_MS = 30_000;
+
+/** @clickhouse/client as one process has it, before a simulated server. */
+export function simClickHouseClient(
+  endpoint: Endpoint,
+  server: SimClickHouse,
+  databaseName: string,
+): ClickHouseClient {
+  const database = server.database(databaseName);
+  const client = {
+    async exec(options: {
+      query: string;
+      values: AsyncIterable<Buffer>;
+      clickhouse_settings: Record<string, unknown>;
+    }) {
+      const token = clickhouseStatement.insertToken(options.query, options.clickhouse_settings);
+      const parts: Buffer[] = [];
+      for await (const part of options.values) parts.push(part);
+      const [first] = parts;
+      const bytes = parts.length === 1 && first !== undefined ? first : Buffer.concat(parts);
+      await send(endpoint, server, insertStatement(endpoint, server, database, token, bytes));
+      return { stream: nothing() };
+    },
+    async insert(options: {
+      table: string;
+      values: readonly Record<string, unknown>[];
+      clickhouse_settings: Record<string, unknown>;
+    }) {
+      if (options.table !== 'flushes') throw new Error(`the simulator has no ${options.table}`);
+      const token = String(options.clickhouse_settings['insert_deduplication_token'] ?? '');
+      const [row] = options.values;
+      if (row === undefined) return;
+      await send(endpoint, server, {
+        name: `ledger ${token.split('/').slice(1, 5).join('/')}`,
+        faults: {
+          lost: 'ledger_lost',
+          answerLost: 'ledger_answer_lost',
+          slow: 'ledger_slow',
+          late: 'ledger_late',
+        },
+        leaves: () => database.sends(token),
+        run: () => database.record(token, ledgerRowOf(row, server.wallMs)),
+      });
+    },
+    async query(options: { query: string; query_params: Record<string, unknown> }) {
+      const rows = await send(endpoint, server, {
+        name: 'look-up',
+        faults: { lost: 'lookup_fails' },
+        run: () => clickhouseStatement.answer(options.query, options.query_params, database),
+      });
+      return { json: async () => rows };
+    },
+    async close() {},
+  };
+  return client as unknown as ClickHouseClient;
+}
+
+function insertStatement(
+  endpoint: Endpoint,
+  server: SimClickHouse,
+  database: SimDatabase,
+  token: string,
+  bytes: Buffer,
+): Statement<void> {
+  const { random } = endpoint.world;
+  const block = () => ({ token, bytes, atMs: server.wallMs });
+  return {
+    name: `insert ${token.split('/').slice(0, 4).join('/')}`,
+    faults: {
+      lost: 'insert_lost',
+      answerLost: 'insert_answer_lost',
+      partial: 'insert_partial',
+      slow: 'insert_slow',
+      late: 'insert_late',
+    },
+    leaves: () => database.sends(token),
+    run: () => database.insert(block()),
+    runPartly: () => {
+      const filled = tableNames.map((_, i) => i === 0 || random.chance(0.5));
+      database.insert(block(), (table) => filled[table] === true);
+    },
+  };
+}
+
+/** Sends a statement through the network to the server, and what becomes of it back. */
+function send<T>(endpoint: Endpoint, server: SimClickHouse, statement: Statement<T>): Promise<T> {
+  const { world, owner } = endpoint;
+  const { scheduler, faults, random, trace } = world;
+  const { name, faults: kinds } = statement;
+  return new Promise<T>((resolve, reject) => {
+    if (endpoint.isDead) return;
+    const death = endpoint.drawDeath();
+    if (death === 'before') return endpoint.die();
+    let isSettled = false;
+    const settle = (delayMs: number, action: () => void) => {
+      if (isSettled) return;
+      isSettled = true;
+      scheduler.at(delayMs, owner, action);
+    };
+    const fail = (code: string, delayMs = endpoint.latencyMs()) => {
+      const error = Object.assign(new Error(`${name}: ${code}`), { code });
+      settle(delayMs, () => reject(error));
+    };
+    const say = (what: string) => trace?.(owner.name, `${name}${what}`);
+    const strikes = (kind: FaultKind | undefined) => kind !== undefined && faults.strikes(kind);
+    if (strikes(kinds.lost)) {
+      say(' (lost)');
+      return fail('ECONNRESET', random.unit() * 5_000);
+    }
+    const arrived = statement.leaves?.() ?? (() => undefined);
+    if (strikes(kinds.late)) {
+      fail('ECONNRESET', random.unit() * 3_000);
+      scheduler.at(LATE_MS * (0.5 + random.unit()), undefined, () => {
+        arrived();
+        if (!server.isUp) return;
+        say(' (late)');
+        statement.run();
+      });
+      return;
+    }
+    const isPartial = strikes(kinds.partial);
+    const isAnswerLost = strikes(kinds.answerLost);
+    const slowMs = strikes(kinds.slow) ? 1_000 + random.unit() * 14_000 : 0;
+    scheduler.at(endpoint.latencyMs(), undefined, () => {
+      if (!server.isUp) {
+        arrived();
+        return fail('ECONNREFUSED');
+      }
+      const running = {
+        breakOff: () => {
+          isOver = true;
+          arrived();
+          const share = random.unit();
+          if (share < 0.3) statement.runPartly?.();
+          else if (share < 0.5) statement.run();
+          say(' (broken off)');
+          fail('ECONNRESET');
+        },
+      };
+      let isOver = false;
+      server.begin(running);
+      scheduler.at(server.workMs() + slowMs, undefined, () => {
+        if (isOver) return;
+        server.end(running);
+        arrived();
+        if (isPartial && statement.runPartly !== undefined) {
+          say(' (in part)');
+          statement.runPartly();
+          return death === 'after' ? endpoint.die() : fail('241');
+        }
+        let value: T;
+        try {
+          value = statement.run();
+        } catch (error) {
+          settle(0, () => reject(error));
+          return;
+        }
+        say(isAnswerLost ? ' (answer lost)' : '');
+        if (death === 'after') return endpoint.die();
+        if (isAnswerLost) return fail('ECONNRESET', random.unit() * 2_000);
+        settle(endpoint.latencyMs(), () => resolve(value));
+      });
+    });
+  });
+}
+
+function nothing(): AsyncIterable<Buffer> {
+  return {
+    [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
+  };
+}
+
+function ledgerRowOf(row: Record<string, unknown>, flushedMs: number): StoredLedgerRow {
+  const number = (name: string) => Number(row[name]);
+  const ms = (name: string) => Math.round(number(name) * 1000);
+  return {
+    group_id: String(row['group_id']),
+    topic: String(row['topic']),
+    partition: number('partition'),
+    start_offset: number('start_offset'),
+    end_offset: number('end_offset'),
+    first_ms: ms('first_timestamp'),
+    last_ms: ms('last_timestamp'),
+    watermark_ms: ms('watermark'),
+    records: number('records'),
+    consumed: number('consumed'),
+    aggregated: number('aggregated'),
+    rejected: number('rejected'),
+    late: number('late'),
+    overflow: number('overflow'),
+    samples: number('samples'),
+    row_count: number('row_count'),
+    flushed_ms: flushedMs,
+    instance: String(row['instance']),
+  };
+}

@@ -1,0 +1,91 @@
+import { readQuery } from '../../src/sink/read-query.ts';
+import type { SimDatabase, StoredLedgerRow } from './sim-clickhouse.ts';
+
+type Params = Readonly<Record<string, unknown>>;
+type Rows = Record<string, string | number>[];
+
+const INSERT_ROWS = /^INSERT INTO chunk_rows \([a-z_0-9, ]+\) FORMAT RowBinary$/;
+const settingsOfInsert: Readonly<Record<string, unknown>> = {
+  async_insert: 0,
+  wait_end_of_query: 1,
+  insert_deduplicate: 1,
+  deduplicate_blocks_in_dependent_materialized_views: 1,
+};
+
+/**
+ * The only place that knows the statements the ingest role sends. What it does not know it refuses:
+ * a new statement must be told to the simulator before it can be relied upon.
+ */
+export const clickhouseStatement = {
+  /** Token of an insert of rows. */
+  insertToken(query: string, settings: Params): string {
+    if (!INSERT_ROWS.test(query)) throw new Error(`the simulator knows no ${query}`);
+    for (const [name, value] of Object.entries(settingsOfInsert)) {
+      if (settings[name] !== value) throw new Error(`an insert must have ${name} = ${value}`);
+    }
+    return String(settings['insert_deduplication_token'] ?? '');
+  },
+
+  /** What a query answers. */
+  answer(query: string, params: Params, database: SimDatabase): Rows {
+    switch (query) {
+      case readQuery('chunk_state'):
+        return chunkState(params, database);
+      case readQuery('ledger_end'):
+        return ledgerEnd(params, database);
+      case readQuery('group_begin'):
+        return groupBegin(params, database);
+      default:
+        throw new Error(`the simulator knows no ${query}`);
+    }
+  },
+};
+
+function chunkState(params: Params, database: SimDatabase): Rows {
+  const { groupId, topic, partition, startOffset, endOffset, firstTimestampMs } = params;
+  const since = Math.floor(Number(params['sinceMs']) / 1000);
+  const prefix = `${groupId}/${topic}/${partition}/${startOffset}-`;
+  const landed = (database.tables[0]?.blocks ?? []).filter(
+    ({ token, atMs }) => token.startsWith(prefix) && Math.floor(atMs / 1000) >= since,
+  );
+  const landedAt = Math.min(...landed.map(({ atMs }) => Math.floor(atMs / 1000) * 1000));
+  const isRow = (row: StoredLedgerRow) =>
+    row.group_id === groupId &&
+    row.topic === topic &&
+    row.partition === partition &&
+    row.start_offset === startOffset &&
+    row.end_offset === endOffset &&
+    row.first_ms === firstTimestampMs;
+  return [
+    {
+      ledger_rows: database.ledger.filter(isRow).length,
+      landed_rows: landed.length,
+      // The least of no rows is the epoch.
+      chunks_since: database.ledger.filter(
+        ({ flushed_ms }) => flushed_ms >= (landed.length === 0 ? 0 : landedAt),
+      ).length,
+      tokens_kept: database.tokensKept,
+    },
+  ];
+}
+
+function ledgerEnd({ groupId, topic, partition }: Params, database: SimDatabase): Rows {
+  let end: StoredLedgerRow | undefined;
+  for (const row of database.ledger) {
+    if (row.group_id !== groupId || row.topic !== topic || row.partition !== partition) continue;
+    const isLater =
+      end === undefined ||
+      row.flushed_ms > end.flushed_ms ||
+      (row.flushed_ms === end.flushed_ms && row.end_offset > end.end_offset);
+    if (isLater) end = row;
+  }
+  if (end === undefined) return [];
+  const { end_offset, last_ms, watermark_ms } = end;
+  return [{ end_offset, last_ms, watermark_ms }];
+}
+
+function groupBegin({ groupId, topic }: Params, database: SimDatabase): Rows {
+  const rows = database.ledger.filter((row) => row.group_id === groupId && row.topic === topic);
+  if (rows.length === 0) return [];
+  return [{ first_ms: Math.min(...rows.map(({ flushed_ms }) => flushed_ms)) }];
+}

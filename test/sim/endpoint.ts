@@ -1,0 +1,59 @@
+import type { Owner } from './scheduler.ts';
+import type { KafkaNode } from './sim-kafka.ts';
+import type { SimWorld } from './sim-world.ts';
+
+/** What becomes of a request that a process sends. */
+export interface CallFate {
+  readonly isLost: boolean;
+  readonly isAnswerLost: boolean;
+  readonly extraMs: number;
+}
+
+/** A connection of a process to a broker. */
+export interface Connection {
+  readonly node: KafkaNode;
+  /** Everything asked over it fails now. */
+  fail(): void;
+}
+
+/** A process as the network sees it. */
+export class Endpoint {
+  readonly world: SimWorld;
+  readonly owner: Owner;
+  readonly connections = new Set<Connection>();
+  /** Until when it cannot reach Kafka. */
+  cutOffUntilMs = 0;
+  /** The process dies at this moment. */
+  readonly die: () => void;
+
+  constructor(world: SimWorld, owner: Owner, die: () => void) {
+    this.world = world;
+    this.owner = owner;
+    this.die = die;
+  }
+
+  get isCutOff(): boolean {
+    return this.world.scheduler.nowMs < this.cutOffUntilMs;
+  }
+
+  get isDead(): boolean {
+    return this.owner.state === 'dead';
+  }
+
+  /** One way through the network. */
+  latencyMs(): number {
+    return 0.2 + this.world.random.unit() * 3;
+  }
+
+  breakConnections(node: KafkaNode): void {
+    for (const connection of [...this.connections]) {
+      if (connection.node === node) connection.fail();
+    }
+  }
+
+  /** At its request, its effect or its answer a call may be the last thing that a process does. */
+  drawDeath(): 'before' | 'after' | undefined {
+    if (!this.world.faults.strikes('crash_at_call', 0.15)) return undefined;
+    return this.world.random.chance(0.4) ? 'before' : 'after';
+  }
+}

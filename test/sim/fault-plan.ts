@@ -1,0 +1,75 @@
+import type { SeededRandom } from '../base/seeded-random.ts';
+import { type FaultKind, faultKinds } from './fault-kinds.ts';
+
+const kinds = Object.keys(faultKinds) as FaultKind[];
+
+/** Kinds that shape a whole run, and those that would leave little to see if they were common. */
+const shareOf: Partial<Record<FaultKind, number>> = {
+  tokens_off: 0.06,
+  topic_recreated: 0.06,
+  commits_expired: 0.06,
+  retention: 0.06,
+  two_groups: 0.08,
+  start_from_latest: 0.05,
+  config_changed: 0.12,
+  few_series: 0.06,
+  tokens_evicted: 0.12,
+  compaction: 0.15,
+  zombie: 0.15,
+};
+const COMMON_SHARE = 0.22;
+
+/**
+ * Which faults a run has, and how much of each, drawn from its seed: a random subset at random
+ * strengths (swarm testing, Groce et al. 2012), since a run with every fault at once tells least.
+ */
+export class FaultPlan {
+  readonly #random: SeededRandom;
+  readonly #strengths = new Map<FaultKind, number>();
+  readonly counts = new Map<FaultKind, number>();
+  /** Faults happen while this holds; what has begun ends by itself. */
+  isActive = true;
+
+  constructor(random: SeededRandom, quiet = false) {
+    this.#random = random;
+    for (const kind of kinds) {
+      const isOn = random.chance(shareOf[kind] ?? COMMON_SHARE);
+      const strength = 10 ** (-2.3 + 1.8 * random.unit());
+      if (isOn && !quiet) this.#strengths.set(kind, strength);
+    }
+  }
+
+  has(kind: FaultKind): boolean {
+    return this.#strengths.has(kind);
+  }
+
+  /** Faults of the run, by name. */
+  get enabled(): FaultKind[] {
+    return [...this.#strengths.keys()];
+  }
+
+  drop(kind: FaultKind): void {
+    this.#strengths.delete(kind);
+  }
+
+  /** Whether it happens at this opportunity. */
+  strikes(kind: FaultKind, weight = 1): boolean {
+    const strength = this.#strengths.get(kind);
+    if (strength === undefined || !this.isActive) return false;
+    if (!this.#random.chance(strength * weight)) return false;
+    this.note(kind);
+    return true;
+  }
+
+  /** How often it happens in a run that plans it ahead: 0 where the run does not have it. */
+  times(kind: FaultKind, most: number): number {
+    const strength = this.#strengths.get(kind);
+    if (strength === undefined) return 0;
+    return Math.max(1, Math.round(Math.sqrt(strength / 0.32) * most));
+  }
+
+  /** It has happened. */
+  note(kind: FaultKind): void {
+    this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
+  }
+}

@@ -1,0 +1,65 @@
+import type { Kafka } from 'kafkajs';
+import kafkajs from 'kafkajs';
+import { loadKafkajs } from './kafkajs-sandbox.ts';
+import type { Owner } from './scheduler.ts';
+import { simBrokerClass } from './sim-broker.ts';
+import type { SimKafka } from './sim-kafka.ts';
+import type { SimWorld } from './sim-world.ts';
+
+interface Run {
+  readonly kafka: SimKafka;
+  readonly world: SimWorld;
+}
+
+let run: Run | undefined;
+
+function current(): Run {
+  if (run === undefined) throw new Error('kafkajs is asked outside a run');
+  return run;
+}
+
+/** Whose timer it is: whoever runs at this moment. */
+function owner(): Owner {
+  const { scheduler } = current().world;
+  if (scheduler.current === undefined) throw new Error('kafkajs runs outside a process');
+  return scheduler.current;
+}
+
+const sandbox = loadKafkajs(
+  {
+    nowMs: () => {
+      const { world, kafka } = current();
+      const { current: who } = world.scheduler;
+      const process = who === undefined ? undefined : kafka.endpoints.get(who.name)?.owner;
+      const wallMs = process !== undefined && 'wallMs' in process ? Number(process.wallMs) : 0;
+      return wallMs === 0 ? world.epochMs + Math.floor(world.scheduler.nowMs) : wallMs;
+    },
+    random: () => current().world.random.unit(),
+    setTimeout: (action, ms) => current().world.scheduler.at(Number(ms) || 0, owner(), action),
+    clearTimeout: (timer) => {
+      if (typeof timer === 'object' && timer !== null) Reflect.set(timer, 'isCancelled', true);
+    },
+  },
+  simBrokerClass(() => ({ kafka: current().kafka, sandbox })),
+);
+
+/** kafkajs in the simulation: loaded once, it serves one run after another. */
+export const KafkaHost = {
+  enter(next: Run): void {
+    run = next;
+  },
+
+  /** A client as src/source/kafka-client.ts configures it. */
+  client(clientId: string): Kafka {
+    const { kafka } = current();
+    return new sandbox.Kafka({
+      clientId,
+      brokers: kafka.nodes.map(({ host, port }) => `${host}:${port}`),
+      connectionTimeout: 3_000,
+      requestTimeout: 30_000,
+      retry: { initialRetryTime: 100, maxRetryTime: 5_000, retries: 5 },
+      logLevel: kafkajs.logLevel.NOTHING,
+      logCreator: () => () => undefined,
+    });
+  },
+};

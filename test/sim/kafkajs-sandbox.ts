@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { compileFunction } from 'node:vm';
+import type { Kafka, KafkaConfig } from 'kafkajs';
+
+/** What kafkajs asks of the machine. */
+export interface SandboxTime {
+  nowMs(): number;
+  random(): number;
+  setTimeout(action: () => void, ms: number): unknown;
+  clearTimeout(timer: unknown): void;
+}
+
+/** kafkajs' own client code, for as far as it goes without sockets. */
+export interface KafkajsSandbox {
+  readonly Kafka: new (config: KafkaConfig) => Kafka;
+  /** An error as the broker's answer with this name makes it. */
+  protocolError(type: string): Error;
+  /** Errors by class name, as kafkajs' own code makes them. */
+  readonly errors: Readonly<Record<string, new (...args: unknown[]) => Error>>;
+  readonly decodeAssignment: (bytes: Buffer) => unknown;
+}
+
+/** A class that stands for kafkajs' `Broker`. */
+export type BrokerClass = new (options: {
+  connectionPool: { host: string; port: number; clientId: string };
+  nodeId?: number;
+}) => object;
+
+interface ProtocolErrors {
+  readonly errorCodes: readonly { readonly type: string; readonly code: number }[];
+  createErrorFromCode(code: number): Error;
+}
+
+/**
+ * Loads kafkajs' real consumer, admin client, cluster, broker pool and retries under another clock,
+ * with a class of ours where it would speak to a broker over a socket. So everything that kafkajs
+ * decides it decides here as in production.
+ */
+export function loadKafkajs(time: SandboxTime, brokerClass: BrokerClass): KafkajsSandbox {
+  const require = createRequire(import.meta.url);
+  const root = join(dirname(require.resolve('kafkajs/package.json')), 'src');
+  const cache = new Map<string, { exports: unknown }>();
+  class VirtualDate extends Date {
+    static override now(): number {
+      return time.nowMs();
+    }
+  }
+  const virtualMath = Object.create(Math, { random: { value: () => time.random() } });
+  const replaced = new Map<string, unknown>([
+    [join(root, 'broker/index.js'), brokerClass],
+    [join(root, 'cluster/connectionPoolBuilder.js'), poolBuilder],
+    [join(root, 'producer/index.js'), () => undefined],
+    [join(root, 'network/socketFactory.js'), () => undefined],
+  ]);
+  const load = (path: string): unknown => {
+    const known = cache.get(path);
+    if (known !== undefined) return known.exports;
+    const module = { exports: replaced.get(path) ?? {} };
+    cache.set(path, module);
+    if (replaced.has(path)) return module.exports;
+    if (path.endsWith('.json')) {
+      module.exports = JSON.parse(readFileSync(path, 'utf8'));
+      return module.exports;
+    }
+    const names = ['module', 'exports', 'require', 'Date', 'Math', 'setTimeout', 'clearTimeout'];
+    const run = compileFunction(readFileSync(path, 'utf8'), names, { filename: path });
+    const inner = createRequire(path);
+    const requireFrom = (name: string) =>
+      name.startsWith('.') ? load(inner.resolve(name)) : require(name);
+    const { setTimeout, clearTimeout } = time;
+    run(module, module.exports, requireFrom, VirtualDate, virtualMath, setTimeout, clearTimeout);
+    return module.exports;
+  };
+  const { errorCodes, createErrorFromCode } = load(
+    join(root, 'protocol/error.js'),
+  ) as ProtocolErrors;
+  const codes = new Map(errorCodes.map(({ type, code }) => [type, code]));
+  const { MemberAssignment } = load(join(root, 'consumer/assignerProtocol.js')) as {
+    MemberAssignment: { decode: (bytes: Buffer) => unknown };
+  };
+  return {
+    Kafka: load(join(root, 'index.js')) as KafkajsSandbox['Kafka'],
+    errors: load(join(root, 'errors.js')) as KafkajsSandbox['errors'],
+    protocolError: (type) => createErrorFromCode(codes.get(type) ?? -1),
+    decodeAssignment: (bytes) => MemberAssignment.decode(bytes),
+  };
+}
+
+/** Stands for kafkajs' pool of connections: it only says which broker, and who asks. */
+function poolBuilder(options: { brokers: readonly string[]; clientId: string }) {
+  let next = 0;
+  return {
+    build: async (node?: { host: string; port: number }) => {
+      if (node !== undefined) return { ...node, clientId: options.clientId };
+      const [host = '', port = '0'] = (
+        options.brokers[next++ % options.brokers.length] ?? ''
+      ).split(':');
+      return { host, port: Number(port), clientId: options.clientId };
+    },
+  };
+}

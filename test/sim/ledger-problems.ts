@@ -1,0 +1,141 @@
+import { MANY_TOKENS } from './allowances.ts';
+import type { OracleInput } from './oracle.ts';
+import type { PartitionLog } from './partition-log.ts';
+import type { StoredLedgerRow } from './sim-clickhouse.ts';
+import type { FleetGroup } from './sim-fleet.ts';
+import type { TruthRecord } from './truth.ts';
+
+/**
+ * Holds the ledger against what was written: per log its ranges tile, every record that must be
+ * stored lies in one of them, and each says of its records what is true of them.
+ */
+export function ledgerProblems(
+  { group, database }: FleetGroup,
+  { kafka, truth }: OracleInput,
+  sure: ReadonlySet<TruthRecord>,
+): string[] {
+  const problems: string[] = [];
+  const logs = [...kafka.retired, ...kafka.logs];
+  const rowsOf = new Map<PartitionLog, StoredLedgerRow[]>();
+  const seen = new Set<string>();
+  for (const row of database.ledger) {
+    if (row.group_id !== group.groupId) problems.push(`a ledger row of group ${row.group_id}`);
+    const key = [row.topic, row.partition, row.start_offset, row.end_offset, row.first_ms].join(
+      '/',
+    );
+    const isAgain = seen.has(key);
+    seen.add(key);
+    if (isAgain && database.tokensKept < MANY_TOKENS && database.isLedgerRaced(row)) continue;
+    const log = logOf(row, logs, truth.records);
+    if (log === undefined) problems.push(`${show(row)}: there is no such log`);
+    else rowsOf.set(log, [...(rowsOf.get(log) ?? []), row]);
+  }
+  for (const log of logs) {
+    const rows = (rowsOf.get(log) ?? []).sort(
+      (a, b) => a.start_offset - b.start_offset || a.end_offset - b.end_offset,
+    );
+    problems.push(...tilingProblems(rows, truth.of(log), sure));
+    for (const row of rows) problems.push(...rowProblems(row, truth.of(log), sure));
+  }
+  return problems;
+}
+
+/** The log that a row is of: topics made anew have the same offsets, not the same times. */
+function logOf(
+  row: StoredLedgerRow,
+  logs: readonly PartitionLog[],
+  records: ReadonlyMap<PartitionLog, readonly TruthRecord[]>,
+): PartitionLog | undefined {
+  const candidates = logs.filter(
+    ({ topic, partition }) => topic === row.topic && partition === row.partition,
+  );
+  if (candidates.length < 2) return candidates[0];
+  return candidates.find((log) =>
+    (records.get(log) ?? []).some(({ timestampMs }) => timestampMs === row.first_ms),
+  );
+}
+
+function tilingProblems(
+  rows: readonly StoredLedgerRow[],
+  records: readonly TruthRecord[],
+  sure: ReadonlySet<TruthRecord>,
+): string[] {
+  const problems: string[] = [];
+  rows.forEach((row, i) => {
+    const before = rows[i - 1];
+    if (row.end_offset <= row.start_offset) problems.push(`${show(row)}: an empty range`);
+    if (before !== undefined && row.start_offset < before.end_offset) {
+      problems.push(`${show(row)} overlaps ${show(before)}`);
+    }
+  });
+  let at = 0;
+  for (const record of records) {
+    while (at < rows.length && (rows[at] as StoredLedgerRow).end_offset <= record.offset) at++;
+    const row = rows[at];
+    if (row !== undefined && row.start_offset <= record.offset) continue;
+    if (!sure.has(record)) continue;
+    const { topic, partition } = record.log;
+    problems.push(`${topic}/${partition} offset ${record.offset} is in no ledger row`);
+  }
+  return problems;
+}
+
+function rowProblems(
+  row: StoredLedgerRow,
+  records: readonly TruthRecord[],
+  sure: ReadonlySet<TruthRecord>,
+): string[] {
+  const { consumed, aggregated, rejected, late, overflow } = row;
+  const problems: string[] = [];
+  if (consumed !== aggregated + rejected + late + overflow) {
+    problems.push(
+      `${show(row)}: ${consumed} consumed, ${aggregated + rejected + late + overflow} accounted for`,
+    );
+  }
+  const within = records.filter(
+    ({ offset }) => offset >= row.start_offset && offset < row.end_offset,
+  );
+  const most = figuresOf(within);
+  const least = figuresOf(within.filter((record) => sure.has(record)));
+  const found = {
+    records: row.records,
+    consumed,
+    counted: aggregated + overflow,
+    rejected,
+    late,
+    samples: row.samples,
+  };
+  for (const name of Object.keys(found) as (keyof typeof found)[]) {
+    if (found[name] < least[name] || found[name] > most[name]) {
+      problems.push(`${show(row)}: ${found[name]} ${name} instead of ${least[name]}`);
+    }
+  }
+  return problems;
+}
+
+function figuresOf(records: readonly TruthRecord[]) {
+  const figures = {
+    records: records.length,
+    consumed: 0,
+    counted: 0,
+    rejected: 0,
+    late: 0,
+    samples: 0,
+  };
+  for (const { events } of records) {
+    figures.consumed += Math.max(1, events.length);
+    if (events.length === 0) figures.rejected++;
+    for (const { fate, stages } of events) {
+      if (fate === 'counted') {
+        figures.counted++;
+        figures.samples += stages.length;
+      } else if (fate === 'late') figures.late++;
+      else figures.rejected++;
+    }
+  }
+  return figures;
+}
+
+function show({ topic, partition, start_offset, end_offset }: StoredLedgerRow): string {
+  return `ledger ${topic}/${partition} [${start_offset}, ${end_offset})`;
+}

@@ -1,0 +1,186 @@
+import { MANY_TOKENS, mayBeMissing } from './allowances.ts';
+import { stageCountsOf } from './decoded-blocks.ts';
+import type { FaultPlan } from './fault-plan.ts';
+import { ledgerProblems } from './ledger-problems.ts';
+import type { SimClickHouse, SimDatabase, StoredBlock } from './sim-clickhouse.ts';
+import { type Grain, grainOf } from './sim-config.ts';
+import type { FleetGroup, SimFleet } from './sim-fleet.ts';
+import type { SimKafka } from './sim-kafka.ts';
+import type { Truth, TruthRecord } from './truth.ts';
+import { sumsOfRecords, sumsOfRows, type WindowSum, type WindowSums } from './window-sums.ts';
+
+export interface OracleInput {
+  readonly kafka: SimKafka;
+  readonly clickhouse: SimClickHouse;
+  readonly fleet: SimFleet;
+  readonly truth: Truth;
+  readonly faults: FaultPlan;
+}
+
+/** Problems told of one run; more of them say nothing new. */
+const MOST_PROBLEMS = 8;
+
+/** Holds all that is stored at the end of a run against what was written. Imports nothing of src/. */
+export function findProblems(input: OracleInput): string[] {
+  const { fleet, truth, faults } = input;
+  const grain = grainOf(faults);
+  const problems: string[] = [];
+  for (const each of fleet.groups) {
+    const all = [...truth.records.values()].flat();
+    const sure = all.filter((record) => !mayBeMissing(record, truth, each.group, faults));
+    const due = { all, sure, grain };
+    problems.push(
+      ...tableProblems(each.database, due),
+      ...ledgerProblems(each, input, new Set(sure)),
+      ...letterProblems(each, due),
+      ...commitProblems(each, input),
+    );
+  }
+  return problems.slice(0, MOST_PROBLEMS);
+}
+
+interface Due {
+  /** Everything that may be stored, once. */
+  readonly all: readonly TruthRecord[];
+  /** What must be. */
+  readonly sure: readonly TruthRecord[];
+  readonly grain: Grain;
+}
+
+function tableProblems(database: SimDatabase, { all, sure, grain }: Due): string[] {
+  const problems: string[] = [];
+  const most = sumsOfRecords(all, grain);
+  const least = all.length === sure.length ? most : sumsOfRecords(sure, grain);
+  const checked = new Map<string, string[]>();
+  const [landing] = database.tables;
+  for (const { name, blocks } of database.tables) {
+    const extra = database.tokensKept < MANY_TOKENS ? racedBlocks(database, blocks) : [];
+    const kept = blocks.filter((block) => !extra.includes(block));
+    const missed =
+      database.tokensKept < MANY_TOKENS
+        ? (landing?.blocks ?? []).filter(
+            (block) =>
+              database.isMissed(name, block.token) &&
+              !kept.some(({ token }) => token === block.token),
+          )
+        : [];
+    const here = [...kept, ...missed];
+    const signature = here
+      .map(({ token, bytes }) => `${token} ${bytes.length}`)
+      .sort()
+      .join('\n');
+    let found = checked.get(signature);
+    if (found === undefined) {
+      const sums = sumsOfRows(rowsOf(here), grain);
+      found = differences(sums, least, most);
+      checked.set(signature, found);
+    }
+    problems.push(...found.map((problem) => `${name}: ${problem}`));
+  }
+  return problems;
+}
+
+function* rowsOf(blocks: readonly StoredBlock[]) {
+  for (const { bytes } of blocks) yield* stageCountsOf(bytes);
+}
+
+/** Blocks that are there again because two sends of them were on their way at once. */
+function racedBlocks(database: SimDatabase, blocks: readonly StoredBlock[]): StoredBlock[] {
+  const seen = new Set<string>();
+  return blocks.filter(({ token }) => {
+    const isAgain = seen.has(token);
+    seen.add(token);
+    return isAgain && database.isRaced(token);
+  });
+}
+
+function differences(found: WindowSums, least: WindowSums, most: WindowSums): string[] {
+  const problems: string[] = [];
+  for (const [key, sum] of found) {
+    const limit = most.get(key);
+    if (limit === undefined) {
+      problems.push(`${key}: ${show(sum)}, nothing is due`);
+      continue;
+    }
+    const due = least.get(key);
+    const tooMuch =
+      sum.requests > limit.requests ||
+      sum.sumUs > limit.sumUs ||
+      sum.errors > limit.errors ||
+      sum.minMs < limit.minMs ||
+      sum.maxMs > limit.maxMs;
+    const tooLittle =
+      due !== undefined &&
+      (sum.requests < due.requests ||
+        sum.sumUs < due.sumUs ||
+        sum.errors < due.errors ||
+        sum.minMs > due.minMs ||
+        sum.maxMs < due.maxMs);
+    if (tooMuch || tooLittle)
+      problems.push(`${key}: ${show(sum)} instead of ${show(due ?? limit)}`);
+  }
+  for (const [key, sum] of least) {
+    if (!found.has(key)) problems.push(`${key}: nothing instead of ${show(sum)}`);
+  }
+  return problems;
+}
+
+function show({ requests, sumUs, minMs, maxMs, errors }: WindowSum): string {
+  return `${requests} requests, ${sumUs} µs, ${minMs}..${maxMs} ms, ${errors} errors`;
+}
+
+/** Every event and message that is not counted is a dead letter, and nothing else is. */
+function letterProblems({ letters }: FleetGroup, { all, sure }: Due): string[] {
+  const found = new Set(
+    letters.letters.map(({ headers }) =>
+      ['topic', 'partition', 'offset', 'index']
+        .map((name) => headers[`tailmark-${name}`])
+        .join('/'),
+    ),
+  );
+  const may = lettersOf(all);
+  const must = lettersOf(sure);
+  return [
+    ...[...found].filter((id) => !may.has(id)).map((id) => `dead letter ${id} is of a good event`),
+    ...[...must].filter((id) => !found.has(id)).map((id) => `dead letter ${id} is missing`),
+  ];
+}
+
+function lettersOf(records: readonly TruthRecord[]): Set<string> {
+  const ids = new Set<string>();
+  for (const { log, offset, events } of records) {
+    const place = `${log.topic}/${log.partition}/${offset}`;
+    if (events.length === 0) ids.add(`${place}/0`);
+    events.forEach(({ fate }, index) => {
+      if (fate !== 'counted') ids.add(`${place}/${index}`);
+    });
+  }
+  return ids;
+}
+
+/** At the end the group stands where its ledger ends, with nothing pending. */
+function commitProblems({ group, database }: FleetGroup, { kafka }: OracleInput): string[] {
+  const problems: string[] = [];
+  for (const { topic, partition, high } of kafka.logs) {
+    const commit = group.commits.get(`${topic}/${partition}`);
+    if (commit === undefined) continue;
+    const offset = Number(commit.offset);
+    // kafkajs commits -2 where an offset is out of range: as good as none.
+    if (offset < 0) continue;
+    if (commit.metadata.includes('"endOffset"')) {
+      problems.push(`${topic}/${partition}: an intent is pending at the end`);
+    }
+    if (offset > high)
+      problems.push(`${topic}/${partition}: ${offset} is committed, the log ends at ${high}`);
+    const rows = database.ledger.filter(
+      (row) => row.group_id === group.groupId && row.topic === topic && row.partition === partition,
+    );
+    const last = rows.at(-1);
+    if (last !== undefined && last.end_offset !== offset) {
+      problems.push(
+        `${topic}/${partition}: ${offset} is committed, the ledger ends at ${last.end_offset}`,
+      );
+    }
+  }
+  return problems;
+}

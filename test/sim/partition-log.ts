@@ -1,0 +1,103 @@
+/** A record, or what is none for a reader: a marker, or what an aborted transaction wrote. */
+export interface LogEntry {
+  readonly offset: number;
+  readonly timestampMs: number;
+  readonly value: Buffer | null;
+  readonly kind: 'data' | 'aborted' | 'marker';
+  /** Number of the record batch it was written in. */
+  readonly batch: number;
+  readonly producerId: number;
+}
+
+/** A partition's log as the broker keeps it. */
+export class PartitionLog {
+  readonly topic: string;
+  readonly partition: number;
+  readonly entries: LogEntry[] = [];
+  /** First offset that is not deleted. */
+  low = 0;
+  /** Offset after the last one written. */
+  high = 0;
+  #batch = 0;
+
+  constructor(topic: string, partition: number) {
+    this.topic = topic;
+    this.partition = partition;
+  }
+
+  /** Writes values as one batch; returns the offset of the first. */
+  append(
+    values: readonly (Buffer | null)[],
+    timestampMs: number,
+    kind: LogEntry['kind'] = 'data',
+    producerId = -1,
+  ): number {
+    const first = this.high;
+    this.#batch++;
+    for (const value of values) {
+      const offset = this.high++;
+      this.entries.push({ offset, timestampMs, value, kind, batch: this.#batch, producerId });
+    }
+    return first;
+  }
+
+  /** Deletes everything below an offset, as retention does. */
+  deleteBelow(offset: number): void {
+    this.low = Math.max(this.low, Math.min(offset, this.high));
+    while (this.entries.length > 0 && (this.entries[0] as LogEntry).offset < this.low) {
+      this.entries.shift();
+    }
+  }
+
+  /** Takes single records out, as compaction does; never the last one. */
+  compact(isGone: (entry: LogEntry) => boolean): LogEntry[] {
+    const last = this.entries.at(-1);
+    const gone = this.entries.filter((entry) => entry !== last && isGone(entry));
+    const lost = new Set(gone);
+    const kept = this.entries.filter((entry) => !lost.has(entry));
+    this.entries.splice(0, this.entries.length, ...kept);
+    return gone;
+  }
+
+  /** Whole batches from the one that holds the offset on; undefined where the offset is out of range. */
+  read(offset: number, atMost: number): LogEntry[] | undefined {
+    if (offset < this.low || offset > this.high) return undefined;
+    const from = this.#firstAt(offset);
+    const first = this.entries[from];
+    if (first === undefined) return [];
+    let begin = from;
+    while (begin > 0 && (this.entries[begin - 1] as LogEntry).batch === first.batch) begin--;
+    let end = from;
+    while (end < this.entries.length) {
+      const { batch } = this.entries[end] as LogEntry;
+      if (end - from >= atMost && batch !== (this.entries[end - 1] as LogEntry).batch) break;
+      end++;
+    }
+    return this.entries.slice(begin, end);
+  }
+
+  /** The last few entries before an offset. */
+  entriesBefore(offset: number, atMost: number): LogEntry[] {
+    const end = this.#firstAt(offset);
+    return this.entries.slice(Math.max(0, end - atMost), end);
+  }
+
+  /** First offset whose record is of this time or later; -1 where there is none. */
+  offsetAt(timestampMs: number): { readonly offset: number; readonly timestampMs: number } {
+    const found = this.entries.find((entry) => entry.timestampMs >= timestampMs);
+    return found === undefined
+      ? { offset: -1, timestampMs: -1 }
+      : { offset: found.offset, timestampMs: found.timestampMs };
+  }
+
+  #firstAt(offset: number): number {
+    let low = 0;
+    let high = this.entries.length;
+    while (low < high) {
+      const mid = (low + high) >> 1;
+      if ((this.entries[mid] as LogEntry).offset < offset) low = mid + 1;
+      else high = mid;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,210 @@
+import type { SimWorld } from './sim-world.ts';
+
+/** A block as a table holds it. */
+export interface StoredBlock {
+  readonly token: string;
+  readonly bytes: Buffer;
+  readonly atMs: number;
+}
+
+/** Keys of a row of `flushes` by which it is found. */
+export interface StoredLedgerRow {
+  readonly group_id: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly start_offset: number;
+  readonly end_offset: number;
+  readonly first_ms: number;
+  readonly last_ms: number;
+  readonly watermark_ms: number;
+  readonly records: number;
+  readonly consumed: number;
+  readonly aggregated: number;
+  readonly rejected: number;
+  readonly late: number;
+  readonly overflow: number;
+  readonly samples: number;
+  readonly row_count: number;
+  readonly flushed_ms: number;
+  readonly instance: string;
+}
+
+/** The landing table, then what its views fill, each after the one it reads from. */
+export const tableNames = [
+  'chunk_rows',
+  'latency_10s',
+  'latency_1m',
+  'latency_1h',
+  'latency_1d',
+  'drivers_1m',
+  'exemplars',
+] as const;
+
+class Table {
+  readonly name: string;
+  readonly blocks: StoredBlock[] = [];
+  readonly #tokens = new Set<string>();
+  readonly #window: number;
+
+  constructor(name: string, window: number) {
+    this.name = name;
+    this.#window = window;
+  }
+
+  /** Takes a block, or drops it where its token is known. */
+  take(block: StoredBlock): void {
+    if (this.#tokens.has(block.token)) return;
+    this.blocks.push(block);
+    this.remember(block.token);
+  }
+
+  knows(token: string): boolean {
+    return this.#tokens.has(token);
+  }
+
+  remember(token: string): void {
+    if (this.#window === 0) return;
+    this.#tokens.add(token);
+    if (this.#tokens.size <= this.#window) return;
+    const [oldest] = this.#tokens;
+    if (oldest !== undefined) this.#tokens.delete(oldest);
+  }
+}
+
+/** A database with the tables of sql/, as far as chunks and their ledger go. */
+export class SimDatabase {
+  readonly tables: readonly Table[];
+  readonly ledger: StoredLedgerRow[] = [];
+  /** `non_replicated_deduplication_window` of every table. */
+  readonly tokensKept: number;
+  readonly #ledgerTokens: Table;
+  /** Blocks that a table has missed, as `table token`: their insert broke off. */
+  readonly #missed = new Set<string>();
+  /** Sends of a token on their way at this moment, and tokens that had two at once. */
+  readonly #sending = new Map<string, number>();
+  readonly #raced = new Set<string>();
+
+  constructor(tokensKept: number) {
+    this.tokensKept = tokensKept;
+    this.tables = tableNames.map((name) => new Table(name, tokensKept));
+    this.#ledgerTokens = new Table('flushes', tokensKept);
+  }
+
+  /** Inserts a block into the landing table and as many of the views behind it. */
+  insert(block: StoredBlock, isFilled: (table: number) => boolean = () => true): void {
+    const filled = new Set<string>();
+    this.tables.forEach((table, i) => {
+      const from = i >= 2 && i <= 4 ? tableNames[i - 1] : undefined;
+      if (!isFilled(i) || (from !== undefined && !filled.has(from))) {
+        this.#missed.add(`${table.name} ${block.token}`);
+        return;
+      }
+      filled.add(table.name);
+      table.take(block);
+    });
+  }
+
+  /** A statement under this token leaves its sender; to be called at its end: it has arrived or never will. */
+  sends(token: string): () => void {
+    const count = (this.#sending.get(token) ?? 0) + 1;
+    this.#sending.set(token, count);
+    if (count > 1) this.#raced.add(token);
+    return () => this.#sending.set(token, (this.#sending.get(token) ?? 0) - 1);
+  }
+
+  /** Offset at which the ledger of a log ends; -1 where it has none. */
+  ledgerEnd(groupId: string, log: { readonly topic: string; readonly partition: number }): number {
+    let end = -1;
+    for (const row of this.ledger) {
+      if (row.group_id !== groupId || row.topic !== log.topic || row.partition !== log.partition)
+        continue;
+      end = row.end_offset;
+    }
+    return end;
+  }
+
+  isMissed(table: string, token: string): boolean {
+    return this.#missed.has(`${table} ${token}`);
+  }
+
+  isRaced(token: string): boolean {
+    return this.#raced.has(token);
+  }
+
+  isLedgerRaced({
+    group_id,
+    topic,
+    partition,
+    start_offset,
+    end_offset,
+  }: StoredLedgerRow): boolean {
+    const prefix = `ledger/${group_id}/${topic}/${partition}/${start_offset}-${end_offset}/`;
+    return [...this.#raced].some((token) => token.startsWith(prefix));
+  }
+
+  record(token: string, row: StoredLedgerRow): void {
+    if (this.#ledgerTokens.knows(token)) return;
+    this.#ledgerTokens.remember(token);
+    this.ledger.push(row);
+  }
+}
+
+/** A statement on its way through the server. */
+interface Running {
+  breakOff(): void;
+}
+
+/** The server: databases, and whether it answers. All of its tables and tokens outlive a restart. */
+export class SimClickHouse {
+  readonly #world: SimWorld;
+  readonly #databases = new Map<string, SimDatabase>();
+  readonly #running = new Set<Running>();
+  readonly #tokensKept: number;
+  isUp = true;
+  slowUntilMs = 0;
+
+  constructor(world: SimWorld, tokensKept: number) {
+    this.#world = world;
+    this.#tokensKept = tokensKept;
+  }
+
+  database(name: string): SimDatabase {
+    let database = this.#databases.get(name);
+    if (database === undefined) {
+      database = new SimDatabase(this.#tokensKept);
+      this.#databases.set(name, database);
+    }
+    return database;
+  }
+
+  /** The server's wall clock, epoch milliseconds. */
+  get wallMs(): number {
+    return this.#world.epochMs + Math.floor(this.#world.scheduler.nowMs);
+  }
+
+  /** How long a statement takes from its arrival to its end. */
+  workMs(): number {
+    const { scheduler, random } = this.#world;
+    const slowMs = scheduler.nowMs < this.slowUntilMs ? 1_000 + random.unit() * 6_000 : 0;
+    return 2 + random.unit() * 25 + slowMs;
+  }
+
+  begin(statement: Running): void {
+    this.#running.add(statement);
+  }
+
+  end(statement: Running): void {
+    this.#running.delete(statement);
+  }
+
+  /** Statements that run break off; it is back after a while. */
+  goAway(awayMs: number): void {
+    this.isUp = false;
+    this.#world.trace?.('clickhouse', `away for ${Math.round(awayMs)} ms`);
+    for (const statement of [...this.#running]) statement.breakOff();
+    this.#running.clear();
+    this.#world.scheduler.at(awayMs, undefined, () => {
+      this.isUp = true;
+    });
+  }
+}

@@ -1,0 +1,54 @@
+import { type Config, configSchema } from '../../src/config/schema.ts';
+import type { SeededRandom } from '../base/seeded-random.ts';
+import type { FaultPlan } from './fault-plan.ts';
+
+const base = configSchema.parse({});
+const hour = 3_600_000;
+
+/** How finely counts are told apart in a run: what differs between processes cannot be. */
+export type Grain = 'series' | 'model' | 'window';
+
+/** Which keys of the tables are the same whatever configuration made them. */
+export function grainOf(faults: FaultPlan): Grain {
+  if (faults.has('few_series')) return 'window';
+  return faults.has('config_changed') ? 'model' : 'series';
+}
+
+/** A configuration of small chunks; with `config_changed` each process gets one of its own. */
+export function simConfig(
+  random: SeededRandom,
+  faults: FaultPlan,
+  given: { readonly groupId: string; readonly topics: string[] },
+): Config {
+  const differs = faults.has('config_changed');
+  const dimensions = random.pick([
+    ['model', 'region', 'cold_start'],
+    ['model'],
+    ['model', 'cold_start'],
+    ['model', 'region'],
+  ] as const);
+  if (differs) faults.note('config_changed');
+  return {
+    ...base,
+    kafka: {
+      ...base.kafka,
+      brokers: ['kafka-1:9092', 'kafka-2:9092'],
+      topics: given.topics,
+      group_id: given.groupId,
+      session_timeout: 6_000,
+      start_from: faults.has('start_from_latest') ? 'latest' : 'earliest',
+    },
+    windows: {
+      ...base.windows,
+      dimensions: differs ? [...dimensions] : ['model', 'region', 'cold_start'],
+      facets: differs && random.chance(0.5) ? [] : base.windows.facets,
+      allowed_lateness: hour,
+    },
+    ingest: {
+      ...base.ingest,
+      flush_interval: random.pick([1_000, 2_000, 5_000, 8_000]),
+      flush_max_events: random.pick([5, 12, 30, 60, 100_000]),
+    },
+    limits: { ...base.limits, max_series: faults.has('few_series') ? random.between(2, 8) : 1_000 },
+  };
+}

@@ -1,0 +1,235 @@
+import type { Logger } from '../../src/base/log.ts';
+import type { Metrics } from '../../src/base/metrics.ts';
+import type { Config } from '../../src/config/schema.ts';
+import { KafkaHost } from './kafka-host.ts';
+import type { PartitionLog } from './partition-log.ts';
+import type { SimClickHouse, SimDatabase } from './sim-clickhouse.ts';
+import { simConfig } from './sim-config.ts';
+import type { SimGroup } from './sim-group.ts';
+import type { SimKafka } from './sim-kafka.ts';
+import { SimProcess } from './sim-process.ts';
+import { SimLetters } from './sim-publisher.ts';
+import type { SimWorld } from './sim-world.ts';
+import type { Truth } from './truth.ts';
+
+export interface FleetSetting {
+  readonly world: SimWorld;
+  readonly kafka: SimKafka;
+  readonly clickhouse: SimClickHouse;
+  readonly topics: string[];
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** A consumer group, and what it writes to. */
+export interface FleetGroup {
+  readonly group: SimGroup;
+  readonly database: SimDatabase;
+  readonly letters: SimLetters;
+}
+
+/** A place in which a process runs, is gone, and is started again by its supervisor. */
+interface Slot {
+  readonly name: string;
+  readonly groupId: string;
+  readonly database: string;
+  readonly letters: SimLetters;
+  config: Config;
+  starts: number;
+  process: SimProcess | undefined;
+  /** Whether the supervisor starts it again. */
+  isWanted: boolean;
+}
+
+/** A group is without members for so long before its commits expire: days, in fact. */
+const AWAY_MS = 15_000;
+/** From SIGTERM to the end of the last process, at most: the drain's own limit and some. */
+const END_MS = 12_000;
+
+/** The processes of a run and who starts them. */
+export class SimFleet {
+  readonly #setting: FleetSetting;
+  readonly #slots: Slot[] = [];
+  readonly groups: FleetGroup[] = [];
+  #isHealed = false;
+
+  constructor(setting: FleetSetting) {
+    this.#setting = setting;
+    const { world, kafka, clickhouse } = setting;
+    const groupIds = world.faults.has('two_groups') ? ['g1', 'g2'] : ['g1'];
+    if (groupIds.length > 1) world.faults.note('two_groups');
+    if (world.faults.has('start_from_latest')) world.faults.note('start_from_latest');
+    for (const groupId of groupIds) {
+      const letters = new SimLetters();
+      const database = clickhouse.database(`of_${groupId}`);
+      this.groups.push({ group: kafka.group(groupId), database, letters });
+      const config = this.#configOf(groupId);
+      const count = world.random.between(1, groupIds.length > 1 ? 2 : 3);
+      for (let i = 0; i < count; i++) this.#addSlot(groupId, letters, config);
+    }
+  }
+
+  get processes(): SimProcess[] {
+    return this.#slots.flatMap(({ process }) =>
+      process === undefined || process.state === 'dead' ? [] : [process],
+    );
+  }
+
+  /** Starts every process, most of them at once. */
+  async begin(): Promise<void> {
+    const { scheduler, random } = this.#setting.world;
+    for (const slot of this.#slots) {
+      scheduler.at(random.chance(0.7) ? 0 : random.unit() * 8_000, undefined, () =>
+        this.#start(slot),
+      );
+    }
+  }
+
+  /** All processes of a group are gone, and so is its memory of where it was; then they start again. */
+  expireCommits(group: SimGroup): void {
+    const { scheduler, trace } = this.#setting.world;
+    const slots = this.#slots.filter(({ groupId }) => groupId === group.groupId);
+    for (const slot of slots) {
+      slot.isWanted = false;
+      slot.process?.die('its group is to expire');
+    }
+    scheduler.at(AWAY_MS, undefined, () => {
+      for (const memberId of group.memberIds) group.remove(memberId);
+      group.commits.clear();
+      trace?.(group.groupId, 'its commits are gone');
+      for (const slot of slots) {
+        slot.isWanted = true;
+        this.#start(slot);
+      }
+    });
+  }
+
+  /** One more process, of the first group. */
+  add(): void {
+    const first = this.#slots[0];
+    if (first === undefined) return;
+    this.#start(this.#addSlot(first.groupId, first.letters, first.config));
+  }
+
+  /** Tells a process to end; its supervisor starts it again after that. */
+  terminate(process: SimProcess): void {
+    this.#setting.world.scheduler.at(0, process, () => process.terminate());
+  }
+
+  /** From here on nothing goes wrong: whoever is stopped goes on, whoever is gone is started. */
+  heal(): void {
+    this.#isHealed = true;
+    const { scheduler } = this.#setting.world;
+    for (const slot of this.#slots) {
+      const { process } = slot;
+      if (process?.state === 'frozen') scheduler.thaw(process);
+      if (process !== undefined) process.endpoint.cutOffUntilMs = 0;
+    }
+    const groupIds = new Set(this.#slots.map(({ groupId }) => groupId));
+    for (const groupId of groupIds) {
+      const slots = this.#slots.filter((slot) => slot.groupId === groupId);
+      if (slots.some(({ process }) => process?.state === 'up' && !process.isEnding)) continue;
+      const [slot] = slots;
+      if (slot !== undefined) slot.isWanted = true;
+      if (slot !== undefined && slot.process?.state !== 'up') this.#start(slot);
+    }
+  }
+
+  /** Whether every group has stored and committed all that it can read. */
+  isSettled(truth: Truth): boolean {
+    return this.unsettled(truth) === '';
+  }
+
+  /** What is not stored yet, in words. */
+  unsettled(truth: Truth): string {
+    for (const { group, database } of this.groups) {
+      for (const log of this.#setting.kafka.logs) {
+        const last = lastRecordOf(log);
+        if (last === undefined) continue;
+        const key = `${log.topic}/${log.partition}`;
+        const commit = group.commits.get(key);
+        const committed = Number(commit?.offset ?? -1);
+        // Without a commit the ledger says where to go on.
+        const offset = committed < 0 ? database.ledgerEnd(group.groupId, log) : committed;
+        const isPending = commit !== undefined && commit.metadata.includes('"endOffset"');
+        if (offset > last && !isPending) continue;
+        const { length } = truth.of(log);
+        return `${group.groupId} ${key} is at ${offset}${isPending ? ' with an intent' : ''} of ${last + 1} (${length} records)`;
+      }
+    }
+    return '';
+  }
+
+  /** SIGTERM to all; each must drain in time. */
+  async end(): Promise<string[]> {
+    const { scheduler } = this.#setting.world;
+    for (const slot of this.#slots) slot.isWanted = false;
+    const last = this.processes;
+    for (const process of last) this.terminate(process);
+    await scheduler.runTo(scheduler.nowMs + END_MS, () =>
+      last.every(({ state }) => state === 'dead'),
+    );
+    return last
+      .filter(({ goneBecause }) => goneBecause !== 'it has drained')
+      .map(({ name, goneBecause }) => `${name} did not drain: ${goneBecause}`);
+  }
+
+  #configOf(groupId: string): Config {
+    const { world, topics } = this.#setting;
+    return simConfig(world.random, world.faults, { groupId, topics });
+  }
+
+  #addSlot(groupId: string, letters: SimLetters, config: Config): Slot {
+    const slot: Slot = {
+      name: `p${this.#slots.length + 1}`,
+      groupId,
+      database: `of_${groupId}`,
+      letters,
+      config,
+      starts: 0,
+      process: undefined,
+      isWanted: true,
+    };
+    this.#slots.push(slot);
+    return slot;
+  }
+
+  #start(slot: Slot): void {
+    if (!slot.isWanted || (slot.process !== undefined && slot.process.state !== 'dead')) return;
+    const { world, kafka, clickhouse, log, metrics } = this.#setting;
+    if (world.faults.has('config_changed')) slot.config = this.#configOf(slot.groupId);
+    slot.starts++;
+    const skewMs = world.random.between(-200, 200);
+    const process = new SimProcess(`${slot.name}.${slot.starts}`, skewMs, {
+      world,
+      kafka,
+      clickhouse,
+      letters: slot.letters,
+      database: slot.database,
+      config: slot.config,
+      log,
+      metrics,
+      client: (clientId) => KafkaHost.client(clientId),
+      onGone: () => this.#restart(slot),
+    });
+    slot.process = process;
+    world.trace?.(process.name, 'starts');
+    world.scheduler.at(0, process, () => process.start());
+  }
+
+  /** The supervisor starts it again soon, or later. */
+  #restart(slot: Slot): void {
+    const { scheduler, random } = this.#setting.world;
+    const delayMs = this.#isHealed || random.chance(0.7) ? 1_000 : random.unit() * 40_000;
+    scheduler.at(delayMs, undefined, () => this.#start(slot));
+  }
+}
+
+/** Offset of the last record that anybody is given; undefined where there is none. */
+function lastRecordOf(log: PartitionLog): number | undefined {
+  for (let i = log.entries.length - 1; i >= 0; i--) {
+    const entry = log.entries[i];
+    if (entry?.kind === 'data') return entry.offset;
+  }
+  return undefined;
+}

@@ -1,0 +1,254 @@
+import type { PartitionLog } from './partition-log.ts';
+import type { ScheduledEvent } from './scheduler.ts';
+import type { SimWorld } from './sim-world.ts';
+
+export interface JoinRequest {
+  readonly memberId: string;
+  readonly clientId: string;
+  readonly sessionTimeoutMs: number;
+  readonly rebalanceTimeoutMs: number;
+  readonly protocols: readonly { readonly name: string; readonly metadata: Buffer }[];
+}
+
+export interface JoinAnswer {
+  readonly generationId: number;
+  readonly leaderId: string;
+  readonly memberId: string;
+  readonly members: readonly { readonly memberId: string; readonly memberMetadata: Buffer }[];
+  readonly groupProtocol: string;
+}
+
+export type Answer<T> = (answer: { readonly value: T } | { readonly error: string }) => void;
+
+interface Member {
+  readonly id: string;
+  request: JoinRequest;
+  join: Answer<JoinAnswer> | undefined;
+  sync: Answer<Buffer> | undefined;
+  assignment: Buffer;
+  session: ScheduledEvent | undefined;
+}
+
+export interface Commit {
+  readonly offset: string;
+  readonly metadata: string;
+}
+
+type State = 'empty' | 'joining' | 'syncing' | 'stable';
+
+/** Long after a first member came: others may come in the meantime. */
+const INITIAL_DELAY_MS = 300;
+
+/**
+ * A consumer group at its coordinator, by the classic protocol: members, generations, the barrier
+ * of a rebalance, session timeouts, and who may commit (Kafka's GroupMetadataManager, classic
+ * groups). A commit is taken from a member of the current generation also while a rebalance has
+ * begun, and refused while the assignment is awaited.
+ */
+export class SimGroup {
+  readonly #world: SimWorld;
+  readonly groupId: string;
+  readonly #members = new Map<string, Member>();
+  readonly commits = new Map<string, Commit>();
+  /** Where each log was begun: the first offset that was committed for it. */
+  readonly begins = new Map<PartitionLog, number>();
+  state: State = 'empty';
+  generation = 0;
+  #leader = '';
+  #barrier: ScheduledEvent | undefined;
+  #names = 0;
+
+  constructor(world: SimWorld, groupId: string) {
+    this.#world = world;
+    this.groupId = groupId;
+  }
+
+  get memberIds(): string[] {
+    return [...this.#members.keys()];
+  }
+
+  join(request: JoinRequest, answer: Answer<JoinAnswer>): void {
+    let member = this.#members.get(request.memberId);
+    if (request.memberId !== '' && member === undefined) {
+      answer({ error: 'UNKNOWN_MEMBER_ID' });
+      return;
+    }
+    const isNew = member === undefined;
+    if (member === undefined) {
+      const id = `${request.clientId}-${String(this.#names++).padStart(3, '0')}`;
+      member = {
+        id,
+        request,
+        join: undefined,
+        sync: undefined,
+        assignment: Buffer.alloc(0),
+        session: undefined,
+      };
+      this.#members.set(id, member);
+    }
+    member.request = request;
+    member.join?.({ error: 'UNKNOWN_MEMBER_ID' });
+    member.join = answer;
+    member.session && (member.session.isCancelled = true);
+    const isFollowerAgain = !isNew && this.#leader !== member.id;
+    if (isFollowerAgain && (this.state === 'stable' || this.state === 'syncing')) {
+      this.#answerJoin(member);
+      return;
+    }
+    this.#rebalance(this.state === 'empty');
+  }
+
+  leave(memberId: string): string | undefined {
+    if (!this.#members.has(memberId)) return 'UNKNOWN_MEMBER_ID';
+    this.remove(memberId);
+    return undefined;
+  }
+
+  /** The member is out: it left, was silent for too long, or was thrown out. */
+  remove(memberId: string): void {
+    const member = this.#members.get(memberId);
+    if (member === undefined) return;
+    this.#world.trace?.(this.groupId, `${memberId} is out`);
+    if (member.session !== undefined) member.session.isCancelled = true;
+    this.#members.delete(memberId);
+    member.join?.({ error: 'UNKNOWN_MEMBER_ID' });
+    member.sync?.({ error: 'UNKNOWN_MEMBER_ID' });
+    if (this.state === 'stable' || this.state === 'syncing') this.#rebalance(false);
+    else if (this.state === 'joining') this.#completeIfAllJoined();
+  }
+
+  sync(
+    memberId: string,
+    generation: number,
+    assignments: ReadonlyMap<string, Buffer>,
+    answer: Answer<Buffer>,
+  ): void {
+    const member = this.#members.get(memberId);
+    if (member === undefined) answer({ error: 'UNKNOWN_MEMBER_ID' });
+    else if (generation !== this.generation) answer({ error: 'ILLEGAL_GENERATION' });
+    else if (this.state === 'joining') answer({ error: 'REBALANCE_IN_PROGRESS' });
+    else if (this.state === 'stable') {
+      answer({ value: member.assignment });
+      this.#keepAlive(member);
+    } else {
+      member.sync = answer;
+      if (memberId !== this.#leader) return;
+      this.#world.trace?.(this.groupId, `generation ${generation} is assigned by ${memberId}`);
+      this.state = 'stable';
+      for (const each of this.#members.values()) {
+        each.assignment = assignments.get(each.id) ?? Buffer.alloc(0);
+        each.sync?.({ value: each.assignment });
+        each.sync = undefined;
+        this.#keepAlive(each);
+      }
+    }
+  }
+
+  heartbeat(memberId: string, generation: number): string | undefined {
+    const member = this.#members.get(memberId);
+    if (member === undefined) return 'UNKNOWN_MEMBER_ID';
+    if (generation !== this.generation) return 'ILLEGAL_GENERATION';
+    this.#keepAlive(member);
+    return this.state === 'joining' ? 'REBALANCE_IN_PROGRESS' : undefined;
+  }
+
+  /** Whether this member may commit at this moment; the error's name if not. */
+  refusal(memberId: string, generation: number): string | undefined {
+    const member = this.#members.get(memberId);
+    if (member === undefined) return 'UNKNOWN_MEMBER_ID';
+    if (generation !== this.generation) return 'ILLEGAL_GENERATION';
+    if (this.state === 'syncing') return 'REBALANCE_IN_PROGRESS';
+    this.#keepAlive(member);
+    return undefined;
+  }
+
+  /** The coordinator came back without its memory of whom it was waiting for: they ask again. */
+  forgetWaiting(): void {
+    for (const member of this.#members.values()) {
+      member.join = undefined;
+      member.sync = undefined;
+      this.#keepAlive(member);
+    }
+    if (this.state === 'syncing') this.#rebalance(false);
+  }
+
+  #rebalance(isFirst: boolean): void {
+    if (this.state !== 'joining') {
+      for (const member of this.#members.values()) {
+        member.sync?.({ error: 'REBALANCE_IN_PROGRESS' });
+        member.sync = undefined;
+      }
+      this.state = 'joining';
+      const most = Math.max(
+        0,
+        ...[...this.#members.values()].map(({ request }) => request.rebalanceTimeoutMs),
+      );
+      this.#barrier = this.#world.scheduler.at(isFirst ? INITIAL_DELAY_MS : most, undefined, () =>
+        this.#complete(),
+      );
+      if (isFirst) return;
+    }
+    this.#completeIfAllJoined();
+  }
+
+  #completeIfAllJoined(): void {
+    if (this.generation === 0 && this.#members.size > 0) return; // The first barrier waits.
+    for (const member of this.#members.values()) if (member.join === undefined) return;
+    this.#complete();
+  }
+
+  #complete(): void {
+    if (this.#barrier !== undefined) this.#barrier.isCancelled = true;
+    this.#barrier = undefined;
+    for (const member of [...this.#members.values()]) {
+      if (member.join !== undefined) continue;
+      this.#world.trace?.(this.groupId, `${member.id} did not rejoin`);
+      if (member.session !== undefined) member.session.isCancelled = true;
+      this.#members.delete(member.id);
+    }
+    this.generation++;
+    const [first] = this.#members.keys();
+    if (first === undefined) {
+      this.state = 'empty';
+      return;
+    }
+    if (!this.#members.has(this.#leader)) this.#leader = first;
+    this.state = 'syncing';
+    this.#world.trace?.(
+      this.groupId,
+      `generation ${this.generation}: ${this.memberIds.join(', ')}`,
+    );
+    for (const member of this.#members.values()) this.#answerJoin(member);
+  }
+
+  #answerJoin(member: Member): void {
+    const protocol = member.request.protocols[0];
+    member.join?.({
+      value: {
+        generationId: this.generation,
+        leaderId: this.#leader,
+        memberId: member.id,
+        groupProtocol: protocol?.name ?? '',
+        members:
+          member.id !== this.#leader
+            ? []
+            : [...this.#members.values()].map(({ id, request }) => ({
+                memberId: id,
+                memberMetadata: request.protocols[0]?.metadata ?? Buffer.alloc(0),
+              })),
+      },
+    });
+    member.join = undefined;
+    this.#keepAlive(member);
+  }
+
+  #keepAlive(member: Member): void {
+    if (member.session !== undefined) member.session.isCancelled = true;
+    const { sessionTimeoutMs } = member.request;
+    member.session = this.#world.scheduler.at(sessionTimeoutMs, undefined, () => {
+      if (member.join !== undefined || member.sync !== undefined) return;
+      this.#world.trace?.(this.groupId, `${member.id} was silent for ${sessionTimeoutMs} ms`);
+      this.remove(member.id);
+    });
+  }
+}

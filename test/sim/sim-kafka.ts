@@ -1,0 +1,127 @@
+import type { Endpoint } from './endpoint.ts';
+import { PartitionLog } from './partition-log.ts';
+import { SimGroup } from './sim-group.ts';
+import type { SimWorld } from './sim-world.ts';
+
+/** A broker of the cluster. */
+export interface KafkaNode {
+  readonly nodeId: number;
+  readonly host: string;
+  readonly port: number;
+  isUp: boolean;
+  /** Goes up when it closes all connections. */
+  epoch: number;
+}
+
+/** The brokers: logs, groups and their commits. All of it outlives any restart. */
+export class SimKafka {
+  readonly #world: SimWorld;
+  readonly nodes: readonly KafkaNode[];
+  readonly #topics = new Map<string, PartitionLog[]>();
+  /** Logs of topics that were deleted, with all that was in them. */
+  readonly retired: PartitionLog[] = [];
+  readonly #groups = new Map<string, SimGroup>();
+  readonly #waiting = new Set<() => void>();
+  /** Who speaks to the brokers, by client id. */
+  readonly endpoints = new Map<string, Endpoint>();
+  /** Longest that a fetch waits at the broker where there is nothing to read. */
+  readonly idleFetchMs: number;
+
+  constructor(world: SimWorld, nodeCount: number, idleFetchMs: number) {
+    this.#world = world;
+    this.idleFetchMs = idleFetchMs;
+    this.nodes = Array.from({ length: nodeCount }, (_, i) => ({
+      nodeId: i + 1,
+      host: `kafka-${i + 1}`,
+      port: 9092,
+      isUp: true,
+      epoch: 0,
+    }));
+  }
+
+  get topics(): string[] {
+    return [...this.#topics.keys()];
+  }
+
+  createTopic(topic: string, partitionCount: number): readonly PartitionLog[] {
+    const logs = Array.from({ length: partitionCount }, (_, i) => new PartitionLog(topic, i));
+    this.#topics.set(topic, logs);
+    return logs;
+  }
+
+  addPartition(topic: string): PartitionLog {
+    const logs = this.logsOf(topic);
+    const log = new PartitionLog(topic, logs.length);
+    logs.push(log);
+    return log;
+  }
+
+  /** The topic is gone, and with it what groups have committed for it. */
+  deleteTopic(topic: string): void {
+    this.retired.push(...this.logsOf(topic));
+    this.#topics.delete(topic);
+    for (const group of this.#groups.values()) {
+      for (const key of [...group.commits.keys()]) {
+        if (key.startsWith(`${topic}/`)) group.commits.delete(key);
+      }
+    }
+  }
+
+  logsOf(topic: string): PartitionLog[] {
+    return this.#topics.get(topic) ?? [];
+  }
+
+  logOf(topic: string, partition: number): PartitionLog | undefined {
+    return this.#topics.get(topic)?.[partition];
+  }
+
+  get logs(): PartitionLog[] {
+    return [...this.#topics.values()].flat();
+  }
+
+  group(groupId: string): SimGroup {
+    let group = this.#groups.get(groupId);
+    if (group === undefined) {
+      group = new SimGroup(this.#world, groupId);
+      this.#groups.set(groupId, group);
+    }
+    return group;
+  }
+
+  leaderOf(partition: number): KafkaNode {
+    return this.nodes[partition % this.nodes.length] as KafkaNode;
+  }
+
+  coordinatorOf(groupId: string): KafkaNode {
+    return this.nodes[groupId.length % this.nodes.length] as KafkaNode;
+  }
+
+  nodeAt(host: string): KafkaNode {
+    return this.nodes.find((node) => node.host === host) as KafkaNode;
+  }
+
+  /** All connections of the broker break; it is back after a while. */
+  restart(node: KafkaNode, awayMs: number): void {
+    node.isUp = false;
+    node.epoch++;
+    for (const endpoint of this.endpoints.values()) endpoint.breakConnections(node);
+    this.#world.trace?.(node.host, `away for ${Math.round(awayMs)} ms`);
+    this.#world.scheduler.at(awayMs, undefined, () => {
+      node.isUp = true;
+      for (const group of this.#groups.values()) {
+        if (this.coordinatorOf(group.groupId) === node) group.forgetWaiting();
+      }
+    });
+  }
+
+  /** Something was written: fetches that wait may have it. */
+  wake(): void {
+    for (const look of [...this.#waiting]) look();
+  }
+
+  /** Calls `look` whenever something was written, until it is taken back. */
+  onWrite(look: () => void): () => void {
+    this.#waiting.add(look);
+    return () => this.#waiting.delete(look);
+  }
+}

@@ -1,0 +1,130 @@
+import type { Kafka } from 'kafkajs';
+import type { Clock } from '../../src/base/clock.ts';
+import type { Logger } from '../../src/base/log.ts';
+import type { Metrics } from '../../src/base/metrics.ts';
+import type { Config } from '../../src/config/schema.ts';
+import { Ingester } from '../../src/ingest/ingester.ts';
+import { ClickHouseChunkStore } from '../../src/sink/chunk-store.ts';
+import { KafkaSource } from '../../src/source/kafka-source.ts';
+import { simClickHouseClient } from './clickhouse-client.ts';
+import { Endpoint } from './endpoint.ts';
+import type { Owner } from './scheduler.ts';
+import type { SimClickHouse } from './sim-clickhouse.ts';
+import type { SimKafka } from './sim-kafka.ts';
+import type { SimLetters } from './sim-publisher.ts';
+import type { SimWorld } from './sim-world.ts';
+
+export interface ProcessSetting {
+  readonly world: SimWorld;
+  readonly kafka: SimKafka;
+  readonly clickhouse: SimClickHouse;
+  readonly letters: SimLetters;
+  readonly database: string;
+  readonly config: Config;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** A kafkajs client that goes by this name. */
+  readonly client: (clientId: string) => Kafka;
+  /** It is gone, and why. */
+  readonly onGone: (process: SimProcess, why: string) => void;
+}
+
+/** A process that is told to end has so long, then it is killed. */
+const STOP_MS = 10_000;
+
+/** One process of the ingest role, from its start to its end: its own source, ingester and clock. */
+export class SimProcess implements Owner {
+  readonly name: string;
+  state: Owner['state'] = 'up';
+  readonly setting: ProcessSetting;
+  readonly endpoint: Endpoint;
+  readonly #bootMs: number;
+  /** How far its wall clock is ahead. */
+  skewMs: number;
+  #ingester: Ingester | undefined;
+  #isEnding = false;
+  goneBecause = '';
+
+  constructor(name: string, skewMs: number, setting: ProcessSetting) {
+    this.name = name;
+    this.skewMs = skewMs;
+    this.setting = setting;
+    this.#bootMs = setting.world.scheduler.nowMs;
+    this.endpoint = new Endpoint(setting.world, this, () => this.die('at a call'));
+    setting.kafka.endpoints.set(name, this.endpoint);
+  }
+
+  get wallMs(): number {
+    const { epochMs, scheduler } = this.setting.world;
+    return epochMs + Math.floor(scheduler.nowMs + this.skewMs);
+  }
+
+  get isEnding(): boolean {
+    return this.#isEnding;
+  }
+
+  /** Begins; to be called as itself. */
+  start(): void {
+    const { config, log, metrics, clickhouse, letters, database, client } = this.setting;
+    const clock = this.#clock();
+    const source = new KafkaSource(config.kafka, { log, kafka: client(this.name), clock });
+    const store = new ClickHouseChunkStore(
+      simClickHouseClient(this.endpoint, clickhouse, database),
+      this.name,
+    );
+    const publisher = letters.publisherOf(this.endpoint);
+    const ingester = new Ingester({ config, source, store, publisher, log, metrics, clock });
+    this.#ingester = ingester;
+    const fail = (error: unknown) => this.#fail(error);
+    ingester.start().catch(fail);
+    source.done.catch(fail);
+    ingester.failed.catch(fail);
+  }
+
+  /** SIGTERM: drains, ends. To be called as itself. */
+  terminate(): void {
+    if (this.#isEnding || this.state === 'dead') return;
+    this.#isEnding = true;
+    const end = () => this.die('it has drained');
+    this.setting.world.scheduler.at(STOP_MS, this, () => this.die('it took too long to end'));
+    this.#ingester?.drain().then(end, end);
+  }
+
+  /** It is gone at this moment; what it has sent is on its way. */
+  die(why: string): void {
+    if (this.state === 'dead') return;
+    this.state = 'dead';
+    this.goneBecause = why;
+    this.setting.world.trace?.(this.name, `is gone: ${why}`);
+    this.setting.kafka.endpoints.delete(this.name);
+    this.setting.onGone(this, why);
+  }
+
+  #fail(error: unknown): void {
+    if (this.state === 'dead' || this.#isEnding) return;
+    const message = error instanceof Error ? error.message : String(error);
+    this.setting.world.trace?.(this.name, `ends: ${message}`);
+    this.terminate();
+  }
+
+  #clock(): Clock {
+    const { scheduler } = this.setting.world;
+    return {
+      nowMs: () => this.wallMs,
+      elapsedMs: () => scheduler.nowMs - this.#bootMs,
+      sleep: (ms) => new Promise((resolve) => scheduler.at(ms, this, resolve)),
+      breathe: () => new Promise((resolve) => scheduler.at(0, this, resolve)),
+      every: (ms, action) => {
+        let next = scheduler.at(ms, this, tick);
+        const self = this;
+        function tick() {
+          next = scheduler.at(ms, self, tick);
+          action();
+        }
+        return () => {
+          next.isCancelled = true;
+        };
+      },
+    };
+  }
+}

@@ -1,0 +1,166 @@
+import { createLog, type Logger } from '../../src/base/log.ts';
+import { createMetrics } from '../../src/base/metrics.ts';
+import { SeededRandom } from '../base/seeded-random.ts';
+import { adversity } from './adversity.ts';
+import type { FaultKind } from './fault-kinds.ts';
+import { FaultPlan } from './fault-plan.ts';
+import { KafkaHost } from './kafka-host.ts';
+import { findProblems } from './oracle.ts';
+import type { PartitionLog } from './partition-log.ts';
+import { Scheduler } from './scheduler.ts';
+import { SimClickHouse } from './sim-clickhouse.ts';
+import { SimFleet } from './sim-fleet.ts';
+import { SimKafka } from './sim-kafka.ts';
+import type { SimWorld } from './sim-world.ts';
+import { Truth } from './truth.ts';
+import { Workload } from './workload.ts';
+
+/** A run of a seed. */
+export interface SimResult {
+  readonly seed: number;
+  /** What is wrong; empty where everything is stored, once. */
+  readonly problems: readonly string[];
+  readonly eventCount: number;
+  readonly virtualMs: number;
+  readonly recordCount: number;
+  readonly faults: ReadonlyMap<FaultKind, number>;
+  /** The same for the same run, to its last event. */
+  readonly fingerprint: number;
+}
+
+export interface SimOptions {
+  /** No faults at all. */
+  readonly isQuiet?: boolean;
+  /** Lines of a verbose trace. */
+  readonly trace?: (line: string) => void;
+}
+
+const EPOCH_MS = 1_790_000_000_000;
+/** From the last fault on, so long may it take until everything is stored. */
+const SETTLE_MS = 240_000;
+const LOOK_MS = 500;
+
+const metrics = createMetrics();
+const silent = createLog({ level: 'silent' });
+
+/** Runs a seed from its beginning to its verdict. */
+export async function simulate(seed: number, options: SimOptions = {}): Promise<SimResult> {
+  const random = new SeededRandom(seed);
+  const faults = new FaultPlan(new SeededRandom(seed ^ 0x5f3759df), options.isQuiet);
+  const scheduler = new Scheduler();
+  const { trace: line } = options;
+  const world: SimWorld = {
+    scheduler,
+    faults,
+    random,
+    epochMs: EPOCH_MS,
+    trace:
+      line === undefined
+        ? undefined
+        : (who, what) => line(`${(scheduler.nowMs / 1000).toFixed(3).padStart(8)} ${who} ${what}`),
+  };
+  world.trace?.('seed', `${seed}: ${faults.enabled.join(' ')}`);
+  const kafka = new SimKafka(world, random.between(1, 2), random.pick([500, 1_000, 1_500]));
+  const tokensKept = faults.has('tokens_off')
+    ? 0
+    : faults.has('tokens_evicted')
+      ? random.between(6, 30)
+      : 100_000;
+  const clickhouse = new SimClickHouse(world, tokensKept);
+  const truth = new Truth();
+  const workload = new Workload(random, faults, truth, EPOCH_MS);
+  const topics = random.chance(0.3) ? ['t1', 't2'] : ['t1'];
+  for (const topic of topics)
+    kafka.createTopic(topic, random.between(1, topics.length > 1 ? 2 : 4));
+  KafkaHost.enter({ kafka, world });
+  const log = logOf(silent, world);
+  const fleet = new SimFleet({ world, kafka, clickhouse, topics, log, metrics });
+  const activeMs = random.between(15_000, 90_000);
+
+  const recordCount = random.between(20, 180);
+  planWrites(world, kafka, workload, activeMs, recordCount);
+  adversity(world, { kafka, clickhouse, fleet, truth, workload, topics, activeMs });
+  await fleet.begin();
+  await scheduler.runTo(activeMs + 500);
+  faults.isActive = false;
+  fleet.heal();
+  if (faults.has('start_from_latest')) {
+    for (const delayMs of [40_000, 50_000]) {
+      scheduler.at(delayMs, undefined, () => {
+        for (const each of kafka.logs) workload.write(each, 2, scheduler.nowMs);
+        kafka.wake();
+      });
+    }
+    await scheduler.runTo(scheduler.nowMs + 51_000);
+  }
+  const problems: string[] = [];
+  const healedMs = scheduler.nowMs;
+  while (!fleet.isSettled(truth)) {
+    if (scheduler.nowMs > healedMs + SETTLE_MS) {
+      problems.push(
+        `not stored ${SETTLE_MS / 1000} s after the last fault: ${fleet.unsettled(truth)}`,
+      );
+      break;
+    }
+    await scheduler.runTo(scheduler.nowMs + LOOK_MS);
+  }
+  problems.push(...(await fleet.end()));
+  problems.push(...findProblems({ kafka, clickhouse, fleet, truth, faults }));
+  return {
+    seed,
+    problems,
+    eventCount: scheduler.eventCount,
+    virtualMs: scheduler.nowMs,
+    recordCount: [...truth.records.values()].reduce((sum, records) => sum + records.length, 0),
+    faults: faults.counts,
+    fingerprint: scheduler.fingerprint,
+  };
+}
+
+/** Records come over the run, each partition at its own pace. */
+function planWrites(
+  world: SimWorld,
+  kafka: SimKafka,
+  workload: Workload,
+  activeMs: number,
+  recordCount: number,
+): void {
+  const { random, scheduler, faults } = world;
+  const { logs } = kafka;
+  const idle = faults.has('idle_partition') && logs.length > 1 ? logs.at(-1) : undefined;
+  const favourite = faults.has('skewed_partitions') ? logs[0] : undefined;
+  if (idle !== undefined) faults.note('idle_partition');
+  if (favourite !== undefined) faults.note('skewed_partitions');
+  const write = (log: PartitionLog, count: number) => {
+    const { topic, partition } = log;
+    // The topic may have been made anew since.
+    const now = kafka.logOf(topic, partition);
+    if (now === undefined) return;
+    workload.write(now, count, scheduler.nowMs);
+    kafka.wake();
+  };
+  for (let left = recordCount; left > 0; ) {
+    const count = Math.min(left, random.between(1, 12));
+    let log = random.pick(logs);
+    if (favourite !== undefined && random.chance(0.8)) log = favourite;
+    if (log === idle && random.chance(0.9)) log = logs[0] as PartitionLog;
+    // Some is there before the first process is.
+    const atMs = random.chance(0.15) ? 0 : random.unit() * activeMs;
+    scheduler.at(atMs, undefined, () => write(log, count));
+    left -= count;
+  }
+}
+
+/** The processes' log lines belong to the trace. */
+function logOf(log: Logger, world: SimWorld): Logger {
+  const { trace, scheduler } = world;
+  if (trace === undefined) return log;
+  const say = (level: string) => (about: unknown, message?: string) =>
+    trace(scheduler.current?.name ?? '?', `[${level}] ${message ?? ''} ${JSON.stringify(about)}`);
+  return Object.assign(Object.create(log), {
+    info: say('info'),
+    warn: say('warn'),
+    error: say('error'),
+    debug: () => undefined,
+  });
+}

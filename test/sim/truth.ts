@@ -1,0 +1,48 @@
+import type { PartitionLog } from './partition-log.ts';
+
+/** What must become of an event. */
+export type EventFate = 'counted' | 'late' | 'future';
+
+export interface TruthEvent {
+  readonly ts: number;
+  readonly model: string;
+  readonly region: string;
+  readonly isCold: boolean;
+  readonly isError: boolean;
+  /** Stage and milliseconds; `total` among them where the request has one. */
+  readonly stages: readonly (readonly [string, number])[];
+  readonly fate: EventFate;
+}
+
+/** A record as it was written, and what is true of it. */
+export interface TruthRecord {
+  readonly log: PartitionLog;
+  readonly offset: number;
+  readonly timestampMs: number;
+  /** None where the message is garbage: then it is one dead letter. */
+  readonly events: readonly TruthEvent[];
+}
+
+/** Everything that was written in a run. */
+export class Truth {
+  readonly records = new Map<PartitionLog, TruthRecord[]>();
+  /** Records that were gone from their log, and to what, before anybody had to have stored them. */
+  readonly removed = new Map<TruthRecord, string>();
+
+  add(record: TruthRecord): void {
+    const known = this.records.get(record.log);
+    if (known === undefined) this.records.set(record.log, [record]);
+    else known.push(record);
+  }
+
+  of(log: PartitionLog): readonly TruthRecord[] {
+    return this.records.get(log) ?? [];
+  }
+
+  /** What is at these offsets of a log is gone. */
+  remove(log: PartitionLog, isGone: (offset: number) => boolean, by: string): void {
+    for (const record of this.of(log)) {
+      if (isGone(record.offset) && !this.removed.has(record)) this.removed.set(record, by);
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import type { SeededRandom } from '../base/seeded-random.ts';
+import type { FaultPlan } from './fault-plan.ts';
+import type { PartitionLog } from './partition-log.ts';
+import type { Truth, TruthEvent } from './truth.ts';
+
+const stageNames = ['queue', 'features', 'forward', 'postprocess', 'rerank-v2'];
+const GARBAGE: readonly (string | null)[] = [
+  '{"ts":1',
+  null,
+  '',
+  'not json',
+  '{"model":"m1","total_ms":3}',
+  '{"ts":1790000000000,"model":"m1","total_ms":-1}',
+  '[{"ts":',
+];
+/** Event time is this far behind the clock: whatever a clock does, such an event is no future one. */
+const BEHIND_MS = 3 * 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** Writes records, and keeps what is true of them. */
+export class Workload {
+  readonly #random: SeededRandom;
+  readonly #faults: FaultPlan;
+  readonly #truth: Truth;
+  readonly #epochMs: number;
+  /** Events behind the allowed lateness are so only behind one that is read before them. */
+  readonly #hasLate: boolean;
+  readonly #begun = new Set<PartitionLog>();
+  readonly #storms = new Map<PartitionLog, { kind: 'late' | 'poison'; left: number }>();
+  #producers = 0;
+
+  constructor(random: SeededRandom, faults: FaultPlan, truth: Truth, epochMs: number) {
+    this.#random = random;
+    this.#faults = faults;
+    this.#truth = truth;
+    this.#epochMs = epochMs;
+    this.#hasLate = !(['retention', 'compaction', 'start_from_latest'] as const).some((kind) =>
+      faults.has(kind),
+    );
+  }
+
+  /** Appends a few records to a log at this moment of the run. */
+  write(log: PartitionLog, count: number, atMs: number): void {
+    const timestampMs = this.#epochMs + Math.floor(atMs);
+    if (this.#faults.strikes('aborted_transactions', 2)) this.#abort(log, timestampMs);
+    for (let left = count; left > 0; ) {
+      const size = Math.min(left, this.#random.between(1, 5));
+      const values: (Buffer | null)[] = [];
+      for (let i = 0; i < size; i++) {
+        const { value, events } = this.#record(log, timestampMs);
+        const offset = log.high + values.length;
+        this.#truth.add({ log, offset, timestampMs, events });
+        values.push(value === null ? null : Buffer.from(value));
+      }
+      log.append(values, timestampMs);
+      left -= size;
+    }
+  }
+
+  /** Records that are read by nobody, and the marker that says so. */
+  #abort(log: PartitionLog, timestampMs: number): void {
+    const producer = ++this.#producers;
+    const count = this.#random.between(1, 8);
+    const values = Array.from({ length: count }, () => Buffer.from(this.#event(timestampMs).text));
+    log.append(values, timestampMs, 'aborted', producer);
+    log.append([null], timestampMs, 'marker', producer);
+  }
+
+  #record(log: PartitionLog, timestampMs: number): { value: string | null; events: TruthEvent[] } {
+    const random = this.#random;
+    const storm = this.#stormOf(log);
+    if (storm === 'poison' || random.chance(0.04))
+      return { value: random.pick(GARBAGE), events: [] };
+    const events: TruthEvent[] = [];
+    const texts: string[] = [];
+    const count = random.between(1, 3);
+    for (let i = 0; i < count; i++) {
+      let fate: TruthEvent['fate'] = 'counted';
+      if (this.#hasLate && this.#begun.has(log) && (storm === 'late' || random.chance(0.04))) {
+        fate = 'late';
+      } else if (random.chance(0.02)) fate = 'future';
+      const { text, event } = this.#event(timestampMs, fate);
+      events.push(event);
+      texts.push(text);
+      if (fate === 'counted') this.#begun.add(log);
+    }
+    const value = random.chance(0.2) ? `[${texts.join(',')}]` : texts.join('\n');
+    return { value, events };
+  }
+
+  #stormOf(log: PartitionLog): 'late' | 'poison' | undefined {
+    const storm = this.#storms.get(log);
+    if (storm !== undefined && storm.left-- > 0) return storm.kind;
+    if (this.#faults.strikes('late_storm', 0.3)) {
+      this.#storms.set(log, { kind: 'late', left: this.#random.between(3, 25) });
+    } else if (this.#faults.strikes('poison', 0.3)) {
+      this.#storms.set(log, { kind: 'poison', left: this.#random.between(3, 25) });
+    }
+    return undefined;
+  }
+
+  #event(timestampMs: number, fate: TruthEvent['fate'] = 'counted') {
+    const random = this.#random;
+    const shift = fate === 'late' ? -2 * DAY_MS : fate === 'future' ? 2 * DAY_MS : 0;
+    const ts = timestampMs - BEHIND_MS + shift - random.between(0, 9_000);
+    const model = `m${random.between(1, 3)}`;
+    const region = random.pick(['', 'eu', 'us']);
+    const isCold = random.chance(0.1);
+    const isError = random.chance(0.1);
+    const stages: [string, number][] = [];
+    for (const name of stageNames) if (random.chance(0.4)) stages.push([name, this.#duration()]);
+    const isPartial = stages.length > 0 && random.chance(0.15);
+    const json: Record<string, unknown> = { ts, model };
+    if (region !== '') json['region'] = region;
+    if (isCold) json['cold_start'] = true;
+    if (isError) json['status'] = 'error';
+    if (random.chance(0.3)) json['host'] = `h${random.between(1, 4)}`;
+    if (random.chance(0.3)) json['batch_size'] = random.between(1, 40);
+    if (stages.length > 0) json['stages_ms'] = Object.fromEntries(stages);
+    if (isPartial) json['partial'] = true;
+    else if (stages.length === 0 || random.chance(0.5)) {
+      const totalMs = this.#duration();
+      json['total_ms'] = totalMs;
+      stages.push(['total', totalMs]);
+    } else stages.push(['total', stages.reduce((sum, [, ms]) => sum + ms, 0)]);
+    const event: TruthEvent = { ts, model, region, isCold, isError, stages, fate };
+    return { text: JSON.stringify(json), event };
+  }
+
+  /** Log-uniform over five decades, to the microsecond. */
+  #duration(): number {
+    return Math.round(10 ** (this.#random.unit() * 5 - 2) * 1000) / 1000;
+  }
+}
