@@ -2,9 +2,11 @@
 -- your own, after `tailmark migrate` (which itself needs a user that may create tables). The views
 -- that fill the latency tables run with the rights of the user that migrated: do not drop that one.
 
--- `tailmark run --roles ingest`: adds chunks and ledger rows, reads the ledger.
+-- `tailmark run --roles ingest`: adds chunks and ledger rows, reads the ledger, and which chunks have
+-- landed with how many samples (but nothing of what is in them).
 CREATE USER IF NOT EXISTS tailmark_writer IDENTIFIED WITH sha256_password BY 'change-me-writer';
-GRANT INSERT ON tailmark.chunk_rows TO tailmark_writer;
+GRANT INSERT, SELECT(kind, requests, group_id, topic, partition, start_offset, inserted_at)
+    ON tailmark.chunk_rows TO tailmark_writer;
 GRANT INSERT, SELECT ON tailmark.flushes TO tailmark_writer;
 GRANT SELECT ON tailmark.schema_migrations TO tailmark_writer;
 

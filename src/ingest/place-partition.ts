@@ -106,7 +106,7 @@ function expired(offset: number, note: CommitNote | undefined, found: FoundParti
     readOffset: found.startOffset,
     watermarkMs: note?.watermarkMs,
     intent,
-    lostOffsets: found.startOffset - offset,
+    lostOffsets: Math.max(0, found.startOffset - (intent?.endOffset ?? offset)),
   });
 }
 

@@ -93,6 +93,7 @@ describe('a partition with a commit', () => {
       readOffset: 10,
       watermarkMs: 5,
       intent: { endOffset: 9 },
+      lostOffsets: 1,
     });
   });
 

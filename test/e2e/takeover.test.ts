@@ -1,0 +1,290 @@
+import type { Admin } from 'kafkajs';
+import { describe, expect, it } from 'vitest';
+import { decodeNote } from '../../src/ingest/commit-note.ts';
+import type { Ingester } from '../../src/ingest/ingester.ts';
+import type { ChunkStore } from '../../src/sink/chunk-store.ts';
+import { createKafkaClient } from '../../src/source/kafka-client.ts';
+import { openKafkaPublisher } from '../../src/source/kafka-publisher.ts';
+import { ensureTopics } from '../../src/source/kafka-topics.ts';
+import { useStack } from '../containers/stack.ts';
+import { benchMessages } from './kit/bench-messages.ts';
+import { poll } from './kit/poll.ts';
+import { Rig, type RigOptions } from './kit/rig.ts';
+import { stageSums } from './kit/stage-sums.ts';
+import { startIngester } from './kit/start-ingester.ts';
+import type { StageSums } from './kit/truth.ts';
+import { withRig } from './kit/with-rig.ts';
+
+const stack = useStack();
+const { concurrent } = describe;
+const settings = { INGEST_FLUSH_MAX_EVENTS: '500' };
+
+const inOne = (messages: readonly Buffer[], partition = 0) =>
+  messages.map((value) => ({ value, partition }));
+
+/** Sums over two lots of events. */
+function both(a: StageSums, b: StageSums): StageSums {
+  const stages = Object.keys({ ...a, ...b });
+  const none = { requests: 0, sumUs: 0 };
+  return Object.fromEntries(
+    stages.map((stage) => {
+      const [one, other] = [a[stage] ?? none, b[stage] ?? none];
+      return [stage, { requests: one.requests + other.requests, sumUs: one.sumUs + other.sumUs }];
+    }),
+  );
+}
+
+async function withAdmin<T>(rig: Rig, use: (admin: Admin) => Promise<T>): Promise<T> {
+  const admin = createKafkaClient(rig.config.kafka).admin();
+  await admin.connect();
+  try {
+    return await use(admin);
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+/** What the group has committed for a partition: the offset, -1 for none, and what was noted. */
+function committed(rig: Rig, partition = 0) {
+  return withAdmin(rig, async (admin) => {
+    const query = { groupId: rig.config.kafka.group_id, topics: [rig.topic] };
+    const [topic] = await admin.fetchOffsets(query);
+    const found = topic?.partitions.find((entry) => entry.partition === partition);
+    return { offset: Number(found?.offset ?? -1), note: decodeNote(found?.metadata ?? '') };
+  });
+}
+
+/** Ingests until everything is stored, and stops in good order. */
+async function ingestAll(rig: Rig, events: number): Promise<void> {
+  const pipeline = await rig.start(['ingest']);
+  await rig.untilConsumed(events);
+  await pipeline.stop();
+}
+
+/** A process that dies in its first chunk, with its rows landed or not, and no ledger row. */
+async function diesInFirstChunk(rig: Rig, how: 'landed' | 'not landed'): Promise<Ingester> {
+  let isReached = false;
+  const never = () => new Promise<never>(() => undefined);
+  const wrapStore = (store: ChunkStore): ChunkStore => ({
+    insert: async (chunk) => {
+      if (how === 'landed') await store.insert(chunk);
+      isReached = true;
+      await never();
+    },
+    record: never,
+    look: (entry, sinceMs) => store.look(entry, sinceMs),
+    ledgerEnd: (...partition) => store.ledgerEnd(...partition),
+    groupBeginMs: (...topic) => store.groupBeginMs(...topic),
+  });
+  const dying = await startIngester(rig, { wrapStore });
+  await poll('its first chunk is begun', () => (isReached ? true : undefined));
+  await dying.abandon();
+  expect((await committed(rig)).note?.intent?.endOffset).toBe(50);
+  return dying;
+}
+
+const ranges = (rig: Rig, partition = 0) =>
+  rig
+    .rows<{ start_offset: string; end_offset: string }>(
+      `SELECT start_offset, end_offset FROM flushes WHERE partition = {partition:UInt32}
+       ORDER BY flushed_at, start_offset`,
+      { partition },
+    )
+    .then((rows) => rows.map((row) => [Number(row.start_offset), Number(row.end_offset)]));
+
+concurrent('a group whose commits are gone', () => {
+  it('goes on where its ledger ends', () =>
+    withRig({ stack, name: 'expired', settings }, async (rig) => {
+      const first = benchMessages('expired 1', 2_000, 10);
+      const second = benchMessages('expired 2', 1_500, 10);
+      await rig.publish(inOne(first.messages));
+      await ingestAll(rig, first.events);
+      await withAdmin(rig, (admin) => admin.deleteGroups([rig.config.kafka.group_id]));
+      expect((await committed(rig)).offset).toBe(-1);
+      await rig.publish(inOne(second.messages));
+      await ingestAll(rig, first.events + second.events);
+      await rig.expectStages(both(first.truth, second.truth));
+    }));
+});
+
+concurrent('a topic that was deleted and made anew', () => {
+  it.each(['while nobody read it', 'under a reader'])('%s is read from its beginning', (when) =>
+    withRig({ stack, name: 'anew', settings }, async (rig) => {
+      const first = benchMessages('anew 1', 2_000, 10);
+      const second = benchMessages('anew 2', 1_000, 10);
+      await rig.publish(inOne(first.messages));
+      const reader = when === 'under a reader' ? await rig.start(['ingest']) : undefined;
+      if (reader === undefined) await ingestAll(rig, first.events);
+      else await rig.untilConsumed(first.events);
+
+      await withAdmin(rig, async (admin) => {
+        await admin.deleteTopics({ topics: [rig.topic] });
+        await poll('the topic is gone', async () =>
+          (await admin.listTopics()).includes(rig.topic) ? undefined : true,
+        );
+      });
+      await ensureTopics(rig.config.kafka, [{ topic: rig.topic }]);
+      await rig.publish(inOne(second.messages));
+      if (reader === undefined) await ingestAll(rig, first.events + second.events);
+      else {
+        await rig.untilConsumed(first.events + second.events, 90_000);
+        await reader.stop();
+      }
+      await rig.expectStages(both(first.truth, second.truth));
+      expect((await ranges(rig)).filter(([start]) => start === 0)).toHaveLength(2);
+    }),
+  );
+});
+
+/** A rig whose ledger may show a gap. */
+async function withGappyRig(options: RigOptions, use: (rig: Rig) => Promise<void>) {
+  const rig = await Rig.open(options);
+  try {
+    await use(rig);
+    await rig.stopAll();
+  } finally {
+    await rig.close();
+  }
+}
+
+const deleteUpTo = (rig: Rig, offset: number) =>
+  withAdmin(rig, async (admin) => {
+    // kafkajs must have heard of the topic first.
+    await admin.fetchTopicOffsets(rig.topic);
+    await admin.deleteTopicRecords({
+      topic: rig.topic,
+      partitions: [{ partition: 0, offset: String(offset) }],
+    });
+  });
+
+concurrent('records that retention has removed', () => {
+  it('before they were read are missing in the ledger, and nothing else is', () =>
+    withGappyRig({ stack, name: 'retention', settings }, async (rig) => {
+      const first = benchMessages('retention 1', 1_000, 10);
+      const gone = benchMessages('retention 2', 300, 10);
+      const rest = benchMessages('retention 3', 1_000, 10);
+      await rig.publish(inOne(first.messages));
+      await ingestAll(rig, first.events);
+      await rig.publish(inOne([...gone.messages, ...rest.messages]));
+      await deleteUpTo(rig, 130);
+      await ingestAll(rig, first.events + rest.events);
+      await rig.expectStages(both(first.truth, rest.truth));
+      expect(rig.tail()).toContain('retention has removed what was not read');
+      const { out } = await rig.cli(['verify', '--json']);
+      expect(JSON.parse(out).problems).toMatchObject([
+        { kind: 'gap', topic: rig.topic, partition: 0, start_offset: 130 },
+      ]);
+    }));
+
+  it('of a chunk that had landed make no difference: it is taken for what it was', () =>
+    withRig({ stack, name: 'landed', settings }, async (rig) => {
+      const { messages, events, truth } = benchMessages('landed', 2_000, 10);
+      await rig.publish(inOne(messages));
+      await diesInFirstChunk(rig, 'landed');
+      await deleteUpTo(rig, 50);
+      await ingestAll(rig, events);
+      await rig.expectStages(truth);
+      const [first] = await rig.rows('SELECT records, consumed FROM flushes WHERE end_offset = 50');
+      expect(first).toEqual({ records: 50, consumed: 500 });
+    }));
+});
+
+concurrent('a partition that is added', () => {
+  it('is read from its beginning by a group that reads from the latest', () =>
+    withRig(
+      { stack, name: 'added', settings: { ...settings, KAFKA_START_FROM: 'latest' } },
+      async (rig) => {
+        const before = benchMessages('added 0', 500, 10);
+        const first = benchMessages('added 1', 1_000, 10);
+        const second = benchMessages('added 2', 1_000, 10);
+        await rig.publish(inOne(before.messages));
+        const pipeline = await rig.start(['ingest']);
+        // What is there when the group begins is not read, and the group's place is kept.
+        await poll('its place is kept', async () =>
+          (await committed(rig)).offset === 50 ? true : undefined,
+        );
+        await rig.publish(inOne(first.messages));
+        await rig.untilConsumed(first.events);
+        await withAdmin(rig, (admin) =>
+          admin.createPartitions({ topicPartitions: [{ topic: rig.topic, count: 2 }] }),
+        );
+        // A producer of its own: one that has not heard of the partition would drop the messages.
+        const publisher = await openKafkaPublisher(rig.config.kafka);
+        await publisher.publish(rig.topic, inOne(second.messages, 1));
+        await publisher.close();
+        await rig.untilConsumed(first.events + second.events, 90_000);
+        await pipeline.stop();
+        await rig.expectStages(both(first.truth, second.truth));
+        expect((await ranges(rig, 1))[0]?.[0]).toBe(0);
+      },
+    ));
+});
+
+concurrent('a chunk that landed, and whose token is forgotten', () => {
+  it('is not inserted again', () =>
+    withRig({ stack, name: 'forgotten', settings }, async (rig) => {
+      const { messages, events, truth } = benchMessages('forgotten', 2_000, 10);
+      await rig.publish(inOne(messages));
+      await diesInFirstChunk(rig, 'landed');
+      for (const table of ['chunk_rows', 'latency_10s', 'latency_1m', 'latency_1h', 'latency_1d']) {
+        await rig.client.command({
+          query:
+            'ALTER TABLE {table:Identifier} MODIFY SETTING non_replicated_deduplication_window = 0',
+          query_params: { table },
+        });
+      }
+      const stored = await stageSums(rig.client, '10s');
+      expect(stored.total?.requests).toBe(500);
+      await ingestAll(rig, events);
+      await rig.expectStages(truth);
+    }));
+});
+
+concurrent('a successor with another configuration', () => {
+  it('makes the chunk it takes over as its predecessor would have', () =>
+    withRig({ stack, name: 'reconfigured', settings }, async (rig) => {
+      const { messages, events, truth } = benchMessages('reconfigured', 1_000, 10);
+      await rig.publish(inOne(messages));
+      await diesInFirstChunk(rig, 'not landed');
+      const windows = { ...rig.config.windows, dimensions: ['model' as const] };
+      const pipeline = await rig.start(['ingest'], { ...rig.config, windows });
+      await rig.untilConsumed(events);
+      await pipeline.stop();
+      await rig.expectStages(truth);
+      const regions = await rig.rows<{ start_offset: string; regions: string }>(
+        `SELECT start_offset, uniqExactIf(region, region != '') AS regions FROM chunk_rows
+         WHERE kind = 'stage' GROUP BY start_offset ORDER BY start_offset`,
+      );
+      expect(regions.map((row) => Number(row.start_offset))).toEqual([0, 50]);
+      expect(Number(regions[0]?.regions)).toBeGreaterThan(0);
+      expect(Number(regions[1]?.regions)).toBe(0);
+    }));
+});
+
+concurrent('aborted transactions', () => {
+  it('at the place of a takeover are passed over, and what was committed counts once', () =>
+    withRig({ stack, name: 'aborted', settings }, async (rig) => {
+      const first = benchMessages('aborted 1', 500, 10);
+      const dropped = benchMessages('aborted 2', 300, 10);
+      const second = benchMessages('aborted 3', 1_000, 10);
+      const producer = createKafkaClient(rig.config.kafka).producer({
+        transactionalId: rig.topic,
+        maxInFlightRequests: 1,
+        idempotent: true,
+      });
+      await producer.connect();
+      const send = async (messages: readonly Buffer[], end: 'commit' | 'abort') => {
+        const transaction = await producer.transaction();
+        await transaction.send({ topic: rig.topic, messages: inOne(messages) });
+        await transaction[end]();
+      };
+      await send(first.messages, 'commit');
+      await ingestAll(rig, first.events);
+      await send(dropped.messages, 'abort');
+      await send(dropped.messages, 'abort');
+      await send(second.messages, 'commit');
+      await producer.disconnect();
+      await ingestAll(rig, first.events + second.events);
+      await rig.expectStages(both(first.truth, second.truth));
+    }));
+});
