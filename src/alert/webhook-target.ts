@@ -35,10 +35,18 @@ interface Refusal {
 export class WebhookTarget implements AlertTarget {
   readonly name: string;
   readonly #options: WebhookOptions;
+  /** Without the login, which fetch takes in no address. */
+  readonly #address: string;
+  readonly #authorization: string | undefined;
 
   constructor(options: WebhookOptions) {
-    this.name = `webhook ${new URL(options.url).host}`;
+    const url = new URL(options.url);
+    this.name = `webhook ${url.host}`;
     this.#options = options;
+    this.#authorization = basicLogin(url);
+    url.username = '';
+    url.password = '';
+    this.#address = url.href;
   }
 
   /** Throws after the last attempt, or at once where another would be refused too. */
@@ -57,10 +65,10 @@ export class WebhookTarget implements AlertTarget {
   }
 
   async #attempt(message: CloudEvent): Promise<Refusal | undefined> {
-    const { url, timeoutMs, fetch } = this.#options;
+    const { timeoutMs, fetch } = this.#options;
     let response: Response;
     try {
-      response = await fetch(url, {
+      response = await fetch(this.#address, {
         method: 'POST',
         body: message.body,
         headers: this.#headers(message),
@@ -80,6 +88,7 @@ export class WebhookTarget implements AlertTarget {
   #headers({ attributes, body }: CloudEvent): Record<string, string> {
     const headers: Record<string, string> = { 'content-type': cloudEventContentType };
     for (const [name, value] of Object.entries(attributes)) headers[`ce-${name}`] = value;
+    if (this.#authorization !== undefined) headers.authorization = this.#authorization;
     const { secret, nowMs } = this.#options;
     if (secret !== undefined) {
       const timestampSeconds = Math.floor(nowMs() / 1000);
@@ -90,6 +99,13 @@ export class WebhookTarget implements AlertTarget {
     }
     return headers;
   }
+}
+
+/** The login that a URL carries, as a header. */
+function basicLogin({ username, password }: URL): string | undefined {
+  if (username === '' && password === '') return undefined;
+  const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return `Basic ${Buffer.from(login).toString('base64')}`;
 }
 
 function refusalOf(response: Response): Refusal | undefined {

@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { knownSecrets } from '../../src/base/known-secrets.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { maskLogin } from '../../src/config/mask-login.ts';
+import { leaksIn } from '../e2e/kit/leaks-in.ts';
+
+describe('knownSecrets', () => {
+  it('hides a secret as it is, in JSON, in a URL and in base64, wherever it stands there', () => {
+    const secret = 'CANARY"of\\this test/ü';
+    knownSecrets.remember(secret);
+    expect(knownSecrets.hide(`a ${secret}, b ${secret}`)).toBe('a ***, b ***');
+    const whole = { text: secret, at: `https://x/?p=${encodeURIComponent(secret)}` };
+    expect(knownSecrets.hide(JSON.stringify(whole))).toBe('{"text":"***","at":"https://x/?p=***"}');
+    for (const before of ['', 'a', 'ab', 'abc', 'ann:', '\0ann\0']) {
+      const base64 = Buffer.from(`${before}${secret}\0`).toString('base64');
+      expect(leaksIn(base64)).not.toEqual([]);
+      expect(leaksIn(knownSecrets.hide(base64))).toEqual([]);
+    }
+  });
+
+  it('leaves a text without secrets as it is, and what is too short to be one', () => {
+    knownSecrets.remember('');
+    knownSecrets.remember('kafka');
+    expect(knownSecrets.hide('kafka.brokers of kafka')).toBe('kafka.brokers of kafka');
+  });
+
+  it('holds for any secret', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 6, maxLength: 60, unit: 'grapheme' }), (secret) => {
+        knownSecrets.remember(secret);
+        const text = `${JSON.stringify({ secret })} ${secret} ${encodeURIComponent(secret)}`;
+        const shown = knownSecrets.hide(text);
+        return !shown.includes(secret) && !shown.includes(JSON.stringify(secret));
+      }),
+      { seed: 7, numRuns: 300 },
+    );
+  });
+
+  it('is told of every secret that a configuration holds, even of one that is refused', () => {
+    const files: Record<string, string> = {
+      'tailmark.yaml':
+        'clickhouse: {password: CANARY-in-the-file}\n' +
+        'alert: {webhooks: [{url_file: /run/url, secret_file: /run/secret}]}',
+      '/run/url': 'https://ann:CANARY-login@hooks.example/CANARY-path-token/x?t=CANARY-query\n',
+      '/run/secret': 'CANARY-webhook\n',
+    };
+    const env = { TAILMARK_KAFKA_SASL_PASSWORD: 'CANARY-kafka' };
+    expect(() => loadConfig({ env, readFile: (path) => files[path] ?? '' })).toThrow(
+      'clickhouse.password must not stand in the file',
+    );
+    const quoted =
+      'POST /CANARY-path-token/x?t=CANARY-query {"token":"CANARY-query"} CANARY-login ' +
+      'CANARY-webhook CANARY-kafka CANARY-in-the-file CANARY-path-token';
+    expect(leaksIn(quoted)).not.toEqual([]);
+    expect(leaksIn(knownSecrets.hide(quoted))).toEqual([]);
+  });
+});
+
+describe('maskLogin', () => {
+  it.each([
+    ['http://db:8123', 'http://db:8123'],
+    ['http://ann:pass@db:8123', 'http://***@db:8123'],
+    ['http://ann:pa/ss@db:8123', 'http://***@db:8123'],
+    ['http://ann:p@ss@db:8123', 'http://***@db:8123'],
+    ['http://db:8123/?password=pass', 'http://db:8123/?***'],
+    ['SASL_SSL://ann:pass@kafka:9092', 'SASL_SSL://***@kafka:9092'],
+    ['ann:pass@kafka:9092', '***@kafka:9092'],
+    ['https://wiki.example/@team/runbook', 'https://wiki.example/@team/runbook'],
+    ['what?', 'what?'],
+  ])('%s becomes %s', (text, shown) => {
+    expect(maskLogin(text)).toBe(shown);
+  });
+});
