@@ -29,6 +29,8 @@ export interface Observation {
   readonly outage: string | undefined;
   /** Whether the group has us as a member. */
   readonly isMember: boolean;
+  /** Times the group has let us in so far. */
+  readonly joins: number;
   /** What the consumer last failed with, to be told beside. */
   readonly lastError: string | undefined;
   /** Whether the consumer asks the brokers for records. */
@@ -65,6 +67,9 @@ const PARTITIONS_A_ROUND = 4;
 /** How long ago a partition's progress still shows that the consumer is busy with it. */
 const RECENT_MS = 10_000;
 
+/** A rebalance for a member that comes or goes is one or two. */
+const JOINS_OF_A_LOOP = 4;
+
 /** What is remembered of a partition. */
 interface Track {
   /** The furthest offset ever read: reading the same again is no progress. */
@@ -73,8 +78,9 @@ interface Track {
   committed: number;
   /** Time without progress in reading, with records waiting. */
   unreadMs: number;
-  /** The log's end when that began. */
+  /** The log's end, and the joins so far, when that began. */
   endBefore: number;
+  joinsBefore: number;
   /** Time without progress in committing, with records handed over. */
   unstoredMs: number;
 }
@@ -93,6 +99,7 @@ export class StallDetector {
   #beforeMs: number | undefined;
   #outageMs = 0;
   #outsideMs = 0;
+  #joins = 0;
 
   constructor(limits: StallLimits) {
     this.#limits = limits;
@@ -103,7 +110,9 @@ export class StallDetector {
     this.#beforeMs = now.elapsedMs;
     if (now.outage !== undefined) return this.#away(now.outage, stepMs);
     this.#outageMs = 0;
-    this.#outsideMs = now.isMember ? 0 : this.#outsideMs + stepMs;
+    // One that was in and out again between two observations is told by what it does not read.
+    this.#outsideMs = now.isMember || now.joins !== this.#joins ? 0 : this.#outsideMs + stepMs;
+    this.#joins = now.joins;
     this.#keepOnly(now.partitions);
     const waitMs = Math.max(0, ...now.partitions.map(({ storeWaitMs }) => storeWaitMs));
     for (const partition of now.partitions) {
@@ -152,6 +161,7 @@ export class StallDetector {
         committed: committedOffset,
         unreadMs: 0,
         endBefore: endOffset,
+        joinsBefore: now.joins,
         unstoredMs: 0,
       };
       this.#tracks.set(name, track);
@@ -162,7 +172,10 @@ export class StallDetector {
       track.unreadMs = 0;
     }
     if (lagOf(partition) === 0) track.unreadMs = 0;
-    if (track.unreadMs === 0) track.endBefore = endOffset;
+    if (track.unreadMs === 0) {
+      track.endBefore = endOffset;
+      track.joinsBefore = now.joins;
+    }
     if (committedOffset > track.committed || !isUnstored(partition)) track.unstoredMs = 0;
     track.committed = committedOffset;
   }
@@ -197,18 +210,20 @@ export class StallDetector {
       ageMs = Math.max(ageMs, track.unreadMs, track.unstoredMs);
       // What is asked for and not given may be a rest of the log that holds no record. Once
       // something is written behind it, it is given too, unless we are stuck.
-      const why = this.#whyUnread(partition, now);
+      const why = this.#whyUnread(partition, track, now);
       const mayEnd = why !== nothingGiven || (partition.endOffset ?? 0) > track.endBefore;
       const waiting = lagOf(partition);
       const unread = `${partition.name} stands at offset ${partition.position} for ${seconds(track.unreadMs)} with ${waiting} more to read: ${why}`;
-      weigh(track.unreadMs, 0, unread + (why === outsideGroup ? error : ''), mayEnd);
+      weigh(track.unreadMs, 0, unread + error, mayEnd);
       const unstored = `nothing read of ${partition.name} has been committed for ${seconds(track.unstoredMs)}: it stands at offset ${partition.committedOffset}${error}`;
       weigh(track.unstoredMs, commitEveryMs, unstored);
     }
     return { problems, stalled, progressAgeMs: ageMs };
   }
 
-  #whyUnread(partition: PartitionState, now: Observation): string {
+  #whyUnread(partition: PartitionState, track: Track, now: Observation): string {
+    const joins = now.joins - track.joinsBefore;
+    if (joins >= JOINS_OF_A_LOOP) return `its group has been joined ${joins} times meanwhile`;
     if (!now.isMember) return outsideGroup;
     if (partition.isInWork) return 'the batch that was handed over has not come back';
     if (partition.isPaused) return 'it is paused';

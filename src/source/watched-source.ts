@@ -124,13 +124,14 @@ export class WatchedSource implements Source {
     if (this.#detector === undefined) return;
     const elapsedMs = this.#options.clock.elapsedMs();
     if (!this.#isLooking && elapsedMs - this.#lookedMs >= LOOK_EVERY_MS) void this.#look();
-    const { isMember, lastError, isFetching, partitions } = this.#observer;
+    const { isMember, joins, lastError, isFetching, partitions } = this.#observer;
     const before = this.#verdict;
     this.#verdict = this.#detector.observe({
       elapsedMs,
       lookedMs: this.#answeredMs,
       outage: this.#outage,
       isMember,
+      joins,
       lastError,
       isFetching,
       partitions: [...partitions].map(([name, partition]) => this.#stateOf(name, partition)),

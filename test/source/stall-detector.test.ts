@@ -39,6 +39,7 @@ class Watch {
       lookedMs: 0,
       outage: undefined,
       isMember: true,
+      joins: 1,
       lastError: undefined,
       isFetching: true,
       partitions,
@@ -140,9 +141,15 @@ describe('a partition with records to read and no progress', () => {
     const watch = new Watch(behind);
     const loop = (second: number) => ({
       isMember: second % 5 !== 0,
+      joins: 1 + Math.floor(second / 5),
       partitions: [{ ...behind, isInWork: true, position: 40 + (second % 20) }],
     });
-    expect(watch.ends(100, loop)).toMatchObject({ unready: 20, end: 40 });
+    expect(watch.ends(100, loop)).toEqual({
+      unready: 20,
+      end: 40,
+      stalled:
+        't/0 stands at offset 40 for 40 s with 60 more to read: its group has been joined 8 times meanwhile',
+    });
   });
 
   it('is alone in that: the others go on, and have read everything', () => {
@@ -297,6 +304,14 @@ describe('no reason to end is', () => {
       ],
     });
     expect(watch.pass(80, each)).toEqual(fine);
+  });
+});
+
+describe('a member that is in and out again between two observations', () => {
+  it('is not said to be outside', () => {
+    const watch = new Watch(partition());
+    expect(watch.pass(60, (second) => ({ isMember: false, joins: second }))).toEqual(fine);
+    expect(watch.pass(20).problems).toEqual(['kafka: not a member of the group for 20 s']);
   });
 });
 
