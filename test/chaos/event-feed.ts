@@ -13,6 +13,8 @@ export interface EventFeedOptions {
   /** Events in all. */
   readonly events: number;
   readonly eventsPerMessage: number;
+  /** Ends the wait for a broker. */
+  readonly signal: AbortSignal;
 }
 
 /** The events lie in so much time up to the start of the run. */
@@ -83,7 +85,11 @@ export class EventFeed {
       if (next.done) break;
       hands[this.#messageCount++ % hands.length]?.push({ value: next.value });
     }
-    await poll('the broker takes messages', () => this.#send(hands), {
+    const sending = () => {
+      this.#options.signal.throwIfAborted();
+      return this.#send(hands);
+    };
+    await poll('the broker takes messages', sending, {
       deadlineMs: brokerDeadlineMs,
       seen: () => this.#failure,
     });

@@ -54,7 +54,8 @@ try {
     say(`${error.message}. ${error.hint ?? ''}`);
     process.exitCode = error.exitCode;
   } else {
-    say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    const isTold = ending.signal.aborted || !(error instanceof Error);
+    say(isTold ? String(error) : (error.stack ?? error.message));
     process.exitCode = 1;
   }
 }

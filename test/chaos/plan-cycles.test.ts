@@ -21,6 +21,14 @@ describe('planCycles', () => {
     expect(planCycles('a', 100)).not.toEqual(planCycles('b', 100));
   });
 
+  it('keeps to the kinds that it is given', () => {
+    const plan = planCycles('a', 10, ['kill-broker', 'scale-1-4-2']);
+    expect(plan.toSorted()).toEqual([
+      ...Array<string>(5).fill('kill-broker'),
+      ...Array<string>(5).fill('scale-1-4-2'),
+    ]);
+  });
+
   it('begins the same however long it is', () => {
     expect(planCycles('a', 100).slice(0, 20)).toEqual(planCycles('a', 20));
   });

@@ -2,14 +2,18 @@ import { Random } from '../../src/generate/random.ts';
 import { type FaultKind, faultKinds } from './fault-kinds.ts';
 
 /**
- * Which fault each cycle brings: rounds of all kinds, each in an order of its own, so that no kind
+ * Which fault each cycle brings: rounds of the kinds, each in an order of its own, so that no kind
  * comes more than once more often than another. The same seed gives the same plan.
  */
-export function planCycles(seed: string, cycles: number): FaultKind[] {
+export function planCycles(
+  seed: string,
+  cycles: number,
+  kinds: readonly FaultKind[] = faultKinds,
+): FaultKind[] {
   const random = new Random(seed).split('plan');
   const plan: FaultKind[] = [];
   while (plan.length < cycles) {
-    const left = [...faultKinds];
+    const left = [...kinds];
     while (left.length > 0 && plan.length < cycles) {
       plan.push(...left.splice(random.uint32() % left.length, 1));
     }

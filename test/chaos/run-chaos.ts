@@ -12,6 +12,8 @@ import { planCycles } from './plan-cycles.ts';
 export interface ChaosRunOptions {
   readonly seed: string;
   readonly cycles: number;
+  /** @default all */
+  readonly kinds?: readonly FaultKind[];
   readonly events: number;
   readonly eventsPerMessage: number;
   readonly sessionTimeoutMs: number;
@@ -55,7 +57,7 @@ export async function runChaos(options: ChaosRunOptions): Promise<ChaosSummary> 
   try {
     return await new ChaosRun(options, world).run();
   } catch (error) {
-    options.onFailure?.(world.fleet.logs());
+    if (!signal.aborted) options.onFailure?.(world.fleet.logs());
     throw error;
   } finally {
     await world.close();
@@ -75,10 +77,10 @@ class ChaosRun {
   }
 
   async run(): Promise<ChaosSummary> {
-    const { seed, cycles, events, eventsPerMessage, say } = this.#options;
+    const { seed, cycles, kinds, events, eventsPerMessage, say } = this.#options;
     const { config, fleet } = this.#world;
     const startedMs = performance.now();
-    const plan = planCycles(seed, cycles);
+    const plan = planCycles(seed, cycles, kinds);
     const messages = Math.ceil(events / eventsPerMessage);
     const feed = await EventFeed.open({
       kafka: config.kafka,
@@ -86,6 +88,7 @@ class ChaosRun {
       seed,
       events,
       eventsPerMessage,
+      signal: this.#options.signal,
     });
     try {
       for (let n = 0; n < memberCount; n++) fleet.add();

@@ -9,13 +9,17 @@ import { runChaos } from '../chaos/run-chaos.ts';
 
 const lacking = new Set(['TAILMARK_LOCAL_JAVA_MISSING', 'TAILMARK_LOCAL_ENGINE_MISSING']);
 
-/** One fault of each kind; undefined where the machine lacks what servers need. */
+// An orderly restart stands for both of the broker's: kill -9 of it is in outage.test.ts.
+const kinds = faultKinds.filter((kind) => kind !== 'kill-broker');
+
+/** One fault of each of them; skips where the machine lacks what servers need. */
 async function shortRun(skip: (why: string) => never): Promise<ChaosSummary> {
   try {
     return await runChaos({
       seed: 'short',
-      cycles: faultKinds.length,
-      events: 110_000,
+      cycles: kinds.length,
+      kinds,
+      events: 100_000,
       eventsPerMessage: 10,
       sessionTimeoutMs: 6_000,
       dir: mkdtempSync(join(tmpdir(), 'tailmark-chaos-')),
@@ -47,13 +51,13 @@ it('whatever fails, in any order, every event counts once', {
       'swallow-answers': 1,
       'cut-connections': 1,
       'delay-connections': 1,
-      'kill-broker': 1,
+      'kill-broker': 0,
       'restart-broker': 1,
       'scale-1-4-2': 1,
       'rolling-restart': 1,
     },
-    events: 110_000,
-    messages: 11_000,
+    events: 100_000,
+    messages: 10_000,
     // Nine stages with count and sum in four tables, three offsets of eight partitions, the ledger.
     compared: 97,
     differences: [],
