@@ -20,6 +20,15 @@ export const limits = {
   /** Dead letters, and bytes of them, that seal a chunk early. */
   deadLettersPerChunk: 10_000,
   deadLetterBytesPerChunk: 8 * 1024 * 1024,
+  /**
+   * What one chunk holds at most. It is sealed well before, but never within a message, and one
+   * message may bring 100,000 events of 64 stages. Beyond: `__other__`; windows: rejected.
+   */
+  rowsPerChunk: 100_000,
+  driversPerChunk: 50_000,
+  windowsPerChunk: 10_000,
+  /** Rows that all open chunks of a process may come to together; each has an equal share. */
+  openRows: 100_000,
   /** Distinct dimension and facet values of a chunk; a partition half full of them starts anew. */
   internedValues: 400_000,
   /** Values a facet keeps per model and minute in a chunk; later ones count as `__other__`. */

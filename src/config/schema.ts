@@ -224,7 +224,7 @@ const ingest = z
     flush_max_rows: z
       .int()
       .min(100)
-      .max(1_000_000)
+      .max(100_000)
       .default(50_000)
       .describe('Rows that seal a chunk early.'),
     flush_max_events: z
@@ -233,6 +233,9 @@ const ingest = z
       .max(100_000_000)
       .default(5_000_000)
       .describe('Events that seal a chunk early.'),
+    verify_interval: duration({ minMs: second, maxMs: hour })
+      .prefault('30s')
+      .describe('How often the ledger of the last hour is verified, for the metrics.'),
   })
   .prefault({})
   .describe('From records to chunks.');

@@ -1,6 +1,7 @@
 /**
  * Why an event, or a whole message, was not counted: a closed list, documented in docs/event.md.
- * `late` and `future` are the window's verdicts, `undecodable_batch` is the source's, all others
+ * `late`, `future` and
+ * `too_many_windows` are the window's verdicts, `undecodable_batch` is the source's, all others
  * are the decoder's.
  */
 export const rejectReasons = [
@@ -27,6 +28,7 @@ export const rejectReasons = [
   'too_many_stages',
   'late',
   'future',
+  'too_many_windows',
 ] as const;
 
 export type RejectReason = (typeof rejectReasons)[number];

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { OperatorError } from '../base/operator-error.ts';
@@ -58,6 +59,7 @@ export class Ingester implements SourceHandler {
       config,
       groupId: source.groupId,
       writer: new RowBinaryWriter(),
+      rowShare: () => this.#rowShare(),
       store,
       publisher,
       deadLetterSuffix: config.kafka.dead_letter_suffix,
@@ -126,6 +128,12 @@ export class Ingester implements SourceHandler {
       if (outcome.status === 'fulfilled' || outcome.reason instanceof ClaimLostError) continue;
       log.error({ err: String(outcome.reason) }, 'a partition could not be drained');
     }
+  }
+
+  /** What the chunks of many partitions hold at once is bounded by sealing them earlier. */
+  #rowShare(): number {
+    const openRows = Math.max(limits.openRows, 2 * this.#options.config.ingest.flush_max_rows);
+    return Math.max(1_000, Math.floor(openRows / this.#partitions.size));
   }
 
   /** Gives the partitions back without storing: whoever takes them reads the rest again. */

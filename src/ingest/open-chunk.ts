@@ -19,6 +19,8 @@ export interface ChunkContext {
   readonly config: Config;
   readonly groupId: string;
   readonly writer: RowBinaryWriter;
+  /** Rows at which a chunk is sealed early, as many are open. @default {flush_max_rows} */
+  readonly rowShare?: () => number;
 }
 
 /**
@@ -102,8 +104,10 @@ export class OpenChunk implements DecodeSink {
   /** Whether it has come to one of the configured sizes. */
   get isFull(): boolean {
     const { flush_max_rows, flush_max_events } = this.#context.config.ingest;
+    const share = this.#context.rowShare?.() ?? flush_max_rows;
     return (
-      this.#accumulator.rowCount >= flush_max_rows ||
+      this.#accumulator.rowCount >= Math.min(flush_max_rows, share) ||
+      this.#accumulator.windowCount >= limits.windowsPerChunk / 2 ||
       this.#consumed >= flush_max_events ||
       this.#letters.length >= limits.deadLettersPerChunk ||
       this.#letterBytes >= limits.deadLetterBytesPerChunk
@@ -136,6 +140,8 @@ export class OpenChunk implements DecodeSink {
       this.#bury(index, 'late', 'behind the allowed lateness', start, end);
     } else if (outcome === outcomes.future) {
       this.#bury(index, 'future', 'ahead of the clock', start, end);
+    } else if (outcome === outcomes.tooManyWindows) {
+      this.#bury(index, 'too_many_windows', 'in a window beyond those a chunk holds', start, end);
     }
   }
 

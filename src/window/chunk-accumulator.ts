@@ -3,9 +3,11 @@ import {
   type Dimension,
   dimensions,
   overflowValue,
+  standardStages,
   totalStage,
 } from '../base/dimensions.ts';
 import type { Facet } from '../base/facets.ts';
+import { limits } from '../base/limits.ts';
 import type { EventRecord } from '../decode/event-record.ts';
 import type { Interner } from '../decode/interner.ts';
 import { bandOf } from '../sketch/band.ts';
@@ -52,8 +54,10 @@ export class ChunkAccumulator {
   readonly #options: ChunkOptions;
   readonly #enabled: readonly boolean[];
   #totalStageId = 0;
+  #otherStageId = 0;
   #otherValueId = 0;
   readonly #cells = new IntTable(KEY_WIDTH);
+  readonly #windows = new Set<number>();
   readonly #key = new Int32Array(KEY_WIDTH);
   readonly rows = new RowTable();
   readonly sketches = new SketchPool();
@@ -68,7 +72,13 @@ export class ChunkAccumulator {
   /** Number of the first window whose end and grace the watermark has not passed. */
   #openWindow = Number.NEGATIVE_INFINITY;
   /** `lateMerged` are among the aggregated and overflowed, not beside them. */
-  readonly counts = { aggregated: 0, overflow: 0, late: 0, future: 0, lateMerged: 0 };
+  readonly counts = {
+    aggregated: 0,
+    overflow: 0,
+    late: 0,
+    future: 0,
+    lateMerged: 0,
+  };
 
   constructor(options: ChunkOptions) {
     this.#options = options;
@@ -84,8 +94,12 @@ export class ChunkAccumulator {
    */
   begin(watermarkMs: number, nowMs: number): void {
     this.#totalStageId = this.#options.stages.internText(totalStage);
+    // No flood of names takes the place of those that nearly all events have.
+    for (const stage of standardStages) this.#options.stages.internText(stage);
+    this.#otherStageId = this.#options.stages.internText(overflowValue);
     this.#otherValueId = this.#options.values.internText(overflowValue);
     this.#cells.clear();
+    this.#windows.clear();
     this.rows.reset();
     this.sketches.reset();
     this.bands.reset();
@@ -115,6 +129,10 @@ export class ChunkAccumulator {
     return this.rows.size + this.drivers.size;
   }
 
+  get windowCount(): number {
+    return this.#windows.size;
+  }
+
   get cellCount(): number {
     return this.#cells.size;
   }
@@ -133,14 +151,15 @@ export class ChunkAccumulator {
       return outcomes.future;
     }
     const window = Math.floor(tsMs / baseWindowMs);
+    const cellsBefore = this.#cells.size;
+    const { cell, overflowed } = this.#cellOf(record, window);
+    if (cell < 0) return outcomes.tooManyWindows;
     if (tsMs > this.#watermarkMs) {
       this.#watermarkMs = tsMs;
       this.#openWindow = this.#openWindowAt(tsMs);
     } else if (window < this.#openWindow) {
       this.counts.lateMerged++;
     }
-    const cellsBefore = this.#cells.size;
-    const { cell, overflowed } = this.#cellOf(record, window);
     if (cell >= cellsBefore) this.totalBands.allocate();
     if (Number.isNaN(record.totalMs)) this.#addStages(cell, record);
     else this.#addWhole(cell, record);
@@ -172,6 +191,7 @@ export class ChunkAccumulator {
 
   readonly #found = { cell: 0, overflowed: false };
 
+  /** The event's cell, that of others where there are too many; -1 where its window is too many. */
   #cellOf(record: EventRecord, window: number): { cell: number; overflowed: boolean } {
     const key = this.#key;
     key[0] = window;
@@ -182,7 +202,11 @@ export class ChunkAccumulator {
     found.overflowed = false;
     found.cell = this.#cells.find(key);
     if (found.cell >= 0) return found;
-    if (this.#cells.size >= this.#options.maxCells) {
+    if (!this.#windows.has(window)) {
+      if (this.#windows.size >= limits.windowsPerChunk) return found;
+      this.#windows.add(window);
+    }
+    if (this.#cells.size >= this.#options.maxCells || this.rows.size >= limits.rowsPerChunk) {
       found.overflowed = true;
       // Cold starts stay apart from warm requests here too.
       for (let i = 0; i < dimensions.length; i++) {
@@ -219,15 +243,23 @@ export class ChunkAccumulator {
     this.bands.add(row, band, 1);
     this.totalBands.add(cell, band, record.totalMs);
     if (record.status !== 0) this.rows.countStatus(row, record.status);
-    this.drivers.add(record, Math.floor(record.tsMs / 60_000), band);
+    this.drivers.add(record, Math.floor(record.tsMs / 60_000), band, this.#otherValueId);
     this.exemplars.offer(cell, record, record.dimensionIds[hostIndex] as number);
   }
 
   #rowOf(cell: number, stageId: number): number {
     const row = this.rows.find(cell, stageId);
     if (row >= 0) return row;
+    // One message may bring millions: its stages are then told apart no more, its total is.
+    if (this.rows.size >= limits.rowsPerChunk && this.#isStage(stageId)) {
+      return this.#rowOf(cell, this.#otherStageId);
+    }
     this.sketches.allocate();
     this.bands.allocate();
     return this.rows.add(cell, stageId);
+  }
+
+  #isStage(stageId: number): boolean {
+    return stageId !== this.#totalStageId && stageId !== this.#otherStageId;
   }
 }

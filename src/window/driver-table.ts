@@ -45,8 +45,11 @@ export class DriverTable {
     return this.#rows.bytes + this.#groups.bytes + this.#bands.bytes + this.#requests.byteLength;
   }
 
-  /** Counts a request whose total lies in `band`. */
-  add(record: EventRecord, minute: number, band: number): void {
+  /**
+   * Counts a request whose total lies in `band`. Where the table has its fill, what is new counts
+   * as another value of another model: `otherId` is the id of `__other__`.
+   */
+  add(record: EventRecord, minute: number, band: number, otherId: number): void {
     const key = this.#key;
     key[0] = minute;
     key[1] = record.dimensionIds[modelIndex] as number;
@@ -58,7 +61,8 @@ export class DriverTable {
       key[3] = facet;
       key[4] = value;
       let row = this.#rows.find(key);
-      if (row < 0) row = this.#addRow();
+      if (row < 0)
+        row = this.#rows.size < limits.driversPerChunk ? this.#addRow() : this.#other(otherId);
       this.#requests[row] = (this.#requests[row] as number) + 1;
       this.#bands.add(row, band, 1);
     }
@@ -107,6 +111,21 @@ export class DriverTable {
     this.#valuesInGroup.fill(0);
     this.#bands.reset();
     this.#requests.fill(0);
+  }
+
+  /** The minute's row for whatever is too many. Leaves the key as it was but for its value. */
+  #other(otherId: number): number {
+    const key = this.#key;
+    const modelId = key[1] as number;
+    const versionId = key[2] as number;
+    key[1] = otherId;
+    key[2] = otherId;
+    key[4] = OTHER;
+    const known = this.#rows.find(key);
+    const row = known >= 0 ? known : this.#addRow();
+    key[1] = modelId;
+    key[2] = versionId;
+    return row;
   }
 
   /** Adds the row of `#key`, or finds the group's row for other values when it has its fill. */

@@ -7,6 +7,8 @@ export const outcomes = {
   late: 2,
   /** Too far ahead of the clock: not counted. */
   future: 3,
+  /** In another window than the many that the chunk has already: not counted. */
+  tooManyWindows: 4,
 } as const;
 
 export type Outcome = (typeof outcomes)[keyof typeof outcomes];

@@ -3,8 +3,15 @@ import { rejectReasons } from '../../src/decode/reject-reasons.ts';
 import { outcomes } from '../../src/window/outcome.ts';
 
 it('outcomes that are not counted are reasons a dead letter can have', () => {
-  expect(Object.keys(outcomes)).toEqual(['aggregated', 'overflow', 'late', 'future']);
-  expect(new Set(Object.values(outcomes)).size).toBe(4);
+  expect(Object.keys(outcomes)).toEqual([
+    'aggregated',
+    'overflow',
+    'late',
+    'future',
+    'tooManyWindows',
+  ]);
+  expect(new Set(Object.values(outcomes)).size).toBe(5);
   expect(rejectReasons).toContain('late');
   expect(rejectReasons).toContain('future');
+  expect(rejectReasons).toContain('too_many_windows');
 });
