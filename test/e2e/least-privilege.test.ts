@@ -43,7 +43,10 @@ afterAll(async () => {
 function usersOf(sql: string): LocalClickHouseUser[] {
   const grants = new Map<string, string[]>();
   for (const statement of statementsOf(sql)) {
-    const line = statement.replaceAll(/^--.*$/gm, '').trim();
+    const line = statement
+      .replaceAll(/^--.*$/gm, '')
+      .replaceAll(/\s+/g, ' ')
+      .trim();
     const created = /^CREATE USER IF NOT EXISTS (\w+) /.exec(line)?.[1];
     const [, grant, grantee] = /^(GRANT .*) TO (\w+)$/.exec(line) ?? [];
     if (created !== undefined) grants.set(created, []);
@@ -88,10 +91,36 @@ const forbiddenToAll = [
   'ALTER TABLE latency_10s MODIFY TTL window_start + toIntervalDay(1)',
   "INSERT INTO schema_migrations VALUES ('0006', '', now())",
   "INSERT INTO latency_10s (stage, requests) VALUES ('total', 1)",
+  'RENAME TABLE flushes TO gone',
+  'DETACH TABLE flushes',
+  'OPTIMIZE TABLE latency_10s FINAL',
+  'DROP DATABASE tailmark',
+  'CREATE VIEW mine AS SELECT 1',
+  "CREATE DICTIONARY mine (k UInt64, v String) PRIMARY KEY k SOURCE(HTTP(URL 'http://127.0.0.1:1/' FORMAT CSV)) LAYOUT(FLAT()) LIFETIME(0)",
+  'CREATE FUNCTION mine AS (x) -> x',
+  // Other databases.
+  'SELECT * FROM others.secrets',
+  "INSERT INTO others.secrets VALUES ('mine')",
+  'DROP TABLE others.secrets',
+  // Files of the server, and other servers.
   "SELECT * FROM url('http://127.0.0.1:1/', CSV, 'x String')",
   "SELECT * FROM file('secrets.csv', CSV, 'x String')",
+  "SELECT * FROM remote('127.0.0.1:1', system.one)",
+  "SELECT * FROM s3('http://127.0.0.1:1/x.csv', CSV, 'x String')",
+  "SELECT * FROM executable('cat', TSV, 'x String')",
+  "INSERT INTO FUNCTION url('http://127.0.0.1:1/', CSV, 'x String') VALUES ('mine')",
+  "INSERT INTO FUNCTION file('mine.csv', CSV, 'x String') VALUES ('mine')",
+  "BACKUP DATABASE tailmark TO File('mine')",
+  // Users, rights, the server itself.
   'CREATE USER mine',
+  "ALTER USER tailmark_writer IDENTIFIED BY 'mine'",
+  'DROP USER tailmark_reader',
   'GRANT SELECT ON *.* TO tailmark_reader',
+  'SHOW CREATE USER default',
+  'SELECT * FROM system.users',
+  'SYSTEM FLUSH LOGS',
+  'SYSTEM STOP MERGES flushes',
+  'SYSTEM SHUTDOWN',
 ];
 const insertChunkRow = "INSERT INTO chunk_rows (kind, stage, requests) VALUES ('driver', '', 0)";
 const insertLedgerRow = "INSERT INTO flushes (group_id, end_offset) VALUES ('privileges', 1)";
@@ -100,11 +129,17 @@ const insertAnomaly = "INSERT INTO anomalies (id, revision) VALUES ('a', 1)";
 /** What each user may and may not do beside that. */
 const rules: Readonly<Record<string, { readonly can: string[]; readonly cannot: string[] }>> = {
   writer: {
-    can: [insertChunkRow, insertLedgerRow, 'SELECT * FROM flushes'],
+    can: [
+      insertChunkRow,
+      insertLedgerRow,
+      'SELECT * FROM flushes',
+      'SELECT sum(requests) FROM chunk_rows',
+    ],
     cannot: [
       'SELECT * FROM latency_10s',
       'SELECT * FROM latency_1d',
       'SELECT * FROM chunk_rows',
+      'SELECT model FROM chunk_rows',
       'SELECT * FROM exemplars',
       'SELECT * FROM anomalies',
       'SELECT * FROM tails_1m',
@@ -122,7 +157,7 @@ const rules: Readonly<Record<string, { readonly can: string[]; readonly cannot: 
       "INSERT INTO baselines (anomaly_id) VALUES ('a')",
       "INSERT INTO detector_progress (detector) VALUES ('x')",
     ],
-    cannot: [insertChunkRow, insertLedgerRow, 'SELECT * FROM chunk_rows'],
+    cannot: [insertChunkRow, insertLedgerRow, 'SELECT * FROM chunk_rows', 'SELECT * FROM tails_1m'],
   },
   reader: {
     can: [
@@ -137,6 +172,8 @@ const rules: Readonly<Record<string, { readonly can: string[]; readonly cannot: 
       insertLedgerRow,
       insertAnomaly,
       "INSERT INTO baselines (anomaly_id) VALUES ('a')",
+      "INSERT INTO detector_progress (detector) VALUES ('x')",
+      "INSERT INTO exemplars (model) VALUES ('x')",
     ],
   },
 };
@@ -157,6 +194,10 @@ describe('users of sql/users.sql', () => {
   it.each(Object.keys(rules))('%s may do its part and nothing else', async (user) => {
     const rule = rules[user] as (typeof rules)[string];
     await withPrivateServer('privileges', async (rig) => {
+      await rig.client.command({ query: 'CREATE DATABASE IF NOT EXISTS others' });
+      await rig.client.command({
+        query: 'CREATE TABLE IF NOT EXISTS others.secrets (x String) ENGINE = Memory',
+      });
       for (const query of rule.can) {
         expect([query, await attempt(rig, user, query)]).toEqual([query, '']);
       }
