@@ -235,6 +235,8 @@ concurrent('a chunk that landed, and whose token is forgotten', () => {
       }
       const stored = await stageSums(rig.client, '10s');
       expect(stored.total?.requests).toBe(500);
+      const { out } = await rig.cli(['check', '--connect', '--json']);
+      expect(out).toContain('chunk_rows (0), latency_10s (0), latency_1d (0)');
       await ingestAll(rig, events);
       await rig.expectStages(truth);
     }));

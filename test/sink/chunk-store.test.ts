@@ -40,8 +40,8 @@ interface Asked {
   readonly clickhouse_settings?: Readonly<Record<string, unknown>>;
 }
 
-/** A client that notes what it is asked, and finds as many rows as it is told. */
-function listeningStore(found = 0) {
+/** A client that notes what it is asked, and answers with the row that it is told. */
+function listeningStore(found: Readonly<Record<string, string>> = {}) {
   const asked: Asked[] = [];
   const client = {
     exec: async (given: Asked) => {
@@ -53,7 +53,7 @@ function listeningStore(found = 0) {
     },
     query: async (given: Asked) => {
       asked.push(given);
-      return { json: async () => [{ found: String(found) }] };
+      return { json: async () => [found] };
     },
   };
   const store = new ClickHouseChunkStore(client as unknown as ClickHouseClient, 'host/1');
@@ -138,13 +138,22 @@ describe('record', () => {
   });
 });
 
-describe('isRecorded', () => {
+describe('look', () => {
   it.each([
-    [0, false],
-    [1, true],
-  ])('of %d rows of the same range and time is %s', async (found, expected) => {
-    const { store, asked } = listeningStore(found);
-    expect(await store.isRecorded(chunk)).toBe(expected);
+    ['nothing', [0, 0, 0, 100], [false, false, true]],
+    ['rows only', [0, 7, 49, 100], [false, true, true]],
+    ['rows, half a window of chunks ago', [0, 7, 50, 100], [false, true, false]],
+    ['rows, with the window off', [0, 7, 0, 0], [false, true, false]],
+    ['rows and the ledger row', [1, 7, 1, 100], [true, true, true]],
+  ])('finds %s', async (_, [ledger, landed, since, kept], expected) => {
+    const { store, asked } = listeningStore({
+      ledger_rows: String(ledger),
+      landed_rows: String(landed),
+      chunks_since: String(since),
+      tokens_kept: String(kept),
+    });
+    const { isRecorded, isLanded, isRemembered } = await store.look(chunk, 1_790_000_900_000);
+    expect([isRecorded, isLanded, isRemembered]).toEqual(expected);
     expect(asked).toMatchObject([
       {
         query_params: {
@@ -154,6 +163,7 @@ describe('isRecorded', () => {
           startOffset: 20,
           endOffset: 30,
           firstTimestampMs: 1_790_000_000_123,
+          sinceMs: 1_790_000_300_000,
         },
       },
     ]);
