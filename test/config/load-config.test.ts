@@ -234,6 +234,18 @@ describe('loadConfig secrets', () => {
     expect(config.alert.webhooks.map(({ secret }) => secret)).toEqual([undefined, 'first line']);
   });
 
+  it('reads url_file of a webhook into its url, and shows neither', () => {
+    const yaml = 'alert: {webhooks: [{url_file: /run/url}]}';
+    const all = { 'tailmark.yaml': yaml, '/run/url': 'https://hooks.example/a?token=hunter2\n' };
+    const { config, settings } = load({ files: all });
+    expect(config.alert.webhooks[0]?.url).toBe('https://hooks.example/a?token=hunter2');
+    expect(JSON.stringify(settings)).not.toContain('hunter2');
+    const absent = { 'tailmark.yaml': yaml };
+    expect(problemsOf({ files: absent }).map(({ key }) => key)).toContain(
+      'alert.webhooks[0].url_file',
+    );
+  });
+
   it('lets a password of a higher layer win over the file of a lower one, and the reverse', () => {
     const higher = load({ files, env: { TAILMARK_CLICKHOUSE_PASSWORD: 'env' } });
     expect(higher.config.clickhouse.password).toBe('env');

@@ -303,4 +303,22 @@ describe('a token that rotates', () => {
       await untilAnswer('sent');
     });
   });
+
+  it('that is refused ends a run, so that nobody takes it for one that works', async () => {
+    await withSecureRig('expiring', async (rig) => {
+      const config = through(rig, { ...saslTls(), ...token() });
+      putToken(unsecuredToken('tailmark', 600));
+      const { done } = await rig.start(['ingest'], config);
+      let ended: unknown;
+      done.catch((error: unknown) => {
+        ended = error;
+      });
+      await rig.publish([{ value: '{"ts":1789000000000,"model":"m","total_ms":1}' }]);
+      await rig.untilConsumed(1);
+      putToken(unsecuredToken('tailmark', -30));
+      await poll('the run has ended', () => ended, { deadlineMs: 60_000 });
+      expect(ended).toMatchObject({ code: 'TAILMARK_KAFKA_AUTH', exitCode: 78 });
+      putToken(unsecuredToken('tailmark', 600));
+    });
+  });
 });
