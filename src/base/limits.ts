@@ -3,7 +3,7 @@
  * here bounds memory and work whatever is configured. Reaching one is counted with a reason.
  */
 export const limits = {
-  /** Distinct stage names one ingest process tells apart; later ones count as `__other__`. */
+  /** Distinct stage names a chunk tells apart; later ones count as `__other__`. */
   stageNames: 256,
   /** Records in one batch of Kafka's: kafkajs fails with a stack overflow at about 120,000. */
   recordsPerBatch: 100_000,
@@ -29,7 +29,7 @@ export const limits = {
   windowsPerChunk: 10_000,
   /** Rows that all open chunks of a process may come to together; each has an equal share. */
   openRows: 100_000,
-  /** Distinct dimension and facet values of a chunk; a partition half full of them starts anew. */
+  /** Distinct dimension and facet values a chunk tells apart; later ones count as `__other__`. */
   internedValues: 400_000,
   /** Values a facet keeps per model and minute in a chunk; later ones count as `__other__`. */
   facetValues: 128,
