@@ -7,6 +7,7 @@ import { compareWithTruth } from './compare-with-truth.ts';
 import { EventFeed } from './event-feed.ts';
 import { type FaultKind, faultKinds } from './fault-kinds.ts';
 import { type FaultFindings, faults } from './faults.ts';
+import { openFeedTopic } from './feed-topic.ts';
 import { planCycles } from './plan-cycles.ts';
 
 export interface ChaosRunOptions {
@@ -82,13 +83,14 @@ class ChaosRun {
     const startedMs = performance.now();
     const plan = planCycles(seed, cycles, kinds);
     const messages = Math.ceil(events / eventsPerMessage);
-    const feed = await EventFeed.open({
-      kafka: config.kafka,
-      partitions,
+    const topic = await openFeedTopic(config.kafka, partitions);
+    const { signal } = this.#options;
+    const feed = new EventFeed(topic, {
       seed,
       events,
       eventsPerMessage,
-      signal: this.#options.signal,
+      nowMs: Date.now(),
+      signal,
     });
     try {
       for (let n = 0; n < memberCount; n++) fleet.add();
@@ -104,7 +106,7 @@ class ChaosRun {
       for (const member of [...fleet.members]) await fleet.terminate(member);
       return await this.#summary(plan, feed, performance.now() - startedMs);
     } finally {
-      await feed.close();
+      await topic.close();
     }
   }
 
