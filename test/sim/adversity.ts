@@ -186,7 +186,7 @@ function serverFaults(world: SimWorld, setting: AdversitySetting): OfServer[] {
       'commits_expired',
       1,
       () => {
-        fleet.expireCommits(random.pick(fleet.groups).group);
+        fleet.expireCommits(random.pick(fleet.groups), truth);
         return true;
       },
     ],

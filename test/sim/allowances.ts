@@ -9,10 +9,13 @@ import type { Truth, TruthRecord } from './truth.ts';
  * 1. A record that retention, compaction or the deletion of its topic removed may be missing: it may
  *    have been gone before anybody could store it. It must not be there twice.
  * 2. A group that begins at the end of its topics (`start_from: latest`) may miss what was written
- *    before the first offset it ever committed for the partition, and nothing after it.
+ *    before the first offset it ever committed for the partition, and nothing after it; if its
+ *    commits are gone before anything of the partition is in the ledger, it begins anew.
  * 3. A server that keeps no tokens, or few: a table behind the landing table may miss a block whose
  *    insert broke off after it had landed; and a block of which two sends were on their way at once
  *    may be there once more for each of them.
+ * 4. A group whose commits are gone while a chunk was being stored: rows of that chunk's records may
+ *    be there once more, as nobody can know of it.
  */
 export function mayBeMissing(
   record: TruthRecord,

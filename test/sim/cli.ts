@@ -19,6 +19,6 @@ for (let seed = Number(from); seed <= Number(to ?? from); seed++) {
 }
 const ms = performance.now() - began;
 process.stdout.write(
-  `${bad} bad, ${events} events, ${(ms / (Number(to ?? from) - Number(from) + 1)).toFixed(1)} ms a seed\n${[...faults].map(([k, n]) => `${k}=${n}`).join(' ')}\n`,
+  `${bad} bad, ${events} events, ${(ms / (Number(to ?? from) - Number(from) + 1)).toFixed(1)} ms a seed, ${(process.cpuUsage().user / 1000 / (Number(to ?? from) - Number(from) + 1)).toFixed(1)} ms user\n${[...faults].map(([k, n]) => `${k}=${n}`).join(' ')}\n`,
 );
 process.exit(bad > 0 ? 1 : 0);

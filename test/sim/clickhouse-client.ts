@@ -51,7 +51,7 @@ export function simClickHouseClient(
       clickhouse_settings: Record<string, unknown>;
     }) {
       if (options.table !== 'flushes') throw new Error(`the simulator has no ${options.table}`);
-      const token = String(options.clickhouse_settings['insert_deduplication_token'] ?? '');
+      const token = String(options.clickhouse_settings.insert_deduplication_token ?? '');
       const [row] = options.values;
       if (row === undefined) return;
       await send(endpoint, server, {
@@ -198,8 +198,8 @@ function ledgerRowOf(row: Record<string, unknown>, flushedMs: number): StoredLed
   const number = (name: string) => Number(row[name]);
   const ms = (name: string) => Math.round(number(name) * 1000);
   return {
-    group_id: String(row['group_id']),
-    topic: String(row['topic']),
+    group_id: String(row.group_id),
+    topic: String(row.topic),
     partition: number('partition'),
     start_offset: number('start_offset'),
     end_offset: number('end_offset'),
@@ -215,6 +215,6 @@ function ledgerRowOf(row: Record<string, unknown>, flushedMs: number): StoredLed
     samples: number('samples'),
     row_count: number('row_count'),
     flushed_ms: flushedMs,
-    instance: String(row['instance']),
+    instance: String(row.instance),
   };
 }

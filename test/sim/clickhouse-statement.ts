@@ -23,7 +23,7 @@ export const clickhouseStatement = {
     for (const [name, value] of Object.entries(settingsOfInsert)) {
       if (settings[name] !== value) throw new Error(`an insert must have ${name} = ${value}`);
     }
-    return String(settings['insert_deduplication_token'] ?? '');
+    return String(settings.insert_deduplication_token ?? '');
   },
 
   /** What a query answers. */
@@ -43,7 +43,7 @@ export const clickhouseStatement = {
 
 function chunkState(params: Params, database: SimDatabase): Rows {
   const { groupId, topic, partition, startOffset, endOffset, firstTimestampMs } = params;
-  const since = Math.floor(Number(params['sinceMs']) / 1000);
+  const since = Math.floor(Number(params.sinceMs) / 1000);
   const prefix = `${groupId}/${topic}/${partition}/${startOffset}-`;
   const landed = (database.tables[0]?.blocks ?? []).filter(
     ({ token, atMs }) => token.startsWith(prefix) && Math.floor(atMs / 1000) >= since,

@@ -14,6 +14,8 @@ export interface Connection {
   readonly node: KafkaNode;
   /** Everything asked over it fails now. */
   fail(): void;
+  /** Fails now if something asked over it will never be answered. */
+  heal(): void;
 }
 
 /** A process as the network sees it. */

@@ -28,7 +28,8 @@ export function findProblems(input: OracleInput): string[] {
   for (const each of fleet.groups) {
     const all = [...truth.records.values()].flat();
     const sure = all.filter((record) => !mayBeMissing(record, truth, each.group, faults));
-    const due = { all, sure, grain };
+    const twice = [...(truth.repeatable.get(each.group.groupId) ?? [])];
+    const due = { all, sure, twice, grain };
     problems.push(
       ...tableProblems(each.database, due),
       ...ledgerProblems(each, input, new Set(sure)),
@@ -44,13 +45,16 @@ interface Due {
   readonly all: readonly TruthRecord[];
   /** What must be. */
   readonly sure: readonly TruthRecord[];
+  /** What may be there once more. */
+  readonly twice: readonly TruthRecord[];
   readonly grain: Grain;
 }
 
-function tableProblems(database: SimDatabase, { all, sure, grain }: Due): string[] {
+function tableProblems(database: SimDatabase, { all, sure, twice, grain }: Due): string[] {
   const problems: string[] = [];
-  const most = sumsOfRecords(all, grain);
-  const least = all.length === sure.length ? most : sumsOfRecords(sure, grain);
+  const most = sumsOfRecords([...all, ...twice], grain);
+  const least =
+    all.length === sure.length && twice.length === 0 ? most : sumsOfRecords(sure, grain);
   const checked = new Map<string, string[]>();
   const [landing] = database.tables;
   for (const { name, blocks } of database.tables) {

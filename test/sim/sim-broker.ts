@@ -29,6 +29,7 @@ export function simBrokerClass(host: () => BrokerHost) {
     readonly endpoint: Endpoint;
     readonly #pending = new Set<PendingCall>();
     #epoch = -1;
+    #isSilent = false;
 
     constructor(options: {
       connectionPool: { host: string; port: number; clientId: string };
@@ -80,7 +81,12 @@ export function simBrokerClass(host: () => BrokerHost) {
       this.endpoint.connections.delete(this);
     }
 
+    heal(): void {
+      if (this.#isSilent) this.fail();
+    }
+
     fail(): void {
+      this.#isSilent = false;
       this.#epoch = -1;
       this.endpoint.connections.delete(this);
       const { KafkaJSConnectionClosedError } = this.sandbox.errors;
@@ -149,6 +155,7 @@ export function simBrokerClass(host: () => BrokerHost) {
     #lose(): void {
       const { scheduler, random } = this.endpoint.world;
       const breaks = random.chance(0.8);
+      if (!breaks) this.#isSilent = true;
       const delayMs = breaks ? random.unit() * 2_000 : REQUEST_TIMEOUT_MS;
       scheduler.at(delayMs, this.endpoint.owner, () => {
         if (breaks) this.fail();

@@ -86,7 +86,7 @@ export class SimFleet {
   }
 
   /** All processes of a group are gone, and so is its memory of where it was; then they start again. */
-  expireCommits(group: SimGroup): void {
+  expireCommits({ group, database }: FleetGroup, truth: Truth): void {
     const { scheduler, trace } = this.#setting.world;
     const slots = this.#slots.filter(({ groupId }) => groupId === group.groupId);
     for (const slot of slots) {
@@ -95,6 +95,12 @@ export class SimFleet {
     }
     scheduler.at(AWAY_MS, undefined, () => {
       for (const memberId of group.memberIds) group.remove(memberId);
+      for (const log of this.#setting.kafka.logs) {
+        const commit = group.commits.get(`${log.topic}/${log.partition}`);
+        const end = Number(/"endOffset":(\d+)/.exec(commit?.metadata ?? '')?.[1] ?? -1);
+        truth.repeat(group.groupId, log, Number(commit?.offset ?? 0), end);
+        if (database.ledgerEnd(group.groupId, log) < 0) group.begins.delete(log);
+      }
       group.commits.clear();
       trace?.(group.groupId, 'its commits are gone');
       for (const slot of slots) {
@@ -123,7 +129,11 @@ export class SimFleet {
     for (const slot of this.#slots) {
       const { process } = slot;
       if (process?.state === 'frozen') scheduler.thaw(process);
-      if (process !== undefined) process.endpoint.cutOffUntilMs = 0;
+      if (process === undefined) continue;
+      process.endpoint.cutOffUntilMs = 0;
+      for (const connection of [...process.endpoint.connections]) {
+        scheduler.at(0, process, () => connection.heal());
+      }
     }
     const groupIds = new Set(this.#slots.map(({ groupId }) => groupId));
     for (const groupId of groupIds) {
@@ -151,7 +161,7 @@ export class SimFleet {
         const committed = Number(commit?.offset ?? -1);
         // Without a commit the ledger says where to go on.
         const offset = committed < 0 ? database.ledgerEnd(group.groupId, log) : committed;
-        const isPending = commit !== undefined && commit.metadata.includes('"endOffset"');
+        const isPending = commit?.metadata.includes('"endOffset"') === true;
         if (offset > last && !isPending) continue;
         const { length } = truth.of(log);
         return `${group.groupId} ${key} is at ${offset}${isPending ? ' with an intent' : ''} of ${last + 1} (${length} records)`;

@@ -89,7 +89,7 @@ export class SimGroup {
     member.request = request;
     member.join?.({ error: 'UNKNOWN_MEMBER_ID' });
     member.join = answer;
-    member.session && (member.session.isCancelled = true);
+    if (member.session !== undefined) member.session.isCancelled = true;
     const isFollowerAgain = !isNew && this.#leader !== member.id;
     if (isFollowerAgain && (this.state === 'stable' || this.state === 'syncing')) {
       this.#answerJoin(member);

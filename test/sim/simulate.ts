@@ -67,6 +67,9 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
       ? random.between(6, 30)
       : 100_000;
   const clickhouse = new SimClickHouse(world, tokensKept);
+  for (const kind of ['tokens_off', 'tokens_evicted', 'few_series'] as const) {
+    if (faults.has(kind)) faults.note(kind);
+  }
   const truth = new Truth();
   const workload = new Workload(random, faults, truth, EPOCH_MS);
   const topics = random.chance(0.3) ? ['t1', 't2'] : ['t1'];
@@ -83,6 +86,7 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
   await fleet.begin();
   await scheduler.runTo(activeMs + 500);
   faults.isActive = false;
+  clickhouse.slowUntilMs = 0;
   fleet.heal();
   if (faults.has('start_from_latest')) {
     for (const delayMs of [40_000, 50_000]) {

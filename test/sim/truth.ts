@@ -29,6 +29,9 @@ export class Truth {
   /** Records that were gone from their log, and to what, before anybody had to have stored them. */
   readonly removed = new Map<TruthRecord, string>();
 
+  /** By group: records of a chunk that was being stored when its group lost its commits. */
+  readonly repeatable = new Map<string, Set<TruthRecord>>();
+
   add(record: TruthRecord): void {
     const known = this.records.get(record.log);
     if (known === undefined) this.records.set(record.log, [record]);
@@ -44,5 +47,14 @@ export class Truth {
     for (const record of this.of(log)) {
       if (isGone(record.offset) && !this.removed.has(record)) this.removed.set(record, by);
     }
+  }
+
+  /** A group has forgotten that it was storing these offsets of a log. */
+  repeat(groupId: string, log: PartitionLog, from: number, to: number): void {
+    const known = this.repeatable.get(groupId) ?? new Set();
+    for (const record of this.of(log)) {
+      if (record.offset >= from && record.offset < to) known.add(record);
+    }
+    this.repeatable.set(groupId, known);
   }
 }

@@ -111,16 +111,16 @@ export class Workload {
     for (const name of stageNames) if (random.chance(0.4)) stages.push([name, this.#duration()]);
     const isPartial = stages.length > 0 && random.chance(0.15);
     const json: Record<string, unknown> = { ts, model };
-    if (region !== '') json['region'] = region;
-    if (isCold) json['cold_start'] = true;
-    if (isError) json['status'] = 'error';
-    if (random.chance(0.3)) json['host'] = `h${random.between(1, 4)}`;
-    if (random.chance(0.3)) json['batch_size'] = random.between(1, 40);
-    if (stages.length > 0) json['stages_ms'] = Object.fromEntries(stages);
-    if (isPartial) json['partial'] = true;
+    if (region !== '') json.region = region;
+    if (isCold) json.cold_start = true;
+    if (isError) json.status = 'error';
+    if (random.chance(0.3)) json.host = `h${random.between(1, 4)}`;
+    if (random.chance(0.3)) json.batch_size = random.between(1, 40);
+    if (stages.length > 0) json.stages_ms = Object.fromEntries(stages);
+    if (isPartial) json.partial = true;
     else if (stages.length === 0 || random.chance(0.5)) {
       const totalMs = this.#duration();
-      json['total_ms'] = totalMs;
+      json.total_ms = totalMs;
       stages.push(['total', totalMs]);
     } else stages.push(['total', stages.reduce((sum, [, ms]) => sum + ms, 0)]);
     const event: TruthEvent = { ts, model, region, isCold, isError, stages, fate };
