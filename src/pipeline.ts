@@ -3,6 +3,7 @@ import type { Logger } from './base/log.ts';
 import { createMetrics, type Metrics } from './base/metrics.ts';
 import type { Config } from './config/schema.ts';
 import { Ingester, instanceName } from './ingest/ingester.ts';
+import { LedgerWatch } from './ingest/ledger-watch.ts';
 import { startHttpServer } from './serve/http-server.ts';
 import { ClickHouseChunkStore } from './sink/chunk-store.ts';
 import { openClickHouse } from './sink/clickhouse.ts';
@@ -81,6 +82,12 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
       ingester = new Ingester({ config, source, store, publisher, log, metrics });
       await ingester.start();
       undo.push(ingester.drain.bind(ingester));
+      const intervalMs = config.ingest.verify_interval;
+      const { groupId } = source;
+      const clock = systemClock;
+      const ledger = new LedgerWatch({ client, groupId, intervalMs, clock, log, metrics });
+      ledger.start();
+      undo.push(ledger.stop.bind(ledger));
     }
 
     let url: string | undefined;

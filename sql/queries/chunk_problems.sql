@@ -3,7 +3,8 @@
 --   duplicate  the chunk has amount samples more than were counted
 --   unrecorded the chunk's amount samples are stored, no ledger row has it, and the ledger of its
 --              partition has gone on since: before that, it is in flight
--- At most {limit} of a kind, the first ones; found and total say how many there are.
+-- At most {limit} of a kind, the first ones; found and total say how many there are. oldest_ms is
+-- from when on chunks must be looked at to find it.
 --
 -- Compared are chunks whose rows came after {sinceMs} for certain: a chunk is begun when the one before
 -- it is recorded, the first one of a partition (only with {firstsToo}) no earlier than its last record.
@@ -89,7 +90,7 @@ SELECT
     0 AS other_start_offset, 0 AS other_end_offset,
     toUInt64(if(is_compared, abs(toInt64(recorded) - toInt64(landed)), toInt64(landed))) AS amount,
     recorded AS due, landed AS had,
-    toUnixTimestamp64Milli(if(is_recorded, flushed_at, landed_at)) AS flushed_ms,
+    toUnixTimestamp64Milli(multiIf(is_compared, begun_at, is_recorded, flushed_at, landed_at)) AS oldest_ms,
     count() OVER same_kind AS found,
     sum(amount) OVER same_kind AS total
 FROM suspects LEFT JOIN reached USING (group_id, topic, partition)

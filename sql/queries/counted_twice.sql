@@ -20,7 +20,7 @@ WITH
             group_id, topic, partition,
             min(start_offset) AS from_offset, max(end_offset) AS to_offset,
             min(first_timestamp) AS first_at, max(last_timestamp) AS last_at,
-            max(flushed_at) AS flushed_at
+            min(flushed_at) AS flushed_at
         FROM
         (
             SELECT *, sum(is_break) OVER stored AS run
@@ -51,7 +51,7 @@ SELECT
     start_offset AS from_offset, end_offset AS to_offset,
     b.from_offset AS other_start_offset, b.to_offset AS other_end_offset,
     toUInt64(end_offset - start_offset) AS amount, 0 AS due, 0 AS had,
-    toUnixTimestamp64Milli(greatest(a.flushed_at, b.flushed_at)) AS flushed_ms,
+    toUnixTimestamp64Milli(least(a.flushed_at, b.flushed_at)) AS oldest_ms,
     count() OVER () AS found,
     sum(amount) OVER () AS total
 FROM runs AS a

@@ -5,7 +5,8 @@
 --   conservation the events of a chunk do not add up: amount are too many or too few
 --   empty_range  a chunk ends where it starts, or before
 -- amount is in offsets, or in events (conservation: due were consumed, had are accounted for). At most {limit} of a kind, the first ones;
--- found and total say how many there are and what they amount to.
+-- found and total say how many there are and what they amount to. oldest_ms is from when on chunks
+-- must be looked at to find it.
 --
 -- A topic made anew starts over: a range that begins lower than the one stored before it ended,
 -- and all of whose records are newer, opens a new tiling. Within a tiling only offsets count, not
@@ -50,7 +51,7 @@ WITH
         SELECT
             *,
             count() OVER before AS before_count,
-            max((end_offset, start_offset)) OVER before AS furthest,
+            max((end_offset, start_offset, flushed_at)) OVER before AS furthest,
             furthest.1 AS reached
         FROM tilings
         WINDOW before AS
@@ -62,7 +63,7 @@ WITH
 SELECT
     kind, group_id, topic, partition, start_offset, end_offset, from_offset, to_offset,
     other_start_offset, other_end_offset, amount, due, had,
-    toUnixTimestamp64Milli(flushed_at) AS flushed_ms,
+    toUnixTimestamp64Milli(oldest_at) AS oldest_ms,
     count() OVER same_kind AS found,
     sum(amount) OVER same_kind AS total
 FROM
@@ -74,21 +75,23 @@ FROM
         greatest(start_offset, least(end_offset, reached)) AS to_offset,
         furthest.2 AS other_start_offset, reached AS other_end_offset,
         toUInt64(to_offset - from_offset) AS amount, 0 AS due, 0 AS had,
-        flushed_at
+        flushed_at, least(flushed_at, furthest.3) AS oldest_at
     FROM neighbours
     WHERE before_count > 0 AND start_offset != reached
     UNION ALL
     SELECT
         'conservation', group_id, topic, partition, start_offset, end_offset,
         start_offset, end_offset, 0, 0,
-        toUInt64(abs(toInt64(consumed) - toInt64(accounted))), consumed, accounted, flushed_at
+        toUInt64(abs(toInt64(consumed) - toInt64(accounted))), consumed, accounted,
+        flushed_at, flushed_at
     FROM chunks
     WHERE consumed != accounted
     UNION ALL
     SELECT
         'empty_range', group_id, topic, partition, start_offset, end_offset,
         start_offset, end_offset, 0, 0,
-        toUInt64(start_offset - end_offset), 0, 0, flushed_at
+        toUInt64(start_offset - end_offset), 0, 0,
+        flushed_at, flushed_at
     FROM chunks
     WHERE end_offset <= start_offset
 )

@@ -20,6 +20,11 @@ export interface Metrics {
   readonly rebalances: Counter;
   readonly consumerRestarts: Counter;
   readonly progressAgeSeconds: Gauge;
+  readonly ledgerGapOffsets: Gauge;
+  readonly ledgerOverlapOffsets: Gauge;
+  readonly ledgerUnaccountedEvents: Gauge;
+  readonly ledgerSampleDifference: Gauge;
+  readonly ledgerCheckedSeconds: Gauge;
   readonly windowsJudged: Counter;
   readonly anomalies: Counter<'event'>;
   readonly alertsFailed: Counter<'target'>;
@@ -70,6 +75,20 @@ export function createMetrics(): Metrics {
     rebalances: counter('rebalances_total', 'Times the consumer group has let this process in.'),
     consumerRestarts: counter('consumer_restarts_total', 'Times the Kafka consumer has crashed.'),
     progressAgeSeconds: gauge('progress_age_seconds', 'Time without progress while records wait.'),
+    ledgerGapOffsets: gauge('ledger_gap_offsets', 'Offsets that no chunk of the ledger has.'),
+    ledgerOverlapOffsets: gauge('ledger_overlap_offsets', 'Offsets that two chunks have.'),
+    ledgerUnaccountedEvents: gauge(
+      'ledger_unaccounted_events',
+      'Events that chunks consumed and do not account for, or the other way round.',
+    ),
+    ledgerSampleDifference: gauge(
+      'ledger_sample_difference',
+      'Samples that chunks have stored too few or too many, of what the ledger says.',
+    ),
+    ledgerCheckedSeconds: gauge(
+      'ledger_checked_timestamp_seconds',
+      'When the ledger was last looked at; 0 before the first time.',
+    ),
     windowsJudged: counter('windows_judged_total', 'Windows the detector has judged.'),
     anomalies: counter('anomaly_events_total', 'Anomaly events, by kind.', ['event']),
     alertsFailed: counter('alert_failures_total', 'Deliveries given up.', ['target']),

@@ -7,8 +7,8 @@ const PROBLEMS_OF_A_KIND = 100;
 
 /** Problems that a query found. */
 export interface FoundProblems {
-  /** The first ones of each kind, with the time of the server at which the chunk was recorded. */
-  readonly problems: readonly (LedgerProblem & { readonly flushedMs: number })[];
+  /** The first ones of each kind, with the server's time from which on one must look to find it. */
+  readonly problems: readonly (LedgerProblem & { readonly oldestMs: number })[];
   /** All of them, by kind: how many, and what they amount to. */
   readonly kinds: ReadonlyMap<
     LedgerProblemKind,
@@ -52,7 +52,7 @@ export async function readProblems(
       due: number('due'),
       had: number('had'),
     });
-    return { ...problem, flushedMs: number('flushed_ms') };
+    return { ...problem, oldestMs: number('oldest_ms') };
   });
   return { problems, kinds };
 }

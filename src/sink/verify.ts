@@ -147,7 +147,7 @@ function countOf({ kinds }: FoundProblems, of?: readonly LedgerProblemKind[]): n
     .reduce((sum, [, { found }]) => sum + found, 0);
 }
 
-function withoutTime({ flushedMs: _, ...problem }: FoundProblems['problems'][number]) {
+function withoutTime({ oldestMs: _, ...problem }: FoundProblems['problems'][number]) {
   return problem;
 }
 

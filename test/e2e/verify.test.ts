@@ -249,7 +249,7 @@ describe('the queries that look for problems', () => {
       expect(amounts.length).toBeGreaterThan(50);
       expect([kind, kinds.get(kind)]).toEqual([kind, { found: amounts.length, total }]);
     }
-    const found = problems.map(({ flushedMs: _, ...problem }) => problem);
+    const found = problems.map(({ oldestMs: _, ...problem }) => problem);
     const sorted = (list: readonly unknown[]) => list.map((p) => JSON.stringify(p)).sort();
     expect(sorted(found)).toEqual(sorted(due));
   });

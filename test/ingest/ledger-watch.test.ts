@@ -1,0 +1,250 @@
+import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/base/clock.ts';
+import type { Logger } from '../../src/base/log.ts';
+import { createMetrics } from '../../src/base/metrics.ts';
+import { LedgerWatch } from '../../src/ingest/ledger-watch.ts';
+
+const startMs = 1_790_000_000_000;
+const intervalMs = 30_000;
+const hourMs = 3_600_000;
+
+type Row = Readonly<Record<string, string | number>>;
+
+/** A problem as the queries bring it back: UInt64 as text. */
+function row(kind: string, from: number, to: number, more: Row = {}): Row {
+  return {
+    ...{ kind, group_id: 'g', topic: 't', partition: 2, start_offset: String(from) },
+    ...{ end_offset: String(to), from_offset: String(from), to_offset: String(to) },
+    ...{ other_start_offset: '0', other_end_offset: '0', amount: String(to - from) },
+    ...{ due: '0', had: '0', oldest_ms: String(startMs), found: '1', total: String(to - from) },
+    ...more,
+  };
+}
+
+/** A watch on a clock of its own, over a server that answers what it is told to. */
+class Watched {
+  nowMs = startMs;
+  ledger: readonly Row[] = [];
+  chunks: readonly Row[] = [];
+  failure: Error | undefined;
+  readonly asked: Readonly<Record<string, unknown>>[] = [];
+  readonly lines: { level: string; fields: Record<string, unknown>; text: string }[] = [];
+  readonly metrics = createMetrics();
+  readonly watch: LedgerWatch;
+  #action: () => void = () => undefined;
+  everyMs = 0;
+  isCancelled = false;
+
+  constructor() {
+    const note = (level: string) => (fields: Record<string, unknown>, text: string) => {
+      this.lines.push({ level, fields, text });
+    };
+    const client = {
+      query: async (given: { query: string; query_params: Readonly<Record<string, unknown>> }) => {
+        this.asked.push(given.query_params);
+        if (this.failure !== undefined) throw this.failure;
+        const isChunks = given.query.includes('FROM chunk_rows');
+        return { json: async () => (isChunks ? this.chunks : this.ledger) };
+      },
+    };
+    this.watch = new LedgerWatch({
+      client: client as unknown as ClickHouseClient,
+      groupId: 'g',
+      intervalMs,
+      clock: {
+        nowMs: () => this.nowMs,
+        every: (ms: number, action: () => void) => {
+          this.everyMs = ms;
+          this.#action = action;
+          return () => {
+            this.isCancelled = true;
+          };
+        },
+      } as unknown as Clock,
+      log: { info: note('info'), warn: note('warn'), error: note('error') } as unknown as Logger,
+      metrics: this.metrics,
+    });
+  }
+
+  /** The interval has passed. */
+  ring(): void {
+    this.nowMs += intervalMs;
+    this.#action();
+  }
+
+  async look(times = 1): Promise<void> {
+    for (let n = 0; n < times; n++) {
+      this.nowMs += intervalMs;
+      await this.watch.look();
+    }
+  }
+
+  /** Gap, overlap, unaccounted, difference. */
+  async gauges(): Promise<number[]> {
+    const { ledgerGapOffsets, ledgerOverlapOffsets } = this.metrics;
+    const { ledgerUnaccountedEvents, ledgerSampleDifference } = this.metrics;
+    const all = [ledgerGapOffsets, ledgerOverlapOffsets];
+    const values: number[] = [];
+    for (const gauge of [...all, ledgerUnaccountedEvents, ledgerSampleDifference]) {
+      values.push((await gauge.get()).values[0]?.value ?? Number.NaN);
+    }
+    return values;
+  }
+
+  async checkedSeconds(): Promise<number | undefined> {
+    return (await this.metrics.ledgerCheckedSeconds.get()).values[0]?.value;
+  }
+}
+
+describe('a look at the ledger', () => {
+  it('that finds nothing says so, and when it looked', async () => {
+    const watched = new Watched();
+    expect([await watched.gauges(), await watched.checkedSeconds()]).toEqual([[0, 0, 0, 0], 0]);
+    await watched.look();
+    expect(await watched.gauges()).toEqual([0, 0, 0, 0]);
+    expect(await watched.checkedSeconds()).toBe(watched.nowMs / 1000);
+    expect(watched.lines).toEqual([]);
+  });
+
+  it('costs the same however long the ledger is: it asks for the last hour of its group', async () => {
+    const watched = new Watched();
+    await watched.look();
+    expect(watched.asked).toMatchObject([
+      { groupId: 'g', sinceMs: watched.nowMs - hourMs },
+      {
+        groupId: 'g',
+        sinceMs: watched.nowMs - 600_000,
+        landedSinceMs: watched.nowMs - 660_000,
+        ledgerSinceMs: watched.nowMs - hourMs,
+        firstsToo: false,
+      },
+    ]);
+  });
+
+  it('that finds every kind of problem twice adds up what each metric is about', async () => {
+    const watched = new Watched();
+    watched.ledger = [
+      row('gap', 10, 15),
+      row('gap', 30, 31),
+      row('overlap', 40, 47),
+      row('conservation', 50, 60, { amount: '3' }),
+      row('empty_range', 60, 60),
+    ];
+    watched.chunks = [
+      row('loss', 70, 80, { amount: '100' }),
+      row('duplicate', 80, 90, { amount: '20' }),
+      row('unrecorded', 90, 90, { amount: '4' }),
+    ];
+    await watched.look(2);
+    expect(await watched.gauges()).toEqual([6, 7, 3, 124]);
+    expect(watched.lines).toHaveLength(8);
+  });
+});
+
+describe('a problem', () => {
+  it('that one look alone has found is none: a replica may lag behind', async () => {
+    const watched = new Watched();
+    watched.ledger = [row('gap', 10, 15)];
+    await watched.look();
+    watched.ledger = [];
+    await watched.look();
+    watched.ledger = [row('gap', 10, 15)];
+    await watched.look();
+    expect(await watched.gauges()).toEqual([0, 0, 0, 0]);
+    expect(watched.lines).toEqual([]);
+  });
+
+  it('is logged once, with its partition and range', async () => {
+    const watched = new Watched();
+    watched.ledger = [row('gap', 10, 15)];
+    await watched.look(5);
+    expect(watched.lines).toEqual([
+      {
+        level: 'error',
+        fields: {
+          ...{ kind: 'gap', group_id: 'g', topic: 't', partition: 2 },
+          ...{ from_offset: 10, to_offset: 15, amount: 5 },
+        },
+        text: expect.stringContaining('offsets [10, 15) are in no chunk'),
+      },
+    ]);
+  });
+
+  it('stays when it is older than what is looked at', async () => {
+    const watched = new Watched();
+    watched.ledger = [row('gap', 10, 15)];
+    await watched.look(2);
+    watched.ledger = [];
+    watched.nowMs = startMs + hourMs;
+    await watched.look();
+    expect(await watched.gauges()).toEqual([5, 0, 0, 0]);
+    expect(watched.lines.map(({ level }) => level)).toEqual(['error']);
+  });
+
+  it('goes when it is mended, and that is said', async () => {
+    const watched = new Watched();
+    watched.ledger = [row('gap', 10, 15), row('gap', 20, 22)];
+    await watched.look(2);
+    watched.ledger = [row('gap', 20, 22)];
+    await watched.look();
+    expect(await watched.gauges()).toEqual([2, 0, 0, 0]);
+    expect(watched.lines.at(-1)).toMatchObject({ level: 'info', fields: { from_offset: 10 } });
+  });
+
+  it('that grows is still the same, and counts for what it is now', async () => {
+    const watched = new Watched();
+    watched.chunks = [row('duplicate', 10, 15, { amount: '7' })];
+    await watched.look(2);
+    watched.chunks = [row('duplicate', 10, 15, { amount: '9' })];
+    await watched.look();
+    expect(await watched.gauges()).toEqual([0, 0, 0, 9]);
+    expect(watched.lines).toHaveLength(1);
+  });
+
+  it('beyond the limit of a look counts although it is not listed, nor thought mended', async () => {
+    const watched = new Watched();
+    watched.ledger = [row('gap', 10, 15, { found: '900', total: '4500' })];
+    await watched.look(2);
+    expect(await watched.gauges()).toEqual([4500, 0, 0, 0]);
+    watched.ledger = [row('gap', 2, 4, { found: '901', total: '4502' })];
+    await watched.look();
+    expect(await watched.gauges()).toEqual([4502, 0, 0, 0]);
+    expect(watched.lines.map(({ level }) => level)).toEqual(['error']);
+  });
+});
+
+describe('a look that fails', () => {
+  it('is logged once, leaves what is known, and shows by its time', async () => {
+    const watched = new Watched();
+    watched.ledger = [row('gap', 10, 15)];
+    await watched.look(2);
+    const checkedSeconds = watched.nowMs / 1000;
+    const denied = { message: 'Not enough privileges', code: '497', type: 'ACCESS_DENIED' };
+    watched.failure = new ClickHouseError(denied);
+    await watched.look(3);
+    expect(await watched.checkedSeconds()).toBe(checkedSeconds);
+    expect(await watched.gauges()).toEqual([5, 0, 0, 0]);
+    expect(watched.lines.slice(1)).toMatchObject([{ level: 'warn', fields: { code: '497' } }]);
+    watched.failure = undefined;
+    await watched.look();
+    expect(await watched.checkedSeconds()).toBe(watched.nowMs / 1000);
+    watched.failure = new Error('connection refused');
+    await watched.look();
+    expect(watched.lines.map(({ level }) => level)).toEqual(['error', 'warn', 'warn']);
+  });
+});
+
+describe('the watch', () => {
+  it('looks at its interval, one look at a time, and ends after the one under way', async () => {
+    const watched = new Watched();
+    watched.watch.start();
+    expect([watched.everyMs, watched.asked.length]).toEqual([intervalMs, 0]);
+    watched.ring();
+    watched.ring();
+    expect(watched.asked).toHaveLength(2);
+    await watched.watch.stop();
+    expect(watched.isCancelled).toBe(true);
+    expect(await watched.checkedSeconds()).toBe((startMs + intervalMs) / 1000);
+  });
+});
