@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** Keys of requests in Kafka's protocol. */
+export const kafkaApis = { fetch: 1, offsetCommit: 8, heartbeat: 12 } as const;
+
+/** What becomes of an answer: it passes, it is swallowed, or it passes with another error code. */
+export type AnswerFate = 'pass' | 'swallow' | { readonly errorCode: number };
+
+/**
+ * A proxy before one broker that understands enough of Kafka's protocol to tell answers apart. It
+ * puts its own port where the broker tells its own, so that clients stay with it.
+ */
+export class KafkaProxy {
+  /** Decides on each answer, by the key of its request. */
+  fate: (apiKey: number) => AnswerFate = () => 'pass';
+  /** Answers that did not just pass, so far. */
+  meddled = 0;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #broker: { readonly host: string; readonly port: number };
+
+  private constructor(broker: string) {
+    const at = broker.lastIndexOf(':');
+    this.#broker = { host: broker.slice(0, at), port: Number(broker.slice(at + 1)) };
+    this.#server = createServer((client) => this.#relay(client));
+  }
+
+  static async before(broker: string): Promise<KafkaProxy> {
+    const proxy = new KafkaProxy(broker);
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  get address(): string {
+    return `127.0.0.1:${this.#port}`;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  get #port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  #relay(client: Socket): void {
+    const { host, port } = this.#broker;
+    const broker = connect(port, host);
+    const asked = new Map<number, number>();
+    for (const socket of [client, broker]) {
+      this.#sockets.add(socket);
+      socket.on('close', () => {
+        this.#sockets.delete(socket);
+        client.destroy();
+        broker.destroy();
+      });
+      socket.on('error', () => socket.destroy());
+    }
+    // A request: length, key, version, correlation id, …; an answer: length, correlation id, ….
+    client.on(
+      'data',
+      framed((frame) => {
+        asked.set(frame.readInt32BE(8), frame.readInt16BE(4));
+        broker.write(frame);
+      }),
+    );
+    broker.on(
+      'data',
+      framed((frame) => {
+        const apiKey = asked.get(frame.readInt32BE(4)) ?? -1;
+        asked.delete(frame.readInt32BE(4));
+        const answer = this.#treated(frame, apiKey);
+        if (answer !== undefined) client.write(answer);
+      }),
+    );
+  }
+
+  #treated(frame: Buffer, apiKey: number): Buffer | undefined {
+    const fate = this.fate(apiKey);
+    if (fate !== 'pass') this.meddled++;
+    if (fate === 'swallow') return undefined;
+    // The versions that kafkajs speaks end with the code where there is but one.
+    if (fate !== 'pass') frame.writeInt16BE(fate.errorCode, frame.length - 2);
+    const { host, port } = this.#broker;
+    const told = endpoint(host, port);
+    for (let at = frame.indexOf(told); at >= 0; at = frame.indexOf(told, at + 1)) {
+      endpoint(host, this.#port).copy(frame, at);
+    }
+    return frame;
+  }
+}
+
+/** A broker's address as answers hold it: length, host, port. */
+function endpoint(host: string, port: number): Buffer {
+  const bytes = Buffer.alloc(2 + host.length + 4);
+  bytes.writeInt16BE(host.length, 0);
+  bytes.write(host, 2);
+  bytes.writeInt32BE(port, 2 + host.length);
+  return bytes;
+}
+
+/** Cuts a stream into frames, each behind its length. */
+function framed(onFrame: (frame: Buffer) => void): (bytes: Buffer) => void {
+  let rest: Buffer = Buffer.alloc(0);
+  return (bytes) => {
+    rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+    while (rest.length >= 4) {
+      const length = 4 + rest.readInt32BE(0);
+      if (rest.length < length) break;
+      onFrame(Buffer.from(rest.subarray(0, length)));
+      rest = rest.subarray(length);
+    }
+  };
+}

@@ -1,0 +1,185 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { type KafkaBroker, startKafka } from '../../src/local/kafka-broker.ts';
+import type { Chunk } from '../../src/sink/chunk.ts';
+import type { ChunkStore } from '../../src/sink/chunk-store.ts';
+import { ObservedStore } from '../../src/sink/observed-store.ts';
+import { createKafkaClient } from '../../src/source/kafka-client.ts';
+import { KafkaSource } from '../../src/source/kafka-source.ts';
+import { WatchedSource } from '../../src/source/watched-source.ts';
+import { useStack } from '../containers/stack.ts';
+import { benchMessages } from './kit/bench-messages.ts';
+import { type AnswerFate, KafkaProxy, kafkaApis } from './kit/kafka-proxy.ts';
+import { poll } from './kit/poll.ts';
+import { startIngester } from './kit/start-ingester.ts';
+import { withRig } from './kit/with-rig.ts';
+
+const stack = useStack();
+const soon = { retries: 1, requestTimeoutMs: 2_000 };
+
+/** A test with a proxy before the broker. */
+async function withProxy(use: (proxy: KafkaProxy) => Promise<void>): Promise<void> {
+  const proxy = await KafkaProxy.before(stack.brokers[0] ?? '');
+  try {
+    await use(proxy);
+  } finally {
+    await proxy.close();
+  }
+}
+
+describe('an answer that kafkajs does not know', () => {
+  it('ends the process with 69, and a new one counts on exactly', () =>
+    withProxy((proxy) =>
+      withRig({ stack, name: 'unknown_code' }, async (rig) => {
+        const { messages, events, truth } = benchMessages('unknown code', 3_000, 10);
+        const half = messages.length / 2;
+        await rig.publish(messages.slice(0, half).map((value) => ({ value })));
+        const child = rig.spawn(['run', '--roles', 'ingest'], {
+          TAILMARK_KAFKA_BROKERS: proxy.address,
+        });
+        await rig.untilConsumed(events / 2);
+        proxy.fate = (apiKey) => (apiKey === kafkaApis.heartbeat ? { errorCode: 129 } : 'pass');
+        await rig.publish(messages.slice(half).map((value) => ({ value })));
+        expect(await child.exited).toBe(69);
+        expect(proxy.meddled).toBeGreaterThan(0);
+        expect(child.err()).toMatch(/Unknown error code 129/);
+        expect(child.err()).toMatch(/code: TAILMARK_STALLED/);
+        await rig.start();
+        await rig.untilConsumed(events);
+        await rig.expectStages(truth);
+      }),
+    ));
+});
+
+describe('answers that stop to come, while others get theirs', () => {
+  it.each([
+    ['fetches', kafkaApis.fetch, /asks the brokers for nothing|of its group/],
+    ['commits', kafkaApis.offsetCommit, /has been committed for|has not come back/],
+  ])('are told and end the reading: %s', (name, lost, why) =>
+    withProxy((proxy) =>
+      withRig({ stack, name: `no_${name}` }, async (rig) => {
+        const config = {
+          ...rig.config,
+          kafka: { ...rig.config.kafka, brokers: [proxy.address] },
+        };
+        let watched: WatchedSource | undefined;
+        const wrapSource = () => {
+          watched = new WatchedSource(
+            {
+              config,
+              kafka: createKafkaClient(config.kafka),
+              probeKafka: createKafkaClient(config.kafka, soon),
+              clock: systemClock,
+              storeWaitMs: () => 0,
+              log: rig.log,
+              limits: { unreadyMs: 4_000, stalledMs: 8_000 },
+            },
+            (kafka) => new KafkaSource(config.kafka, { kafka, log: rig.log }),
+          );
+          return watched;
+        };
+        const ingester = await startIngester(rig, { config, wrapSource });
+        const { messages, events } = benchMessages('no answers', 1_000, 10);
+        await rig.publish(messages.map((value) => ({ value })));
+        await rig.untilConsumed(events);
+        expect(watched?.problems()).toEqual([]);
+        proxy.fate = (apiKey): AnswerFate => (apiKey === lost ? 'swallow' : 'pass');
+        await rig.publish(messages.map((value) => ({ value })));
+        const problem = await poll('it is told', () => watched?.problems()[0]);
+        expect(problem).toMatch(why);
+        await expect(watched?.done).rejects.toMatchObject({
+          code: 'TAILMARK_STALLED',
+          exitCode: 69,
+          message: expect.stringMatching(why),
+        });
+        proxy.fate = () => 'pass';
+        await ingester.abandon();
+        // Whoever comes next finishes it.
+        await rig.start();
+        await rig.untilConsumed(2 * events);
+      }),
+    ),
+  );
+});
+
+describe('a broker that takes connections and never answers', () => {
+  it('makes the process unready within 30 s, does not end it, and costs nothing', async (context) => {
+    if (stack.kind !== 'local') context.skip('it is stopped by its process id');
+    const dir = mkdtempSync(join(tmpdir(), 'tailmark-liveness-'));
+    let kafka: KafkaBroker | undefined;
+    try {
+      kafka = await startKafka({ dataDir: dir, onProgress: () => undefined });
+      const { pid, brokers } = kafka;
+      await withRig({ stack: { ...stack, brokers }, name: 'mute' }, async (rig) => {
+        const { messages, events, truth } = benchMessages('mute', 20_000, 10);
+        const half = messages.length / 2;
+        await rig.publish(messages.slice(0, half).map((value) => ({ value })));
+        const pipeline = await rig.start(['ingest', 'serve']);
+        let ended: unknown;
+        pipeline.done.catch((error: unknown) => {
+          ended = error;
+        });
+        const ready = async () => {
+          const response = await fetch(`${pipeline.url}/readyz`);
+          return `${response.status} ${await response.text()}`;
+        };
+        await rig.untilConsumed(events / 2);
+        expect(await ready()).toBe('200 ready\n');
+        process.kill(pid, 'SIGSTOP');
+        try {
+          const unready = async () => (/^503/.test(await ready()) ? ready() : undefined);
+          const told = await poll('it is not ready', unready, { deadlineMs: 30_000 });
+          expect(told).toMatch(/^503 kafka: no answer for \d+ s \(.+\)\n/);
+        } finally {
+          process.kill(pid, 'SIGCONT');
+        }
+        await rig.publish(messages.slice(half).map((value) => ({ value })));
+        await rig.untilConsumed(events);
+        await poll('it is ready', async () => ((await ready()) === '200 ready\n' ? 1 : undefined));
+        expect(ended).toBeUndefined();
+        await rig.expectStages(truth);
+      });
+    } finally {
+      await kafka?.stop();
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('a batch that takes twice the session timeout to ingest', () => {
+  it('keeps its partition: heartbeats go on, and there is no rebalance', () =>
+    withRig(
+      {
+        stack,
+        name: 'long_batch',
+        settings: { INGEST_FLUSH_MAX_EVENTS: '2000', KAFKA_SESSION_TIMEOUT: '6s' },
+      },
+      async (rig) => {
+        const { messages, events, truth } = benchMessages('long batch', 20_000, 100);
+        await rig.publish(messages.map((value) => ({ value })));
+        let longestMs = 0;
+        const slow = (store: ChunkStore): ChunkStore => {
+          const observed = new ObservedStore(store, systemClock, 60_000);
+          const insert = observed.insert.bind(observed);
+          observed.insert = async (chunk: Chunk) => {
+            await pause(1_500);
+            await insert(chunk);
+          };
+          return observed;
+        };
+        const startedMs = performance.now();
+        const ingester = await startIngester(rig, { wrapStore: slow });
+        await rig.untilConsumed(events);
+        longestMs = performance.now() - startedMs;
+        await ingester.drain();
+        // Ten chunks of one fetch, each of which waits for the one before it.
+        expect(longestMs).toBeGreaterThan(12_000);
+        expect(rig.logLines.filter((line) => line.includes('partition taken'))).toHaveLength(1);
+        await rig.expectStages(truth);
+      },
+    ));
+});
