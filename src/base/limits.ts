@@ -13,6 +13,8 @@ export const limits = {
   stagesPerEvent: 64,
   /** Events in one message. */
   eventsPerMessage: 100_000,
+  /** Bytes of one event that is written so unusually that JSON.parse has to read it. */
+  eventBytes: 1024 * 1024,
   /** Nesting of one event's JSON. */
   nestingDepth: 64,
   /** Bytes of a rejected message that its dead letter carries. */

@@ -33,6 +33,10 @@ export function decodeEvent(
   context: DecodeContext,
   record: EventRecord,
 ): Rejection | undefined {
+  if (end - start > limits.eventBytes) {
+    const detail = `The event must have at most ${limits.eventBytes} bytes: it has ${end - start}`;
+    return { reason: 'message_too_large', detail };
+  }
   if (nestingDepth(bytes, start, end) > limits.nestingDepth) {
     const detail = `The event must nest at most ${limits.nestingDepth} levels: it nests deeper`;
     return { reason: 'too_deep', detail };
@@ -42,11 +46,16 @@ export function decodeEvent(
     return { reason: 'invalid_utf8', detail: 'The event must be UTF-8: some bytes are not' };
   }
   let value: unknown;
+  // Most of what a failed parse costs is the stack that nobody reads.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
   try {
     value = JSON.parse(span.toString('utf8'));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { reason: 'invalid_json', detail: `The event must be JSON: ${cut(message)}` };
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const detail = `The event must be a JSON object: it is ${shown(value)}`;
@@ -94,6 +103,7 @@ function reasonOf(
 function shown(value: unknown): string {
   if (value === undefined) return 'missing';
   if (typeof value === 'number') return String(value);
+  if (typeof value === 'string') return cut(JSON.stringify(value.slice(0, 200)), 80);
   return cut(JSON.stringify(value), 80);
 }
 

@@ -1,0 +1,151 @@
+import { deepStrictEqual, ok } from 'node:assert';
+import { gzipSync } from 'node:zlib';
+import { compressFrameSync } from 'lz4-napi';
+import snappy from 'snappy';
+import { OperatorError } from '../../src/base/operator-error.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import { chunkSettingsOf } from '../../src/ingest/chunk-settings.ts';
+import { decodeNote, encodeNote } from '../../src/ingest/commit-note.ts';
+import { RowBinaryReader } from '../../src/sink/row-binary-reader.ts';
+import { RowBinaryWriter } from '../../src/sink/row-binary-writer.ts';
+import { decodeState, encodeState } from '../../src/sketch/clickhouse-state.ts';
+import { registerCompressionCodecs } from '../../src/source/compression.ts';
+import { InflateError } from '../../src/source/inflate-error.ts';
+import { inflateGzip } from '../../src/source/inflate-gzip.ts';
+import { inflateLz4 } from '../../src/source/inflate-lz4.ts';
+import { inflateSnappy } from '../../src/source/inflate-snappy.ts';
+import { inflateZstd } from '../../src/source/inflate-zstd.ts';
+import { decodeAsKafkajs, encodeBatch, recordsOf } from '../source/record-batch.ts';
+import { zstdFrame } from '../source/zstd-frame.ts';
+import type { FuzzMessages } from './fuzz-messages.ts';
+
+const maxBytes = 64 * 1024;
+const settings = chunkSettingsOf(configSchema.parse({}));
+const numbers = {
+  firstTimestampMs: 1,
+  lastTimestampMs: 2,
+  watermarkMs: 3,
+  records: 4,
+  consumed: 5,
+};
+const figures = {
+  ...numbers,
+  ...{ aggregated: 5, rejected: 0, late: 0, overflow: 0, lateMerged: 0 },
+  rows: { rowCount: 1, samples: 1, windowMinMs: 0, windowMaxMs: 0 },
+};
+
+type Target = (messages: FuzzMessages) => Promise<void> | void;
+
+/** Every reader of bytes but the message decoder; each is given what is valid, mutated. */
+const targets: Readonly<Record<string, Target>> = {
+  gzip: (messages) => inflates(messages, gzipSync(messages.next()), inflateGzip),
+  snappy: (messages) => inflates(messages, snappy.compressSync(messages.next()), inflateSnappy),
+  lz4: (messages) => inflates(messages, compressFrameSync(messages.next()), inflateLz4),
+  zstd: (messages) => {
+    const blocks = [messages.next(), { byte: 1, times: Math.floor(messages.random() * 2e5) }];
+    const windowLog = messages.random() < 0.5 ? undefined : 10 + Math.floor(messages.random() * 20);
+    return inflates(messages, zstdFrame(blocks, windowLog), inflateZstd);
+  },
+  recordBatch: async (messages) => {
+    const values = [messages.next(), null, messages.next()];
+    const records = recordsOf(values, Math.floor(messages.random() * 3));
+    const codec = Math.floor(messages.random() * 8);
+    const packed = [
+      records,
+      gzipSync(records),
+      snappy.compressSync(records),
+      compressFrameSync(records),
+    ];
+    const payload = messages.mutate(packed[codec] ?? records);
+    const decoded = await decodeAsKafkajs([encodeBatch({ codec, count: 3, payload })]);
+    deepStrictEqual(decoded.length, 3);
+  },
+  rowBinaryReader: (messages) => {
+    const reader = new RowBinaryReader(messages.mutate(messages.next()));
+    const reads = [
+      () => reader.uint8(),
+      () => reader.int16(),
+      () => reader.uint32(),
+      () => reader.uint64(),
+      () => reader.float64(),
+      () => reader.varUint(),
+      () => reader.string(),
+    ];
+    refuses([RangeError], () => {
+      while (!reader.atEnd) reads[Math.floor(messages.random() * reads.length)]?.();
+    });
+    ok(reader.at <= reader.bytes.length);
+  },
+  rowBinaryRoundTrip: (messages) => {
+    const writer = new RowBinaryWriter(16);
+    const text = messages.next().toString('utf8');
+    const count = Math.floor(messages.random() * 2 ** 50);
+    writer.string(text);
+    writer.varUint(count);
+    writer.float64(-messages.random());
+    writer.uint64(count);
+    const reader = new RowBinaryReader(writer.copy());
+    deepStrictEqual([reader.string(), reader.varUint()], [text, count]);
+    ok(reader.float64() <= 0);
+    deepStrictEqual([reader.uint64(), reader.atEnd], [count, true]);
+  },
+  clickHouseState: (messages) => {
+    const means = Float64Array.from({ length: 20 }, () => messages.random() * 100).sort();
+    const bytes = new Uint8Array(1024);
+    const end = encodeState(means, new Float64Array(20).fill(1), 20, bytes, 0);
+    const whole = Buffer.from(bytes.subarray(0, end));
+    deepStrictEqual(decodeState(whole).next, end);
+    refuses([OperatorError], () => decodeState(messages.mutate(whole)));
+  },
+  commitNote: (messages) => {
+    const intent = { endOffset: 9, nowMs: 1, settings, figures };
+    const note = encodeNote({ watermarkMs: messages.random(), intent });
+    refuses([OperatorError], () => decodeNote(messages.mutate(Buffer.from(note)).toString('utf8')));
+    refuses([OperatorError], () => decodeNote(messages.next().toString('utf8')));
+  },
+};
+
+export const codecNames = Object.keys(targets);
+
+/**
+ * Fuzzes every codec in turn.
+ *
+ * @throws where one throws other than it may, or gives more than its bound.
+ * @returns the milliseconds of the slowest call.
+ */
+export async function fuzzCodecs(messages: FuzzMessages, count: number): Promise<number> {
+  registerCompressionCodecs(maxBytes);
+  let slowestMs = 0;
+  for (let i = 0; i < count; i++) {
+    const name = codecNames[i % codecNames.length] as string;
+    const startedMs = performance.now();
+    try {
+      await targets[name]?.(messages);
+    } catch (error) {
+      throw new Error(`${name}, call ${i} of the round`, { cause: error });
+    }
+    slowestMs = Math.max(slowestMs, performance.now() - startedMs);
+  }
+  return slowestMs;
+}
+
+async function inflates(
+  messages: FuzzMessages,
+  valid: Buffer,
+  inflate: (bytes: Buffer, maxBytes: number) => Buffer | Promise<Buffer>,
+): Promise<void> {
+  try {
+    const inflated = await inflate(messages.mutate(valid), maxBytes);
+    ok(inflated.length <= maxBytes, `${inflated.length} bytes inflated`);
+  } catch (error) {
+    if (!(error instanceof InflateError)) throw error;
+  }
+}
+
+function refuses(allowed: readonly (new (...args: never[]) => Error)[], action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    if (!allowed.some((kind) => error instanceof kind)) throw error;
+  }
+}

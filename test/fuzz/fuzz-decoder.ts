@@ -1,0 +1,74 @@
+import { deepStrictEqual } from 'node:assert';
+import type { DecodeSink } from '../../src/decode/message-decoder.ts';
+import { testDecoder } from '../decode/outcomes.ts';
+import { referenceDecoder } from '../decode/reference-decoder.ts';
+import type { FuzzMessages } from './fuzz-messages.ts';
+
+/** The reference looks for an event's end by trying: it is for short messages. */
+const REFERENCE_BYTES = 1_200;
+/** The reference knows no limits. */
+const limitReasons = new Set(['too_deep', 'too_many_events', 'message_too_large']);
+
+/**
+ * Gives messages to one decoder and holds what comes out against what must: every event is given
+ * once, in order, from bytes of its own; a share of the messages also against the reference.
+ *
+ * @throws where it does not hold. @returns the milliseconds of the slowest message.
+ */
+export function fuzzDecoder(messages: FuzzMessages, count: number, referenceShare: number): number {
+  const { decoder, decode } = testDecoder();
+  const reference = referenceDecoder();
+  let slowestMs = 0;
+  for (let i = 0; i < count; i++) {
+    const message = messages.next();
+    if (message.length <= REFERENCE_BYTES && messages.random() < referenceShare) {
+      const { outcomes } = decode(message);
+      const isLimited = outcomes.some((one) => 'reason' in one && limitReasons.has(one.reason));
+      if (!isLimited) deepStrictEqual(outcomes, reference(message), messageText(i, message));
+      continue;
+    }
+    const sink = new CheckingSink(i, message);
+    const startedMs = performance.now();
+    const events = decoder.decode(message, sink);
+    slowestMs = Math.max(slowestMs, performance.now() - startedMs);
+    sink.check(events === sink.seen && events > 0, 'every event must be given once');
+  }
+  return slowestMs;
+}
+
+class CheckingSink implements DecodeSink {
+  seen = 0;
+  #end = 0;
+  readonly #number: number;
+  readonly #message: Buffer;
+
+  constructor(number: number, message: Buffer) {
+    this.#number = number;
+    this.#message = message;
+  }
+
+  event(_: unknown, start: number, end: number): void {
+    this.#take(start, end);
+  }
+
+  reject(index: number, _reason: string, detail: string, start: number, end: number): void {
+    this.check(index === this.seen, 'a rejection must have its place');
+    this.check(detail.length > 0 && detail.length < 1_000, 'a rejection must say why, in short');
+    this.#take(start, end);
+  }
+
+  check(holds: boolean, rule: string): void {
+    if (!holds) throw new Error(`${rule}: ${messageText(this.#number, this.#message)}`);
+  }
+
+  #take(start: number, end: number): void {
+    const isWithin = start >= this.#end && end >= start && end <= this.#message.length;
+    this.check(isWithin, 'events must not share bytes');
+    this.#end = end;
+    this.seen++;
+  }
+}
+
+function messageText(number: number, message: Buffer): string {
+  return `message ${number} of the round, ${message.length} bytes, base64 ${message.toString('base64').slice(0, 4_000)}`;
+}

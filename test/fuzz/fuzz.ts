@@ -1,0 +1,91 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { fuzzRound, roundMessages } from './fuzz-round.ts';
+import { giants } from './giants.ts';
+
+/**
+ * Fuzzes the decoder and every binary codec: see run.js for how it is called.
+ *
+ * Exit code 1 where something throws that may not, a message takes over a second, the process
+ * grows, or a giant takes over 64 MiB.
+ */
+const argument = (name: string) => {
+  const at = process.argv.indexOf(`--${name}`);
+  return at < 0 ? undefined : process.argv[at + 1];
+};
+const say = (text: string) => process.stdout.write(`${text}\n`);
+const MEBIBYTE = 1 << 20;
+const MOST_GIANT_BYTES = 64 * MEBIBYTE;
+const MOST_RSS_BYTES = 512 * MEBIBYTE;
+const SLOWEST_MS = 1_000;
+
+const giant = argument('giant');
+if (giant === undefined) await main();
+else await runGiant(giant);
+
+async function main(): Promise<void> {
+  const seed = Number(argument('seed') ?? 1);
+  const only = argument('round');
+  const rounds = Math.ceil(Number(argument('messages') ?? 200_000) / roundMessages);
+  const startedMs = performance.now();
+  let slowestMs = 0;
+  for (
+    let round = Number(only ?? 0);
+    round < (only === undefined ? rounds : Number(only) + 1);
+    round++
+  ) {
+    try {
+      slowestMs = Math.max(slowestMs, await fuzzRound(seed, round));
+    } catch (error) {
+      say(`FAILED: npm run fuzz -- --seed ${seed} --round ${round}`);
+      throw error;
+    }
+    if (slowestMs > SLOWEST_MS) {
+      say(`FAILED, ${Math.round(slowestMs)} ms: npm run fuzz -- --seed ${seed} --round ${round}`);
+      process.exitCode = 1;
+      return;
+    }
+  }
+  const count = only === undefined ? rounds * roundMessages : roundMessages;
+  const rssBytes = process.resourceUsage().maxRSS * 1024;
+  const seconds = Math.round((performance.now() - startedMs) / 1000);
+  say(
+    `${count} messages, seed ${seed}: 0 crashes, the slowest ${slowestMs.toFixed(1)} ms, ` +
+      `peak ${Math.round(rssBytes / MEBIBYTE)} MiB, ${seconds} s`,
+  );
+  if (rssBytes > MOST_RSS_BYTES) {
+    say(`FAILED: above ${MOST_RSS_BYTES / MEBIBYTE} MiB`);
+    process.exitCode = 1;
+  }
+  if (only === undefined) measureGiants();
+}
+
+function measureGiants(): void {
+  const self = fileURLToPath(import.meta.url);
+  for (const name of Object.keys(giants)) {
+    const child = spawnSync(process.execPath, ['--expose-gc', self, '--giant', name], {
+      encoding: 'utf8',
+    });
+    say(
+      child.status === 0 ? child.stdout.trim() : `FAILED: ${name}: ${child.stdout}${child.stderr}`,
+    );
+    if (child.status !== 0) process.exitCode = 1;
+  }
+}
+
+/** Runs one giant here, and says how far memory rose above what its input had taken already. */
+async function runGiant(name: string): Promise<void> {
+  const run = giants[name]?.();
+  if (run === undefined) throw new Error(`no giant ${name}`);
+  globalThis.gc?.();
+  const beforeBytes = process.memoryUsage.rss();
+  const startedMs = performance.now();
+  await run();
+  const ms = performance.now() - startedMs;
+  const roseBytes = Math.max(0, process.resourceUsage().maxRSS * 1024 - beforeBytes);
+  const isFine = roseBytes <= MOST_GIANT_BYTES && ms <= SLOWEST_MS;
+  say(
+    `${name}: +${Math.round(roseBytes / MEBIBYTE)} MiB, ${Math.round(ms)} ms${isFine ? '' : ' FAILED'}`,
+  );
+  if (!isFine) process.exitCode = 1;
+}
