@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChildHandle } from '../../../src/local/child-handle.ts';
@@ -58,6 +58,12 @@ export async function startSecureKafka(login: Login): Promise<SecureKafka> {
       saslProperties(login),
   );
   const run = await javaRunner(dir);
+  let broker: ChildHandle | undefined;
+  const stop = async () => {
+    await broker?.stop();
+    run.close();
+    rmSync(dir, { recursive: true, force: true });
+  };
   try {
     const scram = ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
       '--add-scram',
@@ -69,8 +75,8 @@ export async function startSecureKafka(login: Login): Promise<SecureKafka> {
       ...scram,
     ]);
     const { code } = await format.exited;
-    if (code !== 0) throw new Error(`could not format its storage: see ${run.log}`);
-    const broker = await run.start('kafka.Kafka', [properties]);
+    if (code !== 0) throw new Error(`no storage formatted: ${readFileSync(run.log, 'utf8')}`);
+    broker = await run.start('kafka.Kafka', [properties]);
     await poll('Kafka answers', async () => ((await kafkaPing(plain)) ? true : undefined), {
       deadlineMs: 90_000,
     });
@@ -83,14 +89,10 @@ export async function startSecureKafka(login: Login): Promise<SecureKafka> {
       authority,
       dir,
       log: run.log,
-      stop: async () => {
-        await broker.stop();
-        run.close();
-        rmSync(dir, { recursive: true, force: true });
-      },
+      stop,
     };
   } catch (error) {
-    run.close();
+    await stop();
     throw error;
   }
 }
