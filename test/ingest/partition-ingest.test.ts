@@ -230,13 +230,13 @@ describe('a watermark', () => {
 
 describe('back-pressure', () => {
   it('keeps one chunk being stored and one filled, and holds the batch', async () => {
-    let taken = 0;
+    const taken = new Set<number>();
     const records = Array.from({ length: 30 }, (_, offset) => {
       const { value, ...record } = recordAt(offset);
       return {
         ...record,
         get value() {
-          taken++;
+          taken.add(offset);
           return value;
         },
       };
@@ -249,14 +249,14 @@ describe('back-pressure', () => {
     await bench.goOn(['insert'], 200);
     expect(isTaken).toBe(false);
     expect(bench.open.filter((name) => name === 'insert')).toHaveLength(1);
-    expect(taken).toBe(10);
+    expect(taken.size).toBe(10);
     expect(bench.broker.committed.offset).toBe(0);
     expect(decodeNote(bench.broker.committed.metadata)?.intent?.endOffset).toBe(5);
     // It goes on saying that it is alive, without end.
     const before = bench.world.nowMs;
     await bench.goOn(['insert'], 100);
     expect(bench.world.nowMs - before).toBeGreaterThan(20 * 500);
-    expect(taken).toBe(10);
+    expect(taken.size).toBe(10);
     await bench.goOn();
     expect(isTaken).toBe(true);
     await Promise.all([bench.ingest.drain(), bench.goOn()]);
