@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chaosOptions } from './chaos-options.ts';
+import { faultKinds } from './fault-kinds.ts';
 
 describe('chaosOptions', () => {
   it.each([
@@ -11,6 +12,7 @@ describe('chaosOptions', () => {
     [['--outage', '2h'], '--outage must be a duration from 1s to 1h: it is 2h'],
     [['--outage', '1m', '--cycles', '3'], '--outage must stand without --cycles'],
     [['--outage', '1m', '--rate', '10'], '--rate must be a whole number from 1000'],
+    [['--kinds', 'kill-broker,kill'], '--kinds must name kill-ingester, pause-ingester'],
     [['--rate', '10000'], '--rate must stand with --outage'],
     [['--cycle', '3'], 'its options must be known'],
     [['3'], 'its options must be known'],
@@ -19,10 +21,20 @@ describe('chaosOptions', () => {
   });
 
   it.each([
-    [[], { kind: 'cycles', seed: '1', cycles: 100, events: 10_000_000 }],
+    [[], { kind: 'cycles', seed: '1', cycles: 100, kinds: faultKinds, events: 10_000_000 }],
     [
       ['--cycles', '8', '--events', '20000', '--seed', 'x'],
-      { kind: 'cycles', seed: 'x', cycles: 8, events: 20_000 },
+      { kind: 'cycles', seed: 'x', cycles: 8, kinds: faultKinds, events: 20_000 },
+    ],
+    [
+      ['--kinds', 'kill-broker,scale-1-4-2'],
+      {
+        kind: 'cycles',
+        seed: '1',
+        cycles: 100,
+        kinds: ['kill-broker', 'scale-1-4-2'],
+        events: 10_000_000,
+      },
     ],
     [
       ['--outage', '10m'],

@@ -3,12 +3,14 @@ import { exitCodes } from '../../src/base/exit-codes.ts';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { countOption } from '../../src/cli/count-option.ts';
 import { parseDuration } from '../../src/config/duration.ts';
+import { type FaultKind, faultKinds } from './fault-kinds.ts';
 
 export type ChaosOptions =
   | {
       readonly kind: 'cycles';
       readonly seed: string;
       readonly cycles: number;
+      readonly kinds: readonly FaultKind[];
       readonly events: number;
     }
   | {
@@ -24,10 +26,10 @@ export type ChaosOptions =
  * @throws OperatorError when it asks for what there is not.
  */
 export function chaosOptions(argv: readonly string[]): ChaosOptions {
-  const { seed, cycles, events, outage, rate } = parsed(argv);
+  const { seed, cycles, kinds, events, outage, rate } = parsed(argv);
   if (outage !== undefined) {
-    if (cycles !== undefined || events !== undefined) {
-      throw usage('--outage must stand without --cycles and --events');
+    if (cycles !== undefined || kinds !== undefined || events !== undefined) {
+      throw usage('--outage must stand without --cycles, --kinds and --events');
     }
     const outageMs = parseDuration(outage);
     if (outageMs === undefined || outageMs < 1_000 || outageMs > 3_600_000) {
@@ -45,6 +47,7 @@ export function chaosOptions(argv: readonly string[]): ChaosOptions {
     kind: 'cycles',
     seed,
     cycles: count('--cycles', cycles ?? '100', 1, 10_000),
+    kinds: kinds === undefined ? faultKinds : kindsIn(kinds),
     // Fewer would leave a cycle without enough to do for its fault to hit anything.
     events: count('--events', events ?? '10000000', 10_000, 1_000_000_000),
   };
@@ -56,6 +59,7 @@ function parsed(argv: readonly string[]) {
       args: [...argv],
       options: {
         cycles: { type: 'string' },
+        kinds: { type: 'string' },
         events: { type: 'string' },
         outage: { type: 'string' },
         rate: { type: 'string' },
@@ -66,6 +70,14 @@ function parsed(argv: readonly string[]) {
   } catch (error) {
     throw usage(`its options must be known: ${error instanceof Error ? error.message : error}`);
   }
+}
+
+function kindsIn(list: string): FaultKind[] {
+  return list.split(',').map((name) => {
+    const kind = faultKinds.find((known) => known === name.trim());
+    if (kind !== undefined) return kind;
+    throw usage(`--kinds must name ${faultKinds.join(', ')}: it is ${list}`);
+  });
 }
 
 function count(flag: string, given: string, least: number, most: number): number {

@@ -40,8 +40,8 @@ async function run(options: ChaosOptions) {
     const summary = await runOutage({ ...common, outageMs, eventsPerSecond });
     return { summary, text: renderOutage(summary) };
   }
-  const { cycles, events } = options;
-  const summary = await runChaos({ ...common, cycles, events, sessionTimeoutMs: 10_000 });
+  const { cycles, kinds, events } = options;
+  const summary = await runChaos({ ...common, cycles, kinds, events, sessionTimeoutMs: 10_000 });
   return { summary, text: renderSummary(summary) };
 }
 

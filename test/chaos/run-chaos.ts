@@ -58,7 +58,7 @@ export async function runChaos(options: ChaosRunOptions): Promise<ChaosSummary> 
   try {
     return await new ChaosRun(options, world).run();
   } catch (error) {
-    if (!signal.aborted) options.onFailure?.(world.fleet.logs());
+    options.onFailure?.(world.fleet.logs());
     throw error;
   } finally {
     await world.close();

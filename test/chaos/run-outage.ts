@@ -39,7 +39,7 @@ export async function runOutage(options: OutageRunOptions): Promise<OutageSummar
     feed = await SteadyFeed.start({ kafka, partitions, seed, eventsPerSecond, eventsPerMessage });
     return await new OutageRun(options, world, feed).run();
   } catch (error) {
-    if (!signal.aborted) options.onFailure?.(world.fleet.logs());
+    options.onFailure?.(world.fleet.logs());
     throw error;
   } finally {
     await feed?.stop().catch(() => undefined);
