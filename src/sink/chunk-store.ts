@@ -88,9 +88,9 @@ export class ClickHouseChunkStore implements ChunkStore {
           partition: chunk.partition,
           start_offset: chunk.startOffset,
           end_offset: chunk.endOffset,
-          first_timestamp: seconds(chunk.firstTimestampMs),
-          last_timestamp: seconds(chunk.lastTimestampMs),
-          watermark: seconds(Math.max(0, chunk.watermarkMs)),
+          first_timestamp: wholeMs(chunk.firstTimestampMs),
+          last_timestamp: wholeMs(chunk.lastTimestampMs),
+          watermark: wholeMs(Math.max(0, chunk.watermarkMs)),
           records: chunk.records,
           consumed: chunk.consumed,
           aggregated: chunk.aggregated,
@@ -165,7 +165,10 @@ export class ClickHouseChunkStore implements ChunkStore {
   }
 }
 
-/** A DateTime64(3) in JSON: seconds with three decimals. */
-function seconds(ms: number): string {
-  return (ms / 1000).toFixed(3);
+/**
+ * A DateTime64(3) in JSON: a number is milliseconds. As a text, seconds with decimals are refused
+ * where they have other than ten digits, which a record's timestamp and no watermark at all can have.
+ */
+function wholeMs(ms: number): number {
+  return Math.floor(ms);
 }

@@ -196,16 +196,15 @@ function nothing(): AsyncIterable<Buffer> {
 
 function ledgerRowOf(row: Record<string, unknown>, flushedMs: number): StoredLedgerRow {
   const number = (name: string) => Number(row[name]);
-  const ms = (name: string) => Math.round(number(name) * 1000);
   return {
     group_id: String(row.group_id),
     topic: String(row.topic),
     partition: number('partition'),
     start_offset: number('start_offset'),
     end_offset: number('end_offset'),
-    first_ms: ms('first_timestamp'),
-    last_ms: ms('last_timestamp'),
-    watermark_ms: ms('watermark'),
+    first_ms: number('first_timestamp'),
+    last_ms: number('last_timestamp'),
+    watermark_ms: number('watermark'),
     records: number('records'),
     consumed: number('consumed'),
     aggregated: number('aggregated'),

@@ -105,9 +105,9 @@ describe('record', () => {
             partition: 1,
             start_offset: 20,
             end_offset: 30,
-            first_timestamp: '1790000000.123',
-            last_timestamp: '1790000001.000',
-            watermark: '1790000000.999',
+            first_timestamp: 1_790_000_000_123,
+            last_timestamp: 1_790_000_001_000,
+            watermark: 1_790_000_000_999,
             records: 9,
             consumed: 15,
             aggregated: 10,
@@ -134,7 +134,7 @@ describe('record', () => {
   it('writes 0 for a watermark that no event has set', async () => {
     const { store, asked } = listeningStore();
     await store.record({ ...chunk, watermarkMs: Number.NEGATIVE_INFINITY });
-    expect(asked).toMatchObject([{ values: [{ watermark: '0.000' }] }]);
+    expect(asked).toMatchObject([{ values: [{ watermark: 0 }] }]);
   });
 });
 

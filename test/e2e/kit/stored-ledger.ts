@@ -1,8 +1,6 @@
 import type { LedgerRow } from '../../../src/sink/ledger-check.ts';
 import type { Rig } from './rig.ts';
 
-const seconds = (ms: number) => (ms / 1000).toFixed(3);
-
 /** Puts ledger rows into `flushes`, each recorded a while after the one before. */
 export async function storeLedger(
   rig: Rig,
@@ -14,9 +12,9 @@ export async function storeLedger(
     format: 'JSONEachRow',
     values: rows.map(({ first_ms, last_ms, ...row }, n) => ({
       ...row,
-      first_timestamp: seconds(first_ms),
-      last_timestamp: seconds(last_ms),
-      flushed_at: seconds(firstFlushedMs + n * 5),
+      first_timestamp: first_ms,
+      last_timestamp: last_ms,
+      flushed_at: firstFlushedMs + n * 5,
     })),
   });
 }
