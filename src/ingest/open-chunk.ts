@@ -14,6 +14,9 @@ import { outcomes } from '../window/outcome.ts';
 import type { ChunkSettings } from './chunk-settings.ts';
 import { type DeadLetter, deadLetterBytes } from './dead-letter.ts';
 
+/** The last millisecond that has ten digits of seconds: in the year 2286. */
+const LAST_TIMESTAMP_MS = 9_999_999_999_999;
+
 /** What all chunks of a process share. */
 export interface ChunkContext {
   readonly config: Config;
@@ -116,8 +119,10 @@ export class OpenChunk implements DecodeSink {
 
   /** Takes one record. Never throws for what is in it. */
   take(record: SourceRecord): void {
-    if (this.#records === 0) this.#firstTimestampMs = record.timestampMs;
-    this.#lastTimestampMs = record.timestampMs;
+    // A producer may write any timestamp, or none (-1); the ledger's columns hold these.
+    const timestampMs = Math.min(Math.max(0, record.timestampMs), LAST_TIMESTAMP_MS);
+    if (this.#records === 0) this.#firstTimestampMs = timestampMs;
+    this.#lastTimestampMs = timestampMs;
     this.#records++;
     this.#record = record;
     this.#index = 0;
