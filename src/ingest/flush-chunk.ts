@@ -88,7 +88,10 @@ export async function flushChunk(
     await confirm();
     await store.insert(chunk);
   };
+  let isRecordInDoubt = false;
   const record = async () => {
+    if (isRecordInDoubt && (await store.look(chunk, intent.nowMs)).isRecorded) return;
+    isRecordInDoubt = true;
     await confirm();
     await store.record(entry);
   };

@@ -189,13 +189,13 @@ export class PartitionIngest {
     this.#open = new OpenChunk(this.#context, settings, topic, partition);
   }
 
-  /** Commits where the group begins, so that whoever comes next begins there as well. */
+  /** Commits the place, so that whoever comes next begins there as well. */
   async #keepPlace(): Promise<void> {
-    const { startOffset } = this.#place;
-    const note = encodeNote({ watermarkMs: undefined, intent: undefined });
+    const { startOffset, watermarkMs } = this.#place;
+    const note = encodeNote({ watermarkMs, intent: undefined });
     const range = { startOffset, endOffset: startOffset };
     const commit = () => this.claim.commit(startOffset, note);
-    await persist('commit the beginning', this.claim, range, commit, this.#context);
+    await persist('commit the place', this.claim, range, commit, this.#context);
     this.#isPlaceKept = true;
   }
 

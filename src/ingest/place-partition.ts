@@ -6,7 +6,7 @@ import { type CommitNote, decodeNote, type Intent } from './commit-note.ts';
 export type PlaceReason =
   /** The group's commit. */
   | 'committed'
-  /** No commit, but a ledger: the group's offsets have expired. */
+  /** The ledger, which is ahead of the group's commit or the only one there is. */
   | 'ledger'
   /** Neither: as `kafka.start_from` says. */
   | 'start_from'
@@ -32,13 +32,14 @@ export interface Place {
   readonly intent: Intent | undefined;
   /** Offsets that are gone before they were stored, as far as anybody can tell. */
   readonly lostOffsets: number;
-  /** The place is to be committed before all else: it would be another one later. */
+  /** The place is to be committed before all else: the group does not know it. */
   readonly isFleeting: boolean;
 }
 
 /**
- * Decides where to take up a partition: at the group's commit if its log still has that place, else
- * where the ledger ends, else as configured. Pure but for the questions it asks.
+ * Decides where to take up a partition: at the group's commit or where its ledger ends, whichever is
+ * further (a commit may be late, wiped or expired), if the log still has that place; else as
+ * configured. Pure but for the questions it asks.
  *
  * @throws OperatorError when another version's commit cannot be read.
  */
@@ -52,29 +53,21 @@ export async function placePartition(
   },
 ): Promise<Place> {
   const { topic, partition } = claim;
-  const { groupId, store } = options;
-  const { offset, metadata } = found.committed;
-  const note = decodeNote(metadata);
-  if (offset !== undefined && offset <= found.endOffset) {
-    return offset < found.startOffset
-      ? expired(offset, note, found)
-      : place('committed', offset, {
-          watermarkMs: note?.watermarkMs,
-          intent: pending(offset, note),
-        });
-  }
-  const ledger = await store.ledgerEnd(groupId, topic, partition);
-  if (offset !== undefined) return elsewhere(ledger, found, note?.watermarkMs);
-  if (ledger === undefined) return beginning(topic, found, options);
-  if (ledger.endOffset > found.endOffset || (await isNewLog(ledger, found))) {
-    return elsewhere(ledger, found, ledger.watermarkMs);
-  }
-  const { endOffset, watermarkMs } = ledger;
-  if (endOffset < found.startOffset) {
-    const lostOffsets = found.startOffset - endOffset;
-    return place('expired', found.startOffset, { watermarkMs, lostOffsets });
-  }
-  return place('ledger', endOffset, { watermarkMs });
+  const note = decodeNote(found.committed.metadata);
+  const committed = found.committed.offset ?? -1;
+  const ledger = await options.store.ledgerEnd(options.groupId, topic, partition);
+  const stored = ledger?.endOffset ?? -1;
+  if (committed < 0 && ledger === undefined) return beginning(topic, found, options);
+  if (await isNewLog(committed, ledger, found)) return place('recreated', found.startOffset);
+  // A commit that the ledger has overtaken says nothing any more; nor does its intent.
+  const isCommit = committed >= stored;
+  const watermarkMs = isCommit ? note?.watermarkMs : ledger?.watermarkMs;
+  const intent = isCommit ? pending(committed, note) : undefined;
+  const offset = Math.max(committed, stored);
+  if (offset > found.endOffset) return place('truncated', found.endOffset, { watermarkMs });
+  if (offset < found.startOffset) return expired(offset, watermarkMs, intent, found);
+  if (isCommit) return place('committed', offset, { watermarkMs, intent });
+  return place('ledger', offset, { watermarkMs, ...keptByFirstRecord(offset, found) });
 }
 
 function place(reason: PlaceReason, startOffset: number, rest: Partial<Place> = {}): Place {
@@ -90,6 +83,11 @@ function place(reason: PlaceReason, startOffset: number, rest: Partial<Place> = 
   };
 }
 
+/** To be committed at once; read from a record earlier, as a claim commits by what it has read. */
+function keptByFirstRecord(offset: number, found: FoundPartition): Partial<Place> {
+  return { isFleeting: true, readOffset: Math.max(found.startOffset, offset - 1) };
+}
+
 /** An intent that ends where it begins is none. */
 function pending(offset: number, note: CommitNote | undefined): Intent | undefined {
   const intent = note?.intent;
@@ -97,34 +95,37 @@ function pending(offset: number, note: CommitNote | undefined): Intent | undefin
 }
 
 /**
- * The log begins behind the commit. A chunk that a predecessor had begun is made again of what is
+ * The log begins behind the place. A chunk that a predecessor had begun is made again of what is
  * left of it, which may be nothing: the tables tell whether it is stored.
  */
-function expired(offset: number, note: CommitNote | undefined, found: FoundPartition): Place {
-  const intent = pending(offset, note);
+function expired(
+  offset: number,
+  watermarkMs: number | undefined,
+  intent: Intent | undefined,
+  found: FoundPartition,
+): Place {
   return place('expired', intent === undefined ? found.startOffset : offset, {
     readOffset: found.startOffset,
-    watermarkMs: note?.watermarkMs,
+    watermarkMs,
     intent,
     lostOffsets: Math.max(0, found.startOffset - (intent?.endOffset ?? offset)),
   });
 }
 
-/** The log ends before what was read: it is another one, or it was cut back to its end. */
-async function elsewhere(
+/**
+ * Whether the topic was made anew since: all that the log holds is later than what was stored last.
+ * Asked only of a log that can be new: one that begins at 0, or ends before what was read.
+ */
+async function isNewLog(
+  committed: number,
   ledger: LedgerEnd | undefined,
   found: FoundPartition,
-  watermarkMs: number | undefined,
-): Promise<Place> {
-  if (ledger === undefined || (await isNewLog(ledger, found))) {
-    return place('recreated', found.startOffset);
-  }
-  return place('truncated', found.endOffset, { watermarkMs });
-}
-
-/** Whether all that the log holds is later than what was stored last: a topic made anew. */
-async function isNewLog(ledger: LedgerEnd, found: FoundPartition): Promise<boolean> {
-  if (found.startOffset === found.endOffset) return ledger.endOffset > found.endOffset;
+): Promise<boolean> {
+  const { startOffset, endOffset } = found;
+  if (ledger === undefined) return committed > endOffset;
+  const reached = Math.max(committed, ledger.endOffset);
+  if (startOffset > 0 && reached <= endOffset) return false;
+  if (startOffset === endOffset) return reached > endOffset;
   const [first, firstLater] = await Promise.all([
     found.firstOffsetAt(0),
     found.firstOffsetAt(ledger.lastTimestampMs + 1),
@@ -140,10 +141,8 @@ async function beginning(
 ): Promise<Place> {
   if (options.startFrom === 'earliest') return place('start_from', found.startOffset);
   const beganMs = await options.store.groupBeginMs(options.groupId, topic);
-  // Read one record earlier: there is nothing to commit by before there is something to read.
   if (beganMs === undefined) {
-    const readOffset = Math.max(found.startOffset, found.endOffset - 1);
-    return place('start_from', found.endOffset, { readOffset, isFleeting: true });
+    return place('start_from', found.endOffset, keptByFirstRecord(found.endOffset, found));
   }
   return place('added', await found.firstOffsetAt(beganMs));
 }

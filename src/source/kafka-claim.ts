@@ -1,5 +1,5 @@
 import { invariant } from '../base/invariant.ts';
-import { type Claim, ClaimLostError } from './source.ts';
+import { type Claim, ClaimLostError, type CommittedOffset } from './source.ts';
 
 /** Broker answers that mean the partition is, or is about to be, somebody else's. */
 const fencedTypes = new Set([
@@ -19,10 +19,14 @@ export class KafkaClaim implements Claim {
   readonly #onLost: (claim: KafkaClaim) => void;
   #send: SendCommit | undefined;
   #lost = false;
+  /** The broker's answer that has ended the claim: kafkajs is to join anew on it. */
+  refusal: Error | undefined;
   /** Where reading goes on: undefined until the claim is placed. */
   position: number | undefined;
-  /** What the group has, as far as this claim knows: kafkajs may wipe it (see KafkaSource). */
-  known: { readonly offset: number | undefined; readonly metadata: string } | undefined;
+  /** The latest commit that this member knows of, in case kafkajs has wiped it (see KafkaSource). */
+  #latest: CommittedOffset | undefined;
+  /** The log is another one than was committed for. */
+  #isElsewhere = false;
 
   constructor(topic: string, partition: number, onLost: (claim: KafkaClaim) => void) {
     this.topic = topic;
@@ -56,10 +60,25 @@ export class KafkaClaim implements Claim {
       await this.#send(String(offset), metadata);
     } catch (error) {
       const type = error instanceof Error && 'type' in error ? String(error.type) : '';
-      if (!fencedTypes.has(type)) throw error;
+      if (!(error instanceof Error) || !fencedTypes.has(type)) throw error;
+      this.refusal = error;
       this.lose();
       throw new ClaimLostError(this.name, { cause: error });
     }
-    this.known = { offset, metadata };
+    this.#latest = { offset, metadata };
+  }
+
+  /** Is to take the place of a claim on the same partition, of the same generation. */
+  follow(before: KafkaClaim, isElsewhere: boolean): void {
+    this.#latest = before.#latest;
+    this.#isElsewhere = isElsewhere;
+  }
+
+  /** What is committed, given what the group says is. */
+  known(found: CommittedOffset): CommittedOffset {
+    // Reading went back, so the offset was beyond the log's end: the commit is not of this log.
+    if (this.#isElsewhere) return { offset: undefined, metadata: '' };
+    if (found.offset !== undefined) this.#latest = found;
+    return this.#latest ?? found;
   }
 }

@@ -137,18 +137,17 @@ export class KafkaSource implements Source {
       if (waiting.length === 0 || this.#quiet) return;
       try {
         const found = await findPartitions(this.#admin, this.groupId, waiting);
-        await Promise.all(
+        // One claim after the other is settled before any is looked up again.
+        const outcomes = await Promise.allSettled(
           waiting.map(async (claim) => {
             const here = found.get(claim);
             if (here === undefined || this.#handler === undefined) return;
-            const committed = here.committed.offset === undefined ? claim.known : undefined;
-            const offset = await this.#handler.onClaimed(claim, {
-              ...here,
-              committed: committed ?? here.committed,
-            });
+            const committed = claim.known(here.committed);
+            const offset = await this.#handler.onClaimed(claim, { ...here, committed });
             this.#readFrom(claim, offset);
           }),
         );
+        for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
       } catch (error) {
         this.#log?.warn(
           { err: error instanceof Error ? error.message : String(error), retry_ms: retryMs },
@@ -175,6 +174,7 @@ export class KafkaSource implements Source {
     const handler = this.#handler;
     if (this.#quiet || handler === undefined || batch.messages.length === 0) return;
     // A batch that was on its way when the partition was paused.
+    if (claim?.refusal !== undefined) throw claim.refusal;
     if (claim === undefined || claim.isLost || claim.position === undefined) return;
     claim.sendBy(async (offset, metadata) => {
       const partitions = [{ partition: batch.partition, offset, metadata }];
@@ -198,9 +198,11 @@ export class KafkaSource implements Source {
         await heartbeat();
       });
     } catch (error) {
-      // The group finds out by its next heartbeat, and joins anew.
-      if (error instanceof ClaimLostError) return;
-      throw error;
+      if (!(error instanceof ClaimLostError)) throw error;
+      // kafkajs joins anew on what the broker said. Left to the next heartbeat it may take long: it
+      // sends none while the wall clock is behind the time of the last one.
+      if (claim.refusal !== undefined) throw claim.refusal;
+      return;
     }
     if (this.#quiet || claim.isLost) return;
     claim.position = given.nextOffset;
@@ -219,14 +221,14 @@ export class KafkaSource implements Source {
       if ((found.get(claim)?.startOffset ?? 0) <= position) return false;
     }
     if (claim.isLost) return true;
-    const { topic, partition, known } = claim;
+    const { topic, partition } = claim;
     this.#log?.warn(
       { topic, partition, offset: position, fetched_offset: fetchOffset },
       'the offset to read is not in the log any more; the partition is placed anew',
     );
     claim.lose();
     const next = this.#claim(topic, partition);
-    next.known = known;
+    next.follow(claim, fetchOffset < position);
     this.#consumer.pause([partitionOf(next)]);
     void this.#place([next]);
     return true;

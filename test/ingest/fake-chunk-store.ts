@@ -18,6 +18,7 @@ export class FakeChunkStore {
   readonly problems: string[] = [];
   /** Tokens of blocks by table that the server still remembers. */
   #tokens = new Set<string>();
+  #watermarkMs = 0;
   /** Inserts that reached the server, those that it dropped included. */
   insertCount = 0;
 
@@ -38,9 +39,9 @@ export class FakeChunkStore {
       ledgerEnd: () =>
         this.#world.ask(process, 'ledger end', () => {
           const last = this.ledger.at(-1);
-          return (
-            last && { endOffset: last.end_offset, lastTimestampMs: last.last_ms, watermarkMs: 0 }
-          );
+          if (last === undefined) return undefined;
+          const { end_offset: endOffset, last_ms: lastTimestampMs } = last;
+          return { endOffset, lastTimestampMs, watermarkMs: this.#watermarkMs };
         }),
       groupBeginMs: () => this.#world.ask(process, 'group begin', () => undefined),
     };
@@ -87,6 +88,7 @@ export class FakeChunkStore {
     const token = `ledger ${chunkToken(chunk)}`;
     if (this.#tokens.has(token)) return;
     this.#tokens.add(token);
+    this.#watermarkMs = Math.max(0, chunk.watermarkMs);
     this.ledger.push({
       group_id: chunk.groupId,
       topic: chunk.topic,

@@ -16,9 +16,8 @@ interface Found {
   readonly startFrom?: 'earliest' | 'latest';
 }
 
-async function placeOf(given: Found): Promise<Partial<Place> & { asked: number }> {
+async function placeOf(given: Found): Promise<Place> {
   const { low, high, baseMs = 0, startFrom = 'earliest' } = given;
-  let asked = 0;
   const place = await placePartition(
     { topic: 't', partition: 0 },
     {
@@ -31,15 +30,12 @@ async function placeOf(given: Found): Promise<Partial<Place> & { asked: number }
       groupId: 'g',
       startFrom,
       store: {
-        ledgerEnd: async () => {
-          asked++;
-          return given.ledger;
-        },
+        ledgerEnd: async () => given.ledger,
         groupBeginMs: async () => given.groupBeginMs,
       },
     },
   );
-  return { ...place, asked };
+  return place;
 }
 
 const ledgerAt = (endOffset: number, baseMs = 0): LedgerEnd => ({
@@ -49,7 +45,7 @@ const ledgerAt = (endOffset: number, baseMs = 0): LedgerEnd => ({
 });
 
 describe('a partition with a commit', () => {
-  it('is taken up there, and no table is asked', async () => {
+  it('is taken up there', async () => {
     const metadata = encodeNote({ watermarkMs: 5, intent: testIntent(9, 7) });
     expect(await placeOf({ committed: 4, metadata, low: 0, high: 20 })).toEqual({
       reason: 'committed',
@@ -59,7 +55,6 @@ describe('a partition with a commit', () => {
       intent: testIntent(9, 7),
       lostOffsets: 0,
       isFleeting: false,
-      asked: 0,
     });
   });
 
@@ -74,6 +69,27 @@ describe('a partition with a commit', () => {
     const metadata = encodeNote({ watermarkMs: 5, intent: testIntent(4, 7) });
     const { intent } = await placeOf({ committed: 4, metadata, low: 0, high: 20 });
     expect(intent).toBeUndefined();
+  });
+
+  it('is taken up where the ledger ends, if that is further: a commit may come late', async () => {
+    const metadata = encodeNote({ watermarkMs: 5, intent: testIntent(9, 7) });
+    const ledger = ledgerAt(9);
+    expect(await placeOf({ committed: 4, metadata, low: 0, high: 20, ledger })).toMatchObject({
+      reason: 'ledger',
+      startOffset: 9,
+      watermarkMs: 77,
+      intent: undefined,
+    });
+    expect(await placeOf({ committed: 9, metadata, low: 0, high: 20, ledger })).toMatchObject({
+      reason: 'committed',
+      startOffset: 9,
+    });
+  });
+
+  it('of a topic that was made anew and is longer by now is not believed', async () => {
+    expect(
+      await placeOf({ committed: 9, low: 0, high: 20, baseMs: 1e6, ledger: ledgerAt(9) }),
+    ).toMatchObject({ reason: 'recreated', startOffset: 0 });
   });
 
   it('that retention has overtaken is read from where the log begins', async () => {
