@@ -7,6 +7,7 @@ import {
   resolutions,
   type StageTails,
 } from '../sink/read-tails.ts';
+import { readWindowStates, type WindowStates } from '../sink/read-window-states.ts';
 import { colorsOf } from './colors.ts';
 import type { Command } from './command.ts';
 import { formatMs } from './format-ms.ts';
@@ -39,7 +40,11 @@ Examples:
   tailmark tails --stage features --since 8d --until 7d --json
 
 Windows of 10 s, 1 min, 1 h or 1 day are read, by the length of the range; the range is widened to
-whole windows. The same in SQL: sql/queries/tails.sql.`,
+whole windows. The same in SQL: sql/queries/tails.sql.
+
+The last line says how many of the windows are final (nothing can change), provisional (late events
+may still be merged) and open, by the ledger of kafka.group_id; see docs/windows.md. In SQL:
+sql/queries/window_states.sql.`,
       );
   },
   async run(_args, options, io) {
@@ -47,35 +52,41 @@ whole windows. The same in SQL: sql/queries/tails.sql.`,
     const range = timeRange(text(options.since), text(options.until), Date.now());
     const chosen = resolutions.find((resolution) => resolution === options.resolution);
     const resolution: Resolution = chosen ?? resolutionOf(range.toMs - range.fromMs);
-    const rows = await withClickHouse(config, 'read tails', (client) =>
-      readTails(
-        client,
-        {
-          ...range,
-          model: text(options.model),
-          stage: text(options.stage),
-          version: text(options.modelVersion),
-          region: text(options.region),
-          requestType: text(options.requestType),
-          coldStart: options.cold === true ? 'true' : options.warm === true ? 'false' : '',
-        },
-        resolution,
-      ),
-    );
+    const query = {
+      ...range,
+      model: text(options.model),
+      stage: text(options.stage),
+      version: text(options.modelVersion),
+      region: text(options.region),
+      requestType: text(options.requestType),
+      coldStart: options.cold === true ? 'true' : options.warm === true ? 'false' : '',
+    } as const;
+    const { rows, states } = await withClickHouse(config, 'read tails', async (client) => ({
+      rows: await readTails(client, query, resolution),
+      states: await readWindowStates(client, config, { ...range, resolution }),
+    }));
     if (options.json === true) {
       const from = new Date(range.fromMs).toISOString();
       const to = new Date(range.toMs).toISOString();
-      io.out(`${JSON.stringify({ from, to, resolution, tails: rows })}\n`);
+      io.out(`${JSON.stringify({ from, to, resolution, tails: rows, windows: states ?? null })}\n`);
     } else if (rows.length === 0) {
       io.err(
         'No requests in this range. Widen --since, or see `tailmark verify` for what is stored.\n',
       );
     } else {
       io.out(tailsTable(rows, io.color));
+      if (states !== undefined) io.out(colorsOf(io).dim(statesLine(states, resolution)));
     }
     return exitCodes.ok;
   },
 };
+
+/** How far the windows behind a table of tails can be relied on. */
+export function statesLine(states: WindowStates, resolution: Resolution): string {
+  const { open, provisional, final, late_merged } = states;
+  const late = late_merged === 0 ? '' : `; ${late_merged.toLocaleString('en-US')} events came late`;
+  return `windows of ${resolution}: ${final} final, ${provisional} provisional, ${open} open${late}\n`;
+}
 
 /** Tails as a table, a block a model. */
 export function tailsTable(rows: readonly StageTails[], color: boolean): string {

@@ -1,8 +1,7 @@
-import type { ClickHouseClient } from '@clickhouse/client';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
-import { errorCodeOf } from '../sink/clickhouse.ts';
+import { type ClickHouseClient, errorCodeOf } from '../sink/clickhouse.ts';
 import type { LedgerProblemKind } from '../sink/ledger-problem.ts';
 import { type FoundProblems, readProblems } from '../sink/read-problems.ts';
 

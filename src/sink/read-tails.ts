@@ -42,7 +42,8 @@ export function resolutionOf(rangeMs: number): Resolution {
   return '1d';
 }
 
-const windowSeconds: Readonly<Record<Resolution, number>> = {
+/** Length of a window. */
+export const windowSeconds: Readonly<Record<Resolution, number>> = {
   '10s': 10,
   '1m': 60,
   '1h': 3_600,

@@ -6,9 +6,9 @@ import type { SeriesWindow } from '../baseline/series-window.ts';
 import type { Config } from '../config/schema.ts';
 import type { AnomalyEvent } from '../detect/anomaly-event.ts';
 import { Detector } from '../detect/detector.ts';
-import { readQuery } from '../sink/read-query.ts';
+import { readProgress } from '../sink/read-progress.ts';
+import { completeUntil, idleAfterMs } from '../sink/window-progress.ts';
 import { AnomalyStore } from './anomaly-store.ts';
-import { completeUntil, type PartitionProgress } from './progress.ts';
 import { readWindows } from './window-reader.ts';
 
 export interface WatcherOptions {
@@ -154,21 +154,8 @@ export class Watcher {
 
   async #completeUntilMs(): Promise<number> {
     const { client, config, groupId, nowMs } = this.#options;
-    const result = await client.query({
-      query: readQuery('progress'),
-      query_params: { groupId },
-      format: 'JSONEachRow',
-    });
-    const rows =
-      await result.json<Record<'topic' | 'partition' | 'watermark_ms' | 'flushed_ms', string>>();
-    const partitions: PartitionProgress[] = rows.map((row) => ({
-      topic: row.topic,
-      partition: Number(row.partition),
-      watermarkMs: Number(row.watermark_ms),
-      flushedMs: Number(row.flushed_ms),
-    }));
-    const idleMs = config.windows.idle_partition + config.ingest.flush_interval;
-    return completeUntil(partitions, nowMs(), idleMs);
+    const partitions = await readProgress(client, groupId);
+    return completeUntil(partitions, nowMs(), idleAfterMs(config));
   }
 
   /** Start of the earliest stored window, where a first detector begins. */

@@ -110,6 +110,9 @@ describe('queries', () => {
         landedSinceMs: 0,
         ledgerSinceMs: 0,
         firstsToo: true,
+        graceMs: 2_000,
+        allowedLatenessMs: 86_400_000,
+        idleMs: 35_000,
         fromSeconds: Math.floor(Date.now() / 1000) - 3_600,
         toSeconds: Math.ceil(Date.now() / 1000) + 1,
       };

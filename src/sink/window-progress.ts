@@ -1,3 +1,5 @@
+import type { Config } from '../config/schema.ts';
+
 /** How far a partition has come, from the ledger. */
 export interface PartitionProgress {
   readonly topic: string;
@@ -12,6 +14,7 @@ export interface PartitionProgress {
  * Event time up to which windows are complete: the least watermark of the partitions that are not
  * idle. An idle partition holds nothing back, nor does one without a single good event: a producer
  * of garbage must not blind the detector. When all are idle, what is there is all there is.
+ * sql/queries/window_states.sql says the same to users; a test holds them together.
  *
  * @param nowMs of the clock that stamped `flushedMs`.
  * @returns -Infinity when nothing was ever stored.
@@ -25,4 +28,9 @@ export function completeUntil(
   const active = begun.filter((partition) => nowMs - partition.flushedMs < idleMs);
   if (active.length > 0) return Math.min(...active.map((partition) => partition.watermarkMs));
   return Math.max(Number.NEGATIVE_INFINITY, ...begun.map(({ watermarkMs }) => watermarkMs));
+}
+
+/** A partition that has stored nothing for so long is idle: what it last had took a while to store. */
+export function idleAfterMs({ windows, ingest }: Pick<Config, 'windows' | 'ingest'>): number {
+  return windows.idle_partition + ingest.flush_interval;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { completeUntil, type PartitionProgress } from '../../src/watch/progress.ts';
+import { completeUntil, type PartitionProgress } from '../../src/sink/window-progress.ts';
 
 const nowMs = 1_790_000_000_000;
 const idleMs = 30_000;
