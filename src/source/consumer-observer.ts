@@ -110,8 +110,7 @@ export class ConsumerObserver {
       const found = this.partitions.get(`${payload.topic}/${payload.partition}`);
       if (found === undefined) return;
       found.isInWork = true;
-      const first = payload.batchSize > 0 ? Number(payload.firstOffset) : -1;
-      found.handedOffset = Math.max(found.handedOffset, first);
+      if (payload.batchSize > 0) found.handedOffset = Number(payload.firstOffset);
     });
     consumer.on(events.END_BATCH_PROCESS, ({ payload }) => {
       const found = this.partitions.get(`${payload.topic}/${payload.partition}`);
