@@ -26,6 +26,9 @@ export class ChaosServers {
   readonly #ports: Ports;
   #kafka: KafkaBroker | undefined;
   #clickhouse: ClickHouseServer | undefined;
+  #clickhouseDeaths = 0;
+  #reviving: Promise<void> = Promise.resolve();
+  #isStopping = false;
 
   private constructor(dir: string, ports: Ports) {
     this.#dir = dir;
@@ -67,9 +70,16 @@ export class ChaosServers {
     return again('Kafka starts again', () => this.#runKafka());
   }
 
+  /** How often ClickHouse has died by itself; it was started again each time. */
+  get clickhouseDeaths(): number {
+    return this.#clickhouseDeaths;
+  }
+
   async killClickHouse(): Promise<void> {
-    await kill(this.#clickhouse);
+    await this.#reviving;
+    const server = this.#clickhouse;
     this.#clickhouse = undefined;
+    await kill(server);
   }
 
   startClickHouse(): Promise<void> {
@@ -77,6 +87,8 @@ export class ChaosServers {
   }
 
   async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#reviving;
     await Promise.all([this.#kafka?.stop(), this.#clickhouse?.stop()]);
   }
 
@@ -90,11 +102,19 @@ export class ChaosServers {
   }
 
   async #runClickHouse(): Promise<void> {
-    this.#clickhouse = await startClickHouse({
+    const server = await startClickHouse({
       dataDir: join(this.#dir, 'clickhouse'),
       httpPort: this.#ports.clickhouse,
       database: 'tailmark',
       onProgress,
+    });
+    this.#clickhouse = server;
+    // 26.7 ends with "terminate called" when a connection breaks while it answers.
+    void server.exited.then(() => {
+      if (this.#isStopping || this.#clickhouse !== server) return;
+      this.#clickhouse = undefined;
+      this.#clickhouseDeaths++;
+      this.#reviving = this.startClickHouse().catch(() => undefined);
     });
   }
 }

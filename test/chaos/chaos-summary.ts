@@ -27,5 +27,7 @@ export interface ChaosSummary {
   readonly requestsHit: number;
   /** Processes that ended by themselves, and were started anew. */
   readonly selfExits: readonly SelfExit[];
+  /** How often the server died by itself, and was started anew. */
+  readonly clickhouseDeaths: number;
   readonly elapsedMs: number;
 }

@@ -33,6 +33,7 @@ const summary: ChaosSummary = {
   zombiesResumed: 1,
   requestsHit: 27,
   selfExits: [],
+  clickhouseDeaths: 1,
   elapsedMs: 103_200,
 };
 const lines = (changes: Partial<ChaosSummary> = {}) =>
@@ -64,6 +65,7 @@ describe('renderSummary', () => {
       'zombies resumed         1',
       'requests harmed         27',
       'ended by themselves     0',
+      'ClickHouse crashed      1',
       'took                    103.2 s',
       'exactly once: it holds',
       '',

@@ -32,6 +32,7 @@ export function renderSummary(summary: ChaosSummary): string {
     ['zombies resumed', String(summary.zombiesResumed)],
     ['requests harmed', String(summary.requestsHit)],
     ['ended by themselves', String(selfExits.length)],
+    ['ClickHouse crashed', String(summary.clickhouseDeaths)],
     ['took', seconds(summary.elapsedMs)],
   ];
   return renderTable(rows, summary);

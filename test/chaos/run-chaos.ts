@@ -186,6 +186,7 @@ class ChaosRun {
       zombiesResumed: this.#found.zombiesResumed,
       requestsHit: this.#found.requestsHit,
       selfExits: fleet.selfExits,
+      clickhouseDeaths: this.#world.servers.clickhouseDeaths,
       elapsedMs,
     };
     const isExact = summary.differences.length === 0 && summary.verify.ok;
