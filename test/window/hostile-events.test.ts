@@ -57,7 +57,10 @@ describe('one hostile producer', () => {
     ['in the year 2100 and later', () => event({ model: 'evil', ts: Date.UTC(2100, 5) })],
     ['of another key each time', (n) => event({ model: `evil-${n}`, host: `h-${n}` })],
     ['of another stage each time', (n) => event({ model: 'evil', stages_ms: { [`s${n}`]: 1 } })],
-    ['of another window each time', (n) => event({ model: 'evil', ts: nowMs - dayMs / 2 + n * 10_000 })],
+    [
+      'of another window each time',
+      (n) => event({ model: 'evil', ts: nowMs - dayMs / 2 + n * 10_000 }),
+    ],
     ['of garbage', (n) => (n % 2 === 0 ? '{"ts":' : '\u0000'.repeat(n % 50))],
   ];
 
