@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
+import type { Config } from '../../src/config/schema.ts';
 import { type KafkaBroker, startKafka } from '../../src/local/kafka-broker.ts';
 import type { Chunk } from '../../src/sink/chunk.ts';
 import type { ChunkStore } from '../../src/sink/chunk-store.ts';
@@ -15,6 +16,7 @@ import { useStack } from '../containers/stack.ts';
 import { benchMessages } from './kit/bench-messages.ts';
 import { type AnswerFate, KafkaProxy, kafkaApis } from './kit/kafka-proxy.ts';
 import { poll } from './kit/poll.ts';
+import type { Rig } from './kit/rig.ts';
 import { startIngester } from './kit/start-ingester.ts';
 import { withRig } from './kit/with-rig.ts';
 
@@ -29,6 +31,24 @@ async function withProxy(use: (proxy: KafkaProxy) => Promise<void>): Promise<voi
   } finally {
     await proxy.close();
   }
+}
+
+/** The ingest role with a watchdog that waits only so long, and twice that. */
+async function startWatched(rig: Rig, config: Config, unreadyMs: number) {
+  const watched = new WatchedSource(
+    {
+      config,
+      kafka: createKafkaClient(config.kafka),
+      probeKafka: createKafkaClient(config.kafka, soon),
+      clock: systemClock,
+      storeWaitMs: () => 0,
+      log: rig.log,
+      limits: { unreadyMs, stalledMs: 2 * unreadyMs },
+    },
+    (kafka) => new KafkaSource(config.kafka, { kafka, log: rig.log }),
+  );
+  const ingester = await startIngester(rig, { config, wrapSource: () => watched });
+  return { watched, ingester };
 }
 
 describe('an answer that kafkajs does not know', () => {
@@ -66,37 +86,22 @@ describe('answers that stop to come, while others get theirs', () => {
           ...rig.config,
           kafka: { ...rig.config.kafka, brokers: [proxy.address] },
         };
-        let watched: WatchedSource | undefined;
-        const wrapSource = () => {
-          watched = new WatchedSource(
-            {
-              config,
-              kafka: createKafkaClient(config.kafka),
-              probeKafka: createKafkaClient(config.kafka, soon),
-              clock: systemClock,
-              storeWaitMs: () => 0,
-              log: rig.log,
-              limits: { unreadyMs: 4_000, stalledMs: 8_000 },
-            },
-            (kafka) => new KafkaSource(config.kafka, { kafka, log: rig.log }),
-          );
-          return watched;
-        };
-        const ingester = await startIngester(rig, { config, wrapSource });
+        const { watched, ingester } = await startWatched(rig, config, 4_000);
         const { messages, events } = benchMessages('no answers', 1_000, 10);
         await rig.publish(messages.map((value) => ({ value })));
         await rig.untilConsumed(events);
-        expect(watched?.problems()).toEqual([]);
+        expect(watched.problems()).toEqual([]);
         proxy.fate = (apiKey): AnswerFate => (apiKey === lost ? 'swallow' : 'pass');
         await rig.publish(messages.map((value) => ({ value })));
-        const problem = await poll('it is told', () => watched?.problems()[0]);
-        expect(problem).toMatch(why);
-        await expect(watched?.done).rejects.toMatchObject({
+        const problem = await poll('it is told', () => watched.problems()[0]);
+        expect(problem).toMatch(/^kafka: .*(stands at offset 100|has been committed) for \d+ s/);
+        await expect(watched.done).rejects.toMatchObject({
           code: 'TAILMARK_STALLED',
           exitCode: 69,
           message: expect.stringMatching(why),
         });
         proxy.fate = () => 'pass';
+        proxy.cut();
         await ingester.abandon();
         // Whoever comes next finishes it.
         await rig.start();
@@ -104,6 +109,35 @@ describe('answers that stop to come, while others get theirs', () => {
       }),
     ),
   );
+});
+
+describe('records that are there and not to be read', () => {
+  it('are no lag: those of a transaction that is open, or was aborted', () =>
+    withRig({ stack, name: 'transactions' }, async (rig) => {
+      const { messages, events, truth } = benchMessages('transactions', 1_000, 10);
+      const { watched, ingester } = await startWatched(rig, rig.config, 10_000);
+      await rig.publish(messages.map((value) => ({ value })));
+      await rig.untilConsumed(events);
+      const producer = createKafkaClient(rig.config.kafka).producer({
+        transactionalId: rig.topic,
+        idempotent: true,
+        maxInFlightRequests: 1,
+      });
+      await producer.connect();
+      rig.atEnd(() => producer.disconnect());
+      const transaction = await producer.transaction();
+      await transaction.send({ topic: rig.topic, messages: messages.map((value) => ({ value })) });
+      // Longer than the watchdog waits for anything; what it says of it is gathered all along.
+      const problems: string[] = [];
+      const watch = setInterval(() => problems.push(...watched.problems()), 250);
+      await pause(13_000);
+      await transaction.abort();
+      await pause(13_000);
+      clearInterval(watch);
+      expect(problems).toEqual([]);
+      await ingester.drain();
+      await rig.expectStages(truth);
+    }));
 });
 
 describe('a broker that takes connections and never answers', () => {

@@ -37,8 +37,13 @@ export class KafkaProxy {
     return `127.0.0.1:${this.#port}`;
   }
 
-  async close(): Promise<void> {
+  /** Ends every connection; new ones are taken. */
+  cut(): void {
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async close(): Promise<void> {
+    this.cut();
     this.#server.close();
     await once(this.#server, 'close');
   }
