@@ -23,6 +23,8 @@ export interface PartitionContext extends ChunkContext, FlushContext {
 const RECORDS_AT_ONCE = 1_000;
 const BYTES_AT_ONCE = 128 * 1024;
 const KEEP_ALIVE_MS = 500;
+/** The first chunk of a claim is due sooner: others have been waiting for the partition. */
+const FIRST_CHUNK_MS = 1_000;
 
 /**
  * One claimed partition: fills a chunk while the one before it is being stored, never more than
@@ -39,6 +41,7 @@ export class PartitionIngest {
   #inherited: Intent | undefined;
   #watermarkBeforeMs = Number.NEGATIVE_INFINITY;
   #openedMs = 0;
+  #hasSealed = false;
   #draining = false;
   #flushing: Promise<void> | undefined;
   #flushingSinceMs = 0;
@@ -96,7 +99,8 @@ export class PartitionIngest {
   /** Seals the open chunk if it is due and the one before it is stored. */
   sealIfDue(intervalMs: number): void {
     if (this.#inherited !== undefined || this.#flushing !== undefined) return;
-    if (this.#context.clock.elapsedMs() - this.#openedMs >= intervalMs) this.seal();
+    const dueMs = this.#hasSealed ? intervalMs : Math.min(intervalMs, FIRST_CHUNK_MS);
+    if (this.#context.clock.elapsedMs() - this.#openedMs >= dueMs) this.seal();
   }
 
   /** Seals what is open and begins to store it. The chunk before it must be stored. */
@@ -107,6 +111,7 @@ export class PartitionIngest {
       this.#openedMs = this.#context.clock.elapsedMs();
       return;
     }
+    this.#hasSealed = true;
     invariant(this.#flushing === undefined, 'a chunk is sealed while another is being stored');
     const { clock } = this.#context;
     const { chunk: sealed, letters } = this.#open.seal(clock.nowMs());

@@ -322,19 +322,29 @@ describe('drain', () => {
 });
 
 describe('sealIfDue', () => {
-  it('seals after the interval, not before', async () => {
-    const bench = new FakeBench(logOf(3));
-    void bench.batch(0);
+  it('seals after the interval, not before; the first chunk after a second', async () => {
+    const bench = new FakeBench(logOf(6));
+    const sealsAt = async (nowMs: number) => {
+      bench.world.nowMs = nowMs;
+      const before = bench.ranges.length;
+      bench.ingest.sealIfDue(5_000);
+      await bench.goOn();
+      return bench.ranges.length > before;
+    };
+    const batch = bench.broker.batch(0, 3);
+    if (batch === undefined) throw new Error('no batch');
+    void bench.ingest.onBatch(batch, bench.claim.keepAlive);
     await bench.goOn();
-    const openedMs = logNowMs;
-    bench.world.nowMs = openedMs + 4_999;
-    bench.ingest.sealIfDue(5_000);
+    expect(await sealsAt(logNowMs + 999)).toBe(false);
+    expect(await sealsAt(logNowMs + 1_000)).toBe(true);
+    void bench.batch(3);
     await bench.goOn();
-    expect(bench.ranges).toEqual([]);
-    bench.world.nowMs = openedMs + 5_000;
-    bench.ingest.sealIfDue(5_000);
-    await bench.goOn();
-    expect(bench.ranges).toEqual([[0, 3]]);
+    expect(await sealsAt(logNowMs + 5_999)).toBe(false);
+    expect(await sealsAt(logNowMs + 6_000)).toBe(true);
+    expect(bench.ranges).toEqual([
+      [0, 3],
+      [3, 6],
+    ]);
   });
 
   it('does not seal what is empty, nor while a chunk is being stored', async () => {
