@@ -79,15 +79,16 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
 
     let ingester: Ingester | undefined;
     if (has('ingest')) {
-      ingester = new Ingester({ config, source, store, publisher, log, metrics });
-      await ingester.start();
-      undo.push(ingester.drain.bind(ingester));
       const intervalMs = config.ingest.verify_interval;
       const { groupId } = source;
       const clock = systemClock;
       const ledger = new LedgerWatch({ client, groupId, intervalMs, clock, log, metrics });
       ledger.start();
+      // Before the ingester, so that it ends after it: a slow look is not to hold up the drain.
       undo.push(ledger.stop.bind(ledger));
+      ingester = new Ingester({ config, source, store, publisher, log, metrics });
+      await ingester.start();
+      undo.push(ingester.drain.bind(ingester));
     }
 
     let url: string | undefined;
