@@ -170,10 +170,12 @@ function serverFaults(world: SimWorld, setting: AdversitySetting): OfServer[] {
         for (const log of old) truth.remove(log, () => true, 'topic_recreated');
         kafka.deleteTopic(topic);
         trace?.('kafka', `${topic} is deleted`);
+        world.pending += old.length;
         scheduler.at(random.unit() * 3_000, undefined, () => {
           trace?.('kafka', `${topic} is made anew`);
           for (const log of kafka.createTopic(topic, old.length)) {
             scheduler.at(random.unit() * 10_000, undefined, () => {
+              world.pending--;
               workload.write(log, random.between(1, 40), scheduler.nowMs);
               kafka.wake();
             });

@@ -1,4 +1,4 @@
-import type { Kafka } from 'kafkajs';
+import type { Consumer, Kafka } from 'kafkajs';
 import kafkajs from 'kafkajs';
 import { loadKafkajs } from './kafkajs-sandbox.ts';
 import type { Owner } from './scheduler.ts';
@@ -43,6 +43,17 @@ const sandbox = loadKafkajs(
   simBrokerClass(() => ({ kafka: current().kafka, sandbox })),
 );
 
+/** More than a member has partitions: as good as any number, and each fetch wakes all of them. */
+const WORKERS = 8;
+
+function withFewWorkers(consumer: Consumer): Consumer {
+  const { run } = consumer;
+  return {
+    ...consumer,
+    run: (config) => run({ ...config, partitionsConsumedConcurrently: WORKERS }),
+  };
+}
+
 /** kafkajs in the simulation: loaded once, it serves one run after another. */
 export const KafkaHost = {
   enter(next: Run): void {
@@ -52,7 +63,7 @@ export const KafkaHost = {
   /** A client as src/source/kafka-client.ts configures it. */
   client(clientId: string): Kafka {
     const { kafka } = current();
-    return new sandbox.Kafka({
+    const client = new sandbox.Kafka({
       clientId,
       brokers: kafka.nodes.map(({ host, port }) => `${host}:${port}`),
       connectionTimeout: 3_000,
@@ -61,5 +72,8 @@ export const KafkaHost = {
       logLevel: kafkajs.logLevel.NOTHING,
       logCreator: () => () => undefined,
     });
+    const consumer = client.consumer.bind(client);
+    client.consumer = (config) => withFewWorkers(consumer(config));
+    return client;
   },
 };

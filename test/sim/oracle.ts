@@ -163,9 +163,12 @@ function lettersOf(records: readonly TruthRecord[]): Set<string> {
 }
 
 /** At the end the group stands where its ledger ends, with nothing pending. */
-function commitProblems({ group, database }: FleetGroup, { kafka }: OracleInput): string[] {
+function commitProblems({ group, database }: FleetGroup, { kafka, truth }: OracleInput): string[] {
   const problems: string[] = [];
-  for (const { topic, partition, high } of kafka.logs) {
+  for (const log of kafka.logs) {
+    const { topic, partition, high } = log;
+    // Rows of a log that was here before are of older records.
+    const firstMs = truth.of(log)[0]?.timestampMs ?? 0;
     const commit = group.commits.get(`${topic}/${partition}`);
     if (commit === undefined) continue;
     const offset = Number(commit.offset);
@@ -176,14 +179,9 @@ function commitProblems({ group, database }: FleetGroup, { kafka }: OracleInput)
     }
     if (offset > high)
       problems.push(`${topic}/${partition}: ${offset} is committed, the log ends at ${high}`);
-    const rows = database.ledger.filter(
-      (row) => row.group_id === group.groupId && row.topic === topic && row.partition === partition,
-    );
-    const last = rows.at(-1);
-    if (last !== undefined && last.end_offset !== offset) {
-      problems.push(
-        `${topic}/${partition}: ${offset} is committed, the ledger ends at ${last.end_offset}`,
-      );
+    const end = database.ledgerEndOf(group.groupId, topic, partition, firstMs);
+    if (end !== undefined && end !== offset) {
+      problems.push(`${topic}/${partition}: ${offset} is committed, the ledger ends at ${end}`);
     }
   }
   return problems;

@@ -12,6 +12,8 @@ export interface ScheduledEvent {
   isCancelled: boolean;
 }
 
+const MOST_EVENTS = 200_000;
+
 /** A real turn of the event loop: after it, no microtask and no tick of this thread is left. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -64,9 +66,14 @@ export class Scheduler {
     }
   }
 
+  /** Whether more has happened than in any run that makes headway. */
+  get isExhausted(): boolean {
+    return this.eventCount >= MOST_EVENTS;
+  }
+
   /** Runs what is due until the time, or until `isDone` at a whole step. */
   async runTo(untilMs: number, isDone: () => boolean = () => false): Promise<void> {
-    while (this.#heap.length > 0 && !isDone()) {
+    while (this.#heap.length > 0 && !this.isExhausted && !isDone()) {
       const next = this.#heap[0] as ScheduledEvent;
       if (next.atMs > untilMs) break;
       this.#pop();

@@ -77,8 +77,7 @@ export function simBrokerClass(host: () => BrokerHost) {
     }
 
     async disconnect(): Promise<void> {
-      this.#epoch = -1;
-      this.endpoint.connections.delete(this);
+      this.fail();
     }
 
     heal(): void {

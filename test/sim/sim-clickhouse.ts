@@ -123,6 +123,25 @@ export class SimDatabase {
     return end;
   }
 
+  /** The highest offset that the ledger reaches in a log whose records are not older than a time. */
+  ledgerEndOf(
+    groupId: string,
+    topic: string,
+    partition: number,
+    firstMs: number,
+  ): number | undefined {
+    const ends = this.ledger
+      .filter(
+        (row) =>
+          row.group_id === groupId &&
+          row.topic === topic &&
+          row.partition === partition &&
+          row.first_ms >= firstMs,
+      )
+      .map(({ end_offset }) => end_offset);
+    return ends.length === 0 ? undefined : Math.max(...ends);
+  }
+
   isMissed(table: string, token: string): boolean {
     return this.#missed.has(`${table} ${token}`);
   }

@@ -51,11 +51,14 @@ export class SimFleet {
   readonly #setting: FleetSetting;
   readonly #slots: Slot[] = [];
   readonly groups: FleetGroup[] = [];
+  readonly #isWatched: boolean;
   #isHealed = false;
 
   constructor(setting: FleetSetting) {
     this.#setting = setting;
     const { world, kafka, clickhouse } = setting;
+    // kafkajs sends no heartbeat while a clock is behind: only the watchdog ends that.
+    this.#isWatched = world.faults.has('clock_back') || world.random.chance(0.2);
     const groupIds = world.faults.has('two_groups') ? ['g1', 'g2'] : ['g1'];
     if (groupIds.length > 1) world.faults.note('two_groups');
     if (world.faults.has('start_from_latest')) world.faults.note('start_from_latest');
@@ -93,7 +96,9 @@ export class SimFleet {
       slot.isWanted = false;
       slot.process?.die('its group is to expire');
     }
+    this.#setting.world.pending++;
     scheduler.at(AWAY_MS, undefined, () => {
+      this.#setting.world.pending--;
       for (const memberId of group.memberIds) group.remove(memberId);
       for (const log of this.#setting.kafka.logs) {
         const commit = group.commits.get(`${log.topic}/${log.partition}`);
@@ -219,6 +224,7 @@ export class SimFleet {
       config: slot.config,
       log,
       metrics,
+      isWatched: this.#isWatched,
       client: (clientId) => KafkaHost.client(clientId),
       onGone: () => this.#restart(slot),
     });

@@ -218,6 +218,16 @@ export class SimGroup {
       this.groupId,
       `generation ${this.generation}: ${this.memberIds.join(', ')}`,
     );
+    const { generation } = this;
+    const most = Math.max(
+      ...[...this.#members.values()].map((each) => each.request.rebalanceTimeoutMs),
+    );
+    this.#world.scheduler.at(most, undefined, () => {
+      if (this.state !== 'syncing' || this.generation !== generation) return;
+      for (const member of [...this.#members.values()]) {
+        if (member.sync === undefined) this.remove(member.id);
+      }
+    });
     for (const member of this.#members.values()) this.#answerJoin(member);
   }
 

@@ -5,7 +5,9 @@ import type { Metrics } from '../../src/base/metrics.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { Ingester } from '../../src/ingest/ingester.ts';
 import { ClickHouseChunkStore } from '../../src/sink/chunk-store.ts';
+import { ObservedStore } from '../../src/sink/observed-store.ts';
 import { KafkaSource } from '../../src/source/kafka-source.ts';
+import { WatchedSource } from '../../src/source/watched-source.ts';
 import { simClickHouseClient } from './clickhouse-client.ts';
 import { Endpoint } from './endpoint.ts';
 import type { Owner } from './scheduler.ts';
@@ -23,12 +25,16 @@ export interface ProcessSetting {
   readonly config: Config;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Whether it has the watchdog of docs/liveness.md; without it, it must do as well. */
+  readonly isWatched: boolean;
   /** A kafkajs client that goes by this name. */
   readonly client: (clientId: string) => Kafka;
   /** It is gone, and why. */
   readonly onGone: (process: SimProcess, why: string) => void;
 }
 
+/** As src/pipeline.ts has it: the request timeout and a grace. */
+const LONGEST_CALL_MS = 65_000;
 /** A process that is told to end has so long, then it is killed. */
 const STOP_MS = 10_000;
 
@@ -67,11 +73,27 @@ export class SimProcess implements Owner {
   start(): void {
     const { config, log, metrics, clickhouse, letters, database, client } = this.setting;
     const clock = this.#clock();
-    const source = new KafkaSource(config.kafka, { log, kafka: client(this.name), clock });
-    const store = new ClickHouseChunkStore(
-      simClickHouseClient(this.endpoint, clickhouse, database),
-      this.name,
+    const clickhouseClient = simClickHouseClient(this.endpoint, clickhouse, database);
+    const store = new ObservedStore(
+      new ClickHouseChunkStore(clickhouseClient, this.name),
+      clock,
+      LONGEST_CALL_MS,
     );
+    const kafka = client(this.name);
+    const source = this.setting.isWatched
+      ? new WatchedSource(
+          {
+            config,
+            kafka,
+            probeKafka: client(this.name),
+            clock,
+            storeWaitMs: store.waitMs.bind(store),
+            log,
+            metrics,
+          },
+          (observed) => new KafkaSource(config.kafka, { log, kafka: observed, clock }),
+        )
+      : new KafkaSource(config.kafka, { log, kafka, clock });
     const publisher = letters.publisherOf(this.endpoint);
     const ingester = new Ingester({ config, source, store, publisher, log, metrics, clock });
     this.#ingester = ingester;

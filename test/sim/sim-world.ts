@@ -10,6 +10,8 @@ export interface SimWorld {
   readonly random: SeededRandom;
   /** The wall clock at the beginning of the run, epoch milliseconds. */
   readonly epochMs: number;
+  /** Things begun that end by themselves: until they have, a run is not over. */
+  pending: number;
   /** A line of the verbose trace; undefined where nobody reads it. */
   readonly trace: ((who: string, what: string) => void) | undefined;
 }

@@ -54,13 +54,14 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
     faults,
     random,
     epochMs: EPOCH_MS,
+    pending: 0,
     trace:
       line === undefined
         ? undefined
         : (who, what) => line(`${(scheduler.nowMs / 1000).toFixed(3).padStart(8)} ${who} ${what}`),
   };
   world.trace?.('seed', `${seed}: ${faults.enabled.join(' ')}`);
-  const kafka = new SimKafka(world, random.between(1, 2), random.pick([500, 1_000, 1_500]));
+  const kafka = new SimKafka(world, random.between(1, 2), random.pick([700, 1_200, 2_000]));
   const tokensKept = faults.has('tokens_off')
     ? 0
     : faults.has('tokens_evicted')
@@ -78,14 +79,15 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
   KafkaHost.enter({ kafka, world });
   const log = logOf(silent, world);
   const fleet = new SimFleet({ world, kafka, clickhouse, topics, log, metrics });
-  const activeMs = random.between(15_000, 90_000);
+  const activeMs = random.between(12_000, 70_000);
 
-  const recordCount = random.between(20, 180);
+  const recordCount = random.between(20, 160);
   planWrites(world, kafka, workload, activeMs, recordCount);
   adversity(world, { kafka, clickhouse, fleet, truth, workload, topics, activeMs });
   await fleet.begin();
   await scheduler.runTo(activeMs + 500);
   faults.isActive = false;
+  while (world.pending > 0) await scheduler.runTo(scheduler.nowMs + LOOK_MS);
   clickhouse.slowUntilMs = 0;
   fleet.heal();
   if (faults.has('start_from_latest')) {
@@ -100,7 +102,7 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
   const problems: string[] = [];
   const healedMs = scheduler.nowMs;
   while (!fleet.isSettled(truth)) {
-    if (scheduler.nowMs > healedMs + SETTLE_MS) {
+    if (scheduler.isExhausted || scheduler.nowMs > healedMs + SETTLE_MS) {
       problems.push(
         `not stored ${SETTLE_MS / 1000} s after the last fault: ${fleet.unsettled(truth)}`,
       );
@@ -108,6 +110,7 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
     }
     await scheduler.runTo(scheduler.nowMs + LOOK_MS);
   }
+  if (scheduler.isExhausted) problems.push('the run makes no headway: events without end');
   problems.push(...(await fleet.end()));
   problems.push(...findProblems({ kafka, clickhouse, fleet, truth, faults }));
   return {
