@@ -1,7 +1,7 @@
 /**
  * Reads ClickHouse's RowBinary format. O(1) a value.
  *
- * @throws RangeError when the bytes end before the value does.
+ * @throws RangeError when the bytes end before the value does, or hold a number that is too large.
  */
 export class RowBinaryReader {
   readonly bytes: Buffer;
@@ -46,13 +46,15 @@ export class RowBinaryReader {
     return value;
   }
 
+  /** A VarUInt, at most 2^53 - 1. */
   varUint(): number {
     let value = 0;
-    for (let factor = 1; ; factor *= 0x80) {
+    for (let factor = 1; value <= Number.MAX_SAFE_INTEGER && factor < 2 ** 56; factor *= 0x80) {
       const byte = this.uint8();
       value += (byte & 0x7f) * factor;
-      if (byte < 0x80) return value;
+      if (byte < 0x80 && value <= Number.MAX_SAFE_INTEGER) return value;
     }
+    throw new RangeError('a VarUInt beyond 2^53');
   }
 
   string(): string {

@@ -91,4 +91,17 @@ describe('RowBinary', () => {
     expect(() => new RowBinaryReader(Buffer.from([0x80])).varUint()).toThrow(RangeError);
     expect(() => new RowBinaryReader(Buffer.from([3, 97, 98])).string()).toThrow(RangeError);
   });
+
+  it.each([
+    ['that never ends', Buffer.alloc(200, 0x80)],
+    ['of nine bytes', Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01])],
+    ['of 2^53', Buffer.from([0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x10])],
+  ])('refuses a VarUInt %s', (_, bytes) => {
+    expect(() => new RowBinaryReader(bytes).varUint()).toThrow(RangeError);
+  });
+
+  it('reads the largest safe VarUInt', () => {
+    const bytes = Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f]);
+    expect(new RowBinaryReader(bytes).varUint()).toBe(Number.MAX_SAFE_INTEGER);
+  });
 });
