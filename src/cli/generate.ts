@@ -1,5 +1,5 @@
 import type { Command as Commander } from 'commander';
-import { type WallClock, systemClock } from '../base/clock.ts';
+import { systemClock, type WallClock } from '../base/clock.ts';
 import { type ExitCode, exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { sleep } from '../base/sleep.ts';

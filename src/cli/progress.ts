@@ -1,4 +1,4 @@
-import { type WallClock, systemClock } from '../base/clock.ts';
+import { systemClock, type WallClock } from '../base/clock.ts';
 import { colorsOf } from './colors.ts';
 import type { Io } from './io.ts';
 

@@ -2,7 +2,7 @@ import { createReadStream, type ReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
 import type { Command as Commander } from 'commander';
-import { type WallClock, systemClock } from '../base/clock.ts';
+import { systemClock, type WallClock } from '../base/clock.ts';
 import { type ExitCode, exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { sleep } from '../base/sleep.ts';

@@ -6,7 +6,7 @@ import { EventScanner } from './event-scanner.ts';
 import type { Interner } from './interner.ts';
 import type { RejectReason } from './reject-reasons.ts';
 import { spanEnd } from './span-end.ts';
-import { timingEvent } from './timing-event.ts';
+import { type TimingEventLimits, timingEvent } from './timing-event.ts';
 import { Vocabulary } from './vocabulary.ts';
 
 const NEWLINE = 0x0a;
@@ -17,6 +17,21 @@ const COMMA = 0x2c;
 /** How many times over a message is searched for the ends of broken events, and some bytes. */
 const PATIENCE = 4;
 const PATIENCE_BYTES = 64 * 1024;
+
+/** Contracts by their limits: making one takes about a millisecond, and a partition has its own decoder. */
+const contracts = new Map<string, ReturnType<typeof timingEvent>>();
+const MAX_CONTRACTS = 16;
+
+function contractOf({ maxDurationMs, maxDimensionBytes }: TimingEventLimits) {
+  const key = `${maxDurationMs} ${maxDimensionBytes}`;
+  let contract = contracts.get(key);
+  if (contract === undefined) {
+    if (contracts.size >= MAX_CONTRACTS) contracts.clear();
+    contract = timingEvent({ maxDurationMs, maxDimensionBytes });
+    contracts.set(key, contract);
+  }
+  return contract;
+}
 
 export interface DecodeSink {
   /**
@@ -66,7 +81,7 @@ export class MessageDecoder {
   constructor(options: MessageDecoderOptions) {
     this.#maxMessageBytes = options.maxMessageBytes;
     this.#context = {
-      contract: timingEvent(options),
+      contract: contractOf(options),
       stages: new Vocabulary(options.stages),
       values: new Vocabulary(options.values),
     };

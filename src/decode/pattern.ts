@@ -1,5 +1,6 @@
 /** Longer than any message: a pattern of this length matches nothing. */
 const NEVER = 0x7fffffff;
+const NOTHING = new Int32Array(0);
 
 /**
  * Bytes to compare with, four at a time. It can be set anew, so that what was last seen is kept
@@ -11,7 +12,7 @@ export class Pattern {
   /** Bytes in all. */
   length = NEVER;
   /** The whole words from the first byte on, little endian. */
-  words: Int32Array;
+  words: Int32Array = NOTHING;
   wordCount = 0;
   /** The last four bytes, which overlap the last whole word; masked if there are fewer. */
   last = 0;
@@ -19,9 +20,9 @@ export class Pattern {
   lastOffset = 0;
 
   constructor(text = '') {
+    if (text === '') return;
     const bytes = Buffer.from(text);
-    this.words = new Int32Array(bytes.length >> 2);
-    if (text !== '') this.set(bytes, 0, bytes.length, -1);
+    this.set(bytes, 0, bytes.length, -1);
   }
 
   /** Takes `bytes[start, end)` and what they stand for. Allocates only to hold more than ever. */

@@ -196,7 +196,9 @@ describe('bad input', () => {
   it('is rejected with its reason into the dead-letter topic, and costs no good event', () =>
     withRig({ stack, name: 'bad' }, async (rig) => {
       // The others are in bounds.test.ts.
-      expect(new Set([...refused, 'undecodable_batch', 'too_many_windows'])).toEqual(new Set(rejectReasons));
+      expect(new Set([...refused, 'undecodable_batch', 'too_many_windows'])).toEqual(
+        new Set(rejectReasons),
+      );
       await rig.start(['ingest']);
       await rig.publish(cases.map(({ value }) => ({ value, partition: 0 })));
       await rig.untilConsumed(fates.length);

@@ -42,7 +42,7 @@ interface Slot {
 }
 
 /** A group is without members for so long before its commits expire: days, in fact. */
-const AWAY_MS = 15_000;
+const AWAY_MS = 50_000;
 /** From SIGTERM to the end of the last process, at most: the drain's own limit and some. */
 const END_MS = 12_000;
 
@@ -91,14 +91,18 @@ export class SimFleet {
   /** All processes of a group are gone, and so is its memory of where it was; then they start again. */
   expireCommits({ group, database }: FleetGroup, truth: Truth): void {
     const { scheduler, trace } = this.#setting.world;
-    const slots = this.#slots.filter(({ groupId }) => groupId === group.groupId);
-    for (const slot of slots) {
-      slot.isWanted = false;
-      slot.process?.die('its group is to expire');
-    }
+    const slotsNow = () => this.#slots.filter(({ groupId }) => groupId === group.groupId);
+    const endAll = () => {
+      for (const slot of slotsNow()) {
+        slot.isWanted = false;
+        slot.process?.die('its group is to expire');
+      }
+    };
+    endAll();
     this.#setting.world.pending++;
     scheduler.at(AWAY_MS, undefined, () => {
       this.#setting.world.pending--;
+      endAll();
       for (const memberId of group.memberIds) group.remove(memberId);
       for (const log of this.#setting.kafka.logs) {
         const commit = group.commits.get(`${log.topic}/${log.partition}`);
@@ -108,7 +112,7 @@ export class SimFleet {
       }
       group.commits.clear();
       trace?.(group.groupId, 'its commits are gone');
-      for (const slot of slots) {
+      for (const slot of slotsNow()) {
         slot.isWanted = true;
         this.#start(slot);
       }
