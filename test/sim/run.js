@@ -9,9 +9,11 @@ import { fileURLToPath } from 'node:url';
 
 const path = (relative) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
 const options = process.argv.slice(2);
-const valueOf = (name) => (options.includes(name) ? options[options.indexOf(name) + 1] : undefined);
-const seed = valueOf('--seed');
-const [from, to] = seed === undefined ? (valueOf('--seeds') ?? '1..200').split('..') : [seed, seed];
+const optionOf = (name) =>
+  options.includes(name) ? options[options.indexOf(name) + 1] : undefined;
+const seed = optionOf('--seed');
+const [from, to] =
+  seed === undefined ? (optionOf('--seeds') ?? '1..200').split('..') : [seed, seed];
 if (!/^\d+$/.test(from) || !/^\d+$/.test(to ?? '')) {
   process.stderr.write('Usage: npm run sim -- --seed N | --seeds A..B [--record]\n');
   process.exit(64);
