@@ -43,7 +43,7 @@ const sandbox = loadKafkajs(
   simBrokerClass(() => ({ kafka: current().kafka, sandbox })),
 );
 
-/** More than a member has partitions: as good as any number, and each fetch wakes all of them. */
+/** More than a member has partitions: any number would do, and each fetch wakes all of them. */
 const WORKERS = 8;
 
 function withFewWorkers(consumer: Consumer): Consumer {
