@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import kafkajs, { type KafkaConfig, type Mechanism, type SASLOptions } from 'kafkajs';
 import { type ExitCode, exitCodes } from '../base/exit-codes.ts';
 import { invariant } from '../base/invariant.ts';
@@ -8,6 +9,7 @@ import { type ErrorCode, OperatorError } from '../base/operator-error.ts';
 import { tlsFailure } from '../base/tls-failure.ts';
 import type { Config } from '../config/schema.ts';
 import { registerCompressionCodecs } from './compression.ts';
+import { endFetchLoops } from './end-fetch-loops.ts';
 import { oauthBearer } from './oauth-bearer.ts';
 
 const { Kafka, logLevel } = kafkajs;
@@ -25,6 +27,7 @@ export interface KafkaClientOptions {
 export function createKafkaClient(config: Config['kafka'], options: KafkaClientOptions = {}) {
   const { log, retries = 5, requestTimeoutMs = 30_000 } = options;
   registerCompressionCodecs();
+  endFetchLoops(createRequire(import.meta.url)('kafkajs/src/consumer/runner.js'));
   const client: KafkaConfig = {
     clientId: config.client_id,
     brokers: config.brokers,

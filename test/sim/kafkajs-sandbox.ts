@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { compileFunction } from 'node:vm';
 import type { Kafka, KafkaConfig } from 'kafkajs';
+import { endFetchLoops } from '../../src/source/end-fetch-loops.ts';
 
 /** What kafkajs asks of the machine. */
 export interface SandboxTime {
@@ -80,6 +81,7 @@ export function loadKafkajs(time: SandboxTime, brokerClass: BrokerClass): Kafkaj
   const { MemberAssignment } = load(join(root, 'consumer/assignerProtocol.js')) as {
     MemberAssignment: { decode: (bytes: Buffer) => unknown };
   };
+  endFetchLoops(load(join(root, 'consumer/runner.js')) as Parameters<typeof endFetchLoops>[0]);
   return {
     Kafka: load(join(root, 'index.js')) as KafkajsSandbox['Kafka'],
     errors: load(join(root, 'errors.js')) as KafkajsSandbox['errors'],
