@@ -20,7 +20,7 @@ export interface AdversitySetting {
 
 const SESSION_MS = 6_000;
 /** A wall clock is at most so far off: further, and docs/exactly-once.md says what happens. */
-const MOST_SKEW_MS = 400_000;
+export const MOST_SKEW_MS = 400_000;
 
 /** Lays out over a run what befalls it besides what befalls single requests. */
 export function adversity(world: SimWorld, setting: AdversitySetting): void {
