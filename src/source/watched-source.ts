@@ -29,6 +29,8 @@ export interface WatchedSourceOptions {
 
 const TICK_MS = 1_000;
 const LOOK_EVERY_MS = 5_000;
+/** While Kafka does not answer, so that its return is told soon: records may all be read by then. */
+const LOOK_AGAIN_MS = 1_000;
 const LOOK_TIMEOUT_MS = 5_000;
 const UNREADY_MS = 20_000;
 const STALLED_MS = 40_000;
@@ -123,7 +125,8 @@ export class WatchedSource implements Source {
   #tick(): void {
     if (this.#detector === undefined) return;
     const elapsedMs = this.#options.clock.elapsedMs();
-    if (!this.#isLooking && elapsedMs - this.#lookedMs >= LOOK_EVERY_MS) void this.#look();
+    const lookEveryMs = this.#outage === undefined ? LOOK_EVERY_MS : LOOK_AGAIN_MS;
+    if (!this.#isLooking && elapsedMs - this.#lookedMs >= lookEveryMs) void this.#look();
     const { isMember, joins, lastError, isFetching, partitions } = this.#observer;
     const before = this.#verdict;
     this.#verdict = this.#detector.observe({

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, it } from 'vitest';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { type ClickHouseServer, startClickHouse } from '../../src/local/clickhouse-server.ts';
 import { type KafkaBroker, startKafka } from '../../src/local/kafka-broker.ts';
@@ -68,8 +68,14 @@ function through(name: string, outage: (rig: Rig) => Promise<void>) {
     await rig.untilConsumed(2_000);
     await outage(rig);
     await rig.untilConsumed(events, 90_000);
-    const ready = await fetch(`${pipeline.url}/readyz`);
-    expect([ready.status, await ready.text()]).toEqual([200, 'ready\n']);
+    let answer = '';
+    const isReady = async () => {
+      const response = await fetch(`${pipeline.url}/readyz`);
+      answer = `${response.status} ${await response.text()}`;
+      return answer === '200 ready\n' ? true : undefined;
+    };
+    // What is away is looked for every second; a look that hangs ends after 5.
+    await poll('it is ready again', isReady, { deadlineMs: 10_000, seen: () => answer });
     await rig.expectStages(truth);
   });
 }

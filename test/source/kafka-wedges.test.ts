@@ -303,6 +303,8 @@ describe('recovers by itself', () => {
     expect(run.unready?.problem).toMatch(/kafka: no answer for 10 s \(connect ECONNREFUSED\)/);
     expect(run.unready?.afterMs).toBeLessThanOrEqual(30_000);
     Object.assign(kafka, new FakeKafkaFaults());
+    await run.pass(2);
+    expect(run.source.problems(), 'it is ready within 2 s').toEqual([]);
     await run.pass(30);
     expect({ end: run.end, problems: run.source.problems() }).toEqual({
       end: undefined,
