@@ -1,3 +1,4 @@
+import { systemClock } from '../../../src/base/clock.ts';
 import { createMetrics } from '../../../src/base/metrics.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import { Ingester } from '../../../src/ingest/ingester.ts';
@@ -12,12 +13,15 @@ export interface IngesterParts {
   readonly wrapStore?: (store: ChunkStore) => ChunkStore;
   /** Stands between the ingester and the real source. */
   readonly wrapSource?: (source: Source) => Source;
+  /** Chunks are sealed when they are full, and never as they are old, however slow the machine. */
+  readonly sealsOnlyFull?: boolean;
 }
 
 /** The ingest role alone, with something put in between. */
 export async function startIngester(rig: Rig, parts: IngesterParts = {}): Promise<Ingester> {
   const { config = rig.config, wrapStore = (store) => store } = parts;
-  const { wrapSource = (source) => source } = parts;
+  const { wrapSource = (source) => source, sealsOnlyFull = false } = parts;
+  const neverTicks = { ...systemClock, every: () => () => undefined };
   const ingester = new Ingester({
     config,
     source: wrapSource(new KafkaSource(config.kafka, { log: rig.log })),
@@ -25,6 +29,7 @@ export async function startIngester(rig: Rig, parts: IngesterParts = {}): Promis
     publisher: rig.publisher,
     log: rig.log,
     metrics: createMetrics(),
+    clock: sealsOnlyFull ? neverTicks : systemClock,
   });
   await ingester.start();
   return ingester;
