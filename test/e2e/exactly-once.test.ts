@@ -51,31 +51,31 @@ concurrent('SIGTERM', () => {
         stack,
         name: 'sigterm',
         partitions: 2,
-        // What is stored before the signal is full chunks; the rest is in memory until then.
-        settings: { INGEST_FLUSH_INTERVAL: '5m', INGEST_FLUSH_MAX_EVENTS: '1010' },
+        // A claim's first chunk is stored soon; all that comes after it is in memory until the end.
+        settings: { INGEST_FLUSH_INTERVAL: '5m', INGEST_FLUSH_MAX_EVENTS: '1000000' },
       },
       async (rig) => {
         const { messages, events, truth } = benchMessages('sigterm', 50_000, 10);
-        let sent = 0;
-        const feeding = feed(rig, spread(messages, 2), (events) => {
-          sent = events;
-        });
-        const first = rig.spawn(ingest);
-        await first.logged('partition taken', 2);
-        // Once it has caught up, no chunk in memory is a full one.
-        await poll('it has caught up', async () =>
-          (await rig.consumed()) > sent - 4 * 1_010 ? true : undefined,
+        const spreadOut = spread(messages, 2);
+        await rig.publish(spreadOut.slice(0, 20));
+        const first = rig.spawn(['run', '--roles', 'ingest,serve']);
+        await rig.untilConsumed(200);
+        await poll('nothing is in memory', async () =>
+          (await openSeries(first)) === 0 ? true : undefined,
         );
+        const feed = steadyFeed(rig, spreadOut.slice(20, -1_000));
+        await poll('something is in memory', async () =>
+          (await openSeries(first)) > 0 ? true : undefined,
+        );
+        expect(await rig.consumed()).toBe(200);
         const startedMs = performance.now();
         first.signal('SIGTERM');
         expect(await first.exited).toBe(0);
         expect(performance.now() - startedMs).toBeLessThan(5_000);
         expect(first.err()).toContain('everything read is stored');
-        expect(await rig.consumed()).toBeLessThan(events);
-        const open = await rig.rows('SELECT * FROM flushes WHERE consumed < 1010');
-        expect(open.length, 'what was in memory was stored too').toBeGreaterThan(0);
+        expect(await rig.consumed(), 'what was in memory was stored too').toBeGreaterThan(200);
 
-        await feeding;
+        await rig.publish(spreadOut.slice(20 + (await feed.end())));
         const second = rig.spawn(ingest, { TAILMARK_INGEST_FLUSH_INTERVAL: '200ms' });
         await rig.untilConsumed(events);
         second.signal('SIGTERM');
@@ -88,17 +88,33 @@ concurrent('SIGTERM', () => {
       },
     ));
 
-  /** Steady input of some 5,000 events a second. */
-  async function feed(
-    rig: Rig,
-    messages: { value: Buffer; partition: number }[],
-    onSent: (events: number) => void,
-  ): Promise<void> {
-    for (let from = 0; from < messages.length; from += 20) {
-      await rig.publish(messages.slice(from, from + 20));
-      onSent((from + 20) * 10);
-      await sleep(40);
-    }
+  /** Series and windows that a process says it holds in open chunks. */
+  async function openSeries(child: Child): Promise<number> {
+    const url = /metrics at (http:\S+?)"/.exec(child.err())?.[1];
+    if (url === undefined) return Number.NaN;
+    const page = await (await fetch(`${url}/metrics`)).text();
+    return Number(/^tailmark_open_series (\d+)$/m.exec(page)?.[1]);
+  }
+
+  /** Some 5,000 events a second, until the end is asked for, which tells how many were sent. */
+  function steadyFeed(rig: Rig, messages: readonly { value: Buffer; partition: number }[]) {
+    let isOver = false;
+    const feeding = (async () => {
+      let sent = 0;
+      for (; sent < messages.length && !isOver; sent += 20) {
+        await rig.publish(messages.slice(sent, sent + 20));
+        await sleep(40);
+      }
+      return Math.min(sent, messages.length);
+    })();
+    feeding.catch(() => undefined);
+    const end = () => {
+      isOver = true;
+      return feeding;
+    };
+    // Also where the test fails: nothing is to be sent by a publisher that is closed.
+    rig.atEnd(end);
+    return { end };
   }
 });
 
@@ -299,6 +315,7 @@ concurrent('an intent left behind', () => {
         const begun: Chunk[] = [];
         const never = () => new Promise<never>(() => undefined);
         const dying = await startIngester(rig, {
+          sealsOnlyFull: true,
           wrapStore: (store): ChunkStore => ({
             insert: async (chunk) => {
               if (reached.rows === 1) await store.insert(chunk);
@@ -326,10 +343,12 @@ concurrent('an intent left behind', () => {
           ingest: { ...rig.config.ingest, flush_max_events: 5_000, flush_interval: 60_000 },
         });
         await rig.untilConsumed(700);
-        await poll('the rest is read', async () =>
+        await poll('the intent is done with', async () =>
           (await pendingIntents(rig)) === 0 ? true : undefined,
         );
         await successor.stop();
+        // It has stored what it had read of the rest, which need not be all of it.
+        await rig.start(['ingest']);
         await rig.untilConsumed(events);
         await rig.expectStages(truth);
         const [first] = await rig.rows<{ start_offset: string; end_offset: string }>(

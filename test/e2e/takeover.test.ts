@@ -76,7 +76,7 @@ async function diesInFirstChunk(rig: Rig, how: 'landed' | 'not landed'): Promise
     ledgerEnd: (...partition) => store.ledgerEnd(...partition),
     groupBeginMs: (...topic) => store.groupBeginMs(...topic),
   });
-  const dying = await startIngester(rig, { wrapStore });
+  const dying = await startIngester(rig, { wrapStore, sealsOnlyFull: true });
   await poll('its first chunk is begun', () => (isReached ? true : undefined));
   await dying.abandon();
   expect((await committed(rig)).note?.intent?.endOffset).toBe(50);
