@@ -1,82 +1,135 @@
-import type { FaultKind } from './fault-kinds.ts';
-import { type SimResult, simulate } from './simulate.ts';
+import { Worker } from 'node:worker_threads';
+import type { SeedReport } from './seed-report.ts';
 
-/** What some seeds came to. */
-export interface SeedsReport {
-  readonly seedCount: number;
-  readonly eventCount: number;
-  readonly recordCount: number;
-  readonly virtualMs: number;
-  readonly faults: Readonly<Partial<Record<FaultKind, number>>>;
-  /** Seeds with problems, and the first of those. */
-  readonly failed: readonly { readonly seed: number; readonly problem: string }[];
+/** What a worker thread is sent. It answers with a `SeedReport`, and before that with trace lines. */
+export interface SeedOrder {
+  readonly seed: number;
+  readonly isTraced: boolean;
 }
 
-export const emptyReport: SeedsReport = {
-  seedCount: 0,
-  eventCount: 0,
-  recordCount: 0,
-  virtualMs: 0,
-  faults: {},
-  failed: [],
-};
-
-/** Two reports as one. */
-export function mergeReports(a: SeedsReport, b: SeedsReport): SeedsReport {
-  const faults: Partial<Record<FaultKind, number>> = { ...a.faults };
-  for (const [kind, count] of Object.entries(b.faults) as [FaultKind, number][]) {
-    faults[kind] = (faults[kind] ?? 0) + count;
-  }
-  return {
-    seedCount: a.seedCount + b.seedCount,
-    eventCount: a.eventCount + b.eventCount,
-    recordCount: a.recordCount + b.recordCount,
-    virtualMs: a.virtualMs + b.virtualMs,
-    faults,
-    failed: [...a.failed, ...b.failed].sort((x, y) => x.seed - y.seed),
-  };
+export interface SeedsRun {
+  readonly from: number;
+  /** The last one. */
+  readonly to: number;
+  /** Threads at once. */
+  readonly jobs: number;
+  /** Script of the threads; it says `ready`, then takes a `SeedOrder` at a time. */
+  readonly worker: URL;
+  /** A thread that is on one seed for longer is ended, and the seed has failed. */
+  readonly limitMs: number;
+  /** Ends the run before its time. */
+  readonly signal?: AbortSignal;
+  /** Seeds are told as they end. */
+  readonly onReport: (report: SeedReport) => void;
+  /** Asks for the trace of every seed, and is told its lines. */
+  readonly onTrace?: (line: string) => void;
 }
 
-function reportOf({ seed, problems, ...result }: SimResult): SeedsReport {
-  const [problem] = problems;
-  return {
-    seedCount: 1,
-    eventCount: result.eventCount,
-    recordCount: result.recordCount,
-    virtualMs: result.virtualMs,
-    faults: Object.fromEntries(result.faults),
-    failed: problem === undefined ? [] : [{ seed, problem }],
-  };
-}
+/** A thread may take as much before it is ended: a run that keeps everything must not take all. */
+const MOST_HEAP_MIB = 1_024;
 
 /**
- * Runs every seed of [from, to] that is `offset` beyond a multiple of `step`, in order.
+ * Runs every seed of a range over some worker threads. Whatever a run does, its seed comes to a
+ * report: a thread that throws, ends, fills its heap or does not come back is replaced.
  *
- * @param onReport is told from time to time what has been run since the last time.
- * @param maxFailures seeds with problems after which it stops.
+ * @throws what a thread throws that cannot even start.
  */
-export async function runSeeds(
-  range: { readonly from: number; readonly to: number; readonly step: number },
-  onReport: (report: SeedsReport) => void,
-  maxFailures: number,
-): Promise<void> {
-  let pending = emptyReport;
-  let failures = 0;
-  let toldMs = performance.now();
-  for (let seed = range.from; seed <= range.to && failures < maxFailures; seed += range.step) {
-    let report: SeedsReport;
+export async function runSeeds(run: SeedsRun): Promise<void> {
+  let next = run.from;
+  const lane = async () => {
+    let worker: SeedThread | undefined;
     try {
-      report = reportOf(await simulate(seed));
-    } catch (error) {
-      const problem = `the run broke off: ${error instanceof Error ? (error.stack ?? error.message) : error}`;
-      report = { ...emptyReport, seedCount: 1, failed: [{ seed, problem }] };
+      while (next <= run.to && run.signal?.aborted !== true) {
+        const seed = next++;
+        worker ??= await SeedThread.start(run.worker);
+        const report = await worker.simulate(seed, run);
+        if (worker.isGone) worker = undefined;
+        if (report !== undefined) run.onReport(report);
+      }
+    } finally {
+      await worker?.end();
     }
-    failures += report.failed.length;
-    pending = mergeReports(pending, report);
-    if (performance.now() - toldMs < 500) continue;
-    onReport(pending);
-    pending = emptyReport;
-    toldMs = performance.now();
+  };
+  const lanes = Math.min(run.jobs, run.to - run.from + 1);
+  await Promise.all(Array.from({ length: lanes }, lane));
+}
+
+type Told = SeedReport | string | { readonly end: string };
+
+/** A worker thread, for as long as it lives. */
+class SeedThread {
+  readonly #worker: Worker;
+  /** Takes what the thread says, or how it has ended. */
+  #take: (told: Told) => void = () => undefined;
+  isGone = false;
+
+  private constructor(script: URL) {
+    const worker = new Worker(script, {
+      resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MIB },
+    });
+    worker.on('message', (told: SeedReport | string) => this.#take(told));
+    worker.on('error', (error) => this.#take({ end: `the run threw: ${told(error)}` }));
+    worker.on('exit', (code) => this.#take({ end: `the run ended its thread with ${code}` }));
+    this.#worker = worker;
   }
-  onReport(pending);
+
+  static async start(script: URL): Promise<SeedThread> {
+    const thread = new SeedThread(script);
+    await new Promise<void>((resolve, reject) => {
+      thread.#take = (told) =>
+        typeof told === 'object' && 'end' in told ? reject(new Error(told.end)) : resolve();
+    });
+    return thread;
+  }
+
+  /** The seed's report, whatever happens; undefined where the run was ended before its time. */
+  async simulate(seed: number, run: SeedsRun): Promise<SeedReport | undefined> {
+    const { limitMs, signal, onTrace } = run;
+    let tidy = () => {};
+    const outcome = await new Promise<SeedReport | { readonly end: string } | undefined>(
+      (resolve) => {
+        this.#take = (told) => {
+          if (typeof told === 'string') onTrace?.(told);
+          else resolve(told);
+        };
+        const end = `the run makes no headway: no end after ${limitMs / 1000} s`;
+        const limit = setTimeout(() => resolve({ end }), limitMs);
+        const onAbort = () => resolve(undefined);
+        signal?.addEventListener('abort', onAbort);
+        tidy = () => {
+          clearTimeout(limit);
+          signal?.removeEventListener('abort', onAbort);
+        };
+        this.#worker.postMessage({ seed, isTraced: onTrace !== undefined } satisfies SeedOrder);
+      },
+    );
+    tidy();
+    if (outcome !== undefined && 'seed' in outcome) return outcome;
+    await this.end();
+    return outcome && failed(seed, outcome.end);
+  }
+
+  /** Ends it also where it is in an endless loop. */
+  async end(): Promise<void> {
+    this.isGone = true;
+    this.#take = () => undefined;
+    await this.#worker.terminate();
+  }
+}
+
+function told(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** The report of a run that did not come to one. */
+function failed(seed: number, problem: string): SeedReport {
+  return {
+    seed,
+    problems: [problem],
+    eventCount: 0,
+    recordCount: 0,
+    virtualMs: 0,
+    faults: new Map(),
+    fingerprint: 0,
+  };
 }

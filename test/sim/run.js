@@ -1,52 +1,59 @@
-// npm run sim -- --seed N | --seeds A..B [--record]: builds and runs test/sim/cli.ts.
-// A failing seed prints what is wrong; --seed N replays it with every event of the run.
-// --record keeps what it prints, with machine and commit, in bench/results/sim.txt.
+// npm run sim -- --seed N | [--seeds A..B] [--jobs N] [--json] [--record]: builds a copy of the code,
+// which later changes to it do not reach, and runs test/sim/main.ts in it. See docs/simulator.md.
+// With --record, where no seed is bad, what it prints is kept, with machine and commit, in
+// bench/results/sim.txt.
 
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-const path = (relative) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
+const root = new URL('../../', import.meta.url);
+const path = (relative) => fileURLToPath(new URL(relative, root));
 const options = process.argv.slice(2);
-const optionOf = (name) =>
-  options.includes(name) ? options[options.indexOf(name) + 1] : undefined;
-const seed = optionOf('--seed');
-const [from, to] =
-  seed === undefined ? (optionOf('--seeds') ?? '1..200').split('..') : [seed, seed];
-if (!/^\d+$/.test(from) || !/^\d+$/.test(to ?? '')) {
-  process.stderr.write('Usage: npm run sim -- --seed N | --seeds A..B [--record]\n');
-  process.exit(64);
-}
+const isRecorded = options.includes('--record');
+const passed = options.filter((option) => option !== '--record');
 
-execFileSync(path('node_modules/.bin/tsc'), ['-p', path('tsconfig.sim.json'), '--noCheck'], {
-  stdio: 'inherit',
-});
+const copy = path(`dist.sim.${process.pid}`);
+process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
+mkdirSync(copy);
+// What the code finds relative to itself lies beside it here, too.
 for (const name of ['node_modules', 'package.json', 'sql', 'bin']) {
-  if (!existsSync(path(`dist.sim/${name}`))) symlinkSync(path(name), path(`dist.sim/${name}`));
+  symlinkSync(path(name), `${copy}/${name}`);
 }
-const records = options.includes('--record');
-const child = spawnSync(
+const compiler = [path('node_modules/.bin/tsc'), '-p', path('tsconfig.sim.json'), '--noCheck'];
+execFileSync(process.execPath, [...compiler, '--outDir', copy], { stdio: 'inherit' });
+
+const child = spawn(
   process.execPath,
-  [
-    '--enable-source-maps',
-    path('dist.sim/test/sim/cli.js'),
-    from,
-    to,
-    ...(seed === undefined ? [] : ['v']),
-  ],
-  { stdio: ['ignore', records ? 'pipe' : 'inherit', 'inherit'], encoding: 'utf8' },
+  ['--enable-source-maps', `${copy}/test/sim/main.js`, ...passed],
+  { stdio: ['ignore', isRecorded ? 'pipe' : 'inherit', 'inherit'] },
 );
-if (records) {
-  process.stdout.write(child.stdout);
-  const commit = execFileSync('git', ['-C', path('.'), 'rev-parse', '--short', 'HEAD'], {
-    encoding: 'utf8',
-  }).trim();
-  const head = [
-    `sim --seeds ${from}..${to}`,
-    `${new Date().toISOString().slice(0, 10)}, commit ${commit}`,
+// A terminal tells both; the run ends first.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+let printed = '';
+child.stdout?.on('data', (bytes) => {
+  printed += bytes;
+  process.stdout.write(bytes);
+});
+child.on('close', (code) => {
+  if (code === 0 && isRecorded) writeFileSync(path('bench/results/sim.txt'), `${head()}${printed}`);
+  process.exitCode = code ?? 1;
+});
+
+/** What was run, when, of which code, on what. */
+function head() {
+  const git = (...args) =>
+    execFileSync('git', ['-C', path('.'), ...args], { encoding: 'utf8' }).trim();
+  const changed =
+    git('status', '--porcelain', '--', 'src', 'sql', 'test/sim') === ''
+      ? ''
+      : ' with local changes';
+  return [
+    `sim ${passed.join(' ')}`.trim(),
+    `${new Date().toISOString().slice(0, 10)}, commit ${git('rev-parse', '--short', 'HEAD')}${changed}`,
     `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`,
-  ];
-  writeFileSync(path('bench/results/sim.txt'), [...head, '', child.stdout].join('\n'));
+    '',
+    '',
+  ].join('\n');
 }
-process.exitCode = child.status ?? 1;
