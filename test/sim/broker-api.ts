@@ -137,8 +137,9 @@ export abstract class BrokerApi {
         }),
       )
       .join(', ');
+    const group = this.kafka.group(request.groupId);
+    const order = group.nextCommit();
     return this.call<object>(`commit ${what}`, (answer) => {
-      const group = this.kafka.group(request.groupId);
       const refusal = group.refusal(request.memberId, request.groupGenerationId);
       if (refusal !== undefined) {
         answer(this.#refuse(refusal));
@@ -149,10 +150,7 @@ export abstract class BrokerApi {
           const log = this.kafka.logOf(topic, partition);
           if (log === undefined) continue;
           if (!group.begins.has(log) && Number(offset) >= 0) group.begins.set(log, Number(offset));
-          group.commits.set(`${topic}/${partition}`, {
-            offset: String(offset),
-            metadata: metadata ?? '',
-          });
+          group.commit(log, { offset: String(offset), metadata: metadata ?? '', order });
         }
       }
       answer({ value: {} });
@@ -247,7 +245,7 @@ export abstract class BrokerApi {
           first !== undefined && first.offset > log.low && faults.strikes('overlapping_fetch')
             ? log.entriesBefore(first.offset, random.between(1, 8))
             : [];
-        answers.push(partitionAnswer(log, [...before, ...entries]));
+        answers.push(partitionAnswer(log, offset, [...before, ...entries]));
       }
       responses.push({ topicName: topic, partitions: answers });
     }
@@ -260,10 +258,16 @@ export abstract class BrokerApi {
 }
 
 /** A partition's share of a fetch, as kafkajs' decoder gives it. */
-function partitionAnswer(log: PartitionLog, entries: readonly LogEntry[]): object {
+function partitionAnswer(
+  log: PartitionLog,
+  fetchOffset: number,
+  entries: readonly LogEntry[],
+): object {
   const aborted = new Map<number, string>();
   for (const { kind, producerId, offset } of entries) {
     if (kind === 'aborted' && !aborted.has(producerId)) aborted.set(producerId, String(offset));
+    // A broker names the transactions that end at the offset asked for or behind it.
+    if (kind === 'marker' && offset < fetchOffset) aborted.delete(producerId);
   }
   return {
     partition: log.partition,

@@ -173,7 +173,7 @@ function commitProblems({ group, database }: FleetGroup, { kafka, truth }: Oracl
     if (commit === undefined) continue;
     const offset = Number(commit.offset);
     // kafkajs commits -2 where an offset is out of range: as good as none.
-    if (offset < 0) continue;
+    if (offset < 0 || group.isSetBack(log)) continue;
     if (commit.metadata.includes('"endOffset"')) {
       problems.push(`${topic}/${partition}: an intent is pending at the end`);
     }

@@ -152,8 +152,9 @@ export function simBrokerClass(host: () => BrokerHost) {
 
     /** The connection breaks, or it stays and nothing comes until the client gives up. */
     #lose(): void {
-      const { scheduler, random } = this.endpoint.world;
-      const breaks = random.chance(0.8);
+      const { scheduler, random, faults } = this.endpoint.world;
+      // What was drawn before the last fault may come after it: a stop must not wait for that.
+      const breaks = random.chance(0.8) || !faults.isActive;
       if (!breaks) this.#isSilent = true;
       const delayMs = breaks ? random.unit() * 2_000 : REQUEST_TIMEOUT_MS;
       scheduler.at(delayMs, this.endpoint.owner, () => {

@@ -165,15 +165,21 @@ export class SimFleet {
       for (const log of this.#setting.kafka.logs) {
         const last = lastRecordOf(log);
         if (last === undefined) continue;
-        const key = `${log.topic}/${log.partition}`;
-        const commit = group.commits.get(key);
+        const { topic, partition } = log;
+        const commit = group.commits.get(`${topic}/${partition}`);
         const committed = Number(commit?.offset ?? -1);
-        // Without a commit the ledger says where to go on.
-        const offset = committed < 0 ? database.ledgerEnd(group.groupId, log) : committed;
         const isPending = commit?.metadata.includes('"endOffset"') === true;
-        if (offset > last && !isPending) continue;
-        const { length } = truth.of(log);
-        return `${group.groupId} ${key} is at ${offset}${isPending ? ' with an intent' : ''} of ${last + 1} (${length} records)`;
+        // A commit alone may be of the log that was here before; rows of that are of older records.
+        const [first] = truth.of(log);
+        const end = database.ledgerEndOf(group.groupId, topic, partition, first?.timestampMs ?? 0);
+        // Without a commit the ledger says where to go on.
+        const isCommitted =
+          committed < 0 || (committed > last && !isPending) || group.isSetBack(log);
+        if (isCommitted && end !== undefined && end > last) continue;
+        return (
+          `${group.groupId} ${topic}/${partition} is committed up to ${committed}` +
+          `${isPending ? ' with an intent' : ''}, stored up to ${end ?? 0}, of ${last + 1}`
+        );
       }
     }
     return '';

@@ -25,6 +25,8 @@ interface Member {
   request: JoinRequest;
   join: Answer<JoinAnswer> | undefined;
   sync: Answer<Buffer> | undefined;
+  /** Whether it has asked for its assignment in this generation. */
+  hasSynced: boolean;
   assignment: Buffer;
   session: ScheduledEvent | undefined;
 }
@@ -32,6 +34,8 @@ interface Member {
 export interface Commit {
   readonly offset: string;
   readonly metadata: string;
+  /** Number of the request: commits that were asked for later have greater ones. */
+  readonly order: number;
 }
 
 type State = 'empty' | 'joining' | 'syncing' | 'stable';
@@ -50,6 +54,7 @@ export class SimGroup {
   readonly groupId: string;
   readonly #members = new Map<string, Member>();
   readonly commits = new Map<string, Commit>();
+  readonly #setBack = new Set<string>();
   /** Where each log was begun: the first offset that was committed for it. */
   readonly begins = new Map<PartitionLog, number>();
   state: State = 'empty';
@@ -57,10 +62,30 @@ export class SimGroup {
   #leader = '';
   #barrier: ScheduledEvent | undefined;
   #names = 0;
+  #commitCount = 0;
 
   constructor(world: SimWorld, groupId: string) {
     this.#world = world;
     this.groupId = groupId;
+  }
+
+  /** Number of the next commit that is asked for. */
+  nextCommit(): number {
+    return this.#commitCount++;
+  }
+
+  /** Takes a commit, whatever was committed before. */
+  commit({ topic, partition }: PartitionLog, commit: Commit): void {
+    const key = `${topic}/${partition}`;
+    const before = this.commits.get(key);
+    this.commits.set(key, commit);
+    if (before !== undefined && before.order > commit.order) this.#setBack.add(key);
+    else this.#setBack.delete(key);
+  }
+
+  /** Whether a commit that was long on its way came after a later one, and stands now. */
+  isSetBack({ topic, partition }: PartitionLog): boolean {
+    return this.#setBack.has(`${topic}/${partition}`);
   }
 
   get memberIds(): string[] {
@@ -81,6 +106,7 @@ export class SimGroup {
         request,
         join: undefined,
         sync: undefined,
+        hasSynced: false,
         assignment: Buffer.alloc(0),
         session: undefined,
       };
@@ -128,9 +154,11 @@ export class SimGroup {
     else if (generation !== this.generation) answer({ error: 'ILLEGAL_GENERATION' });
     else if (this.state === 'joining') answer({ error: 'REBALANCE_IN_PROGRESS' });
     else if (this.state === 'stable') {
+      member.hasSynced = true;
       answer({ value: member.assignment });
       this.#keepAlive(member);
     } else {
+      member.hasSynced = true;
       member.sync = answer;
       if (memberId !== this.#leader) return;
       this.#world.trace?.(this.groupId, `generation ${generation} is assigned by ${memberId}`);
@@ -222,13 +250,18 @@ export class SimGroup {
     const most = Math.max(
       ...[...this.#members.values()].map((each) => each.request.rebalanceTimeoutMs),
     );
+    // Also where the leader has synced meanwhile: kafkajs goes on with its old partitions and sends
+    // heartbeats in the new generation if its sync failed (GroupMetadataManager, expirePendingSync).
     this.#world.scheduler.at(most, undefined, () => {
-      if (this.state !== 'syncing' || this.generation !== generation) return;
+      if (this.generation !== generation || this.state === 'joining') return;
       for (const member of [...this.#members.values()]) {
-        if (member.sync === undefined) this.remove(member.id);
+        if (!member.hasSynced) this.remove(member.id);
       }
     });
-    for (const member of this.#members.values()) this.#answerJoin(member);
+    for (const member of this.#members.values()) {
+      member.hasSynced = false;
+      this.#answerJoin(member);
+    }
   }
 
   #answerJoin(member: Member): void {
