@@ -14,9 +14,6 @@ import { outcomes } from '../window/outcome.ts';
 import type { ChunkSettings } from './chunk-settings.ts';
 import { type DeadLetter, deadLetterBytes } from './dead-letter.ts';
 
-/** The last millisecond that has ten digits of seconds: in the year 2286. */
-const LAST_TIMESTAMP_MS = 9_999_999_999_999;
-
 /** What all chunks of a process share. */
 export interface ChunkContext {
   readonly config: Config;
@@ -120,9 +117,9 @@ export class OpenChunk implements DecodeSink {
   /** Takes one record. Never throws for what is in it. */
   take(record: SourceRecord): void {
     // A producer may write any timestamp, or none (-1); the ledger's columns hold these.
-    const timestampMs = Math.min(Math.max(0, record.timestampMs), LAST_TIMESTAMP_MS);
+    const timestampMs = Math.min(Math.max(0, record.timestampMs), limits.timestampMs);
     if (this.#records === 0) this.#firstTimestampMs = timestampMs;
-    this.#lastTimestampMs = timestampMs;
+    this.#lastTimestampMs = Math.max(this.#lastTimestampMs, timestampMs);
     this.#records++;
     this.#record = record;
     this.#index = 0;

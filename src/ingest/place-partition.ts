@@ -1,3 +1,4 @@
+import { limits } from '../base/limits.ts';
 import type { ChunkStore, LedgerEnd } from '../sink/chunk-store.ts';
 import type { Claim, FoundPartition } from '../source/source.ts';
 import { type CommitNote, decodeNote, type Intent } from './commit-note.ts';
@@ -58,12 +59,17 @@ export async function placePartition(
   const ledger = await options.store.ledgerEnd(options.groupId, topic, partition);
   const stored = ledger?.endOffset ?? -1;
   if (committed < 0 && ledger === undefined) return beginning(topic, found, options);
-  if (await isNewLog(committed, ledger, found)) return place('recreated', found.startOffset);
+  const begun = pending(committed, note);
+  const isNew = await isNewLog(committed, ledger, found);
+  const isInDoubt = isNew || (begun !== undefined && ledger === undefined);
+  if (isInDoubt && !(await isOfThisLog(committed, begun, ledger, found))) {
+    return place('recreated', found.startOffset);
+  }
   // A commit that the ledger has overtaken says nothing any more; nor does its intent.
-  const isCommit = committed >= stored;
+  const isCommit = committed >= stored || isNew;
   const watermarkMs = isCommit ? note?.watermarkMs : ledger?.watermarkMs;
-  const intent = isCommit ? pending(committed, note) : undefined;
-  const offset = Math.max(committed, stored);
+  const intent = isCommit ? begun : undefined;
+  const offset = isCommit ? committed : stored;
   if (offset > found.endOffset) return place('truncated', found.endOffset, { watermarkMs });
   if (offset < found.startOffset) return expired(offset, watermarkMs, intent, found);
   if (isCommit) return place('committed', offset, { watermarkMs, intent });
@@ -113,24 +119,57 @@ function expired(
 }
 
 /**
- * Whether the topic was made anew since: all that the log holds is later than what was stored last.
- * Asked only of a log that can be new: one that begins at 0, or ends before what was read.
+ * Whether the topic was made anew since what the ledger has was stored. Where nothing is in the
+ * ledger, only a log that does not reach to the commit tells.
  */
 async function isNewLog(
   committed: number,
   ledger: LedgerEnd | undefined,
   found: FoundPartition,
 ): Promise<boolean> {
-  const { startOffset, endOffset } = found;
-  if (ledger === undefined) return committed > endOffset;
-  const reached = Math.max(committed, ledger.endOffset);
-  if (startOffset > 0 && reached <= endOffset) return false;
-  if (startOffset === endOffset) return reached > endOffset;
+  if (ledger === undefined) return committed > found.endOffset;
+  const { endOffset, latestTimestampMs } = ledger;
+  const reached = Math.max(committed, endOffset);
+  if (found.startOffset > 0 && reached <= found.endOffset) return false;
+  if (found.startOffset === found.endOffset) return reached > found.endOffset;
+  return beginsLater(latestTimestampMs, 0, endOffset, found);
+}
+
+/**
+ * Whether a chunk that was begun is of the log that is there. One of a log made anew is told from
+ * one of the log before by its records: they are later than all that is stored of that one.
+ */
+async function isOfThisLog(
+  startOffset: number,
+  intent: Intent | undefined,
+  ledger: LedgerEnd | undefined,
+  found: FoundPartition,
+): Promise<boolean> {
+  if (intent === undefined || startOffset > found.endOffset) return false;
+  const { endOffset, figures } = intent;
+  const { firstTimestampMs, lastTimestampMs } = figures;
+  if (ledger !== undefined && startOffset >= ledger.endOffset) return false;
+  if (ledger !== undefined && firstTimestampMs <= ledger.latestTimestampMs) return false;
+  if (found.startOffset === found.endOffset) return endOffset <= found.endOffset;
+  return !(await beginsLater(lastTimestampMs, startOffset, endOffset, found));
+}
+
+/**
+ * Whether the first record of a log is later than all records of a range of offsets that it lies in:
+ * then the range is not of this log.
+ */
+async function beginsLater(
+  latestMs: number,
+  startOffset: number,
+  endOffset: number,
+  found: FoundPartition,
+): Promise<boolean> {
+  if (latestMs >= limits.timestampMs) return false;
   const [first, firstLater] = await Promise.all([
     found.firstOffsetAt(0),
-    found.firstOffsetAt(ledger.lastTimestampMs + 1),
+    found.firstOffsetAt(latestMs + 1),
   ]);
-  return first === firstLater && first < ledger.endOffset;
+  return first === firstLater && first >= startOffset && first < endOffset;
 }
 
 /** Nothing is known of the partition. */

@@ -32,8 +32,8 @@ export interface ChunkState {
 /** Where a partition's ledger ends. */
 export interface LedgerEnd {
   readonly endOffset: number;
-  /** Timestamp of the last record that is stored. */
-  readonly lastTimestampMs: number;
+  /** The latest timestamp of all records that are stored. */
+  readonly latestTimestampMs: number;
   readonly watermarkMs: number;
 }
 
@@ -142,7 +142,7 @@ export class ClickHouseChunkStore implements ChunkStore {
     if (row === undefined) return undefined;
     return {
       endOffset: Number(row.end_offset),
-      lastTimestampMs: Number(row.last_ms),
+      latestTimestampMs: Number(row.latest_ms),
       watermarkMs: Number(row.watermark_ms),
     };
   }

@@ -8,7 +8,7 @@ export interface Chunk {
   /** Offsets [startOffset, endOffset). */
   readonly startOffset: number;
   readonly endOffset: number;
-  /** Timestamps of the first and last record. */
+  /** Timestamp of the first record, and the latest of all. */
   readonly firstTimestampMs: number;
   readonly lastTimestampMs: number;
   readonly watermarkMs: number;

@@ -1,4 +1,5 @@
 import { invariant } from '../base/invariant.ts';
+import { RejoinError } from './rejoin-error.ts';
 import { type Claim, ClaimLostError, type CommittedOffset } from './source.ts';
 
 /** Broker answers that mean the partition is, or is about to be, somebody else's. */
@@ -8,6 +9,8 @@ const fencedTypes = new Set([
   'REBALANCE_IN_PROGRESS',
   'FENCED_INSTANCE_ID',
 ]);
+/** The topic is gone. The next of its name is another: a commit that is repeated would be of that. */
+const GONE_TYPE = 'UNKNOWN_TOPIC_OR_PARTITION';
 
 /** Sends a commit once, in the generation that a batch was read in. */
 export type SendCommit = (offset: string, metadata: string) => Promise<void>;
@@ -60,8 +63,8 @@ export class KafkaClaim implements Claim {
       await this.#send(String(offset), metadata);
     } catch (error) {
       const type = error instanceof Error && 'type' in error ? String(error.type) : '';
-      if (!(error instanceof Error) || !fencedTypes.has(type)) throw error;
-      this.refusal = error;
+      if (!(error instanceof Error) || !(fencedTypes.has(type) || type === GONE_TYPE)) throw error;
+      this.refusal = type === GONE_TYPE ? new RejoinError(error) : error;
       this.lose();
       throw new ClaimLostError(this.name, { cause: error });
     }

@@ -10,7 +10,9 @@ import { tlsFailure } from '../base/tls-failure.ts';
 import type { Config } from '../config/schema.ts';
 import { registerCompressionCodecs } from './compression.ts';
 import { endFetchLoops } from './end-fetch-loops.ts';
+import { hideAbortedRecords } from './hide-aborted-records.ts';
 import { oauthBearer } from './oauth-bearer.ts';
+import { rejoinForTopics } from './rejoin-for-topics.ts';
 
 const { Kafka, logLevel } = kafkajs;
 
@@ -27,7 +29,10 @@ export interface KafkaClientOptions {
 export function createKafkaClient(config: Config['kafka'], options: KafkaClientOptions = {}) {
   const { log, retries = 5, requestTimeoutMs = 30_000 } = options;
   registerCompressionCodecs();
-  endFetchLoops(createRequire(import.meta.url)('kafkajs/src/consumer/runner.js'));
+  const internal = createRequire(import.meta.url);
+  endFetchLoops(internal('kafkajs/src/consumer/runner.js'));
+  hideAbortedRecords(internal('kafkajs/src/broker/index.js'));
+  rejoinForTopics(internal('kafkajs/src/consumer/consumerGroup.js'));
   const client: KafkaConfig = {
     clientId: config.client_id,
     brokers: config.brokers,

@@ -40,8 +40,8 @@ export class FakeChunkStore {
         this.#world.ask(process, 'ledger end', () => {
           const last = this.ledger.at(-1);
           if (last === undefined) return undefined;
-          const { end_offset: endOffset, last_ms: lastTimestampMs } = last;
-          return { endOffset, lastTimestampMs, watermarkMs: this.#watermarkMs };
+          const latestTimestampMs = Math.max(...this.ledger.map(({ last_ms }) => last_ms));
+          return { endOffset: last.end_offset, latestTimestampMs, watermarkMs: this.#watermarkMs };
         }),
       groupBeginMs: () => this.#world.ask(process, 'group begin', () => undefined),
     };

@@ -58,6 +58,15 @@ describe('an open chunk', () => {
     expect([sealed.firstTimestampMs, sealed.lastTimestampMs]).toEqual([noted, noted]);
   });
 
+  it('notes the timestamp of the first record, and the latest of all', () => {
+    const chunk = openChunk();
+    for (const [offset, timestampMs] of [70, 90, -1, 50].entries()) {
+      chunk.take({ offset, timestampMs, value: event('m') });
+    }
+    const { chunk: sealed } = chunk.seal(nowMs);
+    expect([sealed.firstTimestampMs, sealed.lastTimestampMs]).toEqual([70, 90]);
+  });
+
   it('takes a long event that is plain, and rejects one as long that JSON.parse would have to read', () => {
     const chunk = openChunk();
     const filler = 'x'.repeat(limits.eventBytes);

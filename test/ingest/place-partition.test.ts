@@ -11,6 +11,8 @@ interface Found {
   readonly low: number;
   readonly high: number;
   readonly baseMs?: number;
+  /** Timestamps by offset, instead. */
+  readonly timesMs?: readonly number[];
   readonly ledger?: LedgerEnd;
   readonly groupBeginMs?: number;
   readonly startFrom?: 'earliest' | 'latest';
@@ -24,7 +26,12 @@ async function placeOf(given: Found): Promise<Place> {
       committed: { offset: given.committed, metadata: given.metadata ?? '' },
       startOffset: low,
       endOffset: high,
-      firstOffsetAt: async (ms) => Math.min(high, Math.max(low, Math.ceil((ms - baseMs) / 1_000))),
+      firstOffsetAt: async (ms) => {
+        if (given.timesMs === undefined)
+          return Math.min(high, Math.max(low, Math.ceil((ms - baseMs) / 1_000)));
+        const offset = given.timesMs.findIndex((timeMs, i) => i >= low && timeMs >= ms);
+        return offset < 0 ? high : offset;
+      },
     },
     {
       groupId: 'g',
@@ -40,7 +47,7 @@ async function placeOf(given: Found): Promise<Place> {
 
 const ledgerAt = (endOffset: number, baseMs = 0): LedgerEnd => ({
   endOffset,
-  lastTimestampMs: baseMs + (endOffset - 1) * 1_000,
+  latestTimestampMs: baseMs + (endOffset - 1) * 1_000,
   watermarkMs: 77,
 });
 
@@ -127,6 +134,77 @@ describe('a partition with a commit', () => {
     expect(await placeOf({ committed: 50, low: 0, high: 20, ledger: ledgerAt(50) })).toMatchObject({
       reason: 'truncated',
       startOffset: 20,
+    });
+  });
+});
+
+describe('a topic that may have been made anew', () => {
+  /** What is committed of a chunk of records a second apart that begins at `startMs`. */
+  const begun = (startOffset: number, endOffset: number, startMs: number) => ({
+    committed: startOffset,
+    metadata: encodeNote({
+      watermarkMs: 5,
+      intent: testIntent(endOffset, 7, {
+        firstTimestampMs: startMs,
+        lastTimestampMs: startMs + (endOffset - startOffset - 1) * 1_000,
+      }),
+    }),
+  });
+  const taken = { reason: 'committed', startOffset: 0 };
+  const anew = { reason: 'recreated', startOffset: 0, intent: undefined };
+
+  it('has its first chunk made again, though the ledger is of the topic before', async () => {
+    for (const high of [16, 40]) {
+      const log = { low: 0, high, baseMs: 1e6 };
+      for (const ledger of [ledgerAt(20), ledgerAt(50)]) {
+        const place = await placeOf({ ...log, ...begun(0, 16, 1e6), ledger });
+        expect(place).toMatchObject({ ...taken, watermarkMs: 5, intent: { endOffset: 16 } });
+      }
+    }
+  });
+
+  it.each([
+    ['that the ledger has', begun(4, 9, 4_000)],
+    ['after what the ledger has', begun(9, 15, 9_000)],
+  ])('has no chunk of the topic before made again: one %s', async (_, commit) => {
+    for (const high of [0, 5, 30]) {
+      const log = { low: 0, high, baseMs: 1e6 };
+      expect(await placeOf({ ...log, ...commit, ledger: ledgerAt(9) })).toMatchObject(anew);
+    }
+  });
+
+  it('has no chunk of the topic before made again where nothing was stored', async () => {
+    for (const high of [0, 5, 30]) {
+      const log = { low: 0, high, baseMs: 1e6 };
+      expect(await placeOf({ ...log, ...begun(0, 7, 0) })).toMatchObject(anew);
+    }
+    const same = { low: 0, high: 30, baseMs: 0 };
+    expect(await placeOf({ ...same, ...begun(0, 7, 0) })).toMatchObject(taken);
+    // The records before the chunk were passed over: they tell nothing of it.
+    const later = { low: 0, high: 30, timesMs: Array.from({ length: 30 }, () => 1e6) };
+    expect(await placeOf({ ...later, ...begun(3, 7, 0) })).toMatchObject({ startOffset: 3 });
+  });
+
+  it('is the same where its records are in any order of time', async () => {
+    // The record that was stored last is older than all others, or all are older than the first.
+    for (const timesMs of [
+      [50, 60, 70, 0, 80],
+      [90, 60, 70, 50, 80],
+    ]) {
+      const latestTimestampMs = Math.max(...timesMs.slice(0, 4));
+      const ledger = { endOffset: 4, latestTimestampMs, watermarkMs: 77 };
+      const log = { low: 0, high: 5, timesMs, ledger };
+      expect(await placeOf({ ...log, committed: 4 })).toMatchObject({ startOffset: 4 });
+      expect(await placeOf(log)).toMatchObject({ reason: 'ledger', startOffset: 4 });
+    }
+  });
+
+  it('is the same where the first record has a time that no ledger row can hold', async () => {
+    const ledger = { endOffset: 2, latestTimestampMs: 9_999_999_999_999, watermarkMs: 77 };
+    const timesMs = [1e15, 1_000, 2_000];
+    expect(await placeOf({ committed: 2, low: 0, high: 3, timesMs, ledger })).toMatchObject({
+      reason: 'committed',
+      startOffset: 2,
     });
   });
 });

@@ -145,6 +145,10 @@ export abstract class BrokerApi {
         answer(this.#refuse(refusal));
         return;
       }
+      if (this.#hasUnknown(request.topics)) {
+        answer(this.#refuse('UNKNOWN_TOPIC_OR_PARTITION'));
+        return;
+      }
       for (const { topic, partitions } of request.topics) {
         for (const { partition, offset, metadata } of partitions) {
           const log = this.kafka.logOf(topic, partition);
@@ -179,6 +183,10 @@ export abstract class BrokerApi {
     topics: readonly TopicPartitions<{ partition: number; timestamp: number | string }>[];
   }) {
     return this.call('list offsets', (answer) => {
+      if (this.#hasUnknown(request.topics)) {
+        answer(this.#refuse('UNKNOWN_TOPIC_OR_PARTITION'));
+        return;
+      }
       const responses = request.topics.map(({ topic, partitions }) => ({
         topic,
         partitions: partitions.map(({ partition, timestamp }) => {
@@ -250,6 +258,13 @@ export abstract class BrokerApi {
       responses.push({ topicName: topic, partitions: answers });
     }
     return hasSome ? { value: { responses } } : undefined;
+  }
+
+  /** Whether a topic is gone (KafkaApis: a commit and a look for offsets are refused for it). */
+  #hasUnknown(topics: readonly TopicPartitions<{ partition: number }>[]): boolean {
+    return topics.some(({ topic, partitions }) =>
+      partitions.some(({ partition }) => this.kafka.logOf(topic, partition) === undefined),
+    );
   }
 
   #refuse(type: string): { error: Error } {

@@ -80,8 +80,13 @@ function ledgerEnd({ groupId, topic, partition }: Params, database: SimDatabase)
     if (isLater) end = row;
   }
   if (end === undefined) return [];
-  const { end_offset, last_ms, watermark_ms } = end;
-  return [{ end_offset, last_ms, watermark_ms }];
+  const { end_offset, watermark_ms } = end;
+  const isOfLog = (row: StoredLedgerRow) =>
+    row.group_id === groupId && row.topic === topic && row.partition === partition;
+  const latest_ms = Math.max(
+    ...database.ledger.filter(isOfLog).map(({ first_ms, last_ms }) => Math.max(first_ms, last_ms)),
+  );
+  return [{ end_offset, latest_ms, watermark_ms }];
 }
 
 function groupBegin({ groupId, topic }: Params, database: SimDatabase): Rows {

@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path';
 import { compileFunction } from 'node:vm';
 import type { Kafka, KafkaConfig } from 'kafkajs';
 import { endFetchLoops } from '../../src/source/end-fetch-loops.ts';
+import { hideAbortedRecords } from '../../src/source/hide-aborted-records.ts';
+import { rejoinForTopics } from '../../src/source/rejoin-for-topics.ts';
 
 /** What kafkajs asks of the machine. */
 export interface SandboxTime {
@@ -82,6 +84,12 @@ export function loadKafkajs(time: SandboxTime, brokerClass: BrokerClass): Kafkaj
     MemberAssignment: { decode: (bytes: Buffer) => unknown };
   };
   endFetchLoops(load(join(root, 'consumer/runner.js')) as Parameters<typeof endFetchLoops>[0]);
+  hideAbortedRecords(
+    load(join(root, 'broker/index.js')) as Parameters<typeof hideAbortedRecords>[0],
+  );
+  rejoinForTopics(
+    load(join(root, 'consumer/consumerGroup.js')) as Parameters<typeof rejoinForTopics>[0],
+  );
   return {
     Kafka: load(join(root, 'index.js')) as KafkajsSandbox['Kafka'],
     errors: load(join(root, 'errors.js')) as KafkajsSandbox['errors'],

@@ -65,6 +65,8 @@ export class SimKafka {
         if (key.startsWith(`${topic}/`)) group.commits.delete(key);
       }
     }
+    // A broker that gives up a partition answers the fetches that wait for it at once.
+    this.wake();
   }
 
   logsOf(topic: string): PartitionLog[] {

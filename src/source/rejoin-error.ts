@@ -1,0 +1,8 @@
+/** kafkajs joins the group anew on an error of this type (runner.js there). */
+export class RejoinError extends Error {
+  readonly type = 'REBALANCE_IN_PROGRESS';
+
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
