@@ -13,6 +13,7 @@ import { endFetchLoops } from './end-fetch-loops.ts';
 import { hideAbortedRecords } from './hide-aborted-records.ts';
 import { oauthBearer } from './oauth-bearer.ts';
 import { rejoinForTopics } from './rejoin-for-topics.ts';
+import { retryCoordinatorSearch } from './retry-coordinator-search.ts';
 
 const { Kafka, logLevel } = kafkajs;
 
@@ -33,6 +34,7 @@ export function createKafkaClient(config: Config['kafka'], options: KafkaClientO
   endFetchLoops(internal('kafkajs/src/consumer/runner.js'));
   hideAbortedRecords(internal('kafkajs/src/broker/index.js'));
   rejoinForTopics(internal('kafkajs/src/consumer/consumerGroup.js'));
+  retryCoordinatorSearch(internal('kafkajs/src/cluster/index.js'));
   const client: KafkaConfig = {
     clientId: config.client_id,
     brokers: config.brokers,

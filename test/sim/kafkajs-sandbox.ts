@@ -6,6 +6,7 @@ import type { Kafka, KafkaConfig } from 'kafkajs';
 import { endFetchLoops } from '../../src/source/end-fetch-loops.ts';
 import { hideAbortedRecords } from '../../src/source/hide-aborted-records.ts';
 import { rejoinForTopics } from '../../src/source/rejoin-for-topics.ts';
+import { retryCoordinatorSearch } from '../../src/source/retry-coordinator-search.ts';
 
 /** What kafkajs asks of the machine. */
 export interface SandboxTime {
@@ -90,6 +91,8 @@ export function loadKafkajs(time: SandboxTime, brokerClass: BrokerClass): Kafkaj
   rejoinForTopics(
     load(join(root, 'consumer/consumerGroup.js')) as Parameters<typeof rejoinForTopics>[0],
   );
+  const cluster = load(join(root, 'cluster/index.js'));
+  retryCoordinatorSearch(cluster as Parameters<typeof retryCoordinatorSearch>[0]);
   return {
     Kafka: load(join(root, 'index.js')) as KafkajsSandbox['Kafka'],
     errors: load(join(root, 'errors.js')) as KafkajsSandbox['errors'],
