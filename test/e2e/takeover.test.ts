@@ -208,10 +208,21 @@ concurrent('a partition that is added', () => {
         await withAdmin(rig, (admin) =>
           admin.createPartitions({ topicPartitions: [{ topic: rig.topic, count: 2 }] }),
         );
-        // A producer of its own: one that has not heard of the partition would drop the messages.
+        // A producer that has not heard of the partition would drop the messages, so it is one of its
+        // own, made when the broker itself has heard of it.
+        await withAdmin(rig, (admin) =>
+          poll('the partition is there', async () => {
+            const { topics } = await admin.fetchTopicMetadata({ topics: [rig.topic] });
+            const led = topics[0]?.partitions.filter(({ leader }) => leader >= 0);
+            return led?.length === 2 ? true : undefined;
+          }),
+        );
         const publisher = await openKafkaPublisher(rig.config.kafka);
         await publisher.publish(rig.topic, inOne(second.messages, 1));
         await publisher.close();
+        const ends = await withAdmin(rig, (admin) => admin.fetchTopicOffsets(rig.topic));
+        const written = ends.find(({ partition }) => partition === 1)?.high;
+        expect(written, 'messages were dropped').toBe(String(second.messages.length));
         await rig.untilConsumed(first.events + second.events, 90_000);
         await pipeline.stop();
         await rig.expectStages(both(first.truth, second.truth));
