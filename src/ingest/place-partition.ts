@@ -130,7 +130,7 @@ async function isNewLog(
   if (ledger === undefined) return committed > found.endOffset;
   const { endOffset, latestTimestampMs } = ledger;
   const reached = Math.max(committed, endOffset);
-  if (found.startOffset > 0 && reached <= found.endOffset) return false;
+  if (found.startOffset >= endOffset && reached <= found.endOffset) return false;
   if (found.startOffset === found.endOffset) return reached > found.endOffset;
   return beginsLater(latestTimestampMs, 0, endOffset, found);
 }
@@ -151,7 +151,8 @@ async function isOfThisLog(
   if (ledger !== undefined && startOffset >= ledger.endOffset) return false;
   if (ledger !== undefined && firstTimestampMs <= ledger.latestTimestampMs) return false;
   if (found.startOffset === found.endOffset) return endOffset <= found.endOffset;
-  return !(await beginsLater(lastTimestampMs, startOffset, endOffset, found));
+  const latestMs = Math.max(firstTimestampMs, lastTimestampMs);
+  return !(await beginsLater(latestMs, startOffset, endOffset, found));
 }
 
 /**

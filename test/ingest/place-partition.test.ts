@@ -130,6 +130,39 @@ describe('a partition with a commit', () => {
     });
   });
 
+  it('whose first chunk was begun in a log that is gone is read from its beginning', async () => {
+    const figures = { firstTimestampMs: 0, lastTimestampMs: 6_000 };
+    const metadata = encodeNote({ watermarkMs: 5, intent: testIntent(7, 7, figures) });
+    const here = { committed: 0, metadata, low: 0, high: 20 };
+    expect(await placeOf({ ...here, baseMs: 7_000 })).toMatchObject({
+      reason: 'recreated',
+      startOffset: 0,
+      intent: undefined,
+    });
+    // The same log, also where its first record is ahead of the chunk's last.
+    expect(await placeOf(here)).toMatchObject({ reason: 'committed', intent: { endOffset: 7 } });
+    const ahead = { firstTimestampMs: 8_000, lastTimestampMs: 6_000 };
+    const aheadNote = encodeNote({ watermarkMs: 5, intent: testIntent(7, 7, ahead) });
+    expect(await placeOf({ ...here, metadata: aheadNote, baseMs: 8_000 })).toMatchObject({
+      reason: 'committed',
+      intent: { endOffset: 7 },
+    });
+  });
+
+  it('made anew keeps the first chunk that was begun there: it may have landed', async () => {
+    const figures = { firstTimestampMs: 90_000, lastTimestampMs: 92_000 };
+    const intent = testIntent(3, 7, figures);
+    const metadata = encodeNote({ watermarkMs: 5, intent });
+    const ledger = ledgerAt(40);
+    expect(
+      await placeOf({ committed: 0, metadata, low: 0, high: 15, baseMs: 90_000, ledger }),
+    ).toMatchObject({ reason: 'committed', startOffset: 0, watermarkMs: 5, intent });
+    // One that was begun in the log before is gone with it.
+    expect(
+      await placeOf({ committed: 0, metadata, low: 0, high: 15, baseMs: 99_000, ledger }),
+    ).toMatchObject({ reason: 'recreated', startOffset: 0, intent: undefined });
+  });
+
   it('beyond the end of a log that was cut back goes on at its end', async () => {
     expect(await placeOf({ committed: 50, low: 0, high: 20, ledger: ledgerAt(50) })).toMatchObject({
       reason: 'truncated',
@@ -183,6 +216,24 @@ describe('a topic that may have been made anew', () => {
     // The records before the chunk were passed over: they tell nothing of it.
     const later = { low: 0, high: 30, timesMs: Array.from({ length: 30 }, () => 1e6) };
     expect(await placeOf({ ...later, ...begun(3, 7, 0) })).toMatchObject({ startOffset: 3 });
+  });
+
+  it('is told also where its first records are gone by now', async () => {
+    const log = { low: 21, high: 46, baseMs: 1e6 };
+    expect(await placeOf({ ...log, ledger: ledgerAt(28) })).toMatchObject({
+      reason: 'recreated',
+      startOffset: 21,
+    });
+    const first = { ...begun(21, 25, 1e6 + 21_000), ledger: ledgerAt(28) };
+    expect(await placeOf({ ...log, ...first })).toMatchObject({
+      reason: 'committed',
+      startOffset: 21,
+      intent: { endOffset: 25 },
+    });
+    expect(await placeOf({ low: 21, high: 46, ledger: ledgerAt(28) })).toMatchObject({
+      reason: 'ledger',
+      startOffset: 28,
+    });
   });
 
   it('is the same where its records are in any order of time', async () => {
