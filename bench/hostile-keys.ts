@@ -150,6 +150,8 @@ class FloodSource implements Source {
 function storeOf(onChunk: (chunk: Chunk) => void): ChunkStore {
   return {
     insert: async (chunk) => onChunk(chunk),
+    missing: async () => [],
+    fill: async () => undefined,
     record: async () => undefined,
     look: async () => ({ isRecorded: false, isLanded: false, isRemembered: true }),
     ledgerEnd: async () => undefined,

@@ -124,6 +124,8 @@ class OneBatch implements Source {
 
 const store: ChunkStore = {
   insert: async () => undefined,
+  missing: async () => [],
+  fill: async () => undefined,
   record: async () => undefined,
   look: async () => ({ isRecorded: false, isLanded: false, isRemembered: true }),
   ledgerEnd: async () => undefined,

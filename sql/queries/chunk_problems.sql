@@ -56,7 +56,7 @@ WITH
                 group_id, topic, partition, start_offset, 0,
                 0, sum(requests), never, toDateTime64(max(inserted_at), 3, 'UTC'), asked_at
             FROM chunk_rows
-            WHERE kind = 'stage'
+            WHERE kind = 'stage' AND only_table IN ('', 'chunk_rows')
               AND inserted_at >= toDateTime(intDiv({landedSinceMs:Int64}, 1000), 'UTC')
               AND ({groupId:String} = '' OR group_id = {groupId:String})
             GROUP BY group_id, topic, partition, start_offset

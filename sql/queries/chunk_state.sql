@@ -4,7 +4,7 @@ WITH landed AS (
     SELECT count() AS row_count, min(inserted_at) AS landed_at
     FROM chunk_rows
     WHERE group_id = {groupId:String} AND topic = {topic:String} AND partition = {partition:UInt32}
-      AND start_offset = {startOffset:UInt64}
+      AND start_offset = {startOffset:UInt64} AND only_table IN ('', 'chunk_rows')
       AND inserted_at >= fromUnixTimestamp64Milli({sinceMs:Int64})
 )
 SELECT

@@ -2,7 +2,7 @@
 -- left by a process that died and not yet taken up by its successor.
 SELECT sum(requests) AS samples
 FROM chunk_rows
-WHERE kind = 'stage'
+WHERE kind = 'stage' AND only_table IN ('', 'chunk_rows')
   AND (group_id, topic, partition, start_offset) NOT IN
   (
       -- A ledger row is never older than the rows it is of; an hour, in case the clock was set back.

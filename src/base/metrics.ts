@@ -12,6 +12,7 @@ export interface Metrics {
   readonly chunkRows: Counter;
   readonly chunkFlushSeconds: Histogram;
   readonly sinkErrors: Counter<'code'>;
+  readonly chunksFilled: Counter<'table'>;
   readonly deadLetters: Counter;
   readonly deadLettersSuppressed: Counter<'reason'>;
   readonly lagMessages: Gauge<'topic' | 'partition'>;
@@ -57,6 +58,11 @@ export function createMetrics(): Metrics {
       registers,
     }),
     sinkErrors: counter('sink_errors_total', 'Failed inserts, by ClickHouse error.', ['code']),
+    chunksFilled: counter(
+      'chunks_filled_total',
+      'Chunks that a table lacked after ClickHouse was killed and that were sent to it again.',
+      ['table'],
+    ),
     deadLetters: counter('dead_letters_total', 'Messages written to the dead-letter topic.'),
     deadLettersSuppressed: counter(
       'dead_letters_suppressed_total',

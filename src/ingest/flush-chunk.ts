@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
-import type { Chunk, LedgerEntry } from '../sink/chunk.ts';
+import { type Chunk, chunkToken, type LedgerEntry } from '../sink/chunk.ts';
 import type { ChunkStore } from '../sink/chunk-store.ts';
 import type { OutgoingMessage, Publisher } from '../source/publisher.ts';
 import type { Claim } from '../source/source.ts';
@@ -36,6 +36,8 @@ export interface Begun {
 }
 
 const LETTERS_AT_ONCE = 500;
+/** Each needs the server to be killed within it once more. */
+const MOST_FILLS = 3;
 
 /**
  * Stores a sealed chunk exactly once, whoever dies when (docs/exactly-once.md):
@@ -77,23 +79,35 @@ export async function flushChunk(
   let isRecorded = false;
   let isInDoubt = begun.inherited;
   const insert = async () => {
-    if (isInDoubt) {
-      const state = await store.look(chunk, intent.nowMs);
-      isRecorded = state.isRecorded;
-      // What landed is what its sender made of the records, some of which may be gone by now.
-      if (state.isLanded) entry = { ...chunk, ...intent.figures };
-      if (isRecorded || (state.isLanded && !state.isRemembered)) return;
+    if (!isInDoubt) {
+      isInDoubt = true;
+      await confirm();
+      await store.insert(chunk);
+      return;
     }
-    isInDoubt = true;
-    await confirm();
-    await store.insert(chunk);
+    const state = await store.look(chunk, intent.nowMs);
+    isRecorded = state.isRecorded;
+    if (isRecorded) return;
+    // What landed is what its sender made of the records, some of which may be gone by now.
+    if (state.isLanded) entry = { ...chunk, ...intent.figures };
+    if (!state.isLanded || state.isRemembered) {
+      await confirm();
+      await store.insert(chunk);
+    }
+    await fillGaps(chunk, intent.nowMs, confirm, context);
   };
   let isRecordInDoubt = false;
+  const isInLedger = async () => (await store.look(chunk, intent.nowMs)).isRecorded;
   const record = async () => {
-    if (isRecordInDoubt && (await store.look(chunk, intent.nowMs)).isRecorded) return;
+    if (isRecordInDoubt && (await isInLedger())) return;
+    const isRepeated = isRecordInDoubt || begun.inherited;
     isRecordInDoubt = true;
-    await confirm();
-    await store.record(entry);
+    for (let attempt = 0; attempt <= MOST_FILLS; attempt++) {
+      await confirm();
+      await store.record(entry, attempt);
+      if (!isRepeated || (await isInLedger())) return;
+    }
+    throw new Error('the ledger does not keep the row that is written');
   };
 
   const messages = rationedMessages(letters, context);
@@ -104,6 +118,35 @@ export async function flushChunk(
   ]);
   if (!isRecorded) await step('write the ledger', record);
   await step('commit the end', () => claim.commit(chunk.endOffset, done));
+}
+
+/**
+ * Sends a chunk to the tables that lack it although its insert was answered: a server that is killed
+ * between noting a token and committing the rows drops them when they come again.
+ */
+async function fillGaps(
+  chunk: Chunk,
+  sinceMs: number,
+  confirm: () => Promise<void>,
+  { store, log, metrics }: FlushContext,
+): Promise<void> {
+  for (let attempt = 0; attempt < MOST_FILLS; attempt++) {
+    const places = await store.missing(chunk, sinceMs);
+    for (const place of places) {
+      await confirm();
+      await store.fill(chunk, place, attempt);
+      metrics.chunksFilled.inc({ table: place.table });
+      log.warn(
+        { table: place.table, token: chunkToken(chunk) },
+        'a table lacked a chunk after ClickHouse had been killed; it was sent again',
+      );
+    }
+    if (places.length === 0) return;
+  }
+  log.error(
+    { token: chunkToken(chunk) },
+    'a table does not keep a chunk that is sent to it: is it older than its retention?',
+  );
 }
 
 /**

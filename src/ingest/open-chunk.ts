@@ -188,7 +188,13 @@ export class OpenChunk implements DecodeSink {
         late,
         overflow,
         lateMerged,
-        rows: encodeChunk(this.#accumulator, origin, this.#stages, this.#values, writer),
+        rows: encodeChunk(
+          this.#accumulator,
+          { ...origin, nowMs: this.nowMs },
+          this.#stages,
+          this.#values,
+          writer,
+        ),
       },
     };
   }

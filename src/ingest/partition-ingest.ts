@@ -173,7 +173,7 @@ export class PartitionIngest {
       return { watermarkBeforeMs, intent: this.#inherited, inherited: true };
     }
     const { groupId, topic, partition, startOffset, endOffset, rows, ...figures } = chunk;
-    const { bytes, ...shape } = rows;
+    const { rowCount, samples, windowMinMs, windowMaxMs } = rows;
     return {
       watermarkBeforeMs,
       inherited: false,
@@ -181,7 +181,7 @@ export class PartitionIngest {
         endOffset,
         nowMs: this.#open.nowMs,
         settings: this.#open.settings,
-        figures: { ...figures, rows: shape },
+        figures: { ...figures, rows: { rowCount, samples, windowMinMs, windowMaxMs } },
       },
     };
   }

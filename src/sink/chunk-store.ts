@@ -1,10 +1,18 @@
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { type Chunk, chunkToken, type LedgerEntry } from './chunk.ts';
-import { chunkColumns } from './encode-chunk.ts';
+import { chunkColumns, chunkColumnTypes } from './chunk-columns.ts';
+import { type ChunkPlace, chunkPlaces } from './chunk-places.ts';
 import { readQuery } from './read-query.ts';
 
 const insertRows = `INSERT INTO chunk_rows (${chunkColumns.join(', ')}) FORMAT RowBinary`;
+
+/** Rows of a chunk once more, for one table: as many of them as that table's partition is made of. */
+const insertAgain = `INSERT INTO chunk_rows (${chunkColumns.join(', ')}, only_table)
+SELECT ${chunkColumns.join(', ')}, {table:String} FROM input('${structureOf(chunkColumnTypes)}')
+WHERE ({kind:String} = '' OR kind = {kind:String})
+  AND toUnixTimestamp(window_start) >= {fromS:UInt32} AND toUnixTimestamp(window_start) < {toS:UInt32}
+FORMAT RowBinary`;
 
 /** One block, one acknowledgement after all views are filled, and never asynchronously. */
 const insertSettings = {
@@ -41,8 +49,18 @@ export interface LedgerEnd {
 export interface ChunkStore {
   /** Stores a chunk's rows. Sending the same chunk again changes nothing while it is remembered. */
   insert(chunk: Chunk): Promise<void>;
-  /** Writes the ledger row, which says that the chunk is stored in every table. */
-  record(entry: LedgerEntry): Promise<void>;
+  /**
+   * The places that lack a chunk whose insert was answered: their server was killed between noting
+   * its token and committing its rows. Those of a chunk that is still being inserted lack it, too.
+   */
+  missing(chunk: Chunk, sinceMs: number): Promise<ChunkPlace[]>;
+  /** Stores a chunk's rows in one place alone. `attempt` counts those that did not help. */
+  fill(chunk: Chunk, place: ChunkPlace, attempt: number): Promise<void>;
+  /**
+   * Writes the ledger row, which says that the chunk is stored in every table. `attempt` counts
+   * those that were answered and left none, as the server was killed in one of them.
+   */
+  record(entry: LedgerEntry, attempt: number): Promise<void>;
   /** What is stored of a chunk that was begun at `sinceMs` or later. */
   look(entry: LedgerEntry, sinceMs: number): Promise<ChunkState>;
   /** undefined where nothing of the partition is stored. */
@@ -50,6 +68,8 @@ export interface ChunkStore {
   /** When the group stored its first chunk of a topic; undefined if it has none. */
   groupBeginMs(groupId: string, topic: string): Promise<number | undefined>;
 }
+
+const DAY_S = 86_400;
 
 /** A process' clock may be this far ahead of the server's. */
 const CLOCK_SKEW_MS = 600_000;
@@ -67,17 +87,31 @@ export class ClickHouseChunkStore implements ChunkStore {
 
   async insert(chunk: Chunk): Promise<void> {
     if (chunk.rows.rowCount === 0) return;
-    const { stream } = await this.#client.exec({
-      query: insertRows,
-      values: Readable.from([chunk.rows.bytes], { objectMode: false }),
-      clickhouse_settings: { ...insertSettings, insert_deduplication_token: chunkToken(chunk) },
-    });
-    for await (const _ of stream) {
-      // The answer is empty; reading it to its end gives the socket back.
-    }
+    await this.#send(insertRows, {}, chunk, chunkToken(chunk));
   }
 
-  async record(chunk: LedgerEntry): Promise<void> {
+  async missing(chunk: Chunk, sinceMs: number): Promise<ChunkPlace[]> {
+    const { mark, days, rowCount } = chunk.rows;
+    if (rowCount === 0) return [];
+    const places = chunkPlaces(days);
+    const all = [...days.stage, ...days.driver, ...days.exemplar];
+    const found = await this.#rows('chunk_places', {
+      mark,
+      fromS: Math.min(...all) * DAY_S,
+      toS: (Math.max(...all) + 1) * DAY_S,
+      sinceMs: Math.max(0, sinceMs - CLOCK_SKEW_MS),
+    });
+    const known = new Set(found.map(({ place, part }) => `${place} ${part}`));
+    return places.filter(({ table, fromS }) => !known.has(`${table} ${fromS}`));
+  }
+
+  async fill(chunk: Chunk, place: ChunkPlace, attempt: number): Promise<void> {
+    const { table, kind = '', fromS, toS } = place;
+    const token = `fill/${table}/${fromS}/${attempt}/${chunkToken(chunk)}`;
+    await this.#send(insertAgain, { table, kind, fromS, toS }, chunk, token);
+  }
+
+  async record(chunk: LedgerEntry, attempt: number): Promise<void> {
     await this.#client.insert({
       table: 'flushes',
       format: 'JSONEachRow',
@@ -109,7 +143,7 @@ export class ClickHouseChunkStore implements ChunkStore {
         async_insert: 0,
         wait_end_of_query: 1,
         insert_deduplicate: 1,
-        insert_deduplication_token: `ledger/${chunkToken(chunk)}`,
+        insert_deduplication_token: `ledger/${attempt === 0 ? '' : `${attempt}/`}${chunkToken(chunk)}`,
       },
     });
   }
@@ -152,6 +186,23 @@ export class ClickHouseChunkStore implements ChunkStore {
     return row === undefined ? undefined : Number(row.first_ms);
   }
 
+  async #send(
+    query: string,
+    params: Record<string, unknown>,
+    chunk: Chunk,
+    token: string,
+  ): Promise<void> {
+    const { stream } = await this.#client.exec({
+      query,
+      query_params: params,
+      values: Readable.from([chunk.rows.bytes], { objectMode: false }),
+      clickhouse_settings: { ...insertSettings, insert_deduplication_token: token },
+    });
+    for await (const _ of stream) {
+      // The answer is empty; reading it to its end gives the socket back.
+    }
+  }
+
   async #rows(
     query: string,
     params: Record<string, unknown>,
@@ -163,6 +214,13 @@ export class ClickHouseChunkStore implements ChunkStore {
     });
     return result.json<Record<string, string | number>>();
   }
+}
+
+/** Columns and types as the table function `input` takes them, as a text within quotes. */
+function structureOf(types: Readonly<Record<string, string>>): string {
+  return Object.entries(types)
+    .map(([name, type]) => `${name} ${type.replaceAll("'", "\\'")}`)
+    .join(', ');
 }
 
 /**

@@ -23,8 +23,11 @@ export interface Chunk {
   readonly rows: EncodedChunk;
 }
 
+/** What the ledger says of a chunk's rows. */
+export type RowFigures = Pick<EncodedChunk, 'rowCount' | 'samples' | 'windowMinMs' | 'windowMaxMs'>;
+
 /** What the ledger says of a chunk: all of it but the rows themselves. */
-export type LedgerEntry = Omit<Chunk, 'rows'> & { readonly rows: Omit<EncodedChunk, 'bytes'> };
+export type LedgerEntry = Omit<Chunk, 'rows'> & { readonly rows: RowFigures };
 
 /**
  * Names a chunk for ClickHouse's deduplication: the same records always give the same token. The

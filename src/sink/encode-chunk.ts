@@ -4,44 +4,8 @@ import type { Interner } from '../decode/interner.ts';
 import { encodeState, maxStateBytes } from '../sketch/clickhouse-state.ts';
 import { baseWindowMs, type ChunkAccumulator } from '../window/chunk-accumulator.ts';
 import type { Exemplar } from '../window/exemplar-store.ts';
+import { ChunkMarks, type DaysOfRows, type MarkedChunk, rowKinds } from './chunk-marks.ts';
 import type { RowBinaryWriter } from './row-binary-writer.ts';
-
-/** Columns of `chunk_rows` in the order in which they are written. */
-export const chunkColumns = [
-  'kind',
-  'window_start',
-  ...dimensions,
-  'stage',
-  'requests',
-  'errors',
-  'timeouts',
-  'cancelled',
-  'sum_ms',
-  'min_ms',
-  'max_ms',
-  'latency',
-  'bands',
-  'bands_ms',
-  'facet',
-  'value',
-  'event_time',
-  'status',
-  'trace_id',
-  'request_id',
-  'stages_ms',
-  'group_id',
-  'topic',
-  'partition',
-  'start_offset',
-] as const;
-
-/** The chunk that rows belong to, as it stands in each of them. */
-export interface ChunkOrigin {
-  readonly groupId: string;
-  readonly topic: string;
-  readonly partition: number;
-  readonly startOffset: number;
-}
 
 /** What of a chunk was encoded. */
 export interface EncodedChunk {
@@ -52,11 +16,11 @@ export interface EncodedChunk {
   /** First and last window, milliseconds; 0 where the chunk has no rows. */
   readonly windowMinMs: number;
   readonly windowMaxMs: number;
+  /** By which a table shows that it has the chunk. */
+  readonly mark: number;
+  readonly days: DaysOfRows;
 }
 
-const KIND_STAGE = 1;
-const KIND_DRIVER = 2;
-const KIND_EXEMPLAR = 3;
 const baseWindowSeconds = baseWindowMs / 1000;
 const overflowBytes = Buffer.from(overflowValue);
 const statusBytes = statuses.map((status) => Buffer.from(status));
@@ -73,7 +37,7 @@ const bandAmounts = new Float64Array(512);
  */
 export function encodeChunk(
   chunk: ChunkAccumulator,
-  origin: ChunkOrigin,
+  origin: MarkedChunk,
   stages: Interner,
   values: Interner,
   out: RowBinaryWriter,
@@ -81,11 +45,13 @@ export function encodeChunk(
   out.reset();
   const groupId = Buffer.from(origin.groupId);
   const topic = Buffer.from(origin.topic);
-  const endRow = () => {
+  const marks = new ChunkMarks(origin);
+  const endRow = (mark: number) => {
     out.utf8(groupId);
     out.utf8(topic);
     out.uint32(origin.partition);
     out.uint64(origin.startOffset);
+    out.uint64(mark);
   };
   let samples = 0;
   let windowMin = Number.POSITIVE_INFINITY;
@@ -97,16 +63,16 @@ export function encodeChunk(
   for (let row = 0; row < chunk.rows.size; row++) {
     samples += chunk.sketches.requests(row);
     writeStage(chunk, row, stages, values, out);
-    endRow();
+    endRow(marks.next('stage', cellSeconds(chunk, chunk.rows.cell(row))));
   }
   for (let row = 0; row < chunk.drivers.size; row++) {
     writeDriver(chunk, row, values, out);
-    endRow();
+    endRow(marks.next('driver', chunk.drivers.minute(row) * 60));
   }
   let exemplarCount = 0;
   for (const exemplar of chunk.exemplars.all()) {
     writeExemplar(chunk, exemplar, stages, values, out);
-    endRow();
+    endRow(marks.next('exemplar', cellSeconds(chunk, exemplar.cell)));
     exemplarCount++;
   }
   const empty = chunk.cellCount === 0;
@@ -116,6 +82,8 @@ export function encodeChunk(
     samples,
     windowMinMs: empty ? 0 : windowMin * baseWindowMs,
     windowMaxMs: empty ? 0 : windowMax * baseWindowMs,
+    mark: marks.mark,
+    days: marks.days,
   };
 }
 
@@ -130,7 +98,7 @@ function writeStage(
   const stageId = chunk.rows.stageId(row);
   const isTotal = stageId === chunk.totalStageId;
   const { sketches } = chunk;
-  out.uint8(KIND_STAGE);
+  out.uint8(rowKinds.stage);
   writeCell(chunk, cell, values, out);
   out.utf8(stages.utf8(stageId));
   out.uint64(sketches.requests(row));
@@ -156,7 +124,7 @@ function writeDriver(
   out: RowBinaryWriter,
 ): void {
   const { drivers } = chunk;
-  out.uint8(KIND_DRIVER);
+  out.uint8(rowKinds.driver);
   out.uint32(drivers.minute(row) * 60);
   for (let i = 0; i < dimensions.length; i++) {
     if (dimensions[i] === 'model') out.utf8(values.utf8(drivers.modelId(row)));
@@ -181,7 +149,7 @@ function writeExemplar(
   values: Interner,
   out: RowBinaryWriter,
 ): void {
-  out.uint8(KIND_EXEMPLAR);
+  out.uint8(rowKinds.exemplar);
   writeCell(chunk, exemplar.cell, values, out, exemplar.hostId);
   out.varUint(0); // stage
   writeCounts(out, 1, exemplar.totalMs);
@@ -200,6 +168,10 @@ function writeExemplar(
   });
 }
 
+function cellSeconds(chunk: ChunkAccumulator, cell: number): number {
+  return chunk.cellWindow(cell) * baseWindowSeconds;
+}
+
 /** window_start and the dimensions; `hostId` stands in where the host is no dimension. */
 function writeCell(
   chunk: ChunkAccumulator,
@@ -208,7 +180,7 @@ function writeCell(
   out: RowBinaryWriter,
   hostId = 0,
 ): void {
-  out.uint32(chunk.cellWindow(cell) * baseWindowSeconds);
+  out.uint32(cellSeconds(chunk, cell));
   for (let i = 0; i < dimensions.length; i++) {
     const id = chunk.cellDimension(cell, i);
     if (i === coldStartIndex) out.uint8(id);

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Chunk, LedgerEntry } from './chunk.ts';
+import type { ChunkPlace } from './chunk-places.ts';
 import type { ChunkState, ChunkStore, LedgerEnd } from './chunk-store.ts';
 
 /** After a failed call the next is due sooner than this; if none comes, nobody waits any more. */
@@ -40,8 +41,16 @@ export class ObservedStore implements ChunkStore {
     return this.#watch(nameOf(chunk), () => this.#store.insert(chunk));
   }
 
-  record(entry: LedgerEntry): Promise<void> {
-    return this.#watch(nameOf(entry), () => this.#store.record(entry));
+  missing(chunk: Chunk, sinceMs: number): Promise<ChunkPlace[]> {
+    return this.#watch(nameOf(chunk), () => this.#store.missing(chunk, sinceMs));
+  }
+
+  fill(chunk: Chunk, place: ChunkPlace, attempt: number): Promise<void> {
+    return this.#watch(nameOf(chunk), () => this.#store.fill(chunk, place, attempt));
+  }
+
+  record(entry: LedgerEntry, attempt: number): Promise<void> {
+    return this.#watch(nameOf(entry), () => this.#store.record(entry, attempt));
   }
 
   look(entry: LedgerEntry, sinceMs: number): Promise<ChunkState> {

@@ -31,6 +31,8 @@ const lookUps = (store: ChunkStore): Omit<ChunkStore, 'insert' | 'record'> => ({
   look: (entry, sinceMs) => store.look(entry, sinceMs),
   ledgerEnd: (...partition) => store.ledgerEnd(...partition),
   groupBeginMs: (...topic) => store.groupBeginMs(...topic),
+  missing: (chunk, sinceMs) => store.missing(chunk, sinceMs),
+  fill: (...chunk) => store.fill(...chunk),
 });
 
 /** What the ledger says of each partition: its first and last offset, and its records. */
@@ -264,9 +266,9 @@ concurrent('a chunk stored twice', () => {
           await store.insert(chunk);
           await store.insert(chunk);
         },
-        record: async (entry) => {
-          await store.record(entry);
-          await store.record(entry);
+        record: async (entry, attempt) => {
+          await store.record(entry, attempt);
+          await store.record(entry, attempt);
         },
         ...lookUps(store),
       });
@@ -322,8 +324,8 @@ concurrent('an intent left behind', () => {
               begun.push(chunk);
               if (reached.ledger === 0) await never();
             },
-            record: async (chunk) => {
-              await store.record(chunk);
+            record: async (chunk, attempt) => {
+              await store.record(chunk, attempt);
               await never();
             },
             ...lookUps(store),

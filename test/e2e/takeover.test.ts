@@ -72,6 +72,8 @@ async function diesInFirstChunk(rig: Rig, how: 'landed' | 'not landed'): Promise
       await never();
     },
     record: never,
+    missing: (chunk, sinceMs) => store.missing(chunk, sinceMs),
+    fill: (...chunk) => store.fill(...chunk),
     look: (entry, sinceMs) => store.look(entry, sinceMs),
     ledgerEnd: (...partition) => store.ledgerEnd(...partition),
     groupBeginMs: (...topic) => store.groupBeginMs(...topic),

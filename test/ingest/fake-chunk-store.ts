@@ -1,4 +1,5 @@
 import { type Chunk, chunkToken, type LedgerEntry } from '../../src/sink/chunk.ts';
+import type { ChunkPlace } from '../../src/sink/chunk-places.ts';
 import type { ChunkState, ChunkStore } from '../../src/sink/chunk-store.ts';
 import type { LedgerRow } from '../../src/sink/ledger-check.ts';
 import type { FakeWorld } from './fake-world.ts';
@@ -34,7 +35,11 @@ export class FakeChunkStore {
         const fill = (share: number) => this.#fill(chunk, share);
         await this.#world.ask(process, 'insert', () => fill(1), fill);
       },
-      record: (entry) => this.#world.ask(process, 'record', () => this.#record(entry)),
+      missing: (chunk) => this.#world.ask(process, 'missing', () => this.#missing(chunk)),
+      fill: (chunk, { table }, attempt) =>
+        this.#world.ask(process, 'fill', () => this.#fillOne(chunk, table, attempt)),
+      record: (entry, attempt) =>
+        this.#world.ask(process, 'record', () => this.#record(entry, attempt)),
       look: (entry) => this.#world.ask(process, 'look', () => this.#look(entry)),
       ledgerEnd: () =>
         this.#world.ask(process, 'ledger end', () => {
@@ -70,6 +75,24 @@ export class FakeChunkStore {
     }
   }
 
+  /** The server was killed between noting a token and committing its rows. */
+  #missing(chunk: Chunk): ChunkPlace[] {
+    const token = chunkToken(chunk);
+    return this.tables
+      .filter(({ blocks }) => !blocks.has(token))
+      .map(({ name }) => ({ table: name, kind: undefined, fromS: 0, toS: 1 }));
+  }
+
+  #fillOne(chunk: Chunk, table: string, attempt: number): void {
+    const token = chunkToken(chunk);
+    const own = `${table} fill ${attempt} ${token}`;
+    if (this.#tokens.has(own)) return;
+    this.#tokens.add(own);
+    const blocks = this.tables.find(({ name }) => name === table)?.blocks;
+    if (blocks?.has(token)) this.problems.push(`${token} was sent to ${table} again`);
+    blocks?.set(token, chunk.rows.bytes);
+  }
+
   #look(entry: LedgerEntry): ChunkState {
     const token = chunkToken(entry);
     return {
@@ -84,8 +107,8 @@ export class FakeChunkStore {
     };
   }
 
-  #record(chunk: LedgerEntry): void {
-    const token = `ledger ${chunkToken(chunk)}`;
+  #record(chunk: LedgerEntry, attempt: number): void {
+    const token = `ledger ${attempt} ${chunkToken(chunk)}`;
     if (this.#tokens.has(token)) return;
     this.#tokens.add(token);
     this.#watermarkMs = Math.max(0, chunk.watermarkMs);

@@ -5,6 +5,7 @@ import { decodeNote } from '../../src/ingest/commit-note.ts';
 import type { DeadLetter } from '../../src/ingest/dead-letter.ts';
 import { type FlushContext, flushChunk } from '../../src/ingest/flush-chunk.ts';
 import type { Chunk, LedgerEntry } from '../../src/sink/chunk.ts';
+import type { ChunkPlace } from '../../src/sink/chunk-places.ts';
 import type { ChunkState } from '../../src/sink/chunk-store.ts';
 import { ClaimLostError } from '../../src/source/source.ts';
 import { testIntent } from './test-intent.ts';
@@ -25,7 +26,15 @@ const chunk: Chunk = {
   late: 0,
   overflow: 0,
   lateMerged: 0,
-  rows: { bytes: Buffer.from('rows'), rowCount: 1, samples: 1, windowMinMs: 0, windowMaxMs: 0 },
+  rows: {
+    bytes: Buffer.from('rows'),
+    rowCount: 1,
+    samples: 1,
+    windowMinMs: 0,
+    windowMaxMs: 0,
+    mark: 1,
+    days: { stage: [0], driver: [], exemplar: [] },
+  },
 };
 const begun = { watermarkBeforeMs: 55, intent: testIntent(20, 99), inherited: false };
 const letterAt = (offset: number): DeadLetter => ({
@@ -41,8 +50,11 @@ const letterAt = (offset: number): DeadLetter => ({
 
 /** A world that answers at once, and refuses a step as often as it is told to. */
 function worldOf(
-  refusals: Readonly<Record<string, readonly Error[]>> = {},
+  refusals: Readonly<Record<string, readonly (Error | undefined)[]>> = {},
   found: Partial<ChunkState> = {},
+  missing: ChunkPlace[][] = [],
+  /** Ledger rows that are answered and leave nothing. */
+  forgetful = 0,
 ) {
   const steps: string[] = [];
   const left = new Map(Object.entries(refusals).map(([name, errors]) => [name, [...errors]]));
@@ -63,16 +75,23 @@ function worldOf(
   const metrics = createMetrics();
   const time = { elapsedMs: 0 };
   const recorded: LedgerEntry[] = [];
+  let isRecorded = found.isRecorded ?? false;
   const context: FlushContext = {
     store: {
       insert: () => take('insert'),
-      record: (entry) => {
+      missing: async () => {
+        await take('missing');
+        return missing.shift() ?? [];
+      },
+      fill: (_, { table }, attempt) => take('fill', `${table} ${attempt}`),
+      record: async (entry, attempt) => {
         recorded.push(entry);
-        return take('record');
+        await take('record', attempt === 0 ? '' : `${attempt}`);
+        if (recorded.length > forgetful + (refusals.record?.length ?? 0)) isRecorded = true;
       },
       look: async () => {
         await take('look');
-        return { isRecorded: false, isLanded: false, isRemembered: true, ...found };
+        return { isLanded: false, isRemembered: true, ...found, isRecorded };
       },
       ledgerEnd: async () => undefined,
       groupBeginMs: async () => undefined,
@@ -158,7 +177,9 @@ describe('flushChunk', () => {
       'sleep 100',
       'look',
       'insert',
+      'missing',
       'record',
+      'look',
       'commit 20 77 undefined',
     ]);
   });
@@ -173,6 +194,7 @@ describe('flushChunk', () => {
       'sleep 100',
       'look',
       'insert',
+      'missing',
       'record',
       'commit 20 77 undefined',
     ]);
@@ -185,10 +207,78 @@ describe('flushChunk', () => {
     );
     const intent = testIntent(20, 99, { records: 12, consumed: 13, aggregated: 13 });
     await flushChunk(claim, chunk, [], { ...begun, intent, inherited: true }, context);
-    expect(steps).toEqual(['commit 10 55 20', 'look', 'record', 'commit 20 77 undefined']);
+    expect(steps).toEqual([
+      'commit 10 55 20',
+      'look',
+      'missing',
+      'record',
+      'look',
+      'commit 20 77 undefined',
+    ]);
     expect(recorded).toMatchObject([
       { startOffset: 10, endOffset: 20, records: 12, consumed: 13, aggregated: 13 },
     ]);
+  });
+
+  it('sends to a table alone what it lacks after an insert was repeated', async () => {
+    const place = { table: 'latency_1m', kind: 'stage', fromS: 0, toS: 86_400 } as const;
+    const { steps, claim, context, metrics } = worldOf(
+      { insert: [new Error('killed')], fill: [undefined, new Error('killed')] },
+      {},
+      // What was sent is dropped again, as the server dies in that too; then it holds.
+      [[place], [place], [place], []],
+    );
+    await flushChunk(claim, chunk, [], begun, context);
+    expect(steps).toEqual([
+      'commit 10 55 20',
+      'insert',
+      'sleep 100',
+      'look',
+      'insert',
+      'missing',
+      'fill latency_1m 0',
+      'missing',
+      'fill latency_1m 1',
+      'sleep 200',
+      'look',
+      'insert',
+      'missing',
+      'fill latency_1m 0',
+      'missing',
+      'record',
+      'commit 20 77 undefined',
+    ]);
+    const filled = (await metrics.chunksFilled.get()).values;
+    expect(filled).toMatchObject([{ labels: { table: 'latency_1m' }, value: 2 }]);
+  });
+
+  it('writes the ledger row under another token where the one before left none', async () => {
+    const { steps, claim, context } = worldOf({ record: [new Error('killed')] }, {}, [], 2);
+    await flushChunk(claim, chunk, [], begun, context);
+    expect(steps).toEqual([
+      'commit 10 55 20',
+      'insert',
+      'record',
+      'sleep 100',
+      'look',
+      'record',
+      'look',
+      'record 1',
+      'look',
+      'record 2',
+      'look',
+      'commit 20 77 undefined',
+    ]);
+  });
+
+  it('goes on where a table does not keep what it is sent', async () => {
+    const place = { table: 'latency_10s', kind: 'stage', fromS: 0, toS: 86_400 } as const;
+    const all = [[place], [place], [place], [place]];
+    const { steps, claim, context } = worldOf({}, { isLanded: true }, all);
+    await flushChunk(claim, chunk, [], { ...begun, inherited: true }, context);
+    const fills = steps.filter((step) => step.startsWith('fill'));
+    expect(fills).toEqual(['fill latency_10s 0', 'fill latency_10s 1', 'fill latency_10s 2']);
+    expect(steps.at(-1)).toBe('commit 20 77 undefined');
   });
 
   it('asks the broker again before it sends after a long pause', async () => {
@@ -206,6 +296,7 @@ describe('flushChunk', () => {
       'look',
       'commit 10 55 20',
       'insert',
+      'missing',
       'record',
       'commit 20 77 undefined',
     ]);

@@ -25,7 +25,15 @@ const chunk: Chunk = {
   late: 0,
   overflow: 0,
   lateMerged: 0,
-  rows: { bytes: Buffer.from('rows'), rowCount: 1, samples: 1, windowMinMs: 0, windowMaxMs: 0 },
+  rows: {
+    bytes: Buffer.from('rows'),
+    rowCount: 1,
+    samples: 1,
+    windowMinMs: 0,
+    windowMaxMs: 0,
+    mark: 1,
+    days: { stage: [0], driver: [], exemplar: [] },
+  },
 };
 
 const letter = (offset: number, reason: RejectReason): DeadLetter => ({
@@ -52,6 +60,8 @@ function flusher(perSecond: number, failures = 0) {
   const context: FlushContext = {
     store: {
       insert: async () => undefined,
+      missing: async () => [],
+      fill: async () => undefined,
       record: async () => undefined,
       look: async () => ({ isRecorded: false, isLanded: false, isRemembered: true }),
       ledgerEnd: async () => undefined,

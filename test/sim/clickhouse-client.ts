@@ -20,9 +20,13 @@ interface Statement<T> {
   run(): T;
   /** Does some of it, where it breaks off. */
   runPartly?(): void;
+  /** What is left of it where the server is killed between a token and its rows. */
+  runUntilKilled?(): void;
 }
 
 const LATE_MS = 30_000;
+/** Where a run has the fault at all: it needs the server to be killed in a statement. */
+const MOSTLY = 20;
 
 /** @clickhouse/client as one process has it, before a simulated server. */
 export function simClickHouseClient(
@@ -34,15 +38,19 @@ export function simClickHouseClient(
   const client = {
     async exec(options: {
       query: string;
+      query_params?: Record<string, unknown>;
       values: AsyncIterable<Buffer>;
       clickhouse_settings: Record<string, unknown>;
     }) {
       const token = clickhouseStatement.insertToken(options.query, options.clickhouse_settings);
       const parts: Buffer[] = [];
       for await (const part of options.values) parts.push(part);
-      const [first] = parts;
-      const bytes = parts.length === 1 && first !== undefined ? first : Buffer.concat(parts);
-      await send(endpoint, server, insertStatement(endpoint, server, database, token, bytes));
+      // A copy: the server has what was sent, whatever the sender does with its buffer.
+      const bytes = Buffer.concat(parts);
+      const statement = clickhouseStatement.isFill(options.query)
+        ? fillStatement(server, database, String(options.query_params?.table), token, bytes)
+        : insertStatement(endpoint, server, database, token, bytes);
+      await send(endpoint, server, statement);
       return { stream: nothing() };
     },
     async insert(options: {
@@ -64,6 +72,7 @@ export function simClickHouseClient(
         },
         leaves: () => database.sends(token),
         run: () => database.record(token, ledgerRowOf(row, server.wallMs)),
+        runUntilKilled: () => database.recordUntilKilled(token),
       });
     },
     async query(options: { query: string; query_params: Record<string, unknown> }) {
@@ -103,6 +112,26 @@ function insertStatement(
       const filled = tableNames.map((_, i) => i === 0 || random.chance(0.5));
       database.insert(block(), (table) => filled[table] === true);
     },
+    runUntilKilled: () =>
+      database.insertUntilKilled(block(), random.between(0, tableNames.length - 1)),
+  };
+}
+
+/** Rows of a chunk again, for one table. */
+function fillStatement(
+  server: SimClickHouse,
+  database: SimDatabase,
+  table: string,
+  token: string,
+  bytes: Buffer,
+): Statement<void> {
+  const chunkToken = token.split('/').slice(4).join('/');
+  return {
+    name: `fill ${table} ${chunkToken.split('/').slice(0, 4).join('/')}`,
+    faults: { lost: 'insert_lost', answerLost: 'insert_answer_lost', late: 'insert_late' },
+    leaves: () => database.sends(token),
+    run: () => database.fill(table, { token: chunkToken, bytes, atMs: server.wallMs }, token),
+    runUntilKilled: () => database.fillUntilKilled(table, token),
   };
 }
 
@@ -155,7 +184,8 @@ function send<T>(endpoint: Endpoint, server: SimClickHouse, statement: Statement
           isOver = true;
           arrived();
           const share = random.unit();
-          if (share < 0.3) statement.runPartly?.();
+          if (faults.strikes('token_without_rows', MOSTLY)) statement.runUntilKilled?.();
+          else if (share < 0.3) statement.runPartly?.();
           else if (share < 0.5) statement.run();
           say(' (broken off)');
           fail('ECONNRESET');

@@ -1,10 +1,13 @@
 import { readQuery } from '../../src/sink/read-query.ts';
+import { markOf } from './decoded-blocks.ts';
 import type { SimDatabase, StoredLedgerRow } from './sim-clickhouse.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 type Rows = Record<string, string | number>[];
 
 const INSERT_ROWS = /^INSERT INTO chunk_rows \([a-z_0-9, ]+\) FORMAT RowBinary$/;
+const INSERT_AGAIN =
+  /^INSERT INTO chunk_rows \([a-z_0-9, ]+, only_table\)\nSELECT [^]+ FROM input\([^]+\)\nWHERE [^]+\nFORMAT RowBinary$/;
 const settingsOfInsert: Readonly<Record<string, unknown>> = {
   async_insert: 0,
   wait_end_of_query: 1,
@@ -17,9 +20,16 @@ const settingsOfInsert: Readonly<Record<string, unknown>> = {
  * a new statement must be told to the simulator before it can be relied upon.
  */
 export const clickhouseStatement = {
+  /** Whether it sends rows again, for one table. */
+  isFill(query: string): boolean {
+    return INSERT_AGAIN.test(query);
+  },
+
   /** Token of an insert of rows. */
   insertToken(query: string, settings: Params): string {
-    if (!INSERT_ROWS.test(query)) throw new Error(`the simulator knows no ${query}`);
+    if (!INSERT_ROWS.test(query) && !INSERT_AGAIN.test(query)) {
+      throw new Error(`the simulator knows no ${query}`);
+    }
     for (const [name, value] of Object.entries(settingsOfInsert)) {
       if (settings[name] !== value) throw new Error(`an insert must have ${name} = ${value}`);
     }
@@ -31,6 +41,8 @@ export const clickhouseStatement = {
     switch (query) {
       case readQuery('chunk_state'):
         return chunkState(params, database);
+      case readQuery('chunk_places'):
+        return chunkPlaces(params, database);
       case readQuery('ledger_end'):
         return ledgerEnd(params, database);
       case readQuery('group_begin'):
@@ -67,6 +79,26 @@ function chunkState(params: Params, database: SimDatabase): Rows {
       tokens_kept: database.tokensKept,
     },
   ];
+}
+
+function chunkPlaces({ mark }: Params, database: SimDatabase): Rows {
+  const places: Rows = [];
+  for (const { name, blocks } of database.tables) {
+    const days = blocks.map(({ bytes }) => markOf(bytes)).filter((found) => found.mark === mark);
+    for (const dayS of new Set(days.map((found) => found.dayS))) {
+      places.push({ place: name, part: beginningOf(name, dayS) });
+    }
+  }
+  return places;
+}
+
+/** The beginning of a table's partition that holds a day. */
+function beginningOf(table: string, dayS: number): number {
+  const date = new Date(dayS * 1000);
+  const year = date.getUTCFullYear();
+  if (table === 'chunk_rows') return 0;
+  if (table === 'latency_1h') return Date.UTC(year, date.getUTCMonth()) / 1000;
+  return table === 'latency_1d' ? Date.UTC(year, 0) / 1000 : dayS;
 }
 
 function ledgerEnd({ groupId, topic, partition }: Params, database: SimDatabase): Rows {

@@ -14,6 +14,33 @@ export interface StageCount {
   readonly maxMs: number;
 }
 
+/** By which a block says whose it is, and the day of its rows. */
+export interface BlockMark {
+  readonly mark: number;
+  readonly dayS: number;
+}
+
+const DAY_S = 86_400;
+const knownMarks = new WeakMap<Buffer, BlockMark>();
+
+/** The mark of a block. A run lies within one day: a block with marks of two is refused. */
+export function markOf(bytes: Buffer): BlockMark {
+  let found = knownMarks.get(bytes);
+  if (found === undefined) {
+    const days = new Set<number>();
+    let mark = 0;
+    for (const { chunk_mark, window_start } of decodeRows(bytes)) {
+      days.add(window_start - (window_start % DAY_S));
+      if (chunk_mark !== 0) mark = chunk_mark;
+    }
+    const [dayS = 0] = days;
+    if (days.size !== 1) throw new Error('the simulator knows only runs of one day');
+    found = { mark, dayS };
+    knownMarks.set(bytes, found);
+  }
+  return found;
+}
+
 const known = new WeakMap<Buffer, readonly StageCount[]>();
 
 /** The stage rows of a block of RowBinary; each block is read once. */

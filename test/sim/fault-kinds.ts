@@ -29,6 +29,7 @@ export const faultKinds = {
   clickhouse_down: 'ClickHouse is away for a while',
   clickhouse_slow: 'ClickHouse takes seconds for everything for a while',
   clickhouse_restart: 'ClickHouse restarts: statements break off, tables keep their tokens',
+  token_without_rows: 'a killed ClickHouse keeps the token of rows that it has not committed',
   tokens_evicted: 'ClickHouse forgets all tokens it has seen',
   tokens_off: 'ClickHouse keeps no tokens at all',
   letter_lost: 'a dead letter is refused',

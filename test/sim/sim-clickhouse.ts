@@ -29,7 +29,7 @@ export interface StoredLedgerRow {
   readonly instance: string;
 }
 
-/** The landing table, then what its views fill, each after the one it reads from. */
+/** The landing table, then what its views fill. */
 export const tableNames = [
   'chunk_rows',
   'latency_10s',
@@ -52,10 +52,10 @@ class Table {
   }
 
   /** Takes a block, or drops it where its token is known. */
-  take(block: StoredBlock): void {
-    if (this.#tokens.has(block.token)) return;
+  take(block: StoredBlock, token = block.token): void {
+    if (this.#tokens.has(token)) return;
     this.blocks.push(block);
-    this.remember(block.token);
+    this.remember(token);
   }
 
   knows(token: string): boolean {
@@ -92,16 +92,26 @@ export class SimDatabase {
 
   /** Inserts a block into the landing table and as many of the views behind it. */
   insert(block: StoredBlock, isFilled: (table: number) => boolean = () => true): void {
-    const filled = new Set<string>();
     this.tables.forEach((table, i) => {
-      const from = i >= 2 && i <= 4 ? tableNames[i - 1] : undefined;
-      if (!isFilled(i) || (from !== undefined && !filled.has(from))) {
-        this.#missed.add(`${table.name} ${block.token}`);
-        return;
-      }
-      filled.add(table.name);
-      table.take(block);
+      if (isFilled(i)) table.take(block);
+      else this.#missed.add(`${table.name} ${block.token}`);
     });
+  }
+
+  /** The server is killed in an insert: tables before one are filled, that one knows the token only. */
+  insertUntilKilled(block: StoredBlock, killedAt: number): void {
+    this.insert(block, (table) => table < killedAt);
+    this.tables[killedAt]?.remember(block.token);
+  }
+
+  /** Takes a block into one table alone, under a token of its own. */
+  fill(name: string, block: StoredBlock, token: string): void {
+    this.tables.find((table) => table.name === name)?.take(block, token);
+  }
+
+  /** Killed in that: the token is known, the block is not there. */
+  fillUntilKilled(name: string, token: string): void {
+    this.tables.find((table) => table.name === name)?.remember(token);
   }
 
   /** A statement under this token leaves its sender; to be called at its end: it has arrived or never will. */
@@ -159,6 +169,10 @@ export class SimDatabase {
   }: StoredLedgerRow): boolean {
     const prefix = `ledger/${group_id}/${topic}/${partition}/${start_offset}-${end_offset}/`;
     return [...this.#raced].some((token) => token.startsWith(prefix));
+  }
+
+  recordUntilKilled(token: string): void {
+    this.#ledgerTokens.remember(token);
   }
 
   record(token: string, row: StoredLedgerRow): void {

@@ -3,8 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { describe, expect, it } from 'vitest';
 import { type Chunk, chunkToken } from '../../src/sink/chunk.ts';
+import { chunkColumns } from '../../src/sink/chunk-columns.ts';
 import { ClickHouseChunkStore } from '../../src/sink/chunk-store.ts';
-import { chunkColumns } from '../../src/sink/encode-chunk.ts';
 
 const bytes = Buffer.from('rows');
 const chunk: Chunk = {
@@ -29,6 +29,8 @@ const chunk: Chunk = {
     samples: 44,
     windowMinMs: 1_790_000_000_000,
     windowMaxMs: 1_790_000_010_000,
+    mark: 77,
+    days: { stage: [20717, 20718], driver: [20717], exemplar: [] },
   },
 };
 
@@ -94,7 +96,7 @@ describe('insert', () => {
 describe('record', () => {
   it('writes the ledger row under a token of its own, times to the millisecond', async () => {
     const { store, asked } = listeningStore();
-    await store.record(chunk);
+    await store.record(chunk, 0);
     expect(asked).toMatchObject([
       {
         table: 'flushes',
@@ -133,7 +135,7 @@ describe('record', () => {
 
   it('writes 0 for a watermark that no event has set', async () => {
     const { store, asked } = listeningStore();
-    await store.record({ ...chunk, watermarkMs: Number.NEGATIVE_INFINITY });
+    await store.record({ ...chunk, watermarkMs: Number.NEGATIVE_INFINITY }, 0);
     expect(asked).toMatchObject([{ values: [{ watermark: 0 }] }]);
   });
 });

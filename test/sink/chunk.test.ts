@@ -2,7 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Chunk, chunkToken } from '../../src/sink/chunk.ts';
 
-const rows = { bytes: Buffer.alloc(0), rowCount: 0, samples: 0, windowMinMs: 0, windowMaxMs: 0 };
+const rows = {
+  bytes: Buffer.alloc(0),
+  rowCount: 0,
+  samples: 0,
+  windowMinMs: 0,
+  windowMaxMs: 0,
+  mark: 1,
+  days: { stage: [0], driver: [], exemplar: [] },
+};
 const chunk: Chunk = {
   groupId: 'g',
   topic: 't',

@@ -1,5 +1,5 @@
 import { dimensions } from '../../src/base/dimensions.ts';
-import { chunkColumns } from '../../src/sink/encode-chunk.ts';
+import { chunkColumns } from '../../src/sink/chunk-columns.ts';
 import { RowBinaryReader } from '../../src/sink/row-binary-reader.ts';
 import { decodeState } from '../../src/sketch/clickhouse-state.ts';
 import type { TDigest } from '../../src/sketch/t-digest.ts';
@@ -38,6 +38,7 @@ export interface DecodedRow {
   readonly topic: string;
   readonly partition: number;
   readonly start_offset: number;
+  readonly chunk_mark: number;
 }
 
 type Read = (reader: RowBinaryReader) => unknown;
@@ -78,6 +79,7 @@ const readers: Readonly<Record<string, Read>> = {
   topic: text,
   partition: (reader) => reader.uint32(),
   start_offset: uint64,
+  chunk_mark: uint64,
 };
 
 /** Every row of a block, column by column in the order of `chunkColumns`, to the last byte. */

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { dimensions } from '../../src/base/dimensions.ts';
-import { chunkColumns, encodeChunk } from '../../src/sink/encode-chunk.ts';
+import { chunkColumns, chunkColumnTypes } from '../../src/sink/chunk-columns.ts';
+import { encodeChunk } from '../../src/sink/encode-chunk.ts';
 import { RowBinaryWriter } from '../../src/sink/row-binary-writer.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
 import { randomEvents } from '../window/random-events.ts';
@@ -14,6 +15,7 @@ const origin = {
   topic: 'inference.timings.v1',
   partition: 3,
   startOffset: 2 ** 40 + 5,
+  nowMs: startMs,
 };
 const writer = new RowBinaryWriter(16);
 
@@ -25,8 +27,10 @@ describe('encodeChunk', () => {
   it('writes the columns of the table, in its order', () => {
     const sql = readFileSync(new URL('../../sql/0002_chunk_rows.sql', import.meta.url), 'utf8');
     const table = /CREATE TABLE chunk_rows\n\(\n([\s\S]*?)\n\)/.exec(sql)?.[1] ?? '';
-    const columns = [...table.matchAll(/^ {4}(\w+) /gm)].map((match) => match[1]);
-    expect([...chunkColumns, 'inserted_at']).toEqual(columns);
+    const columns = [...table.matchAll(/^ {4}(\w+) +(.+?)(?: CODEC.*)?,$/gm)];
+    const types = Object.fromEntries(columns.map(([, name, type]) => [name, type]));
+    expect(chunkColumns).toEqual([...Object.keys(types), 'chunk_mark']);
+    expect(chunkColumnTypes).toEqual({ ...types, chunk_mark: 'UInt64' });
   });
 
   it.each([1, 2, 3])('can be read back row by row, and says what it wrote: seed %i', (seed) => {
@@ -98,13 +102,43 @@ describe('encodeChunk', () => {
 
   it('of no events is empty', () => {
     const encoded = encode(new TestChunk().begin());
-    expect(encoded).toEqual({
+    expect(encoded).toMatchObject({
       bytes: Buffer.alloc(0),
       rowCount: 0,
       samples: 0,
       windowMinMs: 0,
       windowMaxMs: 0,
+      days: { stage: [], driver: [], exemplar: [] },
     });
+  });
+
+  it('marks the first row of each kind and day, the same whoever makes it', () => {
+    const make = (from: Partial<typeof origin> = {}) => {
+      const chunk = new TestChunk({ facets: ['host'] }).begin();
+      for (const ts of [startMs - 86_400_000, startMs, startMs + 20_000]) {
+        chunk.add({ ts, model: 'm', host: 'pod-1', total_ms: 2, trace_id: 'a' });
+      }
+      const { accumulator, stages, values } = chunk;
+      return encodeChunk(accumulator, { ...origin, ...from }, stages, values, writer);
+    };
+    const { bytes, mark, days } = make();
+    const marked = decodeRows(bytes).filter(({ chunk_mark }) => chunk_mark !== 0);
+    const day = Math.floor(startMs / 86_400_000);
+    expect(marked.map((row) => [row.kind, Math.floor(row.window_start / 86_400)])).toEqual([
+      [1, day - 1],
+      [1, day],
+      [2, day - 1],
+      [2, day],
+      [3, day - 1],
+      [3, day],
+    ]);
+    expect(new Set(marked.map((row) => row.chunk_mark))).toEqual(new Set([mark]));
+    const both = [day - 1, day];
+    expect(days).toEqual({ stage: both, driver: both, exemplar: both });
+    expect(make().mark).toBe(mark);
+    const others = [{ startOffset: 7 }, { partition: 4 }, { topic: 'u' }, { nowMs: 1 }];
+    const marks = others.map((other) => make(other).mark);
+    expect(new Set([mark, ...marks]).size).toBe(5);
   });
 
   it('writes a driver row a facet, at its minute', () => {

@@ -32,7 +32,7 @@ const event = (fields: Record<string, unknown>) =>
 const honest = (rows: readonly DecodedRow[]) =>
   rows
     .filter(({ model }) => model.startsWith('honest'))
-    .map(({ latency: _, bands, bands_ms, stages_ms, ...row }) => ({
+    .map(({ latency: _, chunk_mark: __, bands, bands_ms, stages_ms, ...row }) => ({
       ...row,
       bands: [...bands],
       bands_ms: [...bands_ms],

@@ -1,5 +1,6 @@
 import type { Random } from '../../../src/generate/random.ts';
 import type { Chunk, LedgerEntry } from '../../../src/sink/chunk.ts';
+import type { ChunkPlace } from '../../../src/sink/chunk-places.ts';
 import type { ChunkState, ChunkStore, LedgerEnd } from '../../../src/sink/chunk-store.ts';
 
 /** A store that now and then fails before it does what it is told, or after. */
@@ -17,8 +18,16 @@ export class FlakyStore implements ChunkStore {
     return this.#perhaps(() => this.#store.insert(chunk));
   }
 
-  record(entry: LedgerEntry): Promise<void> {
-    return this.#perhaps(() => this.#store.record(entry));
+  missing(chunk: Chunk, sinceMs: number): Promise<ChunkPlace[]> {
+    return this.#store.missing(chunk, sinceMs);
+  }
+
+  fill(chunk: Chunk, place: ChunkPlace, attempt: number): Promise<void> {
+    return this.#perhaps(() => this.#store.fill(chunk, place, attempt));
+  }
+
+  record(entry: LedgerEntry, attempt: number): Promise<void> {
+    return this.#perhaps(() => this.#store.record(entry, attempt));
   }
 
   look(entry: LedgerEntry, sinceMs: number): Promise<ChunkState> {
