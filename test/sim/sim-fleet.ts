@@ -185,18 +185,31 @@ export class SimFleet {
     return '';
   }
 
-  /** SIGTERM to all; each must drain in time. */
+  /**
+   * SIGTERM to all; each must drain in time. Not judged are those that were told to end before, while
+   * things went wrong, and those that are killed as they wait for the group: kafkajs does not leave
+   * a join that others hold up, and what such a process had stored is held to account like all else.
+   */
   async end(): Promise<string[]> {
     const { scheduler } = this.#setting.world;
     for (const slot of this.#slots) slot.isWanted = false;
     const last = this.processes;
+    const judged = last.filter(({ isEnding }) => !isEnding);
     for (const process of last) this.terminate(process);
     await scheduler.runTo(scheduler.nowMs + END_MS, () =>
       last.every(({ state }) => state === 'dead'),
     );
-    return last
-      .filter(({ goneBecause }) => goneBecause !== 'it has drained')
-      .map(({ name, goneBecause }) => `${name} did not drain: ${goneBecause}`);
+    const isWaiting = ({ name }: SimProcess) =>
+      this.groups.some(({ group }) => group.isAwaitedBy(name));
+    return (
+      judged
+        // A death that was drawn before the last fault may come after it.
+        .filter(
+          ({ goneBecause }) => goneBecause !== 'it has drained' && goneBecause !== 'at a call',
+        )
+        .filter((process) => !isWaiting(process))
+        .map(({ name, goneBecause }) => `${name} did not drain: ${goneBecause}`)
+    );
   }
 
   #configOf(groupId: string): Config {

@@ -88,6 +88,14 @@ export class SimGroup {
     return this.#setBack.has(`${topic}/${partition}`);
   }
 
+  /** Whether a client waits for the group: for its generation, or for its assignment. */
+  isAwaitedBy(clientId: string): boolean {
+    return [...this.#members.values()].some(
+      ({ request, join, sync }) =>
+        request.clientId === clientId && (join !== undefined || sync !== undefined),
+    );
+  }
+
   get memberIds(): string[] {
     return [...this.#members.keys()];
   }
