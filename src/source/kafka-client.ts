@@ -12,6 +12,7 @@ import { registerCompressionCodecs } from './compression.ts';
 import { endFetchLoops } from './end-fetch-loops.ts';
 import { hideAbortedRecords } from './hide-aborted-records.ts';
 import { oauthBearer } from './oauth-bearer.ts';
+import { rejoinAfterFailure } from './rejoin-after-failure.ts';
 import { rejoinForTopics } from './rejoin-for-topics.ts';
 import { retryCoordinatorSearch } from './retry-coordinator-search.ts';
 
@@ -33,7 +34,9 @@ export function createKafkaClient(config: Config['kafka'], options: KafkaClientO
   const internal = createRequire(import.meta.url);
   endFetchLoops(internal('kafkajs/src/consumer/runner.js'));
   hideAbortedRecords(internal('kafkajs/src/broker/index.js'));
-  rejoinForTopics(internal('kafkajs/src/consumer/consumerGroup.js'));
+  const consumerGroup = internal('kafkajs/src/consumer/consumerGroup.js');
+  rejoinForTopics(consumerGroup);
+  rejoinAfterFailure(consumerGroup);
   retryCoordinatorSearch(internal('kafkajs/src/cluster/index.js'));
   const client: KafkaConfig = {
     clientId: config.client_id,

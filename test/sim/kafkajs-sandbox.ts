@@ -5,6 +5,7 @@ import { compileFunction } from 'node:vm';
 import type { Kafka, KafkaConfig } from 'kafkajs';
 import { endFetchLoops } from '../../src/source/end-fetch-loops.ts';
 import { hideAbortedRecords } from '../../src/source/hide-aborted-records.ts';
+import { rejoinAfterFailure } from '../../src/source/rejoin-after-failure.ts';
 import { rejoinForTopics } from '../../src/source/rejoin-for-topics.ts';
 import { retryCoordinatorSearch } from '../../src/source/retry-coordinator-search.ts';
 
@@ -88,9 +89,9 @@ export function loadKafkajs(time: SandboxTime, brokerClass: BrokerClass): Kafkaj
   hideAbortedRecords(
     load(join(root, 'broker/index.js')) as Parameters<typeof hideAbortedRecords>[0],
   );
-  rejoinForTopics(
-    load(join(root, 'consumer/consumerGroup.js')) as Parameters<typeof rejoinForTopics>[0],
-  );
+  const group = load(join(root, 'consumer/consumerGroup.js'));
+  rejoinForTopics(group as Parameters<typeof rejoinForTopics>[0]);
+  rejoinAfterFailure(group as Parameters<typeof rejoinAfterFailure>[0]);
   const cluster = load(join(root, 'cluster/index.js'));
   retryCoordinatorSearch(cluster as Parameters<typeof retryCoordinatorSearch>[0]);
   return {
