@@ -25,8 +25,6 @@ interface Statement<T> {
 }
 
 const LATE_MS = 30_000;
-/** Where a run has the fault at all: it needs the server to be killed in a statement. */
-const MOSTLY = 20;
 
 /** @clickhouse/client as one process has it, before a simulated server. */
 export function simClickHouseClient(
@@ -184,8 +182,7 @@ function send<T>(endpoint: Endpoint, server: SimClickHouse, statement: Statement
           isOver = true;
           arrived();
           const share = random.unit();
-          if (faults.strikes('token_without_rows', MOSTLY)) statement.runUntilKilled?.();
-          else if (share < 0.3) statement.runPartly?.();
+          if (share < 0.3) statement.runPartly?.();
           else if (share < 0.5) statement.run();
           say(' (broken off)');
           fail('ECONNRESET');
@@ -197,6 +194,12 @@ function send<T>(endpoint: Endpoint, server: SimClickHouse, statement: Statement
         if (isOver) return;
         server.end(running);
         arrived();
+        if (statement.runUntilKilled !== undefined && strikes('token_without_rows')) {
+          say(' (killed after its token)');
+          statement.runUntilKilled();
+          server.goAway(500 + random.unit() * 3_000);
+          return death === 'after' ? endpoint.die() : fail('ECONNRESET');
+        }
         if (isPartial && statement.runPartly !== undefined) {
           say(' (in part)');
           statement.runPartly();
