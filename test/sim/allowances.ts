@@ -1,5 +1,6 @@
 import type { FaultPlan } from './fault-plan.ts';
-import type { SimGroup } from './sim-group.ts';
+import type { StoredBlock, StoredLedgerRow } from './sim-clickhouse.ts';
+import type { FleetGroup } from './sim-fleet.ts';
 import type { Truth, TruthRecord } from './truth.ts';
 
 /**
@@ -10,7 +11,8 @@ import type { Truth, TruthRecord } from './truth.ts';
  *    have been gone before anybody could store it. It must not be there twice.
  * 2. A group that begins at the end of its topics (`start_from: latest`) may miss what was written
  *    before the first offset it ever committed for the partition, and nothing after it; if its
- *    commits are gone before anything of the partition is in the ledger, it begins anew.
+ *    commits are gone before anything of the partition is in the ledger, it begins anew. A partition
+ *    that was added after the group had stored something of the topic is read whole.
  * 3. A server that keeps no tokens, or few: a table behind the landing table may miss a block whose
  *    insert broke off after it had landed; and a block of which two sends were on their way at once
  *    may be there once more for each of them.
@@ -19,16 +21,31 @@ import type { Truth, TruthRecord } from './truth.ts';
  * 5. A commit that comes after a later one puts the group back ("a commit came late and put the group
  *    back", in "Taking a partition"): it may stand at the end, as whoever takes the partition next goes
  *    on where the ledger ends. All must be stored all the same, once.
+ * 5. A chunk whose records were removed while its insert was on its way: the successor, who found
+ *    nothing in the tables, has said in the ledger what it could still read, when the insert arrives.
  */
 export function mayBeMissing(
   record: TruthRecord,
   truth: Truth,
-  group: SimGroup,
+  { group, database }: FleetGroup,
   faults: FaultPlan,
 ): boolean {
   if (truth.removed.has(record)) return true;
   if (!faults.has('start_from_latest')) return false;
+  const { topic, addedMs } = record.log;
+  const begunMs = database.beganMs(group.groupId, topic);
+  if (addedMs !== undefined && begunMs !== undefined && addedMs > begunMs) return false;
   return record.offset < (group.begins.get(record.log) ?? Number.POSITIVE_INFINITY);
+}
+
+/** Whether a block came after the ledger had been written. */
+export function mayDiffer({ atMs }: StoredBlock, { flushed_ms }: StoredLedgerRow): boolean {
+  return atMs > flushed_ms;
+}
+
+/** What was there before a group began that begins at the end of its topics. */
+export function mustBeMissing(record: TruthRecord, faults: FaultPlan): boolean {
+  return record.isFirst && faults.has('start_from_latest');
 }
 
 /** Tokens beyond which a server is taken to remember for as long as a run lasts. */

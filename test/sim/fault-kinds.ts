@@ -50,6 +50,7 @@ export const faultKinds = {
   few_series: 'more series than a chunk takes',
   two_groups: 'a second group reads the same topics into a database of its own',
   start_from_latest: 'a group begins at the end of the topics',
+  clock_edge: 'events so far ahead that one clock counts them and another does not',
 } as const;
 
 export type FaultKind = keyof typeof faultKinds;

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../base/seeded-random.ts';
+import { SeededRandom } from '../base/seeded-random.ts';
 import { type FaultKind, faultKinds } from './fault-kinds.ts';
 
 const kinds = Object.keys(faultKinds) as FaultKind[];
@@ -37,6 +37,11 @@ export class FaultPlan {
       const strength = 10 ** (-2.3 + 1.8 * random.unit());
       if (isOn && !quiet) this.#strengths.set(kind, strength);
     }
+  }
+
+  /** That of a seed, drawn beside all else, so that a run can be known by its faults. */
+  static ofSeed(seed: number, quiet = false): FaultPlan {
+    return new FaultPlan(new SeededRandom(seed ^ 0x5f3759df), quiet);
   }
 
   has(kind: FaultKind): boolean {

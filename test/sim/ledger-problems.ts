@@ -34,7 +34,11 @@ export function ledgerProblems(
     const rows = (rowsOf.get(log) ?? []).sort(
       (a, b) => a.start_offset - b.start_offset || a.end_offset - b.end_offset,
     );
-    problems.push(...tilingProblems(rows, truth.of(log), sure));
+    problems.push(
+      ...tilingProblems(rows, truth.of(log), sure),
+      ...gapProblems(rows, log),
+      ...watermarkProblems(rows, truth.of(log), sure),
+    );
     for (const row of rows) problems.push(...rowProblems(row, truth.of(log), sure));
   }
   return problems;
@@ -80,6 +84,39 @@ function tilingProblems(
   return problems;
 }
 
+/** A range begins where the one before it ends, unless retention has made the log begin later. */
+function gapProblems(rows: readonly StoredLedgerRow[], log: PartitionLog): string[] {
+  return rows.flatMap((row, i) => {
+    const before = rows[i - 1];
+    if (before === undefined || row.start_offset <= before.end_offset) return [];
+    return row.start_offset <= log.low ? [] : [`${show(row)}: a gap behind ${show(before)}`];
+  });
+}
+
+/** The watermark is the latest event time up to the end of the range. */
+function watermarkProblems(
+  rows: readonly StoredLedgerRow[],
+  records: readonly TruthRecord[],
+  sure: ReadonlySet<TruthRecord>,
+): string[] {
+  return rows.flatMap((row) => {
+    let least = 0;
+    let most = 0;
+    for (const record of records) {
+      if (record.offset >= row.end_offset) break;
+      for (const { ts, fate } of record.events) {
+        if (fate === 'counted') most = Math.max(most, ts);
+        // Where it is counted, the watermark goes up to the clock, whatever that says.
+        if (fate === 'edge') most = Number.POSITIVE_INFINITY;
+        if (fate === 'counted' && sure.has(record)) least = Math.max(least, ts);
+      }
+    }
+    const { watermark_ms: found } = row;
+    if (found >= least && found <= most) return [];
+    return [`${show(row)}: a watermark of ${found} instead of ${least}`];
+  });
+}
+
 function rowProblems(
   row: StoredLedgerRow,
   records: readonly TruthRecord[],
@@ -95,8 +132,11 @@ function rowProblems(
   const within = records.filter(
     ({ offset }) => offset >= row.start_offset && offset < row.end_offset,
   );
-  const most = figuresOf(within);
-  const least = figuresOf(within.filter((record) => sure.has(record)));
+  const most = figuresOf(within, true);
+  const least = figuresOf(
+    within.filter((record) => sure.has(record)),
+    false,
+  );
   const found = {
     records: row.records,
     consumed,
@@ -113,7 +153,8 @@ function rowProblems(
   return problems;
 }
 
-function figuresOf(records: readonly TruthRecord[]) {
+/** An event at the edge may be counted or rejected, so it is in the most of both and the least of none. */
+function figuresOf(records: readonly TruthRecord[], isMost: boolean) {
   const figures = {
     records: records.length,
     consumed: 0,
@@ -126,11 +167,13 @@ function figuresOf(records: readonly TruthRecord[]) {
     figures.consumed += Math.max(1, events.length);
     if (events.length === 0) figures.rejected++;
     for (const { fate, stages } of events) {
-      if (fate === 'counted') {
+      const isEdge = fate === 'edge' && isMost;
+      if (fate === 'counted' || isEdge) {
         figures.counted++;
         figures.samples += stages.length;
-      } else if (fate === 'late') figures.late++;
-      else figures.rejected++;
+      }
+      if (fate === 'late') figures.late++;
+      if (fate === 'future' || isEdge) figures.rejected++;
     }
   }
   return figures;

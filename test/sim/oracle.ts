@@ -1,4 +1,5 @@
-import { MANY_TOKENS, mayBeMissing } from './allowances.ts';
+import { MANY_TOKENS, mayBeMissing, mustBeMissing } from './allowances.ts';
+import { chunkProblems } from './chunk-problems.ts';
 import { stageCountsOf } from './decoded-blocks.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import { ledgerProblems } from './ledger-problems.ts';
@@ -6,7 +7,7 @@ import type { SimClickHouse, SimDatabase, StoredBlock } from './sim-clickhouse.t
 import { type Grain, grainOf } from './sim-config.ts';
 import type { FleetGroup, SimFleet } from './sim-fleet.ts';
 import type { SimKafka } from './sim-kafka.ts';
-import type { Truth, TruthRecord } from './truth.ts';
+import type { EventFate, Truth, TruthRecord } from './truth.ts';
 import { sumsOfRecords, sumsOfRows, type WindowSum, type WindowSums } from './window-sums.ts';
 
 export interface OracleInput {
@@ -26,12 +27,15 @@ export function findProblems(input: OracleInput): string[] {
   const grain = grainOf(faults);
   const problems: string[] = [];
   for (const each of fleet.groups) {
-    const all = [...truth.records.values()].flat();
-    const sure = all.filter((record) => !mayBeMissing(record, truth, each.group, faults));
+    const all = [...truth.records.values()]
+      .flat()
+      .filter((record) => !mustBeMissing(record, faults));
+    const sure = all.filter((record) => !mayBeMissing(record, truth, each, faults));
     const twice = [...(truth.repeatable.get(each.group.groupId) ?? [])];
     const due = { all, sure, twice, grain };
     problems.push(
       ...tableProblems(each.database, due),
+      ...chunkProblems(each, truth),
       ...ledgerProblems(each, input, new Set(sure)),
       ...letterProblems(each, due),
       ...commitProblems(each, input),
@@ -52,9 +56,8 @@ interface Due {
 
 function tableProblems(database: SimDatabase, { all, sure, twice, grain }: Due): string[] {
   const problems: string[] = [];
-  const most = sumsOfRecords([...all, ...twice], grain);
-  const least =
-    all.length === sure.length && twice.length === 0 ? most : sumsOfRecords(sure, grain);
+  const most = sumsOfRecords([...all, ...twice], grain, true);
+  const least = sumsOfRecords(sure, grain, false);
   const checked = new Map<string, string[]>();
   const [landing] = database.tables;
   for (const { name, blocks } of database.tables) {
@@ -142,21 +145,21 @@ function letterProblems({ letters }: FleetGroup, { all, sure }: Due): string[] {
         .join('/'),
     ),
   );
-  const may = lettersOf(all);
-  const must = lettersOf(sure);
+  const may = lettersOf(all, ['late', 'future', 'edge']);
+  const must = lettersOf(sure, ['late', 'future']);
   return [
     ...[...found].filter((id) => !may.has(id)).map((id) => `dead letter ${id} is of a good event`),
     ...[...must].filter((id) => !found.has(id)).map((id) => `dead letter ${id} is missing`),
   ];
 }
 
-function lettersOf(records: readonly TruthRecord[]): Set<string> {
+function lettersOf(records: readonly TruthRecord[], fates: readonly EventFate[]): Set<string> {
   const ids = new Set<string>();
   for (const { log, offset, events } of records) {
     const place = `${log.topic}/${log.partition}/${offset}`;
     if (events.length === 0) ids.add(`${place}/0`);
     events.forEach(({ fate }, index) => {
-      if (fate !== 'counted') ids.add(`${place}/${index}`);
+      if (fates.includes(fate)) ids.add(`${place}/${index}`);
     });
   }
   return ids;

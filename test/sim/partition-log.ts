@@ -14,15 +14,18 @@ export class PartitionLog {
   readonly topic: string;
   readonly partition: number;
   readonly entries: LogEntry[] = [];
+  /** When it came to a topic that was there before, epoch milliseconds; undefined: with its topic. */
+  readonly addedMs: number | undefined;
   /** First offset that is not deleted. */
   low = 0;
   /** Offset after the last one written. */
   high = 0;
   #batch = 0;
 
-  constructor(topic: string, partition: number) {
+  constructor(topic: string, partition: number, addedMs?: number) {
     this.topic = topic;
     this.partition = partition;
+    this.addedMs = addedMs;
   }
 
   /** Writes values as one batch; returns the offset of the first. */

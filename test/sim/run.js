@@ -3,7 +3,7 @@
 // With --record, where no seed is bad, what it prints is kept, with machine and commit, in
 // bench/results/sim.txt.
 
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +13,12 @@ const path = (relative) => fileURLToPath(new URL(relative, root));
 const options = process.argv.slice(2);
 const isRecorded = options.includes('--record');
 const passed = options.filter((option) => option !== '--record');
+
+// With a known bug planted: see test/sim/mutants/run.js.
+if (options.includes('--mutant')) {
+  const runner = [path('test/sim/mutants/run.js'), ...options];
+  process.exit(spawnSync(process.execPath, runner, { stdio: 'inherit' }).status ?? 1);
+}
 
 const copy = path(`dist.sim.${process.pid}`);
 process.on('exit', () => rmSync(copy, { recursive: true, force: true }));

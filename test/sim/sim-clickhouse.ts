@@ -83,6 +83,9 @@ export class SimDatabase {
   /** Sends of a token on their way at this moment, and tokens that had two at once. */
   readonly #sending = new Map<string, number>();
   readonly #raced = new Set<string>();
+  /** What was first sent under a token, and tokens under which other rows came later. */
+  readonly #sent = new Map<string, Buffer>();
+  readonly changed = new Set<string>();
 
   constructor(tokensKept: number) {
     this.tokensKept = tokensKept;
@@ -92,6 +95,9 @@ export class SimDatabase {
 
   /** Inserts a block into the landing table and as many of the views behind it. */
   insert(block: StoredBlock, isFilled: (table: number) => boolean = () => true): void {
+    const sent = this.#sent.get(block.token);
+    if (sent === undefined) this.#sent.set(block.token, block.bytes);
+    else if (!sent.equals(block.bytes)) this.changed.add(block.token);
     this.tables.forEach((table, i) => {
       if (isFilled(i)) table.take(block);
       else this.#missed.add(`${table.name} ${block.token}`);
@@ -131,6 +137,14 @@ export class SimDatabase {
       end = row.end_offset;
     }
     return end;
+  }
+
+  /** When a group stored its first chunk of a topic, epoch milliseconds. */
+  beganMs(groupId: string, topic: string): number | undefined {
+    const times = this.ledger
+      .filter((row) => row.group_id === groupId && row.topic === topic)
+      .map(({ flushed_ms }) => flushed_ms);
+    return times.length === 0 ? undefined : Math.min(...times);
   }
 
   /** The highest offset that the ledger reaches in a log whose records are not older than a time. */

@@ -3,7 +3,7 @@ import type { SeededRandom } from '../base/seeded-random.ts';
 import type { FaultPlan } from './fault-plan.ts';
 
 const base = configSchema.parse({});
-const hour = 3_600_000;
+const day = 86_400_000;
 
 /** How finely counts are told apart in a run: what differs between processes cannot be. */
 export type Grain = 'series' | 'model' | 'window';
@@ -42,7 +42,7 @@ export function simConfig(
       ...base.windows,
       dimensions: differs ? [...dimensions] : ['model', 'region', 'cold_start'],
       facets: differs && random.chance(0.5) ? [] : base.windows.facets,
-      allowed_lateness: hour,
+      allowed_lateness: day,
     },
     ingest: {
       ...base.ingest,

@@ -51,7 +51,11 @@ export class SimKafka {
 
   addPartition(topic: string): PartitionLog {
     const logs = this.logsOf(topic);
-    const log = new PartitionLog(topic, logs.length);
+    const log = new PartitionLog(
+      topic,
+      logs.length,
+      this.#world.epochMs + Math.floor(this.#world.scheduler.nowMs),
+    );
     logs.push(log);
     return log;
   }

@@ -49,7 +49,7 @@ const silent = createLog({ level: 'silent' });
 /** Runs a seed from its beginning to its verdict. */
 export async function simulate(seed: number, options: SimOptions = {}): Promise<SimResult> {
   const random = new SeededRandom(seed);
-  const faults = new FaultPlan(new SeededRandom(seed ^ 0x5f3759df), options.isQuiet);
+  const faults = FaultPlan.ofSeed(seed, options.isQuiet);
   const scheduler = new Scheduler();
   const { trace: line } = options;
   const world: SimWorld = {

@@ -1,7 +1,7 @@
 import type { PartitionLog } from './partition-log.ts';
 
-/** What must become of an event. */
-export type EventFate = 'counted' | 'late' | 'future';
+/** What must become of an event; of one at the edge, by the clock of its chunk: counted, or future. */
+export type EventFate = 'counted' | 'late' | 'future' | 'edge';
 
 export interface TruthEvent {
   readonly ts: number;
@@ -19,6 +19,8 @@ export interface TruthRecord {
   readonly log: PartitionLog;
   readonly offset: number;
   readonly timestampMs: number;
+  /** It was there before the first process. */
+  readonly isFirst: boolean;
   /** None where the message is garbage: then it is one dead letter. */
   readonly events: readonly TruthEvent[];
 }

@@ -39,12 +39,16 @@ function add(sums: Map<string, WindowSum>, key: string, amount: WindowSum): void
   sum.maxMs = Math.max(sum.maxMs, amount.maxMs);
 }
 
-/** What must be stored of records, each once. */
-export function sumsOfRecords(records: Iterable<TruthRecord>, grain: Grain): WindowSums {
+/** What must be stored of records, each once; with what is at the edge or without it. */
+export function sumsOfRecords(
+  records: Iterable<TruthRecord>,
+  grain: Grain,
+  isEdgeCounted: boolean,
+): WindowSums {
   const sums = new Map<string, WindowSum>();
   for (const { events } of records) {
     for (const event of events) {
-      if (event.fate !== 'counted') continue;
+      if (event.fate !== 'counted' && (event.fate !== 'edge' || !isEdgeCounted)) continue;
       const windowMs = Math.floor(event.ts / BASE_WINDOW_MS) * BASE_WINDOW_MS;
       for (const [stage, ms] of event.stages) {
         add(sums, keyOf(grain, windowMs, event, stage), {

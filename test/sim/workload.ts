@@ -16,6 +16,9 @@ const GARBAGE: readonly (string | null)[] = [
 /** Event time is this far behind the clock: whatever a clock does, such an event is no future one. */
 const BEHIND_MS = 3 * 3_600_000;
 const DAY_MS = 86_400_000;
+/** As configured; an event at the edge is nearer to it than clocks are to each other. */
+const MAX_FUTURE_MS = 300_000;
+const EDGE_MS = 20_000;
 
 /** Writes records, and keeps what is true of them. */
 export class Workload {
@@ -49,7 +52,7 @@ export class Workload {
       for (let i = 0; i < size; i++) {
         const { value, events } = this.#record(log, timestampMs);
         const offset = log.high + values.length;
-        this.#truth.add({ log, offset, timestampMs, events });
+        this.#truth.add({ log, offset, timestampMs, isFirst: atMs === 0, events });
         values.push(value === null ? null : Buffer.from(value));
       }
       log.append(values, timestampMs);
@@ -79,6 +82,7 @@ export class Workload {
       if (this.#hasLate && this.#begun.has(log) && (storm === 'late' || random.chance(0.04))) {
         fate = 'late';
       } else if (random.chance(0.02)) fate = 'future';
+      else if (this.#faults.strikes('clock_edge')) fate = 'edge';
       const { text, event } = this.#event(timestampMs, fate);
       events.push(event);
       texts.push(text);
@@ -102,7 +106,10 @@ export class Workload {
   #event(timestampMs: number, fate: TruthEvent['fate'] = 'counted') {
     const random = this.#random;
     const shift = fate === 'late' ? -2 * DAY_MS : fate === 'future' ? 2 * DAY_MS : 0;
-    const ts = timestampMs - BEHIND_MS + shift - random.between(0, 9_000);
+    const ts =
+      fate === 'edge'
+        ? timestampMs + MAX_FUTURE_MS + random.between(-EDGE_MS, EDGE_MS)
+        : timestampMs - BEHIND_MS + shift - random.between(0, 9_000);
     const model = `m${random.between(1, 3)}`;
     const region = random.pick(['', 'eu', 'us']);
     const isCold = random.chance(0.1);

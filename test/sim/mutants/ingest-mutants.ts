@@ -1,0 +1,282 @@
+import type { Mutant } from './mutant.ts';
+
+const flush = 'src/ingest/flush-chunk.ts';
+const place = 'src/ingest/place-partition.ts';
+const partition = 'src/ingest/partition-ingest.ts';
+
+/** Bugs of the protocol: what is done in which order, and what a successor does about it. */
+export const ingestMutants: readonly Mutant[] = [
+  {
+    name: 'intent-ignored',
+    bug: 'a successor cuts chunks of its own through one that had been begun (time-based flush in an exactly-once sink)',
+    file: place,
+    find: 'return intent !== undefined && intent.endOffset > offset ? intent : undefined;',
+    replace: 'return intent !== undefined && intent.endOffset < offset ? intent : undefined;',
+  },
+  {
+    name: 'insert-before-intent',
+    bug: 'rows are sent before the range is written down (clickhouse-kafka-connect, BEFORE and NEW)',
+    file: flush,
+    find: `  await step('commit the intent', commitIntent);
+  await Promise.all([
+    step('insert rows', insert),
+    step('write dead letters', () => publishLetters(chunk.topic, messages, context)),
+  ]);`,
+    replace: `  await Promise.all([
+    step('insert rows', insert),
+    step('write dead letters', () => publishLetters(chunk.topic, messages, context)),
+  ]);
+  await step('commit the intent', commitIntent);`,
+  },
+  {
+    name: 'end-before-insert',
+    bug: 'the end is committed before the rows are stored: what is lost in between is lost for good',
+    file: flush,
+    find: `  await step('commit the intent', commitIntent);\n`,
+    replace: `  await step('commit the intent', commitIntent);
+  await step('commit the end', () => claim.commit(chunk.endOffset, done));\n`,
+  },
+  {
+    name: 'end-before-ledger',
+    bug: 'the end is committed before the ledger says that all tables have the chunk',
+    file: flush,
+    find: `  if (!isRecorded) await step('write the ledger', record);
+  await step('commit the end', () => claim.commit(chunk.endOffset, done));`,
+    replace: `  await step('commit the end', () => claim.commit(chunk.endOffset, done));
+  if (!isRecorded) await step('write the ledger', record);`,
+  },
+  {
+    name: 'no-ledger-lookup',
+    bug: 'only the commits of the group say where to go on; they expire (Kafka table engine #10573)',
+    file: place,
+    find: 'const ledger = await options.store.ledgerEnd(options.groupId, topic, partition);',
+    replace: `await options.store.ledgerEnd(options.groupId, topic, partition);
+  const ledger = undefined as LedgerEnd | undefined;`,
+    needs: ['commits_expired'],
+  },
+  {
+    name: 'no-look-before-insert',
+    bug: 'a chunk in doubt is sent again without a look, and its token is forgotten (clickhouse-kafka-connect #24)',
+    file: flush,
+    find: 'const state = await store.look(chunk, intent.nowMs);',
+    replace: `await store.look(chunk, intent.nowMs);
+      const state = { isRecorded: false, isLanded: false, isRemembered: true };`,
+  },
+  {
+    name: 'no-look-before-ledger',
+    bug: 'a ledger row in doubt is written again without a look',
+    file: flush,
+    find: 'if (isRecordInDoubt && ',
+    replace: 'if (isRecordInDoubt && intent.endOffset < 0 && ',
+    needs: ['tokens_off'],
+  },
+  {
+    name: 'landed-is-stored',
+    bug: 'a block that is in the landing table is taken to be in all tables behind it (ClickHouse: retry after a view failed)',
+    file: flush,
+    find: `    if (!state.isLanded || state.isRemembered) {`,
+    replace: `    if (state.isLanded) return;
+    if (!state.isLanded || state.isRemembered) {`,
+  },
+  {
+    name: 'token-taken-for-remembered',
+    bug: 'a block is sent again although its token may be forgotten (ClickHouse: deduplication window of an hour)',
+    file: flush,
+    find: 'const state = await store.look(chunk, intent.nowMs);',
+    replace: 'const state = { ...(await store.look(chunk, intent.nowMs)), isRemembered: true };',
+  },
+  {
+    name: 'answered-is-stored',
+    bug: 'an insert that was answered is taken to be in all tables, and its server had been killed with the token noted and no rows',
+    file: flush,
+    find: 'await fillGaps(chunk, intent.nowMs, confirm, context);',
+    replace: 'if (intent.endOffset < 0) await fillGaps(chunk, intent.nowMs, confirm, context);',
+    needs: ['token_without_rows'],
+  },
+  {
+    name: 'ledger-answer-is-enough',
+    bug: 'a ledger row that was answered is taken to be there, and its server had been killed with the token noted and no row',
+    file: flush,
+    find: 'const isRepeated = isRecordInDoubt || begun.inherited;',
+    replace: 'const isRepeated = isRecordInDoubt && intent.endOffset < 0;',
+    needs: ['token_without_rows'],
+  },
+  {
+    name: 'no-guard',
+    bug: 'a process that was stopped for minutes sends what it was about to send (clickhouse-kafka-connect #24)',
+    file: flush,
+    find: 'if (clock.elapsedMs() - confirmedMs > context.guardMs) await commitIntent();',
+    replace: 'if (clock.elapsedMs() < confirmedMs) await commitIntent();',
+    needs: ['tokens_off', 'zombie'],
+  },
+  {
+    name: 'letters-after-commit',
+    bug: 'dead letters are written after the offset has moved on: a crash in between loses them',
+    file: flush,
+    find: `    step('write dead letters', () => publishLetters(chunk.topic, messages, context)),
+  ]);
+  if (!isRecorded) await step('write the ledger', record);
+  await step('commit the end', () => claim.commit(chunk.endOffset, done));`,
+    replace: `  ]);
+  if (!isRecorded) await step('write the ledger', record);
+  await step('commit the end', () => claim.commit(chunk.endOffset, done));
+  await step('write dead letters', () => publishLetters(chunk.topic, messages, context));`,
+  },
+  {
+    name: 'gives-up',
+    bug: 'after some attempts a batch is dropped and the next one taken (clickhouse-kafka-connect #458)',
+    file: 'src/ingest/persist.ts',
+    find: '      await context.clock.sleep(retryMs);',
+    replace: `      if (retryMs >= 800) return;
+      await context.clock.sleep(retryMs);`,
+  },
+  {
+    name: 'settings-of-the-successor',
+    bug: 'a chunk that a predecessor began is made again as the successor is configured',
+    file: partition,
+    find: 'const settings = intent?.settings ?? chunkSettingsOf(context.config);',
+    replace: 'const settings = chunkSettingsOf(context.config);',
+    needs: ['config_changed'],
+  },
+  {
+    name: 'clock-of-the-successor',
+    bug: 'a chunk that is made again judges its events by another clock',
+    file: partition,
+    find: 'intent?.nowMs ?? context.clock.nowMs()',
+    replace: 'context.clock.nowMs()',
+    needs: ['clock_edge'],
+  },
+  {
+    name: 'time-cuts-inherited',
+    bug: 'chunk boundaries by time: an inherited chunk is sealed when the interval is over',
+    file: partition,
+    find: 'if (this.#inherited !== undefined || this.#flushing !== undefined) return;',
+    replace: 'if (this.#flushing !== undefined) return;',
+  },
+  {
+    name: 'drain-cuts-inherited',
+    bug: 'a process that ends stores the part of an inherited chunk that it has read',
+    file: partition,
+    find: `    if (this.#inherited === undefined) this.seal();
+    await this.#flushing;
+    this.#check();
+  }`,
+    replace: `    this.seal();
+    await this.#flushing;
+    this.#check();
+  }`,
+    needs: ['sigterm'],
+  },
+  {
+    name: 'row-beyond-the-range',
+    bug: 'a chunk holds a record beyond the range that its ledger row names',
+    file: partition,
+    find: 'record.offset >= boundary',
+    replace: 'record.offset > boundary',
+  },
+  {
+    name: 'buffer-cleared-after-flush',
+    bug: 'the buffer is emptied when its flush is done, with what came meanwhile',
+    file: partition,
+    find: `      .then(() => {
+        this.#count(chunk, letters);`,
+    replace: `      .then(() => {
+        this.#begin(this.#open.nextOffset, this.#open.watermarkMs, clock.nowMs());
+        this.#count(chunk, letters);`,
+  },
+  {
+    name: 'rest-of-batch-dropped',
+    bug: 'what is left of a batch when a chunk is full is dropped',
+    file: partition,
+    find: 'if (boundary === undefined && this.#open.isFull) return at + 1;',
+    replace: 'if (boundary === undefined && this.#open.isFull) return records.length;',
+  },
+  {
+    name: 'records-before-the-offset',
+    bug: 'records that a broker hands over from before the offset asked for are taken again',
+    file: partition,
+    find: 'if (record === undefined || record.offset < this.#open.nextOffset) continue;',
+    replace: 'if (record === undefined) continue;',
+  },
+  {
+    name: 'token-of-what-is-left',
+    bug: 'the token of a retry is made of a range that was trimmed meanwhile (clickhouse-kafka-connect, BEFORE and SAME)',
+    file: partition,
+    find: 'return { ...chunk, firstTimestampMs, lastTimestampMs, watermarkMs };',
+    replace:
+      'return { ...chunk, watermarkMs: Math.max(watermarkMs, firstTimestampMs - lastTimestampMs) };',
+    needs: ['compaction'],
+  },
+  {
+    name: 'range-begins-where-reading-does',
+    bug: 'the range is that of what was fetched, not of what was left of it',
+    file: partition,
+    find: 'this.#begin(startOffset, watermarkMs, intent?.nowMs',
+    replace: 'this.#begin(Math.min(startOffset, place.readOffset), watermarkMs, intent?.nowMs',
+  },
+  {
+    name: 'inherited-end-without-record',
+    bug: 'a chunk whose last offsets hold no record any more is waited for for ever',
+    file: partition,
+    find: 'if (boundary !== undefined && at === records.length && batch.nextOffset >= boundary) {',
+    replace: 'if (boundary !== undefined && this.#open.nextOffset >= boundary) {',
+    needs: ['aborted_transactions'],
+  },
+  {
+    name: 'recreated-not-seen',
+    bug: 'a topic that was made anew is read from where the old one was left',
+    file: place,
+    find: 'return first === firstLater && first >= startOffset && first < endOffset;',
+    replace: 'return first > firstLater && first >= startOffset && first < endOffset;',
+    needs: ['topic_recreated'],
+  },
+  {
+    name: 'intent-of-overtaken-commit',
+    bug: 'a commit that came late puts the group back to a chunk that is stored',
+    file: place,
+    find: 'const intent = isCommit ? begun : undefined;',
+    replace: 'const intent = begun;',
+    needs: ['commit_slow'],
+  },
+  {
+    name: 'overtaking-ledger-ignored',
+    bug: 'a commit that came late puts the group back, although the ledger is further',
+    file: place,
+    find: 'const offset = isCommit ? committed : stored;',
+    replace: 'const offset = committed >= 0 ? committed : stored;',
+    needs: ['commit_slow'],
+  },
+  {
+    name: 'expired-intent-dropped',
+    bug: 'a chunk that was begun is forgotten where retention has removed its first records',
+    file: place,
+    find: 'if (offset < found.startOffset) return expired(offset, watermarkMs, intent, found);',
+    replace:
+      'if (offset < found.startOffset) return expired(offset, watermarkMs, undefined, found);',
+    needs: ['retention'],
+  },
+  {
+    name: 'ledger-of-what-is-left',
+    bug: 'the ledger says what a successor could still read, the tables hold what had landed',
+    file: flush,
+    find: 'if (state.isLanded) entry = { ...chunk, ...intent.figures };',
+    replace: '',
+    needs: ['compaction'],
+  },
+  {
+    name: 'added-partition-from-its-end',
+    bug: 'a partition that came later is begun at its end: records are passed over in silence (platformatic/kafka #267)',
+    file: place,
+    find: `return place('added', await found.firstOffsetAt(beganMs));`,
+    replace: `return place('added', found.endOffset);`,
+    needs: ['start_from_latest', 'partitions_added'],
+  },
+  {
+    name: 'added-partition-from-now',
+    bug: 'a partition that came later is begun at the time at which it is seen',
+    file: place,
+    find: 'const beganMs = await options.store.groupBeginMs(options.groupId, topic);',
+    replace: 'const beganMs = undefined as number | undefined;',
+    needs: ['start_from_latest', 'partitions_added'],
+  },
+];

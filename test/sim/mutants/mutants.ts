@@ -1,0 +1,13 @@
+import { ingestMutants } from './ingest-mutants.ts';
+import type { Mutant } from './mutant.ts';
+import { sinkMutants } from './sink-mutants.ts';
+import { sourceMutants } from './source-mutants.ts';
+import { windowMutants } from './window-mutants.ts';
+
+/** Every bug that is planted to see whether the simulator finds it. */
+export const mutants: readonly Mutant[] = [
+  ...sourceMutants,
+  ...ingestMutants,
+  ...windowMutants,
+  ...sinkMutants,
+];

@@ -1,0 +1,45 @@
+import type { Mutant } from './mutant.ts';
+
+/** Bugs of what is sent to ClickHouse, and under which name. */
+export const sinkMutants: readonly Mutant[] = [
+  {
+    name: 'new-token-on-retry',
+    bug: 'an insert whose answer was lost is sent again under another token',
+    file: 'src/sink/chunk-store.ts',
+    find: 'await this.#send(insertRows, {}, chunk, chunkToken(chunk));',
+    replace: `const lastTimestampMs = Number(this.#instance.replaceAll(/[^0-9]/g, ''));
+    await this.#send(insertRows, {}, chunk, chunkToken({ ...chunk, lastTimestampMs }));`,
+  },
+  {
+    name: 'token-without-times',
+    bug: 'the token does not tell a topic made anew from the one before (same token, other rows: dropped)',
+    file: 'src/sink/chunk.ts',
+    find: 'const { groupId, topic, partition, startOffset, endOffset } = chunk;',
+    replace: `const { groupId, topic, partition, startOffset, endOffset } = chunk;
+  chunk = { ...chunk, firstTimestampMs: 0, lastTimestampMs: 0 };`,
+    needs: ['topic_recreated'],
+  },
+  {
+    name: 'token-without-partition',
+    bug: 'chunks of two partitions have one token',
+    file: 'src/sink/chunk.ts',
+    find: 'const { groupId, topic, partition, startOffset, endOffset } = chunk;',
+    replace: `const { groupId, topic, startOffset, endOffset } = chunk;
+  const partition = 0;`,
+  },
+  {
+    name: 'token-without-end',
+    bug: 'the token names where a chunk begins, not where it ends',
+    file: 'src/sink/chunk.ts',
+    find: 'const { groupId, topic, partition, startOffset, endOffset } = chunk;',
+    replace: `const { groupId, topic, partition, startOffset } = chunk;
+  const endOffset = 0;`,
+  },
+  {
+    name: 'retry-with-other-bytes',
+    bug: 'the buffer of a block that is being sent is used for the next one',
+    file: 'src/sink/row-binary-writer.ts',
+    find: 'return Buffer.from(this.#bytes.subarray(0, this.#at));',
+    replace: 'return this.#bytes.subarray(0, this.#at);',
+  },
+];

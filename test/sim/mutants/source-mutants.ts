@@ -1,0 +1,110 @@
+import type { Mutant } from './mutant.ts';
+
+/** Bugs of consumers: who owns a partition, where it is read from, what is committed. */
+export const sourceMutants: readonly Mutant[] = [
+  {
+    name: 'seek-ignored',
+    bug: 'after a rebalance reading begins where the client thinks, not where it was placed',
+    file: 'src/source/kafka-source.ts',
+    find: `    this.#consumer.seek({ topic: claim.topic, partition: claim.partition, offset: String(offset) });\n`,
+    replace: '',
+  },
+  {
+    name: 'partitions-kept-over-rebalance',
+    bug: 'a member goes on with partitions that the group has taken from it (kafkajs #1046)',
+    file: 'src/source/kafka-source.ts',
+    find: 'for (const claim of claims) claim.lose();',
+    replace: '',
+  },
+  {
+    name: 'refused-commit-passes',
+    bug: 'a commit that the broker refuses is taken for done: a zombie writes on',
+    file: 'src/source/kafka-claim.ts',
+    find: '      this.refusal = type === GONE_TYPE',
+    replace: `      if (fencedTypes.has(type)) return;
+      this.refusal = type === GONE_TYPE`,
+  },
+  {
+    name: 'refusal-retried',
+    bug: 'a commit that the broker refuses for good is sent again and again',
+    file: 'src/source/kafka-claim.ts',
+    find: '(fencedTypes.has(type) || type === GONE_TYPE)',
+    replace: '(fencedTypes.has(error.name) || type === GONE_TYPE)',
+  },
+  {
+    name: 'silent-reset',
+    bug: 'where the offset is out of range the client goes elsewhere and nobody looks (platformatic/kafka #267, #303)',
+    file: 'src/source/kafka-source.ts',
+    find: 'if (fetchOffset !== claim.position && (await this.#hasJumped(claim, fetchOffset))) return;',
+    replace: '',
+  },
+  {
+    name: 'commit-wiped-by-reset',
+    bug: 'the offset that a client commits when it resets itself takes the place of the real one (platformatic/kafka #368)',
+    file: 'src/source/kafka-claim.ts',
+    find: 'return this.#latest ?? found;',
+    replace: 'return found;',
+    needs: ['retention'],
+  },
+  {
+    name: 'gap-taken-for-reset',
+    bug: 'offsets that an aborted transaction took up count as lost records (Druid #5404)',
+    file: 'src/source/kafka-source.ts',
+    find: 'if ((found.get(claim)?.startOffset ?? 0) <= position) return false;',
+    replace: '',
+    needs: ['aborted_transactions'],
+  },
+  {
+    name: 'none-is-zero',
+    bug: 'a group that has committed nothing is taken to have committed offset 0',
+    file: 'src/source/kafka-found-partitions.ts',
+    find: `          offset < 0
+            ? { offset: undefined, metadata: '' }
+            : { offset, metadata: commit?.metadata ?? '' },`,
+    replace: `          { offset: Math.max(0, offset), metadata: commit?.metadata ?? '' },`,
+    needs: ['start_from_latest'],
+  },
+  {
+    name: 'offset-before-handling',
+    bug: 'a batch counts as read before it is handled, and the handler fails (librdkafka clients: offset stored before the callback)',
+    file: 'src/source/kafka-source.ts',
+    find: `    try {
+      await handler.onBatch(claim, given, async () => {
+        if (claim.isLost)`,
+    replace: `    claim.position = given.nextOffset;
+    resolveOffset(lastOffset);
+    try {
+      await handler.onBatch(claim, { ...given, records: given.records.slice(1) }, async () => {
+        if (claim.isLost)`,
+  },
+  {
+    name: 'end-of-loop-missing',
+    bug: 'a consumer that is stopped while brokers come and go spins for ever (dYdX v4-chain #3367)',
+    file: 'src/source/end-fetch-loops.ts',
+    find: 'if (!this.running) for (const fetcher',
+    replace: 'if (nodeId === undefined) for (const fetcher',
+  },
+  {
+    name: 'commit-of-the-last-offset',
+    bug: 'the offset committed is that of the last record, not of the next one (platformatic/kafka #196)',
+    file: 'src/source/kafka-claim.ts',
+    find: 'await this.#send(String(offset), metadata);',
+    replace: 'await this.#send(String(Math.max(0, offset - 1)), metadata);',
+  },
+  {
+    name: 'aborted-records-shown',
+    bug: 'records of aborted transactions are handed over where the list of them is out of order (kafkajs 2.2.4)',
+    file: 'src/source/hide-aborted-records.ts',
+    find: 'if (!abortedTransactions?.length) return;',
+    replace: 'if (!abortedTransactions?.length || messages.length > 0) return;',
+    needs: ['aborted_transactions'],
+  },
+  {
+    name: 'topic-gone-not-noticed',
+    bug: 'a consumer reads on in a topic made anew where it was in the one before (kafkajs 2.2.4)',
+    file: 'src/source/rejoin-for-topics.ts',
+    find: 'if (!isOfTopic(error)) throw failure;',
+    replace: 'if (!isOfTopic(failure) || isOfTopic(error)) throw failure;',
+    needs: ['topic_recreated'],
+  },
+];

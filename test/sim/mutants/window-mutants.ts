@@ -1,0 +1,94 @@
+import type { Mutant } from './mutant.ts';
+
+const accumulator = 'src/window/chunk-accumulator.ts';
+const open = 'src/ingest/open-chunk.ts';
+
+/** Bugs of event time and of what is counted. */
+export const windowMutants: readonly Mutant[] = [
+  {
+    name: 'late-counted-twice',
+    bug: 'a late event counts twice in the ledger',
+    file: accumulator,
+    find: 'this.counts.late++;',
+    replace: 'this.counts.late += 2;',
+  },
+  {
+    name: 'overflow-counted-twice',
+    bug: 'an event beyond the limit counts as overflow and as aggregated',
+    file: accumulator,
+    find: `      this.counts.overflow++;
+      return outcomes.overflow;`,
+    replace: `      this.counts.overflow++;
+      this.counts.aggregated++;
+      return outcomes.overflow;`,
+    needs: ['few_series'],
+  },
+  {
+    name: 'watermark-from-the-clock',
+    bug: 'the watermark follows the wall clock: after an outage all that was waiting is late',
+    file: accumulator,
+    find: 'const reachedMs = Math.min(this.#watermarkMs, this.#nowMs);',
+    replace: 'const reachedMs = this.#nowMs;',
+  },
+  {
+    name: 'watermark-goes-back',
+    bug: 'the watermark is the time of the last event, not of the latest (Flink: an idle input drags it back)',
+    file: accumulator,
+    find: 'if (tsMs > this.#watermarkMs) {',
+    replace: 'if (tsMs !== this.#watermarkMs) {',
+  },
+  {
+    name: 'watermark-not-inherited',
+    bug: 'a successor begins without a watermark: what was late is counted',
+    file: 'src/ingest/partition-ingest.ts',
+    find: 'const { intent, startOffset, watermarkMs = Number.NEGATIVE_INFINITY } = place;',
+    replace: `const { intent, startOffset } = place;
+    const watermarkMs = Number.NEGATIVE_INFINITY;`,
+  },
+  {
+    name: 'watermark-not-committed',
+    bug: 'the end is committed without the watermark',
+    file: 'src/ingest/flush-chunk.ts',
+    find: 'encodeNote({ watermarkMs: finite(chunk.watermarkMs), intent: undefined })',
+    replace: 'encodeNote({ watermarkMs: undefined, intent: undefined })',
+  },
+  {
+    name: 'watermark-of-the-ledger-ignored',
+    bug: 'a group whose commits are gone begins without a watermark',
+    file: 'src/ingest/place-partition.ts',
+    find: 'const watermarkMs = isCommit ? note?.watermarkMs : ledger?.watermarkMs;',
+    replace: 'const watermarkMs = note?.watermarkMs;',
+    needs: ['commits_expired'],
+  },
+  {
+    name: 'max-instead-of-sum',
+    bug: 'durations of a window are not added up: the largest stays (max where sum was meant)',
+    file: 'src/sketch/sketch-pool.ts',
+    find: 'slots[at + SUM] = (slots[at + SUM] as number) + Math.round(valueMs * 1000);',
+    replace: 'slots[at + SUM] = Math.max(slots[at + SUM] as number, Math.round(valueMs * 1000));',
+  },
+  {
+    name: 'gaps-counted-as-lost',
+    bug: 'a range begins at its first record: what compaction or a transaction left empty looks lost (Druid #5404)',
+    file: open,
+    find: 'if (this.#records === 0) this.#firstTimestampMs = timestampMs;',
+    replace: `if (this.#records === 0) {
+      this.#firstTimestampMs = timestampMs;
+      this.#startOffset = record.offset;
+    }`,
+  },
+  {
+    name: 'state-of-chunk-before',
+    bug: 'what a chunk held is not forgotten when the next one begins',
+    file: accumulator,
+    find: `    this.sketches.reset();\n`,
+    replace: '',
+  },
+  {
+    name: 'window-of-arrival',
+    bug: 'events are put into the window in which they were read',
+    file: accumulator,
+    find: 'const window = Math.floor(tsMs / baseWindowMs);',
+    replace: 'const window = Math.floor((this.#nowMs - 10_800_000) / baseWindowMs);',
+  },
+];
