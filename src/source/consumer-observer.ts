@@ -5,7 +5,7 @@ import type { Clock } from '../base/clock.ts';
 export interface ObservedPartition {
   readonly topic: string;
   readonly partition: number;
-  /** The next offset to be read, once a batch has come back since the group's last join. */
+  /** The next offset to be read, once the partition was placed since the group's last join. */
   position: number | undefined;
   /** First offset of the last batch with records in it; -1 before one. */
   handedOffset: number;
@@ -59,6 +59,7 @@ export class ConsumerObserver {
           }),
         });
         this.#listen(consumer);
+        this.#hearSeeks(consumer);
         this.#consumer = consumer;
         return consumer;
       },
@@ -127,6 +128,16 @@ export class ConsumerObserver {
         }
       }
     });
+  }
+
+  /** Before its first batch, where it was placed is where a partition stands. */
+  #hearSeeks(consumer: Consumer): void {
+    const { seek } = consumer;
+    consumer.seek = (place) => {
+      const found = this.partitions.get(`${place.topic}/${place.partition}`);
+      if (found !== undefined) found.position = Number(place.offset);
+      seek(place);
+    };
   }
 
   #joined(assignment: Readonly<Record<string, readonly number[]>>): void {

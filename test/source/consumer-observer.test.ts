@@ -21,10 +21,14 @@ function observed() {
   const now = { ms: 0 };
   const emitter = new EventEmitter();
   let config: ConsumerConfig | undefined;
+  const sought: object[] = [];
   const consumer = {
     events: Object.fromEntries(names.map((name) => [name, name])),
     on: (name: string, listener: (event: object) => void) => emitter.on(name, listener),
     paused: () => [{ topic: 't', partitions: [1] }],
+    seek: (place: object) => {
+      sought.push(place);
+    },
   };
   const observer = new ConsumerObserver({ ...systemClock, elapsedMs: () => now.ms });
   const assigner: PartitionAssigner = () => ({
@@ -44,6 +48,8 @@ function observed() {
       },
     })
     .consumer({ groupId: 'g', rebalanceTimeout: 30_000, partitionAssigners: [assigner] });
+  const seek = (offset: number) =>
+    (consumer as unknown as Consumer).seek({ topic: 't', partition: 0, offset: String(offset) });
   const say = (name: string, payload: object = {}) => emitter.emit(name, { payload });
   const join = (...partitions: number[]) =>
     say('GROUP_JOIN', { memberAssignment: { t: partitions } });
@@ -66,6 +72,8 @@ function observed() {
     batch,
     commit,
     beginJoin,
+    seek,
+    sought,
     seen: () => observer.partitions.get('t/0'),
   };
 }
@@ -80,6 +88,24 @@ const fresh = {
 };
 
 describe('an observed consumer', () => {
+  it('takes a partition to stand where it is placed, until a batch has come back', () => {
+    const { join, seek, sought, seen, batch } = observed();
+    seek(3);
+    expect(seen()).toBeUndefined();
+    join(0);
+    expect(seen()?.position).toBeUndefined();
+    seek(0);
+    expect(seen()?.position).toBe(0);
+    batch(0, 7);
+    expect(seen()?.position).toBe(8);
+    join(0);
+    expect(seen()?.position).toBeUndefined();
+    expect(sought).toEqual([
+      { topic: 't', partition: 0, offset: '3' },
+      { topic: 't', partition: 0, offset: '0' },
+    ]);
+  });
+
   it('is a member from a join until the next one begins', () => {
     const { observer, join, beginJoin, say } = observed();
     expect({ isMember: observer.isMember, joins: observer.joins }).toEqual({
