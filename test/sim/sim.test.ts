@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { type FaultKind, faultKinds } from './fault-kinds.ts';
+import { simulate } from './simulate.ts';
+
+const runner = fileURLToPath(new URL('./run.js', import.meta.url));
+/** So many that every kind of fault occurs, and few enough for every run of the tests. */
+const SEEDS = '1..2000';
+const LIMIT_MS = 900_000;
+
+interface Summary {
+  readonly seedCount: number;
+  readonly failed: readonly { readonly seed: number; readonly problem: string }[];
+  readonly faults: Readonly<Record<FaultKind, { readonly times: number }>>;
+}
+
+/** Runs `npm run sim -- ARGS`; gives exit code and standard output. */
+function run(...args: string[]): Promise<{ readonly code: number | null; readonly out: string }> {
+  const child = spawn(process.execPath, [runner, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
+  let out = '';
+  child.stdout.on('data', (bytes) => {
+    out += bytes;
+  });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, out }));
+  });
+}
+
+async function tracedHash(seed: number): Promise<string> {
+  const hash = createHash('sha256');
+  await simulate(seed, { trace: (line) => hash.update(`${line}\n`) });
+  return hash.digest('hex');
+}
+
+describe('the simulator', () => {
+  it('finds every window exact in thousands of runs in which every kind of fault occurs', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const { code, out } = await run('--seeds', SEEDS, '--json');
+    const { seedCount, failed, faults } = JSON.parse(out) as Summary;
+    const told = failed.map(({ seed, problem }) => `${problem}: npm run sim -- --seed ${seed}`);
+    expect(told).toEqual([]);
+    const missing = (Object.keys(faultKinds) as FaultKind[]).filter(
+      (kind) => (faults[kind]?.times ?? 0) === 0,
+    );
+    expect(missing).toEqual([]);
+    expect({ code, seedCount }).toEqual({ code: 0, seedCount: 2000 });
+  });
+
+  it('gives the same run for the same seed, whatever ran before it', async () => {
+    const first = await tracedHash(41);
+    const other = await tracedHash(42);
+    expect(other).not.toBe(first);
+    expect(await tracedHash(41)).toBe(first);
+  });
+
+  it('refuses what it does not know with exit code 64', { timeout: 60_000 }, async () => {
+    expect((await run('--seeds', '5..3')).code).toBe(64);
+  });
+});
