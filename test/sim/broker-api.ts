@@ -278,12 +278,17 @@ function partitionAnswer(
   fetchOffset: number,
   entries: readonly LogEntry[],
 ): object {
+  const begun = new Map<number, string>();
   const aborted = new Map<number, string>();
   for (const { kind, producerId, offset } of entries) {
-    if (kind === 'aborted' && !aborted.has(producerId)) aborted.set(producerId, String(offset));
-    // A broker names the transactions that end at the offset asked for or behind it.
-    if (kind === 'marker' && offset < fetchOffset) aborted.delete(producerId);
+    if (kind === 'aborted' && !begun.has(producerId)) begun.set(producerId, String(offset));
+    if (kind !== 'marker') continue;
+    const first = begun.get(producerId);
+    begun.delete(producerId);
+    // A broker names the transactions that end at the offset asked for or behind it, as they end.
+    if (first !== undefined && offset >= fetchOffset) aborted.set(producerId, first);
   }
+  for (const [producerId, first] of begun) aborted.set(producerId, first);
   return {
     partition: log.partition,
     errorCode: 0,

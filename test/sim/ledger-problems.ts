@@ -3,7 +3,8 @@ import type { OracleInput } from './oracle.ts';
 import type { PartitionLog } from './partition-log.ts';
 import type { StoredLedgerRow } from './sim-clickhouse.ts';
 import type { FleetGroup } from './sim-fleet.ts';
-import type { TruthRecord } from './truth.ts';
+import type { SimGroup } from './sim-group.ts';
+import type { Truth, TruthRecord } from './truth.ts';
 
 /**
  * Holds the ledger against what was written: per log its ranges tile, every record that must be
@@ -37,6 +38,7 @@ export function ledgerProblems(
     problems.push(
       ...tilingProblems(rows, truth.of(log), sure),
       ...gapProblems(rows, log),
+      ...coverProblems(rows, log, group, truth),
       ...watermarkProblems(rows, truth.of(log), sure),
     );
     for (const row of rows) problems.push(...rowProblems(row, truth.of(log), sure));
@@ -90,6 +92,25 @@ function gapProblems(rows: readonly StoredLedgerRow[], log: PartitionLog): strin
     const before = rows[i - 1];
     if (before === undefined || row.start_offset <= before.end_offset) return [];
     return row.start_offset <= log.low ? [] : [`${show(row)}: a gap behind ${show(before)}`];
+  });
+}
+
+/** What retention removed before anybody read it is in no range, for all to see. */
+function coverProblems(
+  rows: readonly StoredLedgerRow[],
+  log: PartitionLog,
+  group: SimGroup,
+  truth: Truth,
+): string[] {
+  return rows.flatMap((row) => {
+    const low = group.lowAtIntent(log, row.start_offset, row.end_offset) ?? 0;
+    if (low <= row.start_offset) return [];
+    const within = truth
+      .of(log)
+      .filter(({ offset }) => offset >= row.start_offset && offset < row.end_offset)
+      .filter((record) => truth.removed.get(record) !== 'compaction');
+    if (row.records >= within.length) return [];
+    return [`${show(row)} covers what was gone: the log began at ${low}`];
   });
 }
 

@@ -57,6 +57,8 @@ export class SimGroup {
   readonly #setBack = new Set<string>();
   /** Where each log was begun: the first offset that was committed for it. */
   readonly begins = new Map<PartitionLog, number>();
+  /** Where each log began when a range of it was first intended, by log and range. */
+  readonly #lows = new Map<PartitionLog, Map<string, number>>();
   state: State = 'empty';
   generation = 0;
   #leader = '';
@@ -75,12 +77,26 @@ export class SimGroup {
   }
 
   /** Takes a commit, whatever was committed before. */
-  commit({ topic, partition }: PartitionLog, commit: Commit): void {
+  commit(log: PartitionLog, commit: Commit): void {
+    const { topic, partition } = log;
+    const end = /"endOffset":(\d+)/.exec(commit.metadata)?.[1];
+    if (end !== undefined) this.#intend(log, `${commit.offset}-${end}`);
     const key = `${topic}/${partition}`;
     const before = this.commits.get(key);
     this.commits.set(key, commit);
     if (before !== undefined && before.order > commit.order) this.#setBack.add(key);
     else this.#setBack.delete(key);
+  }
+
+  #intend(log: PartitionLog, range: string): void {
+    const known = this.#lows.get(log) ?? new Map<string, number>();
+    if (!known.has(range)) known.set(range, log.low);
+    this.#lows.set(log, known);
+  }
+
+  /** Where a log began when this range of it was first intended; undefined if it never was. */
+  lowAtIntent(log: PartitionLog, startOffset: number, endOffset: number): number | undefined {
+    return this.#lows.get(log)?.get(`${startOffset}-${endOffset}`);
   }
 
   /** Whether a commit that was long on its way came after a later one, and stands now. */

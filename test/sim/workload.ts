@@ -63,9 +63,17 @@ export class Workload {
   /** Records that are read by nobody, and the marker that says so. */
   #abort(log: PartitionLog, timestampMs: number): void {
     const producer = ++this.#producers;
-    const count = this.#random.between(1, 8);
-    const values = Array.from({ length: count }, () => Buffer.from(this.#event(timestampMs).text));
-    log.append(values, timestampMs, 'aborted', producer);
+    const write = () => {
+      const count = this.#random.between(1, 8);
+      return Array.from({ length: count }, () => Buffer.from(this.#event(timestampMs).text));
+    };
+    log.append(write(), timestampMs, 'aborted', producer);
+    // Another one that begins after it and ends before it.
+    if (this.#random.chance(0.5)) {
+      const other = ++this.#producers;
+      log.append(write(), timestampMs, 'aborted', other);
+      log.append([null], timestampMs, 'marker', other);
+    }
     log.append([null], timestampMs, 'marker', producer);
   }
 
