@@ -17,6 +17,7 @@ import {
   type SourceHandler,
 } from '../source/source.ts';
 import { DeadLetterBudget } from './dead-letter-budget.ts';
+import { logIdentity } from './log-identity.ts';
 import { type PartitionContext, PartitionIngest } from './partition-ingest.ts';
 import { type Place, placePartition } from './place-partition.ts';
 
@@ -97,6 +98,12 @@ export class Ingester implements SourceHandler {
     const partition = this.#partitions.get(claim);
     if (partition === undefined) throw new ClaimLostError(`${claim.topic}/${claim.partition}`);
     await partition.onBatch(batch, keepAlive);
+  }
+
+  async isAnotherLog({ topic, partition }: Claim, found: FoundPartition): Promise<boolean> {
+    const { source, store } = this.#options;
+    const ledger = await store.ledgerEnd(source.groupId, topic, partition);
+    return ledger !== undefined && logIdentity.isNew(ledger.endOffset, ledger, found);
   }
 
   onLost(claim: Claim): void {

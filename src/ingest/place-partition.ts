@@ -1,7 +1,7 @@
-import { limits } from '../base/limits.ts';
-import type { ChunkStore, LedgerEnd } from '../sink/chunk-store.ts';
+import type { ChunkStore } from '../sink/chunk-store.ts';
 import type { Claim, FoundPartition } from '../source/source.ts';
 import { type CommitNote, decodeNote, type Intent } from './commit-note.ts';
+import { logIdentity } from './log-identity.ts';
 
 /** Why a partition is read from where it is read. */
 export type PlaceReason =
@@ -60,9 +60,9 @@ export async function placePartition(
   const stored = ledger?.endOffset ?? -1;
   if (committed < 0 && ledger === undefined) return beginning(topic, found, options);
   const begun = pending(committed, note);
-  const isNew = await isNewLog(committed, ledger, found);
+  const isNew = await logIdentity.isNew(committed, ledger, found);
   const isInDoubt = isNew || (begun !== undefined && ledger === undefined);
-  if (isInDoubt && !(await isOfThisLog(committed, begun, ledger, found))) {
+  if (isInDoubt && !(await logIdentity.isOf(committed, begun, ledger, found))) {
     return place('recreated', found.startOffset);
   }
   // A commit that the ledger has overtaken says nothing any more; nor does its intent.
@@ -116,61 +116,6 @@ function expired(
     intent,
     lostOffsets: Math.max(0, found.startOffset - (intent?.endOffset ?? offset)),
   });
-}
-
-/**
- * Whether the topic was made anew since what the ledger has was stored. Where nothing is in the
- * ledger, only a log that does not reach to the commit tells.
- */
-async function isNewLog(
-  committed: number,
-  ledger: LedgerEnd | undefined,
-  found: FoundPartition,
-): Promise<boolean> {
-  if (ledger === undefined) return committed > found.endOffset;
-  const { endOffset, latestTimestampMs } = ledger;
-  const reached = Math.max(committed, endOffset);
-  if (found.startOffset >= endOffset && reached <= found.endOffset) return false;
-  if (found.startOffset === found.endOffset) return reached > found.endOffset;
-  return beginsLater(latestTimestampMs, 0, endOffset, found);
-}
-
-/**
- * Whether a chunk that was begun is of the log that is there. One of a log made anew is told from
- * one of the log before by its records: they are later than all that is stored of that one.
- */
-async function isOfThisLog(
-  startOffset: number,
-  intent: Intent | undefined,
-  ledger: LedgerEnd | undefined,
-  found: FoundPartition,
-): Promise<boolean> {
-  if (intent === undefined || startOffset > found.endOffset) return false;
-  const { endOffset, figures } = intent;
-  const { firstTimestampMs, lastTimestampMs } = figures;
-  if (ledger !== undefined && startOffset >= ledger.endOffset) return false;
-  if (ledger !== undefined && firstTimestampMs <= ledger.latestTimestampMs) return false;
-  if (found.startOffset === found.endOffset) return endOffset <= found.endOffset;
-  const latestMs = Math.max(firstTimestampMs, lastTimestampMs);
-  return !(await beginsLater(latestMs, startOffset, endOffset, found));
-}
-
-/**
- * Whether the first record of a log is later than all records of a range of offsets that it lies in:
- * then the range is not of this log.
- */
-async function beginsLater(
-  latestMs: number,
-  startOffset: number,
-  endOffset: number,
-  found: FoundPartition,
-): Promise<boolean> {
-  if (latestMs >= limits.timestampMs) return false;
-  const [first, firstLater] = await Promise.all([
-    found.firstOffsetAt(0),
-    found.firstOffsetAt(latestMs + 1),
-  ]);
-  return first === firstLater && first >= startOffset && first < endOffset;
 }
 
 /** Nothing is known of the partition. */

@@ -26,6 +26,8 @@ export class KafkaClaim implements Claim {
   refusal: Error | undefined;
   /** Where reading goes on: undefined until the claim is placed. */
   position: number | undefined;
+  /** Its topic may have been made anew unseen: nobody was told while no fetch was on its way. */
+  isInDoubt = false;
   /** The latest commit that this member knows of, in case kafkajs has wiped it (see KafkaSource). */
   #latest: CommittedOffset | undefined;
   /** The log is another one than was committed for. */

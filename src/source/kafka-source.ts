@@ -23,6 +23,8 @@ const { PartitionAssigners } = kafkajs;
 const MAX_CONCURRENT_PARTITIONS = 64;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
+/** A topic that goes is told to the fetch that is on its way, if one was so long ago or less. */
+const UNHEARD_MS = 5_000;
 
 export interface KafkaSourceOptions {
   readonly log?: Logger | undefined;
@@ -44,6 +46,9 @@ export interface KafkaSourceOptions {
  *   partition has been given away. So commits go through the batch's own committer, which sends
  *   once and tells what happened; and claims are lost as soon as a join begins (kafkajs asks the
  *   assigner for its protocol then), before kafkajs takes up the new generation.
+ * - **Which log it is.** A fetch names a topic, not a log. One that is deleted is told to the fetch
+ *   that is on its way; where none was for a while (a chunk that waits for its store, a process that
+ *   was stopped), the handler is asked whether the log is the same, before what came is taken.
  */
 export class KafkaSource implements Source {
   readonly groupId: string;
@@ -54,6 +59,8 @@ export class KafkaSource implements Source {
   readonly #consumer: Consumer;
   readonly #admin: Admin;
   readonly #claims = new Map<string, KafkaClaim>();
+  /** When each broker has last answered a fetch. */
+  readonly #heardMs = new Map<number, number>();
   #handler: SourceHandler | undefined;
   #quiet = false;
   #fail: (error: Error) => void = () => undefined;
@@ -97,6 +104,7 @@ export class KafkaSource implements Source {
       this.#consumer.on('consumer.group_join', ({ payload }) =>
         this.#onJoined(payload.memberAssignment),
       );
+      this.#consumer.on('consumer.fetch', ({ payload }) => this.#onFetched(payload.nodeId));
       await this.#consumer.run({
         autoCommit: false,
         eachBatchAutoResolve: false,
@@ -122,6 +130,7 @@ export class KafkaSource implements Source {
   /** The group has given us partitions; called before anything of them is fetched. */
   #onJoined(assignment: Readonly<Record<string, readonly number[]>>): void {
     this.#loseAll();
+    this.#heardMs.clear();
     const claims = Object.entries(assignment).flatMap(([topic, partitions]) =>
       partitions.map((partition) => this.#claim(topic, partition)),
     );
@@ -167,6 +176,14 @@ export class KafkaSource implements Source {
     this.#consumer.resume([partitionOf(claim)]);
   }
 
+  #onFetched(nodeId: number): void {
+    const nowMs = this.#clock.elapsedMs();
+    const heardMs = this.#heardMs.get(nodeId) ?? nowMs;
+    this.#heardMs.set(nodeId, nowMs);
+    if (nowMs - heardMs <= UNHEARD_MS) return;
+    for (const claim of this.#claims.values()) claim.isInDoubt = true;
+  }
+
   async #onBatch(payload: EachBatchPayload): Promise<void> {
     const { batch, heartbeat, resolveOffset } = payload;
     if (this.#quiet) payload.pause();
@@ -183,6 +200,7 @@ export class KafkaSource implements Source {
     const asked: unknown = Reflect.get(batch, 'fetchedOffset');
     const fetchOffset = Number(asked ?? batch.firstOffset());
     if (fetchOffset !== claim.position && (await this.#hasJumped(claim, fetchOffset))) return;
+    if (claim.isInDoubt && (await this.#isAnotherLog(claim, heartbeat))) return;
     const lastOffset = batch.lastOffset();
     const given = {
       topic: batch.topic,
@@ -226,12 +244,48 @@ export class KafkaSource implements Source {
       { topic, partition, offset: position, fetched_offset: fetchOffset },
       'the offset to read is not in the log any more; the partition is placed anew',
     );
+    this.#placeAnew(claim).follow(claim, fetchOffset < position);
+    return true;
+  }
+
+  /** Settles a doubt; if the log is another, the partition is placed anew. */
+  async #isAnotherLog(claim: KafkaClaim, heartbeat: () => Promise<void>): Promise<boolean> {
+    const { topic, partition } = claim;
+    for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)) {
+      if (claim.isLost || this.#quiet) return true;
+      try {
+        const here = (await findPartitions(this.#admin, this.groupId, [claim])).get(claim);
+        const isOther = here && (await this.#handler?.isAnotherLog?.(claim, here));
+        if (claim.isLost) return true;
+        if (isOther !== true) {
+          claim.isInDoubt = false;
+          return false;
+        }
+        this.#log?.warn(
+          { topic, partition },
+          'the topic was made anew; the partition is placed anew',
+        );
+        this.#placeAnew(claim);
+        return true;
+      } catch (error) {
+        const err = error instanceof Error ? error.message : String(error);
+        this.#log?.warn(
+          { topic, partition, err, retry_ms: retryMs },
+          'a log could not be looked up',
+        );
+      }
+      await this.#clock.sleep(retryMs);
+      await heartbeat();
+    }
+  }
+
+  /** A claim takes the place of another on the same partition, of the same generation. */
+  #placeAnew(claim: KafkaClaim): KafkaClaim {
     claim.lose();
-    const next = this.#claim(topic, partition);
-    next.follow(claim, fetchOffset < position);
+    const next = this.#claim(claim.topic, claim.partition);
     this.#consumer.pause([partitionOf(next)]);
     void this.#place([next]);
-    return true;
+    return next;
   }
 
   #claim(topic: string, partition: number): KafkaClaim {

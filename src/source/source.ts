@@ -51,6 +51,11 @@ export interface SourceHandler {
    * batches may come meanwhile. `keepAlive` is to be called at least every second or so.
    */
   onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void>;
+  /**
+   * Whether a claim's log is not the one any more that it was placed in: its topic was made anew.
+   * Asked where that may have happened unseen. Absent: no source of it can be made anew.
+   */
+  isAnotherLog?(claim: Claim, found: FoundPartition): Promise<boolean>;
   /** The claim is lost: nothing of it that is not stored counts. */
   onLost(claim: Claim): void;
 }

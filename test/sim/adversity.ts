@@ -19,6 +19,8 @@ export interface AdversitySetting {
 }
 
 const SESSION_MS = 6_000;
+/** A topic is made anew no sooner after it was deleted (docs/exactly-once.md). */
+const RECREATED_MS = 10_000;
 /** A wall clock is at most so far off: further, and docs/exactly-once.md says what happens. */
 export const MOST_SKEW_MS = 400_000;
 
@@ -171,7 +173,7 @@ function serverFaults(world: SimWorld, setting: AdversitySetting): OfServer[] {
         kafka.deleteTopic(topic);
         trace?.('kafka', `${topic} is deleted`);
         world.pending += old.length;
-        scheduler.at(random.unit() * 3_000, undefined, () => {
+        scheduler.at(RECREATED_MS + random.unit() * 3_000, undefined, () => {
           trace?.('kafka', `${topic} is made anew`);
           for (const log of kafka.createTopic(topic, old.length)) {
             scheduler.at(random.unit() * 10_000, undefined, () => {

@@ -35,6 +35,8 @@ export class WatchedRun implements SourceHandler {
   /** What the test does with a batch before it is taken and committed. */
   meddle: OnBatch = () => undefined;
   storeWaitMs = 0;
+  /** What it says where it is asked whether a log is another. */
+  onDoubt: (claim: Claim) => Promise<boolean> | boolean = () => false;
   /** Records taken, as `partition@offset`. */
   readonly taken: string[] = [];
   /** The first thing that made it unready, and when, since the start or `forget`. */
@@ -100,6 +102,10 @@ export class WatchedRun implements SourceHandler {
     if (claim.isLost) throw new ClaimLostError('t');
     for (const { offset } of batch.records) this.taken.push(`${batch.partition}@${offset}`);
     await claim.commit(batch.nextOffset, '');
+  }
+
+  async isAnotherLog(claim: Claim): Promise<boolean> {
+    return this.onDoubt(claim);
   }
 
   onLost(): void {}
