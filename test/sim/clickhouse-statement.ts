@@ -102,23 +102,23 @@ function beginningOf(table: string, dayS: number): number {
 }
 
 function ledgerEnd({ groupId, topic, partition }: Params, database: SimDatabase): Rows {
-  let end: StoredLedgerRow | undefined;
-  for (const row of database.ledger) {
-    if (row.group_id !== groupId || row.topic !== topic || row.partition !== partition) continue;
-    const isLater =
-      end === undefined ||
-      row.flushed_ms > end.flushed_ms ||
-      (row.flushed_ms === end.flushed_ms && row.end_offset > end.end_offset);
-    if (isLater) end = row;
-  }
+  const rows = database.ledger
+    .filter((row) => row.group_id === groupId && row.topic === topic && row.partition === partition)
+    .sort((a, b) => a.flushed_ms - b.flushed_ms || a.end_offset - b.end_offset);
+  const madeAnewMs = Math.max(0, ...rows.map((row, i) => laterLogMs(row, rows.slice(0, i))));
+  const end = rows.findLast(({ last_ms }) => last_ms >= madeAnewMs);
   if (end === undefined) return [];
   const { end_offset, watermark_ms } = end;
-  const isOfLog = (row: StoredLedgerRow) =>
-    row.group_id === groupId && row.topic === topic && row.partition === partition;
-  const latest_ms = Math.max(
-    ...database.ledger.filter(isOfLog).map(({ first_ms, last_ms }) => Math.max(first_ms, last_ms)),
-  );
+  const latest_ms = Math.max(...rows.map(({ first_ms, last_ms }) => Math.max(first_ms, last_ms)));
   return [{ end_offset, latest_ms, watermark_ms }];
+}
+
+/** Where a row and those before it are of two logs: the first record of the later one. */
+function laterLogMs(row: StoredLedgerRow, before: readonly StoredLedgerRow[]): number {
+  const [furthest] = before.toSorted((a, b) => b.end_offset - a.end_offset);
+  if (furthest === undefined || row.start_offset >= furthest.end_offset) return 0;
+  if (row.first_ms > furthest.last_ms) return row.first_ms;
+  return furthest.first_ms > row.last_ms ? furthest.first_ms : 0;
 }
 
 function groupBegin({ groupId, topic }: Params, database: SimDatabase): Rows {
