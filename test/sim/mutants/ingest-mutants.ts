@@ -225,7 +225,7 @@ export const ingestMutants: readonly Mutant[] = [
   {
     name: 'recreated-not-seen',
     bug: 'a topic that was made anew is read from where the old one was left',
-    file: place,
+    file: 'src/ingest/log-identity.ts',
     find: 'return first === firstLater && first >= startOffset && first < endOffset;',
     replace: 'return first > firstLater && first >= startOffset && first < endOffset;',
     needs: ['topic_recreated'],
