@@ -78,6 +78,8 @@ export async function flushChunk(
   let entry: LedgerEntry = chunk;
   let isRecorded = false;
   let isInDoubt = begun.inherited;
+  /** What lands from here on may be of this sender, who has what is left of the records. */
+  let hasSent = false;
   const insert = async () => {
     if (!isInDoubt) {
       isInDoubt = true;
@@ -89,9 +91,10 @@ export async function flushChunk(
     isRecorded = state.isRecorded;
     if (isRecorded) return;
     // What landed is what its sender made of the records, some of which may be gone by now.
-    if (state.isLanded) entry = { ...chunk, ...intent.figures };
+    if (state.isLanded && !hasSent) entry = { ...chunk, ...intent.figures };
     if (!state.isLanded || state.isRemembered) {
       await confirm();
+      hasSent = true;
       await store.insert(chunk);
     }
     await fillGaps(chunk, intent.nowMs, confirm, context);

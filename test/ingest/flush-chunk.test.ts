@@ -220,6 +220,27 @@ describe('flushChunk', () => {
     ]);
   });
 
+  it('whose answer was lost is its own, made of what is left: so says the ledger', async () => {
+    const { steps, claim, context, recorded } = worldOf();
+    const { store } = context;
+    let hasLanded = false;
+    const insert = async () => {
+      await store.insert(chunk);
+      if (hasLanded) return;
+      hasLanded = true;
+      throw new Error('no answer');
+    };
+    const look = async () => ({ ...(await store.look(chunk, 0)), isLanded: hasLanded });
+    const intent = testIntent(20, 99, { records: 12, consumed: 13, aggregated: 13 });
+    const inherited = { ...begun, intent, inherited: true };
+    await flushChunk(claim, chunk, [], inherited, {
+      ...context,
+      store: { ...store, insert, look },
+    });
+    expect(steps.filter((step) => step === 'insert')).toHaveLength(2);
+    expect(recorded).toMatchObject([{ records: 10, consumed: 10, aggregated: 10 }]);
+  });
+
   it('sends to a table alone what it lacks after an insert was repeated', async () => {
     const place = { table: 'latency_1m', kind: 'stage', fromS: 0, toS: 86_400 } as const;
     const { steps, claim, context, metrics } = worldOf(

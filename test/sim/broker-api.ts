@@ -129,15 +129,18 @@ export abstract class BrokerApi {
       metadata?: string | null;
     }>[];
   }) {
+    const group = this.kafka.group(request.groupId);
     const what = request.topics
       .flatMap(({ topic, partitions }) =>
         partitions.map(({ partition, offset, metadata }) => {
           const end = /"endOffset":(\d+)/.exec(metadata ?? '')?.[1];
-          return `${topic}/${partition} ${offset}${end === undefined ? '' : `..${end}`}`;
+          if (end === undefined) return `${topic}/${partition} ${offset}`;
+          const log = this.kafka.logOf(topic, partition);
+          if (log !== undefined) group.intend(log, Number(offset), Number(end));
+          return `${topic}/${partition} ${offset}..${end}`;
         }),
       )
       .join(', ');
-    const group = this.kafka.group(request.groupId);
     const order = group.nextCommit();
     return this.call<object>(`commit ${what}`, (answer) => {
       const refusal = group.refusal(request.memberId, request.groupGenerationId);

@@ -18,6 +18,7 @@ export function chunkProblems({ group, database, letters }: FleetGroup, truth: T
     const known = lettersAt.get(place.join('/')) ?? new Set();
     lettersAt.set(place.join('/'), known.add(String(headers['tailmark-index'])));
   }
+  problems.push(...unrecorded(database, truth, repeated));
   for (const row of database.ledger) {
     const token = tokenOf(row);
     const records = recordsOf(row, truth);
@@ -43,13 +44,36 @@ export function chunkProblems({ group, database, letters }: FleetGroup, truth: T
   return problems;
 }
 
+/** Rows in the tables that no ledger row speaks of. */
+function unrecorded(
+  { tables, ledger }: SimDatabase,
+  truth: Truth,
+  repeated: ReadonlySet<TruthRecord>,
+): string[] {
+  const recorded = new Set(ledger.map(tokenOf));
+  return (tables[0]?.blocks ?? []).flatMap(({ token }) => {
+    if (recorded.has(token)) return [];
+    const [, topic = '', partition, range = ''] = token.split('/');
+    const [start_offset = 0, end_offset = 0] = range.split('-').map(Number);
+    const place = { topic, partition: Number(partition), start_offset, end_offset };
+    // Where its topic was deleted meanwhile, or its group forgotten, nobody finishes a chunk.
+    const isNobodys = recordsOf(place, truth).some(
+      (record) => repeated.has(record) || truth.removed.get(record) === 'topic_recreated',
+    );
+    return isNobodys ? [] : [`${token} has landed, and the ledger does not have it`];
+  });
+}
+
 function tokenOf(row: StoredLedgerRow): string {
   const { group_id, topic, partition, start_offset, end_offset, first_ms, last_ms } = row;
   return `${group_id}/${topic}/${partition}/${start_offset}-${end_offset}/${first_ms}-${last_ms}`;
 }
 
 /** Records at the offsets of a range, of every log that the topic has had. */
-function recordsOf(row: StoredLedgerRow, truth: Truth): TruthRecord[] {
+function recordsOf(
+  row: Pick<StoredLedgerRow, 'topic' | 'partition' | 'start_offset' | 'end_offset'>,
+  truth: Truth,
+): TruthRecord[] {
   return [...truth.records].flatMap(([log, records]) =>
     log.topic === row.topic && log.partition === row.partition
       ? records.filter(({ offset }) => offset >= row.start_offset && offset < row.end_offset)

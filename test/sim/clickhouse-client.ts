@@ -215,6 +215,7 @@ function send<T>(endpoint: Endpoint, server: SimClickHouse, statement: Statement
         say(isAnswerLost ? ' (answer lost)' : '');
         if (death === 'after') return endpoint.die();
         if (isAnswerLost) return fail('ECONNRESET', random.unit() * 2_000);
+        endpoint.drawStop();
         settle(endpoint.latencyMs(), () => resolve(value));
       });
     });

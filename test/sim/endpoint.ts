@@ -18,6 +18,8 @@ export interface Connection {
   heal(): void;
 }
 
+const SHORTEST_STOP_MS = 7_000;
+
 /** A process as the network sees it. */
 export class Endpoint {
   readonly world: SimWorld;
@@ -51,6 +53,19 @@ export class Endpoint {
     for (const connection of [...this.connections]) {
       if (connection.node === node) connection.fail();
     }
+  }
+
+  /** Something has been answered: the process may stop before it hears of it, and go on later. */
+  drawStop(): void {
+    const { owner } = this;
+    const { faults, random, scheduler, trace } = this.world;
+    if (owner.state !== 'up' || !faults.strikes('stop_at_call', 0.03)) return;
+    const ms = SHORTEST_STOP_MS + random.unit() * 50_000;
+    owner.state = 'frozen';
+    trace?.(owner.name, `stops for ${Math.round(ms)} ms before it hears the answer`);
+    scheduler.at(ms, undefined, () => {
+      if (this.owner.state === 'frozen') scheduler.thaw(owner);
+    });
   }
 
   /** At its request, its effect or its answer a call may be the last thing that a process does. */

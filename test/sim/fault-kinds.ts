@@ -2,6 +2,8 @@
 export const faultKinds = {
   crash: 'a process is gone between two events',
   crash_at_call: 'a process is gone as it asks, before the effect, after it, or at the answer',
+  stop_at_call:
+    'a process stops before it hears an answer, for as long as its group waits or longer',
   freeze: 'a process stops for some seconds and goes on',
   zombie: 'a process stops for ten session timeouts or more and goes on',
   sigterm: 'a process drains, ends and is started again',

@@ -141,6 +141,7 @@ export function simBrokerClass(host: () => BrokerHost) {
             }
             if (death === 'after') return endpoint.die();
             if (fate.isAnswerLost) return this.#lose();
+            endpoint.drawStop();
             settle(endpoint.latencyMs(), () => {
               if ('value' in given) resolve(given.value);
               else reject(given.error);

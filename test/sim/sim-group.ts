@@ -77,10 +77,7 @@ export class SimGroup {
   }
 
   /** Takes a commit, whatever was committed before. */
-  commit(log: PartitionLog, commit: Commit): void {
-    const { topic, partition } = log;
-    const end = /"endOffset":(\d+)/.exec(commit.metadata)?.[1];
-    if (end !== undefined) this.#intend(log, `${commit.offset}-${end}`);
+  commit({ topic, partition }: PartitionLog, commit: Commit): void {
     const key = `${topic}/${partition}`;
     const before = this.commits.get(key);
     this.commits.set(key, commit);
@@ -88,8 +85,10 @@ export class SimGroup {
     else this.#setBack.delete(key);
   }
 
-  #intend(log: PartitionLog, range: string): void {
+  /** A commit that names a range leaves its sender; it may be lost. */
+  intend(log: PartitionLog, startOffset: number, endOffset: number): void {
     const known = this.#lows.get(log) ?? new Map<string, number>();
+    const range = `${startOffset}-${endOffset}`;
     if (!known.has(range)) known.set(range, log.low);
     this.#lows.set(log, known);
   }

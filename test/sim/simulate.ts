@@ -93,6 +93,11 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
   while (world.pending > 0) await scheduler.runTo(scheduler.nowMs + LOOK_MS);
   clickhouse.slowUntilMs = 0;
   fleet.heal();
+  // With nothing to read, nobody finishes a chunk that was begun.
+  for (const each of kafka.logs) {
+    if (each.high > 0 && each.entries.length === 0) workload.write(each, 1, scheduler.nowMs);
+  }
+  kafka.wake();
   if (faults.has('start_from_latest')) {
     for (const delayMs of [40_000, 50_000]) {
       scheduler.at(delayMs, undefined, () => {

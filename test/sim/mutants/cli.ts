@@ -21,14 +21,14 @@ const SEEDS_NOTED = 3;
 
 const { values } = parseArgs({
   options: {
-    mutant: { type: 'string' },
+    mutant: { type: 'string', multiple: true },
     seeds: { type: 'string', default: '1..10000' },
     seed: { type: 'string' },
     noted: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
   },
 });
-const chosen = mutants.filter(({ name }) => values.mutant === undefined || name === values.mutant);
+const chosen = mutants.filter(({ name }) => values.mutant?.includes(name) ?? true);
 if (chosen.length === 0) {
   process.stderr.write(`There is no mutant ${values.mutant}.\n`);
   process.exit(64);

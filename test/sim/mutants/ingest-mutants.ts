@@ -259,7 +259,7 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'ledger-of-what-is-left',
     bug: 'the ledger says what a successor could still read, the tables hold what had landed',
     file: flush,
-    find: 'if (state.isLanded) entry = { ...chunk, ...intent.figures };',
+    find: 'if (state.isLanded && !hasSent) entry = { ...chunk, ...intent.figures };',
     replace: '',
     needs: ['compaction'],
   },

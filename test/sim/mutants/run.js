@@ -36,7 +36,7 @@ child.stdout?.on('data', (bytes) => {
   process.stdout.write(bytes);
 });
 child.on('close', (code) => {
-  if (isRecorded) writeFileSync(path('bench/results/sim-mutants.txt'), `${head()}${printed}`);
+  if (isRecorded && code !== null) writeFileSync(path('bench/results/sim-mutants.txt'), `${head()}${printed}`);
   process.exitCode = code ?? 1;
 });
 

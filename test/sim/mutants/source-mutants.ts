@@ -37,6 +37,7 @@ export const sourceMutants: readonly Mutant[] = [
     file: 'src/source/kafka-source.ts',
     find: 'if (fetchOffset !== claim.position && (await this.#hasJumped(claim, fetchOffset))) return;',
     replace: '',
+    needs: ['retention'],
   },
   {
     name: 'commit-wiped-by-reset',
@@ -76,13 +77,6 @@ export const sourceMutants: readonly Mutant[] = [
     try {
       await handler.onBatch(claim, { ...given, records: given.records.slice(1) }, async () => {
         if (claim.isLost)`,
-  },
-  {
-    name: 'end-of-loop-missing',
-    bug: 'a consumer that is stopped while brokers come and go spins for ever (dYdX v4-chain #3367)',
-    file: 'src/source/end-fetch-loops.ts',
-    find: 'if (!this.running) for (const fetcher',
-    replace: 'if (nodeId === undefined) for (const fetcher',
   },
   {
     name: 'commit-of-the-last-offset',
