@@ -65,8 +65,10 @@ export class KafkaClaim implements Claim {
       await this.#send(String(offset), metadata);
     } catch (error) {
       const type = error instanceof Error && 'type' in error ? String(error.type) : '';
-      if (!(error instanceof Error) || !(fencedTypes.has(type) || type === GONE_TYPE)) throw error;
-      this.refusal = type === GONE_TYPE ? new RejoinError(error) : error;
+      const isAnswer = error instanceof Error && type !== '';
+      if (isAnswer && !(fencedTypes.has(type) || type === GONE_TYPE)) throw error;
+      // Without an answer it may arrive yet, also after later ones: this member commits no more.
+      this.refusal = type === GONE_TYPE || !isAnswer ? new RejoinError(error) : error;
       this.lose();
       throw new ClaimLostError(this.name, { cause: error });
     }

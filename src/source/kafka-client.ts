@@ -11,6 +11,7 @@ import type { Config } from '../config/schema.ts';
 import { registerCompressionCodecs } from './compression.ts';
 import { endFetchLoops } from './end-fetch-loops.ts';
 import { hideAbortedRecords } from './hide-aborted-records.ts';
+import { leaveAfterDoubt } from './leave-after-doubt.ts';
 import { oauthBearer } from './oauth-bearer.ts';
 import { rejoinAfterFailure } from './rejoin-after-failure.ts';
 import { rejoinForTopics } from './rejoin-for-topics.ts';
@@ -37,6 +38,7 @@ export function createKafkaClient(config: Config['kafka'], options: KafkaClientO
   const consumerGroup = internal('kafkajs/src/consumer/consumerGroup.js');
   rejoinForTopics(consumerGroup);
   rejoinAfterFailure(consumerGroup);
+  leaveAfterDoubt(consumerGroup);
   retryCoordinatorSearch(internal('kafkajs/src/cluster/index.js'));
   const client: KafkaConfig = {
     clientId: config.client_id,

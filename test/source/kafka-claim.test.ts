@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { KafkaClaim } from '../../src/source/kafka-claim.ts';
 import { ClaimLostError } from '../../src/source/source.ts';
 
-const errorOf = (type: string) => Object.assign(new Error(type), { type });
+const errorOf = (type: string | undefined) =>
+  type === undefined ? new Error('Closed connection') : Object.assign(new Error(type), { type });
 
-/** What becomes of a claim whose commit the broker answers with an error. */
-async function refused(type: string) {
+/** What becomes of a claim whose commit the broker answers with an error, or not at all. */
+async function refused(type: string | undefined) {
   let losses = 0;
   const claim = new KafkaClaim('t', 0, () => {
     losses++;
@@ -37,9 +38,16 @@ describe('a commit', () => {
     expect(claim.refusal).toMatchObject({ type: 'REBALANCE_IN_PROGRESS' });
   });
 
-  it('of unknown outcome may be sent again', async () => {
-    const { claim, error, thrown, losses } = await refused('REQUEST_TIMED_OUT');
+  it('that the broker could not take may be sent again', async () => {
+    const { claim, error, thrown, losses } = await refused('COORDINATOR_LOAD_IN_PROGRESS');
     expect(thrown).toBe(error);
     expect([claim.isLost, losses, claim.refusal]).toEqual([false, 0, undefined]);
+  });
+
+  it('without an answer is not followed by another: it may arrive after that', async () => {
+    const { claim, thrown, losses } = await refused(undefined);
+    expect(thrown).toBeInstanceOf(ClaimLostError);
+    expect([claim.isLost, losses]).toEqual([true, 1]);
+    expect(claim.refusal).toMatchObject({ type: 'REBALANCE_IN_PROGRESS' });
   });
 });
