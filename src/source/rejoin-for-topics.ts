@@ -8,10 +8,14 @@ interface ConsumerGroup {
 const mended = new WeakSet<object>();
 
 /**
- * Has a consumer join anew after a topic of its was gone. kafkajs 2.2.4 means to do so
- * (consumerGroup.js, `recoverFromFetch`), but asks what has become of the topics first, and that
- * fails while one is gone. It then fetches as before, and once a topic of the same name is there it
- * reads on in it where it was in the other. Here it joins, so that partitions are placed anew.
+ * Has a consumer join anew, so that its partitions are placed anew, where a log is not what it was.
+ * kafkajs 2.2.4 (consumerGroup.js, `recoverFromFetch`) does something else in two cases:
+ *
+ * - A topic is gone. It means to join, but asks what has become of the topics first, and that fails
+ *   while one is gone. It then fetches as before, and once a topic of the same name is there it reads
+ *   on in it where it was in the other.
+ * - The offset is out of range. It commits another one in its place, with nothing beside it: what the
+ *   group knew of a chunk that had been begun is gone, and whoever comes next counts it again.
  */
 export function rejoinForTopics(group: { readonly prototype: ConsumerGroup }): void {
   const { prototype } = group;
@@ -19,6 +23,9 @@ export function rejoinForTopics(group: { readonly prototype: ConsumerGroup }): v
   mended.add(prototype);
   const { recoverFromFetch } = prototype;
   prototype.recoverFromFetch = async function (this: ConsumerGroup, error: unknown) {
+    if (error instanceof Error && error.name === 'KafkaJSOffsetOutOfRange') {
+      throw new RejoinError(error);
+    }
     try {
       await recoverFromFetch.call(this, error);
     } catch (failure) {

@@ -39,6 +39,16 @@ describe('rejoinForTopics', () => {
     expect(await recoveryFrom(other, other)).toBe(other);
   });
 
+  it('has kafkajs join where an offset is out of range, and leave what is committed', async () => {
+    const { KafkaJSOffsetOutOfRange } = load('kafkajs/src/errors') as {
+      KafkaJSOffsetOutOfRange: new (error: Error, partition: object) => Error;
+    };
+    const cause = errorOf('OFFSET_OUT_OF_RANGE');
+    const error = new KafkaJSOffsetOutOfRange(cause, { topic: 't', partition: 0 });
+    // Otherwise it would have "recovered": committed an offset of its own.
+    expect(isRebalancing(await recoveryFrom(error, undefined))).toBe(true);
+  });
+
   it('mends what kafkajs has', () => {
     const group: Parameters<typeof rejoinForTopics>[0] = load('kafkajs/src/consumer/consumerGroup');
     expect(group.prototype.recoverFromFetch).toBeTypeOf('function');
