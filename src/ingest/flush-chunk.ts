@@ -33,6 +33,8 @@ export interface Begun {
   readonly intent: Intent;
   /** Whether the intent is a predecessor's, who may have got to any step. */
   readonly inherited: boolean;
+  /** Whether it is the first of its claim: a chunk of the same range may have been begun unseen. */
+  readonly isFirst: boolean;
 }
 
 const LETTERS_AT_ONCE = 500;
@@ -103,7 +105,7 @@ export async function flushChunk(
   const isInLedger = async () => (await store.look(chunk, intent.nowMs)).isRecorded;
   const record = async () => {
     if (isRecordInDoubt && (await isInLedger())) return;
-    const isRepeated = isRecordInDoubt || begun.inherited;
+    const isRepeated = isRecordInDoubt || begun.inherited || begun.isFirst;
     isRecordInDoubt = true;
     for (let attempt = 0; attempt <= MOST_FILLS; attempt++) {
       await confirm();

@@ -111,12 +111,13 @@ export class PartitionIngest {
       this.#openedMs = this.#context.clock.elapsedMs();
       return;
     }
+    const isFirst = !this.#hasSealed;
     this.#hasSealed = true;
     invariant(this.#flushing === undefined, 'a chunk is sealed while another is being stored');
     const { clock } = this.#context;
     const { chunk: sealed, letters } = this.#open.seal(clock.nowMs());
     const chunk = this.#asBegun(sealed);
-    const begun = this.#begunWith(chunk);
+    const begun = this.#begunWith(chunk, isFirst);
     if (begun.inherited) this.#useOwnSettings();
     // Where the log does not reach back to the chunk's end, the ledger is to show the gap.
     const nextOffset = Math.max(chunk.endOffset, begun.inherited ? this.#place.readOffset : 0);
@@ -167,16 +168,17 @@ export class PartitionIngest {
     return { ...chunk, firstTimestampMs, lastTimestampMs, watermarkMs };
   }
 
-  #begunWith(chunk: Chunk): Begun {
+  #begunWith(chunk: Chunk, isFirst: boolean): Begun {
     const watermarkBeforeMs = this.#watermarkBeforeMs;
     if (this.#inherited !== undefined) {
-      return { watermarkBeforeMs, intent: this.#inherited, inherited: true };
+      return { watermarkBeforeMs, intent: this.#inherited, inherited: true, isFirst };
     }
     const { groupId, topic, partition, startOffset, endOffset, rows, ...figures } = chunk;
     const { rowCount, samples, windowMinMs, windowMaxMs } = rows;
     return {
       watermarkBeforeMs,
       inherited: false,
+      isFirst,
       intent: {
         endOffset,
         nowMs: this.#open.nowMs,

@@ -133,7 +133,7 @@ const flush = (chunk: Chunk, inherited: boolean) => {
     claim,
     chunk,
     [],
-    { watermarkBeforeMs: 0, intent, inherited },
+    { watermarkBeforeMs: 0, intent, inherited, isFirst: false },
     {
       store: new ClickHouseChunkStore(client, 'test'),
       publisher: undefined,

@@ -36,7 +36,12 @@ const chunk: Chunk = {
     days: { stage: [0], driver: [], exemplar: [] },
   },
 };
-const begun = { watermarkBeforeMs: 55, intent: testIntent(20, 99), inherited: false };
+const begun = {
+  watermarkBeforeMs: 55,
+  intent: testIntent(20, 99),
+  inherited: false,
+  isFirst: false,
+};
 const letterAt = (offset: number): DeadLetter => ({
   topic: 't',
   partition: 0,
@@ -287,6 +292,20 @@ describe('flushChunk', () => {
       'record 1',
       'look',
       'record 2',
+      'look',
+      'commit 20 77 undefined',
+    ]);
+  });
+
+  it('looks whether the ledger row is there, where it is the first of its claim', async () => {
+    const { steps, claim, context } = worldOf({}, {}, [], 1);
+    await flushChunk(claim, chunk, [], { ...begun, isFirst: true }, context);
+    expect(steps).toEqual([
+      'commit 10 55 20',
+      'insert',
+      'record',
+      'look',
+      'record 1',
       'look',
       'commit 20 77 undefined',
     ]);

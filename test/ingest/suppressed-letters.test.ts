@@ -88,7 +88,12 @@ function flusher(perSecond: number, failures = 0) {
     metrics,
   };
   const claim = { topic: 't', partition: 3, isLost: false, commit: async () => undefined };
-  const begun = { watermarkBeforeMs: 55, intent: testIntent(200, 99), inherited: false };
+  const begun = {
+    watermarkBeforeMs: 55,
+    intent: testIntent(200, 99),
+    inherited: false,
+    isFirst: false,
+  };
   return {
     time,
     messages,

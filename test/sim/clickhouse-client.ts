@@ -127,7 +127,7 @@ function fillStatement(
   return {
     name: `fill ${table} ${chunkToken.split('/').slice(0, 4).join('/')}`,
     faults: { lost: 'insert_lost', answerLost: 'insert_answer_lost', late: 'insert_late' },
-    leaves: () => database.sends(token),
+    leaves: () => database.sends(chunkToken),
     run: () => database.fill(table, { token: chunkToken, bytes, atMs: server.wallMs }, token),
     runUntilKilled: () => database.fillUntilKilled(table, token),
   };

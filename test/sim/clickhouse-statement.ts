@@ -7,7 +7,7 @@ type Rows = Record<string, string | number>[];
 
 const INSERT_ROWS = /^INSERT INTO chunk_rows \([a-z_0-9, ]+\) FORMAT RowBinary$/;
 const INSERT_AGAIN =
-  /^INSERT INTO chunk_rows \([a-z_0-9, ]+, only_table\)\nSELECT [^]+ FROM input\([^]+\)\nWHERE [^]+\nFORMAT RowBinary$/;
+  /^INSERT INTO chunk_rows \([a-z_0-9, ]+, only_table\)\nSELECT .+ FROM input\(.+\)\nWHERE .+\nFORMAT RowBinary$/s;
 const settingsOfInsert: Readonly<Record<string, unknown>> = {
   async_insert: 0,
   wait_end_of_query: 1,

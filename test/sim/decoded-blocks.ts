@@ -41,6 +41,19 @@ export function markOf(bytes: Buffer): BlockMark {
   return found;
 }
 
+const kindsOf: Readonly<Record<string, number>> = { drivers_1m: 2, exemplars: 3 };
+const knownKinds = new WeakMap<Buffer, ReadonlySet<number>>();
+
+/** Whether a table gets rows of a block. */
+export function goesTo(bytes: Buffer, table: string): boolean {
+  let kinds = knownKinds.get(bytes);
+  if (kinds === undefined) {
+    kinds = new Set(decodeRows(bytes).map(({ kind }) => kind));
+    knownKinds.set(bytes, kinds);
+  }
+  return kinds.has(kindsOf[table] ?? 1);
+}
+
 const known = new WeakMap<Buffer, readonly StageCount[]>();
 
 /** The stage rows of a block of RowBinary; each block is read once. */

@@ -1,3 +1,4 @@
+import { goesTo } from './decoded-blocks.ts';
 import type { SimWorld } from './sim-world.ts';
 
 /** A block as a table holds it. */
@@ -106,8 +107,11 @@ export class SimDatabase {
 
   /** The server is killed in an insert: tables before one are filled, that one knows the token only. */
   insertUntilKilled(block: StoredBlock, killedAt: number): void {
-    this.insert(block, (table) => table < killedAt);
-    this.tables[killedAt]?.remember(block.token);
+    const table = this.tables[killedAt];
+    // A table that gets no rows of a block notes no token of it either.
+    const isSpared = table !== undefined && !goesTo(block.bytes, table.name);
+    this.insert(block, (each) => each < killedAt || (isSpared && each === killedAt));
+    if (!isSpared) table?.remember(block.token);
   }
 
   /** Takes a block into one table alone, under a token of its own. */
