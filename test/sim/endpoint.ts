@@ -29,11 +29,14 @@ export class Endpoint {
   cutOffUntilMs = 0;
   /** The process dies at this moment. */
   readonly die: () => void;
+  /** The process is told to end. */
+  readonly #terminate: () => void;
 
-  constructor(world: SimWorld, owner: Owner, die: () => void) {
+  constructor(world: SimWorld, owner: Owner, die: () => void, terminate: () => void) {
     this.world = world;
     this.owner = owner;
     this.die = die;
+    this.#terminate = terminate;
   }
 
   get isCutOff(): boolean {
@@ -55,10 +58,11 @@ export class Endpoint {
     }
   }
 
-  /** Something has been answered: the process may stop before it hears of it, and go on later. */
+  /** Something has been answered: before it hears of it the process may be told to end, or stop. */
   drawStop(): void {
     const { owner } = this;
     const { faults, random, scheduler, trace } = this.world;
+    if (faults.strikes('sigterm_at_call', 0.03)) scheduler.at(0, owner, this.#terminate);
     if (owner.state !== 'up' || !faults.strikes('stop_at_call', 0.03)) return;
     const ms = SHORTEST_STOP_MS + random.unit() * 50_000;
     owner.state = 'frozen';

@@ -2,6 +2,7 @@
 export const faultKinds = {
   crash: 'a process is gone between two events',
   crash_at_call: 'a process is gone as it asks, before the effect, after it, or at the answer',
+  sigterm_at_call: 'a process is told to end before it hears an answer',
   stop_at_call:
     'a process stops before it hears an answer, for as long as its group waits or longer',
   freeze: 'a process stops for some seconds and goes on',

@@ -56,7 +56,8 @@ export class SimProcess implements Owner {
     this.skewMs = skewMs;
     this.setting = setting;
     this.#bootMs = setting.world.scheduler.nowMs;
-    this.endpoint = new Endpoint(setting.world, this, () => this.die('at a call'));
+    const die = () => this.die('at a call');
+    this.endpoint = new Endpoint(setting.world, this, die, () => this.terminate());
     setting.kafka.endpoints.set(name, this.endpoint);
   }
 

@@ -45,7 +45,9 @@ export class Workload {
   /** Appends a few records to a log at this moment of the run. */
   write(log: PartitionLog, count: number, atMs: number): void {
     const timestampMs = this.#epochMs + Math.floor(atMs);
-    if (this.#faults.strikes('aborted_transactions', 2)) this.#abort(log, timestampMs);
+    const isAborting = this.#faults.strikes('aborted_transactions', 2);
+    const isLast = isAborting && this.#random.chance(0.5);
+    if (isAborting && !isLast) this.#abort(log, timestampMs);
     for (let left = count; left > 0; ) {
       const size = Math.min(left, this.#random.between(1, 5));
       const values: (Buffer | null)[] = [];
@@ -58,6 +60,7 @@ export class Workload {
       log.append(values, timestampMs);
       left -= size;
     }
+    if (isLast && this.#faults.isActive) this.#abort(log, timestampMs);
   }
 
   /** Records that are read by nobody, and the marker that says so. */

@@ -50,8 +50,8 @@ export const ingestMutants: readonly Mutant[] = [
     bug: 'only the commits of the group say where to go on; they expire (Kafka table engine #10573)',
     file: place,
     find: 'const ledger = await options.store.ledgerEnd(options.groupId, topic, partition);',
-    replace: `await options.store.ledgerEnd(options.groupId, topic, partition);
-  const ledger = undefined as LedgerEnd | undefined;`,
+    replace: `const looked = await options.store.ledgerEnd(options.groupId, topic, partition);
+  const ledger = committed < -1 ? looked : undefined;`,
     needs: ['commits_expired'],
   },
   {
@@ -97,7 +97,7 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'ledger-answer-is-enough',
     bug: 'a ledger row that was answered is taken to be there, and its server had been killed with the token noted and no row',
     file: flush,
-    find: 'const isRepeated = isRecordInDoubt || begun.inherited;',
+    find: 'const isRepeated = isRecordInDoubt || begun.inherited || begun.isFirst;',
     replace: 'const isRepeated = isRecordInDoubt && intent.endOffset < 0;',
     needs: ['token_without_rows'],
   },
@@ -213,14 +213,6 @@ export const ingestMutants: readonly Mutant[] = [
     file: partition,
     find: 'this.#begin(startOffset, watermarkMs, intent?.nowMs',
     replace: 'this.#begin(Math.min(startOffset, place.readOffset), watermarkMs, intent?.nowMs',
-  },
-  {
-    name: 'inherited-end-without-record',
-    bug: 'a chunk whose last offsets hold no record any more is waited for for ever',
-    file: partition,
-    find: 'if (boundary !== undefined && at === records.length && batch.nextOffset >= boundary) {',
-    replace: 'if (boundary !== undefined && this.#open.nextOffset >= boundary) {',
-    needs: ['aborted_transactions'],
   },
   {
     name: 'recreated-not-seen',

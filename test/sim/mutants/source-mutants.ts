@@ -48,14 +48,6 @@ export const sourceMutants: readonly Mutant[] = [
     needs: ['retention'],
   },
   {
-    name: 'gap-taken-for-reset',
-    bug: 'offsets that an aborted transaction took up count as lost records (Druid #5404)',
-    file: 'src/source/kafka-source.ts',
-    find: 'if ((found.get(claim)?.startOffset ?? 0) <= position) return false;',
-    replace: '',
-    needs: ['aborted_transactions'],
-  },
-  {
     name: 'none-is-zero',
     bug: 'a group that has committed nothing is taken to have committed offset 0',
     file: 'src/source/kafka-found-partitions.ts',
