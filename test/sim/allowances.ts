@@ -22,8 +22,11 @@ import type { Truth, TruthRecord } from './truth.ts';
  * 5. A commit that comes after a later one puts the group back ("a commit came late and put the group
  *    back", in "Taking a partition"): it may stand at the end, as whoever takes the partition next goes
  *    on where the ledger ends. All must be stored all the same, once.
- * 5. A chunk whose records were removed while its insert was on its way: the successor, who found
- *    nothing in the tables, has said in the ledger what it could still read, when the insert arrives.
+ * 6. A server that is killed again and again with the token noted and no rows, in the same chunk and
+ *    table, more often than the chunk is sent anew. It is not simulated.
+ * 7. A chunk of whose records some were removed while it was being stored: where its insert arrives
+ *    after a successor has written the ledger, and where a successor's own rows have landed and it
+ *    was succeeded itself, the ledger may say more or less than what landed.
  */
 export function mayBeMissing(
   record: TruthRecord,
@@ -41,9 +44,13 @@ export function mayBeMissing(
   return record.offset < (group.begins.get(record.log) ?? Number.POSITIVE_INFINITY);
 }
 
-/** Whether a block came after the ledger had been written. */
-export function mayDiffer({ atMs }: StoredBlock, { flushed_ms }: StoredLedgerRow): boolean {
-  return atMs > flushed_ms;
+/** Whether what landed of a chunk whose records were removed may be other than the ledger says. */
+export function mayDiffer(
+  block: StoredBlock,
+  row: StoredLedgerRow,
+  database: FleetGroup['database'],
+): boolean {
+  return block.atMs > row.flushed_ms || !database.isFirst(block);
 }
 
 /** What was there before a group began that begins at the end of its topics. */

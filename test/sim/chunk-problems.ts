@@ -1,5 +1,5 @@
 import { mayDiffer } from './allowances.ts';
-import { stageCountsOf } from './decoded-blocks.ts';
+import { originOf, stageCountsOf } from './decoded-blocks.ts';
 import type { SimDatabase, StoredBlock, StoredLedgerRow } from './sim-clickhouse.ts';
 import type { FleetGroup } from './sim-fleet.ts';
 import type { Truth, TruthRecord } from './truth.ts';
@@ -18,27 +18,34 @@ export function chunkProblems({ group, database, letters }: FleetGroup, truth: T
     const known = lettersAt.get(place.join('/')) ?? new Set();
     lettersAt.set(place.join('/'), known.add(String(headers['tailmark-index'])));
   }
-  problems.push(...unrecorded(database, truth, repeated));
+  const blocks = blocksOf(database);
+  problems.push(...unrecorded(blocks, database, truth, repeated));
   for (const row of database.ledger) {
-    const token = tokenOf(row);
+    const origin = originOfRow(row);
+    const name = `${origin}-${row.end_offset}`;
     const records = recordsOf(row, truth);
     if (records.some((each) => repeated.has(each))) continue;
-    const landed = landedBlock(database, token);
-    const samples = landed === undefined ? row.samples : samplesOf(landed);
+    const landed = blocks.get(origin) ?? [];
     // Of a topic made anew, or where a chunk may have been made of fewer records, less is sure.
     const isClear = records.every((each) => !truth.removed.has(each));
-    const isLate = landed !== undefined && mayDiffer(landed, row);
-    if (samples !== row.samples && (isClear || !isLate)) {
-      problems.push(`${token}: ${samples} samples have landed, the ledger says ${row.samples}`);
+    const isLate = landed.every((block) => mayDiffer(block, row, database));
+    const isOfOldLog = records.some((each) => truth.removed.get(each) === 'topic_recreated');
+    const isLanded =
+      landed.length === 0 ||
+      landed.some((block) => samplesOf(block) === row.samples) ||
+      (row.samples === 0 && isOfOldLog);
+    if (!isLanded && (isClear || !isLate)) {
+      const samples = landed.map(samplesOf).join(' and ');
+      problems.push(`${name}: ${samples} samples have landed, the ledger says ${row.samples}`);
     }
     if (!isClear) continue;
-    if (database.changed.has(token)) problems.push(`${token}: made again of the same, it differs`);
+    if (database.changed.has(origin)) problems.push(`${name}: under one token other rows came`);
     let count = 0;
     for (const { log, offset } of records) {
       count += lettersAt.get(`${log.topic}/${log.partition}/${offset}`)?.size ?? 0;
     }
     if (count !== row.rejected + row.late) {
-      problems.push(`${token}: ${count} dead letters, the ledger says ${row.rejected + row.late}`);
+      problems.push(`${name}: ${count} dead letters, the ledger says ${row.rejected + row.late}`);
     }
   }
   return problems;
@@ -46,44 +53,47 @@ export function chunkProblems({ group, database, letters }: FleetGroup, truth: T
 
 /** Rows in the tables that no ledger row speaks of. */
 function unrecorded(
-  { tables, ledger }: SimDatabase,
+  blocks: ReadonlyMap<string, unknown>,
+  database: SimDatabase,
   truth: Truth,
   repeated: ReadonlySet<TruthRecord>,
 ): string[] {
-  const recorded = new Set(ledger.map(tokenOf));
-  return (tables[0]?.blocks ?? []).flatMap(({ token }) => {
-    if (recorded.has(token)) return [];
-    const [, topic = '', partition, range = ''] = token.split('/');
-    const [start_offset = 0, end_offset = 0] = range.split('-').map(Number);
-    const place = { topic, partition: Number(partition), start_offset, end_offset };
+  const recorded = new Set(database.ledger.map(originOfRow));
+  return [...blocks.keys()].flatMap((origin) => {
+    if (recorded.has(origin)) return [];
+    const [, topic, partition, start] = origin.split('/');
     // Where its topic was deleted meanwhile, or its group forgotten, nobody finishes a chunk.
-    const isNobodys = recordsOf(place, truth).some(
-      (record) => repeated.has(record) || truth.removed.get(record) === 'topic_recreated',
-    );
-    return isNobodys ? [] : [`${token} has landed, and the ledger does not have it`];
+    const isNobodys = [...truth.records].some(([log, records]) => {
+      const isOfLog = log.topic === topic && log.partition === Number(partition);
+      const first = isOfLog ? records.find(({ offset }) => offset >= Number(start)) : undefined;
+      if (first === undefined) return false;
+      return repeated.has(first) || truth.removed.get(first) === 'topic_recreated';
+    });
+    return isNobodys ? [] : [`${origin} has landed, and the ledger does not have it`];
   });
 }
 
-function tokenOf(row: StoredLedgerRow): string {
-  const { group_id, topic, partition, start_offset, end_offset, first_ms, last_ms } = row;
-  return `${group_id}/${topic}/${partition}/${start_offset}-${end_offset}/${first_ms}-${last_ms}`;
+function originOfRow({ group_id, topic, partition, start_offset }: StoredLedgerRow): string {
+  return `${group_id}/${topic}/${partition}/${start_offset}`;
+}
+
+/** Blocks in the landing table by where their chunk begins: more than one where a topic was made anew. */
+function blocksOf({ tables }: SimDatabase): ReadonlyMap<string, readonly StoredBlock[]> {
+  const found = new Map<string, StoredBlock[]>();
+  for (const block of tables[0]?.blocks ?? []) {
+    const origin = originOf(block.bytes);
+    found.set(origin, [...(found.get(origin) ?? []), block]);
+  }
+  return found;
 }
 
 /** Records at the offsets of a range, of every log that the topic has had. */
-function recordsOf(
-  row: Pick<StoredLedgerRow, 'topic' | 'partition' | 'start_offset' | 'end_offset'>,
-  truth: Truth,
-): TruthRecord[] {
+function recordsOf(row: StoredLedgerRow, truth: Truth): TruthRecord[] {
   return [...truth.records].flatMap(([log, records]) =>
     log.topic === row.topic && log.partition === row.partition
       ? records.filter(({ offset }) => offset >= row.start_offset && offset < row.end_offset)
       : [],
   );
-}
-
-/** A chunk's block in the landing table. */
-function landedBlock({ tables }: SimDatabase, token: string): StoredBlock | undefined {
-  return tables[0]?.blocks.find((each) => each.token === token);
 }
 
 function samplesOf({ bytes }: StoredBlock): number {

@@ -41,6 +41,20 @@ export function markOf(bytes: Buffer): BlockMark {
   return found;
 }
 
+const knownOrigins = new WeakMap<Buffer, string>();
+
+/** Group, topic, partition and first offset of the chunk that a block is, as its rows have them. */
+export function originOf(bytes: Buffer): string {
+  let found = knownOrigins.get(bytes);
+  if (found === undefined) {
+    const [row] = decodeRows(bytes);
+    if (row === undefined) throw new Error('an insert must have rows');
+    found = `${row.group_id}/${row.topic}/${row.partition}/${row.start_offset}`;
+    knownOrigins.set(bytes, found);
+  }
+  return found;
+}
+
 const kindsOf: Readonly<Record<string, number>> = { drivers_1m: 2, exemplars: 3 };
 const knownKinds = new WeakMap<Buffer, ReadonlySet<number>>();
 

@@ -15,6 +15,8 @@ const GARBAGE: readonly (string | null)[] = [
 ];
 /** Event time is this far behind the clock: whatever a clock does, such an event is no future one. */
 const BEHIND_MS = 3 * 3_600_000;
+/** What waited for longer than an event may be behind its partition: no clock makes it late. */
+const LONG_BEHIND_MS = 30 * 3_600_000;
 const DAY_MS = 86_400_000;
 /** As configured; an event at the edge is nearer to it than clocks are to each other. */
 const MAX_FUTURE_MS = 300_000;
@@ -28,6 +30,7 @@ export class Workload {
   readonly #epochMs: number;
   /** Events behind the allowed lateness are so only behind one that is read before them. */
   readonly #hasLate: boolean;
+  readonly #behindMs: number;
   readonly #begun = new Set<PartitionLog>();
   readonly #storms = new Map<PartitionLog, { kind: 'late' | 'poison'; left: number }>();
   #producers = 0;
@@ -37,6 +40,9 @@ export class Workload {
     this.#faults = faults;
     this.#truth = truth;
     this.#epochMs = epochMs;
+    // An event at the edge that is counted takes the watermark up to the clock.
+    const mayBeLong = !faults.has('clock_edge');
+    this.#behindMs = mayBeLong && random.chance(0.3) ? LONG_BEHIND_MS : BEHIND_MS;
     this.#hasLate = !(['retention', 'compaction', 'start_from_latest'] as const).some((kind) =>
       faults.has(kind),
     );
@@ -120,7 +126,7 @@ export class Workload {
     const ts =
       fate === 'edge'
         ? timestampMs + MAX_FUTURE_MS + random.between(-EDGE_MS, EDGE_MS)
-        : timestampMs - BEHIND_MS + shift - random.between(0, 9_000);
+        : timestampMs - this.#behindMs + shift - random.between(0, 9_000);
     const model = `m${random.between(1, 3)}`;
     const region = random.pick(['', 'eu', 'us']);
     const isCold = random.chance(0.1);

@@ -13,6 +13,8 @@ export interface FindOrder {
   readonly isVerbose: boolean;
   /** Seeds without one of these faults are passed over. */
   readonly needs: readonly FaultKind[];
+  /** Runs after which to end. */
+  readonly mostRuns: number;
   readonly planted: MutantHookData | undefined;
 }
 
@@ -30,9 +32,11 @@ if (order.planted !== undefined) {
 const { simulate } = await import('../simulate.ts');
 const { FaultPlan } = await import('../fault-plan.ts');
 const print = (line: string) => process.stdout.write(`${line}\n`);
+let runs = 0;
 for (const seed of seedsOf(order)) {
   const faults = FaultPlan.ofSeed(seed);
   if (order.needs.some((kind) => !faults.has(kind))) continue;
+  if (runs++ >= order.mostRuns) break;
   let problem: string | undefined;
   print(`seed begins: ${seed}`);
   try {

@@ -107,7 +107,7 @@ export const ingestMutants: readonly Mutant[] = [
     file: flush,
     find: 'if (clock.elapsedMs() - confirmedMs > context.guardMs) await commitIntent();',
     replace: 'if (clock.elapsedMs() < confirmedMs) await commitIntent();',
-    needs: ['tokens_off', 'zombie'],
+    needs: ['tokens_off', 'stop_at_call'],
   },
   {
     name: 'letters-after-commit',
@@ -165,7 +165,7 @@ export const ingestMutants: readonly Mutant[] = [
     await this.#flushing;
     this.#check();
   }`,
-    needs: ['sigterm'],
+    needs: ['sigterm_at_call'],
   },
   {
     name: 'row-beyond-the-range',

@@ -32,19 +32,11 @@ export const sourceMutants: readonly Mutant[] = [
     replace: '(fencedTypes.has(error.name) || type === GONE_TYPE)',
   },
   {
-    name: 'silent-reset',
-    bug: 'where the offset is out of range the client goes elsewhere and nobody looks (platformatic/kafka #267, #303)',
-    file: 'src/source/kafka-source.ts',
-    find: 'if (fetchOffset !== claim.position && (await this.#hasJumped(claim, fetchOffset))) return;',
-    replace: '',
-    needs: ['retention'],
-  },
-  {
     name: 'commit-wiped-by-reset',
-    bug: 'the offset that a client commits when it resets itself takes the place of the real one (platformatic/kafka #368)',
-    file: 'src/source/kafka-claim.ts',
-    find: 'return this.#latest ?? found;',
-    replace: 'return found;',
+    bug: 'the offset that a client commits where its own is out of range takes the place of the real one (kafkajs 2.2.4, platformatic/kafka #303)',
+    file: 'src/source/rejoin-for-topics.ts',
+    find: "if (error instanceof Error && error.name === 'KafkaJSOffsetOutOfRange') {",
+    replace: "if (error instanceof Error && error.name === 'OffsetOutOfRange') {",
     needs: ['retention'],
   },
   {
