@@ -113,6 +113,9 @@ describe('queries', () => {
         graceMs: 2_000,
         allowedLatenessMs: 86_400_000,
         idleMs: 35_000,
+        mark: 1,
+        fromS: 0,
+        toS: 86_400,
         fromSeconds: Math.floor(Date.now() / 1000) - 3_600,
         toSeconds: Math.ceil(Date.now() / 1000) + 1,
       };

@@ -38,7 +38,6 @@ export function ledgerProblems(
     problems.push(
       ...tilingProblems(rows, truth.of(log), sure),
       ...gapProblems(rows, log, truth, group),
-      ...coverProblems(rows, log, group, truth),
       ...watermarkProblems(rows, truth.of(log), sure),
     );
     for (const row of rows) problems.push(...rowProblems(row, truth.of(log), sure));
@@ -107,25 +106,6 @@ function gapProblems(
     return row.start_offset <= log.low || isForgotten
       ? []
       : [`${show(row)}: a gap behind ${show(before)}`];
-  });
-}
-
-/** What retention removed before anybody read it is in no range, for all to see. */
-function coverProblems(
-  rows: readonly StoredLedgerRow[],
-  log: PartitionLog,
-  group: SimGroup,
-  truth: Truth,
-): string[] {
-  return rows.flatMap((row) => {
-    const low = group.lowAtIntent(log, row.start_offset, row.end_offset) ?? 0;
-    if (low <= row.start_offset) return [];
-    const within = truth
-      .of(log)
-      .filter(({ offset }) => offset >= row.start_offset && offset < row.end_offset)
-      .filter((record) => truth.removed.get(record) !== 'compaction');
-    if (row.records >= within.length) return [];
-    return [`${show(row)} covers what was gone: the log began at ${low}`];
   });
 }
 

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { applyMutant } from './apply-mutant.ts';
+import { mutants } from './mutants.ts';
+
+const path = (relative: string) => fileURLToPath(new URL(`../../../${relative}`, import.meta.url));
+const noted: Record<string, readonly number[]> = JSON.parse(
+  readFileSync(path('test/sim/mutants/found-by.json'), 'utf8'),
+);
+
+// That each is found by its seeds, which are clean without it, takes minutes:
+// `node test/sim/mutants/run.js --noted`, and `npm run sim:mutants` looks for seeds again.
+describe('mutants', () => {
+  it.each(mutants)('$name: its text is in $file once', (mutant) => {
+    const source = readFileSync(path(mutant.file), 'utf8');
+    expect(applyMutant(mutant, source)).not.toBe(source);
+  });
+
+  it('have names of their own, and seeds that find them', () => {
+    const names = mutants.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    // Some are not found by any of the seeds tried: docs/simulator.md says which.
+    expect(names).toEqual(expect.arrayContaining(Object.keys(noted)));
+    expect(Object.keys(noted).length).toBeGreaterThanOrEqual(24);
+    for (const seeds of Object.values(noted)) expect(seeds.length).toBeGreaterThan(0);
+  });
+
+  it('are all on the page of the simulator, by name and by what they stand for', () => {
+    const page = readFileSync(path('docs/simulator.md'), 'utf8');
+    for (const { name, bug } of mutants) expect(page).toContain(`| \`${name}\` | ${bug} |`);
+  });
+
+  it('refuses a text that is not there, or more than once', () => {
+    const [mutant] = mutants;
+    if (mutant === undefined) throw new Error('there are no mutants');
+    expect(() => applyMutant(mutant, '')).toThrow('0 times, not once');
+    expect(() => applyMutant(mutant, mutant.find.repeat(2))).toThrow('2 times, not once');
+  });
+});
