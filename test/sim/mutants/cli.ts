@@ -115,7 +115,7 @@ function noted(): Readonly<Record<string, readonly number[]>> {
   return JSON.parse(readFileSync(list, 'utf8'));
 }
 
-/** Whether a mutant is found by a seed noted of it or, as any change shifts all runs, by one near. */
+/** Whether one of the seeds noted of a mutant finds it or one near them does: a change of the code shifts every run. */
 async function isFoundStill(mutant: Mutant, seeds: readonly number[]): Promise<boolean> {
   if ((await find(mutant, { seeds, isFirstEnough: true })).length > 0) return true;
   const { needs = [] } = mutant;
