@@ -195,7 +195,7 @@ const windows = z
     allowed_lateness: duration({ minMs: 0, maxMs: 30 * day })
       .prefault('24h')
       .describe('Events this far behind their partition still count; older ones are dead letters.'),
-    max_future: duration({ minMs: 0, maxMs: day })
+    max_future: duration({ minMs: second, maxMs: day })
       .prefault('5m')
       .describe('Events this far ahead of the clock still count; later ones are dead letters.'),
     idle_partition: duration({ minMs: second, maxMs: hour })

@@ -1,3 +1,4 @@
+import { invariant } from '../base/invariant.ts';
 import { limits } from '../base/limits.ts';
 import type { Config } from '../config/schema.ts';
 import type { EventRecord } from '../decode/event-record.ts';
@@ -95,6 +96,12 @@ export class OpenChunk implements DecodeSink {
 
   get nowMs(): number {
     return this.#accumulator.nowMs;
+  }
+
+  /** The clock of a chunk is that of its first record: it may have been empty for days. */
+  setClock(nowMs: number): void {
+    invariant(this.#records === 0, 'the clock of a chunk is changed under its records');
+    this.#accumulator.setClock(nowMs);
   }
 
   get cellCount(): number {

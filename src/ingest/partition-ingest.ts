@@ -81,14 +81,10 @@ export class PartitionIngest {
     for (let from = 0; from < records.length; ) {
       this.#check();
       if (this.#draining) return;
+      if (this.#isOfAnotherTime()) await this.#sealWhenStored(keepAlive);
+      if (this.#draining) return;
       from = this.#fill(batch, from);
-      if (this.#mustSeal()) {
-        // One message may have been as much work as sealing what it makes: a turn each.
-        await this.#context.clock.breathe();
-        await this.#whileStoring(keepAlive);
-        if (this.#draining) return;
-        this.seal();
-      }
+      if (this.#mustSeal()) await this.#sealWhenStored(keepAlive);
       await keepAlive();
       await this.#context.clock.breathe();
     }
@@ -216,6 +212,9 @@ export class PartitionIngest {
   #fill(batch: RecordBatch, from: number): number {
     const { records } = batch;
     const boundary = this.#inherited?.endOffset;
+    if (boundary === undefined && this.#open.records === 0) {
+      this.#open.setClock(this.#context.clock.nowMs());
+    }
     const end = Math.min(records.length, from + RECORDS_AT_ONCE);
     let at = from;
     let bytes = 0;
@@ -242,13 +241,26 @@ export class PartitionIngest {
     return this.#open.isFull;
   }
 
-  /** Waits for the chunk before, and keeps the claim alive meanwhile. */
-  async #whileStoring(keepAlive: () => Promise<void>): Promise<void> {
+  /**
+   * Whether records of now would be held against a clock of long ago: a chunk stays open for as long
+   * as ClickHouse is away, and what comes after that is not of the future.
+   */
+  #isOfAnotherTime(): boolean {
+    if (this.#inherited !== undefined || this.#open.records === 0) return false;
+    const ageMs = Math.abs(this.#context.clock.nowMs() - this.#open.nowMs);
+    return ageMs > this.#open.settings.maxFutureMs / 2;
+  }
+
+  /** Seals when the chunk before is stored, and keeps the claim alive meanwhile; not in a drain. */
+  async #sealWhenStored(keepAlive: () => Promise<void>): Promise<void> {
+    // One message may have been as much work as sealing what it makes: a turn each.
+    await this.#context.clock.breathe();
     while (this.#flushing !== undefined) {
       await Promise.race([this.#flushing, this.#context.clock.sleep(KEEP_ALIVE_MS)]);
       await keepAlive();
       this.#check();
     }
+    if (!this.#draining) this.seal();
   }
 
   #check(): void {

@@ -90,7 +90,8 @@ export class ChunkAccumulator {
    * Starts a chunk on empty state. The interners may have been cleared before.
    *
    * @param watermarkMs latest event time of the partition so far; -Infinity at its beginning.
-   * @param nowMs wall clock against which the chunk's events are "in the future".
+   * @param nowMs wall clock against which the chunk's events are "in the future"; while there are
+   *   none, it may still be set.
    */
   begin(watermarkMs: number, nowMs: number): void {
     this.#totalStageId = this.#options.stages.internText(totalStage);
@@ -122,6 +123,10 @@ export class ChunkAccumulator {
 
   get nowMs(): number {
     return this.#nowMs;
+  }
+
+  setClock(nowMs: number): void {
+    this.#nowMs = nowMs;
   }
 
   /** Rows that storing the chunk would take, exemplars apart. */

@@ -18,7 +18,7 @@ export function grainOf(faults: FaultPlan): Grain {
 export function simConfig(
   random: SeededRandom,
   faults: FaultPlan,
-  given: { readonly groupId: string; readonly topics: string[] },
+  given: { readonly groupId: string; readonly topics: string[]; readonly isLive: boolean },
 ): Config {
   const differs = faults.has('config_changed');
   const dimensions = random.pick([
@@ -43,6 +43,8 @@ export function simConfig(
       dimensions: differs ? [...dimensions] : ['model', 'region', 'cold_start'],
       facets: differs && random.chance(0.5) ? [] : base.windows.facets,
       allowed_lateness: day,
+      // So little that a clock must be of now for events of now.
+      max_future: given.isLive ? 10_000 : base.windows.max_future,
     },
     ingest: {
       ...base.ingest,

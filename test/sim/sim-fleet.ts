@@ -214,7 +214,7 @@ export class SimFleet {
 
   #configOf(groupId: string): Config {
     const { world, topics } = this.#setting;
-    return simConfig(world.random, world.faults, { groupId, topics });
+    return simConfig(world.random, world.faults, { groupId, topics, isLive: world.isLive });
   }
 
   #addSlot(groupId: string, letters: SimLetters, config: Config): Slot {

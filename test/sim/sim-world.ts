@@ -12,6 +12,8 @@ export interface SimWorld {
   readonly epochMs: number;
   /** Things begun that end by themselves: until they have, a run is not over. */
   pending: number;
+  /** Whether events are of now, and the clocks right: each of them counts. */
+  readonly isLive: boolean;
   /** A line of the verbose trace; undefined where nobody reads it. */
   readonly trace: ((who: string, what: string) => void) | undefined;
 }

@@ -42,6 +42,7 @@ const EPOCH_MS = 1_790_000_000_000;
  */
 const SETTLE_MS = 240_000;
 const LOOK_MS = 500;
+const clockFaults: readonly FaultKind[] = ['clock_forward', 'clock_back', 'clock_edge'];
 
 const metrics = createMetrics();
 const silent = createLog({ level: 'silent' });
@@ -58,6 +59,7 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
     random,
     epochMs: EPOCH_MS,
     pending: 0,
+    isLive: !clockFaults.some((kind) => faults.has(kind)) && random.chance(0.4),
     trace:
       line === undefined
         ? undefined
@@ -75,7 +77,7 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
     if (faults.has(kind)) faults.note(kind);
   }
   const truth = new Truth();
-  const workload = new Workload(random, faults, truth, EPOCH_MS);
+  const workload = new Workload(world, truth);
   const topics = random.chance(0.3) ? ['t1', 't2'] : ['t1'];
   for (const topic of topics)
     kafka.createTopic(topic, random.between(1, topics.length > 1 ? 2 : 4));

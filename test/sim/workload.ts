@@ -1,6 +1,7 @@
 import type { SeededRandom } from '../base/seeded-random.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import type { PartitionLog } from './partition-log.ts';
+import type { SimWorld } from './sim-world.ts';
 import type { Truth, TruthEvent } from './truth.ts';
 
 const stageNames = ['queue', 'features', 'forward', 'postprocess', 'rerank-v2'];
@@ -35,14 +36,15 @@ export class Workload {
   readonly #storms = new Map<PartitionLog, { kind: 'late' | 'poison'; left: number }>();
   #producers = 0;
 
-  constructor(random: SeededRandom, faults: FaultPlan, truth: Truth, epochMs: number) {
+  constructor({ random, faults, epochMs, isLive }: SimWorld, truth: Truth) {
     this.#random = random;
     this.#faults = faults;
     this.#truth = truth;
     this.#epochMs = epochMs;
     // An event at the edge that is counted takes the watermark up to the clock.
     const mayBeLong = !faults.has('clock_edge');
-    this.#behindMs = mayBeLong && random.chance(0.3) ? LONG_BEHIND_MS : BEHIND_MS;
+    const isLong = mayBeLong && random.chance(0.3);
+    this.#behindMs = isLive ? 0 : isLong ? LONG_BEHIND_MS : BEHIND_MS;
     this.#hasLate = !(['retention', 'compaction', 'start_from_latest'] as const).some((kind) =>
       faults.has(kind),
     );

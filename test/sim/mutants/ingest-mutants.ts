@@ -202,9 +202,9 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'token-of-what-is-left',
     bug: 'the token of a retry is made of a range that was trimmed meanwhile (clickhouse-kafka-connect, BEFORE and SAME)',
     file: partition,
-    find: 'return { ...chunk, firstTimestampMs, lastTimestampMs, watermarkMs };',
-    replace:
-      'return { ...chunk, watermarkMs: Math.max(watermarkMs, firstTimestampMs - lastTimestampMs) };',
+    find: 'const { firstTimestampMs, lastTimestampMs, watermarkMs } = figures;',
+    replace: `const { firstTimestampMs, lastTimestampMs } = chunk;
+    const { watermarkMs } = figures;`,
     needs: ['compaction'],
   },
   {
@@ -221,6 +221,24 @@ export const ingestMutants: readonly Mutant[] = [
     find: 'return first === firstLater && first >= startOffset && first < endOffset;',
     replace: 'return first > firstLater && first >= startOffset && first < endOffset;',
     needs: ['topic_recreated'],
+  },
+  {
+    name: 'clock-of-the-chunk-before',
+    bug: 'a chunk is judged by the clock of when the one before was sealed: after a silent hour events of now are of the future',
+    file: partition,
+    find: `    if (boundary === undefined && this.#open.records === 0) {
+      this.#open.setClock(this.#context.clock.nowMs());
+    }
+`,
+    replace: '',
+  },
+  {
+    name: 'clock-of-long-ago',
+    bug: 'a chunk that stayed open while ClickHouse was away judges by the clock of its beginning what comes after it',
+    file: partition,
+    find: 'return ageMs > this.#open.settings.maxFutureMs / 2;',
+    replace: 'return ageMs < 0;',
+    needs: ['clickhouse_down'],
   },
   {
     name: 'intent-of-overtaken-commit',

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { FakeBench, recordAt } from './fake-bench.ts';
+import { FakeBroker } from './fake-broker.ts';
+import { logNowMs } from './fake-log.ts';
+
+describe('the clock of a chunk', () => {
+  const hourMs = 3_600_000;
+  const take = async (bench: FakeBench, offset: number, hold: readonly string[] = []) => {
+    const batch = bench.broker.batch(offset, 1);
+    if (batch === undefined) throw new Error('no batch');
+    const taken = bench.ingest.onBatch(batch, bench.claim.keepAlive);
+    await bench.goOn(hold, 60);
+    return taken;
+  };
+
+  it('is that of its first record, however long nothing came', async () => {
+    const bench = new FakeBench(new FakeBroker([recordAt(0, logNowMs + hourMs)], 1));
+    bench.world.nowMs = logNowMs + hourMs;
+    bench.ingest.sealIfDue(5_000);
+    await take(bench, 0);
+    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    expect(bench.store.ledger).toMatchObject([{ aggregated: 1, rejected: 0 }]);
+  });
+
+  it('is not that of an hour ago where ClickHouse was away as long', async () => {
+    const later = logNowMs + hourMs;
+    const records = [recordAt(0), recordAt(1), recordAt(2, later), recordAt(3, later + 300_000)];
+    const bench = new FakeBench(new FakeBroker(records, 4));
+    await take(bench, 0);
+    bench.ingest.seal();
+    await take(bench, 1, ['insert']);
+    bench.world.nowMs = later;
+    await take(bench, 2);
+    await take(bench, 3);
+    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    expect(bench.ranges).toEqual([
+      [0, 1],
+      [1, 2],
+      [2, 4],
+    ]);
+    expect(bench.store.ledger).toMatchObject([
+      { aggregated: 1 },
+      { aggregated: 1 },
+      { aggregated: 2, rejected: 0 },
+    ]);
+  });
+
+  it('may be set back: the next chunk goes by the right one', async () => {
+    const records = [recordAt(0), recordAt(1, logNowMs - hourMs + 600_000)];
+    const bench = new FakeBench(new FakeBroker(records, 2));
+    await take(bench, 0);
+    bench.world.nowMs = logNowMs - hourMs;
+    await take(bench, 1);
+    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    expect(bench.store.ledger).toMatchObject([{ aggregated: 1 }, { aggregated: 0, rejected: 1 }]);
+  });
+});
