@@ -134,10 +134,7 @@ export abstract class BrokerApi {
       .flatMap(({ topic, partitions }) =>
         partitions.map(({ partition, offset, metadata }) => {
           const end = /"endOffset":(\d+)/.exec(metadata ?? '')?.[1];
-          if (end === undefined) return `${topic}/${partition} ${offset}`;
-          const log = this.kafka.logOf(topic, partition);
-          if (log !== undefined) group.intend(log, Number(offset), Number(end));
-          return `${topic}/${partition} ${offset}..${end}`;
+          return `${topic}/${partition} ${offset}${end === undefined ? '' : `..${end}`}`;
         }),
       )
       .join(', ');

@@ -57,8 +57,6 @@ export class SimGroup {
   readonly #setBack = new Set<string>();
   /** Where each log was begun: the first offset that was committed for it. */
   readonly begins = new Map<PartitionLog, number>();
-  /** Where each log began when a range of it was first intended, by log and range. */
-  readonly #lows = new Map<PartitionLog, Map<string, number>>();
   state: State = 'empty';
   generation = 0;
   #leader = '';
@@ -83,19 +81,6 @@ export class SimGroup {
     this.commits.set(key, commit);
     if (before !== undefined && before.order > commit.order) this.#setBack.add(key);
     else this.#setBack.delete(key);
-  }
-
-  /** A commit that names a range leaves its sender; it may be lost. */
-  intend(log: PartitionLog, startOffset: number, endOffset: number): void {
-    const known = this.#lows.get(log) ?? new Map<string, number>();
-    const range = `${startOffset}-${endOffset}`;
-    if (!known.has(range)) known.set(range, log.low);
-    this.#lows.set(log, known);
-  }
-
-  /** Where a log began when this range of it was first intended; undefined if it never was. */
-  lowAtIntent(log: PartitionLog, startOffset: number, endOffset: number): number | undefined {
-    return this.#lows.get(log)?.get(`${startOffset}-${endOffset}`);
   }
 
   /** Whether a commit that was long on its way came after a later one, and stands now. */

@@ -244,8 +244,9 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'intent-of-overtaken-commit',
     bug: 'a commit that came late puts the group back to a chunk that is stored',
     file: place,
-    find: 'const intent = isCommit ? begun : undefined;',
-    replace: 'const intent = begun;',
+    find: "return place('ledger', offset, { watermarkMs, ...keptByFirstRecord(offset, found) });",
+    replace: `const kept = keptByFirstRecord(offset, found);
+  return place('ledger', offset, { watermarkMs, intent: begun, ...kept });`,
     needs: ['commit_slow'],
   },
   {
