@@ -108,6 +108,9 @@ export class Ingester implements SourceHandler {
 
   onLost(claim: Claim): void {
     this.#partitions.delete(claim);
+    // Its next reader shows how far it is; what this one showed last would stand for ever.
+    const { lagMessages, watermarkSeconds } = this.#options.metrics;
+    for (const gauge of [lagMessages, watermarkSeconds]) gauge.remove(labelsOf(claim));
   }
 
   /** Why chunks do not get stored, if they do not. */
@@ -183,10 +186,7 @@ export class Ingester implements SourceHandler {
     let cells = 0;
     for (const partition of this.#partitions.values()) {
       partition.sealIfDue(intervalMs);
-      const labels = {
-        topic: partition.claim.topic,
-        partition: String(partition.claim.partition),
-      };
+      const labels = labelsOf(partition.claim);
       metrics.lagMessages.set(labels, partition.lagMessages);
       if (Number.isFinite(partition.watermarkMs)) {
         metrics.watermarkSeconds.set(labels, partition.watermarkMs / 1000);
@@ -195,4 +195,8 @@ export class Ingester implements SourceHandler {
     }
     metrics.openSeries.set(cells);
   }
+}
+
+function labelsOf({ topic, partition }: Claim) {
+  return { topic, partition: String(partition) };
 }
