@@ -2,16 +2,13 @@ import { systemClock } from './base/clock.ts';
 import type { Logger } from './base/log.ts';
 import { createMetrics, type Metrics } from './base/metrics.ts';
 import type { Config } from './config/schema.ts';
-import { Ingester, instanceName } from './ingest/ingester.ts';
 import { LedgerWatch } from './ingest/ledger-watch.ts';
+import { openIngest, type RunningIngest } from './ingest/open-ingest.ts';
 import { startHttpServer } from './serve/http-server.ts';
-import { ClickHouseChunkStore } from './sink/chunk-store.ts';
 import { openClickHouse } from './sink/clickhouse.ts';
-import { ObservedStore } from './sink/observed-store.ts';
 import { requireSchema } from './sink/require-schema.ts';
 import { openKafkaPublisher } from './source/kafka-publisher.ts';
 import { ensureTopics, requireTopics } from './source/kafka-topics.ts';
-import { openSource } from './source/open-source.ts';
 import type { Publisher } from './source/publisher.ts';
 import { startWatchLoop } from './watch/start-watch-loop.ts';
 import type { WatchLoop } from './watch/watch-loop.ts';
@@ -37,9 +34,6 @@ export interface Pipeline {
   stop(): Promise<void>;
 }
 
-/** ClickHouse's client gives a call up by itself, so much later it is lost. */
-const CALL_GRACE_MS = 10_000;
-
 /**
  * The whole flow:
  *
@@ -61,51 +55,38 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
     const client = openClickHouse(config.clickhouse);
     undo.push(() => client.close());
     await requireSchema(client, config.clickhouse);
-    const chunkStore = new ClickHouseChunkStore(client, instanceName());
-    const longestCallMs = config.clickhouse.request_timeout + CALL_GRACE_MS;
-    const store = new ObservedStore(chunkStore, systemClock, longestCallMs);
-    const storeWaitMs = store.waitMs.bind(store);
-    const source = openSource(config, { stdin, nowMs: Date.now(), log, metrics, storeWaitMs });
+    const ingest = openIngest(config, { client, stdin, log, metrics });
+    const { groupId } = ingest;
     const writes = config.source.type === 'kafka' && (has('ingest') || has('detect'));
     const publisher = writes ? await openTopics(config, has('ingest')) : undefined;
     if (publisher !== undefined) undo.push(() => publisher.close());
 
     let watch: WatchLoop | undefined;
     if (has('detect')) {
-      const { groupId } = source;
       watch = await startWatchLoop({ config, groupId, client, publisher, log, metrics });
       undo.push(watch.stop.bind(watch));
     }
 
-    let ingester: Ingester | undefined;
+    let ingesting: RunningIngest | undefined;
     if (has('ingest')) {
       const intervalMs = config.ingest.verify_interval;
-      const { groupId } = source;
       const clock = systemClock;
       const ledger = new LedgerWatch({ client, groupId, intervalMs, clock, log, metrics });
       ledger.start();
       // Before the ingester, so that it ends after it: a slow look is not to hold up the drain.
       undo.push(ledger.stop.bind(ledger));
-      ingester = new Ingester({ config, source, store, publisher, log, metrics });
-      await ingester.start();
-      undo.push(ingester.drain.bind(ingester));
+      ingesting = await ingest.start(publisher);
+      undo.push(ingesting.stop);
     }
 
     let url: string | undefined;
     if (has('serve')) {
-      const problems = () => [
-        ...(source.problems?.() ?? []),
-        ...(ingester?.problems() ?? []),
-        ...(watch?.problems() ?? []),
-      ];
+      const problems = () => [...(ingesting?.problems() ?? []), ...(watch?.problems() ?? [])];
       const http = await startHttpServer(config.http.listen, metrics, { problems });
       undo.push(() => http.close());
       url = http.url;
     }
-    const ends = ingester === undefined ? [] : [source.done, ingester.failed];
-    const done = ends.length === 0 ? new Promise<void>(() => undefined) : Promise.race(ends);
-    done.catch(() => undefined);
-    return { url, done, stop };
+    return { url, done: ingesting?.done ?? new Promise<void>(() => undefined), stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,0 +1,62 @@
+import { systemClock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { Metrics } from '../base/metrics.ts';
+import type { Config } from '../config/schema.ts';
+import { ClickHouseChunkStore } from '../sink/chunk-store.ts';
+import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import { ObservedStore } from '../sink/observed-store.ts';
+import { openSource } from '../source/open-source.ts';
+import type { Publisher } from '../source/publisher.ts';
+import { Ingester, instanceName } from './ingester.ts';
+
+export interface IngestOptions {
+  readonly client: ClickHouseClient;
+  readonly stdin: NodeJS.ReadableStream;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** The ingest role in one thread, not yet reading. */
+export interface Ingest {
+  /** Named in ledger rows and tokens. */
+  readonly groupId: string;
+  /** Begins to read. `publisher` takes dead letters; a file has none. */
+  start(publisher: Publisher | undefined): Promise<RunningIngest>;
+}
+
+/** The ingest role, in one thread or several. */
+export interface RunningIngest {
+  /** Resolves at the end of a source that has one; rejects when the work cannot go on. */
+  readonly done: Promise<void>;
+  /** Why it does not do its work; empty when it does. */
+  problems(): readonly string[];
+  /** Reads no more, stores what was read, gives the partitions back. */
+  stop(): Promise<void>;
+}
+
+/** ClickHouse's client gives a call up by itself, so much later it is lost. */
+const CALL_GRACE_MS = 10_000;
+
+/** Source, chunks and store of the ingest role, put together as configured. */
+export function openIngest(config: Config, options: IngestOptions): Ingest {
+  const { client, stdin, log, metrics } = options;
+  const chunkStore = new ClickHouseChunkStore(client, instanceName());
+  const longestCallMs = config.clickhouse.request_timeout + CALL_GRACE_MS;
+  const store = new ObservedStore(chunkStore, systemClock, longestCallMs);
+  const storeWaitMs = store.waitMs.bind(store);
+  const source = openSource(config, { stdin, nowMs: Date.now(), log, metrics, storeWaitMs });
+  return {
+    groupId: source.groupId,
+    async start(publisher) {
+      const ingester = new Ingester({ config, source, store, publisher, log, metrics });
+      await ingester.start();
+      const done = Promise.race([source.done, ingester.failed]);
+      done.catch(() => undefined);
+      return {
+        done,
+        problems: () => [...(source.problems?.() ?? []), ...ingester.problems()],
+        stop: () => ingester.drain(),
+      };
+    },
+  };
+}
