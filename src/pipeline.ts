@@ -1,6 +1,6 @@
 import { systemClock } from './base/clock.ts';
 import type { Logger } from './base/log.ts';
-import { createMetrics, type Metrics } from './base/metrics.ts';
+import { createMetrics, type Metrics, readMetrics, renderMetrics } from './base/metrics.ts';
 import type { Config } from './config/schema.ts';
 import { LedgerWatch } from './ingest/ledger-watch.ts';
 import { openIngest, type RunningIngest } from './ingest/open-ingest.ts';
@@ -12,6 +12,7 @@ import { ensureTopics, requireTopics } from './source/kafka-topics.ts';
 import type { Publisher } from './source/publisher.ts';
 import { startWatchLoop } from './watch/start-watch-loop.ts';
 import type { WatchLoop } from './watch/watch-loop.ts';
+import { startWorkers, type WorkerPool } from './workers/worker-pool.ts';
 
 /** What a process does: any of them, each scalable alone. */
 export const roles = ['ingest', 'detect', 'serve'] as const;
@@ -23,6 +24,8 @@ export interface PipelineOptions {
   readonly log: Logger;
   /** @default a set of its own */
   readonly metrics?: Metrics;
+  /** A file for where CPU time went: worker n writes `FILE.n`. */
+  readonly profile?: string | undefined;
 }
 
 export interface Pipeline {
@@ -37,7 +40,7 @@ export interface Pipeline {
 /**
  * The whole flow:
  *
- *     source ─> decode ─> window + sketch ─> sink ─> ClickHouse      ingest: Ingester
+ *     source ─> decode ─> window + sketch ─> sink ─> ClickHouse      ingest: Ingester, in N workers
  *     ClickHouse ─> baseline ─> detect ─> alert ─> Kafka, webhooks   detect: Watcher
  *     /healthz  /readyz  /metrics                                    serve
  *
@@ -68,6 +71,7 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
     }
 
     let ingesting: RunningIngest | undefined;
+    let pool: WorkerPool | undefined;
     if (has('ingest')) {
       const intervalMs = config.ingest.verify_interval;
       const clock = systemClock;
@@ -75,14 +79,21 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
       ledger.start();
       // Before the ingester, so that it ends after it: a slow look is not to hold up the drain.
       undo.push(ledger.stop.bind(ledger));
-      ingesting = await ingest.start(publisher);
+      if (config.ingest.workers > 1) {
+        pool = await startWorkers(config, { clock: systemClock, profile: options.profile });
+      }
+      ingesting = pool ?? (await ingest.start(publisher));
       undo.push(ingesting.stop);
     }
 
     let url: string | undefined;
     if (has('serve')) {
       const problems = () => [...(ingesting?.problems() ?? []), ...(watch?.problems() ?? [])];
-      const http = await startHttpServer(config.http.listen, metrics, { problems });
+      const page = async () => {
+        if (pool === undefined) return metrics.registry.metrics();
+        return renderMetrics([await readMetrics(metrics), ...(await pool.metrics())]);
+      };
+      const http = await startHttpServer(config.http.listen, { problems, metrics: page });
       undo.push(() => http.close());
       url = http.url;
     }

@@ -17,6 +17,7 @@ const layers: readonly string[] = [
   'detect',
   'alert',
   'watch',
+  'workers',
   'serve',
   'generate',
   'local',

@@ -1,4 +1,12 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  Counter,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
 
 /** Every metric of a tailmark process. One set per process; tests make their own. */
 export interface Metrics {
@@ -37,8 +45,19 @@ export function createMetrics(): Metrics {
   const registers = [registry];
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Counter<L>({ name: `tailmark_${name}`, help, labelNames: [...labelNames], registers });
-  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
-    new Gauge<L>({ name: `tailmark_${name}`, help, labelNames: [...labelNames], registers });
+  const gauge = <L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[] = [],
+    aggregator: 'sum' | 'max' = 'sum',
+  ) =>
+    new Gauge<L>({
+      name: `tailmark_${name}`,
+      help,
+      labelNames: [...labelNames],
+      aggregator,
+      registers,
+    });
   return {
     registry,
     eventsConsumed: counter('events_consumed_total', 'Timing events read, good or bad.'),
@@ -73,14 +92,21 @@ export function createMetrics(): Metrics {
       'topic',
       'partition',
     ]),
-    watermarkSeconds: gauge('watermark_timestamp_seconds', 'Event time reached.', [
-      'topic',
-      'partition',
-    ]),
+    watermarkSeconds: gauge(
+      'watermark_timestamp_seconds',
+      'Event time reached.',
+      ['topic', 'partition'],
+      'max',
+    ),
     openSeries: gauge('open_series', 'Series and windows held in open chunks.'),
     rebalances: counter('rebalances_total', 'Times the consumer group has let this process in.'),
     consumerRestarts: counter('consumer_restarts_total', 'Times the Kafka consumer has crashed.'),
-    progressAgeSeconds: gauge('progress_age_seconds', 'Time without progress while records wait.'),
+    progressAgeSeconds: gauge(
+      'progress_age_seconds',
+      'Time without progress while records wait.',
+      [],
+      'max',
+    ),
     ledgerGapOffsets: gauge('ledger_gap_offsets', 'Offsets that no chunk of the ledger has.'),
     ledgerOverlapOffsets: gauge('ledger_overlap_offsets', 'Offsets that two chunks have.'),
     ledgerUnaccountedEvents: gauge(
@@ -99,4 +125,16 @@ export function createMetrics(): Metrics {
     anomalies: counter('anomaly_events_total', 'Anomaly events, by kind.', ['event']),
     alertsFailed: counter('alert_failures_total', 'Deliveries given up.', ['target']),
   };
+}
+
+/** What a set of metrics stands at, to be sent to another thread. */
+export type MetricsSnapshot = MetricObjectWithValues<MetricValue<string>>[];
+
+export function readMetrics({ registry }: Metrics): Promise<MetricsSnapshot> {
+  return registry.getMetricsAsJSON();
+}
+
+/** One page, in Prometheus' text format, of what several threads count: sums, or the worst of them. */
+export function renderMetrics(snapshots: readonly MetricsSnapshot[]): Promise<string> {
+  return AggregatorRegistry.aggregate([...snapshots]).metrics();
 }

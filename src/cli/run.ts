@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startCpuProfile } from '../base/cpu-profile.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import { createLog } from '../base/log.ts';
 import { OperatorError } from '../base/operator-error.ts';
@@ -22,14 +23,18 @@ export const run: Command = {
       'source',
       'file',
       'listen',
+      'workers',
     ])
       .option('--roles <LIST>', `what this process does: ${roles.join(',')}`, roles.join(','))
+      .option('--profile <FILE>', 'write where CPU time went, for speedscope or Chrome DevTools')
       .addHelpText(
         'after',
         `
 Examples:
   tailmark run --config tailmark.yaml
   tailmark run --roles ingest              one of many readers of the group
+  tailmark run --workers 4                 four of them, on four cores
+  tailmark run --profile run.cpuprofile    and of each worker run.cpuprofile.1, .2, ...
   tailmark run --roles detect,serve
   tailmark run --source file --file events.ndjson.gz
 
@@ -41,7 +46,10 @@ standard error; /healthz, /readyz and /metrics are served where http.listen says
     const config = await resolveConfig(options, io);
     const log = createLog({ level: config.log.level });
     const chosen = rolesOf(String(options.roles));
-    const pipeline = await startPipeline(config, { roles: chosen, stdin: io.stdin, log });
+    const profile = typeof options.profile === 'string' ? options.profile : undefined;
+    const writeProfile = profile === undefined ? undefined : await startCpuProfile(profile);
+    const { stdin } = io;
+    const pipeline = await startPipeline(config, { roles: chosen, stdin, log, profile });
     log.info(
       { roles: chosen, source: config.source.type, url: pipeline.url },
       pipeline.url === undefined ? 'running' : `running; health and metrics at ${pipeline.url}`,
@@ -59,6 +67,7 @@ standard error; /healthz, /readyz and /metrics are served where http.listen says
       ? await stopping
       : await Promise.race([stopping, sleep(STOP_MS, false, { ref: false })]);
     const tookMs = Math.round(performance.now() - startedMs);
+    await writeProfile?.();
     if (failure !== undefined) throw failure;
     if (stopped) {
       log.info({ took_ms: tookMs }, 'everything read is stored');

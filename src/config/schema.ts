@@ -218,6 +218,12 @@ const windows = z
 
 const ingest = z
   .strictObject({
+    workers: z
+      .int()
+      .min(1)
+      .max(64)
+      .default(1)
+      .describe('Threads that read Kafka, each a member of the group; one a core at most.'),
     flush_interval: duration({ minMs: 100, maxMs: 5 * minute })
       .prefault('5s')
       .describe('How often a partition’s open chunk is stored.'),
@@ -392,6 +398,10 @@ export const configSchema = z
       error: 'must not hold the dead-letter topic of another topic',
     },
   )
+  .refine(({ source, ingest: { workers } }) => source.type === 'kafka' || workers === 1, {
+    path: ['ingest', 'workers'],
+    error: 'must be 1 where source.type is not kafka',
+  })
   .describe('tailmark configuration');
 
 /** A checked configuration: durations are milliseconds, every default is filled in. */

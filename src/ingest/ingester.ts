@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { threadId } from 'node:worker_threads';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
@@ -32,9 +33,10 @@ export interface IngesterOptions {
   readonly clock?: Clock;
 }
 
-/** How this process calls itself in the ledger. */
+/** How this process, or this thread of it, calls itself in the ledger. */
 export function instanceName(): string {
-  return `${hostname()}/${process.pid}`;
+  const thread = threadId === 0 ? '' : `/${threadId}`;
+  return `${hostname()}/${process.pid}${thread}`;
 }
 
 /** A chunk that takes longer to store makes the process unready. */

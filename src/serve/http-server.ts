@@ -2,14 +2,18 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exitCodes } from '../base/exit-codes.ts';
 import { knownSecrets } from '../base/known-secrets.ts';
-import type { Metrics } from '../base/metrics.ts';
 import { OperatorError } from '../base/operator-error.ts';
 
 /** What the process says of itself. */
 export interface Health {
+  /** All metrics as they stand, in Prometheus' text format. */
+  metrics(): Promise<string>;
   /** Why it cannot do its work right now; empty when it can. */
   problems(): readonly string[];
 }
+
+/** Prometheus' text format, version 0.0.4. */
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 export interface HttpServer {
   /** `http://host:port`, with the port that was taken. */
@@ -24,11 +28,7 @@ export interface HttpServer {
  * @param listen `host:port`; port 0 takes any free one.
  * @throws OperatorError TAILMARK_PORT_TAKEN when the address is in use.
  */
-export async function startHttpServer(
-  listen: string,
-  metrics: Metrics,
-  health: Health,
-): Promise<HttpServer> {
+export async function startHttpServer(listen: string, health: Health): Promise<HttpServer> {
   const server = createServer((request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0];
     const answer = (status: number, type: string, body: string) => {
@@ -44,8 +44,8 @@ export async function startHttpServer(
       const body = problems.length === 0 ? 'ready\n' : `${problems.join('\n')}\n`;
       answer(problems.length === 0 ? 200 : 503, 'text/plain', body);
     } else if (path === '/metrics') {
-      metrics.registry.metrics().then(
-        (text) => answer(200, metrics.registry.contentType, text),
+      health.metrics().then(
+        (text) => answer(200, METRICS_TYPE, text),
         (error: unknown) => answer(500, 'text/plain', `${String(error)}\n`),
       );
     } else {

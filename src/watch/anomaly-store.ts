@@ -13,7 +13,7 @@ export class AnomalyStore {
 
   /** Adds an event; adding the same revision again changes nothing. */
   async add(event: AnomalyEvent): Promise<void> {
-    await this.#insert('anomalies', `anomaly/${event.id}/${event.revision}`, {
+    await this.#insert('anomalies', {
       id: event.id,
       revision: event.revision,
       dedup_key: event.dedup_key,
@@ -42,7 +42,7 @@ export class AnomalyStore {
       body: JSON.stringify(event),
     });
     if (event.state !== 'opened') return;
-    await this.#insert('baselines', `baseline/${event.id}`, {
+    await this.#insert('baselines', {
       anomaly_id: event.id,
       model: event.model,
       version: event.version,
@@ -102,13 +102,17 @@ export class AnomalyStore {
   }
 
   async setJudgedUntilMs(detector: string, ms: number): Promise<void> {
-    await this.#insert('detector_progress', undefined, {
+    await this.#insert('detector_progress', {
       detector,
       judged_until: (ms / 1000).toFixed(3),
     });
   }
 
-  async #insert(table: string, token: string | undefined, row: object): Promise<void> {
+  /**
+   * By no token, which a server that is killed may remember without the row: the tables replace a row
+   * by its key, so one that comes again changes nothing.
+   */
+  async #insert(table: string, row: object): Promise<void> {
     await this.#client.insert({
       table,
       values: [row],
@@ -117,7 +121,7 @@ export class AnomalyStore {
         async_insert: 0,
         wait_end_of_query: 1,
         date_time_input_format: 'best_effort',
-        ...(token === undefined ? {} : { insert_deduplication_token: token }),
+        insert_deduplicate: 0,
       },
     });
   }

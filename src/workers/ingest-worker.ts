@@ -1,0 +1,56 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { startCpuProfile } from '../base/cpu-profile.ts';
+import { invariant } from '../base/invariant.ts';
+import { createLog } from '../base/log.ts';
+import { createMetrics, readMetrics } from '../base/metrics.ts';
+import { rememberSecrets } from '../config/remember-secrets.ts';
+import { openIngest } from '../ingest/open-ingest.ts';
+import { openClickHouse } from '../sink/clickhouse.ts';
+import { openKafkaPublisher } from '../source/kafka-publisher.ts';
+import { packFailure } from './worker-failure.ts';
+import type { WorkerData, WorkerMessage, WorkerRequest } from './worker-messages.ts';
+
+// One thread of the ingest role: a member of the group with connections of its own. It ends when it
+// is told to, or after it has said why it cannot go on.
+
+const SAYS_EVERY_MS = 1_000;
+
+const port = parentPort;
+invariant(port !== null, 'an ingest worker is a thread');
+const say = (message: WorkerMessage) => port.postMessage(message);
+try {
+  const { config, worker, profile } = workerData as WorkerData;
+  rememberSecrets(config);
+  const log = createLog({ level: config.log.level }).child({ worker });
+  const metrics = createMetrics();
+  const writeProfile = profile === undefined ? undefined : await startCpuProfile(profile);
+  const client = openClickHouse(config.clickhouse);
+  const publisher = await openKafkaPublisher(config.kafka);
+  const ingest = openIngest(config, { client, stdin: process.stdin, log, metrics });
+  const running = await ingest.start(publisher);
+  running.done.catch((error: unknown) => say({ said: 'failed', failure: packFailure(error) }));
+  const saying = setInterval(
+    () => say({ said: 'problems', problems: running.problems() }),
+    SAYS_EVERY_MS,
+  );
+  const stop = async () => {
+    await running.stop();
+    await publisher.close();
+    await client.close();
+    await writeProfile?.();
+    clearInterval(saying);
+    say({ said: 'stopped' });
+    port.close();
+  };
+  const answer = async (request: WorkerRequest) => {
+    if (request.ask === 'stop') return stop();
+    say({ said: 'metrics', id: request.id, metrics: await readMetrics(metrics) });
+  };
+  port.on('message', (request: WorkerRequest) => {
+    answer(request).catch((error: unknown) => say({ said: 'failed', failure: packFailure(error) }));
+  });
+  say({ said: 'reading' });
+} catch (error) {
+  say({ said: 'failed', failure: packFailure(error) });
+  port.close();
+}

@@ -1,0 +1,141 @@
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../base/clock.ts';
+import type { MetricsSnapshot } from '../base/metrics.ts';
+import type { Config } from '../config/schema.ts';
+import type { RunningIngest } from '../ingest/open-ingest.ts';
+import { unpackFailure } from './worker-failure.ts';
+import type { WorkerData, WorkerMessage, WorkerRequest } from './worker-messages.ts';
+
+/** A worker says something every second. */
+const SILENT_MS = 15_000;
+/** One that does not answer leaves its figures out of a page of metrics. */
+const ANSWER_MS = 2_000;
+
+export interface WorkersOptions {
+  readonly clock: Clock;
+  /** A file for where CPU time went: worker n writes `FILE.n`. */
+  readonly profile?: string | undefined;
+}
+
+export interface WorkerPool extends RunningIngest {
+  /** What each worker counts; of those that answer. */
+  metrics(): Promise<MetricsSnapshot[]>;
+}
+
+/**
+ * The ingest role in several threads, each a member of the consumer group that takes its share of
+ * the partitions. Whichever cannot go on ends all: a supervisor starts the process anew.
+ *
+ * @throws what the first worker that does not come to read says, OperatorError among others.
+ */
+export async function startWorkers(config: Config, options: WorkersOptions): Promise<WorkerPool> {
+  const { workers } = config.ingest;
+  const threads = Array.from(
+    { length: workers },
+    (_, n) => new WorkerThread(config, n + 1, options),
+  );
+  const failed = Promise.race(threads.map((thread) => thread.failed));
+  failed.catch(() => undefined);
+  try {
+    await Promise.race([Promise.all(threads.map((thread) => thread.reading)), failed]);
+  } catch (error) {
+    await Promise.all(threads.map((thread) => thread.terminate()));
+    throw error;
+  }
+  return {
+    done: failed,
+    problems: () => threads.flatMap((thread) => thread.problems()),
+    metrics: async () => {
+      const snapshots = await Promise.all(threads.map((thread) => thread.metrics()));
+      return snapshots.filter((snapshot) => snapshot !== undefined);
+    },
+    stop: async () => {
+      await Promise.all(threads.map((thread) => thread.stop()));
+    },
+  };
+}
+
+class WorkerThread {
+  /** It is a member of the group. */
+  readonly reading: Promise<void>;
+  /** Rejects when it cannot go on. */
+  readonly failed: Promise<never>;
+  readonly #stopped: Promise<void>;
+  readonly #worker: Worker;
+  readonly #number: number;
+  readonly #clock: Clock;
+  readonly #asked = new Map<number, (metrics: MetricsSnapshot) => void>();
+  #questions = 0;
+  #problems: readonly string[] = [];
+  #heardMs: number;
+  #hasStopped = false;
+
+  constructor(config: Config, number: number, { clock, profile }: WorkersOptions) {
+    this.#number = number;
+    this.#clock = clock;
+    this.#heardMs = clock.elapsedMs();
+    const workerData: WorkerData = {
+      config,
+      worker: number,
+      profile: profile === undefined ? undefined : `${profile}.${number}`,
+    };
+    this.#worker = new Worker(new URL('./ingest-worker.js', import.meta.url), { workerData });
+    let read: () => void = () => undefined;
+    let fail: (error: Error) => void = () => undefined;
+    let end: () => void = () => undefined;
+    this.reading = new Promise((resolve) => {
+      read = resolve;
+    });
+    this.failed = new Promise((_, reject) => {
+      fail = reject;
+    });
+    this.#stopped = new Promise((resolve) => {
+      end = resolve;
+    });
+    this.failed.catch(() => undefined);
+    this.#worker.on('message', (message: WorkerMessage) => {
+      this.#heardMs = this.#clock.elapsedMs();
+      if (message.said === 'reading') read();
+      else if (message.said === 'problems') this.#problems = message.problems;
+      else if (message.said === 'metrics') this.#asked.get(message.id)?.(message.metrics);
+      else if (message.said === 'failed') fail(unpackFailure(message.failure));
+      else this.#hasStopped = true;
+    });
+    this.#worker.on('error', fail);
+    this.#worker.on('exit', () => {
+      if (!this.#hasStopped) fail(new Error(`worker ${number} has ended by itself`));
+      end();
+    });
+  }
+
+  problems(): string[] {
+    const silentMs = this.#clock.elapsedMs() - this.#heardMs;
+    const problems = this.#problems.map((problem) => `worker ${this.#number}: ${problem}`);
+    if (silentMs <= SILENT_MS) return problems;
+    return [`worker ${this.#number}: silent for ${Math.round(silentMs / 1000)} s`, ...problems];
+  }
+
+  metrics(): Promise<MetricsSnapshot | undefined> {
+    const id = this.#questions++;
+    return new Promise<MetricsSnapshot | undefined>((resolve) => {
+      this.#asked.set(id, resolve);
+      this.#ask({ ask: 'metrics', id });
+      this.#clock.sleep(ANSWER_MS).then(() => resolve(undefined));
+    }).finally(() => this.#asked.delete(id));
+  }
+
+  /** Resolves when everything it has read is stored, or it is gone. */
+  async stop(): Promise<void> {
+    this.#ask({ ask: 'stop' });
+    await this.#stopped;
+  }
+
+  async terminate(): Promise<void> {
+    this.#hasStopped = true;
+    await this.#worker.terminate();
+  }
+
+  #ask(request: WorkerRequest): void {
+    this.#worker.postMessage(request);
+  }
+}
