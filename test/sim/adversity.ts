@@ -45,6 +45,24 @@ export function adversity(world: SimWorld, setting: AdversitySetting): void {
     plan(kind, most, someProcess(happen));
   }
   for (const [kind, most, happen] of serverFaults(world, setting)) plan(kind, most, happen);
+  // The worst moment: a chunk that was begun is being read again, and its next record goes.
+  setting.kafka.beforeFetch = (log, offset) => {
+    if (!isAmidIntent(log, offset, setting.fleet) || !faults.strikes('retention', 10)) return;
+    deleteBelow(log, Math.min(log.high, offset + random.between(1, 3)), world, setting.truth);
+  };
+}
+
+/** Whether a group has begun a chunk around an offset, which is thus read from amid it. */
+function isAmidIntent(
+  { topic, partition }: PartitionLog,
+  offset: number,
+  fleet: SimFleet,
+): boolean {
+  return fleet.groups.some(({ group }) => {
+    const commit = group.commits.get(`${topic}/${partition}`);
+    const [, end = 0] = /"endOffset":(\d+)/.exec(commit?.metadata ?? '') ?? [];
+    return commit !== undefined && Number(commit.offset) < offset && offset < Number(end);
+  });
 }
 
 type OfProcess = readonly [FaultKind, number, (process: SimProcess) => void];
@@ -201,13 +219,16 @@ function serverFaults(world: SimWorld, setting: AdversitySetting): OfServer[] {
 
 /** Deletes what is oldest, read or not. */
 function expire(log: PartitionLog, world: SimWorld, { kafka, truth }: AdversitySetting): boolean {
-  const { random, trace } = world;
+  const { random } = world;
   if (kafka.logOf(log.topic, log.partition) !== log || log.high === log.low) return false;
-  const below = log.low + random.between(1, log.high - log.low);
+  deleteBelow(log, log.low + random.between(1, log.high - log.low), world, truth);
+  return true;
+}
+
+function deleteBelow(log: PartitionLog, below: number, { trace }: SimWorld, truth: Truth): void {
   trace?.(`${log.topic}/${log.partition}`, `is deleted below ${below}`);
   truth.remove(log, (offset) => offset < below, 'retention');
   log.deleteBelow(below);
-  return true;
 }
 
 function compact(log: PartitionLog, world: SimWorld, truth: Truth): boolean {

@@ -209,6 +209,12 @@ export abstract class BrokerApi {
     const { kafka } = this;
     const { scheduler } = this.endpoint.world;
     return this.call<{ responses: object[] }>('fetch', (answer) => {
+      for (const { topic, partitions } of request.topics) {
+        for (const { partition, fetchOffset } of partitions) {
+          const log = kafka.logOf(topic, partition);
+          if (log !== undefined) kafka.beforeFetch(log, Number(fetchOffset));
+        }
+      }
       const first = this.#fetched(request.topics);
       if (first !== undefined) {
         answer(first);

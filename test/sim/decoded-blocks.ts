@@ -21,60 +21,62 @@ export interface BlockMark {
 }
 
 const DAY_S = 86_400;
-const knownMarks = new WeakMap<Buffer, BlockMark>();
+const kindsOf: Readonly<Record<string, number>> = { drivers_1m: 2, exemplars: 3 };
+
+/** What is asked of a block of RowBinary, which takes long to read. */
+interface DecodedBlock {
+  readonly mark: number;
+  readonly days: ReadonlySet<number>;
+  readonly origin: string;
+  readonly kinds: ReadonlySet<number>;
+  readonly stageCounts: readonly StageCount[];
+}
+
+const known = new WeakMap<Buffer, DecodedBlock>();
 
 /** The mark of a block. A run lies within one day: a block with marks of two is refused. */
 export function markOf(bytes: Buffer): BlockMark {
-  let found = knownMarks.get(bytes);
-  if (found === undefined) {
-    const days = new Set<number>();
-    let mark = 0;
-    for (const { chunk_mark, window_start } of decodeRows(bytes)) {
-      days.add(window_start - (window_start % DAY_S));
-      if (chunk_mark !== 0) mark = chunk_mark;
-    }
-    const [dayS = 0] = days;
-    if (days.size !== 1) throw new Error('the simulator knows only runs of one day');
-    found = { mark, dayS };
-    knownMarks.set(bytes, found);
-  }
-  return found;
+  const { mark, days } = decoded(bytes);
+  const [dayS = 0] = days;
+  if (days.size !== 1) throw new Error('the simulator knows only runs of one day');
+  return { mark, dayS };
 }
-
-const knownOrigins = new WeakMap<Buffer, string>();
 
 /** Group, topic, partition and first offset of the chunk that a block is, as its rows have them. */
 export function originOf(bytes: Buffer): string {
-  let found = knownOrigins.get(bytes);
-  if (found === undefined) {
-    const [row] = decodeRows(bytes);
-    if (row === undefined) throw new Error('an insert must have rows');
-    found = `${row.group_id}/${row.topic}/${row.partition}/${row.start_offset}`;
-    knownOrigins.set(bytes, found);
-  }
-  return found;
+  return decoded(bytes).origin;
 }
-
-const kindsOf: Readonly<Record<string, number>> = { drivers_1m: 2, exemplars: 3 };
-const knownKinds = new WeakMap<Buffer, ReadonlySet<number>>();
 
 /** Whether a table gets rows of a block. */
 export function goesTo(bytes: Buffer, table: string): boolean {
-  let kinds = knownKinds.get(bytes);
-  if (kinds === undefined) {
-    kinds = new Set(decodeRows(bytes).map(({ kind }) => kind));
-    knownKinds.set(bytes, kinds);
-  }
-  return kinds.has(kindsOf[table] ?? 1);
+  return decoded(bytes).kinds.has(kindsOf[table] ?? 1);
 }
 
-const known = new WeakMap<Buffer, readonly StageCount[]>();
-
-/** The stage rows of a block of RowBinary; each block is read once. */
+/** The stage rows of a block of RowBinary. */
 export function stageCountsOf(bytes: Buffer): readonly StageCount[] {
-  let counts = known.get(bytes);
-  if (counts === undefined) {
-    counts = decodeRows(bytes)
+  return decoded(bytes).stageCounts;
+}
+
+/** Each block is read once. */
+function decoded(bytes: Buffer): DecodedBlock {
+  let block = known.get(bytes);
+  if (block === undefined) {
+    block = decode(bytes);
+    known.set(bytes, block);
+  }
+  return block;
+}
+
+function decode(bytes: Buffer): DecodedBlock {
+  const rows = decodeRows(bytes);
+  const [first] = rows;
+  if (first === undefined) throw new Error('an insert must have rows');
+  return {
+    mark: rows.find(({ chunk_mark }) => chunk_mark !== 0)?.chunk_mark ?? 0,
+    days: new Set(rows.map(({ window_start }) => window_start - (window_start % DAY_S))),
+    origin: `${first.group_id}/${first.topic}/${first.partition}/${first.start_offset}`,
+    kinds: new Set(rows.map(({ kind }) => kind)),
+    stageCounts: rows
       .filter(({ kind }) => kind === 1)
       .map((row) => ({
         windowMs: row.window_start * 1000,
@@ -87,8 +89,6 @@ export function stageCountsOf(bytes: Buffer): readonly StageCount[] {
         sumUs: Math.round(row.sum_ms * 1000),
         minMs: row.min_ms,
         maxMs: row.max_ms,
-      }));
-    known.set(bytes, counts);
-  }
-  return counts;
+      })),
+  };
 }

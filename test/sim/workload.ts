@@ -44,7 +44,8 @@ export class Workload {
     // An event at the edge that is counted takes the watermark up to the clock.
     const mayBeLong = !faults.has('clock_edge');
     const isLong = mayBeLong && random.chance(0.3);
-    this.#behindMs = isLive ? 0 : isLong ? LONG_BEHIND_MS : BEHIND_MS;
+    // Further behind than clocks are, which the watermark does not pass.
+    this.#behindMs = isLive ? 500 : isLong ? LONG_BEHIND_MS : BEHIND_MS;
     this.#hasLate = !(['retention', 'compaction', 'start_from_latest'] as const).some((kind) =>
       faults.has(kind),
     );
