@@ -11,6 +11,7 @@ import type { Config } from '../config/schema.ts';
 import { registerCompressionCodecs } from './compression.ts';
 import { endFetchLoops } from './end-fetch-loops.ts';
 import { hideAbortedRecords } from './hide-aborted-records.ts';
+import { joinOnce } from './join-once.ts';
 import { leaveAfterDoubt } from './leave-after-doubt.ts';
 import { oauthBearer } from './oauth-bearer.ts';
 import { rejoinAfterFailure } from './rejoin-after-failure.ts';
@@ -39,6 +40,7 @@ export function createKafkaClient(config: Config['kafka'], options: KafkaClientO
   rejoinForTopics(consumerGroup);
   rejoinAfterFailure(consumerGroup);
   leaveAfterDoubt(consumerGroup);
+  joinOnce(consumerGroup);
   retryCoordinatorSearch(internal('kafkajs/src/cluster/index.js'));
   const client: KafkaConfig = {
     clientId: config.client_id,

@@ -5,6 +5,7 @@ import { compileFunction } from 'node:vm';
 import type { Kafka, KafkaConfig } from 'kafkajs';
 import { endFetchLoops } from '../../src/source/end-fetch-loops.ts';
 import { hideAbortedRecords } from '../../src/source/hide-aborted-records.ts';
+import { joinOnce } from '../../src/source/join-once.ts';
 import { leaveAfterDoubt } from '../../src/source/leave-after-doubt.ts';
 import { rejoinAfterFailure } from '../../src/source/rejoin-after-failure.ts';
 import { rejoinForTopics } from '../../src/source/rejoin-for-topics.ts';
@@ -94,6 +95,7 @@ export function loadKafkajs(time: SandboxTime, brokerClass: BrokerClass): Kafkaj
   rejoinForTopics(group as Parameters<typeof rejoinForTopics>[0]);
   rejoinAfterFailure(group as Parameters<typeof rejoinAfterFailure>[0]);
   leaveAfterDoubt(group as Parameters<typeof leaveAfterDoubt>[0]);
+  joinOnce(group as Parameters<typeof joinOnce>[0]);
   const cluster = load(join(root, 'cluster/index.js'));
   retryCoordinatorSearch(cluster as Parameters<typeof retryCoordinatorSearch>[0]);
   return {
