@@ -70,7 +70,8 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
   const tokensKept = faults.has('tokens_off')
     ? 0
     : faults.has('tokens_evicted')
-      ? random.between(6, 30)
+      ? // Half of them are for what no query counts: chunks on their way, tokens that servers died with.
+        random.between(16, 40)
       : 100_000;
   const clickhouse = new SimClickHouse(world, tokensKept);
   for (const kind of ['tokens_off', 'tokens_evicted', 'few_series'] as const) {
