@@ -25,6 +25,8 @@ const baseWindowSeconds = baseWindowMs / 1000;
 const overflowBytes = Buffer.from(overflowValue);
 const statusBytes = statuses.map((status) => Buffer.from(status));
 const EMPTY = Buffer.alloc(0);
+/** Multiples of it are spread evenly over [0, 1). */
+const GOLDEN = 0.618033988749895;
 
 const means = new Float64Array(4096);
 const weights = new Float64Array(4096);
@@ -62,7 +64,7 @@ export function encodeChunk(
   }
   for (let row = 0; row < chunk.rows.size; row++) {
     samples += chunk.sketches.requests(row);
-    writeStage(chunk, row, stages, values, out);
+    writeStage(chunk, row, phaseOf(marks.mark, row), stages, values, out);
     endRow(marks.next('stage', cellSeconds(chunk, chunk.rows.cell(row))));
   }
   for (let row = 0; row < chunk.drivers.size; row++) {
@@ -90,6 +92,7 @@ export function encodeChunk(
 function writeStage(
   chunk: ChunkAccumulator,
   row: number,
+  phase: number,
   stages: Interner,
   values: Interner,
   out: RowBinaryWriter,
@@ -108,7 +111,7 @@ function writeStage(
   out.float64(sketches.sumUs(row) / 1000);
   out.float64(sketches.minMs(row));
   out.float64(sketches.maxMs(row));
-  const n = sketches.centroids(row, means, weights);
+  const n = sketches.centroids(row, means, weights, phase);
   out.raw(maxStateBytes, (bytes, at) => encodeState(means, weights, n, bytes, at));
   writeBands(chunk.bands.read(row, bandNumbers, bandAmounts), out);
   writeBands(isTotal ? chunk.totalBands.read(cell, bandNumbers, bandAmounts) : 0, out);
@@ -216,4 +219,12 @@ function writeBands(count: number, out: RowBinaryWriter): void {
     out.int16(bandNumbers[i] as number);
     out.float64(bandAmounts[i] as number);
   }
+}
+
+/**
+ * Where the centroids of a row lie, for SketchPool.centroids: another place in each chunk, by its
+ * mark, and the same when the chunk is made again.
+ */
+function phaseOf(mark: number, row: number): number {
+  return 1 - ((mark / 2 ** 48 + row * GOLDEN) % 1);
 }

@@ -4,9 +4,7 @@ import { invariant } from '../base/invariant.ts';
 const tailEnd = 8e-4;
 /** Keeps the logarithm of the tail finite. */
 const tailFloor = 5e-5;
-/** The quantile from which on the resolution is full: a margin below p50. */
-const fullFromQ = 0.42;
-/** What is left of the resolution on either side of what users ask for. */
+/** What is left of the resolution above that. */
 const sideShare = 0.3;
 /** Extent of a spread in ln(ms) against the same in ln(tail). */
 const spreadShare = 0.3;
@@ -46,6 +44,8 @@ let upwards = new Float64Array(0);
 let jumpBefore = new Uint8Array(0);
 /** Whether a given centroid may be cut in two, see `compressCentroids`. */
 let cuts = false;
+/** Where the groups' bounds lie, see `compressCentroids`. */
+let shift = 1;
 let outMeans = new Float64Array(128);
 let outWeights = new Float64Array(128);
 /** Weights of the pieces of one group, ascending in value. */
@@ -58,7 +58,7 @@ const plan = new Float64Array(2 * edgeLevels[0] + 1);
  *
  * A centroid's extent is measured in two things at once: its part of the tail above it, in
  * ln(1-q) like the k2 scale of Dunning and Ertl ("Computing extremely accurate quantiles using
- * t-digests", section 2) but one-sided, since latencies are asked for from p50 to p99.9; and its
+ * t-digests", section 2) but one-sided, since it is high quantiles that latencies are asked for; and its
  * spread in ln(ms), so that values over many octaves are not described by few centroids. The
  * smallest extent that needs no more than `maxCentroids` is found by bisection.
  *
@@ -71,6 +71,10 @@ const plan = new Float64Array(2 * edgeLevels[0] + 1);
  * of the write side, so that it may be cut into pieces of the same mean. Centroids of digests may
  * be wide: there an edge is made of whole ones, as sharp as the digests hold it.
  *
+ * `phase`, in (0, 1], is where in an extent the first bound between groups lies, and so all others.
+ * Digests of many values of one distribution would all have them at the same places
+ * otherwise, and merged they would have stairs there; under phases of their own they are even.
+ *
  * From 8 centroids on, a lone lowest or highest value stays alone. Cost: two logarithms a
  * centroid, then some ten passes of additions. Allocates nothing but the scratch, which is shared
  * and grows to the largest `n` seen.
@@ -81,11 +85,13 @@ export function compressCentroids(
   n: number,
   maxCentroids: number,
   mayCut: boolean,
+  phase = 1,
 ): number {
   invariant(maxCentroids >= 1, `maxCentroids must be at least 1: it is ${maxCentroids}`);
   if (n === 0) return 0;
   reserve(n, maxCentroids);
   cuts = mayCut;
+  shift = phase;
   const jumps = measure(means, weights, n);
   const extent = right[n - 1] as number;
   if (maxCentroids < smallestRefined) {
@@ -129,7 +135,6 @@ function measure(means: Float64Array, weights: Float64Array, n: number): number 
     tails[i] = total;
   }
   const floor = tailFloor * total;
-  const fullBelow = (1 - fullFromQ) * total;
   const fullAbove = tailEnd * total;
   let position = 0;
   let mean = Math.max(means[0] as number, floorMs);
@@ -137,7 +142,7 @@ function measure(means: Float64Array, weights: Float64Array, n: number): number 
   for (let i = 0; i < n; i++) {
     const tail = tails[i] as number;
     const nextTail = tails[i + 1] as number;
-    const share = tail > fullBelow || tail < fullAbove ? sideShare : 1;
+    const share = tail < fullAbove ? sideShare : 1;
     begins[i] = position;
     const gain = 1 + (fewValuesGain * fewValues) / (tail + fewValues);
     position += share * gain * logRatio(nextTail + floor, tail + floor);
@@ -192,16 +197,16 @@ function smallestStep(n: number, extent: number, level: number, maxCentroids: nu
 }
 
 /**
- * How many centroids come out if no group may extend over more than `step`; stops at `limit`. The
+ * How many centroids come out if each group extends over `step`; stops at `limit`. The
  * innermost loop of all: the scratch is held in locals, and only groups at a jump are planned.
  */
 function countPieces(n: number, step: number, level: number, limit: number): number {
   const [begins, ends, jumps] = [left, right, jumpBefore];
   let pieces = 0;
   for (let first = 0; first < n && pieces <= limit; ) {
-    const last = (begins[first] as number) + step;
+    const bound = boundAfter(first, step);
     let end = first + 1;
-    while (end < n && (ends[end] as number) <= last) end++;
+    while (end < n && (begins[end] as number) + (ends[end] as number) < bound) end++;
     const plain = level === 0 || (jumps[first] === 0 && jumps[end] === 0);
     pieces += plain ? 1 : planPieces(first, end, level);
     first = end;
@@ -211,10 +216,21 @@ function countPieces(n: number, step: number, level: number, limit: number): num
 
 /** End, exclusive, of the group of extent `step` that begins with `first`. */
 function groupEnd(first: number, n: number, step: number): number {
-  const limit = (left[first] as number) + step;
+  const bound = boundAfter(first, step);
   let end = first + 1;
-  while (end < n && (right[end] as number) <= limit) end++;
+  while (end < n && (left[end] as number) + (right[end] as number) < bound) end++;
   return end;
+}
+
+/**
+ * Twice the bound between groups that follows the middle of a centroid. The bounds lie on a grid:
+ * groups that began where the one before ends would soon have theirs at the same centroids, in
+ * whatever phase they began.
+ */
+function boundAfter(i: number, step: number): number {
+  if (step === 0) return Number.NEGATIVE_INFINITY;
+  const middle = ((left[i] as number) + (right[i] as number)) / 2;
+  return 2 * step * (Math.floor(middle / step + shift) + 1 - shift);
 }
 
 /** Fills `plan` with the weights of the pieces of a group and returns how many there are. */

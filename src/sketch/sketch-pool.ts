@@ -129,13 +129,14 @@ export class SketchPool {
   /**
    * Writes the slot's at most 51 centroids, ascending, and returns how many. Their weights add up
    * to `requests`; the first and the last are the exact minimum and maximum. Both arrays need room
-   * for 51. Cost: microseconds; allocates nothing.
+   * for 51. `phase` is that of `compressCentroids`: another one for each window of a series, so that
+   * merged they are even. Cost: microseconds; allocates nothing.
    */
-  centroids(slot: number, means: Float64Array, weights: Float64Array): number {
+  centroids(slot: number, means: Float64Array, weights: Float64Array, phase = 1): number {
     const requests = this.#read(slot, 0);
     if (requests <= rawValues) return this.#sortRaw(slot, requests, means, weights);
     const buckets = this.#readBuckets(slot);
-    const n = compressCentroids(bucketMeans, bucketWeights, buckets, stateCentroids, true);
+    const n = compressCentroids(bucketMeans, bucketWeights, buckets, stateCentroids, true, phase);
     for (let i = 0; i < n; i++) {
       means[i] = bucketMeans[i] as number;
       weights[i] = bucketWeights[i] as number;

@@ -7,11 +7,11 @@ import { poolDigest } from './pool-digest.ts';
 import { seededRandom } from './seeded-random.ts';
 import { worstError } from './worst-error.ts';
 
-/** The same values in 1,000 digests of equal size, in the order in which they come. */
-function thousandParts(values: Float64Array): TDigest[] {
-  const size = values.length / 1000;
-  return Array.from({ length: 1000 }, (_, i) =>
-    poolDigest(values.subarray(i * size, (i + 1) * size)),
+/** The same values in digests of equal size and phases of their own, in the order in which they come. */
+function partsOf(values: Float64Array, count: number): TDigest[] {
+  const size = values.length / count;
+  return Array.from({ length: count }, (_, i) =>
+    poolDigest(values.subarray(i * size, (i + 1) * size), 1 - ((i * 0.618034) % 1)),
   );
 }
 
@@ -29,7 +29,7 @@ describe.each(distributionNames)('%s, p50 to p99.9 where 20 values lie above', (
 
   it('1,000 merged states err by less, in 100 centroids and as ClickHouse merges', () => {
     const values = drawDistribution(name, 100_000, 43);
-    const parts = thousandParts(values);
+    const parts = partsOf(values, 1_000);
     values.sort();
     const merged = TDigest.merge(parts);
     expect(merged.size).toBeLessThanOrEqual(100);
@@ -39,11 +39,20 @@ describe.each(distributionNames)('%s, p50 to p99.9 where 20 values lie above', (
     expect(server.count).toBe(values.length);
     expect(worstError(values, (q) => server.quantile(q)).score).toBeLessThanOrEqual(0.75);
   });
+
+  it('20 merged states of 15,000 values err by less: they have their centroids at other places each', () => {
+    const values = drawDistribution(name, 300_000, 45);
+    const parts = partsOf(values, 20);
+    values.sort();
+    for (const digest of [TDigest.merge(parts), clickhouseMerge(parts)]) {
+      expect(worstError(values, (q) => digest.quantile(q)).score).toBeLessThanOrEqual(0.75);
+    }
+  });
 });
 
 it('1,000 states that follow one another in value err no more, as p99.9 lies where two meet', () => {
   const values = drawDistribution('sorted lognormal', 1_000_000, 1);
-  const parts = thousandParts(values);
+  const parts = partsOf(values, 1_000);
   for (const digest of [TDigest.merge(parts), clickhouseMerge(parts)]) {
     expect(digest.count).toBe(values.length);
     expect(worstError(values, (q) => digest.quantile(q)).score).toBeLessThanOrEqual(0.75);
