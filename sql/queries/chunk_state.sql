@@ -1,7 +1,8 @@
 -- What is stored of one chunk: its ledger row (then every table has it), its landing rows since the
--- time given, the chunks that were stored after them, and how many tokens the server remembers.
+-- time given and the samples in them, the chunks that were stored after them, and how many tokens the
+-- server remembers.
 WITH landed AS (
-    SELECT count() AS row_count, min(inserted_at) AS landed_at
+    SELECT count() AS row_count, sumIf(requests, kind = 'stage') AS samples, min(inserted_at) AS landed_at
     FROM chunk_rows
     WHERE group_id = {groupId:String} AND topic = {topic:String} AND partition = {partition:UInt32}
       AND start_offset = {startOffset:UInt64} AND only_table IN ('', 'chunk_rows')
@@ -17,6 +18,7 @@ SELECT
           AND first_timestamp = fromUnixTimestamp64Milli({firstTimestampMs:Int64})
     ) AS ledger_rows,
     (SELECT row_count FROM landed) AS landed_rows,
+    (SELECT samples FROM landed) AS landed_samples,
     (SELECT count() FROM flushes WHERE flushed_at >= (SELECT landed_at FROM landed)) AS chunks_since,
     (
         SELECT toUInt64OrZero(extract(engine_full, 'deduplication_window = (\\d+)'))

@@ -80,7 +80,7 @@ export async function flushChunk(
   let entry: LedgerEntry = chunk;
   let isRecorded = false;
   let isInDoubt = begun.inherited;
-  /** What lands from here on may be of this sender, who has what is left of the records. */
+  /** What lands from here on may be of this sender. */
   let hasSent = false;
   const insert = async () => {
     if (!isInDoubt) {
@@ -92,8 +92,7 @@ export async function flushChunk(
     const state = await store.look(chunk, intent.nowMs);
     isRecorded = state.isRecorded;
     if (isRecorded) return;
-    // What landed is what its sender made of the records, some of which may be gone by now.
-    if (state.isLanded && !hasSent) entry = { ...chunk, ...intent.figures };
+    if (state.isLanded) entry = entryOfLanded(chunk, intent, state.landedSamples, hasSent);
     if (!state.isLanded || state.isRemembered) {
       await confirm();
       hasSent = true;
@@ -123,6 +122,23 @@ export async function flushChunk(
   ]);
   if (!isRecorded) await step('write the ledger', record);
   await step('commit the end', () => claim.commit(chunk.endOffset, done));
+}
+
+/**
+ * What the ledger is to say of rows that have landed: what their sender made of the records, some of
+ * which may be gone by now. That is whoever began the chunk, or one who came later and had no more of
+ * the records than we have; their samples tell, and where they do not, whether we have sent ours.
+ */
+function entryOfLanded(
+  chunk: Chunk,
+  { figures }: Intent,
+  landedSamples: number,
+  hasSent: boolean,
+): LedgerEntry {
+  const isOurs = landedSamples === chunk.rows.samples;
+  const isTheirs = landedSamples === figures.rows.samples;
+  const isOfOurSending = isOurs === isTheirs ? hasSent : isOurs;
+  return isOfOurSending ? chunk : { ...chunk, ...figures };
 }
 
 /**

@@ -33,6 +33,8 @@ export interface ChunkState {
   readonly isRecorded: boolean;
   /** Its rows have landed; each table behind may have them or not. */
   readonly isLanded: boolean;
+  /** Samples in the rows that have landed. */
+  readonly landedSamples: number;
   /** Sending it again fills what is missing, and no more: its token cannot be forgotten yet. */
   readonly isRemembered: boolean;
 }
@@ -162,6 +164,7 @@ export class ClickHouseChunkStore implements ChunkStore {
     return {
       isRecorded: Number(row?.ledger_rows) > 0,
       isLanded: Number(row?.landed_rows) > 0,
+      landedSamples: Number(row?.landed_samples),
       // Half of the window, as chunks that are being stored are not in the ledger yet.
       isRemembered: Number(row?.chunks_since) * 2 < Number(row?.tokens_kept),
     };

@@ -12,6 +12,8 @@ const tableNames = ['chunk_rows', 'latency_10s', 'drivers_1m', 'exemplars'] as c
  * an insert that breaks off may have filled some tables and not others.
  */
 export class FakeChunkStore {
+  /** Samples of the first block of a chunk to land. */
+  readonly #landedSamples = new Map<string, number>();
   readonly #world: FakeWorld;
   /** Per table: the blocks in force, by token, in the order in which they came. */
   readonly tables = tableNames.map((name) => ({ name, blocks: new Map<string, Buffer>() }));
@@ -60,6 +62,7 @@ export class FakeChunkStore {
   #fill(chunk: Chunk, share: number): void {
     this.insertCount++;
     const token = chunkToken(chunk);
+    if (!this.#landedSamples.has(token)) this.#landedSamples.set(token, chunk.rows.samples);
     for (const { name, blocks } of this.tables.slice(0, Math.ceil(share * this.tables.length))) {
       const known = blocks.get(token);
       if (known !== undefined && !known.equals(chunk.rows.bytes)) {
@@ -103,6 +106,7 @@ export class FakeChunkStore {
           row.first_ms === entry.firstTimestampMs,
       ),
       isLanded: this.tables[0]?.blocks.has(token) ?? false,
+      landedSamples: this.#landedSamples.get(token) ?? 0,
       isRemembered: this.#tokens.has(`${tableNames[0]} ${token}`),
     };
   }

@@ -96,7 +96,7 @@ function worldOf(
       },
       look: async () => {
         await take('look');
-        return { isLanded: false, isRemembered: true, ...found, isRecorded };
+        return { isLanded: false, landedSamples: 0, isRemembered: true, ...found, isRecorded };
       },
       ledgerEnd: async () => undefined,
       groupBeginMs: async () => undefined,
@@ -244,6 +244,18 @@ describe('flushChunk', () => {
     });
     expect(steps.filter((step) => step === 'insert')).toHaveLength(2);
     expect(recorded).toMatchObject([{ records: 10, consumed: 10, aggregated: 10 }]);
+  });
+
+  it.each([
+    ['the one who began it', 5, 12],
+    ['one who had no more of it than is left', 1, 10],
+  ])('has landed from %s: its samples tell the ledger so', async (_, landedSamples, records) => {
+    const found = { isLanded: true, isRemembered: false, landedSamples };
+    const { claim, context, recorded } = worldOf({}, found);
+    const rows = { rowCount: 3, samples: 5, windowMinMs: 0, windowMaxMs: 0 };
+    const intent = testIntent(20, 99, { records: 12, rows });
+    await flushChunk(claim, chunk, [], { ...begun, intent, inherited: true }, context);
+    expect(recorded).toMatchObject([{ records, rows: { samples: landedSamples } }]);
   });
 
   it('sends to a table alone what it lacks after an insert was repeated', async () => {

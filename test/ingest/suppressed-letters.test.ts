@@ -63,7 +63,12 @@ function flusher(perSecond: number, failures = 0) {
       missing: async () => [],
       fill: async () => undefined,
       record: async () => undefined,
-      look: async () => ({ isRecorded: false, isLanded: false, isRemembered: true }),
+      look: async () => ({
+        isRecorded: false,
+        isLanded: false,
+        landedSamples: 0,
+        isRemembered: true,
+      }),
       ledgerEnd: async () => undefined,
       groupBeginMs: async () => undefined,
     },

@@ -1,5 +1,5 @@
 import { readQuery } from '../../src/sink/read-query.ts';
-import { markOf } from './decoded-blocks.ts';
+import { markOf, stageCountsOf } from './decoded-blocks.ts';
 import type { SimDatabase, StoredLedgerRow } from './sim-clickhouse.ts';
 
 type Params = Readonly<Record<string, unknown>>;
@@ -72,6 +72,9 @@ function chunkState(params: Params, database: SimDatabase): Rows {
     {
       ledger_rows: database.ledger.filter(isRow).length,
       landed_rows: landed.length,
+      landed_samples: landed
+        .flatMap(({ bytes }) => stageCountsOf(bytes))
+        .reduce((sum, { requests }) => sum + requests, 0),
       // The least of no rows is the epoch.
       chunks_since: database.ledger.filter(
         ({ flushed_ms }) => flushed_ms >= (landed.length === 0 ? 0 : landedAt),

@@ -42,6 +42,8 @@ type State = 'empty' | 'joining' | 'syncing' | 'stable';
 
 /** Long after a first member came: others may come in the meantime. */
 const INITIAL_DELAY_MS = 300;
+/** So soon after an answer its client may have asked again. */
+const MOMENT_MS = 3_000;
 
 /**
  * A consumer group at its coordinator, by the classic protocol: members, generations, the barrier
@@ -54,6 +56,8 @@ export class SimGroup {
   readonly groupId: string;
   readonly #members = new Map<string, Member>();
   readonly commits = new Map<string, Commit>();
+  /** When a client has last had an answer for which it had waited. */
+  readonly #answeredMs = new Map<string, number>();
   readonly #setBack = new Set<string>();
   /** Where each log was begun: the first offset that was committed for it. */
   readonly begins = new Map<PartitionLog, number>();
@@ -88,8 +92,14 @@ export class SimGroup {
     return this.#setBack.has(`${topic}/${partition}`);
   }
 
-  /** Whether a client waits for the group: for its generation, or for its assignment. */
+  /**
+   * Whether a client waits for the group, for its generation or its assignment, or did so until a
+   * moment ago: what it was told may have been to begin anew.
+   */
   isAwaitedBy(clientId: string): boolean {
+    const { nowMs } = this.#world.scheduler;
+    if ((this.#answeredMs.get(clientId) ?? Number.NEGATIVE_INFINITY) > nowMs - MOMENT_MS)
+      return true;
     return [...this.#members.values()].some(
       ({ request, join, sync }) =>
         request.clientId === clientId && (join !== undefined || sync !== undefined),
@@ -122,7 +132,7 @@ export class SimGroup {
     }
     member.request = request;
     member.join?.({ error: 'UNKNOWN_MEMBER_ID' });
-    member.join = answer;
+    member.join = this.#noted(request.clientId, answer);
     if (member.session !== undefined) member.session.isCancelled = true;
     const isFollowerAgain = !isNew && this.#leader !== member.id;
     if (isFollowerAgain && (this.state === 'stable' || this.state === 'syncing')) {
@@ -167,7 +177,7 @@ export class SimGroup {
       this.#keepAlive(member);
     } else {
       member.hasSynced = true;
-      member.sync = answer;
+      member.sync = this.#noted(member.request.clientId, answer);
       if (memberId !== this.#leader) return;
       this.#world.trace?.(this.groupId, `generation ${generation} is assigned by ${memberId}`);
       this.state = 'stable';
@@ -270,6 +280,14 @@ export class SimGroup {
       member.hasSynced = false;
       this.#answerJoin(member);
     }
+  }
+
+  /** An answer, and when it was given. */
+  #noted<T>(clientId: string, answer: Answer<T>): Answer<T> {
+    return (given) => {
+      this.#answeredMs.set(clientId, this.#world.scheduler.nowMs);
+      answer(given);
+    };
   }
 
   #answerJoin(member: Member): void {

@@ -60,7 +60,7 @@ export const ingestMutants: readonly Mutant[] = [
     file: flush,
     find: 'const state = await store.look(chunk, intent.nowMs);',
     replace: `await store.look(chunk, intent.nowMs);
-      const state = { isRecorded: false, isLanded: false, isRemembered: true };`,
+      const state = { isRecorded: false, isLanded: false, landedSamples: 0, isRemembered: true };`,
   },
   {
     name: 'no-look-before-ledger',
@@ -270,9 +270,17 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'ledger-of-what-is-left',
     bug: 'the ledger says what a successor could still read, the tables hold what had landed',
     file: flush,
-    find: 'if (state.isLanded && !hasSent) entry = { ...chunk, ...intent.figures };',
-    replace: '',
+    find: 'if (state.isLanded) entry = entryOfLanded(',
+    replace: 'if (state.isLanded && state.landedSamples < 0) entry = entryOfLanded(',
     needs: ['compaction'],
+  },
+  {
+    name: 'landed-is-the-first-senders',
+    bug: 'what has landed is taken to be of whoever began the chunk, and a successor with fewer records had sent it',
+    file: flush,
+    find: 'const isOfOurSending = isOurs === isTheirs ? hasSent : isOurs;',
+    replace: 'const isOfOurSending = isOurs === isTheirs ? hasSent : hasSent;',
+    needs: ['compaction', 'token_without_rows'],
   },
   {
     name: 'added-partition-from-its-end',
