@@ -64,7 +64,7 @@ export interface ChunkStore {
    */
   record(entry: LedgerEntry, attempt: number): Promise<void>;
   /** What is stored of a chunk that was begun at `sinceMs` or later. */
-  look(entry: LedgerEntry, sinceMs: number): Promise<ChunkState>;
+  look(chunk: Chunk, sinceMs: number): Promise<ChunkState>;
   /** undefined where nothing of the partition is stored. */
   ledgerEnd(groupId: string, topic: string, partition: number): Promise<LedgerEnd | undefined>;
   /** When the group stored its first chunk of a topic; undefined if it has none. */
@@ -150,8 +150,8 @@ export class ClickHouseChunkStore implements ChunkStore {
     });
   }
 
-  async look(entry: LedgerEntry, sinceMs: number): Promise<ChunkState> {
-    const { groupId, topic, partition, startOffset, endOffset, firstTimestampMs } = entry;
+  async look(chunk: Chunk, sinceMs: number): Promise<ChunkState> {
+    const { groupId, topic, partition, startOffset, endOffset, firstTimestampMs, rows } = chunk;
     const [row] = await this.#rows('chunk_state', {
       groupId,
       topic,
@@ -159,6 +159,7 @@ export class ClickHouseChunkStore implements ChunkStore {
       startOffset,
       endOffset,
       firstTimestampMs,
+      mark: rows.mark,
       sinceMs: Math.max(0, sinceMs - CLOCK_SKEW_MS),
     });
     return {

@@ -58,7 +58,10 @@ function chunkState(params: Params, database: SimDatabase): Rows {
   const since = Math.floor(Number(params.sinceMs) / 1000);
   const prefix = `${groupId}/${topic}/${partition}/${startOffset}-`;
   const landed = (database.tables[0]?.blocks ?? []).filter(
-    ({ token, atMs }) => token.startsWith(prefix) && Math.floor(atMs / 1000) >= since,
+    ({ token, atMs, bytes }) =>
+      token.startsWith(prefix) &&
+      Math.floor(atMs / 1000) >= since &&
+      markOf(bytes).mark === Number(params.mark),
   );
   const landedAt = Math.min(...landed.map(({ atMs }) => Math.floor(atMs / 1000) * 1000));
   const isRow = (row: StoredLedgerRow) =>

@@ -42,6 +42,7 @@ const EPOCH_MS = 1_790_000_000_000;
  */
 const SETTLE_MS = 240_000;
 const LOOK_MS = 500;
+const SLOWEST_ANSWER_MS = 12_000;
 const clockFaults: readonly FaultKind[] = ['clock_forward', 'clock_back', 'clock_edge'];
 
 const metrics = createMetrics();
@@ -126,6 +127,8 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
     await scheduler.runTo(scheduler.nowMs + LOOK_MS);
   }
   if (scheduler.isExhausted) problems.push('the run makes no headway: events without end');
+  // What a slow broker has still to say comes first: who waits for it cannot end.
+  await scheduler.runTo(healedMs + SLOWEST_ANSWER_MS);
   problems.push(...(await fleet.end()));
   problems.push(...findProblems({ kafka, clickhouse, fleet, truth, faults }));
   return {

@@ -151,11 +151,14 @@ describe('look', () => {
     const { store, asked } = listeningStore({
       ledger_rows: String(ledger),
       landed_rows: String(landed),
+      landed_samples: String((landed ?? 0) * 3),
       chunks_since: String(since),
       tokens_kept: String(kept),
     });
-    const { isRecorded, isLanded, isRemembered } = await store.look(chunk, 1_790_000_900_000);
+    const state = await store.look(chunk, 1_790_000_900_000);
+    const { isRecorded, isLanded, landedSamples, isRemembered } = state;
     expect([isRecorded, isLanded, isRemembered]).toEqual(expected);
+    expect(landedSamples).toBe((landed ?? 0) * 3);
     expect(asked).toMatchObject([
       {
         query_params: {
