@@ -4,7 +4,7 @@ import type { Metrics } from '../base/metrics.ts';
 import { type Chunk, chunkToken, type LedgerEntry } from '../sink/chunk.ts';
 import type { ChunkStore } from '../sink/chunk-store.ts';
 import type { OutgoingMessage, Publisher } from '../source/publisher.ts';
-import type { Claim } from '../source/source.ts';
+import { type Claim, ClaimLostError } from '../source/source.ts';
 import { encodeNote, type Intent } from './commit-note.ts';
 import { type DeadLetter, deadLetterMessage } from './dead-letter.ts';
 import type { DeadLetterBudget } from './dead-letter-budget.ts';
@@ -76,6 +76,7 @@ export async function flushChunk(
   /** A process that was stopped for long asks again before it sends what may be another's. */
   const confirm = async () => {
     if (clock.elapsedMs() - confirmedMs > context.guardMs) await commitIntent();
+    if (claim.isLost) throw new ClaimLostError(`${claim.topic}/${claim.partition}`);
   };
   let entry: LedgerEntry = chunk;
   let isRecorded = false;
@@ -92,15 +93,16 @@ export async function flushChunk(
     const state = await store.look(chunk, intent.nowMs);
     isRecorded = state.isRecorded;
     if (isRecorded) return;
-    if (state.isLanded) entry = entryOfLanded(chunk, intent, state.landedSamples, hasSent);
+    const wereThere = state.isLanded && !hasSent;
     if (!state.isLanded || state.isRemembered) {
       await confirm();
       hasSent = true;
       await store.insert(chunk);
     }
     await fillGaps(chunk, intent.nowMs, confirm, context);
+    entry = await entryOfLanded(chunk, intent, wereThere, store);
   };
-  let isRecordInDoubt = false;
+  let isRecordInDoubt = begun.inherited;
   const isInLedger = async () => (await store.look(chunk, intent.nowMs)).isRecorded;
   const record = async () => {
     if (isRecordInDoubt && (await isInLedger())) return;
@@ -126,19 +128,24 @@ export async function flushChunk(
 
 /**
  * What the ledger is to say of rows that have landed: what their sender made of the records, some of
- * which may be gone by now. That is whoever began the chunk, or one who came later and had no more of
- * the records than we have; their samples tell, and where they do not, whether we have sent ours.
+ * which may be gone by now. That is whoever began the chunk, however late, or one who came later and
+ * had no more of the records than we have; their samples tell, and where they do not, whether rows
+ * were there before ours were sent.
  */
-function entryOfLanded(
+async function entryOfLanded(
   chunk: Chunk,
-  { figures }: Intent,
-  landedSamples: number,
-  hasSent: boolean,
-): LedgerEntry {
-  const isOurs = landedSamples === chunk.rows.samples;
-  const isTheirs = landedSamples === figures.rows.samples;
-  const isOfOurSending = isOurs === isTheirs ? hasSent : isOurs;
-  return isOfOurSending ? chunk : { ...chunk, ...figures };
+  { figures, nowMs }: Intent,
+  wereThere: boolean,
+  store: ChunkStore,
+): Promise<LedgerEntry> {
+  const theirs: LedgerEntry = { ...chunk, ...figures };
+  const isToldBySamples = chunk.rows.samples !== figures.rows.samples;
+  const { landedSamples } = isToldBySamples
+    ? await store.look(chunk, nowMs)
+    : { landedSamples: -1 };
+  if (landedSamples === figures.rows.samples) return theirs;
+  if (landedSamples === chunk.rows.samples) return chunk;
+  return wereThere ? theirs : chunk;
 }
 
 /**

@@ -11,9 +11,14 @@ async function isNew(
   committed: number,
   ledger: LedgerEnd | undefined,
   found: FoundPartition,
+  begun?: Intent,
 ): Promise<boolean> {
   if (ledger === undefined) return committed > found.endOffset;
   const { endOffset, latestTimestampMs } = ledger;
+  // A chunk that begins below what is stored and has later records: compaction may have left nothing
+  // else to tell by.
+  const isLater = (begun?.figures.firstTimestampMs ?? 0) > latestTimestampMs;
+  if (isLater && committed < endOffset && latestTimestampMs < limits.timestampMs) return true;
   const reached = Math.max(committed, endOffset);
   if (found.startOffset >= endOffset && reached <= found.endOffset) return false;
   if (found.startOffset === found.endOffset) return reached > found.endOffset;

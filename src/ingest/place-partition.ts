@@ -60,7 +60,7 @@ export async function placePartition(
   const stored = ledger?.endOffset ?? -1;
   if (committed < 0 && ledger === undefined) return beginning(topic, found, options);
   const begun = pending(committed, note);
-  const isNew = await logIdentity.isNew(committed, ledger, found);
+  const isNew = await logIdentity.isNew(committed, ledger, found, begun);
   const isInDoubt = isNew || (begun !== undefined && ledger === undefined);
   if (isInDoubt && !(await logIdentity.isOf(committed, begun, ledger, found))) {
     return place('recreated', found.startOffset);

@@ -183,6 +183,7 @@ describe('flushChunk', () => {
       'look',
       'insert',
       'missing',
+      'look',
       'record',
       'look',
       'commit 20 77 undefined',
@@ -216,6 +217,7 @@ describe('flushChunk', () => {
       'commit 10 55 20',
       'look',
       'missing',
+      'look',
       'record',
       'look',
       'commit 20 77 undefined',
@@ -364,6 +366,32 @@ describe('flushChunk', () => {
       expect(steps.filter((step) => step.startsWith('commit 20'))).toEqual([]);
     },
   );
+
+  it('sends nothing where the claim is lost while it asks the broker again', async () => {
+    const { steps, claim, context, time } = worldOf({ insert: [new Error('no answer')] });
+    const { clock } = context;
+    const sleep = async () => {
+      time.elapsedMs += 5_001;
+    };
+    const commit = async (offset: number, metadata: string) => {
+      await claim.commit(offset, metadata);
+      claim.isLost = time.elapsedMs > 0;
+    };
+    const losing = {
+      topic: 't',
+      partition: 0,
+      commit,
+      get isLost() {
+        return claim.isLost;
+      },
+    };
+    const flushing = flushChunk(losing, chunk, [], begun, {
+      ...context,
+      clock: { ...clock, sleep },
+    });
+    await expect(flushing).rejects.toThrow(ClaimLostError);
+    expect(steps).toEqual(['commit 10 55 20', 'insert', 'look', 'commit 10 55 20']);
+  });
 
   it('does not try again what failed, when the claim was lost meanwhile', async () => {
     const { steps, claim, context } = worldOf({ insert: [new Error('no')] });

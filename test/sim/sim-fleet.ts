@@ -1,6 +1,7 @@
 import type { Logger } from '../../src/base/log.ts';
 import type { Metrics } from '../../src/base/metrics.ts';
 import type { Config } from '../../src/config/schema.ts';
+import { mayBeMissing } from './allowances.ts';
 import { KafkaHost } from './kafka-host.ts';
 import type { PartitionLog } from './partition-log.ts';
 import type { SimClickHouse, SimDatabase } from './sim-clickhouse.ts';
@@ -161,8 +162,11 @@ export class SimFleet {
 
   /** What is not stored yet, in words. */
   unsettled(truth: Truth): string {
-    for (const { group, database } of this.groups) {
-      for (const log of this.#setting.kafka.logs) {
+    const { kafka, world } = this.#setting;
+    const { faults } = world;
+    for (const each of this.groups) {
+      const { group, database } = each;
+      for (const log of kafka.logs) {
         const last = lastRecordOf(log);
         if (last === undefined) continue;
         const { topic, partition } = log;
@@ -176,6 +180,10 @@ export class SimFleet {
         const isCommitted =
           committed < 0 || (committed > last && !isPending) || group.isSetBack(log);
         if (isCommitted && end !== undefined && end > last) continue;
+        // Nothing of it is promised, and nothing was read: the group may have begun behind its end.
+        const isUnseen = committed < 0 && end === undefined;
+        const lastRecord = truth.of(log).at(-1);
+        if (isUnseen && lastRecord && mayBeMissing(lastRecord, truth, each, faults)) continue;
         return (
           `${group.groupId} ${topic}/${partition} is committed up to ${committed}` +
           `${isPending ? ' with an intent' : ''}, stored up to ${end ?? 0}, of ${last + 1}`
