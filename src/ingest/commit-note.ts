@@ -3,7 +3,7 @@ import { dimensions } from '../base/dimensions.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import { facets } from '../base/facets.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import type { LedgerEntry } from '../sink/chunk.ts';
+import type { Chunk, LedgerEntry } from '../sink/chunk.ts';
 import type { ChunkSettings } from './chunk-settings.ts';
 
 /** What the ledger will say of a chunk, but for its range. */
@@ -75,6 +75,13 @@ const noteSchema = z.object({
   watermarkMs: z.number().optional(),
   intent: intentSchema.optional(),
 });
+
+/** What the ledger will say of a chunk, without what names it. */
+export function figuresOf(chunk: Chunk): ChunkFigures {
+  const { groupId, topic, partition, startOffset, endOffset, rows, ...figures } = chunk;
+  const { rowCount, samples, windowMinMs, windowMaxMs } = rows;
+  return { ...figures, rows: { rowCount, samples, windowMinMs, windowMaxMs } };
+}
 
 /** The note as text. A watermark before the first event is left out, as JSON has no infinity. */
 export function encodeNote({ watermarkMs, intent }: CommitNote): string {

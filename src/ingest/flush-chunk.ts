@@ -5,7 +5,7 @@ import { type Chunk, chunkToken, type LedgerEntry } from '../sink/chunk.ts';
 import type { ChunkStore } from '../sink/chunk-store.ts';
 import type { OutgoingMessage, Publisher } from '../source/publisher.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
-import { encodeNote, type Intent } from './commit-note.ts';
+import { encodeNote, figuresOf, type Intent } from './commit-note.ts';
 import { type DeadLetter, deadLetterMessage } from './dead-letter.ts';
 import type { DeadLetterBudget } from './dead-letter-budget.ts';
 import { persist } from './persist.ts';
@@ -62,7 +62,9 @@ export async function flushChunk(
 ): Promise<void> {
   const { store, clock } = context;
   const { intent, watermarkBeforeMs } = begun;
-  const note = encodeNote({ watermarkMs: finite(watermarkBeforeMs), intent });
+  const noteOf = (given: Intent) =>
+    encodeNote({ watermarkMs: finite(watermarkBeforeMs), intent: given });
+  let note = noteOf(intent);
   const done = encodeNote({ watermarkMs: finite(chunk.watermarkMs), intent: undefined });
   const step = (name: string, action: () => Promise<void>) =>
     persist(name, claim, chunk, action, context);
@@ -94,6 +96,11 @@ export async function flushChunk(
     isRecorded = state.isRecorded;
     if (isRecorded) return;
     const wereThere = state.isLanded && !hasSent;
+    if (!state.isLanded && isOtherThanBegun(chunk, intent)) {
+      // What lands now is of fewer records than the intent says: whoever comes next is to know.
+      note = noteOf({ ...intent, figures: figuresOf(chunk) });
+      await commitIntent();
+    }
     if (!state.isLanded || state.isRemembered) {
       await confirm();
       hasSent = true;
@@ -124,6 +131,11 @@ export async function flushChunk(
   ]);
   if (!isRecorded) await step('write the ledger', record);
   await step('commit the end', () => claim.commit(chunk.endOffset, done));
+}
+
+/** Whether some of a chunk's records are gone since it was begun. */
+function isOtherThanBegun(chunk: Chunk, { figures }: Intent): boolean {
+  return figures.consumed !== chunk.consumed || figures.rows.samples !== chunk.rows.samples;
 }
 
 /**

@@ -3,7 +3,7 @@ import { type Chunk, chunkToken } from '../sink/chunk.ts';
 import type { RecordBatch } from '../source/record.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
 import { chunkSettingsOf } from './chunk-settings.ts';
-import { encodeNote, type Intent } from './commit-note.ts';
+import { encodeNote, figuresOf, type Intent } from './commit-note.ts';
 import type { DeadLetter } from './dead-letter.ts';
 import { type Begun, type FlushContext, flushChunk } from './flush-chunk.ts';
 import { type ChunkContext, OpenChunk } from './open-chunk.ts';
@@ -169,17 +169,15 @@ export class PartitionIngest {
     if (this.#inherited !== undefined) {
       return { watermarkBeforeMs, intent: this.#inherited, inherited: true, isFirst };
     }
-    const { groupId, topic, partition, startOffset, endOffset, rows, ...figures } = chunk;
-    const { rowCount, samples, windowMinMs, windowMaxMs } = rows;
     return {
       watermarkBeforeMs,
       inherited: false,
       isFirst,
       intent: {
-        endOffset,
+        endOffset: chunk.endOffset,
         nowMs: this.#open.nowMs,
         settings: this.#open.settings,
-        figures: { ...figures, rows: { rowCount, samples, windowMinMs, windowMaxMs } },
+        figures: figuresOf(chunk),
       },
     };
   }

@@ -248,6 +248,24 @@ describe('flushChunk', () => {
     expect(recorded).toMatchObject([{ records: 10, consumed: 10, aggregated: 10 }]);
   });
 
+  it('says in the intent what is left of its records, before that lands', async () => {
+    const { steps, claim, context } = worldOf();
+    const notes: string[] = [];
+    const commit = async (offset: number, metadata: string) => {
+      notes.push(metadata);
+      await claim.commit(offset, metadata);
+    };
+    const intent = testIntent(20, 99, { records: 12, consumed: 13, aggregated: 13 });
+    const inherited = { ...begun, intent, inherited: true };
+    await flushChunk({ ...claim, commit }, chunk, [], inherited, context);
+    expect(steps.slice(0, 4)).toEqual(['commit 10 55 20', 'look', 'commit 10 55 20', 'insert']);
+    expect(notes.map((note) => decodeNote(note)?.intent?.figures.consumed)).toEqual([
+      13,
+      10,
+      undefined,
+    ]);
+  });
+
   it.each([
     ['the one who began it', 5, 12],
     ['one who had no more of it than is left', 1, 10],
