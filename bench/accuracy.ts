@@ -68,18 +68,18 @@ function singleRow(name: string, count: number): string {
   return `| ${name} | ${cells(ours, ourSizes)} | ${cells(npm, npmSizes)} |`;
 }
 
-function mergedRow(name: string, count: number): string {
+function mergedRow(name: string, count: number, states: number): string {
   const [ours, server, npm]: [WorstError[], WorstError[], WorstError[]] = [[], [], []];
   const [ourSizes, serverSizes, npmSizes]: [number[], number[], number[]] = [[], [], []];
-  const size = count / 1000;
+  const size = count / states;
   for (const seed of seeds) {
     const values = drawDistribution(name, count, seed);
-    const parts = Array.from({ length: 1000 }, (_, i) =>
-      poolDigest(values.subarray(i * size, (i + 1) * size)),
+    const parts = Array.from({ length: states }, (_, i) =>
+      poolDigest(values.subarray(i * size, (i + 1) * size), 1 - ((i * 0.618034) % 1)),
     );
     const merged = TDigest.merge(parts);
     const read = clickhouseMerge(parts);
-    const peer = npmDigest(values, 1000);
+    const peer = npmDigest(values, states);
     values.sort();
     ours.push(worstError(values, (q) => merged.quantile(q)));
     server.push(worstError(values, (q) => read.quantile(q)));
@@ -117,11 +117,15 @@ for (const count of [5_000, 100_000]) {
   for (const name of distributionNames) lines.push(singleRow(name, count));
   lines.push('');
 }
-for (const count of [100_000, 1_000_000]) {
-  const each = (count / 1000).toLocaleString('en');
-  lines.push(`### 1,000 states of ${each} values, merged`, '');
+for (const [states, each] of [
+  [1_000, 100],
+  [1_000, 1_000],
+  [20, 15_000],
+] as const) {
+  const [many, values] = [states, each].map((n) => n.toLocaleString('en'));
+  lines.push(`### ${many} states of ${values} values, merged`, '');
   lines.push(header(['TDigest.merge', "ClickHouse's rule", 'npm tdigest']));
-  for (const name of distributionNames) lines.push(mergedRow(name, count));
+  for (const name of distributionNames) lines.push(mergedRow(name, states * each, states));
   lines.push('');
 }
 lines.push(`### Misses of the bound in ${missSeeds} seeds`, '');
