@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { LocalStack } from '../../src/local/local-stack.ts';
+import type { PeerTask, RunningPeer } from './peer.ts';
+
+/**
+ * A peer in a process of its own. It is told `BROKER CLICKHOUSE_URL` in its arguments and a line
+ * `TOPIC GROUP DATABASE EVENTS` a task on its standard input; it answers `stored` a task.
+ */
+export function startChildPeer(
+  command: readonly [string, ...string[]],
+  stack: LocalStack,
+): RunningPeer {
+  const [program, ...options] = command;
+  const broker = stack.kafka.brokers[0] as string;
+  const child = spawn(program, [...options, broker, stack.clickhouse.url], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const exited = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    pid: child.pid,
+    async ingest({ topic, group, database, events }: PeerTask) {
+      child.stdin.write(`${topic} ${group} ${database} ${events}\n`);
+      const line = await lines.next();
+      if (line.done || line.value !== 'stored') {
+        throw new Error(`${command.join(' ')} said ${line.value ?? 'nothing'}`);
+      }
+    },
+    async stop() {
+      child.stdin.end();
+      await exited;
+    },
+  };
+}
