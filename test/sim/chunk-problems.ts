@@ -67,7 +67,9 @@ function unrecorded(
       const isOfLog = log.topic === topic && log.partition === Number(partition);
       const first = isOfLog ? records.find(({ offset }) => offset >= Number(start)) : undefined;
       if (first === undefined) return false;
-      return repeated.has(first) || truth.removed.get(first) === 'topic_recreated';
+      // Its first record may have been removed before the others went with their topic.
+      const isGone = records.some((each) => truth.removed.get(each) === 'topic_recreated');
+      return repeated.has(first) || isGone;
     });
     return isNobodys ? [] : [`${origin} has landed, and the ledger does not have it`];
   });
