@@ -33,7 +33,7 @@ export function chunkProblems({ group, database, letters }: FleetGroup, truth: T
     const isLanded =
       landed.length === 0 ||
       landed.some((block) => samplesOf(block) === row.samples) ||
-      (row.samples === 0 && isOfOldLog);
+      (row.samples === 0 && (isOfOldLog || areOfOthers(landed, row, database)));
     if (!isLanded && (isClear || !isLate)) {
       const samples = landed.map(samplesOf).join(' and ');
       problems.push(`${name}: ${samples} samples have landed, the ledger says ${row.samples}`);
@@ -49,6 +49,16 @@ export function chunkProblems({ group, database, letters }: FleetGroup, truth: T
     }
   }
   return problems;
+}
+
+/** Whether other rows of the ledger, of a log before, speak of all that landed at a chunk's offset. */
+function areOfOthers(
+  landed: readonly StoredBlock[],
+  row: StoredLedgerRow,
+  { ledger }: SimDatabase,
+): boolean {
+  const others = ledger.filter((each) => each !== row && originOfRow(each) === originOfRow(row));
+  return landed.every((block) => others.some(({ samples }) => samples === samplesOf(block)));
 }
 
 /** Rows in the tables that no ledger row speaks of. */
