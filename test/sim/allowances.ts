@@ -17,8 +17,9 @@ import type { Truth, TruthRecord } from './truth.ts';
  *    insert broke off after it had landed; and a block of which two sends were on their way at once
  *    may be there once more for each of them.
  * 4. A group whose commits are gone while a chunk was being stored: rows of that chunk's records may
- *    be there once more, as nobody can know of it; and where the server had been killed in the chunk's
- *    statements as well, they may be missing: what is sent under its token is dropped.
+ *    be there once more, in the ledger too, as nobody can know of it; and where the server had been
+ *    killed in the chunk's statements as well, they may be missing: what is sent under its token is
+ *    dropped.
  * 5. A commit that comes after a later one puts the group back ("a commit came late and put the group
  *    back", in "Taking a partition"): it may stand at the end, as whoever takes the partition next goes
  *    on where the ledger ends. All must be stored all the same, once.

@@ -31,12 +31,13 @@ export function ledgerProblems(
     if (log === undefined) problems.push(`${show(row)}: there is no such log`);
     else rowsOf.set(log, [...(rowsOf.get(log) ?? []), row]);
   }
+  const forgotten = truth.repeatable.get(group.groupId) ?? new Set<TruthRecord>();
   for (const log of logs) {
     const rows = (rowsOf.get(log) ?? []).sort(
       (a, b) => a.start_offset - b.start_offset || a.end_offset - b.end_offset,
     );
     problems.push(
-      ...tilingProblems(rows, truth.of(log), sure),
+      ...tilingProblems(rows, truth.of(log), sure, forgotten),
       ...gapProblems(rows, log, truth, group),
       ...watermarkProblems(rows, truth.of(log), sure),
     );
@@ -64,12 +65,17 @@ function tilingProblems(
   rows: readonly StoredLedgerRow[],
   records: readonly TruthRecord[],
   sure: ReadonlySet<TruthRecord>,
+  forgotten: ReadonlySet<TruthRecord>,
 ): string[] {
   const problems: string[] = [];
   rows.forEach((row, i) => {
     const before = rows[i - 1];
     if (row.end_offset <= row.start_offset) problems.push(`${show(row)}: an empty range`);
-    if (before !== undefined && row.start_offset < before.end_offset) {
+    if (before === undefined || row.start_offset >= before.end_offset) return;
+    const inBoth = records.filter(
+      ({ offset }) => offset >= row.start_offset && offset < before.end_offset,
+    );
+    if (inBoth.length === 0 || !inBoth.every((record) => forgotten.has(record))) {
       problems.push(`${show(row)} overlaps ${show(before)}`);
     }
   });
