@@ -1,3 +1,4 @@
+import { standardStages, totalStage } from '../../src/base/dimensions.ts';
 import type { LocalStack } from '../../src/local/local-stack.ts';
 
 /** What a peer is to do: everything in a topic, from its first record to the stored rows. */
@@ -34,17 +35,11 @@ export interface Peer {
 
 export const peerQuantiles = [0.5, 0.9, 0.99, 0.999] as const;
 
-export const stageNames = [
-  'ingress',
-  'queue',
-  'parse',
-  'features',
-  'preprocess',
-  'forward',
-  'postprocess',
-  'egress',
-  'total',
-] as const;
+/** Those of the bench events, which have no downstream call, and the total. */
+export const stageNames: readonly string[] = [
+  ...standardStages.filter((stage) => stage !== 'downstream'),
+  totalStage,
+];
 
 /** Digests as what they are made of, for peers that cannot write ClickHouse's own states. */
 export const centroidTable = `CREATE TABLE IF NOT EXISTS tails

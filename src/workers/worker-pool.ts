@@ -8,7 +8,7 @@ import type { WorkerData, WorkerMessage, WorkerRequest } from './worker-messages
 
 /** A worker says something every second. */
 const SILENT_MS = 15_000;
-/** One that does not answer leaves its figures out of a page of metrics. */
+/** One that does not answer by then is taken to stand where it stood: its counters must not fall. */
 const ANSWER_MS = 2_000;
 
 export interface WorkersOptions {
@@ -18,7 +18,7 @@ export interface WorkersOptions {
 }
 
 export interface WorkerPool extends RunningIngest {
-  /** What each worker counts; of those that answer. */
+  /** What each worker counts, as it last said. */
   metrics(): Promise<MetricsSnapshot[]>;
 }
 
@@ -45,9 +45,8 @@ export async function startWorkers(config: Config, options: WorkersOptions): Pro
   return {
     done: failed,
     problems: () => threads.flatMap((thread) => thread.problems()),
-    metrics: async () => {
-      const snapshots = await Promise.all(threads.map((thread) => thread.metrics()));
-      return snapshots.filter((snapshot) => snapshot !== undefined);
+    metrics: () => {
+      return Promise.all(threads.map((thread) => thread.metrics()));
     },
     stop: async () => {
       await Promise.all(threads.map((thread) => thread.stop()));
@@ -64,9 +63,10 @@ class WorkerThread {
   readonly #worker: Worker;
   readonly #number: number;
   readonly #clock: Clock;
-  readonly #asked = new Map<number, (metrics: MetricsSnapshot) => void>();
+  readonly #asked = new Map<number, () => void>();
   #questions = 0;
   #problems: readonly string[] = [];
+  #metrics: MetricsSnapshot = [];
   #heardMs: number;
   #hasStopped = false;
 
@@ -97,8 +97,10 @@ class WorkerThread {
       this.#heardMs = this.#clock.elapsedMs();
       if (message.said === 'reading') read();
       else if (message.said === 'problems') this.#problems = message.problems;
-      else if (message.said === 'metrics') this.#asked.get(message.id)?.(message.metrics);
-      else if (message.said === 'failed') fail(unpackFailure(message.failure));
+      else if (message.said === 'metrics') {
+        this.#metrics = message.metrics;
+        this.#asked.get(message.id)?.();
+      } else if (message.said === 'failed') fail(unpackFailure(message.failure));
       else this.#hasStopped = true;
     });
     this.#worker.on('error', fail);
@@ -115,13 +117,13 @@ class WorkerThread {
     return [`worker ${this.#number}: silent for ${Math.round(silentMs / 1000)} s`, ...problems];
   }
 
-  metrics(): Promise<MetricsSnapshot | undefined> {
+  async metrics(): Promise<MetricsSnapshot> {
     const id = this.#questions++;
-    return new Promise<MetricsSnapshot | undefined>((resolve) => {
-      this.#asked.set(id, resolve);
-      this.#ask({ ask: 'metrics', id });
-      this.#clock.sleep(ANSWER_MS).then(() => resolve(undefined));
-    }).finally(() => this.#asked.delete(id));
+    const answer = new Promise<void>((resolve) => this.#asked.set(id, resolve));
+    this.#ask({ ask: 'metrics', id });
+    await Promise.race([answer, this.#clock.sleep(ANSWER_MS)]);
+    this.#asked.delete(id);
+    return this.#metrics;
   }
 
   /** Resolves when everything it has read is stored, or it is gone. */

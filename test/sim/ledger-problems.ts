@@ -3,7 +3,6 @@ import type { OracleInput } from './oracle.ts';
 import type { PartitionLog } from './partition-log.ts';
 import type { StoredLedgerRow } from './sim-clickhouse.ts';
 import type { FleetGroup } from './sim-fleet.ts';
-import type { SimGroup } from './sim-group.ts';
 import type { Truth, TruthRecord } from './truth.ts';
 
 /**
@@ -38,7 +37,7 @@ export function ledgerProblems(
     );
     problems.push(
       ...tilingProblems(rows, truth.of(log), sure, forgotten),
-      ...gapProblems(rows, log, truth, group),
+      ...gapProblems(rows, log, truth, forgotten),
       ...watermarkProblems(rows, truth.of(log), sure),
     );
     for (const row of rows) problems.push(...rowProblems(row, truth.of(log), sure));
@@ -99,9 +98,8 @@ function gapProblems(
   rows: readonly StoredLedgerRow[],
   log: PartitionLog,
   truth: Truth,
-  group: SimGroup,
+  forgotten: ReadonlySet<TruthRecord>,
 ): string[] {
-  const forgotten = truth.repeatable.get(group.groupId) ?? new Set();
   return rows.flatMap((row, i) => {
     const before = rows[i - 1];
     if (before === undefined || row.start_offset <= before.end_offset) return [];
