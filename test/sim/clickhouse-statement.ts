@@ -108,15 +108,22 @@ function beginningOf(table: string, dayS: number): number {
 }
 
 function ledgerEnd({ groupId, topic, partition }: Params, database: SimDatabase): Rows {
-  const rows = database.ledger
+  const written = database.ledger
     .filter((row) => row.group_id === groupId && row.topic === topic && row.partition === partition)
     .sort((a, b) => a.flushed_ms - b.flushed_ms || a.end_offset - b.end_offset);
+  // One that was written twice counts as of its first writing.
+  const rows = written.filter((row, i) => i === written.findIndex((each) => isSame(each, row)));
   const madeAnewMs = Math.max(0, ...rows.map((row, i) => laterLogMs(row, rows.slice(0, i))));
   const end = rows.findLast(({ last_ms }) => last_ms >= madeAnewMs);
   if (end === undefined) return [];
   const { end_offset, watermark_ms } = end;
   const latest_ms = Math.max(...rows.map(({ first_ms, last_ms }) => Math.max(first_ms, last_ms)));
   return [{ end_offset, latest_ms, watermark_ms }];
+}
+
+function isSame(a: StoredLedgerRow, b: StoredLedgerRow): boolean {
+  const isRange = a.start_offset === b.start_offset && a.end_offset === b.end_offset;
+  return isRange && a.first_ms === b.first_ms && a.last_ms === b.last_ms;
 }
 
 /** Where a row and those before it are of two logs: the first record of the later one. */
