@@ -77,20 +77,4 @@ export const sourceMutants: readonly Mutant[] = [
     replace: 'if (!abortedTransactions?.length || messages.length > 0) return;',
     needs: ['aborted_transactions'],
   },
-  {
-    name: 'joins-at-once',
-    bug: 'two fetch loops of a consumer join at once, and the coordinator forgets one of them (kafkajs 2.2.4)',
-    file: 'src/source/join-once.ts',
-    find: 'if (join === undefined) {',
-    replace: 'if (join === undefined || joining.has(this)) {',
-    needs: ['partitions_added'],
-  },
-  {
-    name: 'topic-gone-not-noticed',
-    bug: 'a consumer reads on in a topic made anew where it was in the one before (kafkajs 2.2.4)',
-    file: 'src/source/rejoin-for-topics.ts',
-    find: 'if (!isOfTopic(error)) throw failure;',
-    replace: 'if (!isOfTopic(failure) || isOfTopic(error)) throw failure;',
-    needs: ['topic_recreated'],
-  },
 ];
