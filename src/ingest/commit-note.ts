@@ -22,6 +22,11 @@ export interface Intent {
   readonly nowMs: number;
   readonly settings: ChunkSettings;
   readonly figures: ChunkFigures;
+  /**
+   * Where some of its records went while it was being stored: what those made of it who had begun it
+   * before, the latest first. What they sent may land yet.
+   */
+  readonly earlier?: readonly ChunkFigures[] | undefined;
 }
 
 /** What is committed beside an offset, as its metadata (Kafka's limit: 4,096 bytes). */
@@ -34,6 +39,27 @@ export interface CommitNote {
 const MAGIC = 'tailmark/1';
 
 const count = z.int().min(0);
+const figuresSchema = z.object({
+  firstTimestampMs: z.number(),
+  lastTimestampMs: z.number(),
+  watermarkMs: z
+    .number()
+    .nullable()
+    .transform((ms) => ms ?? Number.NEGATIVE_INFINITY),
+  records: count,
+  consumed: count,
+  aggregated: count,
+  rejected: count,
+  late: count,
+  overflow: count,
+  lateMerged: count,
+  rows: z.object({
+    rowCount: count,
+    samples: count,
+    windowMinMs: z.number(),
+    windowMaxMs: z.number(),
+  }),
+});
 const intentSchema: z.ZodType<Intent> = z.object({
   endOffset: count,
   nowMs: z.number(),
@@ -48,27 +74,8 @@ const intentSchema: z.ZodType<Intent> = z.object({
     maxDurationMs: z.number(),
     maxDimensionBytes: count,
   }),
-  figures: z.object({
-    firstTimestampMs: z.number(),
-    lastTimestampMs: z.number(),
-    watermarkMs: z
-      .number()
-      .nullable()
-      .transform((ms) => ms ?? Number.NEGATIVE_INFINITY),
-    records: count,
-    consumed: count,
-    aggregated: count,
-    rejected: count,
-    late: count,
-    overflow: count,
-    lateMerged: count,
-    rows: z.object({
-      rowCount: count,
-      samples: count,
-      windowMinMs: z.number(),
-      windowMaxMs: z.number(),
-    }),
-  }),
+  figures: figuresSchema,
+  earlier: z.array(figuresSchema).optional(),
 });
 const noteSchema = z.object({
   v: z.string(),

@@ -40,6 +40,8 @@ export interface Begun {
 const LETTERS_AT_ONCE = 500;
 /** Each needs the server to be killed within it once more. */
 const MOST_FILLS = 3;
+/** Senders of a chunk before the last one that are known by what they made of it. */
+const EARLIER_KEPT = 3;
 
 /**
  * Stores a sealed chunk exactly once, whoever dies when (docs/exactly-once.md):
@@ -98,7 +100,7 @@ export async function flushChunk(
     const wereThere = state.isLanded && !hasSent;
     if (!state.isLanded && isOtherThanBegun(chunk, intent)) {
       // What lands now is of fewer records than the intent says: whoever comes next is to know.
-      note = noteOf({ ...intent, figures: figuresOf(chunk) });
+      note = noteOf(asLeft(intent, chunk));
       await commitIntent();
     }
     if (!state.isLanded || state.isRemembered) {
@@ -138,6 +140,12 @@ function isOtherThanBegun(chunk: Chunk, { figures }: Intent): boolean {
   return figures.consumed !== chunk.consumed || figures.rows.samples !== chunk.rows.samples;
 }
 
+/** The intent of a successor that has fewer of the records. */
+function asLeft(intent: Intent, chunk: Chunk): Intent {
+  const earlier = [intent.figures, ...(intent.earlier ?? [])].slice(0, EARLIER_KEPT);
+  return { ...intent, figures: figuresOf(chunk), earlier };
+}
+
 /**
  * What the ledger is to say of rows that have landed: what their sender made of the records, some of
  * which may be gone by now. That is whoever began the chunk, however late, or one who came later and
@@ -146,18 +154,19 @@ function isOtherThanBegun(chunk: Chunk, { figures }: Intent): boolean {
  */
 async function entryOfLanded(
   chunk: Chunk,
-  { figures, nowMs }: Intent,
+  { figures, earlier = [], nowMs }: Intent,
   wereThere: boolean,
   store: ChunkStore,
 ): Promise<LedgerEntry> {
-  const theirs: LedgerEntry = { ...chunk, ...figures };
-  const isToldBySamples = chunk.rows.samples !== figures.rows.samples;
+  const senders = [figures, ...earlier];
+  const isToldBySamples = senders.some(({ rows }) => rows.samples !== chunk.rows.samples);
   const { landedSamples } = isToldBySamples
     ? await store.look(chunk, nowMs)
     : { landedSamples: -1 };
-  if (landedSamples === figures.rows.samples) return theirs;
+  const sender = senders.find(({ rows }) => rows.samples === landedSamples);
+  if (sender !== undefined) return { ...chunk, ...sender };
   if (landedSamples === chunk.rows.samples) return chunk;
-  return wereThere ? theirs : chunk;
+  return wereThere ? { ...chunk, ...figures } : chunk;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
-import { decodeNote } from '../../src/ingest/commit-note.ts';
+import { decodeNote, figuresOf } from '../../src/ingest/commit-note.ts';
 import type { DeadLetter } from '../../src/ingest/dead-letter.ts';
 import { type FlushContext, flushChunk } from '../../src/ingest/flush-chunk.ts';
 import type { Chunk, LedgerEntry } from '../../src/sink/chunk.ts';
@@ -259,11 +259,9 @@ describe('flushChunk', () => {
     const inherited = { ...begun, intent, inherited: true };
     await flushChunk({ ...claim, commit }, chunk, [], inherited, context);
     expect(steps.slice(0, 4)).toEqual(['commit 10 55 20', 'look', 'commit 10 55 20', 'insert']);
-    expect(notes.map((note) => decodeNote(note)?.intent?.figures.consumed)).toEqual([
-      13,
-      10,
-      undefined,
-    ]);
+    const intents = notes.map((note) => decodeNote(note)?.intent);
+    expect(intents.map((each) => each?.figures.consumed)).toEqual([13, 10, undefined]);
+    expect(intents.map((each) => each?.earlier)).toEqual([undefined, [intent.figures], undefined]);
   });
 
   it.each([
@@ -276,6 +274,16 @@ describe('flushChunk', () => {
     const intent = testIntent(20, 99, { records: 12, rows });
     await flushChunk(claim, chunk, [], { ...begun, intent, inherited: true }, context);
     expect(recorded).toMatchObject([{ records, rows: { samples: landedSamples } }]);
+  });
+
+  it('has landed from the one who began it, after another had said what is left', async () => {
+    const found = { isLanded: true, isRemembered: false, landedSamples: 5 };
+    const { claim, context, recorded } = worldOf({}, found);
+    const rows = { rowCount: 3, samples: 5, windowMinMs: 0, windowMaxMs: 0 };
+    const first = testIntent(20, 99, { records: 12, rows }).figures;
+    const intent = { ...testIntent(20, 99, figuresOf(chunk)), earlier: [first] };
+    await flushChunk(claim, chunk, [], { ...begun, intent, inherited: true }, context);
+    expect(recorded).toMatchObject([{ records: 12, rows: { samples: 5 } }]);
   });
 
   it('sends to a table alone what it lacks after an insert was repeated', async () => {

@@ -278,8 +278,8 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'landed-is-the-first-senders',
     bug: 'what has landed is taken to be of whoever began the chunk, and a successor with fewer records had sent it',
     file: flush,
-    find: 'const isToldBySamples = chunk.rows.samples !== figures.rows.samples;',
-    replace: 'const isToldBySamples = chunk.rows.samples < 0;',
+    find: 'senders.some(({ rows }) => rows.samples !== chunk.rows.samples);',
+    replace: 'senders.length === 0;',
     needs: ['compaction', 'token_without_rows'],
   },
   {
