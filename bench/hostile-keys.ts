@@ -5,6 +5,7 @@ import { Ingester } from '../src/ingest/ingester.ts';
 import type { Chunk } from '../src/sink/chunk.ts';
 import type { ChunkStore } from '../src/sink/chunk-store.ts';
 import type { SourceRecord } from '../src/source/record.ts';
+import { RecordList } from '../src/source/record.ts';
 import type { Claim, Source, SourceHandler } from '../src/source/source.ts';
 
 /**
@@ -126,7 +127,13 @@ class FloodSource implements Source {
       const fetchOffset = this.#offsets[partition] as number;
       const nextOffset = fetchOffset + records.length;
       this.#offsets[partition] = nextOffset;
-      const batch = { topic: 't', partition, fetchOffset, records, nextOffset };
+      const batch = {
+        topic: 't',
+        partition,
+        fetchOffset,
+        nextOffset,
+        records: new RecordList(records),
+      };
       const claim = this.#claims[partition] as Claim;
       await handler.onBatch(claim, { ...batch, highWatermark: nextOffset }, async () => undefined);
       notePeak();

@@ -5,6 +5,7 @@ import { type Config, configSchema } from '../src/config/schema.ts';
 import { benchEvents } from '../src/generate/bench-events.ts';
 import { Ingester } from '../src/ingest/ingester.ts';
 import type { ChunkStore } from '../src/sink/chunk-store.ts';
+import { RecordList } from '../src/source/record.ts';
 import type { Claim, Source, SourceHandler } from '../src/source/source.ts';
 
 /**
@@ -109,7 +110,8 @@ class OneBatch implements Source {
       const values = this.#values.slice(partition * each, (partition + 1) * each);
       const records = values.map((value, offset) => ({ offset, timestampMs: nowMs, value }));
       const end = records.length;
-      const batch = { topic: 't', partition, fetchOffset: 0, records, nextOffset: end };
+      const range = { topic: 't', partition, fetchOffset: 0, nextOffset: end };
+      const batch = { ...range, records: new RecordList(records) };
       batches.push({ claim, batch: { ...batch, highWatermark: end } });
     }
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -6,6 +6,7 @@ import { Ingester } from '../../src/ingest/ingester.ts';
 import { ClickHouseChunkStore } from '../../src/sink/chunk-store.ts';
 import { openClickHouse } from '../../src/sink/clickhouse.ts';
 import { KafkaSource } from '../../src/source/kafka-source.ts';
+import { ingestClient } from '../../src/source/open-source.ts';
 import { serveTasks } from './child-tasks.ts';
 
 // tailmark as it ships, but for an insert a second as the others do; all of its tables are filled,
@@ -21,7 +22,7 @@ await serveTasks(async ({ broker, url, topic, group, database, events }) => {
   const log = createLog({ level: 'warn' });
   const ingester = new Ingester({
     config,
-    source: new KafkaSource(config.kafka, { log }),
+    source: new KafkaSource(config.kafka, { log, kafka: ingestClient(config, log) }),
     store: new ClickHouseChunkStore(client, 'bench'),
     publisher: undefined,
     log,

@@ -5,12 +5,10 @@
 export const limits = {
   /** Distinct stage names a chunk tells apart; later ones count as `__other__`. */
   stageNames: 256,
-  /** Records in one batch of Kafka's: kafkajs fails with a stack overflow at about 120,000. */
-  recordsPerBatch: 100_000,
+  /** Records that a batch of Kafka's says it has, and that are rejected one by one as it cannot be decoded. */
+  recordsPerRefusedBatch: 100_000,
   /** The last timestamp of a record that has ten digits of seconds: in the year 2286. Later is this. */
   timestampMs: 9_999_999_999_999,
-  /** Headers of one record: kafkajs' work for them grows with the square of their number. */
-  headersPerRecord: 64,
   /** Stages in one event. */
   stagesPerEvent: 64,
   /** Events in one message. */

@@ -76,19 +76,17 @@ export class PartitionIngest {
 
   /** Takes a batch; resolves when it is in a chunk (not: when that is stored). */
   async onBatch(batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {
-    const { records } = batch;
     if (!this.#isPlaceKept) await this.#keepPlace();
-    for (let from = 0; from < records.length; ) {
+    while (batch.records.current !== undefined) {
       this.#check();
       if (this.#draining) return;
       if (this.#isOfAnotherTime()) await this.#sealWhenStored(keepAlive);
       if (this.#draining) return;
-      from = this.#fill(batch, from);
+      this.#fill(batch);
       if (this.#mustSeal()) await this.#sealWhenStored(keepAlive);
       await keepAlive();
       await this.#context.clock.breathe();
     }
-    if (this.#inherited === undefined) this.#open.extendTo(batch.nextOffset);
     this.lagMessages = Math.max(0, batch.highWatermark - batch.nextOffset);
   }
 
@@ -206,31 +204,28 @@ export class PartitionIngest {
     this.#open.begin(startOffset, watermarkMs, nowMs);
   }
 
-  /** Puts records into the open chunk, up to a boundary or its size; returns the next index. */
-  #fill(batch: RecordBatch, from: number): number {
-    const { records } = batch;
+  /** Puts records into the open chunk: some, up to a boundary or its size. */
+  #fill({ records, nextOffset }: RecordBatch): void {
     const boundary = this.#inherited?.endOffset;
     if (boundary === undefined && this.#open.records === 0) {
       this.#open.setClock(this.#context.clock.nowMs());
     }
-    const end = Math.min(records.length, from + RECORDS_AT_ONCE);
-    let at = from;
     let bytes = 0;
-    for (; at < end && bytes < BYTES_AT_ONCE; at++) {
-      const record = records[at];
-      bytes += record?.value?.length ?? 0;
-      if (record === undefined || record.offset < this.#open.nextOffset) continue;
+    for (let count = 0; count < RECORDS_AT_ONCE && bytes < BYTES_AT_ONCE; count++) {
+      const record = records.current;
+      if (record === undefined) break;
       if (boundary !== undefined && record.offset >= boundary) {
         this.#open.extendTo(boundary);
-        return at;
+        return;
       }
-      this.#open.take(record);
-      if (boundary === undefined && this.#open.isFull) return at + 1;
+      bytes += record.value?.length ?? 0;
+      if (record.offset >= this.#open.nextOffset) this.#open.take(record);
+      records.advance();
+      if (boundary === undefined && this.#open.isFull) break;
     }
-    if (boundary !== undefined && at === records.length && batch.nextOffset >= boundary) {
-      this.#open.extendTo(boundary);
-    }
-    return at;
+    // What is left of the batch holds no record.
+    if (records.current === undefined)
+      this.#open.extendTo(Math.min(nextOffset, boundary ?? nextOffset));
   }
 
   /** An inherited range ends exactly where its intent says; any other when it is large enough. */

@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib';
 import { exitCodes } from '../base/exit-codes.ts';
 import { limits } from '../base/limits.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import type { SourceRecord } from './record.ts';
+import { RecordList, type SourceRecord } from './record.ts';
 import type { RefusedRecord } from './refused-record.ts';
 import {
   type Claim,
@@ -92,7 +92,8 @@ export class FileSource implements Source {
     let bytes = 0;
     const handOut = async () => {
       const fetchOffset = records[0]?.offset ?? offset;
-      const batch = { fetchOffset, records, nextOffset: offset, highWatermark: offset };
+      const given = { fetchOffset, nextOffset: offset, highWatermark: offset };
+      const batch = { ...given, records: new RecordList(records) };
       records = [];
       bytes = 0;
       const { topic, partition } = this.#claim;

@@ -10,10 +10,12 @@ import { tlsFailure } from '../base/tls-failure.ts';
 import type { Config } from '../config/schema.ts';
 import { registerCompressionCodecs } from './compression.ts';
 import { endFetchLoops } from './end-fetch-loops.ts';
-import { hideAbortedRecords } from './hide-aborted-records.ts';
+import { fetchInPlace } from './fetch-in-place.ts';
+import { frameSockets } from './frame-socket.ts';
 import { joinOnce } from './join-once.ts';
 import { leaveAfterDoubt } from './leave-after-doubt.ts';
 import { oauthBearer } from './oauth-bearer.ts';
+import type { RecordBatchReader } from './record-batch-reader.ts';
 import { rejoinAfterFailure } from './rejoin-after-failure.ts';
 import { rejoinForTopics } from './rejoin-for-topics.ts';
 import { retryCoordinatorSearch } from './retry-coordinator-search.ts';
@@ -27,15 +29,19 @@ export interface KafkaClientOptions {
   readonly retries?: number;
   /** Longest wait for one answer. @default {30_000} */
   readonly requestTimeoutMs?: number;
+  /**
+   * Has consumers given `FetchMark`s instead of messages, with the records that this reads.
+   * @default kafkajs' own messages
+   */
+  readonly reader?: RecordBatchReader;
 }
 
 /** A kafkajs client of the configured cluster. */
 export function createKafkaClient(config: Config['kafka'], options: KafkaClientOptions = {}) {
-  const { log, retries = 5, requestTimeoutMs = 30_000 } = options;
+  const { log, retries = 5, requestTimeoutMs = 30_000, reader } = options;
   registerCompressionCodecs();
   const internal = createRequire(import.meta.url);
   endFetchLoops(internal('kafkajs/src/consumer/runner.js'));
-  hideAbortedRecords(internal('kafkajs/src/broker/index.js'));
   const consumerGroup = internal('kafkajs/src/consumer/consumerGroup.js');
   rejoinForTopics(consumerGroup);
   rejoinAfterFailure(consumerGroup);
@@ -54,6 +60,10 @@ export function createKafkaClient(config: Config['kafka'], options: KafkaClientO
       log?.debug({ kafkajs: { ...rest, timestamp: undefined } }, message);
     },
   };
+  if (reader !== undefined) {
+    client.socketFactory = frameSockets();
+    fetchInPlace(internal('kafkajs/src/broker/index.js'), client.socketFactory, reader);
+  }
   if (config.tls !== undefined) client.ssl = tlsOf(config.tls);
   if (config.sasl !== undefined) client.sasl = saslOf(config.sasl);
   return new Kafka(client);

@@ -7,15 +7,17 @@ import kafkajs, {
 } from 'kafkajs';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { exitCodes } from '../base/exit-codes.ts';
+import { invariant } from '../base/invariant.ts';
 import type { Logger } from '../base/log.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config/schema.ts';
+import { BatchLane } from './batch-lane.ts';
+import type { FetchMark } from './fetch-answer.ts';
 import { KafkaClaim } from './kafka-claim.ts';
-import { createKafkaClient, kafkaError } from './kafka-client.ts';
+import { kafkaError } from './kafka-client.ts';
 import { findPartitions } from './kafka-found-partitions.ts';
-import type { SourceRecord } from './record.ts';
+import type { RecordBatch, Records } from './record.ts';
 import { ClaimLostError, type Source, type SourceHandler } from './source.ts';
-import { refusalOf } from './substitute-records.ts';
 
 const { PartitionAssigners } = kafkajs;
 
@@ -25,11 +27,13 @@ const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
 /** A topic that goes is told to the fetch that is on its way, if one was so long ago or less. */
 const UNHEARD_MS = 5_000;
+/** How often the group hears from us while a batch waits for the one before. */
+const KEEP_ALIVE_MS = 500;
 
 export interface KafkaSourceOptions {
   readonly log?: Logger | undefined;
-  /** @default {createKafkaClient(config)} */
-  readonly kafka?: Pick<Kafka, 'admin' | 'consumer'>;
+  /** A client whose consumers are given records in place (see createKafkaClient). */
+  readonly kafka: Pick<Kafka, 'admin' | 'consumer'>;
   /** @default {systemClock} */
   readonly clock?: Clock;
 }
@@ -49,6 +53,8 @@ export interface KafkaSourceOptions {
  * - **Which log it is.** A fetch names a topic, not a log. One that is deleted is told to the fetch
  *   that is on its way; where none was for a while (a chunk that waits for its store, a process that
  *   was stopped), the handler is asked whether the log is the same, before what came is taken.
+ * - **When to fetch.** kafkajs fetches when all that it has handed over is handled. So a batch counts
+ *   as handled once it is next in its partition's lane: the broker works while we count.
  */
 export class KafkaSource implements Source {
   readonly groupId: string;
@@ -59,14 +65,15 @@ export class KafkaSource implements Source {
   readonly #consumer: Consumer;
   readonly #admin: Admin;
   readonly #claims = new Map<string, KafkaClaim>();
+  readonly #lanes = new WeakMap<KafkaClaim, BatchLane>();
   /** When each broker has last answered a fetch. */
   readonly #heardMs = new Map<number, number>();
   #handler: SourceHandler | undefined;
   #quiet = false;
   #fail: (error: Error) => void = () => undefined;
 
-  constructor(config: Config['kafka'], options: KafkaSourceOptions = {}) {
-    const { log, kafka = createKafkaClient(config, { log }), clock = systemClock } = options;
+  constructor(config: Config['kafka'], options: KafkaSourceOptions) {
+    const { log, kafka, clock = systemClock } = options;
     this.#config = config;
     this.#log = log;
     this.#clock = clock;
@@ -201,30 +208,40 @@ export class KafkaSource implements Source {
     const fetchOffset = Number(asked ?? batch.firstOffset());
     if (fetchOffset !== claim.position && (await this.#hasJumped(claim, fetchOffset))) return;
     if (claim.isInDoubt && (await this.#isAnotherLog(claim, heartbeat))) return;
+    const lane = this.#laneOf(claim, handler);
+    while (lane.isFull) {
+      await Promise.race([lane.room, this.#clock.sleep(KEEP_ALIVE_MS)]);
+      if (lane.isFull && !claim.isLost) await heartbeat();
+    }
+    // kafkajs joins anew on what the broker said. Left to the next heartbeat it may take long: it
+    // sends none while the wall clock is behind the time of the last one.
+    if (claim.refusal !== undefined) throw claim.refusal;
+    if (this.#quiet || claim.isLost) return;
+    if (lane.failure !== undefined) throw lane.failure;
     const lastOffset = batch.lastOffset();
-    const given = {
+    const nextOffset = Number(lastOffset) + 1;
+    lane.push({
       topic: batch.topic,
       partition: batch.partition,
       fetchOffset: claim.position,
       records: recordsOf(batch),
-      nextOffset: Number(lastOffset) + 1,
+      nextOffset,
       highWatermark: Number(batch.highWatermark),
-    };
-    try {
-      await handler.onBatch(claim, given, async () => {
-        if (claim.isLost) throw new ClaimLostError(claim.name);
-        await heartbeat();
-      });
-    } catch (error) {
-      if (!(error instanceof ClaimLostError)) throw error;
-      // kafkajs joins anew on what the broker said. Left to the next heartbeat it may take long: it
-      // sends none while the wall clock is behind the time of the last one.
-      if (claim.refusal !== undefined) throw claim.refusal;
-      return;
-    }
-    if (this.#quiet || claim.isLost) return;
-    claim.position = given.nextOffset;
+    });
+    claim.position = nextOffset;
     resolveOffset(lastOffset);
+  }
+
+  #laneOf(claim: KafkaClaim, handler: SourceHandler): BatchLane {
+    let lane = this.#lanes.get(claim);
+    if (lane === undefined) {
+      const keepAlive = async () => {
+        if (claim.isLost) throw new ClaimLostError(claim.name);
+      };
+      lane = new BatchLane((batch: RecordBatch) => handler.onBatch(claim, batch, keepAlive));
+      this.#lanes.set(claim, lane);
+    }
+    return lane;
   }
 
   /**
@@ -338,18 +355,10 @@ function partitionOf(claim: KafkaClaim) {
   return { topic: claim.topic, partitions: [claim.partition] };
 }
 
-function recordsOf({ messages }: EachBatchPayload['batch']): SourceRecord[] {
-  const records: SourceRecord[] = new Array(messages.length);
-  for (let i = 0; i < records.length; i++) {
-    const message = messages[i];
-    if (message === undefined) continue;
-    const offset = Number(message.offset);
-    const timestampMs = Number(message.timestamp);
-    const refused = refusalOf(message);
-    records[i] =
-      refused === undefined
-        ? { offset, timestampMs, value: message.value }
-        : { offset, timestampMs, value: null, refused };
-  }
+/** What kafkajs takes for messages are marks, of which one has the records. */
+function recordsOf({ topic, messages }: EachBatchPayload['batch']): Records {
+  const marks = messages as unknown as readonly FetchMark[];
+  const records = marks.find((mark) => mark.records !== undefined)?.records;
+  invariant(records !== undefined, `a batch of ${topic} comes without its records`);
   return records;
 }

@@ -1,11 +1,12 @@
+import type { Kafka } from 'kafkajs';
 import { systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Config } from '../config/schema.ts';
-import { registerCompressionCodecs } from './compression.ts';
 import { FileSource } from './file-source.ts';
 import { createKafkaClient } from './kafka-client.ts';
 import { KafkaSource } from './kafka-source.ts';
+import { RecordBatchReader } from './record-batch-reader.ts';
 import type { Source } from './source.ts';
 import { WatchedSource } from './watched-source.ts';
 
@@ -18,6 +19,12 @@ export interface OpenSourceOptions {
   readonly storeWaitMs?: (topic: string, partition: number) => number;
 }
 
+/** A client whose consumers are what a KafkaSource needs. */
+export function ingestClient(config: Config, log?: Logger): Kafka {
+  const reader = new RecordBatchReader(config.limits.max_batch_bytes);
+  return createKafkaClient(config.kafka, { log, reader });
+}
+
 /** The watchdog's own questions to the brokers: soon answered or not at all. */
 const probing = { retries: 1, requestTimeoutMs: 4_000 };
 
@@ -27,11 +34,10 @@ export function openSource(config: Config, options: OpenSourceOptions): Source {
   const maxLineBytes = config.limits.max_message_bytes;
   switch (config.source.type) {
     case 'kafka':
-      registerCompressionCodecs(config.limits.max_batch_bytes);
       return new WatchedSource(
         {
           config,
-          kafka: createKafkaClient(config.kafka, { log }),
+          kafka: ingestClient(config, log),
           probeKafka: createKafkaClient(config.kafka, probing),
           clock: systemClock,
           storeWaitMs,

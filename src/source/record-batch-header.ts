@@ -1,60 +1,66 @@
 /** What the header of a Kafka record batch says (message format v2, KIP-98). */
 export interface RecordBatchHeader {
   readonly baseOffset: number;
-  /** Offset of the batch's last record, less the base; some between may have been compacted. */
-  readonly lastOffsetDelta: number;
+  /** Offset of the batch's last record, compacted away or not. */
+  readonly lastOffset: number;
   readonly recordCount: number;
-  /** Where the header begins, and the batch ends, in the buffer that holds the fetch's answer. */
-  readonly start: number;
+  /** Number of its compression codec: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd. */
+  readonly codec: number;
+  /** That of its first record, to which those of the others are relative. */
+  readonly baseTimestampMs: number;
+  /** When the broker appended the batch, where that is the time of all of its records. */
+  readonly appendedMs: number | undefined;
+  readonly producerId: bigint;
+  readonly isTransactional: boolean;
+  /** Its records are the coordinator's marks, not a producer's. */
+  readonly isControl: boolean;
+  /** Where the records begin and the batch ends. */
+  readonly recordsStart: number;
   readonly end: number;
 }
 
-/** Bytes before a batch's records. */
-export const recordBatchHeaderBytes = 61;
+const HEADER_BYTES = 61;
 /** Bytes of the header that its length does not count: base offset and the length itself. */
 const UNCOUNTED_BYTES = 12;
 const MAGIC = 2;
 const CODEC_MASK = 0x07;
+const APPEND_TIME = 0x08;
+const TRANSACTIONAL = 0x10;
+const CONTROL = 0x20;
 
-/**
- * The header of the batch whose records `records` are. kafkajs hands a codec a view of the answer
- * that it came in, so the header lies right before it; undefined where what lies there is none.
- */
-export function recordBatchHeader(records: Buffer, codec: number): RecordBatchHeader | undefined {
-  const start = records.byteOffset - recordBatchHeaderBytes;
-  if (start < 0) return undefined;
-  const header = Buffer.from(records.buffer, start, recordBatchHeaderBytes);
-  const length = header.readInt32BE(8);
-  const recordCount = header.readInt32BE(57);
-  const lastOffsetDelta = header.readInt32BE(23);
-  const isOne =
-    length === recordBatchHeaderBytes - UNCOUNTED_BYTES + records.length &&
-    header[16] === MAGIC &&
-    (header.readInt16BE(21) & CODEC_MASK) === codec &&
-    recordCount > 0 &&
-    recordCount <= lastOffsetDelta + 1;
-  if (!isOne) return undefined;
-  return {
-    baseOffset: Number(header.readBigInt64BE(0)),
-    lastOffsetDelta,
-    recordCount,
-    start,
-    end: records.byteOffset + records.length,
-  };
-}
+/** What cannot be read as a batch. */
+export type NoBatch =
+  /** The answer ends within it: brokers cut the last one. */
+  | 'cut'
+  /** It is of a format before Kafka 0.11, or none. */
+  | 'unknown';
 
-/**
- * Whether the batch that begins at `start` follows, in the same partition's answer, the one that
- * ended at `end`: with none but whole batches between.
- */
-export function isSamePartition(answer: ArrayBufferLike, end: number, start: number): boolean {
-  const bytes = Buffer.from(answer);
-  let at = end;
-  while (at < start) {
-    if (at + recordBatchHeaderBytes > bytes.length || bytes[at + 16] !== MAGIC) return false;
-    const length = bytes.readInt32BE(at + 8);
-    if (length < 0) return false;
-    at += UNCOUNTED_BYTES + length;
+/** The header of the batch that begins at a position. */
+export function recordBatchHeader(bytes: Buffer, at: number): RecordBatchHeader | NoBatch {
+  if (at + HEADER_BYTES > bytes.length) {
+    return at + 16 < bytes.length && bytes[at + 16] !== MAGIC ? 'unknown' : 'cut';
   }
-  return at === start;
+  if (bytes[at + 16] !== MAGIC) return 'unknown';
+  const length = bytes.readInt32BE(at + 8);
+  const lastOffsetDelta = bytes.readInt32BE(at + 23);
+  const recordCount = bytes.readInt32BE(at + 57);
+  if (length < HEADER_BYTES - UNCOUNTED_BYTES) return 'unknown';
+  if (recordCount < 0 || recordCount > lastOffsetDelta + 1) return 'unknown';
+  const end = at + UNCOUNTED_BYTES + length;
+  if (end > bytes.length) return 'cut';
+  const attributes = bytes.readInt16BE(at + 21);
+  const baseOffset = Number(bytes.readBigInt64BE(at));
+  return {
+    baseOffset,
+    lastOffset: baseOffset + lastOffsetDelta,
+    recordCount,
+    codec: attributes & CODEC_MASK,
+    baseTimestampMs: Number(bytes.readBigInt64BE(at + 27)),
+    appendedMs: attributes & APPEND_TIME ? Number(bytes.readBigInt64BE(at + 35)) : undefined,
+    producerId: bytes.readBigInt64BE(at + 43),
+    isTransactional: (attributes & TRANSACTIONAL) !== 0,
+    isControl: (attributes & CONTROL) !== 0,
+    recordsStart: at + HEADER_BYTES,
+    end,
+  };
 }

@@ -1,13 +1,10 @@
-import { limits } from '../base/limits.ts';
-
 /** Most bytes of a varint, and of the timestamp's, which has 64 bits. */
 const VARINT_BYTES = 5;
 const VARLONG_BYTES = 10;
 
 /**
- * What is wrong with the inflated records of a batch, or undefined: kafkajs takes them at their
- * word, and a length that is a lie stops it, or makes it build an array of two thousand million.
- * Its work for headers grows with the square of their number, so that is limited as well.
+ * What is wrong with the inflated records of a batch, or undefined: what reads them takes their
+ * lengths at their word.
  *
  * Some 30 ns a record; looks at lengths only.
  */
@@ -25,11 +22,9 @@ export function recordProblem(bytes: Buffer, count: number): string | undefined 
     const headers = varintEnd(bytes, pos, end, VARINT_BYTES);
     if (headers < 0) return `record ${i} must be as long as it says`;
     const headerCount = varint(bytes, pos, headers);
-    if (headerCount < 0 || headerCount > limits.headersPerRecord) {
-      return `record ${i} must have at most ${limits.headersPerRecord} headers`;
-    }
+    if (headerCount < 0) return `record ${i} must not have ${headerCount} headers`;
     pos = headers;
-    for (let header = 0; header < headerCount; header++) {
+    for (let header = 0; header < headerCount && pos >= 0; header++) {
       pos = partEnd(bytes, pos, end, 0);
       pos = partEnd(bytes, pos, end, -1);
     }

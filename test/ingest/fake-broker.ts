@@ -1,4 +1,5 @@
 import type { RecordBatch, SourceRecord } from '../../src/source/record.ts';
+import { RecordList } from '../../src/source/record.ts';
 import {
   type Claim,
   ClaimLostError,
@@ -68,7 +69,7 @@ export class FakeBroker {
       topic: this.topic,
       partition: this.partition,
       fetchOffset,
-      records,
+      records: new RecordList(records),
       // As Kafka does, half the batches end with what is no record, where there is some.
       nextOffset: last % 2 === 0 ? last + 1 : (next?.offset ?? this.endOffset),
       highWatermark: this.endOffset,

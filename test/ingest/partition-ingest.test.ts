@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeNote, encodeNote } from '../../src/ingest/commit-note.ts';
+import { RecordList } from '../../src/source/record.ts';
 import { ClaimLostError } from '../../src/source/source.ts';
 import { FakeBench, logOf, recordAt } from './fake-bench.ts';
 import { FakeBroker } from './fake-broker.ts';
@@ -180,16 +181,16 @@ describe('an inherited intent', () => {
   it('that is not read to its end is left, with its intent, to the next', async () => {
     const broker = committed(logOf(10), 2, intent(9));
     const bench = new FakeBench(broker);
-    const { records, ...rest } = broker.batch(2, 3) ?? { records: [] };
+    const batch = broker.batch(2, 3);
     void bench.ingest.onBatch(
       {
         topic: 't',
         partition: 0,
         fetchOffset: 2,
         highWatermark: 10,
-        ...rest,
+        records: new RecordList([]),
+        ...batch,
         nextOffset: 5,
-        records,
       },
       bench.claim.keepAlive,
     );
@@ -390,7 +391,8 @@ describe('a chunk that cannot be stored for a reason of our own', () => {
     expect(bench.failures).toEqual([broken]);
     bench.ingest.sealIfDue(0);
     await bench.goOn();
-    await expect(bench.ingest.onBatch(batch, bench.claim.keepAlive)).rejects.toBe(broken);
+    const again = bench.broker.batch(0, 7) ?? batch;
+    await expect(bench.ingest.onBatch(again, bench.claim.keepAlive)).rejects.toBe(broken);
     await expect(bench.ingest.drain()).rejects.toBe(broken);
     expect(bench.broker.committed.offset).toBe(0);
     expect(bench.ranges).toEqual([]);

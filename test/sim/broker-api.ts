@@ -1,3 +1,6 @@
+import { decodeFetchAnswer } from '../../src/source/fetch-answer.ts';
+import { RecordBatchReader } from '../../src/source/record-batch-reader.ts';
+import { type AnsweredPartition, encodeAnswer, encodeLog } from '../source/record-batch.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { KafkajsSandbox } from './kafkajs-sandbox.ts';
 import type { LogEntry, PartitionLog } from './partition-log.ts';
@@ -9,7 +12,16 @@ interface TopicPartitions<P> {
 }
 type Given<T> = { value: T } | { error: Error };
 
-const ABORT_KEY = Buffer.from([0, 0, 0, 0]);
+interface FetchRequest {
+  readonly topics: readonly TopicPartitions<{ partition: number; fetchOffset: string }>[];
+}
+
+interface AnsweredTopic {
+  readonly topicName: string;
+  readonly partitions: readonly AnsweredPartition[];
+}
+
+const reader = new RecordBatchReader(1 << 20);
 
 /** Requests to a broker as kafkajs makes them, and how the simulated ones answer. */
 export abstract class BrokerApi {
@@ -203,12 +215,25 @@ export abstract class BrokerApi {
     });
   }
 
-  fetch(request: {
-    topics: readonly TopicPartitions<{ partition: number; fetchOffset: string }>[];
-  }) {
+  /** The answer crosses the network as bytes; what it says is read on our side, by the code that ships. */
+  async fetch(request: FetchRequest) {
+    const answered = await this.#fetchBytes(request);
+    const responses: object[] = [];
+    for (const { topicName, partitions } of answered) {
+      const { responses: decoded } = await decodeFetchAnswer(
+        encodeAnswer(partitions, { topic: topicName }),
+        11,
+        reader,
+      );
+      responses.push(...decoded);
+    }
+    return { responses };
+  }
+
+  #fetchBytes(request: FetchRequest): Promise<readonly AnsweredTopic[]> {
     const { kafka } = this;
     const { scheduler } = this.endpoint.world;
-    return this.call<{ responses: object[] }>('fetch', (answer) => {
+    return this.call<readonly AnsweredTopic[]>('fetch', (answer) => {
       for (const { topic, partitions } of request.topics) {
         for (const { partition, fetchOffset } of partitions) {
           const log = kafka.logOf(topic, partition);
@@ -223,7 +248,7 @@ export abstract class BrokerApi {
       const finish = () => {
         timer.isCancelled = true;
         forget();
-        answer(this.#fetched(request.topics) ?? { value: { responses: [] } });
+        answer(this.#fetched(request.topics) ?? { value: [] });
       };
       const timer = scheduler.at(kafka.idleFetchMs, undefined, finish);
       const forget = kafka.onWrite(() => {
@@ -233,14 +258,12 @@ export abstract class BrokerApi {
   }
 
   /** What there is to read; undefined where that is nothing. */
-  #fetched(
-    topics: readonly TopicPartitions<{ partition: number; fetchOffset: string }>[],
-  ): Given<{ responses: object[] }> | undefined {
+  #fetched(topics: FetchRequest['topics']): Given<readonly AnsweredTopic[]> | undefined {
     const { random, faults } = this.endpoint.world;
-    const responses: object[] = [];
+    const responses: AnsweredTopic[] = [];
     let hasSome = false;
     for (const { topic, partitions } of topics) {
-      const answers: object[] = [];
+      const answers: AnsweredPartition[] = [];
       for (const { partition, fetchOffset } of partitions) {
         const log = this.kafka.logOf(topic, partition);
         if (log === undefined) return this.#refuse('UNKNOWN_TOPIC_OR_PARTITION');
@@ -263,7 +286,7 @@ export abstract class BrokerApi {
       }
       responses.push({ topicName: topic, partitions: answers });
     }
-    return hasSome ? { value: { responses } } : undefined;
+    return hasSome ? { value: responses } : undefined;
   }
 
   /** Whether a topic is gone (KafkaApis: a commit and a look for offsets are refused for it). */
@@ -278,16 +301,16 @@ export abstract class BrokerApi {
   }
 }
 
-/** A partition's share of a fetch, as kafkajs' decoder gives it. */
+/** A partition's share of a fetch. */
 function partitionAnswer(
   log: PartitionLog,
   fetchOffset: number,
   entries: readonly LogEntry[],
-): object {
-  const begun = new Map<number, string>();
-  const aborted = new Map<number, string>();
+): AnsweredPartition {
+  const begun = new Map<number, number>();
+  const aborted = new Map<number, number>();
   for (const { kind, producerId, offset } of entries) {
-    if (kind === 'aborted' && !begun.has(producerId)) begun.set(producerId, String(offset));
+    if (kind === 'aborted' && !begun.has(producerId)) begun.set(producerId, offset);
     if (kind !== 'marker') continue;
     const first = begun.get(producerId);
     begun.delete(producerId);
@@ -297,26 +320,19 @@ function partitionAnswer(
   for (const [producerId, first] of begun) aborted.set(producerId, first);
   return {
     partition: log.partition,
-    errorCode: 0,
-    highWatermark: String(log.high),
-    lastStableOffset: String(log.high),
-    abortedTransactions: [...aborted].map(([producerId, firstOffset]) => ({
-      producerId: String(producerId),
+    highWatermark: log.high,
+    aborted: [...aborted].map(([producerId, firstOffset]) => ({
+      producerId: BigInt(producerId),
       firstOffset,
     })),
-    preferredReadReplica: -1,
-    messages: entries.map((entry) => ({
-      offset: String(entry.offset),
-      timestamp: String(entry.timestampMs),
-      key: entry.kind === 'marker' ? ABORT_KEY : null,
-      value: entry.value,
-      headers: {},
-      attributes: 0,
-      isControlRecord: entry.kind === 'marker',
-      batchContext: {
-        producerId: String(entry.producerId),
-        inTransaction: entry.kind !== 'data',
-      },
-    })),
+    bytes: encodeLog(
+      entries.map(({ offset, timestampMs, value, kind, producerId }) => ({
+        offset,
+        timestampMs,
+        value,
+        ...(kind === 'data' ? {} : { producerId }),
+        isMarker: kind === 'marker',
+      })),
+    ),
   };
 }

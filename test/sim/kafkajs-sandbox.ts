@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { compileFunction } from 'node:vm';
 import type { Kafka, KafkaConfig } from 'kafkajs';
 import { endFetchLoops } from '../../src/source/end-fetch-loops.ts';
-import { hideAbortedRecords } from '../../src/source/hide-aborted-records.ts';
 import { joinOnce } from '../../src/source/join-once.ts';
 import { leaveAfterDoubt } from '../../src/source/leave-after-doubt.ts';
 import { rejoinAfterFailure } from '../../src/source/rejoin-after-failure.ts';
@@ -88,9 +87,6 @@ export function loadKafkajs(time: SandboxTime, brokerClass: BrokerClass): Kafkaj
     MemberAssignment: { decode: (bytes: Buffer) => unknown };
   };
   endFetchLoops(load(join(root, 'consumer/runner.js')) as Parameters<typeof endFetchLoops>[0]);
-  hideAbortedRecords(
-    load(join(root, 'broker/index.js')) as Parameters<typeof hideAbortedRecords>[0],
-  );
   const group = load(join(root, 'consumer/consumerGroup.js'));
   rejoinForTopics(group as Parameters<typeof rejoinForTopics>[0]);
   rejoinAfterFailure(group as Parameters<typeof rejoinAfterFailure>[0]);

@@ -1,5 +1,8 @@
 import { createRequire } from 'node:module';
 import type { Admin, Consumer, ConsumerConfig, Kafka } from 'kafkajs';
+import { decodeFetchAnswer } from '../../src/source/fetch-answer.ts';
+import { RecordBatchReader } from '../../src/source/record-batch-reader.ts';
+import { encodeAnswer, encodeLog } from './record-batch.ts';
 
 // kafkajs' own consumer, with all its loops, on a cluster of ours: its wedges are the true ones.
 const load = createRequire(import.meta.url);
@@ -18,6 +21,7 @@ const { MemberAssignment } = load('kafkajs/src/consumer/assignerProtocol') as {
 };
 
 export const topic = 't';
+const reader = new RecordBatchReader(1 << 20);
 
 /** A broker's answer by its error code; kafkajs knows codes up to 88. */
 export const answers = {
@@ -242,20 +246,20 @@ export class FakeKafka {
     const partitions = topics.flatMap((asked) =>
       asked.partitions.map(({ partition, fetchOffset }) => {
         const log = this.logs[partition] ?? [];
-        const messages = log.slice(Number(fetchOffset), Number(fetchOffset) + 10).map((record) => ({
-          ...record,
-          offset: String(record.offset),
-          timestamp: '0',
-          key: null,
-          value: Buffer.from('{}'),
-          headers: {},
-        }));
-        return { partition, highWatermark: String(log.length), abortedTransactions: [], messages };
+        const from = Number(fetchOffset);
+        const bytes = encodeLog(
+          log.slice(from, from + 10).map(({ offset, isControlRecord }) => ({
+            offset,
+            value: Buffer.from('{}'),
+            ...(isControlRecord ? { producerId: 1, isMarker: true } : {}),
+          })),
+        );
+        return { partition, highWatermark: log.length, bytes };
       }),
     );
-    if (partitions.every(({ messages }) => messages.length === 0)) {
+    if (partitions.every(({ bytes }) => bytes.length === 0)) {
       await new Promise((resolve) => setTimeout(resolve, maxWaitTime));
     }
-    return { responses: [{ topicName: topic, partitions }] };
+    return decodeFetchAnswer(encodeAnswer(partitions, { topic }), 11, reader);
   }
 }

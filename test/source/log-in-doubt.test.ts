@@ -13,7 +13,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A run that took ten records, then was held up with the eleventh for so long. */
+/**
+ * A run that took ten records, then was held up with the eleventh. One batch waits behind it and one
+ * more before that, so that nothing is fetched for so long.
+ */
 async function heldUp(ms: number) {
   const kafka = new FakeKafka();
   kafka.append(0, 10);
@@ -25,9 +28,13 @@ async function heldUp(ms: number) {
     return false;
   };
   run.meddle = (_claim, { records }) =>
-    records[0]?.offset === 10 ? new Promise((resolve) => setTimeout(resolve, ms)) : undefined;
-  kafka.append(0, 1);
-  await run.pass(1);
+    records.current?.offset === 10
+      ? new Promise((resolve) => setTimeout(resolve, ms + 3_000))
+      : undefined;
+  for (let batch = 0; batch < 3; batch++) {
+    kafka.append(0, 1);
+    await run.pass(1);
+  }
   kafka.append(0, 2);
   return { kafka, run, asked };
 }
@@ -39,18 +46,18 @@ describe('after a time without a fetch', () => {
   it('the log is asked about once before records are taken', async () => {
     const { kafka, run, asked } = await heldUp(6_000);
     await run.pass(10);
-    expect(run.taken).toEqual(offsets(0, 13));
+    expect(run.taken).toEqual(offsets(0, 15));
     expect(asked.map(({ topic, partition }) => `${topic}/${partition}`)).toEqual(['t/0']);
     kafka.append(0, 3);
     await run.pass(5);
-    expect(run.taken).toEqual(offsets(0, 16));
+    expect(run.taken).toEqual(offsets(0, 18));
     expect(asked).toHaveLength(1);
   });
 
   it('that was short nobody is asked', async () => {
     const { run, asked } = await heldUp(4_000);
     await run.pass(10);
-    expect(run.taken).toEqual(offsets(0, 13));
+    expect(run.taken).toEqual(offsets(0, 15));
     expect(asked).toEqual([]);
   });
 
@@ -65,7 +72,7 @@ describe('after a time without a fetch', () => {
     };
     await run.pass(10);
     expect(lost.map(({ isLost }) => isLost)).toEqual([true]);
-    expect(run.taken).toEqual([...offsets(0, 11), ...offsets(3, 13)]);
+    expect(run.taken).toEqual([...offsets(0, 13), ...offsets(3, 15)]);
   });
 
   it('it is asked until there is an answer', async () => {
@@ -76,7 +83,7 @@ describe('after a time without a fetch', () => {
       return false;
     };
     await run.pass(20);
-    expect(run.taken).toEqual(offsets(0, 13));
+    expect(run.taken).toEqual(offsets(0, 15));
     expect(failures).toBe(-1);
   });
 });

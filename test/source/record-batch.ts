@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import kafkajs from 'kafkajs';
+import type { Records, SourceRecord } from '../../src/source/record.ts';
 
 /** A record batch of message format v2, as a broker keeps it. */
 export interface TestBatch {
@@ -11,6 +12,14 @@ export interface TestBatch {
   readonly lastOffsetDelta?: number;
   /** The records, compressed or not. */
   readonly payload: Buffer;
+  /** @default {1_789_000_000_000} */
+  readonly baseTimestampMs?: number;
+  /** When the broker appended it, if that is the time of all records. @default none */
+  readonly appendedMs?: number;
+  /** @default none */
+  readonly producerId?: number;
+  readonly isTransactional?: boolean;
+  readonly isControl?: boolean;
 }
 
 /** The zigzag varint of Kafka's records. */
@@ -46,16 +55,165 @@ export function recordsOf(values: readonly (Buffer | string | null)[], headerCou
 
 export function encodeBatch(batch: TestBatch): Buffer {
   const { baseOffset = 0, codec = 0, count, lastOffsetDelta = count - 1, payload } = batch;
+  const { baseTimestampMs = 1_789_000_000_000, appendedMs, producerId = -1 } = batch;
   const header = Buffer.alloc(61);
   header.writeBigInt64BE(BigInt(baseOffset), 0);
   header.writeInt32BE(49 + payload.length, 8);
   header[16] = 2;
-  header.writeInt16BE(codec, 21);
+  const flags =
+    (appendedMs === undefined ? 0 : 0x08) |
+    (batch.isTransactional === true ? 0x10 : 0) |
+    (batch.isControl === true ? 0x20 : 0);
+  header.writeInt16BE(codec | flags, 21);
   header.writeInt32BE(lastOffsetDelta, 23);
-  header.writeBigInt64BE(1_789_000_000_000n, 27);
-  header.writeBigInt64BE(1_789_000_000_000n, 35);
+  header.writeBigInt64BE(BigInt(baseTimestampMs), 27);
+  header.writeBigInt64BE(BigInt(appendedMs ?? baseTimestampMs), 35);
+  header.writeBigInt64BE(BigInt(producerId), 43);
   header.writeInt32BE(count, 57);
   return Buffer.concat([header, payload]);
+}
+
+/** A record as a log has it. */
+export interface LoggedRecord {
+  readonly offset: number;
+  /** @default {0} */
+  readonly timestampMs?: number;
+  readonly value: Buffer | null;
+  /** Written in a transaction of this producer. @default none */
+  readonly producerId?: number;
+  /** The coordinator's mark at the end of the producer's transaction. @default {false} */
+  readonly isMarker?: boolean;
+}
+
+const ABORT_KEY = Buffer.from([0, 0, 0, 0]);
+
+/** Records as a broker hands them out: neighbours of one producer in one batch, a mark by itself. */
+export function encodeLog(records: readonly LoggedRecord[]): Buffer {
+  const batches: LoggedRecord[][] = [];
+  for (const record of records) {
+    const last = batches.at(-1);
+    const before = last?.[0];
+    const isNext = before !== undefined && before.producerId === record.producerId;
+    if (isNext && before.isMarker !== true && record.isMarker !== true) last?.push(record);
+    else batches.push([record]);
+  }
+  return Buffer.concat(batches.map(encodeNeighbours));
+}
+
+function encodeNeighbours(records: readonly LoggedRecord[]): Buffer {
+  const [first] = records;
+  const last = records.at(-1);
+  if (first === undefined || last === undefined) return Buffer.alloc(0);
+  const { offset: baseOffset, timestampMs: baseTimestampMs = 0, producerId, isMarker } = first;
+  return encodeBatch({
+    baseOffset,
+    baseTimestampMs,
+    count: records.length,
+    lastOffsetDelta: last.offset - baseOffset,
+    producerId: producerId ?? -1,
+    isTransactional: producerId !== undefined,
+    isControl: isMarker === true,
+    payload: Buffer.concat(
+      records.map(({ offset, timestampMs = 0, value }) =>
+        encodeRecord(offset - baseOffset, timestampMs - baseTimestampMs, isMarker === true, value),
+      ),
+    ),
+  });
+}
+
+function encodeRecord(
+  offsetDelta: number,
+  timestampDelta: number,
+  isMarker: boolean,
+  value: Buffer | null,
+): Buffer {
+  const key = isMarker ? [varint(ABORT_KEY.length), ABORT_KEY] : [varint(-1)];
+  const body = Buffer.concat([
+    Buffer.from([0]),
+    varint(timestampDelta),
+    varint(offsetDelta),
+    ...key,
+    varint(value?.length ?? -1),
+    value ?? Buffer.alloc(0),
+    varint(0),
+  ]);
+  return Buffer.concat([varint(body.length), body]);
+}
+
+/** A partition's share of an answer to a fetch. */
+export interface AnsweredPartition {
+  readonly partition: number;
+  /** Its record batches. */
+  readonly bytes: Buffer;
+  readonly highWatermark?: number;
+  readonly errorCode?: number;
+  /** @default none */
+  readonly preferredReadReplica?: number;
+  readonly aborted?: readonly { readonly producerId: bigint; readonly firstOffset: number }[];
+}
+
+/** A broker's answer to a fetch of one topic, versions 4 to 11 of the protocol. */
+export function encodeAnswer(
+  partitions: readonly AnsweredPartition[],
+  { version = 11, topic = 't', throttleMs = 0 } = {},
+): Buffer {
+  const name = Buffer.from(topic);
+  return Buffer.concat([
+    int32(throttleMs),
+    version >= 7 ? Buffer.concat([int16(0), int32(17)]) : Buffer.alloc(0),
+    int32(1),
+    int16(name.length),
+    name,
+    int32(partitions.length),
+    ...partitions.flatMap(
+      ({
+        partition,
+        bytes,
+        highWatermark = 99,
+        errorCode = 0,
+        aborted = [],
+        preferredReadReplica = -1,
+      }) => [
+        int32(partition),
+        int16(errorCode),
+        int64(highWatermark),
+        int64(highWatermark - 1),
+        version >= 5 ? int64(3) : Buffer.alloc(0),
+        int32(aborted.length),
+        ...aborted.map(({ producerId, firstOffset }) =>
+          Buffer.concat([int64(Number(producerId)), int64(firstOffset)]),
+        ),
+        version >= 11 ? int32(preferredReadReplica) : Buffer.alloc(0),
+        int32(bytes.length),
+        bytes,
+      ],
+    ),
+  ]);
+}
+
+function int16(value: number): Buffer {
+  const bytes = Buffer.alloc(2);
+  bytes.writeInt16BE(value);
+  return bytes;
+}
+
+function int32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32BE(value);
+  return bytes;
+}
+
+function int64(value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigInt64BE(BigInt(value));
+  return bytes;
+}
+
+/** Copies of all that is to be seen. */
+export function allOf(records: Records): SourceRecord[] {
+  const seen: SourceRecord[] = [];
+  for (; records.current !== undefined; records.advance()) seen.push({ ...records.current });
+  return seen;
 }
 
 /** What kafkajs makes of a record. */
@@ -64,6 +222,7 @@ export interface DecodedMessage {
   readonly timestamp: string;
   readonly attributes: number;
   readonly value: Buffer | null;
+  readonly isControlRecord: boolean;
 }
 
 const load = createRequire(import.meta.url);

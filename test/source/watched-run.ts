@@ -9,6 +9,7 @@ import { type Claim, ClaimLostError, type SourceHandler } from '../../src/source
 import { WatchedSource } from '../../src/source/watched-source.ts';
 import { testConfig } from '../ingest/test-config.ts';
 import { type FakeKafka, topic } from './fake-kafka.ts';
+import { allOf } from './record-batch.ts';
 
 /** The clock of the timers that the test has faked. */
 const fakedClock: Clock = {
@@ -100,7 +101,7 @@ export class WatchedRun implements SourceHandler {
   async onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {
     await this.meddle(claim, batch, keepAlive);
     if (claim.isLost) throw new ClaimLostError('t');
-    for (const { offset } of batch.records) this.taken.push(`${batch.partition}@${offset}`);
+    for (const { offset } of allOf(batch.records)) this.taken.push(`${batch.partition}@${offset}`);
     await claim.commit(batch.nextOffset, '');
   }
 

@@ -4,6 +4,7 @@ import type { Config } from '../../../src/config/schema.ts';
 import { Ingester } from '../../../src/ingest/ingester.ts';
 import { type ChunkStore, ClickHouseChunkStore } from '../../../src/sink/chunk-store.ts';
 import { KafkaSource } from '../../../src/source/kafka-source.ts';
+import { ingestClient } from '../../../src/source/open-source.ts';
 import type { Source } from '../../../src/source/source.ts';
 import type { Rig } from './rig.ts';
 
@@ -24,7 +25,12 @@ export async function startIngester(rig: Rig, parts: IngesterParts = {}): Promis
   const neverTicks = { ...systemClock, every: () => () => undefined };
   const ingester = new Ingester({
     config,
-    source: wrapSource(new KafkaSource(config.kafka, { log: rig.log })),
+    source: wrapSource(
+      new KafkaSource(config.kafka, {
+        log: rig.log,
+        kafka: ingestClient(config, rig.log),
+      }),
+    ),
     store: wrapStore(new ClickHouseChunkStore(rig.client, 'test')),
     publisher: rig.publisher,
     log: rig.log,

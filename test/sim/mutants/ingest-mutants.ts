@@ -188,15 +188,17 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'rest-of-batch-dropped',
     bug: 'what is left of a batch when a chunk is full is dropped',
     file: partition,
-    find: 'if (boundary === undefined && this.#open.isFull) return at + 1;',
-    replace: 'if (boundary === undefined && this.#open.isFull) return records.length;',
+    find: 'if (boundary === undefined && this.#open.isFull) break;',
+    replace: `if (boundary === undefined && this.#open.isFull) {
+        while (records.current !== undefined) records.advance();
+      }`,
   },
   {
     name: 'records-before-the-offset',
     bug: 'records that a broker hands over from before the offset asked for are taken again',
     file: partition,
-    find: 'if (record === undefined || record.offset < this.#open.nextOffset) continue;',
-    replace: 'if (record === undefined) continue;',
+    find: 'if (record.offset >= this.#open.nextOffset) this.#open.take(record);',
+    replace: 'this.#open.take(record);',
   },
   {
     name: 'token-of-what-is-left',

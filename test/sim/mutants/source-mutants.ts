@@ -50,17 +50,11 @@ export const sourceMutants: readonly Mutant[] = [
     needs: ['start_from_latest'],
   },
   {
-    name: 'offset-before-handling',
-    bug: 'a batch counts as read before it is handled, and the handler fails (librdkafka clients: offset stored before the callback)',
+    name: 'batch-overwritten',
+    bug: 'a batch that was fetched while another was being handled takes the place of the one that waits',
     file: 'src/source/kafka-source.ts',
-    find: `    try {
-      await handler.onBatch(claim, given, async () => {
-        if (claim.isLost)`,
-    replace: `    claim.position = given.nextOffset;
-    resolveOffset(lastOffset);
-    try {
-      await handler.onBatch(claim, { ...given, records: given.records.slice(1) }, async () => {
-        if (claim.isLost)`,
+    find: 'while (lane.isFull) {',
+    replace: 'while (lane.isFull && claim.isLost) {',
   },
   {
     name: 'commit-of-the-last-offset',
@@ -72,9 +66,9 @@ export const sourceMutants: readonly Mutant[] = [
   {
     name: 'aborted-records-shown',
     bug: 'records of aborted transactions are handed over where the list of them is out of order (kafkajs 2.2.4)',
-    file: 'src/source/hide-aborted-records.ts',
-    find: 'if (!abortedTransactions?.length) return;',
-    replace: 'if (!abortedTransactions?.length || messages.length > 0) return;',
+    file: 'src/source/record-batch-reader.ts',
+    find: 'transactions.toSorted((a, b) => b.firstOffset - a.firstOffset)',
+    replace: 'transactions.toReversed()',
     needs: ['aborted_transactions'],
   },
 ];
