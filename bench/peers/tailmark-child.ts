@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startCpuProfile } from '../../src/base/cpu-profile.ts';
 import { createLog } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
 import { configSchema } from '../../src/config/schema.ts';
@@ -28,9 +29,12 @@ await serveTasks(async ({ broker, url, topic, group, database, events }) => {
     log,
     metrics,
   });
+  const profile = process.env['BENCH_PROFILE'];
+  const keep = profile === undefined ? undefined : await startCpuProfile(profile);
   await ingester.start();
   const stored = async () => (await metrics.eventsConsumed.get()).values[0]?.value ?? 0;
   while ((await stored()) < events) await sleep(20);
+  await keep?.();
   await ingester.drain();
   await client.close();
 });

@@ -1,13 +1,18 @@
 /** Larger answers than any that is asked for: what says so does not speak Kafka's protocol. */
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 const LENGTH_BYTES = 4;
+/** Read at once while it is not known how long the frame is. */
+const READ_BYTES = 64 * 1024;
 
 /**
- * Puts the frames of Kafka's protocol together out of what a socket reads, each in memory of its
- * own: a frame is a length (int32, big endian) and as many bytes. Every byte is copied once.
+ * Puts the frames of Kafka's protocol together out of what a socket reads: a frame is a length
+ * (int32, big endian) and as many bytes. What is left of a long one is read right into its place.
+ *
+ * Whoever reads asks for `room`, reads into it, and says with `take` how much.
  */
 export class FrameAssembler {
   readonly #onFrame: (frame: Buffer) => void;
+  readonly #read = Buffer.allocUnsafeSlow(READ_BYTES);
   readonly #length = Buffer.alloc(LENGTH_BYTES);
   #lengthBytes = 0;
   #frame: Buffer | undefined;
@@ -20,22 +25,36 @@ export class FrameAssembler {
     this.#onFrame = onFrame;
   }
 
-  /** Takes what was read; it may be overwritten afterwards. */
-  take(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length; ) {
+  /** Where to read to: never empty, good until the next `take`. */
+  room(): Buffer {
+    return this.#isFillingFrame() ? (this.#frame as Buffer).subarray(this.#filled) : this.#read;
+  }
+
+  /** Takes so many bytes, which were read into the room. */
+  take(count: number): void {
+    if (this.#isFillingFrame()) {
+      this.#filled += count;
+      this.#endIfFull();
+      return;
+    }
+    for (let at = 0; at < count; ) {
       if (this.#isBroken) {
-        this.#onFrame(Buffer.from(bytes.subarray(at)));
+        this.#onFrame(Buffer.from(this.#read.subarray(at, count)));
         return;
       }
-      if (this.#frame === undefined) at = this.#begin(bytes, at);
-      else at = this.#fill(this.#frame, bytes, at);
+      if (this.#frame === undefined) at = this.#begin(at, count);
+      else at = this.#fill(this.#frame, at, count);
     }
   }
 
-  #begin(bytes: Uint8Array, start: number): number {
+  #isFillingFrame(): boolean {
+    return this.#frame !== undefined && this.#frame.length - this.#filled >= READ_BYTES;
+  }
+
+  #begin(start: number, count: number): number {
     let at = start;
-    while (this.#lengthBytes < LENGTH_BYTES && at < bytes.length) {
-      this.#length[this.#lengthBytes++] = bytes[at++] as number;
+    while (this.#lengthBytes < LENGTH_BYTES && at < count) {
+      this.#length[this.#lengthBytes++] = this.#read[at++] as number;
     }
     if (this.#lengthBytes < LENGTH_BYTES) return at;
     this.#lengthBytes = 0;
@@ -51,17 +70,18 @@ export class FrameAssembler {
     return at;
   }
 
-  #fill(frame: Buffer, bytes: Uint8Array, start: number): number {
-    const end = Math.min(bytes.length, start + frame.length - this.#filled);
-    frame.set(
-      start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end),
-      this.#filled,
-    );
+  #fill(frame: Buffer, start: number, count: number): number {
+    const end = Math.min(count, start + frame.length - this.#filled);
+    this.#read.copy(frame, this.#filled, start, end);
     this.#filled += end - start;
-    if (this.#filled === frame.length) {
-      this.#frame = undefined;
-      this.#onFrame(frame);
-    }
+    this.#endIfFull();
     return end;
+  }
+
+  #endIfFull(): void {
+    const frame = this.#frame;
+    if (frame === undefined || this.#filled < frame.length) return;
+    this.#frame = undefined;
+    this.#onFrame(frame);
   }
 }

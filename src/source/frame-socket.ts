@@ -4,13 +4,11 @@ import type { ISocketFactory } from 'kafkajs';
 import { FrameAssembler } from './frame-assembler.ts';
 
 const KEEP_ALIVE_MS = 60_000;
-/** Read at once, at most. */
-const READ_BYTES = 512 * 1024;
 
 /**
  * Sockets as kafkajs makes them, but for how they are read: left to itself Node takes a new buffer
  * of 64 KiB for each read, and kafkajs copies all that it has of an answer together at its end.
- * Here a socket has one buffer to read into, and gives each answer whole. With TLS it is as ever.
+ * Here an answer is read right into its place, and given whole. With TLS it is as ever.
  */
 export function frameSockets(): ISocketFactory {
   return ({ host, port, ssl, onConnect }) => {
@@ -28,12 +26,36 @@ function encrypted(host: string, port: number, ssl: object, onConnect: () => voi
 function plain(host: string, port: number, onConnect: () => void) {
   const frames = new FrameAssembler((frame) => socket.emit('data', frame));
   const onread = {
-    buffer: Buffer.allocUnsafeSlow(READ_BYTES),
-    callback: (count: number, buffer: Uint8Array) => {
-      frames.take(buffer.subarray(0, count));
+    buffer: () => frames.room(),
+    callback: (count: number) => {
+      frames.take(count);
       return true;
     },
   };
   const socket = connect({ host, port, onread }, onConnect);
   return socket;
+}
+
+/** As much of kafkajs' `Connection` as is needed; src/network/connection.js there. */
+interface Connection {
+  chunks: Buffer[];
+  readonly bytesBuffered: number;
+  processData(bytes: Buffer): void;
+}
+
+const mended = new WeakSet<object>();
+
+/**
+ * Has a connection take a whole frame as it is. kafkajs 2.2.4 keeps the empty rest of the frame before
+ * (connection.js, `processData`), and copies the next one behind it.
+ */
+export function takeFramesWhole(connection: { readonly prototype: Connection }): void {
+  const { prototype } = connection;
+  if (mended.has(prototype)) return;
+  mended.add(prototype);
+  const { processData } = prototype;
+  prototype.processData = function (this: Connection, bytes: Buffer) {
+    if (this.bytesBuffered === 0) this.chunks = [];
+    processData.call(this, bytes);
+  };
 }

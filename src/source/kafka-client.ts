@@ -11,7 +11,7 @@ import type { Config } from '../config/schema.ts';
 import { registerCompressionCodecs } from './compression.ts';
 import { endFetchLoops } from './end-fetch-loops.ts';
 import { fetchInPlace } from './fetch-in-place.ts';
-import { frameSockets } from './frame-socket.ts';
+import { frameSockets, takeFramesWhole } from './frame-socket.ts';
 import { joinOnce } from './join-once.ts';
 import { leaveAfterDoubt } from './leave-after-doubt.ts';
 import { oauthBearer } from './oauth-bearer.ts';
@@ -62,6 +62,7 @@ export function createKafkaClient(config: Config['kafka'], options: KafkaClientO
   };
   if (reader !== undefined) {
     client.socketFactory = frameSockets();
+    takeFramesWhole(internal('kafkajs/src/network/connection.js'));
     fetchInPlace(internal('kafkajs/src/broker/index.js'), client.socketFactory, reader);
   }
   if (config.tls !== undefined) client.ssl = tlsOf(config.tls);
