@@ -18,7 +18,7 @@ import { tailmark } from './peers/tailmark.ts';
 /**
  * From a topic on the real Kafka to tails in the real ClickHouse: tailmark and other ways to the
  * same numbers, in turn, in one run. Each is warmed up on a topic of its own; then a round is all
- * of the measured topic by each. CPU seconds are those of its process and of ClickHouse; the broker
+ * of the measured topic by each, or a part of it by one that is slow. CPU seconds are those of its process and of ClickHouse; the broker
  * counts for nobody. What each has stored is held against the input before its number counts.
  *
  *     npm run bench -- pipeline [--events N] [--rounds N] [--per 100,1] [--peers NAME,NAME]
@@ -26,7 +26,7 @@ import { tailmark } from './peers/tailmark.ts';
 const all: readonly Peer[] = [tailmark, idiomatic, java, clickHouseKafkaEngine];
 const { values } = parseArgs({
   options: {
-    events: { type: 'string', default: '1500000' },
+    events: { type: 'string', default: '4000000' },
     rounds: { type: 'string', default: '3' },
     per: { type: 'string', default: '100,1' },
     peers: { type: 'string', default: all.map(({ name }) => name).join(',') },
@@ -52,22 +52,34 @@ interface StageTruth {
   readonly quantiles: readonly number[];
 }
 
+type Truth = ReadonlyMap<string, StageTruth>;
+
 const dir = mkdtempSync(join(tmpdir(), 'tailmark-bench-'));
 const stack = await startLocalStack({ dir, fresh: true });
 try {
-  const truth = truthOf(events);
-  for (const perMessage of values.per.split(',').map(Number)) await compare(perMessage, truth);
+  const truths = new Map(counts().map((count) => [count, truthOf(count)]));
+  for (const perMessage of values.per.split(',').map(Number)) await compare(perMessage, truths);
 } finally {
   await stack.stop();
   rmSync(dir, { recursive: true, force: true });
 }
 
-async function compare(perMessage: number, truth: ReadonlyMap<string, StageTruth>): Promise<void> {
+/** How many events a peer is given. */
+function countFor({ share = 1 }: Peer): number {
+  return Math.floor((events * share) / 100) * 100;
+}
+
+/** Each number of events that some peer is given. */
+function counts(): number[] {
+  return [...new Set(peers.map(countFor))];
+}
+
+async function compare(perMessage: number, truths: ReadonlyMap<number, Truth>): Promise<void> {
   say(`${events} events, ${perMessage} a message, ${values.rounds} rounds, median (least to most)`);
   const warm = `warm-${perMessage}`;
-  const main = `main-${perMessage}`;
+  const main = (count: number) => `main-${perMessage}-${count}`;
   await fill(warm, warmEvents, perMessage);
-  await fill(main, events, perMessage);
+  for (const count of counts()) await fill(main(count), count, perMessage);
   const results = new Map<Peer, Measured[]>(peers.map((peer) => [peer, []]));
   const running = new Map<Peer, RunningPeer>();
   try {
@@ -80,8 +92,9 @@ async function compare(perMessage: number, truth: ReadonlyMap<string, StageTruth
       for (const [n, peer] of peers.entries()) {
         const database = `main_${perMessage}_${n}_${round}`;
         const started = running.get(peer) as RunningPeer;
-        results.get(peer)?.push(await run(started, main, database, events));
-        await check(peer, database, truth);
+        const count = countFor(peer);
+        results.get(peer)?.push(await run(started, main(count), database, count));
+        await check(peer, database, count, truths.get(count) as Truth);
         await drop(database);
       }
     }
@@ -125,11 +138,7 @@ async function drop(database: string): Promise<void> {
 }
 
 /** Requests exactly, sums to a millionth, quantiles to the tolerance. */
-async function check(
-  peer: Peer,
-  database: string,
-  truth: ReadonlyMap<string, StageTruth>,
-): Promise<void> {
+async function check(peer: Peer, database: string, count: number, truth: Truth): Promise<void> {
   const client = createClient({ url: stack.clickhouse.url, database });
   const answer = await client.query({ query: peer.sums, format: 'JSONEachRow' });
   const rows = await answer.json<{
@@ -145,7 +154,7 @@ async function check(
   for (const [stage, { sumMs, quantiles }] of truth) {
     const row = rows.find((each) => each.stage === stage);
     const isRight =
-      Number(row?.requests) === events &&
+      Number(row?.requests) === count &&
       isNear(Number(row?.sum_ms), sumMs, 1e-6) &&
       quantiles.every((right, n) => isNear(Number(row?.quantiles[n]), right, TOLERANCE));
     if (!isRight) wrong.push(`${stage}: ${JSON.stringify(row)} instead of ${sumMs} ${quantiles}`);
@@ -153,7 +162,7 @@ async function check(
   if (wrong.length > 0) throw new Error(`${peer.name} stored\n${wrong.join('\n')}`);
 }
 
-function truthOf(count: number): ReadonlyMap<string, StageTruth> {
+function truthOf(count: number): Truth {
   const durations = new Map(stageNames.map((stage) => [stage as string, new Float64Array(count)]));
   let n = 0;
   for (const message of benchEvents({ seed: 1, count, eventsPerMessage: 100, startMs })) {
@@ -211,7 +220,7 @@ function report(
   const peak = pid === undefined ? '' : `, peak ${Math.round(peakBytesOf(pid) / 2 ** 20)} MiB`;
   say(
     [
-      `  ${peer.name}: ${peer.about}`,
+      `  ${peer.name}: ${peer.about}${peer.share === undefined ? '' : `; ${countFor(peer)} events`}`,
       `    ${spread(cpu)} events per CPU second (${own.toFixed(1)} s own, ${server.toFixed(1)} s ClickHouse)`,
       `    ${spread(wall)} events per second${peak}`,
       ...(peer === tailmark || ratio === undefined

@@ -25,6 +25,8 @@ export interface Peer {
   readonly name: string;
   /** What it is made of, a line. */
   readonly about: string;
+  /** Part of the events that it is given, where it would take all day. @default {1} */
+  readonly share?: number;
   start(stack: LocalStack): Promise<RunningPeer>;
   /**
    * A query of what it has stored in the current database: `stage`, `requests`, `sum_ms`, and

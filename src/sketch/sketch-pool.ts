@@ -1,19 +1,21 @@
 import { invariant } from '../base/invariant.ts';
 import { compressCentroids } from './compress-centroids.ts';
-import { highWord } from './high-word.ts';
 
 /** Centroids of one state at most: 408 bytes in ClickHouse. */
 const stateCentroids = 51;
-/** Values kept as they are before a slot turns to buckets. */
-const rawValues = 32;
-/** A slot, in doubles: requests, sum, min, max, then the raw values or the page table. */
-const slotDoubles = 4 + rawValues;
+/** Values that wait, as they came: all of a small slot, the last of another. */
+const blockValues = 32;
+/** A slot, in doubles: what is in buckets (requests, sum, min, max, page table), what waits. */
 const SUM = 1;
 const MIN = 2;
 const MAX = 3;
-const BLOCK = 4;
-/** The page table lies where the raw values were: one 32-bit entry an octave. */
-const tableEntries = rawValues * 2;
+const TABLE = 4;
+const WAITING = 5;
+const BLOCK = 6;
+/** Five cache lines, and two doubles to spare. */
+const slotDoubles = 40;
+/** A page table has a 32-bit entry an octave. */
+const tableEntries = 64;
 /** Octave 1 begins at 2^-20 ms; octave 0 takes what is below, octave 63 what is above 2^42 ms. */
 const octaveOffset = 1023 - 20 - 1;
 const pageBuckets = 64;
@@ -21,6 +23,10 @@ const pageBuckets = 64;
 const pageDoubles = pageBuckets * 2;
 const slabBits = 10;
 const slotsPerSlab = 1 << slabBits;
+const tableBits = 8;
+const tablesPerSlab = 1 << tableBits;
+/** Where the upper 32 bits of a double are: sign, exponent, the top 20 bits of the mantissa. */
+const highIndex = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1 ? 1 : 0;
 const pageBits = 8;
 const pagesPerSlab = 1 << pageBits;
 const defaultMaxSlots = 1 << 22;
@@ -35,23 +41,25 @@ const bucketWeights = new Float64Array(tableEntries * pageBuckets + 2);
  * A slot keeps its first 32 values as they are, so that small windows are exact. From the 33rd on
  * it keeps (requests, sum) in logarithmic buckets: exponent and top 6 mantissa bits of the double,
  * 64 an octave, each 1.1 to 1.6 % wide. As a bucket's mean is exact, not its middle, what a
- * quantile loses within a bucket is far below its width.
+ * quantile loses within a bucket is far below its width. Values go to buckets 32 at a time: of a
+ * busy pool each bucket is a cache miss, and misses that come together are waited for together.
  *
- * Memory: 288 bytes a slot: 32 for requests, sum, min and max, and 256 that hold first the raw
- * values and then the page table, which no slot needs at the same time. A slot of more than 32
- * values adds 1 KiB an octave it touches; latencies of one stage touch three to six. So 100,000
- * slots of few values are 29 MB, and 1,000 busy ones 5 MB. Slabs are allocated by need, never
- * moved, and kept over `reset`, so that in the steady state nothing is allocated.
+ * Memory: 320 bytes a slot. A slot of more than 32 values adds a table of 256 bytes and 1 KiB an
+ * octave it touches; latencies of one stage touch three to six. So 100,000 slots of few values are
+ * 32 MB, and 1,000 busy ones 5 MB. Slabs are allocated by need, never moved, and kept over `reset`,
+ * so that in the steady state nothing is allocated.
  */
 export class SketchPool {
   readonly #maxSlots: number;
   readonly #slots: Float64Array[] = [];
-  /** The same memory as `#slots`, for the page tables. */
+  /** The same memory as `#slots`, for the upper halves of the values. */
+  readonly #words: Int32Array[] = [];
   readonly #tables: Int32Array[] = [];
   readonly #pages: Float64Array[] = [];
   #slotCount = 0;
   /** Page 0 is never handed out: 0 in a table means that there is no page. */
   #pageCount = 1;
+  #tableCount = 1;
 
   constructor(options: { readonly maxSlots?: number } = {}) {
     this.#maxSlots = options.maxSlots ?? defaultMaxSlots;
@@ -65,6 +73,7 @@ export class SketchPool {
   get bytes(): number {
     return (
       this.#slots.length * slotsPerSlab * slotDoubles * 8 +
+      this.#tables.length * tablesPerSlab * tableEntries * 4 +
       this.#pages.length * pagesPerSlab * pageDoubles * 8
     );
   }
@@ -77,7 +86,7 @@ export class SketchPool {
     if (slab === this.#slots.length) {
       const doubles = new Float64Array(slotsPerSlab * slotDoubles);
       this.#slots.push(doubles);
-      this.#tables.push(new Int32Array(doubles.buffer));
+      this.#words.push(new Int32Array(doubles.buffer));
     }
     const slots = this.#slots[slab] as Float64Array;
     const at = (slot & (slotsPerSlab - 1)) * slotDoubles;
@@ -85,45 +94,56 @@ export class SketchPool {
     slots[at + SUM] = 0;
     slots[at + MIN] = Number.POSITIVE_INFINITY;
     slots[at + MAX] = Number.NEGATIVE_INFINITY;
+    slots[at + TABLE] = 0;
+    slots[at + WAITING] = 0;
     this.#slotCount = slot + 1;
     return slot;
   }
 
-  /** Adds a duration, finite and >= 0, in milliseconds. Hot: some 20 ns, nothing allocated. */
+  /** Adds a duration, finite and >= 0, in milliseconds. Hot: nothing is allocated. */
   add(slot: number, valueMs: number): void {
     invariant(slot >= 0 && slot < this.#slotCount, 'no such sketch slot');
-    const slots = this.#slots[slot >>> slabBits] as Float64Array;
+    const slab = slot >>> slabBits;
+    const slots = this.#slots[slab] as Float64Array;
     const at = (slot & (slotsPerSlab - 1)) * slotDoubles;
-    const requests = slots[at] as number;
-    slots[at] = requests + 1;
-    slots[at + SUM] = (slots[at + SUM] as number) + Math.round(valueMs * 1000);
-    if (valueMs < (slots[at + MIN] as number)) slots[at + MIN] = valueMs;
-    if (valueMs > (slots[at + MAX] as number)) slots[at + MAX] = valueMs;
-    if (requests < rawValues) {
-      slots[at + BLOCK + requests] = valueMs;
-      return;
+    let waiting = slots[at + WAITING] as number;
+    if (waiting === blockValues) {
+      this.#spill(slab, at);
+      waiting = 0;
     }
-    if (requests === rawValues) this.#spill(slot);
-    this.#addToBucket(slot, valueMs);
+    slots[at + BLOCK + waiting] = valueMs;
+    slots[at + WAITING] = waiting + 1;
   }
 
   requests(slot: number): number {
-    return this.#read(slot, 0);
+    return this.#read(slot, 0) + this.#read(slot, WAITING);
   }
 
   /** Sum of the durations, each rounded to whole microseconds: exact and mergeable below 2^53. */
   sumUs(slot: number): number {
-    return this.#read(slot, SUM);
+    let sum = this.#read(slot, SUM);
+    for (let i = this.#read(slot, WAITING) - 1; i >= 0; i--) {
+      sum += Math.round(this.#read(slot, BLOCK + i) * 1000);
+    }
+    return sum;
   }
 
   /** Infinity while the slot is empty. */
   minMs(slot: number): number {
-    return this.#read(slot, MIN);
+    let min = this.#read(slot, MIN);
+    for (let i = this.#read(slot, WAITING) - 1; i >= 0; i--) {
+      min = Math.min(min, this.#read(slot, BLOCK + i));
+    }
+    return min;
   }
 
   /** -Infinity while the slot is empty. */
   maxMs(slot: number): number {
-    return this.#read(slot, MAX);
+    let max = this.#read(slot, MAX);
+    for (let i = this.#read(slot, WAITING) - 1; i >= 0; i--) {
+      max = Math.max(max, this.#read(slot, BLOCK + i));
+    }
+    return max;
   }
 
   /**
@@ -133,8 +153,9 @@ export class SketchPool {
    * merged they are even. Cost: microseconds; allocates nothing.
    */
   centroids(slot: number, means: Float64Array, weights: Float64Array, phase = 1): number {
-    const requests = this.#read(slot, 0);
-    if (requests <= rawValues) return this.#sortRaw(slot, requests, means, weights);
+    const waiting = this.#read(slot, WAITING);
+    if (this.#read(slot, 0) === 0) return this.#sortBlock(slot, waiting, means, weights);
+    if (waiting > 0) this.#spill(slot >>> slabBits, (slot & (slotsPerSlab - 1)) * slotDoubles);
     const buckets = this.#readBuckets(slot);
     const n = compressCentroids(bucketMeans, bucketWeights, buckets, stateCentroids, true, phase);
     for (let i = 0; i < n; i++) {
@@ -148,6 +169,7 @@ export class SketchPool {
   reset(): void {
     this.#slotCount = 0;
     this.#pageCount = 1;
+    this.#tableCount = 1;
   }
 
   #read(slot: number, field: number): number {
@@ -156,37 +178,63 @@ export class SketchPool {
     return slots[(slot & (slotsPerSlab - 1)) * slotDoubles + field] as number;
   }
 
-  #addToBucket(slot: number, valueMs: number): void {
-    const bits = highWord(valueMs) >>> 14;
-    let octave = (bits >>> 6) - octaveOffset;
-    let bucket = bits & (pageBuckets - 1);
-    if (octave < 1) {
-      octave = 0;
-      bucket = 0;
-    } else if (octave >= tableEntries - 1) {
-      octave = tableEntries - 1;
-      bucket = 0;
+  /** Moves the values that wait into their buckets. */
+  #spill(slab: number, at: number): void {
+    const slots = this.#slots[slab] as Float64Array;
+    const words = this.#words[slab] as Int32Array;
+    const waiting = slots[at + WAITING] as number;
+    const block = at + BLOCK;
+    let table = slots[at + TABLE] as number;
+    if (table === 0) {
+      table = this.#takeTable();
+      slots[at + TABLE] = table;
     }
-    const tables = this.#tables[slot >>> slabBits] as Int32Array;
-    const entry = ((slot & (slotsPerSlab - 1)) * slotDoubles + BLOCK) * 2 + octave;
-    let page = tables[entry] as number;
-    if (page === 0) {
-      page = this.#takePage();
-      tables[entry] = page;
+    const tables = this.#tables[table >>> tableBits] as Int32Array;
+    const entries = (table & (tablesPerSlab - 1)) * tableEntries;
+    let sum = slots[at + SUM] as number;
+    let min = slots[at + MIN] as number;
+    let max = slots[at + MAX] as number;
+    for (let i = 0; i < waiting; i++) {
+      const valueMs = slots[block + i] as number;
+      sum += Math.round(valueMs * 1000);
+      if (valueMs < min) min = valueMs;
+      if (valueMs > max) max = valueMs;
+      // The sign is dropped with the bits above the octave: -0 counts as 0.
+      const bits = ((words[(block + i) * 2 + highIndex] as number) & 0x7fffffff) >>> 14;
+      let octave = (bits >>> 6) - octaveOffset;
+      let bucket = bits & (pageBuckets - 1);
+      if (octave < 1) {
+        octave = 0;
+        bucket = 0;
+      } else if (octave >= tableEntries - 1) {
+        octave = tableEntries - 1;
+        bucket = 0;
+      }
+      let page = tables[entries + octave] as number;
+      if (page === 0) {
+        page = this.#takePage();
+        tables[entries + octave] = page;
+      }
+      const pages = this.#pages[page >>> pageBits] as Float64Array;
+      const cell = (page & (pagesPerSlab - 1)) * pageDoubles + bucket * 2;
+      pages[cell] = (pages[cell] as number) + 1;
+      pages[cell + 1] = (pages[cell + 1] as number) + valueMs;
     }
-    const pages = this.#pages[page >>> pageBits] as Float64Array;
-    const cell = (page & (pagesPerSlab - 1)) * pageDoubles + bucket * 2;
-    pages[cell] = (pages[cell] as number) + 1;
-    pages[cell + 1] = (pages[cell + 1] as number) + valueMs;
+    slots[at] = (slots[at] as number) + waiting;
+    slots[at + SUM] = sum;
+    slots[at + MIN] = min;
+    slots[at + MAX] = max;
+    slots[at + WAITING] = 0;
   }
 
-  /** Moves the raw values into buckets: their block becomes the page table. */
-  #spill(slot: number): void {
-    const slots = this.#slots[slot >>> slabBits] as Float64Array;
-    const block = (slot & (slotsPerSlab - 1)) * slotDoubles + BLOCK;
-    for (let i = 0; i < rawValues; i++) bucketMeans[i] = slots[block + i] as number;
-    slots.fill(0, block, block + rawValues);
-    for (let i = 0; i < rawValues; i++) this.#addToBucket(slot, bucketMeans[i] as number);
+  #takeTable(): number {
+    const table = this.#tableCount++;
+    const slab = table >>> tableBits;
+    if (slab === this.#tables.length)
+      this.#tables.push(new Int32Array(tablesPerSlab * tableEntries));
+    const from = (table & (tablesPerSlab - 1)) * tableEntries;
+    (this.#tables[slab] as Int32Array).fill(0, from, from + tableEntries);
+    return table;
   }
 
   #takePage(): number {
@@ -199,7 +247,7 @@ export class SketchPool {
   }
 
   /** Insertion sort: there are 32 at most, and it needs no memory. */
-  #sortRaw(slot: number, requests: number, means: Float64Array, weights: Float64Array): number {
+  #sortBlock(slot: number, requests: number, means: Float64Array, weights: Float64Array): number {
     const slots = this.#slots[slot >>> slabBits] as Float64Array;
     const block = (slot & (slotsPerSlab - 1)) * slotDoubles + BLOCK;
     for (let i = 0; i < requests; i++) {
@@ -214,8 +262,9 @@ export class SketchPool {
 
   /** Fills the scratch with the slot's buckets, the minimum and maximum apart from theirs. */
   #readBuckets(slot: number): number {
-    const tables = this.#tables[slot >>> slabBits] as Int32Array;
-    const table = ((slot & (slotsPerSlab - 1)) * slotDoubles + BLOCK) * 2;
+    const number = this.#read(slot, TABLE);
+    const tables = this.#tables[number >>> tableBits] as Int32Array;
+    const table = (number & (tablesPerSlab - 1)) * tableEntries;
     const minMs = this.#read(slot, MIN);
     const maxMs = this.#read(slot, MAX);
     // Place 0 is for the minimum, which is taken out of the first bucket.

@@ -1,5 +1,12 @@
 import { decodeFetchAnswer, OLDEST_VERSION } from './fetch-answer.ts';
+import type { FramePool } from './frame-pool.ts';
 import type { RecordBatchReader } from './record-batch-reader.ts';
+
+/** How a client's answers are read, and where their memory goes when they are. */
+interface InPlace {
+  readonly reader: RecordBatchReader;
+  readonly pool: FramePool;
+}
 
 interface Response {
   decode(bytes: Buffer): Promise<unknown>;
@@ -22,7 +29,7 @@ interface Broker {
 
 const mended = new WeakSet<object>();
 /** By what is a client's own, and its brokers have in hand. */
-const readers = new WeakMap<object, RecordBatchReader>();
+const clients = new WeakMap<object, InPlace>();
 
 /**
  * Has the consumers of one client, the one with this socket factory, given the records of a fetch
@@ -31,15 +38,15 @@ const readers = new WeakMap<object, RecordBatchReader>();
 export function fetchInPlace(
   broker: { readonly prototype: Broker },
   socketFactory: object,
-  reader: RecordBatchReader,
+  inPlace: InPlace,
 ): void {
-  readers.set(socketFactory, reader);
+  clients.set(socketFactory, inPlace);
   const { prototype } = broker;
   if (mended.has(prototype)) return;
   mended.add(prototype);
   const { fetch } = prototype;
   prototype.fetch = function (this: Broker, request: object) {
-    const given = readers.get(this.connectionPool.socketFactory);
+    const given = clients.get(this.connectionPool.socketFactory);
     if (given === undefined) return fetch.call(this, request);
     const lookupRequest = withAnswersInPlace(this.lookupRequest, given);
     return fetch.call(Object.create(this, { lookupRequest: { value: lookupRequest } }), request);
@@ -47,12 +54,13 @@ export function fetchInPlace(
 }
 
 /** kafkajs asks for request and answer by the version that it and the broker share. */
-function withAnswersInPlace(lookup: Lookup, reader: RecordBatchReader): Lookup {
+function withAnswersInPlace(lookup: Lookup, { reader, pool }: InPlace): Lookup {
   return (apiKey, definition) => (options) => {
     const exchange = lookup(apiKey, definition)(options);
     const { apiVersion } = exchange.request;
     if (apiVersion < OLDEST_VERSION) return exchange;
-    const decode = (bytes: Buffer) => decodeFetchAnswer(bytes, apiVersion, reader);
+    const decode = (bytes: Buffer) =>
+      decodeFetchAnswer(bytes, apiVersion, reader, () => pool.give(bytes));
     return { ...exchange, response: { ...exchange.response, decode } };
   };
 }

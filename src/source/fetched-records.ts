@@ -24,6 +24,7 @@ export class FetchedRecords implements Records {
   readonly #parts: readonly BatchPart[];
   /** Offset of the last record that was passed, seen or not; -1 where there was none. */
   readonly lastOffset: number;
+  readonly #onPassed: () => void;
   #part = 0;
   /** Of the current part, how many are left behind the one in view. */
   #left = 0;
@@ -34,11 +35,13 @@ export class FetchedRecords implements Records {
     value: null,
     refused: undefined,
   };
-  #isInView = false;
+  #isInView = true;
 
-  constructor(parts: readonly BatchPart[], lastOffset: number) {
+  /** @param onPassed is told, once, when the last record has been passed. */
+  constructor(parts: readonly BatchPart[], lastOffset: number, onPassed: () => void) {
     this.#parts = parts;
     this.lastOffset = lastOffset;
+    this.#onPassed = onPassed;
     this.#left = parts[0]?.header.recordCount ?? 0;
     this.advance();
   }
@@ -56,7 +59,7 @@ export class FetchedRecords implements Records {
     while (this.#left === 0) {
       const next = this.#parts[++this.#part];
       if (next === undefined) {
-        this.#isInView = false;
+        this.#end();
         return;
       }
       this.#left = next.header.recordCount;
@@ -66,7 +69,13 @@ export class FetchedRecords implements Records {
     this.#left--;
     if (part.refused === undefined) this.#read(part);
     else this.#refuse(part);
-    this.#isInView = true;
+  }
+
+  #end(): void {
+    if (!this.#isInView) return;
+    this.#isInView = false;
+    this.#view.value = null;
+    this.#onPassed();
   }
 
   #read({ bytes, header }: BatchPart): void {

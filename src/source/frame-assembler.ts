@@ -1,3 +1,5 @@
+import type { FramePool } from './frame-pool.ts';
+
 /** Larger answers than any that is asked for: what says so does not speak Kafka's protocol. */
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 const LENGTH_BYTES = 4;
@@ -11,6 +13,7 @@ const READ_BYTES = 64 * 1024;
  * Whoever reads asks for `room`, reads into it, and says with `take` how much.
  */
 export class FrameAssembler {
+  readonly #pool: FramePool;
   readonly #onFrame: (frame: Buffer) => void;
   readonly #read = Buffer.allocUnsafeSlow(READ_BYTES);
   readonly #length = Buffer.alloc(LENGTH_BYTES);
@@ -20,8 +23,9 @@ export class FrameAssembler {
   /** What comes is not in frames: it is handed on as it comes, for others to find out. */
   #isBroken = false;
 
-  /** @param onFrame takes each whole frame, its length included, and may keep it. */
-  constructor(onFrame: (frame: Buffer) => void) {
+  /** @param onFrame takes each whole frame, its length included; it may give it back to the pool. */
+  constructor(pool: FramePool, onFrame: (frame: Buffer) => void) {
+    this.#pool = pool;
     this.#onFrame = onFrame;
   }
 
@@ -64,7 +68,7 @@ export class FrameAssembler {
       this.#onFrame(Buffer.from(this.#length));
       return at;
     }
-    this.#frame = Buffer.allocUnsafeSlow(LENGTH_BYTES + length);
+    this.#frame = this.#pool.take(LENGTH_BYTES + length);
     this.#length.copy(this.#frame);
     this.#filled = LENGTH_BYTES;
     return at;

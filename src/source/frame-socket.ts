@@ -2,6 +2,7 @@ import { connect, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { ISocketFactory } from 'kafkajs';
 import { FrameAssembler } from './frame-assembler.ts';
+import type { FramePool } from './frame-pool.ts';
 
 const KEEP_ALIVE_MS = 60_000;
 
@@ -10,9 +11,9 @@ const KEEP_ALIVE_MS = 60_000;
  * of 64 KiB for each read, and kafkajs copies all that it has of an answer together at its end.
  * Here an answer is read right into its place, and given whole. With TLS it is as ever.
  */
-export function frameSockets(): ISocketFactory {
+export function frameSockets(pool: FramePool): ISocketFactory {
   return ({ host, port, ssl, onConnect }) => {
-    const socket = ssl ? encrypted(host, port, ssl, onConnect) : plain(host, port, onConnect);
+    const socket = ssl ? encrypted(host, port, ssl, onConnect) : plain(host, port, pool, onConnect);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     return socket;
   };
@@ -23,8 +24,8 @@ function encrypted(host: string, port: number, ssl: object, onConnect: () => voi
   return connectTls({ host, port, ...name, ...ssl }, onConnect);
 }
 
-function plain(host: string, port: number, onConnect: () => void) {
-  const frames = new FrameAssembler((frame) => socket.emit('data', frame));
+function plain(host: string, port: number, pool: FramePool, onConnect: () => void) {
+  const frames = new FrameAssembler(pool, (frame) => socket.emit('data', frame));
   const onread = {
     buffer: () => frames.room(),
     callback: (count: number) => {

@@ -11,6 +11,7 @@ import type { Config } from '../config/schema.ts';
 import { registerCompressionCodecs } from './compression.ts';
 import { endFetchLoops } from './end-fetch-loops.ts';
 import { fetchInPlace } from './fetch-in-place.ts';
+import { FramePool } from './frame-pool.ts';
 import { frameSockets, takeFramesWhole } from './frame-socket.ts';
 import { joinOnce } from './join-once.ts';
 import { leaveAfterDoubt } from './leave-after-doubt.ts';
@@ -61,9 +62,10 @@ export function createKafkaClient(config: Config['kafka'], options: KafkaClientO
     },
   };
   if (reader !== undefined) {
-    client.socketFactory = frameSockets();
+    const pool = new FramePool();
+    client.socketFactory = frameSockets(pool);
     takeFramesWhole(internal('kafkajs/src/network/connection.js'));
-    fetchInPlace(internal('kafkajs/src/broker/index.js'), client.socketFactory, reader);
+    fetchInPlace(internal('kafkajs/src/broker/index.js'), client.socketFactory, { reader, pool });
   }
   if (config.tls !== undefined) client.ssl = tlsOf(config.tls);
   if (config.sasl !== undefined) client.sasl = saslOf(config.sasl);

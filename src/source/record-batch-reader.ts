@@ -43,6 +43,7 @@ export class RecordBatchReader {
 
   /**
    * @param bytes record batches, of which the last may be cut.
+   * @param onPassed is told when the last record has been passed.
    * @throws OperatorError for what can be taken in no form: a message of a format before Kafka 0.11
    *   (2017), and more records than can be refused one by one.
    */
@@ -50,6 +51,7 @@ export class RecordBatchReader {
     bytes: Buffer,
     abortedTransactions: readonly AbortedTransaction[],
     budget: AnswerBudget,
+    onPassed: () => void = () => undefined,
   ): Promise<FetchedRecords> {
     const transactions = new AbortedTransactions(abortedTransactions);
     const parts: BatchPart[] = [];
@@ -68,7 +70,7 @@ export class RecordBatchReader {
       lastOffset = header.lastOffset;
       at = header.end;
     }
-    return new FetchedRecords(parts, lastOffset);
+    return new FetchedRecords(parts, lastOffset, onPassed);
   }
 
   async #part(bytes: Buffer, header: RecordBatchHeader): Promise<BatchPart> {

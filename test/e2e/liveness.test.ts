@@ -11,6 +11,7 @@ import type { ChunkStore } from '../../src/sink/chunk-store.ts';
 import { ObservedStore } from '../../src/sink/observed-store.ts';
 import { createKafkaClient } from '../../src/source/kafka-client.ts';
 import { KafkaSource } from '../../src/source/kafka-source.ts';
+import { ingestClient } from '../../src/source/open-source.ts';
 import { WatchedSource } from '../../src/source/watched-source.ts';
 import { useStack } from '../containers/stack.ts';
 import { benchMessages } from './kit/bench-messages.ts';
@@ -40,7 +41,7 @@ async function startWatched(rig: Rig, config: Config, unreadyMs: number) {
   const watched = new WatchedSource(
     {
       config,
-      kafka: createKafkaClient(config.kafka),
+      kafka: ingestClient(config, rig.log),
       probeKafka: createKafkaClient(config.kafka, soon),
       clock: systemClock,
       storeWaitMs: () => 0,

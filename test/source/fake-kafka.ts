@@ -260,6 +260,7 @@ export class FakeKafka {
     if (partitions.every(({ bytes }) => bytes.length === 0)) {
       await new Promise((resolve) => setTimeout(resolve, maxWaitTime));
     }
-    return decodeFetchAnswer(encodeAnswer(partitions, { topic }), 11, reader);
+    const bytes = encodeAnswer(partitions, { topic });
+    return decodeFetchAnswer(bytes, 11, reader, () => bytes.fill(0xee));
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FrameAssembler } from '../../src/source/frame-assembler.ts';
+import { FramePool } from '../../src/source/frame-pool.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
 
 function frameOf(payload: Buffer): Buffer {
@@ -11,7 +12,7 @@ function frameOf(payload: Buffer): Buffer {
 /** What comes out of bytes that are read in parts. */
 function assemble(bytes: Buffer, partBytes: () => number): Buffer[] {
   const frames: Buffer[] = [];
-  const assembler = new FrameAssembler((frame) => frames.push(frame));
+  const assembler = new FrameAssembler(new FramePool(), (frame) => frames.push(frame));
   for (let at = 0; at < bytes.length; ) {
     const room = assembler.room();
     const count = bytes.copy(room, 0, at, at + partBytes());
