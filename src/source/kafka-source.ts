@@ -223,8 +223,8 @@ export class KafkaSource implements Source {
     lane.push({
       topic: batch.topic,
       partition: batch.partition,
-      fetchOffset: claim.position,
-      records: recordsOf(batch),
+      fetchOffset,
+      records: recordsOf(batch, fetchOffset),
       nextOffset,
       highWatermark: Number(batch.highWatermark),
     });
@@ -355,10 +355,14 @@ function partitionOf(claim: KafkaClaim) {
   return { topic: claim.topic, partitions: [claim.partition] };
 }
 
-/** What kafkajs takes for messages are marks, of which one has the records. */
-function recordsOf({ topic, messages }: EachBatchPayload['batch']): Records {
+/**
+ * What kafkajs takes for messages are marks, of which one has the records. A broker gives the batch
+ * in which the offset lies from its beginning, and does not tell which of what lies before was aborted.
+ */
+function recordsOf({ topic, messages }: EachBatchPayload['batch'], fetchOffset: number): Records {
   const marks = messages as unknown as readonly FetchMark[];
   const records = marks.find((mark) => mark.records !== undefined)?.records;
   invariant(records !== undefined, `a batch of ${topic} comes without its records`);
+  while (records.current !== undefined && records.current.offset < fetchOffset) records.advance();
   return records;
 }

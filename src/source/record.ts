@@ -25,7 +25,7 @@ export interface Records {
 export interface RecordBatch {
   readonly topic: string;
   readonly partition: number;
-  /** The offset that was asked for; the first record may lie beyond it. */
+  /** The offset that was asked for; the first record may lie beyond it, and none before it. */
   readonly fetchOffset: number;
   readonly records: Records;
   /** Offset after the batch's last record, gaps included. */
