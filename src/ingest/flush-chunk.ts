@@ -77,9 +77,12 @@ export async function flushChunk(
     await claim.commit(chunk.startOffset, note);
     confirmedMs = askedMs;
   };
-  /** A process that was stopped for long asks again before it sends what may be another's. */
+  /**
+   * A process that was stopped for long asks again before it sends what may be another's; and once
+   * more if it was stopped while it waited for the answer.
+   */
   const confirm = async () => {
-    if (clock.elapsedMs() - confirmedMs > context.guardMs) await commitIntent();
+    while (clock.elapsedMs() - confirmedMs > context.guardMs) await commitIntent();
     if (claim.isLost) throw new ClaimLostError(`${claim.topic}/${claim.partition}`);
   };
   let entry: LedgerEntry = chunk;

@@ -382,6 +382,31 @@ describe('flushChunk', () => {
     ]);
   });
 
+  it('asks once more where the pause was while it asked', async () => {
+    const { steps, claim, context, time } = worldOf({ insert: [new Error('no answer')] });
+    const pauses = [0, 5_001, 5_001, 0];
+    const commit = async (offset: number, metadata: string) => {
+      await claim.commit(offset, metadata);
+      time.elapsedMs += pauses.shift() ?? 0;
+    };
+    const { clock } = context;
+    const sleep = async () => {
+      time.elapsedMs += 5_001;
+    };
+    const paused = { ...context, clock: { ...clock, sleep } };
+    await flushChunk({ ...claim, commit }, chunk, [], begun, paused);
+    const commits = steps.slice(0, steps.indexOf('record')).filter((step) => step !== 'missing');
+    expect(commits).toEqual([
+      'commit 10 55 20',
+      'insert',
+      'look',
+      'commit 10 55 20',
+      'commit 10 55 20',
+      'commit 10 55 20',
+      'insert',
+    ]);
+  });
+
   it.each(['commit', 'insert', 'record'])(
     'goes no further when the claim is lost at %s',
     async (name) => {

@@ -26,7 +26,7 @@ import type { Truth, TruthRecord } from './truth.ts';
  * 6. A server that is killed again and again with the token noted and no rows, in the same chunk and
  *    table, more often than the chunk is sent anew. It is not simulated.
  * 7. A chunk of whose records some were removed while it was being stored: where its insert arrives
- *    after a successor has written the ledger, and where a successor's own rows have landed and it
+ *    after a successor has looked for it and is about to write the ledger, and where a successor's own rows have landed and it
  *    was succeeded itself, the ledger may say more or less than what landed.
  */
 export function mayBeMissing(
@@ -51,7 +51,10 @@ export function mayDiffer(
   row: StoredLedgerRow,
   database: FleetGroup['database'],
 ): boolean {
-  return block.atMs > row.flushed_ms || !database.isFirst(block);
+  const origin = `${row.group_id}/${row.topic}/${row.partition}/${row.start_offset}`;
+  const lookedMs = database.lookedMs(origin, row.flushed_ms);
+  const sinceMs = Number.isFinite(lookedMs) ? lookedMs : row.flushed_ms;
+  return block.atMs >= sinceMs || !database.isFirst(block);
 }
 
 /** What was there before a group began that begins at the end of its topics. */

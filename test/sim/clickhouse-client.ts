@@ -77,7 +77,10 @@ export function simClickHouseClient(
       const rows = await send(endpoint, server, {
         name: 'look-up',
         faults: { lost: 'lookup_fails' },
-        run: () => clickhouseStatement.answer(options.query, options.query_params, database),
+        run: () => {
+          const { query, query_params } = options;
+          return clickhouseStatement.answer(query, query_params, database, server.wallMs);
+        },
       });
       return { json: async () => rows };
     },

@@ -37,10 +37,10 @@ export const clickhouseStatement = {
   },
 
   /** What a query answers. */
-  answer(query: string, params: Params, database: SimDatabase): Rows {
+  answer(query: string, params: Params, database: SimDatabase, nowMs: number): Rows {
     switch (query) {
       case readQuery('chunk_state'):
-        return chunkState(params, database);
+        return chunkState(params, database, nowMs);
       case readQuery('chunk_places'):
         return chunkPlaces(params, database);
       case readQuery('ledger_end'):
@@ -53,8 +53,9 @@ export const clickhouseStatement = {
   },
 };
 
-function chunkState(params: Params, database: SimDatabase): Rows {
+function chunkState(params: Params, database: SimDatabase, nowMs: number): Rows {
   const { groupId, topic, partition, startOffset, endOffset, firstTimestampMs } = params;
+  database.noteLook(`${groupId}/${topic}/${partition}/${startOffset}`, nowMs);
   const since = Math.floor(Number(params.sinceMs) / 1000);
   const prefix = `${groupId}/${topic}/${partition}/${startOffset}-`;
   const landed = (database.tables[0]?.blocks ?? []).filter(

@@ -82,6 +82,7 @@ export class SimDatabase {
   /** `non_replicated_deduplication_window` of every table. */
   readonly tokensKept: number;
   readonly #ledgerTokens: Table;
+  readonly #looks = new Map<string, number[]>();
   /** Blocks that a table has missed, as `table token`: their insert broke off. */
   readonly #missed = new Set<string>();
   /** Sends of a token on their way at this moment, and tokens that had two at once. */
@@ -134,6 +135,17 @@ export class SimDatabase {
     const deaths = (this.#deaths.get(name) ?? 0) + 1;
     this.#deaths.set(name, deaths);
     return deaths <= MOST_DEATHS;
+  }
+
+  /** Somebody asks what has landed of the chunk that begins there. */
+  noteLook(origin: string, atMs: number): void {
+    this.#looks.set(origin, [...(this.#looks.get(origin) ?? []), atMs]);
+  }
+
+  /** When that was asked last, up to a time; -Infinity for never. */
+  lookedMs(origin: string, untilMs: number): number {
+    const looks = this.#looks.get(origin) ?? [];
+    return Math.max(...looks.filter((ms) => ms <= untilMs), Number.NEGATIVE_INFINITY);
   }
 
   /** Whether a block is what was sent first under its token. */

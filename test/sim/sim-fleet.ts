@@ -180,8 +180,8 @@ export class SimFleet {
         const isCommitted =
           committed < 0 || (committed > last && !isPending) || group.isSetBack(log);
         if (isCommitted && end !== undefined && end > last) continue;
-        // Nothing of it is promised, and nothing was read: the group may have begun behind its end.
-        const isUnseen = committed < 0 && end === undefined;
+        // Nothing of it is promised, and nothing was stored: the group may have begun behind its end.
+        const isUnseen = end === undefined && (committed < 0 || (committed > last && !isPending));
         const lastRecord = truth.of(log).at(-1);
         if (isUnseen && lastRecord && mayBeMissing(lastRecord, truth, each, faults)) continue;
         return (

@@ -105,7 +105,7 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'no-guard',
     bug: 'a process that was stopped for minutes sends what it was about to send (clickhouse-kafka-connect #24)',
     file: flush,
-    find: 'if (clock.elapsedMs() - confirmedMs > context.guardMs) await commitIntent();',
+    find: 'while (clock.elapsedMs() - confirmedMs > context.guardMs) await commitIntent();',
     replace: 'if (clock.elapsedMs() < confirmedMs) await commitIntent();',
     needs: ['tokens_off', 'stop_at_call'],
   },
