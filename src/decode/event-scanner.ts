@@ -8,6 +8,7 @@ import { JsonScanner } from './json-scanner.ts';
 import { KeyMatcher } from './key-matcher.ts';
 import { Pattern } from './pattern.ts';
 import { scanEpochMs } from './scan-epoch-ms.ts';
+import { Shape } from './shape.ts';
 import { StageScanner } from './stage-scanner.ts';
 import type { TimingEventLimits } from './timing-event.ts';
 import { ValueScanner } from './value-scanner.ts';
@@ -38,6 +39,7 @@ export class EventScanner {
   readonly #keys = new KeyMatcher(this.#json);
   readonly #values: ValueScanner;
   readonly #stages: StageScanner;
+  readonly #shape = new Shape();
   /** Fields met in this event, a bit each. */
   #seen = 0;
   #isPartial = false;
@@ -64,27 +66,59 @@ export class EventScanner {
    * if it is anything but a plain good event; `record` then holds nothing of use.
    */
   scan(bytes: Buffer, start: number, end: number, record: EventRecord): number {
-    const json = this.#json;
     if (bytes[start] !== 0x7b) return -1;
     this.#reset(bytes, record);
+    let after = this.#scanShaped(bytes, start, end, record);
+    if (after < 0) {
+      this.#shape.miss();
+      this.#reset(bytes, record);
+      after = this.#scanAny(bytes, start, end, record);
+    }
+    if (after < 0 || !this.#finish(bytes, record)) return -1;
+    this.#shape.learn(bytes);
+    return after;
+  }
+
+  /** Reads an object that has the same between its values as one before; -1 if it has not. */
+  #scanShaped(bytes: Buffer, start: number, end: number, record: EventRecord): number {
+    const json = this.#json;
+    const shape = this.#shape;
+    const { count } = shape;
+    if (count === 0) return -1;
+    let pos = start;
+    for (let n = 0; n < count; n++) {
+      const step = shape.step(n);
+      if (!json.matches(step, pos, end)) return -1;
+      pos += step.length;
+      if (step.id === KeyMatcher.unknown) pos = json.skipValue(bytes, pos, end, 2);
+      else if (pos < end) pos = this.#value(step.id, bytes, pos, end, record);
+      else return -1;
+      if (pos < 0) return -1;
+    }
+    return pos < end && bytes[pos] === 0x7d ? pos + 1 : -1;
+  }
+
+  #scanAny(bytes: Buffer, start: number, end: number, record: EventRecord): number {
+    const json = this.#json;
     let pos = start + 1;
+    let step = start;
     for (;;) {
       if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
       const field = this.#keys.match(bytes, pos, end);
       if (field === KeyMatcher.doubt) return -1;
       pos = this.#keys.end;
       if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
+      this.#shape.note(step, pos, field);
       if (field === KeyMatcher.unknown) pos = json.skipValue(bytes, pos, end, 2);
       else pos = this.#field(field, bytes, pos, end, record);
       if (pos < 0) return -1;
+      step = pos;
       if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
       if (pos >= end) return -1;
       const mark = bytes[pos++];
       if (mark === 0x2c) continue;
-      if (mark === 0x7d) break;
-      return -1;
+      return mark === 0x7d ? pos : -1;
     }
-    return this.#finish(bytes, record) ? pos : -1;
   }
 
   #reset(bytes: Buffer, record: EventRecord): void {
@@ -117,6 +151,11 @@ export class EventScanner {
     if ((this.#seen & bit) !== 0 || pos >= end) return -1;
     this.#seen |= bit;
     if (bytes[pos] === 0x6e) return this.#json.word(bytes, pos, end, nullWord);
+    return this.#value(field, bytes, pos, end, record);
+  }
+
+  /** Reads a value that is not null. */
+  #value(field: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
     switch (kinds[field]) {
       case fieldKinds.ts:
         return this.#ts(bytes, pos, end, record);

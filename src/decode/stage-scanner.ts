@@ -3,6 +3,7 @@ import { limits } from '../base/limits.ts';
 import type { EventRecord } from './event-record.ts';
 import type { JsonScanner } from './json-scanner.ts';
 import { Pattern } from './pattern.ts';
+import { Shape } from './shape.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 const QUOTE = 0x22;
@@ -34,6 +35,9 @@ export class StageScanner {
   readonly #starts = new Int32Array(limits.stagesPerEvent);
   readonly #ends = new Int32Array(limits.stagesPerEvent);
   #hasPending = false;
+  readonly #shape = new Shape();
+  /** Whether the stages of this event are those of the shape: none of them twice, none new. */
+  #isShaped = false;
 
   constructor(json: JsonScanner, stages: Vocabulary, maxMs: number) {
     this.#json = json;
@@ -47,18 +51,49 @@ export class StageScanner {
     this.#keys = [];
     this.#after.fill(-1);
     this.#metIn.fill(0);
+    this.#shape.forget();
     this.#makeRoom(this.#stages.otherId);
   }
 
   /** Reads the object at `pos` into the record's stages; position after it, or -1. */
   scan(bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+    this.#hasPending = false;
+    const after = this.#scanShaped(bytes, pos, end, record);
+    this.#isShaped = after >= 0;
+    if (after >= 0) return after;
+    this.#shape.miss();
+    return this.#scanAny(bytes, pos, end, record);
+  }
+
+  /** Reads stages that have the same between their numbers as those before; -1 if they have not. */
+  #scanShaped(bytes: Buffer, start: number, end: number, record: EventRecord): number {
+    const json = this.#json;
+    const shape = this.#shape;
+    const { count } = shape;
+    if (count === 0) return -1;
+    const { stageIds, stageMs } = record;
+    let pos = start;
+    for (let n = 0; n < count; n++) {
+      const step = shape.step(n);
+      if (!json.matches(step, pos, end)) return -1;
+      pos = json.number(bytes, pos + step.length, end);
+      const ms = json.value[0] as number;
+      if (pos < 0 || ms > this.#maxMs) return -1;
+      stageIds[n] = step.id;
+      stageMs[n] = ms;
+    }
+    record.stageCount = count;
+    return pos < end && bytes[pos] === 0x7d ? pos + 1 : -1;
+  }
+
+  #scanAny(bytes: Buffer, pos: number, end: number, record: EventRecord): number {
     const json = this.#json;
     if (bytes[pos] !== 0x7b) return -1;
-    this.#hasPending = false;
     const { stageIds, stageMs } = record;
     let last = 0;
     let count = 0;
     let i = pos + 1;
+    let step = pos;
     if (i < end && (bytes[i] as number) <= 0x20) i = json.space(bytes, i, end);
     if (i < end && bytes[i] === 0x7d) return i + 1;
     for (;;) {
@@ -77,9 +112,11 @@ export class StageScanner {
         i++;
       }
       if (i < end && (bytes[i] as number) <= 0x20) i = json.space(bytes, i, end);
+      this.#shape.note(step, i, id);
       i = json.number(bytes, i, end);
       const ms = json.value[0] as number;
       if (i < 0 || ms > this.#maxMs) return -1;
+      step = i;
       stageIds[count] = id;
       stageMs[count++] = ms;
       last = Math.max(id, 0);
@@ -99,6 +136,7 @@ export class StageScanner {
    * the general path can settle.
    */
   resolve(bytes: Buffer, record: EventRecord): boolean {
+    if (this.#isShaped || record.stageCount === 0) return true;
     if (++this.#eventNumber === 0x7fffffff) {
       this.#metIn.fill(0);
       this.#eventNumber = 1;
@@ -110,6 +148,8 @@ export class StageScanner {
       if (this.#metIn[id] === eventNumber) return false;
       this.#metIn[id] = eventNumber;
     }
+    // A shape has the ids as they were found: with one that was new then it would be of no use.
+    if (!this.#hasPending) this.#shape.learn(bytes);
     return true;
   }
 
