@@ -45,6 +45,7 @@ interface Measured {
   readonly perCpuSecond: number;
   readonly ownCpuSeconds: number;
   readonly clickhouseCpuSeconds: number;
+  readonly note: string | undefined;
 }
 
 interface StageTruth {
@@ -119,7 +120,7 @@ async function run(
   const own = () => (peer.pid === undefined ? 0 : cpuSecondsOf(peer.pid));
   const startedMs = performance.now();
   const [ownBefore, serverBefore] = [own(), cpuSecondsOf(server)];
-  await peer.ingest({ topic, group: database, database, events: count });
+  const note = await peer.ingest({ topic, group: database, database, events: count });
   const seconds = (performance.now() - startedMs) / 1000;
   const ownCpuSeconds = own() - ownBefore;
   const clickhouseCpuSeconds = cpuSecondsOf(server) - serverBefore;
@@ -128,6 +129,7 @@ async function run(
     perCpuSecond: count / (ownCpuSeconds + clickhouseCpuSeconds),
     ownCpuSeconds,
     clickhouseCpuSeconds,
+    note,
   };
 }
 
@@ -223,6 +225,7 @@ function report(
       `  ${peer.name}: ${peer.about}${peer.share === undefined ? '' : `; ${countFor(peer)} events`}`,
       `    ${spread(cpu)} events per CPU second (${own.toFixed(1)} s own, ${server.toFixed(1)} s ClickHouse)`,
       `    ${spread(wall)} events per second${peak}`,
+      ...(results.at(-1)?.note === undefined ? [] : [`    ${results.at(-1)?.note}`]),
       ...(peer === tailmark || ratio === undefined
         ? []
         : [`    tailmark does ${ratio.toFixed(2)} times as many per CPU second`]),

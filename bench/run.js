@@ -1,5 +1,5 @@
-// npm run bench -- NAME [OPTIONS]: builds, runs bench/NAME.ts, and keeps what it prints, with machine
-// and commit, in bench/results/NAME.txt. Without a name it lists the benches.
+// npm run bench -- NAME [OPTIONS] [--record]: builds and runs bench/NAME.ts. With --record, what it
+// prints is kept, with machine and commit, in bench/results/NAME.txt. Without a name it lists the benches.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url';
 
 const root = new URL('../', import.meta.url);
 const path = (relative) => fileURLToPath(new URL(relative, root));
-const [name, ...options] = process.argv.slice(2);
+const [name, ...given] = process.argv.slice(2);
+const isRecorded = given.includes('--record');
+const options = given.filter((option) => option !== '--record');
 const names = readdirSync(path('bench'))
   .filter((file) => file.endsWith('.ts'))
   .map((file) => file.slice(0, -'.ts'.length));
@@ -51,6 +53,6 @@ child.stdout.on('data', (bytes) => {
   process.stdout.write(bytes);
 });
 child.on('close', (code) => {
-  if (code === 0) writeFileSync(path(`bench/results/${name}.txt`), kept);
+  if (code === 0 && isRecorded) writeFileSync(path(`bench/results/${name}.txt`), kept);
   process.exitCode = code ?? 1;
 });

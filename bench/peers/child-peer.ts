@@ -5,7 +5,8 @@ import type { PeerTask, RunningPeer } from './peer.ts';
 
 /**
  * A peer in a process of its own. It is told `BROKER CLICKHOUSE_URL` in its arguments and a line
- * `TOPIC GROUP DATABASE EVENTS` a task on its standard input; it answers `stored` a task.
+ * `TOPIC GROUP DATABASE EVENTS` a task on its standard input; it answers `stored` a task, and what
+ * else it has to say of it.
  */
 export function startChildPeer(
   command: readonly [string, ...string[]],
@@ -23,9 +24,10 @@ export function startChildPeer(
     async ingest({ topic, group, database, events }: PeerTask) {
       child.stdin.write(`${topic} ${group} ${database} ${events}\n`);
       const line = await lines.next();
-      if (line.done || line.value !== 'stored') {
+      if (line.done || !line.value.startsWith('stored')) {
         throw new Error(`${command.join(' ')} said ${line.value ?? 'nothing'}`);
       }
+      return line.value.slice('stored '.length) || undefined;
     },
     async stop() {
       child.stdin.end();

@@ -1,5 +1,5 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startCpuProfile } from '../../src/base/cpu-profile.ts';
 import { createLog } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
 import { configSchema } from '../../src/config/schema.ts';
@@ -29,12 +29,15 @@ await serveTasks(async ({ broker, url, topic, group, database, events }) => {
     log,
     metrics,
   });
-  const profile = process.env['BENCH_PROFILE'];
-  const keep = profile === undefined ? undefined : await startCpuProfile(profile);
+  const loop = monitorEventLoopDelay({ resolution: 1 });
+  loop.enable();
   await ingester.start();
   const stored = async () => (await metrics.eventsConsumed.get()).values[0]?.value ?? 0;
   while ((await stored()) < events) await sleep(20);
-  await keep?.();
+  loop.disable();
   await ingester.drain();
   await client.close();
+  // The histogram holds how long a timer of a millisecond took.
+  const lateMs = (nanoseconds: number) => (nanoseconds / 1e6 - 1).toFixed(1);
+  return `event loop late by ${lateMs(loop.percentile(99.9))} ms (p99.9), ${lateMs(loop.max)} ms at most`;
 });

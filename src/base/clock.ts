@@ -1,4 +1,4 @@
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Milliseconds since the Unix epoch, as read by whoever is told the time: may jump. */
 export interface WallClock {
@@ -10,10 +10,20 @@ export interface Clock extends WallClock {
   /** Milliseconds since some moment: never goes back, whatever is done to the wall clock. */
   elapsedMs(): number;
   sleep(ms: number): Promise<void>;
-  /** Gives the event loop a turn: timers, sockets, signals. */
+  /**
+   * Gives the event loop a turn: timers, sockets, signals. However many wait for theirs, one goes on
+   * in each turn, in the order in which they came.
+   */
   breathe(): Promise<void>;
   /** Calls again and again, until the function it gives is called. */
   every(ms: number, action: () => void): () => void;
+}
+
+const waiting: (() => void)[] = [];
+
+function nextTurn(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(nextTurn);
 }
 
 /** The machine's own clock. Only shells use it: the core is told the time. */
@@ -21,7 +31,10 @@ export const systemClock: Clock = {
   nowMs: () => Date.now(),
   elapsedMs: () => performance.now(),
   sleep: (ms) => sleep(ms),
-  breathe: () => turn(),
+  breathe: () =>
+    new Promise((resolve) => {
+      if (waiting.push(resolve) === 1) setImmediate(nextTurn);
+    }),
   every: (ms, action) => {
     const timer = setInterval(action, ms);
     return () => clearInterval(timer);

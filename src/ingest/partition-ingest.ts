@@ -17,8 +17,8 @@ export interface PartitionContext extends ChunkContext, FlushContext {
 }
 
 /**
- * Records, and bytes of them, decoded before the event loop gets a turn: about 5 ms of work. All
- * partitions of a fetch, up to 64, work in the same turn.
+ * Records, and bytes of them, decoded before the event loop gets a turn: under a millisecond of
+ * plain events, a few of others. One partition after the other has a turn (Clock.breathe).
  */
 const RECORDS_AT_ONCE = 1_000;
 const BYTES_AT_ONCE = 128 * 1024;

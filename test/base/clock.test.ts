@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+
+describe('turns of the event loop', () => {
+  it('are had one by one, in order, with the loop running between', async () => {
+    const had: string[] = [];
+    const worker = async (name: string) => {
+      for (let turn = 1; turn <= 3; turn++) {
+        await systemClock.breathe();
+        had.push(`${name}${turn}`);
+      }
+    };
+    let loops = 0;
+    const watch = (): void => {
+      loops++;
+      had.push('-');
+      if (loops < 9) setImmediate(watch);
+    };
+    const working = [worker('a'), worker('b'), worker('c')];
+    setImmediate(watch);
+    await Promise.all(working);
+    const order = had.filter((each) => each !== '-');
+    expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'c2', 'a3', 'b3', 'c3']);
+    // Between any two turns, timers and sockets had theirs.
+    expect(had.join(' ')).not.toMatch(/\w\d \w\d/);
+  });
+
+  it('are had at once by who waits alone', async () => {
+    const before = performance.now();
+    for (let turn = 0; turn < 100; turn++) await systemClock.breathe();
+    expect(performance.now() - before).toBeLessThan(5_000);
+  });
+});
