@@ -116,11 +116,13 @@ async function run(
   const client = createClient({ url: stack.clickhouse.url });
   await client.command({ query: `CREATE DATABASE ${database}` });
   await client.close();
+  const task = { topic, group: database, database, events: count };
+  await peer.prepare?.(task);
   const server = (stack satisfies LocalStack).clickhouse.pid;
   const own = () => (peer.pid === undefined ? 0 : cpuSecondsOf(peer.pid));
   const startedMs = performance.now();
   const [ownBefore, serverBefore] = [own(), cpuSecondsOf(server)];
-  const note = await peer.ingest({ topic, group: database, database, events: count });
+  const note = await peer.ingest(task);
   const seconds = (performance.now() - startedMs) / 1000;
   const ownCpuSeconds = own() - ownBefore;
   const clickhouseCpuSeconds = cpuSecondsOf(server) - serverBefore;

@@ -15,6 +15,8 @@ export interface PeerTask {
 export interface RunningPeer {
   /** Its process; undefined where ClickHouse does it alone. */
   readonly pid: number | undefined;
+  /** Makes the tables that it writes to; not measured. */
+  prepare?(task: PeerTask): Promise<void>;
   /** Resolves when every event is stored and every insert acknowledged, with what else there is to say. */
   ingest(task: PeerTask): Promise<string | undefined>;
   stop(): Promise<void>;

@@ -12,10 +12,9 @@ export const tailmark: Peer = {
     const running = startChildPeer([process.execPath, child], stack);
     return {
       ...running,
-      async ingest(task) {
+      async prepare(task) {
         const clickhouse = { url: stack.clickhouse.url, database: task.database };
         await migrate(configSchema.parse({ clickhouse }).clickhouse);
-        await running.ingest(task);
       },
     };
   },

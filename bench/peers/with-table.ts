@@ -6,11 +6,10 @@ import type { RunningPeer } from './peer.ts';
 export function withTable(peer: RunningPeer, stack: LocalStack, table: string): RunningPeer {
   return {
     ...peer,
-    async ingest(task) {
+    async prepare(task) {
       const client = createClient({ url: stack.clickhouse.url, database: task.database });
       await client.command({ query: table });
       await client.close();
-      await peer.ingest(task);
     },
   };
 }
