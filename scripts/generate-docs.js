@@ -1,13 +1,19 @@
-// Writes every file that is made from the settings' schema and from the commands. Reads the build:
+// Writes every file that is made from the settings' schema, the commands and bench results. Reads the build:
 // run it by `npm run generate:docs`, which builds first. Tests hold that the files are current.
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { withPipelineTables } from './pipeline-table.js';
 
+const read = (path) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const { generatedFiles } = await import('../dist/config/generated-files.js');
 const { renderCliReference } = await import('../dist/cli/render-cli-reference.js');
 
 for (const { path, text } of [
   ...generatedFiles(),
   { path: 'docs/cli.md', text: await renderCliReference() },
+  {
+    path: 'docs/performance.md',
+    text: withPipelineTables(read('docs/performance.md'), read('bench/results/pipeline.txt')),
+  },
 ]) {
   writeFileSync(new URL(`../${path}`, import.meta.url), text);
   process.stdout.write(`${path}\n`);

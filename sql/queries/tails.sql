@@ -1,5 +1,6 @@
--- Tails of each stage over a range, from the windows of one table: latency_10s, latency_1m,
--- latency_1h or latency_1d. The range should begin and end on whole windows of it.
+-- Tails of each stage over a range: of the windows of one table (latency_10s, latency_1m, latency_1h or
+-- latency_1d), and, for the part in the middle that they fill, of the next coarser one. The range should
+-- begin and end on whole windows of the finer table, the middle on whole windows of the coarser.
 SELECT
     model,
     stage,
@@ -9,14 +10,31 @@ SELECT
     quantilesTDigestMerge(0.5, 0.9, 0.95, 0.99, 0.999)(l.latency) AS q,
     q[1] AS p50_ms, q[2] AS p90_ms, q[3] AS p95_ms, q[4] AS p99_ms, q[5] AS p999_ms,
     max(l.max_ms) AS max_ms
-FROM {table:Identifier} AS l
-WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
-  AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
-  AND ({model:String} = '' OR model = {model:String})
-  AND ({stage:String} = '' OR stage = {stage:String})
-  AND ({version:String} = '' OR version = {version:String})
-  AND ({region:String} = '' OR region = {region:String})
-  AND ({requestType:String} = '' OR request_type = {requestType:String})
-  AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+FROM
+(
+    SELECT model, stage, requests, errors, timeouts, sum_ms, max_ms, latency
+    FROM {coarseTable:Identifier}
+    WHERE window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
+      AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC')
+      AND ({model:String} = '' OR model = {model:String})
+      AND ({stage:String} = '' OR stage = {stage:String})
+      AND ({version:String} = '' OR version = {version:String})
+      AND ({region:String} = '' OR region = {region:String})
+      AND ({requestType:String} = '' OR request_type = {requestType:String})
+      AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+    UNION ALL
+    SELECT model, stage, requests, errors, timeouts, sum_ms, max_ms, latency
+    FROM {table:Identifier}
+    WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
+      AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
+      AND NOT (window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
+          AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC'))
+      AND ({model:String} = '' OR model = {model:String})
+      AND ({stage:String} = '' OR stage = {stage:String})
+      AND ({version:String} = '' OR version = {version:String})
+      AND ({region:String} = '' OR region = {region:String})
+      AND ({requestType:String} = '' OR request_type = {requestType:String})
+      AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+) AS l
 GROUP BY model, stage
 ORDER BY model, stage = 'total' DESC, p99_ms DESC

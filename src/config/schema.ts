@@ -30,6 +30,8 @@ function holdsLogin(url: string): boolean {
 }
 const quantile = z.number().gt(0).lt(1);
 const distinct = (values: readonly unknown[]) => new Set(values).size === values.length;
+const isAscending = (values: readonly number[]) =>
+  values.every((value, i) => i === 0 || value >= (values[i - 1] as number));
 const retention = (text: string, what: string) =>
   duration({ minMs: hour, maxMs: 3650 * day })
     .prefault(text)
@@ -171,6 +173,14 @@ const clickhouse = z
         baselines: retention('90d', 'What the detector compared with.'),
         flushes: retention('400d', 'The ledger that verify reads.'),
       })
+      .refine(
+        (kept) =>
+          isAscending([kept.latency_10s, kept.latency_1m, kept.latency_1h, kept.latency_1d]),
+        {
+          error:
+            'must keep windows of 1m, 1h and 1d each as long as the finer ones: they are read together',
+        },
+      )
       .prefault({})
       .describe('How long rows are kept, by event time (chunk_rows: by arrival).'),
   })

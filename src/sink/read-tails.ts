@@ -50,7 +50,29 @@ export const windowSeconds: Readonly<Record<Resolution, number>> = {
   '1d': 86_400,
 };
 
-/** Tails by model and stage over a range, widened to whole windows of its resolution. */
+/** Part of a range, and the table that is read for it. */
+interface CoarsePart {
+  readonly table: string;
+  readonly fromSeconds: number;
+  readonly toSeconds: number;
+}
+
+/**
+ * The middle of a range that whole windows of the next coarser table fill: a month of one model is
+ * thirty windows of a day a series, and some hours at its ends. Empty where none fits.
+ */
+export function coarsePart(resolution: Resolution, fromS: number, toS: number): CoarsePart {
+  const coarse = resolutions[resolutions.indexOf(resolution) + 1] ?? resolution;
+  const step = windowSeconds[coarse];
+  const fromSeconds = Math.ceil(fromS / step) * step;
+  const toSeconds = Math.max(fromSeconds, Math.floor(toS / step) * step);
+  return { table: `latency_${coarse}`, fromSeconds, toSeconds };
+}
+
+/**
+ * Tails by model and stage over a range, widened to whole windows of its resolution. Reads windows of
+ * the next coarser one where they fit: they are of the same requests.
+ */
 export async function readTails(
   client: ClickHouseClient,
   query: TailsQuery,
@@ -58,13 +80,19 @@ export async function readTails(
 ): Promise<StageTails[]> {
   const { fromMs, toMs, ...filters } = query;
   const step = windowSeconds[resolution];
+  const fromSeconds = Math.floor(Math.max(0, fromMs) / 1000 / step) * step;
+  const toSeconds = Math.ceil(toMs / 1000 / step) * step;
+  const coarse = coarsePart(resolution, fromSeconds, toSeconds);
   const result = await client.query({
     query: readQuery('tails'),
     query_params: {
       ...filters,
       table: `latency_${resolution}`,
-      fromSeconds: Math.floor(Math.max(0, fromMs) / 1000 / step) * step,
-      toSeconds: Math.ceil(toMs / 1000 / step) * step,
+      fromSeconds,
+      toSeconds,
+      coarseTable: coarse.table,
+      coarseFromSeconds: coarse.fromSeconds,
+      coarseToSeconds: coarse.toSeconds,
     },
     format: 'JSONEachRow',
   });

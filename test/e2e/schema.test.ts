@@ -118,6 +118,9 @@ describe('queries', () => {
         toS: 86_400,
         fromSeconds: Math.floor(Date.now() / 1000) - 3_600,
         toSeconds: Math.ceil(Date.now() / 1000) + 1,
+        coarseTable: 'latency_1h',
+        coarseFromSeconds: 0,
+        coarseToSeconds: 0,
       };
       for (const file of files) {
         const query = readFileSync(new URL(file, folder), 'utf8');

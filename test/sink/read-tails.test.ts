@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { describe, expect, it } from 'vitest';
-import { readTails, resolutionOf } from '../../src/sink/read-tails.ts';
+import { coarsePart, readTails, resolutionOf } from '../../src/sink/read-tails.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -26,6 +26,28 @@ describe('resolutionOf', () => {
       const windows = rangeMs / lengthMs[resolutionOf(rangeMs)];
       expect(windows).toBeGreaterThanOrEqual(29);
     }
+  });
+});
+
+describe('coarsePart', () => {
+  const noon = 1_790_035_200 + 12 * 3_600;
+
+  it.each([
+    ['1h', noon, noon + 30 * 86_400, 'latency_1d', 1_790_121_600, 1_790_121_600 + 29 * 86_400],
+    ['1h', noon - 12 * 3_600, noon + 12 * 3_600, 'latency_1d', noon - 43_200, noon + 43_200],
+    ['1m', noon + 60, noon + 7_200, 'latency_1h', noon + 3_600, noon + 7_200],
+    ['10s', noon + 10, noon + 130, 'latency_1m', noon + 60, noon + 120],
+    ['1d', noon - 43_200, noon + 43_200, 'latency_1d', noon - 43_200, noon + 43_200],
+  ] as const)(
+    'of %s windows from %i to %i',
+    (resolution, from, to, table, fromSeconds, toSeconds) => {
+      expect(coarsePart(resolution, from, to)).toEqual({ table, fromSeconds, toSeconds });
+    },
+  );
+
+  it('is empty where no window fits', () => {
+    const { fromSeconds, toSeconds } = coarsePart('1h', noon, noon + 7_200);
+    expect(toSeconds).toBe(fromSeconds);
   });
 });
 
