@@ -22,6 +22,7 @@ import { tailmark } from './peers/tailmark.ts';
  * counts for nobody. What each has stored is held against the input before its number counts.
  *
  *     npm run bench -- pipeline [--events N] [--rounds N] [--per 100,1] [--peers NAME,NAME]
+ *                               [--profile FILE]      a CPU profile of tailmark's last round
  */
 const all: readonly Peer[] = [tailmark, idiomatic, java, clickHouseKafkaEngine];
 const { values } = parseArgs({
@@ -30,8 +31,10 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     per: { type: 'string', default: '100,1' },
     peers: { type: 'string', default: all.map(({ name }) => name).join(',') },
+    profile: { type: 'string' },
   },
 });
+if (values.profile !== undefined) process.env['TAILMARK_BENCH_PROFILE'] = values.profile;
 const events = Number(values.events);
 const warmEvents = Math.min(events, 300_000);
 const peers = all.filter(({ name }) => values.peers.split(',').includes(name));

@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startCpuProfile } from '../../src/base/cpu-profile.ts';
 import { createLog } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
 import { configSchema } from '../../src/config/schema.ts';
@@ -29,12 +30,15 @@ await serveTasks(async ({ broker, url, topic, group, database, events }) => {
     log,
     metrics,
   });
+  const profile = process.env['TAILMARK_BENCH_PROFILE'];
+  const keepProfile = profile === undefined ? undefined : await startCpuProfile(profile);
   const loop = monitorEventLoopDelay({ resolution: 1 });
   loop.enable();
   await ingester.start();
   const stored = async () => (await metrics.eventsConsumed.get()).values[0]?.value ?? 0;
   while ((await stored()) < events) await sleep(20);
   loop.disable();
+  await keepProfile?.();
   await ingester.drain();
   await client.close();
   // The histogram holds how long a timer of a millisecond took.
