@@ -18,8 +18,9 @@ import { tailmark } from './peers/tailmark.ts';
 /**
  * From a topic on the real Kafka to tails in the real ClickHouse: tailmark and other ways to the
  * same numbers, in turn, in one run. Each is warmed up on a topic of its own; then a round is all
- * of the measured topic by each, or a part of it by one that is slow. CPU seconds are those of its process and of ClickHouse; the broker
- * counts for nobody. What each has stored is held against the input before its number counts.
+ * of the measured topic by each, or a part of it by one that is slow. CPU seconds are those of its
+ * process and of ClickHouse; the broker counts for nobody. What each has stored is held against the
+ * input before its number counts.
  *
  *     npm run bench -- pipeline [--events N] [--rounds N] [--per 100,1] [--peers NAME,NAME]
  *                               [--profile FILE]      a CPU profile of tailmark's last round

@@ -16,7 +16,10 @@ function classPath(): string {
   if (!existsSync(join(jars, 'done'))) {
     mkdirSync(jars, { recursive: true });
     const copy = ['dependency:copy-dependencies', `-DoutputDirectory=${jars}`];
-    execFileSync('mvn', ['-B', '-q', '-f', join(source, 'pom.xml'), ...copy], { stdio: 'inherit' });
+    execFileSync('mvn', ['-B', '-q', '-f', join(source, 'pom.xml'), ...copy], {
+      // What it says is no result.
+      stdio: ['ignore', process.stderr, 'inherit'],
+    });
     execFileSync('touch', [join(jars, 'done')]);
   }
   const path = `${target}:${jars}/*`;

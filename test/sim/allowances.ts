@@ -26,8 +26,8 @@ import type { Truth, TruthRecord } from './truth.ts';
  * 6. A server that is killed again and again with the token noted and no rows, in the same chunk and
  *    table, more often than the chunk is sent anew. It is not simulated.
  * 7. A chunk of whose records some were removed while it was being stored: where its insert arrives
- *    after a successor has looked for it and is about to write the ledger, and where a successor's own rows have landed and it
- *    was succeeded itself, the ledger may say more or less than what landed.
+ *    after a successor has looked for it and is about to write the ledger, and where a successor's own
+ *    rows have landed and it was succeeded itself, the ledger may say more or less than what landed.
  */
 export function mayBeMissing(
   record: TruthRecord,

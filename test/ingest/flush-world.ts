@@ -1,0 +1,121 @@
+import { createLog } from '../../src/base/log.ts';
+import { createMetrics } from '../../src/base/metrics.ts';
+import { decodeNote } from '../../src/ingest/commit-note.ts';
+import type { DeadLetter } from '../../src/ingest/dead-letter.ts';
+import type { FlushContext } from '../../src/ingest/flush-chunk.ts';
+import type { Chunk, LedgerEntry } from '../../src/sink/chunk.ts';
+import type { ChunkPlace } from '../../src/sink/chunk-places.ts';
+import type { ChunkState } from '../../src/sink/chunk-store.ts';
+import { testIntent } from './test-intent.ts';
+
+/** The chunk that is stored. */
+export const chunk: Chunk = {
+  groupId: 'g',
+  topic: 't',
+  partition: 0,
+  startOffset: 10,
+  endOffset: 20,
+  firstTimestampMs: 1,
+  lastTimestampMs: 2,
+  watermarkMs: 77,
+  records: 10,
+  consumed: 10,
+  aggregated: 10,
+  rejected: 0,
+  late: 0,
+  overflow: 0,
+  lateMerged: 0,
+  rows: {
+    bytes: Buffer.from('rows'),
+    rowCount: 1,
+    samples: 1,
+    windowMinMs: 0,
+    windowMaxMs: 0,
+    mark: 1,
+    days: { stage: [0], driver: [], exemplar: [] },
+  },
+};
+/** How it was begun. */
+export const begun = {
+  watermarkBeforeMs: 55,
+  intent: testIntent(20, 99),
+  inherited: false,
+  isFirst: false,
+};
+export const letterAt = (offset: number): DeadLetter => ({
+  topic: 't',
+  partition: 0,
+  offset,
+  index: 0,
+  reason: 'bad_ts',
+  detail: '',
+  bytes: Buffer.alloc(0),
+  originalBytes: 0,
+});
+
+/** A world that answers at once, and refuses a step as often as it is told to. */
+export function worldOf(
+  refusals: Readonly<Record<string, readonly (Error | undefined)[]>> = {},
+  found: Partial<ChunkState> = {},
+  missing: ChunkPlace[][] = [],
+  /** Ledger rows that are answered and leave nothing. */
+  forgetful = 0,
+) {
+  const steps: string[] = [];
+  const left = new Map(Object.entries(refusals).map(([name, errors]) => [name, [...errors]]));
+  const take = async (name: string, detail = '') => {
+    steps.push(detail === '' ? name : `${name} ${detail}`);
+    const error = left.get(name)?.shift();
+    if (error !== undefined) throw error;
+  };
+  const claim = {
+    topic: 't',
+    partition: 0,
+    isLost: false,
+    commit: (offset: number, metadata: string) => {
+      const note = decodeNote(metadata);
+      return take('commit', `${offset} ${note?.watermarkMs} ${note?.intent?.endOffset}`);
+    },
+  };
+  const metrics = createMetrics();
+  const time = { elapsedMs: 0 };
+  const recorded: LedgerEntry[] = [];
+  let isRecorded = found.isRecorded ?? false;
+  const context: FlushContext = {
+    store: {
+      insert: () => take('insert'),
+      missing: async () => {
+        await take('missing');
+        return missing.shift() ?? [];
+      },
+      fill: (_, { table }, attempt) => take('fill', `${table} ${attempt}`),
+      record: async (entry, attempt) => {
+        recorded.push(entry);
+        await take('record', attempt === 0 ? '' : `${attempt}`);
+        if (recorded.length > forgetful + (refusals.record?.length ?? 0)) isRecorded = true;
+      },
+      look: async () => {
+        await take('look');
+        return { isLanded: false, landedSamples: 0, isRemembered: true, ...found, isRecorded };
+      },
+      ledgerEnd: async () => undefined,
+      groupBeginMs: async () => undefined,
+    },
+    publisher: {
+      publish: (topic, messages) => take('publish', `${topic} ${messages.length}`),
+      close: async () => undefined,
+    },
+    deadLetterSuffix: '.dlq',
+    clock: {
+      nowMs: () => 0,
+      elapsedMs: () => time.elapsedMs,
+      sleep: (ms) => take('sleep', `${ms}`),
+      breathe: async () => undefined,
+      every: () => () => undefined,
+    },
+    guardMs: 5_000,
+    log: createLog({ level: 'silent' }),
+    metrics,
+  };
+  return { steps, claim, context, metrics, time, recorded };
+}
