@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeNote, figuresOf } from '../../src/ingest/commit-note.ts';
-import { flushChunk } from '../../src/ingest/flush-chunk.ts';
-import type { Chunk, LedgerEntry } from '../../src/sink/chunk.ts';
-import type { ChunkPlace } from '../../src/sink/chunk-places.ts';
-import type { ChunkState } from '../../src/sink/chunk-store.ts';
+import { type FlushContext, flushChunk } from '../../src/ingest/flush-chunk.ts';
 import { ClaimLostError } from '../../src/source/source.ts';
 import { begun, chunk, letterAt, worldOf } from './flush-world.ts';
 import { testIntent } from './test-intent.ts';
