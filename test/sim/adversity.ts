@@ -45,10 +45,15 @@ export function adversity(world: SimWorld, setting: AdversitySetting): void {
     plan(kind, most, someProcess(happen));
   }
   for (const [kind, most, happen] of serverFaults(world, setting)) plan(kind, most, happen);
-  // The worst moment: a chunk that was begun is being read again, and its next record goes.
-  setting.kafka.beforeFetch = (log, offset) => {
-    if (!isAmidIntent(log, offset, setting.fleet) || !faults.strikes('retention', 10)) return;
-    deleteBelow(log, Math.min(log.high, offset + random.between(1, 3)), world, setting.truth);
+  // The worst moment: a chunk that was begun is being read again; its next record goes, or its reader.
+  setting.kafka.beforeFetch = (log, offset, reader) => {
+    if (!isAmidIntent(log, offset, setting.fleet)) return;
+    if (faults.strikes('retention', 10)) {
+      deleteBelow(log, Math.min(log.high, offset + random.between(1, 3)), world, setting.truth);
+    }
+    const process = setting.fleet.processes.find(({ name }) => name === reader);
+    if (process !== undefined && faults.strikes('sigterm_at_call', 1))
+      setting.fleet.terminate(process);
   };
 }
 

@@ -236,7 +236,8 @@ export abstract class BrokerApi {
       for (const { topic, partitions } of request.topics) {
         for (const { partition, fetchOffset } of partitions) {
           const log = kafka.logOf(topic, partition);
-          if (log !== undefined) kafka.beforeFetch(log, Number(fetchOffset));
+          const reader = this.endpoint.owner.name;
+          if (log !== undefined) kafka.beforeFetch(log, Number(fetchOffset), reader);
         }
       }
       const first = this.#fetched(request.topics);

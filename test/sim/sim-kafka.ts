@@ -26,8 +26,8 @@ export class SimKafka {
   readonly endpoints = new Map<string, Endpoint>();
   /** Longest that a fetch waits at the broker where there is nothing to read. */
   readonly idleFetchMs: number;
-  /** Called for each partition that is about to be read from an offset on. */
-  beforeFetch: (log: PartitionLog, offset: number) => void = () => undefined;
+  /** Called for each partition that is about to be read from an offset on, with who reads. */
+  beforeFetch: (log: PartitionLog, offset: number, reader: string) => void = () => undefined;
 
   constructor(world: SimWorld, nodeCount: number, idleFetchMs: number) {
     this.#world = world;
