@@ -161,7 +161,7 @@ function storeOf(onChunk: (chunk: Chunk) => void): ChunkStore {
     fill: async () => undefined,
     record: async () => undefined,
     look: async () => ({
-      isRecorded: false,
+      isRecorded: true,
       isLanded: false,
       landedSamples: 0,
       isRemembered: true,

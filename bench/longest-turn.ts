@@ -129,7 +129,7 @@ const store: ChunkStore = {
   missing: async () => [],
   fill: async () => undefined,
   record: async () => undefined,
-  look: async () => ({ isRecorded: false, isLanded: false, landedSamples: 0, isRemembered: true }),
+  look: async () => ({ isRecorded: true, isLanded: false, landedSamples: 0, isRemembered: true }),
   ledgerEnd: async () => undefined,
   groupBeginMs: async () => undefined,
 };

@@ -52,9 +52,11 @@ class Table {
     this.#window = window;
   }
 
-  /** Takes a block, or drops it where its token is known. */
+  /** Takes a block, or drops it where its token is known: that costs nothing where no row of it comes here. */
   take(block: StoredBlock, token = block.token): void {
-    if (this.#tokens.has(token)) return;
+    const isEmpty = !goesTo(block.bytes, this.name);
+    const isHere = () => this.blocks.some((each) => each.token === block.token);
+    if (this.#tokens.has(token) && (!isEmpty || isHere())) return;
     this.blocks.push(block);
     this.remember(token);
   }
