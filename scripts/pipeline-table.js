@@ -12,7 +12,7 @@ export function withPipelineTables(document, results) {
   return `${document.slice(0, from)}${begin}\n\n${tables}\n\n${document.slice(to)}`;
 }
 
-/** `{ title, peers }` of each run: a line that begins at the margin, and what is indented under it. */
+/** Each comparison: its line at the margin, and of each way what is indented under it. */
 export function sectionsOf(results) {
   const sections = [];
   for (const line of results.split('\n')) {

@@ -13,7 +13,8 @@ const PATIENCE = 16;
  * tells which value comes next without looking at any key.
  *
  * It is learned from an object that was found good, and noted while it was read: so whatever has
- * the same bytes between its values has the same keys in the same order, none of them twice.
+ * the same bytes between its values has the same keys in the same order, none of them twice, and all
+ * of them UTF-8.
  */
 export class Shape {
   readonly #steps: Pattern[] = [];
@@ -60,17 +61,11 @@ export class Shape {
     for (let n = 0; n < this.#noted; n++) {
       const start = this.#starts[n] as number;
       const end = this.#ends[n] as number;
-      if (end - start > MOST_STEP_BYTES || !isAscii(bytes, start, end)) return;
+      if (end - start > MOST_STEP_BYTES) return;
       const step = this.#steps[n] ?? new Pattern();
       this.#steps[n] = step;
       step.set(bytes, start, end, this.#meanings[n] as number);
     }
     this.count = this.#noted;
   }
-}
-
-/** Whether a message is UTF-8 is asked where a byte beyond ASCII is met: here none is looked at. */
-function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) if ((bytes[i] as number) >= 0x80) return false;
-  return true;
 }

@@ -1,5 +1,6 @@
 import { invariant } from '../base/invariant.ts';
 import { compressCentroids } from './compress-centroids.ts';
+import { highIndex } from './high-word.ts';
 
 /** Centroids of one state at most: 408 bytes in ClickHouse. */
 const stateCentroids = 51;
@@ -25,8 +26,6 @@ const slabBits = 10;
 const slotsPerSlab = 1 << slabBits;
 const tableBits = 8;
 const tablesPerSlab = 1 << tableBits;
-/** Where the upper 32 bits of a double are: sign, exponent, the top 20 bits of the mantissa. */
-const highIndex = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1 ? 1 : 0;
 const pageBits = 8;
 const pagesPerSlab = 1 << pageBits;
 const defaultMaxSlots = 1 << 22;

@@ -10,7 +10,7 @@ export interface FetchMark {
 }
 
 /** One partition of an answer to a fetch, in kafkajs' words. */
-export interface FetchedPartition {
+interface FetchedPartition {
   readonly partition: number;
   readonly errorCode: number;
   readonly highWatermark: string;
@@ -105,7 +105,7 @@ export async function decodeFetchAnswer(
  * One mark that carries the records, and one where the batches reach further than the last of them:
  * what is hidden or compacted away is passed over like a control record.
  */
-export function marksOf(records: FetchedRecords): FetchMark[] {
+function marksOf(records: FetchedRecords): FetchMark[] {
   const { lastOffset, lastShownOffset } = records;
   const marks: FetchMark[] = [];
   if (lastShownOffset >= 0) {

@@ -48,7 +48,7 @@ export interface SourceHandler {
   onClaimed(claim: Claim, found: FoundPartition): Promise<number>;
   /**
    * Records of one claim, in order; a claim's next batch comes when this resolves, other claims'
-   * batches may come meanwhile. `keepAlive` is to be called at least every second or so.
+   * batches may come meanwhile. `keepAlive` tells by a ClaimLostError that nobody waits for it any more.
    */
   onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void>;
   /**

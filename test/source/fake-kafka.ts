@@ -79,6 +79,8 @@ export class FakeKafka {
   heartbeats = 0;
   joins = 0;
   sessionMs = 10_000;
+  /** Records before the offset asked for that an answer begins with: batches are given whole. */
+  overlap = 0;
   onJoin: Meddle = () => undefined;
   onHeartbeat: Meddle = () => undefined;
   onCommit: Meddle = () => undefined;
@@ -246,9 +248,10 @@ export class FakeKafka {
     const partitions = topics.flatMap((asked) =>
       asked.partitions.map(({ partition, fetchOffset }) => {
         const log = this.logs[partition] ?? [];
-        const from = Number(fetchOffset);
+        const asked = Number(fetchOffset);
+        const from = asked < log.length ? Math.max(0, asked - this.overlap) : asked;
         const bytes = encodeLog(
-          log.slice(from, from + 10).map(({ offset, isControlRecord }) => ({
+          log.slice(from, asked + 10).map(({ offset, isControlRecord }) => ({
             offset,
             value: Buffer.from('{}'),
             ...(isControlRecord ? { producerId: 1, isMarker: true } : {}),

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import kafkajs from 'kafkajs';
 import type { Records, SourceRecord } from '../../src/source/record.ts';
+import { int16, int32, int64 } from './kafka-integers.ts';
 
 /** A record batch of message format v2, as a broker keeps it. */
 export interface TestBatch {
@@ -189,24 +190,6 @@ export function encodeAnswer(
       ],
     ),
   ]);
-}
-
-function int16(value: number): Buffer {
-  const bytes = Buffer.alloc(2);
-  bytes.writeInt16BE(value);
-  return bytes;
-}
-
-function int32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeInt32BE(value);
-  return bytes;
-}
-
-function int64(value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigInt64BE(BigInt(value));
-  return bytes;
 }
 
 /** Copies of all that is to be seen. */

@@ -1,4 +1,5 @@
 import { createServer, type Socket } from 'node:net';
+import { int16, int32, int64 } from '../../source/kafka-integers.ts';
 
 /** A server that refuses, and tells all it was given. */
 export interface Echo {
@@ -74,24 +75,6 @@ function answerTo(request: Buffer): { answer: Buffer; said: string } {
     ...(version > 0 ? [int64(0)] : []),
   ];
   return { answer: Buffer.concat(answer), said };
-}
-
-function int16(value: number): Buffer {
-  const bytes = Buffer.alloc(2);
-  bytes.writeInt16BE(value);
-  return bytes;
-}
-
-function int32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeInt32BE(value);
-  return bytes;
-}
-
-function int64(value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigInt64BE(BigInt(value));
-  return bytes;
 }
 
 function text(value: string): Buffer {
