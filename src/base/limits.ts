@@ -28,6 +28,8 @@ export const limits = {
    */
   rowsPerChunk: 100_000,
   driversPerChunk: 50_000,
+  /** Bands of its cells for each row that a chunk may have, beyond which it is sealed early. */
+  bandsPerRow: 4,
   windowsPerChunk: 10_000,
   /** Rows that all open chunks of a process may come to together; each has an equal share. */
   openRows: 100_000,

@@ -112,8 +112,10 @@ export class OpenChunk implements DecodeSink {
   get isFull(): boolean {
     const { flush_max_rows, flush_max_events } = this.#context.config.ingest;
     const share = this.#context.rowShare?.() ?? flush_max_rows;
+    const mostRows = Math.min(flush_max_rows, share);
     return (
-      this.#accumulator.rowCount >= Math.min(flush_max_rows, share) ||
+      this.#accumulator.rowCount >= mostRows ||
+      this.#accumulator.bandCount >= mostRows * limits.bandsPerRow ||
       this.#accumulator.windowCount >= limits.windowsPerChunk / 2 ||
       this.#consumed >= flush_max_events ||
       this.#letters.length >= limits.deadLettersPerChunk ||

@@ -2,7 +2,7 @@ import { coldStartIndex, dimensions, overflowValue } from '../base/dimensions.ts
 import { statuses } from '../base/statuses.ts';
 import type { Interner } from '../decode/interner.ts';
 import { encodeState, maxStateBytes } from '../sketch/clickhouse-state.ts';
-import { baseWindowMs, type ChunkAccumulator } from '../window/chunk-accumulator.ts';
+import { baseWindowMs, type ChunkAccumulator, totalMsColumn } from '../window/chunk-accumulator.ts';
 import type { Exemplar } from '../window/exemplar-store.ts';
 import { ChunkMarks, type DaysOfRows, type MarkedChunk, rowKinds } from './chunk-marks.ts';
 import type { RowBinaryWriter } from './row-binary-writer.ts';
@@ -113,8 +113,8 @@ function writeStage(
   out.float64(sketches.maxMs(row));
   const n = sketches.centroids(row, means, weights, phase);
   out.raw(maxStateBytes, (bytes, at) => encodeState(means, weights, n, bytes, at));
-  writeBands(chunk.bands.read(row, bandNumbers, bandAmounts), out);
-  writeBands(isTotal ? chunk.totalBands.read(cell, bandNumbers, bandAmounts) : 0, out);
+  writeBands(chunk.bands.read(cell, stageId, bandNumbers, bandAmounts), out);
+  writeBands(isTotal ? chunk.bands.read(cell, totalMsColumn, bandNumbers, bandAmounts) : 0, out);
   out.varUint(0); // facet
   out.varUint(0); // value
   writeNoExemplar(out);
@@ -135,8 +135,9 @@ function writeDriver(
     else out.uint8(0); // '' or, for cold_start, false
   }
   out.varUint(0); // stage
-  writeCounts(out, drivers.requests(row), 0);
-  writeBands(drivers.readBands(row, bandNumbers, bandAmounts), out);
+  const bands = drivers.readBands(row, bandNumbers, bandAmounts);
+  writeCounts(out, sumOf(bandAmounts, bands), 0);
+  writeBands(bands, out);
   out.varUint(0); // bands_ms
   out.string(drivers.facet(row));
   const value = drivers.value(row, (id) => values.text(id));
@@ -202,6 +203,12 @@ function writeCounts(out: RowBinaryWriter, requests: number, ms: number): void {
   out.float64(ms);
   out.float64(ms);
   out.varUint(0);
+}
+
+function sumOf(amounts: Float64Array, count: number): number {
+  let sum = 0;
+  for (let i = 0; i < count; i++) sum += amounts[i] as number;
+  return sum;
 }
 
 /** event_time, status, trace_id, request_id and stages_ms, all empty. */

@@ -11,8 +11,8 @@ import { limits } from '../base/limits.ts';
 import type { EventRecord } from '../decode/event-record.ts';
 import type { Interner } from '../decode/interner.ts';
 import { bandOf } from '../sketch/band.ts';
-import { BandPool } from '../sketch/band-pool.ts';
 import { SketchPool } from '../sketch/sketch-pool.ts';
+import { CellBands } from './cell-bands.ts';
 import { DriverTable } from './driver-table.ts';
 import { ExemplarStore } from './exemplar-store.ts';
 import { IntTable } from './int-table.ts';
@@ -37,6 +37,8 @@ export interface ChunkOptions {
   readonly values: Interner;
 }
 
+/** Column of a cell's bands where the milliseconds of totals are: no stage has the id of ''. */
+export const totalMsColumn = 0;
 /** A key is the window's number and one id a dimension. */
 const KEY_WIDTH = dimensions.length + 1;
 const hostIndex = dimensions.indexOf('host');
@@ -61,10 +63,8 @@ export class ChunkAccumulator {
   readonly #key = new Int32Array(KEY_WIDTH);
   readonly rows = new RowTable();
   readonly sketches = new SketchPool();
-  /** Row by row: requests on totals, milliseconds on stages. */
-  readonly bands = new BandPool();
-  /** Cell by cell: milliseconds of totals. */
-  readonly totalBands = new BandPool();
+  /** Cell by cell: requests in the total's column, milliseconds in those of stages and of `totalMsColumn`. */
+  readonly bands = new CellBands();
   readonly drivers: DriverTable;
   readonly exemplars = new ExemplarStore();
   #nowMs = 0;
@@ -104,7 +104,6 @@ export class ChunkAccumulator {
     this.rows.reset();
     this.sketches.reset();
     this.bands.reset();
-    this.totalBands.reset();
     this.drivers.reset();
     this.exemplars.reset();
     this.counts.aggregated = 0;
@@ -134,6 +133,11 @@ export class ChunkAccumulator {
     return this.rows.size + this.drivers.size;
   }
 
+  /** Bands of all cells. */
+  get bandCount(): number {
+    return this.bands.size;
+  }
+
   get windowCount(): number {
     return this.#windows.size;
   }
@@ -156,7 +160,6 @@ export class ChunkAccumulator {
       return outcomes.future;
     }
     const window = Math.floor(tsMs / baseWindowMs);
-    const cellsBefore = this.#cells.size;
     const { cell, overflowed } = this.#cellOf(record, window);
     if (cell < 0) return outcomes.tooManyWindows;
     if (tsMs > this.#watermarkMs) {
@@ -165,7 +168,6 @@ export class ChunkAccumulator {
     } else if (window < this.#openWindow) {
       this.counts.lateMerged++;
     }
-    if (cell >= cellsBefore) this.totalBands.allocate();
     if (Number.isNaN(record.totalMs)) this.#addStages(cell, record);
     else this.#addWhole(cell, record);
     if (overflowed) {
@@ -240,13 +242,13 @@ export class ChunkAccumulator {
       const row = this.#rowOf(cell, record.stageIds[i] as number);
       const ms = record.stageMs[i] as number;
       this.sketches.add(row, ms);
-      this.bands.add(row, band, ms);
+      this.bands.add(cell, band, this.rows.stageId(row), ms);
       if (record.status !== 0) this.rows.countStatus(row, record.status);
     }
     const row = this.#rowOf(cell, this.#totalStageId);
     this.sketches.add(row, record.totalMs);
-    this.bands.add(row, band, 1);
-    this.totalBands.add(cell, band, record.totalMs);
+    this.bands.add(cell, band, this.#totalStageId, 1);
+    this.bands.add(cell, band, totalMsColumn, record.totalMs);
     if (record.status !== 0) this.rows.countStatus(row, record.status);
     this.drivers.add(record, Math.floor(record.tsMs / 60_000), band, this.#otherValueId);
     this.exemplars.offer(cell, record, record.dimensionIds[hostIndex] as number);
@@ -260,7 +262,6 @@ export class ChunkAccumulator {
       return this.#rowOf(cell, this.#otherStageId);
     }
     this.sketches.allocate();
-    this.bands.allocate();
     return this.rows.add(cell, stageId);
   }
 

@@ -14,9 +14,9 @@ const versionIndex = dimensions.indexOf('version');
 const OTHER = -1;
 const ABSENT = -2;
 
-/** Key of a row: minute, model, version, facet, value. */
-const KEY_WIDTH = 5;
-const GROUP_WIDTH = 4;
+/** A row's key has the facet in the lower bits, the value above. */
+const FACET_BITS = 3;
+const facetSlots = 1 << FACET_BITS;
 
 /**
  * What requests had in common, beside their dimensions: per minute, model, version, facet and
@@ -24,13 +24,15 @@ const GROUP_WIDTH = 4;
  */
 export class DriverTable {
   readonly #facetIndices: readonly number[];
-  readonly #rows = new IntTable(KEY_WIDTH);
-  readonly #groups = new IntTable(GROUP_WIDTH);
-  #valuesInGroup = new Int32Array(64);
+  /** Minute, model, version. */
+  readonly #groups = new IntTable(3);
+  /** Group, and value with facet. */
+  readonly #rows = new IntTable(2);
+  /** By group and facet. */
+  #valueCounts = new Int32Array(64 * facetSlots);
   readonly #bands = new BandPool();
-  #requests = new Float64Array(256);
-  readonly #key = new Int32Array(KEY_WIDTH);
-  readonly #groupKey = new Int32Array(GROUP_WIDTH);
+  readonly #groupKey = new Int32Array(3);
+  readonly #key = new Int32Array(2);
 
   constructor(enabled: readonly Facet[]) {
     this.#facetIndices = enabled.map((facet) => facets.indexOf(facet));
@@ -42,7 +44,7 @@ export class DriverTable {
 
   /** Bytes held. */
   get bytes(): number {
-    return this.#rows.bytes + this.#groups.bytes + this.#bands.bytes + this.#requests.byteLength;
+    return this.#rows.bytes + this.#groups.bytes + this.#bands.bytes + this.#valueCounts.byteLength;
   }
 
   /**
@@ -50,43 +52,45 @@ export class DriverTable {
    * as another value of another model: `otherId` is the id of `__other__`.
    */
   add(record: EventRecord, minute: number, band: number, otherId: number): void {
-    const key = this.#key;
-    key[0] = minute;
-    key[1] = record.dimensionIds[modelIndex] as number;
-    key[2] = record.dimensionIds[versionIndex] as number;
+    const groupKey = this.#groupKey;
+    groupKey[0] = minute;
+    groupKey[1] = record.dimensionIds[modelIndex] as number;
+    groupKey[2] = record.dimensionIds[versionIndex] as number;
+    let group = this.#groups.find(groupKey);
     for (let i = 0; i < this.#facetIndices.length; i++) {
       const facet = this.#facetIndices[i] as number;
       const value = facetValueOf(record, facet);
       if (value === ABSENT) continue;
-      key[3] = facet;
-      key[4] = value;
-      let row = this.#rows.find(key);
-      if (row < 0)
-        row = this.#rows.size < limits.driversPerChunk ? this.#addRow() : this.#other(otherId);
-      this.#requests[row] = (this.#requests[row] as number) + 1;
+      let row = group < 0 ? -1 : this.#find(group, facet, value);
+      if (row < 0 && this.#rows.size < limits.driversPerChunk) {
+        if (group < 0) group = this.#addGroup();
+        row = this.#addRow(group, facet, value);
+      } else if (row < 0) {
+        row = this.#otherRow(minute, facet, otherId);
+      }
       this.#bands.add(row, band, 1);
     }
   }
 
   minute(row: number): number {
-    return this.#rows.part(row, 0);
+    return this.#groups.part(this.#rows.part(row, 0), 0);
   }
 
   modelId(row: number): number {
-    return this.#rows.part(row, 1);
+    return this.#groups.part(this.#rows.part(row, 0), 1);
   }
 
   versionId(row: number): number {
-    return this.#rows.part(row, 2);
+    return this.#groups.part(this.#rows.part(row, 0), 2);
   }
 
   facet(row: number): Facet {
-    return facets[this.#rows.part(row, 3)] as Facet;
+    return facets[this.#rows.part(row, 1) & (facetSlots - 1)] as Facet;
   }
 
   /** Text of a row's value; `textOf` resolves interned ids. '' stands for `__other__`. */
   value(row: number, textOf: (id: number) => string): string {
-    const value = this.#rows.part(row, 4);
+    const value = this.#rows.part(row, 1) >> FACET_BITS;
     if (value === OTHER) return '';
     const facet = this.facet(row);
     if (facet === 'host') return textOf(value);
@@ -96,11 +100,7 @@ export class DriverTable {
     return low === 1 ? '1' : `${low}-${low * 2 - 1}`;
   }
 
-  requests(row: number): number {
-    return this.#requests[row] as number;
-  }
-
-  /** As BandPool.read. */
+  /** Requests by band, as BandPool.read. */
   readBands(row: number, bands: Int16Array, amounts: Float64Array): number {
     return this.#bands.read(row, bands, amounts);
   }
@@ -108,50 +108,49 @@ export class DriverTable {
   reset(): void {
     this.#rows.clear();
     this.#groups.clear();
-    this.#valuesInGroup.fill(0);
+    this.#valueCounts.fill(0);
     this.#bands.reset();
-    this.#requests.fill(0);
   }
 
-  /** The minute's row for whatever is too many. Leaves the key as it was but for its value. */
-  #other(otherId: number): number {
-    const key = this.#key;
-    const modelId = key[1] as number;
-    const versionId = key[2] as number;
-    key[1] = otherId;
-    key[2] = otherId;
-    key[4] = OTHER;
-    const known = this.#rows.find(key);
-    const row = known >= 0 ? known : this.#addRow();
+  #find(group: number, facet: number, value: number): number {
+    this.#key[0] = group;
+    this.#key[1] = (value << FACET_BITS) | facet;
+    return this.#rows.find(this.#key);
+  }
+
+  /** Adds the group of `#groupKey`. */
+  #addGroup(): number {
+    const group = this.#groups.add(this.#groupKey);
+    if (this.#groups.size * facetSlots > this.#valueCounts.length) {
+      const grown = new Int32Array(this.#valueCounts.length * 2);
+      grown.set(this.#valueCounts);
+      this.#valueCounts = grown;
+    }
+    return group;
+  }
+
+  /** Adds a value's row, or finds that for other values when the group has its fill. */
+  #addRow(group: number, facet: number, value: number): number {
+    const counter = group * facetSlots + facet;
+    const count = this.#valueCounts[counter] as number;
+    const kept = count < limits.facetValues ? value : OTHER;
+    const known = this.#find(group, facet, kept);
+    if (known >= 0) return known;
+    this.#valueCounts[counter] = count + 1;
+    this.#bands.allocate();
+    return this.#rows.add(this.#key);
+  }
+
+  /** The minute's row for whatever is too many. Leaves the group's key as it was. */
+  #otherRow(minute: number, facet: number, otherId: number): number {
+    const key = this.#groupKey;
+    const [, modelId = 0, versionId = 0] = key;
+    key.set([minute, otherId, otherId]);
+    let group = this.#groups.find(key);
+    if (group < 0) group = this.#addGroup();
+    const row = this.#addRow(group, facet, OTHER);
     key[1] = modelId;
     key[2] = versionId;
-    return row;
-  }
-
-  /** Adds the row of `#key`, or finds the group's row for other values when it has its fill. */
-  #addRow(): number {
-    const key = this.#key;
-    this.#groupKey.set(key.subarray(0, GROUP_WIDTH));
-    let group = this.#groups.find(this.#groupKey);
-    if (group < 0) group = this.#groups.add(this.#groupKey);
-    if (group >= this.#valuesInGroup.length) {
-      const grown = new Int32Array(this.#valuesInGroup.length * 2);
-      grown.set(this.#valuesInGroup);
-      this.#valuesInGroup = grown;
-    }
-    if ((this.#valuesInGroup[group] as number) >= limits.facetValues) {
-      key[4] = OTHER;
-      const other = this.#rows.find(key);
-      if (other >= 0) return other;
-    }
-    this.#valuesInGroup[group] = (this.#valuesInGroup[group] as number) + 1;
-    const row = this.#rows.add(key);
-    this.#bands.allocate();
-    if (row >= this.#requests.length) {
-      const grown = new Float64Array(this.#requests.length * 2);
-      grown.set(this.#requests);
-      this.#requests = grown;
-    }
     return row;
   }
 }

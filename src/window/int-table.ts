@@ -7,6 +7,7 @@
  */
 export class IntTable {
   readonly #width: number;
+  readonly #multipliers: Int32Array;
   #slots: Int32Array;
   #keys: Int32Array;
   #hashes: Int32Array;
@@ -15,6 +16,7 @@ export class IntTable {
   /** @param width integers in a key. */
   constructor(width: number) {
     this.#width = width;
+    this.#multipliers = Int32Array.from({ length: width }, (_, i) => multiplierOf(i));
     this.#slots = new Int32Array(256).fill(-1);
     this.#keys = new Int32Array(128 * width);
     this.#hashes = new Int32Array(128);
@@ -73,12 +75,13 @@ export class IntTable {
   }
 
   #hash(key: Int32Array): number {
-    let hash = 0x811c9dc5;
-    for (let i = 0; i < this.#width; i++) {
-      hash = Math.imul(hash ^ (key[i] as number), 0x9e3779b1);
-      hash ^= hash >>> 15;
+    const multipliers = this.#multipliers;
+    let hash = 0;
+    for (let i = 0; i < multipliers.length; i++) {
+      hash = (hash + Math.imul(key[i] as number, multipliers[i] as number)) | 0;
     }
-    return hash;
+    hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+    return hash ^ (hash >>> 13);
   }
 
   #place(index: number, hash: number): void {
@@ -99,4 +102,9 @@ export class IntTable {
     this.#slots = new Int32Array(capacity * 2).fill(-1);
     for (let index = 0; index < this.#size; index++) this.#place(index, hashes[index] as number);
   }
+}
+
+/** An odd number of its own for each part of a key: their products need not wait for each other. */
+function multiplierOf(part: number): number {
+  return Math.imul(0x9e3779b1, 2 * part + 1) ^ (part << 7);
 }

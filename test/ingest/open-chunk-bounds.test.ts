@@ -47,6 +47,18 @@ describe('an open chunk', () => {
     expect(chunk.isFull).toBe(false);
   });
 
+  it('is full when its rows have more bands than those that all may hold', () => {
+    const chunk = openChunk({ rowShare: () => 3 });
+    const take = (offset: number) => {
+      const value = `{"ts":${nowMs},"model":"m","total_ms":${2 ** offset}}`;
+      chunk.take({ offset, timestampMs: 1, value: Buffer.from(value) });
+    };
+    for (let offset = 0; offset < 11; offset++) take(offset);
+    expect(chunk.isFull).toBe(false);
+    take(11);
+    expect(chunk.isFull).toBe(true);
+  });
+
   it.each([
     [-1, 0],
     [Number.MAX_SAFE_INTEGER, 9_999_999_999_999],

@@ -2,7 +2,7 @@ import { coldStartIndex, type Dimension, dimensions } from '../../src/base/dimen
 import type { Facet } from '../../src/base/facets.ts';
 import { Interner } from '../../src/decode/interner.ts';
 import { MessageDecoder } from '../../src/decode/message-decoder.ts';
-import { ChunkAccumulator } from '../../src/window/chunk-accumulator.ts';
+import { ChunkAccumulator, totalMsColumn } from '../../src/window/chunk-accumulator.ts';
 import type { Outcome } from '../../src/window/outcome.ts';
 import type { ReferenceRow } from './reference-chunk.ts';
 import type { TimingEventText } from './timing-event-text.ts';
@@ -82,7 +82,9 @@ export class TestChunk {
     for (let row = 0; row < chunk.rows.size; row++) {
       const key = this.keyOf(row);
       if (rows.has(key)) throw new Error(`two rows of ${key}`);
-      const isTotal = chunk.rows.stageId(row) === chunk.totalStageId;
+      const cell = chunk.rows.cell(row);
+      const stageId = chunk.rows.stageId(row);
+      const isTotal = stageId === chunk.totalStageId;
       rows.set(key, {
         requests: chunk.sketches.requests(row),
         sumUs: chunk.sketches.sumUs(row),
@@ -91,11 +93,9 @@ export class TestChunk {
         errors: chunk.rows.statusCount(row, 1),
         timeouts: chunk.rows.statusCount(row, 2),
         cancelled: chunk.rows.statusCount(row, 3),
-        bands: readBands((bands, amounts) => chunk.bands.read(row, bands, amounts)),
+        bands: readBands((bands, amounts) => chunk.bands.read(cell, stageId, bands, amounts)),
         bandsMs: isTotal
-          ? readBands((bands, amounts) =>
-              chunk.totalBands.read(chunk.rows.cell(row), bands, amounts),
-            )
+          ? readBands((bands, amounts) => chunk.bands.read(cell, totalMsColumn, bands, amounts))
           : new Map(),
       });
     }
