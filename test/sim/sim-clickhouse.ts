@@ -218,13 +218,12 @@ export class SimDatabase {
     start_offset,
     end_offset,
   }: StoredLedgerRow): boolean {
-    const prefix = `ledger/${group_id}/${topic}/${partition}/${start_offset}-${end_offset}/`;
-    return [...this.#raced].some((token) => token.startsWith(prefix));
+    const prefix = `${group_id}/${topic}/${partition}/${start_offset}-${end_offset}/`;
+    return [...this.#raced].some((token) => chunkOfLedgerToken(token).startsWith(prefix));
   }
 
   recordUntilKilled(token: string): void {
-    const [, chunk] = /^ledger\/(?:\d+\/)?(.*)$/.exec(token) ?? [];
-    if (this.#mayDie(`flushes ${chunk}`)) this.#ledgerTokens.remember(token);
+    if (this.#mayDie(`flushes ${chunkOfLedgerToken(token)}`)) this.#ledgerTokens.remember(token);
   }
 
   record(token: string, row: StoredLedgerRow): void {
@@ -232,6 +231,11 @@ export class SimDatabase {
     this.#ledgerTokens.remember(token);
     this.ledger.push(row);
   }
+}
+
+/** Of a ledger row's token, the chunk's; which time it is sent anew is left out. '' for another token. */
+function chunkOfLedgerToken(token: string): string {
+  return /^ledger\/(?:\d+\/)?(.*)$/.exec(token)?.[1] ?? '';
 }
 
 /** A statement on its way through the server. */
