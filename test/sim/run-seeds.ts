@@ -15,7 +15,7 @@ export interface SeedsRun {
   readonly jobs: number;
   /** Script of the threads; it says `ready`, then takes a `SeedOrder` at a time. */
   readonly worker: URL;
-  /** A thread that is on one seed for longer is ended, and the seed has failed. */
+  /** A thread that is on one seed for longer is ended, and the seed has failed. Time in which this process is stopped does not count. */
   readonly limitMs: number;
   /** Ends the run before its time. */
   readonly signal?: AbortSignal;
@@ -25,6 +25,8 @@ export interface SeedsRun {
   readonly onTrace?: (line: string) => void;
 }
 
+/** A limit passes in so many ticks: while the whole process is stopped, or the machine sleeps, none does. */
+const LIMIT_TICKS = 20;
 /** A thread may take as much before it is ended: a run that keeps everything must not take all. */
 const MOST_HEAP_MIB = 1_024;
 
@@ -93,11 +95,14 @@ class SeedThread {
           else resolve(told);
         };
         const end = `the run makes no headway: no end after ${limitMs / 1000} s`;
-        const limit = setTimeout(() => resolve({ end }), limitMs);
+        let ticks = 0;
+        const limit = setInterval(() => {
+          if (++ticks === LIMIT_TICKS) resolve({ end });
+        }, limitMs / LIMIT_TICKS);
         const onAbort = () => resolve(undefined);
         signal?.addEventListener('abort', onAbort);
         tidy = () => {
-          clearTimeout(limit);
+          clearInterval(limit);
           signal?.removeEventListener('abort', onAbort);
         };
         this.#worker.postMessage({ seed, isTraced: onTrace !== undefined } satisfies SeedOrder);
