@@ -43,7 +43,6 @@ export class PartitionIngest {
   #openedMs = 0;
   #hasSealed = false;
   #draining = false;
-  #awaitsTurn = false;
   #flushing: Promise<void> | undefined;
   #flushingSinceMs = 0;
   #failure: unknown;
@@ -91,21 +90,11 @@ export class PartitionIngest {
     this.lagMessages = Math.max(0, batch.highWatermark - batch.nextOffset);
   }
 
-  /**
-   * Seals the open chunk if it is due and the one before it is stored: in a turn of its own, as
-   * those of many partitions fall due together.
-   */
+  /** Seals the open chunk if it is due and the one before it is stored. */
   sealIfDue(intervalMs: number): void {
-    if (this.#awaitsTurn || !this.#isDue(intervalMs)) return;
-    this.#awaitsTurn = true;
-    const { clock, onFailure } = this.#context;
-    clock
-      .breathe()
-      .then(() => {
-        this.#awaitsTurn = false;
-        if (this.#isDue(intervalMs)) this.seal();
-      })
-      .catch(onFailure);
+    if (this.#inherited !== undefined || this.#flushing !== undefined) return;
+    const dueMs = this.#hasSealed ? intervalMs : Math.min(intervalMs, FIRST_CHUNK_MS);
+    if (this.#context.clock.elapsedMs() - this.#openedMs >= dueMs) this.seal();
   }
 
   /** Seals what is open and begins to store it. The chunk before it must be stored. */
@@ -153,20 +142,9 @@ export class PartitionIngest {
     await this.#flushing;
     this.#check();
     // A range that a predecessor began is left to whoever reads all of it.
-    if (this.#inherited === undefined) {
-      await this.#context.clock.breathe();
-      this.#check();
-      this.seal();
-    }
+    if (this.#inherited === undefined) this.seal();
     await this.#flushing;
     this.#check();
-  }
-
-  #isDue(intervalMs: number): boolean {
-    if (this.#inherited !== undefined || this.#flushing !== undefined) return false;
-    if (this.#draining || this.claim.isLost) return false;
-    const dueMs = this.#hasSealed ? intervalMs : Math.min(intervalMs, FIRST_CHUNK_MS);
-    return this.#context.clock.elapsedMs() - this.#openedMs >= dueMs;
   }
 
   /** A chunk made again goes by its predecessor's name, also where some records are gone by now. */
