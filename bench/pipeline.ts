@@ -10,7 +10,7 @@ import { openKafkaPublisher } from '../src/source/kafka-publisher.ts';
 import { ensureTopics } from '../src/source/kafka-topics.ts';
 import { clickHouseKafkaEngine } from './peers/clickhouse-kafka-engine.ts';
 import { idiomatic } from './peers/idiomatic.ts';
-import { java } from './peers/java.ts';
+import { java, kafkaStreams } from './peers/java.ts';
 import { type Peer, peerQuantiles, type RunningPeer, stageNames } from './peers/peer.ts';
 import { cpuSecondsOf, peakBytesOf } from './peers/process-usage.ts';
 import { tailmark } from './peers/tailmark.ts';
@@ -25,7 +25,7 @@ import { tailmark } from './peers/tailmark.ts';
  *     npm run bench -- pipeline [--events N] [--rounds N] [--per 100,1] [--peers NAME,NAME]
  *                               [--profile FILE]      a CPU profile of tailmark's last round
  */
-const all: readonly Peer[] = [tailmark, idiomatic, java, clickHouseKafkaEngine];
+const all: readonly Peer[] = [tailmark, idiomatic, java, kafkaStreams, clickHouseKafkaEngine];
 const { values } = parseArgs({
   options: {
     events: { type: 'string', default: '4000000' },
