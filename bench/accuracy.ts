@@ -36,19 +36,23 @@ function percent(part: number): string {
 function worstOf(errors: readonly WorstError[]): WorstError {
   return {
     value: Math.max(...errors.map(({ value }) => value)),
+    stored: Math.max(...errors.map(({ stored }) => stored)),
     rank: Math.max(...errors.map(({ rank }) => rank)),
     score: Math.max(...errors.map(({ score }) => score)),
   };
 }
 
 function cells(errors: readonly WorstError[], sizes: readonly number[]): string {
-  const { value, rank, score } = worstOf(errors);
-  return `${Math.max(...sizes)} | ${percent(value)} | ${percent(rank)} | ${score.toFixed(2)}`;
+  const { value, stored, rank, score } = worstOf(errors);
+  const shares = [stored, value, rank].map(percent).join(' | ');
+  return `${Math.max(...sizes)} | ${shares} | ${score.toFixed(2)}`;
 }
 
 function header(names: readonly string[]): string {
-  const titles = names.map((name) => ` ${name}: centroids | value | rank | score |`).join('');
-  return `| distribution |${titles}\n|---|${'---:|'.repeat(4 * names.length)}`;
+  const titles = names
+    .map((name) => ` ${name}: centroids | stored | value | rank | score |`)
+    .join('');
+  return `| distribution |${titles}\n|---|${'---:|'.repeat(5 * names.length)}`;
 }
 
 function singleRow(name: string, count: number): string {

@@ -1,9 +1,8 @@
 import { dimensions } from '../base/dimensions.ts';
+import { storedQuantiles } from '../base/stored-quantiles.ts';
 import type { Series } from '../baseline/series-window.ts';
 import { quoteSql } from './quote-sql.ts';
 
-/** Levels that the tables' states were declared with. */
-const storedQuantiles = [0.5, 0.9, 0.95, 0.99, 0.999] as const;
 const minuteMs = 60_000;
 const contextMs = 30 * minuteMs;
 

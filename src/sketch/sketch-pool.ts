@@ -1,9 +1,10 @@
 import { invariant } from '../base/invariant.ts';
 import { compressCentroids } from './compress-centroids.ts';
 import { highIndex } from './high-word.ts';
+import { anchorCentroids, findAnchors, placeAnchors } from './quantile-anchors.ts';
 
-/** Centroids of one state at most: 408 bytes in ClickHouse. */
-const stateCentroids = 51;
+/** Centroids of one state at most, those of anchors among them: 489 bytes in ClickHouse. */
+export const stateCentroids = 61;
 /** Values that wait, as they came: all of a small slot, the last of another. */
 const blockValues = 32;
 /** A slot, in doubles: what is in buckets (requests, sum, min, max, page table), what waits. */
@@ -30,8 +31,8 @@ const pageBits = 8;
 const pagesPerSlab = 1 << pageBits;
 const defaultMaxSlots = 1 << 22;
 
-const bucketMeans = new Float64Array(tableEntries * pageBuckets + 2);
-const bucketWeights = new Float64Array(tableEntries * pageBuckets + 2);
+const bucketMeans = new Float64Array(tableEntries * pageBuckets + 2 + anchorCentroids);
+const bucketWeights = new Float64Array(tableEntries * pageBuckets + 2 + anchorCentroids);
 
 /**
  * The write side: durations of many slots (a slot is a stage of a series in a window), kept so
@@ -146,9 +147,9 @@ export class SketchPool {
   }
 
   /**
-   * Writes the slot's at most 51 centroids, ascending, and returns how many. Their weights add up
-   * to `requests`; the first and the last are the exact minimum and maximum. Both arrays need room
-   * for 51. `phase` is that of `compressCentroids`: another one for each window of a series, so that
+   * Writes the slot's at most 61 centroids, ascending, and returns how many. Their weights add up
+   * to `requests`; the first and the last are the exact minimum and maximum, and what lies at the
+   * stored quantiles stands alone (`findAnchors`). Both arrays need room for 61. `phase` is that of `compressCentroids`: another one for each window of a series, so that
    * merged they are even. Cost: microseconds; allocates nothing.
    */
   centroids(slot: number, means: Float64Array, weights: Float64Array, phase = 1): number {
@@ -156,7 +157,10 @@ export class SketchPool {
     if (this.#read(slot, 0) === 0) return this.#sortBlock(slot, waiting, means, weights);
     if (waiting > 0) this.#spill(slot >>> slabBits, (slot & (slotsPerSlab - 1)) * slotDoubles);
     const buckets = this.#readBuckets(slot);
-    const n = compressCentroids(bucketMeans, bucketWeights, buckets, stateCentroids, true, phase);
+    findAnchors(bucketMeans, bucketWeights, buckets);
+    const most = stateCentroids - anchorCentroids;
+    const joined = compressCentroids(bucketMeans, bucketWeights, buckets, most, true, phase);
+    const n = placeAnchors(bucketMeans, bucketWeights, joined);
     for (let i = 0; i < n; i++) {
       means[i] = bucketMeans[i] as number;
       weights[i] = bucketWeights[i] as number;

@@ -1,5 +1,6 @@
 import { TDigest as NpmDigest } from 'tdigest';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { stateCentroids } from '../../src/sketch/sketch-pool.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 import { clickhouseMerge } from './clickhouse-merge.ts';
 import { distributionNames, drawDistribution } from './distributions.ts';
@@ -21,9 +22,11 @@ describe.each(distributionNames)('%s, p50 to p99.9 where 20 values lie above', (
     (count) => {
       const values = drawDistribution(name, count, 42);
       const digest = poolDigest(values);
-      expect(digest.size).toBeLessThanOrEqual(51);
+      expect(digest.size).toBeLessThanOrEqual(stateCentroids);
       expect(digest.count).toBe(count);
-      expect(worstError(values.sort(), (q) => digest.quantile(q)).score).toBeLessThanOrEqual(1);
+      const { score, stored } = worstError(values.sort(), (q) => digest.quantile(q));
+      expect(score).toBeLessThanOrEqual(1);
+      expect(stored).toBeLessThanOrEqual(0.005);
     },
   );
 
@@ -48,6 +51,26 @@ describe.each(distributionNames)('%s, p50 to p99.9 where 20 values lie above', (
       expect(worstError(values, (q) => digest.quantile(q)).score).toBeLessThanOrEqual(0.75);
     }
   });
+});
+
+describe.each([
+  'lognormal',
+  'lognormal, narrow',
+  'bimodal cliff',
+  'exponential',
+  'uniform',
+  'two points',
+  'constant',
+])('%s', (name) => {
+  it.each([100, 1_000])(
+    '1,000 states of %i values err by half a hundredth of the value at most, as ClickHouse merges',
+    (each) => {
+      const values = drawDistribution(name, 1_000 * each, 46);
+      const server = clickhouseMerge(partsOf(values, 1_000));
+      values.sort();
+      expect(worstError(values, (q) => server.quantile(q)).stored).toBeLessThanOrEqual(0.005);
+    },
+  );
 });
 
 it('1,000 states that follow one another in value err no more, as p99.9 lies where two meet', () => {
@@ -76,7 +99,7 @@ describe('beside npm tdigest at its defaults, which keeps many times the centroi
       for (const value of values) npm.push(value);
       npm.compress();
       const digest = poolDigest(values);
-      expect(digest.size).toBeLessThanOrEqual(51);
+      expect(digest.size).toBeLessThanOrEqual(stateCentroids);
       values.sort();
       ours = Math.max(ours, worstError(values, (q) => digest.quantile(q)).score);
       theirs = Math.max(theirs, worstError(values, (q) => npm.percentile(q) ?? Number.NaN).score);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { decodeState, encodeState, maxStateBytes } from '../../src/sketch/clickhouse-state.ts';
+import { stateCentroids } from '../../src/sketch/sketch-pool.ts';
 
 function encode(means: number[], weights: number[]): Uint8Array {
   const out = new Uint8Array(maxStateBytes);
@@ -98,14 +99,14 @@ describe('encodeState', () => {
     expect(Array.from(decodeState(bytes, 0).digest.means)).toEqual(means);
   });
 
-  it('51 centroids take 409 bytes', () => {
-    const means = Array.from({ length: 51 }, (_, i) => i);
+  it('of as many centroids as the write side makes takes 489 bytes', () => {
+    const means = Array.from({ length: stateCentroids }, (_, i) => i);
     expect(
       encode(
         means,
         means.map(() => 1),
       ).length,
-    ).toBe(409);
+    ).toBe(489);
   });
 
   it('refuses what has no room, or what no state may hold', () => {

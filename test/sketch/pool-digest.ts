@@ -1,11 +1,11 @@
-import { SketchPool } from '../../src/sketch/sketch-pool.ts';
+import { SketchPool, stateCentroids } from '../../src/sketch/sketch-pool.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 
 const pool = new SketchPool();
-const means = new Float64Array(51);
-const weights = new Float64Array(51);
+const means = new Float64Array(stateCentroids);
+const weights = new Float64Array(stateCentroids);
 
-/** What the write side makes of some durations: a digest of at most 51 centroids. */
+/** What the write side makes of some durations: a digest. */
 export function poolDigest(values: Iterable<number>, phase = 1): TDigest {
   pool.reset();
   const slot = pool.allocate();

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SketchPool } from '../../src/sketch/sketch-pool.ts';
+import { SketchPool, stateCentroids } from '../../src/sketch/sketch-pool.ts';
 import { drawDistribution } from './distributions.ts';
 import { seededRandom } from './seeded-random.ts';
 
-const means = new Float64Array(51);
-const weights = new Float64Array(51);
+const means = new Float64Array(stateCentroids);
+const weights = new Float64Array(stateCentroids);
 
 describe('SketchPool', () => {
   it('hands out maxSlots slots and then -1', () => {
@@ -64,7 +64,7 @@ describe('SketchPool', () => {
       expect(pool.minMs(slot)).toBe(Math.min(...values));
       expect(pool.maxMs(slot)).toBe(Math.max(...values));
       const n = pool.centroids(slot, means, weights);
-      expect(n).toBeLessThanOrEqual(51);
+      expect(n).toBeLessThanOrEqual(stateCentroids);
       const weight = weights.subarray(0, n).reduce((sum, w) => sum + w, 0);
       expect(weight).toBe(values.length);
       if (n === 0) continue;

@@ -1,8 +1,12 @@
+import { storedQuantiles } from '../../src/base/stored-quantiles.ts';
+
 const quantiles = [0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999];
 
 export interface WorstError {
   /** Largest |estimate - exact| / exact. */
   readonly value: number;
+  /** The same at the quantiles that states are stored for. */
+  readonly stored: number;
   /** Largest distance from the asked rank to the estimate's ranks, as a part of 1-q. */
   readonly rank: number;
   /** Largest, over the quantiles, of the better of value / 1 % and rank / 5 %: at most 1 is good. */
@@ -15,7 +19,7 @@ export interface WorstError {
  */
 export function worstError(sorted: Float64Array, quantile: (q: number) => number): WorstError {
   const n = sorted.length;
-  let [value, rank, score] = [0, 0, 0];
+  let [value, stored, rank, score] = [0, 0, 0, 0];
   for (const q of quantiles) {
     const tail = n * (1 - q);
     if (tail < 20 - 1e-6) continue;
@@ -27,10 +31,11 @@ export function worstError(sorted: Float64Array, quantile: (q: number) => number
     const upTo = countWhile(sorted, (x) => x <= estimate);
     const rankError = Math.max(below - asked, asked - upTo, 0) / tail;
     value = Math.max(value, valueError);
+    if (storedQuantiles.some((each) => each === q)) stored = Math.max(stored, valueError);
     rank = Math.max(rank, rankError);
     score = Math.max(score, Math.min(valueError / 0.01, rankError / 0.05));
   }
-  return { value, rank, score };
+  return { value, stored, rank, score };
 }
 
 /** How many leading elements hold; those that hold come first. */
