@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { storedQuantiles } from '../../src/base/stored-quantiles.ts';
 import { RowBinaryWriter } from '../../src/sink/row-binary-writer.ts';
 import { decodeState, encodeState, maxStateBytes } from '../../src/sketch/clickhouse-state.ts';
 import type { TDigest } from '../../src/sketch/t-digest.ts';
@@ -86,7 +87,7 @@ describe('a digest state', () => {
     }));
 
   it.each(['lognormal', 'bimodal cliff'])(
-    'of 1,000 windows (%s), merged by ClickHouse, is within a hundredth from p50 to p99.9, counts exact',
+    'of 1,000 windows (%s), merged by ClickHouse, is within a hundredth from p50 to p99.9, within half of it where stored, counts exact',
     (name) =>
       withRig({ stack, name: 'merged' }, async (rig) => {
         const windows = 1_000;
@@ -106,7 +107,8 @@ describe('a digest state', () => {
           // Every q here has at least 20 values above it.
           const exact = sorted[Math.ceil(q * sorted.length - 1e-6) - 1] as number;
           const error = Math.abs((row?.q[i] ?? Number.NaN) / exact - 1);
-          expect(error, `p${q * 100} of ${exact} ms is off by ${error}`).toBeLessThan(0.01);
+          const most = storedQuantiles.some((each) => each === q) ? 0.005 : 0.01;
+          expect(error, `p${q * 100} of ${exact} ms is off by ${error}`).toBeLessThan(most);
         });
         const merged = await stateFrom(
           rig,
