@@ -11,7 +11,7 @@ export interface BenchEventsOptions {
   readonly startMs?: number;
   /** How fast `ts` goes on. @default {100_000} */
   readonly eventsPerSecond?: number;
-  /** Model and version pairs, the names all of one length. @default {20} */
+  /** Model and version pairs, at most a million, the names all of one length. @default {20} */
   readonly seriesCount?: number;
 }
 
@@ -37,7 +37,7 @@ const stageShapes: readonly (readonly [string, number, number])[] = [
 export function* benchEvents(options: BenchEventsOptions): Generator<Buffer, void> {
   const { seed, count, eventsPerMessage = 100, startMs = 1_789_000_000_000 } = options;
   const { eventsPerSecond = 100_000, seriesCount = 20 } = options;
-  invariant(seriesCount >= 1 && seriesCount <= 2_000, 'bench events of no or too many series');
+  invariant(seriesCount >= 1 && seriesCount <= 1_000_000, 'bench events of no or too many series');
   const random = new Random(seed);
   const tables = stageShapes.map(([name, median, sigma]) => {
     const draws = random.split(name);
@@ -45,7 +45,8 @@ export function* benchEvents(options: BenchEventsOptions): Generator<Buffer, voi
       Math.min(999_999, Math.max(1, Math.round(draws.lognormal(median, sigma)))),
     );
   });
-  const series = Array.from({ length: seriesCount }, (_, n) => Buffer.from(seriesText(n)));
+  const digits = Math.max(3, String(seriesCount >> 1).length);
+  const series = Array.from({ length: seriesCount }, (_, n) => Buffer.from(seriesText(n, digits)));
   const keys = stageShapes.map(([name], n) => Buffer.from(`${n === 0 ? '' : ','}"${name}":`));
   const writer = new LineWriter(eventsPerMessage * 512);
   const picks = random.split('picks');
@@ -78,8 +79,8 @@ const head = Buffer.from('{"ts":');
 const stagesKey = Buffer.from(',"stages_ms":{');
 const tail = Buffer.from('}}');
 
-function seriesText(n: number): string {
-  const model = `bench-recommender-${String(n >> 1).padStart(3, '0')}`;
+function seriesText(n: number, digits: number): string {
+  const model = `bench-recommender-${String(n >> 1).padStart(digits, '0')}`;
   const version = n % 2 === 0 ? '2026-10-15' : '2026-11-01';
   return `,"model":"${model}","version":"${version}","region":"eu-west-1","status":"ok","total_ms":`;
 }
