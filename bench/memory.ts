@@ -18,12 +18,13 @@ import { cpuSecondsOf, peakBytesOf } from './peers/process-usage.ts';
  * Peak memory of `tailmark run --roles ingest` by how many series are live at once, each with eight
  * stages and the total, nearly all of them in every window; and whether every event is in a series of its own.
  *
- *     npm run bench -- memory [--events N] [--live 20,11112,111112]
+ *     npm run bench -- memory [--events N] [--live 20,11112,111112] [--profile FILE]
  */
 const { values } = parseArgs({
   options: {
     events: { type: 'string', default: '1000000' },
     live: { type: 'string', default: '20,11112,111112' },
+    profile: { type: 'string' },
   },
 });
 const events = Number(values.events);
@@ -49,7 +50,8 @@ async function measure(seriesCount: number): Promise<void> {
   await setup.close();
   await migrate(configSchema.parse({ clickhouse }).clickhouse);
   await fill(topic, seriesCount);
-  const child = spawn(process.execPath, [script, 'run', '--roles', 'ingest'], {
+  const profile = values.profile === undefined ? [] : ['--profile', values.profile];
+  const child = spawn(process.execPath, [script, 'run', '--roles', 'ingest', ...profile], {
     env: {
       ...process.env,
       TAILMARK_KAFKA_BROKERS: stack.kafka.brokers.join(','),
