@@ -90,6 +90,7 @@ export async function flushChunk(
   let isInDoubt = begun.inherited;
   /** What lands from here on may be of this sender. */
   let hasSent = false;
+  let wereThere = false;
   const insert = async () => {
     if (!isInDoubt) {
       isInDoubt = true;
@@ -100,7 +101,7 @@ export async function flushChunk(
     const state = await store.look(chunk, intent.nowMs);
     isRecorded = state.isRecorded;
     if (isRecorded) return;
-    const wereThere = state.isLanded && !hasSent;
+    wereThere = state.isLanded && !hasSent;
     if (!state.isLanded && isOtherThanBegun(chunk, intent)) {
       // What lands now is of fewer records than the intent says: whoever comes next is to know.
       note = noteOf(asLeft(intent, chunk));
@@ -115,11 +116,17 @@ export async function flushChunk(
     entry = await entryOfLanded(chunk, intent, wereThere, store);
   };
   let isRecordInDoubt = begun.inherited;
+  let isLedgerTried = false;
   const isInLedger = async () => (await store.look(chunk, intent.nowMs)).isRecorded;
   const record = async () => {
     if (isRecordInDoubt && (await isInLedger())) return;
     const isRepeated = isRecordInDoubt || begun.inherited || begun.isFirst;
     isRecordInDoubt = true;
+    if (isLedgerTried && isOtherThanBegun(chunk, intent)) {
+      // While this failed, what its predecessor had sent may have landed.
+      entry = await entryOfLanded(chunk, intent, wereThere, store);
+    }
+    isLedgerTried = true;
     for (let attempt = 0; attempt <= MOST_FILLS; attempt++) {
       await confirm();
       await store.record(entry, attempt);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodeNote, figuresOf } from '../../src/ingest/commit-note.ts';
 import { type FlushContext, flushChunk } from '../../src/ingest/flush-chunk.ts';
+import type { LedgerEntry } from '../../src/sink/chunk.ts';
 import { ClaimLostError } from '../../src/source/source.ts';
 import { begun, chunk, letterAt, worldOf } from './flush-world.ts';
 import { testIntent } from './test-intent.ts';
@@ -169,6 +170,29 @@ describe('flushChunk', () => {
     const intent = { ...testIntent(20, 99, figuresOf(chunk)), earlier: [first] };
     await flushChunk(claim, chunk, [], { ...begun, intent, inherited: true }, context);
     expect(recorded).toMatchObject([{ records: 12, rows: { samples: 5 } }]);
+  });
+
+  it('has landed from the one who began it while the ledger could not be written', async () => {
+    const found = { isLanded: false, landedSamples: 0 };
+    const { claim, context, recorded } = worldOf({ record: [new Error('away')] }, found);
+    const { look, record } = context.store;
+    const store = {
+      ...context.store,
+      record: async (entry: LedgerEntry, attempt: number) => {
+        // What was sent long ago arrives now.
+        found.landedSamples = 5;
+        await record(entry, attempt);
+      },
+      look: async (...asked: Parameters<typeof look>) => ({ ...(await look(...asked)), ...found }),
+    };
+    const rows = { rowCount: 3, samples: 5, windowMinMs: 0, windowMaxMs: 0 };
+    const intent = testIntent(20, 99, { records: 12, rows });
+    const given = { ...begun, intent, inherited: true };
+    await flushChunk(claim, chunk, [], given, { ...context, store });
+    expect(recorded).toMatchObject([
+      { records: 10, rows: { samples: 1 } },
+      { records: 12, rows: { samples: 5 } },
+    ]);
   });
 
   it('sends to a table alone what it lacks after an insert was repeated', async () => {

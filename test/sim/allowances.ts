@@ -15,7 +15,8 @@ import type { Truth, TruthRecord } from './truth.ts';
  *    that was added after the group had stored something of the topic is read whole.
  * 3. A server that keeps no tokens, or few: a table behind the landing table may miss a block whose
  *    insert broke off after it had landed; and a block of which two sends were on their way at once
- *    may be there once more for each of them.
+ *    may be there once more for each of them. One that keeps none: also a ledger row, of a member that
+ *    was thrown out of its group while it stored the chunk and had not heard of it yet.
  * 4. A group whose commits are gone while a chunk was being stored: rows of that chunk's records may
  *    be there once more, in the ledger too, as nobody can know of it; and where the server had been
  *    killed in the chunk's statements as well, they may be missing: what is sent under its token is
@@ -43,6 +44,16 @@ export function mayBeMissing(
   const begunMs = database.beganMs(group.groupId, topic);
   if (addedMs !== undefined && begunMs !== undefined && addedMs > begunMs) return false;
   return record.offset < (group.begins.get(record.log) ?? Number.POSITIVE_INFINITY);
+}
+
+/** Whether a ledger row may stand there although one of the same chunk does. */
+export function mayStandAgain(
+  row: StoredLedgerRow,
+  before: StoredLedgerRow,
+  database: FleetGroup['database'],
+): boolean {
+  if (database.tokensKept === 0 && row.instance !== before.instance) return true;
+  return database.tokensKept < MANY_TOKENS && database.isLedgerRaced(row);
 }
 
 /** Whether what landed of a chunk whose records were removed may be other than the ledger says. */

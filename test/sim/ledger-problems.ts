@@ -1,4 +1,4 @@
-import { MANY_TOKENS } from './allowances.ts';
+import { mayStandAgain } from './allowances.ts';
 import type { OracleInput } from './oracle.ts';
 import type { PartitionLog } from './partition-log.ts';
 import type { StoredLedgerRow } from './sim-clickhouse.ts';
@@ -17,15 +17,15 @@ export function ledgerProblems(
   const problems: string[] = [];
   const logs = [...kafka.retired, ...kafka.logs];
   const rowsOf = new Map<PartitionLog, StoredLedgerRow[]>();
-  const seen = new Set<string>();
+  const seen = new Map<string, StoredLedgerRow>();
   for (const row of database.ledger) {
     if (row.group_id !== group.groupId) problems.push(`a ledger row of group ${row.group_id}`);
     const key = [row.topic, row.partition, row.start_offset, row.end_offset, row.first_ms].join(
       '/',
     );
-    const isAgain = seen.has(key);
-    seen.add(key);
-    if (isAgain && database.tokensKept < MANY_TOKENS && database.isLedgerRaced(row)) continue;
+    const before = seen.get(key);
+    seen.set(key, row);
+    if (before !== undefined && mayStandAgain(row, before, database)) continue;
     const log = logOf(row, logs, truth.records);
     if (log === undefined) problems.push(`${show(row)}: there is no such log`);
     else rowsOf.set(log, [...(rowsOf.get(log) ?? []), row]);
