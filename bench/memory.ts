@@ -16,7 +16,8 @@ import { cpuSecondsOf, peakBytesOf } from './peers/process-usage.ts';
 
 /**
  * Peak memory of `tailmark run --roles ingest` by how many series are live at once, each with eight
- * stages and the total, nearly all of them in every window; and whether every event is in a series of its own.
+ * stages and the total; and whether every event is in a series of its own. A series has few events in
+ * each window where there are many of them.
  *
  *     npm run bench -- memory [--events N] [--live 20,11112,111112] [--profile FILE]
  */

@@ -15,7 +15,10 @@ export interface SeedsRun {
   readonly jobs: number;
   /** Script of the threads; it says `ready`, then takes a `SeedOrder` at a time. */
   readonly worker: URL;
-  /** A thread that is on one seed for longer is ended, and the seed has failed. Time in which this process is stopped does not count. */
+  /**
+   * A thread that is on one seed for longer is ended, and the seed has failed. Time in which this
+   * process is stopped does not count.
+   */
   readonly limitMs: number;
   /** Ends the run before its time. */
   readonly signal?: AbortSignal;
@@ -25,7 +28,7 @@ export interface SeedsRun {
   readonly onTrace?: (line: string) => void;
 }
 
-/** A limit passes in so many ticks: while the whole process is stopped, or the machine sleeps, none does. */
+/** A limit passes in so many ticks: none does while the process is stopped, or the machine sleeps. */
 const LIMIT_TICKS = 20;
 /** A thread may take as much before it is ended: a run that keeps everything must not take all. */
 const MOST_HEAP_MIB = 1_024;
