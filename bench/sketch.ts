@@ -74,6 +74,20 @@ const questions: Record<string, Question> = {
   'add, one slot': { operations: count, run: () => addOurs(1) },
   'add, 1,000 slots in turn': { operations: count, run: () => addOurs(1000) },
   'add, 20,000 slots in turn (10 values each)': { operations: count, run: () => addOurs(20_000) },
+  'add and make the state, 20 slots of 10,000 values in turn': {
+    operations: count,
+    run: () => {
+      addOurs(20);
+      for (let slot = 0; slot < 20; slot++) pool.centroids(slot, means, weights);
+    },
+  },
+  'add and make the state, 1,000 slots of 200 values in turn': {
+    operations: count,
+    run: () => {
+      addOurs(1000);
+      for (let slot = 0; slot < 1000; slot++) pool.centroids(slot, means, weights);
+    },
+  },
   'add to a band': { operations: count, run: addBands },
   'npm tdigest push': { operations: count, run: addNpm },
   'centroids of a busy slot (200 values)': {
