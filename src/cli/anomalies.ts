@@ -8,6 +8,7 @@ import { formatMs } from './format-ms.ts';
 import type { Io } from './io.ts';
 import { connectionOptions, resolveConfig } from './load.ts';
 import { timeRange } from './time-range.ts';
+import { visible } from './visible.ts';
 import { withClickHouse } from './with-clickhouse.ts';
 
 export const anomalies: Command = {
@@ -67,7 +68,7 @@ export function anomalyText(event: AnomalyEvent, io: Pick<Io, 'color'>): string 
     );
   const until = event.resolved_at === null ? '' : ` to ${event.resolved_at}`;
   return [
-    `${paint(state)}  ${bold(event.summary)}`,
+    `${paint(state)}  ${bold(visible(event.summary))}`,
     `  ${dim('when ')} ${event.started_at}${until}`,
     `  ${dim('blame')} ${parts.join(', ')}; ${event.bottleneck}`,
     ...(event.exemplars.length === 0

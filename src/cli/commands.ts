@@ -59,6 +59,11 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./anomalies.ts')).anomalies,
   },
   {
+    name: 'explain',
+    summary: 'say why an anomaly was raised, and what carries it',
+    load: async () => (await import('./explain.ts')).explain,
+  },
+  {
     name: 'verify',
     summary: 'prove from the ledger that every event was counted exactly once',
     load: async () => (await import('./verify.ts')).verify,

@@ -1,5 +1,6 @@
 import { colorsOf } from './colors.ts';
 import { displayWidth, truncateToWidth } from './display-width.ts';
+import { visible } from './visible.ts';
 
 export interface TableColumn {
   readonly title: string;
@@ -65,12 +66,4 @@ function shrink(widths: number[], maxWidth: number): void {
     if ((widths[widest] as number) <= leastWidth) return;
     widths[widest] = (widths[widest] as number) - 1;
   }
-}
-
-function visible(text: string): string {
-  return text.replace(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not get through.
-    /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }

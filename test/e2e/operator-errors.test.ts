@@ -96,7 +96,7 @@ const cases: readonly Case[] = [
     says: [missingTopic],
     hint: 'kafka.topics',
   },
-  ...['run', 'tails', 'anomalies', 'verify', 'migrate'].map(
+  ...['run', 'tails', 'anomalies', 'explain', 'verify', 'migrate'].map(
     (command): Case => ({
       name: `${command} without ClickHouse`,
       argv: () => [command, '--clickhouse-url', `http://${nobody}`],
@@ -117,7 +117,7 @@ const cases: readonly Case[] = [
       hint: 'TAILMARK_CLICKHOUSE_PASSWORD',
     }),
   ),
-  ...['run', 'tails', 'anomalies', 'verify'].map(
+  ...['run', 'tails', 'anomalies', 'explain', 'verify'].map(
     (command): Case => ({
       name: `${command} without the schema`,
       argv: () => [command, '--database', missingDatabase],

@@ -112,6 +112,7 @@ const commands = (): readonly (readonly string[])[] => [
   ['migrate'],
   ['tails'],
   ['anomalies', '--json'],
+  ['explain'],
   ['verify'],
   ['generate', '--duration', '1s', '--speed', 'max'],
   ['replay', file('events.ndjson', event(0)), '--speed', 'max'],

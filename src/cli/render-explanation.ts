@@ -1,0 +1,248 @@
+import type { AnomalyEvent } from '../detect/anomaly-event.ts';
+import type { Driver } from '../detect/drivers.ts';
+import type { CoursePoint, Explanation, SlowRequest } from '../watch/explanation.ts';
+import { colorsOf } from './colors.ts';
+import { formatMs } from './format-ms.ts';
+import { renderTable, type TableCell } from './table.ts';
+import { visible } from './visible.ts';
+
+const bars = '▁▂▃▄▅▆▇█';
+const barWidth = 20;
+const driversShown = 5;
+const eventsShown = 8;
+
+type Colored = { readonly color: boolean };
+
+/**
+ * An anomaly for somebody who was just woken up: what is slow and since when, how it went, which
+ * stage and which requests carry it, why it is believed, and where to look.
+ */
+export function renderExplanation(
+  { events, course, drivers, slowest }: Explanation,
+  io: Colored,
+  nowMs: number,
+): string {
+  const last = events.at(-1) as AnomalyEvent;
+  const { bold } = colorsOf(io);
+  const section = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : ['', bold(title), ...lines.map((line) => `  ${line}`)];
+  return [
+    ...headline(last, io, nowMs),
+    ...section(
+      `How ${quantileName(last.quantile)} of ${last.evidence.measured_stage} went`,
+      courseLines(course, last, io),
+    ),
+    ...section(
+      `What the slowest ${percent(1 - last.quantile)} spend more than usual`,
+      blameLines(last, io),
+    ),
+    ...section('What slow requests have in common', driverLines(drivers, io)),
+    ...section('Why it is believed', evidenceLines(last)),
+    ...section('The slowest of them', slowestLines(slowest, io)),
+    ...section('What was told of it', eventLines(events, io)),
+    ...section('See for yourself', last.sql.split('\n').map(visible)),
+    '',
+  ].join('\n');
+}
+
+function headline(event: AnomalyEvent, io: Colored, nowMs: number): string[] {
+  const { bold, dim, green, red, yellow } = colorsOf(io);
+  const paint = event.state === 'resolved' ? green : event.severity === 'critical' ? red : yellow;
+  const fromMs = Date.parse(event.started_at);
+  const untilMs = Date.parse(event.resolved_at ?? '') || nowMs;
+  const lasted = durationText(untilMs - fromMs);
+  const state = event.state === 'resolved' ? `resolved (${event.resolution})` : 'open';
+  const series = [
+    event.version,
+    event.request_type,
+    event.region,
+    event.host,
+    event.service,
+    event.tenant,
+  ];
+  const named = [event.model, ...series.filter((value) => value !== '')].join(', ');
+  return [
+    `${paint(`${state}, ${event.severity}`)}  ${bold(visible(event.summary))}`,
+    `  ${dim('series')} ${visible(named)}${event.cold_start ? ', cold starts' : ''}`,
+    `  ${dim('since ')} ${clock(event.started_at)}, for ${lasted}; told ${durationText(Date.parse(event.detected_at) - fromMs)} after it began`,
+    ...(event.runbook_url === null ? [] : [`  ${dim('runbook')} ${event.runbook_url}`]),
+    `  ${dim('id    ')} ${event.id}`,
+  ];
+}
+
+/** A line of bars, and what its lowest and highest stand for. */
+function courseLines(course: readonly CoursePoint[], event: AnomalyEvent, io: Colored): string[] {
+  const [first, last] = [course[0], course.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const { dim, red } = colorsOf(io);
+  const values = course.map(({ quantile_ms }) => quantile_ms);
+  const most = Math.max(...values);
+  const [fromMs, toMs] = [
+    Date.parse(event.started_at),
+    Date.parse(event.resolved_at ?? '') || Infinity,
+  ];
+  const line = course
+    .map(({ at_ms, quantile_ms }) => {
+      const bar =
+        bars[Math.min(bars.length - 1, Math.floor((quantile_ms / most) * bars.length))] ?? '';
+      return at_ms >= fromMs - 59_999 && at_ms < toMs ? red(bar) : bar;
+    })
+    .join('');
+  const range = `${clock(new Date(first.at_ms).toISOString())} to ${clock(new Date(last.at_ms).toISOString())}`;
+  return [
+    line,
+    dim(
+      `${range}; ${formatMs(Math.min(...values))} to ${formatMs(most)}, usual are ${formatMs(event.baseline_ms)}`,
+    ),
+  ];
+}
+
+function blameLines(event: AnomalyEvent, io: Colored): string[] {
+  const { bold, dim } = colorsOf(io);
+  const most = Math.max(...event.blame.map(({ excess_ms }) => Math.abs(excess_ms)));
+  const rows = event.blame
+    .filter(({ share }) => Math.abs(share) >= 0.01)
+    .map(({ stage, excess_ms, share }, i): TableCell[] => [
+      { text: stage, style: i === 0 ? bold : (text) => text },
+      `${excess_ms < 0 ? '−' : '+'}${formatMs(Math.abs(excess_ms))}`,
+      `${Math.round(share * 100)} %`,
+      excess_ms < 0 ? '' : '█'.repeat(Math.round((excess_ms / most) * barWidth)),
+    ]);
+  const columns = [
+    { title: 'stage' },
+    { title: 'on average', align: 'right' as const },
+    { title: 'share', align: 'right' as const },
+    { title: '' },
+  ];
+  if (rows.length === 0) return [];
+  return [
+    ...lines(renderTable({ columns, rows, color: io.color })),
+    dim(`bottleneck: ${event.bottleneck}`),
+  ];
+}
+
+function driverLines(drivers: readonly Driver[], io: Colored): string[] {
+  if (drivers.length === 0) return [];
+  const { bold } = colorsOf(io);
+  const rows = drivers
+    .slice(0, driversShown)
+    .map((driver): TableCell[] => [
+      { text: `${driver.facet} ${driver.value}`, style: bold },
+      ...[driver.of_slow, driver.of_all].map(rounded),
+      ...[driver.slow_rate, driver.others_slow_rate, driver.usual_slow_rate].map(rounded),
+    ]);
+  const right = (title: string) => ({ title, align: 'right' as const });
+  const columns = [
+    { title: 'value' },
+    ...[
+      right('of slow ones'),
+      right('of all'),
+      right('are slow'),
+      right('of others'),
+      right('usually'),
+    ],
+  ];
+  return lines(renderTable({ columns, rows, color: io.color }));
+}
+
+function evidenceLines(event: AnomalyEvent): string[] {
+  const { evidence, interval_ms } = event;
+  const { windows, exceedances, expected, p_value, alpha, dispersion } = evidence;
+  const [low, high] = interval_ms;
+  const name = quantileName(event.quantile);
+  return [
+    `${count(exceedances)} of ${count(event.requests)} requests in ${windows === 1 ? 'one window' : `${windows} windows`} were above ${formatMs(event.baseline_ms)}; ${count(expected)} usually are`,
+    `odds of that on a usual day: ${odds(p_value)}`,
+    `odds at which an anomaly opens, by the page budget: ${odds(alpha)}`,
+    `requests vary ${dispersion.toPrecision(2)} times as much as independent ones would: that is allowed for`,
+    `${name} is ${formatMs(event.observed_ms)} (95 %: ${formatMs(low)} to ${formatMs(high)}), ${event.ratio.toPrecision(2)} times the usual ${formatMs(event.baseline_ms)}`,
+    `usual is what ${count(evidence.baseline_windows)} windows were from ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
+  ];
+}
+
+function slowestLines(slowest: readonly SlowRequest[], io: Colored): string[] {
+  if (slowest.length === 0) return [];
+  const rows = slowest.map((request): TableCell[] => {
+    const stages = Object.entries(request.stages_ms).sort(([, a], [, b]) => b - a);
+    const [stage, ms] = stages[0] ?? ['–', Number.NaN];
+    return [
+      clock(new Date(request.event_ms).toISOString()),
+      formatMs(request.total_ms),
+      `${stage} ${formatMs(ms)}`,
+      request.host,
+      request.status,
+      request.trace_id === '' ? request.request_id : request.trace_id,
+    ];
+  });
+  const columns = [
+    { title: 'at' },
+    { title: 'total', align: 'right' as const },
+    { title: 'most of it' },
+    { title: 'host' },
+    { title: 'status' },
+    { title: 'trace' },
+  ];
+  return lines(renderTable({ columns, rows, color: io.color }));
+}
+
+function eventLines(events: readonly AnomalyEvent[], io: Colored): string[] {
+  const { dim } = colorsOf(io);
+  const left = Math.max(0, events.length - eventsShown);
+  // The first one says how it began, the last ones how it stands.
+  const shown = left === 0 ? events : [events[0] as AnomalyEvent, ...events.slice(left + 1)];
+  return shown.flatMap((event, i) => [
+    `${clock(event.emitted_at)} ${event.state}, ${event.severity}: ${visible(event.summary)}`,
+    ...(left > 0 && i === 0 ? [dim(`… ${left} more updates`)] : []),
+  ]);
+}
+
+function lines(table: string): string[] {
+  return table.trimEnd().split('\n');
+}
+
+/** `p99`, `p99.9`. */
+function quantileName(q: number): string {
+  return `p${Number((q * 100).toPrecision(6))}`;
+}
+
+function percent(share: number): string {
+  return `${Number((share * 100).toPrecision(3))} %`;
+}
+
+/** `71 %`, `0.4 %`. */
+function rounded(share: number): string {
+  return share >= 0.095 || share === 0
+    ? `${Math.round(share * 100)} %`
+    : `${(share * 100).toFixed(1)} %`;
+}
+
+function count(n: number): string {
+  return Number(n.toPrecision(3)).toLocaleString('en-US');
+}
+
+/** `1 in 340 million`; beyond a trillion a power of ten. */
+export function odds(p: number): string {
+  if (p === 0) return 'nil';
+  const times = 1 / p;
+  if (times < 1e6) return `1 in ${count(times)}`;
+  if (times >= 1e15) return `1 in 10^${Math.floor(Math.log10(times))}`;
+  const [name, unit] =
+    times < 1e9 ? ['million', 1e6] : times < 1e12 ? ['billion', 1e9] : ['trillion', 1e12];
+  return `1 in ${count(times / Number(unit))} ${name}`;
+}
+
+/** `2026-11-01 12:00:00Z`. */
+function clock(iso: string): string {
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)}Z`;
+}
+
+/** `45 s`, `12 min`, `3 h 20 min`, `2 d 3 h`. */
+export function durationText(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}

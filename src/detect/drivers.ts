@@ -1,0 +1,98 @@
+/** Requests that had one value of a facet, and how many of them were slow; now, and as is usual. */
+export interface DriverCount {
+  readonly facet: string;
+  readonly value: string;
+  readonly requests: number;
+  readonly slow: number;
+  readonly usualRequests: number;
+  readonly usualSlow: number;
+}
+
+/** A value that slow requests have more often than others do. Parts and rates are 0 to 1. */
+export interface Driver {
+  readonly facet: string;
+  readonly value: string;
+  /** Part of the slow requests, and of all, that have the value. */
+  readonly of_slow: number;
+  readonly of_all: number;
+  /** How many of the requests with the value are slow, and how many of those without it. */
+  readonly slow_rate: number;
+  readonly others_slow_rate: number;
+  /** The same in the range that it is compared with; 0 where there was no request. */
+  readonly usual_slow_rate: number;
+  readonly usual_others_slow_rate: number;
+}
+
+/** Fewer slow requests say nothing about what they have in common. */
+const fewestSlow = 10;
+/** A driver has at least this part of the slow requests, and is slow so many times as often. */
+const leastShare = 0.2;
+const leastLift = 2;
+/** What was as lopsided before explains nothing. */
+const leastRise = 1.5;
+
+/**
+ * Which values of facets carry a tail: those that slow requests have far more often than the others,
+ * and more so than usual. The largest part of the slow ones first. Values of one facet exclude each other;
+ * facets overlap, so several may tell of one cause.
+ */
+export function driversOf(counts: readonly DriverCount[]): Driver[] {
+  const byFacet = new Map<string, DriverCount[]>();
+  for (const count of counts) {
+    byFacet.set(count.facet, [...(byFacet.get(count.facet) ?? []), count]);
+  }
+  const found: Driver[] = [];
+  for (const values of byFacet.values()) {
+    const sum = (of: (count: DriverCount) => number) =>
+      values.reduce((total, count) => total + of(count), 0);
+    const requests = sum((count) => count.requests);
+    const slow = sum((count) => count.slow);
+    const usualRequests = sum((count) => count.usualRequests);
+    const usualSlow = sum((count) => count.usualSlow);
+    if (slow < fewestSlow) continue;
+    for (const count of values) {
+      const driver: Driver = {
+        facet: count.facet,
+        value: count.value,
+        of_slow: count.slow / slow,
+        of_all: count.requests / requests,
+        slow_rate: rateOf(count.slow, count.requests),
+        others_slow_rate: rateOf(slow - count.slow, requests - count.requests),
+        usual_slow_rate: rateOf(count.usualSlow, count.usualRequests),
+        usual_others_slow_rate: rateOf(
+          usualSlow - count.usualSlow,
+          usualRequests - count.usualRequests,
+        ),
+      };
+      if (count.requests < requests && isLopsided(driver)) found.push(driver);
+    }
+  }
+  return found.sort((a, b) => b.of_slow - b.of_all - (a.of_slow - a.of_all));
+}
+
+function isLopsided(driver: Driver): boolean {
+  const { of_slow, slow_rate, others_slow_rate } = driver;
+  if (of_slow < leastShare || slow_rate < leastLift * others_slow_rate) return false;
+  // Nothing is said of before where none of the others was slow then.
+  const usual = driver.usual_slow_rate / driver.usual_others_slow_rate;
+  return !Number.isFinite(usual) || slow_rate >= leastRise * usual * others_slow_rate;
+}
+
+function rateOf(slow: number, requests: number): number {
+  return requests > 0 ? slow / requests : 0;
+}
+
+/**
+ * The lowest band of the slowest `share` of requests: as many bands from the top as hold that many.
+ * undefined where there is no request.
+ */
+export function slowBandOf(byBand: ReadonlyMap<number, number>, share: number): number | undefined {
+  const bands = [...byBand.keys()].sort((a, b) => b - a);
+  const all = [...byBand.values()].reduce((sum, n) => sum + n, 0);
+  let above = 0;
+  for (const band of bands) {
+    above += byBand.get(band) ?? 0;
+    if (above >= share * all) return band;
+  }
+  return undefined;
+}

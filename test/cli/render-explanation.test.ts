@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { durationText, odds, renderExplanation } from '../../src/cli/render-explanation.ts';
+import type { Explanation } from '../../src/watch/explanation.ts';
+import { anomalyFixture } from '../detect/anomaly-fixture.ts';
+
+const plain = { color: false };
+const minute = (n: number) => Date.parse('2026-11-01T11:55:00Z') + n * 60_000;
+
+const opened = anomalyFixture({ summary: 'p99 of ranker is 412 ms, usual are 121 ms' });
+const resolved = anomalyFixture({
+  ...opened,
+  revision: 2,
+  state: 'resolved',
+  resolution: 'recovered',
+  emitted_at: '2026-11-01T12:09:30.000Z',
+  resolved_at: '2026-11-01T12:09:30.000Z',
+  summary: 'p99 of ranker has recovered',
+});
+
+const whole: Explanation = {
+  events: [opened, resolved],
+  course: [121, 118, 124, 120, 122, 380, 420, 410, 300, 118].map((quantile_ms, n) => ({
+    at_ms: minute(n),
+    requests: 600,
+    quantile_ms,
+  })),
+  drivers: [
+    {
+      facet: 'host',
+      value: 'pod-7',
+      of_slow: 0.71,
+      of_all: 0.08,
+      slow_rate: 0.44,
+      others_slow_rate: 0.0158,
+      usual_slow_rate: 0.01,
+      usual_others_slow_rate: 0.0098,
+    },
+    {
+      facet: 'cache_hit',
+      value: 'miss',
+      of_slow: 1,
+      of_all: 0.2,
+      slow_rate: 0.25,
+      others_slow_rate: 0,
+      usual_slow_rate: 0,
+      usual_others_slow_rate: 0,
+    },
+  ],
+  slowest: [
+    {
+      event_ms: Date.parse('2026-11-01T12:01:02.345Z'),
+      total_ms: 2_412,
+      trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+      request_id: 'req-1',
+      host: 'pod-7',
+      status: 'ok',
+      stages_ms: { queue: 12, features: 2_301, forward: 51 },
+    },
+  ],
+};
+
+describe('an anomaly explained', () => {
+  it('says what is slow, how it went, who carries it, and why it is believed', () => {
+    expect(renderExplanation(whole, plain, minute(60))).toMatchInlineSnapshot(`
+      "resolved (recovered), critical  p99 of ranker has recovered
+        series ranker, search, eu-west-1
+        since  2026-11-01 12:00:00Z, for 10 min; told 22 s after it began
+        id     0123456789abcdef0123456789abcdef
+
+      How p99 of total went
+        ▃▃▃▃▃███▆▃
+        2026-11-01 11:55:00Z to 2026-11-01 12:04:00Z; 118 ms to 420 ms, usual are 121 ms
+
+      What the slowest 1 % spend more than usual
+        stage     on average  share
+        features     +253 ms   87 %  ████████████████████
+        queue       +38.0 ms   13 %  ███
+        bottleneck: feature
+
+      What slow requests have in common
+        value           of slow ones  of all  are slow  of others  usually
+        host pod-7              71 %   8.0 %      44 %      1.6 %    1.0 %
+        cache_hit miss         100 %    20 %      25 %        0 %      0 %
+
+      Why it is believed
+        140 of 1,200 requests in 2 windows were above 121 ms; 12 usually are
+        odds of that on a usual day: 1 in 10^18
+        odds at which an anomaly opens, by the page budget: 1 in 50 million
+        requests vary 1.7 times as much as independent ones would: that is allowed for
+        p99 is 412 ms (95 %: 371 ms to 460 ms), 3.4 times the usual 121 ms
+        usual is what 351 windows were from 2026-11-01 11:00:00Z to 2026-11-01 11:58:50Z
+
+      The slowest of them
+        at                     total  most of it       host   status  trace
+        2026-11-01 12:01:02Z  2.41 s  features 2.30 s  pod-7  ok      4bf92f3577b34da6a3ce929d0e0e4736
+
+      What was told of it
+        2026-11-01 12:00:22Z opened, critical: p99 of ranker is 412 ms, usual are 121 ms
+        2026-11-01 12:09:30Z resolved, critical: p99 of ranker has recovered
+
+      See for yourself
+        SELECT 1
+      "
+    `);
+  });
+
+  it('that is open lasts until now, and leaves out what is not there', () => {
+    const text = renderExplanation(
+      { events: [opened], course: [], drivers: [], slowest: [] },
+      plain,
+      Date.parse(opened.started_at) + 3 * 3_600_000,
+    );
+    expect(text).toContain('since  2026-11-01 12:00:00Z, for 3 h 0 min; told 22 s after it began');
+    expect(text).not.toMatch(/How p99|have in common|The slowest of them/);
+  });
+
+  it('with many events shows the first and the last ones', () => {
+    const events = Array.from({ length: 20 }, (_, n) => ({ ...opened, summary: `event ${n}` }));
+    const text = renderExplanation({ ...whole, events }, plain, minute(60));
+    expect(text).toContain('event 0\n  … 12 more updates\n');
+    expect(text.match(/: event \d+/g)).toHaveLength(8);
+    expect(text).toContain('event 19');
+  });
+
+  it('shows nothing of what a series’ names do to a terminal', () => {
+    const evil = 'pod\u001b[2J';
+    const slowest = [{ ...whole.slowest[0], host: evil }] as Explanation['slowest'];
+    const events = [{ ...resolved, model: evil, summary: evil, sql: evil, stage: evil }];
+    const text = renderExplanation({ ...whole, slowest, events }, plain, minute(60));
+    expect(text).not.toContain('\u001b');
+    expect(text.match(/pod\\u001b\[2J/g)).toHaveLength(5);
+  });
+});
+
+describe('odds', () => {
+  it.each([
+    [0.5, '1 in 2'],
+    [3.4e-6, '1 in 294,000'],
+    [2.93e-9, '1 in 341 million'],
+    [4e-12, '1 in 250 billion'],
+    [1e-13, '1 in 10 trillion'],
+    [3e-19, '1 in 10^18'],
+    [0, 'nil'],
+  ])('of %d are %s', (p, text) => expect(odds(p)).toBe(text));
+});
+
+describe('a duration', () => {
+  it.each([
+    [-5, '0 s'],
+    [119_400, '119 s'],
+    [120_000, '2 min'],
+    [3 * 3_600_000 + 1_200_000, '3 h 20 min'],
+    [51 * 3_600_000, '2 d 3 h'],
+  ])('of %d ms is %s', (ms, text) => expect(durationText(ms)).toBe(text));
+});

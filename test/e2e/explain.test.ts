@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { AnomalyStore } from '../../src/watch/anomaly-store.ts';
+import type { Explanation } from '../../src/watch/explanation.ts';
+import { useStack } from '../containers/stack.ts';
+import { anomalyFixture } from '../detect/anomaly-fixture.ts';
+import { withRig } from './kit/with-rig.ts';
+
+const stack = useStack();
+const minuteMs = 60_000;
+const hosts = ['pod-1', 'pod-2', 'pod-3'];
+const faultMinutes = { from: 5, to: 7 };
+
+/** Three requests a second for eight minutes; in two of them those of one host are ten times as slow. */
+function events(startMs: number) {
+  return Array.from({ length: 8 * 60 * hosts.length }, (_, n) => {
+    const second = Math.floor(n / hosts.length);
+    const host = hosts[n % hosts.length] as string;
+    const minute = second / 60;
+    const isSlow = host === 'pod-3' && minute >= faultMinutes.from && minute < faultMinutes.to;
+    return {
+      ts: startMs + second * 1_000,
+      ...{ model: 'ranker', request_type: 'search', region: 'eu-west-1', host },
+      trace_id: `trace-${n}`,
+      stages_ms: { features: isSlow ? 185 : 5, forward: 15 },
+    };
+  });
+}
+
+describe('tailmark explain', () => {
+  it('tells from the tables how a tail went, which host carries it, and the slowest requests', () =>
+    withRig({ stack, name: 'explain' }, async (rig) => {
+      const startMs = Math.floor(Date.now() / minuteMs - 10) * minuteMs;
+      const at = (minute: number) => new Date(startMs + minute * minuteMs).toISOString();
+      const sent = events(startMs);
+      await rig.start(['ingest']);
+      await rig.publish(sent.map((event) => ({ value: JSON.stringify(event) })));
+      await rig.untilConsumed(sent.length);
+
+      expect((await rig.cli(['explain'])).exitCode).toBe(1);
+      const opened = anomalyFixture({
+        quantile: 0.95,
+        baseline_ms: 20,
+        started_at: at(faultMinutes.from),
+        detected_at: at(faultMinutes.from + 1),
+        emitted_at: at(faultMinutes.from + 1),
+        evidence: {
+          ...anomalyFixture().evidence,
+          baseline_from: at(0),
+          baseline_to: at(faultMinutes.from),
+        },
+      });
+      const resolved = {
+        ...opened,
+        revision: 2,
+        state: 'resolved' as const,
+        resolution: 'recovered' as const,
+        emitted_at: at(faultMinutes.to),
+        resolved_at: at(faultMinutes.to),
+      };
+      const store = new AnomalyStore(rig.client);
+      await store.add(opened);
+      const shown = await rig.cli(['explain', opened.id.slice(0, 6)]);
+      expect([shown.err, shown.exitCode]).toEqual(['', 2]);
+      await store.add(resolved);
+
+      const { exitCode, out } = await rig.cli(['explain', opened.id.slice(0, 6), '--json']);
+      const explained = JSON.parse(out) as Explanation;
+      expect(exitCode).toBe(0);
+      expect(explained.events).toEqual([opened, resolved]);
+      expect(explained.course).toEqual(
+        Array.from({ length: 8 }, (_, minute) => ({
+          at_ms: startMs + minute * minuteMs,
+          requests: 180,
+          quantile_ms: minute >= faultMinutes.from && minute < faultMinutes.to ? 200 : 20,
+        })),
+      );
+      expect(explained.drivers).toEqual([
+        {
+          ...{ facet: 'host', value: 'pod-3', of_slow: 1, of_all: 1 / 3 },
+          ...{ slow_rate: 1, others_slow_rate: 0, usual_slow_rate: 0, usual_others_slow_rate: 0 },
+        },
+      ]);
+      expect(explained.slowest).toHaveLength(5);
+      for (const request of explained.slowest) {
+        expect(request).toMatchObject({ total_ms: 200, host: 'pod-3', status: 'ok' });
+        expect(request.stages_ms).toEqual({ features: 185, forward: 15 });
+      }
+
+      await store.add({ ...opened, id: `${opened.id.slice(0, 6)}-another` });
+      const { err } = await rig.cli(['explain', opened.id.slice(0, 6)]);
+      expect(err).toContain('2 do');
+      expect(err).toContain(opened.id);
+      expect((await rig.cli(['explain', 'nothing'])).err).toContain('TAILMARK_ANOMALY_UNKNOWN');
+    }));
+});
