@@ -306,6 +306,7 @@ To look further, in another terminal:
   export TAILMARK_CLICKHOUSE_URL=${clickhouse.url}
   bin/tailmark.js tails --model ${plot.model} --since 10m
   bin/tailmark.js anomalies
+  bin/tailmark.js explain
   bin/tailmark.js verify
   bin/tailmark.js generate --fault slow_stage,stage=forward,model=llm,factor=3,for=2m --duration 5m
   curl '${clickhouse.url}/?database=${clickhouse.database}' -d "SELECT stage, p50_ms, p99_ms FROM tails_1d WHERE model = '${plot.model}' AND NOT cold_start"

@@ -69,7 +69,7 @@ export function placeAnchors(means: Float64Array, weights: Float64Array, n: numb
     const end = below + (weights[i] as number);
     const endSum = sum + mean * (weights[i] as number);
     const high = i + 1 === n ? mean : (means[i + 1] as number);
-    let low = i === 0 ? mean : (means[i - 1] as number);
+    let low = i === 0 ? mean : (outMeans[written - 1] as number);
     let rest = mean;
     for (; next < count && (ranks[next] as number) < end; next++) {
       const rank = ranks[next] as number;
