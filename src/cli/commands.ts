@@ -64,6 +64,11 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./explain.ts')).explain,
   },
   {
+    name: 'backtest',
+    summary: 'say what a configuration would have told of the past',
+    load: async () => (await import('./backtest.ts')).backtest,
+  },
+  {
     name: 'verify',
     summary: 'prove from the ledger that every event was counted exactly once',
     load: async () => (await import('./verify.ts')).verify,

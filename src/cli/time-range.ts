@@ -9,19 +9,24 @@ export interface TimeRange {
 }
 
 /**
- * The range that --since and --until name: a duration before now (`15m`, `7d`), a time (RFC 3339),
+ * The range that --since and --until, or others, name: a duration before now (`15m`, `7d`), a time (RFC 3339),
  * or `now`.
  *
  * @throws OperatorError for what is neither, and for a range that ends before it begins.
  */
-export function timeRange(since: string, until: string, nowMs: number): TimeRange {
-  const fromMs = instant('--since', since, nowMs);
-  const toMs = instant('--until', until, nowMs);
+export function timeRange(
+  since: string,
+  until: string,
+  nowMs: number,
+  [from, to]: readonly [string, string] = ['--since', '--until'],
+): TimeRange {
+  const fromMs = instant(from, since, nowMs);
+  const toMs = instant(to, until, nowMs);
   if (fromMs < toMs) return { fromMs, toMs };
   throw new OperatorError(
     'TAILMARK_USAGE',
-    `Cannot take a range as --since must lie before --until: it is ${since}, and --until is ${until}`,
-    { hint: 'Durations count back from now: --since 2h --until 1h.', exitCode: exitCodes.usage },
+    `Cannot take a range as ${from} must lie before ${to}: it is ${since}, and ${to} is ${until}`,
+    { hint: `Durations count back from now: ${from} 2h ${to} 1h.`, exitCode: exitCodes.usage },
   );
 }
 

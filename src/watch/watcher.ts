@@ -2,14 +2,13 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import type { AlertDispatcher } from '../alert/alert-dispatcher.ts';
 import type { Logger } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
-import type { SeriesWindow } from '../baseline/series-window.ts';
 import type { Config } from '../config/schema.ts';
 import type { AnomalyEvent } from '../detect/anomaly-event.ts';
 import { Detector } from '../detect/detector.ts';
 import { readProgress } from '../sink/read-progress.ts';
 import { completeUntil, idleAfterMs } from '../sink/window-progress.ts';
 import { AnomalyStore } from './anomaly-store.ts';
-import { readWindows } from './window-reader.ts';
+import { eachWindow, type WindowsAt } from './each-window.ts';
 
 export interface WatcherOptions {
   readonly config: Config;
@@ -21,9 +20,6 @@ export interface WatcherOptions {
   readonly metrics: Metrics;
   readonly nowMs: () => number;
 }
-
-/** Windows read at once: bounds memory while catching up. */
-const WINDOWS_AT_ONCE = 30;
 
 /**
  * The detect role: reads windows as they become complete, in order, has the detector judge them,
@@ -53,7 +49,7 @@ export class Watcher {
    * silence, and knows what is open. A first start learns from all the past and judges what comes.
    */
   async start(): Promise<void> {
-    const { config, log } = this.#options;
+    const { client, config, log } = this.#options;
     const windowMs = config.detect.window;
     const reachedMs = await this.#completeUntilMs();
     const stored = await this.#store.judgedUntilMs(this.#options.groupId);
@@ -63,9 +59,8 @@ export class Watcher {
     this.#detector.restore(open);
     if (judgedUntilMs !== undefined) {
       const fromMs = judgedUntilMs - this.#detector.historyMs;
-      await this.#eachWindow(fromMs, judgedUntilMs, async (windows) => {
-        this.#detector.warmUp(windows);
-      });
+      const past = { fromMs, toMs: judgedUntilMs, windowMs };
+      for await (const { windows } of eachWindow(client, past)) this.#detector.warmUp(windows);
     }
     this.#judgedUntilMs = judgedUntilMs;
     log.info(
@@ -79,14 +74,16 @@ export class Watcher {
 
   /** Judges every window that has become complete. */
   async step(): Promise<void> {
-    const { config, groupId } = this.#options;
+    const { client, config, groupId } = this.#options;
     await this.#tellAll();
     const windowMs = config.detect.window;
     const completeMs = floor((await this.#completeUntilMs()) - config.windows.grace, windowMs);
     if (!Number.isFinite(completeMs)) return;
     const fromMs = this.#judgedUntilMs ?? (await this.#firstWindowMs(completeMs));
     if (fromMs === undefined || fromMs >= completeMs) return;
-    await this.#eachWindow(fromMs, completeMs, (windows, startMs) => this.#judge(windows, startMs));
+    for await (const at of eachWindow(client, { fromMs, toMs: completeMs, windowMs })) {
+      await this.#judge(at);
+    }
     this.#judgedUntilMs = completeMs;
     // Written down only when all is told: what a crash leaves untold is judged, and told, again.
     if (this.#untold.size === 0) await this.#store.setJudgedUntilMs(groupId, completeMs);
@@ -99,7 +96,7 @@ export class Watcher {
     await this.#store.setJudgedUntilMs(this.#options.groupId, this.#judgedUntilMs);
   }
 
-  async #judge(windows: readonly SeriesWindow[], startMs: number): Promise<void> {
+  async #judge({ windows, startMs }: WindowsAt): Promise<void> {
     const { metrics, nowMs } = this.#options;
     metrics.windowsJudged.inc(windows.length);
     this.#unstored.push(...this.#detector.observe(windows, nowMs(), startMs));
@@ -129,27 +126,6 @@ export class Watcher {
       .dispatch(told)
       .finally(() => this.#untold.delete(untold));
     this.#untold.add(untold);
-  }
-
-  /** Calls back per window start in [fromMs, toMs), in order, also for those without any series. */
-  async #eachWindow(
-    fromMs: number,
-    toMs: number,
-    take: (windows: readonly SeriesWindow[], startMs: number) => Promise<void>,
-  ): Promise<void> {
-    const windowMs = this.#options.config.detect.window;
-    const pieceMs = windowMs * WINDOWS_AT_ONCE;
-    for (let pieceFromMs = fromMs; pieceFromMs < toMs; pieceFromMs += pieceMs) {
-      const pieceToMs = Math.min(toMs, pieceFromMs + pieceMs);
-      const range = { fromMs: pieceFromMs, toMs: pieceToMs, windowMs };
-      const windows = await readWindows(this.#options.client, range);
-      let at = 0;
-      for (let startMs = pieceFromMs; startMs < pieceToMs; startMs += windowMs) {
-        const from = at;
-        while (at < windows.length && windows[at]?.windowStartMs === startMs) at++;
-        await take(windows.slice(from, at), startMs);
-      }
-    }
   }
 
   async #completeUntilMs(): Promise<number> {

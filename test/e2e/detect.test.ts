@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { webhookSignature } from '../../src/alert/webhook-signature.ts';
 import type { Config } from '../../src/config/schema.ts';
@@ -151,6 +154,7 @@ describe('a slow stage', () => {
       const told = await stored(rig);
       expectEpisodes(told, opened);
       expect((await rig.cli(['anomalies'])).exitCode).toBe(0);
+      await expectSameInBacktests(rig, startMs, events, told);
       await poll('all is on the topic', () => (messages.length >= told.length ? true : undefined));
       expectOnTopic(messages, told);
       expectAtWebhook(told);
@@ -200,6 +204,37 @@ describe('a slow stage', () => {
     expect(keysOf(told.filter(({ state }) => state === 'resolved'))).toEqual(
       expect.arrayContaining(keysOf(opened.filter(({ state }) => state === 'opened'))),
     );
+  }
+
+  /** What was judged window by window, over a restart, is judged so again: from the tables, and from a file. */
+  async function expectSameInBacktests(
+    rig: Rig,
+    startMs: number,
+    events: readonly TimingEventJson[],
+    told: readonly AnomalyEvent[],
+  ): Promise<void> {
+    const dir = mkdtempSync(join(tmpdir(), 'tailmark-backtest-'));
+    const input = join(dir, 'events.ndjson');
+    writeFileSync(input, `${events.map(encodeEvent).join('\n')}\n`);
+    const iso = (ms: number) => new Date(ms).toISOString();
+    const ids = [...new Set(told.map(({ id }) => id))].sort();
+    for (const range of [
+      ['--from', iso(startMs), '--to', iso(startMs + plot.endMs)],
+      ['--input', input],
+    ]) {
+      const { exitCode, out } = await rig.cli(['backtest', ...range, '--json']);
+      const found = out
+        .trim()
+        .split('\n')
+        .map((line) => anomalyEventSchema.parse(JSON.parse(line)));
+      expect([exitCode, found.map(({ id }) => id).sort()]).toEqual([2, ids]);
+      for (const event of found) {
+        expect(event).toMatchObject({ ...fault, state: 'resolved', resolution: 'recovered' });
+      }
+    }
+    const { out } = await rig.cli(['backtest', '--from', iso(startMs)]);
+    expect(out).toContain(`${ids.length} as told at the time, 0 new; 0 told then and not now\n`);
+    rmSync(dir, { recursive: true });
   }
 
   /** CloudEvents in binary mode, once each. */

@@ -1,0 +1,75 @@
+import type { AnomalyEvent } from '../detect/anomaly-event.ts';
+import type { DetectOptions } from '../detect/detect-options.ts';
+import { Detector } from '../detect/detector.ts';
+import type { WindowsAt } from './each-window.ts';
+
+/** How long after its end a window is judged, in event time: it moves `detected_at` and nothing else. */
+const JUDGED_AFTER_MS = 2_000;
+
+/** What a configuration would have told of windows of the past. Pure: the same windows, the same anomalies. */
+export class Backtest {
+  readonly #windowMs: number;
+  readonly #detector: Detector;
+  readonly #events = new Map<string, AnomalyEvent>();
+  readonly counts = { windows: 0, seriesWindows: 0, told: 0 };
+
+  constructor(options: DetectOptions) {
+    this.#windowMs = options.window;
+    this.#detector = new Detector(options);
+  }
+
+  /** How much of the past before the first window the detector should learn from. */
+  get historyMs(): number {
+    return this.#detector.historyMs;
+  }
+
+  /** Learns from a window, and tells nothing. Those that are judged come later. */
+  warmUp({ windows }: WindowsAt): void {
+    this.#detector.warmUp(windows);
+  }
+
+  judge({ startMs, windows }: WindowsAt): void {
+    this.counts.windows++;
+    this.counts.seriesWindows += windows.length;
+    const nowMs = startMs + this.#windowMs + JUDGED_AFTER_MS;
+    for (const event of this.#detector.observe(windows, nowMs, startMs)) {
+      this.counts.told++;
+      this.#events.set(event.id, event);
+    }
+  }
+
+  /** The last event of each anomaly, in the order in which they began. */
+  get anomalies(): AnomalyEvent[] {
+    return [...this.#events.values()].sort(
+      (a, b) => Date.parse(a.started_at) - Date.parse(b.started_at) || (a.id < b.id ? -1 : 1),
+    );
+  }
+}
+
+/** How two lists of anomalies differ: those of one series and kind that overlap are the same. */
+export interface Difference {
+  readonly both: readonly AnomalyEvent[];
+  readonly added: readonly AnomalyEvent[];
+  readonly gone: readonly AnomalyEvent[];
+}
+
+export function differenceOf(
+  then: readonly AnomalyEvent[],
+  now: readonly AnomalyEvent[],
+): Difference {
+  const isIn = (among: readonly AnomalyEvent[]) => (event: AnomalyEvent) =>
+    among.some((each) => each.dedup_key === event.dedup_key && overlap(each, event));
+  return {
+    both: now.filter(isIn(then)),
+    added: now.filter((event) => !isIn(then)(event)),
+    gone: then.filter((event) => !isIn(now)(event)),
+  };
+}
+
+function overlap(a: AnomalyEvent, b: AnomalyEvent): boolean {
+  return Date.parse(a.started_at) <= endOf(b) && Date.parse(b.started_at) <= endOf(a);
+}
+
+function endOf({ resolved_at }: AnomalyEvent): number {
+  return resolved_at === null ? Number.POSITIVE_INFINITY : Date.parse(resolved_at);
+}
