@@ -16,10 +16,12 @@ interface Block {
   readonly startMs: number;
   lastEndMs: number;
   windows: number;
-  digest: TDigest;
-  bands: Bands;
-  bandsMs: Bands;
+  /** What is merged, and what is not yet: merging many at once costs little more than merging one. */
+  merged: Merged | undefined;
+  waiting: StageSummary[];
 }
+
+type Merged = Pick<StageReference, 'digest' | 'bands' | 'bandsMs'>;
 
 /** The past is kept in this many pieces, each merged as it fills; the oldest is dropped whole. */
 const blocksPerBaseline = 8;
@@ -30,10 +32,10 @@ export const refreshWindows = 6;
 
 /**
  * The recent past of one stage of one series: windows go in, in order, and a merged reference comes
- * out. Blocks and renewals begin at multiples of their length, so that a detector started
- * anew over the same windows holds the same reference.
+ * out, of all that had come when it was renewed. Blocks and renewals begin at multiples of their
+ * length, so that a detector started anew over the same windows holds the same reference.
  *
- * Memory: nine blocks of one digest of 64 centroids and their bands, some 25 KB.
+ * Memory: nine blocks of one digest of 64 centroids and their bands, and six windows, some 35 KB.
  */
 export class StageBaseline {
   readonly #baselineMs: number;
@@ -53,23 +55,21 @@ export class StageBaseline {
   /** Adds a window, later than all before. */
   learn(startMs: number, summary: StageSummary): void {
     const blockStartMs = Math.floor(startMs / this.#blockMs) * this.#blockMs;
-    const last = this.#blocks.at(-1);
-    const { digest, bands, bandsMs } = summary;
-    const lastEndMs = startMs + this.#windowMs;
-    if (last?.startMs === blockStartMs) {
-      last.digest = TDigest.merge([last.digest, digest], blockCentroids);
-      last.bands = mergeBands([last.bands, bands]);
-      last.bandsMs = mergeBands([last.bandsMs, bandsMs]);
-      last.lastEndMs = lastEndMs;
-      last.windows += 1;
-    } else {
-      this.#blocks.push({ startMs: blockStartMs, lastEndMs, windows: 1, digest, bands, bandsMs });
+    let block = this.#blocks.at(-1);
+    if (block?.startMs !== blockStartMs) {
+      block = { startMs: blockStartMs, lastEndMs: 0, windows: 0, merged: undefined, waiting: [] };
+      this.#blocks.push(block);
     }
+    block.waiting.push(summary);
+    block.lastEndMs = startMs + this.#windowMs;
+    block.windows += 1;
     const keepFromMs = startMs - this.#baselineMs;
-    this.#blocks = this.#blocks.filter((block) => block.startMs + this.#blockMs > keepFromMs);
+    this.#blocks = this.#blocks.filter(({ startMs: at }) => at + this.#blockMs > keepFromMs);
     const period = Math.floor(startMs / (refreshWindows * this.#windowMs));
     if (period !== this.#referencePeriod) this.#reference = undefined;
     this.#referencePeriod = period;
+    // Nobody may ask for a while.
+    if (block.waiting.length >= refreshWindows) mergeWaiting(block);
   }
 
   /** Windows held. */
@@ -83,14 +83,32 @@ export class StageBaseline {
   reference(): StageReference | undefined {
     const first = this.#blocks[0];
     if (first === undefined) return undefined;
-    this.#reference ??= {
-      digest: TDigest.merge(this.#blocks.map((block) => block.digest)),
-      bands: mergeBands(this.#blocks.map((block) => block.bands)),
-      bandsMs: mergeBands(this.#blocks.map((block) => block.bandsMs)),
-      windows: this.windows,
-      fromMs: first.startMs,
-      toMs: this.#blocks.at(-1)?.lastEndMs ?? first.lastEndMs,
-    };
+    if (this.#reference === undefined) {
+      for (const block of this.#blocks) mergeWaiting(block);
+      const parts = this.#blocks.flatMap(({ merged }) => merged ?? []);
+      this.#reference = {
+        digest: TDigest.merge(parts.map(({ digest }) => digest)),
+        bands: mergeBands(parts.map(({ bands }) => bands)),
+        bandsMs: mergeBands(parts.map(({ bandsMs }) => bandsMs)),
+        windows: this.windows,
+        fromMs: first.startMs,
+        toMs: this.#blocks.at(-1)?.lastEndMs ?? first.lastEndMs,
+      };
+    }
     return this.#reference;
   }
+}
+
+function mergeWaiting(block: Block): void {
+  if (block.waiting.length === 0) return;
+  const parts: Merged[] = [...(block.merged === undefined ? [] : [block.merged]), ...block.waiting];
+  block.merged = {
+    digest: TDigest.merge(
+      parts.map(({ digest }) => digest),
+      blockCentroids,
+    ),
+    bands: mergeBands(parts.map(({ bands }) => bands)),
+    bandsMs: mergeBands(parts.map(({ bandsMs }) => bandsMs)),
+  };
+  block.waiting = [];
 }
