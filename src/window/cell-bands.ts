@@ -1,5 +1,6 @@
 import { invariant } from '../base/invariant.ts';
 import { bandRange } from '../sketch/band-range.ts';
+import { grown } from './grown.ts';
 import { IntTable } from './int-table.ts';
 
 /** Columns of a vector: one cache line or two, in which all stages of a request lie. */
@@ -121,10 +122,4 @@ export class CellBands {
     if (before === 0) this.#first[cell] = vector + 1;
     else next[before - 1] = vector + 1;
   }
-}
-
-function grown(array: Int32Array, needed: number): Int32Array<ArrayBuffer> {
-  const bigger = new Int32Array(Math.max(needed, array.length * 2));
-  bigger.set(array);
-  return bigger;
 }

@@ -1,3 +1,5 @@
+import { grown } from './grown.ts';
+
 /**
  * The rows of a chunk: one per cell and stage, numbered in order of first sight, with how many
  * of its requests ended other than well. Dense in stages, as cells have nearly all of them.
@@ -81,10 +83,4 @@ export class RowTable {
     this.#stride = stride;
     this.#rowOf = rowOf;
   }
-}
-
-function grown(array: Int32Array, needed: number): Int32Array<ArrayBuffer> {
-  const bigger = new Int32Array(Math.max(needed, array.length * 2));
-  bigger.set(array);
-  return bigger;
 }
