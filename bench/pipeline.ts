@@ -35,7 +35,7 @@ const { values } = parseArgs({
     profile: { type: 'string' },
   },
 });
-if (values.profile !== undefined) process.env['TAILMARK_BENCH_PROFILE'] = values.profile;
+if (values.profile !== undefined) process.env.TAILMARK_BENCH_PROFILE = values.profile;
 const events = Number(values.events);
 const warmEvents = Math.min(events, 300_000);
 const peers = all.filter(({ name }) => values.peers.split(',').includes(name));

@@ -30,7 +30,7 @@ await serveTasks(async ({ broker, url, topic, group, database, events }) => {
     log,
     metrics,
   });
-  const profile = process.env['TAILMARK_BENCH_PROFILE'];
+  const profile = process.env.TAILMARK_BENCH_PROFILE;
   const keepProfile = profile === undefined ? undefined : await startCpuProfile(profile);
   const loop = monitorEventLoopDelay({ resolution: 1 });
   loop.enable();
