@@ -1,8 +1,7 @@
 -- Every event of the anomalies whose id begins so, or of the newest one where it is ''.
 SELECT id, body
 FROM anomalies FINAL
-WHERE id = {id:String}
-   OR ({id:String} != '' AND startsWith(id, {id:String}))
+WHERE ({id:String} != '' AND startsWith(id, {id:String}))
    OR ({id:String} = '' AND id = (SELECT argMax(id, (started_at, id)) FROM anomalies))
 ORDER BY id, revision
 LIMIT {limit:UInt32}

@@ -4,19 +4,23 @@
 SELECT
     facet,
     value,
-    sumIf(d.requests, is_now) AS requests,
-    sumIf(arraySum((band, n) -> if(band >= {slowBand:Int16}, n, 0), mapKeys(d.bands), mapValues(d.bands)), is_now) AS slow,
-    sumIf(d.requests, NOT is_now) AS usual_requests,
-    sumIf(arraySum((band, n) -> if(band >= {slowBand:Int16}, n, 0), mapKeys(d.bands), mapValues(d.bands)), NOT is_now) AS usual_slow
+    sumIf(n, is_now) AS requests,
+    sumIf(n_slow, is_now) AS slow,
+    sumIf(n, NOT is_now) AS usual_requests,
+    sumIf(n_slow, NOT is_now) AS usual_slow
 FROM
 (
-    SELECT facet, value, drivers_1m.requests AS requests, bands,
+    SELECT
+        facet,
+        value,
+        drivers_1m.requests AS n,
+        arraySum(mapValues(mapFilter((band, amount) -> band >= {slowBand:Int16}, bands))) AS n_slow,
         window_start >= toDateTime({fromSeconds:UInt32}, 'UTC') AND window_start < toDateTime({toSeconds:UInt32}, 'UTC') AS is_now
     FROM drivers_1m
     WHERE model = {model:String}
       AND ({version:String} = '' OR version = {version:String})
       AND (is_now OR (window_start >= toDateTime({usualFromSeconds:UInt32}, 'UTC')
           AND window_start < toDateTime({usualToSeconds:UInt32}, 'UTC')))
-) AS d
+)
 GROUP BY facet, value
 ORDER BY facet, value

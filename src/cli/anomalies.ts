@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { exitCodes } from '../base/exit-codes.ts';
-import { type AnomalyEvent, anomalyEventSchema } from '../detect/anomaly-event.ts';
-import { readQuery } from '../sink/read-query.ts';
+import type { AnomalyEvent } from '../detect/anomaly-event.ts';
+import { AnomalyStore } from '../watch/anomaly-store.ts';
 import { colorsOf } from './colors.ts';
 import type { Command } from './command.ts';
 import { formatMs } from './format-ms.ts';
@@ -35,18 +35,12 @@ Exit codes: 0 none is open, 2 at least one listed anomaly is open.`,
     const since = typeof options.since === 'string' ? options.since : '24h';
     const { fromMs } = timeRange(since, 'now', Date.now());
     const events = await withClickHouse(config, 'read anomalies', async (client) => {
-      const result = await client.query({
-        query: readQuery('anomalies'),
-        query_params: {
-          fromMs,
-          model: typeof options.model === 'string' ? options.model : '',
-          state: typeof options.state === 'string' ? options.state : '',
-          limit: Math.max(1, Math.min(10_000, Number(options.limit) || 50)),
-        },
-        format: 'JSONEachRow',
+      const { model, state, limit } = options;
+      return new AnomalyStore(client).since(fromMs, {
+        model: typeof model === 'string' ? model : '',
+        state: state === 'open' || state === 'resolved' ? state : '',
+        limit: Math.max(1, Math.min(10_000, Number(limit) || 50)),
       });
-      const rows = await result.json<{ body: string }>();
-      return rows.map((row) => anomalyEventSchema.parse(JSON.parse(row.body)));
     });
     if (options.json === true) io.out(`${JSON.stringify({ anomalies: events })}\n`);
     else if (events.length === 0) io.err(`No anomalies since ${new Date(fromMs).toISOString()}.\n`);

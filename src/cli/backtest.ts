@@ -1,8 +1,8 @@
 import { exitCodes } from '../base/exit-codes.ts';
 import type { Config } from '../config/schema.ts';
-import { type AnomalyEvent, anomalyEventSchema } from '../detect/anomaly-event.ts';
-import { readQuery } from '../sink/read-query.ts';
+import type { AnomalyEvent } from '../detect/anomaly-event.ts';
 import { FileSource } from '../source/file-source.ts';
+import { AnomalyStore } from '../watch/anomaly-store.ts';
 import { Backtest, type Difference, differenceOf } from '../watch/backtest.ts';
 import { eachWindow } from '../watch/each-window.ts';
 import { MemoryWindows } from '../watch/memory-windows.ts';
@@ -122,15 +122,10 @@ function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<
       progress.update(judged.counts.windows);
     }
     progress.finish();
-    const answer = await client.query({
-      query: readQuery('anomalies'),
-      query_params: { fromMs: range.fromMs, model: '', state: '', limit: MOST_STORED },
-      format: 'JSONEachRow',
-    });
-    const stored = (await answer.json<{ body: string }>())
-      .map(({ body }) => anomalyEventSchema.parse(JSON.parse(body)))
-      .filter(({ started_at }) => Date.parse(started_at) < range.toMs);
-    const difference = differenceOf(stored, judged.anomalies);
+    const any = { model: '', state: '', limit: MOST_STORED } as const;
+    const since = await new AnomalyStore(client).since(range.fromMs, any);
+    const then = since.filter(({ started_at }) => Date.parse(started_at) < range.toMs);
+    const difference = differenceOf(then, judged.anomalies);
     return { backtest: judged, difference, notCounted: 0 };
   });
 }

@@ -1,6 +1,7 @@
 import type { AnomalyEvent } from '../detect/anomaly-event.ts';
 import type { Driver } from '../detect/drivers.ts';
-import type { CoursePoint, Explanation, SlowRequest } from '../watch/explanation.ts';
+import type { SlowRequest } from '../watch/anomaly-store.ts';
+import type { CoursePoint, Explanation } from '../watch/explanation.ts';
 import { colorsOf } from './colors.ts';
 import { formatMs } from './format-ms.ts';
 import { renderTable, type TableCell } from './table.ts';

@@ -9,8 +9,8 @@ export interface TimeRange {
 }
 
 /**
- * The range that --since and --until, or others, name: a duration before now (`15m`, `7d`), a time (RFC 3339),
- * or `now`.
+ * The range that --since and --until, or others, name: a duration before now (`15m`, `7d`), a time
+ * (RFC 3339), or `now`.
  *
  * @throws OperatorError for what is neither, and for a range that ends before it begins.
  */

@@ -3,6 +3,7 @@ import { Agent } from 'node:https';
 import { rootCertificates } from 'node:tls';
 import { type ClickHouseClient, ClickHouseError, createClient } from '@clickhouse/client';
 import { exitCodes } from '../base/exit-codes.ts';
+import { knownSecrets } from '../base/known-secrets.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { tlsFailure } from '../base/tls-failure.ts';
 import type { Config } from '../config/schema.ts';
@@ -168,7 +169,8 @@ export function errorCodeOf(error: unknown): string {
   return 'cause' in error ? errorCodeOf(error.cause) : '';
 }
 
+/** Secrets are hidden before the cut: half a secret would not be known for one. */
 function firstLine(text: string): string {
-  const line = text.split('\n', 1)[0] ?? '';
+  const line = knownSecrets.hide(text).split('\n', 1)[0] ?? '';
   return line.length > 300 ? `${line.slice(0, 300)}…` : line;
 }

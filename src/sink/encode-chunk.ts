@@ -1,6 +1,7 @@
 import { coldStartIndex, dimensions, overflowValue } from '../base/dimensions.ts';
 import { statuses } from '../base/statuses.ts';
 import type { Interner } from '../decode/interner.ts';
+import { bandRange } from '../sketch/band-range.ts';
 import { encodeState, maxStateBytes } from '../sketch/clickhouse-state.ts';
 import { baseWindowMs, type ChunkAccumulator, totalMsColumn } from '../window/chunk-accumulator.ts';
 import type { Exemplar } from '../window/exemplar-store.ts';
@@ -30,8 +31,8 @@ const GOLDEN = 0.618033988749895;
 
 const means = new Float64Array(4096);
 const weights = new Float64Array(4096);
-const bandNumbers = new Int16Array(512);
-const bandAmounts = new Float64Array(512);
+const bandNumbers = new Int16Array(bandRange.count);
+const bandAmounts = new Float64Array(bandRange.count);
 
 /**
  * The rows of a chunk as one RowBinary block. Synchronous, so that the accumulator is free for the

@@ -149,8 +149,9 @@ export class SketchPool {
   /**
    * Writes the slot's at most 61 centroids, ascending, and returns how many. Their weights add up
    * to `requests`; the first and the last are the exact minimum and maximum, and what lies at the
-   * stored quantiles stands alone (`findAnchors`). Both arrays need room for 61. `phase` is that of `compressCentroids`: another one for each window of a series, so that
-   * merged they are even. Cost: microseconds; allocates nothing.
+   * stored quantiles stands alone (`findAnchors`). Both arrays need room for 61. `phase` is that of
+   * `compressCentroids`: another one for each window of a series, so that merged they are even.
+   * Cost: microseconds; allocates nothing.
    */
   centroids(slot: number, means: Float64Array, weights: Float64Array, phase = 1): number {
     const waiting = this.#read(slot, WAITING);

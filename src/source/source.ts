@@ -48,7 +48,8 @@ export interface SourceHandler {
   onClaimed(claim: Claim, found: FoundPartition): Promise<number>;
   /**
    * Records of one claim, in order; a claim's next batch comes when this resolves, other claims'
-   * batches may come meanwhile. `keepAlive` tells by a ClaimLostError that nobody waits for it any more.
+   * batches may come meanwhile. `keepAlive` tells by a ClaimLostError that nobody waits for it
+   * any more.
    */
   onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void>;
   /**

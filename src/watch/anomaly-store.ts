@@ -3,6 +3,26 @@ import type { Series } from '../baseline/series-window.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../detect/anomaly-event.ts';
 import { readQuery } from '../sink/read-query.ts';
 
+/** A slow request of a series. */
+export interface SlowRequest {
+  readonly event_ms: number;
+  readonly total_ms: number;
+  readonly trace_id: string;
+  readonly request_id: string;
+  readonly host: string;
+  readonly status: string;
+  readonly stages_ms: Readonly<Record<string, number>>;
+}
+
+export interface AnomalyFilter {
+  /** '' for any. */
+  readonly model: string;
+  readonly state: 'open' | 'resolved' | '';
+  readonly limit: number;
+}
+
+const slowestKept = 5;
+
 /** Anomalies, their baselines and the detector's progress, in ClickHouse. */
 export class AnomalyStore {
   readonly #client: ClickHouseClient;
@@ -69,8 +89,19 @@ export class AnomalyStore {
     return rows.map((row) => anomalyEventSchema.parse(JSON.parse(row.body)));
   }
 
-  /** Trace ids of a series' slowest requests in [fromMs, toMs). */
-  async exemplars(series: Series, fromMs: number, toMs: number): Promise<string[]> {
+  /** Anomalies as they stand, of those that began at `fromMs` or later, the newest first. */
+  async since(fromMs: number, filter: AnomalyFilter): Promise<AnomalyEvent[]> {
+    const result = await this.#client.query({
+      query: readQuery('anomalies'),
+      query_params: { ...filter, fromMs },
+      format: 'JSONEachRow',
+    });
+    const rows = await result.json<{ body: string }>();
+    return rows.map((row) => anomalyEventSchema.parse(JSON.parse(row.body)));
+  }
+
+  /** A series' slowest requests in [fromMs, toMs), the slowest first. */
+  async slowest(series: Series, fromMs: number, toMs: number): Promise<SlowRequest[]> {
     const result = await this.#client.query({
       query: readQuery('exemplars'),
       query_params: {
@@ -81,12 +112,12 @@ export class AnomalyStore {
         coldStart: series.cold_start,
         fromSeconds: Math.floor(fromMs / 1000),
         toSeconds: Math.ceil(toMs / 1000),
-        limit: 5,
+        limit: slowestKept,
       },
       format: 'JSONEachRow',
     });
-    const rows = await result.json<{ trace_id: string }>();
-    return rows.map((row) => row.trace_id).filter((id) => id !== '');
+    const rows = await result.json<SlowRequest & { event_ms: string }>();
+    return rows.map((row) => ({ ...row, event_ms: Number(row.event_ms) }));
   }
 
   /** Start of the first window that has not been judged; undefined where none ever was. */

@@ -4,6 +4,7 @@ import { type AnomalyEvent, anomalyEventSchema } from '../detect/anomaly-event.t
 import { type Driver, driversOf, slowBandOf } from '../detect/drivers.ts';
 import { readQuery } from '../sink/read-query.ts';
 import { windowSeconds } from '../sink/read-tails.ts';
+import { AnomalyStore, type SlowRequest } from './anomaly-store.ts';
 
 /** The tail at one time. */
 export interface CoursePoint {
@@ -13,17 +14,6 @@ export interface CoursePoint {
   readonly quantile_ms: number;
 }
 
-/** A slow request of the series while the anomaly lasted. */
-export interface SlowRequest {
-  readonly event_ms: number;
-  readonly total_ms: number;
-  readonly trace_id: string;
-  readonly request_id: string;
-  readonly host: string;
-  readonly status: string;
-  readonly stages_ms: Readonly<Record<string, number>>;
-}
-
 /** All there is to know of an anomaly. */
 export interface Explanation {
   /** Oldest first; the last is how it stands. */
@@ -31,6 +21,7 @@ export interface Explanation {
   /** From before it began to after it ended, or now. Empty where retention has removed it. */
   readonly course: readonly CoursePoint[];
   readonly drivers: readonly Driver[];
+  /** Of the series, while the anomaly lasted. */
   readonly slowest: readonly SlowRequest[];
 }
 
@@ -39,7 +30,6 @@ const minuteMs = 60_000;
 const contextMs = 10 * minuteMs;
 /** Points of a course at most. */
 const coursePoints = 60;
-const slowestShown = 5;
 const eventsRead = 1_000;
 
 /** What was found for an id. */
@@ -76,7 +66,7 @@ export async function explainAnomaly(
   const [course, drivers, slowest] = await Promise.all([
     readCourse(client, last, fromMs - contextMs, Math.min(nowMs, toMs + contextMs)),
     readDrivers(client, last, fromMs, toMs),
-    readSlowest(client, last, fromMs, toMs),
+    new AnomalyStore(client).slowest(last, fromMs, toMs),
   ]);
   return { events, course, drivers, slowest };
 }
@@ -153,21 +143,6 @@ async function readDrivers(
       usualSlow: Number(row.usual_slow),
     })),
   );
-}
-
-async function readSlowest(
-  client: ClickHouseClient,
-  event: AnomalyEvent,
-  fromMs: number,
-  toMs: number,
-): Promise<SlowRequest[]> {
-  const { model, version, requestType, region, coldStart } = seriesOf(event);
-  const rows = await rowsOf<SlowRequest & { event_ms: string }>(client, 'exemplars', {
-    ...{ model, version, requestType, region, coldStart },
-    ...rangeOf(fromMs, toMs, 10),
-    limit: slowestShown,
-  });
-  return rows.map((row) => ({ ...row, event_ms: Number(row.event_ms) }));
 }
 
 function seriesOf(event: AnomalyEvent) {

@@ -8,6 +8,7 @@ import type { EventRecord } from '../decode/event-record.ts';
 import { Interner } from '../decode/interner.ts';
 import { type DecodeSink, MessageDecoder } from '../decode/message-decoder.ts';
 import { chunkSettingsOf } from '../ingest/chunk-settings.ts';
+import { bandRange } from '../sketch/band-range.ts';
 import { stateCentroids } from '../sketch/sketch-pool.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import { baseWindowMs, ChunkAccumulator, totalMsColumn } from '../window/chunk-accumulator.ts';
@@ -21,8 +22,8 @@ const PATIENCE_MS = 60_000;
 
 const means = new Float64Array(stateCentroids);
 const weights = new Float64Array(stateCentroids);
-const bandNumbers = new Int16Array(512);
-const bandAmounts = new Float64Array(512);
+const bandNumbers = new Int16Array(bandRange.count);
+const bandAmounts = new Float64Array(bandRange.count);
 
 /** What a series has in one window so far, part by part. */
 interface Parts {

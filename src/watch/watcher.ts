@@ -114,7 +114,8 @@ export class Watcher {
   async #tell(event: AnomalyEvent): Promise<void> {
     const { config, dispatcher, log, metrics } = this.#options;
     const fromMs = Date.parse(event.started_at);
-    const exemplars = await this.#store.exemplars(event, fromMs, fromMs + 6 * config.detect.window);
+    const slowest = await this.#store.slowest(event, fromMs, fromMs + 6 * config.detect.window);
+    const exemplars = slowest.map(({ trace_id }) => trace_id).filter((id) => id !== '');
     const told: AnomalyEvent = { ...event, exemplars };
     await this.#store.add(told);
     metrics.anomalies.inc({ event: event.state });

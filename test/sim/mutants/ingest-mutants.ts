@@ -272,8 +272,9 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'ledger-of-what-is-left',
     bug: 'the ledger says what a successor could still read, the tables hold what had landed',
     file: flush,
-    find: 'entry = await entryOfLanded(chunk, intent, wereThere, store);',
-    replace: 'if (isRecorded) entry = await entryOfLanded(chunk, intent, wereThere, store);',
+    find: 'confirm, context);\n    entry = await entryOfLanded(chunk, intent, wereThere, store);',
+    replace:
+      'confirm, context);\n    if (isRecorded) entry = await entryOfLanded(chunk, intent, wereThere, store);',
     needs: ['compaction'],
   },
   {
