@@ -24,8 +24,8 @@ import { cpuSecondsOf } from './peers/process-usage.ts';
  */
 const { values } = parseArgs({
   options: {
-    rate: { type: 'string', default: '400000' },
-    seconds: { type: 'string', default: '60' },
+    rate: { type: 'string', default: '150000' },
+    seconds: { type: 'string', default: '30' },
     flush: { type: 'string', default: '5s' },
   },
 });
@@ -34,6 +34,8 @@ const seconds = Number(values.seconds);
 const PARTITIONS = 4;
 const PER_MESSAGE = 100;
 const SLICE_MS = 20;
+/** Messages of one request: a broker hangs up on one that is too large. */
+const MOST_AT_ONCE = 256;
 const PROBE_MS = 100;
 const topic = 'inference.timings.v1';
 const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -148,7 +150,7 @@ async function watch(
 async function visible(db: ClickHouseClient): Promise<Set<string>> {
   const answer = await db.query({
     query: `SELECT DISTINCT model FROM latency_10s
-            WHERE window_start >= now() - 60 AND startsWith(model, 'probe-')`,
+            WHERE window_start >= now() - 600 AND startsWith(model, 'probe-')`,
     format: 'JSONEachRow',
   });
   return new Set((await answer.json<{ model: string }>()).map(({ model }) => model));
@@ -171,13 +173,13 @@ async function offer(isOver: () => boolean): Promise<number> {
   while (!isOver()) {
     const due = ((performance.now() - beganMs) * rate) / 1000 / PER_MESSAGE;
     const batch = [];
-    while (sent < due) {
+    while (sent < due && batch.length < MOST_AT_ONCE) {
       const value = messages[sent % messages.length] as Buffer;
       batch.push({ value, partition: sent % PARTITIONS });
       sent++;
     }
     await publisher.publish(topic, batch);
-    await sleep(SLICE_MS);
+    if (sent >= due) await sleep(SLICE_MS);
   }
   return (sent * PER_MESSAGE) / ((performance.now() - beganMs) / 1000);
 }
