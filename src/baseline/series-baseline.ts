@@ -38,6 +38,11 @@ export class SeriesBaseline {
     }
   }
 
+  /** Bands of a stage; undefined before its first window. */
+  bands(stage: string): ReturnType<StageBaseline['bands']> | undefined {
+    return this.#stages.get(stage)?.bands();
+  }
+
   /** undefined while the stage has fewer than `minWindows` windows. */
   reference(stage: string, minWindows: number): StageReference | undefined {
     const baseline = this.#stages.get(stage);

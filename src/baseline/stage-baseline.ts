@@ -1,12 +1,11 @@
-import { TDigest } from '../sketch/t-digest.ts';
-import { mergeBands } from './merge-bands.ts';
+import type { TDigest } from '../sketch/t-digest.ts';
+import { DurationHistogram } from './duration-histogram.ts';
+import { RangeSums } from './range-sums.ts';
 import type { Bands, StageSummary } from './series-window.ts';
 
-/** What a stage usually does, merged over the baseline's windows. */
+/** What a stage of a series usually looks like. */
 export interface StageReference {
   readonly digest: TDigest;
-  readonly bands: Bands;
-  readonly bandsMs: Bands;
   readonly windows: number;
   readonly fromMs: number;
   readonly toMs: number;
@@ -14,101 +13,119 @@ export interface StageReference {
 
 interface Block {
   readonly startMs: number;
+  readonly durations: DurationHistogram;
+  readonly bands: RangeSums;
+  readonly bandsMs: RangeSums;
   lastEndMs: number;
   windows: number;
-  /** What is merged, and what is not yet: merging many at once costs little more than merging one. */
-  merged: Merged | undefined;
-  waiting: StageSummary[];
 }
 
-type Merged = Pick<StageReference, 'digest' | 'bands' | 'bandsMs'>;
-
-/** The past is kept in this many pieces, each merged as it fills; the oldest is dropped whole. */
+/** The past is kept in this many pieces; the oldest is dropped whole. */
 const blocksPerBaseline = 8;
-/** Centroids of a block. The reference, merged from all of them, has the usual hundred. */
-const blockCentroids = 64;
-/** The merged reference is renewed this often: every window would cost more than it tells. */
-export const refreshWindows = 6;
+/** The reference is renewed after so many windows: a minute, at the usual 10 s; a full one after five. */
+const refreshWindows = { few: 6, many: 30 } as const;
+const manyWindows = 180;
 
 /**
  * The recent past of one stage of one series: windows go in, in order, and a merged reference comes
  * out, of all that had come when it was renewed. Blocks and renewals begin at multiples of their
  * length, so that a detector started anew over the same windows holds the same reference.
  *
- * Memory: nine blocks of one digest of 64 centroids and their bands, and six windows, some 35 KB.
+ * Memory: nine blocks of a histogram and the bands, some 35 KB. Learning a window costs about a
+ * microsecond, renewing the reference some ten.
  */
 export class StageBaseline {
   readonly #baselineMs: number;
   readonly #windowMs: number;
   readonly #blockMs: number;
   #blocks: Block[] = [];
+  #windows = 0;
   #reference: StageReference | undefined;
   #referencePeriod = Number.NaN;
 
   constructor(baselineMs: number, windowMs: number) {
     this.#baselineMs = baselineMs;
     this.#windowMs = windowMs;
-    const windows = Math.max(1, Math.ceil(baselineMs / windowMs / blocksPerBaseline));
-    this.#blockMs = windows * windowMs;
+    const windows = Math.ceil(baselineMs / windowMs / blocksPerBaseline);
+    this.#blockMs = Math.max(1, windows) * windowMs;
   }
 
   /** Adds a window, later than all before. */
-  learn(startMs: number, summary: StageSummary): void {
-    const blockStartMs = Math.floor(startMs / this.#blockMs) * this.#blockMs;
-    let block = this.#blocks.at(-1);
-    if (block?.startMs !== blockStartMs) {
-      block = { startMs: blockStartMs, lastEndMs: 0, windows: 0, merged: undefined, waiting: [] };
-      this.#blocks.push(block);
-    }
-    block.waiting.push(summary);
+  learn(startMs: number, { digest, bands, bandsMs }: StageSummary): void {
+    const block = this.#blockAt(startMs);
+    block.durations.add(digest);
+    addBands(bands, block.bands);
+    addBands(bandsMs, block.bandsMs);
     block.lastEndMs = startMs + this.#windowMs;
     block.windows += 1;
-    const keepFromMs = startMs - this.#baselineMs;
-    this.#blocks = this.#blocks.filter(({ startMs: at }) => at + this.#blockMs > keepFromMs);
-    const period = Math.floor(startMs / (refreshWindows * this.#windowMs));
+    this.#windows += 1;
+    const after = this.#windows < manyWindows ? refreshWindows.few : refreshWindows.many;
+    const period = Math.floor(startMs / (after * this.#windowMs));
     if (period !== this.#referencePeriod) this.#reference = undefined;
     this.#referencePeriod = period;
-    // Nobody may ask for a while.
-    if (block.waiting.length >= refreshWindows) mergeWaiting(block);
   }
 
   /** Windows held. */
   get windows(): number {
-    let windows = 0;
-    for (const block of this.#blocks) windows += block.windows;
-    return windows;
+    return this.#windows;
   }
 
-  /** undefined before the first window. The same object until it is renewed. */
+  /** undefined before the first window; the same object until it is renewed. */
   reference(): StageReference | undefined {
     const first = this.#blocks[0];
-    if (first === undefined) return undefined;
+    const last = this.#blocks.at(-1);
+    if (first === undefined || last === undefined) return undefined;
     if (this.#reference === undefined) {
-      for (const block of this.#blocks) mergeWaiting(block);
-      const parts = this.#blocks.flatMap(({ merged }) => merged ?? []);
-      this.#reference = {
-        digest: TDigest.merge(parts.map(({ digest }) => digest)),
-        bands: mergeBands(parts.map(({ bands }) => bands)),
-        bandsMs: mergeBands(parts.map(({ bandsMs }) => bandsMs)),
-        windows: this.windows,
-        fromMs: first.startMs,
-        toMs: this.#blocks.at(-1)?.lastEndMs ?? first.lastEndMs,
-      };
+      const durations = new DurationHistogram();
+      for (const block of this.#blocks) durations.addAll(block.durations);
+      const [fromMs, toMs] = [first.startMs, last.lastEndMs];
+      this.#reference = { digest: durations.toDigest(), windows: this.#windows, fromMs, toMs };
     }
     return this.#reference;
   }
+
+  /** Bands of all windows held; of `total` also its milliseconds. */
+  bands(): { readonly bands: Bands; readonly bandsMs: Bands } {
+    return {
+      bands: bandsOf(this.#blocks.map(({ bands }) => bands)),
+      bandsMs: bandsOf(this.#blocks.map(({ bandsMs }) => bandsMs)),
+    };
+  }
+
+  /** The block of a window; those that are older than the baseline go. */
+  #blockAt(startMs: number): Block {
+    const blockStartMs = Math.floor(startMs / this.#blockMs) * this.#blockMs;
+    const last = this.#blocks.at(-1);
+    if (last?.startMs === blockStartMs) return last;
+    const block = {
+      startMs: blockStartMs,
+      durations: new DurationHistogram(),
+      bands: new RangeSums(),
+      bandsMs: new RangeSums(),
+      lastEndMs: 0,
+      windows: 0,
+    };
+    const keepFromMs = blockStartMs - this.#baselineMs;
+    this.#blocks = this.#blocks.filter(({ startMs: at }) => at + this.#blockMs > keepFromMs);
+    this.#blocks.push(block);
+    this.#windows = this.#blocks.reduce((sum, { windows }) => sum + windows, 0);
+    return block;
+  }
 }
 
-function mergeWaiting(block: Block): void {
-  if (block.waiting.length === 0) return;
-  const parts: Merged[] = [...(block.merged === undefined ? [] : [block.merged]), ...block.waiting];
-  block.merged = {
-    digest: TDigest.merge(
-      parts.map(({ digest }) => digest),
-      blockCentroids,
-    ),
-    bands: mergeBands(parts.map(({ bands }) => bands)),
-    bandsMs: mergeBands(parts.map(({ bandsMs }) => bandsMs)),
-  };
-  block.waiting = [];
+function addBands({ bands, amounts }: Bands, to: RangeSums): void {
+  for (let i = 0; i < bands.length; i++) to.add(bands[i] as number, amounts[i] as number);
+}
+
+function bandsOf(parts: readonly RangeSums[]): Bands {
+  const all = new RangeSums();
+  for (const part of parts) all.addAll(part);
+  const bands: number[] = [];
+  const amounts: number[] = [];
+  all.values.forEach((amount, i) => {
+    if (amount <= 0) return;
+    bands.push(all.low + i);
+    amounts.push(amount);
+  });
+  return { bands, amounts };
 }

@@ -152,7 +152,7 @@ function evidenceLines(event: AnomalyEvent): string[] {
   const [low, high] = interval_ms;
   const name = quantileName(event.quantile);
   return [
-    `${count(exceedances)} of ${count(event.requests)} requests in ${windows === 1 ? 'one window' : `${windows} windows`} were above ${formatMs(event.baseline_ms)}; ${count(expected)} usually are`,
+    `${count(exceedances)} of ${count(event.requests)} requests in ${windows === 1 ? 'one window' : `${windows} windows`} were above ${formatMs(evidence.above_ms ?? event.baseline_ms)}; ${count(expected)} usually are`,
     `odds of that on a usual day: ${odds(p_value)}`,
     `odds at which an anomaly opens, by the page budget: ${odds(alpha)}`,
     `requests vary ${dispersion.toPrecision(2)} times as much as independent ones would: that is allowed for`,

@@ -10,7 +10,10 @@ const evidence = z
     p_value: z.number().min(0).max(1).describe('Chance of so many exceedances on a usual day.'),
     alpha: z.number().min(0).max(1).describe('What p_value had to be at most.'),
     windows: z.int().min(1).describe('Consecutive windows that were added up.'),
-    exceedances: z.number().min(0).describe('Requests above the baseline quantile.'),
+    above_ms: milliseconds
+      .optional()
+      .describe('Requests above this are exceedances; baseline_ms where it is left out.'),
+    exceedances: z.number().min(0).describe('Requests above it.'),
     expected: z.number().min(0).describe('Requests that usually are.'),
     dispersion: z.number().min(1).describe('Variance against that of independent requests.'),
     measured_stage: z.string().describe('Stage whose quantile observed_ms is; often `total`.'),

@@ -2,8 +2,10 @@ import { totalStage } from '../base/dimensions.ts';
 import { invariant } from '../base/invariant.ts';
 import { seriesKey } from '../baseline/series-key.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
+import type { PeakPool } from '../baseline/tail-peaks.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import type { DetectOptions } from './detect-options.ts';
+import { horizons } from './horizons.ts';
 import { pageBudget } from './page-budget.ts';
 import { SeriesDetector } from './series-detector.ts';
 
@@ -13,8 +15,8 @@ const maxSeries = 2_000;
 export interface DetectorStats {
   readonly series: number;
   readonly tests: number;
-  /** What one test of one window may spend. */
-  readonly alpha: number;
+  /** False pages a week that one test and horizon may spend. */
+  readonly perWeek: number;
   /** Windows of series beyond the limit, which were not judged, since the start. */
   readonly windowsBeyondLimit: number;
 }
@@ -32,7 +34,9 @@ export class Detector {
   readonly #series = new Map<string, SeriesDetector>();
   #lastStartMs = Number.NEGATIVE_INFINITY;
   #windowsBeyondLimit = 0;
-  #alpha = 0;
+  #perWeek = 0;
+  /** Peaks of all series, by horizon. */
+  readonly #pools: readonly PeakPool[] = horizons.map(() => ({ peaks: 0, excess: 0 }));
 
   constructor(options: DetectOptions) {
     this.#options = options;
@@ -47,7 +51,7 @@ export class Detector {
     return {
       series: this.#series.size,
       tests: this.#tests(),
-      alpha: this.#alpha,
+      perWeek: this.#perWeek,
       windowsBeyondLimit: this.#windowsBeyondLimit,
     };
   }
@@ -107,9 +111,8 @@ export class Detector {
       if (this.#of(window.series, key) === undefined) this.#windowsBeyondLimit += 1;
       else present.set(key, window);
     }
-    const { page_budget_per_week, window: windowMs } = this.#options;
-    const levels = pageBudget(page_budget_per_week, windowMs, this.#tests());
-    this.#alpha = levels.alpha;
+    const levels = pageBudget(this.#options.page_budget_per_week, this.#tests());
+    this.#perWeek = levels.perWeek;
     const context = { nowMs, levels, totalRequests, live };
     const events: AnomalyEvent[] = [];
     for (const key of [...this.#series.keys()].sort()) {
@@ -127,7 +130,7 @@ export class Detector {
   #of(series: Series, key: string = seriesKey(series)): SeriesDetector | undefined {
     let detector = this.#series.get(key);
     if (detector === undefined && this.#series.size < maxSeries) {
-      detector = new SeriesDetector(series, this.#options);
+      detector = new SeriesDetector(series, this.#options, this.#pools);
       this.#series.set(key, detector);
     }
     return detector;

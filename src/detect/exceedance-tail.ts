@@ -8,24 +8,17 @@ const minCorrelation = 1e-9;
 /** Terms smaller than this share of their sum no longer change it. */
 const negligible = 1e-15;
 
-/** Standard deviations over which the lognormal rate is integrated, and the step. */
-const rateRange = { from: -4, to: 12, step: 0.25 } as const;
-/** Tails that are not rare by the beta-binomial are not looked at twice. */
-const logRare = Math.log(1e-3);
-
 /**
  * Natural logarithm of P(K >= k), where K counts how many of n requests exceed a threshold that
  * each exceeds with probability p, and the variance of K is `dispersion` times the binomial one.
  * Logarithmic, so that a p-value of 1e-400 still compares.
  *
- * The variance does not say how far a restless rate may swing. So a rare tail is taken from the
- * more cautious of two families of that variance: the beta-binomial, with correlation
- * ρ = (dispersion - 1) / (n - 1), and a binomial whose rate is lognormal, the heavier one, with
- * σ² = ln(1 + ρ (1 - p) / p).
+ * A beta-binomial of that variance, with correlation ρ = (dispersion - 1) / (n - 1). The variance does
+ * not say how far a restless rate may swing: that is for the series' own peaks (`TailPeaks`) to say.
  *
  * @param k exceedances; a fraction is interpolated between its neighbours, in the logarithm.
  * @param n requests, a whole number.
- * Cost: nine logarithm-gammas and some `dispersion * 35` terms; 65 times that in a rare tail.
+ * Cost: nine logarithm-gammas and some `dispersion * 35` terms, a microsecond or two.
  */
 export function logExceedanceTail(k: number, n: number, p: number, dispersion: number): number {
   invariant(p > 0 && p < 1, `a probability must lie in (0, 1): it is ${p}`);
@@ -33,26 +26,7 @@ export function logExceedanceTail(k: number, n: number, p: number, dispersion: n
   if (k > n) return Number.NEGATIVE_INFINITY;
   const correlation = n > 1 ? Math.min((dispersion - 1) / (n - 1), maxCorrelation) : 0;
   if (correlation < minCorrelation) return interpolate(k, n, binomial(n, p), n * p);
-  const beta = interpolate(k, n, betaBinomial(n, p, correlation), n * p);
-  if (beta > logRare) return beta;
-  // No more cautious than where the second look begins, so that there is no step.
-  return Math.max(beta, Math.min(logRare, lognormalRate(k, n, p, correlation)));
-}
-
-/** ln P(K >= k) of a binomial whose rate is p on average and lognormal. */
-function lognormalRate(k: number, n: number, p: number, correlation: number): number {
-  const variance = Math.log1p((correlation * (1 - p)) / p);
-  const sigma = Math.sqrt(variance);
-  const terms: number[] = [];
-  for (let z = rateRange.from; z <= rateRange.to; z += rateRange.step) {
-    const rate = p * Math.exp(sigma * z - variance / 2);
-    const logWeight = -(z * z) / 2 - Math.log(2 * Math.PI) / 2 + Math.log(rateRange.step);
-    if (rate >= 1) terms.push(logWeight);
-    else terms.push(logWeight + interpolate(k, n, binomial(n, rate), n * rate));
-  }
-  const largest = Math.max(...terms);
-  if (largest === Number.NEGATIVE_INFINITY) return largest;
-  return Math.min(0, largest + Math.log(terms.reduce((sum, t) => sum + Math.exp(t - largest), 0)));
+  return interpolate(k, n, betaBinomial(n, p, correlation), n * p);
 }
 
 function interpolate(k: number, n: number, pmf: Pmf, mean: number): number {

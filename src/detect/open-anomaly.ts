@@ -4,6 +4,7 @@ import type { AnomalyEvent } from './anomaly-event.ts';
 import { anomalySubject, formatMs } from './anomaly-summary.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { logExceedanceTail } from './exceedance-tail.ts';
+import { longestHorizon } from './horizons.ts';
 import type { Measured } from './open-event.ts';
 import { effectBounds } from './tail-threshold.ts';
 
@@ -78,9 +79,11 @@ export class OpenAnomaly {
    * Takes the next window of the leading stage. `othersLoud`: another test of the series is out.
    */
   follow(windowStartMs: number, summary: StageSummary | undefined, othersLoud: boolean): Following {
-    if (summary === undefined || summary.requests < this.#options.min_requests) return undefined;
+    if (summary === undefined) return undefined;
+    const sums = this.#sumWith(summary);
+    if (sums.requests < this.#options.min_requests) return undefined;
     this.#lastJudgedMs = windowStartMs;
-    const loud = this.#leadIsOut(summary) || othersLoud;
+    const loud = this.#isOut(sums) || othersLoud;
     this.#quiet = loud ? 0 : this.#quiet + 1;
     return loud ? 'loud' : 'quiet';
   }
@@ -95,22 +98,30 @@ export class OpenAnomaly {
     this.#quiet = Math.min(this.#quiet, this.#quietNeeded - 1);
   }
 
-  #leadIsOut({ requests, digest }: StageSummary): boolean {
-    const { baseline_ms: usualMs, quantile: q, evidence } = this.#event;
+  /** Adds a window to the last ones: those that leaving looks at, more where they hold few requests. */
+  #sumWith({ requests, digest }: StageSummary): LeadCount {
+    const { baseline_ms: usualMs, evidence } = this.#event;
     const { halfEffectMs } = effectBounds(usualMs, this.#options);
     this.#counts.push({
       requests,
       exceedances: requests * (1 - digest.cdf(usualMs)),
       beyondHalf: requests * (1 - digest.cdf(halfEffectMs)),
     });
+    if (this.#counts.length > longestHorizon) this.#counts.shift();
     const windows = Math.min(evidence.windows, maxLeaveWindows);
-    if (this.#counts.length > windows) this.#counts.shift();
     const sums = { requests: 0, exceedances: 0, beyondHalf: 0 };
-    for (const count of this.#counts) {
+    for (let back = 1; back <= this.#counts.length; back++) {
+      if (back > windows && sums.requests >= this.#options.min_requests) break;
+      const count = this.#counts.at(-back) as LeadCount;
       sums.requests += count.requests;
       sums.exceedances += count.exceedances;
       sums.beyondHalf += count.beyondHalf;
     }
+    return sums;
+  }
+
+  #isOut(sums: LeadCount): boolean {
+    const { quantile: q, evidence } = this.#event;
     if (sums.beyondHalf >= (1 - q) * sums.requests) return true;
     const { dispersion } = evidence;
     return logExceedanceTail(sums.exceedances, sums.requests, 1 - q, dispersion) <= logSmall;

@@ -96,7 +96,7 @@ export function measure(input: OpenEventInput): Measured {
   const usual = baseline.reference(stage, 1);
   const medianRatio = usual === undefined ? 1 : digest.quantile(0.5) / usual.digest.quantile(0.5);
   const excessShare = (verdict.exceedances - verdict.expected) / verdict.requests;
-  const affectedShare = (excessShare * verdict.count.requests) / Math.max(1, totalRequests);
+  const affectedShare = (excessShare * verdict.windowRequests) / Math.max(1, totalRequests);
   return {
     quantile: q,
     baseline_ms: round(thresholdMs),
@@ -122,6 +122,7 @@ function evidenceOf(
     p_value: Math.max(Math.exp(verdict.logP), smallestP),
     alpha: Math.exp(verdict.logLevel),
     windows: verdict.windows,
+    above_ms: round(verdict.aboveMs),
     exceedances: round(verdict.exceedances),
     expected: round(verdict.expected),
     dispersion: round(verdict.dispersion),
@@ -156,8 +157,8 @@ function blameOfTotal({ verdict, windows, baseline }: OpenEventInput) {
   );
   const usual: BandedStages = new Map(
     [...names].flatMap((name) => {
-      const reference = baseline.reference(name, 1);
-      return reference === undefined ? [] : [[name, reference] as const];
+      const bands = baseline.bands(name);
+      return bands === undefined ? [] : [[name, bands] as const];
     }),
   );
   return blame(now, usual, verdict.q);

@@ -1,13 +1,15 @@
 import { totalStage } from '../base/dimensions.ts';
 import { SeriesBaseline } from '../baseline/series-baseline.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
+import type { PeakPool } from '../baseline/tail-peaks.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import { anomalySummary } from './anomaly-summary.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { OpenAnomaly } from './open-anomaly.ts';
 import { measure, type OpenEventInput, openEvent } from './open-event.ts';
 import type { TestLevels } from './page-budget.ts';
-import { TailTest, type TailVerdict } from './tail-test.ts';
+import { quarantineWindows } from './quarantine-windows.ts';
+import { reaches, TailTest, type TailVerdict } from './tail-test.ts';
 
 /** What a step is told beside its window. */
 export interface StepContext {
@@ -21,13 +23,10 @@ export interface StepContext {
 
 interface Quarantined {
   readonly window: SeriesWindow;
-  readonly verdicts: readonly TailVerdict[];
   learnable: boolean;
   readonly suspicious: boolean;
 }
 
-/** A window is learnt only when so many more have come and none of them opened an anomaly. */
-export const quarantineWindows = 6;
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 /** Each anomaly that was already open in the last hour doubles the quiet a new one needs. */
@@ -40,6 +39,7 @@ const maxBackoff = 4;
 export class SeriesDetector {
   readonly #series: Series;
   readonly #options: DetectOptions;
+  readonly #pools: readonly PeakPool[];
   readonly #tests = new Map<string, TailTest[]>();
   #baseline: SeriesBaseline;
   /** What windows that are not learnt would make: the new usual, if they stay. */
@@ -51,9 +51,11 @@ export class SeriesDetector {
   #openings: number[] = [];
   #lastSeenMs = Number.NaN;
 
-  constructor(series: Series, options: DetectOptions) {
+  /** @param pools one a horizon, shared by all series. */
+  constructor(series: Series, options: DetectOptions, pools: readonly PeakPool[]) {
     this.#series = series;
     this.#options = options;
+    this.#pools = pools;
     this.#baseline = this.#newBaseline();
   }
 
@@ -64,7 +66,7 @@ export class SeriesDetector {
   }
 
   get testCount(): number {
-    return this.#tests.size * this.#options.quantiles.length;
+    return this.#tests.size * this.#options.quantiles.length * reaches.length;
   }
 
   /** The last event of what is open and has gone out. */
@@ -84,7 +86,7 @@ export class SeriesDetector {
     this.#install(startMs, context.live);
     const verdicts = this.#judge(window, context.levels);
     const suspicious = verdicts.some((verdict) => verdict.suspicious);
-    this.#quarantine.push({ window, verdicts, learnable: true, suspicious });
+    this.#quarantine.push({ window, learnable: true, suspicious });
     let event: AnomalyEvent | undefined;
     if (this.#open !== undefined) {
       this.#setAside(startMs);
@@ -121,7 +123,10 @@ export class SeriesDetector {
     for (const [stage, summary] of window.stages) {
       let tests = this.#tests.get(stage);
       if (tests === undefined) {
-        tests = this.#options.quantiles.map((q) => new TailTest(stage, q, this.#options));
+        const { quantiles } = this.#options;
+        tests = quantiles.flatMap((q) =>
+          reaches.map((reach) => new TailTest(stage, q, reach, this.#options, this.#pools)),
+        );
         this.#tests.set(stage, tests);
       }
       const reference = this.#baseline.reference(stage, this.#options.min_baseline_windows);
@@ -142,7 +147,7 @@ export class SeriesDetector {
     this.#open = new OpenAnomaly(event, this.#options, context.live, quietNeeded);
     this.#openings.push(lead.startedAtMs);
     this.#setAside(lead.startedAtMs);
-    this.#open.follow(lead.count.startMs, this.#latest().stages.get(lead.stage), true);
+    this.#open.follow(lead.windowStartMs, this.#latest().stages.get(lead.stage), true);
     return context.live ? event : undefined;
   }
 
@@ -227,15 +232,12 @@ export class SeriesDetector {
     return windowStartMs - open.startedAtMs >= patienceMs && windows >= min_baseline_windows;
   }
 
-  /** The candidate becomes the baseline, and every test starts anew against it. */
+  /** The candidate becomes the baseline, and every test compares with it from now on. */
   #adopt(): void {
     this.#baseline = this.#candidate ?? this.#newBaseline();
     this.#candidate = undefined;
     for (const entry of this.#quarantine) entry.learnable = false;
-    for (const stage of this.#tests.keys()) {
-      const tests = this.#options.quantiles.map((q) => new TailTest(stage, q, this.#options));
-      this.#tests.set(stage, tests);
-    }
+    for (const tests of this.#tests.values()) for (const test of tests) test.rebase();
   }
 
   /** Windows from here on belong to an anomaly: the candidate learns them, the baseline never. */
@@ -252,12 +254,13 @@ export class SeriesDetector {
   #learn(): void {
     if (this.#quarantine.length <= quarantineWindows) return;
     const entry = this.#quarantine.shift();
-    if (entry?.learnable !== true) return;
-    // The dispersion learns odd windows too: leaving them out would make the next one look odder.
-    for (const verdict of entry.verdicts) {
-      const index = this.#options.quantiles.indexOf(verdict.q);
-      this.#tests.get(verdict.stage)?.[index]?.learn(verdict.count);
+    if (entry === undefined) return;
+    // The tests learn odd windows too: leaving them out would make the next one look odder.
+    const { windowStartMs } = entry.window;
+    for (const tests of this.#tests.values()) {
+      for (const test of tests) test.settle(windowStartMs, entry.learnable);
     }
+    if (!entry.learnable) return;
     if (entry.suspicious) {
       this.#usualInARow = 0;
       this.#candidate ??= this.#newBaseline();

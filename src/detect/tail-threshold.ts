@@ -9,6 +9,8 @@ export interface TailThreshold {
   readonly usualShare: number;
   /** The quantile must reach this for an anomaly to open. */
   readonly effectMs: number;
+  /** Part of requests usually above that; no less than a baseline of its size can tell. */
+  readonly effectShare: number;
   /** And stay above this for it to go on. */
   readonly halfEffectMs: number;
 }
@@ -16,24 +18,26 @@ export interface TailThreshold {
 /** What of 1 - q is taken as usual at least, where ties leave nothing above the quantile. */
 const minShareOfTail = 0.25;
 
+/** A baseline is taken to have so many requests beyond the effect at least. */
+const fewestBeyond = 3;
+
 export type EffectOptions = Pick<DetectOptions, 'min_effect_ratio' | 'min_effect_ms'>;
 
 /** A quantile has reached `effectMs` exactly when 1 - q of the requests lie above it. */
 export function tailThreshold(baseline: TDigest, q: number, options: EffectOptions): TailThreshold {
   const usualMs = baseline.quantile(q);
+  const bounds = effectBounds(usualMs, options);
   const share = 1 - baseline.cdf(usualMs);
-  return {
-    usualMs,
-    usualShare: Math.min(Math.max(share, minShareOfTail * (1 - q)), 0.999),
-    ...effectBounds(usualMs, options),
-  };
+  const usualShare = Math.min(Math.max(share, minShareOfTail * (1 - q)), 0.999);
+  const beyond = Math.max(1 - baseline.cdf(bounds.effectMs), fewestBeyond / baseline.count);
+  return { usualMs, usualShare, ...bounds, effectShare: Math.min(beyond, usualShare) };
 }
 
 /** Both the ratio and the milliseconds must be reached; going on needs half of each. */
 export function effectBounds(
   usualMs: number,
   { min_effect_ratio: ratio, min_effect_ms: ms }: EffectOptions,
-): Pick<TailThreshold, 'effectMs' | 'halfEffectMs'> {
+): { readonly effectMs: number; readonly halfEffectMs: number } {
   return {
     effectMs: Math.max(usualMs * ratio, usualMs + ms),
     halfEffectMs: Math.max(usualMs * (1 + (ratio - 1) / 2), usualMs + ms / 2),

@@ -2,28 +2,22 @@ import { coldStartIndex, dimensions } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 import { mergeBands } from '../baseline/merge-bands.ts';
 import { seriesKey } from '../baseline/series-key.ts';
-import type { Bands, Series, SeriesWindow, StageSummary } from '../baseline/series-window.ts';
+import type { Series, SeriesWindow, StageSummary } from '../baseline/series-window.ts';
 import type { Config } from '../config/schema.ts';
 import type { EventRecord } from '../decode/event-record.ts';
 import { Interner } from '../decode/interner.ts';
 import { type DecodeSink, MessageDecoder } from '../decode/message-decoder.ts';
 import { chunkSettingsOf } from '../ingest/chunk-settings.ts';
-import { bandRange } from '../sketch/band-range.ts';
-import { stateCentroids } from '../sketch/sketch-pool.ts';
 import { TDigest } from '../sketch/t-digest.ts';
-import { baseWindowMs, ChunkAccumulator, totalMsColumn } from '../window/chunk-accumulator.ts';
+import { baseWindowMs, ChunkAccumulator } from '../window/chunk-accumulator.ts';
 import { outcomes } from '../window/outcome.ts';
 import type { WindowsAt } from './each-window.ts';
+import { stageSummary } from './stage-summary.ts';
 
 /** Events that are counted together before they are looked at, as a chunk is. */
 const EVENTS_AT_ONCE = 50_000;
 /** Of a recording whose events are not in order a window waits so long, in event time. */
 const PATIENCE_MS = 60_000;
-
-const means = new Float64Array(stateCentroids);
-const weights = new Float64Array(stateCentroids);
-const bandNumbers = new Int16Array(bandRange.count);
-const bandAmounts = new Float64Array(bandRange.count);
 
 /** What a series has in one window so far, part by part. */
 interface Parts {
@@ -118,7 +112,7 @@ export class MemoryWindows implements DecodeSink {
     }
     for (let row = 0; row < chunk.rows.size; row++) {
       const { stages } = found[chunk.rows.cell(row)] as Parts;
-      const summary = this.#summaryOf(row);
+      const summary = stageSummary(chunk, row, this.#stages);
       const known = stages.get(summary.stage);
       if (known === undefined) stages.set(summary.stage, [summary]);
       else known.push(summary);
@@ -147,30 +141,6 @@ export class MemoryWindows implements DecodeSink {
       return [name, i === coldStartIndex ? id === 1 : this.#values.text(id)];
     });
     return Object.fromEntries(named) as Series;
-  }
-
-  #summaryOf(row: number): StageSummary {
-    const { rows, sketches, bands, totalStageId } = this.#accumulator;
-    const cell = rows.cell(row);
-    const stageId = rows.stageId(row);
-    const read = (column: number): Bands => {
-      const n = bands.read(cell, column, bandNumbers, bandAmounts);
-      return { bands: [...bandNumbers.subarray(0, n)], amounts: [...bandAmounts.subarray(0, n)] };
-    };
-    const centroids = sketches.centroids(row, means, weights);
-    return {
-      stage: this.#stages.text(stageId),
-      requests: sketches.requests(row),
-      errors: rows.statusCount(row, 1),
-      timeouts: rows.statusCount(row, 2),
-      cancelled: rows.statusCount(row, 3),
-      sumMs: sketches.sumUs(row) / 1000,
-      minMs: sketches.minMs(row),
-      maxMs: sketches.maxMs(row),
-      digest: TDigest.fromCentroids(means, weights, centroids),
-      bands: read(stageId),
-      bandsMs: stageId === totalStageId ? read(totalMsColumn) : { bands: [], amounts: [] },
-    };
   }
 
   #windowsAt(startMs: number): SeriesWindow[] {

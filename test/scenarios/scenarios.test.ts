@@ -16,7 +16,7 @@ describe.each(files)('%s', (file) => {
 
   it(scenario.title, () => {
     const outlined = told.map(({ window, event }) => `${window} ${event.state} ${event.stage}`);
-    expect(outlined, 'number of events').toHaveLength(scenario.expect.length);
+    expect(outlined, outlined.join('; ')).toHaveLength(scenario.expect.length);
     scenario.expect.forEach((expected, i) => {
       expectEvent(scenario, told[i] as JudgedEvent, expected);
     });

@@ -1,0 +1,54 @@
+import { highWord } from '../sketch/high-word.ts';
+import { TDigest } from '../sketch/t-digest.ts';
+import { RangeSums } from './range-sums.ts';
+
+/** A bucket is an octave's 32nd: exponent and the top 5 bits of the mantissa. */
+const SHIFT = 20 - 5;
+/** Durations below count as this one: 2^-10 ms. */
+const leastMs = 2 ** -10;
+
+/**
+ * What many digests add up to, in buckets of 1.6 to 3.1 % that know their count and their sum: as a
+ * bucket's mean is exact, a quantile is off by far less than its width. Adding a digest costs some
+ * nanoseconds a centroid, where merging it into another one costs fifty.
+ *
+ * Memory: 16 bytes a bucket; latencies of one stage touch some 200.
+ */
+export class DurationHistogram {
+  readonly #weights = new RangeSums();
+  readonly #sums = new RangeSums();
+
+  add({ means, weights }: TDigest): void {
+    for (let i = 0; i < means.length; i++) {
+      const ms = means[i] as number;
+      const weight = weights[i] as number;
+      const bucket = highWord(Math.max(ms, leastMs)) >>> SHIFT;
+      this.#weights.add(bucket, weight);
+      this.#sums.add(bucket, weight * ms);
+    }
+  }
+
+  addAll(other: DurationHistogram): void {
+    this.#weights.addAll(other.#weights);
+    this.#sums.addAll(other.#sums);
+  }
+
+  /** One centroid a bucket. */
+  toDigest(): TDigest {
+    const { values: weights } = this.#weights;
+    const { values: sums } = this.#sums;
+    const means = new Float64Array(weights.length);
+    const counts = new Float64Array(weights.length);
+    let n = 0;
+    let previous = 0;
+    for (let i = 0; i < weights.length; i++) {
+      const weight = weights[i] as number;
+      if (weight <= 0) continue;
+      // A mean may round across its bucket's bound, where the next one's may lie.
+      previous = Math.max(previous, (sums[i] as number) / weight);
+      means[n] = previous;
+      counts[n++] = weight;
+    }
+    return TDigest.fromCentroids(means, counts, n);
+  }
+}

@@ -1,0 +1,40 @@
+import type { Bands, StageSummary } from '../baseline/series-window.ts';
+import type { Interner } from '../decode/interner.ts';
+import { bandRange } from '../sketch/band-range.ts';
+import { stateCentroids } from '../sketch/sketch-pool.ts';
+import { TDigest } from '../sketch/t-digest.ts';
+import { type ChunkAccumulator, totalMsColumn } from '../window/chunk-accumulator.ts';
+
+const means = new Float64Array(stateCentroids);
+const weights = new Float64Array(stateCentroids);
+const bandNumbers = new Int16Array(bandRange.count);
+const bandAmounts = new Float64Array(bandRange.count);
+
+/**
+ * A row of a chunk as the detector would read it from the tables.
+ *
+ * @param names the interner of the chunk's stages.
+ */
+export function stageSummary(chunk: ChunkAccumulator, row: number, names: Interner): StageSummary {
+  const { rows, sketches, bands, totalStageId } = chunk;
+  const cell = rows.cell(row);
+  const stageId = rows.stageId(row);
+  const read = (column: number): Bands => {
+    const n = bands.read(cell, column, bandNumbers, bandAmounts);
+    return { bands: [...bandNumbers.subarray(0, n)], amounts: [...bandAmounts.subarray(0, n)] };
+  };
+  const centroids = sketches.centroids(row, means, weights);
+  return {
+    stage: names.text(stageId),
+    requests: sketches.requests(row),
+    errors: rows.statusCount(row, 1),
+    timeouts: rows.statusCount(row, 2),
+    cancelled: rows.statusCount(row, 3),
+    sumMs: sketches.sumUs(row) / 1000,
+    minMs: sketches.minMs(row),
+    maxMs: sketches.maxMs(row),
+    digest: TDigest.fromCentroids(means, weights, centroids),
+    bands: read(stageId),
+    bandsMs: stageId === totalStageId ? read(totalMsColumn) : { bands: [], amounts: [] },
+  };
+}

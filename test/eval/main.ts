@@ -1,0 +1,57 @@
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { evaluate } from './evaluation.ts';
+import { nullFamilies } from './null-families.ts';
+import { renderEvaluation } from './render-evaluation.ts';
+import { runOrders } from './run-orders.ts';
+import { learningDays, type SeriesOrder } from './run-series.ts';
+
+// Run by run.js. Seeds for tuning and for reporting are disjoint: nothing was chosen by the latter.
+const seedRanges = { tuning: 1, reporting: 1_000_001 } as const;
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: 'tuning' },
+    /** Weeks of each family with nothing wrong. */
+    weeks: { type: 'string', default: '4' },
+    /** Series of each family with faults, three days each. */
+    faulty: { type: 'string', default: '2' },
+    family: { type: 'string', multiple: true },
+    json: { type: 'boolean', default: false },
+    jobs: { type: 'string', default: `${availableParallelism()}` },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+const first = values.seeds === 'reporting' ? seedRanges.reporting : seedRanges.tuning;
+const names = nullFamilies
+  .map(({ name }) => name)
+  .filter((name) => values.family?.includes(name) ?? true);
+const seedsOf = (count: number) => Array.from({ length: count }, (_, i) => first + i);
+const orders: SeriesOrder[] = [
+  ...seedsOf(Number(values.weeks)).flatMap((seed) =>
+    names.map((family) => ({ family, seed, days: learningDays + 7 })),
+  ),
+  ...seedsOf(Number(values.faulty)).flatMap((seed) =>
+    names.map((family) => ({ family, seed, days: 4, faultsFromDay: 1 })),
+  ),
+];
+let ended = 0;
+const outcomes = await runOrders(orders, Number(values.jobs), (outcome) => {
+  ended++;
+  if (!values.verbose) return;
+  const { family, seed, falsePages, faults } = outcome;
+  process.stderr.write(`${ended}/${orders.length} ${family} ${seed}\n`);
+  for (const { window, summary } of falsePages) {
+    process.stderr.write(`  false page at window ${window}: ${summary}\n`);
+  }
+  for (const fault of faults) {
+    const { kind, oracleWindows, delayMs, blamed, pages, resolves } = fault;
+    const told = delayMs === undefined ? 'not told' : `told after ${delayMs / 1000} s`;
+    const text = `${kind}: oracle ${oracleWindows ?? '–'}, ${told}, ${blamed ?? '–'}, ${pages} pages, ${resolves} resolves`;
+    process.stderr.write(`  ${text}\n`);
+  }
+});
+const evaluation = evaluate(outcomes);
+process.stdout.write(
+  values.json ? `${JSON.stringify(evaluation, null, 2)}\n` : renderEvaluation(evaluation),
+);

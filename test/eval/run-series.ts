@@ -1,0 +1,202 @@
+import { configSchema } from '../../src/config/schema.ts';
+import type { AnomalyEvent } from '../../src/detect/anomaly-event.ts';
+import { Detector } from '../../src/detect/detector.ts';
+import { Random } from '../../src/generate/random.ts';
+import { type Fault, faultsFrom } from './faults.ts';
+import { type NullFamily, nullFamilies, windowMs, windowsPerDay } from './null-families.ts';
+import { Oracle } from './oracle.ts';
+import { type RivalName, Rivals, rivalNames } from './rivals.ts';
+import { drawMs } from './traffic-model.ts';
+import { trueEffect } from './true-effect.ts';
+import { WindowMaker } from './window-maker.ts';
+
+/** One simulated series: traffic of a family for some days, with faults from one day on, or none. */
+export interface SeriesOrder {
+  readonly family: string;
+  readonly seed: number;
+  readonly days: number;
+  /** The first day with faults; undefined for traffic with nothing wrong. */
+  readonly faultsFromDay?: number | undefined;
+}
+
+/** What became of a fault. */
+export interface FaultOutcome {
+  readonly kind: string;
+  readonly stage: string;
+  /** Too small to page by `min_effect_ratio` and `min_effect_ms`: nobody wants to be told. */
+  readonly isSmall: boolean;
+  /** Windows until told, undefined if it was not. */
+  readonly oracleWindows: number | undefined;
+  readonly delayMs: number | undefined;
+  readonly requestsUntilTold: number | undefined;
+  readonly blamed: string | undefined;
+  readonly pages: number;
+  readonly resolves: number;
+  readonly rivals: Readonly<Record<RivalName, boolean>>;
+}
+
+export interface SeriesOutcome extends SeriesOrder {
+  /** When each false page was told, and what it said. */
+  readonly falsePages: readonly { readonly window: number; readonly summary: string }[];
+  readonly rivalFalsePages: Readonly<Record<RivalName, number>>;
+  readonly faults: readonly FaultOutcome[];
+  readonly seriesWindows: number;
+  readonly detectorMs: number;
+}
+
+/** False pages that one series may give: one in a thousand weeks. */
+export const pagesPerWeek = 1e-3;
+const startMs = Date.UTC(2026, 10, 2);
+/** Told so long after the fault ended it still counts as found, or as the same page. */
+const afterMs = 10 * 60_000;
+/** Days of which nothing is asked: every way learns from them. */
+export const learningDays = 1;
+
+/** Runs one series through the detector, its rivals and the oracle. The same order, the same outcome. */
+export function runSeries(order: SeriesOrder): SeriesOutcome {
+  const family = nullFamilies.find(({ name }) => name === order.family) as NullFamily;
+  const random = new Random(`${order.family} ${order.seed}`);
+  const model = family.model(random);
+  const draws = random.split('requests');
+  const { detect } = configSchema.parse({ detect: { page_budget_per_week: pagesPerWeek } });
+  const detector = new Detector(detect);
+  const rivals = new Rivals();
+  const maker = new WindowMaker(windowMs);
+  const windows = order.days * windowsPerDay;
+  const faults =
+    order.faultsFromDay === undefined
+      ? []
+      : faultsFrom(order.faultsFromDay * windowsPerDay, windows, random.split('faults'));
+  const oracles = new Map<Fault, Oracle>();
+  const requestsIn = new Map<Fault, number[]>();
+  const small = new Set<Fault>();
+  const told: AnomalyEvent[] = [];
+  let seriesWindows = 0;
+  let detectorMs = 0;
+  let at = 0;
+  for (let window = 0; window < windows; window++) {
+    const moment = model(window);
+    const windowStartMs = startMs + window * windowMs;
+    while ((faults[at]?.to ?? Number.POSITIVE_INFINITY) <= window) at++;
+    const fault = (faults[at]?.from ?? Number.POSITIVE_INFINITY) <= window ? faults[at] : undefined;
+    const oracle = fault && oracleOf(fault, oracles, moment.ratePerSecond);
+    const factor = fault?.factorAt(window) ?? 1;
+    const names = moment.stages.map(({ name }) => name);
+    const ms = new Float64Array(names.length);
+    maker.begin(windowStartMs, moment.version);
+    draws.seek(window, 0);
+    const requests = poissonOf(moment.ratePerSecond * (windowMs / 1000), draws);
+    for (let n = 0; n < requests; n++) {
+      for (let i = 0; i < names.length; i++) {
+        const { name, components } = moment.stages[i] as (typeof moment.stages)[number];
+        let value = drawMs(components, draws);
+        if (fault !== undefined && fault.stage === name) {
+          if (fault.share === 1 || draws.chance(fault.share)) value *= factor;
+          oracle?.take(window, value, components, { share: fault.share, factor });
+        }
+        ms[i] = value;
+      }
+      maker.add(names, ms);
+    }
+    if (fault !== undefined) {
+      if (window === fault.from) {
+        const { ratio, excessMs } = trueEffect(fault, moment, random.split(`effect ${window}`));
+        if (ratio < detect.min_effect_ratio || excessMs < detect.min_effect_ms) small.add(fault);
+      }
+      const counts = requestsIn.get(fault) ?? [];
+      requestsIn.set(fault, counts);
+      counts[window - fault.from] = requests;
+    }
+    const present = maker.end();
+    seriesWindows += present.length;
+    rivals.take(windowStartMs, present);
+    const beganMs = performance.now();
+    told.push(...detector.observe(present, windowStartMs + windowMs + 2_000, windowStartMs));
+    detectorMs += performance.now() - beganMs;
+  }
+  return {
+    ...order,
+    ...outcomeOf(told, rivals, faults, { small, oracles, requestsIn }),
+    seriesWindows,
+    detectorMs,
+  };
+}
+
+function oracleOf(fault: Fault, oracles: Map<Fault, Oracle>, ratePerSecond: number): Oracle {
+  const oracle = oracles.get(fault) ?? new Oracle(ratePerSecond * 7 * 86_400);
+  oracles.set(fault, oracle);
+  return oracle;
+}
+
+/** Large means come from the normal distribution, which nobody could tell apart. */
+function poissonOf(mean: number, random: Random): number {
+  if (mean < 60) return random.poisson(mean);
+  return Math.max(0, Math.round(mean + Math.sqrt(mean) * random.normal()));
+}
+
+interface KnownOfFaults {
+  readonly small: ReadonlySet<Fault>;
+  readonly oracles: ReadonlyMap<Fault, Oracle>;
+  readonly requestsIn: ReadonlyMap<Fault, readonly number[]>;
+}
+
+function outcomeOf(
+  told: readonly AnomalyEvent[],
+  rivals: Rivals,
+  faults: readonly Fault[],
+  { small, oracles, requestsIn }: KnownOfFaults,
+) {
+  const opened = told.filter(({ state }) => state === 'opened');
+  const msOf = (window: number) => startMs + window * windowMs;
+  const isOf = (fault: Fault, fromMs: number, toMs: number) =>
+    fromMs < msOf(fault.to) + afterMs && toMs >= msOf(fault.from);
+  const isLearning = (ms: number) => ms < msOf(learningDays * windowsPerDay);
+  const belongs = (event: AnomalyEvent) => {
+    const detectedMs = Date.parse(event.detected_at);
+    return faults.find((fault) => isOf(fault, detectedMs, detectedMs));
+  };
+  const falsePages = opened
+    .filter((event) => belongs(event) === undefined && !isLearning(Date.parse(event.detected_at)))
+    .map(({ detected_at, summary }) => ({
+      window: (Date.parse(detected_at) - startMs) / windowMs,
+      summary,
+    }));
+  const rivalFalsePages = Object.fromEntries(
+    rivalNames.map((name) => [
+      name,
+      rivals.pages[name].filter(
+        ({ startedMs, lastMs }) =>
+          !isLearning(startedMs) && !faults.some((fault) => isOf(fault, startedMs, lastMs)),
+      ).length,
+    ]),
+  ) as Record<RivalName, number>;
+  const outcomes = faults.map((fault): FaultOutcome => {
+    const own = opened.filter((event) => belongs(event) === fault);
+    const [first] = own;
+    const foundAt = oracles.get(fault)?.foundAt ?? -1;
+    const delayMs = first && Date.parse(first.detected_at) - msOf(fault.from);
+    const counts = requestsIn.get(fault) ?? [];
+    const ids = new Set(own.map(({ id }) => id));
+    return {
+      kind: fault.kind,
+      stage: fault.stage,
+      isSmall: small.has(fault),
+      oracleWindows: foundAt < 0 ? undefined : foundAt - fault.from + 1,
+      delayMs,
+      requestsUntilTold:
+        delayMs === undefined
+          ? undefined
+          : counts.slice(0, Math.ceil(delayMs / windowMs)).reduce((sum, n) => sum + n, 0),
+      blamed: first?.stage,
+      pages: own.length,
+      resolves: told.filter(({ id, state }) => ids.has(id) && state === 'resolved').length,
+      rivals: Object.fromEntries(
+        rivalNames.map((name) => [
+          name,
+          rivals.pages[name].some(({ startedMs, lastMs }) => isOf(fault, startedMs, lastMs)),
+        ]),
+      ) as Record<RivalName, boolean>,
+    };
+  });
+  return { falsePages, rivalFalsePages, faults: outcomes };
+}
