@@ -1,3 +1,4 @@
+import { totalStage } from '../base/dimensions.ts';
 import { ExceedancePast, type PastWindow } from '../baseline/exceedance-past.ts';
 import type { StageSummary } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
@@ -40,8 +41,8 @@ const logSuspicious = Math.log(1e-3);
 /** No test opens an anomaly on less, whatever the budget. */
 const leastLevel = Math.log(1e3);
 /**
- * A single window opens one only when it is this much clearer, and by its quantile: a few very slow
- * requests of ten seconds are not worth a night.
+ * A single window opens one only when it is this much clearer, and by a quantile of the total: ten
+ * seconds of a few very slow requests, or of a stage that nobody waited for, are not worth a night.
  */
 const singleWindowLevel = Math.log(1e3);
 /** What must remain of a run when its clearest window is left out. */
@@ -53,6 +54,13 @@ const minInTail = 1;
 const minExceedances = 5;
 /** Quantiles shown to people are those of at most so many windows. */
 const shownWindows = 6;
+
+/**
+ * Once so much of the series was learnt, windows of fewer than `min_requests` are judged together, and
+ * a stage may open an anomaly that does not last yet: so many of the last six windows.
+ */
+const longKnownMs = 86_400_000;
+const lastingWindows = 4;
 
 /** Windows that are kept: a run of the longest horizon, those in quarantine, and the one before. */
 const kept = longestHorizon + quarantineWindows + 1;
@@ -176,7 +184,9 @@ export class TailTest {
       const opens =
         logP <= logLevel &&
         this.#mayOpen(windows) &&
-        (windows === 1 ? this.#reach === 'quantile' : this.#isConfirmed(windows, mean, dispersion));
+        (windows === 1
+          ? this.#reach === 'quantile' && this.#stage === totalStage
+          : this.#isConfirmed(windows, mean, dispersion));
       const isClearer = verdict === undefined || logP - logLevel < verdict.logP - verdict.logLevel;
       if (verdict === undefined || (opens === verdict.opens ? isClearer : opens)) {
         const startedAtMs = this.#startOfExcess(windows);
@@ -314,17 +324,34 @@ export class TailTest {
   /** Everything but significance. */
   #mayOpen(windows: number): boolean {
     const { min_baseline_windows, min_requests } = this.#options;
+    const requests = this.#sum(windows, REQUESTS);
     const inTail = this.#sum(windows, IN_TAIL);
     const shown = Math.min(windows, shownWindows);
     return (
       this.#learnt >= Math.max(4 * windows, Math.ceil(min_baseline_windows / 2)) &&
-      this.#sum(windows, REQUESTS) >= min_requests &&
+      requests >= min_requests &&
+      (this.#isLongKnown || (requests >= min_requests * windows && this.#isLasting)) &&
       inTail >= minInTail &&
       this.#sum(windows, EXCEEDANCES) >= minExceedances &&
       this.#sum(windows, BEYOND_EFFECT) >= inTail &&
       this.#sum(shown, BEYOND_EFFECT) >= this.#sum(shown, IN_TAIL) &&
       this.#of(0, EXCEEDANCES) > this.#of(0, EXPECTED)
     );
+  }
+
+  /** Some bursts are rare, short, and hit all requests of their seconds: it takes a day to know them. */
+  get #isLongKnown(): boolean {
+    return this.#learnt * this.#options.window >= longKnownMs;
+  }
+
+  /** Whether the total shows it, or most of the last windows each by itself. */
+  get #isLasting(): boolean {
+    if (this.#stage === totalStage) return true;
+    let shown = 0;
+    for (let back = 0; back < Math.min(this.#run, shownWindows); back++) {
+      if (this.#of(back, BEYOND_EFFECT) >= this.#of(back, IN_TAIL)) shown++;
+    }
+    return shown >= lastingWindows;
   }
 
   /** Whether what is left without its clearest window still says so. */
