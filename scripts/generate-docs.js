@@ -1,6 +1,7 @@
 // Writes every file that is made from the settings' schema, the commands and bench results. Reads the build:
 // run it by `npm run generate:docs`, which builds first. Tests hold that the files are current.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { withEvalTables } from './eval-tables.js';
 import { withPipelineTables } from './pipeline-table.js';
 
 const read = (path) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
@@ -13,6 +14,10 @@ for (const { path, text } of [
   {
     path: 'docs/performance.md',
     text: withPipelineTables(read('docs/performance.md'), read('bench/results/pipeline.txt')),
+  },
+  {
+    path: 'docs/detection.md',
+    text: withEvalTables(read('docs/detection.md'), read('bench/results/eval.txt')),
   },
 ]) {
   writeFileSync(new URL(`../${path}`, import.meta.url), text);

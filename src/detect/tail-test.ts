@@ -57,7 +57,7 @@ const shownWindows = 6;
 
 /**
  * Once so much of the series was learnt, windows of fewer than `min_requests` are judged together, and
- * a stage may open an anomaly that does not last yet: so many of the last six windows.
+ * a stage may open an anomaly that does not last yet. It lasts in so many of the last six windows.
  */
 const longKnownMs = 86_400_000;
 const lastingWindows = 4;
@@ -330,7 +330,7 @@ export class TailTest {
     return (
       this.#learnt >= Math.max(4 * windows, Math.ceil(min_baseline_windows / 2)) &&
       requests >= min_requests &&
-      (this.#isLongKnown || (requests >= min_requests * windows && this.#isLasting)) &&
+      this.#isTrusted(requests >= min_requests * windows) &&
       inTail >= minInTail &&
       this.#sum(windows, EXCEEDANCES) >= minExceedances &&
       this.#sum(windows, BEYOND_EFFECT) >= inTail &&
@@ -339,14 +339,17 @@ export class TailTest {
     );
   }
 
-  /** Some bursts are rare, short, and hit all requests of their seconds: it takes a day to know them. */
-  get #isLongKnown(): boolean {
-    return this.#learnt * this.#options.window >= longKnownMs;
+  /**
+   * Some bursts are rare, short, and hit all requests of their seconds: it takes a day to know them.
+   * Until then either the total shows it in enough requests, or it lasts; and of a stage both.
+   */
+  #isTrusted(isEnough: boolean): boolean {
+    if (this.#learnt * this.#options.window >= longKnownMs) return true;
+    return this.#stage === totalStage ? isEnough || this.#isLasting : isEnough && this.#isLasting;
   }
 
-  /** Whether the total shows it, or most of the last windows each by itself. */
+  /** Whether most of the last windows show the effect, each by itself. */
   get #isLasting(): boolean {
-    if (this.#stage === totalStage) return true;
     let shown = 0;
     for (let back = 0; back < Math.min(this.#run, shownWindows); back++) {
       if (this.#of(back, BEYOND_EFFECT) >= this.#of(back, IN_TAIL)) shown++;

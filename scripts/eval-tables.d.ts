@@ -1,0 +1,1 @@
+export function withEvalTables(document: string, results: string): string;
