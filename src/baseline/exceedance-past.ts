@@ -16,12 +16,6 @@ const forecastPrior = 10;
 /** No forecast lies further from the baseline's rate. */
 const forecastRange = { least: 0.3, most: 10 } as const;
 
-/** What a window left behind once it is known to be no anomaly's. */
-export interface PastWindow {
-  readonly exceedances: number;
-  readonly expected: number;
-}
-
 /**
  * What the past of one test (a series, stage and quantile) foretells of sums over one horizon:
  *
@@ -58,7 +52,7 @@ export class ExceedancePast {
   }
 
   /** Takes a window into the forecast: for long horizons later than into the rest, see TailTest. */
-  forecast({ exceedances, expected }: PastWindow): void {
+  forecast(exceedances: number, expected: number): void {
     this.#exceedances = this.#keep * this.#exceedances + exceedances;
     this.#expected = this.#keep * this.#expected + expected;
   }

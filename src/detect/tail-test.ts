@@ -1,5 +1,5 @@
 import { totalStage } from '../base/dimensions.ts';
-import { ExceedancePast, type PastWindow } from '../baseline/exceedance-past.ts';
+import { ExceedancePast } from '../baseline/exceedance-past.ts';
 import type { StageSummary } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
 import { type PeakPool, peakScore, TailPeaks } from '../baseline/tail-peaks.ts';
@@ -223,7 +223,10 @@ export class TailTest {
       // No horizon's forecast knows of windows that are in its run.
       const late = Math.max(0, (horizons[horizon] as number) - quarantineWindows);
       const due = this.#settled - late;
-      if (due >= 0 && windows[placeOf(due) + LEARNT] === 1) past.forecast(this.#window(due));
+      if (due >= 0 && windows[placeOf(due) + LEARNT] === 1) {
+        const back = this.#judged - 1 - due;
+        past.forecast(this.#of(back, EXCEEDANCES), this.#of(back, EXPECTED));
+      }
       const from = at + PER_HORIZON + horizon * HORIZON_DOUBLES;
       const requests = windows[from] as number;
       const score = windows[from + 2] as number;
@@ -299,12 +302,6 @@ export class TailTest {
     this.#windows[from] = requests;
     this.#windows[from + 1] = square;
     this.#windows[from + 2] = score;
-  }
-
-  #window(n: number): PastWindow {
-    const back = this.#judged - 1 - n;
-    const [exceedances, expected] = [this.#of(back, EXCEEDANCES), this.#of(back, EXPECTED)];
-    return { exceedances, expected };
   }
 
   /** Start of the first of the last windows that had more than is usual. */

@@ -48,12 +48,12 @@ describe('ExceedancePast', () => {
   it('follows the rate, quickly for short horizons and slowly for long ones', () => {
     const [short, long] = [newPast(1), newPast(30)];
     for (const past of [short, long]) {
-      for (let i = 0; i < 60; i++) past.forecast({ exceedances: 30, expected: 10 });
+      for (let i = 0; i < 60; i++) past.forecast(30, 10);
     }
     expect(short.rate).toBeGreaterThan(2.8);
     expect(long.rate).toBeGreaterThan(2.5);
     for (const past of [short, long]) {
-      for (let i = 0; i < 60; i++) past.forecast({ exceedances: 10, expected: 10 });
+      for (let i = 0; i < 60; i++) past.forecast(10, 10);
     }
     expect(short.rate).toBeLessThan(1.35);
     expect(long.rate).toBeGreaterThan(1.8);

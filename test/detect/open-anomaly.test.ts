@@ -44,12 +44,20 @@ describe('OpenAnomaly', () => {
     expect(anomaly().follow(0, stage(60), true)).toBe('loud');
   });
 
-  it('does not judge windows of too few requests, and counts its silence from the last judged', () => {
+  it('does not judge windows without requests, and counts its silence from the last judged', () => {
     const open = anomaly();
     expect(open.follow(0, stage(400), false)).toBe('loud');
     expect(open.follow(10_000, undefined, false)).toBeUndefined();
     expect(open.follow(20_000, undefined, false)).toBeUndefined();
     expect(open.silentMs(30_000)).toBe(30_000);
+  });
+
+  it('judges windows of too few requests together, once they are enough', () => {
+    const open = anomaly();
+    expect(open.follow(0, stage(60, 99), false)).toBeUndefined();
+    expect(open.silentMs(0)).toBe(0);
+    expect(open.follow(10_000, stage(60, 99), false)).toBe('quiet');
+    expect(open.follow(20_000, stage(400, 99), false)).toBe('loud');
   });
 
   it('tells at once that it has become critical, and never that it is less', () => {

@@ -28,7 +28,6 @@ export interface FaultOutcome {
   /** Windows until told, undefined if it was not. */
   readonly oracleWindows: number | undefined;
   readonly delayMs: number | undefined;
-  readonly requestsUntilTold: number | undefined;
   readonly blamed: string | undefined;
   readonly pages: number;
   readonly resolves: number;
@@ -68,7 +67,6 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
       ? []
       : faultsFrom(order.faultsFromDay * windowsPerDay, windows, random.split('faults'));
   const oracles = new Map<Fault, Oracle>();
-  const requestsIn = new Map<Fault, number[]>();
   const small = new Set<Fault>();
   const told: AnomalyEvent[] = [];
   let seriesWindows = 0;
@@ -98,14 +96,9 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
       }
       maker.add(names, ms);
     }
-    if (fault !== undefined) {
-      if (window === fault.from) {
-        const { ratio, excessMs } = trueEffect(fault, moment, random.split(`effect ${window}`));
-        if (ratio < detect.min_effect_ratio || excessMs < detect.min_effect_ms) small.add(fault);
-      }
-      const counts = requestsIn.get(fault) ?? [];
-      requestsIn.set(fault, counts);
-      counts[window - fault.from] = requests;
+    if (fault?.from === window) {
+      const { ratio, excessMs } = trueEffect(fault, moment, random.split(`effect ${window}`));
+      if (ratio < detect.min_effect_ratio || excessMs < detect.min_effect_ms) small.add(fault);
     }
     const present = maker.end();
     seriesWindows += present.length;
@@ -116,7 +109,7 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
   }
   return {
     ...order,
-    ...outcomeOf(told, rivals, faults, { small, oracles, requestsIn }),
+    ...outcomeOf(told, rivals, faults, { small, oracles }),
     seriesWindows,
     detectorMs,
   };
@@ -137,14 +130,13 @@ function poissonOf(mean: number, random: Random): number {
 interface KnownOfFaults {
   readonly small: ReadonlySet<Fault>;
   readonly oracles: ReadonlyMap<Fault, Oracle>;
-  readonly requestsIn: ReadonlyMap<Fault, readonly number[]>;
 }
 
 function outcomeOf(
   told: readonly AnomalyEvent[],
   rivals: Rivals,
   faults: readonly Fault[],
-  { small, oracles, requestsIn }: KnownOfFaults,
+  { small, oracles }: KnownOfFaults,
 ) {
   const opened = told.filter(({ state }) => state === 'opened');
   const msOf = (window: number) => startMs + window * windowMs;
@@ -175,7 +167,6 @@ function outcomeOf(
     const [first] = own;
     const foundAt = oracles.get(fault)?.foundAt ?? -1;
     const delayMs = first && Date.parse(first.detected_at) - msOf(fault.from);
-    const counts = requestsIn.get(fault) ?? [];
     const ids = new Set(own.map(({ id }) => id));
     return {
       kind: fault.kind,
@@ -183,10 +174,6 @@ function outcomeOf(
       isSmall: small.has(fault),
       oracleWindows: foundAt < 0 ? undefined : foundAt - fault.from + 1,
       delayMs,
-      requestsUntilTold:
-        delayMs === undefined
-          ? undefined
-          : counts.slice(0, Math.ceil(delayMs / windowMs)).reduce((sum, n) => sum + n, 0),
       blamed: first?.stage,
       pages: own.length,
       resolves: told.filter(({ id, state }) => ids.has(id) && state === 'resolved').length,
