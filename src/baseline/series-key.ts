@@ -1,6 +1,11 @@
 import { dimensions } from '../base/dimensions.ts';
 import type { Series } from './series-window.ts';
 
+/** A text that the series of two versions of a model share if every other dimension is equal. */
+export function unversionedKey(series: Series): string {
+  return seriesKey({ ...series, version: '' });
+}
+
 /** A text that two series share only if every dimension is equal. */
 export function seriesKey(series: Series): string {
   return JSON.stringify(dimensions.map((dimension) => series[dimension]));

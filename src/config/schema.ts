@@ -323,8 +323,8 @@ const detect = z
     min_requests: z
       .int()
       .min(1)
-      .default(100)
-      .describe('Fewer requests in a window are never judged.'),
+      .default(30)
+      .describe('Fewer requests, over all windows that show a tail, never open an anomaly.'),
     resolve_windows: z
       .int()
       .min(1)

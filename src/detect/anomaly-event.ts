@@ -6,8 +6,14 @@ const share = z.number();
 
 const evidence = z
   .strictObject({
-    test: z.literal('exceedances').describe('Upper tail of the over-dispersed count.'),
-    p_value: z.number().min(0).max(1).describe('Chance of so many exceedances on a usual day.'),
+    test: z
+      .enum(['exceedances', 'likelihood_ratio'])
+      .describe('What p_value is of: a count above a quantile, or requests as of a fault.'),
+    p_value: z
+      .number()
+      .min(0)
+      .max(1)
+      .describe('Chance of so much evidence on a usual day, at most.'),
     alpha: z.number().min(0).max(1).describe('What p_value had to be at most.'),
     windows: z.int().min(1).describe('Consecutive windows that were added up.'),
     above_ms: milliseconds

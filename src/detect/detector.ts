@@ -1,11 +1,10 @@
 import { totalStage } from '../base/dimensions.ts';
 import { invariant } from '../base/invariant.ts';
-import { seriesKey } from '../baseline/series-key.ts';
+import { seriesKey, unversionedKey } from '../baseline/series-key.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { PeakPool } from '../baseline/tail-peaks.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import type { DetectOptions } from './detect-options.ts';
-import { horizons } from './horizons.ts';
 import { pageBudget } from './page-budget.ts';
 import { SeriesDetector } from './series-detector.ts';
 
@@ -15,7 +14,7 @@ const maxSeries = 2_000;
 export interface DetectorStats {
   readonly series: number;
   readonly tests: number;
-  /** False pages a week that one test and horizon may spend. */
+  /** False pages a week that one test may spend. */
   readonly perWeek: number;
   /** Windows of series beyond the limit, which were not judged, since the start. */
   readonly windowsBeyondLimit: number;
@@ -32,11 +31,13 @@ export interface DetectorStats {
 export class Detector {
   readonly #options: DetectOptions;
   readonly #series = new Map<string, SeriesDetector>();
+  /** The newest series of each model, whatever its version: the next one begins with what it knows. */
+  readonly #newest = new Map<string, SeriesDetector>();
   #lastStartMs = Number.NEGATIVE_INFINITY;
   #windowsBeyondLimit = 0;
   #perWeek = 0;
-  /** Peaks of all series, by horizon. */
-  readonly #pools: readonly PeakPool[] = horizons.map(() => ({ peaks: 0, excess: 0 }));
+  /** Peaks of all series. */
+  readonly #pool: PeakPool = { peaks: 0, excess: 0 };
 
   constructor(options: DetectOptions) {
     this.#options = options;
@@ -121,7 +122,7 @@ export class Detector {
       const event =
         window === undefined ? series.missing(startMs, context) : series.step(window, context);
       if (event !== undefined) events.push(event);
-      if (window === undefined && series.isForgettable(startMs)) this.#series.delete(key);
+      if (window === undefined && series.isForgettable(startMs)) this.#forget(key, series);
     }
     return events;
   }
@@ -130,10 +131,18 @@ export class Detector {
   #of(series: Series, key: string = seriesKey(series)): SeriesDetector | undefined {
     let detector = this.#series.get(key);
     if (detector === undefined && this.#series.size < maxSeries) {
-      detector = new SeriesDetector(series, this.#options, this.#pools);
+      const model = unversionedKey(series);
+      detector = new SeriesDetector(series, this.#options, this.#pool, this.#newest.get(model));
       this.#series.set(key, detector);
+      this.#newest.set(model, detector);
     }
     return detector;
+  }
+
+  #forget(key: string, series: SeriesDetector): void {
+    this.#series.delete(key);
+    const model = unversionedKey(series.series);
+    if (this.#newest.get(model) === series) this.#newest.delete(model);
   }
 
   #tests(): number {

@@ -4,7 +4,7 @@ import type { AnomalyEvent } from './anomaly-event.ts';
 import { anomalySubject, formatMs } from './anomaly-summary.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { logExceedanceTail } from './exceedance-tail.ts';
-import { longestHorizon } from './horizons.ts';
+import { longestRun } from './longest-run.ts';
 import type { Measured } from './open-event.ts';
 import { effectBounds } from './tail-threshold.ts';
 
@@ -76,14 +76,14 @@ export class OpenAnomaly {
   }
 
   /**
-   * Takes the next window of the leading stage. `othersLoud`: another test of the series is out.
+   * Takes the next window of the leading stage. `goesOn`: its evidence grows, or another stage is out.
    */
-  follow(windowStartMs: number, summary: StageSummary | undefined, othersLoud: boolean): Following {
+  follow(windowStartMs: number, summary: StageSummary | undefined, goesOn: boolean): Following {
     if (summary === undefined) return undefined;
     const sums = this.#sumWith(summary);
     if (sums.requests < this.#options.min_requests) return undefined;
     this.#lastJudgedMs = windowStartMs;
-    const loud = this.#isOut(sums) || othersLoud;
+    const loud = this.#isOut(sums) || goesOn;
     this.#quiet = loud ? 0 : this.#quiet + 1;
     return loud ? 'loud' : 'quiet';
   }
@@ -107,7 +107,7 @@ export class OpenAnomaly {
       exceedances: requests * (1 - digest.cdf(usualMs)),
       beyondHalf: requests * (1 - digest.cdf(halfEffectMs)),
     });
-    if (this.#counts.length > longestHorizon) this.#counts.shift();
+    if (this.#counts.length > longestRun) this.#counts.shift();
     const windows = Math.min(evidence.windows, maxLeaveWindows);
     const sums = { requests: 0, exceedances: 0, beyondHalf: 0 };
     for (let back = 1; back <= this.#counts.length; back++) {

@@ -13,11 +13,11 @@ import type { DetectOptions } from './detect-options.ts';
 import { evidenceSql } from './evidence-sql.ts';
 import { quantileInterval } from './quantile-interval.ts';
 import { severity } from './severity.ts';
-import type { TailVerdict } from './tail-test.ts';
+import type { ShiftVerdict } from './shift-test.ts';
 
 export interface OpenEventInput {
   readonly series: Series;
-  readonly verdict: TailVerdict;
+  readonly verdict: ShiftVerdict;
   /** The windows since the anomaly began, oldest first, the judged one last. */
   readonly windows: readonly SeriesWindow[];
   readonly baseline: SeriesBaseline;
@@ -114,15 +114,14 @@ export function measure(input: OpenEventInput): Measured {
 }
 
 function evidenceOf(
-  verdict: TailVerdict,
+  verdict: ShiftVerdict,
   usual: StageReference | undefined,
 ): AnomalyEvent['evidence'] {
   return {
-    test: 'exceedances',
+    test: 'likelihood_ratio',
     p_value: Math.max(Math.exp(verdict.logP), smallestP),
     alpha: Math.exp(verdict.logLevel),
     windows: verdict.windows,
-    above_ms: round(verdict.aboveMs),
     exceedances: round(verdict.exceedances),
     expected: round(verdict.expected),
     dispersion: round(verdict.dispersion),

@@ -1,16 +1,14 @@
-import { horizons } from './horizons.ts';
-
 /** What one test may spend. */
 export interface TestLevels {
-  /** False pages a week of one test and horizon. */
+  /** False pages a week of one test. */
   readonly perWeek: number;
 }
 
 /**
- * Splits a budget of false pages a week evenly over every test and horizon (Bonferroni).
+ * Splits a budget of false pages a week evenly over all tests (Bonferroni).
  *
- * @param liveTests series × stages × quantiles that are judged per window.
+ * @param liveTests series × stages that are judged per window.
  */
 export function pageBudget(pagesPerWeek: number, liveTests: number): TestLevels {
-  return { perWeek: pagesPerWeek / (Math.max(1, liveTests) * horizons.length) };
+  return { perWeek: pagesPerWeek / Math.max(1, liveTests) };
 }

@@ -9,7 +9,7 @@ import { OpenAnomaly } from './open-anomaly.ts';
 import { measure, type OpenEventInput, openEvent } from './open-event.ts';
 import type { TestLevels } from './page-budget.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
-import { reaches, TailTest, type TailVerdict } from './tail-test.ts';
+import { ShiftTest, type ShiftVerdict } from './shift-test.ts';
 
 /** What a step is told beside its window. */
 export interface StepContext {
@@ -37,10 +37,12 @@ const maxBackoff = 4;
  * their start, one step each; every step gives at most one event.
  */
 export class SeriesDetector {
-  readonly #series: Series;
+  readonly series: Series;
   readonly #options: DetectOptions;
-  readonly #pools: readonly PeakPool[];
-  readonly #tests = new Map<string, TailTest[]>();
+  readonly #pool: PeakPool;
+  /** Needed until all stages have been met; not a chain of all versions. */
+  #before: SeriesDetector | undefined;
+  readonly #tests = new Map<string, ShiftTest>();
   #baseline: SeriesBaseline;
   /** What windows that are not learnt would make: the new usual, if they stay. */
   #candidate: SeriesBaseline | undefined;
@@ -51,11 +53,20 @@ export class SeriesDetector {
   #openings: number[] = [];
   #lastSeenMs = Number.NaN;
 
-  /** @param pools one a horizon, shared by all series. */
-  constructor(series: Series, options: DetectOptions, pools: readonly PeakPool[]) {
-    this.#series = series;
+  /**
+   * @param pool shared by all series.
+   * @param before the series of the version before, if there was one.
+   */
+  constructor(
+    series: Series,
+    options: DetectOptions,
+    pool: PeakPool,
+    before: SeriesDetector | undefined,
+  ) {
+    this.series = series;
     this.#options = options;
-    this.#pools = pools;
+    this.#pool = pool;
+    this.#before = before;
     this.#baseline = this.#newBaseline();
   }
 
@@ -65,8 +76,12 @@ export class SeriesDetector {
     return windowStartMs - this.#lastSeenMs > this.#options.baseline;
   }
 
+  testOf(stage: string): ShiftTest | undefined {
+    return this.#tests.get(stage);
+  }
+
   get testCount(): number {
-    return this.#tests.size * this.#options.quantiles.length * reaches.length;
+    return this.#tests.size;
   }
 
   /** The last event of what is open and has gone out. */
@@ -83,6 +98,7 @@ export class SeriesDetector {
   step(window: SeriesWindow, context: StepContext): AnomalyEvent | undefined {
     const startMs = window.windowStartMs;
     this.#lastSeenMs = startMs;
+    if (this.#baseline.windows > this.#options.min_baseline_windows) this.#before = undefined;
     this.#install(startMs, context.live);
     const verdicts = this.#judge(window, context.levels);
     const suspicious = verdicts.some((verdict) => verdict.suspicious);
@@ -118,28 +134,25 @@ export class SeriesDetector {
     this.#openings.push(startedAtMs);
   }
 
-  #judge(window: SeriesWindow, levels: TestLevels): TailVerdict[] {
-    const verdicts: TailVerdict[] = [];
+  #judge(window: SeriesWindow, levels: TestLevels): ShiftVerdict[] {
+    const verdicts: ShiftVerdict[] = [];
     for (const [stage, summary] of window.stages) {
-      let tests = this.#tests.get(stage);
-      if (tests === undefined) {
-        const { quantiles } = this.#options;
-        tests = quantiles.flatMap((q) =>
-          reaches.map((reach) => new TailTest(stage, q, reach, this.#options, this.#pools)),
-        );
-        this.#tests.set(stage, tests);
+      let test = this.#tests.get(stage);
+      if (test === undefined) {
+        test = new ShiftTest(stage, this.#options, this.#pool);
+        const known = this.#before?.testOf(stage);
+        if (known !== undefined) test.inherit(known);
+        this.#tests.set(stage, test);
       }
       const reference = this.#baseline.reference(stage, this.#options.min_baseline_windows);
       if (reference === undefined) continue;
-      for (const test of tests) {
-        const verdict = test.judge(window.windowStartMs, summary, reference, levels);
-        if (verdict !== undefined) verdicts.push(verdict);
-      }
+      const verdict = test.judge(window.windowStartMs, summary, reference, levels);
+      if (verdict !== undefined) verdicts.push(verdict);
     }
     return verdicts;
   }
 
-  #openOn(verdicts: readonly TailVerdict[], context: StepContext): AnomalyEvent | undefined {
+  #openOn(verdicts: readonly ShiftVerdict[], context: StepContext): AnomalyEvent | undefined {
     const lead = leadOf(verdicts);
     if (lead === undefined) return undefined;
     const event = openEvent(this.#eventInput(lead, lead.startedAtMs, context));
@@ -154,15 +167,14 @@ export class SeriesDetector {
   #follow(
     open: OpenAnomaly,
     window: SeriesWindow,
-    verdicts: readonly TailVerdict[],
+    verdicts: readonly ShiftVerdict[],
     context: StepContext,
   ): AnomalyEvent | undefined {
     const { evidence, quantile } = open.event;
     const summary = window.stages.get(evidence.measured_stage);
-    const isLead = (verdict: TailVerdict) =>
-      verdict.stage === evidence.measured_stage && verdict.q === quantile;
-    const othersLoud = verdicts.some((verdict) => verdict.loud && !isLead(verdict));
-    const following = open.follow(window.windowStartMs, summary, othersLoud);
+    const isLead = (verdict: ShiftVerdict) => verdict.stage === evidence.measured_stage;
+    const goesOn = verdicts.some((verdict) => (isLead(verdict) ? verdict.rising : verdict.loud));
+    const following = open.follow(window.windowStartMs, summary, goesOn);
     if (!context.live && open.announced) {
       open.holdOpen();
       return undefined;
@@ -192,7 +204,7 @@ export class SeriesDetector {
 
   #update(
     open: OpenAnomaly,
-    lead: TailVerdict | undefined,
+    lead: ShiftVerdict | undefined,
     context: StepContext,
   ): AnomalyEvent | undefined {
     if (lead === undefined || lead.exceedances <= lead.expected) return undefined;
@@ -220,7 +232,7 @@ export class SeriesDetector {
   ): AnomalyEvent | undefined {
     this.#open = undefined;
     if (resolution !== 'adopted') this.#candidate = undefined;
-    for (const tests of this.#tests.values()) for (const test of tests) test.forgetRun();
+    for (const test of this.#tests.values()) test.forgetRun();
     const event = open.resolve(resolution, context.nowMs, nowQuantileMs);
     return open.announced ? event : undefined;
   }
@@ -237,7 +249,7 @@ export class SeriesDetector {
     this.#baseline = this.#candidate ?? this.#newBaseline();
     this.#candidate = undefined;
     for (const entry of this.#quarantine) entry.learnable = false;
-    for (const tests of this.#tests.values()) for (const test of tests) test.rebase();
+    for (const test of this.#tests.values()) test.rebase();
   }
 
   /** Windows from here on belong to an anomaly: the candidate learns them, the baseline never. */
@@ -257,9 +269,7 @@ export class SeriesDetector {
     if (entry === undefined) return;
     // The tests learn odd windows too: leaving them out would make the next one look odder.
     const { windowStartMs } = entry.window;
-    for (const tests of this.#tests.values()) {
-      for (const test of tests) test.settle(windowStartMs, entry.learnable);
-    }
+    for (const test of this.#tests.values()) test.settle(windowStartMs, entry.learnable);
     if (!entry.learnable) return;
     if (entry.suspicious) {
       this.#usualInARow = 0;
@@ -283,13 +293,13 @@ export class SeriesDetector {
     if (this.#candidate.windows >= this.#options.min_baseline_windows) this.#adopt();
   }
 
-  #eventInput(lead: TailVerdict, fromMs: number, context: StepContext): OpenEventInput {
+  #eventInput(lead: ShiftVerdict, fromMs: number, context: StepContext): OpenEventInput {
     const windows = this.#quarantine
       .map((entry) => entry.window)
       .filter((window) => window.windowStartMs >= fromMs)
       .slice(-Math.max(1, Math.min(lead.windows, quarantineWindows)));
     return {
-      series: this.#series,
+      series: this.series,
       verdict: lead,
       windows,
       baseline: this.#baseline,
@@ -314,12 +324,18 @@ export class SeriesDetector {
   }
 }
 
-/** The clearest of what opens; the request's total goes before any of its stages. */
-function leadOf(verdicts: readonly TailVerdict[]): TailVerdict | undefined {
-  const opening = verdicts.filter((verdict) => verdict.opens);
+/**
+ * The clearest of what opens; the request's total goes before any of its stages. What a stage does every day
+ * at this time the total may show for once: that is not new.
+ */
+function leadOf(verdicts: readonly ShiftVerdict[]): ShiftVerdict | undefined {
+  const recurs = verdicts.some((verdict) => verdict.recurs && verdict.stage !== totalStage);
+  const opening = verdicts.filter(
+    (verdict) => verdict.opens && !(recurs && verdict.stage === totalStage),
+  );
   const ofTotal = opening.filter((verdict) => verdict.stage === totalStage);
   const candidates = ofTotal.length > 0 ? ofTotal : opening;
-  return candidates.reduce<TailVerdict | undefined>(
+  return candidates.reduce<ShiftVerdict | undefined>(
     (best, verdict) => (best === undefined || verdict.logP < best.logP ? verdict : best),
     undefined,
   );

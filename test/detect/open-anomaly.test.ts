@@ -54,10 +54,10 @@ describe('OpenAnomaly', () => {
 
   it('judges windows of too few requests together, once they are enough', () => {
     const open = anomaly();
-    expect(open.follow(0, stage(60, 99), false)).toBeUndefined();
+    expect(open.follow(0, stage(60, 20), false)).toBeUndefined();
     expect(open.silentMs(0)).toBe(0);
-    expect(open.follow(10_000, stage(60, 99), false)).toBe('quiet');
-    expect(open.follow(20_000, stage(400, 99), false)).toBe('loud');
+    expect(open.follow(10_000, stage(60, 20), false)).toBe('quiet');
+    expect(open.follow(20_000, stage(400, 20), false)).toBe('loud');
   });
 
   it('tells at once that it has become critical, and never that it is less', () => {

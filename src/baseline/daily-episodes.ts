@@ -1,0 +1,83 @@
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+/** What begins within so long of the same time of day may be the same thing again. */
+const slackMs = 3 * minuteMs;
+/** It is the same if it is as clear as then after as long, up to so many times less or more. */
+const same = { less: 3, more: 2 } as const;
+/** Episodes are kept for two days, the last of them at most. */
+const keptMs = 2 * dayMs + 10 * minuteMs;
+const mostEpisodes = 64;
+/** How clear an episode was is kept by the minute, so many of them. */
+const minutes = 20;
+/** A score from which on something is an episode, and the part of its peak below which it ends. */
+const leastScore = 12;
+const endShare = 1 / 3;
+const endWindows = 6;
+
+interface Episode {
+  readonly startMs: number;
+  /** When it was clear, and the highest score up to each minute from then on. */
+  readonly scores: Float32Array;
+  peak: number;
+}
+
+/**
+ * What was clear at some time, when it began and how it grew: what comes every day at six, and goes by
+ * itself, pages once. Anomalies are remembered like all else. What begins at the same time but is far
+ * clearer, or far less, is something else.
+ *
+ * Memory: 64 episodes of 80 bytes at most.
+ */
+export class DailyEpisodes {
+  #past: Episode[] = [];
+  #current: Episode | undefined;
+  #quiet = 0;
+
+  /** Takes the score of a window; windows come in order. */
+  take(windowStartMs: number, score: number): void {
+    if (score >= leastScore && this.#current === undefined) {
+      const scores = new Float32Array(minutes);
+      this.#current = { startMs: windowStartMs, peak: score, scores };
+    }
+    const episode = this.#current;
+    if (episode === undefined) return;
+    if (score > episode.peak) episode.peak = score;
+    episode.scores.fill(episode.peak, minuteOf(windowStartMs - episode.startMs));
+    this.#quiet = score < episode.peak * endShare ? this.#quiet + 1 : 0;
+    if (this.#quiet < endWindows) return;
+    this.#past.push(episode);
+    this.#past = this.#past
+      .filter((past) => windowStartMs - past.startMs < keptMs)
+      .slice(-mostEpisodes);
+    this.#current = undefined;
+    this.#quiet = 0;
+  }
+
+  /**
+   * The score from which on what goes on is new, though something like it came at this time of the days
+   * before; 0 where nothing did.
+   */
+  level(windowStartMs: number): number {
+    if (this.#current === undefined) return 0;
+    // What fades is still what it was.
+    const { startMs, peak } = this.#current;
+    let most = 0;
+    for (const episode of this.#past) {
+      const agoMs = startMs - episode.startMs;
+      if (agoMs < dayMs / 2 || agoMs > keptMs) continue;
+      const apartMs = Math.abs(((agoMs + dayMs / 2) % dayMs) - dayMs / 2);
+      if (apartMs > slackMs) continue;
+      // It may have begun a little earlier or later this time.
+      const elapsedMs = windowStartMs - startMs;
+      const then = episode.scores[minuteOf(elapsedMs + slackMs)] as number;
+      const earlier = episode.scores[minuteOf(elapsedMs - slackMs)] as number;
+      if (peak * same.less < earlier) continue;
+      most = Math.max(most, then * same.more);
+    }
+    return most;
+  }
+}
+
+function minuteOf(elapsedMs: number): number {
+  return Math.min(minutes - 1, Math.max(0, Math.floor(elapsedMs / minuteMs)));
+}

@@ -1,0 +1,348 @@
+import { totalStage } from '../base/dimensions.ts';
+import { DailyEpisodes } from '../baseline/daily-episodes.ts';
+import { DriftForecast } from '../baseline/drift-forecast.ts';
+import type { StageSummary } from '../baseline/series-window.ts';
+import type { StageReference } from '../baseline/stage-baseline.ts';
+import { type PeakPool, peakScore, TailPeaks } from '../baseline/tail-peaks.ts';
+import type { DetectOptions } from './detect-options.ts';
+import { EvidenceWeights } from './evidence-weights.ts';
+import { type FaultTemplate, faultTemplates } from './fault-templates.ts';
+import type { TestLevels } from './page-budget.ts';
+import { quarantineWindows } from './quarantine-windows.ts';
+import { TailCounts, type TailEffect } from './tail-counts.ts';
+import { type TailThreshold, tailThreshold } from './tail-threshold.ts';
+
+/** What a test says of one window and those before it, where it is odd at all. */
+export interface ShiftVerdict {
+  readonly stage: string;
+  /** The quantile that shows it, the baseline's value of it. */
+  readonly q: number;
+  readonly thresholdMs: number;
+  /** Windows in a row that show it. */
+  readonly windows: number;
+  /** ln of the chance of so much evidence in a row of usual windows, at most; and what it must be. */
+  readonly logP: number;
+  readonly logLevel: number;
+  /** Requests above the baseline's quantile in those windows, as many as usually are, and all. */
+  readonly exceedances: number;
+  readonly expected: number;
+  readonly requests: number;
+  readonly dispersion: number;
+  readonly startedAtMs: number;
+  /** Of the window that was judged. */
+  readonly windowStartMs: number;
+  readonly windowRequests: number;
+  /** Clear enough, large enough and lasting enough to open an anomaly. */
+  readonly opens: boolean;
+  /** Odd enough not to be learnt. */
+  readonly suspicious: boolean;
+  /** Odd in this window alone: an open anomaly of the series goes on. */
+  readonly loud: boolean;
+  /** As much came at this time of the days before. */
+  readonly recurs: boolean;
+  /** There is more evidence than a minute ago: an open anomaly of the stage goes on. */
+  readonly rising: boolean;
+}
+
+/** What is odd: one in a thousand by theory, and no test opens an anomaly on less. */
+const oddScore = Math.log(1e3);
+/** The dispersion remembers two days, at windows of 10 s; before any window, so many say that it is this. */
+const dispersionWindows = 17_280;
+const prior = { dispersion: 4, windows: 12 } as const;
+/** A squared residual counts up to so many times the usual one: lone outliers say little of it. */
+const mostOfUsual = 9;
+/**
+ * A single window opens an anomaly only when it is this much clearer, of the total, and of many requests:
+ * ten seconds of a few very slow ones, or of a stage that nobody waited for, are not worth a night.
+ */
+const singleWindow = { score: Math.log(1e3), share: 0.3 } as const;
+/** A stage that nobody waited for yet opens one in so many times as many requests. */
+const stageRequests = 3;
+/** What must remain of the evidence when its clearest window is left out. */
+const confirmedScore = Math.log(100);
+/** Quantiles shown to people are those of at most so many windows. */
+const shownWindows = quarantineWindows;
+/**
+ * Once so much of the series was learnt, windows of fewer than `min_requests` are judged together, and a
+ * stage may open an anomaly that does not last yet. It lasts in so many of the last six windows.
+ */
+const longKnownMs = 86_400_000;
+const lastingWindows = 4;
+/** A baseline of few requests makes evidence of its own noise: as many times as many are needed to trust it. */
+const noiseOfBaseline = 2;
+
+/** What has fallen below this part of its peak is over. */
+const overShare = 0.6;
+/** Evidence is compared with that of so many windows before. */
+const risingWindows = 6;
+
+const count = faultTemplates.length;
+
+interface Found {
+  readonly score: number;
+  readonly level: number;
+  readonly effect: TailEffect | undefined;
+}
+
+/** Of a window that waits to be learnt, in doubles: requests, score, what it says beyond the usual. */
+const REQUESTS = 0;
+const SCORE = 1;
+const EXCESS = 2;
+const waitingDoubles = EXCESS + count;
+const waitingWindows = quarantineWindows + 2;
+
+/**
+ * Judges one stage of one series: do its requests look more like one of some faults than like its past?
+ * For each fault the log-likelihood ratio of the requests is added up for as long as it is above 0 (CUSUM;
+ * Page, "Continuous inspection schemes", 1954), so that one slow window and an hour of slightly slower ones
+ * both tell, each as soon as can be. What is foretold of late (`DriftForecast`) is taken off, and the sum is divided by the
+ * dispersion of the series. It must reach what the series' own past (`TailPeaks`, `DailyEpisodes`)
+ * and the page budget ask for, and the tail must have moved by what matters to people (`TailCounts`).
+ *
+ * Windows come in order; each is judged, and `settle`d once it is known whether it belongs to an anomaly.
+ *
+ * Memory: some 15 KB. Cost: a microsecond or two a window.
+ */
+export class ShiftTest {
+  readonly #stage: string;
+  readonly #options: DetectOptions;
+  readonly #peaks: TailPeaks;
+  readonly #episodes = new DailyEpisodes();
+  readonly #drift = new DriftForecast(count);
+  readonly #counts: TailCounts;
+  #reference: StageReference | undefined;
+  #weights: EvidenceWeights | undefined;
+  #thresholds: readonly TailThreshold[] = [];
+  /** By fault: the evidence so far, when it began, its peak, its clearest window; and of the last window. */
+  readonly #sums = new Float64Array(count);
+  readonly #starts = new Float64Array(count);
+  readonly #highest = new Float64Array(count);
+  readonly #clearest = new Float64Array(count);
+  readonly #last = new Float64Array(count);
+  readonly #before = new Float64Array(risingWindows);
+  readonly #excess = new Float64Array(count);
+  /** By fault, the variance of windows against that of independent requests. */
+  readonly #dispersions = new Float64Array(count).fill(prior.dispersion);
+  readonly #waiting = new Float64Array(waitingWindows * waitingDoubles);
+  readonly #waitingMs = new Float64Array(waitingWindows);
+  #judged = 0;
+  #settled = 0;
+  #learnt = 0;
+  /** Windows that a series before this one has learnt. */
+  #known = 0;
+
+  /** @param pool shared by all tests. */
+  constructor(stage: string, options: DetectOptions, pool: PeakPool) {
+    this.#stage = stage;
+    this.#options = options;
+    this.#peaks = new TailPeaks(options.window, pool);
+    this.#counts = new TailCounts(options);
+  }
+
+  /** undefined when nothing is odd about the window and those before it. */
+  judge(
+    startMs: number,
+    summary: StageSummary,
+    reference: StageReference,
+    levels: TestLevels,
+  ): ShiftVerdict | undefined {
+    const weights = this.#compareWith(reference);
+    this.#counts.add(startMs, summary, this.#thresholds);
+    const fault = this.#addUp(startMs, summary, weights);
+    const score = this.#scoreOf(fault, reference);
+    const place = this.#judged % risingWindows;
+    const rising = score > (this.#before[place] as number);
+    this.#before[place] = score;
+    const beganMs = this.#starts[fault] as number;
+    this.#episodes.take(startMs, score);
+    const before = score < peakScore ? 0 : this.#episodes.level(startMs);
+    const effect = score < peakScore ? undefined : this.#effectSince(beganMs);
+    // How far it goes that is known to come at this time of day is of no interest.
+    this.#await(startMs, summary.requests, score > before ? score : 0);
+    if (score < peakScore) return undefined;
+    const level = Math.max(oddScore, this.#peaks.level(levels.perWeek), before);
+    return {
+      ...this.#verdict(startMs, fault, { score, level, effect }),
+      rising,
+      recurs: score < before,
+    };
+  }
+
+  /** Takes the window that began then, if it was judged, out of quarantine; and learns from it. */
+  settle(startMs: number, isLearnt: boolean): void {
+    if (this.#settled === this.#judged) return;
+    const place = this.#settled % waitingWindows;
+    if (this.#waitingMs[place] !== startMs) return;
+    this.#settled += 1;
+    if (!isLearnt) {
+      this.#peaks.forgetPeak();
+      return;
+    }
+    this.#learnt += 1;
+    const from = place * waitingDoubles;
+    const requests = this.#waiting[from + REQUESTS] as number;
+    const excess = this.#waiting.subarray(from + EXCESS, from + waitingDoubles);
+    this.#peaks.learn(this.#waiting[from + SCORE] as number);
+    const variances = this.#weights?.variances;
+    if (variances === undefined || requests === 0) return;
+    this.#learnDispersions(requests, excess, variances);
+    this.#drift.learn(requests, excess, variances, this.#dispersions);
+  }
+
+  /**
+   * Takes over what is known of the same stage of another series, which this one has come to replace: how
+   * restless it is and how far it goes, not how long it takes.
+   */
+  inherit(other: ShiftTest): void {
+    this.#peaks.inherit(other.#peaks);
+    this.#drift.inherit(other.#drift);
+    this.#dispersions.set(other.#dispersions);
+    this.#known = other.#learnt + other.#known;
+  }
+
+  /** Forgets the evidence, not the past: what it said has been dealt with. */
+  forgetRun(): void {
+    this.#sums.fill(0);
+    this.#before.fill(0);
+    this.#peaks.forgetPeak();
+  }
+
+  /** Starts anew against another baseline. What is known of its restlessness stays. */
+  rebase(): void {
+    this.forgetRun();
+    this.#drift.forget();
+    this.#settled = this.#judged;
+  }
+
+  #compareWith(reference: StageReference): EvidenceWeights {
+    if (reference !== this.#reference || this.#weights === undefined) {
+      const { digest } = reference;
+      this.#reference = reference;
+      this.#weights = new EvidenceWeights(digest);
+      this.#thresholds = this.#options.quantiles.map((q) =>
+        tailThreshold(digest, q, this.#options),
+      );
+    }
+    return this.#weights;
+  }
+
+  /** Adds a window to the evidence for each fault; which one there is most for. */
+  #addUp(startMs: number, { requests, digest }: StageSummary, weights: EvidenceWeights): number {
+    const sums = this.#sums;
+    const { levels } = this.#drift;
+    weights.weigh(digest, this.#excess);
+    let most = 0;
+    for (let t = 0; t < count; t++) {
+      const said = this.#excess[t] as number;
+      const foretold = requests * Math.max(0, levels[t] as number);
+      const restless = (this.#dispersions[t] as number) * this.#drift.spread(t);
+      const gain = (said - foretold) / restless;
+      const sum = sums[t] as number;
+      if (sum <= 0) {
+        this.#starts[t] = startMs;
+        this.#clearest[t] = 0;
+        this.#highest[t] = 0;
+      }
+      sums[t] = this.#withGain(t, sum + gain);
+      this.#last[t] = gain;
+      if (gain > (this.#clearest[t] as number)) this.#clearest[t] = gain;
+      this.#excess[t] = said - requests * (weights.means[t] as number);
+      // Of two that say the same, that of more requests.
+      if ((sums[t] as number) >= (sums[most] as number)) most = t;
+    }
+    return most;
+  }
+
+  /** Evidence that has fallen far from where it was is of something that is over: it counts no more. */
+  #withGain(t: number, sum: number): number {
+    const highest = this.#highest[t] as number;
+    if (sum > highest) this.#highest[t] = sum;
+    else if (highest > peakScore && sum < overShare * highest) return 0;
+    return Math.max(0, sum);
+  }
+
+  /** The evidence for a fault, less what the baseline's own noise may have made of it. */
+  #scoreOf(fault: number, { digest }: StageReference): number {
+    const run = this.#counts.requestsSince(this.#starts[fault] as number);
+    return (this.#sums[fault] as number) / (1 + (noiseOfBaseline * run) / digest.count);
+  }
+
+  #await(startMs: number, requests: number, score: number): void {
+    const place = this.#judged % waitingWindows;
+    const from = place * waitingDoubles;
+    this.#waitingMs[place] = startMs;
+    this.#waiting[from + REQUESTS] = requests;
+    this.#waiting[from + SCORE] = score;
+    this.#waiting.set(this.#excess, from + EXCESS);
+    this.#judged += 1;
+  }
+
+  #learnDispersions(requests: number, excess: Float64Array, variances: Float64Array): void {
+    const seen = this.#learnt + this.#known;
+    const weight = 1 / (Math.min(seen, dispersionWindows) + prior.windows);
+    for (let t = 0; t < count; t++) {
+      const usual = this.#dispersions[t] as number;
+      const variance = requests * (variances[t] as number);
+      if (variance <= 0) continue;
+      const square = Math.min((excess[t] as number) ** 2 / variance, mostOfUsual * usual);
+      this.#dispersions[t] = Math.max(1, usual + weight * (square - usual));
+    }
+  }
+
+  #effectSince(beganMs: number): TailEffect | undefined {
+    return this.#counts.effect(this.#counts.windowsSince(beganMs), shownWindows);
+  }
+
+  #verdict(startMs: number, fault: number, { score, level, effect }: Found) {
+    const counts = this.#counts;
+    const ofRun = counts.windowsSince(this.#starts[fault] as number);
+    const windows = effect?.windows ?? Math.min(ofRun, shownWindows);
+    const quantile = effect?.quantile ?? 0;
+    const { usualMs } = this.#thresholds[quantile] as TailThreshold;
+    const shown = counts.sums(quantile, windows);
+    const isOdd = score >= Math.max(oddScore, level / 2);
+    return {
+      stage: this.#stage,
+      q: this.#options.quantiles[quantile] as number,
+      thresholdMs: usualMs,
+      windows,
+      logP: -score,
+      logLevel: -level,
+      ...{ exceedances: shown.exceedances, expected: shown.expected, requests: shown.requests },
+      dispersion: this.#dispersions[fault] as number,
+      startedAtMs: counts.startOfExcess(quantile, Math.max(windows, ofRun)),
+      windowStartMs: startMs,
+      windowRequests: counts.sums(quantile, 1).requests,
+      opens: effect !== undefined && score >= level && this.#mayOpen(fault, score - level, windows),
+      suspicious: isOdd && counts.showsHalf(Math.min(ofRun, shownWindows)),
+      loud: (this.#last[fault] as number) >= oddScore && counts.showsHalf(1),
+    };
+  }
+
+  /** Everything but significance and effect. */
+  #mayOpen(fault: number, beyond: number, windows: number): boolean {
+    const { min_baseline_windows, min_requests } = this.#options;
+    const leastLearnt = Math.ceil(min_baseline_windows / 2);
+    // What is over is not told any more.
+    if ((this.#last[fault] as number) <= 0) return false;
+    if (this.#learnt < Math.max(leastLearnt, 4 * Math.min(windows, shownWindows))) return false;
+    const { requests } = this.#counts.sums(0, windows);
+    const isTotal = this.#stage === totalStage;
+    if (requests < (isTotal ? 1 : stageRequests) * min_requests) return false;
+    if (!this.#isTrusted(requests >= min_requests * windows)) return false;
+    const rest = (this.#sums[fault] as number) - (this.#clearest[fault] as number);
+    if (windows > 1 && rest >= confirmedScore) return true;
+    const { share } = faultTemplates[fault] as FaultTemplate;
+    return isTotal && beyond >= singleWindow.score && share >= singleWindow.share;
+  }
+
+  /**
+   * Some bursts are rare, short, and hit all requests of their seconds: it takes a day to know them.
+   * Until then either the total shows it in enough requests, or it lasts; and of a stage both.
+   */
+  #isTrusted(isEnough: boolean): boolean {
+    if ((this.#learnt + this.#known) * this.#options.window >= longKnownMs) return true;
+    const isLasting = this.#counts.lasting(shownWindows) >= lastingWindows;
+    return this.#stage === totalStage ? isEnough || isLasting : isEnough && isLasting;
+  }
+}

@@ -1,0 +1,196 @@
+import type { StageSummary } from '../baseline/series-window.ts';
+import type { DetectOptions } from './detect-options.ts';
+import { longestRun } from './longest-run.ts';
+import type { TailThreshold } from './tail-threshold.ts';
+
+/** With fewer requests in the tail usually, or exceedances seen, no number says anything. */
+const minInTail = 1;
+const minExceedances = 5;
+
+/** Windows that are kept: a run, and the one before. */
+const kept = longestRun + 1;
+/**
+ * What is kept of a window, in doubles. Counts are sums of all windows up to it, so that those of any run
+ * are a difference.
+ */
+const REQUESTS = 0;
+const FIRST_QUANTILE = 1;
+/** Of a quantile: above it, as many as usually are, above its least effect, above half of that. */
+const EXCEEDANCES = 0;
+const EXPECTED = 1;
+const BEYOND_EFFECT = 2;
+const BEYOND_HALF = 3;
+const perQuantile = 4;
+
+/** A quantile, by its index, that has moved by what matters, over so many windows. */
+export interface TailEffect {
+  readonly windows: number;
+  readonly quantile: number;
+}
+
+export interface TailSums {
+  readonly requests: number;
+  readonly exceedances: number;
+  readonly expected: number;
+}
+
+/**
+ * How many requests of the last windows lie above the baseline's quantiles, and above what each must reach
+ * to matter to people. What is likely and what is large are two questions: this is the second one.
+ *
+ * Memory: 31 windows of 9 doubles, at two quantiles.
+ */
+export class TailCounts {
+  readonly #quantiles: number;
+  readonly #width: number;
+  readonly #sums: Float64Array;
+  readonly #startsMs = new Float64Array(kept).fill(Number.NEGATIVE_INFINITY);
+  readonly #windowMs: number;
+  #added = 0;
+
+  constructor({ quantiles, window }: DetectOptions) {
+    this.#quantiles = quantiles.length;
+    this.#width = FIRST_QUANTILE + perQuantile * quantiles.length;
+    this.#sums = new Float64Array(kept * this.#width);
+    this.#windowMs = window;
+  }
+
+  /** Takes a window; `thresholds` are those of the quantiles, in order. */
+  add(startMs: number, summary: StageSummary, thresholds: readonly TailThreshold[]): void {
+    const { requests, digest } = summary;
+    const before = this.#placeOf(1);
+    const at = this.#placeOf(0);
+    this.#put(at, before, REQUESTS, requests);
+    for (let i = 0; i < this.#quantiles; i++) {
+      const { usualMs, usualShare, effectMs, halfEffectMs } = thresholds[i] as TailThreshold;
+      const from = FIRST_QUANTILE + perQuantile * i;
+      const above = (ms: number) => requests * (1 - digest.cdf(ms));
+      this.#put(at, before, from + EXCEEDANCES, above(usualMs));
+      this.#put(at, before, from + EXPECTED, requests * usualShare);
+      this.#put(at, before, from + BEYOND_EFFECT, above(effectMs));
+      this.#put(at, before, from + BEYOND_HALF, above(halfEffectMs));
+    }
+    this.#startsMs[this.#added % kept] = startMs;
+    this.#added += 1;
+  }
+
+  /** Windows from that time on, at least the last one and at most 30, that are not too far apart. */
+  windowsSince(fromMs: number): number {
+    const lastMs = this.#startOf(1);
+    let windows = 1;
+    while (windows < Math.min(longestRun, this.#added)) {
+      const startMs = this.#startOf(windows + 1);
+      if (startMs < fromMs || lastMs - startMs > 2 * windows * this.#windowMs) break;
+      windows++;
+    }
+    return windows;
+  }
+
+  requestsSince(fromMs: number): number {
+    return this.#sum(this.windowsSince(fromMs), REQUESTS);
+  }
+
+  /** Of the last so many windows. */
+  sums(quantile: number, windows: number): TailSums {
+    const from = FIRST_QUANTILE + perQuantile * quantile;
+    return {
+      requests: this.#sum(windows, REQUESTS),
+      exceedances: this.#sum(windows, from + EXCEEDANCES),
+      expected: this.#sum(windows, from + EXPECTED),
+    };
+  }
+
+  /**
+   * Most of the last windows, at most so many, in which a quantile has reached its effect, as it has in
+   * the last `shown` of them; and which one has by most.
+   */
+  effect(most: number, shown: number): TailEffect | undefined {
+    let found: TailEffect | undefined;
+    let clearest = 0;
+    for (let windows = most; windows >= 1 && found === undefined; windows--) {
+      for (let quantile = 0; quantile < this.#quantiles; quantile++) {
+        if (!this.#shows(quantile, windows, Math.min(windows, shown))) continue;
+        const by = this.#times(quantile, windows);
+        if (by > clearest) {
+          clearest = by;
+          found = { windows, quantile };
+        }
+      }
+    }
+    return found;
+  }
+
+  /** Whether a quantile has reached half of its effect in the last windows. */
+  showsHalf(windows: number): boolean {
+    for (let quantile = 0; quantile < this.#quantiles; quantile++) {
+      const from = FIRST_QUANTILE + perQuantile * quantile;
+      if (this.#sum(windows, from + BEYOND_HALF) >= this.#sum(windows, from + EXPECTED))
+        return true;
+    }
+    return false;
+  }
+
+  /** How many of the last windows show an effect, each by itself. */
+  lasting(windows: number): number {
+    let shown = 0;
+    for (let back = 0; back < Math.min(windows, this.#added); back++) {
+      let shows = false;
+      for (let quantile = 0; quantile < this.#quantiles; quantile++) {
+        const from = FIRST_QUANTILE + perQuantile * quantile;
+        shows ||= this.#of(back, from + BEYOND_EFFECT) >= this.#of(back, from + EXPECTED);
+      }
+      if (shows) shown++;
+    }
+    return shown;
+  }
+
+  /** Start of the first of the last windows that had more above the quantile than is usual. */
+  startOfExcess(quantile: number, windows: number): number {
+    const from = FIRST_QUANTILE + perQuantile * quantile;
+    let back = windows - 1;
+    while (back > 0 && this.#of(back, from + EXCEEDANCES) <= this.#of(back, from + EXPECTED))
+      back--;
+    return this.#startOf(back + 1);
+  }
+
+  #shows(quantile: number, windows: number, shown: number): boolean {
+    const from = FIRST_QUANTILE + perQuantile * quantile;
+    const inTail = this.#sum(windows, from + EXPECTED);
+    return (
+      inTail >= minInTail &&
+      this.#sum(windows, from + EXCEEDANCES) >= minExceedances &&
+      this.#sum(windows, from + BEYOND_EFFECT) >= inTail &&
+      this.#sum(shown, from + BEYOND_EFFECT) >= this.#sum(shown, from + EXPECTED) &&
+      this.#of(0, from + EXCEEDANCES) > this.#of(0, from + EXPECTED)
+    );
+  }
+
+  #times(quantile: number, windows: number): number {
+    const from = FIRST_QUANTILE + perQuantile * quantile;
+    return this.#sum(windows, from + BEYOND_EFFECT) / this.#sum(windows, from + EXPECTED);
+  }
+
+  #put(at: number, before: number, i: number, value: number): void {
+    this.#sums[at + i] = (this.#sums[before + i] as number) + value;
+  }
+
+  /** Of the last so many windows together. */
+  #sum(windows: number, i: number): number {
+    const last = this.#sums[this.#placeOf(1) + i] as number;
+    return last - (this.#sums[this.#placeOf(windows + 1) + i] as number);
+  }
+
+  /** Of the window `back` before the last one. */
+  #of(back: number, i: number): number {
+    return this.#sum(back + 1, i) - this.#sum(back, i);
+  }
+
+  /** Place of the window that is so many before the next one. */
+  #placeOf(back: number): number {
+    return ((this.#added + kept - back) % kept) * this.#width;
+  }
+
+  #startOf(back: number): number {
+    return this.#startsMs[(this.#added + kept - back) % kept] as number;
+  }
+}

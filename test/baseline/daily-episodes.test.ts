@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { DailyEpisodes } from '../../src/baseline/daily-episodes.ts';
+
+const windowMs = 10_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** Ten minutes from a time on, of scores that rise to a peak; then an hour of nothing. */
+function burst(episodes: DailyEpisodes, fromMs: number, peak: number): number[] {
+  const levels: number[] = [];
+  for (let i = 0; i < 420; i++) {
+    episodes.take(fromMs + i * windowMs, i < 60 ? (peak * (i + 1)) / 60 : 0);
+    if (i < 60) levels.push(episodes.level(fromMs + i * windowMs));
+  }
+  return levels;
+}
+
+describe('DailyEpisodes', () => {
+  it('asks for twice as much when as much came at the same time the day before', () => {
+    const episodes = new DailyEpisodes();
+    expect(Math.max(...burst(episodes, 6 * hourMs, 90))).toBe(0);
+    const levels = burst(episodes, dayMs + 6 * hourMs + 60_000, 95);
+    // Below 12 nothing goes on; from then on no score of the day comes near.
+    expect(levels.findIndex((level) => level > 0)).toBe(7);
+    for (const [i, level] of levels.slice(7).entries()) {
+      expect(level).toBeGreaterThan((95 * (i + 8)) / 60);
+    }
+    expect(levels.at(-1)).toBe(180);
+  });
+
+  it('asks for no more at another time, of what is far less, or three days later', () => {
+    const later = (days: number, ms: number, peak: number) => {
+      const episodes = new DailyEpisodes();
+      burst(episodes, 6 * hourMs, 90);
+      return Math.max(...burst(episodes, days * dayMs + 6 * hourMs + ms, peak).slice(-20));
+    };
+    expect(later(1, 5 * 60_000, 90)).toBe(0);
+    expect(later(1, -5 * 60_000, 90)).toBe(0);
+    expect(later(1, 0, 15)).toBe(0);
+    expect(later(2, 0, 90)).toBe(180);
+    expect(later(3, 0, 90)).toBe(0);
+  });
+
+  it('does not take the same day for one before', () => {
+    const episodes = new DailyEpisodes();
+    burst(episodes, 6 * hourMs, 90);
+    expect(Math.max(...burst(episodes, 8 * hourMs, 90))).toBe(0);
+  });
+
+  it('keeps the last 64', () => {
+    const episodes = new DailyEpisodes();
+    burst(episodes, 0, 90);
+    for (let i = 1; i <= 64; i++) burst(episodes, i * 1_200_000, 20);
+    expect(Math.max(...burst(episodes, dayMs, 90))).toBeLessThan(90);
+  });
+});

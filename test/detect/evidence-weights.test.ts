@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { EvidenceWeights } from '../../src/detect/evidence-weights.ts';
+import { faultTemplates } from '../../src/detect/fault-templates.ts';
+import { Random } from '../../src/generate/random.ts';
+import { TDigest } from '../../src/sketch/t-digest.ts';
+
+const size = faultTemplates.length;
+
+function lognormal(seed: string, count: number, of = (ms: number, _: Random) => ms): TDigest {
+  const random = new Random(seed);
+  const values = Array.from({ length: count }, () => of(random.lognormal(50, 0.3), random));
+  return TDigest.fromValues(values, 2_000);
+}
+
+function said(weights: EvidenceWeights, digest: TDigest): Float64Array {
+  const sums = new Float64Array(size);
+  weights.weigh(digest, sums);
+  return sums;
+}
+
+describe('EvidenceWeights', () => {
+  const weights = new EvidenceWeights(lognormal('usual', 50_000));
+
+  it('speaks against every fault where nothing is wrong, as much as its means foretell', () => {
+    const requests = 20_000;
+    const sums = said(weights, lognormal('more of it', requests));
+    faultTemplates.forEach((_, t) => {
+      const mean = weights.means[t] as number;
+      const error = Math.sqrt((weights.variances[t] as number) / requests);
+      expect(mean).toBeLessThan(0);
+      expect(Math.abs((sums[t] as number) / requests - mean)).toBeLessThan(5 * error + 1e-3);
+    });
+  });
+
+  it('exceeds x by chance with a probability of e^-x at most', () => {
+    let most = 0;
+    for (let i = 0; i < 400; i++) {
+      most = Math.max(most, ...said(weights, lognormal(`window ${i}`, 100)));
+    }
+    // 400 windows and 16 faults, were they independent.
+    expect(most).toBeLessThan(Math.log(400 * size));
+  });
+
+  it('speaks most for the fault that there is', () => {
+    // A tail that is hardly longer is told from a longer one only by more requests than these.
+    for (const { share, octaves } of faultTemplates.filter((fault) => fault.octaves >= 1)) {
+      const slowed = lognormal('slow', 20_000, (ms, random) =>
+        random.chance(share) ? ms * 2 ** octaves : ms,
+      );
+      const sums = said(weights, slowed);
+      const best = faultTemplates[sums.indexOf(Math.max(...sums))];
+      expect(best?.share).toBe(share);
+      // From four times as slow on every request says as much as one may.
+      expect(Math.min(2, best?.octaves ?? 0)).toBe(Math.min(2, octaves));
+    }
+  });
+
+  it('lets no request say more than four', () => {
+    const sums = said(weights, TDigest.fromValues([1e9]));
+    expect(Math.max(...sums)).toBeLessThanOrEqual(4);
+    expect(Math.max(...said(weights, TDigest.fromValues([1e-9])))).toBeLessThanOrEqual(4);
+  });
+
+  it('is not led astray by gaps between few usual requests', () => {
+    const few = new EvidenceWeights(lognormal('few', 200));
+    const sums = said(few, lognormal('many', 20_000));
+    expect(Math.max(...sums) / 20_000).toBeLessThan(0.05);
+  });
+});
