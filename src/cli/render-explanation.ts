@@ -153,7 +153,7 @@ function evidenceLines(event: AnomalyEvent): string[] {
   const name = quantileName(event.quantile);
   return [
     `${count(exceedances)} of ${count(event.requests)} requests in ${windows === 1 ? 'one window' : `${windows} windows`} were above ${formatMs(evidence.above_ms ?? event.baseline_ms)}; ${count(expected)} usually are`,
-    `odds of that on a usual day: ${odds(p_value)}`,
+    `odds of such requests on a usual day, at most: ${odds(p_value)}`,
     `odds at which an anomaly opens, by the page budget: ${odds(alpha)}`,
     `requests vary ${dispersion.toPrecision(2)} times as much as independent ones would: that is allowed for`,
     `${name} is ${formatMs(event.observed_ms)} (95 %: ${formatMs(low)} to ${formatMs(high)}), ${event.ratio.toPrecision(2)} times the usual ${formatMs(event.baseline_ms)}`,

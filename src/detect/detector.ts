@@ -26,7 +26,8 @@ export interface DetectorStats {
  * the last one is ignored, so that a reader may send a window twice.
  *
  * To start anew: `restore` what the table has open, `warmUp` with history, oldest first, then
- * `observe`. Dispersion and baseline come back exactly after `historyMs` of windows.
+ * `observe`. The baseline comes back exactly after `historyMs` of windows; how restless a series is and how
+ * far it goes is learnt anew.
  */
 export class Detector {
   readonly #options: DetectOptions;

@@ -70,9 +70,8 @@ const longKnownMs = 86_400_000;
 const lastingWindows = 4;
 /** So many times the level is beyond doubt. */
 const beyondDoubt = 2;
-/** A baseline of few requests makes evidence of its own noise: as many times as many are needed to trust it. */
+/** Evidence of as many requests as the baseline has is its own noise by this part. */
 const noiseOfBaseline = 2;
-
 /** What has fallen below this part of its peak is over. */
 const overShare = 0.6;
 /** Evidence is compared with that of so many windows before. */
@@ -97,9 +96,10 @@ const waitingWindows = quarantineWindows + 2;
  * Judges one stage of one series: do its requests look more like one of some faults than like its past?
  * For each fault the log-likelihood ratio of the requests is added up for as long as it is above 0 (CUSUM;
  * Page, "Continuous inspection schemes", 1954), so that one slow window and an hour of slightly slower ones
- * both tell, each as soon as can be. What is foretold of late (`DriftForecast`) is taken off, and the sum is divided by the
- * dispersion of the series. It must reach what the series' own past (`TailPeaks`, `DailyEpisodes`)
- * and the page budget ask for, and the tail must have moved by what matters to people (`TailCounts`).
+ * both tell, each as soon as can be. What is foretold of late (`DriftForecast`) is taken off, and the sum is
+ * divided by the dispersion of the series. It must reach what the series' own past (`TailPeaks`,
+ * `DailyEpisodes`) and the page budget ask for, and the tail must have moved by what matters to people
+ * (`TailCounts`).
  *
  * Windows come in order; each is judged, and `settle`d once it is known whether it belongs to an anomaly.
  *

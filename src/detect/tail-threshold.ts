@@ -9,17 +9,12 @@ export interface TailThreshold {
   readonly usualShare: number;
   /** The quantile must reach this for an anomaly to open. */
   readonly effectMs: number;
-  /** Part of requests usually above that; no less than a baseline of its size can tell. */
-  readonly effectShare: number;
   /** And stay above this for it to go on. */
   readonly halfEffectMs: number;
 }
 
 /** What of 1 - q is taken as usual at least, where ties leave nothing above the quantile. */
 const minShareOfTail = 0.25;
-
-/** A baseline is taken to have so many requests beyond the effect at least. */
-const fewestBeyond = 3;
 
 export type EffectOptions = Pick<DetectOptions, 'min_effect_ratio' | 'min_effect_ms'>;
 
@@ -29,8 +24,7 @@ export function tailThreshold(baseline: TDigest, q: number, options: EffectOptio
   const bounds = effectBounds(usualMs, options);
   const share = 1 - baseline.cdf(usualMs);
   const usualShare = Math.min(Math.max(share, minShareOfTail * (1 - q)), 0.999);
-  const beyond = Math.max(1 - baseline.cdf(bounds.effectMs), fewestBeyond / baseline.count);
-  return { usualMs, usualShare, ...bounds, effectShare: Math.min(beyond, usualShare) };
+  return { usualMs, usualShare, ...bounds };
 }
 
 /** Both the ratio and the milliseconds must be reached; going on needs half of each. */

@@ -84,7 +84,7 @@ describe('an anomaly explained', () => {
 
       Why it is believed
         140 of 1,200 requests in 2 windows were above 121 ms; 12 usually are
-        odds of that on a usual day: 1 in 10^18
+        odds of such requests on a usual day, at most: 1 in 10^18
         odds at which an anomaly opens, by the page budget: 1 in 50 million
         requests vary 1.7 times as much as independent ones would: that is allowed for
         p99 is 412 ms (95 %: 371 ms to 460 ms), 3.4 times the usual 121 ms

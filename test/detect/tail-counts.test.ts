@@ -8,7 +8,7 @@ import { detectOptions } from '../scenarios/run-scenario.ts';
 const options = detectOptions();
 const windowMs = options.window;
 const threshold = (usualMs: number, usualShare: number): TailThreshold => ({
-  ...{ usualMs, usualShare, effectMs: 1.3 * usualMs, effectShare: 0 },
+  ...{ usualMs, usualShare, effectMs: 1.3 * usualMs },
   halfEffectMs: 1.15 * usualMs,
 });
 const thresholds = [threshold(100, 0.05), threshold(200, 0.01)];

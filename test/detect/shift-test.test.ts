@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { StageBaseline } from '../../src/baseline/stage-baseline.ts';
+import { pageBudget } from '../../src/detect/page-budget.ts';
+import { quarantineWindows } from '../../src/detect/quarantine-windows.ts';
+import { ShiftTest, type ShiftVerdict } from '../../src/detect/shift-test.ts';
+import { Random } from '../../src/generate/random.ts';
+import { TDigest } from '../../src/sketch/t-digest.ts';
+import { detectOptions } from '../scenarios/run-scenario.ts';
+
+const options = detectOptions();
+const levels = pageBudget(1e-3, 1);
+const perDay = 8_640;
+
+type Draw = (random: Random, window: number) => number;
+const usual: Draw = (random) => random.lognormal(50, 0.3);
+const slowed =
+  (share: number, factor: number): Draw =>
+  (random, window) =>
+    usual(random, window) * (random.chance(share) ? factor : 1);
+
+/** A test, and the windows that it judges and learns, as SeriesDetector has it do. */
+class Judged {
+  readonly test: ShiftTest;
+  readonly #random = new Random('shift');
+  readonly #baseline = new StageBaseline(options.baseline, options.window);
+  readonly #waiting: {
+    readonly startMs: number;
+    readonly summary: ReturnType<typeof summaryOf>;
+  }[] = [];
+  window = 0;
+
+  constructor(stage = 'total') {
+    this.test = new ShiftTest(stage, options, { peaks: 0, excess: 0 });
+  }
+
+  /** Judges windows of so many requests; those of the last ones that are odd at all. */
+  run(windows: number, draw: Draw, requests = 30): (ShiftVerdict & { window: number })[] {
+    const verdicts: (ShiftVerdict & { window: number })[] = [];
+    for (let i = 0; i < windows; i++, this.window++) {
+      const startMs = this.window * options.window;
+      const values = Array.from({ length: requests }, () => draw(this.#random, this.window));
+      const summary = summaryOf(values);
+      const reference = this.#baseline.windows < 20 ? undefined : this.#baseline.reference();
+      const verdict = reference && this.test.judge(startMs, summary, reference, levels);
+      if (verdict !== undefined) verdicts.push({ ...verdict, window: i });
+      this.#waiting.push({ startMs, summary });
+      if (this.#waiting.length > quarantineWindows) this.#learn();
+    }
+    return verdicts;
+  }
+
+  #learn(): void {
+    const oldest = this.#waiting.shift();
+    if (oldest === undefined) return;
+    this.test.settle(oldest.startMs, true);
+    this.#baseline.learn(oldest.startMs, oldest.summary);
+  }
+}
+
+function summaryOf(values: readonly number[]) {
+  const none = { bands: [], amounts: [] };
+  const counts = { errors: 0, timeouts: 0, cancelled: 0, sumMs: 0, minMs: 0, maxMs: 0 };
+  const digest = TDigest.fromValues(values, 200);
+  return {
+    ...{ stage: 'total', requests: values.length, ...counts },
+    ...{ digest, bands: none, bandsMs: none },
+  };
+}
+
+function learnt(stage?: string, days = 1.2): Judged {
+  const judged = new Judged(stage);
+  judged.run(Math.round(days * perDay), usual);
+  return judged;
+}
+
+describe('ShiftTest', () => {
+  it('opens nothing in two days of nothing', () => {
+    const verdicts = new Judged().run(2 * perDay, usual);
+    expect(verdicts.length).toBeGreaterThan(0);
+    expect(verdicts.filter(({ opens }) => opens)).toEqual([]);
+  });
+
+  it('opens on the first window of an outage, with 30 requests in it', () => {
+    const [first] = learnt().run(1, slowed(1, 10));
+    expect(first).toMatchObject({ opens: true, window: 0, windows: 1, requests: 30, loud: true });
+    expect(first?.startedAtMs).toBe(first?.windowStartMs);
+  });
+
+  it('opens in a few minutes on one request in ten that takes three times as long', () => {
+    const opening = learnt()
+      .run(60, slowed(0.1, 3))
+      .find(({ opens }) => opens);
+    expect(opening?.window).toBeLessThan(18);
+    expect(opening?.exceedances).toBeGreaterThan(opening?.expected ?? 0);
+    expect(opening?.logP).toBeLessThanOrEqual(opening?.logLevel ?? 0);
+  });
+
+  it('never opens on what is clear but too small to matter', () => {
+    const verdicts = learnt().run(300, slowed(1, 1.12), 300);
+    expect(Math.min(...verdicts.map(({ logP }) => logP))).toBeLessThan(-100);
+    expect(verdicts.filter(({ opens }) => opens)).toEqual([]);
+  });
+
+  it('does not open on one window of a few very slow requests, nor on one of a stage', () => {
+    expect(learnt().run(1, slowed(0.1, 8), 300)[0]).toMatchObject({ opens: false, loud: true });
+    expect(learnt('forward').run(1, slowed(1, 10))[0]).toMatchObject({ opens: false, loud: true });
+  });
+
+  it('waits in a young series until it has lasted, or is beyond doubt', () => {
+    const firstOf = (draw: Draw) =>
+      learnt('total', 0.02)
+        .run(12, draw, 100)
+        .find(({ opens }) => opens)?.window;
+    expect(firstOf(slowed(0.12, 2))).toBeGreaterThanOrEqual(3);
+    expect(firstOf(slowed(1, 10))).toBeLessThanOrEqual(1);
+  });
+
+  it('tells no more of what is over', () => {
+    const judged = learnt();
+    judged.run(5, slowed(0.3, 4));
+    const after = judged.run(12, usual);
+    expect(after.filter(({ opens }) => opens)).toEqual([]);
+    expect(after.filter(({ rising, window }) => rising && window >= 6)).toEqual([]);
+  });
+
+  it('asks for twice as much when as much came the day before', () => {
+    const judged = learnt();
+    const burst = () => judged.run(60, slowed(0.1, 3));
+    expect(burst().some(({ opens }) => opens)).toBe(true);
+    judged.run(perDay - 60, usual);
+    const again = burst();
+    expect(again.filter(({ opens }) => opens)).toEqual([]);
+    expect(again.some(({ recurs }) => recurs)).toBe(true);
+  });
+
+  it('is as sure of a new version as of the one before', () => {
+    const before = learnt('forward');
+    const young = new Judged('forward');
+    young.test.inherit(before.test);
+    young.run(60, usual);
+    const opening = young.run(60, slowed(0.3, 3)).find(({ opens }) => opens);
+    expect(opening?.window).toBeLessThan(6);
+  });
+
+  it('begins anew against another baseline', () => {
+    const judged = learnt();
+    judged.run(4, slowed(0.3, 4));
+    judged.test.rebase();
+    expect(judged.run(2, usual)).toEqual([]);
+  });
+});
