@@ -15,6 +15,8 @@ const memoryWeeks = 2;
 /** No series is taken to be calmer than by theory: what peaks of a true likelihood ratio exceed by. */
 const leastExcess = 1;
 
+/** The highest peaks of a restless series lie further out than exponential ones, by about this part. */
+const heavierTail = 0.4;
 /** A peak counts up to so many times the usual one: what nobody was told of may have been a fault. */
 const mostOfUsual = 8;
 
@@ -84,7 +86,10 @@ export class TailPeaks {
   level(perWeek: number): number {
     const byChance = Math.exp(-peakScore) / (this.#windowWeeks * calmWindows);
     const rate = (this.#peaks + priorRatePeaks) / (this.#weeks + priorRatePeaks / byChance);
-    const cautious = this.#usualExcess() * (1 + 1 / Math.sqrt(this.#peaks + pooledPeaks));
+    const own = this.#usualExcess();
+    const restless = Math.min(1, Math.max(0, own / leastExcess - 1));
+    const error = 1 / Math.sqrt(this.#peaks + pooledPeaks);
+    const cautious = own * (1 + error) * (1 + restless * heavierTail);
     const byPast = cautious * Math.log(Math.max(1, rate / perWeek));
     const byTheory = leastExcess * Math.log(Math.max(1, byChance / perWeek));
     return peakScore + Math.max(byPast, byTheory);
