@@ -31,7 +31,8 @@ describe('the detector, evaluated', { timeout: 240_000 }, () => {
     // Two windows, and the two seconds until they are judged.
     const outage = kinds.find(({ name }) => name === 'outage ×10');
     expect(outage?.medianDelayMs).toBeLessThanOrEqual(22_000);
-    expect(allKinds.medianOverOracle).toBeLessThanOrEqual(2.5);
+    // In windows: one more where the oracle takes one is twice its delay.
+    expect(allKinds.medianOverOracle).toBeLessThanOrEqual(3);
     expect(allKinds.blamed).toBeGreaterThanOrEqual(0.95);
     expect(allKinds.pagesPerFault).toBeLessThanOrEqual(1.1);
     expect(allKinds.resolvesPerPage).toBe(1);
