@@ -1,15 +1,10 @@
 // Turns what `npm run bench -- pipeline --record` has kept into the tables of docs/performance.md.
 
-const begin = '<!-- pipeline: made of bench/results/pipeline.txt by npm run generate:docs -->';
-const end = '<!-- /pipeline -->';
+import { betweenMarks } from './between-marks.js';
 
 /** The document with its tables made anew. */
 export function withPipelineTables(document, results) {
-  const from = document.indexOf(begin);
-  const to = document.indexOf(end);
-  if (from < 0 || to < from) throw new Error('docs/performance.md has lost its marks');
-  const tables = sectionsOf(results).map(tableOf).join('\n\n');
-  return `${document.slice(0, from)}${begin}\n\n${tables}\n\n${document.slice(to)}`;
+  return betweenMarks(document, 'pipeline', sectionsOf(results).map(tableOf).join('\n\n'));
 }
 
 /** Each comparison: its line at the margin, and of each way what is indented under it. */

@@ -23,7 +23,7 @@ const mostGain = 0.9;
  */
 export class DriftForecast {
   readonly #sums: Float64Array;
-  /** Means of the block that waits, against the level at its end; NaN while there is none. */
+  /** Means of the block that waits to be followed, if there is one. */
   readonly #waiting: Float64Array;
   /** Median of the squared means, of chance. */
   readonly #medians: Float64Array;
@@ -69,8 +69,7 @@ export class DriftForecast {
     this.#blocks += 1;
     for (let i = 0; i < excess.length; i++) {
       const mean = (this.#sums[i] as number) / this.#requests;
-      const chance =
-        ((variances[i] as number) * Math.max(1, dispersions[i] as number)) / this.#requests;
+      const chance = ((variances[i] as number) * (dispersions[i] as number)) / this.#requests;
       const surprise = mean - Math.max(0, this.levels[i] as number);
       move(this.#medians, i, mean * mean > chance * (this.#medians[i] as number), step);
       move(this.#surprises, i, surprise ** 2 > chance * (this.#surprises[i] as number), step);

@@ -195,7 +195,9 @@ export class SeriesDetector {
     }
     const lead = verdicts.find(isLead);
     const { baseline_ms: thresholdMs } = open.event;
-    const sameLead = lead === undefined ? undefined : { ...lead, thresholdMs };
+    // Another quantile may show it more by now: this one is held against its own baseline.
+    const again = lead && this.#tests.get(lead.stage)?.atQuantile(lead, quantile);
+    const sameLead = again && { ...again, thresholdMs };
     // A stage that was seen first gives way to the total once that is out too.
     const ofTotal = leadOf(verdicts.filter((verdict) => verdict.stage === totalStage));
     const promoted = evidence.measured_stage === totalStage ? undefined : ofTotal;

@@ -9,7 +9,7 @@ import { EvidenceWeights } from './evidence-weights.ts';
 import { type FaultTemplate, faultTemplates } from './fault-templates.ts';
 import type { TestLevels } from './page-budget.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
-import { TailCounts, type TailEffect } from './tail-counts.ts';
+import { TailCounts } from './tail-counts.ts';
 import { type TailThreshold, tailThreshold } from './tail-threshold.ts';
 
 /** What a test says of one window and those before it, where it is odd at all. */
@@ -79,10 +79,11 @@ const risingWindows = 6;
 
 const count = faultTemplates.length;
 
+/** Windows since the evidence began, how much there is, and how much there must be. */
 interface Found {
+  readonly run: number;
   readonly score: number;
   readonly level: number;
-  readonly effect: TailEffect | undefined;
 }
 
 /** Of a window that waits to be learnt, in doubles: requests, score, what it says beyond the usual. */
@@ -151,23 +152,31 @@ export class ShiftTest {
     const weights = this.#compareWith(reference);
     this.#counts.add(startMs, summary, this.#thresholds);
     const fault = this.#addUp(startMs, summary, weights);
-    const score = this.#scoreOf(fault, reference);
+    const run = this.#counts.windowsSince(this.#starts[fault] as number);
+    const score = this.#scoreOf(fault, run, reference);
     const place = this.#judged % risingWindows;
     const rising = score > (this.#before[place] as number);
     this.#before[place] = score;
-    const beganMs = this.#starts[fault] as number;
     this.#episodes.take(startMs, score);
     const before = score < peakScore ? 0 : this.#episodes.level(startMs);
-    const effect = score < peakScore ? undefined : this.#effectSince(beganMs);
     // How far it goes that is known to come at this time of day is of no interest.
     this.#await(startMs, summary.requests, score > before ? score : 0);
     if (score < peakScore) return undefined;
     const level = Math.max(oddScore, this.#peaks.level(levels.perWeek), before);
     return {
-      ...this.#verdict(startMs, fault, { score, level, effect }),
+      ...this.#verdict(startMs, fault, { run, score, level }),
       rising,
       recurs: score < before,
     };
+  }
+
+  /** What the last verdict says at another quantile; undefined for one that is not judged. */
+  atQuantile(verdict: ShiftVerdict, q: number): ShiftVerdict | undefined {
+    const quantile = this.#options.quantiles.indexOf(q);
+    if (quantile < 0) return undefined;
+    const { usualMs } = this.#thresholds[quantile] as TailThreshold;
+    const sums = this.#counts.sums(quantile, verdict.windows);
+    return { ...verdict, q, thresholdMs: usualMs, ...sums };
   }
 
   /** Takes the window that began then, if it was judged, out of quarantine; and learns from it. */
@@ -264,9 +273,9 @@ export class ShiftTest {
   }
 
   /** The evidence for a fault, less what the baseline's own noise may have made of it. */
-  #scoreOf(fault: number, { digest }: StageReference): number {
-    const run = this.#counts.requestsSince(this.#starts[fault] as number);
-    return (this.#sums[fault] as number) / (1 + (noiseOfBaseline * run) / digest.count);
+  #scoreOf(fault: number, run: number, { digest }: StageReference): number {
+    const { requests } = this.#counts.sums(0, run);
+    return (this.#sums[fault] as number) / (1 + (noiseOfBaseline * requests) / digest.count);
   }
 
   #await(startMs: number, requests: number, score: number): void {
@@ -291,17 +300,12 @@ export class ShiftTest {
     }
   }
 
-  #effectSince(beganMs: number): TailEffect | undefined {
-    return this.#counts.effect(this.#counts.windowsSince(beganMs), shownWindows);
-  }
-
-  #verdict(startMs: number, fault: number, { score, level, effect }: Found) {
+  #verdict(startMs: number, fault: number, { run, score, level }: Found) {
     const counts = this.#counts;
-    const ofRun = counts.windowsSince(this.#starts[fault] as number);
-    const windows = effect?.windows ?? Math.min(ofRun, shownWindows);
+    const effect = counts.effect(run, shownWindows);
+    const windows = effect?.windows ?? Math.min(run, shownWindows);
     const quantile = effect?.quantile ?? 0;
     const { usualMs } = this.#thresholds[quantile] as TailThreshold;
-    const shown = counts.sums(quantile, windows);
     const isOdd = score >= Math.max(oddScore, level / 2);
     return {
       stage: this.#stage,
@@ -310,13 +314,13 @@ export class ShiftTest {
       windows,
       logP: -score,
       logLevel: -level,
-      ...{ exceedances: shown.exceedances, expected: shown.expected, requests: shown.requests },
+      ...counts.sums(quantile, windows),
       dispersion: this.#dispersions[fault] as number,
-      startedAtMs: counts.startOfExcess(quantile, Math.max(windows, ofRun)),
+      startedAtMs: counts.startOfExcess(quantile, run),
       windowStartMs: startMs,
       windowRequests: counts.sums(quantile, 1).requests,
       opens: effect !== undefined && score >= level && this.#mayOpen(fault, score, level, windows),
-      suspicious: isOdd && counts.showsHalf(Math.min(ofRun, shownWindows)),
+      suspicious: isOdd && counts.showsHalf(Math.min(run, shownWindows)),
       loud: (this.#last[fault] as number) >= oddScore && counts.showsHalf(1),
     };
   }

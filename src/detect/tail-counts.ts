@@ -63,7 +63,7 @@ export class TailCounts {
     this.#put(at, before, REQUESTS, requests);
     for (let i = 0; i < this.#quantiles; i++) {
       const { usualMs, usualShare, effectMs, halfEffectMs } = thresholds[i] as TailThreshold;
-      const from = FIRST_QUANTILE + perQuantile * i;
+      const from = fromOf(i);
       const above = (ms: number) => requests * (1 - digest.cdf(ms));
       this.#put(at, before, from + EXCEEDANCES, above(usualMs));
       this.#put(at, before, from + EXPECTED, requests * usualShare);
@@ -86,13 +86,9 @@ export class TailCounts {
     return windows;
   }
 
-  requestsSince(fromMs: number): number {
-    return this.#sum(this.windowsSince(fromMs), REQUESTS);
-  }
-
   /** Of the last so many windows. */
   sums(quantile: number, windows: number): TailSums {
-    const from = FIRST_QUANTILE + perQuantile * quantile;
+    const from = fromOf(quantile);
     return {
       requests: this.#sum(windows, REQUESTS),
       exceedances: this.#sum(windows, from + EXCEEDANCES),
@@ -123,7 +119,7 @@ export class TailCounts {
   /** Whether a quantile has reached half of its effect in the last windows. */
   showsHalf(windows: number): boolean {
     for (let quantile = 0; quantile < this.#quantiles; quantile++) {
-      const from = FIRST_QUANTILE + perQuantile * quantile;
+      const from = fromOf(quantile);
       if (this.#sum(windows, from + BEYOND_HALF) >= this.#sum(windows, from + EXPECTED))
         return true;
     }
@@ -136,7 +132,7 @@ export class TailCounts {
     for (let back = 0; back < Math.min(windows, this.#added); back++) {
       let shows = false;
       for (let quantile = 0; quantile < this.#quantiles; quantile++) {
-        const from = FIRST_QUANTILE + perQuantile * quantile;
+        const from = fromOf(quantile);
         shows ||= this.#of(back, from + BEYOND_EFFECT) >= this.#of(back, from + EXPECTED);
       }
       if (shows) shown++;
@@ -146,7 +142,7 @@ export class TailCounts {
 
   /** Start of the first of the last windows that had more above the quantile than is usual. */
   startOfExcess(quantile: number, windows: number): number {
-    const from = FIRST_QUANTILE + perQuantile * quantile;
+    const from = fromOf(quantile);
     let back = windows - 1;
     while (back > 0 && this.#of(back, from + EXCEEDANCES) <= this.#of(back, from + EXPECTED))
       back--;
@@ -154,7 +150,7 @@ export class TailCounts {
   }
 
   #shows(quantile: number, windows: number, shown: number): boolean {
-    const from = FIRST_QUANTILE + perQuantile * quantile;
+    const from = fromOf(quantile);
     const inTail = this.#sum(windows, from + EXPECTED);
     return (
       inTail >= minInTail &&
@@ -166,7 +162,7 @@ export class TailCounts {
   }
 
   #times(quantile: number, windows: number): number {
-    const from = FIRST_QUANTILE + perQuantile * quantile;
+    const from = fromOf(quantile);
     return this.#sum(windows, from + BEYOND_EFFECT) / this.#sum(windows, from + EXPECTED);
   }
 
@@ -193,4 +189,9 @@ export class TailCounts {
   #startOf(back: number): number {
     return this.#startsMs[(this.#added + kept - back) % kept] as number;
   }
+}
+
+/** Where a quantile's counts begin in a window. */
+function fromOf(quantile: number): number {
+  return FIRST_QUANTILE + perQuantile * quantile;
 }

@@ -5,10 +5,10 @@ const windowMs = 10_000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Ten minutes from a time on, of scores that rise to a peak; then an hour of nothing. */
+/** Ten minutes from a time on, of scores that rise to a peak; then seven of nothing. */
 function burst(episodes: DailyEpisodes, fromMs: number, peak: number): number[] {
   const levels: number[] = [];
-  for (let i = 0; i < 420; i++) {
+  for (let i = 0; i < 100; i++) {
     episodes.take(fromMs + i * windowMs, i < 60 ? (peak * (i + 1)) / 60 : 0);
     if (i < 60) levels.push(episodes.level(fromMs + i * windowMs));
   }

@@ -36,6 +36,29 @@ describe('Detector', () => {
     expect(() => new Detector(minutes).observe(first, 0)).toThrow('BUG: a window of 10000 ms');
   });
 
+  it('holds each later window against the baseline of the quantile that it measures', () => {
+    const story = scenarioSchema.parse({
+      title: '',
+      seed: 5,
+      windows: 170,
+      series: [{ model: 'a', requests: 300, stages: { forward: { median_ms: 50, sigma: 0.3 } } }],
+      faults: [
+        { windows: [100, 160], stage: 'forward', factor: 1.7, share: 0.6 },
+        { windows: [106, 160], stage: 'forward', factor: 30, share: 0.02 },
+      ],
+      expect: [],
+    });
+    const events = runScenario(scenarioWindows(story, options.window), options);
+    const [opened, ...later] = events.map(({ event }) => event);
+    expect(opened).toMatchObject({ state: 'opened', quantile: 0.95 });
+    // One request in fifty takes thirty times as long: a p99 of a second and more, no p95.
+    expect(later.length).toBeGreaterThan(0);
+    for (const { quantile, baseline_ms, observed_ms } of later) {
+      expect([quantile, baseline_ms]).toEqual([0.95, opened?.baseline_ms]);
+      expect(observed_ms).toBeLessThan(400);
+    }
+  });
+
   it('refuses to restore what is resolved', () => {
     const resolved = anomalyFixture({ state: 'resolved' });
     expect(() => new Detector(options).restore([resolved])).toThrow('nothing to restore');
