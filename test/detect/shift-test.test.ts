@@ -123,6 +123,18 @@ describe('ShiftTest', () => {
     expect(after.filter(({ rising, window }) => rising && window >= 6)).toEqual([]);
   });
 
+  it('lets go of evidence that has fallen far from its peak, long before it is used up', () => {
+    const judged = learnt();
+    const most = (verdicts: readonly ShiftVerdict[]) =>
+      Math.max(0, ...verdicts.map(({ logP }) => -logP));
+    const peak = most(judged.run(60, slowed(0.1, 4)));
+    // Usual requests take it away slowly; what is below 60 % of the peak counts as over.
+    const scores = judged.run(300, usual).map(({ logP }) => -logP);
+    const fading = scores.filter((score) => score > 20);
+    expect(fading.length).toBeGreaterThan(0);
+    expect(Math.min(...fading)).toBeGreaterThan(0.5 * peak);
+  });
+
   it('asks for twice as much when as much came the day before', () => {
     const judged = learnt();
     const burst = () => judged.run(60, slowed(0.1, 3));
