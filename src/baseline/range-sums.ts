@@ -1,5 +1,5 @@
 const NOTHING = new Float64Array(0);
-/** Room that is made at least, on the side where it is needed. */
+/** Room that is made at least, on the side where it is needed; of a wide range half of what it has. */
 const LEAST_ROOM = 8;
 
 /**
@@ -22,32 +22,39 @@ export class RangeSums {
     return this.#sums;
   }
 
+  /** The sums of several, with room for no more than they have. */
+  static of(parts: readonly RangeSums[]): RangeSums {
+    const all = new RangeSums();
+    const used = parts.filter(({ values }) => values.length > 0);
+    if (used.length === 0) return all;
+    all.#low = Math.min(...used.map(({ low }) => low));
+    const end = Math.max(...used.map(({ low, values }) => low + values.length));
+    all.#sums = new Float64Array(end - all.#low);
+    for (const { low, values } of used) {
+      const shift = low - all.#low;
+      for (let i = 0; i < values.length; i++) {
+        all.#sums[i + shift] = (all.#sums[i + shift] as number) + (values[i] as number);
+      }
+    }
+    return all;
+  }
+
   add(index: number, amount: number): void {
     let at = index - this.#low;
     if (at < 0 || at >= this.#sums.length) {
-      this.#makeRoom(index, index);
+      this.#makeRoomFor(index);
       at = index - this.#low;
     }
     this.#sums[at] = (this.#sums[at] as number) + amount;
   }
 
-  addAll({ low, values }: RangeSums): void {
-    if (values.length === 0) return;
-    this.#makeRoom(low, low + values.length - 1);
-    const sums = this.#sums;
-    const shift = low - this.#low;
-    for (let i = 0; i < values.length; i++) {
-      sums[i + shift] = (sums[i + shift] as number) + (values[i] as number);
-    }
-  }
-
-  #makeRoom(from: number, to: number): void {
+  #makeRoomFor(index: number): void {
     const { length } = this.#sums;
     const isEmpty = length === 0;
     const end = this.#low + length;
-    if (!isEmpty && from >= this.#low && to < end) return;
-    const low = isEmpty || from < this.#low ? from - LEAST_ROOM : this.#low;
-    const high = isEmpty || to >= end ? to + LEAST_ROOM : end - 1;
+    const room = Math.max(LEAST_ROOM, length >>> 1);
+    const low = isEmpty || index < this.#low ? index - room : this.#low;
+    const high = isEmpty || index >= end ? index + room : end - 1;
     const sums = new Float64Array(high - low + 1);
     if (!isEmpty) sums.set(this.#sums, this.#low - low);
     this.#low = low;

@@ -22,8 +22,8 @@ interface Block {
 
 /** The past is kept in this many pieces; the oldest is dropped whole. */
 const blocksPerBaseline = 8;
-/** The reference is renewed after so many windows: a minute, at the usual 10 s; a full one after five. */
-const refreshWindows = { few: 6, many: 30 } as const;
+/** The reference is renewed after so many windows: a minute, at the usual 10 s; one of many with each block of an hour. */
+const refreshWindows = { few: 6, many: 45 } as const;
 const manyWindows = 180;
 
 /**
@@ -76,8 +76,7 @@ export class StageBaseline {
     const last = this.#blocks.at(-1);
     if (first === undefined || last === undefined) return undefined;
     if (this.#reference === undefined) {
-      const durations = new DurationHistogram();
-      for (const block of this.#blocks) durations.addAll(block.durations);
+      const durations = DurationHistogram.of(this.#blocks.map((block) => block.durations));
       const [fromMs, toMs] = [first.startMs, last.lastEndMs];
       this.#reference = { digest: durations.toDigest(), windows: this.#windows, fromMs, toMs };
     }
@@ -118,8 +117,7 @@ function addBands({ bands, amounts }: Bands, to: RangeSums): void {
 }
 
 function bandsOf(parts: readonly RangeSums[]): Bands {
-  const all = new RangeSums();
-  for (const part of parts) all.addAll(part);
+  const all = RangeSums.of(parts);
   const bands: number[] = [];
   const amounts: number[] = [];
   all.values.forEach((amount, i) => {

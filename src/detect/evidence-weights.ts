@@ -15,6 +15,7 @@ const neighbours = { requests: 3, bins: 4 } as const;
 const priorFall = { above: 1, below: 2 } as const;
 /** No request says more, in nats, whatever it took. */
 const mostEvidence = 4;
+const mostRatio = Math.exp(mostEvidence);
 
 const count = faultTemplates.length;
 const shifts = faultTemplates.map(({ octaves }) => Math.round(octaves * binsPerOctave));
@@ -51,10 +52,13 @@ export class EvidenceWeights {
     sums.fill(0);
     const table = this.#weights;
     const top = this.#bins - 1;
-    for (let i = 0; i < means.length; i++) {
-      const bin = binOf(means[i] as number) - this.#low;
-      const from = Math.min(Math.max(bin, 0), top) * count;
-      const requests = weights[i] as number;
+    for (let i = 0; i < means.length; ) {
+      const bin = binOf(means[i] as number);
+      let requests = 0;
+      // Centroids ascend: those of one bin follow each other.
+      while (i < means.length && binOf(means[i] as number) === bin)
+        requests += weights[i++] as number;
+      const from = Math.min(Math.max(bin - this.#low, 0), top) * count;
       for (let t = 0; t < count; t++) {
         sums[t] = (sums[t] as number) + requests * (table[from + t] as number);
       }
@@ -92,13 +96,17 @@ export class EvidenceWeights {
   #weigh(t: number, density: Float64Array): void {
     const { share } = faultTemplates[t] as (typeof faultTemplates)[number];
     const shift = shifts[t] as number;
+    const leastWeight = Math.max(Math.log(1 - share), -mostEvidence);
     let mean = 0;
     let square = 0;
     for (let bin = 0; bin < this.#bins; bin++) {
       const usual = density[bin] as number;
       const slowed = bin >= shift ? (density[bin - shift] as number) : 0;
       const ratio = 1 - share + (share * slowed) / usual;
-      const weight = Math.min(Math.max(Math.log(ratio), -mostEvidence), mostEvidence);
+      // Most bins are at one of the ends, which need no logarithm.
+      const isBetween = slowed > 0 && ratio < mostRatio;
+      const between = isBetween ? Math.max(Math.log(ratio), -mostEvidence) : leastWeight;
+      const weight = ratio >= mostRatio ? mostEvidence : between;
       this.#weights[bin * count + t] = weight;
       mean += usual * weight;
       square += usual * weight * weight;

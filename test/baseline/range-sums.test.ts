@@ -24,8 +24,9 @@ describe('RangeSums', () => {
         for (const { index, amount } of [...some, ...others]) {
           expected.set(index, (expected.get(index) ?? 0) + amount);
         }
-        one.addAll(other);
-        expect(entriesOf(one)).toEqual([...expected].sort(([a], [b]) => a - b));
+        expect(entriesOf(RangeSums.of([one, other]))).toEqual(
+          [...expected].sort(([a], [b]) => a - b),
+        );
       }),
       { seed: 6, numRuns: 200 },
     );
