@@ -4,9 +4,10 @@ const dayMs = 86_400_000;
 const slackMs = 3 * minuteMs;
 /** It is the same if it is as clear as then after as long, up to so many times less or more. */
 const same = { less: 3, more: 2 } as const;
-/** Episodes are kept for two days, the last of them at most. */
-const keptMs = 2 * dayMs + 10 * minuteMs;
-const mostEpisodes = 64;
+/** It comes every day if it came on one of the last two; episodes are kept for a week, the last of them at most. */
+const dailyMs = 2 * dayMs + 10 * minuteMs;
+const keptMs = 7 * dayMs + 10 * minuteMs;
+const mostEpisodes = 128;
 /** How clear an episode was is kept by the minute, so many of them. */
 const minutes = 20;
 /** A score from which on something is an episode, and the part of its peak below which it ends. */
@@ -26,7 +27,7 @@ interface Episode {
  * itself, pages once. Anomalies are remembered like all else. What begins at the same time but is far
  * clearer, or far less, is something else.
  *
- * Memory: 64 episodes of 80 bytes at most.
+ * Memory: 128 episodes of 80 bytes at most.
  */
 export class DailyEpisodes {
   #past: Episode[] = [];
@@ -55,13 +56,14 @@ export class DailyEpisodes {
 
   /**
    * The score from which on what goes on is new, though something like it came at this time of the days
-   * before; 0 where nothing did.
+   * before: the clearest of a week counts. 0 where nothing came on the last two.
    */
   level(windowStartMs: number): number {
     if (this.#current === undefined) return 0;
     // What fades is still what it was.
     const { startMs, peak } = this.#current;
     let most = 0;
+    let isDaily = false;
     for (const episode of this.#past) {
       const agoMs = startMs - episode.startMs;
       if (agoMs < dayMs / 2 || agoMs > keptMs) continue;
@@ -73,8 +75,9 @@ export class DailyEpisodes {
       const earlier = episode.scores[minuteOf(elapsedMs - slackMs)] as number;
       if (peak * same.less < earlier) continue;
       most = Math.max(most, then * same.more);
+      isDaily ||= agoMs < dailyMs;
     }
-    return most;
+    return isDaily ? most : 0;
   }
 }
 

@@ -12,6 +12,7 @@ const pooledPeaks = 10;
 const priorRatePeaks = 2;
 /** Weeks after which a peak counts only e^-1. */
 const memoryWeeks = 2;
+const daysPerWeek = 7;
 /** No series is taken to be calmer than by theory: what peaks of a true likelihood ratio exceed by. */
 const leastExcess = 1;
 
@@ -19,6 +20,12 @@ const leastExcess = 1;
 const heavierTail = 0.4;
 /** A peak counts up to so many times the usual one: what nobody was told of may have been a fault. */
 const mostOfUsual = 8;
+/**
+ * No level is below so many times the highest peak, and a little more while few days are known: a few rare bursts say
+ * little of how far the longest one goes. It counts up to so many times the third highest: one that is alone up
+ * there may be a fault that nobody was told of.
+ */
+const overHighest = { times: 1.6, firstDay: 0.3, timesThird: 2 } as const;
 
 /** Peaks of all series: what one series knows too little of by itself. */
 export interface PeakPool {
@@ -41,6 +48,8 @@ export class TailPeaks {
   #peaks = 0;
   #excess = 0;
   #weeks = 0;
+  /** The three highest excesses, the highest first, fading. */
+  readonly #highest = new Float64Array(3);
   /** Highest score of the peak that goes on, 0 for none, and windows since it was last high. */
   #peak = 0;
   #calm = 0;
@@ -56,11 +65,17 @@ export class TailPeaks {
     this.#weeks = this.#weeks * this.#keep + this.#windowWeeks;
     this.#peaks *= this.#keep;
     this.#excess *= this.#keep;
+    for (let i = 0; i < 3; i++) this.#highest[i] = (this.#highest[i] as number) * this.#keep;
     if (score > peakScore) this.#peak = Math.max(this.#peak, score);
     if (this.#peak === 0) return;
     this.#calm = score > calmScore ? 0 : this.#calm + 1;
     if (this.#calm < calmWindows) return;
-    const excess = Math.min(this.#peak - peakScore, mostOfUsual * this.#usualExcess());
+    const over = this.#peak - peakScore;
+    if (over > (this.#highest[2] as number)) {
+      this.#highest[2] = over;
+      this.#highest.sort().reverse();
+    }
+    const excess = Math.min(over, mostOfUsual * this.#usualExcess());
     this.#peaks += 1;
     this.#excess += excess;
     this.#pool.peaks += 1;
@@ -74,6 +89,7 @@ export class TailPeaks {
     this.#peaks = other.#peaks;
     this.#excess = other.#excess;
     this.#weeks = other.#weeks;
+    this.#highest.set(other.#highest);
   }
 
   /** Forgets the peak that goes on: an anomaly has grown out of it. */
@@ -82,17 +98,28 @@ export class TailPeaks {
     this.#calm = 0;
   }
 
-  /** The score that peaks exceed `perWeek` times a week, where that is rarer than a peak. */
-  level(perWeek: number): number {
+  /**
+   * The score that peaks exceed `perWeek` times a week, where that is rarer than a peak.
+   *
+   * @param wandering 0 to 1: how much the scores' own level wanders, which makes high ones come together.
+   */
+  level(perWeek: number, wandering = 0): number {
     const byChance = Math.exp(-peakScore) / (this.#windowWeeks * calmWindows);
     const rate = (this.#peaks + priorRatePeaks) / (this.#weeks + priorRatePeaks / byChance);
     const own = this.#usualExcess();
-    const restless = Math.min(1, Math.max(0, own / leastExcess - 1));
+    const restless = Math.min(1, Math.max(0, own / leastExcess - 1) + wandering);
     const error = 1 / Math.sqrt(this.#peaks + pooledPeaks);
     const cautious = own * (1 + error) * (1 + restless * heavierTail);
     const byPast = cautious * Math.log(Math.max(1, rate / perWeek));
     const byTheory = leastExcess * Math.log(Math.max(1, byChance / perWeek));
-    return peakScore + Math.max(byPast, byTheory);
+    return Math.max(peakScore + Math.max(byPast, byTheory), this.#byHighest());
+  }
+
+  #byHighest(): number {
+    const [highest, , third] = this.#highest as unknown as [number, number, number];
+    const { times, firstDay, timesThird } = overHighest;
+    const young = 1 + firstDay / Math.max(1, this.#weeks * daysPerWeek);
+    return times * young * (peakScore + Math.min(highest, timesThird * third));
   }
 
   #usualExcess(): number {

@@ -162,7 +162,8 @@ export class ShiftTest {
     // How far it goes that is known to come at this time of day is of no interest.
     this.#await(startMs, summary.requests, score > before ? score : 0);
     if (score < peakScore) return undefined;
-    const level = Math.max(oddScore, this.#peaks.level(levels.perWeek), before);
+    const wandering = Math.min(1, this.#drift.spread(fault) - 1);
+    const level = Math.max(oddScore, this.#peaks.level(levels.perWeek, wandering), before);
     return {
       ...this.#verdict(startMs, fault, { run, score, level }),
       rising,
@@ -254,22 +255,34 @@ export class ShiftTest {
         this.#clearest[t] = 0;
         this.#highest[t] = 0;
       }
-      sums[t] = this.#withGain(t, sum + gain);
+      sums[t] = Math.max(0, sum + gain);
+      if (sum + gain > (this.#highest[t] as number)) this.#highest[t] = sum + gain;
       this.#last[t] = gain;
       if (gain > (this.#clearest[t] as number)) this.#clearest[t] = gain;
       this.#excess[t] = said - requests * (weights.means[t] as number);
-      // Of two that say the same, that of more requests.
-      if ((sums[t] as number) >= (sums[most] as number)) most = t;
     }
+    this.#endWhatIsOver();
+    // Of two that say the same, that of more requests.
+    for (let t = 1; t < count; t++) if ((sums[t] as number) >= (sums[most] as number)) most = t;
     return most;
   }
 
-  /** Evidence that has fallen far from where it was is of something that is over: it counts no more. */
-  #withGain(t: number, sum: number): number {
+  /**
+   * Evidence that has fallen far from where it was is of something that is over: it counts no more. If it was
+   * the clearest, no more does what it left for other faults.
+   */
+  #endWhatIsOver(): void {
+    let clearest = 0;
+    for (let t = 1; t < count; t++) {
+      if ((this.#highest[t] as number) > (this.#highest[clearest] as number)) clearest = t;
+    }
+    if (this.#isOver(clearest)) this.#sums.fill(0);
+    else for (let t = 0; t < count; t++) if (this.#isOver(t)) this.#sums[t] = 0;
+  }
+
+  #isOver(t: number): boolean {
     const highest = this.#highest[t] as number;
-    if (sum > highest) this.#highest[t] = sum;
-    else if (highest > peakScore && sum < overShare * highest) return 0;
-    return Math.max(0, sum);
+    return highest > peakScore && (this.#sums[t] as number) < overShare * highest;
   }
 
   /** The evidence for a fault, less what the baseline's own noise may have made of it. */

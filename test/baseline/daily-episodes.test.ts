@@ -47,10 +47,25 @@ describe('DailyEpisodes', () => {
     expect(Math.max(...burst(episodes, 8 * hourMs, 90))).toBe(0);
   });
 
-  it('keeps the last 64', () => {
-    const episodes = new DailyEpisodes();
-    burst(episodes, 0, 90);
-    for (let i = 1; i <= 64; i++) burst(episodes, i * 1_200_000, 20);
-    expect(Math.max(...burst(episodes, dayMs, 90))).toBeLessThan(90);
+  it('asks for more than the clearest of a week, if it came yesterday at all', () => {
+    const last = (...peaks: readonly number[]) => {
+      const episodes = new DailyEpisodes();
+      return peaks.map((peak, day) =>
+        peak === 0 ? 0 : Math.max(...burst(episodes, day * dayMs + 6 * hourMs, peak)),
+      );
+    };
+    expect(last(90, 40, 40, 0, 40, 40).at(-1)).toBe(180);
+    expect(last(90, 0, 0, 40).at(-1)).toBe(0);
+  });
+
+  it('keeps the last 128', () => {
+    const levelAfter = (others: number) => {
+      const episodes = new DailyEpisodes();
+      burst(episodes, 0, 90);
+      for (let i = 1; i <= others; i++) burst(episodes, i * 1_020_000, 20);
+      return Math.max(...burst(episodes, 2 * dayMs, 90));
+    };
+    expect(levelAfter(127)).toBe(180);
+    expect(levelAfter(128)).toBeLessThan(90);
   });
 });

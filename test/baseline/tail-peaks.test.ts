@@ -58,6 +58,26 @@ describe('TailPeaks', () => {
     expect(pool.excess).toBeCloseTo(8 * 1.1, 9);
   });
 
+  it('asks for more than half as much again as the highest peak, and more in the first days', () => {
+    const levelAfter = (weeks: number, ...highest: readonly number[]) => {
+      const peaks = taught(weeks * windowsPerWeek, 1);
+      for (const score of highest) {
+        for (const next of [score, 0, 0, 0, 0, 0, 0]) peaks.learn(next);
+      }
+      return peaks.level(1);
+    };
+    expect(levelAfter(2 / 7, 40, 30, 25) / 40).toBeCloseTo(1.6 * (1 + 0.3 / 2), 1);
+    expect(levelAfter(1, 25, 30, 40) / 40).toBeCloseTo(1.6 * (1 + 0.3 / 7), 1);
+    // Two that are alone up there may have been faults.
+    expect(levelAfter(1, 40, 30) / 40).toBeLessThan(1);
+  });
+
+  it('asks for up to two fifths more of scores whose own level wanders', () => {
+    const calm = taught(windowsPerWeek, 1);
+    const [usual, wandering] = [calm.level(1e-4), calm.level(1e-4, 1)];
+    expect((wandering - peakScore) / (usual - peakScore)).toBeCloseTo(1.4, 1);
+  });
+
   it('does not count a peak that an anomaly grew out of', () => {
     const pool = newPool();
     const peaks = new TailPeaks(windowMs, pool);
