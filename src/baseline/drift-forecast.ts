@@ -87,6 +87,13 @@ export class DriftForecast {
     return surprise > calm ? surprise : 1;
   }
 
+  /** How restless the most restless of the levels is: 0 for as by chance, 1 for twice that or more. */
+  get wandering(): number {
+    let most = 1;
+    for (let i = 0; i < this.levels.length; i++) most = Math.max(most, this.spread(i));
+    return Math.min(1, most - 1);
+  }
+
   /** Forgets the levels: the baseline that they compare with is another one. */
   forget(): void {
     this.levels.fill(0);

@@ -21,11 +21,11 @@ const heavierTail = 0.4;
 /** A peak counts up to so many times the usual one: what nobody was told of may have been a fault. */
 const mostOfUsual = 8;
 /**
- * No level is below so many times the highest peak, and a little more while few days are known: a few rare bursts say
+ * No level is below so many times what the highest peak exceeded by, and a little more while few days are known: a few rare bursts say
  * little of how far the longest one goes. It counts up to so many times the third highest: one that is alone up
  * there may be a fault that nobody was told of.
  */
-const overHighest = { times: 1.6, firstDay: 0.3, timesThird: 2 } as const;
+const overHighest = { times: 2, firstDay: 0.3, timesThird: 2 } as const;
 
 /** Peaks of all series: what one series knows too little of by itself. */
 export interface PeakPool {
@@ -119,7 +119,7 @@ export class TailPeaks {
     const [highest, , third] = this.#highest as unknown as [number, number, number];
     const { times, firstDay, timesThird } = overHighest;
     const young = 1 + firstDay / Math.max(1, this.#weeks * daysPerWeek);
-    return times * young * (peakScore + Math.min(highest, timesThird * third));
+    return young * (peakScore + times * Math.min(highest, timesThird * third));
   }
 
   #usualExcess(): number {

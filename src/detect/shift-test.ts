@@ -162,8 +162,8 @@ export class ShiftTest {
     // How far it goes that is known to come at this time of day is of no interest.
     this.#await(startMs, summary.requests, score > before ? score : 0);
     if (score < peakScore) return undefined;
-    const wandering = Math.min(1, this.#drift.spread(fault) - 1);
-    const level = Math.max(oddScore, this.#peaks.level(levels.perWeek, wandering), before);
+    const peaks = this.#peaks.level(levels.perWeek, this.#drift.wandering);
+    const level = Math.max(oddScore, peaks, before);
     return {
       ...this.#verdict(startMs, fault, { run, score, level }),
       rising,

@@ -46,6 +46,7 @@ describe('DriftForecast', () => {
       return level;
     });
     expect(drift.spread(0)).toBeGreaterThan(5);
+    expect(drift.wandering).toBe(1);
   });
 
   it('is cautious of what it does not know, and hands on what it does', () => {
