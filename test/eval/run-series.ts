@@ -4,8 +4,8 @@ import { Detector } from '../../src/detect/detector.ts';
 import { Random } from '../../src/generate/random.ts';
 import { type Fault, faultsFrom } from './faults.ts';
 import { type NullFamily, nullFamilies, windowMs, windowsPerDay } from './null-families.ts';
-import { Oracle } from './oracle.ts';
 import { type RivalName, Rivals, rivalNames } from './rivals.ts';
+import { SeriesOracle } from './series-oracle.ts';
 import { drawMs } from './traffic-model.ts';
 import { trueEffect } from './true-effect.ts';
 import { WindowMaker } from './window-maker.ts';
@@ -66,21 +66,21 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
     order.faultsFromDay === undefined
       ? []
       : faultsFrom(order.faultsFromDay * windowsPerDay, windows, random.split('faults'));
-  const oracles = new Map<Fault, Oracle>();
+  const oracle = new SeriesOracle(model, faults);
   const small = new Set<Fault>();
   const told: AnomalyEvent[] = [];
   let seriesWindows = 0;
   let detectorMs = 0;
   let at = 0;
   for (let window = 0; window < windows; window++) {
-    const moment = model(window);
+    const moment = model.momentAt(window);
     const windowStartMs = startMs + window * windowMs;
     while ((faults[at]?.to ?? Number.POSITIVE_INFINITY) <= window) at++;
     const fault = (faults[at]?.from ?? Number.POSITIVE_INFINITY) <= window ? faults[at] : undefined;
-    const oracle = fault && oracleOf(fault, oracles, moment.ratePerSecond);
     const factor = fault?.factorAt(window) ?? 1;
     const names = moment.stages.map(({ name }) => name);
     const ms = new Float64Array(names.length);
+    const durations = new Map(names.map((name) => [name, [] as number[]]));
     maker.begin(windowStartMs, moment.version);
     draws.seek(window, 0);
     const requests = poissonOf(moment.ratePerSecond * (windowMs / 1000), draws);
@@ -90,12 +90,13 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
         let value = drawMs(components, draws);
         if (fault !== undefined && fault.stage === name) {
           if (fault.share === 1 || draws.chance(fault.share)) value *= factor;
-          oracle?.take(window, value, components, { share: fault.share, factor });
         }
         ms[i] = value;
+        if (faults.length > 0) durations.get(name)?.push(value);
       }
       maker.add(names, ms);
     }
+    if (faults.length > 0) oracle.take(window, moment, fault, durations);
     if (fault?.from === window) {
       const { ratio, excessMs } = trueEffect(fault, moment, random.split(`effect ${window}`));
       if (ratio < detect.min_effect_ratio || excessMs < detect.min_effect_ms) small.add(fault);
@@ -109,16 +110,10 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
   }
   return {
     ...order,
-    ...outcomeOf(told, rivals, faults, { small, oracles }),
+    ...outcomeOf(told, rivals, faults, { small, oracle }),
     seriesWindows,
     detectorMs,
   };
-}
-
-function oracleOf(fault: Fault, oracles: Map<Fault, Oracle>, ratePerSecond: number): Oracle {
-  const oracle = oracles.get(fault) ?? new Oracle(ratePerSecond * 7 * 86_400);
-  oracles.set(fault, oracle);
-  return oracle;
 }
 
 /** Large means come from the normal distribution, which nobody could tell apart. */
@@ -129,14 +124,14 @@ function poissonOf(mean: number, random: Random): number {
 
 interface KnownOfFaults {
   readonly small: ReadonlySet<Fault>;
-  readonly oracles: ReadonlyMap<Fault, Oracle>;
+  readonly oracle: SeriesOracle;
 }
 
 function outcomeOf(
   told: readonly AnomalyEvent[],
   rivals: Rivals,
   faults: readonly Fault[],
-  { small, oracles }: KnownOfFaults,
+  { small, oracle }: KnownOfFaults,
 ) {
   const opened = told.filter(({ state }) => state === 'opened');
   const msOf = (window: number) => startMs + window * windowMs;
@@ -165,7 +160,7 @@ function outcomeOf(
   const outcomes = faults.map((fault): FaultOutcome => {
     const own = opened.filter((event) => belongs(event) === fault);
     const [first] = own;
-    const foundAt = oracles.get(fault)?.foundAt ?? -1;
+    const foundAt = oracle.foundAt(fault);
     const delayMs = first && Date.parse(first.detected_at) - msOf(fault.from);
     const ids = new Set(own.map(({ id }) => id));
     return {

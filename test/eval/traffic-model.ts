@@ -1,4 +1,6 @@
+import { invariant } from '../../src/base/invariant.ts';
 import type { Random } from '../../src/generate/random.ts';
+import type { MarkovChain } from './markov-chain.ts';
 
 /** A part of a stage's durations. */
 export interface Component {
@@ -22,8 +24,30 @@ export interface Moment {
   readonly stages: readonly StageModel[];
 }
 
-/** Traffic with nothing wrong, window by window; its windows are asked for in order. */
-export type TrafficModel = (window: number) => Moment;
+/** What a stage's durations are drawn from. */
+export function componentsOf({ stages }: Moment, stage: string): readonly Component[] {
+  const found = stages.find(({ name }) => name === stage);
+  invariant(found !== undefined, `traffic has no stage ${stage}`);
+  return found.components;
+}
+
+/** How the moments are drawn that chance decides: one stage has a state that nobody sees. */
+export interface TrafficLaw {
+  readonly stage: string;
+  readonly chain: MarkovChain;
+  /** The stage in each state; states differ in the weights of its components. */
+  readonly states: readonly (readonly Component[])[];
+  /** Windows after which next to nothing is left of a state. */
+  readonly forgottenAfterWindows: number;
+}
+
+/** Traffic with nothing wrong. */
+export interface TrafficModel {
+  /** Windows are asked for in order. */
+  readonly momentAt: (window: number) => Moment;
+  /** Undefined where moments are a matter of time alone. */
+  readonly law: TrafficLaw | undefined;
+}
 
 export function drawMs(components: readonly Component[], random: Random): number {
   let rest = components.length > 1 ? random.uniform() : 0;
@@ -37,16 +61,9 @@ export function drawMs(components: readonly Component[], random: Random): number
   return isPareto === true ? random.pareto(medianMs, sigma) : random.lognormal(medianMs, sigma);
 }
 
-/** Density at `ms` > 0. */
-export function densityAt(ms: number, components: readonly Component[]): number {
-  let density = 0;
-  for (const { weight, medianMs, sigma, isPareto } of components) {
-    if (isPareto === true) {
-      if (ms >= medianMs) density += (weight * sigma * (medianMs / ms) ** sigma) / ms;
-      continue;
-    }
-    const z = Math.log(ms / medianMs) / sigma;
-    density += (weight * Math.exp(-(z * z) / 2)) / (ms * sigma * Math.sqrt(2 * Math.PI));
-  }
-  return density;
+/** Density of a component at `ms` > 0, whatever its weight. */
+export function partDensityAt(ms: number, { medianMs, sigma, isPareto }: Component): number {
+  if (isPareto === true) return ms < medianMs ? 0 : (sigma * (medianMs / ms) ** sigma) / ms;
+  const z = Math.log(ms / medianMs) / sigma;
+  return Math.exp(-(z * z) / 2) / (ms * sigma * Math.sqrt(2 * Math.PI));
 }

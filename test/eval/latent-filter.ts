@@ -1,0 +1,39 @@
+import type { MarkovChain } from './markov-chain.ts';
+
+/** What windows tell of a state that nobody sees: the forward filter of a hidden Markov model. */
+export class LatentFilter {
+  readonly #chain: MarkovChain;
+  #probabilities: Float64Array;
+
+  /** @param probabilities of each state before the first window */
+  constructor(chain: MarkovChain, probabilities = chain.stationary) {
+    this.#chain = chain;
+    this.#probabilities = probabilities;
+  }
+
+  /** Of each state in the latest window, given it and all before. */
+  get probabilities(): Float64Array {
+    return this.#probabilities;
+  }
+
+  /**
+   * Takes one window more.
+   * @param logDensities of the window in each state
+   * @returns ln of its density given the windows before; -Infinity, and nothing is learnt, if no state allows it
+   */
+  take(logDensities: Float64Array): number {
+    const next = this.#chain.step(this.#probabilities);
+    let largest = Number.NEGATIVE_INFINITY;
+    for (const log of logDensities) largest = Math.max(largest, log);
+    if (largest === Number.NEGATIVE_INFINITY) return largest;
+    let sum = 0;
+    for (let state = 0; state < next.length; state++) {
+      const joint = (next[state] as number) * Math.exp((logDensities[state] as number) - largest);
+      next[state] = joint;
+      sum += joint;
+    }
+    for (let state = 0; state < next.length; state++) next[state] = (next[state] as number) / sum;
+    this.#probabilities = next;
+    return largest + Math.log(sum);
+  }
+}

@@ -1,0 +1,86 @@
+import type { Fault } from './faults.ts';
+import { LatentFilter } from './latent-filter.ts';
+import { logDensities } from './log-densities.ts';
+import { MarkovChain } from './markov-chain.ts';
+import { windowsPerDay } from './null-families.ts';
+import { Oracle, oracleWeeks } from './oracle.ts';
+import { componentsOf, type Moment, type TrafficLaw, type TrafficModel } from './traffic-model.ts';
+
+const threshold = oracleWeeks * 7 * windowsPerDay;
+/** The state of a stage that time alone moves. */
+const certain = new MarkovChain([[1]], [1]);
+
+/** The oracle of each fault of a series, and what it knows by then: what windows before told, and which faults they had. */
+export class SeriesOracle {
+  readonly #law: TrafficLaw | undefined;
+  readonly #faults: readonly Fault[];
+  readonly #oracles = new Map<Fault, Oracle>();
+  /** The stage that has a state, up to the latest window; undefined where no fault of it is near. */
+  #past: LatentFilter | undefined;
+
+  constructor({ law }: TrafficModel, faults: readonly Fault[]) {
+    this.#law = law;
+    this.#faults = faults;
+  }
+
+  /** Window in which it was sure of a fault, -1 if it never was. */
+  foundAt(fault: Fault): number {
+    return this.#oracles.get(fault)?.foundAt ?? -1;
+  }
+
+  /** One window: what of it time decides, the fault that is on, and the durations of each stage. */
+  take(
+    window: number,
+    moment: Moment,
+    fault: Fault | undefined,
+    durations: ReadonlyMap<string, readonly number[]>,
+  ): void {
+    const law = this.#law;
+    if (law !== undefined) this.#takeStateful(window, law, fault, durations);
+    if (fault === undefined || fault.stage === law?.stage) return;
+    const states = [componentsOf(moment, fault.stage)];
+    const ms = durations.get(fault.stage) ?? [];
+    this.#oracleOf(fault, certain, certain.stationary).take(
+      window,
+      logDensities(ms, states),
+      logDensities(ms, states, slowdownOf(fault, window)),
+    );
+  }
+
+  #takeStateful(
+    window: number,
+    { stage, chain, states, forgottenAfterWindows }: TrafficLaw,
+    fault: Fault | undefined,
+    durations: ReadonlyMap<string, readonly number[]>,
+  ): void {
+    const isNear = this.#faults.some(
+      (each) =>
+        each.stage === stage && each.from - forgottenAfterWindows <= window && window < each.to,
+    );
+    if (!isNear) {
+      this.#past = undefined;
+      return;
+    }
+    this.#past ??= new LatentFilter(chain);
+    const ms = durations.get(stage) ?? [];
+    const usual = logDensities(ms, states);
+    if (fault?.stage !== stage) {
+      this.#past.take(usual);
+      return;
+    }
+    const faulty = logDensities(ms, states, slowdownOf(fault, window));
+    this.#oracleOf(fault, chain, this.#past.probabilities).take(window, usual, faulty);
+    // Afterwards, when the next one comes, it is known what this one was.
+    this.#past.take(faulty);
+  }
+
+  #oracleOf(fault: Fault, chain: MarkovChain, before: Float64Array): Oracle {
+    const oracle = this.#oracles.get(fault) ?? new Oracle(chain, before, threshold);
+    this.#oracles.set(fault, oracle);
+    return oracle;
+  }
+}
+
+function slowdownOf({ share, factorAt }: Fault, window: number) {
+  return { share, factor: factorAt(window) };
+}
