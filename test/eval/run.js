@@ -1,7 +1,8 @@
 // npm run eval [-- --seeds tuning|reporting] [--weeks N] [--faulty N] [--family NAME …] [--json]
-// [--verbose] [--record]: builds a copy of the code, which later changes to it do not reach, and runs
-// test/eval/main.ts in it. See docs/detection.md. With --record what it prints is kept, with machine
-// and commit, in bench/results/eval.txt.
+// [--verbose], or npm run eval -- MODE [OPTION …] with a mode of those below: builds a copy of the code,
+// which later changes to it do not reach, and runs test/eval/main.ts in it, or that of the mode. See
+// docs/detection.md. With --record what it prints is kept, with machine and commit, in
+// bench/results/eval.txt, or eval-MODE.txt.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -13,6 +14,7 @@ const path = (relative) => fileURLToPath(new URL(relative, root));
 const options = process.argv.slice(2);
 const isRecorded = options.includes('--record');
 const passed = options.filter((option) => option !== '--record');
+const mode = ['nab'].find((name) => name === passed[0]);
 
 const copy = path(`dist.eval.${process.pid}`);
 process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
@@ -25,7 +27,11 @@ execFileSync(process.execPath, [...compiler, '--outDir', copy], { stdio: 'inheri
 
 const child = spawn(
   process.execPath,
-  ['--enable-source-maps', `${copy}/test/eval/main.js`, ...passed],
+  [
+    '--enable-source-maps',
+    `${copy}/test/eval/${mode ?? '.'}/main.js`,
+    ...passed.slice(mode === undefined ? 0 : 1),
+  ],
   { stdio: ['ignore', isRecorded ? 'pipe' : 'inherit', 'inherit'] },
 );
 // A terminal tells both; the run ends first.
@@ -37,7 +43,10 @@ child.stdout?.on('data', (bytes) => {
 });
 child.on('close', (code) => {
   if (code === 0 && isRecorded)
-    writeFileSync(path('bench/results/eval.txt'), `${head()}${printed}`);
+    writeFileSync(
+      path(`bench/results/${mode ? `eval-${mode}` : 'eval'}.txt`),
+      `${head()}${printed}`,
+    );
   process.exitCode = code ?? 1;
 });
 
@@ -45,8 +54,10 @@ child.on('close', (code) => {
 function head() {
   const git = (...args) =>
     execFileSync('git', ['-C', path('.'), ...args], { encoding: 'utf8' }).trim();
+  // Where the data lies on one machine is of no interest.
+  const shown = passed.map((option, i) => (passed[i - 1] === '--data' ? 'DIR' : option));
   return [
-    `eval ${passed.join(' ')}`.trim(),
+    `eval ${shown.join(' ')}`.trim(),
     `${new Date().toISOString().slice(0, 10)}, commit ${git('rev-parse', '--short', 'HEAD')}`,
     `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`,
     '',

@@ -47,6 +47,12 @@ export class NabCorpus {
     return this.#json('results/final_results.json') as Record<string, Record<string, number>>;
   }
 
+  /** The threshold that a published score was taken at. */
+  publishedThreshold(detector: string, profile: string): number {
+    const [first] = this.#rows(`results/${detector}/${detector}_${profile}_scores.csv`);
+    return Number(first?.[3]);
+  }
+
   /** What a detector has published of a file: a score for each record. */
   publishedRecords(detector: string, { name }: NabFile): Float64Array {
     const [folder, file] = name.split('/') as [string, string];

@@ -53,9 +53,10 @@ describe('nabSweep', () => {
   });
 
   it('counts nothing in the first 15 % of a file', () => {
-    const early = scored((i, file) => (i < [15, 9, 6][file] ? 1 : 0));
+    const starts = [15, 9, 6];
+    const early = scored((i, file) => (i < (starts[file] ?? 0) ? 1 : 0));
     expect(nabScore(early, profileOf('reward_low_FP_rate'), 1).normalized).toBe(0);
-    const late = scored((i, file) => (i === [15, 9, 6][file] ? 1 : 0));
+    const late = scored((i, file) => (i === starts[file] ? 1 : 0));
     const score = nabScore(late, profileOf('reward_low_FP_rate'), 1).normalized;
     expect(score).toBeCloseTo((100 * -0.66) / 6, 12);
   });

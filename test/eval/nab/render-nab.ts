@@ -1,0 +1,40 @@
+/** Scores by the profiles, in their order, each at the threshold that is best for it. */
+export interface NabRow {
+  readonly detector: string;
+  readonly best: readonly number[];
+  /** As NAB has published them, and computed anew at the threshold that it took. */
+  readonly published?: readonly number[];
+  readonly anew?: readonly number[];
+}
+
+/** The scores as a Markdown table, best first, and how many of the published ones come out the same. */
+export function renderNab(rows: readonly NabRow[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const cells = (scores: readonly number[] | undefined) =>
+    [0, 1, 2].map((i) => (scores === undefined ? '–' : (scores[i] as number).toFixed(2)));
+  const columns = ['standard', 'low FP', 'low FN'];
+  const all = rows.flatMap(({ published = [], anew = [] }) =>
+    published.map((score, i) => Math.abs(score - (anew[i] ?? Number.NaN))),
+  );
+  const same = all.filter((apart) => apart < samePoints).length;
+  return [
+    line(['detector', ...columns, ...columns.map((name) => `published: ${name}`)]),
+    `|---|${'---:|'.repeat(2 * columns.length)}`,
+    ...[...rows]
+      .sort((a, b) => (b.best[0] as number) - (a.best[0] as number))
+      .map(({ detector, published, best }) =>
+        line([
+          published === undefined ? `**${detector}**` : detector,
+          ...cells(best),
+          ...cells(published),
+        ]),
+      ),
+    '',
+    `Of ${all.length} published scores ${same} come out to a millionth of a point at the thresholds they were taken at. ` +
+      'Where another threshold is better, the first columns have that one.',
+    '',
+  ].join('\n');
+}
+
+/** Scores less apart than this are the same. */
+const samePoints = 1e-6;
