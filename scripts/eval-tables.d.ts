@@ -1,1 +1,1 @@
-export function withEvalTables(document: string, results: string): string;
+export function withEvalTables(document: string, results: string, name?: string): string;

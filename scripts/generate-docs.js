@@ -17,7 +17,10 @@ for (const { path, text } of [
   },
   {
     path: 'docs/detection.md',
-    text: withEvalTables(read('docs/detection.md'), read('bench/results/eval.txt')),
+    text: ['eval', 'eval-nab'].reduce(
+      (document, name) => withEvalTables(document, read(`bench/results/${name}.txt`), name),
+      read('docs/detection.md'),
+    ),
   },
 ]) {
   writeFileSync(new URL(`../${path}`, import.meta.url), text);

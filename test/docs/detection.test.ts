@@ -5,9 +5,9 @@ import { withEvalTables } from '../../scripts/eval-tables.js';
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 describe('docs/detection.md', () => {
-  it('has the tables of the recorded evaluation', () => {
+  it.each(['eval', 'eval-nab'])('has the tables recorded in bench/results/%s.txt', (name) => {
     const document = read('docs/detection.md');
-    expect(withEvalTables(document, read('bench/results/eval.txt'))).toBe(document);
+    expect(withEvalTables(document, read(`bench/results/${name}.txt`), name)).toBe(document);
   });
 
   it('takes what follows the head of the results', () => {
