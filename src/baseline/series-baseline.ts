@@ -38,6 +38,11 @@ export class SeriesBaseline {
     }
   }
 
+  /** Keeps what it holds until as much has come after `fromMs`: time before that did not count. */
+  hold(fromMs: number): void {
+    for (const baseline of this.#stages.values()) baseline.hold(fromMs);
+  }
+
   /** Bands of a stage; undefined before its first window. */
   bands(stage: string): ReturnType<StageBaseline['bands']> | undefined {
     return this.#stages.get(stage)?.bands();

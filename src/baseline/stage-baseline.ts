@@ -39,6 +39,8 @@ export class StageBaseline {
   readonly #windowMs: number;
   readonly #blockMs: number;
   #blocks: Block[] = [];
+  /** Until then nothing is too old. */
+  #heldUntilMs = Number.NEGATIVE_INFINITY;
   #windows = 0;
   #reference: StageReference | undefined;
   #referencePeriod = Number.NaN;
@@ -63,6 +65,11 @@ export class StageBaseline {
     const period = Math.floor(startMs / (after * this.#windowMs));
     if (period !== this.#referencePeriod) this.#reference = undefined;
     this.#referencePeriod = period;
+  }
+
+  /** Keeps what it holds for a baseline's length from then on, old as it may be. */
+  hold(fromMs: number): void {
+    this.#heldUntilMs = fromMs + this.#baselineMs;
   }
 
   /** Windows held. */
@@ -104,7 +111,8 @@ export class StageBaseline {
       lastEndMs: 0,
       windows: 0,
     };
-    const keepFromMs = blockStartMs - this.#baselineMs;
+    const isHeld = blockStartMs < this.#heldUntilMs;
+    const keepFromMs = isHeld ? Number.NEGATIVE_INFINITY : blockStartMs - this.#baselineMs;
     this.#blocks = this.#blocks.filter(({ startMs: at }) => at + this.#blockMs > keepFromMs);
     this.#blocks.push(block);
     this.#windows = this.#blocks.reduce((sum, { windows }) => sum + windows, 0);

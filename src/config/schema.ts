@@ -331,6 +331,11 @@ const detect = z
       .max(1_000)
       .default(3)
       .describe('Quiet windows in a row that resolve an anomaly.'),
+    adopt_after: duration({ minMs: minute, maxMs: 35 * day })
+      .prefault('2d')
+      .describe(
+        'What lasts this long is the new usual: its anomaly ends. Never before `baseline`.',
+      ),
   })
   .refine((value) => value.window % (10 * second) === 0, {
     path: ['window'],

@@ -2,6 +2,7 @@ import { totalStage } from '../base/dimensions.ts';
 import { invariant } from '../base/invariant.ts';
 import { seriesKey, unversionedKey } from '../baseline/series-key.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
+import type { StageReference } from '../baseline/stage-baseline.ts';
 import type { PeakPool } from '../baseline/tail-peaks.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import type { DetectOptions } from './detect-options.ts';
@@ -61,6 +62,11 @@ export class Detector {
   /** The last event of every anomaly that is open. */
   get open(): AnomalyEvent[] {
     return [...this.#series.values()].flatMap((series) => series.openEvent ?? []);
+  }
+
+  /** What a stage of a series is compared with; undefined while too little of it was learnt. */
+  reference(series: Series, stage: string): StageReference | undefined {
+    return this.#series.get(seriesKey(series))?.reference(stage);
   }
 
   /** Takes over anomalies whose last event in the table is `opened` or `updated`. */

@@ -1,6 +1,7 @@
 import { totalStage } from '../base/dimensions.ts';
 import { SeriesBaseline } from '../baseline/series-baseline.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
+import type { StageReference } from '../baseline/stage-baseline.ts';
 import type { PeakPool } from '../baseline/tail-peaks.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import { anomalySummary } from './anomaly-summary.ts';
@@ -28,7 +29,6 @@ interface Quarantined {
 }
 
 const minuteMs = 60_000;
-const dayMs = 86_400_000;
 /** Each anomaly that was already open in the last hour doubles the quiet a new one needs. */
 const maxBackoff = 4;
 
@@ -78,6 +78,10 @@ export class SeriesDetector {
 
   testOf(stage: string): ShiftTest | undefined {
     return this.#tests.get(stage);
+  }
+
+  reference(stage: string): StageReference | undefined {
+    return this.#baseline.reference(stage, this.#options.min_baseline_windows);
   }
 
   get testCount(): number {
@@ -144,7 +148,7 @@ export class SeriesDetector {
         if (known !== undefined) test.inherit(known);
         this.#tests.set(stage, test);
       }
-      const reference = this.#baseline.reference(stage, this.#options.min_baseline_windows);
+      const reference = this.reference(stage);
       if (reference === undefined) continue;
       const verdict = test.judge(window.windowStartMs, summary, reference, levels);
       if (verdict !== undefined) verdicts.push(verdict);
@@ -233,15 +237,19 @@ export class SeriesDetector {
     nowQuantileMs?: number,
   ): AnomalyEvent | undefined {
     this.#open = undefined;
-    if (resolution !== 'adopted') this.#candidate = undefined;
+    if (resolution !== 'adopted') {
+      this.#candidate = undefined;
+      // What was usual before is usual again, however long ago that was.
+      this.#baseline.hold(this.#lastSeenMs);
+    }
     for (const test of this.#tests.values()) test.forgetRun();
     const event = open.resolve(resolution, context.nowMs, nowQuantileMs);
     return open.announced ? event : undefined;
   }
 
   #isAdopted(open: OpenAnomaly, windowStartMs: number): boolean {
-    const { baseline, min_baseline_windows } = this.#options;
-    const patienceMs = Math.min(4 * baseline, Math.max(baseline, dayMs));
+    const { adopt_after, baseline, min_baseline_windows } = this.#options;
+    const patienceMs = Math.max(adopt_after, baseline);
     const windows = this.#candidate?.windows ?? 0;
     return windowStartMs - open.startedAtMs >= patienceMs && windows >= min_baseline_windows;
   }

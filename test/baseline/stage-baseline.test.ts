@@ -51,6 +51,18 @@ describe('StageBaseline', () => {
     expect(baseline.reference()?.windows).toBe(13);
   });
 
+  it('holds what it has, however old, until a whole baseline came after', () => {
+    const baseline = new StageBaseline(baselineMs, windowMs);
+    learn(baseline, 0, 9);
+    baseline.hold(100 * windowMs);
+    learn(baseline, 100, 115);
+    expect(baseline.windows).toBe(26);
+    expect(baseline.reference()?.digest.count).toBe(26);
+    learn(baseline, 116, 117);
+    expect(baseline.windows).toBe(18);
+    expect(baseline.bands().bands.bands[0]).toBe(100);
+  });
+
   it('drops blocks of two windows once they lie a baseline back', () => {
     const baseline = new StageBaseline(baselineMs, windowMs);
     learn(baseline, 0, 18);

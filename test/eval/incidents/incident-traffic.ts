@@ -1,0 +1,80 @@
+import type { SeriesWindow } from '../../../src/baseline/series-window.ts';
+import { Random } from '../../../src/generate/random.ts';
+import { TDigest } from '../../../src/sketch/t-digest.ts';
+import type { Fault } from '../faults.ts';
+import { type NullFamily, nullFamilies, windowMs } from '../null-families.ts';
+import { drawMs } from '../traffic-model.ts';
+import { WindowMaker } from '../window-maker.ts';
+
+export interface IncidentOrder {
+  readonly family: string;
+  readonly seed: number;
+  readonly windows: number;
+  readonly faults: readonly Fault[];
+  /** Digests that hold every request as it is, instead of those that are stored. */
+  readonly isRaw?: boolean;
+}
+
+export interface TrafficWindow {
+  readonly window: number;
+  readonly windowStartMs: number;
+  readonly present: SeriesWindow[];
+}
+
+const firstMs = Date.UTC(2026, 10, 2);
+
+/**
+ * One series of a family, window by window. Requests are drawn the same whatever the faults, which only make
+ * some of them take longer.
+ */
+export function* incidentTraffic(order: IncidentOrder): Generator<TrafficWindow> {
+  const family = nullFamilies.find(({ name }) => name === order.family) as NullFamily;
+  const random = new Random(`${order.family} ${order.seed}`);
+  const model = family.model(random);
+  const draws = random.split('requests');
+  const chances = random.split('chances');
+  const maker = new WindowMaker(windowMs);
+  for (let window = 0; window < order.windows; window++) {
+    const moment = model(window);
+    const windowStartMs = firstMs + window * windowMs;
+    const faults = order.faults.filter(({ from, to }) => from <= window && window < to);
+    const names = moment.stages.map(({ name }) => name);
+    const values = new Map<string, number[]>([...names, 'total'].map((name) => [name, []]));
+    const ms = new Float64Array(names.length);
+    maker.begin(windowStartMs, moment.version);
+    draws.seek(window, 0);
+    chances.seek(window, 0);
+    const requests = draws.poisson(moment.ratePerSecond * (windowMs / 1000));
+    for (let n = 0; n < requests; n++) {
+      let total = 0;
+      moment.stages.forEach(({ name, components }, i) => {
+        let value = drawMs(components, draws);
+        for (const { stage, share, factorAt } of faults) {
+          if (stage === name && chances.chance(share)) value *= factorAt(window);
+        }
+        ms[i] = value;
+        total += value;
+        if (order.isRaw === true) values.get(name)?.push(value);
+      });
+      if (order.isRaw === true) values.get('total')?.push(total);
+      maker.add(names, ms);
+    }
+    const present = maker.end();
+    if (order.isRaw === true)
+      yield { window, windowStartMs, present: present.map(withRaw(values)) };
+    else yield { window, windowStartMs, present };
+  }
+}
+
+/** The same window with a centroid for each request. */
+function withRaw(values: ReadonlyMap<string, readonly number[]>) {
+  return (window: SeriesWindow): SeriesWindow => {
+    const stages = [...window.stages].map(([stage, summary]) => {
+      const sorted = Float64Array.from(values.get(stage) ?? []).sort();
+      const ones = new Float64Array(sorted.length).fill(1);
+      const digest = TDigest.fromCentroids(sorted, ones, sorted.length);
+      return [stage, { ...summary, digest }] as const;
+    });
+    return { ...window, stages: new Map(stages) };
+  };
+}
