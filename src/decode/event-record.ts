@@ -1,6 +1,13 @@
 import { dimensions } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 
+/** Where a record keeps what there is more than one of. */
+export interface EventArrays {
+  readonly dimensionIds: Int32Array;
+  readonly stageIds: Int32Array;
+  readonly stageMs: Float64Array;
+}
+
 const NO_BYTES = Buffer.alloc(0);
 
 /**
@@ -8,19 +15,19 @@ const NO_BYTES = Buffer.alloc(0);
  * allocated per event, so whoever receives it copies what it keeps. Strings are ids of the
  * decoder's interners. All durations are milliseconds.
  */
-export class EventRecord {
+export class EventRecord implements EventArrays {
   /** Start of the request, milliseconds since the Unix epoch. */
   tsMs = 0;
   /** Index into `statuses`. */
   status = 0;
   /** Interned value per dimension (0: absent); `cold_start` holds 0 or 1 itself. */
-  readonly dimensionIds = new Int32Array(dimensions.length);
+  readonly dimensionIds: Int32Array;
   /** The total, given or summed from the stages; NaN where a partial event has none. */
   totalMs = Number.NaN;
   stageCount = 0;
   /** Ids of the decoder's stage interner; the first `stageCount` hold. */
-  readonly stageIds = new Int32Array(limits.stagesPerEvent);
-  readonly stageMs = new Float64Array(limits.stagesPerEvent);
+  readonly stageIds: Int32Array;
+  readonly stageMs: Float64Array;
   /** Facets: NaN where absent. */
   batchSize = Number.NaN;
   requestBytes = Number.NaN;
@@ -34,6 +41,13 @@ export class EventRecord {
   traceEnd = 0;
   idStart = 0;
   idEnd = 0;
+
+  /** @param arrays to keep them in; of its own by default. */
+  constructor(arrays?: EventArrays) {
+    this.dimensionIds = arrays?.dimensionIds ?? new Int32Array(dimensions.length);
+    this.stageIds = arrays?.stageIds ?? new Int32Array(limits.stagesPerEvent);
+    this.stageMs = arrays?.stageMs ?? new Float64Array(limits.stagesPerEvent);
+  }
 
   /** Text of `trace_id`, '' if absent. Allocates: only for exemplars. */
   traceId(): string {

@@ -3,8 +3,11 @@ import { coldStartIndex, dimensions } from '../base/dimensions.ts';
 import { statuses } from '../base/statuses.ts';
 import type { DecodeContext } from './decode-event.ts';
 import { eventFields, fieldKinds } from './event-fields.ts';
-import type { EventRecord } from './event-record.ts';
+import type { EventKernel } from './event-kernel.ts';
+import { EventRecord } from './event-record.ts';
+import { isPlausibleTs } from './is-plausible-ts.ts';
 import { JsonScanner } from './json-scanner.ts';
+import { KernelScanner } from './kernel-scanner.ts';
 import { KeyMatcher } from './key-matcher.ts';
 import { Pattern } from './pattern.ts';
 import { scanEpochMs } from './scan-epoch-ms.ts';
@@ -13,8 +16,6 @@ import { StageScanner } from './stage-scanner.ts';
 import type { TimingEventLimits } from './timing-event.ts';
 import { ValueScanner } from './value-scanner.ts';
 
-const MIN_TS_MS = Date.UTC(2000, 0, 1);
-const MAX_TS_MS = Date.UTC(2100, 0, 1);
 const QUOTE = 0x22;
 
 const kinds = Int32Array.from(eventFields, (field) => field.kind);
@@ -40,41 +41,80 @@ export class EventScanner {
   readonly #values: ValueScanner;
   readonly #stages: StageScanner;
   readonly #shape = new Shape();
+  /** Reads most events, where there is WebAssembly. */
+  readonly #byKernel: KernelScanner | undefined;
+  /** What was scanned last. */
+  readonly record: EventRecord;
   /** Fields met in this event, a bit each. */
   #seen = 0;
   #isPartial = false;
   /** Whether the message is UTF-8 throughout: asked once, if a byte beyond ASCII is met. */
   #utf8: 'unasked' | 'valid' | 'invalid' = 'unasked';
 
-  constructor(context: DecodeContext, limits: TimingEventLimits) {
+  /** @param kernel undefined: all is read in JavaScript. */
+  constructor(context: DecodeContext, limits: TimingEventLimits, kernel?: EventKernel) {
     this.#context = context;
+    this.record = new EventRecord(kernel);
+    if (kernel !== undefined) this.#byKernel = new KernelScanner(kernel, context, limits);
     this.#limits = limits;
     this.#values = new ValueScanner(this.#json, context.values, limits.maxDimensionBytes);
     this.#stages = new StageScanner(this.#json, context.stages, limits.maxDurationMs);
+  }
+
+  /** Events that the kernel has read so far. */
+  get kernelCount(): number {
+    return this.#byKernel?.eventCount ?? 0;
   }
 
   /** Begins a message; what was learned from interners that were cleared since is forgotten. */
   begin(message: Buffer): void {
     this.#json.begin(message);
     this.#utf8 = 'unasked';
-    if (this.#context.values.refresh()) this.#values.forget();
-    if (this.#context.stages.refresh()) this.#stages.forget();
+    this.#byKernel?.begin();
+    if (this.#context.values.refresh()) {
+      this.#values.forget();
+      this.#byKernel?.forgetValues();
+    }
+    if (this.#context.stages.refresh()) {
+      this.#stages.forget();
+      this.#byKernel?.forgetStages();
+    }
   }
 
   /**
    * Scans the object that begins at `start` into `record`. Returns the position after it, or -1
    * if it is anything but a plain good event; `record` then holds nothing of use.
    */
-  scan(bytes: Buffer, start: number, end: number, record: EventRecord): number {
+  scan(bytes: Buffer, start: number, end: number): number {
     if (bytes[start] !== 0x7b) return -1;
+    const read = this.#scanByKernel(bytes, start, end);
+    return read >= 0 ? read : this.#scanHere(bytes, start, end);
+  }
+
+  #scanByKernel(bytes: Buffer, start: number, end: number): number {
+    const { record } = this;
+    const kernel = this.#byKernel;
+    if (kernel === undefined) return -1;
+    const after = kernel.scan(bytes, start, end, record);
+    if (after < 0 || record.dimensionIds[modelIndex] === 0) return -1;
+    if (!this.#settleTotal(record, kernel.isPartial)) return -1;
+    if (kernel.sawHighByte && !this.#isUtf8(bytes)) return -1;
+    kernel.resolve(bytes, record);
+    return after;
+  }
+
+  #scanHere(bytes: Buffer, start: number, end: number): number {
+    const { record } = this;
     this.#reset(bytes, record);
     let after = this.#scanShaped(bytes, start, end, record);
-    if (after < 0) {
+    const isShaped = after >= 0;
+    if (!isShaped) {
       this.#shape.miss();
       this.#reset(bytes, record);
       after = this.#scanAny(bytes, start, end, record);
     }
     if (after < 0 || !this.#finish(bytes, record)) return -1;
+    if (isShaped && this.#stages.isShaped) this.#byKernel?.learn(this.#shape, this.#stages.shape);
     this.#shape.learn(bytes);
     return after;
   }
@@ -126,6 +166,7 @@ export class EventScanner {
     this.#keys.begin();
     this.#seen = 0;
     this.#values.begin();
+    this.#stages.begin();
     this.#isPartial = false;
     record.tsMs = Number.NaN;
     record.status = 0;
@@ -203,8 +244,7 @@ export class EventScanner {
       ms = Math.floor(this.#json.value[0] as number);
     }
     record.tsMs = ms;
-    // Written so that NaN is in doubt as well.
-    return ms >= MIN_TS_MS && ms < MAX_TS_MS ? after : -1;
+    return isPlausibleTs(ms) ? after : -1;
   }
 
   #status(pos: number, end: number, record: EventRecord): number {
@@ -239,19 +279,22 @@ export class EventScanner {
   /** Whether the whole event is good; only then are its new strings interned. */
   #finish(bytes: Buffer, record: EventRecord): boolean {
     if (!this.#values.has(modelIndex, record) || Number.isNaN(record.tsMs)) return false;
-    if (Number.isNaN(record.totalMs)) {
-      if (record.stageCount === 0) return false;
-      if (!this.#isPartial) {
-        let sumMs = 0;
-        for (let i = 0; i < record.stageCount; i++) sumMs += record.stageMs[i] as number;
-        if (sumMs > this.#limits.maxDurationMs) return false;
-        record.totalMs = sumMs;
-      }
-    }
+    if (!this.#settleTotal(record, this.#isPartial)) return false;
     if (this.#json.sawHighByte && !this.#isUtf8(bytes)) return false;
     if (!this.#stages.resolve(bytes, record)) return false;
     this.#values.resolve(bytes, record);
     return true;
+  }
+
+  /** Sums up a total that is not given, if it is to have one; false if the event has no right durations. */
+  #settleTotal(record: EventRecord, isPartial: boolean): boolean {
+    if (!Number.isNaN(record.totalMs)) return true;
+    if (record.stageCount === 0) return false;
+    if (isPartial) return true;
+    let sumMs = 0;
+    for (let i = 0; i < record.stageCount; i++) sumMs += record.stageMs[i] as number;
+    record.totalMs = sumMs;
+    return sumMs <= this.#limits.maxDurationMs;
   }
 
   #isUtf8(bytes: Buffer): boolean {

@@ -1,7 +1,8 @@
 import { limits } from '../base/limits.ts';
 import { type DecodeContext, decodeEvent, type Rejection } from './decode-event.ts';
 import { elementEnd } from './element-end.ts';
-import { EventRecord } from './event-record.ts';
+import { EventKernel } from './event-kernel.ts';
+import type { EventRecord } from './event-record.ts';
 import { EventScanner } from './event-scanner.ts';
 import type { Interner } from './interner.ts';
 import type { RejectReason } from './reject-reasons.ts';
@@ -54,6 +55,8 @@ export interface MessageDecoderOptions {
   readonly maxMessageBytes: number;
   readonly maxDurationMs: number;
   readonly maxDimensionBytes: number;
+  /** Reads events of known shapes; `null`: nothing but JavaScript does. @default {the thread's} */
+  readonly kernel?: EventKernel | null;
 }
 
 /**
@@ -68,7 +71,7 @@ export class MessageDecoder {
   readonly #maxMessageBytes: number;
   readonly #context: DecodeContext;
   readonly #scanner: EventScanner;
-  readonly #record = new EventRecord();
+  readonly #record: EventRecord;
   #fallbackCount = 0;
   /**
    * Bytes beyond its own line that broken events may still be searched for their end. Without a
@@ -85,12 +88,19 @@ export class MessageDecoder {
       stages: new Vocabulary(options.stages),
       values: new Vocabulary(options.values),
     };
-    this.#scanner = new EventScanner(this.#context, options);
+    const kernel = options.kernel === undefined ? EventKernel.shared() : options.kernel;
+    this.#scanner = new EventScanner(this.#context, options, kernel ?? undefined);
+    this.#record = this.#scanner.record;
   }
 
   /** Events that needed the general path so far, good and bad. */
   get fallbackCount(): number {
     return this.#fallbackCount;
+  }
+
+  /** Events that the kernel has read so far. */
+  get kernelCount(): number {
+    return this.#scanner.kernelCount;
   }
 
   /** Gives every event of a message to the sink; returns how many there were, good and bad. */
@@ -134,7 +144,7 @@ export class MessageDecoder {
         return index + 1;
       }
       const limit = this.#patienceBytes < 0 ? this.#lineEnd(message, pos) : end;
-      const after = this.#scanner.scan(message, pos, limit, this.#record);
+      const after = this.#scanner.scan(message, pos, limit);
       if (after >= 0) {
         sink.event(this.#record, pos, after);
         pos = after;
@@ -215,7 +225,7 @@ export class MessageDecoder {
   /** Decodes one element; position of the comma or bracket after it, -1 if there is none. */
   #element(message: Buffer, pos: number, index: number, sink: DecodeSink): number {
     const end = message.length;
-    const after = this.#scanner.scan(message, pos, end, this.#record);
+    const after = this.#scanner.scan(message, pos, end);
     if (after >= 0) {
       const next = afterSpace(message, after, end);
       if (next < end && (message[next] === COMMA || message[next] === CLOSE_BRACKET)) {

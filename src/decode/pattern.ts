@@ -37,6 +37,16 @@ export class Pattern {
     this.lastMask = this.length >= 4 ? -1 : (1 << (this.length * 8)) - 1;
   }
 
+  /** The bytes themselves, in memory of their own. */
+  toBytes(): Buffer {
+    const bytes = Buffer.alloc(this.length);
+    for (let i = 0; i < this.length; i++) {
+      const word = i >= this.wordCount * 4 ? this.last : (this.words[i >> 2] as number);
+      bytes[i] = word >>> ((i >= this.wordCount * 4 ? i - this.lastOffset : i & 3) * 8);
+    }
+    return bytes;
+  }
+
   /** Matches nothing from now on. */
   forget(): void {
     this.length = NEVER;

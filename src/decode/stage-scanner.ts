@@ -35,7 +35,7 @@ export class StageScanner {
   readonly #starts = new Int32Array(limits.stagesPerEvent);
   readonly #ends = new Int32Array(limits.stagesPerEvent);
   #hasPending = false;
-  readonly #shape = new Shape();
+  readonly shape = new Shape();
   /** Whether the stages of this event are those of the shape: none of them twice, none new. */
   #isShaped = false;
 
@@ -51,8 +51,18 @@ export class StageScanner {
     this.#keys = [];
     this.#after.fill(-1);
     this.#metIn.fill(0);
-    this.#shape.forget();
+    this.shape.forget();
     this.#makeRoom(this.#stages.otherId);
+  }
+
+  /** Begins an event. */
+  begin(): void {
+    this.#isShaped = true;
+  }
+
+  /** Whether the stages of this event, if it has any, are those of the shape. */
+  get isShaped(): boolean {
+    return this.#isShaped;
   }
 
   /** Reads the object at `pos` into the record's stages; position after it, or -1. */
@@ -61,14 +71,14 @@ export class StageScanner {
     const after = this.#scanShaped(bytes, pos, end, record);
     this.#isShaped = after >= 0;
     if (after >= 0) return after;
-    this.#shape.miss();
+    this.shape.miss();
     return this.#scanAny(bytes, pos, end, record);
   }
 
   /** Reads stages that have the same between their numbers as those before; -1 if they have not. */
   #scanShaped(bytes: Buffer, start: number, end: number, record: EventRecord): number {
     const json = this.#json;
-    const shape = this.#shape;
+    const shape = this.shape;
     const { count } = shape;
     if (count === 0) return -1;
     const { stageIds, stageMs } = record;
@@ -112,7 +122,7 @@ export class StageScanner {
         i++;
       }
       if (i < end && (bytes[i] as number) <= 0x20) i = json.space(bytes, i, end);
-      this.#shape.note(step, i, id);
+      this.shape.note(step, i, id);
       i = json.number(bytes, i, end);
       const ms = json.value[0] as number;
       if (i < 0 || ms > this.#maxMs) return -1;
@@ -149,7 +159,7 @@ export class StageScanner {
       this.#metIn[id] = eventNumber;
     }
     // A shape has the ids as they were found: with one that was new then it would be of no use.
-    if (!this.#hasPending) this.#shape.learn(bytes);
+    if (!this.#hasPending) this.shape.learn(bytes);
     return true;
   }
 

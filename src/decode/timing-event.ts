@@ -3,6 +3,7 @@ import { overflowValue, standardStages, totalStage } from '../base/dimensions.ts
 import { limits } from '../base/limits.ts';
 import { statuses } from '../base/statuses.ts';
 import { epochMsOf } from './epoch-ms-of.ts';
+import { isPlausibleTs } from './is-plausible-ts.ts';
 import type { RejectReason } from './reject-reasons.ts';
 
 export interface TimingEventLimits {
@@ -11,9 +12,6 @@ export interface TimingEventLimits {
   readonly maxDimensionBytes: number;
 }
 
-/** First and last plausible `ts`: seconds, microseconds and unset clocks fall outside. */
-const minTsMs = Date.UTC(2000, 0, 1);
-const maxTsMs = Date.UTC(2100, 0, 1);
 const stageName = /^[A-Za-z][A-Za-z0-9_.:/-]{0,63}$/;
 
 /** An issue that names its own reason; issues of other kinds have the reason of their field. */
@@ -32,7 +30,7 @@ const ts = z
       context.addIssue(
         problem('bad_ts', 'must be an RFC 3339 date-time with an offset, or epoch milliseconds'),
       );
-    } else if (ms < minTsMs || ms >= maxTsMs) {
+    } else if (!isPlausibleTs(ms)) {
       const rule = 'must lie in the years 2000 to 2099, in milliseconds since 1970';
       context.addIssue(problem('ts_out_of_range', rule));
     }

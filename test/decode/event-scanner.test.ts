@@ -68,36 +68,59 @@ describe('the scanner against the general path', () => {
     },
   );
 
-  it('does so for events that are like those before but for a value, a byte or a part', () => {
-    const fast = testDecoder({ stageCapacity: 100_000, valueCapacity: 1_000_000 });
-    const reference = referenceDecoder();
-    const values = ['0', '1.5', '"v9"', 'null', 'true', '3600001', '"größe"', '{}', '1e400', '-1'];
-    const marks = Buffer.from('{}[]",: 09.e-nt\n\u00ff', 'latin1');
-    for (let seed = 1; seed <= 400; seed++) {
-      const random = mulberry32(seed * 104_729);
-      const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T;
-      const written = random() < 0.5 ? canonicalEvent : randomEvent(random);
-      const base = random() < 0.3 ? written.replaceAll(',', ', ').replaceAll(':', ': ') : written;
-      // More than it takes to learn another shape.
-      for (let i = 0; i < 20; i++) expectSame(Buffer.from(base), fast, reference, seed);
-      for (let variant = 0; variant < 20; variant++) {
-        let changed = Buffer.from(base);
-        const kind = random();
-        const at = Math.floor(random() * changed.length);
-        if (kind < 0.5) {
-          const places = [...base.matchAll(/-?[\d.]+|"[^"]*"(?!\s*:)|true|false|null/g)];
-          const place = pick(places);
-          const head = base.slice(0, place?.index);
-          const tail = base.slice((place?.index ?? 0) + (place?.[0].length ?? 0));
-          changed = Buffer.from(`${head}${pick(values)}${tail}`);
-        } else if (kind < 0.8) changed[at] = pick([...marks]);
-        else if (kind < 0.9) changed = Buffer.concat([changed.subarray(0, at), changed]);
-        else changed = Buffer.from(changed.subarray(0, at));
-        expectSame(changed, fast, reference, seed);
-        expectSame(Buffer.from(base), fast, reference, seed);
+  it.each([
+    ['by the kernel', {}],
+    ['without it', { kernel: null }],
+  ])(
+    'does so for events that are like those before but for a value or a byte, read %s',
+    (_, by) => {
+      const old = testDecoder({ stageCapacity: 100_000, valueCapacity: 1_000_000, ...by });
+      let kernelCount = 0;
+      const reference = referenceDecoder();
+      const values = [
+        '0',
+        '1.5',
+        '"v9"',
+        'null',
+        'true',
+        '3600001',
+        '"größe"',
+        '{}',
+        '1e400',
+        '-1',
+      ];
+      const marks = Buffer.from('{}[]",: 09.e-nt\n\u00ff', 'latin1');
+      for (let seed = 1; seed <= 400; seed++) {
+        const random = mulberry32(seed * 104_729);
+        // One that has met much, and one that learns each shape at once.
+        const fast = seed % 2 === 0 ? testDecoder(by) : old;
+        const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T;
+        const written = random() < 0.5 ? canonicalEvent : randomEvent(random);
+        const base = random() < 0.3 ? written.replaceAll(',', ', ').replaceAll(':', ': ') : written;
+        // More than it takes to learn another shape.
+        for (let i = 0; i < 20; i++) expectSame(Buffer.from(base), fast, reference, seed);
+        for (let variant = 0; variant < 20; variant++) {
+          let changed = Buffer.from(base);
+          const kind = random();
+          const at = Math.floor(random() * changed.length);
+          if (kind < 0.5) {
+            const places = [...base.matchAll(/-?[\d.]+|"[^"]*"(?!\s*:)|true|false|null/g)];
+            const place = pick(places);
+            const head = base.slice(0, place?.index);
+            const tail = base.slice((place?.index ?? 0) + (place?.[0].length ?? 0));
+            changed = Buffer.from(`${head}${pick(values)}${tail}`);
+          } else if (kind < 0.8) changed[at] = pick([...marks]);
+          else if (kind < 0.9) changed = Buffer.concat([changed.subarray(0, at), changed]);
+          else changed = Buffer.from(changed.subarray(0, at));
+          expectSame(changed, fast, reference, seed);
+          expectSame(Buffer.from(base), fast, reference, seed);
+        }
+        kernelCount += fast.decoder.kernelCount;
       }
-    }
-  });
+      if ('kernel' in by) expect(kernelCount).toBe(0);
+      else expect(kernelCount).toBeGreaterThan(3_000);
+    },
+  );
 
   it('never throws and always counts on 5,000 messages of random bytes', () => {
     const { decode } = testDecoder({ stageCapacity: 8, valueCapacity: 8 });

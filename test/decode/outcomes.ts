@@ -48,14 +48,17 @@ export interface TestDecoderOptions {
   readonly stageCapacity?: number;
   readonly valueCapacity?: number;
   readonly maxMessageBytes?: number;
+  /** null: no event is read in WebAssembly. */
+  readonly kernel?: null;
 }
 
 /** A decoder with its interners, and a sink that keeps everything. */
 export function testDecoder(options: TestDecoderOptions = {}) {
   const { stageCapacity = 256, valueCapacity = 100_000, maxMessageBytes = 16 << 20 } = options;
+  const kernel = options.kernel === null ? { kernel: null } : {};
   const stages = new Interner(stageCapacity);
   const values = new Interner(valueCapacity);
-  const decoder = new MessageDecoder({ stages, values, maxMessageBytes, ...bounds });
+  const decoder = new MessageDecoder({ stages, values, maxMessageBytes, ...bounds, ...kernel });
   const decode = (message: Buffer | string | null) => {
     const outcomes: Outcome[] = [];
     const details: string[] = [];

@@ -6,6 +6,8 @@ import type { FuzzMessages } from './fuzz-messages.ts';
 
 /** The reference looks for an event's end by trying: it is for short messages. */
 const REFERENCE_BYTES = 1_200;
+/** Messages that the decoder without the kernel is given as well. */
+const PLAIN_SHARE = 0.3;
 /** The reference knows no limits. */
 const limitReasons = new Set(['too_deep', 'too_many_events', 'message_too_large']);
 
@@ -18,6 +20,8 @@ const limitReasons = new Set(['too_deep', 'too_many_events', 'message_too_large'
 export function fuzzDecoder(messages: FuzzMessages, count: number, referenceShare: number): number {
   const { decoder, decode } = testDecoder();
   const reference = referenceDecoder();
+  // The same in JavaScript alone, which must not be told from the one with the kernel.
+  const plain = testDecoder({ kernel: null });
   let slowestMs = 0;
   for (let i = 0; i < count; i++) {
     const message = messages.next();
@@ -25,6 +29,10 @@ export function fuzzDecoder(messages: FuzzMessages, count: number, referenceShar
       const { outcomes } = decode(message);
       const isLimited = outcomes.some((one) => 'reason' in one && limitReasons.has(one.reason));
       if (!isLimited) deepStrictEqual(outcomes, reference(message), messageText(i, message));
+      continue;
+    }
+    if (message.length <= REFERENCE_BYTES && messages.random() < PLAIN_SHARE) {
+      deepStrictEqual(decode(message), plain.decode(message), messageText(i, message));
       continue;
     }
     const sink = new CheckingSink(i, message);

@@ -43,6 +43,10 @@ const tokens = [
   '\\"',
 ].map((text) => Buffer.from(text));
 const bases = 40;
+/** Messages in a row whose events are all of one shape, as those of a topic are. */
+const stretch = 100;
+/** What one value is replaced by. */
+const values = ['0', '7.25', '"v9"', '"größe"', 'true', 'null', '1e3', '12345678901234567.5', '{}'];
 
 /**
  * Messages made of seeded events by grammar and mutation: whole events in every framing, then
@@ -51,6 +55,8 @@ const bases = 40;
 export class FuzzMessages {
   readonly random: () => number;
   readonly #events: readonly string[];
+  #count = 0;
+  #alike = '';
 
   constructor(seed: number) {
     this.random = mulberry32(seed);
@@ -59,11 +65,27 @@ export class FuzzMessages {
 
   next(): Buffer {
     const { random } = this;
+    if (this.#count++ % stretch === 0) {
+      this.#alike = random() < 0.5 ? '' : (this.#events[this.#below(bases)] as string);
+    }
     if (random() < 0.01) return this.noise(Math.floor(random() * 200));
     const count = random() < 0.6 ? 1 : 1 + Math.floor(random() * 6);
-    const events = Array.from({ length: count }, () => this.#events[this.#below(bases)] as string);
+    const events = Array.from({ length: count }, () =>
+      this.#alike === '' ? (this.#events[this.#below(bases)] as string) : this.#revalued(),
+    );
     const message = Buffer.from(this.#framed(events));
     return random() < 0.25 ? message : this.mutate(message);
+  }
+
+  /** An event of the shape that all have at this time, with a value of its own. */
+  #revalued(): string {
+    const places = [...this.#alike.matchAll(/-?[\d.]+|"[^"]*"(?!\s*:)|true|false|null/g)];
+    const place = places[this.#below(places.length)];
+    if (place === undefined || this.random() < 0.3) return this.#alike;
+    const value =
+      this.random() < 0.5 ? String(this.random() * 1_000) : values[this.#below(values.length)];
+    const end = place.index + place[0].length;
+    return `${this.#alike.slice(0, place.index)}${value}${this.#alike.slice(end)}`;
   }
 
   /** One to eight mutations. */
