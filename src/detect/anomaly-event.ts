@@ -104,3 +104,4 @@ export type AnomalyEvent = z.output<typeof anomalyEventSchema>;
 export type Blamed = AnomalyEvent['blame'][number];
 export type Bottleneck = AnomalyEvent['bottleneck'];
 export type Severity = AnomalyEvent['severity'];
+export type Resolution = NonNullable<AnomalyEvent['resolution']>;

@@ -1,8 +1,8 @@
-import { invariant } from '../base/invariant.ts';
 import type { StageSummary } from '../baseline/series-window.ts';
-import type { AnomalyEvent } from './anomaly-event.ts';
+import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
 import { anomalySubject, formatMs } from './anomaly-summary.ts';
 import type { DetectOptions } from './detect-options.ts';
+import { Episode } from './episode.ts';
 import { logExceedanceTail } from './exceedance-tail.ts';
 import { longestRun } from './longest-run.ts';
 import type { Measured } from './open-event.ts';
@@ -34,8 +34,7 @@ const updateEveryMs = 5 * 60_000;
 export class OpenAnomaly {
   readonly #options: DetectOptions;
   readonly #quietNeeded: number;
-  #event: AnomalyEvent;
-  #announced: boolean;
+  readonly #episode: Episode;
   #counts: LeadCount[] = [];
   #quiet = 0;
   #lastJudgedMs = Number.NaN;
@@ -51,22 +50,21 @@ export class OpenAnomaly {
     announced: boolean,
     quietNeeded: number,
   ) {
-    this.#event = event;
+    this.#episode = new Episode(event, announced);
     this.#options = options;
-    this.#announced = announced;
     this.#quietNeeded = quietNeeded;
   }
 
   get event(): AnomalyEvent {
-    return this.#event;
+    return this.#episode.event;
   }
 
   get announced(): boolean {
-    return this.#announced;
+    return this.#episode.announced;
   }
 
   get startedAtMs(): number {
-    return Date.parse(this.#event.started_at);
+    return this.#episode.startedAtMs;
   }
 
   /** Milliseconds since the last window with enough requests to judge. */
@@ -100,7 +98,7 @@ export class OpenAnomaly {
 
   /** Adds a window to the last ones: those that leaving looks at, more where they hold few requests. */
   #sumWith({ requests, digest }: StageSummary): LeadCount {
-    const { baseline_ms: usualMs, evidence } = this.#event;
+    const { baseline_ms: usualMs, evidence } = this.event;
     const { halfEffectMs } = effectBounds(usualMs, this.#options);
     this.#counts.push({
       requests,
@@ -121,7 +119,7 @@ export class OpenAnomaly {
   }
 
   #isOut(sums: LeadCount): boolean {
-    const { quantile: q, evidence } = this.#event;
+    const { quantile: q, evidence } = this.event;
     if (sums.beyondHalf >= (1 - q) * sums.requests) return true;
     const { dispersion } = evidence;
     return logExceedanceTail(sums.exceedances, sums.requests, 1 - q, dispersion) <= logSmall;
@@ -129,11 +127,7 @@ export class OpenAnomaly {
 
   /** The event as it goes out, the first time. */
   announce(nowMs: number): AnomalyEvent {
-    invariant(!this.#announced, `anomaly ${this.#event.id} was announced before`);
-    this.#announced = true;
-    const iso = new Date(nowMs).toISOString();
-    this.#event = { ...this.#event, detected_at: iso, emitted_at: iso };
-    return this.#event;
+    return this.#episode.announce(nowMs);
   }
 
   /**
@@ -144,7 +138,7 @@ export class OpenAnomaly {
    */
   update(measured: Measured, summary: string, nowMs: number): AnomalyEvent | undefined {
     const { severity, ratio, stage, blame } = measured;
-    const last = this.#event;
+    const last = this.event;
     const culprit = stage !== last.stage && (blame[0]?.share ?? 0) >= materialShare ? stage : '';
     const culpritHolds = culprit !== '' && culprit === this.#newCulprit;
     this.#newCulprit = culprit;
@@ -154,39 +148,17 @@ export class OpenAnomaly {
     const promoted = measured.evidence.measured_stage !== last.evidence.measured_stage;
     if (!rises && !(rested && (grown || culpritHolds || promoted))) return undefined;
     if (promoted) this.#counts = [];
-    this.#event = {
-      ...last,
-      ...measured,
-      severity: rises ? severity : last.severity,
-      summary,
-      state: 'updated',
-      revision: last.revision + 1,
-      emitted_at: new Date(nowMs).toISOString(),
-    };
-    return this.#event;
+    const renewed = { ...measured, severity: rises ? severity : last.severity, summary };
+    return this.#episode.update(renewed, nowMs);
   }
 
   /** The last event. `nowQuantileMs`: the leading quantile in the window that resolved it. */
-  resolve(
-    resolution: 'recovered' | 'no_traffic' | 'adopted',
-    nowMs: number,
-    nowQuantileMs: number | undefined,
-  ): AnomalyEvent {
-    const iso = new Date(nowMs).toISOString();
-    this.#event = {
-      ...this.#event,
-      state: 'resolved',
-      revision: this.#event.revision + 1,
-      emitted_at: iso,
-      resolved_at: iso,
-      resolution,
-      summary: this.#farewell(resolution, nowQuantileMs),
-    };
-    return this.#event;
+  resolve(resolution: Resolution, nowMs: number, nowQuantileMs: number | undefined): AnomalyEvent {
+    return this.#episode.resolve(resolution, this.#farewell(resolution, nowQuantileMs), nowMs);
   }
 
-  #farewell(resolution: 'recovered' | 'no_traffic' | 'adopted', nowQuantileMs?: number): string {
-    const event = this.#event;
+  #farewell(resolution: Resolution, nowQuantileMs?: number): string {
+    const event = this.event;
     const subject = anomalySubject(event);
     const usual = formatMs(event.baseline_ms);
     const now = nowQuantileMs === undefined ? '' : `: ${formatMs(nowQuantileMs)}`;

@@ -3,7 +3,7 @@ import { SeriesBaseline } from '../baseline/series-baseline.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
 import type { PeakPool } from '../baseline/tail-peaks.ts';
-import type { AnomalyEvent } from './anomaly-event.ts';
+import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
 import { anomalySummary } from './anomaly-summary.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { OpenAnomaly } from './open-anomaly.ts';
@@ -232,7 +232,7 @@ export class SeriesDetector {
 
   #end(
     open: OpenAnomaly,
-    resolution: 'recovered' | 'no_traffic' | 'adopted',
+    resolution: Resolution,
     context: StepContext,
     nowQuantileMs?: number,
   ): AnomalyEvent | undefined {
