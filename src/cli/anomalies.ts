@@ -64,11 +64,20 @@ export function anomalyText(event: AnomalyEvent, io: Pick<Io, 'color'>): string 
   return [
     `${paint(state)}  ${bold(visible(event.summary))}`,
     `  ${dim('when ')} ${event.started_at}${until}`,
-    `  ${dim('blame')} ${parts.join(', ')}; ${event.bottleneck}`,
+    ...(event.rate === undefined
+      ? [`  ${dim('blame')} ${parts.join(', ')}; ${event.bottleneck}`]
+      : besideText(event).map((text) => `  ${dim('tail ')} ${text}`)),
     ...(event.exemplars.length === 0
       ? []
       : [`  ${dim('trace')} ${event.exemplars.slice(0, 3).join(' ')}`]),
     `  ${dim('id   ')} ${event.id}`,
     '',
   ].join('\n');
+}
+
+/** How long requests take beside what is wrong with how many there are; nothing where there are none. */
+function besideText({ quantile, observed_ms, baseline_ms }: AnomalyEvent): string[] {
+  if (observed_ms === 0) return [];
+  const name = `p${Number((quantile * 100).toPrecision(6))}`;
+  return [`${name} is ${formatMs(observed_ms)}, usual are ${formatMs(baseline_ms)}`];
 }

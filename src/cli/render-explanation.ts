@@ -3,7 +3,9 @@ import type { Driver } from '../detect/drivers.ts';
 import type { SlowRequest } from '../watch/anomaly-store.ts';
 import type { CoursePoint, Explanation } from '../watch/explanation.ts';
 import { colorsOf } from './colors.ts';
+import { clock, count, odds } from './explanation-text.ts';
 import { formatMs } from './format-ms.ts';
+import { courseText, courseTitle, courseValue, rateEvidenceLines } from './render-rate.ts';
 import { renderTable, type TableCell } from './table.ts';
 import { visible } from './visible.ts';
 
@@ -29,16 +31,16 @@ export function renderExplanation(
     lines.length === 0 ? [] : ['', bold(title), ...lines.map((line) => `  ${line}`)];
   return [
     ...headline(last, io, nowMs),
-    ...section(
-      `How ${quantileName(last.quantile)} of ${last.evidence.measured_stage} went`,
-      courseLines(course, last, io),
-    ),
+    ...section(courseTitle(last), courseLines(course, last, io)),
     ...section(
       `What the slowest ${percent(1 - last.quantile)} spend more than usual`,
       blameLines(last, io),
     ),
     ...section('What slow requests have in common', driverLines(drivers, io)),
-    ...section('Why it is believed', evidenceLines(last)),
+    ...section(
+      'Why it is believed',
+      last.rate === undefined ? evidenceLines(last) : rateEvidenceLines(last, last.rate),
+    ),
     ...section('The slowest of them', slowestLines(slowest, io)),
     ...section('What was told of it', eventLines(events, io)),
     ...section('See for yourself', last.sql.split('\n').map(visible)),
@@ -76,16 +78,16 @@ function courseLines(course: readonly CoursePoint[], event: AnomalyEvent, io: Co
   const [first, last] = [course[0], course.at(-1)];
   if (first === undefined || last === undefined) return [];
   const { dim, red } = colorsOf(io);
-  const values = course.map(({ quantile_ms }) => quantile_ms);
-  const most = Math.max(...values);
+  const values = course.map((point) => courseValue(point, event));
+  const most = Math.max(...values) || 1;
   const [fromMs, toMs] = [
     Date.parse(event.started_at),
     Date.parse(event.resolved_at ?? '') || Infinity,
   ];
   const line = course
-    .map(({ at_ms, quantile_ms }) => {
-      const bar =
-        bars[Math.min(bars.length - 1, Math.floor((quantile_ms / most) * bars.length))] ?? '';
+    .map(({ at_ms }, i) => {
+      const value = values[i] ?? 0;
+      const bar = bars[Math.min(bars.length - 1, Math.floor((value / most) * bars.length))] ?? '';
       return at_ms >= fromMs - 59_999 && at_ms < toMs ? red(bar) : bar;
     })
     .join('');
@@ -93,7 +95,7 @@ function courseLines(course: readonly CoursePoint[], event: AnomalyEvent, io: Co
   return [
     line,
     dim(
-      `${range}; ${formatMs(Math.min(...values))} to ${formatMs(most)}, usual are ${formatMs(event.baseline_ms)}`,
+      `${range}; ${courseText(Math.min(...values), event)} to ${courseText(Math.max(...values), event)}, usual are ${courseText(event.rate?.baseline ?? event.baseline_ms, event)}`,
     ),
   ];
 }
@@ -215,26 +217,6 @@ function rounded(share: number): string {
   return share >= 0.095 || share === 0
     ? `${Math.round(share * 100)} %`
     : `${(share * 100).toFixed(1)} %`;
-}
-
-function count(n: number): string {
-  return Number(n.toPrecision(3)).toLocaleString('en-US');
-}
-
-/** `1 in 340 million`; beyond a trillion a power of ten. */
-export function odds(p: number): string {
-  if (p === 0) return 'nil';
-  const times = 1 / p;
-  if (times < 1e6) return `1 in ${count(times)}`;
-  if (times >= 1e15) return `1 in 10^${Math.floor(Math.log10(times))}`;
-  const [name, unit] =
-    times < 1e9 ? ['million', 1e6] : times < 1e12 ? ['billion', 1e9] : ['trillion', 1e12];
-  return `1 in ${count(times / Number(unit))} ${name}`;
-}
-
-/** `2026-11-01 12:00:00Z`. */
-function clock(iso: string): string {
-  return `${iso.slice(0, 10)} ${iso.slice(11, 19)}Z`;
 }
 
 /** `45 s`, `12 min`, `3 h 20 min`, `2 d 3 h`. */

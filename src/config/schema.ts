@@ -324,7 +324,18 @@ const detect = z
       .int()
       .min(1)
       .default(30)
-      .describe('Fewer requests, over all windows that show a tail, never open an anomaly.'),
+      .describe('Fewer requests, over all windows that show it, never open an anomaly.'),
+    min_error_ratio: z
+      .number()
+      .min(1)
+      .default(2)
+      .describe('The part of requests that fail must grow by at least this factor.'),
+    min_error_rate: z
+      .number()
+      .gt(0)
+      .max(1)
+      .default(0.01)
+      .describe('The part of requests that fail must grow by at least this much: 0.01 is 1 %.'),
     resolve_windows: z
       .int()
       .min(1)
@@ -342,7 +353,7 @@ const detect = z
     error: 'must be a multiple of 10s',
   })
   .prefault({})
-  .describe('When a tail is anomalous.');
+  .describe('When a tail, or a rate, is anomalous.');
 
 const alert = z
   .strictObject({

@@ -7,8 +7,10 @@ const share = z.number();
 const evidence = z
   .strictObject({
     test: z
-      .enum(['exceedances', 'likelihood_ratio'])
-      .describe('What p_value is of: a count above a quantile, or requests as of a fault.'),
+      .enum(['exceedances', 'likelihood_ratio', 'silence', 'burn_rate'])
+      .describe(
+        'What p_value is of: a count above a quantile, requests as of a fault, none at all.',
+      ),
     p_value: z
       .number()
       .min(0)
@@ -19,7 +21,7 @@ const evidence = z
     above_ms: milliseconds
       .optional()
       .describe('Requests above this are exceedances; baseline_ms where it is left out.'),
-    exceedances: z.number().min(0).describe('Requests above it.'),
+    exceedances: z.number().min(0).describe('Requests above it; of a `rate`: those it counts.'),
     expected: z.number().min(0).describe('Requests that usually are.'),
     dispersion: z.number().min(1).describe('Variance against that of independent requests.'),
     measured_stage: z.string().describe('Stage whose quantile observed_ms is; often `total`.'),
@@ -28,6 +30,20 @@ const evidence = z
     baseline_to: time.describe('End of the baseline.'),
   })
   .describe('Why it is believed.');
+
+const rate = z
+  .strictObject({
+    unit: z
+      .enum(['failures per request', 'requests per second', 'bad per request'])
+      .describe('What is counted, per what.'),
+    observed: z.number().min(0).describe('It, in the anomalous windows.'),
+    baseline: z.number().min(0).describe('What it usually is; what the objective allows.'),
+    ratio: z.number().min(0).describe('observed / baseline.'),
+    interval: z
+      .tuple([z.number(), z.number()])
+      .describe('95 % interval of observed, widened by the dispersion.'),
+  })
+  .describe('What is anomalous where that is no duration; absent from `tail_shift`.');
 
 const blamed = z.strictObject({
   stage: z.string().describe('Stage, or `unaccounted` for what no stage measured.'),
@@ -69,6 +85,7 @@ export const anomalyEventSchema = z
     ),
     ratio: z.number().describe('observed_ms / baseline_ms.'),
     requests: z.int().min(0).describe('Requests in the anomalous windows.'),
+    rate: rate.optional(),
     evidence,
     blame: z.array(blamed).describe('The excess of the slowest requests, largest part first.'),
     bottleneck: z
@@ -104,4 +121,5 @@ export type AnomalyEvent = z.output<typeof anomalyEventSchema>;
 export type Blamed = AnomalyEvent['blame'][number];
 export type Bottleneck = AnomalyEvent['bottleneck'];
 export type Severity = AnomalyEvent['severity'];
+export type Rate = NonNullable<AnomalyEvent['rate']>;
 export type Resolution = NonNullable<AnomalyEvent['resolution']>;

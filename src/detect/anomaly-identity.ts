@@ -8,10 +8,12 @@ const modelChars = 64;
 /**
  * Names the incident of a series and kind, the same before and after any restart. At most 100
  * characters of `[A-Za-z0-9._/-]`, which every pager and Kafka accept.
+ *
+ * @param name tells several of one kind and series apart.
  */
-export function dedupKeyOf(kind: AnomalyEvent['kind'], series: Series): string {
+export function dedupKeyOf(kind: AnomalyEvent['kind'], series: Series, name = ''): string {
   const model = series.model.replaceAll(/[^A-Za-z0-9._-]/g, '-').slice(0, modelChars);
-  return `${kind}/${model}/${digestOf(seriesKey(series)).slice(0, 16)}`;
+  return `${kind}/${model}/${digestOf(seriesKey(series) + name).slice(0, 16)}`;
 }
 
 /** Names one episode: 32 hex digits of its dedup key and start. */

@@ -1,5 +1,6 @@
 import { totalStage } from '../base/dimensions.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
+import { seriesLabel } from './series-label.ts';
 
 type Described = Pick<
   AnomalyEvent,
@@ -33,15 +34,10 @@ export function anomalySummary(event: Described): string {
 
 /** "p99 of ranker (search, eu-west-1)" or "p95 of features of ranker". */
 export function anomalySubject(event: Described): string {
-  const { service, version, request_type, region, tenant, host, cold_start } = event;
-  const values = [service, version, request_type, region, tenant, host];
-  const labels = values.filter((value) => value !== '');
-  if (cold_start) labels.push('cold starts');
-  const where = labels.length > 0 ? ` (${labels.join(', ')})` : '';
   const measured = event.evidence.measured_stage;
   const stage = measured === totalStage ? '' : `${measured} of `;
   const percentile = Number((event.quantile * 100).toFixed(6));
-  return `p${percentile} of ${stage}${event.model}${where}`;
+  return `p${percentile} of ${stage}${seriesLabel(event)}`;
 }
 
 /** Three significant digits at most: "0.84 ms", "412 ms", "12.3 s". */

@@ -4,9 +4,12 @@ import { seriesKey, unversionedKey } from '../baseline/series-key.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
 import type { PeakPool } from '../baseline/tail-peaks.ts';
+import { wholeRequest } from '../baseline/whole-request.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import type { DetectOptions } from './detect-options.ts';
+import { eventSeries } from './event-series.ts';
 import { pageBudget } from './page-budget.ts';
+import { RateDetectors } from './rate-detectors.ts';
 import { SeriesDetector } from './series-detector.ts';
 
 /** More series than these are not judged: one of ten stages takes some 0.7 MB. */
@@ -40,9 +43,14 @@ export class Detector {
   #perWeek = 0;
   /** Peaks of all series. */
   readonly #pool: PeakPool = { peaks: 0, excess: 0 };
+  readonly #rates: RateDetectors;
 
   constructor(options: DetectOptions) {
     this.#options = options;
+    this.#rates = new RateDetectors(
+      options,
+      (series) => this.#series.get(seriesKey(series))?.usual(totalStage)?.digest,
+    );
   }
 
   /** How much history a restart should replay: the baseline of every window that taught the last. */
@@ -61,7 +69,8 @@ export class Detector {
 
   /** The last event of every anomaly that is open. */
   get open(): AnomalyEvent[] {
-    return [...this.#series.values()].flatMap((series) => series.openEvent ?? []);
+    const tails = [...this.#series.values()].flatMap((series) => series.openEvent ?? []);
+    return [...tails, ...this.#rates.open];
   }
 
   /** What a stage of a series is compared with; undefined while too little of it was learnt. */
@@ -73,7 +82,9 @@ export class Detector {
   restore(open: readonly AnomalyEvent[]): void {
     for (const event of open) {
       invariant(event.state !== 'resolved', `anomaly ${event.id} is resolved: nothing to restore`);
-      this.#of(seriesOf(event))?.restore(event);
+      const series = this.#of(eventSeries(event));
+      if (event.kind === 'tail_shift') series?.restore(event);
+      else this.#rates.restore(event);
     }
   }
 
@@ -114,7 +125,7 @@ export class Detector {
         window.windowStartMs === startMs && window.windowMs === this.#options.window,
         `a window of ${window.windowMs} ms at ${window.windowStartMs} came with those at ${startMs}`,
       );
-      totalRequests += requestsOf(window);
+      totalRequests += wholeRequest(window)?.requests ?? 0;
       const key = seriesKey(window.series);
       if (this.#of(window.series, key) === undefined) this.#windowsBeyondLimit += 1;
       else present.set(key, window);
@@ -129,9 +140,9 @@ export class Detector {
       const event =
         window === undefined ? series.missing(startMs, context) : series.step(window, context);
       if (event !== undefined) events.push(event);
-      if (window === undefined && series.isForgettable(startMs)) this.#forget(key, series);
+      if (window === undefined && this.#isForgettable(key, startMs)) this.#forget(key, series);
     }
-    return events;
+    return [...events, ...this.#rates.step(present, startMs, context)];
   }
 
   /** undefined when the series is new and there is no room for it. */
@@ -146,26 +157,20 @@ export class Detector {
     return detector;
   }
 
+  #isForgettable(key: string, startMs: number): boolean {
+    return this.#series.get(key)?.isForgettable(startMs) === true && !this.#rates.isOpen(key);
+  }
+
   #forget(key: string, series: SeriesDetector): void {
     this.#series.delete(key);
+    this.#rates.forget(key);
     const model = unversionedKey(series.series);
     if (this.#newest.get(model) === series) this.#newest.delete(model);
   }
 
   #tests(): number {
-    let tests = 0;
+    let tests = this.#rates.testCount;
     for (const series of this.#series.values()) tests += series.testCount;
     return tests;
   }
-}
-
-function requestsOf(window: SeriesWindow): number {
-  const total = window.stages.get(totalStage);
-  if (total !== undefined) return total.requests;
-  return Math.max(0, ...[...window.stages.values()].map((summary) => summary.requests));
-}
-
-function seriesOf(event: AnomalyEvent): Series {
-  const { service, model, version, request_type, region, host, tenant, cold_start } = event;
-  return { service, model, version, request_type, region, host, tenant, cold_start };
 }

@@ -7,8 +7,8 @@ export type Renewed = Partial<
 >;
 
 /**
- * The events of one anomaly, of whatever kind, from the one that opens it to the one that resolves it: each is
- * the one before with what has changed, one revision later.
+ * The events of one anomaly, of whatever kind, from the one that opens it to the one that resolves it:
+ * each is the one before with what has changed, one revision later.
  */
 export class Episode {
   #event: AnomalyEvent;

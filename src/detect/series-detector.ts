@@ -88,6 +88,11 @@ export class SeriesDetector {
     return this.#tests.size;
   }
 
+  /** What a stage usually takes; undefined before its first window was learnt. */
+  usual(stage: string): StageReference | undefined {
+    return this.#baseline.reference(stage, 1);
+  }
+
   /** The last event of what is open and has gone out. */
   get openEvent(): AnomalyEvent | undefined {
     if (this.#restored !== undefined) return this.#restored;
@@ -120,6 +125,7 @@ export class SeriesDetector {
 
   /** A window in which the series had no request. */
   missing(windowStartMs: number, context: StepContext): AnomalyEvent | undefined {
+    if (Number.isNaN(this.#lastSeenMs)) this.#lastSeenMs = windowStartMs;
     this.#install(windowStartMs, context.live);
     if (this.#open === undefined) return undefined;
     return this.#endWithoutTraffic(this.#open, windowStartMs, context);
@@ -128,7 +134,6 @@ export class SeriesDetector {
   #install(windowStartMs: number, live: boolean): void {
     const event = this.#restored;
     if (event === undefined) return;
-    if (Number.isNaN(this.#lastSeenMs)) this.#lastSeenMs = windowStartMs;
     const startedAtMs = Date.parse(event.started_at);
     if (!live && windowStartMs < startedAtMs) return;
     this.#restored = undefined;

@@ -61,7 +61,8 @@ export class AnomalyStore {
       resolved_at: event.resolved_at,
       body: JSON.stringify(event),
     });
-    if (event.state !== 'opened') return;
+    // What is no duration was not compared with one.
+    if (event.state !== 'opened' || event.rate !== undefined) return;
     await this.#insert('baselines', {
       anomaly_id: event.id,
       model: event.model,

@@ -9,7 +9,11 @@ import { AnomalyStore, type SlowRequest } from './anomaly-store.ts';
 /** The tail at one time. */
 export interface CoursePoint {
   readonly at_ms: number;
+  /** For so long: what is counted is of all of it. */
+  readonly step_seconds: number;
   readonly requests: number;
+  /** Errors and timeouts among them. */
+  readonly failed: number;
   /** The quantile of the anomaly, of the stage that was measured. */
   readonly quantile_ms: number;
 }
@@ -80,21 +84,25 @@ async function readCourse(
   const resolution = toMs - fromMs > 12 * 60 * minuteMs ? '1h' : '1m';
   const step = windowSeconds[resolution];
   const steps = Math.ceil((toMs - fromMs) / 1000 / step / coursePoints);
-  const rows = await rowsOf<{ at_seconds: string; requests: string; q_ms: number[] }>(
-    client,
-    'tail_course',
-    {
-      ...seriesOf(event),
-      table: `latency_${resolution}`,
-      stage: event.evidence.measured_stage,
-      stepSeconds: steps * step,
-      ...rangeOf(fromMs, toMs, steps * step),
-    },
-  );
+  const rows = await rowsOf<{
+    at_seconds: string;
+    requests: string;
+    failed: string;
+    q_ms: number[];
+  }>(client, 'tail_course', {
+    ...seriesOf(event),
+    table: `latency_${resolution}`,
+    stage: event.evidence.measured_stage,
+    whole: isOfWholeModel(event),
+    stepSeconds: steps * step,
+    ...rangeOf(fromMs, toMs, steps * step),
+  });
   const index = storedQuantiles.findIndex((q) => q >= event.quantile);
   return rows.map((row) => ({
     at_ms: Number(row.at_seconds) * 1000,
+    step_seconds: steps * step,
     requests: Number(row.requests),
+    failed: Number(row.failed),
     quantile_ms: Number(row.q_ms.at(index)),
   }));
 }
@@ -106,6 +114,8 @@ async function readDrivers(
   fromMs: number,
   toMs: number,
 ): Promise<Driver[]> {
+  // Facets are counted by how long requests take, which says nothing of how many there are or fail.
+  if (event.rate !== undefined) return [];
   const range = rangeOf(fromMs, toMs, 60);
   const [total] = await rowsOf<{ by_band: Record<string, number> }>(client, 'total_bands', {
     ...seriesOf(event),
@@ -143,6 +153,11 @@ async function readDrivers(
       usualSlow: Number(row.usual_slow),
     })),
   );
+}
+
+/** What is of one series is named by its version and region; what is of a model has neither. */
+function isOfWholeModel({ kind }: AnomalyEvent): boolean {
+  return kind === 'throughput_drop' || kind === 'no_data' || kind === 'slo_burn';
 }
 
 function seriesOf(event: AnomalyEvent) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { durationText, odds, renderExplanation } from '../../src/cli/render-explanation.ts';
+import { odds } from '../../src/cli/explanation-text.ts';
+import { durationText, renderExplanation } from '../../src/cli/render-explanation.ts';
 import type { Explanation } from '../../src/watch/explanation.ts';
 import { anomalyFixture } from '../detect/anomaly-fixture.ts';
 
@@ -21,7 +22,9 @@ const whole: Explanation = {
   events: [opened, resolved],
   course: [121, 118, 124, 120, 122, 380, 420, 410, 300, 118].map((quantile_ms, n) => ({
     at_ms: minute(n),
+    step_seconds: 60,
     requests: 600,
+    failed: 0,
     quantile_ms,
   })),
   drivers: [
@@ -129,6 +132,74 @@ describe('an anomaly explained', () => {
     const text = renderExplanation({ ...whole, slowest, events }, plain, minute(60));
     expect(text).not.toContain('\u001b');
     expect(text.match(/pod\\u001b\[2J/g)).toHaveLength(5);
+  });
+});
+
+describe('an anomaly of a rate explained', () => {
+  const failing = anomalyFixture({
+    kind: 'error_rate',
+    stage: 'total',
+    blame: [],
+    bottleneck: 'unknown',
+    observed_ms: 123,
+    baseline_ms: 121,
+    ratio: 123 / 121,
+    rate: {
+      unit: 'failures per request',
+      observed: 0.048,
+      baseline: 0.002,
+      ratio: 24,
+      interval: [0.037, 0.062],
+    },
+    evidence: { ...opened.evidence, test: 'likelihood_ratio', exceedances: 58, expected: 2.4 },
+    summary: 'ranker (search, eu-west-1): 4.8 % of requests fail, usual are 0.2 %',
+  });
+  const course = [0, 1, 0, 1, 0, 29, 28, 30].map((failed, n) => {
+    return { at_ms: minute(n), step_seconds: 60, requests: 600, failed, quantile_ms: 121 };
+  });
+  const explained = { events: [failing], course, drivers: [], slowest: [] };
+
+  it('says how many requests fail and why that is believed, and blames no stage', () => {
+    expect(renderExplanation(explained, plain, minute(60))).toMatchInlineSnapshot(`
+      "open, critical  ranker (search, eu-west-1): 4.8 % of requests fail, usual are 0.2 %
+        series ranker, search, eu-west-1
+        since  2026-11-01 12:00:00Z, for 55 min; told 22 s after it began
+        id     0123456789abcdef0123456789abcdef
+
+      How many of the requests failed
+        ▁▁▁▁▁███
+        2026-11-01 11:55:00Z to 2026-11-01 12:02:00Z; 0 % to 5 %, usual are 0.2 %
+
+      Why it is believed
+        58 of 1,200 requests in 2 windows failed; usually 2.4 do
+        odds of that on a usual day, at most: 1 in 10^18
+        odds at which an anomaly opens, by the page budget: 1 in 50 million
+        it varies 1.7 times as much as by chance: that is allowed for
+        4.8 % (95 %: 3.7 % to 6.2 %), usual are 0.2 %
+        usual is what 351 windows were from 2026-11-01 11:00:00Z to 2026-11-01 11:58:50Z
+
+      What was told of it
+        2026-11-01 12:00:22Z opened, critical: ranker (search, eu-west-1): 4.8 % of requests fail, usual are 0.2 %
+
+      See for yourself
+        SELECT 1
+      "
+    `);
+  });
+
+  it('of traffic says how much there was', () => {
+    const rate = { observed: 12, baseline: 51, ratio: 12 / 51, interval: [11, 13] } as const;
+    const stopped = anomalyFixture({
+      ...failing,
+      kind: 'throughput_drop',
+      rate: { unit: 'requests per second', ...rate, interval: [11, 13] },
+      evidence: { ...failing.evidence, exceedances: 7_200, expected: 30_600 },
+    });
+    const text = renderExplanation({ ...explained, events: [stopped] }, plain, minute(60));
+    expect(text).toContain('How many requests there were\n  ████████\n');
+    expect(text).toContain('10 a second to 10 a second, usual are 51 a second');
+    expect(text).toContain('7,200 requests in 2 windows; usually there are 30,600\n');
+    expect(text).toContain('12 a second (95 %: 11 a second to 13 a second), usual are 51 a second');
   });
 });
 

@@ -1,0 +1,144 @@
+import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
+import type { DetectOptions } from './detect-options.ts';
+import { Episode, type Renewed } from './episode.ts';
+import type { StepContext } from './series-detector.ts';
+
+/** What a detector of some kind says of one window, when it is asked. */
+export interface Judgement {
+  /** Whether what this event tells still goes on; undefined where the window cannot tell. */
+  isOut(event: AnomalyEvent): boolean | undefined;
+  /** The event, if the window opens an anomaly. */
+  opening(): AnomalyEvent | undefined;
+  /** What an open anomaly's event would say by now, if there is more to say than before. */
+  renewed(event: AnomalyEvent): Renewed | undefined;
+  /** Whether it has stayed so long that it could be the new usual. */
+  readonly isAdoptable: boolean;
+  farewell(event: AnomalyEvent, resolution: Resolution): string;
+  /** Called when it is over, also where nobody had been told. */
+  ended(resolution: Resolution): void;
+}
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+/** Each anomaly that was already open in the last hour doubles the quiet a new one needs. */
+const maxBackoff = 4;
+const updateEveryMs = 5 * minuteMs;
+
+/**
+ * At most one open anomaly at a time, from opening to resolving, whatever its kind: what is quiet for
+ * long enough has recovered, what cannot be judged for ten minutes ends without traffic, what stays
+ * becomes the new usual. While history is replayed nothing goes out, and nothing that went out is
+ * resolved.
+ */
+export class AnomalyTrack {
+  readonly #options: DetectOptions;
+  #open: Episode | undefined;
+  #restored: AnomalyEvent | undefined;
+  #openings: number[] = [];
+  #quiet = 0;
+  #quietNeeded = 0;
+  #lastJudgedMs = Number.NaN;
+
+  constructor(options: DetectOptions) {
+    this.#options = options;
+  }
+
+  get isOpen(): boolean {
+    return this.#open !== undefined || this.#restored !== undefined;
+  }
+
+  /** When what is open began; undefined where nothing is. */
+  get openSinceMs(): number | undefined {
+    return this.#open?.startedAtMs;
+  }
+
+  /** The last event of what is open and has gone out. */
+  get openEvent(): AnomalyEvent | undefined {
+    if (this.#restored !== undefined) return this.#restored;
+    return this.#open?.announced === true ? this.#open.event : undefined;
+  }
+
+  /** Goes on with an anomaly that is open by its last event, from its start or the next live step. */
+  restore(event: AnomalyEvent): void {
+    this.#restored = event;
+  }
+
+  step(startMs: number, judgement: Judgement, context: StepContext): AnomalyEvent | undefined {
+    this.#install(startMs, context.live);
+    if (this.#open !== undefined) return this.#follow(this.#open, startMs, judgement, context);
+    const event = judgement.opening();
+    if (event === undefined) return undefined;
+    this.#begin(event, context.live);
+    this.#lastJudgedMs = startMs;
+    return context.live ? event : undefined;
+  }
+
+  #install(startMs: number, live: boolean): void {
+    const event = this.#restored;
+    if (event === undefined || (!live && startMs < Date.parse(event.started_at))) return;
+    this.#restored = undefined;
+    this.#begin(event, true);
+    this.#lastJudgedMs = startMs;
+  }
+
+  #begin(event: AnomalyEvent, announced: boolean): void {
+    const open = new Episode(event, announced);
+    const { startedAtMs } = open;
+    // A replay may have opened the same anomaly itself; the one that went out counts.
+    this.#openings = this.#openings.filter(
+      (ms) => ms < startedAtMs && startedAtMs - ms < 60 * minuteMs,
+    );
+    const doublings = Math.min(this.#openings.length, maxBackoff);
+    this.#quietNeeded = this.#options.resolve_windows * 2 ** doublings;
+    this.#openings.push(startedAtMs);
+    this.#quiet = 0;
+    this.#open = open;
+  }
+
+  #follow(open: Episode, startMs: number, judgement: Judgement, context: StepContext) {
+    const isOut = judgement.isOut(open.event);
+    if (isOut !== undefined) {
+      this.#lastJudgedMs = startMs;
+      this.#quiet = isOut ? 0 : this.#quiet + 1;
+    }
+    if (!context.live && open.announced) {
+      // Only a live window may resolve what went out as open.
+      this.#quiet = Math.min(this.#quiet, this.#quietNeeded - 1);
+      return undefined;
+    }
+    const resolution = this.#resolution(open, startMs, judgement);
+    if (resolution !== undefined) return this.#end(open, resolution, judgement, context);
+    if (!context.live || isOut !== true) return undefined;
+    if (!open.announced) {
+      return judgement.opening() === undefined ? undefined : open.announce(context.nowMs);
+    }
+    return this.#update(open, judgement, context.nowMs);
+  }
+
+  #resolution(open: Episode, startMs: number, judgement: Judgement): Resolution | undefined {
+    const { baseline, window } = this.#options;
+    if (this.#quiet >= this.#quietNeeded) return 'recovered';
+    if (startMs - this.#lastJudgedMs >= Math.max(10 * minuteMs, 30 * window)) return 'no_traffic';
+    const patienceMs = Math.min(4 * baseline, Math.max(baseline, dayMs));
+    const isLong = startMs - open.startedAtMs >= patienceMs;
+    return isLong && judgement.isAdoptable ? 'adopted' : undefined;
+  }
+
+  #end(open: Episode, resolution: Resolution, judgement: Judgement, { nowMs }: StepContext) {
+    this.#open = undefined;
+    judgement.ended(resolution);
+    if (!open.announced) return undefined;
+    return open.resolve(resolution, judgement.farewell(open.event, resolution), nowMs);
+  }
+
+  /** Told again at once when it has become critical, else five minutes after the last event. */
+  #update(open: Episode, judgement: Judgement, nowMs: number): AnomalyEvent | undefined {
+    const last = open.event;
+    const renewed = judgement.renewed(last);
+    if (renewed === undefined) return undefined;
+    const rises = last.severity !== 'critical' && renewed.severity === 'critical';
+    const isRested = nowMs - Date.parse(last.emitted_at) >= updateEveryMs;
+    if (!rises && !isRested) return undefined;
+    return open.update({ ...renewed, severity: rises ? 'critical' : last.severity }, nowMs);
+  }
+}

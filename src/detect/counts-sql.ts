@@ -1,0 +1,40 @@
+import { dimensions, totalStage } from '../base/dimensions.ts';
+import { storedQuantiles } from '../base/stored-quantiles.ts';
+import type { Series } from '../baseline/series-window.ts';
+import { quoteSql } from './quote-sql.ts';
+
+const minuteMs = 60_000;
+const contextMs = 30 * minuteMs;
+
+export interface CountsSqlInput {
+  readonly series: Series;
+  readonly startedAtMs: number;
+  /** Whether it is of everything that the series' values name, rather than of the one series. */
+  readonly isWhole: boolean;
+  /** The stage that stands for whole requests. */
+  readonly stage?: string;
+}
+
+/**
+ * A query to paste: requests, and how many of them failed, minute by minute, from half an hour before the
+ * anomaly began until half an hour after.
+ */
+export function countsSql({ series, startedAtMs, isWhole, stage }: CountsSqlInput): string {
+  const conditions = dimensions.flatMap((dimension) => {
+    const value = series[dimension];
+    if (isWhole && (value === '' || value === false)) return [];
+    return [`${dimension} = ${typeof value === 'boolean' ? value : quoteSql(value)}`];
+  });
+  const time = (ms: number) => `toDateTime(${Math.floor(ms / 1000)}, 'UTC')`;
+  return [
+    'SELECT toStartOfMinute(window_start) AS minute, sum(requests) AS requests,',
+    '  sum(errors) AS errors, sum(timeouts) AS timeouts,',
+    `  quantilesTDigestMerge(${storedQuantiles.join(', ')})(latency) AS q_ms`,
+    'FROM latency_1m',
+    `WHERE ${[...conditions, `stage = ${quoteSql(stage ?? totalStage)}`].join(' AND ')}`,
+    `  AND window_start >= ${time(startedAtMs - contextMs)}`,
+    `  AND window_start < ${time(startedAtMs + contextMs)}`,
+    'GROUP BY minute',
+    'ORDER BY minute',
+  ].join('\n');
+}

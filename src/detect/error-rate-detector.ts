@@ -1,0 +1,257 @@
+import { RateBaseline, type RateReference } from '../baseline/rate-baseline.ts';
+import type { Series, SeriesWindow, StageSummary } from '../baseline/series-window.ts';
+import type { PeakPool } from '../baseline/tail-peaks.ts';
+import { wholeRequest } from '../baseline/whole-request.ts';
+import { TDigest } from '../sketch/t-digest.ts';
+import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
+import { AnomalyTrack, type Judgement } from './anomaly-track.ts';
+import type { DetectOptions } from './detect-options.ts';
+import type { Renewed } from './episode.ts';
+import { FailureTest, type FailureVerdict } from './failure-test.ts';
+import { rateEffect } from './failure-weights.ts';
+import { failureFarewell, failureMeasured } from './failures-measured.ts';
+import { quarantineWindows } from './quarantine-windows.ts';
+import { rateEvent, tailBeside } from './rate-event.ts';
+import type { StepContext } from './series-detector.ts';
+
+interface Quarantined {
+  readonly startMs: number;
+  readonly whole: StageSummary;
+  readonly failures: number;
+  learnable: boolean;
+  readonly suspicious: boolean;
+}
+
+/** What an anomaly has grown by since it was told last, to be told again. */
+const materialGrowth = 1.5;
+/** Whether it goes on is looked for in so many windows, in more where they hold too few requests. */
+const mostKept = 30;
+
+/**
+ * One series' failures, errors and timeouts together: its baseline, its test and its anomaly, if one is open.
+ * Windows come in order of their start; every step gives at most one event.
+ */
+export class ErrorRateDetector {
+  readonly series: Series;
+  readonly #options: DetectOptions;
+  readonly #test: FailureTest;
+  readonly #track: AnomalyTrack;
+  /**
+   * Until this one has a baseline: a new version that fails from its first request on is compared with
+   * the last.
+   */
+  readonly #inherited: RateReference | undefined;
+  #baseline: RateBaseline;
+  /** What windows that are not learnt would make: the new usual, if they stay. */
+  #candidate: RateBaseline | undefined;
+  #quarantine: Quarantined[] = [];
+  /** The last windows, oldest first. */
+  #last: Quarantined[] = [];
+  #lastSeenMs = Number.NaN;
+
+  /**
+   * @param pool shared by all series.
+   * @param before the series of the version before, if there was one.
+   */
+  constructor(
+    series: Series,
+    options: DetectOptions,
+    pool: PeakPool,
+    before: ErrorRateDetector | undefined,
+  ) {
+    this.series = series;
+    this.#options = options;
+    this.#test = new FailureTest(options, pool);
+    this.#track = new AnomalyTrack(options);
+    this.#baseline = this.#newBaseline();
+    this.#inherited = before?.reference();
+    if (before !== undefined) this.#test.inherit(before.#test);
+  }
+
+  get openEvent(): AnomalyEvent | undefined {
+    return this.#track.openEvent;
+  }
+
+  get isOpen(): boolean {
+    return this.#track.isOpen;
+  }
+
+  restore(event: AnomalyEvent): void {
+    this.#track.restore(event);
+  }
+
+  /** @param usual of the series' whole requests, to say beside the failures how long they take. */
+  step(
+    window: SeriesWindow,
+    context: StepContext,
+    usual: () => TDigest | undefined,
+  ): AnomalyEvent | undefined {
+    const whole = wholeRequest(window);
+    if (whole === undefined) return this.missing(window.windowStartMs, context);
+    const startMs = window.windowStartMs;
+    this.#lastSeenMs = startMs;
+    const reference = this.reference();
+    const failures = Math.min(whole.requests, whole.errors + whole.timeouts);
+    const count = { startMs, requests: whole.requests, failures };
+    const verdict = reference && this.#test.judge(count, reference, context.levels);
+    const suspicious = verdict?.suspicious === true;
+    const entry: Quarantined = { startMs, whole, failures, learnable: true, suspicious };
+    this.#quarantine.push(entry);
+    this.#last.push(entry);
+    if (this.#last.length > mostKept) this.#last.shift();
+    let event: AnomalyEvent | undefined;
+    // Most windows show nothing: nothing is made for them.
+    if (verdict !== undefined || this.#track.isOpen) {
+      event = this.#track.step(startMs, this.#judgement(verdict, context, usual), context);
+      const sinceMs = this.#track.openSinceMs;
+      if (sinceMs !== undefined) this.#setAside(sinceMs);
+    }
+    this.#learn();
+    return event;
+  }
+
+  /** A window in which the series had no request. */
+  missing(startMs: number, context: StepContext): AnomalyEvent | undefined {
+    if (!this.#track.isOpen) return undefined;
+    const judgement = this.#judgement(undefined, context, () => undefined);
+    return this.#track.step(startMs, { ...judgement, isOut: () => undefined }, context);
+  }
+
+  /** What its requests are compared with: the version before gives it until this one has its own. */
+  reference(): RateReference | undefined {
+    const own = this.#baseline.reference();
+    const isKnown = own !== undefined && own.windows >= this.#options.min_baseline_windows;
+    return isKnown ? own : this.#inherited;
+  }
+
+  #judgement(
+    verdict: FailureVerdict | undefined,
+    context: StepContext,
+    usual: () => TDigest | undefined,
+  ): Judgement {
+    return {
+      isOut: (event) => this.#isOut(event),
+      opening: () => (verdict?.opens ? this.#opening(verdict, context, usual) : undefined),
+      renewed: (event) => this.#renewed(event, verdict, context, usual),
+      isAdoptable:
+        (this.#candidate?.reference()?.windows ?? 0) >= this.#options.min_baseline_windows,
+      farewell: (event, resolution) => failureFarewell(event, resolution, this.#now(event)),
+      ended: (resolution) => this.#ended(resolution),
+    };
+  }
+
+  /** Judged by what the event says, so that a detector that knows only the event goes on alike. */
+  #isOut(event: AnomalyEvent): boolean | undefined {
+    const now = this.#now(event);
+    if (now === undefined || event.rate === undefined) return undefined;
+    return now >= rateEffect(event.rate.baseline, this.#options).halfEffect;
+  }
+
+  /** The part of requests that fail in the last windows: six at most, or as many as hold enough requests. */
+  #now({ evidence }: AnomalyEvent): number | undefined {
+    const windows = Math.min(evidence.windows, quarantineWindows);
+    let [requests, failures] = [0, 0];
+    for (let back = 1; back <= this.#last.length; back++) {
+      if (back > windows && requests >= this.#options.min_requests) break;
+      const entry = this.#last.at(-back) as Quarantined;
+      requests += entry.whole.requests;
+      failures += entry.failures;
+    }
+    return requests < this.#options.min_requests ? undefined : failures / requests;
+  }
+
+  #opening(verdict: FailureVerdict, context: StepContext, usual: () => TDigest | undefined) {
+    const shown = this.#shown(verdict);
+    return rateEvent({
+      kind: 'error_rate',
+      series: this.series,
+      isWhole: false,
+      startedAtMs: verdict.startedAtMs,
+      measured: failureMeasured({ series: this.series, verdict, shown, context }),
+      tail: { now: TDigest.merge(shown.map(({ digest }) => digest)), usual: usual() },
+      nowMs: context.nowMs,
+      options: this.#options,
+    });
+  }
+
+  #renewed(
+    event: AnomalyEvent,
+    verdict: FailureVerdict | undefined,
+    context: StepContext,
+    usual: () => TDigest | undefined,
+  ): Renewed | undefined {
+    if (verdict === undefined || event.rate === undefined) return undefined;
+    // Held against what was usual when it began, whatever has been learnt since.
+    const reference = { ...verdict.reference, rate: event.rate.baseline };
+    const shown = this.#shown(verdict);
+    const input = { series: this.series, verdict: { ...verdict, reference }, shown, context };
+    const measured = failureMeasured(input);
+    const isWorse = measured.severity === 'critical' && event.severity !== 'critical';
+    const isGrown = (measured.rate?.ratio ?? 0) >= materialGrowth * event.rate.ratio;
+    if (!isWorse && !isGrown) return undefined;
+    const now = TDigest.merge(shown.map(({ digest }) => digest));
+    return { ...measured, ...tailBeside({ now, usual: usual() }, this.#options) };
+  }
+
+  /** The windows that a verdict is of. */
+  #shown({ windows }: FailureVerdict): readonly StageSummary[] {
+    return this.#last.slice(-windows).map(({ whole }) => whole);
+  }
+
+  #ended(resolution: Resolution): void {
+    if (resolution === 'adopted') this.#adopt();
+    else this.#candidate = undefined;
+    this.#test.forgetRun();
+  }
+
+  /** Windows from here on belong to an anomaly: the candidate learns them, the baseline never. */
+  #setAside(fromMs: number): void {
+    for (const entry of this.#quarantine) {
+      if (!entry.learnable || entry.startMs < fromMs) continue;
+      entry.learnable = false;
+      this.#learnAside(entry);
+    }
+  }
+
+  #learnAside({ startMs, whole, failures }: Quarantined): void {
+    this.#candidate ??= this.#newBaseline();
+    this.#candidate.learn(startMs, whole.requests, failures);
+  }
+
+  /** Lets the oldest window out of quarantine and learns it, if nothing speaks against it. */
+  #learn(): void {
+    if (this.#quarantine.length <= quarantineWindows) return;
+    const entry = this.#quarantine.shift() as Quarantined;
+    const { startMs, whole, failures } = entry;
+    // The test learns odd windows too: leaving them out would make the next one look odder.
+    this.#test.settle({ startMs, requests: whole.requests, failures }, entry.learnable);
+    if (!entry.learnable) return;
+    if (!entry.suspicious) {
+      this.#baseline.learn(startMs, whole.requests, failures);
+      if (!this.#track.isOpen) this.#candidate = undefined;
+      return;
+    }
+    this.#learnAside(entry);
+    this.#adoptUnopened();
+  }
+
+  /** Odd windows in a row that never sufficed to page become usual after a baseline's length. */
+  #adoptUnopened(): void {
+    const reference = this.#candidate?.reference();
+    if (this.#track.isOpen || reference === undefined) return;
+    const { baseline, min_baseline_windows } = this.#options;
+    const isLong = this.#lastSeenMs - reference.fromMs >= baseline - baseline / 8;
+    if (isLong && reference.windows >= min_baseline_windows) this.#adopt();
+  }
+
+  #adopt(): void {
+    this.#baseline = this.#candidate ?? this.#newBaseline();
+    this.#candidate = undefined;
+    for (const entry of this.#quarantine) entry.learnable = false;
+    this.#test.rebase();
+  }
+
+  #newBaseline(): RateBaseline {
+    return new RateBaseline(this.#options.baseline, this.#options.window);
+  }
+}

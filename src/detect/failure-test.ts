@@ -1,0 +1,270 @@
+import { DailyEpisodes } from '../baseline/daily-episodes.ts';
+import { DriftForecast } from '../baseline/drift-forecast.ts';
+import type { RateReference } from '../baseline/rate-baseline.ts';
+import { ShortEpisodes } from '../baseline/short-episodes.ts';
+import { type PeakPool, peakScore, TailPeaks } from '../baseline/tail-peaks.ts';
+import type { DetectOptions } from './detect-options.ts';
+import { EvidenceSums } from './evidence-sums.ts';
+import { FailureWeights } from './failure-weights.ts';
+import { longestRun } from './longest-run.ts';
+import type { TestLevels } from './page-budget.ts';
+import { quarantineWindows } from './quarantine-windows.ts';
+
+/** Requests of a window, and those of them that failed. */
+export interface FailureCount {
+  readonly startMs: number;
+  readonly requests: number;
+  readonly failures: number;
+}
+
+/** What the test says of one window and those before it, where it is odd at all. */
+export interface FailureVerdict {
+  readonly startedAtMs: number;
+  readonly windows: number;
+  readonly requests: number;
+  readonly failures: number;
+  readonly logP: number;
+  readonly logLevel: number;
+  readonly dispersion: number;
+  readonly reference: RateReference;
+  /** Clear enough, large enough and lasting enough to open an anomaly. */
+  readonly opens: boolean;
+  /** Odd enough not to be learnt. */
+  readonly suspicious: boolean;
+}
+
+const oddScore = Math.log(1e3);
+/** What must remain of the evidence when its clearest window is left out. */
+const confirmedScore = Math.log(100);
+/** The dispersion remembers two days, at windows of 10 s; before any window, so many say that it is this. */
+const dispersionWindows = 17_280;
+const prior = { dispersion: 4, windows: 12 } as const;
+const mostOfUsual = 9;
+/** Evidence of as many requests as the baseline has is its own noise by this part. */
+const noiseOfBaseline = 2;
+/** Fewer failures say nothing. */
+const fewestFailures = 5;
+/**
+ * Windows that must speak for a fault: a pod that restarts fails for half a minute, and nobody should
+ * wake up.
+ */
+const gainingWindows = { known: 4, young: 12 } as const;
+/**
+ * So much of a series is learnt, or of the version before, when it is known; until then it takes more
+ * requests.
+ */
+const longKnownMs = 86_400_000;
+const manyTimes = 3;
+
+const faults = FailureWeights.faults;
+
+/**
+ * Judges whether more requests of a series fail than its own past foretells: `ShiftTest`, of a count. The
+ * log-likelihood ratio of some higher rates is added up for as long as it is above 0, less what is
+ * foretold of late, over the series' own dispersion, and must reach what the series' own peaks and the
+ * page budget ask for.
+ *
+ * Memory: some 6 KB. Cost: some 100 ns a window.
+ */
+export class FailureTest {
+  readonly #options: DetectOptions;
+  readonly #peaks: TailPeaks;
+  readonly #daily = new DailyEpisodes();
+  readonly #short = new ShortEpisodes();
+  readonly #drift = new DriftForecast(faults);
+  readonly #evidence = new EvidenceSums(faults, peakScore);
+  readonly #dispersions = new Float64Array(faults).fill(prior.dispersion);
+  readonly #gains = new Float64Array(faults);
+  readonly #excess = new Float64Array(faults);
+  #reference: RateReference | undefined;
+  #weights: FailureWeights | undefined;
+  /** The last windows, oldest first. */
+  #counts: FailureCount[] = [];
+  /** Windows that were judged and are not settled, oldest first. */
+  readonly #waiting: Waiting[] = [];
+  #learnt = 0;
+  #known = 0;
+
+  /** @param pool shared by all tests of failures. */
+  constructor(options: DetectOptions, pool: PeakPool) {
+    this.#options = options;
+    this.#peaks = new TailPeaks(options.window, pool);
+  }
+
+  /** undefined when nothing is odd about the window and those before it. */
+  judge(count: FailureCount, reference: RateReference, levels: TestLevels) {
+    const weights = this.#compareWith(reference);
+    this.#counts.push(count);
+    if (this.#counts.length > longestRun) this.#counts.shift();
+    const fault = this.#addUp(count, weights);
+    const score = this.#scoreOf(fault, reference);
+    this.#daily.take(count.startMs, score);
+    this.#short.take(count.startMs, score);
+    const before = score < peakScore ? 0 : this.#knownLevel(count.startMs);
+    // How far it goes that is known to come is of no interest.
+    this.#waiting.push({ startMs: count.startMs, score: score > before ? score : 0 });
+    if (score < peakScore) return undefined;
+    const level = Math.max(oddScore, this.#peaks.level(levels.perWeek), before);
+    return this.#verdict(fault, { score, level, effect: weights.effect, reference });
+  }
+
+  #knownLevel(startMs: number): number {
+    return Math.max(this.#daily.level(startMs), this.#short.level(startMs));
+  }
+
+  /**
+   * Takes a window that was judged, once it is known whether it belongs to an anomaly; and learns from
+   * it.
+   */
+  settle({ startMs, requests, failures }: FailureCount, isLearnt: boolean): void {
+    if (this.#waiting[0]?.startMs !== startMs) return;
+    const { score } = this.#waiting.shift() as Waiting;
+    if (!isLearnt) {
+      this.#peaks.forgetPeak();
+      return;
+    }
+    this.#learnt += 1;
+    this.#peaks.learn(score);
+    const weights = this.#weights;
+    if (weights === undefined || requests === 0) return;
+    const weight = 1 / (Math.min(this.#learnt + this.#known, dispersionWindows) + prior.windows);
+    for (let i = 0; i < faults; i++) {
+      const { failed, passed, means, variances } = weights;
+      const said = failures * (failed[i] as number) + (requests - failures) * (passed[i] as number);
+      this.#excess[i] = said - requests * (means[i] as number);
+      const variance = requests * (variances[i] as number);
+      if (variance <= 0) continue;
+      const usual = this.#dispersions[i] as number;
+      const square = Math.min((this.#excess[i] as number) ** 2 / variance, mostOfUsual * usual);
+      this.#dispersions[i] = Math.max(1, usual + weight * (square - usual));
+    }
+    this.#drift.learn(requests, this.#excess, weights.variances, this.#dispersions);
+  }
+
+  /** Takes over what is known of another series, which this one has come to replace. */
+  inherit(other: FailureTest): void {
+    this.#peaks.inherit(other.#peaks);
+    this.#drift.inherit(other.#drift);
+    this.#dispersions.set(other.#dispersions);
+    this.#known = other.#learnt + other.#known;
+  }
+
+  /** Forgets the evidence, not the past: what it said has been dealt with. */
+  forgetRun(): void {
+    this.#evidence.forget();
+    this.#peaks.forgetPeak();
+  }
+
+  /** Starts anew against another baseline. What is known of its restlessness stays. */
+  rebase(): void {
+    this.forgetRun();
+    this.#drift.forget();
+  }
+
+  #compareWith(reference: RateReference): FailureWeights {
+    if (reference !== this.#reference || this.#weights === undefined) {
+      this.#reference = reference;
+      this.#weights = new FailureWeights(reference, this.#options);
+    }
+    return this.#weights;
+  }
+
+  #addUp({ startMs, requests, failures }: FailureCount, weights: FailureWeights): number {
+    for (let i = 0; i < faults; i++) {
+      const { failed, passed } = weights;
+      const said = failures * (failed[i] as number) + (requests - failures) * (passed[i] as number);
+      const foretold = requests * Math.max(0, this.#drift.levels[i] as number);
+      const restless = (this.#dispersions[i] as number) * this.#drift.spread(i);
+      this.#gains[i] = (said - foretold) / restless;
+    }
+    return this.#evidence.add(startMs, this.#gains);
+  }
+
+  /** The evidence for a fault, less what the baseline's own noise may have made of it. */
+  #scoreOf(fault: number, reference: RateReference): number {
+    const sum = this.#evidence.sum(fault);
+    if (sum < peakScore) return sum;
+    const requests = sumOf(this.#run(fault), (each) => each.requests);
+    return sum / (1 + (noiseOfBaseline * requests) / reference.requests);
+  }
+
+  /** The windows since the evidence for a fault began, at least one. */
+  #run(fault: number): readonly FailureCount[] {
+    const fromMs = this.#evidence.startMs(fault);
+    const first = this.#counts.findIndex(({ startMs }) => startMs >= fromMs);
+    return this.#counts.slice(first < 0 ? -1 : first);
+  }
+
+  #verdict(fault: number, { score, level, effect, reference }: Found): FailureVerdict {
+    // It must matter over all windows since it began, and still do in the last ones.
+    const run = this.#run(fault);
+    const last = run.slice(-lastWindows(run, manyTimes * this.#options.min_requests));
+    const isLarge = rateOf(run) >= effect && rateOf(last) >= effect;
+    const isHalf = rateOf(last) >= (effect + reference.rate) / 2;
+    const shown = isLarge ? run : last;
+    return {
+      startedAtMs: run.find(({ failures }) => failures > 0)?.startMs ?? this.#lastMs,
+      windows: shown.length,
+      requests: sumOf(shown, (each) => each.requests),
+      failures: sumOf(shown, (each) => each.failures),
+      logP: -score,
+      logLevel: -level,
+      dispersion: this.#dispersions[fault] as number,
+      reference,
+      opens: isLarge && score >= level && this.#mayOpen(fault, run),
+      suspicious: isHalf && score >= Math.max(oddScore, level / 2),
+    };
+  }
+
+  get #lastMs(): number {
+    return this.#counts.at(-1)?.startMs ?? Number.NaN;
+  }
+
+  /** Everything but significance and effect. */
+  #mayOpen(fault: number, run: readonly FailureCount[]): boolean {
+    const { min_baseline_windows, min_requests, window } = this.#options;
+    const isKnown = (this.#learnt + this.#known) * window >= longKnownMs;
+    if (this.#learnt + this.#known < Math.ceil(min_baseline_windows / 2)) return false;
+    if (sumOf(run, ({ failures }) => failures) < fewestFailures) return false;
+    const least = (isKnown ? 1 : manyTimes) * min_requests;
+    if (sumOf(run, ({ requests }) => requests) < least) return false;
+    // What is over is not told any more.
+    if (this.#evidence.last(fault) <= 0) return false;
+    const lasting = isKnown ? gainingWindows.known : gainingWindows.young;
+    return this.#evidence.gaining(fault) >= lasting && this.#evidence.rest(fault) >= confirmedScore;
+  }
+}
+
+interface Waiting {
+  readonly startMs: number;
+  readonly score: number;
+}
+
+interface Found {
+  readonly score: number;
+  readonly level: number;
+  readonly effect: number;
+  readonly reference: RateReference;
+}
+
+/** A minute, or as many windows as hold so many requests. */
+function lastWindows(run: readonly FailureCount[], least: number): number {
+  let requests = 0;
+  let windows = 0;
+  while (windows < run.length && (windows < quarantineWindows || requests < least)) {
+    windows += 1;
+    requests += (run.at(-windows) as FailureCount).requests;
+  }
+  return windows;
+}
+
+function sumOf(counts: readonly FailureCount[], of: (count: FailureCount) => number): number {
+  let sum = 0;
+  for (const count of counts) sum += of(count);
+  return sum;
+}
+
+function rateOf(counts: readonly FailureCount[]): number {
+  const requests = sumOf(counts, (each) => each.requests);
+  return requests === 0 ? 0 : sumOf(counts, (each) => each.failures) / requests;
+}

@@ -1,0 +1,14 @@
+const normal95 = 1.959964;
+
+/**
+ * 95 % interval of a part of requests, after Wilson (1927), as if there were as many requests fewer as they
+ * vary more than independent ones.
+ */
+export function shareInterval(hits: number, requests: number, dispersion: number) {
+  const n = Math.max(1, requests / dispersion);
+  const share = requests === 0 ? 0 : hits / requests;
+  const z2 = normal95 ** 2;
+  const middle = (share + z2 / (2 * n)) / (1 + z2 / n);
+  const half = (normal95 / (1 + z2 / n)) * Math.sqrt((share * (1 - share)) / n + z2 / (4 * n * n));
+  return [Math.max(0, middle - half), Math.min(1, middle + half)] as [number, number];
+}
