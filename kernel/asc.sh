@@ -1,1 +1,0 @@
-node /tmp/asc/node_modules/assemblyscript/bin/asc.js event-kernel.ts --enable simd -O3 --runtime stub --noAssert --initialMemory 4 --maximumMemory 4 -o /tmp/asc/k.wasm -t /tmp/asc/k.wat && ls -la /tmp/asc/k.wasm && grep -c . /tmp/asc/k.wat
