@@ -1,3 +1,5 @@
+import type { StateArchive } from './state-archive.ts';
+
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 /** What begins within so long of the same time of day may be the same thing again. */
@@ -79,6 +81,21 @@ export class DailyEpisodes {
     }
     return isDaily ? most : 0;
   }
+
+  carry(state: StateArchive): void {
+    state.section('daily episodes', 1, () => {
+      this.#past = state.list(this.#past, (episode) => carryEpisode(state, episode));
+      this.#current = state.optional(this.#current, (episode) => carryEpisode(state, episode));
+      this.#quiet = state.number(this.#quiet);
+    });
+  }
+}
+
+function carryEpisode(state: StateArchive, episode: Episode | undefined): Episode {
+  const { startMs = 0, peak = 0, scores = new Float32Array(minutes) } = episode ?? {};
+  const carried = { startMs: state.number(startMs), peak: state.number(peak), scores };
+  state.fill(scores);
+  return carried;
 }
 
 function minuteOf(elapsedMs: number): number {

@@ -1,3 +1,5 @@
+import type { StateArchive } from './state-archive.ts';
+
 /** Windows that are looked at together. */
 const blockWindows = 30;
 /** Median of a squared deviation that is chance alone: chi-squared with one degree of freedom. */
@@ -108,6 +110,20 @@ export class DriftForecast {
     this.#medians.set(other.#medians);
     this.#surprises.set(other.#surprises);
     this.#blocks = other.#blocks;
+  }
+
+  carry(state: StateArchive): void {
+    state.section('drift forecast', 1, () => {
+      state.fill(this.#sums);
+      state.fill(this.#waiting);
+      state.fill(this.#medians);
+      state.fill(this.#surprises);
+      state.fill(this.levels);
+      this.#requests = state.number(this.#requests);
+      this.#windows = state.number(this.#windows);
+      this.#blocks = state.number(this.#blocks);
+      this.#hasWaiting = state.flag(this.#hasWaiting);
+    });
   }
 
   #follow(): void {

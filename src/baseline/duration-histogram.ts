@@ -1,6 +1,7 @@
 import { highWord } from '../sketch/high-word.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import { RangeSums } from './range-sums.ts';
+import type { StateArchive } from './state-archive.ts';
 
 /** A bucket is an octave's 32nd: exponent and the top 5 bits of the mantissa. */
 const SHIFT = 20 - 5;
@@ -39,6 +40,13 @@ export class DurationHistogram {
       this.#weights.add(bucket, weight);
       this.#sums.add(bucket, weight * ms);
     }
+  }
+
+  carry(state: StateArchive): void {
+    state.section('duration histogram', 1, () => {
+      this.#weights.carry(state);
+      this.#sums.carry(state);
+    });
   }
 
   /** One centroid a bucket. */

@@ -1,3 +1,5 @@
+import type { StateArchive } from './state-archive.ts';
+
 const NOTHING = new Float64Array(0);
 /** Room that is made at least, on the side where it is needed; of a wide range half of what it has. */
 const LEAST_ROOM = 8;
@@ -10,7 +12,7 @@ const LEAST_ROOM = 8;
  */
 export class RangeSums {
   #low = 0;
-  #sums = NOTHING;
+  #sums: Float64Array = NOTHING;
 
   /** Index of the first of `values`. */
   get low(): number {
@@ -46,6 +48,13 @@ export class RangeSums {
       at = index - this.#low;
     }
     this.#sums[at] = (this.#sums[at] as number) + amount;
+  }
+
+  carry(state: StateArchive): void {
+    state.section('range sums', 1, () => {
+      this.#low = state.number(this.#low);
+      this.#sums = state.numbers(this.#sums);
+    });
   }
 
   #makeRoomFor(index: number): void {

@@ -1,5 +1,6 @@
 import type { SeriesWindow } from './series-window.ts';
 import { StageBaseline, type StageReference } from './stage-baseline.ts';
+import type { StateArchive } from './state-archive.ts';
 
 /** The recent past of a series, by stage. */
 export class SeriesBaseline {
@@ -31,7 +32,7 @@ export class SeriesBaseline {
       if (summary.digest.count === 0) continue;
       let baseline = this.#stages.get(stage);
       if (baseline === undefined) {
-        baseline = new StageBaseline(this.#baselineMs, this.#windowMs);
+        baseline = this.#newStage();
         this.#stages.set(stage, baseline);
       }
       baseline.learn(window.windowStartMs, summary);
@@ -41,6 +42,14 @@ export class SeriesBaseline {
   /** Keeps what it holds until as much has come after `fromMs`: time before that did not count. */
   hold(fromMs: number): void {
     for (const baseline of this.#stages.values()) baseline.hold(fromMs);
+  }
+
+  carry(state: StateArchive): void {
+    state.section('series baseline', 1, () => {
+      state.map(this.#stages, () => this.#newStage());
+      this.#firstMs = state.number(this.#firstMs);
+      this.#windows = state.number(this.#windows);
+    });
   }
 
   /** Bands of a stage; undefined before its first window. */
@@ -53,5 +62,9 @@ export class SeriesBaseline {
     const baseline = this.#stages.get(stage);
     if (baseline === undefined || baseline.windows < minWindows) return undefined;
     return baseline.reference();
+  }
+
+  #newStage(): StageBaseline {
+    return new StageBaseline(this.#baselineMs, this.#windowMs);
   }
 }

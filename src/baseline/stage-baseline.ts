@@ -1,7 +1,9 @@
 import type { TDigest } from '../sketch/t-digest.ts';
+import { carryDigest } from './carry-digest.ts';
 import { DurationHistogram } from './duration-histogram.ts';
 import { RangeSums } from './range-sums.ts';
 import type { Bands, StageSummary } from './series-window.ts';
+import type { StateArchive } from './state-archive.ts';
 
 /** What a stage of a series usually looks like. */
 export interface StageReference {
@@ -98,19 +100,24 @@ export class StageBaseline {
     };
   }
 
+  carry(state: StateArchive): void {
+    state.section('stage baseline', 1, () => {
+      this.#blocks = state.list(this.#blocks, (block) => carryBlock(state, block));
+      this.#windows = state.number(this.#windows);
+      this.#reference = state.optional(this.#reference, (reference) =>
+        carryReference(state, reference),
+      );
+      this.#referencePeriod = state.number(this.#referencePeriod);
+      this.#heldUntilMs = state.number(this.#heldUntilMs);
+    });
+  }
+
   /** The block of a window; those that are older than the baseline go. */
   #blockAt(startMs: number): Block {
     const blockStartMs = Math.floor(startMs / this.#blockMs) * this.#blockMs;
     const last = this.#blocks.at(-1);
     if (last?.startMs === blockStartMs) return last;
-    const block = {
-      startMs: blockStartMs,
-      durations: new DurationHistogram(),
-      bands: new RangeSums(),
-      bandsMs: new RangeSums(),
-      lastEndMs: 0,
-      windows: 0,
-    };
+    const block = newBlock(blockStartMs);
     const isHeld = blockStartMs < this.#heldUntilMs;
     const keepFromMs = isHeld ? Number.NEGATIVE_INFINITY : blockStartMs - this.#baselineMs;
     this.#blocks = this.#blocks.filter(({ startMs: at }) => at + this.#blockMs > keepFromMs);
@@ -118,6 +125,38 @@ export class StageBaseline {
     this.#windows = this.#blocks.reduce((sum, { windows }) => sum + windows, 0);
     return block;
   }
+}
+
+function newBlock(startMs: number): Block {
+  return {
+    startMs,
+    durations: new DurationHistogram(),
+    bands: new RangeSums(),
+    bandsMs: new RangeSums(),
+    lastEndMs: 0,
+    windows: 0,
+  };
+}
+
+function carryBlock(state: StateArchive, saved: Block | undefined): Block {
+  const block = saved ?? newBlock(0);
+  const startMs = state.number(block.startMs);
+  block.durations.carry(state);
+  block.bands.carry(state);
+  block.bandsMs.carry(state);
+  const lastEndMs = state.number(block.lastEndMs);
+  const windows = state.number(block.windows);
+  return { ...block, startMs, lastEndMs, windows };
+}
+
+function carryReference(state: StateArchive, saved: StageReference | undefined): StageReference {
+  const { windows = 0, fromMs = 0, toMs = 0 } = saved ?? {};
+  return {
+    digest: carryDigest(state, saved?.digest),
+    windows: state.number(windows),
+    fromMs: state.number(fromMs),
+    toMs: state.number(toMs),
+  };
 }
 
 function addBands({ bands, amounts }: Bands, to: RangeSums): void {

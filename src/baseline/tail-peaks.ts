@@ -1,3 +1,5 @@
+import type { StateArchive } from './state-archive.ts';
+
 /** A score from which on a run of windows is a peak: -ln of a probability of one in a hundred. */
 export const peakScore = Math.log(100);
 /** A peak ends once the score has stayed below this for so many windows. */
@@ -120,6 +122,18 @@ export class TailPeaks {
     const { times, firstDay, timesThird } = overHighest;
     const young = 1 + firstDay / Math.max(1, this.#weeks * daysPerWeek);
     return young * (peakScore + times * Math.min(highest, timesThird * third));
+  }
+
+  /** All but the pool, which is shared. */
+  carry(state: StateArchive): void {
+    state.section('tail peaks', 1, () => {
+      this.#peaks = state.number(this.#peaks);
+      this.#excess = state.number(this.#excess);
+      this.#weeks = state.number(this.#weeks);
+      state.fill(this.#highest);
+      this.#peak = state.number(this.#peak);
+      this.#calm = state.number(this.#calm);
+    });
   }
 
   #usualExcess(): number {
