@@ -38,6 +38,9 @@ export class OpenAnomaly {
   #counts: LeadCount[] = [];
   #quiet = 0;
   #lastJudgedMs = Number.NaN;
+  /** Start of the last window, and of the one that it was last told of. */
+  #windowStartMs = Number.NaN;
+  #toldMs = Number.NaN;
   #newCulprit = '';
 
   /**
@@ -77,6 +80,8 @@ export class OpenAnomaly {
    * Takes the next window of the leading stage. `goesOn`: its evidence grows, or another stage is out.
    */
   follow(windowStartMs: number, summary: StageSummary | undefined, goesOn: boolean): Following {
+    this.#windowStartMs = windowStartMs;
+    if (Number.isNaN(this.#toldMs)) this.#toldMs = this.#lastTold(windowStartMs);
     if (summary === undefined) return undefined;
     const sums = this.#sumWith(summary);
     if (sums.requests < this.#options.min_requests) return undefined;
@@ -125,16 +130,24 @@ export class OpenAnomaly {
     return logExceedanceTail(sums.exceedances, sums.requests, 1 - q, dispersion) <= logSmall;
   }
 
+  /** Start of the window that the event is of, at most the given one: it went out when that had ended. */
+  #lastTold(windowStartMs: number): number {
+    const { window } = this.#options;
+    const emittedMs = Date.parse(this.event.emitted_at);
+    return Math.min(windowStartMs, Math.floor((emittedMs - window) / window) * window);
+  }
+
   /** The event as it goes out, the first time. */
   announce(nowMs: number): AnomalyEvent {
+    this.#toldMs = this.#windowStartMs;
     return this.#episode.announce(nowMs);
   }
 
   /**
    * An event when the anomaly has changed so much that people should know: it has become critical,
    * has grown by half, has another culprit, or the total is out after one of its stages. All but
-   * the first wait for five minutes since the
-   * last event. Severity never falls, so that it does not swing.
+   * the first wait for five minutes since the last event, in event time, so that whoever judges the
+   * same windows later tells the same. Severity never falls, so that it does not swing.
    */
   update(measured: Measured, summary: string, nowMs: number): AnomalyEvent | undefined {
     const { severity, ratio, stage, blame } = measured;
@@ -143,11 +156,12 @@ export class OpenAnomaly {
     const culpritHolds = culprit !== '' && culprit === this.#newCulprit;
     this.#newCulprit = culprit;
     const rises = last.severity !== 'critical' && severity === 'critical';
-    const rested = nowMs - Date.parse(last.emitted_at) >= updateEveryMs;
+    const rested = this.#windowStartMs - this.#toldMs >= updateEveryMs;
     const grown = ratio >= materialGrowth * last.ratio;
     const promoted = measured.evidence.measured_stage !== last.evidence.measured_stage;
     if (!rises && !(rested && (grown || culpritHolds || promoted))) return undefined;
     if (promoted) this.#counts = [];
+    this.#toldMs = this.#windowStartMs;
     const renewed = { ...measured, severity: rises ? severity : last.severity, summary };
     return this.#episode.update(renewed, nowMs);
   }

@@ -22,6 +22,15 @@ function stage(tailMs: number, requests = 1000) {
   return { stage: 'total', ...counts, digest, bands, bandsMs: bands };
 }
 
+/** The first window, and one that comes so long after it: what is told, if it is judged so late. */
+function updateAt(open: OpenAnomaly, afterMs: number, measured: AnomalyEvent, lateMs = 2_000) {
+  const windowMs = 10_000;
+  const firstMs = Math.floor((openedMs - windowMs) / windowMs) * windowMs;
+  open.follow(firstMs, stage(400), true);
+  open.follow(firstMs + afterMs, stage(400), true);
+  return open.update(measured, 'worse', firstMs + afterMs + windowMs + lateMs);
+}
+
 describe('OpenAnomaly', () => {
   it('is over after as many quiet windows in a row as it needs', () => {
     const open = anomaly();
@@ -63,21 +72,34 @@ describe('OpenAnomaly', () => {
   it('tells at once that it has become critical, and never that it is less', () => {
     const open = anomaly({ severity: 'warning' });
     const measured = anomalyFixture({ severity: 'critical', ratio: 4 });
-    const event = open.update(measured, 'worse', openedMs + 1);
+    const event = updateAt(open, 10_000, measured);
     expect(event).toMatchObject({ state: 'updated', revision: 2, severity: 'critical', ratio: 4 });
     const calmer = anomalyFixture({ severity: 'warning', ratio: 6 });
-    const later = open.update(calmer, 'other', openedMs + 10 * minuteMs);
+    const later = updateAt(open, 6 * minuteMs, calmer);
     expect(later).toMatchObject({ revision: 3, severity: 'critical', ratio: 6 });
   });
 
   it('tells growth by half, five minutes after the last event at the earliest', () => {
     const open = anomaly({ ratio: 2 });
     const grown = anomalyFixture({ ratio: 3 });
-    expect(open.update(grown, '', openedMs + 5 * minuteMs - 1)).toBeUndefined();
-    expect(
-      open.update(anomalyFixture({ ratio: 2.9 }), '', openedMs + minuteMs * 6),
-    ).toBeUndefined();
-    expect(open.update(grown, '', openedMs + 5 * minuteMs)?.revision).toBe(2);
+    expect(updateAt(open, 5 * minuteMs - 10_000, grown)).toBeUndefined();
+    expect(updateAt(open, 6 * minuteMs, anomalyFixture({ ratio: 2.9 }))).toBeUndefined();
+    expect(updateAt(anomaly({ ratio: 2 }), 5 * minuteMs, grown)?.revision).toBe(2);
+  });
+
+  it('counts these minutes in event time, so that it does not matter how soon a window is judged', () => {
+    const grown = anomalyFixture({ ratio: 3 });
+    const updates = [0, 1, 60 * minuteMs].map((lateMs) => {
+      const open = anomaly({ ratio: 2 });
+      return [5 * minuteMs - 10_000, 5 * minuteMs].map((afterMs) => {
+        return updateAt(open, afterMs, grown, lateMs)?.revision;
+      });
+    });
+    expect(updates).toEqual([
+      [undefined, 2],
+      [undefined, 2],
+      [undefined, 2],
+    ]);
   });
 
   it('tells another culprit when it explains half in two windows in a row', () => {
@@ -86,11 +108,11 @@ describe('OpenAnomaly', () => {
       const blame = [{ stage: 'queue', excess_ms: 100, share }];
       return anomalyFixture({ stage: 'queue', blame });
     };
-    const atMs = openedMs + 10 * minuteMs;
-    expect(open.update(culprit(0.9), '', atMs)).toBeUndefined();
-    expect(open.update(culprit(0.4), '', atMs)).toBeUndefined();
-    expect(open.update(culprit(0.9), '', atMs)).toBeUndefined();
-    expect(open.update(culprit(0.9), '', atMs)).toMatchObject({ stage: 'queue', revision: 2 });
+    const told = [0.9, 0.4, 0.9, 0.9].map((share, i) => {
+      return updateAt(open, 10 * minuteMs + i * 10_000, culprit(share));
+    });
+    expect(told.slice(0, 3)).toEqual([undefined, undefined, undefined]);
+    expect(told[3]).toMatchObject({ stage: 'queue', revision: 2 });
   });
 
   it('says in its last event why it ended', () => {
