@@ -1,9 +1,14 @@
 import { totalStage } from '../base/dimensions.ts';
 import { invariant } from '../base/invariant.ts';
+import { carrySeries } from '../baseline/carry-series.ts';
 import { seriesKey, unversionedKey } from '../baseline/series-key.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
+import type { StateArchive } from '../baseline/state-archive.ts';
+import { StateReader } from '../baseline/state-reader.ts';
+import { StateWriter } from '../baseline/state-writer.ts';
 import type { PeakPool } from '../baseline/tail-peaks.ts';
+import { UnreadableState } from '../baseline/unreadable-state.ts';
 import { wholeRequest } from '../baseline/whole-request.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import type { DetectOptions } from './detect-options.ts';
@@ -14,6 +19,15 @@ import { SeriesDetector } from './series-detector.ts';
 
 /** More series than these are not judged: one of ten stages takes some 0.7 MB. */
 const maxSeries = 2_000;
+
+/** Part of a detector's state: of a series, or what they share, which is the last. */
+export interface StatePart {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+/** Name of the part that all series share. */
+const sharedPart = 'shared';
 
 export interface DetectorStats {
   readonly series: number;
@@ -29,8 +43,11 @@ export interface DetectorStats {
  * All series of one window start come in one call, and calls come in order; a start at or before
  * the last one is ignored, so that a reader may send a window twice.
  *
+ * To go on where another one stopped: `load` what it has saved, `observe` what came after that and leave
+ * untold what comes of it, `reconcile` with what was told; all is then as it was there.
+ *
  * To start anew: `restore` what the table has open, `warmUp` with history, oldest first, then
- * `observe`. The baseline comes back exactly after `historyMs` of windows; how restless a series is and how
+ * `observe`. The baseline comes back after `historyMs` of windows; how restless a series is and how
  * far it goes is learnt anew.
  */
 export class Detector {
@@ -76,6 +93,116 @@ export class Detector {
   /** What a stage of a series is compared with; undefined while too little of it was learnt. */
   reference(series: Series, stage: string): StageReference | undefined {
     return this.#series.get(seriesKey(series))?.reference(stage);
+  }
+
+  /**
+   * All that it knows, to go on with: the parts follow each other, and nothing may be judged meanwhile.
+   * Part of it is as large as a series: some 300 KB for one of ten stages.
+   */
+  *save(): Generator<StatePart, void> {
+    const writer = new StateWriter();
+    for (const name of this.carry(writer)) yield { name, bytes: writer.take() };
+  }
+
+  /** Has all that it knows taken up, and says of each part, after it, what it is. */
+  *carry(state: StateArchive): Generator<string, void> {
+    for (const [name, series] of this.#series) {
+      carrySeries(state, series.series);
+      series.carry(state);
+      yield name;
+    }
+    this.#carryShared(state);
+    yield sharedPart;
+  }
+
+  /**
+   * Takes over what another detector has saved, by name; for one that has judged nothing yet.
+   *
+   * @throws UnreadableState when it was saved by another version or with other settings, or parts are
+   * missing. The detector is of no use then.
+   */
+  load(parts: ReadonlyMap<string, Buffer>): void {
+    invariant(this.#series.size === 0, 'a detector that has judged was given the state of another');
+    const shared = new StateReader(partOf(parts, sharedPart));
+    this.#carryShared(shared, (name) => {
+      const reader = new StateReader(partOf(parts, name));
+      const series = this.#newSeries(carrySeries(reader), undefined);
+      series.carry(reader);
+      reader.end();
+      return series;
+    });
+    shared.end();
+  }
+
+  /** What is shared, and which series there are; `read` is given when they are restored. */
+  #carryShared(state: StateArchive, read?: (name: string) => SeriesDetector): void {
+    state.section('tailmark detector', 1, () => {
+      const { window, baseline, quantiles } = this.#options;
+      const settings = JSON.stringify({ window, baseline, quantiles });
+      const saved = state.text(settings);
+      if (saved !== settings) {
+        throw new UnreadableState(`it was saved with detect ${saved}, which are now ${settings}`);
+      }
+      this.#lastStartMs = state.number(this.#lastStartMs);
+      this.#windowsBeyondLimit = state.number(this.#windowsBeyondLimit);
+      this.#pool.peaks = state.number(this.#pool.peaks);
+      this.#pool.excess = state.number(this.#pool.excess);
+      const names = state.list(this.#series.keys(), (name = '') => state.text(name));
+      if (read !== undefined) for (const name of names) this.#series.set(name, read(name));
+      const newest = [...this.#newest.values()].map(({ series }) => seriesKey(series));
+      for (const name of state.list(newest, (one = '') => state.text(one))) {
+        const series = this.#named(name);
+        this.#newest.set(unversionedKey(series.series), series);
+      }
+      this.#carryBefore(state);
+    });
+  }
+
+  /** The series before each young one: another of these, or one that is forgotten by all but that one. */
+  #carryBefore(state: StateArchive): void {
+    const young = [...this.#series.values()].filter(({ before }) => before !== undefined);
+    state.list(young, (series) => {
+      const name = state.text(series === undefined ? '' : seriesKey(series.series));
+      const one = carrySeries(state, series?.before?.series);
+      const known = this.#series.get(seriesKey(one));
+      const isForgotten = series !== undefined && series.before !== known;
+      const forgotten = state.optional(isForgotten ? series.before : undefined, (before) => {
+        const carried = before ?? this.#newSeries(one, undefined);
+        carried.carry(state);
+        return carried;
+      });
+      const carried = series ?? this.#named(name);
+      carried.before = forgotten ?? this.#named(seriesKey(one));
+      return carried;
+    });
+  }
+
+  #named(name: string): SeriesDetector {
+    const series = this.#series.get(name);
+    if (series === undefined) throw new UnreadableState(`it has no series ${name}`);
+    return series;
+  }
+
+  /** Takes an event for what was told, where the same was told before, by another detector. */
+  take(told: AnomalyEvent): void {
+    if (told.kind !== 'tail_shift') return;
+    this.#series.get(seriesKey(eventSeries(told)))?.take(told);
+  }
+
+  /**
+   * Settles what was judged without telling against what was told.
+   *
+   * @param open the last event of every anomaly that is open by what was told.
+   * @param isKnown whether anything was told of an anomaly, by its id.
+   */
+  reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
+    const tails = open.filter(({ kind }) => kind === 'tail_shift');
+    const bySeries = new Map(tails.map((event) => [seriesKey(eventSeries(event)), event]));
+    for (const [key, series] of this.#series) series.reconcile(bySeries.get(key), isKnown);
+    for (const [key, event] of bySeries) {
+      if (!this.#series.has(key)) this.#of(eventSeries(event), key)?.restore(event);
+    }
+    for (const event of open) if (event.kind !== 'tail_shift') this.#rates.restore(event);
   }
 
   /** Takes over anomalies whose last event in the table is `opened` or `updated`. */
@@ -150,7 +277,7 @@ export class Detector {
     let detector = this.#series.get(key);
     if (detector === undefined && this.#series.size < maxSeries) {
       const model = unversionedKey(series);
-      detector = new SeriesDetector(series, this.#options, this.#pool, this.#newest.get(model));
+      detector = this.#newSeries(series, this.#newest.get(model));
       this.#series.set(key, detector);
       this.#newest.set(model, detector);
     }
@@ -159,6 +286,10 @@ export class Detector {
 
   #isForgettable(key: string, startMs: number): boolean {
     return this.#series.get(key)?.isForgettable(startMs) === true && !this.#rates.isOpen(key);
+  }
+
+  #newSeries(series: Series, before: SeriesDetector | undefined): SeriesDetector {
+    return new SeriesDetector(series, this.#options, this.#pool, before);
   }
 
   #forget(key: string, series: SeriesDetector): void {
@@ -173,4 +304,10 @@ export class Detector {
     for (const series of this.#series.values()) tests += series.testCount;
     return tests;
   }
+}
+
+function partOf(parts: ReadonlyMap<string, Buffer>, name: string): Buffer {
+  const bytes = parts.get(name);
+  if (bytes === undefined) throw new UnreadableState(`its part ${name} is missing`);
+  return bytes;
 }

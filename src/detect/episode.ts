@@ -42,6 +42,17 @@ export class Episode {
     return this.#event;
   }
 
+  /** What has gone out by this name counts: others may have told it first, at another time. */
+  take(told: AnomalyEvent): void {
+    this.#announced = true;
+    this.#event = told;
+  }
+
+  /** Nobody was told: it is announced if it still opens. */
+  unannounce(): void {
+    this.#announced = false;
+  }
+
   update(renewed: Renewed, nowMs: number): AnomalyEvent {
     return this.#next({ ...renewed, state: 'updated' }, nowMs);
   }

@@ -1,6 +1,8 @@
 import type { StageSummary } from '../baseline/series-window.ts';
+import type { StateArchive } from '../baseline/state-archive.ts';
 import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
 import { anomalySubject, formatMs } from './anomaly-summary.ts';
+import { carryEvent } from './carry-event.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { Episode } from './episode.ts';
 import { logExceedanceTail } from './exceedance-tail.ts';
@@ -58,6 +60,36 @@ export class OpenAnomaly {
     this.#quietNeeded = quietNeeded;
   }
 
+  /** Saves one, or makes the one that was saved. */
+  static carried(
+    state: StateArchive,
+    open: OpenAnomaly | undefined,
+    options: DetectOptions,
+  ): OpenAnomaly {
+    let carried = open;
+    state.section('open anomaly', 1, () => {
+      const event = carryEvent(state, open?.event);
+      const announced = state.flag(open?.announced ?? false);
+      const quietNeeded = state.number(open === undefined ? 0 : open.#quietNeeded);
+      carried ??= new OpenAnomaly(event, options, announced, quietNeeded);
+      carried.#carry(state);
+    });
+    return carried as OpenAnomaly;
+  }
+
+  #carry(state: StateArchive): void {
+    this.#counts = state.list(this.#counts, (count) => ({
+      requests: state.number(count?.requests ?? 0),
+      exceedances: state.number(count?.exceedances ?? 0),
+      beyondHalf: state.number(count?.beyondHalf ?? 0),
+    }));
+    this.#quiet = state.number(this.#quiet);
+    this.#lastJudgedMs = state.number(this.#lastJudgedMs);
+    this.#windowStartMs = state.number(this.#windowStartMs);
+    this.#toldMs = state.number(this.#toldMs);
+    this.#newCulprit = state.text(this.#newCulprit);
+  }
+
   get event(): AnomalyEvent {
     return this.#episode.event;
   }
@@ -68,6 +100,16 @@ export class OpenAnomaly {
 
   get startedAtMs(): number {
     return this.#episode.startedAtMs;
+  }
+
+  /** What has gone out by this name counts: others may have told it first, at another time. */
+  take(told: AnomalyEvent): void {
+    this.#episode.take(told);
+  }
+
+  /** Nobody was told: it is announced if it still opens. */
+  unannounce(): void {
+    this.#episode.unannounce();
   }
 
   /** Milliseconds since the last window with enough requests to judge. */

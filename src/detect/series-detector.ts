@@ -1,10 +1,13 @@
 import { totalStage } from '../base/dimensions.ts';
+import { carrySeriesWindow } from '../baseline/carry-series-window.ts';
 import { SeriesBaseline } from '../baseline/series-baseline.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
+import type { StateArchive } from '../baseline/state-archive.ts';
 import type { PeakPool } from '../baseline/tail-peaks.ts';
 import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
 import { anomalySummary } from './anomaly-summary.ts';
+import { carryEvent } from './carry-event.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { OpenAnomaly } from './open-anomaly.ts';
 import { measure, type OpenEventInput, openEvent } from './open-event.ts';
@@ -70,6 +73,39 @@ export class SeriesDetector {
     this.#baseline = this.#newBaseline();
   }
 
+  /** The series of the version before, while it is needed. */
+  get before(): SeriesDetector | undefined {
+    return this.#before;
+  }
+
+  set before(before: SeriesDetector | undefined) {
+    this.#before = before;
+  }
+
+  /** All but the series before, which is one of its own, and the pool, which is shared. */
+  carry(state: StateArchive): void {
+    state.section('series detector', 1, () => {
+      state.map(this.#tests, (stage) => this.#newTest(stage));
+      this.#baseline.carry(state);
+      this.#candidate = state.optional(this.#candidate, (candidate = this.#newBaseline()) => {
+        candidate.carry(state);
+        return candidate;
+      });
+      this.#usualInARow = state.number(this.#usualInARow);
+      this.#quarantine = state.list(this.#quarantine, (entry) => ({
+        window: carrySeriesWindow(state, entry?.window),
+        learnable: state.flag(entry?.learnable ?? false),
+        suspicious: state.flag(entry?.suspicious ?? false),
+      }));
+      this.#open = state.optional(this.#open, (open) =>
+        OpenAnomaly.carried(state, open, this.#options),
+      );
+      this.#restored = state.optional(this.#restored, (event) => carryEvent(state, event));
+      this.#openings = [...state.numbers(this.#openings)];
+      this.#lastSeenMs = state.number(this.#lastSeenMs);
+    });
+  }
+
   /** Nothing is open, and all that was learnt is older than the baseline. */
   isForgettable(windowStartMs: number): boolean {
     if (this.#open !== undefined || this.#restored !== undefined) return false;
@@ -102,6 +138,33 @@ export class SeriesDetector {
   /** Goes on with an anomaly that is open by its last event, from its start or the next live step. */
   restore(event: AnomalyEvent): void {
     this.#restored = event;
+  }
+
+  /**
+   * What others have told counts: the open anomaly goes on by that event, if it is of the same revision.
+   */
+  take(told: AnomalyEvent): void {
+    const event = this.#open?.event;
+    if (event?.id === told.id && event.revision === told.revision) this.#open?.take(told);
+  }
+
+  /**
+   * After windows were judged without telling what came of it, perhaps from more requests than before: what
+   * was told counts.
+   *
+   * @param open the last event of what is open by what was told, if anything is.
+   * @param isKnown whether anything was told of an anomaly, by its id.
+   */
+  reconcile(open: AnomalyEvent | undefined, isKnown: (id: string) => boolean): void {
+    const own = this.#open?.announced === true ? this.#open : undefined;
+    this.#restored = undefined;
+    if (open !== undefined) {
+      if (own?.event.id === open.id) own.take(open);
+      else this.restore(open);
+    } else if (own !== undefined) {
+      if (isKnown(own.event.id)) this.#close();
+      else own.unannounce();
+    }
   }
 
   step(window: SeriesWindow, context: StepContext): AnomalyEvent | undefined {
@@ -148,7 +211,7 @@ export class SeriesDetector {
     for (const [stage, summary] of window.stages) {
       let test = this.#tests.get(stage);
       if (test === undefined) {
-        test = new ShiftTest(stage, this.#options, this.#pool);
+        test = this.#newTest(stage);
         const known = this.#before?.testOf(stage);
         if (known !== undefined) test.inherit(known);
         this.#tests.set(stage, test);
@@ -241,15 +304,19 @@ export class SeriesDetector {
     context: StepContext,
     nowQuantileMs?: number,
   ): AnomalyEvent | undefined {
-    this.#open = undefined;
+    this.#close();
     if (resolution !== 'adopted') {
       this.#candidate = undefined;
       // What was usual before is usual again, however long ago that was.
       this.#baseline.hold(this.#lastSeenMs);
     }
-    for (const test of this.#tests.values()) test.forgetRun();
     const event = open.resolve(resolution, context.nowMs, nowQuantileMs);
     return open.announced ? event : undefined;
+  }
+
+  #close(): void {
+    this.#open = undefined;
+    for (const test of this.#tests.values()) test.forgetRun();
   }
 
   #isAdopted(open: OpenAnomaly, windowStartMs: number): boolean {
@@ -332,6 +399,10 @@ export class SeriesDetector {
 
   #latest(): SeriesWindow {
     return (this.#quarantine.at(-1) as Quarantined).window;
+  }
+
+  #newTest(stage: string): ShiftTest {
+    return new ShiftTest(stage, this.#options, this.#pool);
   }
 
   #newBaseline(): SeriesBaseline {

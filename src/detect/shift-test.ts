@@ -3,6 +3,7 @@ import { DailyEpisodes } from '../baseline/daily-episodes.ts';
 import { DriftForecast } from '../baseline/drift-forecast.ts';
 import type { StageSummary } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
+import type { StateArchive } from '../baseline/state-archive.ts';
 import { type PeakPool, peakScore, TailPeaks } from '../baseline/tail-peaks.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { EvidenceWeights } from './evidence-weights.ts';
@@ -115,6 +116,8 @@ export class ShiftTest {
   readonly #counts: TailCounts;
   #reference: StageReference | undefined;
   #weights: EvidenceWeights | undefined;
+  /** Of the last weights: windows that were judged by them are learnt by them. */
+  #variances: Float64Array | undefined;
   #thresholds: readonly TailThreshold[] = [];
   /** By fault: the evidence so far, when it began, its peak, its clearest window; and of the last window. */
   readonly #sums = new Float64Array(count);
@@ -195,7 +198,7 @@ export class ShiftTest {
     const requests = this.#waiting[from + REQUESTS] as number;
     const excess = this.#waiting.subarray(from + EXCESS, from + waitingDoubles);
     this.#peaks.learn(this.#waiting[from + SCORE] as number);
-    const variances = this.#weights?.variances;
+    const variances = this.#variances;
     if (variances === undefined || requests === 0) return;
     this.#learnDispersions(requests, excess, variances);
     this.#drift.learn(requests, excess, variances, this.#dispersions);
@@ -226,11 +229,39 @@ export class ShiftTest {
     this.#settled = this.#judged;
   }
 
+  /** All but what is made anew of the baseline, and the pool, which is shared. */
+  carry(state: StateArchive): void {
+    state.section('shift test', 1, () => {
+      this.#peaks.carry(state);
+      this.#episodes.carry(state);
+      this.#drift.carry(state);
+      this.#counts.carry(state);
+      this.#variances = state.optional(this.#variances, (variances) =>
+        state.numbers(variances ?? []),
+      );
+      state.fill(this.#sums);
+      state.fill(this.#starts);
+      state.fill(this.#highest);
+      state.fill(this.#clearest);
+      state.fill(this.#last);
+      state.fill(this.#before);
+      state.fill(this.#excess);
+      state.fill(this.#dispersions);
+      state.fill(this.#waiting);
+      state.fill(this.#waitingMs);
+      this.#judged = state.number(this.#judged);
+      this.#settled = state.number(this.#settled);
+      this.#learnt = state.number(this.#learnt);
+      this.#known = state.number(this.#known);
+    });
+  }
+
   #compareWith(reference: StageReference): EvidenceWeights {
     if (reference !== this.#reference || this.#weights === undefined) {
       const { digest } = reference;
       this.#reference = reference;
       this.#weights = new EvidenceWeights(digest);
+      this.#variances = this.#weights.variances;
       this.#thresholds = this.#options.quantiles.map((q) =>
         tailThreshold(digest, q, this.#options),
       );

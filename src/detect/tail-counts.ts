@@ -1,4 +1,5 @@
 import type { StageSummary } from '../baseline/series-window.ts';
+import type { StateArchive } from '../baseline/state-archive.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { longestRun } from './longest-run.ts';
 import type { TailThreshold } from './tail-threshold.ts';
@@ -147,6 +148,14 @@ export class TailCounts {
     while (back > 0 && this.#of(back, from + EXCEEDANCES) <= this.#of(back, from + EXPECTED))
       back--;
     return this.#startOf(back + 1);
+  }
+
+  carry(state: StateArchive): void {
+    state.section('tail counts', 1, () => {
+      state.fill(this.#sums);
+      state.fill(this.#startsMs);
+      this.#added = state.number(this.#added);
+    });
   }
 
   #shows(quantile: number, windows: number, shown: number): boolean {

@@ -1,0 +1,129 @@
+import type { Series, SeriesWindow } from '../../src/baseline/series-window.ts';
+import { SeededRandom } from '../scenarios/seeded-random.ts';
+import { summarizeWindow } from '../scenarios/summarize-window.ts';
+
+/** First and last window of something. */
+type Range = readonly [number, number];
+
+interface Story {
+  readonly model: string;
+  readonly version: string;
+  readonly requests: number;
+  readonly present: readonly Range[];
+  readonly slow: readonly {
+    readonly windows: Range;
+    readonly stage: string;
+    readonly factor: number;
+    readonly share: number;
+  }[];
+  /** Stages beside queue and forward from some window on. */
+  readonly parseFrom?: number;
+}
+
+const always: Range = [0, 899];
+
+/** Faults, deploys, gaps, a shift that stays, restless series, one that comes for good and goes. */
+const stories: readonly Story[] = [
+  {
+    ...{ model: 'steady', version: 'v1', requests: 90, present: [[0, 399]] },
+    slow: [
+      { windows: [120, 150], stage: 'forward', factor: 4, share: 0.4 },
+      { windows: [134, 150], stage: 'queue', factor: 60, share: 0.8 },
+      { windows: [180, 190], stage: 'forward', factor: 4, share: 0.3 },
+      { windows: [200, 214], stage: 'forward', factor: 4, share: 0.3 },
+    ],
+  },
+  {
+    // Follows it, and meets its third stage while it is young.
+    ...{ model: 'steady', version: 'v2', requests: 90, present: [[380, 899]], parseFrom: 393 },
+    slow: [
+      { windows: [500, 540], stage: 'forward', factor: 3, share: 0.3 },
+      { windows: [522, 540], stage: 'forward', factor: 30, share: 0.3 },
+    ],
+  },
+  {
+    ...{ model: 'shifted', version: '', requests: 60, present: [always] },
+    slow: [{ windows: [150, 899], stage: 'forward', factor: 2.5, share: 1 }],
+  },
+  {
+    ...{
+      model: 'gone',
+      version: '',
+      requests: 60,
+      present: [
+        [0, 230],
+        [262, 300],
+        [500, 640],
+      ],
+    },
+    slow: [
+      { windows: [225, 230], stage: 'forward', factor: 9, share: 1 },
+      { windows: [296, 300], stage: 'forward', factor: 9, share: 1 },
+    ],
+  },
+  {
+    ...{ model: 'restless', version: '', requests: 40, present: [always] },
+    slow: Array.from({ length: 40 }, (_, i) => ({
+      ...{ windows: [20 + 22 * i, 20 + 22 * i + (i % 4)] as const, stage: 'queue' },
+      ...{ factor: 8, share: 0.15 },
+    })),
+  },
+  // A canary that is seen for a while and is followed by another one, long after it was forgotten.
+  { model: 'canary', version: 'v1', requests: 50, present: [[100, 130]], slow: [] },
+  {
+    model: 'canary',
+    version: 'v2',
+    requests: 50,
+    present: [
+      [128, 131],
+      [178, 200],
+    ],
+    parseFrom: 195,
+    slow: [],
+  },
+];
+
+const has = (ranges: readonly Range[], window: number) =>
+  ranges.some(([first, last]) => window >= first && window <= last);
+
+/** Fifteen minutes' worth of trouble for each of several series, in ten-second windows: two and a half hours. */
+export function eventfulWindows(windowMs: number) {
+  const startMs = Date.UTC(2026, 10, 1, 6);
+  const windows: SeriesWindow[][] = Array.from({ length: always[1] + 1 }, () => []);
+  stories.forEach((story, index) => {
+    const random = new SeededRandom(4_000 + index);
+    windows.forEach((present, window) => {
+      if (!has(story.present, window)) return;
+      const windowStartMs = startMs + window * windowMs;
+      const stages = samplesOf(story, window, random);
+      present.push(summarizeWindow({ series: seriesOf(story), windowStartMs, windowMs, stages }));
+    });
+  });
+  return { windows, startMs };
+}
+
+function samplesOf(story: Story, window: number, random: SeededRandom): Map<string, number[]> {
+  const totals = new Array<number>(story.requests).fill(0);
+  const medians: [string, number][] = [
+    ['queue', 5],
+    ['forward', 50],
+  ];
+  if (window >= (story.parseFrom ?? Number.POSITIVE_INFINITY)) medians.push(['parse', 2]);
+  const samples = new Map<string, number[]>();
+  for (const [stage, medianMs] of medians) {
+    const faults = story.slow.filter((slow) => slow.stage === stage && has([slow.windows], window));
+    const values = totals.map((_, request) => {
+      let ms = medianMs * Math.exp(0.3 * random.normal());
+      for (const { factor, share } of faults) if (random.next() < share) ms *= factor;
+      totals[request] = (totals[request] as number) + ms;
+      return ms;
+    });
+    samples.set(stage, values);
+  }
+  return samples.set('total', totals);
+}
+
+function seriesOf({ model, version }: Story): Series {
+  const absent = { service: '', request_type: '', region: '', host: '', tenant: '' };
+  return { ...absent, model, version, cold_start: false };
+}

@@ -1,0 +1,103 @@
+import type { Carried, StateArchive } from '../../src/baseline/state-archive.ts';
+
+/** What a section carries, in order: a list or an option with what its items carry. */
+interface Field {
+  readonly kind: string;
+  readonly inner: Field[];
+}
+
+export interface SectionLayout {
+  readonly version: number;
+  readonly layout: string;
+}
+
+/**
+ * Takes up no state but its layout: for each section its version, and the kinds of its fields in order.
+ * What one object has not (an empty list, an option without a value) another one may show.
+ */
+export class LayoutTrace implements StateArchive {
+  readonly #sections = new Map<string, { readonly version: number; readonly fields: Field[] }>();
+  /** Fields at hand, and how many of them were met. */
+  #fields: Field[] = [];
+  #at = 0;
+
+  /** By the section's name. */
+  get layouts(): Record<string, SectionLayout> {
+    const sections = [...this.#sections].sort(([a], [b]) => (a < b ? -1 : 1));
+    return Object.fromEntries(
+      sections.map(([name, { version, fields }]) => [name, { version, layout: textOf(fields) }]),
+    );
+  }
+
+  section(name: string, version: number, body: () => void): void {
+    this.#meet(name);
+    const known = this.#sections.get(name) ?? { version, fields: [] };
+    this.#sections.set(name, known);
+    this.#within(known.fields, body);
+  }
+
+  number(value: number): number {
+    this.#meet('number');
+    return value;
+  }
+
+  flag(value: boolean): boolean {
+    this.#meet('flag');
+    return value;
+  }
+
+  text(value: string): string {
+    this.#meet('text');
+    return value;
+  }
+
+  numbers(values: ArrayLike<number>): Float64Array {
+    this.#meet('numbers');
+    return Float64Array.from(values);
+  }
+
+  fill(): void {
+    this.#meet('fill');
+  }
+
+  list<T>(items: Iterable<T>, carry: (item: T | undefined) => T): T[] {
+    const { inner } = this.#meet('list');
+    const all = [...items];
+    for (const item of all) this.#within(inner, () => carry(item));
+    return all;
+  }
+
+  map<T extends Carried>(items: Map<string, T>): void {
+    const { inner } = this.#meet('map');
+    for (const item of items.values()) this.#within(inner, () => item.carry(this));
+  }
+
+  optional<T>(value: T | undefined, carry: (value: T | undefined) => T): T | undefined {
+    const { inner } = this.#meet('optional');
+    if (value !== undefined) this.#within(inner, () => carry(value));
+    return value;
+  }
+
+  #meet(kind: string): Field {
+    const known = this.#fields[this.#at];
+    if (known !== undefined && known.kind !== kind) {
+      throw new Error(`a section has ${known.kind} in one object and ${kind} in another`);
+    }
+    const field = known ?? { kind, inner: [] };
+    this.#fields[this.#at++] = field;
+    return field;
+  }
+
+  #within(fields: Field[], body: () => void): void {
+    const [outer, at] = [this.#fields, this.#at];
+    [this.#fields, this.#at] = [fields, 0];
+    body();
+    [this.#fields, this.#at] = [outer, at];
+  }
+}
+
+function textOf(fields: readonly Field[]): string {
+  return fields
+    .map(({ kind, inner }) => (inner.length === 0 ? kind : `${kind}(${textOf(inner)})`))
+    .join(', ');
+}
