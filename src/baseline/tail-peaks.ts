@@ -23,10 +23,12 @@ const heavierTail = 0.4;
 /** A peak counts up to so many times the usual one: what nobody was told of may have been a fault. */
 const mostOfUsual = 8;
 /**
- * No level is below so many times what the highest peak exceeded by, and a little more while few days are known: a few rare bursts say
- * little of how far the longest one goes. It counts up to so many times the third highest: one that is alone up
- * there may be a fault that nobody was told of.
+ * A burst is a peak that is reached within so many windows. No level is below so many times what the highest burst
+ * exceeded by, and a little more while few days are known: a few rare ones say little of how far the
+ * longest goes. It counts up to so many times the third highest. What is alone up there, or rises for longer, may be
+ * a fault that nobody was told of.
  */
+const burstWindows = 12;
 const overHighest = { times: 2, firstDay: 0.3, timesThird: 2 } as const;
 
 /** Peaks of all series: what one series knows too little of by itself. */
@@ -50,11 +52,14 @@ export class TailPeaks {
   #peaks = 0;
   #excess = 0;
   #weeks = 0;
-  /** The three highest excesses, the highest first, fading. */
+  /** The three highest excesses of bursts, the highest first, fading. */
   readonly #highest = new Float64Array(3);
   /** Highest score of the peak that goes on, 0 for none, and windows since it was last high. */
   #peak = 0;
   #calm = 0;
+  /** Windows since it began, and until it was highest. */
+  #windows = 0;
+  #rise = 0;
 
   constructor(windowMs: number, pool: PeakPool) {
     this.#windowWeeks = windowMs / (7 * 86_400_000);
@@ -68,12 +73,16 @@ export class TailPeaks {
     this.#peaks *= this.#keep;
     this.#excess *= this.#keep;
     for (let i = 0; i < 3; i++) this.#highest[i] = (this.#highest[i] as number) * this.#keep;
-    if (score > peakScore) this.#peak = Math.max(this.#peak, score);
+    if (score > peakScore && score > this.#peak) {
+      this.#peak = score;
+      this.#rise = this.#windows;
+    }
     if (this.#peak === 0) return;
+    this.#windows += 1;
     this.#calm = score > calmScore ? 0 : this.#calm + 1;
     if (this.#calm < calmWindows) return;
     const over = this.#peak - peakScore;
-    if (over > (this.#highest[2] as number)) {
+    if (this.#rise < burstWindows && over > (this.#highest[2] as number)) {
       this.#highest[2] = over;
       this.#highest.sort().reverse();
     }
@@ -82,8 +91,7 @@ export class TailPeaks {
     this.#excess += excess;
     this.#pool.peaks += 1;
     this.#pool.excess += excess;
-    this.#peak = 0;
-    this.#calm = 0;
+    this.forgetPeak();
   }
 
   /** Takes over what another one has seen. */
@@ -98,6 +106,8 @@ export class TailPeaks {
   forgetPeak(): void {
     this.#peak = 0;
     this.#calm = 0;
+    this.#windows = 0;
+    this.#rise = 0;
   }
 
   /**
@@ -133,6 +143,8 @@ export class TailPeaks {
       state.fill(this.#highest);
       this.#peak = state.number(this.#peak);
       this.#calm = state.number(this.#calm);
+      this.#windows = state.number(this.#windows);
+      this.#rise = state.number(this.#rise);
     });
   }
 

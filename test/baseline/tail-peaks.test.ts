@@ -73,6 +73,19 @@ describe('TailPeaks', () => {
     expect(levelAfter(1, 40, 30) / 40).toBeLessThan(1);
   });
 
+  it('takes what rises for longer than a burst for none', () => {
+    const levelAfter = (windows: number) => {
+      const peaks = taught(windowsPerWeek, 1);
+      for (let times = 0; times < 3; times++) {
+        for (let i = 1; i <= windows; i++) peaks.learn(10 + (30 * i) / windows);
+        for (let i = 0; i < 6; i++) peaks.learn(0);
+      }
+      return peaks.level(1);
+    };
+    expect(levelAfter(12)).toBeGreaterThan(70);
+    expect(levelAfter(13)).toBeLessThan(40);
+  });
+
   it('asks for up to two fifths more of scores whose own level wanders', () => {
     const calm = taught(windowsPerWeek, 1);
     const [usual, wandering] = [calm.level(1e-4), calm.level(1e-4, 1)];

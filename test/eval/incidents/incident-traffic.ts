@@ -30,12 +30,12 @@ const firstMs = Date.UTC(2026, 10, 2);
 export function* incidentTraffic(order: IncidentOrder): Generator<TrafficWindow> {
   const family = nullFamilies.find(({ name }) => name === order.family) as NullFamily;
   const random = new Random(`${order.family} ${order.seed}`);
-  const model = family.model(random);
+  const { momentAt } = family.model(random);
   const draws = random.split('requests');
   const chances = random.split('chances');
   const maker = new WindowMaker(windowMs);
   for (let window = 0; window < order.windows; window++) {
-    const moment = model(window);
+    const moment = momentAt(window);
     const windowStartMs = firstMs + window * windowMs;
     const faults = order.faults.filter(({ from, to }) => from <= window && window < to);
     const names = moment.stages.map(({ name }) => name);
