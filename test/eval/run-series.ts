@@ -2,11 +2,11 @@ import { configSchema } from '../../src/config/schema.ts';
 import type { AnomalyEvent } from '../../src/detect/anomaly-event.ts';
 import { Detector } from '../../src/detect/detector.ts';
 import { Random } from '../../src/generate/random.ts';
+import { drawWindow } from './draw-window.ts';
 import { type Fault, faultsFrom } from './faults.ts';
 import { type NullFamily, nullFamilies, windowMs, windowsPerDay } from './null-families.ts';
 import { type RivalName, Rivals, rivalNames } from './rivals.ts';
 import { SeriesOracle } from './series-oracle.ts';
-import { drawMs } from './traffic-model.ts';
 import { trueEffect } from './true-effect.ts';
 import { WindowMaker } from './window-maker.ts';
 
@@ -77,31 +77,14 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
     const windowStartMs = startMs + window * windowMs;
     while ((faults[at]?.to ?? Number.POSITIVE_INFINITY) <= window) at++;
     const fault = (faults[at]?.from ?? Number.POSITIVE_INFINITY) <= window ? faults[at] : undefined;
-    const factor = fault?.factorAt(window) ?? 1;
-    const names = moment.stages.map(({ name }) => name);
-    const ms = new Float64Array(names.length);
-    const durations = new Map(names.map((name) => [name, [] as number[]]));
-    maker.begin(windowStartMs, moment.version);
     draws.seek(window, 0);
-    const requests = poissonOf(moment.ratePerSecond * (windowMs / 1000), draws);
-    for (let n = 0; n < requests; n++) {
-      for (let i = 0; i < names.length; i++) {
-        const { name, components } = moment.stages[i] as (typeof moment.stages)[number];
-        let value = drawMs(components, draws);
-        if (fault !== undefined && fault.stage === name) {
-          if (fault.share === 1 || draws.chance(fault.share)) value *= factor;
-        }
-        ms[i] = value;
-        if (faults.length > 0) durations.get(name)?.push(value);
-      }
-      maker.add(names, ms);
-    }
+    const durations = drawWindow(moment, window, fault, draws);
     if (faults.length > 0) oracle.take(window, moment, fault, durations);
     if (fault?.from === window) {
       const { ratio, excessMs } = trueEffect(fault, moment, random.split(`effect ${window}`));
       if (ratio < detect.min_effect_ratio || excessMs < detect.min_effect_ms) small.add(fault);
     }
-    const present = maker.end();
+    const present = maker.make(windowStartMs, moment.version, durations);
     seriesWindows += present.length;
     rivals.take(windowStartMs, present);
     const beganMs = performance.now();
@@ -114,12 +97,6 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
     seriesWindows,
     detectorMs,
   };
-}
-
-/** Large means come from the normal distribution, which nobody could tell apart. */
-function poissonOf(mean: number, random: Random): number {
-  if (mean < 60) return random.poisson(mean);
-  return Math.max(0, Math.round(mean + Math.sqrt(mean) * random.normal()));
 }
 
 interface KnownOfFaults {

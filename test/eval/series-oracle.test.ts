@@ -26,7 +26,7 @@ describe('the oracle of a family that chance moves', () => {
     'has false alarms as rarely as its threshold says: %s',
     (name) => {
       // The chance to reach 20 times as many windows as there are is 1 in 20 at most.
-      const [runs, windows] = [100, 30];
+      const [runs, windows] = [100, 15];
       let alarms = 0;
       for (let run = 0; run < runs; run++) {
         const random = new Random(`${name} ${run}`);

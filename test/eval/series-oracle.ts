@@ -1,3 +1,4 @@
+import type { Durations } from './draw-window.ts';
 import type { Fault } from './faults.ts';
 import { LatentFilter } from './latent-filter.ts';
 import { logDensities } from './log-densities.ts';
@@ -29,12 +30,7 @@ export class SeriesOracle {
   }
 
   /** One window: what of it time decides, the fault that is on, and the durations of each stage. */
-  take(
-    window: number,
-    moment: Moment,
-    fault: Fault | undefined,
-    durations: ReadonlyMap<string, readonly number[]>,
-  ): void {
+  take(window: number, moment: Moment, fault: Fault | undefined, durations: Durations): void {
     const law = this.#law;
     if (law !== undefined) this.#takeStateful(window, law, fault, durations);
     if (fault === undefined || fault.stage === law?.stage) return;
@@ -51,7 +47,7 @@ export class SeriesOracle {
     window: number,
     { stage, chain, states, forgottenAfterWindows }: TrafficLaw,
     fault: Fault | undefined,
-    durations: ReadonlyMap<string, readonly number[]>,
+    durations: Durations,
   ): void {
     const isNear = this.#faults.some(
       (each) =>

@@ -10,25 +10,33 @@ describe('WindowMaker', () => {
     const stages = ['queue', 'features', 'forward'];
     const maker = new WindowMaker(10_000);
     const memory = new MemoryWindows(configSchema.parse({}));
-    const made = [0, 10_000, 20_000].map((at) => {
-      const startMs = Date.UTC(2026, 10, 2) + at;
-      maker.begin(startMs, 'v1');
-      for (let request = 0; request < 300; request++) {
-        const ms = stages.map((_, i) => random.lognormal(10 * (i + 1), 0.5));
-        maker.add(stages, ms);
-        const stages_ms = Object.fromEntries(stages.map((name, i) => [name, ms[i]]));
-        const event = { ts: startMs, model: 'ranker', version: 'v1', stages_ms };
+    // Few requests are kept as they are, many in buckets.
+    const made = [300, 1, 30, 900].map((requests, at) => {
+      const startMs = Date.UTC(2026, 10, 2) + at * 10_000;
+      const durations = new Map(
+        stages.map((name, i) => [
+          name,
+          Array.from({ length: requests }, () => random.lognormal(10 * (i + 1), 0.5)),
+        ]),
+      );
+      for (let request = 0; request < requests; request++) {
+        const ms = [...durations].map(([name, each]) => [name, each[request]]);
+        const event = {
+          ts: startMs,
+          model: 'ranker',
+          version: 'v1',
+          stages_ms: Object.fromEntries(ms),
+        };
         memory.take(Buffer.from(JSON.stringify(event)));
       }
-      return { startMs, windows: maker.end() };
+      return { startMs, windows: maker.make(startMs, 'v1', durations) };
     });
     expect([...memory.complete(true)]).toEqual(made);
-    expect(memory.counts).toEqual({ events: 900, rejected: 0, late: 0 });
+    expect(memory.counts).toEqual({ events: 1_231, rejected: 0, late: 0 });
   });
 
   it('makes no series of a window without requests', () => {
     const maker = new WindowMaker(10_000);
-    maker.begin(0, 'v1');
-    expect(maker.end()).toEqual([]);
+    expect(maker.make(0, 'v1', new Map([['queue', []]]))).toEqual([]);
   });
 });

@@ -1,83 +1,104 @@
-import { coldStartIndex, dimensions } from '../../src/base/dimensions.ts';
-import { limits } from '../../src/base/limits.ts';
-import type { Series, SeriesWindow, StageSummary } from '../../src/baseline/series-window.ts';
-import { configSchema } from '../../src/config/schema.ts';
-import { EventRecord } from '../../src/decode/event-record.ts';
-import { Interner } from '../../src/decode/interner.ts';
-import { chunkSettingsOf } from '../../src/ingest/chunk-settings.ts';
-import { stageSummary } from '../../src/watch/stage-summary.ts';
-import { ChunkAccumulator } from '../../src/window/chunk-accumulator.ts';
+import { totalStage } from '../../src/base/dimensions.ts';
+import type {
+  Bands,
+  Series,
+  SeriesWindow,
+  StageSummary,
+} from '../../src/baseline/series-window.ts';
+import { bandOf } from '../../src/sketch/band.ts';
+import { bandRange } from '../../src/sketch/band-range.ts';
+import { SketchPool, stateCentroids } from '../../src/sketch/sketch-pool.ts';
+import { TDigest } from '../../src/sketch/t-digest.ts';
+import { CellBands } from '../../src/window/cell-bands.ts';
+import { totalMsColumn } from '../../src/window/chunk-accumulator.ts';
+import type { Durations } from './draw-window.ts';
 
-const modelIndex = dimensions.indexOf('model');
-const versionIndex = dimensions.indexOf('version');
+const series: Series = {
+  ...{ service: '', model: 'ranker', version: '', request_type: '', region: '' },
+  ...{ host: '', tenant: '', cold_start: false },
+};
+const none: Bands = { bands: [], amounts: [] };
 
 /**
- * Windows as the detector reads them, from requests as numbers: the real counting, sketches and bands,
- * without the JSON. test/eval/window-maker.test.ts holds them against those made of messages.
+ * Windows as the detector reads them, from requests as numbers: the real sketches and bands, without
+ * the JSON, and without what tells series apart, exemplars and facets, which the detector does not
+ * read. test/eval/window-maker.test.ts holds them against those made of messages.
  */
 export class WindowMaker {
-  readonly #names = {
-    stages: new Interner(limits.stageNames),
-    values: new Interner(limits.internedValues),
-  };
-  readonly #chunk = new ChunkAccumulator({
-    ...chunkSettingsOf(configSchema.parse({})),
-    ...this.#names,
-  });
-  readonly #record = new EventRecord();
-  /** The interner is never cleared, so that ids hold. */
-  readonly #stageIds = new Map<string, number>();
   readonly #windowMs: number;
-  #startMs = 0;
+  readonly #sketches = new SketchPool();
+  readonly #bands = new CellBands();
+  readonly #means = new Float64Array(stateCentroids);
+  readonly #weights = new Float64Array(stateCentroids);
+  readonly #bandNumbers = new Int16Array(bandRange.count);
+  readonly #bandAmounts = new Float64Array(bandRange.count);
 
   constructor(windowMs: number) {
     this.#windowMs = windowMs;
   }
 
-  begin(startMs: number, version: string): void {
-    this.#chunk.begin(Number.NEGATIVE_INFINITY, Number.MAX_SAFE_INTEGER);
-    this.#startMs = startMs;
-    this.#record.tsMs = startMs;
-    this.#record.dimensionIds[modelIndex] = this.#names.values.internText('ranker');
-    this.#record.dimensionIds[versionIndex] = this.#names.values.internText(version);
-  }
-
-  /** Adds a request; its total is the sum of its stages. */
-  add(stages: readonly string[], ms: ArrayLike<number>): void {
-    const record = this.#record;
-    record.stageCount = stages.length;
-    record.totalMs = 0;
-    for (let i = 0; i < stages.length; i++) {
-      record.stageIds[i] = this.#stageId(stages[i] as string);
-      record.stageMs[i] = ms[i] as number;
-      record.totalMs += ms[i] as number;
-    }
-    this.#chunk.add(record);
-  }
-
-  #stageId(name: string): number {
-    let id = this.#stageIds.get(name);
-    if (id === undefined) {
-      id = this.#names.stages.internText(name);
-      this.#stageIds.set(name, id);
-    }
-    return id;
-  }
-
-  /** The window's series: one, or none if it had no request. */
-  end(): SeriesWindow[] {
-    const chunk = this.#chunk;
-    if (chunk.cellCount === 0) return [];
+  /** The series of a window: one, or none if it had no request. The total of a request is the sum of its stages. */
+  make(startMs: number, version: string, durations: Durations): SeriesWindow[] {
+    const names = [...durations.keys()];
+    const columns = [...durations.values()];
+    const requests = columns[0]?.length ?? 0;
+    if (requests === 0) return [];
+    this.#sketches.reset();
+    this.#bands.reset();
+    for (let slot = 0; slot <= columns.length; slot++) this.#sketches.allocate();
+    for (let request = 0; request < requests; request++) this.#add(columns, request);
     const stages = new Map<string, StageSummary>();
-    for (let row = 0; row < chunk.rows.size; row++) {
-      const summary = stageSummary(chunk, row, this.#names.stages);
-      stages.set(summary.stage, summary);
-    }
-    const named = dimensions.map((name, i) => {
-      const id = chunk.cellDimension(0, i);
-      return [name, i === coldStartIndex ? id === 1 : this.#names.values.text(id)];
-    });
-    const series: Series = Object.fromEntries(named);
-    return [{ windowStartMs: this.#startMs, windowMs: this.#windowMs, series, stages }];
+    for (const [slot, name] of names.entries()) stages.set(name, this.#summaryOf(slot, name));
+    stages.set(totalStage, this.#summaryOf(names.length, totalStage));
+    const window = { windowStartMs: startMs, windowMs: this.#windowMs };
+    return [{ ...window, series: { ...series, version }, stages }];
   }
+
+  /** A stage's slot is its place, and the total's the one after them. */
+  #add(columns: readonly (readonly number[])[], request: number): void {
+    let totalMs = 0;
+    for (let slot = 0; slot < columns.length; slot++) totalMs += columns[slot]?.[request] as number;
+    const band = bandOf(totalMs);
+    for (let slot = 0; slot < columns.length; slot++) {
+      const ms = columns[slot]?.[request] as number;
+      this.#sketches.add(slot, ms);
+      this.#bands.add(0, band, columnOf(slot), ms);
+    }
+    this.#sketches.add(columns.length, totalMs);
+    this.#bands.add(0, band, columnOf(columns.length), 1);
+    this.#bands.add(0, band, totalMsColumn, totalMs);
+  }
+
+  #summaryOf(slot: number, stage: string): StageSummary {
+    const sketches = this.#sketches;
+    const centroids = sketches.centroids(slot, this.#means, this.#weights);
+    return {
+      stage,
+      requests: sketches.requests(slot),
+      errors: 0,
+      timeouts: 0,
+      cancelled: 0,
+      sumMs: sketches.sumUs(slot) / 1000,
+      minMs: sketches.minMs(slot),
+      maxMs: sketches.maxMs(slot),
+      digest: TDigest.fromCentroids(this.#means, this.#weights, centroids),
+      bands: this.#bandsOf(columnOf(slot)),
+      bandsMs: stage === totalStage ? this.#bandsOf(totalMsColumn) : none,
+    };
+  }
+
+  #bandsOf(column: number): Bands {
+    const n = this.#bands.read(0, column, this.#bandNumbers, this.#bandAmounts);
+    const bands: number[] = [];
+    const amounts: number[] = [];
+    for (let i = 0; i < n; i++) {
+      bands.push(this.#bandNumbers[i] as number);
+      amounts.push(this.#bandAmounts[i] as number);
+    }
+    return { bands, amounts };
+  }
+}
+
+function columnOf(slot: number): number {
+  return totalMsColumn + 1 + slot;
 }
