@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { nullFamilies } from './null-families.ts';
+import { runSeries } from './run-series.ts';
+
+// The short form of `npm run eval` where nothing is wrong, on seeds of its own.
+const seed = 500_000;
+
+// Until the weekend, and until the clock is changed, these are diurnal.
+const laterOnly = ['weekly', 'dst'];
+// A day is for learning, and what has many requests takes long.
+const daysOf = (family: string) => {
+  if (family === 'cron job') return 2;
+  return ['busy', 'dispersion 5', 'dispersion 20'].includes(family) ? 1.25 : 1.5;
+};
+
+describe('the detector, where nothing is wrong', { timeout: 240_000 }, () => {
+  const families = nullFamilies.map(({ name }) => name).filter((name) => !laterOnly.includes(name));
+
+  it.each(families)('is quiet: %s', (family) => {
+    const { falsePages } = runSeries({ family, seed, days: daysOf(family) });
+    const pages = falsePages.map(({ summary }) => summary);
+    // What comes at the same time of day is told once.
+    if (family === 'cron job') expect(pages.length).toBeLessThanOrEqual(1);
+    else expect(pages).toEqual([]);
+  });
+});
