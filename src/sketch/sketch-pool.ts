@@ -2,19 +2,19 @@ import { invariant } from '../base/invariant.ts';
 import { compressCentroids } from './compress-centroids.ts';
 import { highIndex } from './high-word.ts';
 import { anchorCentroids, findAnchors, placeAnchors } from './quantile-anchors.ts';
+import { wholeUs } from './whole-us.ts';
 
 /** Centroids of one state at most, those of anchors among them: 489 bytes in ClickHouse. */
 export const stateCentroids = 61;
 /** Values that wait, as they came: all of a small slot, the last of another. */
 const blockValues = 32;
-/** A slot, in doubles: what is in buckets (requests, sum, min, max, page table), what waits. */
+/** A slot, in doubles: what is in buckets (requests, sum, min, max, page table), values that wait. */
 const SUM = 1;
 const MIN = 2;
 const MAX = 3;
 const TABLE = 4;
-const WAITING = 5;
-const BLOCK = 6;
-/** Five cache lines, and two doubles to spare. */
+const BLOCK = 8;
+/** Five cache lines: one of sums, four of values. */
 const slotDoubles = 40;
 /** A page table has a 32-bit entry an octave. */
 const tableEntries = 64;
@@ -31,6 +31,7 @@ const pageBits = 8;
 const pagesPerSlab = 1 << pageBits;
 const defaultMaxSlots = 1 << 22;
 
+const noPages = new Float64Array(0);
 const bucketMeans = new Float64Array(tableEntries * pageBuckets + 2 + anchorCentroids);
 const bucketWeights = new Float64Array(tableEntries * pageBuckets + 2 + anchorCentroids);
 
@@ -44,7 +45,7 @@ const bucketWeights = new Float64Array(tableEntries * pageBuckets + 2 + anchorCe
  * quantile loses within a bucket is far below its width. Values go to buckets 32 at a time: of a
  * busy pool each bucket is a cache miss, and misses that come together are waited for together.
  *
- * Memory: 320 bytes a slot. A slot of more than 32 values adds a table of 256 bytes and 1 KiB an
+ * Memory: 321 bytes a slot. A slot of more than 32 values adds a table of 256 bytes and 1 KiB an
  * octave it touches; latencies of one stage touch three to six. So 100,000 slots of few values are
  * 32 MB, and 1,000 busy ones 5 MB. Slabs are allocated by need, never moved, and kept over `reset`,
  * so that in the steady state nothing is allocated.
@@ -54,6 +55,8 @@ export class SketchPool {
   readonly #slots: Float64Array[] = [];
   /** The same memory as `#slots`, for the upper halves of the values. */
   readonly #words: Int32Array[] = [];
+  /** How many values wait, by slot: apart from them, as integers are counted faster than doubles. */
+  readonly #waiting: Uint8Array[] = [];
   readonly #tables: Int32Array[] = [];
   readonly #pages: Float64Array[] = [];
   #slotCount = 0;
@@ -72,7 +75,7 @@ export class SketchPool {
   /** Memory held, whether in use or kept for reuse. */
   get bytes(): number {
     return (
-      this.#slots.length * slotsPerSlab * slotDoubles * 8 +
+      this.#slots.length * slotsPerSlab * (slotDoubles * 8 + 1) +
       this.#tables.length * tablesPerSlab * tableEntries * 4 +
       this.#pages.length * pagesPerSlab * pageDoubles * 8
     );
@@ -87,6 +90,7 @@ export class SketchPool {
       const doubles = new Float64Array(slotsPerSlab * slotDoubles);
       this.#slots.push(doubles);
       this.#words.push(new Int32Array(doubles.buffer));
+      this.#waiting.push(new Uint8Array(slotsPerSlab));
     }
     const slots = this.#slots[slab] as Float64Array;
     const at = (slot & (slotsPerSlab - 1)) * slotDoubles;
@@ -95,7 +99,7 @@ export class SketchPool {
     slots[at + MIN] = Number.POSITIVE_INFINITY;
     slots[at + MAX] = Number.NEGATIVE_INFINITY;
     slots[at + TABLE] = 0;
-    slots[at + WAITING] = 0;
+    (this.#waiting[slab] as Uint8Array)[slot & (slotsPerSlab - 1)] = 0;
     this.#slotCount = slot + 1;
     return slot;
   }
@@ -104,26 +108,26 @@ export class SketchPool {
   add(slot: number, valueMs: number): void {
     invariant(slot >= 0 && slot < this.#slotCount, 'no such sketch slot');
     const slab = slot >>> slabBits;
-    const slots = this.#slots[slab] as Float64Array;
-    const at = (slot & (slotsPerSlab - 1)) * slotDoubles;
-    let waiting = slots[at + WAITING] as number;
+    const index = slot & (slotsPerSlab - 1);
+    const counts = this.#waiting[slab] as Uint8Array;
+    let waiting = counts[index] as number;
     if (waiting === blockValues) {
-      this.#spill(slab, at);
+      this.#spill(slab, index);
       waiting = 0;
     }
-    slots[at + BLOCK + waiting] = valueMs;
-    slots[at + WAITING] = waiting + 1;
+    (this.#slots[slab] as Float64Array)[index * slotDoubles + BLOCK + waiting] = valueMs;
+    counts[index] = waiting + 1;
   }
 
   requests(slot: number): number {
-    return this.#read(slot, 0) + this.#read(slot, WAITING);
+    return this.#read(slot, 0) + this.#waitingIn(slot);
   }
 
   /** Sum of the durations, each rounded to whole microseconds: exact and mergeable below 2^53. */
   sumUs(slot: number): number {
     let sum = this.#read(slot, SUM);
-    for (let i = this.#read(slot, WAITING) - 1; i >= 0; i--) {
-      sum += Math.round(this.#read(slot, BLOCK + i) * 1000);
+    for (let i = this.#waitingIn(slot) - 1; i >= 0; i--) {
+      sum += wholeUs(this.#read(slot, BLOCK + i));
     }
     return sum;
   }
@@ -131,7 +135,7 @@ export class SketchPool {
   /** Infinity while the slot is empty. */
   minMs(slot: number): number {
     let min = this.#read(slot, MIN);
-    for (let i = this.#read(slot, WAITING) - 1; i >= 0; i--) {
+    for (let i = this.#waitingIn(slot) - 1; i >= 0; i--) {
       min = Math.min(min, this.#read(slot, BLOCK + i));
     }
     return min;
@@ -140,7 +144,7 @@ export class SketchPool {
   /** -Infinity while the slot is empty. */
   maxMs(slot: number): number {
     let max = this.#read(slot, MAX);
-    for (let i = this.#read(slot, WAITING) - 1; i >= 0; i--) {
+    for (let i = this.#waitingIn(slot) - 1; i >= 0; i--) {
       max = Math.max(max, this.#read(slot, BLOCK + i));
     }
     return max;
@@ -154,9 +158,10 @@ export class SketchPool {
    * Cost: microseconds; allocates nothing.
    */
   centroids(slot: number, means: Float64Array, weights: Float64Array, phase = 1): number {
-    const waiting = this.#read(slot, WAITING);
-    if (this.#read(slot, 0) === 0) return this.#sortBlock(slot, waiting, means, weights);
-    if (waiting > 0) this.#spill(slot >>> slabBits, (slot & (slotsPerSlab - 1)) * slotDoubles);
+    const requests = this.#read(slot, 0);
+    const waiting = this.#waitingIn(slot);
+    if (requests === 0) return this.#sortBlock(slot, waiting, means, weights);
+    if (waiting > 0) this.#spill(slot >>> slabBits, slot & (slotsPerSlab - 1));
     const buckets = this.#readBuckets(slot);
     findAnchors(bucketMeans, bucketWeights, buckets);
     const most = stateCentroids - anchorCentroids;
@@ -182,11 +187,17 @@ export class SketchPool {
     return slots[(slot & (slotsPerSlab - 1)) * slotDoubles + field] as number;
   }
 
+  #waitingIn(slot: number): number {
+    return (this.#waiting[slot >>> slabBits] as Uint8Array)[slot & (slotsPerSlab - 1)] as number;
+  }
+
   /** Moves the values that wait into their buckets. */
-  #spill(slab: number, at: number): void {
+  #spill(slab: number, index: number): void {
     const slots = this.#slots[slab] as Float64Array;
     const words = this.#words[slab] as Int32Array;
-    const waiting = slots[at + WAITING] as number;
+    const counts = this.#waiting[slab] as Uint8Array;
+    const waiting = counts[index] as number;
+    const at = index * slotDoubles;
     const block = at + BLOCK;
     let table = slots[at + TABLE] as number;
     if (table === 0) {
@@ -198,9 +209,11 @@ export class SketchPool {
     let sum = slots[at + SUM] as number;
     let min = slots[at + MIN] as number;
     let max = slots[at + MAX] as number;
+    let pageSlab = -1;
+    let pages: Float64Array = noPages;
     for (let i = 0; i < waiting; i++) {
       const valueMs = slots[block + i] as number;
-      sum += Math.round(valueMs * 1000);
+      sum += wholeUs(valueMs);
       if (valueMs < min) min = valueMs;
       if (valueMs > max) max = valueMs;
       // The sign is dropped with the bits above the octave: -0 counts as 0.
@@ -219,7 +232,11 @@ export class SketchPool {
         page = this.#takePage();
         tables[entries + octave] = page;
       }
-      const pages = this.#pages[page >>> pageBits] as Float64Array;
+      // Nearly always the one of the value before.
+      if (page >>> pageBits !== pageSlab) {
+        pageSlab = page >>> pageBits;
+        pages = this.#pages[pageSlab] as Float64Array;
+      }
       const cell = (page & (pagesPerSlab - 1)) * pageDoubles + bucket * 2;
       pages[cell] = (pages[cell] as number) + 1;
       pages[cell + 1] = (pages[cell + 1] as number) + valueMs;
@@ -228,7 +245,7 @@ export class SketchPool {
     slots[at + SUM] = sum;
     slots[at + MIN] = min;
     slots[at + MAX] = max;
-    slots[at + WAITING] = 0;
+    counts[index] = 0;
   }
 
   #takeTable(): number {
