@@ -28,10 +28,11 @@ export class CellBands {
   #first = new Int32Array(64);
   #next = new Int32Array(256);
   #cellEnd = 0;
-  /** The vector found last, as stages of a request come one after the other. */
+  /** The vector found last, and where it lies, as stages of a request come one after the other. */
   #lastCell = -1;
   #lastPlace = -1;
-  #lastVector = 0;
+  #lastSlab = new Float64Array(0);
+  #lastFrom = 0;
 
   /** Vectors in use. */
   get size(): number {
@@ -49,10 +50,29 @@ export class CellBands {
   add(cell: number, band: number, column: number, amount: number): void {
     const place = ((band - bandRange.lowest) << 8) | (column >>> columnBits);
     if (cell !== this.#lastCell || place !== this.#lastPlace) this.#find(cell, place);
-    const vector = this.#lastVector;
-    const slab = this.#slabs[vector >>> slabBits] as Float64Array;
-    const at = ((vector & (vectorsPerSlab - 1)) << columnBits) | (column & (columns - 1));
+    const slab = this.#lastSlab;
+    const at = this.#lastFrom | (column & (columns - 1));
     slab[at] = (slab[at] as number) + amount;
+  }
+
+  /** Adds the first `count` amounts, each to its column: what one request was made of. */
+  addAll(
+    cell: number,
+    band: number,
+    toColumns: Int32Array,
+    amounts: Float64Array,
+    count: number,
+  ): void {
+    const place = (band - bandRange.lowest) << 8;
+    if (cell !== this.#lastCell || place !== this.#lastPlace) this.#find(cell, place);
+    const slab = this.#lastSlab;
+    const from = this.#lastFrom;
+    for (let i = 0; i < count; i++) {
+      const column = toColumns[i] as number;
+      const amount = amounts[i] as number;
+      if (column < columns) slab[from | column] = (slab[from | column] as number) + amount;
+      else this.add(cell, band, column, amount);
+    }
   }
 
   /**
@@ -88,8 +108,10 @@ export class CellBands {
   #find(cell: number, place: number): void {
     this.#key[0] = cell;
     this.#key[1] = place;
-    const vector = this.#vectors.find(this.#key);
-    this.#lastVector = vector >= 0 ? vector : this.#take(cell, place);
+    const known = this.#vectors.find(this.#key);
+    const vector = known >= 0 ? known : this.#take(cell, place);
+    this.#lastSlab = this.#slabs[vector >>> slabBits] as Float64Array<ArrayBuffer>;
+    this.#lastFrom = (vector & (vectorsPerSlab - 1)) << columnBits;
     this.#lastCell = cell;
     this.#lastPlace = place;
   }

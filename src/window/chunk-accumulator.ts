@@ -39,8 +39,6 @@ export interface ChunkOptions {
 
 /** Column of a cell's bands where the milliseconds of totals are: no stage has the id of ''. */
 export const totalMsColumn = 0;
-/** A key is the window's number and one id a dimension. */
-const KEY_WIDTH = dimensions.length + 1;
 const hostIndex = dimensions.indexOf('host');
 
 /**
@@ -54,13 +52,17 @@ const hostIndex = dimensions.indexOf('host');
  */
 export class ChunkAccumulator {
   readonly #options: ChunkOptions;
-  readonly #enabled: readonly boolean[];
+  /** The dimensions that tell series apart; a cell's key is its window's number and an id of each. */
+  readonly #enabled: Int32Array;
   #totalStageId = 0;
   #otherStageId = 0;
   #otherValueId = 0;
-  readonly #cells = new IntTable(KEY_WIDTH);
+  readonly #cells: IntTable;
   readonly #windows = new Set<number>();
-  readonly #key = new Int32Array(KEY_WIDTH);
+  readonly #key: Int32Array;
+  /** Of the event that is being added: the row of each stage, and its column in the bands. */
+  readonly #rowIds = new Int32Array(limits.stagesPerEvent + 1);
+  readonly #columns = new Int32Array(limits.stagesPerEvent);
   readonly rows = new RowTable();
   readonly sketches = new SketchPool();
   /** Cell by cell: requests in the total's column, milliseconds in those of stages and of `totalMsColumn`. */
@@ -82,7 +84,11 @@ export class ChunkAccumulator {
 
   constructor(options: ChunkOptions) {
     this.#options = options;
-    this.#enabled = dimensions.map((dimension) => options.dimensions.includes(dimension));
+    this.#enabled = Int32Array.from(
+      dimensions.flatMap((dimension, i) => (options.dimensions.includes(dimension) ? [i] : [])),
+    );
+    this.#cells = new IntTable(this.#enabled.length + 1);
+    this.#key = new Int32Array(this.#enabled.length + 1);
     this.drivers = new DriverTable(options.facets);
   }
 
@@ -189,7 +195,8 @@ export class ChunkAccumulator {
 
   /** Interned id of a cell's dimension (0 or 1 for `cold_start`). */
   cellDimension(cell: number, dimension: number): number {
-    return this.#cells.part(cell, dimension + 1);
+    const part = this.#enabled.indexOf(dimension) + 1;
+    return part === 0 ? 0 : this.#cells.part(cell, part);
   }
 
   get totalStageId(): number {
@@ -201,9 +208,10 @@ export class ChunkAccumulator {
   /** The event's cell, that of others where there are too many; -1 where its window is too many. */
   #cellOf(record: EventRecord, window: number): { cell: number; overflowed: boolean } {
     const key = this.#key;
+    const enabled = this.#enabled;
     key[0] = window;
-    for (let i = 0; i < dimensions.length; i++) {
-      key[i + 1] = this.#enabled[i] ? (record.dimensionIds[i] as number) : 0;
+    for (let n = 0; n < enabled.length; n++) {
+      key[n + 1] = record.dimensionIds[enabled[n] as number] as number;
     }
     const found = this.#found;
     found.overflowed = false;
@@ -216,8 +224,8 @@ export class ChunkAccumulator {
     if (this.#cells.size >= this.#options.maxCells || this.rows.size >= limits.rowsPerChunk) {
       found.overflowed = true;
       // Cold starts stay apart from warm requests here too.
-      for (let i = 0; i < dimensions.length; i++) {
-        if (this.#enabled[i] && i !== coldStartIndex) key[i + 1] = this.#otherValueId;
+      for (let n = 0; n < enabled.length; n++) {
+        if (enabled[n] !== coldStartIndex) key[n + 1] = this.#otherValueId;
       }
       found.cell = this.#cells.find(key);
       if (found.cell >= 0) return found;
@@ -228,30 +236,43 @@ export class ChunkAccumulator {
 
   /** An event without a total: stages only, in no band. */
   #addStages(cell: number, record: EventRecord): void {
-    for (let i = 0; i < record.stageCount; i++) {
-      const row = this.#rowOf(cell, record.stageIds[i] as number);
-      this.sketches.add(row, record.stageMs[i] as number);
-      if (record.status !== 0) this.rows.countStatus(row, record.status);
-    }
+    const { stageCount } = record;
+    this.#findRows(cell, record);
+    this.sketches.addAll(this.#rowIds, record.stageMs, stageCount);
+    if (record.status !== 0) this.#countStatus(stageCount, record.status);
   }
 
   /** An event with a total: stages in the total's band, the total, drivers and exemplars. */
   #addWhole(cell: number, record: EventRecord): void {
-    const band = bandOf(record.totalMs);
-    for (let i = 0; i < record.stageCount; i++) {
-      const row = this.#rowOf(cell, record.stageIds[i] as number);
-      const ms = record.stageMs[i] as number;
-      this.sketches.add(row, ms);
-      this.bands.add(cell, band, this.rows.stageId(row), ms);
-      if (record.status !== 0) this.rows.countStatus(row, record.status);
-    }
+    const { stageCount, totalMs } = record;
+    const band = bandOf(totalMs);
+    this.#findRows(cell, record);
+    this.sketches.addAll(this.#rowIds, record.stageMs, stageCount);
+    this.bands.addAll(cell, band, this.#columns, record.stageMs, stageCount);
     const row = this.#rowOf(cell, this.#totalStageId);
-    this.sketches.add(row, record.totalMs);
+    this.sketches.add(row, totalMs);
     this.bands.add(cell, band, this.#totalStageId, 1);
-    this.bands.add(cell, band, totalMsColumn, record.totalMs);
-    if (record.status !== 0) this.rows.countStatus(row, record.status);
+    this.bands.add(cell, band, totalMsColumn, totalMs);
+    if (record.status !== 0) {
+      this.#rowIds[stageCount] = row;
+      this.#countStatus(stageCount + 1, record.status);
+    }
     this.drivers.add(record, Math.floor(record.tsMs / 60_000), band, this.#otherValueId);
     this.exemplars.offer(cell, record, record.dimensionIds[hostIndex] as number);
+  }
+
+  /** Fills `#rowIds` and `#columns`, one for each stage of an event. */
+  #findRows(cell: number, record: EventRecord): void {
+    const { stageIds, stageCount } = record;
+    for (let i = 0; i < stageCount; i++) {
+      const row = this.#rowOf(cell, stageIds[i] as number);
+      this.#rowIds[i] = row;
+      this.#columns[i] = this.rows.stageId(row);
+    }
+  }
+
+  #countStatus(rowCount: number, status: number): void {
+    for (let i = 0; i < rowCount; i++) this.rows.countStatus(this.#rowIds[i] as number, status);
   }
 
   #rowOf(cell: number, stageId: number): number {

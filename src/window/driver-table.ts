@@ -10,9 +10,18 @@ const hostIndex = dimensions.indexOf('host');
 const modelIndex = dimensions.indexOf('model');
 const versionIndex = dimensions.indexOf('version');
 
+/** Facets by their numbers: texts would be compared one after the other. */
+const hostFacet = facets.indexOf('host');
+const cacheHitFacet = facets.indexOf('cache_hit');
+const batchSizeFacet = facets.indexOf('batch_size');
+const requestBytesFacet = facets.indexOf('request_bytes');
+const inputTokensFacet = facets.indexOf('input_tokens');
+
 /** A facet value beyond the limit, and a facet that the event does not have. */
 const OTHER = -1;
 const ABSENT = -2;
+/** A group that was not looked for yet. */
+const UNSOUGHT = -2;
 
 /** A row's key has the facet in the lower bits, the value above. */
 const FACET_BITS = 3;
@@ -52,15 +61,12 @@ export class DriverTable {
    * as another value of another model: `otherId` is the id of `__other__`.
    */
   add(record: EventRecord, minute: number, band: number, otherId: number): void {
-    const groupKey = this.#groupKey;
-    groupKey[0] = minute;
-    groupKey[1] = record.dimensionIds[modelIndex] as number;
-    groupKey[2] = record.dimensionIds[versionIndex] as number;
-    let group = this.#groups.find(groupKey);
+    let group = UNSOUGHT;
     for (let i = 0; i < this.#facetIndices.length; i++) {
       const facet = this.#facetIndices[i] as number;
       const value = facetValueOf(record, facet);
       if (value === ABSENT) continue;
+      if (group === UNSOUGHT) group = this.#groupOf(record, minute);
       let row = group < 0 ? -1 : this.#find(group, facet, value);
       if (row < 0 && this.#rows.size < limits.driversPerChunk) {
         if (group < 0) group = this.#addGroup();
@@ -112,6 +118,15 @@ export class DriverTable {
     this.#bands.reset();
   }
 
+  /** Group of an event, -1 if there is none yet; `#groupKey` is its key. */
+  #groupOf(record: EventRecord, minute: number): number {
+    const key = this.#groupKey;
+    key[0] = minute;
+    key[1] = record.dimensionIds[modelIndex] as number;
+    key[2] = record.dimensionIds[versionIndex] as number;
+    return this.#groups.find(key);
+  }
+
   #find(group: number, facet: number, value: number): number {
     this.#key[0] = group;
     this.#key[1] = (value << FACET_BITS) | facet;
@@ -157,23 +172,21 @@ export class DriverTable {
 
 /** The integer that stands for the event's value of a facet, or ABSENT. */
 function facetValueOf(record: EventRecord, facet: number): number {
-  switch (facets[facet]) {
-    case 'host': {
+  switch (facet) {
+    case hostFacet: {
       const id = record.dimensionIds[hostIndex] as number;
       return id === 0 ? ABSENT : id;
     }
-    case 'cache_hit':
+    case cacheHitFacet:
       return record.cacheHit < 0 ? ABSENT : record.cacheHit;
-    case 'batch_size':
+    case batchSizeFacet:
       return bucketOf(record.batchSize);
-    case 'request_bytes':
+    case requestBytesFacet:
       return bucketOf(record.requestBytes);
-    case 'input_tokens':
+    case inputTokensFacet:
       return bucketOf(record.inputTokens);
-    case 'concurrency':
-      return bucketOf(record.concurrency);
     default:
-      return ABSENT;
+      return bucketOf(record.concurrency);
   }
 }
 
