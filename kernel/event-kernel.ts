@@ -244,7 +244,10 @@ function entryOf(start: usize, end: usize): usize {
   return entries + <usize>(mixed >> (64 - entryBits)) * entryBytes;
 }
 
-/** Address of the closing quote of a string without escapes, 0 if there is none; `at` is after the opening one. */
+/**
+ * Address of the closing quote of a string without escapes, 0 if there is none; `at` is after the
+ * opening one.
+ */
 function stringEnd(at: usize): usize {
   let from = at;
   while (true) {

@@ -19,7 +19,7 @@ function filesBelow(folder: string): string[] {
     .sort();
 }
 
-const codeFiles = ['src', 'test', 'bench', 'scripts', 'bin']
+const codeFiles = ['src', 'kernel', 'test', 'bench', 'scripts', 'bin']
   .flatMap(filesBelow)
   .filter((file) => /\.[jt]s$/.test(file));
 const textFiles = [

@@ -1,6 +1,7 @@
 import { dimensions } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 import { statuses } from '../base/statuses.ts';
+import { highIndex } from '../sketch/high-word.ts';
 import { eventKernelWasm } from './event-kernel-wasm.ts';
 import type { EventProgram } from './event-program.ts';
 import type { TimingEventLimits } from './timing-event.ts';
@@ -174,6 +175,8 @@ export class EventKernel {
 }
 
 function opened(): EventKernel | null {
+  // Its memory is little endian wherever it runs, arrays are as the machine is.
+  if (highIndex !== 1) return null;
   try {
     const module = new WebAssembly.Module(Buffer.from(eventKernelWasm, 'base64'));
     return new EventKernel(new WebAssembly.Instance(module).exports as Exports);

@@ -22,8 +22,8 @@ const quotedOverflow = Buffer.from(`"${overflowValue}"`);
  * plain and right, and answers -1 for all else, for the scanner in JavaScript to look at: so the
  * two cannot judge differently.
  *
- * A shape gets a program when the scanner in JavaScript has read an event of it; which of the programs an event
- * is tried with first is told by the one before: it is what came after that one the last time.
+ * A shape gets a program when the scanner in JavaScript has read an event of it. Which of the
+ * programs an event is tried with first is told by the one before: what followed it the last time.
  */
 export class KernelScanner {
   readonly #kernel: EventKernel;

@@ -96,7 +96,8 @@ describe('the kernel', () => {
   it('reads values of every kind and length, met before or not', () => {
     const event = (host: string, status: string, flag: string, id: string) =>
       `{"ts":"2026-09-10T00:26:40.123Z","trace_id":"t-${id}","model":"m","host":"${host}","status":"${status}",` +
-      `"cold_start":${flag},"x":"${id}","cache_hit":${flag},"id":"${id}","partial":${flag},"stages_ms":{"a":1.5}}`;
+      `"cold_start":${flag},"x":"${id}","cache_hit":${flag},` +
+      `"id":"${id}","partial":${flag},"stages_ms":{"a":1.5}}`;
     const { decoder, decode } = taught(event('h', 'ok', 'true', '1'));
     const hosts = [
       '',
