@@ -102,7 +102,8 @@ class Demo {
       kafka: { brokers: stack.kafka.brokers, group_id: 'tailmark-demo' },
       clickhouse: { url: stack.clickhouse.url, database: stack.clickhouse.database },
       ingest: { flush_interval: '1s' },
-      detect: { interval: '500ms' },
+      // Nothing flaps in it: its end is told sooner.
+      detect: { interval: '500ms', resolve_windows: 3 },
       http: { listen: '127.0.0.1:0' },
     });
   }

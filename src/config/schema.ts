@@ -340,7 +340,7 @@ const detect = z
       .int()
       .min(1)
       .max(1_000)
-      .default(3)
+      .default(18)
       .describe('Quiet windows in a row that resolve an anomaly.'),
     adopt_after: duration({ minMs: minute, maxMs: 35 * day })
       .prefault('2d')

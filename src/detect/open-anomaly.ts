@@ -26,7 +26,9 @@ const logSmall = Math.log(1e-2);
 const materialGrowth = 1.5;
 /** A new culprit must explain this much, in two windows in a row. */
 const materialShare = 0.5;
+/** The first update waits for so long, each later one twice as long as the one before, up to this often. */
 const updateEveryMs = 5 * 60_000;
+const mostDoublings = 6;
 
 /**
  * An anomaly from opening to resolving. Whether its tail is still out is judged by what its event
@@ -188,8 +190,9 @@ export class OpenAnomaly {
   /**
    * An event when the anomaly has changed so much that people should know: it has become critical,
    * has grown by half, has another culprit, or the total is out after one of its stages. All but
-   * the first wait for five minutes since the last event, in event time, so that whoever judges the
-   * same windows later tells the same. Severity never falls, so that it does not swing.
+   * the first must be out by the least effect just now, and wait since the last event: for five minutes,
+   * then ten, and so on, so that a long one does not tell of every turn. They are counted in event time, so
+   * that whoever judges the same windows later tells the same. Severity never falls, so that it does not swing.
    */
   update(measured: Measured, summary: string, nowMs: number): AnomalyEvent | undefined {
     const { severity, ratio, stage, blame } = measured;
@@ -198,10 +201,13 @@ export class OpenAnomaly {
     const culpritHolds = culprit !== '' && culprit === this.#newCulprit;
     this.#newCulprit = culprit;
     const rises = last.severity !== 'critical' && severity === 'critical';
-    const rested = this.#windowStartMs - this.#toldMs >= updateEveryMs;
+    const waitMs = updateEveryMs * 2 ** Math.min(last.revision - 1, mostDoublings);
+    const rested = this.#windowStartMs - this.#toldMs >= waitMs;
+    const isOut =
+      measured.observed_ms >= effectBounds(measured.baseline_ms, this.#options).effectMs;
     const grown = ratio >= materialGrowth * last.ratio;
     const promoted = measured.evidence.measured_stage !== last.evidence.measured_stage;
-    if (!rises && !(rested && (grown || culpritHolds || promoted))) return undefined;
+    if (!rises && !(isOut && rested && (grown || culpritHolds || promoted))) return undefined;
     if (promoted) this.#counts = [];
     this.#toldMs = this.#windowStartMs;
     const renewed = { ...measured, severity: rises ? severity : last.severity, summary };

@@ -75,7 +75,7 @@ describe('OpenAnomaly', () => {
     const event = updateAt(open, 10_000, measured);
     expect(event).toMatchObject({ state: 'updated', revision: 2, severity: 'critical', ratio: 4 });
     const calmer = anomalyFixture({ severity: 'warning', ratio: 6 });
-    const later = updateAt(open, 6 * minuteMs, calmer);
+    const later = updateAt(open, 11 * minuteMs, calmer);
     expect(later).toMatchObject({ revision: 3, severity: 'critical', ratio: 6 });
   });
 
@@ -100,6 +100,29 @@ describe('OpenAnomaly', () => {
       [undefined, 2],
       [undefined, 2],
     ]);
+  });
+
+  it('waits twice as long after each update', () => {
+    const open = anomaly({ ratio: 1.5 });
+    const tell = (ratio: number, minutes: number) =>
+      updateAt(open, minutes * minuteMs, anomalyFixture({ ratio }))?.revision;
+    expect([tell(3, 5), tell(6, 14), tell(6, 15), tell(12, 34), tell(12, 35)]).toEqual([
+      2,
+      undefined,
+      3,
+      undefined,
+      4,
+    ]);
+  });
+
+  it('tells nothing but its end while the tail is not out', () => {
+    const open = anomaly();
+    const blame = [{ stage: 'queue', excess_ms: 1, share: 1 }];
+    const inside = anomalyFixture({ stage: 'queue', blame, observed_ms: 150, ratio: 1.24 });
+    expect(updateAt(open, 10 * minuteMs, inside)).toBeUndefined();
+    expect(updateAt(open, 10 * minuteMs + 10_000, inside)).toBeUndefined();
+    const out = { ...inside, observed_ms: 158, ratio: 1.31 };
+    expect(updateAt(open, 10 * minuteMs + 20_000, out)?.revision).toBe(2);
   });
 
   it('tells another culprit when it explains half in two windows in a row', () => {

@@ -66,7 +66,7 @@ function configOf({ config }: Rig): Config {
   return {
     ...config,
     alert: { ...config.alert, webhooks: [webhook], runbook_url: 'https://runbooks.example/tails' },
-    detect: { ...config.detect, interval: 250 },
+    detect: { ...config.detect, interval: 250, resolve_windows: 3 },
   };
 }
 

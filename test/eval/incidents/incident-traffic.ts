@@ -38,30 +38,30 @@ export function* incidentTraffic(order: IncidentOrder): Generator<TrafficWindow>
     const moment = momentAt(window);
     const windowStartMs = firstMs + window * windowMs;
     const faults = order.faults.filter(({ from, to }) => from <= window && window < to);
-    const names = moment.stages.map(({ name }) => name);
-    const values = new Map<string, number[]>([...names, 'total'].map((name) => [name, []]));
-    const ms = new Float64Array(names.length);
-    maker.begin(windowStartMs, moment.version);
+    const durations = new Map<string, number[]>(moment.stages.map(({ name }) => [name, []]));
+    const totals: number[] = [];
     draws.seek(window, 0);
     chances.seek(window, 0);
     const requests = draws.poisson(moment.ratePerSecond * (windowMs / 1000));
     for (let n = 0; n < requests; n++) {
       let total = 0;
-      moment.stages.forEach(({ name, components }, i) => {
+      for (const { name, components } of moment.stages) {
         let value = drawMs(components, draws);
         for (const { stage, share, factorAt } of faults) {
           if (stage === name && chances.chance(share)) value *= factorAt(window);
         }
-        ms[i] = value;
         total += value;
-        if (order.isRaw === true) values.get(name)?.push(value);
-      });
-      if (order.isRaw === true) values.get('total')?.push(total);
-      maker.add(names, ms);
+        durations.get(name)?.push(value);
+      }
+      totals.push(total);
     }
-    const present = maker.end();
+    const present = maker.make(windowStartMs, moment.version, durations);
     if (order.isRaw === true)
-      yield { window, windowStartMs, present: present.map(withRaw(values)) };
+      yield {
+        window,
+        windowStartMs,
+        present: present.map(withRaw(new Map([...durations, ['total', totals]]))),
+      };
     else yield { window, windowStartMs, present };
   }
 }
