@@ -17,7 +17,7 @@ GRANT SELECT(window_start, chunk_marks) ON tailmark.exemplars TO tailmark_writer
 GRANT INSERT, SELECT ON tailmark.flushes TO tailmark_writer;
 GRANT SELECT ON tailmark.schema_migrations TO tailmark_writer;
 
--- `tailmark run --roles detect`: reads windows, adds anomalies.
+-- `tailmark run --roles detect`: reads windows, adds anomalies, keeps what it has learnt.
 CREATE USER IF NOT EXISTS tailmark_detector IDENTIFIED WITH sha256_password BY 'change-me-detector';
 GRANT SELECT ON tailmark.latency_10s TO tailmark_detector;
 GRANT SELECT ON tailmark.latency_1m TO tailmark_detector;
@@ -31,6 +31,8 @@ GRANT INSERT, SELECT ON tailmark.anomalies TO tailmark_detector;
 GRANT SELECT ON tailmark.anomalies_current TO tailmark_detector;
 GRANT INSERT, SELECT ON tailmark.baselines TO tailmark_detector;
 GRANT INSERT, SELECT ON tailmark.detector_progress TO tailmark_detector;
+GRANT INSERT, SELECT ON tailmark.detector_state TO tailmark_detector;
+GRANT INSERT, SELECT ON tailmark.detector_snapshots TO tailmark_detector;
 
 -- Dashboards, Grafana, `tailmark tails|anomalies|verify`: reads, and nothing else.
 CREATE USER IF NOT EXISTS tailmark_reader IDENTIFIED WITH sha256_password BY 'change-me-reader';

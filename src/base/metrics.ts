@@ -36,6 +36,10 @@ export interface Metrics {
   readonly ledgerCheckedSeconds: Gauge;
   readonly windowsJudged: Counter;
   readonly anomalies: Counter<'event'>;
+  readonly detectorLeader: Gauge;
+  readonly stateSavedSeconds: Gauge;
+  readonly stateSavedBytes: Gauge;
+  readonly stateFailures: Counter;
   readonly alertsFailed: Counter<'target'>;
 }
 
@@ -122,6 +126,15 @@ export function createMetrics(): Metrics {
       'When the ledger was last looked at; 0 before the first time.',
     ),
     windowsJudged: counter('windows_judged_total', 'Windows the detector has judged.'),
+    detectorLeader: gauge('detector_leader', '1 where this process detects, 0 where it stands by.'),
+    stateSavedSeconds: gauge(
+      'detector_state_timestamp_seconds',
+      'Event time up to which what the detector has learnt is saved; 0 before the first time.',
+      [],
+      'max',
+    ),
+    stateSavedBytes: gauge('detector_state_bytes', 'Size of what was saved, not compressed.'),
+    stateFailures: counter('detector_state_failures_total', 'Times it could not be saved.'),
     anomalies: counter('anomaly_events_total', 'Anomaly events, by kind.', ['event']),
     alertsFailed: counter('alert_failures_total', 'Deliveries given up.', ['target']),
   };

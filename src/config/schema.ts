@@ -298,6 +298,14 @@ const detect = z
     window: duration({ minMs: 10 * second, maxMs: hour })
       .prefault('10s')
       .describe('Length of a judged window: a multiple of 10 s.'),
+    session_timeout: duration({ minMs: second, maxMs: 5 * minute })
+      .prefault('6s')
+      .describe(
+        'A detector silent for this long gives way to one that stands by. The broker has a least: group.min.session.timeout.ms.',
+      ),
+    save_interval: duration({ minMs: second, maxMs: day })
+      .prefault('5m')
+      .describe('How often what was learnt is saved, by event time, for the next detector.'),
     baseline: duration({ minMs: minute, maxMs: 35 * day })
       .prefault('1h')
       .describe('The recent past that a window is compared with.'),

@@ -111,31 +111,37 @@ export class Detector {
       series.carry(state);
       yield name;
     }
+    this.#carryNames(state);
     this.#carryShared(state);
     yield sharedPart;
   }
 
   /**
-   * Takes over what another detector has saved, by name; for one that has judged nothing yet.
+   * Takes over what another detector has saved, by name; for one that has judged nothing yet. Each series
+   * takes some milliseconds, after which it says its name, so that others may have their turn.
    *
    * @throws UnreadableState when it was saved by another version or with other settings, or parts are
    * missing. The detector is of no use then.
    */
-  load(parts: ReadonlyMap<string, Buffer>): void {
+  *load(parts: ReadonlyMap<string, Buffer>): Generator<string, void> {
     invariant(this.#series.size === 0, 'a detector that has judged was given the state of another');
     const shared = new StateReader(partOf(parts, sharedPart));
-    this.#carryShared(shared, (name) => {
+    const names = this.#carryNames(shared);
+    for (const name of names) {
       const reader = new StateReader(partOf(parts, name));
       const series = this.#newSeries(carrySeries(reader), undefined);
       series.carry(reader);
       reader.end();
-      return series;
-    });
+      this.#series.set(name, series);
+      yield name;
+    }
+    this.#carryShared(shared);
     shared.end();
   }
 
-  /** What is shared, and which series there are; `read` is given when they are restored. */
-  #carryShared(state: StateArchive, read?: (name: string) => SeriesDetector): void {
+  /** What the state was saved with, and the names of the series, in order. */
+  #carryNames(state: StateArchive): readonly string[] {
+    let names: readonly string[] = [];
     state.section('tailmark detector', 1, () => {
       const { window, baseline, quantiles } = this.#options;
       const settings = JSON.stringify({ window, baseline, quantiles });
@@ -143,12 +149,18 @@ export class Detector {
       if (saved !== settings) {
         throw new UnreadableState(`it was saved with detect ${saved}, which are now ${settings}`);
       }
+      names = state.list(this.#series.keys(), (name = '') => state.text(name));
+    });
+    return names;
+  }
+
+  /** What the series share, once they are there. */
+  #carryShared(state: StateArchive): void {
+    state.section('what series share', 1, () => {
       this.#lastStartMs = state.number(this.#lastStartMs);
       this.#windowsBeyondLimit = state.number(this.#windowsBeyondLimit);
       this.#pool.peaks = state.number(this.#pool.peaks);
       this.#pool.excess = state.number(this.#pool.excess);
-      const names = state.list(this.#series.keys(), (name = '') => state.text(name));
-      if (read !== undefined) for (const name of names) this.#series.set(name, read(name));
       const newest = [...this.#newest.values()].map(({ series }) => seriesKey(series));
       for (const name of state.list(newest, (one = '') => state.text(one))) {
         const series = this.#named(name);

@@ -58,10 +58,14 @@ export class RowBinaryReader {
   }
 
   string(): string {
-    const length = this.varUint();
+    return this.take(this.varUint()).toString('utf8');
+  }
+
+  /** The next so many bytes, not copied. */
+  take(length: number): Buffer {
     if (this.at + length > this.bytes.length) throw new RangeError('string beyond the end');
-    const text = this.bytes.toString('utf8', this.at, this.at + length);
+    const bytes = this.bytes.subarray(this.at, this.at + length);
     this.at += length;
-    return text;
+    return bytes;
   }
 }

@@ -31,8 +31,11 @@ export class AnomalyStore {
     this.#client = client;
   }
 
-  /** Adds an event; adding the same revision again changes nothing. */
-  async add(event: AnomalyEvent): Promise<void> {
+  /** Adds an event, of the window that begins then; adding the same revision again changes nothing. */
+  async add(
+    event: AnomalyEvent,
+    windowStartMs: number = Date.parse(event.started_at),
+  ): Promise<void> {
     await this.#insert('anomalies', {
       id: event.id,
       revision: event.revision,
@@ -59,6 +62,7 @@ export class AnomalyStore {
       started_at: event.started_at,
       detected_at: event.detected_at,
       resolved_at: event.resolved_at,
+      window_start: new Date(windowStartMs).toISOString(),
       body: JSON.stringify(event),
     });
     // What is no duration was not compared with one.
@@ -80,25 +84,33 @@ export class AnomalyStore {
     });
   }
 
-  /** Anomalies that are not resolved, as their last events say. */
-  async open(): Promise<AnomalyEvent[]> {
-    const result = await this.#client.query({
-      query: readQuery('open_anomalies'),
-      format: 'JSONEachRow',
-    });
-    const rows = await result.json<{ body: string }>();
-    return rows.map((row) => anomalyEventSchema.parse(JSON.parse(row.body)));
+  /** Anomalies that are not resolved, as their last events say that are of windows before that time. */
+  open(beforeMs: number = Date.UTC(2200, 0)): Promise<AnomalyEvent[]> {
+    return this.#events('open_anomalies', { beforeMs });
+  }
+
+  /** An event as it was told; undefined if it was not. */
+  async told(id: string, revision: number): Promise<AnomalyEvent | undefined> {
+    return (await this.#events('told_event', { id, revision }))[0];
+  }
+
+  /** Which of these anomalies anything was told of. */
+  async known(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    if (ids.length === 0) return new Set();
+    const rows = await this.#rows<{ id: string }>(readQuery('told_anomalies'), { ids });
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  /** Start of the last window of which anything was told; undefined where nothing ever was. */
+  async lastToldMs(): Promise<number | undefined> {
+    const query = `SELECT toUnixTimestamp64Milli(max(window_start)) AS ms, count() AS found FROM anomalies`;
+    const row = (await this.#rows<{ ms: string; found: string }>(query, {}))[0];
+    return row === undefined || Number(row.found) === 0 ? undefined : Number(row.ms);
   }
 
   /** Anomalies as they stand, of those that began at `fromMs` or later, the newest first. */
   async since(fromMs: number, filter: AnomalyFilter): Promise<AnomalyEvent[]> {
-    const result = await this.#client.query({
-      query: readQuery('anomalies'),
-      query_params: { ...filter, fromMs },
-      format: 'JSONEachRow',
-    });
-    const rows = await result.json<{ body: string }>();
-    return rows.map((row) => anomalyEventSchema.parse(JSON.parse(row.body)));
+    return this.#events('anomalies', { ...filter, fromMs });
   }
 
   /** A series' slowest requests in [fromMs, toMs), the slowest first. */
@@ -123,13 +135,9 @@ export class AnomalyStore {
 
   /** Start of the first window that has not been judged; undefined where none ever was. */
   async judgedUntilMs(detector: string): Promise<number | undefined> {
-    const result = await this.#client.query({
-      query: `SELECT toUnixTimestamp64Milli(max(judged_until)) AS ms, count() AS found
-              FROM detector_progress WHERE detector = {detector:String}`,
-      query_params: { detector },
-      format: 'JSONEachRow',
-    });
-    const row = (await result.json<{ ms: string; found: string }>())[0];
+    const query = `SELECT toUnixTimestamp64Milli(max(judged_until)) AS ms, count() AS found
+                   FROM detector_progress WHERE detector = {detector:String}`;
+    const row = (await this.#rows<{ ms: string; found: string }>(query, { detector }))[0];
     return row === undefined || Number(row.found) === 0 ? undefined : Number(row.ms);
   }
 
@@ -138,6 +146,20 @@ export class AnomalyStore {
       detector,
       judged_until: (ms / 1000).toFixed(3),
     });
+  }
+
+  async #events(name: string, params: object): Promise<AnomalyEvent[]> {
+    const rows = await this.#rows<{ body: string }>(readQuery(name), params);
+    return rows.map((row) => anomalyEventSchema.parse(JSON.parse(row.body)));
+  }
+
+  async #rows<T>(query: string, params: object): Promise<T[]> {
+    const result = await this.#client.query({
+      query,
+      query_params: { ...params },
+      format: 'JSONEachRow',
+    });
+    return result.json<T>();
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import { systemClock } from '../base/clock.ts';
 import type { SeriesWindow } from '../baseline/series-window.ts';
 import { readWindows, type WindowRange } from './window-reader.ts';
 
@@ -11,7 +12,10 @@ export interface WindowsAt {
   readonly windows: readonly SeriesWindow[];
 }
 
-/** Every window start of a range, in order, also those without any series. */
+/**
+ * Every window start of a range, in order, also those without any series. Between two of them others have
+ * their turn: a group takes a member for dead that judges for seconds on end.
+ */
 export async function* eachWindow(
   client: ClickHouseClient,
   { fromMs, toMs, windowMs }: WindowRange,
@@ -25,6 +29,7 @@ export async function* eachWindow(
       const from = at;
       while (at < windows.length && windows[at]?.windowStartMs === startMs) at++;
       yield { startMs, windows: windows.slice(from, at) };
+      await systemClock.breathe();
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { AlertDispatcher } from '../alert/alert-dispatcher.ts';
+import { systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Config } from '../config/schema.ts';
@@ -9,6 +10,8 @@ import { readProgress } from '../sink/read-progress.ts';
 import { completeUntil, idleAfterMs } from '../sink/window-progress.ts';
 import { AnomalyStore } from './anomaly-store.ts';
 import { eachWindow, type WindowsAt } from './each-window.ts';
+import { LeadLost } from './lead-lost.ts';
+import { StateStore } from './state-store.ts';
 
 export interface WatcherOptions {
   readonly config: Config;
@@ -19,54 +22,76 @@ export interface WatcherOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly nowMs: () => number;
+  /** Asked before anything is written or told. @default always */
+  readonly isLeading?: () => boolean;
+}
+
+/** Windows that are judged before it is put on record that they are. */
+const WINDOWS_A_PIECE = 360;
+/** A state that takes longer to save is not saved again on the way out. */
+const QUICK_SAVE_MS = 1_500;
+
+/** An event to be told, and the window whose judging gave it. */
+interface Unstored {
+  readonly event: AnomalyEvent;
+  readonly startMs: number;
 }
 
 /**
  * The detect role: reads windows as they become complete, in order, has the detector judge them,
  * and hands its events on, without waiting for pagers. The table comes first, so that what was told
  * is always on record; what a crash leaves untold is told again under the same id and revision.
+ *
+ * What the detector has learnt is saved at an interval, once all before it is judged, told and on record.
+ * A successor goes on from there: it judges what came since again, in silence, and then is where the last
+ * one was. docs/detection.md, "Restart".
  */
 export class Watcher {
   readonly #options: WatcherOptions;
   readonly #store: AnomalyStore;
-  readonly #detector: Detector;
+  readonly #states: StateStore;
+  #detector: Detector;
   /** Events that the table does not have yet, in order: the detector says each only once. */
-  readonly #unstored: AnomalyEvent[] = [];
+  readonly #unstored: Unstored[] = [];
   /** Events on their way to pagers. */
   readonly #untold = new Set<Promise<unknown>>();
   /** Start of the first window that is not judged. */
   #judgedUntilMs: number | undefined;
+  /** The last window of which a detector before this one has told more than is on record as judged. */
+  #toldAheadMs: number | undefined;
+  #savedAsOfMs = Number.NEGATIVE_INFINITY;
+  #saveTookMs = 0;
 
   constructor(options: WatcherOptions) {
-    const { config, client } = options;
     this.#options = options;
-    this.#store = new AnomalyStore(client);
-    this.#detector = new Detector({ ...config.detect, runbookUrl: config.alert.runbook_url });
+    this.#store = new AnomalyStore(options.client);
+    this.#states = new StateStore(options.client, options.groupId);
+    this.#detector = this.#newDetector();
   }
 
   /**
-   * Takes up where the last detector of this group stopped: learns from the windows before, in
-   * silence, and knows what is open. A first start learns from all the past and judges what comes.
+   * Takes up where the last detector of this group stopped: with what it had saved, or else with what the
+   * windows before teach, in silence. A first start learns from all the past and judges what comes.
    */
   async start(): Promise<void> {
-    const { client, config, log } = this.#options;
-    const windowMs = config.detect.window;
+    const { config, groupId, log } = this.#options;
+    const { window: windowMs } = config.detect;
     const reachedMs = await this.#completeUntilMs();
-    const stored = await this.#store.judgedUntilMs(this.#options.groupId);
+    const stored = await this.#store.judgedUntilMs(groupId);
     const judgedUntilMs =
       stored ?? (Number.isFinite(reachedMs) ? floor(reachedMs, windowMs) : undefined);
-    const open = await this.#store.open();
-    this.#detector.restore(open);
-    if (judgedUntilMs !== undefined) {
-      const fromMs = judgedUntilMs - this.#detector.historyMs;
-      const past = { fromMs, toMs: judgedUntilMs, windowMs };
-      for await (const { windows } of eachWindow(client, past)) this.#detector.warmUp(windows);
-    }
+    const asOfMs = stored === undefined ? undefined : await this.#loadState(stored);
+    if (asOfMs === undefined) await this.#learnAnew(judgedUntilMs);
+    else await this.#catchUp(asOfMs, judgedUntilMs ?? asOfMs);
     this.#judgedUntilMs = judgedUntilMs;
+    const toldMs = await this.#store.lastToldMs();
+    const isAhead = toldMs !== undefined && judgedUntilMs !== undefined && toldMs >= judgedUntilMs;
+    this.#toldAheadMs = isAhead ? toldMs : undefined;
     log.info(
       {
-        judged_until: judgedUntilMs === undefined ? null : new Date(judgedUntilMs).toISOString(),
-        open_anomalies: open.length,
+        judged_until: isoOf(judgedUntilMs),
+        state_as_of: isoOf(asOfMs),
+        open_anomalies: this.#detector.open.length,
       },
       'detector ready',
     );
@@ -74,51 +99,63 @@ export class Watcher {
 
   /** Judges every window that has become complete. */
   async step(): Promise<void> {
-    const { client, config, groupId } = this.#options;
+    const { client, config } = this.#options;
+    this.#requireLead();
     await this.#tellAll();
     const windowMs = config.detect.window;
     const completeMs = floor((await this.#completeUntilMs()) - config.windows.grace, windowMs);
     if (!Number.isFinite(completeMs)) return;
-    const fromMs = this.#judgedUntilMs ?? (await this.#firstWindowMs(completeMs));
-    if (fromMs === undefined || fromMs >= completeMs) return;
-    for await (const at of eachWindow(client, { fromMs, toMs: completeMs, windowMs })) {
-      await this.#judge(at);
+    let fromMs = this.#judgedUntilMs ?? (await this.#firstWindowMs(completeMs));
+    while (fromMs !== undefined && fromMs < completeMs) {
+      const toMs = Math.min(completeMs, fromMs + WINDOWS_A_PIECE * windowMs);
+      for await (const at of eachWindow(client, { fromMs, toMs, windowMs })) await this.#judge(at);
+      this.#judgedUntilMs = toMs;
+      // Written down only when all is told: what a crash leaves untold is judged, and told, again.
+      if (this.#untold.size === 0) await this.#putOnRecord();
+      fromMs = toMs;
     }
-    this.#judgedUntilMs = completeMs;
-    // Written down only when all is told: what a crash leaves untold is judged, and told, again.
-    if (this.#untold.size === 0) await this.#store.setJudgedUntilMs(groupId, completeMs);
   }
 
   /** Resolves when every event so far has been delivered or given up, and that is on record. */
   async settle(): Promise<void> {
     await Promise.all(this.#untold);
     if (this.#judgedUntilMs === undefined || this.#unstored.length > 0) return;
-    await this.#store.setJudgedUntilMs(this.#options.groupId, this.#judgedUntilMs);
+    await this.#putOnRecord(this.#saveTookMs <= QUICK_SAVE_MS);
   }
 
   async #judge({ windows, startMs }: WindowsAt): Promise<void> {
     const { metrics, nowMs } = this.#options;
+    this.#requireLead();
     metrics.windowsJudged.inc(windows.length);
-    this.#unstored.push(...this.#detector.observe(windows, nowMs(), startMs));
+    const events = this.#detector.observe(windows, nowMs(), startMs);
+    this.#unstored.push(...events.map((event) => ({ event, startMs })));
     await this.#tellAll();
+    if (this.#toldAheadMs !== undefined && startMs >= this.#toldAheadMs) {
+      await this.#reconcile();
+      this.#toldAheadMs = undefined;
+    }
   }
 
   /** Tells what is to be told, in order. What cannot be stored stays for the next step. */
   async #tellAll(): Promise<void> {
-    for (let event = this.#unstored[0]; event !== undefined; event = this.#unstored[0]) {
-      await this.#tell(event);
+    for (let next = this.#unstored[0]; next !== undefined; next = this.#unstored[0]) {
+      await this.#tell(next);
       this.#unstored.shift();
     }
   }
 
-  async #tell(event: AnomalyEvent): Promise<void> {
-    const { config, dispatcher, log, metrics } = this.#options;
-    const fromMs = Date.parse(event.started_at);
-    const slowest = await this.#store.slowest(event, fromMs, fromMs + 6 * config.detect.window);
-    const exemplars = slowest.map(({ trace_id }) => trace_id).filter((id) => id !== '');
-    const told: AnomalyEvent = { ...event, exemplars };
-    await this.#store.add(told);
-    metrics.anomalies.inc({ event: event.state });
+  async #tell({ event, startMs }: Unstored): Promise<void> {
+    const { dispatcher, log, metrics } = this.#options;
+    const before = await this.#store.told(event.id, event.revision);
+    this.#requireLead();
+    const told = before ?? (await this.#withExemplars(event));
+    if (before === undefined) {
+      await this.#store.add(told, startMs);
+      metrics.anomalies.inc({ event: event.state });
+    } else {
+      // Another one has put it on record, and perhaps told nobody yet: it goes out as it is there.
+      this.#detector.take(before);
+    }
     log.warn(
       { anomaly: event.id, state: event.state, severity: event.severity, stage: event.stage },
       event.summary,
@@ -127,6 +164,97 @@ export class Watcher {
       .dispatch(told)
       .finally(() => this.#untold.delete(untold));
     this.#untold.add(untold);
+  }
+
+  async #withExemplars(event: AnomalyEvent): Promise<AnomalyEvent> {
+    const fromMs = Date.parse(event.started_at);
+    const toMs = fromMs + 6 * this.#options.config.detect.window;
+    const slowest = await this.#store.slowest(event, fromMs, toMs);
+    return {
+      ...event,
+      exemplars: slowest.map(({ trace_id }) => trace_id).filter((id) => id !== ''),
+    };
+  }
+
+  /** Puts on record up to where all is judged and told; then what was learnt by then may be saved. */
+  async #putOnRecord(isEnd = false): Promise<void> {
+    const { config, groupId } = this.#options;
+    const asOfMs = this.#judgedUntilMs as number;
+    this.#requireLead();
+    await this.#store.setJudgedUntilMs(groupId, asOfMs);
+    const dueMs = this.#savedAsOfMs + (isEnd ? 1 : config.detect.save_interval);
+    if (asOfMs >= dueMs) await this.#saveState(asOfMs);
+  }
+
+  /** A state that cannot be saved is saved at the next interval: whoever follows has more to judge again. */
+  async #saveState(asOfMs: number): Promise<void> {
+    const { log, metrics } = this.#options;
+    const fromMs = performance.now();
+    try {
+      const bytes = await this.#states.save(asOfMs, this.#detector.save());
+      metrics.stateSavedSeconds.set(asOfMs / 1000);
+      metrics.stateSavedBytes.set(bytes);
+    } catch (error) {
+      metrics.stateFailures.inc();
+      log.warn({ err: messageOf(error) }, 'what the detector has learnt could not be saved');
+    }
+    this.#savedAsOfMs = asOfMs;
+    this.#saveTookMs = performance.now() - fromMs;
+  }
+
+  /** Goes on with what a detector before has saved; up to when, undefined where there is nothing to go on with. */
+  async #loadState(untilMs: number): Promise<number | undefined> {
+    const { log } = this.#options;
+    for await (const { asOfMs, parts } of this.#states.snapshots(untilMs)) {
+      try {
+        const detector = this.#newDetector();
+        for (const _ of detector.load(parts)) await systemClock.breathe();
+        this.#detector = detector;
+        this.#savedAsOfMs = asOfMs;
+        return asOfMs;
+      } catch (error) {
+        log.warn(
+          { err: messageOf(error), state_as_of: isoOf(asOfMs) },
+          'what a detector has learnt before cannot be used; another one begins anew',
+        );
+      }
+    }
+    return undefined;
+  }
+
+  /** Judges again what is on record as judged and told: nothing goes out of it. */
+  async #catchUp(fromMs: number, toMs: number): Promise<void> {
+    const { client, config } = this.#options;
+    const windowMs = config.detect.window;
+    for await (const { windows, startMs } of eachWindow(client, { fromMs, toMs, windowMs })) {
+      this.#detector.observe(windows, startMs + windowMs, startMs);
+    }
+    await this.#reconcile(toMs);
+  }
+
+  async #learnAnew(untilMs: number | undefined): Promise<void> {
+    const { client, config } = this.#options;
+    this.#detector.restore(await this.#store.open(untilMs));
+    if (untilMs === undefined) return;
+    const fromMs = untilMs - this.#detector.historyMs;
+    const past = { fromMs, toMs: untilMs, windowMs: config.detect.window };
+    for await (const { windows } of eachWindow(client, past)) this.#detector.warmUp(windows);
+  }
+
+  /** What was told counts, of windows before that time, wherever judging them again gave something else. */
+  async #reconcile(beforeMs?: number): Promise<void> {
+    const open = await this.#store.open(beforeMs);
+    const known = await this.#store.known(this.#detector.open.map(({ id }) => id));
+    this.#detector.reconcile(open, (id) => known.has(id));
+  }
+
+  #newDetector(): Detector {
+    const { detect, alert } = this.#options.config;
+    return new Detector({ ...detect, runbookUrl: alert.runbook_url });
+  }
+
+  #requireLead(): void {
+    if (this.#options.isLeading?.() === false) throw new LeadLost();
   }
 
   async #completeUntilMs(): Promise<number> {
@@ -152,4 +280,12 @@ export class Watcher {
 
 function floor(ms: number, stepMs: number): number {
   return Math.floor(ms / stepMs) * stepMs;
+}
+
+function isoOf(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString();
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

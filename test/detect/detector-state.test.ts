@@ -95,7 +95,7 @@ describe('the state of a detector', () => {
       fc.property(kills, ([at, windowsAfter]) => {
         const kill = Math.min(windows.length, at + windowsAfter);
         const successor = new Detector(options);
-        successor.load(peace.saved.get(at) as Saved);
+        for (const _ of successor.load(peace.saved.get(at) as Saved));
         // What it judges again comes out later, and is not told.
         judge(successor, at, kill, 77_000);
         const { open, isKnown } = tableAt(peace.told, kill);
@@ -115,7 +115,7 @@ describe('the state of a detector', () => {
     const saved = peace.saved.get(at as number) as Saved;
     const loading = (parts: Saved, detect: object = { baseline: '10m' }) => {
       const successor = new Detector(detectOptions({ ...detect }));
-      return () => successor.load(parts);
+      return () => [...successor.load(parts)];
     };
     expect(loading(saved, { baseline: '20m' })).toThrow(
       /^it was saved with detect .*600000.*, which are now .*1200000/,

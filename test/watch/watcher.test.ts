@@ -1,16 +1,13 @@
-import { Readable } from 'node:stream';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { describe, expect, it } from 'vitest';
 import { AlertDispatcher } from '../../src/alert/alert-dispatcher.ts';
 import { createLog } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
-import type { SeriesWindow } from '../../src/baseline/series-window.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import type { AnomalyEvent } from '../../src/detect/anomaly-event.ts';
 import { Watcher } from '../../src/watch/watcher.ts';
 import { scenarioSchema } from '../scenarios/scenario-schema.ts';
 import { scenarioStartMs, scenarioWindows } from '../scenarios/scenario-windows.ts';
-import { encodeWindows } from './encode-windows.ts';
+import { FakeTables } from './fake-tables.ts';
 
 const windowMs = 10_000;
 const config = configSchema.parse({ detect: { baseline: '10m' }, windows: { grace: '2s' } });
@@ -26,58 +23,6 @@ const windows = scenarioWindows(
   }),
   windowMs,
 ).flat();
-
-/** ClickHouse as far as the watcher asks it: windows, progress, and tables to insert into. */
-class FakeTables {
-  watermarkMs = 0;
-  judgedUntilMs: number | undefined;
-  /** Insert into these tables fails. */
-  readonly away = new Set<string>();
-  readonly events: AnomalyEvent[] = [];
-  readonly #windows: readonly SeriesWindow[];
-
-  constructor(stored: readonly SeriesWindow[]) {
-    this.#windows = stored;
-  }
-
-  readonly client = {
-    query: async ({ query }: { readonly query: string }) => ({
-      json: async () => this.#rows(query),
-    }),
-    exec: async ({ query_params }: { readonly query_params: Record<string, number> }) => {
-      const { fromSeconds = 0, toSeconds = 0 } = query_params;
-      const found = this.#windows.filter(({ windowStartMs }) => {
-        return windowStartMs >= fromSeconds * 1000 && windowStartMs < toSeconds * 1000;
-      });
-      return { stream: Readable.from([encodeWindows(found)]) };
-    },
-    insert: async (given: { readonly table: string; readonly values: readonly Row[] }) => {
-      if (this.away.has(given.table)) throw new Error(`${given.table}: connection reset`);
-      for (const row of given.values) {
-        if (given.table === 'anomalies') this.events.push(JSON.parse(String(row.body)));
-        if (given.table === 'detector_progress')
-          this.judgedUntilMs = Number(row.judged_until) * 1000;
-      }
-    },
-  } as unknown as ClickHouseClient;
-
-  #rows(query: string): readonly Row[] {
-    if (query.includes('max(watermark)')) {
-      const flushed_ms = this.watermarkMs;
-      const row = { topic: 't', partition: 0, watermark_ms: this.watermarkMs, flushed_ms };
-      return this.watermarkMs === 0 ? [] : [row];
-    }
-    if (query.includes('FROM detector_progress')) {
-      const found = this.judgedUntilMs === undefined ? 0 : 1;
-      return [{ ms: this.judgedUntilMs ?? 0, found }];
-    }
-    if (query.includes('min(window_start)')) return [{ seconds: scenarioStartMs / 1000, found: 1 }];
-    if (query.includes('trace_id')) return [{ trace_id: 'trace-1' }, { trace_id: '' }];
-    return [];
-  }
-}
-
-type Row = Readonly<Record<string, unknown>>;
 
 function watch(tables: FakeTables) {
   const told: AnomalyEvent[] = [];

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { ClickHouseClient } from '@clickhouse/client';
+import type { StatePart } from '../detect/detector.ts';
+import { readQuery } from '../sink/read-query.ts';
+import { RowBinaryReader } from '../sink/row-binary-reader.ts';
+import { RowBinaryWriter } from '../sink/row-binary-writer.ts';
+
+/** What a detector has learnt of all windows before some time. */
+export interface Snapshot {
+  readonly asOfMs: number;
+  readonly parts: ReadonlyMap<string, Buffer>;
+}
+
+/** Parts go out when there are so many bytes of them: that bounds memory, not the size of a snapshot. */
+const insertBytes = 8 * 1024 * 1024;
+const slots = 2;
+
+const insertParts = `INSERT INTO detector_state (detector, slot, part, snapshot, as_of, state)
+FORMAT RowBinary`;
+
+/** Snapshots of a detector's state, in ClickHouse: the last one that is whole, and the one before. */
+export class StateStore {
+  readonly #client: ClickHouseClient;
+  readonly #detector: string;
+  readonly #writer = new RowBinaryWriter();
+  /** That of the last whole snapshot, which is not to be written to. */
+  #slot: number | undefined;
+
+  /** @param detector whose state it is: the name of its group. */
+  constructor(client: ClickHouseClient, detector: string) {
+    this.#client = client;
+    this.#detector = detector;
+  }
+
+  /** Saves the state as of then, part by part; how many bytes. Nothing of it counts until the last is saved. */
+  async save(asOfMs: number, parts: Iterable<StatePart>): Promise<number> {
+    this.#slot ??= (await this.#newest(asOfMs))[0]?.slot ?? slots - 1;
+    const slot = (this.#slot + 1) % slots;
+    const snapshot = randomUUID();
+    const writer = this.#writer;
+    let count = 0;
+    let bytes = 0;
+    writer.reset();
+    for (const part of parts) {
+      writer.string(this.#detector);
+      writer.uint8(slot);
+      writer.string(part.name);
+      writer.string(snapshot);
+      writer.uint64(asOfMs);
+      writer.utf8(part.bytes);
+      count++;
+      bytes += part.bytes.length;
+      if (writer.length >= insertBytes) await this.#send();
+    }
+    await this.#send();
+    await this.#client.insert({
+      table: 'detector_snapshots',
+      values: [{ detector: this.#detector, as_of: asOfMs, snapshot, slot, parts: count, bytes }],
+      format: 'JSONEachRow',
+      clickhouse_settings: { async_insert: 0, wait_end_of_query: 1, insert_deduplicate: 0 },
+    });
+    this.#slot = slot;
+    return bytes;
+  }
+
+  /**
+   * The snapshots of that time or before, the newest first, each read when it is asked for. One that is not
+   * whole any more is passed over: a successor that was given up may have written to its slot.
+   */
+  async *snapshots(untilMs: number): AsyncGenerator<Snapshot, void> {
+    for (const { snapshot, slot, parts, asOfMs } of await this.#newest(untilMs)) {
+      const found = await this.#parts(slot, snapshot);
+      if (found.size !== parts) continue;
+      this.#slot = slot;
+      yield { asOfMs, parts: found };
+    }
+  }
+
+  async #newest(untilMs: number) {
+    const result = await this.#client.query({
+      query: readQuery('detector_snapshots'),
+      query_params: { detector: this.#detector, untilMs },
+      format: 'JSONEachRow',
+    });
+    const rows = await result.json<Record<'snapshot' | 'slot' | 'parts' | 'as_of_ms', string>>();
+    return rows.map(({ snapshot, slot, parts, as_of_ms }) => {
+      return { snapshot, slot: Number(slot), parts: Number(parts), asOfMs: Number(as_of_ms) };
+    });
+  }
+
+  async #parts(slot: number, snapshot: string): Promise<ReadonlyMap<string, Buffer>> {
+    const { stream } = await this.#client.exec({
+      query: readQuery('detector_state'),
+      query_params: { detector: this.#detector, slot, snapshot },
+      clickhouse_settings: { wait_end_of_query: 1 },
+    });
+    const pieces: Buffer[] = [];
+    for await (const piece of stream) pieces.push(piece as Buffer);
+    const reader = new RowBinaryReader(Buffer.concat(pieces));
+    const parts = new Map<string, Buffer>();
+    while (!reader.atEnd) {
+      const name = reader.string();
+      parts.set(name, reader.take(reader.varUint()));
+    }
+    return parts;
+  }
+
+  async #send(): Promise<void> {
+    if (this.#writer.length === 0) return;
+    const { stream } = await this.#client.exec({
+      query: insertParts,
+      values: Readable.from([this.#writer.copy()], { objectMode: false }),
+      clickhouse_settings: { async_insert: 0, wait_end_of_query: 1, insert_deduplicate: 0 },
+    });
+    this.#writer.reset();
+    for await (const _ of stream) {
+      // The answer is empty; reading it to its end gives the socket back.
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import { Readable } from 'node:stream';
+import type { ClickHouseClient } from '@clickhouse/client';
+import type { SeriesWindow } from '../../src/baseline/series-window.ts';
+import type { AnomalyEvent } from '../../src/detect/anomaly-event.ts';
+import { RowBinaryReader } from '../../src/sink/row-binary-reader.ts';
+import { RowBinaryWriter } from '../../src/sink/row-binary-writer.ts';
+import { scenarioStartMs } from '../scenarios/scenario-windows.ts';
+import { encodeWindows } from './encode-windows.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** A row of `anomalies`. */
+export interface StoredEvent {
+  readonly event: AnomalyEvent;
+  readonly windowStartMs: number;
+}
+
+interface StoredPart {
+  readonly slot: number;
+  readonly name: string;
+  readonly snapshot: string;
+  readonly state: Buffer;
+}
+
+/** ClickHouse as far as the watcher asks it: windows, progress, and tables to insert into. */
+export class FakeTables {
+  watermarkMs = 0;
+  judgedUntilMs: number | undefined;
+  /** Insert into these tables fails. */
+  readonly away = new Set<string>();
+  readonly stored: StoredEvent[] = [];
+  /** Those of a slot replace each other, as merges do it. */
+  readonly parts = new Map<string, StoredPart>();
+  readonly snapshots: Row[] = [];
+  readonly #windows: readonly SeriesWindow[];
+
+  constructor(stored: readonly SeriesWindow[]) {
+    this.#windows = stored;
+  }
+
+  get events(): AnomalyEvent[] {
+    return this.stored.map(({ event }) => event);
+  }
+
+  readonly client = {
+    query: async ({ query, query_params }: { readonly query: string; query_params?: Row }) => ({
+      json: async () => this.#rows(query, query_params ?? {}),
+    }),
+    exec: async (given: {
+      readonly query: string;
+      readonly query_params?: Record<string, number | string>;
+      readonly values?: Readable;
+    }) => {
+      const bytes =
+        given.values === undefined
+          ? this.#answer(given.query, given.query_params ?? {})
+          : await this.#take(given.values);
+      return { stream: Readable.from(bytes.length === 0 ? [] : [bytes]) };
+    },
+    insert: async (given: { readonly table: string; readonly values: readonly Row[] }) => {
+      if (this.away.has(given.table)) throw new Error(`${given.table}: connection reset`);
+      for (const row of given.values) this.#insert(given.table, row);
+    },
+  } as unknown as ClickHouseClient;
+
+  #insert(table: string, row: Row): void {
+    if (table === 'anomalies') {
+      const windowStartMs = Date.parse(String(row.window_start));
+      this.stored.push({ event: JSON.parse(String(row.body)), windowStartMs });
+    }
+    if (table === 'detector_progress') this.judgedUntilMs = Number(row.judged_until) * 1000;
+    if (table === 'detector_snapshots') this.snapshots.unshift(row);
+  }
+
+  async #take(values: Readable): Promise<Buffer> {
+    if (this.away.has('detector_state')) throw new Error('detector_state: connection reset');
+    const reader = new RowBinaryReader(Buffer.concat(await values.toArray()));
+    while (!reader.atEnd) {
+      reader.string();
+      const slot = reader.uint8();
+      const name = reader.string();
+      const snapshot = reader.string();
+      reader.uint64();
+      const state = Buffer.from(reader.take(reader.varUint()));
+      this.parts.set(`${slot} ${name}`, { slot, name, snapshot, state });
+    }
+    return Buffer.alloc(0);
+  }
+
+  #answer(query: string, params: Readonly<Record<string, number | string>>): Buffer {
+    if (query.includes('FROM detector_state')) {
+      const writer = new RowBinaryWriter();
+      for (const { name, slot, snapshot, state } of this.parts.values()) {
+        if (slot !== params.slot || snapshot !== params.snapshot) continue;
+        writer.string(name);
+        writer.utf8(state);
+      }
+      return writer.copy();
+    }
+    const { fromSeconds = 0, toSeconds = 0 } = params;
+    const found = this.#windows.filter(({ windowStartMs }) => {
+      return (
+        windowStartMs >= Number(fromSeconds) * 1000 && windowStartMs < Number(toSeconds) * 1000
+      );
+    });
+    return encodeWindows(found);
+  }
+
+  #rows(query: string, params: Row): readonly Row[] {
+    if (query.includes('max(watermark)')) {
+      const flushed_ms = this.watermarkMs;
+      const row = { topic: 't', partition: 0, watermark_ms: this.watermarkMs, flushed_ms };
+      return this.watermarkMs === 0 ? [] : [row];
+    }
+    if (query.includes('FROM detector_progress')) {
+      const found = this.judgedUntilMs === undefined ? 0 : 1;
+      return [{ ms: this.judgedUntilMs ?? 0, found }];
+    }
+    if (query.includes('FROM detector_snapshots')) {
+      const rows = this.snapshots.filter(({ as_of }) => Number(as_of) <= Number(params.untilMs));
+      return rows.slice(0, 2).map((row) => ({ ...row, as_of_ms: row.as_of }));
+    }
+    if (query.includes('min(window_start)')) return [{ seconds: scenarioStartMs / 1000, found: 1 }];
+    if (query.includes('trace_id')) return [{ trace_id: 'trace-1' }, { trace_id: '' }];
+    return this.#told(query, params);
+  }
+
+  /** What is asked of the table of anomalies. */
+  #told(query: string, params: Row): readonly Row[] {
+    const bodies = (events: readonly AnomalyEvent[]) =>
+      events.map((event) => ({ body: JSON.stringify(event) }));
+    if (query.includes('max(window_start)')) {
+      const ms = Math.max(0, ...this.stored.map(({ windowStartMs }) => windowStartMs));
+      return [{ ms, found: this.stored.length }];
+    }
+    if (query.includes('{revision:UInt32}')) {
+      const { id, revision } = params;
+      return bodies(this.events.filter((one) => one.id === id && one.revision === revision));
+    }
+    if (query.includes('{ids:')) {
+      const ids = params.ids as readonly string[];
+      return this.events.filter(({ id }) => ids.includes(id)).map(({ id }) => ({ id }));
+    }
+    const before = this.stored.filter((one) => one.windowStartMs < Number(params.beforeMs));
+    const last = new Map(before.map(({ event }) => [event.id, event]));
+    return bodies([...last.values()].filter(({ state }) => state !== 'resolved'));
+  }
+}
