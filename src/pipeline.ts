@@ -41,7 +41,7 @@ export interface Pipeline {
  * The whole flow:
  *
  *     source ─> decode ─> window + sketch ─> sink ─> ClickHouse      ingest: Ingester, in N workers
- *     ClickHouse ─> baseline ─> detect ─> alert ─> Kafka, webhooks   detect: Watcher
+ *     ClickHouse ─> baseline ─> detect ─> alert ─> Kafka, webhooks   detect: Watcher, in one process of all
  *     /healthz  /readyz  /metrics                                    serve
  *
  * @throws OperatorError when a server, topic or table it needs is not there.
@@ -97,7 +97,10 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
       undo.push(() => http.close());
       url = http.url;
     }
-    return { url, done: ingesting?.done ?? new Promise<void>(() => undefined), stop };
+    const never = new Promise<never>(() => undefined);
+    const done = Promise.race([ingesting?.done ?? never, watch?.done ?? never]);
+    done.catch(() => undefined);
+    return { url, done, stop };
   } catch (error) {
     await stop();
     throw error;
