@@ -19,16 +19,21 @@ export class LatentFilter {
   /**
    * Takes one window more.
    * @param logDensities of the window in each state
-   * @returns ln of its density given the windows before; -Infinity, and nothing is learnt, if no state allows it
+   * @returns ln of its density given the windows before; -Infinity, and nothing is learnt, if no state that
+   *   can be allows it
    */
   take(logDensities: Float64Array): number {
     const next = this.#chain.step(this.#probabilities);
     let largest = Number.NEGATIVE_INFINITY;
-    for (const log of logDensities) largest = Math.max(largest, log);
+    for (let state = 0; state < next.length; state++) {
+      if (next[state] !== 0) largest = Math.max(largest, logDensities[state] as number);
+    }
     if (largest === Number.NEGATIVE_INFINITY) return largest;
     let sum = 0;
     for (let state = 0; state < next.length; state++) {
-      const joint = (next[state] as number) * Math.exp((logDensities[state] as number) - largest);
+      const foretold = next[state] as number;
+      if (foretold === 0) continue;
+      const joint = foretold * Math.exp((logDensities[state] as number) - largest);
       next[state] = joint;
       sum += joint;
     }

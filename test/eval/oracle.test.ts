@@ -69,6 +69,19 @@ describe('LatentFilter', () => {
     }
   });
 
+  it('weighs only states that can be, however much likelier another one is', () => {
+    const alternating = new MarkovChain(
+      [
+        [0, 1],
+        [1, 0],
+      ],
+      [0.5, 0.5],
+    );
+    const filter = new LatentFilter(alternating, Float64Array.from([1, 0]));
+    expect(filter.take(Float64Array.from([0, -2_000]))).toBe(-2_000);
+    expect([...filter.probabilities]).toEqual([0, 1]);
+  });
+
   it('learns nothing from what no state allows', () => {
     const filter = new LatentFilter(chain);
     const never = Float64Array.from([Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]);

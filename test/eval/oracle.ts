@@ -10,12 +10,13 @@ export const oracleWeeks = 1_000;
  * alarms, nobody can.
  *
  * The statistic is that of Shiryaev and Roberts: the sum, over all windows in which the fault may have
- * begun, of the likelihood ratio of what came since, given what came before; of all tests with as many
+ * begun, of the likelihood ratio of what came since, given what came before. Of all tests with as many
  * false alarms it is soonest sure of a change that comes after a long time (Pollak and Tartakovsky
- * 2009). It exceeds the largest of the ratios, Page's CUSUM. The states are summed over, with and
- * without the fault, so that one that nobody sees counts by its probability (a hidden Markov model; Fuh
- * 2004). Without a fault the statistic less the number of windows is a martingale, whatever the states:
- * with a threshold of A windows there are A windows or more to a false alarm.
+ * 2009; with hidden states if false alarms are rare, Fuh 2004), and it exceeds the largest of the ratios,
+ * Page's CUSUM. It begins at 0; one that had run for long would be a little ahead. The states are
+ * summed over, with and without the fault, so that one that nobody sees counts by its probability.
+ * Without a fault the statistic less the number of windows is a martingale, whatever the states: with
+ * a threshold of A windows there are A windows or more to a false alarm.
  */
 export class Oracle {
   readonly #chain: MarkovChain;
