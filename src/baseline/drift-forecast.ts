@@ -89,11 +89,11 @@ export class DriftForecast {
     return surprise > calm ? surprise : 1;
   }
 
-  /** How restless the most restless of the levels is: 0 for as by chance, 1 for twice that or more. */
+  /** How much the most restless of the levels wanders, 0 to 1: 0 up to what may be chance. */
   get wandering(): number {
-    let most = 1;
+    let most = calm;
     for (let i = 0; i < this.levels.length; i++) most = Math.max(most, this.spread(i));
-    return Math.min(1, most - 1);
+    return Math.min(1, most - calm);
   }
 
   /** Forgets the levels: the baseline that they compare with is another one. */

@@ -51,6 +51,8 @@ export class SeriesDetector {
   #candidate: SeriesBaseline | undefined;
   #usualInARow = 0;
   #quarantine: Quarantined[] = [];
+  /** Windows behind those, which the baseline waits to learn while they may be of a fault. */
+  #held: Quarantined[] = [];
   #open: OpenAnomaly | undefined;
   #restored: AnomalyEvent | undefined;
   #openings: number[] = [];
@@ -92,11 +94,9 @@ export class SeriesDetector {
         return candidate;
       });
       this.#usualInARow = state.number(this.#usualInARow);
-      this.#quarantine = state.list(this.#quarantine, (entry) => ({
-        window: carrySeriesWindow(state, entry?.window),
-        learnable: state.flag(entry?.learnable ?? false),
-        suspicious: state.flag(entry?.suspicious ?? false),
-      }));
+      const carry = (entry: Quarantined | undefined) => carryQuarantined(state, entry);
+      this.#quarantine = state.list(this.#quarantine, carry);
+      this.#held = state.list(this.#held, carry);
       this.#open = state.optional(this.#open, (open) =>
         OpenAnomaly.carried(state, open, this.#options),
       );
@@ -182,7 +182,7 @@ export class SeriesDetector {
     } else {
       event = this.#openOn(verdicts, context);
     }
-    this.#learn();
+    this.#learn(Math.min(...verdicts.map(({ sinceMs }) => sinceMs)));
     return event;
   }
 
@@ -330,13 +330,14 @@ export class SeriesDetector {
   #adopt(): void {
     this.#baseline = this.#candidate ?? this.#newBaseline();
     this.#candidate = undefined;
+    for (const entry of this.#held) entry.learnable = false;
     for (const entry of this.#quarantine) entry.learnable = false;
     for (const test of this.#tests.values()) test.rebase();
   }
 
   /** Windows from here on belong to an anomaly: the candidate learns them, the baseline never. */
   #setAside(fromMs: number): void {
-    for (const entry of this.#quarantine) {
+    for (const entry of [...this.#held, ...this.#quarantine]) {
       if (!entry.learnable || entry.window.windowStartMs < fromMs) continue;
       entry.learnable = false;
       this.#candidate ??= this.#newBaseline();
@@ -344,15 +345,29 @@ export class SeriesDetector {
     }
   }
 
-  /** Lets the oldest window out of quarantine and learns it, if nothing speaks against it. */
-  #learn(): void {
-    if (this.#quarantine.length <= quarantineWindows) return;
-    const entry = this.#quarantine.shift();
-    if (entry === undefined) return;
-    // The tests learn odd windows too: leaving them out would make the next one look odder.
-    const { windowStartMs } = entry.window;
-    for (const test of this.#tests.values()) test.settle(windowStartMs, entry.learnable);
-    if (!entry.learnable) return;
+  /**
+   * Lets the oldest window out of quarantine, and has the baseline learn what nothing speaks against.
+   *
+   * @param suspectFromMs since when something seems wrong: a slow fault must not become the usual before it is
+   * found. What seems wrong for half a baseline is learnt all the same.
+   */
+  #learn(suspectFromMs: number): void {
+    const entry = this.#quarantine.length > quarantineWindows && this.#quarantine.shift();
+    if (entry) {
+      // The tests learn odd windows too: leaving them out would make the next one look odder.
+      const { windowStartMs } = entry.window;
+      for (const test of this.#tests.values()) test.settle(windowStartMs, entry.learnable);
+      this.#held.push(entry);
+    }
+    const heldFromMs = Math.max(suspectFromMs, this.#lastSeenMs - this.#options.baseline / 2);
+    for (let held = this.#held[0]; held !== undefined; held = this.#held[0]) {
+      if (held.window.windowStartMs >= heldFromMs) return;
+      this.#held.shift();
+      if (held.learnable) this.#learnOne(held);
+    }
+  }
+
+  #learnOne(entry: Quarantined): void {
     if (entry.suspicious) {
       this.#usualInARow = 0;
       this.#candidate ??= this.#newBaseline();
@@ -408,6 +423,14 @@ export class SeriesDetector {
   #newBaseline(): SeriesBaseline {
     return new SeriesBaseline(this.#options.baseline, this.#options.window);
   }
+}
+
+function carryQuarantined(state: StateArchive, entry: Quarantined | undefined): Quarantined {
+  return {
+    window: carrySeriesWindow(state, entry?.window),
+    learnable: state.flag(entry?.learnable ?? false),
+    suspicious: state.flag(entry?.suspicious ?? false),
+  };
 }
 
 /**

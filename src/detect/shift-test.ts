@@ -30,6 +30,8 @@ export interface ShiftVerdict {
   readonly requests: number;
   readonly dispersion: number;
   readonly startedAtMs: number;
+  /** Start of the first window of the evidence. */
+  readonly sinceMs: number;
   /** Of the window that was judged. */
   readonly windowStartMs: number;
   readonly windowRequests: number;
@@ -361,6 +363,7 @@ export class ShiftTest {
       ...counts.sums(quantile, windows),
       dispersion: this.#dispersions[fault] as number,
       startedAtMs: counts.startOfExcess(quantile, run),
+      sinceMs: this.#starts[fault] as number,
       windowStartMs: startMs,
       windowRequests: counts.sums(quantile, 1).requests,
       opens: effect !== undefined && score >= level && this.#mayOpen(fault, score, level, windows),
