@@ -14,8 +14,9 @@ import { outcomes } from '../window/outcome.ts';
 import type { WindowsAt } from './each-window.ts';
 import { stageSummary } from './stage-summary.ts';
 
-/** Events that are counted together before they are looked at, as a chunk is. */
+/** Events that are counted together before they are looked at, as a chunk is; fewer where they are far apart. */
 const EVENTS_AT_ONCE = 50_000;
+const WINDOWS_AT_ONCE = limits.windowsPerChunk / 2;
 /** Of a recording whose events are not in order a window waits so long, in event time. */
 const PATIENCE_MS = 60_000;
 
@@ -56,7 +57,8 @@ export class MemoryWindows implements DecodeSink {
   /** Takes a message of events. */
   take(message: Buffer | null): void {
     this.counts.events += this.#decoder.decode(message, this);
-    if (this.#taken >= EVENTS_AT_ONCE) this.#seal();
+    const isSparse = this.#accumulator.windowCount >= WINDOWS_AT_ONCE;
+    if (isSparse || this.#taken >= EVENTS_AT_ONCE) this.#seal();
   }
 
   event(record: EventRecord): void {

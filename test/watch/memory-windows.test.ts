@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { limits } from '../../src/base/limits.ts';
 import type { SeriesWindow } from '../../src/baseline/series-window.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import type { WindowsAt } from '../../src/watch/each-window.ts';
@@ -110,5 +111,18 @@ describe('windows in memory', () => {
     }
     const found = all(memory).map(({ windows }) => windows[0]?.stages.get('total')?.requests);
     expect(found).toEqual([3, 1]);
+  });
+
+  it('hold a recording of more windows than a chunk may have', () => {
+    const memory = new MemoryWindows(config);
+    const windows = limits.windowsPerChunk + 500;
+    let judged = 0;
+    for (let i = 0; i < windows; i++) {
+      memory.take(text(eventAt(i * config.detect.window, 'a', 1, 20)));
+      judged += [...memory.complete()].length;
+    }
+    judged += all(memory).length;
+    expect(memory.counts).toEqual({ events: windows, rejected: 0, late: 0 });
+    expect(judged).toBe(windows);
   });
 });
