@@ -1,0 +1,95 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { parseDuration } from '../../../src/config/duration.ts';
+import { type Config, configSchema } from '../../../src/config/schema.ts';
+import { Random } from '../../../src/generate/random.ts';
+import { poissonUpperBound } from '../poisson-bound.ts';
+import { pagesPerWeek } from '../run-series.ts';
+import { recordedEvents } from './recorded-events.ts';
+import { replayEvents } from './replay-events.ts';
+import { seenAround } from './seen-around.ts';
+import { type Shuffle, shuffledEvents } from './shuffled-events.ts';
+
+// npm run eval -- real --data DIR [--file TEXT] [--times N] [--window 1m …], run by ../run.js:
+// recordings of timing events (NDJSON, also gzipped) as they are, and shuffled N times over so that nothing in
+// them changes. Prints a table, and below it what the requests say of each page of the recording itself.
+
+const { values } = parseArgs({
+  options: {
+    data: { type: 'string' },
+    /** Only files whose name has this. */
+    file: { type: 'string', default: '' },
+    times: { type: 'string', default: '7' },
+    seed: { type: 'string', default: '1' },
+    window: { type: 'string', multiple: true, default: ['1m', '10m'] },
+  },
+});
+const { data } = values;
+const names =
+  data === undefined
+    ? []
+    : readdirSync(data).filter(
+        (name) => name.includes(values.file) && /\.ndjson(\.gz)?$/.test(name),
+      );
+if (data === undefined || names.length === 0) {
+  process.stderr.write(
+    'Where are recordings, *.ndjson or *.ndjson.gz? npm run eval -- real --data DIR\n',
+  );
+  process.exit(64);
+}
+/** Recordings are sparse: windows are long, and a baseline is of so many. */
+const baselineWindows = 144;
+const configs = values.window.map((window) => {
+  const baseline = `${(parseDuration(window) ?? Number.NaN) * baselineWindows}ms`;
+  const detect = { window, baseline, page_budget_per_week: pagesPerWeek };
+  return [window, configSchema.parse({ detect })] as const;
+});
+const directory = data;
+const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+const number = (n: number) => (Number.isFinite(n) ? Number(n.toPrecision(3)).toString() : '–');
+const rows: string[] = [];
+const told: string[] = [];
+
+function replayOf(name: string, window: string, config: Config, shuffle: Shuffle | undefined) {
+  const events = recordedEvents(join(directory, name));
+  const random = new Random(`${name} ${values.seed}`);
+  const replayed =
+    shuffle === undefined ? events : shuffledEvents(events, shuffle, Number(values.times), random);
+  const replay = replayEvents(replayed, config);
+  const { pages, seriesWeeks } = replay;
+  const recording = name.replace(/\.ndjson(\.gz)?$/, '');
+  const order = shuffle === undefined ? 'as recorded' : `${shuffle} shuffled`;
+  rows.push(
+    line([
+      ...[recording, order, window, `${replay.events}`, `${replay.series}`, number(seriesWeeks)],
+      ...[`${replay.judged} of ${replay.seriesWindows}`, `${pages.length}`],
+      number((pages.length / seriesWeeks) * 1000),
+      number((poissonUpperBound(pages.length) / seriesWeeks) * 1000),
+    ]),
+  );
+  for (const { opened, last } of pages) {
+    const until = last.resolved_at ?? 'the end';
+    told.push(`- ${recording}, ${order}, ${window}: ${opened.started_at} to ${until}`);
+    told.push(`  ${opened.summary}`);
+    if (shuffle !== undefined) continue;
+    const { before, during } = seenAround(events, opened);
+    const text = ({ requests, ms }: typeof before) => `${number(ms)} ms of ${requests}`;
+    told.push(`  requests: ${text(before)} in the time before, ${text(during)} until it was told`);
+  }
+}
+
+for (const name of names) {
+  for (const [window, config] of configs) {
+    for (const shuffle of [undefined, 'durations', 'blocks'] as const) {
+      replayOf(name, window, config, shuffle);
+    }
+  }
+}
+const head = [
+  ...['recording', 'order', 'window', 'events', 'series judged', 'series-weeks'],
+  ...['windows judged', 'pages', 'per 1,000 series-weeks', 'at most (95 %)'],
+];
+process.stdout.write(
+  [line(head), `|---|---|${'---:|'.repeat(head.length - 2)}`, ...rows, '', ...told, ''].join('\n'),
+);

@@ -1,0 +1,66 @@
+import { seriesKey } from '../../../src/baseline/series-key.ts';
+import type { Config } from '../../../src/config/schema.ts';
+import type { AnomalyEvent } from '../../../src/detect/anomaly-event.ts';
+import { Detector } from '../../../src/detect/detector.ts';
+import { MemoryWindows } from '../../../src/watch/memory-windows.ts';
+import { messageOf, type RecordedEvent } from './recorded-events.ts';
+
+export interface Replay {
+  readonly events: number;
+  /** The first event of each anomaly, and the last. */
+  readonly pages: readonly { readonly opened: AnomalyEvent; last: AnomalyEvent }[];
+  /** Windows of series, those of them that had a baseline, and how long the series with any were seen. */
+  readonly seriesWindows: number;
+  readonly judged: number;
+  readonly series: number;
+  readonly seriesWeeks: number;
+}
+
+const weekMs = 7 * 86_400_000;
+const eventsPerMessage = 500;
+
+/** Runs events through the real decoding, windows and detector, as `tailmark backtest --input` does. */
+export function replayEvents(events: Iterable<RecordedEvent>, config: Config): Replay {
+  const windows = new MemoryWindows(config);
+  const detector = new Detector(config.detect);
+  const pages = new Map<string, { opened: AnomalyEvent; last: AnomalyEvent }>();
+  const seen = new Map<string, { fromMs: number; toMs: number }>();
+  let seriesWindows = 0;
+  let judged = 0;
+  const judge = (isOver: boolean) => {
+    for (const { startMs, windows: present } of windows.complete(isOver)) {
+      seriesWindows += present.length;
+      for (const { series, stages } of present) {
+        if (![...stages.keys()].some((stage) => detector.reference(series, stage))) continue;
+        judged++;
+        const range = seen.get(seriesKey(series)) ?? { fromMs: startMs, toMs: startMs };
+        range.toMs = startMs + config.detect.window;
+        seen.set(seriesKey(series), range);
+      }
+      for (const event of detector.observe(present, startMs + config.detect.window, startMs)) {
+        const page = pages.get(event.id);
+        if (page === undefined) pages.set(event.id, { opened: event, last: event });
+        else page.last = event;
+      }
+    }
+  };
+  let lines: string[] = [];
+  const send = () => {
+    windows.take(Buffer.from(lines.join('\n')));
+    lines = [];
+    judge(false);
+  };
+  for (const event of events) {
+    lines.push(messageOf(event));
+    if (lines.length === eventsPerMessage) send();
+  }
+  if (lines.length > 0) send();
+  judge(true);
+  const spans = [...seen.values()].map(({ fromMs, toMs }) => toMs - fromMs);
+  return {
+    events: windows.counts.events - windows.counts.rejected - windows.counts.late,
+    pages: [...pages.values()],
+    ...{ seriesWindows, judged, series: seen.size },
+    seriesWeeks: spans.reduce((sum, ms) => sum + ms, 0) / weekMs,
+  };
+}
