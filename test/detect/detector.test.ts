@@ -59,6 +59,33 @@ describe('Detector', () => {
     }
   });
 
+  it('compares with what was usual before an incident, while it lasts and when it is over', () => {
+    // Five times as long as the baseline.
+    const story = scenarioSchema.parse({
+      title: '',
+      seed: 6,
+      windows: 470,
+      series: [{ model: 'a', requests: 300, stages: { forward: { median_ms: 50, sigma: 0.3 } } }],
+      faults: [{ windows: [100, 400], stage: 'forward', factor: 2 }],
+      expect: [],
+    });
+    const detector = new Detector(options);
+    const medians: number[] = [];
+    const states: string[] = [];
+    for (const present of scenarioWindows(story, options.window)) {
+      const [window] = present as [SeriesWindow];
+      const nowMs = window.windowStartMs + options.window;
+      states.push(...detector.observe(present, nowMs).map(({ state }) => state));
+      const reference = detector.reference(window.series, 'total');
+      medians.push(reference?.digest.quantile(0.5) ?? Number.NaN);
+    }
+    expect(states).toEqual(['opened', 'resolved']);
+    const before = medians[99] ?? Number.NaN;
+    for (const median of medians.slice(100)) {
+      expect(Math.abs(median / before - 1)).toBeLessThan(0.01);
+    }
+  });
+
   it('refuses to restore what is resolved', () => {
     const resolved = anomalyFixture({ state: 'resolved' });
     expect(() => new Detector(options).restore([resolved])).toThrow('nothing to restore');

@@ -5,10 +5,9 @@ import { nullFamilies } from './null-families.ts';
 import { renderEvaluation } from './render-evaluation.ts';
 import { runOrders } from './run-orders.ts';
 import { learningDays, type SeriesOrder } from './run-series.ts';
+import { seedRanges } from './seed-ranges.ts';
 
-// Run by run.js. Seeds for tuning and for reporting are disjoint. Those from 1,000,001 and from 2,000,001 on
-// reported first, and each led to a change: others report since.
-const seedRanges = { tuning: 1, reporting: 3_000_001 } as const;
+// Run by run.js.
 
 const { values } = parseArgs({
   options: {

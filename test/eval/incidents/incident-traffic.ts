@@ -3,7 +3,7 @@ import { Random } from '../../../src/generate/random.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';
 import type { Fault } from '../faults.ts';
 import { type NullFamily, nullFamilies, windowMs } from '../null-families.ts';
-import { drawMs } from '../traffic-model.ts';
+import { drawMs, type Moment } from '../traffic-model.ts';
 import { WindowMaker } from '../window-maker.ts';
 
 export interface IncidentOrder {
@@ -18,6 +18,7 @@ export interface IncidentOrder {
 export interface TrafficWindow {
   readonly window: number;
   readonly windowStartMs: number;
+  readonly moment: Moment;
   readonly present: SeriesWindow[];
 }
 
@@ -56,13 +57,9 @@ export function* incidentTraffic(order: IncidentOrder): Generator<TrafficWindow>
       totals.push(total);
     }
     const present = maker.make(windowStartMs, moment.version, durations);
-    if (order.isRaw === true)
-      yield {
-        window,
-        windowStartMs,
-        present: present.map(withRaw(new Map([...durations, ['total', totals]]))),
-      };
-    else yield { window, windowStartMs, present };
+    const values = new Map([...durations, ['total', totals]]);
+    const shown = order.isRaw === true ? present.map(withRaw(values)) : present;
+    yield { window, windowStartMs, moment, present: shown };
   }
 }
 

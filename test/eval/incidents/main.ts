@@ -1,0 +1,57 @@
+import { parseArgs } from 'node:util';
+import { seedRanges } from '../seed-ranges.ts';
+import { renderIncidents } from './render-incidents.ts';
+import { runFaults } from './run-faults.ts';
+import { runFlap } from './run-flap.ts';
+import { runIncident } from './run-incident.ts';
+
+// npm run eval -- incidents [--seeds tuning|reporting] [--count N] [--verbose], run by ../run.js: what comes and
+// goes, what lasts for a day, and what digests cost against requests as they are.
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: 'tuning' },
+    /** Series of each family. */
+    count: { type: 'string', default: '2' },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+const first = values.seeds === 'reporting' ? seedRanges.reporting : seedRanges.tuning;
+const seeds = Array.from({ length: Number(values.count) }, (_, i) => first + i);
+const families = ['independent', 'swing of ten minutes', 'diurnal'];
+const say = (text: string) => {
+  if (values.verbose) process.stderr.write(`${text}\n`);
+};
+
+/** One outcome a series of each family, by kind. */
+function ofEach<Outcome>(
+  kinds: readonly string[],
+  run: (family: string, seed: number, kind: string) => Outcome,
+) {
+  return kinds.map((kind) => ({
+    kind,
+    outcomes: families.flatMap((family) =>
+      seeds.map((seed) => {
+        const outcome = run(family, seed, kind);
+        say(`${kind}, ${family} ${seed}: ${JSON.stringify(outcome, shown)}`);
+        return outcome;
+      }),
+    ),
+  }));
+}
+
+/** Events as what they say. */
+function shown(_key: string, value: unknown): unknown {
+  const isEvent = typeof value === 'object' && value !== null && 'emitted_at' in value;
+  if (!isEvent || !('state' in value) || !('summary' in value)) return value;
+  return `${value.emitted_at} ${value.state}: ${value.summary}`;
+}
+
+const flaps = ofEach(['outage ×10', 'stage ×2', 'tail ×10', 'tail ×3'], runFlap);
+const incidents = ofEach(['outage ×10', 'stage ×2', 'tail ×3'], runIncident);
+const digests = [...families, 'heavy tail'].map((family) => {
+  const counts = [false, true].map((isRaw) => seeds.map((seed) => runFaults(family, seed, isRaw)));
+  say(`${family}: ${JSON.stringify(counts)}`);
+  return { family, stored: counts[0] ?? [], raw: counts[1] ?? [] };
+});
+process.stdout.write(renderIncidents({ flaps, incidents, digests }));

@@ -1,0 +1,120 @@
+import type { AnomalyEvent } from '../../../src/detect/anomaly-event.ts';
+import type { FaultCounts } from './run-faults.ts';
+import type { IncidentOutcome } from './run-incident.ts';
+
+export interface Incidents {
+  readonly flaps: readonly { kind: string; outcomes: readonly (readonly AnomalyEvent[])[] }[];
+  readonly incidents: readonly { kind: string; outcomes: readonly IncidentOutcome[] }[];
+  readonly digests: readonly {
+    family: string;
+    stored: readonly FaultCounts[];
+    raw: readonly FaultCounts[];
+  }[];
+}
+
+/** All of it as Markdown tables. */
+export function renderIncidents({ flaps, incidents, digests }: Incidents): string {
+  const all = digests.flatMap(({ stored }) => stored);
+  const allRaw = digests.flatMap(({ raw }) => raw);
+  return [
+    line([
+      'comes and goes for an hour',
+      ...[
+        'series',
+        'told',
+        'pages, at most',
+        'notifications, mean',
+        'at most',
+        'resolves per page',
+      ],
+    ]),
+    rule(7),
+    ...flaps.map(({ kind, outcomes }) => {
+      const told = outcomes.filter((events) => events.length > 0);
+      const pages = told.map((events) => statesOf(events, 'opened'));
+      const resolves = told.map((events) => statesOf(events, 'resolved'));
+      const notifications = told.map((events) => events.length);
+      return line([
+        kind,
+        `${outcomes.length}`,
+        `${told.length}`,
+        number(Math.max(...pages)),
+        number(sum(notifications) / told.length),
+        number(Math.max(...notifications)),
+        number(sum(resolves) / sum(pages)),
+      ]);
+    }),
+    '',
+    line([
+      'lasts for a day',
+      ...['series', 'told', 'pages, at most', 'notifications, at most', 'resolves per page'],
+      ...['baseline’s p99 moved, at most', 'two hours after the end'],
+    ]),
+    rule(8),
+    ...incidents.map(({ kind, outcomes }) => {
+      const told = outcomes.filter((outcome) => outcome.told.length > 0);
+      const pages = told.map((outcome) => statesOf(outcome.told, 'opened'));
+      const resolves = told.map((outcome) => statesOf(outcome.told, 'resolved'));
+      return line([
+        kind,
+        `${outcomes.length}`,
+        `${told.length}`,
+        number(Math.max(...pages)),
+        number(Math.max(...told.map((outcome) => outcome.told.length))),
+        number(sum(resolves) / sum(pages)),
+        percent(Math.max(...told.map(({ moved }) => moved))),
+        percent(Math.max(...told.map(({ movedAfter }) => movedAfter))),
+      ]);
+    }),
+    '',
+    line([
+      'what the detector sees',
+      ...['faults', 'found by digests', 'by every request', 'false pages by digests'],
+      ...['by every request', 'F1 by digests', 'by every request'],
+    ]),
+    rule(8),
+    ...digests.map(({ family, stored, raw }) => digestRow(family, stored, raw)),
+    digestRow('**all**', all, allRaw),
+    '',
+  ].join('\n');
+}
+
+function digestRow(name: string, stored: readonly FaultCounts[], raw: readonly FaultCounts[]) {
+  const of = (counts: readonly FaultCounts[], key: keyof FaultCounts) =>
+    sum(counts.map((count) => count[key]));
+  return line([
+    name,
+    `${of(stored, 'faults')}`,
+    ...[stored, raw].map((counts) => `${of(counts, 'found')}`),
+    ...[stored, raw].map((counts) => `${of(counts, 'falsePages')}`),
+    ...[stored, raw].map((counts) => {
+      const found = of(counts, 'found');
+      const missed = of(counts, 'faults') - found;
+      return percent((2 * found) / (2 * found + missed + of(counts, 'falsePages')));
+    }),
+  ]);
+}
+
+function statesOf(events: readonly AnomalyEvent[], state: AnomalyEvent['state']): number {
+  return events.filter((event) => event.state === state).length;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+function line(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`;
+}
+
+function rule(columns: number): string {
+  return `|---|${'---:|'.repeat(columns - 1)}`;
+}
+
+function number(n: number): string {
+  return Number.isFinite(n) ? Number(n.toPrecision(3)).toString() : '–';
+}
+
+function percent(n: number): string {
+  return Number.isFinite(n) ? `${(n * 100).toFixed(1)} %` : '–';
+}
