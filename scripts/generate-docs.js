@@ -1,6 +1,7 @@
 // Writes every file that is made from the settings' schema, the commands and bench results. Reads the build:
 // run it by `npm run generate:docs`, which builds first. Tests hold that the files are current.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { evalPlots } from './eval-plots.js';
 import { withEvalTables } from './eval-tables.js';
 import { withPipelineTables } from './pipeline-table.js';
 
@@ -15,6 +16,7 @@ for (const { path, text } of [
     path: 'docs/performance.md',
     text: withPipelineTables(read('docs/performance.md'), read('bench/results/pipeline.txt')),
   },
+  ...evalPlots(read('bench/results/eval.txt')),
   {
     path: 'docs/detection.md',
     text: ['eval', 'eval-nab'].reduce(

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { evalPlots, tableOf } from '../../scripts/eval-plots.js';
 import { withEvalTables } from '../../scripts/eval-tables.js';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -10,6 +11,11 @@ describe('docs/detection.md', () => {
     expect(withEvalTables(document, read(`bench/results/${name}.txt`), name)).toBe(document);
   });
 
+  it.each(evalPlots(read('bench/results/eval.txt')))('shows $path as it was recorded', (plot) => {
+    expect(read(plot.path)).toBe(plot.text);
+    expect(read('docs/detection.md')).toContain(`](${plot.path.replace('docs/', '')})`);
+  });
+
   it('takes what follows the head of the results', () => {
     const mark = '<!-- eval: made of bench/results/eval.txt by npm run generate:docs -->';
     const document = `before\n${mark}\nold\n<!-- /eval -->\nafter`;
@@ -17,5 +23,46 @@ describe('docs/detection.md', () => {
     expect(withEvalTables(document, results)).toBe(
       `before\n${mark}\n\n| a |\n|---|\n\n| b |\n\n<!-- /eval -->\nafter`,
     );
+  });
+});
+
+describe('the plots of the evaluation', () => {
+  const heads = {
+    nulls:
+      '| traffic with nothing wrong | series-weeks | per 1,000 series-weeks | at most (95 %) | static threshold |',
+    faults: '| fault | recall of those | median delay, s | over the oracle’s | static threshold |',
+  };
+  const results = [
+    ...[
+      'eval',
+      '',
+      heads.nulls,
+      '|---|---:|---:|---:|---:|',
+      '| a: some <words> | 3 | 0 | 1230 | 10 |',
+    ],
+    ...['', heads.faults, '|---|---:|---:|---:|---:|', '| b | 50.0 % | 30 | 2 | 100.0 % |'],
+    ...['| none | – | – | – | – |', '| **all** | 50.0 % | 30 | 2 | 100.0 % |', ''],
+  ].join('\n');
+
+  it('take rows by the names of their columns', () => {
+    expect(tableOf(results, 'fault').map(({ name }) => name)).toEqual(['b', 'none', 'all']);
+    expect(tableOf(results, 'traffic with nothing wrong')[0]).toMatchObject({
+      name: 'a',
+      'at most (95 %)': '1230',
+    });
+    expect(() => tableOf(results, 'mixture')).toThrow('lost their table: mixture');
+  });
+
+  it('place what they show, and leave out what there is not', () => {
+    const [recall, delay, falsePages] = evalPlots(results).map(({ text }) => text);
+    // Half way and all the way from 170 to 850.
+    expect(recall).toMatch(/<circle cx="510" [^>]*><title>b, tailmark: 50 %/);
+    expect(recall).toMatch(/<rect x="846.8" [^>]*><title>b, static threshold: 100 %/);
+    expect(recall).not.toContain('plain binomial: ');
+    expect(recall).not.toContain('none');
+    expect(delay).toContain('>30 s, 2 ×</text>');
+    // None is at the left edge, ten a sixth of the way to a million.
+    expect(falsePages).toMatch(/<circle cx="170" [^>]*><title>a: 0, at most 1230/);
+    expect(falsePages).toMatch(/<rect x="280.1" [^>]*><title>a, static threshold: 10/);
   });
 });

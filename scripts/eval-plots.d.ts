@@ -1,0 +1,6 @@
+export interface Plot {
+  readonly path: string;
+  readonly text: string;
+}
+export function evalPlots(results: string): Plot[];
+export function tableOf(results: string, head: string): Record<string, string>[];
