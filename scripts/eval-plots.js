@@ -1,4 +1,5 @@
-// Draws what `npm run eval -- --record` has kept as docs/eval-*.svg, from its tables: columns are found by name.
+// Draws what `npm run eval -- --record` has kept as docs/eval-*.svg, from its tables: columns are found by
+// name.
 
 const width = 900;
 const plot = { left: 170, right: 850, top: 76, rowHeight: 32 };

@@ -14,7 +14,7 @@ import { outcomes } from '../window/outcome.ts';
 import type { WindowsAt } from './each-window.ts';
 import { stageSummary } from './stage-summary.ts';
 
-/** Events that are counted together before they are looked at, as a chunk is; fewer where they are far apart. */
+/** Events that are counted together before they are looked at, as a chunk is; fewer if far apart. */
 const EVENTS_AT_ONCE = 50_000;
 const WINDOWS_AT_ONCE = limits.windowsPerChunk / 2;
 /** Of a recording whose events are not in order a window waits so long, in event time. */

@@ -6,10 +6,13 @@ import { withEvalTables } from '../../scripts/eval-tables.js';
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 describe('docs/detection.md', () => {
-  it.each(['eval', 'eval-nab'])('has the tables recorded in bench/results/%s.txt', (name) => {
-    const document = read('docs/detection.md');
-    expect(withEvalTables(document, read(`bench/results/${name}.txt`), name)).toBe(document);
-  });
+  it.each(['eval', 'eval-incidents', 'eval-real', 'eval-nab'])(
+    'has the tables recorded in bench/results/%s.txt',
+    (name) => {
+      const document = read('docs/detection.md');
+      expect(withEvalTables(document, read(`bench/results/${name}.txt`), name)).toBe(document);
+    },
+  );
 
   it.each(evalPlots(read('bench/results/eval.txt')))('shows $path as it was recorded', (plot) => {
     expect(read(plot.path)).toBe(plot.text);

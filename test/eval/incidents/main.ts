@@ -5,8 +5,8 @@ import { runFaults } from './run-faults.ts';
 import { runFlap } from './run-flap.ts';
 import { runIncident } from './run-incident.ts';
 
-// npm run eval -- incidents [--seeds tuning|reporting] [--count N] [--verbose], run by ../run.js: what comes and
-// goes, what lasts for a day, and what digests cost against requests as they are.
+// npm run eval -- incidents [--seeds tuning|reporting] [--count N] [--verbose], run by ../run.js: what comes
+// and goes, what lasts for a day, and what digests cost against requests as they are.
 
 const { values } = parseArgs({
   options: {

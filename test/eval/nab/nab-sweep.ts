@@ -17,7 +17,7 @@ export interface ThresholdScore {
 
 /** The first part of a file, in which nothing counts; a detector may learn from it. */
 const probation = { part: 0.15, mostRecords: 750 } as const;
-/** Of the sigmoid, in lengths of a window; and how far behind a window a false alarm is one like any other. */
+/** Of the sigmoid, in lengths of a window; and how far behind one a false alarm is one like any other. */
 const steepness = 5;
 const farWindows = 3;
 /** Above every score: nothing is detected. */
@@ -28,7 +28,8 @@ const noDetection = 1.1;
  * Numenta Anomaly Benchmark", 2015): of each window the earliest detection counts, the more the earlier it
  * is; a window without one costs; each detection outside costs, less of it soon after a window.
  *
- * @returns the score at every threshold at which it changes, highest threshold first. Cost: a sort of all records.
+ * @returns the score at every threshold at which it changes, highest threshold first. Cost: a sort of all
+ * records.
  */
 export function nabSweep(files: readonly ScoredFile[], profile: NabProfile): ThresholdScore[] {
   const records: { score: number; worth: number; window: number }[] = [];

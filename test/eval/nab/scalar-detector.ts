@@ -15,10 +15,10 @@ const growth = 1.5;
 const quietRecords = 50;
 
 /**
- * What the detector does with requests, done with one value a time step: values are foretold, how far off that
- * was is held against how far off it has been (`SortedPast`), surprises add up for as long as they are more
- * than usual (CUSUM), and what they must add up to comes from the series' own extremes. It tells once, and again
- * if it gets much worse, until all has been quiet for a while.
+ * What the detector does with requests, done with one value a time step: values are foretold, how far off
+ * that was is held against how far off it has been (`SortedPast`), surprises add up for as long as they are
+ * more than usual (CUSUM), and what they must add up to comes from the series' own extremes. It tells once,
+ * and again if it gets much worse, until all has been quiet for a while.
  */
 export class ScalarDetector {
   readonly #past: { readonly timesMs: number[]; readonly values: number[] } = {

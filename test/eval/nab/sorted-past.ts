@@ -1,11 +1,11 @@
 /**
- * All numbers so far, in order, to ask how unusual one is. Memory: 8 bytes each. Taking one costs a search and
- * a move of what is above it: fine for some ten thousand, which is why this serves evaluation only.
+ * All numbers so far, in order, to ask how unusual one is. Memory: 8 bytes each. Taking one costs a search
+ * and a move of what is above it: fine for some ten thousand, which is why this serves evaluation only.
  */
 export class SortedPast {
   readonly #values: number[] = [];
 
-  /** -ln of the chance to be as high: by rank, and beyond the highest hundredth as a power of the distance. */
+  /** -ln of the chance to be as high: by rank; of the highest hundredth by the power of the distance. */
   surprise(value: number): number {
     const { length } = this.#values;
     if (length < leastPast) return 0;

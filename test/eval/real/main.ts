@@ -12,8 +12,8 @@ import { seenAround } from './seen-around.ts';
 import { type Shuffle, shuffledEvents } from './shuffled-events.ts';
 
 // npm run eval -- real --data DIR [--file TEXT] [--times N] [--window 1m …], run by ../run.js:
-// recordings of timing events (NDJSON, also gzipped) as they are, and shuffled N times over so that nothing in
-// them changes. Prints a table, and below it what the requests say of each page of the recording itself.
+// recordings of timing events (NDJSON, also gzipped) as they are, and shuffled N times over so that nothing
+// in them changes. Prints a table, and below it what the requests say of each page of the recording itself.
 
 const { values } = parseArgs({
   options: {

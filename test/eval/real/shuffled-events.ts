@@ -8,10 +8,10 @@ const blockMs = 600_000;
 export type Shuffle = 'durations' | 'blocks';
 
 /**
- * A recording over and over, each time in another order, a whole number of days apart. `durations`: events keep
- * their times, and each takes the durations of another one of the same model, type and stage: real arrivals, real
- * distributions, nothing that changes. `blocks`: whole pieces of ten minutes are put in another order: real
- * bursts within them too, and jumps between them.
+ * A recording over and over, each time in another order, a whole number of days apart. `durations`: events
+ * keep their times, and each takes the durations of another one of the same model, type and stage: real
+ * arrivals, real distributions, nothing that changes. `blocks`: whole pieces of ten minutes are put in another
+ * order: real bursts within them too, and jumps between them.
  */
 export function* shuffledEvents(
   events: readonly RecordedEvent[],
