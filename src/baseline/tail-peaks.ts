@@ -23,10 +23,10 @@ const heavierTail = 0.4;
 /** A peak counts up to so many times the usual one: what nobody was told of may have been a fault. */
 const mostOfUsual = 8;
 /**
- * A burst is a peak that is reached within so many windows. No level is below so many times what the highest burst
- * exceeded by, and a little more while few days are known: a few rare ones say little of how far the
- * longest goes. It counts up to so many times the third highest. What is alone up there, or rises for longer, may be
- * a fault that nobody was told of.
+ * A burst is a peak that is reached within so many windows. No level is below so many times what the highest
+ * burst exceeded by, and a little more while few days are known: a few rare ones say little of how far the
+ * longest goes. It counts up to so many times the third highest. What is alone up there, or rises for longer,
+ * may be a fault that nobody was told of.
  */
 const burstWindows = 12;
 const overHighest = { times: 2, firstDay: 0.3, timesThird: 2 } as const;
