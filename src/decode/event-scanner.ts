@@ -114,8 +114,9 @@ export class EventScanner {
       after = this.#scanAny(bytes, start, end, record);
     }
     if (after < 0 || !this.#finish(bytes, record)) return -1;
-    if (isShaped && this.#stages.isShaped) this.#byKernel?.learn(this.#shape, this.#stages.shape);
-    this.#shape.learn(bytes);
+    // Notes are of the object that was read without the shape last, which may have been a broken one.
+    if (!isShaped) this.#shape.learn(bytes);
+    else if (this.#stages.isShaped) this.#byKernel?.learn(this.#shape, this.#stages.shape);
     return after;
   }
 

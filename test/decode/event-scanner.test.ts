@@ -122,6 +122,23 @@ describe('the scanner against the general path', () => {
     },
   );
 
+  it.each([{}, { kernel: null }])(
+    'learns nothing from broken events, however many there are between good ones',
+    (by) => {
+      const good = '{"ts":1789000000123,"model":"m","host":"a","total_ms":1}';
+      // Its last key is as long as two of the good one with the value between.
+      const broken = '{"ts":1789000000123,"model":"m","total_ms"           :1';
+      const { decode } = testDecoder(by);
+      decode(good);
+      for (let i = 0; i < 40; i++) decode(broken);
+      for (let i = 0; i < 3; i++) {
+        expect(decode(good).outcomes).toMatchObject([
+          { event: { model: 'm', host: 'a', totalMs: 1 } },
+        ]);
+      }
+    },
+  );
+
   it('never throws and always counts on 5,000 messages of random bytes', () => {
     const { decode } = testDecoder({ stageCapacity: 8, valueCapacity: 8 });
     const alphabet = Buffer.from('{}[]",:\\ \n01e-.tsmodel\u00c3\u00a9', 'latin1');
