@@ -6,6 +6,7 @@ import { AnomalyStore } from '../watch/anomaly-store.ts';
 import { Backtest, type Difference, differenceOf } from '../watch/backtest.ts';
 import { eachWindow } from '../watch/each-window.ts';
 import { MemoryWindows } from '../watch/memory-windows.ts';
+import { readTraffic } from '../watch/read-traffic.ts';
 import { anomalyText } from './anomalies.ts';
 import { colorsOf } from './colors.ts';
 import type { Command } from './command.ts';
@@ -116,6 +117,7 @@ function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<
     const total = (range.toMs - range.fromMs) / windowMs;
     const progress = createProgress(io, { label: 'Judging', total });
     const past = { ...range, fromMs: range.fromMs - judged.historyMs, toMs: range.fromMs };
+    judged.recallTraffic(await readTraffic(client, past.fromMs), past.fromMs);
     for await (const at of eachWindow(client, past)) judged.warmUp(at);
     for await (const at of eachWindow(client, range)) {
       judged.judge(at);

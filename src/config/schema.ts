@@ -344,6 +344,15 @@ const detect = z
       .max(1)
       .default(0.01)
       .describe('The part of requests that fail must grow by at least this much: 0.01 is 1 %.'),
+    min_traffic_drop: z
+      .number()
+      .min(0.1)
+      .max(0.95)
+      .default(0.5)
+      .describe('The part of its usual requests that a model must have lost.'),
+    no_data_after: duration({ minMs: minute, maxMs: day })
+      .prefault('2m')
+      .describe('A model whose requests have stopped for less than this has not stopped.'),
     resolve_windows: z
       .int()
       .min(1)

@@ -25,13 +25,14 @@ export function countsSql({ series, startedAtMs, isWhole, stage }: CountsSqlInpu
     if (isWhole && (value === '' || value === false)) return [];
     return [`${dimension} = ${typeof value === 'boolean' ? value : quoteSql(value)}`];
   });
+  conditions.push(`stage = ${quoteSql(stage ?? totalStage)}`);
   const time = (ms: number) => `toDateTime(${Math.floor(ms / 1000)}, 'UTC')`;
   return [
     'SELECT toStartOfMinute(window_start) AS minute, sum(requests) AS requests,',
     '  sum(errors) AS errors, sum(timeouts) AS timeouts,',
     `  quantilesTDigestMerge(${storedQuantiles.join(', ')})(latency) AS q_ms`,
     'FROM latency_1m',
-    `WHERE ${[...conditions, `stage = ${quoteSql(stage ?? totalStage)}`].join(' AND ')}`,
+    `WHERE ${conditions.join(' AND ')}`,
     `  AND window_start >= ${time(startedAtMs - contextMs)}`,
     `  AND window_start < ${time(startedAtMs + contextMs)}`,
     'GROUP BY minute',

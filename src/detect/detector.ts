@@ -15,7 +15,7 @@ import type { DetectOptions } from './detect-options.ts';
 import { eventSeries } from './event-series.ts';
 import { pageBudget } from './page-budget.ts';
 import { RateDetectors } from './rate-detectors.ts';
-import { SeriesDetector } from './series-detector.ts';
+import { SeriesDetector, type StepContext } from './series-detector.ts';
 
 /** More series than these are not judged: one of ten stages takes some 0.7 MB. */
 const maxSeries = 2_000;
@@ -28,6 +28,13 @@ export interface StatePart {
 
 /** Name of the part that all series share. */
 const sharedPart = 'shared';
+
+/** Requests of a model in a block of ten minutes. */
+export interface TrafficBlock {
+  readonly model: string;
+  readonly startMs: number;
+  readonly requests: number;
+}
 
 export interface DetectorStats {
   readonly series: number;
@@ -221,10 +228,31 @@ export class Detector {
   restore(open: readonly AnomalyEvent[]): void {
     for (const event of open) {
       invariant(event.state !== 'resolved', `anomaly ${event.id} is resolved: nothing to restore`);
-      const series = this.#of(eventSeries(event));
-      if (event.kind === 'tail_shift') series?.restore(event);
+      const series = eventSeries(event);
+      // What is of a model is of no series.
+      const isOfSeries = event.kind === 'tail_shift' || event.kind === 'error_rate';
+      const detector = isOfSeries ? this.#of(series) : undefined;
+      if (event.kind === 'tail_shift') detector?.restore(event);
       else this.#rates.restore(event);
     }
+  }
+
+  /**
+   * How much traffic each model had, and all of them together (''), from long before `warmUp`: in blocks
+   * of `TrafficProfile.blockMs`, oldest first, up to `untilMs`. Without it a day must pass before a stop
+   * can be told from an evening.
+   */
+  recallTraffic(blocks: Iterable<TrafficBlock>, untilMs: number): void {
+    for (const { model, startMs, requests } of blocks) this.#rates.recall(model, startMs, requests);
+    this.#rates.recallUntil(untilMs);
+  }
+
+  /**
+   * No window has become complete up to then, as no model had any request: something that no window tells.
+   */
+  silentUntil(untilMs: number, nowMs: number): AnomalyEvent[] {
+    if (untilMs <= this.#lastStartMs) return [];
+    return this.#rates.silentUntil(untilMs, this.#contextAt(nowMs, 0, true));
   }
 
   /** All series of one past window: learns and follows, tells nothing. */
@@ -269,9 +297,7 @@ export class Detector {
       if (this.#of(window.series, key) === undefined) this.#windowsBeyondLimit += 1;
       else present.set(key, window);
     }
-    const levels = pageBudget(this.#options.page_budget_per_week, this.#tests());
-    this.#perWeek = levels.perWeek;
-    const context = { nowMs, levels, totalRequests, live };
+    const context = this.#contextAt(nowMs, totalRequests, live);
     const events: AnomalyEvent[] = [];
     for (const key of [...this.#series.keys()].sort()) {
       const series = this.#series.get(key) as SeriesDetector;
@@ -282,6 +308,12 @@ export class Detector {
       if (window === undefined && this.#isForgettable(key, startMs)) this.#forget(key, series);
     }
     return [...events, ...this.#rates.step(present, startMs, context)];
+  }
+
+  #contextAt(nowMs: number, totalRequests: number, live: boolean): StepContext {
+    const levels = pageBudget(this.#options.page_budget_per_week, this.#tests());
+    this.#perWeek = levels.perWeek;
+    return { nowMs, levels, totalRequests, live };
   }
 
   /** undefined when the series is new and there is no room for it. */

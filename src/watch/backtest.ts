@@ -1,12 +1,15 @@
 import type { AnomalyEvent } from '../detect/anomaly-event.ts';
 import type { DetectOptions } from '../detect/detect-options.ts';
-import { Detector } from '../detect/detector.ts';
+import { Detector, type TrafficBlock } from '../detect/detector.ts';
 import type { WindowsAt } from './each-window.ts';
 
 /** How long after its end a window is judged, in event time: it moves `detected_at` and nothing else. */
 const JUDGED_AFTER_MS = 2_000;
 
-/** What a configuration would have told of windows of the past. Pure: the same windows, the same anomalies. */
+/**
+ * What a configuration would have told of windows of the past. Pure: the same windows, the same
+ * anomalies.
+ */
 export class Backtest {
   readonly #windowMs: number;
   readonly #detector: Detector;
@@ -21,6 +24,11 @@ export class Backtest {
   /** How much of the past before the first window the detector should learn from. */
   get historyMs(): number {
     return this.#detector.historyMs;
+  }
+
+  /** How much traffic there was long before, up to the windows that it learns from. */
+  recallTraffic(blocks: readonly TrafficBlock[], untilMs: number): void {
+    this.#detector.recallTraffic(blocks, untilMs);
   }
 
   /** Learns from a window, and tells nothing. Those that are judged come later. */

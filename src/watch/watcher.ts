@@ -7,10 +7,12 @@ import type { Config } from '../config/schema.ts';
 import type { AnomalyEvent } from '../detect/anomaly-event.ts';
 import { Detector } from '../detect/detector.ts';
 import { readProgress } from '../sink/read-progress.ts';
-import { completeUntil, idleAfterMs } from '../sink/window-progress.ts';
+import { completeUntil, idleAfterMs, type PartitionProgress } from '../sink/window-progress.ts';
 import { AnomalyStore } from './anomaly-store.ts';
 import { eachWindow, type WindowsAt } from './each-window.ts';
 import { LeadLost } from './lead-lost.ts';
+import { readTraffic } from './read-traffic.ts';
+import { silentUntil } from './silent-until.ts';
 import { StateStore } from './state-store.ts';
 
 export interface WatcherOptions {
@@ -99,14 +101,17 @@ export class Watcher {
 
   /** Judges every window that has become complete. */
   async step(): Promise<void> {
-    const { client, config } = this.#options;
+    const { client, config, groupId } = this.#options;
     this.#requireLead();
     await this.#tellAll();
     const windowMs = config.detect.window;
-    const completeMs = floor((await this.#completeUntilMs()) - config.windows.grace, windowMs);
+    const partitions = await readProgress(client, groupId);
+    const reachedMs = completeUntil(partitions, this.#options.nowMs(), idleAfterMs(config));
+    const completeMs = floor(reachedMs - config.windows.grace, windowMs);
     if (!Number.isFinite(completeMs)) return;
     let fromMs = this.#judgedUntilMs ?? (await this.#firstWindowMs(completeMs));
-    while (fromMs !== undefined && fromMs < completeMs) {
+    if (fromMs === undefined || fromMs >= completeMs) return this.#judgeSilence(partitions);
+    while (fromMs < completeMs) {
       const toMs = Math.min(completeMs, fromMs + WINDOWS_A_PIECE * windowMs);
       for await (const at of eachWindow(client, { fromMs, toMs, windowMs })) await this.#judge(at);
       this.#judgedUntilMs = toMs;
@@ -121,6 +126,19 @@ export class Watcher {
     await Promise.all(this.#untold);
     if (this.#judgedUntilMs === undefined || this.#unstored.length > 0) return;
     await this.#putOnRecord(this.#saveTookMs <= QUICK_SAVE_MS);
+  }
+
+  /** Event time stands still when nothing comes at all: then the clock says how long it has been. */
+  async #judgeSilence(partitions: readonly PartitionProgress[]): Promise<void> {
+    const { config, nowMs } = this.#options;
+    const atMs = nowMs();
+    const untilMs = silentUntil(partitions, atMs, idleAfterMs(config));
+    if (untilMs === undefined) return;
+    const events = this.#detector.silentUntil(untilMs, atMs);
+    // On record they are of the last window: who goes on after it knows of them.
+    const startMs = (this.#judgedUntilMs ?? untilMs) - config.detect.window;
+    this.#unstored.push(...events.map((event) => ({ event, startMs })));
+    await this.#tellAll();
   }
 
   async #judge({ windows, startMs }: WindowsAt): Promise<void> {
@@ -237,6 +255,7 @@ export class Watcher {
     this.#detector.restore(await this.#store.open(untilMs));
     if (untilMs === undefined) return;
     const fromMs = untilMs - this.#detector.historyMs;
+    this.#detector.recallTraffic(await readTraffic(client, fromMs), fromMs);
     const past = { fromMs, toMs: untilMs, windowMs: config.detect.window };
     for await (const { windows } of eachWindow(client, past)) this.#detector.warmUp(windows);
   }

@@ -130,6 +130,8 @@ describe('queries', () => {
         fromSeconds: Math.floor(Date.now() / 1000) - 3_600,
         toSeconds: Math.ceil(Date.now() / 1000) + 1,
         stepSeconds: 60,
+        blockSeconds: 600,
+        whole: false,
         slowBand: 0,
         usualFromSeconds: 0,
         usualToSeconds: 1,

@@ -19,6 +19,7 @@ const allowed: Readonly<Record<string, string>> = {
   'src/local/clickhouse-server.ts: name': 'an escaped name, for the local server only',
   'src/detect/evidence-sql.ts: table': 'one of two names in the code; shown, not run',
   "src/detect/evidence-sql.ts: conditions.join(' AND ')": 'quoted by quoteSql; shown, not run',
+  "src/detect/counts-sql.ts: conditions.join(' AND ')": 'quoted by quoteSql; shown, not run',
   'src/cli/demo.ts: clickhouse.url': 'shown, not run',
   "src/cli/demo.ts: kafka.brokers.join(',')": 'shown, not run',
   "src/cli/demo.ts: join(this.#stack.dir, 'tailmark.log')": 'shown, not run',

@@ -25,6 +25,12 @@ interface StoredPart {
 /** ClickHouse as far as the watcher asks it: windows, progress, and tables to insert into. */
 export class FakeTables {
   watermarkMs = 0;
+  /** The clock; a second behind the watermark where nobody sets it. */
+  clockMs: number | undefined;
+  /** When the last chunk was stored; at its watermark where nobody sets it. */
+  flushedMs: number | undefined;
+  /** Requests of the model in each ten minutes of eight days before. */
+  usualRequests = 0;
   judgedUntilMs: number | undefined;
   /** Insert into these tables fails. */
   readonly away = new Set<string>();
@@ -108,10 +114,11 @@ export class FakeTables {
 
   #rows(query: string, params: Row): readonly Row[] {
     if (query.includes('max(watermark)')) {
-      const flushed_ms = this.watermarkMs;
+      const flushed_ms = this.flushedMs ?? this.watermarkMs;
       const row = { topic: 't', partition: 0, watermark_ms: this.watermarkMs, flushed_ms };
       return this.watermarkMs === 0 ? [] : [row];
     }
+    if (query.includes('stage_requests')) return this.#traffic();
     if (query.includes('FROM detector_progress')) {
       const found = this.judgedUntilMs === undefined ? 0 : 1;
       return [{ ms: this.judgedUntilMs ?? 0, found }];
@@ -123,6 +130,14 @@ export class FakeTables {
     if (query.includes('min(window_start)')) return [{ seconds: scenarioStartMs / 1000, found: 1 }];
     if (query.includes('trace_id')) return [{ trace_id: 'trace-1' }, { trace_id: '' }];
     return this.#told(query, params);
+  }
+
+  #traffic(): readonly Row[] {
+    const first = scenarioStartMs / 1000 - 8 * 86_400;
+    const blocks = this.usualRequests === 0 ? 0 : 8 * 144;
+    return Array.from({ length: blocks }, (_, n) => {
+      return { model: 'a', at_seconds: first + n * 600, requests: this.usualRequests };
+    });
   }
 
   /** What is asked of the table of anomalies. */

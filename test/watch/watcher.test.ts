@@ -36,7 +36,7 @@ function watch(tables: FakeTables) {
     dispatcher: new AlertDispatcher({ targets: [{ name: 'kept', deliver }] }),
     log: createLog({ level: 'silent' }),
     metrics: createMetrics(),
-    nowMs: () => tables.watermarkMs + 1_000,
+    nowMs: () => tables.clockMs ?? tables.watermarkMs + 1_000,
   });
   /** The watermark reaches the end of a window, and the grace after it. */
   const stepTo = async (window: number) => {
@@ -66,6 +66,43 @@ describe('Watcher', () => {
     expect(told.map(({ state }) => state)).toEqual(['opened', 'resolved']);
     expect(new Set(told.map(({ id }) => id)).size).toBe(1);
     expect(told[0]?.exemplars).toEqual(['trace-1']);
+  });
+
+  it('says by the clock that nothing comes at all, of live traffic, once', async () => {
+    const tables = new FakeTables(windows.slice(0, 70));
+    tables.usualRequests = 300 * 60;
+    tables.watermarkMs = scenarioStartMs + 2_000;
+    const { told, watcher, stepTo } = watch(tables);
+    await watcher.start();
+    await stepTo(69);
+    const endMs = scenarioStartMs + 70 * windowMs;
+    // Half a minute for a partition to be idle, five seconds for what it had to be stored.
+    for (const [afterMs, events] of [
+      [334_000, 0],
+      [336_000, 1],
+      [400_000, 1],
+    ] as const) {
+      tables.clockMs = endMs + afterMs;
+      await watcher.step();
+      await watcher.settle();
+      expect(told.map(({ kind, model }) => `${model} ${kind}`)).toHaveLength(events);
+    }
+    expect(told[0]).toMatchObject({ kind: 'no_data', model: '', severity: 'critical' });
+    expect(outline(tables.events)).toEqual(outline(told));
+  });
+
+  it('says nothing by the clock of a recording that has come to its end', async () => {
+    const tables = new FakeTables(windows.slice(0, 70));
+    tables.usualRequests = 300 * 60;
+    tables.flushedMs = scenarioStartMs + 30 * 86_400_000;
+    const { told, watcher, stepTo } = watch(tables);
+    tables.clockMs = tables.flushedMs;
+    await watcher.start();
+    await stepTo(69);
+    tables.clockMs += 3_600_000;
+    await watcher.step();
+    await watcher.settle();
+    expect(told).toEqual([]);
   });
 
   it('judges a window only when the watermark has passed it and the grace', async () => {
