@@ -1,3 +1,5 @@
+import type { StateArchive } from './state-archive.ts';
+
 const dayMs = 86_400_000;
 const keptDays = 14;
 
@@ -23,6 +25,18 @@ export class DailyRecord {
     let count = 0;
     for (const each of this.#counts.values()) count += each;
     return count;
+  }
+
+  carry(state: StateArchive): void {
+    state.section('daily record', 1, () => {
+      for (const kept of [this.#highest, this.#counts]) {
+        const days = state.list(kept, (entry) => {
+          const [day, value] = entry ?? [0, 0];
+          return [state.number(day), state.number(value)] as [number, number];
+        });
+        for (const [day, value] of days) kept.set(day, value);
+      }
+    });
   }
 
   #forget(today: number): void {

@@ -1,3 +1,6 @@
+import { carryRateReference } from './carry-rate-reference.ts';
+import type { StateArchive } from './state-archive.ts';
+
 /** What part of requests usually is of some sort (fails, say), and of how many that is known. */
 export interface RateReference {
   /** Above 0 and below 1, even where none was seen. */
@@ -73,6 +76,22 @@ export class RateBaseline {
       this.#reference = { rate, requests, windows, fromMs, toMs };
     }
     return this.#reference;
+  }
+
+  carry(state: StateArchive): void {
+    state.section('rate baseline', 1, () => {
+      this.#blocks = state.list(this.#blocks, (block) => ({
+        startMs: state.number(block?.startMs ?? 0),
+        requests: state.number(block?.requests ?? 0),
+        hits: state.number(block?.hits ?? 0),
+        windows: state.number(block?.windows ?? 0),
+        lastEndMs: state.number(block?.lastEndMs ?? 0),
+      }));
+      this.#reference = state.optional(this.#reference, (reference) =>
+        carryRateReference(state, reference),
+      );
+      this.#referencePeriod = state.number(this.#referencePeriod);
+    });
   }
 
   #blockAt(startMs: number): Block {

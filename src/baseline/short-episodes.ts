@@ -1,3 +1,5 @@
+import type { StateArchive } from './state-archive.ts';
+
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 /** What went by itself within so long was short. */
@@ -71,6 +73,23 @@ export class ShortEpisodes {
     }
     return second * clearer;
   }
+
+  carry(state: StateArchive): void {
+    state.section('short episodes', 1, () => {
+      this.#past = state.list(this.#past, (episode) => carryEpisode(state, episode));
+      this.#current = state.optional(this.#current, (episode) => carryEpisode(state, episode));
+      this.#quiet = state.number(this.#quiet);
+    });
+  }
+}
+
+function carryEpisode(state: StateArchive, saved: Episode | undefined): Episode {
+  const episode = saved ?? begun(0);
+  const startMs = state.number(episode.startMs);
+  state.fill(episode.scores);
+  const peak = state.number(episode.peak);
+  const peakMs = state.number(episode.peakMs);
+  return { ...episode, startMs, peak, peakMs };
 }
 
 function begun(startMs: number): Episode {

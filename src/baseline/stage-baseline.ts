@@ -101,7 +101,7 @@ export class StageBaseline {
   }
 
   carry(state: StateArchive): void {
-    state.section('stage baseline', 1, () => {
+    state.section('stage baseline', 2, () => {
       this.#blocks = state.list(this.#blocks, (block) => carryBlock(state, block));
       this.#windows = state.number(this.#windows);
       this.#reference = state.optional(this.#reference, (reference) =>

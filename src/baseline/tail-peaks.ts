@@ -136,7 +136,7 @@ export class TailPeaks {
 
   /** All but the pool, which is shared. */
   carry(state: StateArchive): void {
-    state.section('tail peaks', 1, () => {
+    state.section('tail peaks', 2, () => {
       this.#peaks = state.number(this.#peaks);
       this.#excess = state.number(this.#excess);
       this.#weeks = state.number(this.#weeks);

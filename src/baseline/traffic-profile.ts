@@ -1,3 +1,5 @@
+import type { StateArchive } from './state-archive.ts';
+
 const dayMs = 86_400_000;
 const blockMs = 600_000;
 /**
@@ -34,7 +36,7 @@ export interface TrafficForecast {
  */
 export class TrafficProfile {
   /** Requests a second by block, from `#firstBlock` on; NaN where nobody knows. */
-  readonly #rates: number[] = [];
+  #rates: number[] = [];
   #firstBlock = 0;
   #block = Number.NaN;
   #requests = 0;
@@ -86,6 +88,23 @@ export class TrafficProfile {
     };
     const ratio = around(nowMs) / around(thenMs);
     return Number.isFinite(ratio) ? Math.min(1, ratio) : 1;
+  }
+
+  carry(state: StateArchive): void {
+    state.section('traffic profile', 1, () => {
+      this.#rates = [...state.numbers(this.#rates)];
+      this.#firstBlock = state.number(this.#firstBlock);
+      this.#block = state.number(this.#block);
+      this.#requests = state.number(this.#requests);
+      this.#seconds = state.number(this.#seconds);
+      this.#forecast = state.optional(this.#forecast, (forecast) => ({
+        perSecond: state.number(forecast?.perSecond ?? 0),
+        fromMs: state.number(forecast?.fromMs ?? 0),
+        toMs: state.number(forecast?.toMs ?? 0),
+        isKnown: state.flag(forecast?.isKnown ?? false),
+        isWeekKnown: state.flag(forecast?.isWeekKnown ?? false),
+      }));
+    });
   }
 
   #close(): void {

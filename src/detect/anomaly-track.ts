@@ -1,4 +1,6 @@
+import type { StateArchive } from '../baseline/state-archive.ts';
 import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
+import { carryEvent } from './carry-event.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { Episode, type Renewed } from './episode.ts';
 import type { StepContext } from './series-detector.ts';
@@ -19,10 +21,8 @@ export interface Judgement {
 }
 
 const minuteMs = 60_000;
-const dayMs = 86_400_000;
 /** Each anomaly that was already open in the last hour doubles the quiet a new one needs. */
 const maxBackoff = 4;
-const updateEveryMs = 5 * minuteMs;
 
 /**
  * At most one open anomaly at a time, from opening to resolving, whatever its kind: what is quiet for
@@ -63,13 +63,54 @@ export class AnomalyTrack {
     this.#restored = event;
   }
 
+  /** What others have told counts, if it is the same event of the same anomaly. */
+  take(told: AnomalyEvent): void {
+    const event = this.#open?.event;
+    if (event?.id === told.id && event.revision === told.revision) this.#open?.take(told);
+  }
+
+  /**
+   * After windows were judged without telling what came of it: what was told counts.
+   *
+   * @param open the last event of what is open by what was told, if anything is.
+   * @param isKnown whether anything was told of an anomaly, by its id.
+   * @returns whether what was open is over.
+   */
+  reconcile(open: AnomalyEvent | undefined, isKnown: (id: string) => boolean): boolean {
+    const own = this.#open?.announced === true ? this.#open : undefined;
+    this.#restored = undefined;
+    if (open !== undefined) {
+      if (own?.event.id === open.id) own.take(open);
+      else this.restore(open);
+    } else if (own !== undefined) {
+      if (!isKnown(own.event.id)) own.unannounce();
+      else {
+        this.#open = undefined;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  carry(state: StateArchive): void {
+    state.section('anomaly track', 1, () => {
+      this.#open = state.optional(this.#open, (open) =>
+        Episode.carried(state, open, this.#options.window),
+      );
+      this.#restored = state.optional(this.#restored, (event) => carryEvent(state, event));
+      this.#openings = [...state.numbers(this.#openings)];
+      this.#quiet = state.number(this.#quiet);
+      this.#quietNeeded = state.number(this.#quietNeeded);
+      this.#lastJudgedMs = state.number(this.#lastJudgedMs);
+    });
+  }
+
   step(startMs: number, judgement: Judgement, context: StepContext): AnomalyEvent | undefined {
     this.#install(startMs, context.live);
     if (this.#open !== undefined) return this.#follow(this.#open, startMs, judgement, context);
     const event = judgement.opening();
     if (event === undefined) return undefined;
-    this.#begin(event, context.live);
-    this.#lastJudgedMs = startMs;
+    this.#begin(event, context.live, startMs);
     return context.live ? event : undefined;
   }
 
@@ -77,12 +118,12 @@ export class AnomalyTrack {
     const event = this.#restored;
     if (event === undefined || (!live && startMs < Date.parse(event.started_at))) return;
     this.#restored = undefined;
-    this.#begin(event, true);
-    this.#lastJudgedMs = startMs;
+    this.#begin(event, true, startMs);
   }
 
-  #begin(event: AnomalyEvent, announced: boolean): void {
-    const open = new Episode(event, announced);
+  #begin(event: AnomalyEvent, announced: boolean, startMs: number): void {
+    const open = new Episode(event, announced, this.#options.window);
+    open.reach(startMs);
     const { startedAtMs } = open;
     // A replay may have opened the same anomaly itself; the one that went out counts.
     this.#openings = this.#openings.filter(
@@ -92,10 +133,12 @@ export class AnomalyTrack {
     this.#quietNeeded = this.#options.resolve_windows * 2 ** doublings;
     this.#openings.push(startedAtMs);
     this.#quiet = 0;
+    this.#lastJudgedMs = startMs;
     this.#open = open;
   }
 
   #follow(open: Episode, startMs: number, judgement: Judgement, context: StepContext) {
+    open.reach(startMs);
     const isOut = judgement.isOut(open.event);
     if (isOut !== undefined) {
       this.#lastJudgedMs = startMs;
@@ -116,11 +159,10 @@ export class AnomalyTrack {
   }
 
   #resolution(open: Episode, startMs: number, judgement: Judgement): Resolution | undefined {
-    const { baseline, window } = this.#options;
+    const { adopt_after, baseline, window } = this.#options;
     if (this.#quiet >= this.#quietNeeded) return 'recovered';
     if (startMs - this.#lastJudgedMs >= Math.max(10 * minuteMs, 30 * window)) return 'no_traffic';
-    const patienceMs = Math.min(4 * baseline, Math.max(baseline, dayMs));
-    const isLong = startMs - open.startedAtMs >= patienceMs;
+    const isLong = startMs - open.startedAtMs >= Math.max(adopt_after, baseline);
     return isLong && judgement.isAdoptable ? 'adopted' : undefined;
   }
 
@@ -131,14 +173,13 @@ export class AnomalyTrack {
     return open.resolve(resolution, judgement.farewell(open.event, resolution), nowMs);
   }
 
-  /** Told again at once when it has become critical, else five minutes after the last event. */
+  /** Told again at once when it has become critical, else when the last event has rested. */
   #update(open: Episode, judgement: Judgement, nowMs: number): AnomalyEvent | undefined {
     const last = open.event;
     const renewed = judgement.renewed(last);
     if (renewed === undefined) return undefined;
     const rises = last.severity !== 'critical' && renewed.severity === 'critical';
-    const isRested = nowMs - Date.parse(last.emitted_at) >= updateEveryMs;
-    if (!rises && !isRested) return undefined;
+    if (!rises && !open.isRested) return undefined;
     return open.update({ ...renewed, severity: rises ? 'critical' : last.severity }, nowMs);
   }
 }

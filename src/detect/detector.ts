@@ -1,13 +1,11 @@
 import { totalStage } from '../base/dimensions.ts';
 import { invariant } from '../base/invariant.ts';
-import { carrySeries } from '../baseline/carry-series.ts';
-import { seriesKey, unversionedKey } from '../baseline/series-key.ts';
+import { seriesKey } from '../baseline/series-key.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import { StateReader } from '../baseline/state-reader.ts';
 import { StateWriter } from '../baseline/state-writer.ts';
-import type { PeakPool } from '../baseline/tail-peaks.ts';
 import { UnreadableState } from '../baseline/unreadable-state.ts';
 import { wholeRequest } from '../baseline/whole-request.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
@@ -15,19 +13,18 @@ import type { DetectOptions } from './detect-options.ts';
 import { eventSeries } from './event-series.ts';
 import { pageBudget } from './page-budget.ts';
 import { RateDetectors } from './rate-detectors.ts';
-import { SeriesDetector, type StepContext } from './series-detector.ts';
+import type { SeriesDetector, StepContext } from './series-detector.ts';
+import { SeriesDetectors } from './series-detectors.ts';
 
-/** More series than these are not judged: one of ten stages takes some 0.7 MB. */
-const maxSeries = 2_000;
-
-/** Part of a detector's state: of a series, or what they share, which is the last. */
+/** Part of a detector's state: of a series, of a model, or what they share, which is the last. */
 export interface StatePart {
   readonly name: string;
   readonly bytes: Buffer;
 }
 
-/** Name of the part that all series share. */
+/** Names of parts: what all share, and what is of a model's traffic. Those of series are their keys. */
 const sharedPart = 'shared';
+const modelPart = (model: string) => `model ${model}`;
 
 /** Requests of a model in a block of ten minutes. */
 export interface TrafficBlock {
@@ -59,18 +56,15 @@ export interface DetectorStats {
  */
 export class Detector {
   readonly #options: DetectOptions;
-  readonly #series = new Map<string, SeriesDetector>();
-  /** The newest series of each model, whatever its version: the next one begins with what it knows. */
-  readonly #newest = new Map<string, SeriesDetector>();
+  readonly #series: SeriesDetectors;
+  readonly #rates: RateDetectors;
   #lastStartMs = Number.NEGATIVE_INFINITY;
   #windowsBeyondLimit = 0;
   #perWeek = 0;
-  /** Peaks of all series. */
-  readonly #pool: PeakPool = { peaks: 0, excess: 0 };
-  readonly #rates: RateDetectors;
 
   constructor(options: DetectOptions) {
     this.#options = options;
+    this.#series = new SeriesDetectors(options);
     this.#rates = new RateDetectors(
       options,
       (series) => this.#series.get(seriesKey(series))?.usual(totalStage)?.digest,
@@ -93,7 +87,7 @@ export class Detector {
 
   /** The last event of every anomaly that is open. */
   get open(): AnomalyEvent[] {
-    const tails = [...this.#series.values()].flatMap((series) => series.openEvent ?? []);
+    const tails = [...this.#series.all].flatMap((series) => series.openEvent ?? []);
     return [...tails, ...this.#rates.open];
   }
 
@@ -113,10 +107,13 @@ export class Detector {
 
   /** Has all that it knows taken up, and says of each part, after it, what it is. */
   *carry(state: StateArchive): Generator<string, void> {
-    for (const [name, series] of this.#series) {
-      carrySeries(state, series.series);
-      series.carry(state);
-      yield name;
+    for (const key of this.#series.keys) {
+      this.#carrySeries(state, key);
+      yield key;
+    }
+    for (const model of this.#rates.models) {
+      this.#rates.carryModel(state, model);
+      yield modelPart(model);
     }
     this.#carryNames(state);
     this.#carryShared(state);
@@ -133,79 +130,52 @@ export class Detector {
   *load(parts: ReadonlyMap<string, Buffer>): Generator<string, void> {
     invariant(this.#series.size === 0, 'a detector that has judged was given the state of another');
     const shared = new StateReader(partOf(parts, sharedPart));
-    const names = this.#carryNames(shared);
-    for (const name of names) {
-      const reader = new StateReader(partOf(parts, name));
-      const series = this.#newSeries(carrySeries(reader), undefined);
-      series.carry(reader);
-      reader.end();
-      this.#series.set(name, series);
-      yield name;
+    const { series, models } = this.#carryNames(shared);
+    for (const key of series) yield readPart(parts, key, (part) => this.#carrySeries(part, key));
+    for (const model of models) {
+      yield readPart(parts, modelPart(model), (part) => this.#rates.carryModel(part, model));
     }
     this.#carryShared(shared);
     shared.end();
   }
 
-  /** What the state was saved with, and the names of the series, in order. */
-  #carryNames(state: StateArchive): readonly string[] {
-    let names: readonly string[] = [];
-    state.section('tailmark detector', 1, () => {
+  #carrySeries(state: StateArchive, key: string): void {
+    this.#series.carryOne(state, key);
+    const { series } = this.#series.get(key) as SeriesDetector;
+    this.#rates.carryOne(state, series, key);
+  }
+
+  /** What the state was saved with, and the names of series and models, in order. */
+  #carryNames(state: StateArchive) {
+    let series: readonly string[] = [];
+    let models: readonly string[] = [];
+    state.section('tailmark detector', 2, () => {
       const { window, baseline, quantiles } = this.#options;
       const settings = JSON.stringify({ window, baseline, quantiles });
       const saved = state.text(settings);
       if (saved !== settings) {
         throw new UnreadableState(`it was saved with detect ${saved}, which are now ${settings}`);
       }
-      names = state.list(this.#series.keys(), (name = '') => state.text(name));
+      series = state.list(this.#series.keys, (key = '') => state.text(key));
+      models = state.list(this.#rates.models, (model = '') => state.text(model));
     });
-    return names;
+    return { series, models };
   }
 
-  /** What the series share, once they are there. */
+  /** What they share, once they are there. */
   #carryShared(state: StateArchive): void {
-    state.section('what series share', 1, () => {
+    state.section('what all share', 1, () => {
       this.#lastStartMs = state.number(this.#lastStartMs);
       this.#windowsBeyondLimit = state.number(this.#windowsBeyondLimit);
-      this.#pool.peaks = state.number(this.#pool.peaks);
-      this.#pool.excess = state.number(this.#pool.excess);
-      const newest = [...this.#newest.values()].map(({ series }) => seriesKey(series));
-      for (const name of state.list(newest, (one = '') => state.text(one))) {
-        const series = this.#named(name);
-        this.#newest.set(unversionedKey(series.series), series);
-      }
-      this.#carryBefore(state);
+      this.#series.carryShared(state);
+      this.#rates.carryShared(state);
     });
-  }
-
-  /** The series before each young one: another of these, or one that is forgotten by all but that one. */
-  #carryBefore(state: StateArchive): void {
-    const young = [...this.#series.values()].filter(({ before }) => before !== undefined);
-    state.list(young, (series) => {
-      const name = state.text(series === undefined ? '' : seriesKey(series.series));
-      const one = carrySeries(state, series?.before?.series);
-      const known = this.#series.get(seriesKey(one));
-      const isForgotten = series !== undefined && series.before !== known;
-      const forgotten = state.optional(isForgotten ? series.before : undefined, (before) => {
-        const carried = before ?? this.#newSeries(one, undefined);
-        carried.carry(state);
-        return carried;
-      });
-      const carried = series ?? this.#named(name);
-      carried.before = forgotten ?? this.#named(seriesKey(one));
-      return carried;
-    });
-  }
-
-  #named(name: string): SeriesDetector {
-    const series = this.#series.get(name);
-    if (series === undefined) throw new UnreadableState(`it has no series ${name}`);
-    return series;
   }
 
   /** Takes an event for what was told, where the same was told before, by another detector. */
   take(told: AnomalyEvent): void {
-    if (told.kind !== 'tail_shift') return;
-    this.#series.get(seriesKey(eventSeries(told)))?.take(told);
+    if (told.kind === 'tail_shift') this.#series.get(seriesKey(told))?.take(told);
+    else this.#rates.take(told);
   }
 
   /**
@@ -215,26 +185,30 @@ export class Detector {
    * @param isKnown whether anything was told of an anomaly, by its id.
    */
   reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
-    const tails = open.filter(({ kind }) => kind === 'tail_shift');
-    const bySeries = new Map(tails.map((event) => [seriesKey(eventSeries(event)), event]));
-    for (const [key, series] of this.#series) series.reconcile(bySeries.get(key), isKnown);
-    for (const [key, event] of bySeries) {
-      if (!this.#series.has(key)) this.#of(eventSeries(event), key)?.restore(event);
+    const judged = open.filter((event) => this.#isJudged(event));
+    const tails = judged.filter(({ kind }) => kind === 'tail_shift');
+    const byKey = new Map(tails.map((event) => [seriesKey(event), event]));
+    for (const key of this.#series.keys) {
+      this.#series.get(key)?.reconcile(byKey.get(key), isKnown);
     }
-    for (const event of open) if (event.kind !== 'tail_shift') this.#rates.restore(event);
+    const others = judged.filter(({ kind }) => kind !== 'tail_shift');
+    this.#rates.reconcile(others, isKnown);
   }
 
   /** Takes over anomalies whose last event in the table is `opened` or `updated`. */
   restore(open: readonly AnomalyEvent[]): void {
     for (const event of open) {
       invariant(event.state !== 'resolved', `anomaly ${event.id} is resolved: nothing to restore`);
-      const series = eventSeries(event);
-      // What is of a model is of no series.
-      const isOfSeries = event.kind === 'tail_shift' || event.kind === 'error_rate';
-      const detector = isOfSeries ? this.#of(series) : undefined;
-      if (event.kind === 'tail_shift') detector?.restore(event);
+      if (!this.#isJudged(event)) continue;
+      if (event.kind === 'tail_shift') this.#series.get(seriesKey(event))?.restore(event);
       else this.#rates.restore(event);
     }
+  }
+
+  /** Whether there is a series for it, from now on at least. What is of a model is of no series. */
+  #isJudged(event: AnomalyEvent): boolean {
+    const isOfSeries = event.kind === 'tail_shift' || event.kind === 'error_rate';
+    return !isOfSeries || this.#series.of(eventSeries(event)) !== undefined;
   }
 
   /**
@@ -294,18 +268,18 @@ export class Detector {
       );
       totalRequests += wholeRequest(window)?.requests ?? 0;
       const key = seriesKey(window.series);
-      if (this.#of(window.series, key) === undefined) this.#windowsBeyondLimit += 1;
+      if (this.#series.of(window.series, key) === undefined) this.#windowsBeyondLimit += 1;
       else present.set(key, window);
     }
     const context = this.#contextAt(nowMs, totalRequests, live);
     const events: AnomalyEvent[] = [];
-    for (const key of [...this.#series.keys()].sort()) {
+    for (const key of [...this.#series.keys].sort()) {
       const series = this.#series.get(key) as SeriesDetector;
       const window = present.get(key);
       const event =
         window === undefined ? series.missing(startMs, context) : series.step(window, context);
       if (event !== undefined) events.push(event);
-      if (window === undefined && this.#isForgettable(key, startMs)) this.#forget(key, series);
+      if (window === undefined && this.#isForgettable(key, startMs)) this.#forget(key);
     }
     return [...events, ...this.#rates.step(present, startMs, context)];
   }
@@ -316,38 +290,30 @@ export class Detector {
     return { nowMs, levels, totalRequests, live };
   }
 
-  /** undefined when the series is new and there is no room for it. */
-  #of(series: Series, key: string = seriesKey(series)): SeriesDetector | undefined {
-    let detector = this.#series.get(key);
-    if (detector === undefined && this.#series.size < maxSeries) {
-      const model = unversionedKey(series);
-      detector = this.#newSeries(series, this.#newest.get(model));
-      this.#series.set(key, detector);
-      this.#newest.set(model, detector);
-    }
-    return detector;
-  }
-
   #isForgettable(key: string, startMs: number): boolean {
     return this.#series.get(key)?.isForgettable(startMs) === true && !this.#rates.isOpen(key);
   }
 
-  #newSeries(series: Series, before: SeriesDetector | undefined): SeriesDetector {
-    return new SeriesDetector(series, this.#options, this.#pool, before);
-  }
-
-  #forget(key: string, series: SeriesDetector): void {
-    this.#series.delete(key);
+  #forget(key: string): void {
+    this.#series.forget(key);
     this.#rates.forget(key);
-    const model = unversionedKey(series.series);
-    if (this.#newest.get(model) === series) this.#newest.delete(model);
   }
 
   #tests(): number {
-    let tests = this.#rates.testCount;
-    for (const series of this.#series.values()) tests += series.testCount;
-    return tests;
+    return this.#rates.testCount + this.#series.testCount;
   }
+}
+
+/** Takes a part to its end; its name. */
+function readPart(
+  parts: ReadonlyMap<string, Buffer>,
+  name: string,
+  carry: (part: StateArchive) => void,
+): string {
+  const reader = new StateReader(partOf(parts, name));
+  carry(reader);
+  reader.end();
+  return name;
 }
 
 function partOf(parts: ReadonlyMap<string, Buffer>, name: string): Buffer {

@@ -1,4 +1,5 @@
 import { DailyRecord } from '../baseline/daily-record.ts';
+import type { StateArchive } from '../baseline/state-archive.ts';
 import { type PeakPool, peakScore, TailPeaks } from '../baseline/tail-peaks.ts';
 import { type TrafficForecast, TrafficProfile } from '../baseline/traffic-profile.ts';
 import type { DetectOptions } from './detect-options.ts';
@@ -128,6 +129,25 @@ export class DropTest {
     this.#peaks.forgetPeak();
     this.#block = Number.NaN;
     this.#counts = [];
+  }
+
+  /** All but the pool, which is shared. */
+  carry(state: StateArchive): void {
+    state.section('drop test', 1, () => {
+      this.#peaks.carry(state);
+      this.#evidence.carry(state);
+      this.#shortest.carry(state);
+      this.#variance = state.number(this.#variance);
+      this.#blocks = state.number(this.#blocks);
+      this.#block = state.number(this.#block);
+      this.#requests = state.number(this.#requests);
+      this.#expected = state.number(this.#expected);
+      this.#counts = state.list(this.#counts, (count) => ({
+        startMs: state.number(count?.startMs ?? 0),
+        requests: state.number(count?.requests ?? 0),
+        expected: state.number(count?.expected ?? 0),
+      }));
+    });
   }
 
   /** What may be left at most; half of it before a weekend was seen. */

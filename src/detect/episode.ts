@@ -1,5 +1,8 @@
 import { invariant } from '../base/invariant.ts';
+import type { StateArchive } from '../baseline/state-archive.ts';
 import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
+import { carryEvent } from './carry-event.ts';
+import { UpdateWait } from './update-wait.ts';
 
 /** What an update may say anew. */
 export type Renewed = Partial<
@@ -13,11 +16,25 @@ export type Renewed = Partial<
 export class Episode {
   #event: AnomalyEvent;
   #announced: boolean;
+  readonly #wait: UpdateWait;
 
   /** @param announced whether the event has gone out. */
-  constructor(event: AnomalyEvent, announced: boolean) {
+  constructor(event: AnomalyEvent, announced: boolean, windowMs: number) {
     this.#event = event;
     this.#announced = announced;
+    this.#wait = new UpdateWait(windowMs);
+  }
+
+  /** Saves one, or makes the one that was saved. */
+  static carried(state: StateArchive, saved: Episode | undefined, windowMs: number): Episode {
+    let carried = saved;
+    state.section('episode', 1, () => {
+      const event = carryEvent(state, saved?.event);
+      const announced = state.flag(saved?.announced ?? false);
+      carried ??= new Episode(event, announced, windowMs);
+      carried.#wait.carry(state);
+    });
+    return carried as Episode;
   }
 
   /** The last one. */
@@ -33,10 +50,21 @@ export class Episode {
     return Date.parse(this.#event.started_at);
   }
 
+  /** Takes the next window; what follows is told of it. */
+  reach(windowStartMs: number): void {
+    this.#wait.reach(windowStartMs, this.#event);
+  }
+
+  /** Whether the last event has rested for so long that another one may follow. */
+  get isRested(): boolean {
+    return this.#wait.isOver(this.#event);
+  }
+
   /** The event as it goes out, the first time. */
   announce(nowMs: number): AnomalyEvent {
     invariant(!this.#announced, `anomaly ${this.#event.id} was announced before`);
     this.#announced = true;
+    this.#wait.begin();
     const iso = new Date(nowMs).toISOString();
     this.#event = { ...this.#event, detected_at: iso, emitted_at: iso };
     return this.#event;
@@ -54,6 +82,7 @@ export class Episode {
   }
 
   update(renewed: Renewed, nowMs: number): AnomalyEvent {
+    this.#wait.begin();
     return this.#next({ ...renewed, state: 'updated' }, nowMs);
   }
 

@@ -1,5 +1,8 @@
+import { carryDigest } from '../baseline/carry-digest.ts';
+import { carryRateReference } from '../baseline/carry-rate-reference.ts';
 import { RateBaseline, type RateReference } from '../baseline/rate-baseline.ts';
-import type { Series, SeriesWindow, StageSummary } from '../baseline/series-window.ts';
+import type { Series, SeriesWindow } from '../baseline/series-window.ts';
+import type { StateArchive } from '../baseline/state-archive.ts';
 import type { PeakPool } from '../baseline/tail-peaks.ts';
 import { wholeRequest } from '../baseline/whole-request.ts';
 import { TDigest } from '../sketch/t-digest.ts';
@@ -9,14 +12,14 @@ import type { DetectOptions } from './detect-options.ts';
 import type { Renewed } from './episode.ts';
 import { FailureTest, type FailureVerdict } from './failure-test.ts';
 import { rateEffect } from './failure-weights.ts';
-import { failureFarewell, failureMeasured } from './failures-measured.ts';
+import { type FailingRequests, failureFarewell, failureMeasured } from './failures-measured.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 import { rateEvent, tailBeside } from './rate-event.ts';
 import type { StepContext } from './series-detector.ts';
 
 interface Quarantined {
   readonly startMs: number;
-  readonly whole: StageSummary;
+  readonly whole: FailingRequests;
   readonly failures: number;
   learnable: boolean;
   readonly suspicious: boolean;
@@ -40,7 +43,7 @@ export class ErrorRateDetector {
    * Until this one has a baseline: a new version that fails from its first request on is compared with
    * the last.
    */
-  readonly #inherited: RateReference | undefined;
+  #inherited: RateReference | undefined;
   #baseline: RateBaseline;
   /** What windows that are not learnt would make: the new usual, if they stay. */
   #candidate: RateBaseline | undefined;
@@ -80,6 +83,37 @@ export class ErrorRateDetector {
     this.#track.restore(event);
   }
 
+  /** What others have told counts, if it is the same event of the same anomaly. */
+  take(told: AnomalyEvent): void {
+    this.#track.take(told);
+  }
+
+  /** As `AnomalyTrack.reconcile`. */
+  reconcile(open: AnomalyEvent | undefined, isKnown: (id: string) => boolean): void {
+    if (this.#track.reconcile(open, isKnown)) this.#test.forgetRun();
+  }
+
+  /** All but the pool, which is shared. */
+  carry(state: StateArchive): void {
+    state.section('error rate detector', 1, () => {
+      this.#test.carry(state);
+      this.#track.carry(state);
+      this.#inherited = state.optional(this.#inherited, (reference) =>
+        carryRateReference(state, reference),
+      );
+      this.#baseline.carry(state);
+      this.#candidate = state.optional(this.#candidate, (candidate = this.#newBaseline()) => {
+        candidate.carry(state);
+        return candidate;
+      });
+      this.#last = state.list(this.#last, (entry) => carryEntry(state, entry));
+      // They are the last ones of those.
+      const quarantined = state.number(this.#quarantine.length);
+      this.#quarantine = this.#last.slice(this.#last.length - quarantined);
+      this.#lastSeenMs = state.number(this.#lastSeenMs);
+    });
+  }
+
   /** @param usual of the series' whole requests, to say beside the failures how long they take. */
   step(
     window: SeriesWindow,
@@ -95,7 +129,9 @@ export class ErrorRateDetector {
     const count = { startMs, requests: whole.requests, failures };
     const verdict = reference && this.#test.judge(count, reference, context.levels);
     const suspicious = verdict?.suspicious === true;
-    const entry: Quarantined = { startMs, whole, failures, learnable: true, suspicious };
+    const { stage, requests, errors, timeouts, digest } = whole;
+    const kept = { stage, requests, errors, timeouts, digest };
+    const entry: Quarantined = { startMs, whole: kept, failures, learnable: true, suspicious };
     this.#quarantine.push(entry);
     this.#last.push(entry);
     if (this.#last.length > mostKept) this.#last.shift();
@@ -194,7 +230,7 @@ export class ErrorRateDetector {
   }
 
   /** The windows that a verdict is of. */
-  #shown({ windows }: FailureVerdict): readonly StageSummary[] {
+  #shown({ windows }: FailureVerdict): readonly FailingRequests[] {
     return this.#last.slice(-windows).map(({ whole }) => whole);
   }
 
@@ -254,4 +290,19 @@ export class ErrorRateDetector {
   #newBaseline(): RateBaseline {
     return new RateBaseline(this.#options.baseline, this.#options.window);
   }
+}
+
+function carryEntry(state: StateArchive, entry: Quarantined | undefined): Quarantined {
+  const startMs = state.number(entry?.startMs ?? 0);
+  const whole = {
+    stage: state.text(entry?.whole.stage ?? ''),
+    requests: state.number(entry?.whole.requests ?? 0),
+    errors: state.number(entry?.whole.errors ?? 0),
+    timeouts: state.number(entry?.whole.timeouts ?? 0),
+    digest: carryDigest(state, entry?.whole.digest),
+  };
+  const failures = state.number(entry?.failures ?? 0);
+  const learnable = state.flag(entry?.learnable ?? false);
+  const suspicious = state.flag(entry?.suspicious ?? false);
+  return entry ?? { startMs, whole, failures, learnable, suspicious };
 }

@@ -1,3 +1,5 @@
+import type { StateArchive } from '../baseline/state-archive.ts';
+
 /** What has fallen below this part of its peak, where the peak was odd, is over. */
 const overShare = 0.6;
 
@@ -68,6 +70,17 @@ export class EvidenceSums {
 
   forget(): void {
     this.#sums.fill(0);
+  }
+
+  carry(state: StateArchive): void {
+    state.section('evidence sums', 1, () => {
+      state.fill(this.#sums);
+      state.fill(this.#starts);
+      state.fill(this.#highest);
+      state.fill(this.#clearest);
+      state.fill(this.#gaining);
+      state.fill(this.#last);
+    });
   }
 
   #begin(i: number, startMs: number): void {

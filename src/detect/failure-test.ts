@@ -2,6 +2,7 @@ import { DailyEpisodes } from '../baseline/daily-episodes.ts';
 import { DriftForecast } from '../baseline/drift-forecast.ts';
 import type { RateReference } from '../baseline/rate-baseline.ts';
 import { ShortEpisodes } from '../baseline/short-episodes.ts';
+import type { StateArchive } from '../baseline/state-archive.ts';
 import { type PeakPool, peakScore, TailPeaks } from '../baseline/tail-peaks.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { EvidenceSums } from './evidence-sums.ts';
@@ -81,7 +82,7 @@ export class FailureTest {
   /** The last windows, oldest first. */
   #counts: FailureCount[] = [];
   /** Windows that were judged and are not settled, oldest first. */
-  readonly #waiting: Waiting[] = [];
+  #waiting: Waiting[] = [];
   #learnt = 0;
   #known = 0;
 
@@ -159,6 +160,29 @@ export class FailureTest {
   rebase(): void {
     this.forgetRun();
     this.#drift.forget();
+  }
+
+  /** All but what is made anew of the baseline, and the pool, which is shared. */
+  carry(state: StateArchive): void {
+    state.section('failure test', 1, () => {
+      this.#peaks.carry(state);
+      this.#daily.carry(state);
+      this.#short.carry(state);
+      this.#drift.carry(state);
+      this.#evidence.carry(state);
+      state.fill(this.#dispersions);
+      this.#counts = state.list(this.#counts, (count) => ({
+        startMs: state.number(count?.startMs ?? 0),
+        requests: state.number(count?.requests ?? 0),
+        failures: state.number(count?.failures ?? 0),
+      }));
+      this.#waiting = state.list(this.#waiting, (waiting) => ({
+        startMs: state.number(waiting?.startMs ?? 0),
+        score: state.number(waiting?.score ?? 0),
+      }));
+      this.#learnt = state.number(this.#learnt);
+      this.#known = state.number(this.#known);
+    });
   }
 
   #compareWith(reference: RateReference): FailureWeights {

@@ -12,11 +12,17 @@ const smallestP = 1e-300;
 /** From this part of the failures on it is said of which sort they are. */
 const mostShare = 0.8;
 
+/** What is kept of the whole requests of a window. */
+export type FailingRequests = Pick<
+  StageSummary,
+  'stage' | 'requests' | 'errors' | 'timeouts' | 'digest'
+>;
+
 export interface FailuresInput {
   readonly series: Series;
   readonly verdict: FailureVerdict;
   /** Whole requests of the windows that show it. */
-  readonly shown: readonly StageSummary[];
+  readonly shown: readonly FailingRequests[];
   readonly context: StepContext;
 }
 
@@ -56,7 +62,7 @@ export function failureMeasured({ series, verdict, shown, context }: FailuresInp
 }
 
 /** "ranker (search, eu-west-1): 4.8 % of requests fail, usual are 0.2 %; most of them time out". */
-function summaryOf(series: Series, rate: Rate, shown: readonly StageSummary[]): string {
+function summaryOf(series: Series, rate: Rate, shown: readonly FailingRequests[]): string {
   const timeouts = shown.reduce((sum, each) => sum + each.timeouts, 0);
   const all = shown.reduce((sum, each) => sum + each.errors + each.timeouts, 0);
   const sort =

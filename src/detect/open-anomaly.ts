@@ -2,7 +2,6 @@ import type { StageSummary } from '../baseline/series-window.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
 import { anomalySubject, formatMs } from './anomaly-summary.ts';
-import { carryEvent } from './carry-event.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { Episode } from './episode.ts';
 import { logExceedanceTail } from './exceedance-tail.ts';
@@ -26,9 +25,6 @@ const logSmall = Math.log(1e-2);
 const materialGrowth = 1.5;
 /** A new culprit must explain this much, in two windows in a row. */
 const materialShare = 0.5;
-/** The first update waits for so long, each later one twice as long as the one before, up to this often. */
-const updateEveryMs = 5 * 60_000;
-const mostDoublings = 6;
 
 /**
  * An anomaly from opening to resolving. Whether its tail is still out is judged by what its event
@@ -38,13 +34,10 @@ const mostDoublings = 6;
 export class OpenAnomaly {
   readonly #options: DetectOptions;
   readonly #quietNeeded: number;
-  readonly #episode: Episode;
+  #episode: Episode;
   #counts: LeadCount[] = [];
   #quiet = 0;
   #lastJudgedMs = Number.NaN;
-  /** Start of the last window, and of the one that it was last told of. */
-  #windowStartMs = Number.NaN;
-  #toldMs = Number.NaN;
   #newCulprit = '';
 
   /**
@@ -57,7 +50,7 @@ export class OpenAnomaly {
     announced: boolean,
     quietNeeded: number,
   ) {
-    this.#episode = new Episode(event, announced);
+    this.#episode = new Episode(event, announced, options.window);
     this.#options = options;
     this.#quietNeeded = quietNeeded;
   }
@@ -69,11 +62,15 @@ export class OpenAnomaly {
     options: DetectOptions,
   ): OpenAnomaly {
     let carried = open;
-    state.section('open anomaly', 1, () => {
-      const event = carryEvent(state, open?.event);
-      const announced = state.flag(open?.announced ?? false);
+    state.section('open anomaly', 2, () => {
+      const episode = Episode.carried(
+        state,
+        open === undefined ? undefined : open.#episode,
+        options.window,
+      );
       const quietNeeded = state.number(open === undefined ? 0 : open.#quietNeeded);
-      carried ??= new OpenAnomaly(event, options, announced, quietNeeded);
+      carried ??= new OpenAnomaly(episode.event, options, episode.announced, quietNeeded);
+      carried.#episode = episode;
       carried.#carry(state);
     });
     return carried as OpenAnomaly;
@@ -87,8 +84,6 @@ export class OpenAnomaly {
     }));
     this.#quiet = state.number(this.#quiet);
     this.#lastJudgedMs = state.number(this.#lastJudgedMs);
-    this.#windowStartMs = state.number(this.#windowStartMs);
-    this.#toldMs = state.number(this.#toldMs);
     this.#newCulprit = state.text(this.#newCulprit);
   }
 
@@ -124,8 +119,7 @@ export class OpenAnomaly {
    * Takes the next window of the leading stage. `goesOn`: its evidence grows, or another stage is out.
    */
   follow(windowStartMs: number, summary: StageSummary | undefined, goesOn: boolean): Following {
-    this.#windowStartMs = windowStartMs;
-    if (Number.isNaN(this.#toldMs)) this.#toldMs = this.#lastTold(windowStartMs);
+    this.#episode.reach(windowStartMs);
     if (summary === undefined) return undefined;
     const sums = this.#sumWith(summary);
     if (sums.requests < this.#options.min_requests) return undefined;
@@ -174,25 +168,16 @@ export class OpenAnomaly {
     return logExceedanceTail(sums.exceedances, sums.requests, 1 - q, dispersion) <= logSmall;
   }
 
-  /** Start of the window that the event is of, at most the given one: it went out when that had ended. */
-  #lastTold(windowStartMs: number): number {
-    const { window } = this.#options;
-    const emittedMs = Date.parse(this.event.emitted_at);
-    return Math.min(windowStartMs, Math.floor((emittedMs - window) / window) * window);
-  }
-
   /** The event as it goes out, the first time. */
   announce(nowMs: number): AnomalyEvent {
-    this.#toldMs = this.#windowStartMs;
     return this.#episode.announce(nowMs);
   }
 
   /**
    * An event when the anomaly has changed so much that people should know: it has become critical,
    * has grown by half, has another culprit, or the total is out after one of its stages. All but
-   * the first must be out by the least effect just now, and wait since the last event: for five minutes,
-   * then ten, and so on, so that a long one does not tell of every turn. They are counted in event time, so
-   * that whoever judges the same windows later tells the same. Severity never falls, so that it does not swing.
+   * the first must be out by the least effect just now, when the last event has rested. Severity never
+   * falls, so that it does not swing.
    */
   update(measured: Measured, summary: string, nowMs: number): AnomalyEvent | undefined {
     const { severity, ratio, stage, blame } = measured;
@@ -201,15 +186,13 @@ export class OpenAnomaly {
     const culpritHolds = culprit !== '' && culprit === this.#newCulprit;
     this.#newCulprit = culprit;
     const rises = last.severity !== 'critical' && severity === 'critical';
-    const waitMs = updateEveryMs * 2 ** Math.min(last.revision - 1, mostDoublings);
-    const rested = this.#windowStartMs - this.#toldMs >= waitMs;
+    const rested = this.#episode.isRested;
     const isOut =
       measured.observed_ms >= effectBounds(measured.baseline_ms, this.#options).effectMs;
     const grown = ratio >= materialGrowth * last.ratio;
     const promoted = measured.evidence.measured_stage !== last.evidence.measured_stage;
     if (!rises && !(isOut && rested && (grown || culpritHolds || promoted))) return undefined;
     if (promoted) this.#counts = [];
-    this.#toldMs = this.#windowStartMs;
     const renewed = { ...measured, severity: rises ? severity : last.severity, summary };
     return this.#episode.update(renewed, nowMs);
   }

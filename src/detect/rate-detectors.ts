@@ -1,6 +1,8 @@
 import { seriesKey, unversionedKey } from '../baseline/series-key.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
+import type { StateArchive } from '../baseline/state-archive.ts';
 import type { PeakPool } from '../baseline/tail-peaks.ts';
+import { UnreadableState } from '../baseline/unreadable-state.ts';
 import { wholeRequest } from '../baseline/whole-request.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
@@ -54,6 +56,69 @@ export class RateDetectors {
     else this.#trafficOf(series.model)?.restore(event);
   }
 
+  /** What others have told counts, if it is the same event of the same anomaly. */
+  take(told: AnomalyEvent): void {
+    if (told.kind === 'error_rate') this.#errors.get(seriesKey(told))?.take(told);
+    else this.#traffic.get(told.model)?.take(told);
+  }
+
+  /** As `AnomalyTrack.reconcile`, of all of these kinds. */
+  reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
+    const failing = new Map<string, AnomalyEvent>();
+    const stopped = new Map<string, AnomalyEvent[]>();
+    for (const event of open) {
+      if (event.kind === 'error_rate') failing.set(seriesKey(event), event);
+      else stopped.set(event.model, [...(stopped.get(event.model) ?? []), event]);
+    }
+    for (const [key, detector] of this.#errors) detector.reconcile(failing.get(key), isKnown);
+    for (const [model, detector] of this.#traffic) {
+      detector.reconcile(stopped.get(model) ?? [], isKnown);
+    }
+    const isNew = ({ kind, model }: AnomalyEvent, key: string) =>
+      kind === 'error_rate' ? !this.#errors.has(key) : !this.#traffic.has(model);
+    const unknown = open.filter((event) => isNew(event, seriesKey(event)));
+    for (const event of unknown) this.restore(event);
+  }
+
+  /** Models whose traffic is judged, in order; '' for all of them. */
+  get models(): Iterable<string> {
+    return this.#traffic.keys();
+  }
+
+  /** What is of one series alone, if there is anything. */
+  carryOne(state: StateArchive, series: Series, key: string): void {
+    state.optional(this.#errors.get(key), (saved) => {
+      const carried = saved ?? this.#newErrors(series, undefined);
+      carried.carry(state);
+      this.#errors.set(key, carried);
+      return carried;
+    });
+  }
+
+  /** What is of one model alone. */
+  carryModel(state: StateArchive, model: string): void {
+    const carried =
+      this.#traffic.get(model) ?? new TrafficDetector(model, this.#options, this.#trafficPool);
+    carried.carry(state);
+    this.#traffic.set(model, carried);
+  }
+
+  /** What series and models share, once all are there. */
+  carryShared(state: StateArchive): void {
+    state.section('what rates share', 1, () => {
+      for (const pool of [this.#errorPool, this.#trafficPool]) {
+        pool.peaks = state.number(pool.peaks);
+        pool.excess = state.number(pool.excess);
+      }
+      const newest = [...this.#newest.values()].map(({ series }) => seriesKey(series));
+      for (const key of state.list(newest, (one = '') => state.text(one))) {
+        const detector = this.#errors.get(key);
+        if (detector === undefined) throw new UnreadableState(`it has no failures of ${key}`);
+        this.#newest.set(unversionedKey(detector.series), detector);
+      }
+    });
+  }
+
   /** Takes the requests of a model in a block of the longer past; blocks come in order, before any window. */
   recall(model: string, startMs: number, requests: number): void {
     this.#trafficOf(model)?.recall(startMs, requests);
@@ -90,7 +155,9 @@ export class RateDetectors {
   ): AnomalyEvent[] {
     for (const [key, { series }] of present) this.#errorsOf(series, key);
     const events: AnomalyEvent[] = [];
-    for (const [key, detector] of this.#errors) {
+    // In the same order whoever judges: what they share is learnt in it.
+    for (const key of [...this.#errors.keys()].sort()) {
+      const detector = this.#errors.get(key) as ErrorRateDetector;
       const window = present.get(key);
       const event =
         window === undefined
@@ -118,7 +185,8 @@ export class RateDetectors {
     for (const model of requests.keys()) this.#trafficOf(model);
     if (requests.size > 0) this.#trafficOf(ofAllModels);
     const events: AnomalyEvent[] = [];
-    for (const [model, detector] of this.#traffic) {
+    for (const model of [...this.#traffic.keys()].sort()) {
+      const detector = this.#traffic.get(model) as TrafficDetector;
       const window = {
         startMs,
         requests: model === ofAllModels ? all : (requests.get(model) ?? 0),
@@ -160,10 +228,13 @@ export class RateDetectors {
     if (detector === undefined) {
       const model = unversionedKey(series);
       const before = this.#newest.get(model);
-      detector = new ErrorRateDetector(series, this.#options, this.#errorPool, before);
+      detector = this.#newErrors(series, before);
       this.#errors.set(key, detector);
       this.#newest.set(model, detector);
     }
     return detector;
+  }
+  #newErrors(series: Series, before: ErrorRateDetector | undefined): ErrorRateDetector {
+    return new ErrorRateDetector(series, this.#options, this.#errorPool, before);
   }
 }

@@ -1,4 +1,5 @@
 import { DailyRecord } from '../baseline/daily-record.ts';
+import type { StateArchive } from '../baseline/state-archive.ts';
 import type { TrafficForecast } from '../baseline/traffic-profile.ts';
 import type { DetectOptions } from './detect-options.ts';
 import type { TestLevels } from './page-budget.ts';
@@ -35,6 +36,19 @@ export class SilenceTest {
 
   constructor(options: DetectOptions) {
     this.#options = options;
+  }
+
+  /** Nothing more is told until requests come again: that there are none is usual by now. */
+  adopt(): void {
+    this.#lastMs = Number.NaN;
+  }
+
+  carry(state: StateArchive): void {
+    state.section('silence test', 1, () => {
+      this.#gaps.carry(state);
+      this.#lastMs = state.number(this.#lastMs);
+      this.#windows = state.number(this.#windows);
+    });
   }
 
   /** Takes a window. `isLearnt`: the gap that it ends, if it does, was not told as an anomaly. */

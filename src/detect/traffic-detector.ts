@@ -1,4 +1,5 @@
 import type { Series } from '../baseline/series-window.ts';
+import type { StateArchive } from '../baseline/state-archive.ts';
 import type { PeakPool } from '../baseline/tail-peaks.ts';
 import { TrafficProfile } from '../baseline/traffic-profile.ts';
 import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
@@ -77,6 +78,37 @@ export class TrafficDetector {
   restore(event: AnomalyEvent): void {
     this.#lastSeenMs = Date.parse(event.started_at);
     (event.kind === 'no_data' ? this.#silenceTrack : this.#dropTrack).restore(event);
+  }
+
+  /** What others have told counts, if it is the same event of the same anomaly. */
+  take(told: AnomalyEvent): void {
+    (told.kind === 'no_data' ? this.#silenceTrack : this.#dropTrack).take(told);
+  }
+
+  /** As `AnomalyTrack.reconcile`, of both kinds. */
+  reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
+    const ofKind = (kind: AnomalyEvent['kind']) => open.find((event) => event.kind === kind);
+    const isOver = [
+      this.#silenceTrack.reconcile(ofKind('no_data'), isKnown),
+      this.#dropTrack.reconcile(ofKind('throughput_drop'), isKnown),
+    ];
+    if (isOver.includes(true)) this.#drop.forgetRun();
+  }
+
+  /** All but the pool, which is shared. */
+  carry(state: StateArchive): void {
+    state.section('traffic detector', 1, () => {
+      this.#profile.carry(state);
+      this.#drop.carry(state);
+      this.#silence.carry(state);
+      this.#dropTrack.carry(state);
+      this.#silenceTrack.carry(state);
+      this.#last = state.list(this.#last, (entry) => ({
+        startMs: state.number(entry?.startMs ?? 0),
+        requests: state.number(entry?.requests ?? 0),
+      }));
+      this.#lastSeenMs = state.number(this.#lastSeenMs);
+    });
   }
 
   /**
@@ -164,7 +196,10 @@ export class TrafficDetector {
       renewed: () => undefined,
       isAdoptable: true,
       farewell: (event, resolution) => trafficFarewell(event, resolution, this.#nowPerSecond),
-      ended: () => this.#drop.forgetRun(),
+      ended: (resolution) => {
+        this.#drop.forgetRun();
+        if (resolution === 'adopted') this.#silence.adopt();
+      },
     };
   }
 

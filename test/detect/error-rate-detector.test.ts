@@ -30,8 +30,11 @@ function countsOf(model: Model, windows: number, seed: string): Counts[] {
 }
 
 /** All that is told of one series whose share of the page budget is that of one in 6,000 weeks. */
-function told(counts: readonly Counts[]): { readonly at: number; readonly event: AnomalyEvent }[] {
-  const detector = new ErrorRateDetector(seriesOf(), options, { peaks: 0, excess: 0 }, undefined);
+function told(
+  counts: readonly Counts[],
+  given = options,
+): { readonly at: number; readonly event: AnomalyEvent }[] {
+  const detector = new ErrorRateDetector(seriesOf(), given, { peaks: 0, excess: 0 }, undefined);
   return counts.flatMap((each, at) => {
     const window = countWindow(seriesOf(), at, each);
     const { windowStartMs } = window;
@@ -164,9 +167,10 @@ describe('an error rate that rises', () => {
     expect(told(countsOf(model, from + 100, 'short'))).toEqual([]);
   });
 
-  it('and stays is the new usual after four baselines, in one event', () => {
+  it('and stays is the new usual after adopt_after, in one event', () => {
     const model: Model = (at) => ({ perSecond: 50, share: at >= from ? 0.05 : 0.002 });
-    const events = told(countsOf(model, from + 4 * 360 + 3 * 360, 'stays'));
+    const counts = countsOf(model, from + 4 * 360 + 3 * 360, 'stays');
+    const events = told(counts, detectOptions({ adopt_after: '4h' }));
     expect(events.map(({ event }) => event.state)).toEqual(['opened', 'resolved']);
     expect(events[1]?.event).toMatchObject({ resolution: 'adopted' });
     expect((events[1]?.at ?? 0) - from).toBe(4 * 360);

@@ -1,4 +1,6 @@
 import type { Series, SeriesWindow } from '../../src/baseline/series-window.ts';
+import { TrafficProfile } from '../../src/baseline/traffic-profile.ts';
+import type { TrafficBlock } from '../../src/detect/detector.ts';
 import { SeededRandom } from '../scenarios/seeded-random.ts';
 import { summarizeWindow } from '../scenarios/summarize-window.ts';
 
@@ -16,13 +18,17 @@ interface Story {
     readonly factor: number;
     readonly share: number;
   }[];
+  /** The part of requests that fail, a fifth of them by running out of time; one in a hundred otherwise. */
+  readonly failing?: readonly { readonly windows: Range; readonly share: number }[];
+  /** Requests a window while there are fewer. */
+  readonly fewer?: { readonly windows: Range; readonly requests: number };
   /** Stages beside queue and forward from some window on. */
   readonly parseFrom?: number;
 }
 
 const always: Range = [0, 899];
 
-/** Faults, deploys, gaps, a shift that stays, restless series, one that comes for good and goes. */
+/** Faults, deploys, gaps, a shift that stays, restless series, failures, one that comes for good and goes. */
 const stories: readonly Story[] = [
   {
     ...{ model: 'steady', version: 'v1', requests: 90, present: [[0, 399]] },
@@ -68,6 +74,23 @@ const stories: readonly Story[] = [
       ...{ factor: 8, share: 0.15 },
     })),
   },
+  {
+    // A deploy while it fails, a fault that stays, and less traffic than there was.
+    ...{ model: 'failing', version: 'v1', requests: 80, present: [[0, 231]], slow: [] },
+    failing: [
+      { windows: [120, 140], share: 0.3 },
+      { windows: [215, 899], share: 0.2 },
+    ],
+  },
+  {
+    ...{ model: 'failing', version: 'v2', requests: 80, present: [[229, 899]], slow: [] },
+    failing: [
+      { windows: [229, 300], share: 0.2 },
+      { windows: [262, 300], share: 0.9 },
+      { windows: [420, 899], share: 0.3 },
+    ],
+    fewer: { windows: [310, 380], requests: 12 },
+  },
   // A canary that is seen for a while and is followed by another one, long after it was forgotten.
   { model: 'canary', version: 'v1', requests: 50, present: [[100, 130]], slow: [] },
   {
@@ -96,14 +119,44 @@ export function eventfulWindows(windowMs: number) {
       if (!has(story.present, window)) return;
       const windowStartMs = startMs + window * windowMs;
       const stages = samplesOf(story, window, random);
-      present.push(summarizeWindow({ series: seriesOf(story), windowStartMs, windowMs, stages }));
+      const failed = failedOf(story, window, random);
+      const series = seriesOf(story);
+      present.push(summarizeWindow({ series, windowStartMs, windowMs, stages, failed }));
     });
   });
-  return { windows, startMs };
+  return { windows, startMs, traffic: trafficBefore(startMs, windowMs) };
+}
+
+/** What each model had of requests in the eight days before, always the same, by blocks of ten minutes. */
+function trafficBefore(startMs: number, windowMs: number): TrafficBlock[] {
+  const { blockMs } = TrafficProfile;
+  const perBlock = (model: string) => {
+    const { requests } = stories.find((story) => story.model === model) as Story;
+    return (requests * blockMs) / windowMs;
+  };
+  const models = ['gone', 'failing'].map((model) => ({ model, requests: perBlock(model) }));
+  return Array.from({ length: (8 * 86_400_000) / blockMs }, (_, n) => {
+    const atMs = startMs - 8 * 86_400_000 + n * blockMs;
+    return models.map((block) => ({ ...block, startMs: atMs }));
+  }).flat();
+}
+
+function failedOf({ failing = [], ...story }: Story, window: number, random: SeededRandom) {
+  const share = failing.findLast(({ windows }) => has([windows], window))?.share ?? 0.01;
+  const failed = { errors: 0, timeouts: 0 };
+  for (let request = 0; request < requestsOf(story, window); request++) {
+    if (random.next() >= share) continue;
+    failed[random.next() < 0.2 ? 'timeouts' : 'errors'] += 1;
+  }
+  return failed;
+}
+
+function requestsOf({ requests, fewer }: Story, window: number): number {
+  return fewer !== undefined && has([fewer.windows], window) ? fewer.requests : requests;
 }
 
 function samplesOf(story: Story, window: number, random: SeededRandom): Map<string, number[]> {
-  const totals = new Array<number>(story.requests).fill(0);
+  const totals = new Array<number>(requestsOf(story, window)).fill(0);
   const medians: [string, number][] = [
     ['queue', 5],
     ['forward', 50],

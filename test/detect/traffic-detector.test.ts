@@ -29,8 +29,8 @@ interface Told {
 }
 
 /** All that is told of a model's traffic. */
-function told(model: Model, windows: number, seed: string): Told[] {
-  const detector = new TrafficDetector('ranker', options, { peaks: 0, excess: 0 });
+function told(model: Model, windows: number, seed: string, given = options): Told[] {
+  const detector = new TrafficDetector('ranker', given, { peaks: 0, excess: 0 });
   const random = new Random(seed);
   const all: Told[] = [];
   for (let at = 0; at < windows; at++) {
@@ -133,8 +133,9 @@ describe('traffic that stops', () => {
     );
   });
 
-  it('and stays away is the new usual after four baselines', () => {
-    const events = told((at) => (at >= from ? 0 : 50), from + 5 * 360 + 100, 'for good');
+  it('and stays away is the new usual after adopt_after, told once', () => {
+    const given = detectOptions({ adopt_after: '4h' });
+    const events = told((at) => (at >= from ? 0 : 50), from + 6 * 360, 'for good', given);
     expect(
       events.map(({ event: { kind, state, resolution } }) => [kind, state, resolution]),
     ).toEqual([

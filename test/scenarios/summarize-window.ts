@@ -13,6 +13,8 @@ export interface Samples {
   readonly windowMs: number;
   /** Milliseconds per stage, one per request, requests in the same order; `total` may be absent. */
   readonly stages: ReadonlyMap<string, readonly number[]>;
+  /** Requests of which so many fail, and of these so many by running out of time; none where left out. */
+  readonly failed?: { readonly errors: number; readonly timeouts: number };
 }
 
 /** What ingest would store of these requests, as the detector reads it. */
@@ -21,6 +23,7 @@ export function summarizeWindow({
   windowStartMs,
   windowMs,
   stages,
+  failed = { errors: 0, timeouts: 0 },
 }: Samples): SeriesWindow {
   const totals = stages.get('total');
   const summaries = new Map<string, StageSummary>();
@@ -29,8 +32,7 @@ export function summarizeWindow({
     summaries.set(stage, {
       stage,
       requests: values.length,
-      errors: 0,
-      timeouts: 0,
+      ...failed,
       cancelled: 0,
       sumMs: values.reduce((sum, ms) => sum + ms, 0),
       minMs: values.reduce((least, ms) => Math.min(least, ms)),

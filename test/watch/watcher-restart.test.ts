@@ -15,7 +15,7 @@ const windowMs = 10_000;
 const count = 190;
 const configOf = (detect: object = {}) =>
   configSchema.parse({
-    detect: { baseline: '10m', save_interval: '5m', ...detect },
+    detect: { baseline: '10m', save_interval: '5m', resolve_windows: 3, ...detect },
     windows: { grace: '2s' },
   });
 const config = configOf();

@@ -10,7 +10,10 @@ import { scenarioStartMs, scenarioWindows } from '../scenarios/scenario-windows.
 import { FakeTables } from './fake-tables.ts';
 
 const windowMs = 10_000;
-const config = configSchema.parse({ detect: { baseline: '10m' }, windows: { grace: '2s' } });
+const config = configSchema.parse({
+  detect: { baseline: '10m', resolve_windows: 3 },
+  windows: { grace: '2s' },
+});
 /** A fault from window 80 to 95. */
 const windows = scenarioWindows(
   scenarioSchema.parse({

@@ -1,0 +1,120 @@
+import { carrySeries } from '../baseline/carry-series.ts';
+import { seriesKey, unversionedKey } from '../baseline/series-key.ts';
+import type { Series } from '../baseline/series-window.ts';
+import type { StateArchive } from '../baseline/state-archive.ts';
+import type { PeakPool } from '../baseline/tail-peaks.ts';
+import { UnreadableState } from '../baseline/unreadable-state.ts';
+import type { DetectOptions } from './detect-options.ts';
+import { SeriesDetector } from './series-detector.ts';
+
+/** More series than these are not judged: one of ten stages takes some 0.7 MB. */
+const maxSeries = 2_000;
+
+/** The series that are judged, by their key, and what they share. */
+export class SeriesDetectors {
+  readonly #options: DetectOptions;
+  readonly #series = new Map<string, SeriesDetector>();
+  /** The newest series of each model, whatever its version: the next one begins with what it knows. */
+  readonly #newest = new Map<string, SeriesDetector>();
+  /** Peaks of all series. */
+  readonly #pool: PeakPool = { peaks: 0, excess: 0 };
+
+  constructor(options: DetectOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#series.size;
+  }
+
+  /** In the order in which they were met. */
+  get keys(): Iterable<string> {
+    return this.#series.keys();
+  }
+
+  get all(): Iterable<SeriesDetector> {
+    return this.#series.values();
+  }
+
+  get testCount(): number {
+    let tests = 0;
+    for (const series of this.#series.values()) tests += series.testCount;
+    return tests;
+  }
+
+  get(key: string): SeriesDetector | undefined {
+    return this.#series.get(key);
+  }
+
+  /** undefined when the series is new and there is no room for it. */
+  of(series: Series, key: string = seriesKey(series)): SeriesDetector | undefined {
+    let detector = this.#series.get(key);
+    if (detector === undefined && this.#series.size < maxSeries) {
+      const model = unversionedKey(series);
+      detector = this.#newSeries(series, this.#newest.get(model));
+      this.#series.set(key, detector);
+      this.#newest.set(model, detector);
+    }
+    return detector;
+  }
+
+  forget(key: string): void {
+    const series = this.#series.get(key);
+    if (series === undefined) return;
+    this.#series.delete(key);
+    const model = unversionedKey(series.series);
+    if (this.#newest.get(model) === series) this.#newest.delete(model);
+  }
+
+  /** What is of one series alone. */
+  carryOne(state: StateArchive, key: string): void {
+    const saved = this.#series.get(key);
+    const series = carrySeries(state, saved?.series);
+    const carried = saved ?? this.#newSeries(series, undefined);
+    carried.carry(state);
+    this.#series.set(key, carried);
+  }
+
+  /** What they share, once all are there. */
+  carryShared(state: StateArchive): void {
+    state.section('what series share', 2, () => {
+      this.#pool.peaks = state.number(this.#pool.peaks);
+      this.#pool.excess = state.number(this.#pool.excess);
+      const newest = [...this.#newest.values()].map(({ series }) => seriesKey(series));
+      for (const key of state.list(newest, (one = '') => state.text(one))) {
+        const series = this.#known(key);
+        this.#newest.set(unversionedKey(series.series), series);
+      }
+      this.#carryBefore(state);
+    });
+  }
+
+  /** The series before each young one: another of these, or one that is forgotten by all but that one. */
+  #carryBefore(state: StateArchive): void {
+    const young = [...this.#series.values()].filter(({ before }) => before !== undefined);
+    state.list(young, (series) => {
+      const key = state.text(series === undefined ? '' : seriesKey(series.series));
+      const one = carrySeries(state, series?.before?.series);
+      const known = this.#series.get(seriesKey(one));
+      const isForgotten = series !== undefined && series.before !== known;
+      const forgotten = state.optional(isForgotten ? series.before : undefined, (before) => {
+        const carried = before ?? this.#newSeries(one, undefined);
+        carried.carry(state);
+        return carried;
+      });
+      const carried = series ?? this.#known(key);
+      carried.before = forgotten ?? this.#known(seriesKey(one));
+      return carried;
+    });
+  }
+
+  #known(key: string): SeriesDetector {
+    const series = this.#series.get(key);
+    if (series === undefined) throw new UnreadableState(`it has no series ${key}`);
+    return series;
+  }
+
+  #newSeries(series: Series, before: SeriesDetector | undefined): SeriesDetector {
+    return new SeriesDetector(series, this.#options, this.#pool, before);
+  }
+}
