@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { exitCodes } from '../base/exit-codes.ts';
-import type { AnomalyEvent } from '../detect/anomaly-event.ts';
+import type { AnomalyEvent, Scope } from '../detect/anomaly-event.ts';
 import { AnomalyStore } from '../watch/anomaly-store.ts';
 import { colorsOf } from './colors.ts';
 import type { Command } from './command.ts';
@@ -64,6 +64,7 @@ export function anomalyText(event: AnomalyEvent, io: Pick<Io, 'color'>): string 
   return [
     `${paint(state)}  ${bold(visible(event.summary))}`,
     `  ${dim('when ')} ${event.started_at}${until}`,
+    ...(event.scope === undefined ? [] : [`  ${dim('where')} ${whereText(event.scope)}`]),
     ...(event.rate === undefined
       ? [`  ${dim('blame')} ${parts.join(', ')}; ${event.bottleneck}`]
       : besideText(event).map((text) => `  ${dim('tail ')} ${text}`)),
@@ -80,4 +81,16 @@ function besideText({ quantile, observed_ms, baseline_ms }: AnomalyEvent): strin
   if (observed_ms === 0) return [];
   const name = `p${Number((quantile * 100).toPrecision(6))}`;
   return [`${name} is ${formatMs(observed_ms)}, usual are ${formatMs(baseline_ms)}`];
+}
+
+/** `version v2 12/12; region eu 6/12, us 6/12`: of the series with a value, how many are hit. */
+function whereText({ values }: Scope): string {
+  const byDimension = new Map<string, string[]>();
+  for (const { dimension, value, series, of } of values) {
+    const text = `${value === '' ? '(none)' : visible(value)} ${series}/${of}`;
+    byDimension.set(dimension, [...(byDimension.get(dimension) ?? []), text]);
+  }
+  return [...byDimension]
+    .map(([dimension, texts]) => `${dimension} ${texts.join(', ')}`)
+    .join('; ');
 }

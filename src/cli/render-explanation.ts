@@ -13,6 +13,7 @@ const bars = '▁▂▃▄▅▆▇█';
 const barWidth = 20;
 const driversShown = 5;
 const eventsShown = 8;
+const membersShown = 12;
 
 type Colored = { readonly color: boolean };
 
@@ -21,7 +22,7 @@ type Colored = { readonly color: boolean };
  * stage and which requests carry it, why it is believed, and where to look.
  */
 export function renderExplanation(
-  { events, course, drivers, slowest }: Explanation,
+  { events, course, drivers, members, slowest }: Explanation,
   io: Colored,
   nowMs: number,
 ): string {
@@ -36,6 +37,7 @@ export function renderExplanation(
       `What the slowest ${percent(1 - last.quantile)} spend more than usual`,
       blameLines(last, io),
     ),
+    ...section(memberTitle(last, members), memberLines(members, io)),
     ...section('What slow requests have in common', driverLines(drivers, io)),
     ...section(
       'Why it is believed',
@@ -55,21 +57,54 @@ function headline(event: AnomalyEvent, io: Colored, nowMs: number): string[] {
   const untilMs = Date.parse(event.resolved_at ?? '') || nowMs;
   const lasted = durationText(untilMs - fromMs);
   const state = event.state === 'resolved' ? `resolved (${event.resolution})` : 'open';
-  const series = [
-    event.version,
-    event.request_type,
-    event.region,
-    event.host,
-    event.service,
-    event.tenant,
-  ];
-  const named = [event.model, ...series.filter((value) => value !== '')].join(', ');
   return [
     `${paint(`${state}, ${event.severity}`)}  ${bold(visible(event.summary))}`,
-    `  ${dim('series')} ${visible(named)}${event.cold_start ? ', cold starts' : ''}`,
+    `  ${dim('series')} ${visible(seriesName(event))}`,
     `  ${dim('since ')} ${clock(event.started_at)}, for ${lasted}; told ${durationText(Date.parse(event.detected_at) - fromMs)} after it began`,
     ...(event.runbook_url === null ? [] : [`  ${dim('runbook')} ${event.runbook_url}`]),
+    ...(event.incident_id === undefined
+      ? []
+      : [`  ${dim('part  ')} of ${event.incident_id}, which was told as a whole`]),
     `  ${dim('id    ')} ${event.id}`,
+  ];
+}
+
+/** `ranker, v2, search, eu-west-1, cold starts`. */
+function seriesName(event: AnomalyEvent): string {
+  const { model, version, request_type, region, host, service, tenant, cold_start } = event;
+  const values = [version, request_type, region, host, service, tenant];
+  const named = [model, ...values.filter((value) => value !== '')].join(', ');
+  return `${named}${cold_start ? ', cold starts' : ''}`;
+}
+
+function memberTitle({ scope }: AnomalyEvent, members: readonly AnomalyEvent[]): string {
+  const open = members.filter(({ state }) => state !== 'resolved').length;
+  return `Which series it hits: ${members.length}${scope === undefined ? '' : ` of ${scope.of}`}, ${open} of them still`;
+}
+
+function memberLines(members: readonly AnomalyEvent[], io: Colored): string[] {
+  const rows = members
+    .slice(0, membersShown)
+    .map((member): TableCell[] => [
+      seriesName(member),
+      member.stage,
+      courseText(member.rate?.observed ?? member.observed_ms, member),
+      courseText(member.rate?.baseline ?? member.baseline_ms, member),
+      `${(member.rate ?? member).ratio.toPrecision(2)}x`,
+      clock(member.started_at),
+      member.resolved_at === null ? 'open' : clock(member.resolved_at),
+    ]);
+  if (rows.length === 0) return [];
+  const right = (title: string) => ({ title, align: 'right' as const });
+  const columns = [
+    ...[{ title: 'series' }, { title: 'stage' }],
+    ...[right('is'), right('usually'), right('times')],
+    ...[{ title: 'since' }, { title: 'until' }],
+  ];
+  const left = members.length - rows.length;
+  return [
+    ...lines(renderTable({ columns, rows, color: io.color })),
+    ...(left > 0 ? [colorsOf(io).dim(`… ${left} more`)] : []),
   ];
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dimensions } from '../base/dimensions.ts';
 
 const time = z.iso.datetime();
 const milliseconds = z.number();
@@ -51,6 +52,52 @@ const blamed = z.strictObject({
   share: share.describe('Part of the whole excess; all shares sum to 1, one can be negative.'),
 });
 
+const dimension = z.enum(dimensions).describe('One of the dimensions.');
+
+const scope = z
+  .strictObject({
+    series: z.int().min(2).describe('Series that it has hit since it began.'),
+    open: z.int().min(0).describe('Of these, series that have not recovered.'),
+    of: z
+      .int()
+      .min(2)
+      .describe('Series of the same models with enough traffic of late to be judged.'),
+    common: z
+      .array(z.strictObject({ dimension, value: z.string().describe('Its value.') }))
+      .describe('What all of them have and others of these models do not.'),
+    values: z
+      .array(
+        z.strictObject({
+          dimension,
+          value: z.string().describe('Its value.'),
+          series: z.int().min(1).describe('Series with the value that it has hit.'),
+          of: z.int().min(1).describe('All series with the value.'),
+        }),
+      )
+      .describe('The same by value, of dimensions that differ; five values of each at most.'),
+  })
+  .describe('Only where one cause hits several series: how far it reaches.');
+
+const member = z.strictObject({
+  id: z.string().describe("The series' own anomaly, in the table."),
+  service: z.string().describe('Dimension.'),
+  model: z.string().describe('Dimension.'),
+  version: z.string().describe('Dimension.'),
+  request_type: z.string().describe('Dimension.'),
+  region: z.string().describe('Dimension.'),
+  host: z.string().describe('Dimension.'),
+  tenant: z.string().describe('Dimension.'),
+  cold_start: z.boolean().describe('Dimension.'),
+  stage: z.string().describe('Stage to blame there.'),
+  severity: z.enum(['critical', 'warning', 'info']).describe('Of this series alone.'),
+  observed_ms: milliseconds.describe('As of the event, for this series.'),
+  baseline_ms: milliseconds.describe('As of the event, for this series.'),
+  ratio: z.number().describe('observed_ms / baseline_ms.'),
+  rate: rate.optional(),
+  started_at: time.describe('Start of its first anomalous window.'),
+  resolved_at: time.nullable().describe('When this series was back; null before.'),
+});
+
 /**
  * What goes to the topic, to webhooks and to the `anomalies` table, and what a restarted detector
  * goes on from. docs/anomaly-event.md explains each field; fields may be added, never changed.
@@ -86,6 +133,9 @@ export const anomalyEventSchema = z
     ratio: z.number().describe('observed_ms / baseline_ms.'),
     requests: z.int().min(0).describe('Requests in the anomalous windows.'),
     rate: rate.optional(),
+    affected_share: share
+      .optional()
+      .describe('Part of the requests of all series that is slower, or fails, because of it.'),
     evidence,
     blame: z.array(blamed).describe('The excess of the slowest requests, largest part first.'),
     bottleneck: z
@@ -114,12 +164,23 @@ export const anomalyEventSchema = z
     summary: z.string().describe('One sentence for people.'),
     sql: z.string().describe('A query against the latency tables that shows it.'),
     runbook_url: z.string().nullable().describe('`alert.runbook_url`, or null.'),
+    scope: scope.optional(),
+    members: z
+      .array(member)
+      .optional()
+      .describe('Series that it hits, those that are open and worst first; ten at most.'),
+    incident_id: z
+      .string()
+      .optional()
+      .describe('Only in the table: the anomaly over several series that this one is part of.'),
   })
   .describe('tailmark anomaly event, version 1');
 
 export type AnomalyEvent = z.output<typeof anomalyEventSchema>;
 export type Blamed = AnomalyEvent['blame'][number];
 export type Bottleneck = AnomalyEvent['bottleneck'];
+export type Scope = z.output<typeof scope>;
+export type ScopeMember = z.output<typeof member>;
 export type Severity = AnomalyEvent['severity'];
 export type Rate = NonNullable<AnomalyEvent['rate']>;
 export type Resolution = NonNullable<AnomalyEvent['resolution']>;

@@ -21,6 +21,11 @@ export function anomalyIdOf(dedupKey: string, startedAtMs: number): string {
   return digestOf(`${dedupKey}@${startedAtMs}`).slice(0, 32);
 }
 
+/** Names the part of a shared anomaly that is of the series it was opened by, which has its id. */
+export function firstMemberIdOf(anomalyId: string): string {
+  return digestOf(`${anomalyId}/first`).slice(0, 32);
+}
+
 /** Anomalies that likely have one cause: same kind, model and blamed stage. */
 export function groupKeyOf(kind: AnomalyEvent['kind'], model: string, stage: string): string {
   return `${kind}|${model}|${stage}`;

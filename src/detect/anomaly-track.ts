@@ -52,12 +52,6 @@ export class AnomalyTrack {
     return this.#open?.startedAtMs;
   }
 
-  /** The last event of what is open and has gone out. */
-  get openEvent(): AnomalyEvent | undefined {
-    if (this.#restored !== undefined) return this.#restored;
-    return this.#open?.announced === true ? this.#open.event : undefined;
-  }
-
   /** Goes on with an anomaly that is open by its last event, from its start or the next live step. */
   restore(event: AnomalyEvent): void {
     this.#restored = event;

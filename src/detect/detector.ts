@@ -1,6 +1,7 @@
 import { totalStage } from '../base/dimensions.ts';
 import { invariant } from '../base/invariant.ts';
 import { seriesKey } from '../baseline/series-key.ts';
+import { seriesOf } from '../baseline/series-of.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
@@ -10,7 +11,7 @@ import { UnreadableState } from '../baseline/unreadable-state.ts';
 import { wholeRequest } from '../baseline/whole-request.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import type { DetectOptions } from './detect-options.ts';
-import { eventSeries } from './event-series.ts';
+import { IncidentGrouper } from './incident-grouper.ts';
 import { pageBudget } from './page-budget.ts';
 import { RateDetectors } from './rate-detectors.ts';
 import type { SeriesDetector, StepContext } from './series-detector.ts';
@@ -61,9 +62,11 @@ export class Detector {
   #lastStartMs = Number.NEGATIVE_INFINITY;
   #windowsBeyondLimit = 0;
   #perWeek = 0;
+  readonly #incidents: IncidentGrouper;
 
   constructor(options: DetectOptions) {
     this.#options = options;
+    this.#incidents = new IncidentGrouper(options);
     this.#series = new SeriesDetectors(options);
     this.#rates = new RateDetectors(
       options,
@@ -85,10 +88,9 @@ export class Detector {
     };
   }
 
-  /** The last event of every anomaly that is open. */
+  /** What the table holds of what is open: what `restore` takes. */
   get open(): AnomalyEvent[] {
-    const tails = [...this.#series.all].flatMap((series) => series.openEvent ?? []);
-    return [...tails, ...this.#rates.open];
+    return this.#incidents.open;
   }
 
   /** What a stage of a series is compared with; undefined while too little of it was learnt. */
@@ -164,28 +166,32 @@ export class Detector {
 
   /** What they share, once they are there. */
   #carryShared(state: StateArchive): void {
-    state.section('what all share', 1, () => {
+    state.section('what all share', 2, () => {
       this.#lastStartMs = state.number(this.#lastStartMs);
       this.#windowsBeyondLimit = state.number(this.#windowsBeyondLimit);
       this.#series.carryShared(state);
       this.#rates.carryShared(state);
+      this.#incidents.carry(state);
     });
   }
 
   /** Takes an event for what was told, where the same was told before, by another detector. */
   take(told: AnomalyEvent): void {
-    if (told.kind === 'tail_shift') this.#series.get(seriesKey(told))?.take(told);
-    else this.#rates.take(told);
+    const event = this.#incidents.take(told);
+    if (event === undefined) return;
+    if (event.kind === 'tail_shift') this.#series.get(seriesKey(event))?.take(event);
+    else this.#rates.take(event);
   }
 
   /**
    * Settles what was judged without telling against what was told.
    *
-   * @param open the last event of every anomaly that is open by what was told.
+   * @param open the last event of every anomaly that is open by what was told, and of all its series.
    * @param isKnown whether anything was told of an anomaly, by its id.
    */
   reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
-    const judged = open.filter((event) => this.#isJudged(event));
+    const anomalies = this.#incidents.restore(open);
+    const judged = anomalies.filter((event) => this.#isJudged(event));
     const tails = judged.filter(({ kind }) => kind === 'tail_shift');
     const byKey = new Map(tails.map((event) => [seriesKey(event), event]));
     for (const key of this.#series.keys) {
@@ -195,10 +201,16 @@ export class Detector {
     this.#rates.reconcile(others, isKnown);
   }
 
-  /** Takes over anomalies whose last event in the table is `opened` or `updated`. */
+  /**
+   * Takes over anomalies whose last event in the table is `opened` or `updated`, with the last rows of all
+   * series that are part of them.
+   */
   restore(open: readonly AnomalyEvent[]): void {
     for (const event of open) {
-      invariant(event.state !== 'resolved', `anomaly ${event.id} is resolved: nothing to restore`);
+      const isOver = event.state === 'resolved' && event.incident_id === undefined;
+      invariant(!isOver, `anomaly ${event.id} is resolved: nothing to restore`);
+    }
+    for (const event of this.#incidents.restore(open)) {
       if (!this.#isJudged(event)) continue;
       if (event.kind === 'tail_shift') this.#series.get(seriesKey(event))?.restore(event);
       else this.#rates.restore(event);
@@ -207,8 +219,7 @@ export class Detector {
 
   /** Whether there is a series for it, from now on at least. What is of a model is of no series. */
   #isJudged(event: AnomalyEvent): boolean {
-    const isOfSeries = event.kind === 'tail_shift' || event.kind === 'error_rate';
-    return !isOfSeries || this.#series.of(eventSeries(event)) !== undefined;
+    return isOfModel(event.kind) || this.#series.of(seriesOf(event)) !== undefined;
   }
 
   /**
@@ -226,7 +237,8 @@ export class Detector {
    */
   silentUntil(untilMs: number, nowMs: number): AnomalyEvent[] {
     if (untilMs <= this.#lastStartMs) return [];
-    return this.#rates.silentUntil(untilMs, this.#contextAt(nowMs, 0, true));
+    const events = this.#rates.silentUntil(untilMs, this.#contextAt(nowMs, 0, true));
+    return this.#fold(events, untilMs, nowMs);
   }
 
   /** All series of one past window: learns and follows, tells nothing. */
@@ -240,7 +252,8 @@ export class Detector {
    * All series of one window.
    *
    * @param windowStartMs to be given when no series had a request in the window.
-   * @returns events ordered by series; each anomaly gives one `opened`, then one `resolved`.
+   * @returns events in the order in which they are to be stored; each anomaly gives one `opened`, then one
+   * `resolved`. Those with an `incident_id` are for the table only.
    */
   observe(
     windows: readonly SeriesWindow[],
@@ -281,7 +294,17 @@ export class Detector {
       if (event !== undefined) events.push(event);
       if (window === undefined && this.#isForgettable(key, startMs)) this.#forget(key);
     }
-    return [...events, ...this.#rates.step(present, startMs, context)];
+    events.push(...this.#rates.step(present, startMs, context));
+    return live ? this.#fold(events, startMs, nowMs) : [];
+  }
+
+  /** What series and models tell becomes what is stored and told. */
+  #fold(events: readonly AnomalyEvent[], startMs: number, nowMs: number): AnomalyEvent[] {
+    const live = (kind: AnomalyEvent['kind']) => {
+      const series = this.#series.live(startMs);
+      return isOfModel(kind) ? modelsOf(series) : series;
+    };
+    return this.#incidents.fold(events, { startMs, nowMs, live });
   }
 
   #contextAt(nowMs: number, totalRequests: number, live: boolean): StepContext {
@@ -302,6 +325,18 @@ export class Detector {
   #tests(): number {
     return this.#rates.testCount + this.#series.testCount;
   }
+}
+
+/** Whether anomalies of the kind are of a model as a whole, and not of one of its series. */
+function isOfModel(kind: AnomalyEvent['kind']): boolean {
+  return kind !== 'tail_shift' && kind !== 'error_rate';
+}
+
+/** Each of their models, as anomalies of models name them. */
+function modelsOf(series: readonly Series[]): Series[] {
+  const none = { service: '', version: '', request_type: '', region: '', host: '', tenant: '' };
+  const models = [...new Set(series.map(({ model }) => model))];
+  return models.map((model) => ({ ...none, model, cold_start: false }));
 }
 
 /** Takes a part to its end; its name. */

@@ -71,10 +71,6 @@ export class ErrorRateDetector {
     if (before !== undefined) this.#test.inherit(before.#test);
   }
 
-  get openEvent(): AnomalyEvent | undefined {
-    return this.#track.openEvent;
-  }
-
   get isOpen(): boolean {
     return this.#track.isOpen;
   }

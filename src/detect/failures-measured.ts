@@ -43,6 +43,7 @@ export function failureMeasured({ series, verdict, shown, context }: FailuresInp
   return {
     rate,
     requests,
+    affected_share: round(affectedShare),
     evidence: {
       test: 'likelihood_ratio',
       p_value: Math.max(Math.exp(verdict.logP), smallestP),

@@ -76,6 +76,7 @@ export type Measured = Pick<
   | 'interval_ms'
   | 'ratio'
   | 'requests'
+  | 'affected_share'
   | 'evidence'
   | 'blame'
   | 'stage'
@@ -104,6 +105,7 @@ export function measure(input: OpenEventInput): Measured {
     interval_ms: [round(lowMs), round(highMs)],
     ratio: round(ratio),
     requests: Math.round(verdict.requests),
+    affected_share: round(affectedShare),
     evidence: evidenceOf(verdict, usual),
     blame: parts.map((part) => ({ ...part, excess_ms: round(part.excess_ms) })),
     stage: top,

@@ -1,4 +1,5 @@
 import { seriesKey, unversionedKey } from '../baseline/series-key.ts';
+import { seriesOf } from '../baseline/series-of.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import type { PeakPool } from '../baseline/tail-peaks.ts';
@@ -8,7 +9,6 @@ import { TDigest } from '../sketch/t-digest.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { ErrorRateDetector } from './error-rate-detector.ts';
-import { eventSeries } from './event-series.ts';
 import type { TailBeside } from './rate-event.ts';
 import type { StepContext } from './series-detector.ts';
 import { TrafficDetector } from './traffic-detector.ts';
@@ -45,13 +45,8 @@ export class RateDetectors {
     return this.#errors.size + this.#traffic.size;
   }
 
-  get open(): AnomalyEvent[] {
-    const errors = [...this.#errors.values()].flatMap(({ openEvent }) => openEvent ?? []);
-    return [...errors, ...[...this.#traffic.values()].flatMap(({ open }) => open)];
-  }
-
   restore(event: AnomalyEvent): void {
-    const series = eventSeries(event);
+    const series = seriesOf(event);
     if (event.kind === 'error_rate') this.#errorsOf(series, seriesKey(series)).restore(event);
     else this.#trafficOf(series.model)?.restore(event);
   }

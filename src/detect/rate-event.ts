@@ -15,7 +15,10 @@ export interface TailBeside {
 }
 
 /** What is measured of an anomaly that is no duration. */
-export type RateMeasured = Pick<AnomalyEvent, 'rate' | 'requests' | 'evidence' | 'severity'> & {
+export type RateMeasured = Pick<
+  AnomalyEvent,
+  'rate' | 'requests' | 'affected_share' | 'evidence' | 'severity'
+> & {
   readonly summary: string;
 };
 

@@ -9,6 +9,7 @@ import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
 import { anomalySummary } from './anomaly-summary.ts';
 import { carryEvent } from './carry-event.ts';
 import type { DetectOptions } from './detect-options.ts';
+import { leadOf } from './lead-of.ts';
 import { OpenAnomaly } from './open-anomaly.ts';
 import { measure, type OpenEventInput, openEvent } from './open-event.ts';
 import type { TestLevels } from './page-budget.ts';
@@ -86,7 +87,7 @@ export class SeriesDetector {
 
   /** All but the series before, which is one of its own, and the pool, which is shared. */
   carry(state: StateArchive): void {
-    state.section('series detector', 1, () => {
+    state.section('series detector', 2, () => {
       state.map(this.#tests, (stage) => this.#newTest(stage));
       this.#baseline.carry(state);
       this.#candidate = state.optional(this.#candidate, (candidate = this.#newBaseline()) => {
@@ -124,15 +125,14 @@ export class SeriesDetector {
     return this.#tests.size;
   }
 
+  /** Its last windows, six at most. */
+  get latestWindows(): readonly SeriesWindow[] {
+    return this.#quarantine.map(({ window }) => window);
+  }
+
   /** What a stage usually takes; undefined before its first window was learnt. */
   usual(stage: string): StageReference | undefined {
     return this.#baseline.reference(stage, 1);
-  }
-
-  /** The last event of what is open and has gone out. */
-  get openEvent(): AnomalyEvent | undefined {
-    if (this.#restored !== undefined) return this.#restored;
-    return this.#open?.announced === true ? this.#open.event : undefined;
   }
 
   /** Goes on with an anomaly that is open by its last event, from its start or the next live step. */
@@ -431,21 +431,4 @@ function carryQuarantined(state: StateArchive, entry: Quarantined | undefined): 
     learnable: state.flag(entry?.learnable ?? false),
     suspicious: state.flag(entry?.suspicious ?? false),
   };
-}
-
-/**
- * The clearest of what opens; the request's total goes before any of its stages. What a stage does every day
- * at this time the total may show for once: that is not new.
- */
-function leadOf(verdicts: readonly ShiftVerdict[]): ShiftVerdict | undefined {
-  const recurs = verdicts.some((verdict) => verdict.recurs && verdict.stage !== totalStage);
-  const opening = verdicts.filter(
-    (verdict) => verdict.opens && !(recurs && verdict.stage === totalStage),
-  );
-  const ofTotal = opening.filter((verdict) => verdict.stage === totalStage);
-  const candidates = ofTotal.length > 0 ? ofTotal : opening;
-  return candidates.reduce<ShiftVerdict | undefined>(
-    (best, verdict) => (best === undefined || verdict.logP < best.logP ? verdict : best),
-    undefined,
-  );
 }

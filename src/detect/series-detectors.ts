@@ -4,7 +4,9 @@ import type { Series } from '../baseline/series-window.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import type { PeakPool } from '../baseline/tail-peaks.ts';
 import { UnreadableState } from '../baseline/unreadable-state.ts';
+import { wholeRequest } from '../baseline/whole-request.ts';
 import type { DetectOptions } from './detect-options.ts';
+import { longestRun } from './longest-run.ts';
 import { SeriesDetector } from './series-detector.ts';
 
 /** More series than these are not judged: one of ten stages takes some 0.7 MB. */
@@ -56,6 +58,18 @@ export class SeriesDetectors {
       this.#newest.set(model, detector);
     }
     return detector;
+  }
+
+  /** Those with so much traffic of late that it could be judged. */
+  live(startMs: number): Series[] {
+    const { min_requests, window: windowMs } = this.#options;
+    const sinceMs = startMs - longestRun * windowMs;
+    const live = [...this.#series.values()].filter(({ latestWindows }) => {
+      const late = latestWindows.filter(({ windowStartMs }) => windowStartMs >= sinceMs);
+      const requests = late.reduce((sum, one) => sum + (wholeRequest(one)?.requests ?? 0), 0);
+      return requests >= min_requests;
+    });
+    return live.map(({ series }) => series);
   }
 
   forget(key: string): void {

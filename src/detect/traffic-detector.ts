@@ -65,10 +65,6 @@ export class TrafficDetector {
     this.#silenceTrack = new AnomalyTrack(options);
   }
 
-  get open(): AnomalyEvent[] {
-    return [this.#silenceTrack, this.#dropTrack].flatMap((track) => track.openEvent ?? []);
-  }
-
   /** Nothing is open, and there has been no request for a day: if it comes again, it is new. */
   isForgettable(startMs: number): boolean {
     if (this.#silenceTrack.isOpen || this.#dropTrack.isOpen) return false;

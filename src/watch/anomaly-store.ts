@@ -40,6 +40,7 @@ export class AnomalyStore {
       id: event.id,
       revision: event.revision,
       dedup_key: event.dedup_key,
+      incident_id: event.incident_id ?? '',
       state: event.state,
       severity: event.severity,
       kind: event.kind,
@@ -84,7 +85,10 @@ export class AnomalyStore {
     });
   }
 
-  /** Anomalies that are not resolved, as their last events say that are of windows before that time. */
+  /**
+   * Anomalies that are not resolved, as their last events say that are of windows before that time, with the
+   * last rows of all series that they hit.
+   */
   open(beforeMs: number = Date.UTC(2200, 0)): Promise<AnomalyEvent[]> {
     return this.#events('open_anomalies', { beforeMs });
   }
@@ -108,7 +112,10 @@ export class AnomalyStore {
     return row === undefined || Number(row.found) === 0 ? undefined : Number(row.ms);
   }
 
-  /** Anomalies as they stand, of those that began at `fromMs` or later, the newest first. */
+  /**
+   * Anomalies as they stand, of those that were told and began at `fromMs` or later, the newest first. One that
+   * hits several series is one.
+   */
   async since(fromMs: number, filter: AnomalyFilter): Promise<AnomalyEvent[]> {
     return this.#events('anomalies', { ...filter, fromMs });
   }

@@ -41,6 +41,8 @@ export class Backtest {
     this.counts.seriesWindows += windows.length;
     const nowMs = startMs + this.#windowMs + JUDGED_AFTER_MS;
     for (const event of this.#detector.observe(windows, nowMs, startMs)) {
+      // A series of an anomaly that is told as a whole.
+      if (event.incident_id !== undefined) continue;
       this.counts.told++;
       this.#events.set(event.id, event);
     }
@@ -54,7 +56,10 @@ export class Backtest {
   }
 }
 
-/** How two lists of anomalies differ: those of one series and kind that overlap are the same. */
+/**
+ * How two lists of anomalies differ: those of one series and kind that overlap are the same, and those over several
+ * series whose model and stage are the same, whichever of the series was first.
+ */
 export interface Difference {
   readonly both: readonly AnomalyEvent[];
   readonly added: readonly AnomalyEvent[];
@@ -66,12 +71,17 @@ export function differenceOf(
   now: readonly AnomalyEvent[],
 ): Difference {
   const isIn = (among: readonly AnomalyEvent[]) => (event: AnomalyEvent) =>
-    among.some((each) => each.dedup_key === event.dedup_key && overlap(each, event));
+    among.some((each) => isSame(each, event) && overlap(each, event));
   return {
     both: now.filter(isIn(then)),
     added: now.filter((event) => !isIn(then)(event)),
     gone: then.filter((event) => !isIn(now)(event)),
   };
+}
+
+function isSame(a: AnomalyEvent, b: AnomalyEvent): boolean {
+  const isShared = a.scope !== undefined || b.scope !== undefined;
+  return a.dedup_key === b.dedup_key || (isShared && a.group_key === b.group_key);
 }
 
 function overlap(a: AnomalyEvent, b: AnomalyEvent): boolean {

@@ -25,6 +25,8 @@ export interface Explanation {
   /** From before it began to after it ended, or now. Empty where retention has removed it. */
   readonly course: readonly CoursePoint[];
   readonly drivers: readonly Driver[];
+  /** Where it hits several series: each as it stands, those that are open and worst first. */
+  readonly members: readonly AnomalyEvent[];
   /** Of the series, while the anomaly lasted. */
   readonly slowest: readonly SlowRequest[];
 }
@@ -35,6 +37,7 @@ const contextMs = 10 * minuteMs;
 /** Points of a course at most. */
 const coursePoints = 60;
 const eventsRead = 1_000;
+const membersRead = 1_000;
 
 /** What was found for an id. */
 export type Found =
@@ -67,12 +70,24 @@ export async function explainAnomaly(
   const last = events.at(-1) as AnomalyEvent;
   const fromMs = Date.parse(last.started_at);
   const toMs = Math.max(fromMs + minuteMs, Date.parse(last.resolved_at ?? '') || nowMs);
-  const [course, drivers, slowest] = await Promise.all([
+  const [course, drivers, members, slowest] = await Promise.all([
     readCourse(client, last, fromMs - contextMs, Math.min(nowMs, toMs + contextMs)),
     readDrivers(client, last, fromMs, toMs),
+    readMembers(client, last),
     new AnomalyStore(client).slowest(last, fromMs, toMs),
   ]);
-  return { events, course, drivers, slowest };
+  return { events, course, drivers, members, slowest };
+}
+
+async function readMembers(
+  client: ClickHouseClient,
+  { id }: AnomalyEvent,
+): Promise<AnomalyEvent[]> {
+  const rows = await rowsOf<{ body: string }>(client, 'incident_members', {
+    id,
+    limit: membersRead,
+  });
+  return rows.map(({ body }) => anomalyEventSchema.parse(JSON.parse(body)));
 }
 
 async function readCourse(

@@ -93,7 +93,7 @@ export class Watcher {
       {
         judged_until: isoOf(judgedUntilMs),
         state_as_of: isoOf(asOfMs),
-        open_anomalies: this.#detector.open.length,
+        open_anomalies: this.#detector.open.filter(isTold).length,
       },
       'detector ready',
     );
@@ -169,11 +169,12 @@ export class Watcher {
     const told = before ?? (await this.#withExemplars(event));
     if (before === undefined) {
       await this.#store.add(told, startMs);
-      metrics.anomalies.inc({ event: event.state });
+      if (isTold(told)) metrics.anomalies.inc({ event: event.state });
     } else {
       // Another one has put it on record, and perhaps told nobody yet: it goes out as it is there.
       this.#detector.take(before);
     }
+    if (!isTold(told)) return;
     log.warn(
       { anomaly: event.id, state: event.state, severity: event.severity, stage: event.stage },
       event.summary,
@@ -307,4 +308,9 @@ function isoOf(ms: number | undefined): string | null {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** All but series of an anomaly that is told as a whole: they are for the table only. */
+function isTold({ incident_id }: AnomalyEvent): boolean {
+  return incident_id === undefined;
 }

@@ -49,6 +49,7 @@ const whole: Explanation = {
       usual_others_slow_rate: 0,
     },
   ],
+  members: [],
   slowest: [
     {
       event_ms: Date.parse('2026-11-01T12:01:02.345Z'),
@@ -109,7 +110,7 @@ describe('an anomaly explained', () => {
 
   it('that is open lasts until now, and leaves out what is not there', () => {
     const text = renderExplanation(
-      { events: [opened], course: [], drivers: [], slowest: [] },
+      { events: [opened], course: [], drivers: [], members: [], slowest: [] },
       plain,
       Date.parse(opened.started_at) + 3 * 3_600_000,
     );
@@ -157,7 +158,7 @@ describe('an anomaly of a rate explained', () => {
   const course = [0, 1, 0, 1, 0, 29, 28, 30].map((failed, n) => {
     return { at_ms: minute(n), step_seconds: 60, requests: 600, failed, quantile_ms: 121 };
   });
-  const explained = { events: [failing], course, drivers: [], slowest: [] };
+  const explained = { events: [failing], course, drivers: [], members: [], slowest: [] };
 
   it('says how many requests fail and why that is believed, and blames no stage', () => {
     expect(renderExplanation(explained, plain, minute(60))).toMatchInlineSnapshot(`

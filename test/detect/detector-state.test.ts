@@ -64,8 +64,9 @@ function inPeace(savedAt: ReadonlySet<number>) {
 function tableAt(told: readonly Told[], window: number) {
   const before = told.filter((one) => one.window < window);
   const last = new Map(before.map(({ event }) => [event.id, event]));
+  const isOpen = (id: string) => last.get(id)?.state !== 'resolved';
   return {
-    open: [...last.values()].filter(({ state }) => state !== 'resolved'),
+    open: [...last.values()].filter(({ id, incident_id }) => isOpen(incident_id ?? id)),
     isKnown: (id: string) => last.has(id),
   };
 }
@@ -84,6 +85,15 @@ describe('the state of a detector', () => {
   it('is of a run with all that can happen', () => {
     const { told } = peace;
     const events = told.map(({ event }) => event);
+    // Series that share a page, and pages that open once and resolve once.
+    const pages = events.filter(({ incident_id }) => incident_id === undefined);
+    const shared = pages.filter(({ scope }) => scope !== undefined);
+    expect(new Set(shared.map(({ kind }) => kind))).toEqual(new Set(['tail_shift', 'error_rate']));
+    expect(events.length).toBeGreaterThan(pages.length);
+    for (const state of ['opened', 'resolved']) {
+      const ids = pages.flatMap((event) => (event.state === state ? event.id : []));
+      expect([state, new Set(ids).size]).toEqual([state, ids.length]);
+    }
     const ends = (...kinds: AnomalyEvent['kind'][]) => {
       const ofKinds = events.filter(({ kind }) => kinds.includes(kind));
       return new Set(ofKinds.flatMap(({ resolution }) => resolution ?? []));

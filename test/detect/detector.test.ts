@@ -6,7 +6,8 @@ import { scenarioSchema } from '../scenarios/scenario-schema.ts';
 import { scenarioWindows } from '../scenarios/scenario-windows.ts';
 import { anomalyFixture } from './anomaly-fixture.ts';
 
-const options = detectOptions({ baseline: '10m' });
+/** Each series by itself: incident.test.ts has what of them is one page. */
+const options = detectOptions({ baseline: '10m', page_per: 'series' });
 const scenario = scenarioSchema.parse({
   title: '',
   seed: 31,

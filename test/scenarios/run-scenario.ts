@@ -46,10 +46,11 @@ export function runScenario(
   return told;
 }
 
-/** What a table would hold as open: the last event of each anomaly, through JSON. */
+/** What a table would give of what is open: the last event of each anomaly and its series, through JSON. */
 function openOf(told: readonly JudgedEvent[]): AnomalyEvent[] {
   const last = new Map(told.map(({ event }) => [event.id, event]));
+  const isOpen = (event: AnomalyEvent | undefined) => event?.state !== 'resolved';
   return [...last.values()]
-    .filter((event) => event.state !== 'resolved')
+    .filter((event) => isOpen(event.incident_id ? last.get(event.incident_id) : event))
     .map((event) => anomalyEventSchema.parse(JSON.parse(JSON.stringify(event))));
 }

@@ -9,6 +9,7 @@ const stage = z.strictObject({
 
 const series = z.strictObject({
   model: z.string(),
+  version: z.string().default(''),
   region: z.string().default(''),
   request_type: z.string().default(''),
   cold_start: z.boolean().default(false),
@@ -27,7 +28,7 @@ const series = z.strictObject({
 });
 
 const fault = z.strictObject({
-  series: z.int().default(0),
+  series: z.union([z.int(), z.array(z.int())]).default(0),
   windows: range.describe('First and last window, both included.'),
   every: z.int().min(1).default(1).describe('Only blocks of this many windows, every other one.'),
   stage: z.string().optional(),
@@ -46,9 +47,11 @@ const expectation = z.strictObject({
   severity: z.string().optional(),
   bottleneck: z.string().optional(),
   resolution: z.string().optional(),
+  hit: z.tuple([z.int(), z.int()]).optional().describe('Series that it has hit, and of how many.'),
+  common: z.record(z.string(), z.string()).optional().describe('What these have in common.'),
 });
 
-/** A story told to the detector, and all events that must come of it. */
+/** A story told to the detector, and all events that must come of it and go to pagers. */
 export const scenarioSchema = z.strictObject({
   title: z.string(),
   seed: z.int(),

@@ -26,9 +26,9 @@ export function scenarioWindows(scenario: Scenario, windowMs: number): SeriesWin
 }
 
 export function scenarioSeries(scenario: Scenario, index: number): Series {
-  const { model, region, request_type, cold_start } = scenario.series[index]!;
-  const absent = { service: '', version: '', host: '', tenant: '' };
-  return { ...absent, model, region, request_type, cold_start };
+  const { model, version, region, request_type, cold_start } = scenario.series[index]!;
+  const absent = { service: '', host: '', tenant: '' };
+  return { ...absent, model, version, region, request_type, cold_start };
 }
 
 function sampleWindow(
@@ -41,7 +41,12 @@ function sampleWindow(
   const { stages, restless, partial, requests: usual } = scenario.series[index]!;
   const faults = scenario.faults.filter(({ series, windows: [first, last], every }) => {
     const block = Math.floor((at - first) / every);
-    return series === index && at >= first && at <= last && (every === 1 || block % 2 === 0);
+    return (
+      [series].flat().includes(index) &&
+      at >= first &&
+      at <= last &&
+      (every === 1 || block % 2 === 0)
+    );
   });
   const requests = faults.find((fault) => fault.requests !== undefined)?.requests ?? usual;
   if (requests === 0) return undefined;

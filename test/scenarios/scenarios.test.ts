@@ -15,10 +15,15 @@ describe.each(files)('%s', (file) => {
   const told = runScenario(windows, options);
 
   it(scenario.title, () => {
-    const outlined = told.map(({ window, event }) => `${window} ${event.state} ${event.stage}`);
+    const pages = told.filter(({ event }) => event.incident_id === undefined);
+    const outlined = pages.map(({ window, event }) => {
+      const { state, stage, model, version, region, request_type, scope } = event;
+      const hit = scope === undefined ? '' : ` ${scope.series}/${scope.of}`;
+      return `${window} ${state} ${stage} ${[model, version, region, request_type]}${hit}`;
+    });
     expect(outlined, outlined.join('; ')).toHaveLength(scenario.expect.length);
     scenario.expect.forEach((expected, i) => {
-      expectEvent(scenario, told[i] as JudgedEvent, expected);
+      expectEvent(scenario, pages[i] as JudgedEvent, expected);
     });
   });
 
@@ -63,5 +68,11 @@ function expectEvent(
   }
   if (expected.min_share !== undefined) {
     expect(event.blame[0]?.share).toBeGreaterThanOrEqual(expected.min_share);
+  }
+  const { scope } = event;
+  expect(scope && [scope.series, scope.of], event.summary).toEqual(expected.hit);
+  if (expected.common !== undefined) {
+    const common = scope?.common.map(({ dimension, value }) => [dimension, value]);
+    expect(Object.fromEntries(common ?? [])).toEqual(expected.common);
   }
 }

@@ -158,6 +158,7 @@ export class FakeTables {
     }
     const before = this.stored.filter((one) => one.windowStartMs < Number(params.beforeMs));
     const last = new Map(before.map(({ event }) => [event.id, event]));
-    return bodies([...last.values()].filter(({ state }) => state !== 'resolved'));
+    const isOpen = (id: string) => last.get(id)?.state !== 'resolved';
+    return bodies([...last.values()].filter(({ id, incident_id }) => isOpen(incident_id ?? id)));
   }
 }

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { duration } from './duration.ts';
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+const quantile = z.number().gt(0).lt(1);
+/** When a tail, or a rate, is anomalous. */
+export const detect = z
+  .strictObject({
+    interval: duration({ minMs: 100, maxMs: 10 * minute })
+      .prefault('2s')
+      .describe('How often completed windows are looked for.'),
+    window: duration({ minMs: 10 * second, maxMs: hour })
+      .prefault('10s')
+      .describe('Length of a judged window: a multiple of 10 s.'),
+    session_timeout: duration({ minMs: second, maxMs: 5 * minute })
+      .prefault('6s')
+      .describe(
+        'A detector silent for this long gives way to one that stands by. The broker has a least: group.min.session.timeout.ms.',
+      ),
+    save_interval: duration({ minMs: second, maxMs: day })
+      .prefault('5m')
+      .describe('How often what was learnt is saved, by event time, for the next detector.'),
+    baseline: duration({ minMs: minute, maxMs: 35 * day })
+      .prefault('1h')
+      .describe('The recent past that a window is compared with.'),
+    min_baseline_windows: z
+      .int()
+      .min(5)
+      .max(10_000)
+      .default(20)
+      .describe('Fewer windows than this make no baseline: nothing is judged.'),
+    quantiles: z.array(quantile).min(1).default([0.95, 0.99]).describe('Tails that are judged.'),
+    page_budget_per_week: z
+      .number()
+      .gt(0)
+      .max(10_000)
+      .default(1)
+      .describe('False pages accepted a week over all series.'),
+    min_effect_ratio: z
+      .number()
+      .min(1)
+      .default(1.3)
+      .describe('A tail must grow by at least this factor.'),
+    min_effect_ms: z.number().min(0).default(5).describe('A tail must grow by at least this much.'),
+    min_requests: z
+      .int()
+      .min(1)
+      .default(30)
+      .describe('Fewer requests, over all windows that show it, never open an anomaly.'),
+    min_error_ratio: z
+      .number()
+      .min(1)
+      .default(2)
+      .describe('The part of requests that fail must grow by at least this factor.'),
+    min_error_rate: z
+      .number()
+      .gt(0)
+      .max(1)
+      .default(0.01)
+      .describe('The part of requests that fail must grow by at least this much: 0.01 is 1 %.'),
+    min_traffic_drop: z
+      .number()
+      .min(0.1)
+      .max(0.95)
+      .default(0.5)
+      .describe('The part of its usual requests that a model must have lost.'),
+    no_data_after: duration({ minMs: minute, maxMs: day })
+      .prefault('2m')
+      .describe('A model whose requests have stopped for less than this has not stopped.'),
+    resolve_windows: z
+      .int()
+      .min(1)
+      .max(1_000)
+      .default(18)
+      .describe('Quiet windows in a row that resolve an anomaly.'),
+    adopt_after: duration({ minMs: minute, maxMs: 35 * day })
+      .prefault('2d')
+      .describe(
+        'What lasts this long is the new usual: its anomaly ends. Never before `baseline`.',
+      ),
+    page_per: z
+      .enum(['cause', 'model', 'series'])
+      .default('cause')
+      .describe(
+        'What is one page: all series that one cause hits, those of one model, or each series.',
+      ),
+  })
+  .refine((value) => value.window % (10 * second) === 0, {
+    path: ['window'],
+    error: 'must be a multiple of 10s',
+  })
+  .prefault({})
+  .describe('When a tail, or a rate, is anomalous.');
