@@ -4,7 +4,8 @@ ALTER TABLE anomalies ADD COLUMN IF NOT EXISTS window_start DateTime64(3, 'UTC')
 
 -- All that a detector has learnt, in parts (one a series), so that the next one goes on as it would
 -- have. Two slots take turns: while one is written to, the other holds the snapshot before, and no
--- more of them are kept than that. The format of `state` has versions of its own.
+-- more of them are kept than that. The format of `state` has versions of its own. `reign` is when the
+-- process that writes began to lead: what one sends that does not lead any more replaces nothing.
 CREATE TABLE detector_state
 (
     detector   String,
@@ -12,10 +13,11 @@ CREATE TABLE detector_state
     part       String,
     snapshot   String,
     as_of      DateTime64(3, 'UTC'),
+    reign      UInt64,
     state      String CODEC(ZSTD(1)),
     written_at DateTime64(3, 'UTC') DEFAULT now64(3)
 )
-ENGINE = ReplacingMergeTree(as_of)
+ENGINE = ReplacingMergeTree(reign)
 ORDER BY (detector, slot, part)
 TTL toDateTime(written_at) + toIntervalDay(30);
 
@@ -29,6 +31,7 @@ CREATE TABLE detector_snapshots
     slot       UInt8,
     parts      UInt32,
     bytes      UInt64,
+    reign      UInt64,
     written_at DateTime64(3, 'UTC') DEFAULT now64(3)
 )
 ENGINE = ReplacingMergeTree

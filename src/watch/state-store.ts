@@ -16,7 +16,7 @@ export interface Snapshot {
 const insertBytes = 8 * 1024 * 1024;
 const slots = 2;
 
-const insertParts = `INSERT INTO detector_state (detector, slot, part, snapshot, as_of, state)
+const insertParts = `INSERT INTO detector_state (detector, slot, part, snapshot, as_of, reign, state)
 FORMAT RowBinary`;
 
 /** Snapshots of a detector's state, in ClickHouse: the last one that is whole, and the one before. */
@@ -24,13 +24,16 @@ export class StateStore {
   readonly #client: ClickHouseClient;
   readonly #detector: string;
   readonly #writer = new RowBinaryWriter();
+  /** When this process began to lead, later than all whose snapshots there are. */
+  #reign: number;
   /** That of the last whole snapshot, which is not to be written to. */
   #slot: number | undefined;
 
   /** @param detector whose state it is: the name of its group. */
-  constructor(client: ClickHouseClient, detector: string) {
+  constructor(client: ClickHouseClient, detector: string, nowMs: number) {
     this.#client = client;
     this.#detector = detector;
+    this.#reign = nowMs;
   }
 
   /** Saves the state as of then, part by part; how many bytes. Nothing of it counts until the last is saved. */
@@ -48,6 +51,7 @@ export class StateStore {
       writer.string(part.name);
       writer.string(snapshot);
       writer.uint64(asOfMs);
+      writer.uint64(this.#reign);
       writer.utf8(part.bytes);
       count++;
       bytes += part.bytes.length;
@@ -56,7 +60,12 @@ export class StateStore {
     await this.#send();
     await this.#client.insert({
       table: 'detector_snapshots',
-      values: [{ detector: this.#detector, as_of: asOfMs, snapshot, slot, parts: count, bytes }],
+      values: [
+        {
+          ...{ detector: this.#detector, as_of: asOfMs, snapshot, slot },
+          ...{ parts: count, bytes, reign: this.#reign },
+        },
+      ],
       format: 'JSONEachRow',
       clickhouse_settings: { async_insert: 0, wait_end_of_query: 1, insert_deduplicate: 0 },
     });
@@ -77,13 +86,16 @@ export class StateStore {
     }
   }
 
+  /** Of the last snapshots; whoever has written them, this one leads after that. */
   async #newest(untilMs: number) {
     const result = await this.#client.query({
       query: readQuery('detector_snapshots'),
       query_params: { detector: this.#detector, untilMs },
       format: 'JSONEachRow',
     });
-    const rows = await result.json<Record<'snapshot' | 'slot' | 'parts' | 'as_of_ms', string>>();
+    const rows =
+      await result.json<Record<'snapshot' | 'slot' | 'parts' | 'reign' | 'as_of_ms', string>>();
+    this.#reign = Math.max(this.#reign, ...rows.map(({ reign }) => Number(reign) + 1));
     return rows.map(({ snapshot, slot, parts, as_of_ms }) => {
       return { snapshot, slot: Number(slot), parts: Number(parts), asOfMs: Number(as_of_ms) };
     });

@@ -67,7 +67,7 @@ export class Watcher {
   constructor(options: WatcherOptions) {
     this.#options = options;
     this.#store = new AnomalyStore(options.client);
-    this.#states = new StateStore(options.client, options.groupId);
+    this.#states = new StateStore(options.client, options.groupId, options.nowMs());
     this.#detector = this.#newDetector();
   }
 
@@ -210,10 +210,11 @@ export class Watcher {
     const { log, metrics } = this.#options;
     const fromMs = performance.now();
     try {
-      const bytes = await this.#states.save(asOfMs, this.#detector.save());
+      const bytes = await this.#states.save(asOfMs, this.#whileLeading(this.#detector.save()));
       metrics.stateSavedSeconds.set(asOfMs / 1000);
       metrics.stateSavedBytes.set(bytes);
     } catch (error) {
+      if (error instanceof LeadLost) throw error;
       metrics.stateFailures.inc();
       log.warn({ err: messageOf(error) }, 'what the detector has learnt could not be saved');
     }
@@ -271,6 +272,13 @@ export class Watcher {
   #newDetector(): Detector {
     const { detect, alert } = this.#options.config;
     return new Detector({ ...detect, runbookUrl: alert.runbook_url });
+  }
+
+  *#whileLeading<T>(items: Iterable<T>): Generator<T, void> {
+    for (const item of items) {
+      this.#requireLead();
+      yield item;
+    }
   }
 
   #requireLead(): void {

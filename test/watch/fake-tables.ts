@@ -15,6 +15,9 @@ export interface StoredEvent {
   readonly windowStartMs: number;
 }
 
+/** What happens to whoever was killed: it does nothing any more. */
+export class Killed extends Error {}
+
 interface StoredPart {
   readonly slot: number;
   readonly name: string;
@@ -39,6 +42,7 @@ export class FakeTables {
   readonly parts = new Map<string, StoredPart>();
   readonly snapshots: Row[] = [];
   readonly #windows: readonly SeriesWindow[];
+  #kill: { calls: number; readonly isDone: boolean } | undefined;
 
   constructor(stored: readonly SeriesWindow[]) {
     this.#windows = stored;
@@ -49,28 +53,51 @@ export class FakeTables {
   }
 
   readonly client = {
-    query: async ({ query, query_params }: { readonly query: string; query_params?: Row }) => ({
-      json: async () => this.#rows(query, query_params ?? {}),
-    }),
-    exec: async (given: {
+    query: ({ query, query_params }: { readonly query: string; query_params?: Row }) =>
+      this.#call(async () => {
+        const rows = this.#rows(query, query_params ?? {});
+        return { json: async () => rows };
+      }),
+    exec: (given: {
       readonly query: string;
       readonly query_params?: Record<string, number | string>;
       readonly values?: Readable;
-    }) => {
-      const bytes =
-        given.values === undefined
-          ? this.#answer(given.query, given.query_params ?? {})
-          : await this.#take(given.values);
-      return { stream: Readable.from(bytes.length === 0 ? [] : [bytes]) };
-    },
-    insert: async (given: { readonly table: string; readonly values: readonly Row[] }) => {
-      if (this.away.has(given.table)) throw new Error(`${given.table}: connection reset`);
-      for (const row of given.values) this.#insert(given.table, row);
-    },
+    }) =>
+      this.#call(async () => {
+        const bytes =
+          given.values === undefined
+            ? this.#answer(given.query, given.query_params ?? {})
+            : await this.#take(given.values);
+        return { stream: Readable.from(bytes.length === 0 ? [] : [bytes]) };
+      }),
+    insert: (given: { readonly table: string; readonly values: readonly Row[] }) =>
+      this.#call(async () => {
+        if (this.away.has(given.table)) throw new Error(`${given.table}: connection reset`);
+        for (const row of given.values) this.#insert(given.table, row);
+      }),
   } as unknown as ClickHouseClient;
+
+  /** Calls so far, and of them those that put an event on record. */
+  calls = 0;
+  readonly tellingCalls: number[] = [];
+
+  /** Whoever calls for the n-th time from now is killed by then, with the call done or not. */
+  killAt(calls: number, isDone: boolean): void {
+    this.#kill = { calls, isDone };
+  }
+
+  async #call<T>(work: () => Promise<T>): Promise<T> {
+    this.calls++;
+    if (this.#kill === undefined) return work();
+    this.#kill.calls--;
+    if (this.#kill.calls > 0) return work();
+    if (this.#kill.calls === 0 && this.#kill.isDone) await work();
+    throw new Killed();
+  }
 
   #insert(table: string, row: Row): void {
     if (table === 'anomalies') {
+      this.tellingCalls.push(this.calls);
       const windowStartMs = Date.parse(String(row.window_start));
       this.stored.push({ event: JSON.parse(String(row.body)), windowStartMs });
     }
@@ -86,6 +113,7 @@ export class FakeTables {
       const slot = reader.uint8();
       const name = reader.string();
       const snapshot = reader.string();
+      reader.uint64();
       reader.uint64();
       const state = Buffer.from(reader.take(reader.varUint()));
       this.parts.set(`${slot} ${name}`, { slot, name, snapshot, state });

@@ -9,7 +9,7 @@ import { LeadLost } from '../../src/watch/lead-lost.ts';
 import { Watcher } from '../../src/watch/watcher.ts';
 import { scenarioSchema } from '../scenarios/scenario-schema.ts';
 import { scenarioStartMs, scenarioWindows } from '../scenarios/scenario-windows.ts';
-import { FakeTables } from './fake-tables.ts';
+import { FakeTables, Killed } from './fake-tables.ts';
 
 const windowMs = 10_000;
 const count = 190;
@@ -83,6 +83,32 @@ async function inPeace() {
   return tables;
 }
 
+/** Judges so many windows a step; each member is killed at its n-th call, and followed by another. */
+async function judgeAll(
+  tables: FakeTables,
+  stride: number,
+  deaths: readonly (readonly [calls: number, isDone: boolean])[],
+): Promise<AnomalyEvent[]> {
+  const delivered: AnomalyEvent[] = [];
+  let judged = 0;
+  for (let turn = 0; judged < count; turn++) {
+    const [calls, isDone] = deaths[turn] ?? [Number.POSITIVE_INFINITY, false];
+    tables.killAt(calls, isDone);
+    const member = new Member(tables, config, 1_000 + 1_000 * turn);
+    try {
+      await member.watcher.start();
+      for (let to = judged; judged < count; judged = to) {
+        to = Math.min(count, judged + stride);
+        await member.judge(to - 1, to);
+      }
+    } catch (error) {
+      expect(error).toBeInstanceOf(Killed);
+    }
+    delivered.push(...member.delivered);
+  }
+  return delivered;
+}
+
 const peace = inPeace();
 /** Everything but when the clock said that it was told. */
 const outline = (events: readonly AnomalyEvent[]) =>
@@ -112,6 +138,41 @@ describe('a watcher that takes over', () => {
         expect(delivered.map(nameOf)).toEqual(tables.events.map(nameOf));
       }),
       { numRuns: 12, seed: 3, examples: [[[113, 114, 120]], [[81, 125, 152]]] },
+    );
+  }, 120_000);
+
+  it('tells the same, killed within any step: at whatever call, with the call done or not', async () => {
+    const expected = (await peace).events;
+    // The first is killed about where it tells something, whoever follows anywhere.
+    const telling = fc.record({
+      ...{
+        event: fc.nat({ max: expected.length - 1 }),
+        callsAfter: fc.integer({ min: -4, max: 8 }),
+      },
+      isDone: fc.boolean(),
+    });
+    const others = fc.array(fc.tuple(fc.integer({ min: 1, max: 60 }), fc.boolean()), {
+      maxLength: 4,
+    });
+    const strides = fc.constantFrom(1, 4, 9);
+    await fc.assert(
+      fc.asyncProperty(telling, others, strides, async (first, next, stride) => {
+        const dry = new FakeTables(windows);
+        await judgeAll(dry, stride, []);
+        const calls = (dry.tellingCalls[first.event] as number) + first.callsAfter;
+        const tables = new FakeTables(windows);
+        const delivered = await judgeAll(tables, stride, [[calls, first.isDone], ...next]);
+        const stored = new Map(tables.events.map((event) => [nameOf(event), event]));
+        expect(outline([...stored.values()])).toEqual(outline(expected));
+        // Each is on record once, and was delivered as it is there, perhaps more than once.
+        expect(tables.events).toHaveLength(stored.size);
+        for (const event of delivered) expect(event).toEqual(stored.get(nameOf(event)));
+        expect(new Set(delivered.map(nameOf))).toEqual(new Set(stored.keys()));
+        // Whoever tells more of an anomaly goes on from what was told of it.
+        const told = new Set(tables.events.map(({ id, detected_at }) => `${id} ${detected_at}`));
+        expect(told.size).toBe(new Set(expected.map(({ id }) => id)).size);
+      }),
+      { numRuns: 30, seed: 8 },
     );
   }, 120_000);
 
