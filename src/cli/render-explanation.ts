@@ -3,9 +3,16 @@ import type { Driver } from '../detect/drivers.ts';
 import type { SlowRequest } from '../watch/anomaly-store.ts';
 import type { CoursePoint, Explanation } from '../watch/explanation.ts';
 import { colorsOf } from './colors.ts';
+import { durationText } from './duration-text.ts';
 import { clock, count, odds } from './explanation-text.ts';
 import { formatMs } from './format-ms.ts';
-import { courseText, courseTitle, courseValue, rateEvidenceLines } from './render-rate.ts';
+import {
+  courseText,
+  courseTitle,
+  courseUsual,
+  courseValue,
+  rateEvidenceLines,
+} from './render-rate.ts';
 import { renderTable, type TableCell } from './table.ts';
 import { visible } from './visible.ts';
 
@@ -130,7 +137,7 @@ function courseLines(course: readonly CoursePoint[], event: AnomalyEvent, io: Co
   return [
     line,
     dim(
-      `${range}; ${courseText(Math.min(...values), event)} to ${courseText(Math.max(...values), event)}, usual are ${courseText(event.rate?.baseline ?? event.baseline_ms, event)}`,
+      `${range}; ${courseText(Math.min(...values), event)} to ${courseText(Math.max(...values), event)}, usual are ${courseUsual(event)}`,
     ),
   ];
 }
@@ -252,15 +259,4 @@ function rounded(share: number): string {
   return share >= 0.095 || share === 0
     ? `${Math.round(share * 100)} %`
     : `${(share * 100).toFixed(1)} %`;
-}
-
-/** `45 s`, `12 min`, `3 h 20 min`, `2 d 3 h`. */
-export function durationText(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 120) return `${seconds} s`;
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 120) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 48) return `${hours} h ${minutes % 60} min`;
-  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }

@@ -2,8 +2,10 @@ import type { AnomalyEvent, Rate } from '../detect/anomaly-event.ts';
 import { formatPerSecond } from '../detect/format-per-second.ts';
 import { formatShare } from '../detect/format-share.ts';
 import type { CoursePoint } from '../watch/explanation.ts';
+import { durationText } from './duration-text.ts';
 import { clock, count, odds } from './explanation-text.ts';
 import { formatMs } from './format-ms.ts';
+import { visible } from './visible.ts';
 
 /** What the line of bars is of. */
 export function courseTitle({ rate, quantile, evidence }: AnomalyEvent): string {
@@ -24,8 +26,29 @@ export function courseText(value: number, { rate }: AnomalyEvent): string {
   return rate?.unit === 'requests per second' ? formatPerSecond(value) : formatMs(value);
 }
 
+/** What is usual of it. */
+export function courseUsual(event: AnomalyEvent): string {
+  const isTail = event.rate === undefined || event.rate.unit === 'bad per request';
+  return courseText(isTail ? event.baseline_ms : (event.rate?.baseline ?? 0), event);
+}
+
+/** How much of an objective's budget is used, and by which rule that is too much. */
+function burnEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
+  const { slo, evidence } = event;
+  if (slo === undefined) return [];
+  const [low, high] = rate.interval;
+  const [long, short] = [durationText(slo.long_ms), durationText(slo.short_ms)];
+  return [
+    `the objective: ${formatShare(slo.objective)} of requests take at most ${formatMs(slo.threshold_ms)} and do not fail (${visible(slo.name)})`,
+    `${count(evidence.exceedances)} of ${count(event.requests)} requests of ${long} were bad; ${count(evidence.expected)} may be`,
+    `${formatShare(rate.observed)} (95 %: ${formatShare(low)} to ${formatShare(high)}), ${rate.ratio.toPrecision(2)} times what may be`,
+    `it opens at ${slo.burn_rate} times, over ${long} and still over the last ${short}`,
+  ];
+}
+
 /** Why it is believed that a rate is not as usual. */
 export function rateEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
+  if (rate.unit === 'bad per request') return burnEvidenceLines(event, rate);
   const { p_value, alpha, dispersion, windows, exceedances, expected, ...usual } = event.evidence;
   const text = (value: number) => courseText(value, event);
   const [low, high] = rate.interval;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { duration } from './duration.ts';
+import { slos } from './slos.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -71,6 +72,7 @@ export const detect = z
     no_data_after: duration({ minMs: minute, maxMs: day })
       .prefault('2m')
       .describe('A model whose requests have stopped for less than this has not stopped.'),
+    slos,
     resolve_windows: z
       .int()
       .min(1)

@@ -46,6 +46,19 @@ const rate = z
   })
   .describe('What is anomalous where that is no duration; absent from `tail_shift`.');
 
+const slo = z
+  .strictObject({
+    name: z.string().describe('Of the objective, as configured.'),
+    objective: share.describe('The part of requests that shall be good.'),
+    threshold_ms: milliseconds.describe('A request that takes longer, or fails, is bad.'),
+    burn_rate: z
+      .number()
+      .describe('How fast the budget is used at least, by the rule that says so.'),
+    long_ms: milliseconds.describe('Over so long, which `rate` is of.'),
+    short_ms: milliseconds.describe('And still over the last so long.'),
+  })
+  .describe('The objective whose budget is used too fast; only with `slo_burn`.');
+
 const blamed = z.strictObject({
   stage: z.string().describe('Stage, or `unaccounted` for what no stage measured.'),
   excess_ms: milliseconds.describe('How much more the slowest requests spend in it on average.'),
@@ -136,6 +149,7 @@ export const anomalyEventSchema = z
     affected_share: share
       .optional()
       .describe('Part of the requests of all series that is slower, or fails, because of it.'),
+    slo: slo.optional(),
     evidence,
     blame: z.array(blamed).describe('The excess of the slowest requests, largest part first.'),
     bottleneck: z

@@ -11,6 +11,7 @@ import type { DetectOptions } from './detect-options.ts';
 import { ErrorRateDetector } from './error-rate-detector.ts';
 import type { TailBeside } from './rate-event.ts';
 import type { StepContext } from './series-detector.ts';
+import { SloBurnDetectors } from './slo-burn-detectors.ts';
 import { TrafficDetector } from './traffic-detector.ts';
 
 /** What usual requests of a series take. */
@@ -33,11 +34,13 @@ export class RateDetectors {
   readonly #newest = new Map<string, ErrorRateDetector>();
   readonly #errorPool: PeakPool = { peaks: 0, excess: 0 };
   readonly #traffic = new Map<string, TrafficDetector>();
+  readonly #slos: SloBurnDetectors;
   readonly #trafficPool: PeakPool = { peaks: 0, excess: 0 };
 
   constructor(options: DetectOptions, usualOf: UsualOf) {
     this.#options = options;
     this.#usualOf = usualOf;
+    this.#slos = new SloBurnDetectors(options);
   }
 
   /** Tests that share the budget of false pages. */
@@ -48,12 +51,14 @@ export class RateDetectors {
   restore(event: AnomalyEvent): void {
     const series = seriesOf(event);
     if (event.kind === 'error_rate') this.#errorsOf(series, seriesKey(series)).restore(event);
+    else if (event.kind === 'slo_burn') this.#slos.restore(event);
     else this.#trafficOf(series.model)?.restore(event);
   }
 
   /** What others have told counts, if it is the same event of the same anomaly. */
   take(told: AnomalyEvent): void {
     if (told.kind === 'error_rate') this.#errors.get(seriesKey(told))?.take(told);
+    else if (told.kind === 'slo_burn') this.#slos.take(told);
     else this.#traffic.get(told.model)?.take(told);
   }
 
@@ -61,7 +66,10 @@ export class RateDetectors {
   reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
     const failing = new Map<string, AnomalyEvent>();
     const stopped = new Map<string, AnomalyEvent[]>();
-    for (const event of open) {
+    const isBurn = ({ kind }: AnomalyEvent) => kind === 'slo_burn';
+    this.#slos.reconcile(open.filter(isBurn), isKnown);
+    const others = open.filter((event) => !isBurn(event));
+    for (const event of others) {
       if (event.kind === 'error_rate') failing.set(seriesKey(event), event);
       else stopped.set(event.model, [...(stopped.get(event.model) ?? []), event]);
     }
@@ -71,7 +79,7 @@ export class RateDetectors {
     }
     const isNew = ({ kind, model }: AnomalyEvent, key: string) =>
       kind === 'error_rate' ? !this.#errors.has(key) : !this.#traffic.has(model);
-    const unknown = open.filter((event) => isNew(event, seriesKey(event)));
+    const unknown = others.filter((event) => isNew(event, seriesKey(event)));
     for (const event of unknown) this.restore(event);
   }
 
@@ -100,7 +108,8 @@ export class RateDetectors {
 
   /** What series and models share, once all are there. */
   carryShared(state: StateArchive): void {
-    state.section('what rates share', 1, () => {
+    state.section('what rates share', 2, () => {
+      this.#slos.carry(state);
       for (const pool of [this.#errorPool, this.#trafficPool]) {
         pool.peaks = state.number(pool.peaks);
         pool.excess = state.number(pool.excess);
@@ -161,6 +170,8 @@ export class RateDetectors {
       if (event !== undefined) events.push(event);
     }
     events.push(...this.#stepTraffic(present, startMs, context));
+    const tailOf = (model: string) => this.#tailBeside(model, present);
+    events.push(...this.#slos.step(present, startMs, context, tailOf));
     return events.sort((a, b) => (a.dedup_key < b.dedup_key ? -1 : 1));
   }
 
@@ -229,6 +240,7 @@ export class RateDetectors {
     }
     return detector;
   }
+
   #newErrors(series: Series, before: ErrorRateDetector | undefined): ErrorRateDetector {
     return new ErrorRateDetector(series, this.#options, this.#errorPool, before);
   }

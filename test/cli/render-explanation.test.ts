@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { durationText } from '../../src/cli/duration-text.ts';
 import { odds } from '../../src/cli/explanation-text.ts';
-import { durationText, renderExplanation } from '../../src/cli/render-explanation.ts';
+import { renderExplanation } from '../../src/cli/render-explanation.ts';
 import type { Explanation } from '../../src/watch/explanation.ts';
 import { anomalyFixture } from '../detect/anomaly-fixture.ts';
 
@@ -201,6 +202,43 @@ describe('an anomaly of a rate explained', () => {
     expect(text).toContain('10 a second to 10 a second, usual are 51 a second');
     expect(text).toContain('7,200 requests in 2 windows; usually there are 30,600\n');
     expect(text).toContain('12 a second (95 %: 11 a second to 13 a second), usual are 51 a second');
+  });
+
+  it('of an objective says what is promised and by which rule it is broken', () => {
+    const burning = anomalyFixture({
+      ...failing,
+      kind: 'slo_burn',
+      rate: {
+        unit: 'bad per request',
+        observed: 0.03,
+        baseline: 0.001,
+        ratio: 30,
+        interval: [0.028, 0.032],
+      },
+      slo: {
+        name: 'search is fast',
+        objective: 0.999,
+        threshold_ms: 200,
+        burn_rate: 14.4,
+        long_ms: 3_600_000,
+        short_ms: 300_000,
+      },
+      requests: 36_000,
+      evidence: { ...failing.evidence, test: 'burn_rate', exceedances: 1_080, expected: 36 },
+    });
+    const text = renderExplanation({ ...explained, events: [burning] }, plain, minute(60));
+    expect(text).toContain('How p99 of total went');
+    expect(text).toContain('121 ms to 121 ms, usual are 121 ms');
+    expect(text).toContain(
+      [
+        'Why it is believed',
+        '  the objective: 99.9 % of requests take at most 200 ms and do not fail (search is fast)',
+        '  1,080 of 36,000 requests of 60 min were bad; 36 may be',
+        '  3 % (95 %: 2.8 % to 3.2 %), 30 times what may be',
+        '  it opens at 14.4 times, over 60 min and still over the last 5 min',
+        '',
+      ].join('\n'),
+    );
   });
 });
 

@@ -31,11 +31,19 @@ describe('anomalyEventSchema', () => {
   it('is documented field by field in docs/anomaly-event.md', () => {
     const documented = read('docs/anomaly-event.md');
     const { shape } = anomalyEventSchema;
-    const fields = [...Object.keys(shape), ...Object.keys(shape.evidence.shape)];
+    const fields = [
+      shape,
+      shape.evidence.shape,
+      shape.rate.unwrap().shape,
+      shape.slo.unwrap().shape,
+    ].flatMap(Object.keys);
     for (const field of [...fields, ...Object.keys(shape.blame.element.shape)]) {
       expect(documented, field).toContain(`\`${field}\``);
     }
-    for (const choice of [shape.kind, shape.bottleneck, shape.state, shape.severity]) {
+    const { test } = shape.evidence.shape;
+    const { unit } = shape.rate.unwrap().shape;
+    const choices = [shape.kind, shape.bottleneck, shape.state, shape.severity, test, unit];
+    for (const choice of choices) {
       for (const value of choice.options) expect(documented).toContain(`\`${value}\``);
     }
   });

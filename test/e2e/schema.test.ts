@@ -122,7 +122,6 @@ describe('queries', () => {
         ledgerSinceMs: 0,
         firstsToo: true,
         graceMs: 2_000,
-        whole: false,
         allowedLatenessMs: 86_400_000,
         idleMs: 35_000,
         mark: 1,

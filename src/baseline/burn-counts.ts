@@ -1,0 +1,117 @@
+import type { StateArchive } from './state-archive.ts';
+
+/** Requests of a span of time, and those that were bad. */
+export interface BurnSum {
+  readonly requests: number;
+  readonly bad: number;
+  /** How much of the span is known: less than all of it at first. */
+  readonly coveredMs: number;
+}
+
+/**
+ * How many requests there were and how many of them were bad, over the last so-and-so long, for several
+ * spans at once: a ring of steps, of which each span holds a running sum.
+ *
+ * Memory: 16 bytes a step of the longest span. Cost: nanoseconds a window and span.
+ */
+export class BurnCounts {
+  readonly #stepMs: number;
+  /** By span, in steps. */
+  readonly #spans: readonly number[];
+  readonly #size: number;
+  readonly #requests: Float64Array;
+  readonly #bad: Float64Array;
+  readonly #requestSums: Float64Array;
+  readonly #badSums: Float64Array;
+  #step = Number.NaN;
+  #firstStep = Number.NaN;
+
+  constructor(spansMs: readonly number[], stepMs: number) {
+    this.#stepMs = stepMs;
+    this.#spans = spansMs.map((ms) => Math.max(1, Math.round(ms / stepMs)));
+    this.#size = Math.max(...this.#spans) + 1;
+    this.#requests = new Float64Array(this.#size);
+    this.#bad = new Float64Array(this.#size);
+    this.#requestSums = new Float64Array(spansMs.length);
+    this.#badSums = new Float64Array(spansMs.length);
+  }
+
+  /** Adds what a window had; windows come in order, those without any request too. */
+  add(startMs: number, requests: number, bad: number): void {
+    this.#advance(Math.floor(startMs / this.#stepMs));
+    const place = this.#step % this.#size;
+    this.#requests[place] = (this.#requests[place] as number) + requests;
+    this.#bad[place] = (this.#bad[place] as number) + bad;
+    for (let i = 0; i < this.#spans.length; i++) {
+      this.#requestSums[i] = (this.#requestSums[i] as number) + requests;
+      this.#badSums[i] = (this.#badSums[i] as number) + bad;
+    }
+  }
+
+  /** Of the span of that index. */
+  sum(span: number): BurnSum {
+    const steps = this.#spans[span] as number;
+    const known = Number.isNaN(this.#step) ? 0 : this.#step - this.#firstStep + 1;
+    return {
+      // What was added and taken off again may leave a little of nothing.
+      requests: Math.max(0, this.#requestSums[span] as number),
+      bad: Math.max(0, this.#badSums[span] as number),
+      coveredMs: Math.min(steps, known) * this.#stepMs,
+    };
+  }
+
+  /**
+   * Start of the first of the last steps that each have at least such a part of bad requests, or none at
+   * all.
+   */
+  sinceMs(share: number): number {
+    let first = this.#step;
+    for (let step = this.#step; step > this.#step - this.#size && step >= this.#firstStep; step--) {
+      const place = step % this.#size;
+      const requests = this.#requests[place] as number;
+      if ((this.#bad[place] as number) < share * requests) break;
+      if (requests > 0) first = step;
+    }
+    return first * this.#stepMs;
+  }
+
+  /** End of the last step. */
+  get untilMs(): number {
+    return (this.#step + 1) * this.#stepMs;
+  }
+
+  carry(state: StateArchive): void {
+    state.section('burn counts', 1, () => {
+      for (const counts of [this.#requests, this.#bad, this.#requestSums, this.#badSums]) {
+        state.fill(counts);
+      }
+      this.#step = state.number(this.#step);
+      this.#firstStep = state.number(this.#firstStep);
+    });
+  }
+
+  #advance(step: number): void {
+    if (Number.isNaN(this.#step)) {
+      this.#step = step;
+      this.#firstStep = step;
+    }
+    // After so long nothing of before is left.
+    if (step - this.#step > this.#size) {
+      for (const counts of [this.#requests, this.#bad, this.#requestSums, this.#badSums]) {
+        counts.fill(0);
+      }
+      this.#step = step;
+    }
+    while (this.#step < step) {
+      this.#step += 1;
+      for (let i = 0; i < this.#spans.length; i++) {
+        const old = (this.#step - (this.#spans[i] as number) + this.#size) % this.#size;
+        this.#requestSums[i] = (this.#requestSums[i] as number) - (this.#requests[old] as number);
+        this.#badSums[i] = (this.#badSums[i] as number) - (this.#bad[old] as number);
+      }
+      const place = this.#step % this.#size;
+      this.#requests[place] = 0;
+      this.#bad[place] = 0;
+    }
+  }
+}

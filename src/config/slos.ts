@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { duration } from './duration.ts';
+
+/** No two of the same name, and without names none that say the same. */
+function isDistinct(given: readonly { readonly name?: string | undefined }[]): boolean {
+  return new Set(given.map((slo) => slo.name ?? JSON.stringify(slo))).size === given.length;
+}
+
+/** What is promised of models' requests: `detect.slos`. */
+export const slos = z
+  .array(
+    z.strictObject({
+      name: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .describe('What events call it; else made of what it says.'),
+      model: z.string().min(1).describe('A model, or many: * stands for any characters.'),
+      request_type: z.string().min(1).optional().describe('Only requests of this type.'),
+      threshold: duration({ minMs: 1, maxMs: 3_600_000 }).describe(
+        'A request that takes longer, or fails, is bad.',
+      ),
+      objective: z
+        .number()
+        .gt(0)
+        .lt(1)
+        .describe('The part of requests that shall be good: 0.999 allows one bad in 1,000.'),
+    }),
+  )
+  .refine(isDistinct, {
+    error: 'must not have two of the same name, or that say the same',
+  })
+  .prefault([])
+  .describe('Objectives: an anomaly opens where the budget of one is used too fast.');
