@@ -84,7 +84,7 @@ export class Detector {
       series: this.#series.size,
       tests: this.#tests(),
       perWeek: this.#perWeek,
-      windowsBeyondLimit: this.#windowsBeyondLimit,
+      windowsBeyondLimit: this.#windowsBeyondLimit + this.#rates.windowsBeyondLimit,
     };
   }
 

@@ -17,7 +17,7 @@ import { TrafficDetector } from './traffic-detector.ts';
 /** What usual requests of a series take. */
 export type UsualOf = (series: Series) => TDigest | undefined;
 
-/** Models whose traffic is judged; a model of others has series that are judged. */
+/** More models than series are judged have none: these are kept of a longer past. */
 const maxModels = 2_000;
 const ofAllModels = '';
 
@@ -46,6 +46,11 @@ export class RateDetectors {
   /** Tests that share the budget of false pages. */
   get testCount(): number {
     return this.#errors.size + this.#traffic.size;
+  }
+
+  /** Windows of series that an objective should have judged and could not. */
+  get windowsBeyondLimit(): number {
+    return this.#slos.windowsBeyondLimit;
   }
 
   restore(event: AnomalyEvent): void {

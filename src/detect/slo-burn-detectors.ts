@@ -31,6 +31,7 @@ export class SloBurnDetectors {
   readonly #options: DetectOptions;
   readonly #configured: readonly Configured[];
   readonly #detectors = new Map<string, SloBurnDetector>();
+  #windowsBeyondLimit = 0;
 
   constructor(options: DetectOptions) {
     this.#options = options;
@@ -41,6 +42,11 @@ export class SloBurnDetectors {
       models: globOf(slo.model),
       requestType: slo.request_type ?? '',
     }));
+  }
+
+  /** Windows of series whose model was one too many for an objective, since the start. */
+  get windowsBeyondLimit(): number {
+    return this.#windowsBeyondLimit;
   }
 
   /** One whose objective is not configured any more is followed too: it ends for want of requests. */
@@ -62,6 +68,7 @@ export class SloBurnDetectors {
   }
 
   carry(state: StateArchive): void {
+    this.#windowsBeyondLimit = state.number(this.#windowsBeyondLimit);
     state.list(this.#detectors.values(), (saved) => {
       const { objective, model, requestType } = saved ?? {};
       const carried = this.#of(
@@ -104,6 +111,7 @@ export class SloBurnDetectors {
       if (!models.test(model)) continue;
       const detector = this.#of(configured, model, requestType);
       const whole = wholeRequest(window);
+      if (detector === undefined) this.#windowsBeyondLimit += 1;
       if (detector === undefined || whole === undefined) continue;
       const sum = sums.get(detector) ?? { model, requests: 0, bad: 0 };
       sum.requests += whole.requests;

@@ -179,6 +179,16 @@ describe('a burning objective', () => {
     }
   });
 
+  it('is judged for a thousand models, and windows of others are counted', () => {
+    const detectors = new SloBurnDetectors(options([{ ...slo, model: '*' }]));
+    const one = windowOf(0, 0);
+    const many = Array.from({ length: 1_003 }, (_, n) => {
+      return { ...one, series: { ...one.series, model: `m${n}` } };
+    });
+    run(detectors, 2, () => many);
+    expect(detectors.windowsBeyondLimit).toBe(6);
+  });
+
   it('that is not configured any more is resolved for want of requests', () => {
     const opened = run(new SloBurnDetectors(options()), incident.to, slow);
     const next = new SloBurnDetectors(options([]));
