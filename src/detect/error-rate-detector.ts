@@ -10,19 +10,20 @@ import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
 import { AnomalyTrack, type Judgement } from './anomaly-track.ts';
 import type { DetectOptions } from './detect-options.ts';
 import type { Renewed } from './episode.ts';
-import { FailureTest, type FailureVerdict } from './failure-test.ts';
+import { type FailureCount, FailureTest, type FailureVerdict } from './failure-test.ts';
 import { rateEffect } from './failure-weights.ts';
 import { type FailingRequests, failureFarewell, failureMeasured } from './failures-measured.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 import { rateEvent, tailBeside } from './rate-event.ts';
 import type { StepContext } from './series-detector.ts';
 
-interface Quarantined {
-  readonly startMs: number;
+/** What usual requests of a series take. */
+export type UsualOf = (series: Series) => TDigest | undefined;
+
+interface Quarantined extends FailureCount {
   readonly whole: FailingRequests;
-  readonly failures: number;
   learnable: boolean;
-  readonly suspicious: boolean;
+  suspicious: boolean;
 }
 
 /** What an anomaly has grown by since it was told last, to be told again. */
@@ -110,30 +111,27 @@ export class ErrorRateDetector {
     });
   }
 
-  /** @param usual of the series' whole requests, to say beside the failures how long they take. */
-  step(
-    window: SeriesWindow,
-    context: StepContext,
-    usual: () => TDigest | undefined,
-  ): AnomalyEvent | undefined {
+  /** @param usualOf what whole requests take, to say it beside how many fail. */
+  step(window: SeriesWindow, context: StepContext, usualOf: UsualOf): AnomalyEvent | undefined {
     const whole = wholeRequest(window);
     if (whole === undefined) return this.missing(window.windowStartMs, context);
     const startMs = window.windowStartMs;
     this.#lastSeenMs = startMs;
     const reference = this.reference();
-    const failures = Math.min(whole.requests, whole.errors + whole.timeouts);
-    const count = { startMs, requests: whole.requests, failures };
-    const verdict = reference && this.#test.judge(count, reference, context.levels);
-    const suspicious = verdict?.suspicious === true;
     const { stage, requests, errors, timeouts, digest } = whole;
     const kept = { stage, requests, errors, timeouts, digest };
-    const entry: Quarantined = { startMs, whole: kept, failures, learnable: true, suspicious };
+    const failures = Math.min(requests, errors + timeouts);
+    const counted = { startMs, requests, failures };
+    const entry = { ...counted, whole: kept, learnable: true, suspicious: false };
+    const verdict = reference && this.#test.judge(entry, reference, context.levels);
+    entry.suspicious = verdict?.suspicious === true;
     this.#quarantine.push(entry);
     this.#last.push(entry);
     if (this.#last.length > mostKept) this.#last.shift();
     let event: AnomalyEvent | undefined;
     // Most windows show nothing: nothing is made for them.
     if (verdict !== undefined || this.#track.isOpen) {
+      const usual = () => usualOf(this.series);
       event = this.#track.step(startMs, this.#judgement(verdict, context, usual), context);
       const sinceMs = this.#track.openSinceMs;
       if (sinceMs !== undefined) this.#setAside(sinceMs);
@@ -186,7 +184,7 @@ export class ErrorRateDetector {
     for (let back = 1; back <= this.#last.length; back++) {
       if (back > windows && requests >= this.#options.min_requests) break;
       const entry = this.#last.at(-back) as Quarantined;
-      requests += entry.whole.requests;
+      requests += entry.requests;
       failures += entry.failures;
     }
     return requests < this.#options.min_requests ? undefined : failures / requests;
@@ -245,21 +243,21 @@ export class ErrorRateDetector {
     }
   }
 
-  #learnAside({ startMs, whole, failures }: Quarantined): void {
+  #learnAside({ startMs, requests, failures }: Quarantined): void {
     this.#candidate ??= this.#newBaseline();
-    this.#candidate.learn(startMs, whole.requests, failures);
+    this.#candidate.learn(startMs, requests, failures);
   }
 
   /** Lets the oldest window out of quarantine and learns it, if nothing speaks against it. */
   #learn(): void {
     if (this.#quarantine.length <= quarantineWindows) return;
     const entry = this.#quarantine.shift() as Quarantined;
-    const { startMs, whole, failures } = entry;
+    const { startMs, requests, failures } = entry;
     // The test learns odd windows too: leaving them out would make the next one look odder.
-    this.#test.settle({ startMs, requests: whole.requests, failures }, entry.learnable);
+    this.#test.settle(entry, entry.learnable);
     if (!entry.learnable) return;
     if (!entry.suspicious) {
-      this.#baseline.learn(startMs, whole.requests, failures);
+      this.#baseline.learn(startMs, requests, failures);
       if (!this.#track.isOpen) this.#candidate = undefined;
       return;
     }
@@ -300,5 +298,6 @@ function carryEntry(state: StateArchive, entry: Quarantined | undefined): Quaran
   const failures = state.number(entry?.failures ?? 0);
   const learnable = state.flag(entry?.learnable ?? false);
   const suspicious = state.flag(entry?.suspicious ?? false);
-  return entry ?? { startMs, whole, failures, learnable, suspicious };
+  const { requests } = whole;
+  return entry ?? { startMs, requests, failures, whole, learnable, suspicious };
 }

@@ -8,14 +8,11 @@ import { wholeRequest } from '../baseline/whole-request.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import type { DetectOptions } from './detect-options.ts';
-import { ErrorRateDetector } from './error-rate-detector.ts';
+import { ErrorRateDetector, type UsualOf } from './error-rate-detector.ts';
 import type { TailBeside } from './rate-event.ts';
 import type { StepContext } from './series-detector.ts';
 import { SloBurnDetectors } from './slo-burn-detectors.ts';
 import { TrafficDetector } from './traffic-detector.ts';
-
-/** What usual requests of a series take. */
-export type UsualOf = (series: Series) => TDigest | undefined;
 
 /** More models than series are judged have none: these are kept of a longer past. */
 const maxModels = 2_000;
@@ -171,7 +168,7 @@ export class RateDetectors {
       const event =
         window === undefined
           ? detector.missing(startMs, context)
-          : detector.step(window, context, () => this.#usualOf(window.series));
+          : detector.step(window, context, this.#usualOf);
       if (event !== undefined) events.push(event);
     }
     events.push(...this.#stepTraffic(present, startMs, context));

@@ -59,6 +59,11 @@ export class SilenceTest {
     if (requests > 0) this.#lastMs = startMs + this.#options.window;
   }
 
+  /** A window in which nobody had a request: it makes no gap longer, as it is not about this one. */
+  pause(): void {
+    this.#lastMs += this.#options.window;
+  }
+
   /** Time without a request up to then; 0 before the first one. */
   #gapMs(untilMs: number): number {
     return Number.isNaN(this.#lastMs) ? 0 : Math.max(0, untilMs - this.#lastMs);

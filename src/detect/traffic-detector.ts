@@ -166,6 +166,7 @@ export class TrafficDetector {
   #wait(startMs: number, context: StepContext): AnomalyEvent[] {
     const unsaid = { ...nothingToSay, ended: () => this.#drop.forgetRun() };
     this.#drop.forgetRun();
+    this.#silence.pause();
     return [this.#silenceTrack, this.#dropTrack].flatMap((track) => {
       return track.isOpen ? (track.step(startMs, unsaid, context) ?? []) : [];
     });

@@ -258,6 +258,17 @@ describe('the traffic of a detector', () => {
     );
   });
 
+  it('of a model that is back a little later than the others is no anomaly of its own', () => {
+    const windows = Array.from({ length: 300 }, (_, at) => {
+      if (at >= 200 && at < 290) return [];
+      return present(at, at >= 290 && at < 295 ? [{ model: 'b' }] : both);
+    });
+    expect(outline(observe(detectorOf(['a', 'b']), windows))).toEqual([
+      ' no_data opened',
+      ' no_data resolved',
+    ]);
+  });
+
   it('is known to have stopped though no window says so', () => {
     const detector = detectorOf(['a', 'b']);
     const windows = Array.from({ length: 200 }, (_, at) => present(at, both));

@@ -71,6 +71,8 @@ describe('tailmark explain', () => {
         Array.from({ length: 8 }, (_, minute) => ({
           at_ms: startMs + minute * minuteMs,
           requests: 180,
+          step_seconds: 60,
+          failed: 0,
           quantile_ms: minute >= faultMinutes.from && minute < faultMinutes.to ? 200 : 20,
         })),
       );
