@@ -104,7 +104,7 @@ export class AnomalyTrack {
     if (this.#open !== undefined) return this.#follow(this.#open, startMs, judgement, context);
     const event = judgement.opening();
     if (event === undefined) return undefined;
-    this.#begin(event, context.live, startMs);
+    this.#begin(event, context.live, startMs).begin();
     return context.live ? event : undefined;
   }
 
@@ -115,7 +115,7 @@ export class AnomalyTrack {
     this.#begin(event, true, startMs);
   }
 
-  #begin(event: AnomalyEvent, announced: boolean, startMs: number): void {
+  #begin(event: AnomalyEvent, announced: boolean, startMs: number): Episode {
     const open = new Episode(event, announced, this.#options.window);
     open.reach(startMs);
     const { startedAtMs } = open;
@@ -129,6 +129,7 @@ export class AnomalyTrack {
     this.#quiet = 0;
     this.#lastJudgedMs = startMs;
     this.#open = open;
+    return open;
   }
 
   #follow(open: Episode, startMs: number, judgement: Judgement, context: StepContext) {

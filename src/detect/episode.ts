@@ -55,6 +55,11 @@ export class Episode {
     this.#wait.reach(windowStartMs, this.#event);
   }
 
+  /** It was opened, and told, in the last window. */
+  begin(): void {
+    this.#wait.begin();
+  }
+
   /** Whether the last event has rested for so long that another one may follow. */
   get isRested(): boolean {
     return this.#wait.isOver(this.#event);

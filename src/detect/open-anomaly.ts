@@ -104,6 +104,11 @@ export class OpenAnomaly {
     this.#episode.take(told);
   }
 
+  /** It was opened, and told, in the window that it has followed. */
+  begin(): void {
+    this.#episode.begin();
+  }
+
   /** Nobody was told: it is announced if it still opens. */
   unannounce(): void {
     this.#episode.unannounce();

@@ -233,6 +233,7 @@ export class SeriesDetector {
     this.#openings.push(lead.startedAtMs);
     this.#setAside(lead.startedAtMs);
     this.#open.follow(lead.windowStartMs, this.#latest().stages.get(lead.stage), true);
+    this.#open.begin();
     return context.live ? event : undefined;
   }
 

@@ -26,7 +26,7 @@ export class UpdateWait {
     if (!Number.isNaN(this.#toldMs)) return;
     const windowMs = this.#windowMs;
     const endMs = Date.parse(last.emitted_at) - windowMs;
-    this.#toldMs = Math.min(windowStartMs, Math.floor(endMs / windowMs) * windowMs);
+    this.#toldMs = Math.floor(endMs / windowMs) * windowMs;
   }
 
   /** It is told of the last window. */
