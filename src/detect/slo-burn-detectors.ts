@@ -95,7 +95,9 @@ export class SloBurnDetectors {
     const sums = new Map<SloBurnDetector, Sum>();
     for (const window of present.values()) this.#count(window, sums);
     const events: AnomalyEvent[] = [];
-    for (const detector of this.#detectors.values()) {
+    // In the same order whoever judges.
+    for (const key of [...this.#detectors.keys()].sort()) {
+      const detector = this.#detectors.get(key) as SloBurnDetector;
       const sum = sums.get(detector) ?? { requests: 0, bad: 0, model: '' };
       const event = detector.step(startMs, sum, context, () => tailOf(sum.model));
       if (event !== undefined) events.push(event);
