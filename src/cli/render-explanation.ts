@@ -1,5 +1,6 @@
 import type { AnomalyEvent } from '../detect/anomaly-event.ts';
 import type { Driver } from '../detect/drivers.ts';
+import type { TrafficMix } from '../detect/traffic-mix.ts';
 import type { SlowRequest } from '../watch/anomaly-store.ts';
 import type { CoursePoint, Explanation } from '../watch/explanation.ts';
 import { colorsOf } from './colors.ts';
@@ -29,7 +30,7 @@ type Colored = { readonly color: boolean };
  * stage and which requests carry it, why it is believed, and where to look.
  */
 export function renderExplanation(
-  { events, course, drivers, members, slowest }: Explanation,
+  { events, course, drivers, mix, members, slowest }: Explanation,
   io: Colored,
   nowMs: number,
 ): string {
@@ -46,6 +47,7 @@ export function renderExplanation(
     ),
     ...section(memberTitle(last, members), memberLines(members, io)),
     ...section('What slow requests have in common', driverLines(drivers, io)),
+    ...section('Larger requests or slower ones', mixLines(mix)),
     ...section(
       'Why it is believed',
       last.rate === undefined ? evidenceLines(last) : rateEvidenceLines(last, last.rate),
@@ -188,6 +190,14 @@ function driverLines(drivers: readonly Driver[], io: Colored): string[] {
     ],
   ];
   return lines(renderTable({ columns, rows, color: io.color }));
+}
+
+function mixLines(mix: TrafficMix | null): string[] {
+  if (mix === null) return [];
+  return [
+    `beyond the usual quantile are ${rounded(mix.excess)} of requests more than usual, by ${mix.facet}:`,
+    `${rounded(mix.share)} of them as more large requests came, ${rounded(1 - mix.share)} as requests of the same size take longer`,
+  ];
 }
 
 function evidenceLines(event: AnomalyEvent): string[] {

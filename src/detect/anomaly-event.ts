@@ -111,6 +111,19 @@ const member = z.strictObject({
   resolved_at: time.nullable().describe('When this series was back; null before.'),
 });
 
+const part = z.number().min(0).max(1);
+
+const driver = z.strictObject({
+  facet: z.string().describe('host, cache_hit, batch_size …: one of `windows.facets`.'),
+  value: z.string().describe('Its value; numbers by powers of two.'),
+  of_slow: part.describe('Part of the slow requests that have it.'),
+  of_all: part.describe('Part of all requests that have it.'),
+  slow_rate: part.describe('How many of those that have it are slow.'),
+  others_slow_rate: part.describe('How many of the others are.'),
+  usual_slow_rate: part.describe('slow_rate in the baseline.'),
+  usual_others_slow_rate: part.describe('others_slow_rate in the baseline.'),
+});
+
 /**
  * What goes to the topic, to webhooks and to the `anomalies` table, and what a restarted detector
  * goes on from. docs/anomaly-event.md explains each field; fields may be added, never changed.
@@ -162,10 +175,18 @@ export const anomalyEventSchema = z
         'serialization',
         'contention',
         'cold_start',
+        'traffic_mix',
         'mixed',
         'unknown',
       ])
       .describe('Class of the cause.'),
+    drivers: z
+      .array(driver)
+      .optional()
+      .describe('What slow requests have in common, five values at most.'),
+    mix_share: part
+      .optional()
+      .describe('Of the rise of slow requests, the part that comes of more large ones.'),
     exemplars: z.array(z.string()).describe('Trace ids of the slowest requests.'),
     started_at: time.describe('Start of the first anomalous window.'),
     detected_at: time.describe('When the episode was opened.'),

@@ -1,10 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { storedQuantiles } from '../base/stored-quantiles.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../detect/anomaly-event.ts';
-import { type Driver, driversOf, slowBandOf } from '../detect/drivers.ts';
+import type { Driver } from '../detect/drivers.ts';
+import type { TrafficMix } from '../detect/traffic-mix.ts';
 import { readQuery } from '../sink/read-query.ts';
 import { windowSeconds } from '../sink/read-tails.ts';
 import { AnomalyStore, type SlowRequest } from './anomaly-store.ts';
+import { readDrivers } from './read-drivers.ts';
 
 /** The tail at one time. */
 export interface CoursePoint {
@@ -25,6 +27,8 @@ export interface Explanation {
   /** From before it began to after it ended, or now. Empty where retention has removed it. */
   readonly course: readonly CoursePoint[];
   readonly drivers: readonly Driver[];
+  /** Whether more large requests came; null where that cannot be said. */
+  readonly mix: TrafficMix | null;
   /** Where it hits several series: each as it stands, those that are open and worst first. */
   readonly members: readonly AnomalyEvent[];
   /** Of the series, while the anomaly lasted. */
@@ -70,13 +74,13 @@ export async function explainAnomaly(
   const last = events.at(-1) as AnomalyEvent;
   const fromMs = Date.parse(last.started_at);
   const toMs = Math.max(fromMs + minuteMs, Date.parse(last.resolved_at ?? '') || nowMs);
-  const [course, drivers, members, slowest] = await Promise.all([
+  const [course, { drivers, mix = null }, members, slowest] = await Promise.all([
     readCourse(client, last, fromMs - contextMs, Math.min(nowMs, toMs + contextMs)),
     readDrivers(client, last, fromMs, toMs),
     readMembers(client, last),
     new AnomalyStore(client).slowest(last, fromMs, toMs),
   ]);
-  return { events, course, drivers, members, slowest };
+  return { events, course, drivers, mix, members, slowest };
 }
 
 async function readMembers(
@@ -120,54 +124,6 @@ async function readCourse(
     failed: Number(row.failed),
     quantile_ms: Number(row.q_ms.at(index)),
   }));
-}
-
-/** Facets are kept by model and version, so other series of these are in the numbers as well. */
-async function readDrivers(
-  client: ClickHouseClient,
-  event: AnomalyEvent,
-  fromMs: number,
-  toMs: number,
-): Promise<Driver[]> {
-  // Facets are counted by how long requests take, which says nothing of how many there are or fail.
-  if (event.rate !== undefined) return [];
-  const range = rangeOf(fromMs, toMs, 60);
-  const [total] = await rowsOf<{ by_band: Record<string, number> }>(client, 'total_bands', {
-    ...seriesOf(event),
-    ...range,
-  });
-  const byBand = new Map(
-    Object.entries(total?.by_band ?? {}).map(([band, n]) => [Number(band), n]),
-  );
-  const slowBand = slowBandOf(byBand, 1 - event.quantile);
-  if (slowBand === undefined) return [];
-  const { baseline_from, baseline_to } = event.evidence;
-  const usual = rangeOf(Date.parse(baseline_from), Date.parse(baseline_to), 60);
-  const rows = await rowsOf<{
-    facet: string;
-    value: string;
-    requests: string;
-    slow: number;
-    usual_requests: string;
-    usual_slow: number;
-  }>(client, 'drivers', {
-    model: event.model,
-    version: event.version,
-    slowBand,
-    ...range,
-    usualFromSeconds: usual.fromSeconds,
-    usualToSeconds: usual.toSeconds,
-  });
-  return driversOf(
-    rows.map((row) => ({
-      facet: row.facet,
-      value: row.value,
-      requests: Number(row.requests),
-      slow: Number(row.slow),
-      usualRequests: Number(row.usual_requests),
-      usualSlow: Number(row.usual_slow),
-    })),
-  );
 }
 
 /** What is of one series is named by its version and region; what is of a model has neither. */

@@ -6,11 +6,13 @@ import type { Metrics } from '../base/metrics.ts';
 import type { Config } from '../config/schema.ts';
 import type { AnomalyEvent } from '../detect/anomaly-event.ts';
 import { Detector } from '../detect/detector.ts';
+import { withDrivers } from '../detect/with-drivers.ts';
 import { readProgress } from '../sink/read-progress.ts';
 import { completeUntil, idleAfterMs, type PartitionProgress } from '../sink/window-progress.ts';
 import { AnomalyStore } from './anomaly-store.ts';
 import { eachWindow, type WindowsAt } from './each-window.ts';
 import { LeadLost } from './lead-lost.ts';
+import { readDrivers } from './read-drivers.ts';
 import { readTraffic } from './read-traffic.ts';
 import { silentUntil } from './silent-until.ts';
 import { StateStore } from './state-store.ts';
@@ -166,7 +168,7 @@ export class Watcher {
     const { dispatcher, log, metrics } = this.#options;
     const before = await this.#store.told(event.id, event.revision);
     this.#requireLead();
-    const told = before ?? (await this.#withExemplars(event));
+    const told = before ?? (await this.#explained(await this.#withExemplars(event)));
     if (before === undefined) {
       await this.#store.add(told, startMs);
       if (isTold(told)) metrics.anomalies.inc({ event: event.state });
@@ -283,6 +285,28 @@ export class Watcher {
 
   #requireLead(): void {
     if (this.#options.isLeading?.() === false) throw new LeadLost();
+  }
+
+  /**
+   * With what slow requests have in common, in the windows that were added up: the same for every event that
+   * measures nothing anew. Who is woken must not wait for it: where it cannot be read, the event goes without.
+   */
+  async #explained(event: AnomalyEvent): Promise<AnomalyEvent> {
+    // What is part of one that is told as a whole goes to the table only.
+    if (event.incident_id !== undefined || event.kind !== 'tail_shift') return event;
+    const { client, config, log } = this.#options;
+    const fromMs = Date.parse(event.started_at);
+    const toMs = fromMs + event.evidence.windows * config.detect.window;
+    try {
+      const { drivers, mix } = await readDrivers(client, event, fromMs, toMs);
+      return withDrivers(event, drivers, mix);
+    } catch (error) {
+      log.warn(
+        { anomaly: event.id, err: messageOf(error) },
+        'an event is told without its drivers',
+      );
+      return event;
+    }
   }
 
   async #completeUntilMs(): Promise<number> {

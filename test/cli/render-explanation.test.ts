@@ -50,6 +50,7 @@ const whole: Explanation = {
       usual_others_slow_rate: 0,
     },
   ],
+  mix: null,
   members: [],
   slowest: [
     {
@@ -109,9 +110,39 @@ describe('an anomaly explained', () => {
     `);
   });
 
+  it('over several series lists them, those beyond twelve by number', () => {
+    const scope = { series: 14, open: 13, of: 20, common: [], values: [] };
+    const members = Array.from({ length: 14 }, (_, n) =>
+      anomalyFixture({
+        ...{ region: `region-${n}`, version: 'v2', incident_id: opened.id },
+        ...(n === 0 ? { resolved_at: '2026-11-01T12:03:00.000Z', state: 'resolved' } : {}),
+      }),
+    );
+    const events = [anomalyFixture({ scope })];
+    const text = renderExplanation({ ...whole, events, members }, plain, minute(60));
+    expect(text).toContain('Which series it hits: 14 of 20, 13 of them still\n');
+    expect(text).toContain(
+      'ranker, v2, search, region-0   features  412 ms   121 ms   3.4x  2026-11-01 12:00:00Z  2026-11-01 12:03:00Z\n',
+    );
+    expect(text).toContain(
+      'ranker, v2, search, region-11  features  412 ms   121 ms   3.4x  2026-11-01 12:00:00Z  open\n  … 2 more\n',
+    );
+    const part = renderExplanation({ ...whole, events: [members[1]!] }, plain, minute(60));
+    expect(part).toContain(`  part   of ${opened.id}, which was told as a whole\n`);
+  });
+
+  it('says how much of it is larger requests and how much is slower ones', () => {
+    const mix = { facet: 'batch_size', excess: 0.2, mix: 0.144, slowdown: 0.056, share: 0.72 };
+    expect(renderExplanation({ ...whole, mix }, plain, minute(60))).toContain(`
+Larger requests or slower ones
+  beyond the usual quantile are 20 % of requests more than usual, by batch_size:
+  72 % of them as more large requests came, 28 % as requests of the same size take longer
+`);
+  });
+
   it('that is open lasts until now, and leaves out what is not there', () => {
     const text = renderExplanation(
-      { events: [opened], course: [], drivers: [], members: [], slowest: [] },
+      { events: [opened], course: [], drivers: [], mix: null, members: [], slowest: [] },
       plain,
       Date.parse(opened.started_at) + 3 * 3_600_000,
     );
@@ -159,7 +190,7 @@ describe('an anomaly of a rate explained', () => {
   const course = [0, 1, 0, 1, 0, 29, 28, 30].map((failed, n) => {
     return { at_ms: minute(n), step_seconds: 60, requests: 600, failed, quantile_ms: 121 };
   });
-  const explained = { events: [failing], course, drivers: [], members: [], slowest: [] };
+  const explained = { events: [failing], course, drivers: [], mix: null, members: [], slowest: [] };
 
   it('says how many requests fail and why that is believed, and blames no stage', () => {
     expect(renderExplanation(explained, plain, minute(60))).toMatchInlineSnapshot(`

@@ -217,6 +217,10 @@ describe('a slow stage', () => {
     expect(idsOf(pages, 'opened')).toHaveLength(1);
     const [id] = idsOf(pages, 'opened');
     const rows = told.filter(({ incident_id }) => incident_id !== undefined);
+    for (const event of pages) {
+      expect(event.bottleneck).toBe('feature');
+      expect(event.mix_share ?? 0).toBeLessThan(0.5);
+    }
     expect(new Set(rows.map(({ incident_id }) => incident_id))).toEqual(new Set([id]));
     const hit = new Set(rows.map(({ version, request_type }) => `${version} ${request_type}`));
     expect(hit.size).toBeGreaterThan(1);

@@ -20,7 +20,7 @@ function events(startMs: number) {
     return {
       ts: startMs + second * 1_000,
       ...{ model: 'ranker', request_type: 'search', region: 'eu-west-1', host },
-      trace_id: `trace-${n}`,
+      ...{ trace_id: `trace-${n}`, batch_size: 8 },
       stages_ms: { features: isSlow ? 185 : 5, forward: 15 },
     };
   });
@@ -82,6 +82,10 @@ describe('tailmark explain', () => {
           ...{ slow_rate: 1, others_slow_rate: 0, usual_slow_rate: 0, usual_others_slow_rate: 0 },
         },
       ]);
+      // All requests are of one size: none of it is mix.
+      expect(explained.mix).toMatchObject({ facet: 'batch_size', mix: 0, share: 0 });
+      expect(explained.mix?.excess).toBeCloseTo(1 / 3, 9);
+      expect(explained.members).toEqual([]);
       expect(explained.slowest).toHaveLength(5);
       for (const request of explained.slowest) {
         expect(request).toMatchObject({ total_ms: 200, host: 'pod-3', status: 'ok' });

@@ -37,6 +37,8 @@ export class FakeTables {
   judgedUntilMs: number | undefined;
   /** Insert into these tables fails. */
   readonly away = new Set<string>();
+  /** What is read of facets; undefined where that fails. */
+  facets: readonly Row[] | undefined = [];
   readonly stored: StoredEvent[] = [];
   /** Those of a slot replace each other, as merges do it. */
   readonly parts = new Map<string, StoredPart>();
@@ -156,6 +158,11 @@ export class FakeTables {
       return rows.slice(0, 2).map((row) => ({ ...row, as_of_ms: row.as_of }));
     }
     if (query.includes('min(window_start)')) return [{ seconds: scenarioStartMs / 1000, found: 1 }];
+    if (query.includes('FROM drivers_1m')) {
+      if (this.facets === undefined) throw new Error('Memory limit exceeded');
+      return this.facets;
+    }
+    if (query.includes('sumMap(bands) AS by_band')) return [{ by_band: { 0: 90, 10: 10 } }];
     if (query.includes('trace_id')) return [{ trace_id: 'trace-1' }, { trace_id: '' }];
     return this.#told(query, params);
   }

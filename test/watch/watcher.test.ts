@@ -108,6 +108,59 @@ describe('Watcher', () => {
     expect(told).toEqual([]);
   });
 
+  it('tells which requests carry it, and that it is more large ones, in every event', async () => {
+    const tables = new FakeTables(windows);
+    const facet = 'batch_size';
+    tables.facets = [
+      { facet, value: '1', now_bands: { 0: 900 }, usual_bands: { 0: 880 } },
+      { facet, value: '2-3', now_bands: { 0: 810, 10: 90 }, usual_bands: { 0: 108, 10: 12 } },
+    ];
+    const { told, watcher, stepTo } = watch(tables);
+    await watcher.start();
+    await stepTo(114);
+    await watcher.settle();
+    expect(told.map(({ state }) => state)).toEqual(['opened', 'resolved']);
+    for (const event of told) {
+      expect(event).toMatchObject({ bottleneck: 'traffic_mix', mix_share: 1 });
+      expect(event.drivers).toMatchObject([{ facet, value: '2-3', of_slow: 1, of_all: 0.5 }]);
+    }
+    expect(told[0]?.summary).toContain('more large requests (by batch_size) explain 100 % of it');
+    expect(tables.events).toEqual(told);
+  });
+
+  it('tells all else when it cannot read which requests carry it', async () => {
+    const tables = new FakeTables(windows);
+    tables.facets = undefined;
+    const { told, watcher, stepTo } = watch(tables);
+    await watcher.start();
+    await stepTo(114);
+    await watcher.settle();
+    expect(outline(told)).toEqual(outline(await toldInPeace()));
+    expect(told[0]?.drivers).toBeUndefined();
+  });
+
+  it('tells one page of several series, and puts each into the table', async () => {
+    const stages = { forward: { median_ms: 50, sigma: 0.3 } };
+    const regions = ['eu', 'us', 'ap'];
+    const many = scenarioSchema.parse({
+      ...{ title: '', seed: 6, windows: 115, expect: [] },
+      series: regions.map((region) => ({ model: 'a', region, requests: 300, stages })),
+      faults: [{ series: [0, 1], windows: [80, 95], stage: 'forward', factor: 4, share: 0.5 }],
+    });
+    const tables = new FakeTables(scenarioWindows(many, windowMs).flat());
+    const { told, watcher, stepTo } = watch(tables);
+    await watcher.start();
+    await stepTo(114);
+    await watcher.settle();
+    expect(told.map(({ state }) => state)).toEqual(['opened', 'resolved']);
+    expect(told[1]?.scope).toMatchObject({ series: 2, open: 0, of: 3 });
+    const rows = tables.events.filter(({ incident_id }) => incident_id === told[0]?.id);
+    expect(rows.map(({ state, region }) => `${state} ${region}`).sort()).toEqual([
+      ...['opened eu', 'opened us', 'resolved eu', 'resolved us'],
+    ]);
+    expect(tables.events).toHaveLength(told.length + rows.length);
+  });
+
   it('judges a window only when the watermark has passed it and the grace', async () => {
     const tables = new FakeTables(windows);
     const { watcher } = watch(tables);

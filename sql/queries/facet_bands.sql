@@ -1,0 +1,22 @@
+-- Requests by facet, value and band of their total, in a range and in another one to compare it with (bands: a
+-- quarter octave each, band 0 begins at 1 ms). What slow requests have in common, and whether larger ones came.
+SELECT
+    facet,
+    value,
+    sumMapIf(bands, is_now) AS now_bands,
+    sumMapIf(bands, NOT is_now) AS usual_bands
+FROM
+(
+    SELECT
+        facet,
+        value,
+        bands,
+        window_start >= toDateTime({fromSeconds:UInt32}, 'UTC') AND window_start < toDateTime({toSeconds:UInt32}, 'UTC') AS is_now
+    FROM drivers_1m
+    WHERE model = {model:String}
+      AND ({version:String} = '' OR version = {version:String})
+      AND (is_now OR (window_start >= toDateTime({usualFromSeconds:UInt32}, 'UTC')
+          AND window_start < toDateTime({usualToSeconds:UInt32}, 'UTC')))
+)
+GROUP BY facet, value
+ORDER BY facet, value
