@@ -3,7 +3,7 @@ import type { SeriesWindow } from '../../src/baseline/series-window.ts';
 import { Detector } from '../../src/detect/detector.ts';
 import { detectOptions, runScenario } from '../scenarios/run-scenario.ts';
 import { scenarioSchema } from '../scenarios/scenario-schema.ts';
-import { scenarioWindows } from '../scenarios/scenario-windows.ts';
+import { scenarioStartMs, scenarioWindows } from '../scenarios/scenario-windows.ts';
 import { anomalyFixture } from './anomaly-fixture.ts';
 
 /** Each series by itself: incident.test.ts has what of them is one page. */
@@ -85,6 +85,34 @@ describe('Detector', () => {
     for (const median of medians.slice(100)) {
       expect(Math.abs(median / before - 1)).toBeLessThan(0.01);
     }
+  });
+
+  it('waits with what may be of a fault until that is over, or for half a baseline', () => {
+    const learntUntil = (faultyWindows: number) => {
+      const story = scenarioSchema.parse({
+        title: '',
+        seed: 7,
+        windows: 180,
+        series: [{ model: 'a', requests: 300, stages: { forward: { median_ms: 50, sigma: 0.3 } } }],
+        faults: [{ windows: [100, 100 + faultyWindows - 1], stage: 'forward', factor: 1.5 }],
+        expect: [],
+      });
+      // Too small an effect to page, however clear.
+      const detector = new Detector({ ...options, min_effect_ms: 1_000 });
+      return scenarioWindows(story, options.window).map((present) => {
+        const [{ series, windowStartMs }] = present as [SeriesWindow];
+        expect(detector.observe(present, windowStartMs + options.window)).toEqual([]);
+        const { toMs = Number.NaN } = detector.reference(series, 'total') ?? {};
+        return (toMs - scenarioStartMs) / options.window;
+      });
+    };
+    const short = learntUntil(20);
+    expect(short[122]).toBeLessThanOrEqual(100);
+    expect(short[170]).toBeGreaterThan(150);
+    const long = learntUntil(80);
+    expect(long[128]).toBeLessThanOrEqual(100);
+    expect(long[145]).toBeGreaterThan(100);
+    expect(long[145]).toBeLessThanOrEqual(145 - 30);
   });
 
   it('refuses to restore what is resolved', () => {
