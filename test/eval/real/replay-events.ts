@@ -22,7 +22,8 @@ const eventsPerMessage = 500;
 /** Runs events through the real decoding, windows and detector, as `tailmark backtest --input` does. */
 export function replayEvents(events: Iterable<RecordedEvent>, config: Config): Replay {
   const windows = new MemoryWindows(config);
-  const detector = new Detector(config.detect);
+  // Each series by itself: pages are counted by series and week.
+  const detector = new Detector({ ...config.detect, page_per: 'series' });
   const pages = new Map<string, { opened: AnomalyEvent; last: AnomalyEvent }>();
   const seen = new Map<string, { fromMs: number; toMs: number }>();
   let seriesWindows = 0;
