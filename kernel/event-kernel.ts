@@ -147,7 +147,8 @@ export function scan(start: i32, program: usize): i32 {
         if (load<u8>(at) !== QUOTE) return -1;
         const close = stringEnd(at + 1);
         if (close === 0 || close - at - 1 > <usize>load<i32>(maxTextBytes)) return -1;
-        const id = idOf(at + 1, close);
+        // An empty value is as good as none, and its id that of none.
+        const id = close === at + 1 ? 0 : idOf(at + 1, close);
         store<i32>(dimensionIds + (slot << 2), id);
         if (id < 0) {
           pending |= 1 << (<i32>slot);

@@ -116,6 +116,15 @@ describe('the kernel', () => {
     expect(decoder.kernelCount).toBeGreaterThan(events.length * 1.5);
   });
 
+  it('takes no event without a model, whether an empty value was met before or not', () => {
+    const event = (model: string, region: string) =>
+      `{"ts":1789000000123,"model":"${model}","region":"${region}","total_ms":1}`;
+    const { decoder, decode } = taught(event('m', 'eu'));
+    const message = [event('', 'eu'), event('m', ''), event('', ''), event('m', 'eu')].join('\n');
+    expect(decode(message).outcomes).toEqual(referenceDecoder()(Buffer.from(message)));
+    expect(decoder.kernelCount).toBeGreaterThan(1);
+  });
+
   it('knows more values than it has room for', () => {
     const event = (host: number) =>
       `{"ts":1789000000123,"model":"m","host":"pod-${host}","total_ms":1}`;

@@ -64,8 +64,8 @@ export const windowMutants: readonly Mutant[] = [
     name: 'max-instead-of-sum',
     bug: 'durations of a window are not added up: the largest stays (max where sum was meant)',
     file: 'src/sketch/sketch-pool.ts',
-    find: 'sum += Math.round(this.#read(slot, BLOCK + i) * 1000);',
-    replace: 'sum = Math.max(sum, Math.round(this.#read(slot, BLOCK + i) * 1000));',
+    find: 'sum += wholeUs(this.#read(slot, BLOCK + i));',
+    replace: 'sum = Math.max(sum, wholeUs(this.#read(slot, BLOCK + i)));',
   },
   {
     name: 'gaps-counted-as-lost',
