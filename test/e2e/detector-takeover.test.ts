@@ -29,6 +29,8 @@ const settings = {
   DETECT_SESSION_TIMEOUT: '3s',
   DETECT_SAVE_INTERVAL: '2m',
   DETECT_BASELINE: '10m',
+  // The traffic ends three minutes after the last slow time.
+  DETECT_RESOLVE_WINDOWS: '3',
 };
 
 /** One series; its forward takes five times as long at times. */
