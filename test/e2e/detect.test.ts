@@ -32,6 +32,8 @@ const plot = {
   endMs: 20 * minuteMs,
 };
 const fault = { model: 'ranker', region: 'eu-west-1', stage: 'features' };
+/** A baseline's blocks begin at multiples of this: the same story at any time of day. */
+const blockMs = 450_000;
 const secret = `whsec_${Buffer.from('a secret of the test').toString('base64')}`;
 
 /** What a webhook was sent. */
@@ -128,7 +130,7 @@ describe('a slow stage', () => {
       async (rig) => {
         const config = configOf(rig);
         const roles = ['ingest', 'detect', 'serve'] as const;
-        const startMs = Math.floor((Date.now() - plot.endMs) / 10_000) * 10_000;
+        const startMs = Math.floor((Date.now() - plot.endMs) / blockMs) * blockMs;
         const events = [...traffic(startMs)];
         const before = events.filter(({ ts }) => ts < startMs + plot.restartMs);
         const after = events.slice(before.length);
@@ -189,9 +191,14 @@ describe('a slow stage', () => {
   /** All are of the fault; each opens first, is resolved last, and neither happens twice. */
   function expectEpisodes(told: readonly AnomalyEvent[], opened: readonly AnomalyEvent[]): void {
     for (const event of told) {
-      expect(event).toMatchObject({ ...fault, kind: 'tail_shift', cold_start: false });
+      const { stage, ...series } = fault;
+      expect(event).toMatchObject({ ...series, kind: 'tail_shift', cold_start: false });
+      // A part of it that has seven requests above its p99 may have one that was slow for itself.
+      const isPart = event.incident_id !== undefined;
+      const blamed = event.blame.find((part) => part.stage === stage);
+      expect(blamed?.share).toBeGreaterThan(isPart ? 0.3 : 0.9);
       expect(event.runbook_url).toBe('https://runbooks.example/tails');
-      expect(event.blame[0]?.stage).toBe(fault.stage);
+      if (!isPart) expect([event.stage, event.blame[0]?.stage]).toEqual([stage, stage]);
       const shares = event.blame.reduce((sum, { share }) => sum + share, 0);
       expect(shares).toBeCloseTo(1, 6);
       expect(event.exemplars.length).toBeGreaterThan(0);
