@@ -3,6 +3,7 @@ import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
 import { carryEvent } from './carry-event.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { Episode, type Renewed } from './episode.ts';
+import { reconcileOpen } from './reconcile-open.ts';
 import type { StepContext } from './series-detector.ts';
 
 /** What a detector of some kind says of one window, when it is asked. */
@@ -71,19 +72,10 @@ export class AnomalyTrack {
    * @returns whether what was open is over.
    */
   reconcile(open: AnomalyEvent | undefined, isKnown: (id: string) => boolean): boolean {
-    const own = this.#open?.announced === true ? this.#open : undefined;
-    this.#restored = undefined;
-    if (open !== undefined) {
-      if (own?.event.id === open.id) own.take(open);
-      else this.restore(open);
-    } else if (own !== undefined) {
-      if (!isKnown(own.event.id)) own.unannounce();
-      else {
-        this.#open = undefined;
-        return true;
-      }
-    }
-    return false;
+    const outcome = reconcileOpen(this.#open, open, isKnown);
+    this.#restored = outcome === 'other' ? open : undefined;
+    if (outcome === 'over') this.#open = undefined;
+    return outcome === 'over';
   }
 
   carry(state: StateArchive): void {

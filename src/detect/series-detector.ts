@@ -14,6 +14,7 @@ import { OpenAnomaly } from './open-anomaly.ts';
 import { measure, type OpenEventInput, openEvent } from './open-event.ts';
 import type { TestLevels } from './page-budget.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
+import { reconcileOpen } from './reconcile-open.ts';
 import { ShiftTest, type ShiftVerdict } from './shift-test.ts';
 
 /** What a step is told beside its window. */
@@ -156,15 +157,9 @@ export class SeriesDetector {
    * @param isKnown whether anything was told of an anomaly, by its id.
    */
   reconcile(open: AnomalyEvent | undefined, isKnown: (id: string) => boolean): void {
-    const own = this.#open?.announced === true ? this.#open : undefined;
-    this.#restored = undefined;
-    if (open !== undefined) {
-      if (own?.event.id === open.id) own.take(open);
-      else this.restore(open);
-    } else if (own !== undefined) {
-      if (isKnown(own.event.id)) this.#close();
-      else own.unannounce();
-    }
+    const outcome = reconcileOpen(this.#open, open, isKnown);
+    this.#restored = outcome === 'other' ? open : undefined;
+    if (outcome === 'over') this.#close();
   }
 
   step(window: SeriesWindow, context: StepContext): AnomalyEvent | undefined {
@@ -331,8 +326,7 @@ export class SeriesDetector {
   #adopt(): void {
     this.#baseline = this.#candidate ?? this.#newBaseline();
     this.#candidate = undefined;
-    for (const entry of this.#held) entry.learnable = false;
-    for (const entry of this.#quarantine) entry.learnable = false;
+    for (const entry of [...this.#held, ...this.#quarantine]) entry.learnable = false;
     for (const test of this.#tests.values()) test.rebase();
   }
 
@@ -353,8 +347,9 @@ export class SeriesDetector {
    * found. What seems wrong for half a baseline is learnt all the same.
    */
   #learn(suspectFromMs: number): void {
-    const entry = this.#quarantine.length > quarantineWindows && this.#quarantine.shift();
-    if (entry) {
+    const isFull = this.#quarantine.length > quarantineWindows;
+    const entry = isFull ? this.#quarantine.shift() : undefined;
+    if (entry !== undefined) {
       // The tests learn odd windows too: leaving them out would make the next one look odder.
       const { windowStartMs } = entry.window;
       for (const test of this.#tests.values()) test.settle(windowStartMs, entry.learnable);

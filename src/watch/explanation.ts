@@ -3,8 +3,8 @@ import { storedQuantiles } from '../base/stored-quantiles.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../detect/anomaly-event.ts';
 import type { Driver } from '../detect/drivers.ts';
 import type { TrafficMix } from '../detect/traffic-mix.ts';
-import { readQuery } from '../sink/read-query.ts';
 import { windowSeconds } from '../sink/read-tails.ts';
+import { rowsOf } from '../sink/rows-of.ts';
 import { AnomalyStore, type SlowRequest } from './anomaly-store.ts';
 import { readDrivers } from './read-drivers.ts';
 
@@ -144,17 +144,4 @@ function rangeOf(fromMs: number, toMs: number, stepSeconds: number) {
     fromSeconds: Math.floor(fromMs / stepMs) * stepSeconds,
     toSeconds: Math.ceil(toMs / stepMs) * stepSeconds,
   };
-}
-
-async function rowsOf<T>(
-  client: ClickHouseClient,
-  query: string,
-  parameters: Readonly<Record<string, unknown>>,
-): Promise<T[]> {
-  const answer = await client.query({
-    query: readQuery(query),
-    query_params: parameters,
-    format: 'JSONEachRow',
-  });
-  return answer.json<T>();
 }

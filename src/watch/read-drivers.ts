@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import type { AnomalyEvent } from '../detect/anomaly-event.ts';
 import { type Driver, driversOf, slowBandOf } from '../detect/drivers.ts';
 import { type FacetBands, type TrafficMix, trafficMix } from '../detect/traffic-mix.ts';
-import { readQuery } from '../sink/read-query.ts';
+import { rowsOf } from '../sink/rows-of.ts';
 
 /** Which requests carry a tail. */
 export interface FoundDrivers {
@@ -80,17 +80,4 @@ function minutesOf(fromMs: number, toMs: number) {
     fromSeconds: Math.floor(fromMs / 60_000) * 60,
     toSeconds: Math.ceil(toMs / 60_000) * 60,
   };
-}
-
-async function rowsOf<T>(
-  client: ClickHouseClient,
-  query: string,
-  parameters: Readonly<Record<string, unknown>>,
-): Promise<T[]> {
-  const answer = await client.query({
-    query: readQuery(query),
-    query_params: parameters,
-    format: 'JSONEachRow',
-  });
-  return answer.json<T>();
 }
