@@ -132,7 +132,6 @@ describe('queries', () => {
         stepSeconds: 60,
         blockSeconds: 600,
         whole: false,
-        slowBand: 0,
         usualFromSeconds: 0,
         usualToSeconds: 1,
         coarseTable: 'latency_1h',
