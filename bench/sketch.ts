@@ -19,10 +19,17 @@ const weights = new Float64Array(stateCentroids);
 const pool = new SketchPool();
 const bands = new BandPool();
 
+/** Values come as requests have them: so many stages at once, each of a slot of its own where there are as many. */
+const stages = 10;
+const slotsOfRequest = new Int32Array(stages);
+
 function addOurs(slots: number): void {
   pool.reset();
   for (let slot = 0; slot < slots; slot++) pool.allocate();
-  for (let i = 0; i < count; i++) pool.add(i % slots, values[i] as number);
+  for (let i = 0; i < count; i += stages) {
+    for (let k = 0; k < stages; k++) slotsOfRequest[k] = (i + k) % slots;
+    pool.addAll(slotsOfRequest, values.subarray(i, i + stages), stages);
+  }
 }
 
 function addBands(): void {

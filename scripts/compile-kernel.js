@@ -1,35 +1,51 @@
 import { readFileSync } from 'node:fs';
 
 const options = ['-O3', '--converge', '--runtime', 'stub', '--noAssert', '--enable', 'simd'];
-/** Four pages of 64 KiB, no more and no less: views of the memory never become invalid. */
-const memory = ['--initialMemory', '4', '--maximumMemory', '4'];
 const lineLength = 100;
 
-/** The text of src/decode/event-kernel-wasm.ts, as the source stands. */
-export async function compileKernel() {
+/** Each kernel, and what it is compiled to. */
+export const kernels = [
+  {
+    name: 'event-kernel',
+    output: 'src/decode/event-kernel-wasm.ts',
+    constant: 'eventKernelWasm',
+    /** Four pages of 64 KiB, no more and no less: views of the memory never become invalid. */
+    memory: ['--initialMemory', '4', '--maximumMemory', '4'],
+  },
+  {
+    name: 'count-kernel',
+    output: 'src/sketch/count-kernel-wasm.ts',
+    constant: 'countKernelWasm',
+    /** From 1 MiB to all that 32 bits address. */
+    memory: ['--initialMemory', '16', '--maximumMemory', '65536'],
+  },
+];
+
+/** The text of a kernel's output, as its source stands. */
+export async function compileKernel({ name, constant, memory }) {
   const { default: compiler } = await import('assemblyscript/asc');
-  const name = 'event-kernel.ts';
-  const source = readFileSync(new URL(`../kernel/${name}`, import.meta.url), 'utf8');
+  const file = `${name}.ts`;
+  const source = readFileSync(new URL(`../kernel/${file}`, import.meta.url), 'utf8');
   let wasm = new Uint8Array();
   const { error, stderr } = await compiler.main(
-    [name, '-o', 'kernel.wasm', ...options, ...memory],
+    [file, '-o', 'kernel.wasm', ...options, ...memory],
     {
-      readFile: (file) => (file === name ? source : null),
-      writeFile: (file, bytes) => {
-        if (file === 'kernel.wasm') wasm = bytes;
+      readFile: (path) => (path === file ? source : null),
+      writeFile: (path, bytes) => {
+        if (path === 'kernel.wasm') wasm = bytes;
       },
       listFiles: () => [],
     },
   );
   if (error)
-    throw new Error(`Cannot compile kernel/${name}: ${error.message}\n${stderr.toString()}`);
+    throw new Error(`Cannot compile kernel/${file}: ${error.message}\n${stderr.toString()}`);
   const base64 = Buffer.from(wasm).toString('base64');
   const lines = base64.match(new RegExp(`.{1,${lineLength - 5}}`, 'g')) ?? [];
   const text = lines.map((line) => `  '${line}'`).join(',\n');
-  return `// Made by \`npm run generate:kernel\` of kernel/event-kernel.ts. Not to be edited.
+  return `// Made by \`npm run generate:kernel\` of kernel/${file}. Not to be edited.
 
-/** The event kernel: WebAssembly, in base64. */
-export const eventKernelWasm = [
+/** The ${name.replace('-', ' ')}: WebAssembly, in base64. */
+export const ${constant} = [
 ${text},
 ].join('');
 `;

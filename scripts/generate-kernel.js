@@ -1,9 +1,10 @@
-// Compiles kernel/event-kernel.ts, which is AssemblyScript, into src/decode/event-kernel-wasm.ts:
-// `npm run generate:kernel`. The result is kept in the repository, so that neither a build nor a test
-// needs the compiler; a test holds that it is what the source compiles to.
+// Compiles kernel/*.ts, which are AssemblyScript, into TypeScript files of base64: `npm run generate:kernel`.
+// The results are kept in the repository, so that neither a build nor a test needs the compiler; tests hold
+// that they are what the sources compile to.
 import { writeFileSync } from 'node:fs';
-import { compileKernel } from './compile-kernel.js';
+import { compileKernel, kernels } from './compile-kernel.js';
 
-const path = new URL('../src/decode/event-kernel-wasm.ts', import.meta.url);
-writeFileSync(path, await compileKernel());
-process.stdout.write('src/decode/event-kernel-wasm.ts\n');
+for (const kernel of kernels) {
+  writeFileSync(new URL(`../${kernel.output}`, import.meta.url), await compileKernel(kernel));
+  process.stdout.write(`${kernel.output}\n`);
+}

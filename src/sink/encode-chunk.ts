@@ -114,7 +114,7 @@ function writeStage(
   out.float64(sketches.maxMs(row));
   const n = sketches.centroids(row, means, weights, phase);
   out.raw(maxStateBytes, (bytes, at) => encodeState(means, weights, n, bytes, at));
-  writeBands(chunk.bands.read(cell, stageId, bandNumbers, bandAmounts), out);
+  writeBands(chunk.bands.read(cell, chunk.rows.column(row), bandNumbers, bandAmounts), out);
   writeBands(isTotal ? chunk.bands.read(cell, totalMsColumn, bandNumbers, bandAmounts) : 0, out);
   out.varUint(0); // facet
   out.varUint(0); // value

@@ -1,39 +1,24 @@
+import { grown } from '../base/grown.ts';
 import { invariant } from '../base/invariant.ts';
 import { compressCentroids } from './compress-centroids.ts';
-import { highIndex } from './high-word.ts';
+import {
+  type CountHost,
+  CountKernel,
+  kernelBytes,
+  kernelOffsets as offsets,
+} from './count-kernel.ts';
 import { anchorCentroids, findAnchors, placeAnchors } from './quantile-anchors.ts';
 import { wholeUs } from './whole-us.ts';
 
 /** Centroids of one state at most, those of anchors among them: 489 bytes in ClickHouse. */
 export const stateCentroids = 61;
-/** Values that wait, as they came: all of a small slot, the last of another. */
-const blockValues = 32;
-/** A slot, in doubles: what is in buckets (requests, sum, min, max, page table), values that wait. */
-const SUM = 1;
-const MIN = 2;
-const MAX = 3;
-const TABLE = 4;
-const BLOCK = 8;
-/** Five cache lines: one of sums, four of values. */
-const slotDoubles = 40;
-/** A page table has a 32-bit entry an octave. */
-const tableEntries = 64;
-/** Octave 1 begins at 2^-20 ms; octave 0 takes what is below, octave 63 what is above 2^42 ms. */
-const octaveOffset = 1023 - 20 - 1;
+/** A page table has an address an octave; a page (requests, sum in ms) of each bucket. */
+const octaves = 64;
 const pageBuckets = 64;
-/** A page, in doubles: (requests, sum in ms) of each bucket, side by side in one cache line. */
-const pageDoubles = pageBuckets * 2;
-const slabBits = 10;
-const slotsPerSlab = 1 << slabBits;
-const tableBits = 8;
-const tablesPerSlab = 1 << tableBits;
-const pageBits = 8;
-const pagesPerSlab = 1 << pageBits;
 const defaultMaxSlots = 1 << 22;
 
-const noPages = new Float64Array(0);
-const bucketMeans = new Float64Array(tableEntries * pageBuckets + 2 + anchorCentroids);
-const bucketWeights = new Float64Array(tableEntries * pageBuckets + 2 + anchorCentroids);
+const bucketMeans = new Float64Array(octaves * pageBuckets + 2 + anchorCentroids);
+const bucketWeights = new Float64Array(octaves * pageBuckets + 2 + anchorCentroids);
 
 /**
  * The write side: durations of many slots (a slot is a stage of a series in a window), kept so
@@ -45,24 +30,25 @@ const bucketWeights = new Float64Array(tableEntries * pageBuckets + 2 + anchorCe
  * quantile loses within a bucket is far below its width. Values go to buckets 32 at a time: of a
  * busy pool each bucket is a cache miss, and misses that come together are waited for together.
  *
- * Memory: 321 bytes a slot. A slot of more than 32 values adds a table of 256 bytes and 1 KiB an
+ * Adding is done in WebAssembly (`CountKernel`), reading here.
+ *
+ * Memory: 325 bytes a slot. A slot of more than 32 values adds a table of 256 bytes and 1 KiB an
  * octave it touches; latencies of one stage touch three to six. So 100,000 slots of few values are
- * 32 MB, and 1,000 busy ones 5 MB. Slabs are allocated by need, never moved, and kept over `reset`,
- * so that in the steady state nothing is allocated.
+ * 33 MB, and 1,000 busy ones 5 MB. It is taken by need, never moved, and kept over `reset`, so that
+ * in the steady state nothing is allocated.
  */
 export class SketchPool {
   readonly #maxSlots: number;
-  readonly #slots: Float64Array[] = [];
-  /** The same memory as `#slots`, for the upper halves of the values. */
-  readonly #words: Int32Array[] = [];
-  /** How many values wait, by slot: apart from them, as integers are counted faster than doubles. */
-  readonly #waiting: Uint8Array[] = [];
-  readonly #tables: Int32Array[] = [];
-  readonly #pages: Float64Array[] = [];
+  readonly #kernel = CountKernel.shared();
+  readonly #arena = this.#kernel.arena();
+  #addresses = new Int32Array(256);
   #slotCount = 0;
-  /** Page 0 is never handed out: 0 in a table means that there is no page. */
-  #pageCount = 1;
-  #tableCount = 1;
+  readonly #host: CountHost = {
+    take: (bytes) => this.take(bytes),
+    slotOf: noRecords,
+    vectorOf: noRecords,
+    addFar: noRecords,
+  };
 
   constructor(options: { readonly maxSlots?: number } = {}) {
     this.#maxSlots = options.maxSlots ?? defaultMaxSlots;
@@ -74,83 +60,78 @@ export class SketchPool {
 
   /** Memory held, whether in use or kept for reuse. */
   get bytes(): number {
-    return (
-      this.#slots.length * slotsPerSlab * (slotDoubles * 8 + 1) +
-      this.#tables.length * tablesPerSlab * tableEntries * 4 +
-      this.#pages.length * pagesPerSlab * pageDoubles * 8
-    );
+    return this.#arena.bytes + this.#addresses.byteLength;
   }
 
   /** A new, empty slot: 0, 1, 2, … since the last reset; -1 when `maxSlots` are taken. */
   allocate(): number {
     const slot = this.#slotCount;
     if (slot >= this.#maxSlots) return -1;
-    const slab = slot >>> slabBits;
-    if (slab === this.#slots.length) {
-      const doubles = new Float64Array(slotsPerSlab * slotDoubles);
-      this.#slots.push(doubles);
-      this.#words.push(new Int32Array(doubles.buffer));
-      this.#waiting.push(new Uint8Array(slotsPerSlab));
-    }
-    const slots = this.#slots[slab] as Float64Array;
-    const at = (slot & (slotsPerSlab - 1)) * slotDoubles;
-    slots[at] = 0;
-    slots[at + SUM] = 0;
-    slots[at + MIN] = Number.POSITIVE_INFINITY;
-    slots[at + MAX] = Number.NEGATIVE_INFINITY;
-    slots[at + TABLE] = 0;
-    (this.#waiting[slab] as Uint8Array)[slot & (slotsPerSlab - 1)] = 0;
+    const address = this.#arena.take(kernelBytes.slot);
+    const { ints, doubles } = this.#kernel;
+    doubles[(address + offsets.requests) >>> 3] = 0;
+    doubles[(address + offsets.sum) >>> 3] = 0;
+    doubles[(address + offsets.min) >>> 3] = Number.POSITIVE_INFINITY;
+    doubles[(address + offsets.max) >>> 3] = Number.NEGATIVE_INFINITY;
+    ints[(address + offsets.table) >>> 2] = 0;
+    ints[(address + offsets.waiting) >>> 2] = 0;
+    if (slot === this.#addresses.length) this.#addresses = grown(this.#addresses, slot + 1);
+    this.#addresses[slot] = address;
     this.#slotCount = slot + 1;
     return slot;
   }
 
-  /** Adds a duration, finite and >= 0, in milliseconds. Hot: nothing is allocated. */
-  add(slot: number, valueMs: number): void {
+  /** Where a slot lies in the kernel's memory. */
+  addressOf(slot: number): number {
     invariant(slot >= 0 && slot < this.#slotCount, 'no such sketch slot');
-    const slab = slot >>> slabBits;
-    const index = slot & (slotsPerSlab - 1);
-    const counts = this.#waiting[slab] as Uint8Array;
-    let waiting = counts[index] as number;
-    if (waiting === blockValues) {
-      this.#spill(slab, index);
-      waiting = 0;
-    }
-    (this.#slots[slab] as Float64Array)[index * slotDoubles + BLOCK + waiting] = valueMs;
-    counts[index] = waiting + 1;
+    return (this.#addresses[slot] as number) >>> 0;
   }
 
-  /** Adds the first `count` values, each to the slot of the same place. As `add`. */
+  /** Zeroed memory for the kernel, which is taken back by `reset`. */
+  take(bytes: number): number {
+    return this.#arena.takeZeroed(bytes);
+  }
+
+  /** Adds a duration, finite and >= 0, in milliseconds. */
+  add(slot: number, valueMs: number): void {
+    this.#kernel.add(this.#host, this.addressOf(slot), valueMs);
+  }
+
+  /** Adds the first `count` values, 64 at most, each to the slot of the same place. As `add`. */
   addAll(slots: Int32Array, valuesMs: Float64Array, count: number): void {
-    for (let i = 0; i < count; i++) this.add(slots[i] as number, valuesMs[i] as number);
+    const { ids, durations } = this.#kernel;
+    for (let i = 0; i < count; i++) {
+      ids[i] = this.addressOf(slots[i] as number);
+      durations[i] = valuesMs[i] as number;
+    }
+    this.#kernel.addAll(this.#host, count);
   }
 
   requests(slot: number): number {
-    return this.#read(slot, 0) + this.#waitingIn(slot);
+    return this.#read(slot, offsets.requests) + this.#waitingIn(slot);
   }
 
   /** Sum of the durations, each rounded to whole microseconds: exact and mergeable below 2^53. */
   sumUs(slot: number): number {
-    let sum = this.#read(slot, SUM);
-    for (let i = this.#waitingIn(slot) - 1; i >= 0; i--) {
-      sum += wholeUs(this.#read(slot, BLOCK + i));
-    }
+    let sum = this.#read(slot, offsets.sum);
+    for (let i = this.#waitingIn(slot) - 1; i >= 0; i--) sum += wholeUs(this.#waitingAt(slot, i));
     return sum;
   }
 
   /** Infinity while the slot is empty. */
   minMs(slot: number): number {
-    let min = this.#read(slot, MIN);
+    let min = this.#read(slot, offsets.min);
     for (let i = this.#waitingIn(slot) - 1; i >= 0; i--) {
-      min = Math.min(min, this.#read(slot, BLOCK + i));
+      min = Math.min(min, this.#waitingAt(slot, i));
     }
     return min;
   }
 
   /** -Infinity while the slot is empty. */
   maxMs(slot: number): number {
-    let max = this.#read(slot, MAX);
+    let max = this.#read(slot, offsets.max);
     for (let i = this.#waitingIn(slot) - 1; i >= 0; i--) {
-      max = Math.max(max, this.#read(slot, BLOCK + i));
+      max = Math.max(max, this.#waitingAt(slot, i));
     }
     return max;
   }
@@ -163,10 +144,10 @@ export class SketchPool {
    * Cost: microseconds; allocates nothing.
    */
   centroids(slot: number, means: Float64Array, weights: Float64Array, phase = 1): number {
-    const requests = this.#read(slot, 0);
+    const requests = this.#read(slot, offsets.requests);
     const waiting = this.#waitingIn(slot);
-    if (requests === 0) return this.#sortBlock(slot, waiting, means, weights);
-    if (waiting > 0) this.#spill(slot >>> slabBits, slot & (slotsPerSlab - 1));
+    if (requests === 0) return this.#sortWaiting(slot, waiting, means, weights);
+    if (waiting > 0) this.#kernel.spill(this.#host, this.addressOf(slot));
     const buckets = this.#readBuckets(slot);
     findAnchors(bucketMeans, bucketWeights, buckets);
     const most = stateCentroids - anchorCentroids;
@@ -179,105 +160,28 @@ export class SketchPool {
     return n;
   }
 
-  /** Forgets all slots and keeps the memory. Slots and pages are cleared when taken again. */
+  /** Forgets all slots and keeps the memory. */
   reset(): void {
     this.#slotCount = 0;
-    this.#pageCount = 1;
-    this.#tableCount = 1;
+    this.#arena.reset();
   }
 
-  #read(slot: number, field: number): number {
-    invariant(slot >= 0 && slot < this.#slotCount, `no such sketch slot: ${slot}`);
-    const slots = this.#slots[slot >>> slabBits] as Float64Array;
-    return slots[(slot & (slotsPerSlab - 1)) * slotDoubles + field] as number;
+  #read(slot: number, offset: number): number {
+    return this.#kernel.doubles[(this.addressOf(slot) + offset) >>> 3] as number;
   }
 
   #waitingIn(slot: number): number {
-    return (this.#waiting[slot >>> slabBits] as Uint8Array)[slot & (slotsPerSlab - 1)] as number;
+    return this.#kernel.ints[(this.addressOf(slot) + offsets.waiting) >>> 2] as number;
   }
 
-  /** Moves the values that wait into their buckets. */
-  #spill(slab: number, index: number): void {
-    const slots = this.#slots[slab] as Float64Array;
-    const words = this.#words[slab] as Int32Array;
-    const counts = this.#waiting[slab] as Uint8Array;
-    const waiting = counts[index] as number;
-    const at = index * slotDoubles;
-    const block = at + BLOCK;
-    let table = slots[at + TABLE] as number;
-    if (table === 0) {
-      table = this.#takeTable();
-      slots[at + TABLE] = table;
-    }
-    const tables = this.#tables[table >>> tableBits] as Int32Array;
-    const entries = (table & (tablesPerSlab - 1)) * tableEntries;
-    let sum = slots[at + SUM] as number;
-    let min = slots[at + MIN] as number;
-    let max = slots[at + MAX] as number;
-    let pageSlab = -1;
-    let pages: Float64Array = noPages;
-    for (let i = 0; i < waiting; i++) {
-      const valueMs = slots[block + i] as number;
-      sum += wholeUs(valueMs);
-      if (valueMs < min) min = valueMs;
-      if (valueMs > max) max = valueMs;
-      // The sign is dropped with the bits above the octave: -0 counts as 0.
-      const bits = ((words[(block + i) * 2 + highIndex] as number) & 0x7fffffff) >>> 14;
-      let octave = (bits >>> 6) - octaveOffset;
-      let bucket = bits & (pageBuckets - 1);
-      if (octave < 1) {
-        octave = 0;
-        bucket = 0;
-      } else if (octave >= tableEntries - 1) {
-        octave = tableEntries - 1;
-        bucket = 0;
-      }
-      let page = tables[entries + octave] as number;
-      if (page === 0) {
-        page = this.#takePage();
-        tables[entries + octave] = page;
-      }
-      // Nearly always the one of the value before.
-      if (page >>> pageBits !== pageSlab) {
-        pageSlab = page >>> pageBits;
-        pages = this.#pages[pageSlab] as Float64Array;
-      }
-      const cell = (page & (pagesPerSlab - 1)) * pageDoubles + bucket * 2;
-      pages[cell] = (pages[cell] as number) + 1;
-      pages[cell + 1] = (pages[cell + 1] as number) + valueMs;
-    }
-    slots[at] = (slots[at] as number) + waiting;
-    slots[at + SUM] = sum;
-    slots[at + MIN] = min;
-    slots[at + MAX] = max;
-    counts[index] = 0;
-  }
-
-  #takeTable(): number {
-    const table = this.#tableCount++;
-    const slab = table >>> tableBits;
-    if (slab === this.#tables.length)
-      this.#tables.push(new Int32Array(tablesPerSlab * tableEntries));
-    const from = (table & (tablesPerSlab - 1)) * tableEntries;
-    (this.#tables[slab] as Int32Array).fill(0, from, from + tableEntries);
-    return table;
-  }
-
-  #takePage(): number {
-    const page = this.#pageCount++;
-    const slab = page >>> pageBits;
-    if (slab === this.#pages.length) this.#pages.push(new Float64Array(pagesPerSlab * pageDoubles));
-    const from = (page & (pagesPerSlab - 1)) * pageDoubles;
-    (this.#pages[slab] as Float64Array).fill(0, from, from + pageDoubles);
-    return page;
+  #waitingAt(slot: number, i: number): number {
+    return this.#read(slot, offsets.values + 8 * i);
   }
 
   /** Insertion sort: there are 32 at most, and it needs no memory. */
-  #sortBlock(slot: number, requests: number, means: Float64Array, weights: Float64Array): number {
-    const slots = this.#slots[slot >>> slabBits] as Float64Array;
-    const block = (slot & (slotsPerSlab - 1)) * slotDoubles + BLOCK;
+  #sortWaiting(slot: number, requests: number, means: Float64Array, weights: Float64Array): number {
     for (let i = 0; i < requests; i++) {
-      const value = slots[block + i] as number;
+      const value = this.#waitingAt(slot, i);
       let at = i;
       for (; at > 0 && (means[at - 1] as number) > value; at--) means[at] = means[at - 1] as number;
       means[at] = value;
@@ -288,35 +192,36 @@ export class SketchPool {
 
   /** Fills the scratch with the slot's buckets, the minimum and maximum apart from theirs. */
   #readBuckets(slot: number): number {
-    const number = this.#read(slot, TABLE);
-    const tables = this.#tables[number >>> tableBits] as Int32Array;
-    const table = (number & (tablesPerSlab - 1)) * tableEntries;
-    const minMs = this.#read(slot, MIN);
-    const maxMs = this.#read(slot, MAX);
+    const { ints, doubles } = this.#kernel;
+    const table = (ints[(this.addressOf(slot) + offsets.table) >>> 2] as number) >>> 2;
+    const minMs = this.#read(slot, offsets.min);
+    const maxMs = this.#read(slot, offsets.max);
     // Place 0 is for the minimum, which is taken out of the first bucket.
     let n = 1;
     let previous = minMs;
-    for (let octave = 0; octave < tableEntries; octave++) {
-      const page = tables[table + octave] as number;
+    for (let octave = 0; octave < octaves; octave++) {
+      const page = (ints[table + octave] as number) >>> 3;
       if (page === 0) continue;
-      const pages = this.#pages[page >>> pageBits] as Float64Array;
-      const from = (page & (pagesPerSlab - 1)) * pageDoubles;
-      for (let cell = from; cell < from + pageDoubles; cell += 2) {
-        const weight = pages[cell] as number;
+      for (let at = page; at < page + 2 * pageBuckets; at += 2) {
+        const weight = doubles[at] as number;
         if (weight === 0) continue;
         // A mean may round across its bucket's bound, where the next one's may lie.
-        previous = Math.max(previous, Math.min((pages[cell + 1] as number) / weight, maxMs));
+        previous = Math.max(previous, Math.min((doubles[at + 1] as number) / weight, maxMs));
         bucketMeans[n] = previous;
         bucketWeights[n++] = weight;
       }
     }
     if (minMs === maxMs) {
       bucketMeans[0] = minMs;
-      bucketWeights[0] = this.#read(slot, 0);
+      bucketWeights[0] = this.#read(slot, offsets.requests);
       return 1;
     }
     return takeOutExtremes(minMs, maxMs, n);
   }
+}
+
+function noRecords(): never {
+  invariant(false, 'a pool of sketches was asked for a record');
 }
 
 /**

@@ -34,7 +34,7 @@ export function stageSummary(chunk: ChunkAccumulator, row: number, names: Intern
     minMs: sketches.minMs(row),
     maxMs: sketches.maxMs(row),
     digest: TDigest.fromCentroids(means, weights, centroids),
-    bands: read(stageId),
+    bands: read(rows.column(row)),
     bandsMs: stageId === totalStageId ? read(totalMsColumn) : { bands: [], amounts: [] },
   };
 }

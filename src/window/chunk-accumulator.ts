@@ -11,6 +11,13 @@ import { limits } from '../base/limits.ts';
 import type { EventRecord } from '../decode/event-record.ts';
 import type { Interner } from '../decode/interner.ts';
 import { bandOf } from '../sketch/band.ts';
+import { bandRange } from '../sketch/band-range.ts';
+import {
+  type CountHost,
+  CountKernel,
+  kernelStages,
+  kernelOffsets as offsets,
+} from '../sketch/count-kernel.ts';
 import { SketchPool } from '../sketch/sketch-pool.ts';
 import { CellBands } from './cell-bands.ts';
 import { DriverTable } from './driver-table.ts';
@@ -37,7 +44,7 @@ export interface ChunkOptions {
   readonly values: Interner;
 }
 
-/** Column of a cell's bands where the milliseconds of totals are: no stage has the id of ''. */
+/** Column of a cell's bands where the milliseconds of totals are; those of its rows come after it. */
 export const totalMsColumn = 0;
 const hostIndex = dimensions.indexOf('host');
 
@@ -60,12 +67,9 @@ export class ChunkAccumulator {
   readonly #cells: IntTable;
   readonly #windows = new Set<number>();
   readonly #key: Int32Array;
-  /** Of the event that is being added: the row of each stage, and its column in the bands. */
-  readonly #rowIds = new Int32Array(limits.stagesPerEvent + 1);
-  readonly #columns = new Int32Array(limits.stagesPerEvent);
   readonly rows = new RowTable();
   readonly sketches = new SketchPool();
-  /** Cell by cell: requests in the total's column, milliseconds in those of stages and of `totalMsColumn`. */
+  /** Cell by cell, a column a row: requests in the total's, milliseconds in those of stages and of `totalMsColumn`. */
   readonly bands = new CellBands();
   readonly drivers: DriverTable;
   readonly exemplars = new ExemplarStore();
@@ -80,6 +84,16 @@ export class ChunkAccumulator {
     late: 0,
     future: 0,
     lateMerged: 0,
+  };
+
+  readonly #kernel = CountKernel.shared();
+  /** Makes room for what an event is the first to have. */
+  readonly #host: CountHost = {
+    take: (bytes) => this.sketches.take(bytes),
+    slotOf: (record, stageId) => this.#slotOf(record, stageId),
+    vectorOf: (record, band) => this.bands.vectorOf(record, band),
+    addFar: (record, band, column, amount) =>
+      this.bands.add(this.bands.cellOf(record), band + bandRange.lowest, column, amount),
   };
 
   constructor(options: ChunkOptions) {
@@ -174,8 +188,7 @@ export class ChunkAccumulator {
     } else if (window < this.#openWindow) {
       this.counts.lateMerged++;
     }
-    if (Number.isNaN(record.totalMs)) this.#addStages(cell, record);
-    else this.#addWhole(cell, record);
+    this.#count(cell, record);
     if (overflowed) {
       this.counts.overflow++;
       return outcomes.overflow;
@@ -234,45 +247,39 @@ export class ChunkAccumulator {
     return found;
   }
 
-  /** An event without a total: stages only, in no band. */
-  #addStages(cell: number, record: EventRecord): void {
-    const { stageCount } = record;
-    this.#findRows(cell, record);
-    this.sketches.addAll(this.#rowIds, record.stageMs, stageCount);
-    if (record.status !== 0) this.#countStatus(stageCount, record.status);
-  }
-
-  /** An event with a total: stages in the total's band, the total, drivers and exemplars. */
-  #addWhole(cell: number, record: EventRecord): void {
-    const { stageCount, totalMs } = record;
-    const band = bandOf(totalMs);
-    this.#findRows(cell, record);
-    this.sketches.addAll(this.#rowIds, record.stageMs, stageCount);
-    this.bands.addAll(cell, band, this.#columns, record.stageMs, stageCount);
-    const row = this.#rowOf(cell, this.#totalStageId);
-    this.sketches.add(row, totalMs);
-    this.bands.add(cell, band, this.#totalStageId, 1);
-    this.bands.add(cell, band, totalMsColumn, totalMs);
-    if (record.status !== 0) {
-      this.#rowIds[stageCount] = row;
-      this.#countStatus(stageCount + 1, record.status);
+  /** Adds an event to its rows; one with a total to bands, drivers and exemplars as well. */
+  #count(cell: number, record: EventRecord): void {
+    const { stageIds, stageMs, stageCount, totalMs } = record;
+    const { ids, durations } = this.#kernel;
+    for (let i = 0; i < stageCount; i++) {
+      ids[i] = stageIds[i] as number;
+      durations[i] = stageMs[i] as number;
     }
+    const isWhole = !Number.isNaN(totalMs);
+    const band = isWhole ? bandOf(totalMs) : 0;
+    const bandIndex = isWhole ? band - bandRange.lowest : -1;
+    const address = this.bands.recordOf(cell);
+    this.#kernel.count(this.#host, address, bandIndex, stageCount, this.#totalStageId, totalMs);
+    if (record.status !== 0) this.#countStatus(cell, record, isWhole);
+    if (!isWhole) return;
     this.drivers.add(record, Math.floor(record.tsMs / 60_000), band, this.#otherValueId);
     this.exemplars.offer(cell, record, record.dimensionIds[hostIndex] as number);
   }
 
-  /** Fills `#rowIds` and `#columns`, one for each stage of an event. */
-  #findRows(cell: number, record: EventRecord): void {
-    const { stageIds, stageCount } = record;
+  #countStatus(cell: number, record: EventRecord, isWhole: boolean): void {
+    const { stageIds, stageCount, status } = record;
     for (let i = 0; i < stageCount; i++) {
-      const row = this.#rowOf(cell, stageIds[i] as number);
-      this.#rowIds[i] = row;
-      this.#columns[i] = this.rows.stageId(row);
+      this.rows.countStatus(this.#rowOf(cell, stageIds[i] as number), status);
     }
+    if (isWhole) this.rows.countStatus(this.#rowOf(cell, this.#totalStageId), status);
   }
 
-  #countStatus(rowCount: number, status: number): void {
-    for (let i = 0; i < rowCount; i++) this.rows.countStatus(this.#rowIds[i] as number, status);
+  /** Where the sketch of a stage lies, as the kernel asks for one that its record does not have. */
+  #slotOf(record: number, stageId: number): number {
+    const row = this.#rowOf(this.bands.cellOf(record), stageId);
+    const slot = this.sketches.addressOf(row);
+    if (stageId < kernelStages) this.#kernel.ints[(record >>> 2) + stageId] = slot;
+    return slot;
   }
 
   #rowOf(cell: number, stageId: number): number {
@@ -282,8 +289,10 @@ export class ChunkAccumulator {
     if (this.rows.size >= limits.rowsPerChunk && this.#isStage(stageId)) {
       return this.#rowOf(cell, this.#otherStageId);
     }
-    this.sketches.allocate();
-    return this.rows.add(cell, stageId);
+    const added = this.rows.add(cell, stageId);
+    const slot = this.sketches.addressOf(this.sketches.allocate());
+    this.#kernel.ints[(slot + offsets.column) >>> 2] = this.rows.column(added);
+    return added;
   }
 
   #isStage(stageId: number): boolean {

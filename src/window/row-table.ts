@@ -1,4 +1,4 @@
-import { grown } from './grown.ts';
+import { grown } from '../base/grown.ts';
 
 /**
  * The rows of a chunk: one per cell and stage, numbered in order of first sight, with how many
@@ -10,6 +10,9 @@ export class RowTable {
   #rowOf = new Int32Array(64 * 16);
   #cells = new Int32Array(256);
   #stageIds = new Int32Array(256);
+  #columns = new Int32Array(256);
+  /** Rows of each cell. */
+  #rowsOfCell = new Int32Array(64);
   /** Per row: errors, timeouts, cancelled. */
   #statusCounts = new Uint32Array(256 * 3);
   #size = 0;
@@ -29,6 +32,7 @@ export class RowTable {
   add(cell: number, stageId: number): number {
     if (stageId >= this.#stride) this.#widen(stageId);
     if (cell >= this.#cellEnd) this.#cellEnd = cell + 1;
+    if (cell >= this.#rowsOfCell.length) this.#rowsOfCell = grown(this.#rowsOfCell, cell + 1);
     if (this.#cellEnd * this.#stride > this.#rowOf.length) {
       this.#rowOf = grown(this.#rowOf, this.#cellEnd * this.#stride);
     }
@@ -36,12 +40,16 @@ export class RowTable {
     if (row >= this.#cells.length) {
       this.#cells = grown(this.#cells, row + 1);
       this.#stageIds = grown(this.#stageIds, row + 1);
+      this.#columns = grown(this.#columns, row + 1);
       const counts = new Uint32Array(this.#cells.length * 3);
       counts.set(this.#statusCounts);
       this.#statusCounts = counts;
     }
     this.#cells[row] = cell;
     this.#stageIds[row] = stageId;
+    const column = (this.#rowsOfCell[cell] as number) + 1;
+    this.#rowsOfCell[cell] = column;
+    this.#columns[row] = column;
     this.#rowOf[cell * this.#stride + stageId] = row + 1;
     return row;
   }
@@ -52,6 +60,11 @@ export class RowTable {
 
   stageId(row: number): number {
     return this.#stageIds[row] as number;
+  }
+
+  /** Which of its cell's rows it is, from 1 on: its column in the cell's bands. */
+  column(row: number): number {
+    return this.#columns[row] as number;
   }
 
   /** Counts a request that ended with `status` (an index into `statuses`, not 0). */
@@ -68,6 +81,7 @@ export class RowTable {
   reset(): void {
     this.#rowOf.fill(0, 0, this.#cellEnd * this.#stride);
     this.#statusCounts.fill(0, 0, this.#size * 3);
+    this.#rowsOfCell.fill(0, 0, this.#cellEnd);
     this.#size = 0;
     this.#cellEnd = 0;
   }

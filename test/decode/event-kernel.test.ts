@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { compileKernel } from '../../scripts/compile-kernel.js';
+import { compileKernel, kernels } from '../../scripts/compile-kernel.js';
 import { EventKernel } from '../../src/decode/event-kernel.ts';
 import { canonicalEvent } from './canonical-event.ts';
 import { mulberry32 } from './mulberry32.ts';
@@ -20,10 +20,14 @@ function batchSizesOf(outcomes: readonly Outcome[]): unknown[] {
 }
 
 describe('the kernel', () => {
-  it('is what its source compiles to', async () => {
-    const path = new URL('../../src/decode/event-kernel-wasm.ts', import.meta.url);
-    expect(readFileSync(path, 'utf8')).toBe(await compileKernel());
-  }, 60_000);
+  it.each(kernels)(
+    '$name is what its source compiles to',
+    async (kernel) => {
+      const path = new URL(`../../${kernel.output}`, import.meta.url);
+      expect(readFileSync(path, 'utf8')).toBe(await compileKernel(kernel));
+    },
+    60_000,
+  );
 
   it('runs on this Node', () => {
     expect(EventKernel.shared()).toBeInstanceOf(EventKernel);

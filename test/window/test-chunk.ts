@@ -93,7 +93,9 @@ export class TestChunk {
         errors: chunk.rows.statusCount(row, 1),
         timeouts: chunk.rows.statusCount(row, 2),
         cancelled: chunk.rows.statusCount(row, 3),
-        bands: readBands((bands, amounts) => chunk.bands.read(cell, stageId, bands, amounts)),
+        bands: readBands((bands, amounts) =>
+          chunk.bands.read(cell, chunk.rows.column(row), bands, amounts),
+        ),
         bandsMs: isTotal
           ? readBands((bands, amounts) => chunk.bands.read(cell, totalMsColumn, bands, amounts))
           : new Map(),

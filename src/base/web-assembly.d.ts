@@ -4,10 +4,12 @@ declare namespace WebAssembly {
     constructor(bytes: Uint8Array);
   }
   class Instance {
-    constructor(module: Module);
+    constructor(module: Module, imports?: Readonly<Record<string, object>>);
     readonly exports: unknown;
   }
   interface Memory {
     readonly buffer: ArrayBuffer;
+    /** @throws RangeError where there is no more. */
+    grow(pages: number): number;
   }
 }

@@ -1,0 +1,144 @@
+// What an event adds: each duration to its sketch and to its band. AssemblyScript: `npm run
+// generate:kernel` compiles it to WebAssembly, into src/sketch/count-kernel-wasm.ts. What is met for the
+// first time is asked of the host, who makes room: the kernel only adds.
+
+/** Addresses and offsets: those of `layout` in src/sketch/count-kernel.ts, which says what lies there. */
+const ids: usize = 1024;
+const durations: usize = 2048;
+const rowsOfRecord = 64;
+const vectorsOfRecord: usize = 256;
+const COLUMN: usize = 4;
+const VALUES: usize = 8;
+const REQUESTS: usize = 264;
+const SUM: usize = 272;
+const MIN: usize = 280;
+const MAX: usize = 288;
+const TABLE: usize = 296;
+const blockValues = 32;
+const columns = 16;
+const tableEntries = 64;
+/** Octave 1 begins at 2^-20 ms; octave 0 takes what is below, octave 63 what is above 2^42 ms. */
+const octaveOffset = 1023 - 20 - 1;
+const pageBuckets = 64;
+const bucketBytes = 16;
+
+/** Zeroed memory of the pool that is being added to. */
+declare function take(bytes: i32): usize;
+/** The slot of a stage of a record, which may be put among the record's rows. */
+declare function slotOf(record: usize, stage: i32): usize;
+/** The vector of a band of a record, put among the record's vectors. */
+declare function vectorOf(record: usize, band: i32): usize;
+/** An amount for a column that a vector does not have. */
+declare function addFar(record: usize, band: i32, column: i32, amount: f64): void;
+
+/**
+ * Adds the durations of the first so many `ids`, which are stages, to their sketches, and to a band if it
+ * is not -1; then the total likewise, which is a request in the band, and its milliseconds in column 0.
+ */
+export function count(record: usize, band: i32, stages: i32, total: i32, totalMs: f64): void {
+  const vector = band < 0 ? 0 : bandOf(record, band);
+  for (let i = 0; i < stages; i++) {
+    const slot = rowOf(record, load<i32>(ids + ((<usize>i) << 2)));
+    const ms = load<f64>(durations + ((<usize>i) << 3));
+    add(slot, ms);
+    if (vector !== 0) addTo(vector, record, band, load<i32>(slot, COLUMN), ms);
+  }
+  if (vector === 0) return;
+  const slot = rowOf(record, total);
+  add(slot, totalMs);
+  addTo(vector, record, band, load<i32>(slot, COLUMN), 1);
+  store<f64>(vector, load<f64>(vector) + totalMs);
+}
+
+/** Adds the durations of the first so many `ids`, which are slots. */
+export function addAll(values: i32): void {
+  for (let i = 0; i < values; i++) {
+    add(load<u32>(ids + ((<usize>i) << 2)), load<f64>(durations + ((<usize>i) << 3)));
+  }
+}
+
+/** Adds a duration to a slot: to those that wait, which go to their buckets 32 at a time. */
+export function add(slot: usize, ms: f64): void {
+  let waiting = load<i32>(slot);
+  if (waiting === blockValues) {
+    spill(slot);
+    waiting = 0;
+  }
+  store<f64>(slot + ((<usize>waiting) << 3), ms, VALUES);
+  store<i32>(slot, waiting + 1);
+}
+
+/** Moves the values that wait into their buckets. */
+export function spill(slot: usize): void {
+  let table: usize = load<u32>(slot, TABLE);
+  if (table === 0) {
+    table = take(tableEntries * 4);
+    store<u32>(slot, <u32>table, TABLE);
+  }
+  const waiting = load<i32>(slot);
+  let sum = load<f64>(slot, SUM);
+  let min = load<f64>(slot, MIN);
+  let max = load<f64>(slot, MAX);
+  for (let i = 0; i < waiting; i++) {
+    const ms = load<f64>(slot + ((<usize>i) << 3), VALUES);
+    sum += wholeUs(ms);
+    min = select(ms, min, ms < min);
+    max = select(ms, max, ms > max);
+    // The sign is dropped with the bits above the octave: -0 counts as 0.
+    const bits = <i32>((reinterpret<u64>(ms) << 1) >> 47);
+    let octave = (bits >> 6) - octaveOffset;
+    let bucket = bits & (pageBuckets - 1);
+    if (<u32>(octave - 1) >= <u32>(tableEntries - 2)) {
+      octave = octave < 1 ? 0 : tableEntries - 1;
+      bucket = 0;
+    }
+    const entry = table + ((<usize>octave) << 2);
+    let page: usize = load<u32>(entry);
+    if (page === 0) {
+      page = take(pageBuckets * bucketBytes);
+      store<u32>(entry, <u32>page);
+    }
+    // Requests and milliseconds, side by side.
+    const at = page + <usize>(bucket * bucketBytes);
+    store<f64>(at, load<f64>(at) + 1);
+    store<f64>(at, load<f64>(at, 8) + ms, 8);
+  }
+  store<f64>(slot, load<f64>(slot, REQUESTS) + <f64>waiting, REQUESTS);
+  store<f64>(slot, sum, SUM);
+  store<f64>(slot, min, MIN);
+  store<f64>(slot, max, MAX);
+  store<i32>(slot, 0);
+}
+
+/** Adds an amount to a column of a band of a record. */
+export function addToBand(record: usize, band: i32, column: i32, amount: f64): void {
+  addTo(bandOf(record, band), record, band, column, amount);
+}
+
+function rowOf(record: usize, stage: i32): usize {
+  if (stage >= rowsOfRecord) return slotOf(record, stage);
+  const slot: usize = load<u32>(record + ((<usize>stage) << 2));
+  return slot !== 0 ? slot : slotOf(record, stage);
+}
+
+function bandOf(record: usize, band: i32): usize {
+  const vector: usize = load<u32>(record + ((<usize>band) << 2), vectorsOfRecord);
+  return vector !== 0 ? vector : vectorOf(record, band);
+}
+
+function addTo(vector: usize, record: usize, band: i32, column: i32, amount: f64): void {
+  if (column >= columns) {
+    addFar(record, band, column, amount);
+    return;
+  }
+  const at = vector + ((<usize>column) << 3);
+  store<f64>(at, load<f64>(at) + amount);
+}
+
+/** As `wholeUs` in src/sketch/whole-us.ts: `Math.round` without a branch. */
+
+function wholeUs(ms: f64): f64 {
+  const us = ms * 1000;
+  const near = nearest(us);
+  return select(near + 1, near, us - near === 0.5);
+}

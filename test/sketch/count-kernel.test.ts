@@ -1,0 +1,52 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { CountKernel } from '../../src/sketch/count-kernel.ts';
+import { SketchPool } from '../../src/sketch/sketch-pool.ts';
+
+const mebibyte = 2 ** 20;
+
+describe('the kernel’s memory', () => {
+  it('is zeroed where that is asked for, and handed out in whole cache lines, again after a reset', () => {
+    const kernel = CountKernel.shared();
+    const arena = kernel.arena();
+    const take = () => Array.from({ length: 300 }, () => arena.takeZeroed(1024));
+    const first = take();
+    expect(new Set(first).size).toBe(300);
+    expect(first.filter((address) => address % 64 !== 0)).toEqual([]);
+    for (const address of first) kernel.bytes.fill(1, address, address + 1024);
+    const { bytes } = arena;
+    arena.reset();
+    expect(take()).toEqual(first);
+    expect(arena.bytes).toBe(bytes);
+    const used = first.flatMap((address) => [...kernel.bytes.subarray(address, address + 1024)]);
+    expect(used.filter((byte) => byte !== 0)).toEqual([]);
+  });
+
+  it('keeps what is in it when it grows', () => {
+    const pool = new SketchPool();
+    const slot = pool.allocate();
+    for (let ms = 1; ms <= 100; ms++) pool.add(slot, ms);
+    const before = CountKernel.shared().bytes.length;
+    while (CountKernel.shared().bytes.length === before) pool.add(pool.allocate(), 1);
+    expect(pool.requests(slot)).toBe(100);
+    expect(pool.sumUs(slot)).toBe(5_050_000);
+    expect([pool.minMs(slot), pool.maxMs(slot)]).toEqual([1, 100]);
+  });
+
+  it('is free again once nobody has a pool any more', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const memory = () => CountKernel.shared().bytes.length;
+    const before = memory();
+    for (let round = 0; round < 40; round++) {
+      // Four MiB each, 160 in all.
+      const pool = new SketchPool();
+      for (let n = 0; n < 13_000; n++) pool.allocate();
+      collect();
+      await nextTurn();
+    }
+    expect(memory() - before).toBeLessThan(40 * mebibyte);
+  });
+});
