@@ -36,7 +36,6 @@ export class AnomalyTrack {
   #open: Episode | undefined;
   #restored: AnomalyEvent | undefined;
   #openings: number[] = [];
-  #quiet = 0;
   #quietNeeded = 0;
   #lastJudgedMs = Number.NaN;
 
@@ -79,13 +78,12 @@ export class AnomalyTrack {
   }
 
   carry(state: StateArchive): void {
-    state.section('anomaly track', 1, () => {
+    state.section('anomaly track', 2, () => {
       this.#open = state.optional(this.#open, (open) =>
         Episode.carried(state, open, this.#options.window),
       );
       this.#restored = state.optional(this.#restored, (event) => carryEvent(state, event));
       this.#openings = [...state.numbers(this.#openings)];
-      this.#quiet = state.number(this.#quiet);
       this.#quietNeeded = state.number(this.#quietNeeded);
       this.#lastJudgedMs = state.number(this.#lastJudgedMs);
     });
@@ -118,7 +116,6 @@ export class AnomalyTrack {
     const doublings = Math.min(this.#openings.length, maxBackoff);
     this.#quietNeeded = this.#options.resolve_windows * 2 ** doublings;
     this.#openings.push(startedAtMs);
-    this.#quiet = 0;
     this.#lastJudgedMs = startMs;
     this.#open = open;
     return open;
@@ -129,11 +126,11 @@ export class AnomalyTrack {
     const isOut = judgement.isOut(open.event);
     if (isOut !== undefined) {
       this.#lastJudgedMs = startMs;
-      this.#quiet = isOut ? 0 : this.#quiet + 1;
+      open.follow(isOut);
     }
     if (!context.live && open.announced) {
       // Only a live window may resolve what went out as open.
-      this.#quiet = Math.min(this.#quiet, this.#quietNeeded - 1);
+      open.holdOpen(this.#quietNeeded - 1);
       return undefined;
     }
     const resolution = this.#resolution(open, startMs, judgement);
@@ -147,7 +144,7 @@ export class AnomalyTrack {
 
   #resolution(open: Episode, startMs: number, judgement: Judgement): Resolution | undefined {
     const { adopt_after, baseline, window } = this.#options;
-    if (this.#quiet >= this.#quietNeeded) return 'recovered';
+    if (open.quiet >= this.#quietNeeded) return 'recovered';
     if (startMs - this.#lastJudgedMs >= Math.max(10 * minuteMs, 30 * window)) return 'no_traffic';
     const isLong = startMs - open.startedAtMs >= Math.max(adopt_after, baseline);
     return isLong && judgement.isAdoptable ? 'adopted' : undefined;

@@ -9,6 +9,9 @@ export type Renewed = Partial<
   Omit<AnomalyEvent, 'id' | 'revision' | 'dedup_key' | 'state' | 'kind' | 'started_at'>
 >;
 
+/** What is out again after so many quiet windows comes and goes. */
+const pauseWindows = 3;
+
 /**
  * The events of one anomaly, of whatever kind, from the one that opens it to the one that resolves it:
  * each is the one before with what has changed, one revision later.
@@ -17,6 +20,8 @@ export class Episode {
   #event: AnomalyEvent;
   #announced: boolean;
   readonly #wait: UpdateWait;
+  #quiet = 0;
+  #isIntermittent = false;
 
   /** @param announced whether the event has gone out. */
   constructor(event: AnomalyEvent, announced: boolean, windowMs: number) {
@@ -28,11 +33,13 @@ export class Episode {
   /** Saves one, or makes the one that was saved. */
   static carried(state: StateArchive, saved: Episode | undefined, windowMs: number): Episode {
     let carried = saved;
-    state.section('episode', 1, () => {
+    state.section('episode', 2, () => {
       const event = carryEvent(state, saved?.event);
       const announced = state.flag(saved?.announced ?? false);
       carried ??= new Episode(event, announced, windowMs);
       carried.#wait.carry(state);
+      carried.#quiet = state.number(carried.#quiet);
+      carried.#isIntermittent = state.flag(carried.#isIntermittent);
     });
     return carried as Episode;
   }
@@ -60,9 +67,25 @@ export class Episode {
     this.#wait.begin();
   }
 
+  /** Windows in a row, up to the last one that could tell, in which it was not out. */
+  get quiet(): number {
+    return this.#quiet;
+  }
+
+  /** Takes whether it was out in the last window. */
+  follow(isOut: boolean): void {
+    if (isOut && this.#quiet >= pauseWindows) this.#isIntermittent = true;
+    this.#quiet = isOut ? 0 : this.#quiet + 1;
+  }
+
+  /** Takes it for quiet for so many windows at most. */
+  holdOpen(most: number): void {
+    this.#quiet = Math.min(this.#quiet, most);
+  }
+
   /** Whether the last event has rested for so long that another one may follow. */
   get isRested(): boolean {
-    return this.#wait.isOver(this.#event);
+    return this.#wait.isOver(this.#event, this.#isIntermittent);
   }
 
   /** The event as it goes out, the first time. */

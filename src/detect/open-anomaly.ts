@@ -36,7 +36,6 @@ export class OpenAnomaly {
   readonly #quietNeeded: number;
   #episode: Episode;
   #counts: LeadCount[] = [];
-  #quiet = 0;
   #lastJudgedMs = Number.NaN;
   #newCulprit = '';
 
@@ -62,7 +61,7 @@ export class OpenAnomaly {
     options: DetectOptions,
   ): OpenAnomaly {
     let carried = open;
-    state.section('open anomaly', 2, () => {
+    state.section('open anomaly', 3, () => {
       const episode = Episode.carried(
         state,
         open === undefined ? undefined : open.#episode,
@@ -82,7 +81,6 @@ export class OpenAnomaly {
       exceedances: state.number(count?.exceedances ?? 0),
       beyondHalf: state.number(count?.beyondHalf ?? 0),
     }));
-    this.#quiet = state.number(this.#quiet);
     this.#lastJudgedMs = state.number(this.#lastJudgedMs);
     this.#newCulprit = state.text(this.#newCulprit);
   }
@@ -130,18 +128,18 @@ export class OpenAnomaly {
     if (sums.requests < this.#options.min_requests) return undefined;
     this.#lastJudgedMs = windowStartMs;
     const loud = this.#isOut(sums) || goesOn;
-    this.#quiet = loud ? 0 : this.#quiet + 1;
+    this.#episode.follow(loud);
     return loud ? 'loud' : 'quiet';
   }
 
   /** True once enough quiet windows have followed each other. */
   get isOver(): boolean {
-    return this.#quiet >= this.#quietNeeded;
+    return this.#episode.quiet >= this.#quietNeeded;
   }
 
   /** Holds a replayed anomaly open: only a live window may resolve what went out as open. */
   holdOpen(): void {
-    this.#quiet = Math.min(this.#quiet, this.#quietNeeded - 1);
+    this.#episode.holdOpen(this.#quietNeeded - 1);
   }
 
   /** Adds a window to the last ones: those that leaving looks at, more where they hold few requests. */

@@ -77,6 +77,8 @@ const beyondDoubt = 2;
 const noiseOfBaseline = 2;
 /** What has fallen below this part of its peak is over. */
 const overShare = 0.6;
+/** So is what has fallen by so much: what lasted for a day has a peak of thousands. */
+const overFall = 60;
 /** Evidence is compared with that of so many windows before. */
 const risingWindows = 6;
 
@@ -315,7 +317,8 @@ export class ShiftTest {
 
   #isOver(t: number): boolean {
     const highest = this.#highest[t] as number;
-    return highest > peakScore && (this.#sums[t] as number) < overShare * highest;
+    const least = Math.max(overShare * highest, highest - overFall);
+    return highest > peakScore && (this.#sums[t] as number) < least;
   }
 
   /** The evidence for a fault, less what the baseline's own noise may have made of it. */

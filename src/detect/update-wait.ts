@@ -4,6 +4,8 @@ import type { AnomalyEvent } from './anomaly-event.ts';
 /** The first update waits for so long, each later one twice as long as the one before, up to this often. */
 const updateEveryMs = 5 * 60_000;
 const mostDoublings = 6;
+/** What comes and goes is told so often at most. */
+const intermittentEveryMs = 60 * 60_000;
 
 /**
  * How long what was told rests until it may be told again: five minutes, then ten, and so on, so that what
@@ -34,10 +36,11 @@ export class UpdateWait {
     this.#toldMs = this.#windowStartMs;
   }
 
-  /** @param last what was told. */
-  isOver({ revision }: AnomalyEvent): boolean {
+  /** @param last what was told; @param isIntermittent whether it comes and goes. */
+  isOver({ revision }: AnomalyEvent, isIntermittent = false): boolean {
     const waitMs = updateEveryMs * 2 ** Math.min(revision - 1, mostDoublings);
-    return this.#windowStartMs - this.#toldMs >= waitMs;
+    const leastMs = isIntermittent ? intermittentEveryMs : 0;
+    return this.#windowStartMs - this.#toldMs >= Math.max(waitMs, leastMs);
   }
 
   carry(state: StateArchive): void {

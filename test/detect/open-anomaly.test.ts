@@ -102,6 +102,25 @@ describe('OpenAnomaly', () => {
     ]);
   });
 
+  it('is told again once an hour at most, where it comes and goes', () => {
+    const minutesTold = (pauseWindows: number) => {
+      const open = anomaly({ ratio: 2 }, 18);
+      const told: number[] = [];
+      for (let window = 0; window <= 6 * 75; window++) {
+        const isOut = window % 24 < 24 - pauseWindows;
+        open.follow(openedMs + window * 10_000, stage(isOut ? 400 : 60), false);
+        if (window === 0) open.begin();
+        const grown = anomalyFixture({ ratio: 2 ** (told.length + 2) });
+        if (isOut && open.update(grown, 'worse', openedMs) !== undefined) told.push(window / 6);
+      }
+      return told;
+    };
+    expect(minutesTold(0)).toEqual([5, 15, 35, 75]);
+    // Two windows are looked at together, so that three of silence are none yet.
+    expect(minutesTold(3)).toEqual([5, 15, 35, 75]);
+    expect(minutesTold(12)).toEqual([60]);
+  });
+
   it('waits twice as long after each update', () => {
     const open = anomaly({ ratio: 1.5 });
     const tell = (ratio: number, minutes: number) =>

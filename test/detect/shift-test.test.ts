@@ -34,7 +34,7 @@ class Judged {
   }
 
   /** Judges windows of so many requests; those of the last ones that are odd at all. */
-  run(windows: number, draw: Draw, requests = 30): (ShiftVerdict & { window: number })[] {
+  run(windows: number, draw: Draw, requests = 30, isLearnt = true) {
     const verdicts: (ShiftVerdict & { window: number })[] = [];
     for (let i = 0; i < windows; i++, this.window++) {
       const startMs = this.window * options.window;
@@ -44,16 +44,16 @@ class Judged {
       const verdict = reference && this.test.judge(startMs, summary, reference, levels);
       if (verdict !== undefined) verdicts.push({ ...verdict, window: i });
       this.#waiting.push({ startMs, summary });
-      if (this.#waiting.length > quarantineWindows) this.#learn();
+      if (this.#waiting.length > quarantineWindows) this.#learn(isLearnt);
     }
     return verdicts;
   }
 
-  #learn(): void {
+  #learn(isLearnt: boolean): void {
     const oldest = this.#waiting.shift();
     if (oldest === undefined) return;
-    this.test.settle(oldest.startMs, true);
-    this.#baseline.learn(oldest.startMs, oldest.summary);
+    this.test.settle(oldest.startMs, isLearnt);
+    if (isLearnt) this.#baseline.learn(oldest.startMs, oldest.summary);
   }
 }
 
@@ -159,5 +159,13 @@ describe('ShiftTest', () => {
     judged.run(4, slowed(0.3, 4));
     judged.test.rebase();
     expect(judged.run(2, usual)).toEqual([]);
+  });
+
+  it('has forgotten what lasted for hours soon after its end', () => {
+    const judged = new Judged();
+    judged.run(perDay, usual);
+    expect(judged.run(6 * 60 * 3, slowed(0.1, 3), 30, false).at(-1)?.rising).toBe(true);
+    const after = judged.run(360, usual, 30, false);
+    expect(after.at(-1)?.window ?? 0).toBeLessThan(90);
   });
 });
