@@ -275,10 +275,11 @@ export class Detector {
     const present = new Map<string, SeriesWindow>();
     let totalRequests = 0;
     for (const window of windows) {
-      invariant(
-        window.windowStartMs === startMs && window.windowMs === this.#options.window,
-        `a window of ${window.windowMs} ms at ${window.windowStartMs} came with those at ${startMs}`,
-      );
+      const { windowStartMs, windowMs } = window;
+      if (windowStartMs !== startMs || windowMs !== this.#options.window) {
+        const what = `a window of ${windowMs} ms at ${windowStartMs}`;
+        invariant(false, `${what} came with those at ${startMs}`);
+      }
       totalRequests += wholeRequest(window)?.requests ?? 0;
       const key = seriesKey(window.series);
       if (this.#series.of(window.series, key) === undefined) this.#windowsBeyondLimit += 1;
@@ -286,7 +287,7 @@ export class Detector {
     }
     const context = this.#contextAt(nowMs, totalRequests, live);
     const events: AnomalyEvent[] = [];
-    for (const key of [...this.#series.keys].sort()) {
+    for (const key of this.#series.sortedKeys) {
       const series = this.#series.get(key) as SeriesDetector;
       const window = present.get(key);
       const event =

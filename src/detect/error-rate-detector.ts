@@ -119,10 +119,14 @@ export class ErrorRateDetector {
     this.#lastSeenMs = startMs;
     const reference = this.reference();
     const { stage, requests, errors, timeouts, digest } = whole;
-    const kept = { stage, requests, errors, timeouts, digest };
-    const failures = Math.min(requests, errors + timeouts);
-    const counted = { startMs, requests, failures };
-    const entry = { ...counted, whole: kept, learnable: true, suspicious: false };
+    const entry: Quarantined = {
+      startMs,
+      requests,
+      failures: Math.min(requests, errors + timeouts),
+      whole: { stage, requests, errors, timeouts, digest },
+      learnable: true,
+      suspicious: false,
+    };
     const verdict = reference && this.#test.judge(entry, reference, context.levels);
     entry.suspicious = verdict?.suspicious === true;
     this.#quarantine.push(entry);

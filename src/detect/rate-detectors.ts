@@ -1,3 +1,4 @@
+import { OrderedMap } from '../base/ordered-map.ts';
 import { seriesKey, unversionedKey } from '../baseline/series-key.ts';
 import { seriesOf } from '../baseline/series-of.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
@@ -26,11 +27,11 @@ const ofAllModels = '';
 export class RateDetectors {
   readonly #options: DetectOptions;
   readonly #usualOf: UsualOf;
-  readonly #errors = new Map<string, ErrorRateDetector>();
+  readonly #errors = new OrderedMap<ErrorRateDetector>();
   /** The newest series of each model, whatever its version: the next one begins with what it knows. */
   readonly #newest = new Map<string, ErrorRateDetector>();
   readonly #errorPool: PeakPool = { peaks: 0, excess: 0 };
-  readonly #traffic = new Map<string, TrafficDetector>();
+  readonly #traffic = new OrderedMap<TrafficDetector>();
   readonly #slos: SloBurnDetectors;
   readonly #trafficPool: PeakPool = { peaks: 0, excess: 0 };
 
@@ -162,7 +163,7 @@ export class RateDetectors {
     for (const [key, { series }] of present) this.#errorsOf(series, key);
     const events: AnomalyEvent[] = [];
     // In the same order whoever judges: what they share is learnt in it.
-    for (const key of [...this.#errors.keys()].sort()) {
+    for (const key of this.#errors.sortedKeys()) {
       const detector = this.#errors.get(key) as ErrorRateDetector;
       const window = present.get(key);
       const event =
@@ -193,7 +194,7 @@ export class RateDetectors {
     for (const model of requests.keys()) this.#trafficOf(model);
     if (requests.size > 0) this.#trafficOf(ofAllModels);
     const events: AnomalyEvent[] = [];
-    for (const model of [...this.#traffic.keys()].sort()) {
+    for (const model of this.#traffic.sortedKeys()) {
       const detector = this.#traffic.get(model) as TrafficDetector;
       const window = {
         startMs,

@@ -1,3 +1,4 @@
+import { OrderedMap } from '../base/ordered-map.ts';
 import { carrySeries } from '../baseline/carry-series.ts';
 import { seriesKey, unversionedKey } from '../baseline/series-key.ts';
 import type { Series } from '../baseline/series-window.ts';
@@ -15,7 +16,7 @@ const maxSeries = 2_000;
 /** The series that are judged, by their key, and what they share. */
 export class SeriesDetectors {
   readonly #options: DetectOptions;
-  readonly #series = new Map<string, SeriesDetector>();
+  readonly #series = new OrderedMap<SeriesDetector>();
   /** The newest series of each model, whatever its version: the next one begins with what it knows. */
   readonly #newest = new Map<string, SeriesDetector>();
   /** Peaks of all series. */
@@ -32,6 +33,11 @@ export class SeriesDetectors {
   /** In the order in which they were met. */
   get keys(): Iterable<string> {
     return this.#series.keys();
+  }
+
+  /** In the same order whoever judges. */
+  get sortedKeys(): readonly string[] {
+    return this.#series.sortedKeys();
   }
 
   get all(): Iterable<SeriesDetector> {

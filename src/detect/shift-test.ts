@@ -59,8 +59,9 @@ const mostOfUsual = 9;
  * ten seconds of a few very slow ones, or of a stage that nobody waited for, are not worth a night.
  */
 const singleWindow = { score: Math.log(1e3), share: 0.3 } as const;
-/** A stage that nobody waited for yet opens one in so many times `min_requests`. */
+/** A stage that nobody waited for yet opens one in so many times `min_requests`; in fewer, if it is beyond doubt. */
 const manyTimes = 3;
+const fewerTimes = 2;
 /** What must remain of the evidence when its clearest window is left out. */
 const confirmedScore = Math.log(100);
 /** Quantiles shown to people are those of at most so many windows. */
@@ -384,7 +385,8 @@ export class ShiftTest {
     if (this.#learnt < Math.max(leastLearnt, 4 * Math.min(windows, shownWindows))) return false;
     const { requests } = this.#counts.sums(0, windows);
     const isTotal = this.#stage === totalStage;
-    if (requests < (isTotal ? 1 : manyTimes) * min_requests) return false;
+    const times = score >= beyondDoubt * level ? fewerTimes : manyTimes;
+    if (requests < (isTotal ? 1 : times) * min_requests) return false;
     const isMany = requests >= manyTimes * min_requests;
     const isEnough = requests >= manyTimes * min_requests * windows;
     if (!this.#isKnown && !(isMany && this.#isPlain(isEnough, score, level))) return false;

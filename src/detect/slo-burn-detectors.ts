@@ -1,4 +1,5 @@
 import { invariant } from '../base/invariant.ts';
+import { OrderedMap } from '../base/ordered-map.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import { wholeRequest } from '../baseline/whole-request.ts';
@@ -30,7 +31,7 @@ interface Sum {
 export class SloBurnDetectors {
   readonly #options: DetectOptions;
   readonly #configured: readonly Configured[];
-  readonly #detectors = new Map<string, SloBurnDetector>();
+  readonly #detectors = new OrderedMap<SloBurnDetector>();
   #windowsBeyondLimit = 0;
 
   constructor(options: DetectOptions) {
@@ -96,7 +97,7 @@ export class SloBurnDetectors {
     for (const window of present.values()) this.#count(window, sums);
     const events: AnomalyEvent[] = [];
     // In the same order whoever judges.
-    for (const key of [...this.#detectors.keys()].sort()) {
+    for (const key of this.#detectors.sortedKeys()) {
       const detector = this.#detectors.get(key) as SloBurnDetector;
       const sum = sums.get(detector) ?? { requests: 0, bad: 0, model: '' };
       const event = detector.step(startMs, sum, context, () => tailOf(sum.model));

@@ -132,15 +132,12 @@ export class TrafficDetector {
     this.#last.push({ startMs, requests });
     while (startMs - (this.#last[0]?.startMs ?? startMs) >= leaveMs) this.#last.shift();
     const untilMs = startMs + this.#options.window;
-    const stopped = this.#silenceTrack.step(
-      startMs,
-      this.#silenceJudgement(this.#judgeSilence(untilMs, context), untilMs, window, context),
-      context,
-    );
+    const stopped = this.#stepSilence(window, untilMs, context);
     // All models together fall when one of them does: what they tell is enough.
     if (isOfAll) return stopped === undefined ? [] : [stopped];
     const fallen = this.#silenceTrack.isOpen ? this.#holdDrop() : this.#stepDrop(window, context);
-    return [stopped, fallen].flatMap((event) => event ?? []);
+    if (stopped === undefined) return fallen === undefined ? [] : [fallen];
+    return fallen === undefined ? [stopped] : [stopped, fallen];
   }
 
   /** No window has become complete up to then, as there was no request: no window tells of that. */
@@ -160,6 +157,14 @@ export class TrafficDetector {
     if (forecast === undefined || !forecast.isKnown || this.#dropTrack.isOpen) return undefined;
     const leastMs = this.#series.model === '' ? everythingMs : 0;
     return this.#silence.judge(untilMs, forecast, levels, leastMs);
+  }
+
+  #stepSilence(window: TrafficWindow, untilMs: number, context: StepContext) {
+    const verdict = this.#judgeSilence(untilMs, context);
+    // Most windows show nothing: nothing is made for them.
+    if (verdict === undefined && !this.#silenceTrack.isOpen) return undefined;
+    const judgement = this.#silenceJudgement(verdict, untilMs, window, context);
+    return this.#silenceTrack.step(window.startMs, judgement, context);
   }
 
   /** Follows what is open through windows that say nothing. */

@@ -106,6 +106,15 @@ describe('ShiftTest', () => {
     expect(learnt('forward').run(1, slowed(1, 10))[0]).toMatchObject({ opens: false, loud: true });
   });
 
+  it('takes ninety requests of a stage, sixty where it is beyond doubt', () => {
+    const firstOf = (draw: Draw) =>
+      learnt('forward')
+        .run(12, draw, 30)
+        .find(({ opens }) => opens)?.window;
+    expect(firstOf(slowed(1, 2))).toBe(1);
+    expect(firstOf(slowed(0.5, 1.6))).toBeGreaterThanOrEqual(2);
+  });
+
   it('waits in a young series until it has lasted, or is beyond doubt', () => {
     const firstOf = (draw: Draw) =>
       learnt('total', 0.02)

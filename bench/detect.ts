@@ -1,0 +1,76 @@
+import { parseArgs } from 'node:util';
+import type { SeriesWindow } from '../src/baseline/series-window.ts';
+import { configSchema } from '../src/config/schema.ts';
+import { Detector } from '../src/detect/detector.ts';
+import { Random } from '../src/generate/random.ts';
+import { drawWindow } from '../test/eval/draw-window.ts';
+import { nullFamilies, windowMs } from '../test/eval/null-families.ts';
+import { WindowMaker } from '../test/eval/window-maker.ts';
+
+// npm run bench -- detect [--series N] [--windows N] [--rounds N]: how many windows of a series (three
+// stages and the total, each by sketches as they are stored) the detector judges in a second of CPU, with
+// every kind of anomaly looked for, when it has many series. Windows are made before; the same ones come
+// again and again, each time as if it were later.
+
+const { values } = parseArgs({
+  options: {
+    series: { type: 'string', default: '200' },
+    windows: { type: 'string', default: '120' },
+    rounds: { type: 'string', default: '15' },
+  },
+});
+const [seriesCount, windows, rounds] = [values.series, values.windows, values.rounds].map(
+  Number,
+) as [number, number, number];
+const perModel = 10;
+const startMs = Date.UTC(2026, 10, 2);
+const byWindow: SeriesWindow[][] = Array.from({ length: windows }, () => []);
+const maker = new WindowMaker(windowMs);
+for (let n = 0; n < seriesCount; n++) {
+  const family = nullFamilies[n % nullFamilies.length];
+  if (family === undefined) break;
+  const random = new Random(`detect ${n}`);
+  const model = family.model(random);
+  const draws = random.split('requests');
+  for (let window = 0; window < windows; window++) {
+    const moment = model.momentAt(window);
+    draws.seek(window, 0);
+    const durations = drawWindow(moment, window, undefined, draws);
+    const [made] = maker.make(startMs, 'v1', durations);
+    if (made === undefined) continue;
+    const region = `region-${n % perModel}`;
+    const series = { ...made.series, model: `model-${Math.floor(n / perModel)}`, region };
+    byWindow[window]?.push({ ...made, series });
+  }
+}
+
+const { detect } = configSchema.parse({});
+const detector = new Detector(detect);
+let at = startMs;
+const perSecond: number[] = [];
+let told = 0;
+for (let round = 0; round < rounds; round++) {
+  // What carries the time is made before the clock runs.
+  const dated = byWindow.map((present, window) =>
+    present.map((each) => ({ ...each, windowStartMs: at + window * windowMs })),
+  );
+  const before = process.cpuUsage();
+  let judged = 0;
+  for (const present of dated) {
+    told += detector.observe(present, at + windowMs + 2_000, at).length;
+    judged += present.length;
+    at += windowMs;
+  }
+  const { user, system } = process.cpuUsage(before);
+  perSecond.push((judged / (user + system)) * 1e6);
+}
+
+const thousands = (n: number | undefined) => `${((n ?? Number.NaN) / 1000).toFixed(1)} k`;
+// The first hours are for learning, and for the compiler.
+const measured = perSecond.slice(Math.ceil(rounds / 3)).sort((a, b) => a - b);
+const [least, median, most] = [measured[0], measured[measured.length >> 1], measured.at(-1)];
+const text = `${thousands(median)} (${thousands(least)}–${thousands(most)})`;
+process.stdout.write(
+  `${seriesCount} series of three stages and the total, ${measured.length} rounds of ${windows} windows, median (least to most)\n` +
+    `  ${text} windows of a series a CPU second, ${told} events told\n`,
+);
