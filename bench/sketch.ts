@@ -22,13 +22,17 @@ const bands = new BandPool();
 /** Values come as requests have them: so many stages at once, each of a slot of its own where there are as many. */
 const stages = 10;
 const slotsOfRequest = new Int32Array(stages);
+const valuesOfRequest = new Float64Array(stages);
 
 function addOurs(slots: number): void {
   pool.reset();
   for (let slot = 0; slot < slots; slot++) pool.allocate();
   for (let i = 0; i < count; i += stages) {
-    for (let k = 0; k < stages; k++) slotsOfRequest[k] = (i + k) % slots;
-    pool.addAll(slotsOfRequest, values.subarray(i, i + stages), stages);
+    for (let k = 0; k < stages; k++) {
+      slotsOfRequest[k] = (i + k) % slots;
+      valuesOfRequest[k] = values[i + k] as number;
+    }
+    pool.addAll(slotsOfRequest, valuesOfRequest, stages);
   }
 }
 
