@@ -50,7 +50,8 @@ export function buildMutants(
         noUnusedParameters: false,
         sourceMap: false,
       },
-      include,
+      // What no file imports: types of what the language's own libraries lack.
+      include: [...include, join(root, 'src/**/*.d.ts')],
       exclude: [],
     }),
   );
