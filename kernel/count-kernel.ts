@@ -136,7 +136,6 @@ function addTo(vector: usize, record: usize, band: i32, column: i32, amount: f64
 }
 
 /** As `wholeUs` in src/sketch/whole-us.ts: `Math.round` without a branch. */
-
 function wholeUs(ms: f64): f64 {
   const us = ms * 1000;
   const near = nearest(us);

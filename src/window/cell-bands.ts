@@ -70,7 +70,7 @@ export class CellBands {
     return vector;
   }
 
-  /** Adds `amount` (requests, or milliseconds). Hot: nothing is allocated but for a new band. */
+  /** Adds `amount` (requests, or milliseconds). */
   add(cell: number, band: number, column: number, amount: number): void {
     const index = band - bandRange.lowest;
     invariant(cell >= 0 && index >= 0 && index < bandRange.count, 'no such band');

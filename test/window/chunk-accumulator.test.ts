@@ -48,6 +48,27 @@ describe('a chunk against the reference', () => {
     });
   }
 
+  it('is exact where a series has more stages than lie side by side, a chunk more than are looked up', () => {
+    const random = new SeededRandom(11);
+    const events = randomEvents(random, 600, spread).map((event) => {
+      // Names of 90 stages come up, 40 of them in each series.
+      const own = `${event.model === 'm1' ? 0 : 50}`;
+      const names = Array.from({ length: 6 }, () => `s${Number(own) + random.between(0, 39)}`);
+      const more = Object.fromEntries(names.map((stage) => [stage, random.between(1, 9_000) / 8]));
+      return { ...event, stages_ms: { ...event.stages_ms, ...more } };
+    });
+    const options = { dimensions: ['model'] as const, allowedLatenessMs: 1e9, maxFutureMs: 1e9 };
+    const chunk = new TestChunk({ ...options, graceMs: 0 }).begin();
+    chunk.add(...events);
+    const ends = { graceMs: 0, nowMs: 1_800_000_000_000, watermarkMs: Number.NEGATIVE_INFINITY };
+    const reference = referenceChunk(events, { ...options, ...ends });
+    const rows = chunk.rows();
+    expect([...rows.keys()].sort()).toEqual([...reference.rows.keys()].sort());
+    for (const [key, { wholeMs: _, ...exact }] of reference.rows) {
+      expect(rows.get(key), key).toEqual(exact);
+    }
+  });
+
   it('the bands of a stage add up to its milliseconds over requests with a total', () => {
     const events = randomEvents(new SeededRandom(7), 2_000, spread);
     const chunk = new TestChunk().begin();
