@@ -6,39 +6,43 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
-import kafkajs from 'kafkajs';
 import { configSchema } from '../src/config/schema.ts';
 import { benchEvents } from '../src/generate/bench-events.ts';
 import { startLocalStack } from '../src/local/local-stack.ts';
 import { migrate } from '../src/sink/migrate.ts';
-import { createKafkaClient } from '../src/source/kafka-client.ts';
 import { openKafkaPublisher } from '../src/source/kafka-publisher.ts';
 import { ensureTopics } from '../src/source/kafka-topics.ts';
 import type { Publisher } from '../src/source/publisher.ts';
 import { cpuSecondsOf } from './peers/process-usage.ts';
+import { ReplayedRequests } from './replayed-requests.ts';
 
 /**
  * How long it takes an event from the topic to the tables: `tailmark run` beside a steady load, with
  * a probe of its own model every tenth of a second. A probe's time begins when the broker has
- * acknowledged it and ends when a query shows it; queries follow one another 20 ms apart.
+ * acknowledged it and ends when a query shows it; queries follow one another 20 ms apart. The load is a
+ * share of what the process does of a backlog, which it is given first. What is stored in the end is held
+ * against what was sent.
  *
- *     npm run bench -- freshness [--rate EVENTS_A_SECOND] [--seconds N] [--flush 5s]
+ *     npm run bench -- freshness [--load 0.8] [--rate EVENTS_A_SECOND] [--seconds N] [--flush 5s] [--backlog N]
  */
 const { values } = parseArgs({
   options: {
-    rate: { type: 'string', default: '150000' },
+    load: { type: 'string', default: '0.8' },
+    rate: { type: 'string' },
+    backlog: { type: 'string', default: '16000000' },
     seconds: { type: 'string', default: '30' },
     flush: { type: 'string', default: '5s' },
   },
 });
-const rate = Number(values.rate);
 const seconds = Number(values.seconds);
 const PARTITIONS = 4;
 const PER_MESSAGE = 100;
-const SLICE_MS = 20;
-/** Messages of one request: a broker hangs up on one that is too large. */
-const MOST_AT_ONCE = 256;
+/** 16 messages a batch of a partition, some 0.4 MB before compression. */
+const MESSAGES_A_REQUEST = 64;
+const EVENTS_A_REQUEST = MESSAGES_A_REQUEST * PER_MESSAGE;
+const REQUESTS = 31;
 const PROBE_MS = 100;
+const STORED_DEADLINE_MS = 120_000;
 const topic = 'inference.timings.v1';
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -68,6 +72,8 @@ const client = createClient({ url, database: 'tailmark' });
 await migrate(configSchema.parse({ clickhouse: { url } }).clickhouse);
 await ensureTopics(kafka, [{ topic, partitions: PARTITIONS }]);
 const publisher = await openKafkaPublisher(kafka);
+const traffic = await record();
+while (sent() < Number(values.backlog)) await traffic.send();
 const child = spawn(
   process.execPath,
   [fileURLToPath(new URL('../bin/tailmark.js', import.meta.url)), 'run', '--roles', 'ingest'],
@@ -85,25 +91,74 @@ const child = spawn(
 );
 const exited = new Promise((resolve) => child.once('exit', resolve));
 try {
-  await measure(child.pid as number);
+  const capacity = await capacityOf(client);
+  await measure(child.pid as number, capacity);
 } finally {
   child.kill('SIGTERM');
   await exited;
+  traffic.close();
   await publisher.close();
   await client.close();
   await stack.stop();
   rmSync(dir, { recursive: true, force: true });
 }
 
-async function measure(pid: number): Promise<void> {
+/** The same events again and again. */
+function record(): Promise<ReplayedRequests> {
+  const options = {
+    seed: 1,
+    count: REQUESTS * EVENTS_A_REQUEST,
+    eventsPerMessage: PER_MESSAGE,
+    startMs: Date.now() - 10_000,
+    eventsPerSecond: 20_000,
+  };
+  const messages = [...benchEvents(options)];
+  const batches = Array.from({ length: REQUESTS }, (_, n) =>
+    messages.slice(n * MESSAGES_A_REQUEST, (n + 1) * MESSAGES_A_REQUEST),
+  );
+  return ReplayedRequests.record(stack.kafka.brokers[0] as string, topic, PARTITIONS, batches);
+}
+
+/** Events of the load that the broker has. */
+function sent(): number {
+  return (REQUESTS + traffic.answered) * EVENTS_A_REQUEST;
+}
+
+async function stored(db: ClickHouseClient): Promise<number> {
+  const answer = await db.query({
+    query: `SELECT sum(requests) AS requests FROM latency_10s
+            WHERE stage = 'total' AND NOT startsWith(model, 'probe-')`,
+    format: 'JSONEachRow',
+  });
+  const [row] = await answer.json<{ requests: string }>();
+  return Number(row?.requests);
+}
+
+/** Events a second, from the first chunk that is seen to the last that the backlog fills. */
+async function capacityOf(db: ClickHouseClient): Promise<number> {
+  const seen: { readonly ms: number; readonly events: number }[] = [];
+  while ((seen.at(-1)?.events ?? 0) < sent()) {
+    await sleep(20);
+    const events = await stored(db);
+    if (events > (seen.at(-1)?.events ?? 0)) seen.push({ ms: performance.now(), events });
+  }
+  const [first, last] = [seen[0], seen.at(-2)];
+  if (first === undefined || last === undefined || last === first) {
+    throw new Error('Too few chunks to measure by: give a larger --backlog');
+  }
+  return ((last.events - first.events) * 1000) / (last.ms - first.ms);
+}
+
+async function measure(pid: number, capacity: number): Promise<void> {
   const probes = new Probes(publisher);
   await probes.send();
   while (!(await visible(client)).has('probe-0')) await sleep(20);
+  const rate = values.rate === undefined ? Number(values.load) * capacity : Number(values.rate);
   let isOver = false;
-  const load = offer(() => isOver);
+  const load = offer(rate, () => isOver);
   // The first chunks have other lengths than those of a steady load.
   await sleep(10_000);
-  const [cpuBefore, beganMs] = [cpuSecondsOf(pid), performance.now()];
+  const [cpuBefore, beganMs, sentBefore] = [cpuSecondsOf(pid), performance.now(), sent()];
   const waitsMs: number[] = [];
   const first = probes.sent.length;
   const watching = watch(probes, first, Math.floor((seconds * 1000) / PROBE_MS), waitsMs);
@@ -112,20 +167,35 @@ async function measure(pid: number): Promise<void> {
     await probes.send();
     await sleep(Math.max(0, beganMs + (n + 1) * PROBE_MS - performance.now()));
   }
-  const busy = (cpuSecondsOf(pid) - cpuBefore) / ((performance.now() - beganMs) / 1000);
+  const took = (performance.now() - beganMs) / 1000;
+  const busy = (cpuSecondsOf(pid) - cpuBefore) / took;
+  const offered = (sent() - sentBefore) / took;
   await watching;
   isOver = true;
-  const offered = await load;
+  await load;
+  await holdAgainst(client, sent());
   waitsMs.sort((a, b) => a - b);
   const at = (q: number) => (waitsMs[Math.ceil(q * waitsMs.length) - 1] as number) / 1000;
   const [p50, p90, p99, most] = [0.5, 0.9, 0.99, 1].map((q) => at(q).toFixed(2));
+  const k = (perSecond: number) => `${Math.round(perSecond / 1000)} k events/s`;
   say(
-    `${Math.round(offered / 1000)} k events/s for ${seconds} s, a flush each ${values.flush}; ` +
-      `the process uses ${Math.round(100 * busy)} % of a core`,
+    [
+      `a backlog of ${Number(values.backlog) / 1e6} M events: ${k(capacity)}`,
+      `${k(offered)} for ${seconds} s, ${Math.round((100 * offered) / capacity)} % of that, a flush each ` +
+        `${values.flush}; the process uses ${Math.round(100 * busy)} % of a core`,
+      `  ${waitsMs.length} probes: queryable after ${p50} s (p50), ${p90} s (p90), ${p99} s (p99), ${most} s at most`,
+    ].join('\n'),
   );
-  say(
-    `  ${waitsMs.length} probes: queryable after ${p50} s (p50), ${p90} s (p90), ${p99} s (p99), ${most} s at most`,
-  );
+}
+
+async function holdAgainst(db: ClickHouseClient, events: number): Promise<void> {
+  const deadline = performance.now() + STORED_DEADLINE_MS;
+  let found = await stored(db);
+  while (found < events && performance.now() < deadline) {
+    await sleep(100);
+    found = await stored(db);
+  }
+  if (found !== events) throw new Error(`${events} events were sent, ${found} are stored`);
 }
 
 /** Waits until so many probes have come, and notes how long each took. */
@@ -158,37 +228,13 @@ async function visible(db: ClickHouseClient): Promise<Set<string>> {
   return new Set((await answer.json<{ model: string }>()).map(({ model }) => model));
 }
 
-/**
- * The same messages again and again, at the rate, until it is over; events a second. They are sent as LZ4, as
- * producers do: the check sum of batches that are not packed takes kafkajs half of a core.
- */
-async function offer(isOver: () => boolean): Promise<number> {
-  const count = 200_000;
-  const startMs = Date.now() - 10_000;
-  const options = {
-    seed: 1,
-    count,
-    eventsPerMessage: PER_MESSAGE,
-    startMs,
-    eventsPerSecond: 20_000,
-  };
-  const messages = [...benchEvents(options)];
-  const producer = createKafkaClient(kafka, { retries: 3 }).producer();
-  await producer.connect();
-  const compression = kafkajs.CompressionTypes.LZ4;
+/** Sends at a rate until it is over. */
+async function offer(rate: number, isOver: () => boolean): Promise<void> {
   const beganMs = performance.now();
-  let sent = 0;
-  while (!isOver()) {
-    const due = ((performance.now() - beganMs) * rate) / 1000 / PER_MESSAGE;
-    const batch = [];
-    while (sent < due && batch.length < MOST_AT_ONCE) {
-      const value = messages[sent % messages.length] as Buffer;
-      batch.push({ value, partition: sent % PARTITIONS });
-      sent++;
-    }
-    if (batch.length > 0) await producer.send({ topic, acks: -1, compression, messages: batch });
-    if (sent >= due) await sleep(SLICE_MS);
+  for (let n = 1; !isOver(); n++) {
+    await traffic.send();
+    const dueMs = beganMs + (n * EVENTS_A_REQUEST * 1000) / rate;
+    await sleep(Math.max(0, dueMs - performance.now()));
   }
-  await producer.disconnect();
-  return (sent * PER_MESSAGE) / ((performance.now() - beganMs) / 1000);
+  await traffic.answers();
 }

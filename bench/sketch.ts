@@ -27,9 +27,11 @@ const valuesOfRequest = new Float64Array(stages);
 function addOurs(slots: number): void {
   pool.reset();
   for (let slot = 0; slot < slots; slot++) pool.allocate();
+  let slot = 0;
   for (let i = 0; i < count; i += stages) {
     for (let k = 0; k < stages; k++) {
-      slotsOfRequest[k] = (i + k) % slots;
+      slotsOfRequest[k] = slot;
+      slot = slot + 1 === slots ? 0 : slot + 1;
       valuesOfRequest[k] = values[i + k] as number;
     }
     pool.addAll(slotsOfRequest, valuesOfRequest, stages);

@@ -76,14 +76,19 @@ export function spill(slot: usize): void {
     store<u32>(slot, <u32>table, TABLE);
   }
   const waiting = load<i32>(slot);
-  let sum = load<f64>(slot, SUM);
-  let min = load<f64>(slot, MIN);
-  let max = load<f64>(slot, MAX);
+  // Of an odd number the last counts twice where that makes no difference: in the lowest and the highest.
+  let two = f64x2.splat(load<f64>(slot + ((<usize>(waiting - 1)) << 3), VALUES));
+  let least = two;
+  let most = two;
+  let sums = waiting & 1 ? f64x2.replace_lane(wholeUs(two), 1, 0) : f64x2.splat(0);
+  for (let i = 0; i < (waiting & ~1); i += 2) {
+    two = v128.load(slot + ((<usize>i) << 3), VALUES);
+    sums = f64x2.add(sums, wholeUs(two));
+    least = f64x2.pmin(least, two);
+    most = f64x2.pmax(most, two);
+  }
   for (let i = 0; i < waiting; i++) {
     const ms = load<f64>(slot + ((<usize>i) << 3), VALUES);
-    sum += wholeUs(ms);
-    min = select(ms, min, ms < min);
-    max = select(ms, max, ms > max);
     // The sign is dropped with the bits above the octave: -0 counts as 0.
     const bits = <i32>((reinterpret<u64>(ms) << 1) >> 47);
     let octave = (bits >> 6) - octaveOffset;
@@ -100,13 +105,12 @@ export function spill(slot: usize): void {
     }
     // Requests and milliseconds, side by side.
     const at = page + <usize>(bucket * bucketBytes);
-    store<f64>(at, load<f64>(at) + 1);
-    store<f64>(at, load<f64>(at, 8) + ms, 8);
+    v128.store(at, f64x2.add(v128.load(at), f64x2.replace_lane(f64x2.splat(1), 1, ms)));
   }
   store<f64>(slot, load<f64>(slot, REQUESTS) + <f64>waiting, REQUESTS);
-  store<f64>(slot, sum, SUM);
-  store<f64>(slot, min, MIN);
-  store<f64>(slot, max, MAX);
+  store<f64>(slot, load<f64>(slot, SUM) + lane0(sums) + lane1(sums), SUM);
+  store<f64>(slot, lower(load<f64>(slot, MIN), lower(lane0(least), lane1(least))), MIN);
+  store<f64>(slot, higher(load<f64>(slot, MAX), higher(lane0(most), lane1(most))), MAX);
   store<i32>(slot, 0);
 }
 
@@ -135,9 +139,26 @@ function addTo(vector: usize, record: usize, band: i32, column: i32, amount: f64
   store<f64>(at, load<f64>(at) + amount);
 }
 
-/** As `wholeUs` in src/sketch/whole-us.ts: `Math.round` without a branch. */
-function wholeUs(ms: f64): f64 {
-  const us = ms * 1000;
-  const near = nearest(us);
-  return select(near + 1, near, us - near === 0.5);
+/** As `wholeUs` in src/sketch/whole-us.ts, of two: `Math.round` without a branch. */
+function wholeUs(two: v128): v128 {
+  const us = f64x2.mul(two, f64x2.splat(1000));
+  const near = f64x2.nearest(us);
+  const isHalf = f64x2.eq(f64x2.sub(us, near), f64x2.splat(0.5));
+  return f64x2.add(near, v128.and(isHalf, f64x2.splat(1)));
+}
+
+function lane0(two: v128): f64 {
+  return f64x2.extract_lane(two, 0);
+}
+
+function lane1(two: v128): f64 {
+  return f64x2.extract_lane(two, 1);
+}
+
+function lower(a: f64, b: f64): f64 {
+  return select(b, a, b < a);
+}
+
+function higher(a: f64, b: f64): f64 {
+  return select(b, a, b > a);
 }

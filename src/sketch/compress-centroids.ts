@@ -35,9 +35,9 @@ const smallestRefined = 8;
 const lightest = 4;
 
 let capacity = 0;
-/** Where each centroid begins and ends on the scale of extents. */
-let left = new Float64Array(0);
-let right = new Float64Array(0);
+/** Twice the middle of each centroid on the scale of extents, and where the last one ends. */
+let doubled = new Float64Array(0);
+let extent = 0;
 /** Weight of each centroid and all above it; one more entry, 0. */
 let upwards = new Float64Array(0);
 /** Whether there is a jump before each centroid; one more entry, for the top. */
@@ -93,14 +93,13 @@ export function compressCentroids(
   cuts = mayCut;
   shift = phase;
   const jumps = measure(means, weights, n);
-  const extent = right[n - 1] as number;
   if (maxCentroids < smallestRefined) {
-    return write(means, weights, n, smallestStep(n, extent, 0, maxCentroids), 0);
+    return write(means, weights, n, smallestStep(n, 0, maxCentroids), 0);
   }
-  if (weights[0] === 1) left[0] = Number.NEGATIVE_INFINITY;
-  if (weights[n - 1] === 1) right[n - 1] = Number.POSITIVE_INFINITY;
+  if (weights[0] === 1) doubled[0] = Number.NEGATIVE_INFINITY;
+  if (weights[n - 1] === 1) doubled[n - 1] = Number.POSITIVE_INFINITY;
   for (const level of edgeLevels) {
-    const step = smallestStep(n, extent, level, maxCentroids);
+    const step = smallestStep(n, level, maxCentroids);
     if (step < 0) continue;
     const affordable =
       jumps === 0 ||
@@ -108,14 +107,13 @@ export function compressCentroids(
       countPieces(n, step, 0, maxCentroids) >= (1 - edgesBudget) * maxCentroids;
     if (affordable) return write(means, weights, n, step, level);
   }
-  return write(means, weights, n, smallestStep(n, extent, 0, maxCentroids), 0);
+  return write(means, weights, n, smallestStep(n, 0, maxCentroids), 0);
 }
 
 function reserve(n: number, maxCentroids: number): void {
   if (n > capacity) {
     capacity = Math.max(n, capacity * 2, 1024);
-    left = new Float64Array(capacity);
-    right = new Float64Array(capacity);
+    doubled = new Float64Array(capacity);
     upwards = new Float64Array(capacity + 1);
     jumpBefore = new Uint8Array(capacity + 1);
   }
@@ -127,7 +125,7 @@ function reserve(n: number, maxCentroids: number): void {
 
 /** Fills the scratch; returns how many jumps need an edge. */
 function measure(means: Float64Array, weights: Float64Array, n: number): number {
-  const [begins, ends, tails, flags] = [left, right, upwards, jumpBefore];
+  const [middles, tails, flags] = [doubled, upwards, jumpBefore];
   let total = 0;
   tails[n] = 0;
   for (let i = n - 1; i >= 0; i--) {
@@ -143,10 +141,10 @@ function measure(means: Float64Array, weights: Float64Array, n: number): number 
     const tail = tails[i] as number;
     const nextTail = tails[i + 1] as number;
     const share = tail < fullAbove ? sideShare : 1;
-    begins[i] = position;
+    const begin = position;
     const gain = 1 + (fewValuesGain * fewValues) / (tail + fewValues);
     position += share * gain * logRatio(nextTail + floor, tail + floor);
-    ends[i] = position;
+    middles[i] = begin + position;
     if (i + 1 === n) break;
     const nextMean = Math.max(means[i + 1] as number, floorMs);
     const jump = nextMean > mean * jumpRatio ? 1 : 0;
@@ -158,6 +156,7 @@ function measure(means: Float64Array, weights: Float64Array, n: number): number 
     position += share * spreadShare * logRatio(mean, nextMean);
     mean = nextMean;
   }
+  extent = position;
   // Digests are merged with others: what lies beyond the highest value may be far from it, and
   // where there is but one value, also what lies below.
   flags[n] = 1;
@@ -175,18 +174,19 @@ function logRatio(low: number, high: number): number {
  * The smallest extent by which the groups' pieces fit into `maxCentroids`, 0 if nothing needs to be
  * joined, or -1 if even one group would need more.
  */
-function smallestStep(n: number, extent: number, level: number, maxCentroids: number): number {
-  if (countPieces(n, 0, level, maxCentroids) <= maxCentroids) return 0;
-  if (countPieces(n, extent, level, maxCentroids) > maxCentroids) return -1;
+function smallestStep(n: number, level: number, maxCentroids: number): number {
+  // Each by itself they are as many as there are, or more.
+  if (n <= maxCentroids && countPieces(n, 0, level, maxCentroids) <= maxCentroids) return 0;
   // Groups fill most of their extent, so that the answer lies close above extent / maxCentroids.
   let tooSmall = 0;
-  let step = extent;
-  for (let guess = (1.1 * extent) / maxCentroids; guess < extent; guess *= 1.25) {
-    if (countPieces(n, guess, level, maxCentroids) <= maxCentroids) {
-      step = guess;
-      break;
-    }
-    tooSmall = guess;
+  let step = (1.1 * extent) / maxCentroids;
+  while (step < extent && countPieces(n, step, level, maxCentroids) > maxCentroids) {
+    tooSmall = step;
+    step *= 1.25;
+  }
+  if (step >= extent) {
+    step = extent;
+    if (countPieces(n, step, level, maxCentroids) > maxCentroids) return -1;
   }
   while (step - tooSmall > 0.03 * step) {
     const middle = (tooSmall + step) / 2;
@@ -201,12 +201,12 @@ function smallestStep(n: number, extent: number, level: number, maxCentroids: nu
  * innermost loop of all: the scratch is held in locals, and only groups at a jump are planned.
  */
 function countPieces(n: number, step: number, level: number, limit: number): number {
-  const [begins, ends, jumps] = [left, right, jumpBefore];
+  const [middles, jumps] = [doubled, jumpBefore];
   let pieces = 0;
   for (let first = 0; first < n && pieces <= limit; ) {
     const bound = boundAfter(first, step);
     let end = first + 1;
-    while (end < n && (begins[end] as number) + (ends[end] as number) < bound) end++;
+    while (end < n && (middles[end] as number) < bound) end++;
     const plain = level === 0 || (jumps[first] === 0 && jumps[end] === 0);
     pieces += plain ? 1 : planPieces(first, end, level);
     first = end;
@@ -218,7 +218,7 @@ function countPieces(n: number, step: number, level: number, limit: number): num
 function groupEnd(first: number, n: number, step: number): number {
   const bound = boundAfter(first, step);
   let end = first + 1;
-  while (end < n && (left[end] as number) + (right[end] as number) < bound) end++;
+  while (end < n && (doubled[end] as number) < bound) end++;
   return end;
 }
 
@@ -229,7 +229,7 @@ function groupEnd(first: number, n: number, step: number): number {
  */
 function boundAfter(i: number, step: number): number {
   if (step === 0) return Number.NEGATIVE_INFINITY;
-  const middle = ((left[i] as number) + (right[i] as number)) / 2;
+  const middle = (doubled[i] as number) / 2;
   return 2 * step * (Math.floor(middle / step + shift) + 1 - shift);
 }
 
