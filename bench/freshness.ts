@@ -19,17 +19,16 @@ import { ReplayedRequests } from './replayed-requests.ts';
 /**
  * How long it takes an event from the topic to the tables: `tailmark run` beside a steady load, with
  * a probe of its own model every tenth of a second. A probe's time begins when the broker has
- * acknowledged it and ends when a query shows it; queries follow one another 20 ms apart. The load is a
- * share of what the process does of a backlog, which it is given first. What is stored in the end is held
- * against what was sent.
+ * acknowledged it and ends when a query shows it; queries follow one another 50 ms apart. The load is a
+ * share of what the process does beside the same broker when there is always more to read, which is
+ * measured first. What is stored in the end is held against what was sent.
  *
- *     npm run bench -- freshness [--load 0.8] [--rate EVENTS_A_SECOND] [--seconds N] [--flush 5s] [--backlog N]
+ *     npm run bench -- freshness [--load 0.8] [--rate EVENTS_A_SECOND] [--seconds N] [--flush 5s]
  */
 const { values } = parseArgs({
   options: {
     load: { type: 'string', default: '0.8' },
     rate: { type: 'string' },
-    backlog: { type: 'string', default: '16000000' },
     seconds: { type: 'string', default: '30' },
     flush: { type: 'string', default: '5s' },
   },
@@ -41,7 +40,11 @@ const PER_MESSAGE = 100;
 const MESSAGES_A_REQUEST = 64;
 const EVENTS_A_REQUEST = MESSAGES_A_REQUEST * PER_MESSAGE;
 const REQUESTS = 31;
+/** So much is there to be read while nothing waits for more, for so long. */
+const BACKLOG = 4_000_000;
+const SATURATED_MS = 30_000;
 const PROBE_MS = 100;
+const QUERY_MS = 50;
 const STORED_DEADLINE_MS = 120_000;
 const topic = 'inference.timings.v1';
 const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -73,7 +76,7 @@ await migrate(configSchema.parse({ clickhouse: { url } }).clickhouse);
 await ensureTopics(kafka, [{ topic, partitions: PARTITIONS }]);
 const publisher = await openKafkaPublisher(kafka);
 const traffic = await record();
-while (sent() < Number(values.backlog)) await traffic.send();
+while (sent() < BACKLOG) await traffic.send();
 const child = spawn(
   process.execPath,
   [fileURLToPath(new URL('../bin/tailmark.js', import.meta.url)), 'run', '--roles', 'ingest'],
@@ -134,19 +137,21 @@ async function stored(db: ClickHouseClient): Promise<number> {
   return Number(row?.requests);
 }
 
-/** Events a second, from the first chunk that is seen to the last that the backlog fills. */
+/** Events a second that it stores while there is always a backlog; what is left of it is stored afterwards. */
 async function capacityOf(db: ClickHouseClient): Promise<number> {
   const seen: { readonly ms: number; readonly events: number }[] = [];
-  while ((seen.at(-1)?.events ?? 0) < sent()) {
-    await sleep(20);
+  const last = () => seen.at(-1) ?? { ms: 0, events: 0 };
+  const isOver = () => last().ms - (seen[0]?.ms ?? 0) >= SATURATED_MS;
+  while (!isOver()) {
+    await sleep(QUERY_MS);
     const events = await stored(db);
-    if (events > (seen.at(-1)?.events ?? 0)) seen.push({ ms: performance.now(), events });
+    if (events > last().events) seen.push({ ms: performance.now(), events });
+    while (sent() < last().events + BACKLOG) await traffic.send();
   }
-  const [first, last] = [seen[0], seen.at(-2)];
-  if (first === undefined || last === undefined || last === first) {
-    throw new Error('Too few chunks to measure by: give a larger --backlog');
-  }
-  return ((last.events - first.events) * 1000) / (last.ms - first.ms);
+  await traffic.answers();
+  await holdAgainst(db, sent());
+  const first = seen[0] as (typeof seen)[number];
+  return ((last().events - first.events) * 1000) / (last().ms - first.ms);
 }
 
 async function measure(pid: number, capacity: number): Promise<void> {
@@ -158,7 +163,14 @@ async function measure(pid: number, capacity: number): Promise<void> {
   const load = offer(rate, () => isOver);
   // The first chunks have other lengths than those of a steady load.
   await sleep(10_000);
-  const [cpuBefore, beganMs, sentBefore] = [cpuSecondsOf(pid), performance.now(), sent()];
+  const pids = {
+    process: pid,
+    ClickHouse: stack.clickhouse.pid,
+    broker: stack.kafka.pid,
+    bench: process.pid,
+  };
+  const cpu = () => Object.values(pids).map(cpuSecondsOf);
+  const [cpuBefore, beganMs, sentBefore] = [cpu(), performance.now(), sent()];
   const waitsMs: number[] = [];
   const first = probes.sent.length;
   const watching = watch(probes, first, Math.floor((seconds * 1000) / PROBE_MS), waitsMs);
@@ -168,7 +180,7 @@ async function measure(pid: number, capacity: number): Promise<void> {
     await sleep(Math.max(0, beganMs + (n + 1) * PROBE_MS - performance.now()));
   }
   const took = (performance.now() - beganMs) / 1000;
-  const busy = (cpuSecondsOf(pid) - cpuBefore) / took;
+  const used = cpu().map((seconds, i) => (seconds - (cpuBefore[i] as number)) / took);
   const offered = (sent() - sentBefore) / took;
   await watching;
   isOver = true;
@@ -180,9 +192,12 @@ async function measure(pid: number, capacity: number): Promise<void> {
   const k = (perSecond: number) => `${Math.round(perSecond / 1000)} k events/s`;
   say(
     [
-      `a backlog of ${Number(values.backlog) / 1e6} M events: ${k(capacity)}`,
+      `with ever more to read: ${k(capacity)}`,
       `${k(offered)} for ${seconds} s, ${Math.round((100 * offered) / capacity)} % of that, a flush each ` +
-        `${values.flush}; the process uses ${Math.round(100 * busy)} % of a core`,
+        `${values.flush}`,
+      `  of a core: ${Object.keys(pids)
+        .map((name, i) => `${name} ${Math.round(100 * (used[i] as number))} %`)
+        .join(', ')}`,
       `  ${waitsMs.length} probes: queryable after ${p50} s (p50), ${p90} s (p90), ${p99} s (p99), ${most} s at most`,
     ].join('\n'),
   );
@@ -215,14 +230,14 @@ async function watch(
       seen.add(name);
       waitsMs.push(nowMs - (sent[n] as number));
     }
-    await sleep(20);
+    await sleep(QUERY_MS);
   }
 }
 
 async function visible(db: ClickHouseClient): Promise<Set<string>> {
   const answer = await db.query({
     query: `SELECT DISTINCT model FROM latency_10s
-            WHERE window_start >= now() - 600 AND startsWith(model, 'probe-')`,
+            WHERE window_start >= now() - 60 AND model > 'probe-' AND model < 'probe.'`,
     format: 'JSONEachRow',
   });
   return new Set((await answer.json<{ model: string }>()).map(({ model }) => model));

@@ -25,6 +25,8 @@ const BYTES_AT_ONCE = 128 * 1024;
 const KEEP_ALIVE_MS = 500;
 /** The first chunk of a claim is due sooner: others have been waiting for the partition. */
 const FIRST_CHUNK_MS = 1_000;
+/** Multiples of it, without their whole part, are spread evenly however many of them there are. */
+const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
 
 /**
  * One claimed partition: fills a chunk while the one before it is being stored, never more than
@@ -41,7 +43,7 @@ export class PartitionIngest {
   #inherited: Intent | undefined;
   #watermarkBeforeMs = Number.NEGATIVE_INFINITY;
   #openedMs = 0;
-  #hasSealed = false;
+  #sealed = 0;
   #draining = false;
   #flushing: Promise<void> | undefined;
   #flushingSinceMs = 0;
@@ -93,8 +95,17 @@ export class PartitionIngest {
   /** Seals the open chunk if it is due and the one before it is stored. */
   sealIfDue(intervalMs: number): void {
     if (this.#inherited !== undefined || this.#flushing !== undefined) return;
-    const dueMs = this.#hasSealed ? intervalMs : Math.min(intervalMs, FIRST_CHUNK_MS);
-    if (this.#context.clock.elapsedMs() - this.#openedMs >= dueMs) this.seal();
+    if (this.#context.clock.elapsedMs() - this.#openedMs >= this.#dueMs(intervalMs)) this.seal();
+  }
+
+  /**
+   * Partitions that are claimed together would all be stored together, and each wait for the others: the
+   * second chunk is due at another time for each partition, and those after it in turn.
+   */
+  #dueMs(intervalMs: number): number {
+    if (this.#sealed === 0) return Math.min(intervalMs, FIRST_CHUNK_MS);
+    if (this.#sealed > 1) return intervalMs;
+    return intervalMs * (1 - ((this.claim.partition * GOLDEN_RATIO) % 1));
   }
 
   /** Seals what is open and begins to store it. The chunk before it must be stored. */
@@ -105,8 +116,8 @@ export class PartitionIngest {
       this.#openedMs = this.#context.clock.elapsedMs();
       return;
     }
-    const isFirst = !this.#hasSealed;
-    this.#hasSealed = true;
+    const isFirst = this.#sealed === 0;
+    this.#sealed += 1;
     invariant(this.#flushing === undefined, 'a chunk is sealed while another is being stored');
     const { clock } = this.#context;
     const { chunk: sealed, letters } = this.#open.seal(clock.nowMs());

@@ -11,7 +11,7 @@ import type { FakeWorld } from './fake-world.ts';
 /** One partition and the group that reads it: a log, the committed offset, who may commit. */
 export class FakeBroker {
   readonly topic = 't';
-  readonly partition = 0;
+  readonly partition: number;
   readonly records: readonly SourceRecord[];
   readonly endOffset: number;
   /** What went wrong that no answer tells. */
@@ -20,9 +20,10 @@ export class FakeBroker {
   #committed: CommittedOffset = { offset: undefined, metadata: '' };
 
   /** @param endOffset offset after the last record, markers and compacted records included. */
-  constructor(records: readonly SourceRecord[], endOffset: number) {
+  constructor(records: readonly SourceRecord[], endOffset: number, partition = 0) {
     this.records = records;
     this.endOffset = endOffset;
+    this.partition = partition;
   }
 
   get committed(): CommittedOffset {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeNote, encodeNote } from '../../src/ingest/commit-note.ts';
-import { RecordList } from '../../src/source/record.ts';
+import { type RecordBatch, RecordList } from '../../src/source/record.ts';
 import { ClaimLostError } from '../../src/source/source.ts';
 import { FakeBench, logOf, recordAt } from './fake-bench.ts';
 import { FakeBroker } from './fake-broker.ts';
@@ -346,6 +346,35 @@ describe('sealIfDue', () => {
       [0, 3],
       [3, 6],
     ]);
+  });
+
+  it('seals the second chunk of each partition at another time, and those after it by the interval', async () => {
+    const phases: number[] = [];
+    for (let partition = 0; partition < 8; partition++) {
+      const records = Array.from({ length: 8 }, (_, offset) => recordAt(offset));
+      const bench = new FakeBench(new FakeBroker(records, 8, partition));
+      const sealedAtMs: number[] = [];
+      for (let offset = 0; offset < 4; offset++) {
+        const batch = bench.broker.batch(offset, 1) as RecordBatch;
+        void bench.ingest.onBatch(batch, bench.claim.keepAlive);
+        while (bench.ranges.length === offset) {
+          bench.world.nowMs += 10;
+          bench.ingest.sealIfDue(5_000);
+          await bench.goOn();
+        }
+        sealedAtMs.push(bench.world.nowMs - logNowMs);
+      }
+      const [first = 0, second = 0, third = 0, fourth = 0] = sealedAtMs;
+      // The clock goes by some ten milliseconds.
+      const about = [first, third - second, fourth - third].map((ms) => Math.round(ms / 20) * 20);
+      expect(about).toEqual([1_000, 5_000, 5_000]);
+      phases.push(second - first);
+    }
+    expect(Math.round((phases[0] ?? 0) / 20) * 20).toBe(5_000);
+    phases.sort((a, b) => a - b);
+    const gaps = phases.map((phase, i) => phase - (phases[i - 1] ?? (phases.at(-1) ?? 0) - 5_000));
+    expect(Math.min(...gaps)).toBeGreaterThan(5_000 / 8 / 2);
+    expect(Math.max(...gaps)).toBeLessThan((2 * 5_000) / 8);
   });
 
   it('does not seal what is empty, nor while a chunk is being stored', async () => {

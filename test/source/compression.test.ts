@@ -1,6 +1,6 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import kafkajs from 'kafkajs';
-import { compressFrameSync } from 'lz4-napi';
+import { compressFrameSync, compressSync, decompressFrameSync } from 'lz4-napi';
 import snappy from 'snappy';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { registerCompressionCodecs } from '../../src/source/compression.ts';
@@ -91,6 +91,80 @@ function lz4Frame(blocks: readonly Buffer[]): Buffer {
   const head = compressFrameSync(Buffer.alloc(100, 'a')).subarray(0, 7);
   return Buffer.concat([head, ...parts, Buffer.alloc(4)]);
 }
+
+describe('inflateLz4', () => {
+  const lines = Buffer.from(
+    Array.from({ length: 5_000 }, (_, i) => `{"ts":${i * 7919},"model":"m${i % 7}"}\n`).join(''),
+  );
+  const noise = Buffer.from(Array.from({ length: 70_000 }, () => random.between(0, 255)));
+  const blockBytes = 64 * 1024;
+  const pieces = (bytes: Buffer) =>
+    Array.from({ length: Math.ceil(bytes.length / blockBytes) }, (_, i) =>
+      bytes.subarray(i * blockBytes, (i + 1) * blockBytes),
+    );
+  const blockOf = (bytes: Buffer, dictionary?: Buffer) => {
+    const packed = compressSync(bytes, dictionary).subarray(4);
+    const isStored = dictionary === undefined && packed.length >= bytes.length;
+    const size = Buffer.alloc(4);
+    size.writeUInt32LE(isStored ? bytes.length + 2 ** 31 : packed.length);
+    return Buffer.concat([size, isStored ? bytes : packed]);
+  };
+  /** Of blocks of 64 KiB; the check bytes are those of these headers by xxHash32. */
+  const frameOf = (head: readonly number[], blocks: readonly Buffer[]) =>
+    Buffer.concat([Buffer.from([0x04, 0x22, 0x4d, 0x18, ...head]), ...blocks, Buffer.alloc(4)]);
+  const independent = [0x60, 0x40, 0x82];
+
+  it.each([
+    ['text', lines],
+    ['noise, which is stored as it is', noise],
+    ['both', Buffer.concat([lines, noise, lines])],
+  ])('gives what the library gives for frames of independent blocks: %s', (_, bytes) => {
+    const frame = frameOf(
+      independent,
+      pieces(bytes).map((piece) => blockOf(piece)),
+    );
+    expect(decompressFrameSync(frame).equals(bytes)).toBe(true);
+    expect(inflateLz4(frame, maxBytes).equals(bytes)).toBe(true);
+    expect(inflateLz4(compressFrameSync(bytes), maxBytes).equals(bytes)).toBe(true);
+  });
+
+  it('hands nothing out that is not its own', () => {
+    const frame = frameOf(independent, [blockOf(noise.subarray(0, 1_000))]);
+    const found = inflateLz4(frame, maxBytes);
+    frame.fill(0);
+    expect(found.equals(noise.subarray(0, 1_000))).toBe(true);
+  });
+
+  it('takes blocks that refer to the one before, and checksums', () => {
+    const [first = lines, second = lines] = pieces(lines);
+    const linked = frameOf([0x40, 0x40, 0xc0], [blockOf(first), blockOf(second, first)]);
+    const both = Buffer.concat([first, second]);
+    expect(inflateLz4(linked, maxBytes).equals(both)).toBe(true);
+    const checked = compressFrameSync(lines, { contentChecksum: true, blockChecksums: true });
+    expect(inflateLz4(checked, maxBytes).equals(lines)).toBe(true);
+    checked[checked.length - 1] = (checked.at(-1) as number) ^ 1;
+    expect(() => inflateLz4(checked, maxBytes)).toThrow(InflateError);
+  });
+
+  it('takes a size that is given, and refuses a wrong one', () => {
+    const sized = (size: number) => {
+      const bytes = Buffer.alloc(8);
+      bytes.writeBigUInt64LE(BigInt(size));
+      return frameOf([0x68, 0x40, ...bytes, 0], [blockOf(lines.subarray(0, 50_000))]);
+    };
+    expect(inflateLz4(sized(50_000), maxBytes).equals(lines.subarray(0, 50_000))).toBe(true);
+    expect(() => inflateLz4(sized(50_001), maxBytes)).toThrow('another size than it says');
+  });
+
+  it('refuses blocks that are broken, or give more than their header allows', () => {
+    const tooLarge = frameOf(independent, [blockOf(Buffer.alloc(blockBytes + 1, 'a'))]);
+    expect(() => inflateLz4(tooLarge, maxBytes)).toThrow(InflateError);
+    const block = blockOf(lines.subarray(0, 1_000));
+    // The first match reaches back before the beginning.
+    const broken = Buffer.concat([Buffer.from([5, 0, 0, 0, 0x10, 0x61, 0xff, 0xff, 0]), block]);
+    expect(() => inflateLz4(frameOf(independent, [broken]), maxBytes)).toThrow(InflateError);
+  });
+});
 
 const inflated = 1 << 20;
 /** Inflates what was made of a megabyte of zeros. */
