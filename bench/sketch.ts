@@ -9,10 +9,12 @@ import { drawDistribution } from '../test/sketch/distributions.ts';
 import { seededRandom } from '../test/sketch/seeded-random.ts';
 
 // What adding a duration costs, beside npm tdigest; reading and merging ours. Prints one JSON
-// document: nanoseconds an operation, median and spread over rounds run alternately.
+// document: nanoseconds of CPU an operation, median and spread over rounds run alternately.
 
 const count = 200_000;
 const rounds = 9;
+/** A question is asked again and again in its round until this much CPU time is used. */
+const leastUs = 50_000;
 const values = drawDistribution('lognormal', count, 1);
 const means = new Float64Array(stateCentroids);
 const weights = new Float64Array(stateCentroids);
@@ -135,10 +137,16 @@ checkAgreement();
 const taken: Record<string, number[]> = {};
 for (let round = -2; round < rounds; round++) {
   for (const [name, { operations, before, run }] of Object.entries(questions)) {
-    before?.();
-    const start = process.hrtime.bigint();
-    run();
-    const ns = Number(process.hrtime.bigint() - start) / operations;
+    let usedUs = 0;
+    let asked = 0;
+    for (; usedUs < leastUs; asked++) {
+      before?.();
+      const start = process.cpuUsage();
+      run();
+      const { user, system } = process.cpuUsage(start);
+      usedUs += user + system;
+    }
+    const ns = (1000 * usedUs) / asked / operations;
     // The first rounds warm up.
     if (round < 0) continue;
     taken[name] ??= [];
