@@ -3,6 +3,7 @@ import { cpus } from 'node:os';
 import { TDigest as NpmDigest } from 'tdigest';
 import { bandOf } from '../src/sketch/band.ts';
 import { BandPool } from '../src/sketch/band-pool.ts';
+import { type CountHost, CountKernel, kernelBytes } from '../src/sketch/count-kernel.ts';
 import { SketchPool, stateCentroids } from '../src/sketch/sketch-pool.ts';
 import { TDigest } from '../src/sketch/t-digest.ts';
 import { drawDistribution } from '../test/sketch/distributions.ts';
@@ -21,22 +22,37 @@ const weights = new Float64Array(stateCentroids);
 const pool = new SketchPool();
 const bands = new BandPool();
 
-/** Values come as requests have them: so many stages at once, each of a slot of its own where there are as many. */
+/**
+ * Values come as requests have them: ten stages at once, each of a slot of its own where there are as many,
+ * and the next request is of another series.
+ */
 const stages = 10;
-const slotsOfRequest = new Int32Array(stages);
-const valuesOfRequest = new Float64Array(stages);
+const kernel = CountKernel.shared();
+const unasked = (): never => {
+  throw new Error('there are no bands here');
+};
+const host: CountHost = {
+  take: (bytes) => pool.take(bytes),
+  slotOf: (record, stage) => {
+    const address = pool.addressOf(pool.allocate());
+    kernel.ints[(record >>> 2) + stage] = address;
+    return address;
+  },
+  vectorOf: unasked,
+  addFar: unasked,
+};
 
 function addOurs(slots: number): void {
   pool.reset();
-  for (let slot = 0; slot < slots; slot++) pool.allocate();
-  let slot = 0;
+  const records = Array.from({ length: Math.ceil(slots / stages) }, () =>
+    pool.take(kernelBytes.record),
+  );
+  for (let k = 0; k < stages; k++) kernel.ids[k] = k % slots;
+  let next = 0;
   for (let i = 0; i < count; i += stages) {
-    for (let k = 0; k < stages; k++) {
-      slotsOfRequest[k] = slot;
-      slot = slot + 1 === slots ? 0 : slot + 1;
-      valuesOfRequest[k] = values[i + k] as number;
-    }
-    pool.addAll(slotsOfRequest, valuesOfRequest, stages);
+    for (let k = 0; k < stages; k++) kernel.durations[k] = values[i + k] as number;
+    kernel.count(host, records[next] as number, -1, stages, 0, 0);
+    next = next + 1 === records.length ? 0 : next + 1;
   }
 }
 

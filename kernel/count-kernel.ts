@@ -50,13 +50,6 @@ export function count(record: usize, band: i32, stages: i32, total: i32, totalMs
   store<f64>(vector, load<f64>(vector) + totalMs);
 }
 
-/** Adds the durations of the first so many `ids`, which are slots. */
-export function addAll(values: i32): void {
-  for (let i = 0; i < values; i++) {
-    add(load<u32>(ids + ((<usize>i) << 2)), load<f64>(durations + ((<usize>i) << 3)));
-  }
-}
-
 /** Adds a duration to a slot: to those that wait, which go to their buckets 32 at a time. */
 export function add(slot: usize, ms: f64): void {
   let waiting = load<i32>(slot);

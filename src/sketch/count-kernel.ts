@@ -59,7 +59,6 @@ export interface CountHost {
 interface Exports {
   readonly memory: WebAssembly.Memory;
   count(record: number, band: number, stages: number, total: number, totalMs: number): void;
-  addAll(values: number): void;
   add(slot: number, ms: number): void;
   spill(slot: number): void;
   addToBand(record: number, band: number, column: number, amount: number): void;
@@ -79,7 +78,7 @@ export class CountKernel {
   bytes = new Uint8Array(0);
   ints = new Int32Array(0);
   doubles = new Float64Array(0);
-  /** What is given to `count` and `addAll`. */
+  /** What is given to `count`. */
   ids = new Int32Array(0);
   durations = new Float64Array(0);
   readonly #free: number[] = [];
@@ -150,12 +149,6 @@ export class CountKernel {
   ): void {
     this.#host = host;
     this.#exports.count(record, band, stages, total, totalMs);
-  }
-
-  /** Adds the first of `durations` to the slots of `ids`. */
-  addAll(host: CountHost, values: number): void {
-    this.#host = host;
-    this.#exports.addAll(values);
   }
 
   add(host: CountHost, slot: number, ms: number): void {

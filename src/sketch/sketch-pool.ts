@@ -97,16 +97,6 @@ export class SketchPool {
     this.#kernel.add(this.#host, this.addressOf(slot), valueMs);
   }
 
-  /** Adds the first `count` values, 64 at most, each to the slot of the same place. As `add`. */
-  addAll(slots: Int32Array, valuesMs: Float64Array, count: number): void {
-    const { ids, durations } = this.#kernel;
-    for (let i = 0; i < count; i++) {
-      ids[i] = this.addressOf(slots[i] as number);
-      durations[i] = valuesMs[i] as number;
-    }
-    this.#kernel.addAll(this.#host, count);
-  }
-
   requests(slot: number): number {
     return this.#read(slot, offsets.requests) + this.#waitingIn(slot);
   }
