@@ -50,7 +50,8 @@ function addOurs(slots: number): void {
   for (let k = 0; k < stages; k++) kernel.ids[k] = k % slots;
   let next = 0;
   for (let i = 0; i < count; i += stages) {
-    for (let k = 0; k < stages; k++) kernel.durations[k] = values[i + k] as number;
+    const { durations } = kernel;
+    for (let k = 0; k < stages; k++) durations[k] = values[i + k] as number;
     kernel.count(host, records[next] as number, -1, stages, 0, 0);
     next = next + 1 === records.length ? 0 : next + 1;
   }
