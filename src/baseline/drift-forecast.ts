@@ -13,6 +13,17 @@ const priorRestlessness = 2;
 const calm = 1.5;
 const mostGain = 0.9;
 
+/** What is kept of each sum, those that every window needs side by side: it since the block began; */
+const SUM = 0;
+/** how much more a request says than it usually does; */
+const LEVEL = 1;
+/** median of what the levels had not foretold, squared, of chance; the same of the means; */
+const SURPRISE = 2;
+const MEDIAN = 3;
+/** means of the block that waits to be followed, if there is one. */
+const WAITING = 4;
+const fields = 5;
+
 /**
  * How far several sums over windows lie above what the baseline foretells of late, each by itself: a level
  * that follows them, slowly or not at all. A Kalman filter of a local level whose gain is learnt: where
@@ -24,82 +35,85 @@ const mostGain = 0.9;
  * ago. Memory: 32 bytes a sum. Cost: nanoseconds a window and sum.
  */
 export class DriftForecast {
-  readonly #sums: Float64Array;
-  /** Means of the block that waits to be followed, if there is one. */
-  readonly #waiting: Float64Array;
-  /** Median of the squared means, of chance. */
-  readonly #medians: Float64Array;
-  /** The same of what the levels had not foretold. */
-  readonly #surprises: Float64Array;
-  /** How much more a request says than it usually does. */
-  readonly levels: Float64Array;
+  readonly #size: number;
+  /** What is kept of each sum, field by field. */
+  readonly #fields: Float64Array;
   #requests = 0;
   #windows = 0;
   #blocks = 0;
   #hasWaiting = false;
 
   constructor(size: number) {
-    this.#sums = new Float64Array(size);
-    this.#waiting = new Float64Array(size);
-    this.#medians = new Float64Array(size).fill(priorRestlessness * medianOfChance);
-    this.#surprises = this.#medians.slice();
-    this.levels = new Float64Array(size);
+    this.#size = size;
+    this.#fields = new Float64Array(fields * size);
+    this.#fields.fill(priorRestlessness * medianOfChance, SURPRISE * size, (MEDIAN + 1) * size);
   }
 
   /**
    * Takes a window.
    *
-   * @param excess sums of it over `requests`, less what the baseline foretells.
-   * @param variances of one request's part in each, as they are by chance; `dispersions` times that is usual.
+   * @param excess has sums of it over `requests`, less what the baseline foretells, from `from` on.
+   * @returns whether it is the last one of its block, which is to be followed then.
    */
-  learn(
-    requests: number,
-    excess: Float64Array,
-    variances: Float64Array,
-    dispersions: Float64Array,
-  ): void {
-    for (let i = 0; i < excess.length; i++) {
-      this.#sums[i] = (this.#sums[i] as number) + (excess[i] as number);
+  take(requests: number, excess: Float64Array, from: number): boolean {
+    const all = this.#fields;
+    for (let i = 0; i < this.#size; i++) {
+      all[i] = (all[i] as number) + (excess[from + i] as number);
     }
     this.#requests += requests;
     this.#windows += 1;
-    if (this.#windows < blockWindows) return;
-    if (this.#hasWaiting) this.#follow();
+    return this.#windows >= blockWindows;
+  }
+
+  /**
+   * Ends a block.
+   *
+   * @param varianceOf one request's part in a sum, as it usually is.
+   */
+  follow(varianceOf: (i: number) => number): void {
+    if (this.#hasWaiting) this.#moveLevels();
     const step = Math.exp(
       Math.max(leastStep, firstSteps.size / (this.#blocks + firstSteps.blocks)),
     );
     this.#blocks += 1;
-    for (let i = 0; i < excess.length; i++) {
-      const mean = (this.#sums[i] as number) / this.#requests;
-      const chance = ((variances[i] as number) * (dispersions[i] as number)) / this.#requests;
-      const surprise = mean - Math.max(0, this.levels[i] as number);
-      move(this.#medians, i, mean * mean > chance * (this.#medians[i] as number), step);
-      move(this.#surprises, i, surprise ** 2 > chance * (this.#surprises[i] as number), step);
-      this.#waiting[i] = mean;
-      this.#sums[i] = 0;
+    for (let i = 0; i < this.#size; i++) {
+      const mean = this.#of(SUM, i) / this.#requests;
+      const chance = varianceOf(i) / this.#requests;
+      const surprise = mean - Math.max(0, this.level(i));
+      this.#step(MEDIAN, i, mean * mean > chance * this.#of(MEDIAN, i), step);
+      this.#step(SURPRISE, i, surprise ** 2 > chance * this.#of(SURPRISE, i), step);
+      this.#put(WAITING, i, mean);
+      this.#put(SUM, i, 0);
     }
     this.#hasWaiting = true;
     this.#requests = 0;
     this.#windows = 0;
   }
 
+  /** How much more a request says than it usually does. */
+  level(i: number): number {
+    return this.#of(LEVEL, i);
+  }
+
   /** How many times as much as by chance minutes vary around their level: 1 where that is not certain. */
   spread(i: number): number {
-    const surprise = (this.#surprises[i] as number) / medianOfChance;
+    const surprise = this.#of(SURPRISE, i) / medianOfChance;
     return surprise > calm ? surprise : 1;
   }
 
   /** How much the most restless of the levels wanders, 0 to 1: 0 up to what may be chance. */
   get wandering(): number {
     let most = calm;
-    for (let i = 0; i < this.levels.length; i++) most = Math.max(most, this.spread(i));
+    for (let i = 0; i < this.#size; i++) most = Math.max(most, this.spread(i));
     return Math.min(1, most - calm);
   }
 
   /** Forgets the levels: the baseline that they compare with is another one. */
   forget(): void {
-    this.levels.fill(0);
-    this.#sums.fill(0);
+    for (let i = 0; i < this.#size; i++) {
+      this.#put(LEVEL, i, 0);
+      this.#put(SUM, i, 0);
+    }
     this.#requests = 0;
     this.#windows = 0;
     this.#hasWaiting = false;
@@ -107,18 +121,15 @@ export class DriftForecast {
 
   /** Takes over how restless another one is. */
   inherit(other: DriftForecast): void {
-    this.#medians.set(other.#medians);
-    this.#surprises.set(other.#surprises);
+    const size = this.#size;
+    const restlessness = other.#fields.subarray(SURPRISE * size, (MEDIAN + 1) * size);
+    this.#fields.set(restlessness, SURPRISE * size);
     this.#blocks = other.#blocks;
   }
 
   carry(state: StateArchive): void {
-    state.section('drift forecast', 1, () => {
-      state.fill(this.#sums);
-      state.fill(this.#waiting);
-      state.fill(this.#medians);
-      state.fill(this.#surprises);
-      state.fill(this.levels);
+    state.section('drift forecast', 2, () => {
+      state.fill(this.#fields);
       this.#requests = state.number(this.#requests);
       this.#windows = state.number(this.#windows);
       this.#blocks = state.number(this.#blocks);
@@ -126,18 +137,25 @@ export class DriftForecast {
     });
   }
 
-  #follow(): void {
-    const { levels } = this;
-    for (let i = 0; i < levels.length; i++) {
-      const restlessness = (this.#medians[i] as number) / medianOfChance;
+  #moveLevels(): void {
+    for (let i = 0; i < this.#size; i++) {
+      const restlessness = this.#of(MEDIAN, i) / medianOfChance;
       const gain = restlessness > calm ? Math.min(mostGain, 1 - calm / restlessness) : 0;
-      const level = levels[i] as number;
-      levels[i] = gain === 0 ? 0 : level + gain * ((this.#waiting[i] as number) - level);
+      const level = this.level(i);
+      this.#put(LEVEL, i, gain === 0 ? 0 : level + gain * (this.#of(WAITING, i) - level));
     }
   }
-}
 
-/** Moves a median by a step, towards what was above it or below. */
-function move(medians: Float64Array, i: number, isAbove: boolean, step: number): void {
-  medians[i] = (medians[i] as number) * (isAbove ? step : 1 / step);
+  /** Moves a median by a step, towards what was above it or below. */
+  #step(field: number, i: number, isAbove: boolean, step: number): void {
+    this.#put(field, i, this.#of(field, i) * (isAbove ? step : 1 / step));
+  }
+
+  #of(field: number, i: number): number {
+    return this.#fields[field * this.#size + i] as number;
+  }
+
+  #put(field: number, i: number, value: number): void {
+    this.#fields[field * this.#size + i] = value;
+  }
 }

@@ -16,52 +16,53 @@ const leastMs = 2 ** -10;
  * Memory: 16 bytes a bucket; latencies of one stage touch some 200.
  */
 export class DurationHistogram {
-  readonly #weights: RangeSums;
-  readonly #sums: RangeSums;
+  /** Of each bucket how many, and their sum. */
+  readonly #buckets: RangeSums;
 
-  constructor(weights = new RangeSums(), sums = new RangeSums()) {
-    this.#weights = weights;
-    this.#sums = sums;
+  constructor(buckets = new RangeSums(2)) {
+    this.#buckets = buckets;
+  }
+
+  /** One that is empty, with room for what another one has. */
+  static like(other: DurationHistogram): DurationHistogram {
+    return new DurationHistogram(RangeSums.like(other.#buckets));
   }
 
   /** What several add up to. */
   static of(parts: readonly DurationHistogram[]): DurationHistogram {
-    return new DurationHistogram(
-      RangeSums.of(parts.map((part) => part.#weights)),
-      RangeSums.of(parts.map((part) => part.#sums)),
-    );
+    return new DurationHistogram(RangeSums.of(parts.map((part) => part.#buckets)));
   }
 
   add({ means, weights }: TDigest): void {
+    const buckets = this.#buckets;
     for (let i = 0; i < means.length; i++) {
       const ms = means[i] as number;
       const weight = weights[i] as number;
-      const bucket = highWord(Math.max(ms, leastMs)) >>> SHIFT;
-      this.#weights.add(bucket, weight);
-      this.#sums.add(bucket, weight * ms);
+      const at = buckets.place(highWord(Math.max(ms, leastMs)) >>> SHIFT);
+      const { values } = buckets;
+      values[at] = (values[at] as number) + weight;
+      values[at + 1] = (values[at + 1] as number) + weight * ms;
     }
   }
 
   carry(state: StateArchive): void {
-    state.section('duration histogram', 1, () => {
-      this.#weights.carry(state);
-      this.#sums.carry(state);
+    state.section('duration histogram', 2, () => {
+      this.#buckets.carry(state);
     });
   }
 
   /** One centroid a bucket. */
   toDigest(): TDigest {
-    const { values: weights } = this.#weights;
-    const { values: sums } = this.#sums;
-    const means = new Float64Array(weights.length);
-    const counts = new Float64Array(weights.length);
+    const { values } = this.#buckets;
+    const means = new Float64Array(values.length / 2);
+    const counts = new Float64Array(values.length / 2);
     let n = 0;
     let previous = 0;
-    for (let i = 0; i < weights.length; i++) {
-      const weight = weights[i] as number;
+    for (let i = 0; i < values.length; i += 2) {
+      const weight = values[i] as number;
       if (weight <= 0) continue;
       // A mean may round across its bucket's bound, where the next one's may lie.
-      previous = Math.max(previous, (sums[i] as number) / weight);
+      previous = Math.max(previous, (values[i + 1] as number) / weight);
       means[n] = previous;
       counts[n++] = weight;
     }

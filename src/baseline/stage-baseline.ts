@@ -27,20 +27,24 @@ const blocksPerBaseline = 8;
 /** The reference is renewed after so many windows: a minute, at the usual 10 s; one of many with each block of an hour. */
 const refreshWindows = { few: 6, many: 45 } as const;
 const manyWindows = 180;
+/** Windows are added to their block so many at a time: what is kept of the past is in no cache by then. */
+const windowsAtOnce = 6;
 
 /**
  * The recent past of one stage of one series: windows go in, in order, and a merged reference comes
  * out, of all that had come when it was renewed. Blocks and renewals begin at multiples of their
  * length, so that a detector started anew over the same windows holds the same reference.
  *
- * Memory: nine blocks of a histogram and the bands, some 35 KB. Learning a window costs about a
- * microsecond, renewing the reference some ten.
+ * Memory: nine blocks of a histogram and the bands, some 35 KB, and up to five windows. Learning a window costs
+ * about a microsecond, renewing the reference some ten.
  */
 export class StageBaseline {
   readonly #baselineMs: number;
   readonly #windowMs: number;
   readonly #blockMs: number;
   #blocks: Block[] = [];
+  /** Windows of the last block that are not in its sums yet. */
+  #pending: StageSummary[] = [];
   /** Until then nothing is too old. */
   #heldUntilMs = Number.NEGATIVE_INFINITY;
   #windows = 0;
@@ -55,11 +59,10 @@ export class StageBaseline {
   }
 
   /** Adds a window, later than all before. */
-  learn(startMs: number, { digest, bands, bandsMs }: StageSummary): void {
+  learn(startMs: number, summary: StageSummary): void {
     const block = this.#blockAt(startMs);
-    block.durations.add(digest);
-    addBands(bands, block.bands);
-    addBands(bandsMs, block.bandsMs);
+    this.#pending.push(summary);
+    if (this.#pending.length === windowsAtOnce) this.#addPending();
     block.lastEndMs = startMs + this.#windowMs;
     block.windows += 1;
     this.#windows += 1;
@@ -85,6 +88,7 @@ export class StageBaseline {
     const last = this.#blocks.at(-1);
     if (first === undefined || last === undefined) return undefined;
     if (this.#reference === undefined) {
+      this.#addPending();
       const durations = DurationHistogram.of(this.#blocks.map((block) => block.durations));
       const [fromMs, toMs] = [first.startMs, last.lastEndMs];
       this.#reference = { digest: durations.toDigest(), windows: this.#windows, fromMs, toMs };
@@ -94,6 +98,7 @@ export class StageBaseline {
 
   /** Bands of all windows held; of `total` also its milliseconds. */
   bands(): { readonly bands: Bands; readonly bandsMs: Bands } {
+    this.#addPending();
     return {
       bands: bandsOf(this.#blocks.map(({ bands }) => bands)),
       bandsMs: bandsOf(this.#blocks.map(({ bandsMs }) => bandsMs)),
@@ -101,6 +106,7 @@ export class StageBaseline {
   }
 
   carry(state: StateArchive): void {
+    this.#addPending();
     state.section('stage baseline', 2, () => {
       this.#blocks = state.list(this.#blocks, (block) => carryBlock(state, block));
       this.#windows = state.number(this.#windows);
@@ -112,12 +118,25 @@ export class StageBaseline {
     });
   }
 
+  /** In the order in which they came: sums of milliseconds are the same to the last bit. */
+  #addPending(): void {
+    const block = this.#blocks.at(-1);
+    if (block === undefined || this.#pending.length === 0) return;
+    for (const { digest, bands, bandsMs } of this.#pending) {
+      block.durations.add(digest);
+      addBands(bands, block.bands);
+      addBands(bandsMs, block.bandsMs);
+    }
+    this.#pending = [];
+  }
+
   /** The block of a window; those that are older than the baseline go. */
   #blockAt(startMs: number): Block {
     const blockStartMs = Math.floor(startMs / this.#blockMs) * this.#blockMs;
     const last = this.#blocks.at(-1);
     if (last?.startMs === blockStartMs) return last;
-    const block = newBlock(blockStartMs);
+    this.#addPending();
+    const block = newBlock(blockStartMs, last);
     const isHeld = blockStartMs < this.#heldUntilMs;
     const keepFromMs = isHeld ? Number.NEGATIVE_INFINITY : blockStartMs - this.#baselineMs;
     this.#blocks = this.#blocks.filter(({ startMs: at }) => at + this.#blockMs > keepFromMs);
@@ -127,12 +146,13 @@ export class StageBaseline {
   }
 }
 
-function newBlock(startMs: number): Block {
+/** What comes is likely to lie where the block before has it. */
+function newBlock(startMs: number, before?: Block): Block {
   return {
     startMs,
-    durations: new DurationHistogram(),
-    bands: new RangeSums(),
-    bandsMs: new RangeSums(),
+    durations: before ? DurationHistogram.like(before.durations) : new DurationHistogram(),
+    bands: before ? RangeSums.like(before.bands) : new RangeSums(),
+    bandsMs: before ? RangeSums.like(before.bandsMs) : new RangeSums(),
     lastEndMs: 0,
     windows: 0,
   };

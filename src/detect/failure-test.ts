@@ -139,7 +139,9 @@ export class FailureTest {
       const square = Math.min((this.#excess[i] as number) ** 2 / variance, mostOfUsual * usual);
       this.#dispersions[i] = Math.max(1, usual + weight * (square - usual));
     }
-    this.#drift.learn(requests, this.#excess, weights.variances, this.#dispersions);
+    if (!this.#drift.take(requests, this.#excess, 0)) return;
+    const dispersions = this.#dispersions;
+    this.#drift.follow((i) => (weights.variances[i] as number) * (dispersions[i] as number));
   }
 
   /** Takes over what is known of another series, which this one has come to replace. */
@@ -197,7 +199,7 @@ export class FailureTest {
     for (let i = 0; i < faults; i++) {
       const { failed, passed } = weights;
       const said = failures * (failed[i] as number) + (requests - failures) * (passed[i] as number);
-      const foretold = requests * Math.max(0, this.#drift.levels[i] as number);
+      const foretold = requests * Math.max(0, this.#drift.level(i));
       const restless = (this.#dispersions[i] as number) * this.#drift.spread(i);
       this.#gains[i] = (said - foretold) / restless;
     }

@@ -92,6 +92,23 @@ interface Found {
   readonly level: number;
 }
 
+/**
+ * What is kept of each fault, side by side, as all of it is looked at in each window: the evidence so far, when it
+ * began, its peak, its clearest window; what the last window said for it, and what beyond the usual; and the
+ * variance of windows against that of independent requests.
+ */
+const SUM = 0;
+const START = 1;
+const HIGHEST = 2;
+const CLEAREST = 3;
+const LAST = 4;
+const EXCESS_OF_LAST = 5;
+const DISPERSION = 6;
+const perFault = 8;
+
+/** What a window says, before anything is taken off. */
+const said = new Float64Array(count);
+
 /** Of a window that waits to be learnt, in doubles: requests, score, what it says beyond the usual. */
 const REQUESTS = 0;
 const SCORE = 1;
@@ -124,16 +141,8 @@ export class ShiftTest {
   /** Of the last weights: windows that were judged by them are learnt by them. */
   #variances: Float64Array | undefined;
   #thresholds: readonly TailThreshold[] = [];
-  /** By fault: the evidence so far, when it began, its peak, its clearest window; and of the last window. */
-  readonly #sums = new Float64Array(count);
-  readonly #starts = new Float64Array(count);
-  readonly #highest = new Float64Array(count);
-  readonly #clearest = new Float64Array(count);
-  readonly #last = new Float64Array(count);
+  readonly #faults = new Float64Array(count * perFault);
   readonly #before = new Float64Array(risingWindows);
-  readonly #excess = new Float64Array(count);
-  /** By fault, the variance of windows against that of independent requests. */
-  readonly #dispersions = new Float64Array(count).fill(prior.dispersion);
   readonly #waiting = new Float64Array(waitingWindows * waitingDoubles);
   readonly #waitingMs = new Float64Array(waitingWindows);
   #judged = 0;
@@ -148,6 +157,7 @@ export class ShiftTest {
     this.#options = options;
     this.#peaks = new TailPeaks(options.window, pool);
     this.#counts = new TailCounts(options);
+    for (let t = 0; t < count; t++) this.#put(t, DISPERSION, prior.dispersion);
   }
 
   /** undefined when nothing is odd about the window and those before it. */
@@ -160,7 +170,7 @@ export class ShiftTest {
     const weights = this.#compareWith(reference);
     this.#counts.add(startMs, summary, this.#thresholds);
     const fault = this.#addUp(startMs, summary, weights);
-    const run = this.#counts.windowsSince(this.#starts[fault] as number);
+    const run = this.#counts.windowsSince(this.#of(fault, START));
     const score = this.#scoreOf(fault, run, reference);
     const place = this.#judged % risingWindows;
     const rising = score > (this.#before[place] as number);
@@ -201,12 +211,18 @@ export class ShiftTest {
     this.#learnt += 1;
     const from = place * waitingDoubles;
     const requests = this.#waiting[from + REQUESTS] as number;
-    const excess = this.#waiting.subarray(from + EXCESS, from + waitingDoubles);
     this.#peaks.learn(this.#waiting[from + SCORE] as number);
     const variances = this.#variances;
     if (variances === undefined || requests === 0) return;
-    this.#learnDispersions(requests, excess, variances);
-    this.#drift.learn(requests, excess, variances, this.#dispersions);
+    const seen = this.#learnt + this.#known;
+    const weight = 1 / (Math.min(seen, dispersionWindows) + prior.windows);
+    const completesBlock = this.#drift.take(requests, this.#waiting, from + EXCESS);
+    for (let t = 0; t < count; t++) {
+      const excess = this.#waiting[from + EXCESS + t] as number;
+      this.#learnDispersion(t, weight, excess * excess, requests * (variances[t] as number));
+    }
+    if (!completesBlock) return;
+    this.#drift.follow((t) => (variances[t] as number) * this.#of(t, DISPERSION));
   }
 
   /**
@@ -216,13 +232,13 @@ export class ShiftTest {
   inherit(other: ShiftTest): void {
     this.#peaks.inherit(other.#peaks);
     this.#drift.inherit(other.#drift);
-    this.#dispersions.set(other.#dispersions);
+    for (let t = 0; t < count; t++) this.#put(t, DISPERSION, other.#of(t, DISPERSION));
     this.#known = other.#learnt + other.#known;
   }
 
   /** Forgets the evidence, not the past: what it said has been dealt with. */
   forgetRun(): void {
-    this.#sums.fill(0);
+    this.#endAll();
     this.#before.fill(0);
     this.#peaks.forgetPeak();
   }
@@ -236,7 +252,7 @@ export class ShiftTest {
 
   /** All but what is made anew of the baseline, and the pool, which is shared. */
   carry(state: StateArchive): void {
-    state.section('shift test', 1, () => {
+    state.section('shift test', 2, () => {
       this.#peaks.carry(state);
       this.#episodes.carry(state);
       this.#drift.carry(state);
@@ -244,14 +260,8 @@ export class ShiftTest {
       this.#variances = state.optional(this.#variances, (variances) =>
         state.numbers(variances ?? []),
       );
-      state.fill(this.#sums);
-      state.fill(this.#starts);
-      state.fill(this.#highest);
-      state.fill(this.#clearest);
-      state.fill(this.#last);
+      state.fill(this.#faults);
       state.fill(this.#before);
-      state.fill(this.#excess);
-      state.fill(this.#dispersions);
       state.fill(this.#waiting);
       state.fill(this.#waitingMs);
       this.#judged = state.number(this.#judged);
@@ -265,7 +275,8 @@ export class ShiftTest {
     if (reference !== this.#reference || this.#weights === undefined) {
       const { digest } = reference;
       this.#reference = reference;
-      this.#weights = new EvidenceWeights(digest);
+      if (this.#weights === undefined) this.#weights = new EvidenceWeights(digest);
+      else this.#weights.renew(digest);
       this.#variances = this.#weights.variances;
       this.#thresholds = this.#options.quantiles.map((q) =>
         tailThreshold(digest, q, this.#options),
@@ -276,30 +287,33 @@ export class ShiftTest {
 
   /** Adds a window to the evidence for each fault; which one there is most for. */
   #addUp(startMs: number, { requests, digest }: StageSummary, weights: EvidenceWeights): number {
-    const sums = this.#sums;
-    const { levels } = this.#drift;
-    weights.weigh(digest, this.#excess);
-    let most = 0;
+    const faults = this.#faults;
+    const drift = this.#drift;
+    const { means } = weights;
+    weights.weigh(digest, said);
     for (let t = 0; t < count; t++) {
-      const said = this.#excess[t] as number;
-      const foretold = requests * Math.max(0, levels[t] as number);
-      const restless = (this.#dispersions[t] as number) * this.#drift.spread(t);
-      const gain = (said - foretold) / restless;
-      const sum = sums[t] as number;
-      if (sum <= 0) {
-        this.#starts[t] = startMs;
-        this.#clearest[t] = 0;
-        this.#highest[t] = 0;
+      const at = t * perFault;
+      const of = said[t] as number;
+      const foretold = requests * Math.max(0, drift.level(t));
+      const restless = (faults[at + DISPERSION] as number) * drift.spread(t);
+      const gain = (of - foretold) / restless;
+      const before = faults[at + SUM] as number;
+      if (before <= 0) {
+        faults[at + START] = startMs;
+        faults[at + CLEAREST] = 0;
+        faults[at + HIGHEST] = 0;
       }
-      sums[t] = Math.max(0, sum + gain);
-      if (sum + gain > (this.#highest[t] as number)) this.#highest[t] = sum + gain;
-      this.#last[t] = gain;
-      if (gain > (this.#clearest[t] as number)) this.#clearest[t] = gain;
-      this.#excess[t] = said - requests * (weights.means[t] as number);
+      const sum = before + gain;
+      faults[at + SUM] = Math.max(0, sum);
+      if (sum > (faults[at + HIGHEST] as number)) faults[at + HIGHEST] = sum;
+      if (gain > (faults[at + CLEAREST] as number)) faults[at + CLEAREST] = gain;
+      faults[at + LAST] = gain;
+      faults[at + EXCESS_OF_LAST] = of - requests * (means[t] as number);
     }
     this.#endWhatIsOver();
+    let most = 0;
     // Of two that say the same, that of more requests.
-    for (let t = 1; t < count; t++) if ((sums[t] as number) >= (sums[most] as number)) most = t;
+    for (let t = 1; t < count; t++) if (this.#of(t, SUM) >= this.#of(most, SUM)) most = t;
     return most;
   }
 
@@ -310,22 +324,35 @@ export class ShiftTest {
   #endWhatIsOver(): void {
     let clearest = 0;
     for (let t = 1; t < count; t++) {
-      if ((this.#highest[t] as number) > (this.#highest[clearest] as number)) clearest = t;
+      if (this.#of(t, HIGHEST) > this.#of(clearest, HIGHEST)) clearest = t;
     }
-    if (this.#isOver(clearest)) this.#sums.fill(0);
-    else for (let t = 0; t < count; t++) if (this.#isOver(t)) this.#sums[t] = 0;
+    if (this.#of(clearest, HIGHEST) <= peakScore) return;
+    if (this.#isOver(clearest)) this.#endAll();
+    else for (let t = 0; t < count; t++) if (this.#isOver(t)) this.#put(t, SUM, 0);
   }
 
   #isOver(t: number): boolean {
-    const highest = this.#highest[t] as number;
+    const highest = this.#of(t, HIGHEST);
     const least = Math.max(overShare * highest, highest - overFall);
-    return highest > peakScore && (this.#sums[t] as number) < least;
+    return highest > peakScore && this.#of(t, SUM) < least;
+  }
+
+  #endAll(): void {
+    for (let t = 0; t < count; t++) this.#put(t, SUM, 0);
+  }
+
+  #of(fault: number, field: number): number {
+    return this.#faults[fault * perFault + field] as number;
+  }
+
+  #put(fault: number, field: number, value: number): void {
+    this.#faults[fault * perFault + field] = value;
   }
 
   /** The evidence for a fault, less what the baseline's own noise may have made of it. */
   #scoreOf(fault: number, run: number, { digest }: StageReference): number {
     const { requests } = this.#counts.sums(0, run);
-    return (this.#sums[fault] as number) / (1 + (noiseOfBaseline * requests) / digest.count);
+    return this.#of(fault, SUM) / (1 + (noiseOfBaseline * requests) / digest.count);
   }
 
   #await(startMs: number, requests: number, score: number): void {
@@ -334,20 +361,17 @@ export class ShiftTest {
     this.#waitingMs[place] = startMs;
     this.#waiting[from + REQUESTS] = requests;
     this.#waiting[from + SCORE] = score;
-    this.#waiting.set(this.#excess, from + EXCESS);
+    for (let t = 0; t < count; t++) {
+      this.#waiting[from + EXCESS + t] = this.#of(t, EXCESS_OF_LAST);
+    }
     this.#judged += 1;
   }
 
-  #learnDispersions(requests: number, excess: Float64Array, variances: Float64Array): void {
-    const seen = this.#learnt + this.#known;
-    const weight = 1 / (Math.min(seen, dispersionWindows) + prior.windows);
-    for (let t = 0; t < count; t++) {
-      const usual = this.#dispersions[t] as number;
-      const variance = requests * (variances[t] as number);
-      if (variance <= 0) continue;
-      const square = Math.min((excess[t] as number) ** 2 / variance, mostOfUsual * usual);
-      this.#dispersions[t] = Math.max(1, usual + weight * (square - usual));
-    }
+  #learnDispersion(t: number, weight: number, square: number, variance: number): void {
+    if (variance <= 0) return;
+    const usual = this.#of(t, DISPERSION);
+    const seen = Math.min(square / variance, mostOfUsual * usual);
+    this.#put(t, DISPERSION, Math.max(1, usual + weight * (seen - usual)));
   }
 
   #verdict(startMs: number, fault: number, { run, score, level }: Found) {
@@ -365,14 +389,14 @@ export class ShiftTest {
       logP: -score,
       logLevel: -level,
       ...counts.sums(quantile, windows),
-      dispersion: this.#dispersions[fault] as number,
+      dispersion: this.#of(fault, DISPERSION),
       startedAtMs: counts.startOfExcess(quantile, run),
-      sinceMs: this.#starts[fault] as number,
+      sinceMs: this.#of(fault, START),
       windowStartMs: startMs,
       windowRequests: counts.sums(quantile, 1).requests,
       opens: effect !== undefined && score >= level && this.#mayOpen(fault, score, level, windows),
       suspicious: isOdd && counts.showsHalf(Math.min(run, shownWindows)),
-      loud: (this.#last[fault] as number) >= oddScore && counts.showsHalf(1),
+      loud: this.#of(fault, LAST) >= oddScore && counts.showsHalf(1),
     };
   }
 
@@ -381,7 +405,7 @@ export class ShiftTest {
     const { min_baseline_windows, min_requests } = this.#options;
     const leastLearnt = Math.ceil(min_baseline_windows / 2);
     // What is over is not told any more.
-    if ((this.#last[fault] as number) <= 0) return false;
+    if (this.#of(fault, LAST) <= 0) return false;
     if (this.#learnt < Math.max(leastLearnt, 4 * Math.min(windows, shownWindows))) return false;
     const { requests } = this.#counts.sums(0, windows);
     const isTotal = this.#stage === totalStage;
@@ -390,7 +414,7 @@ export class ShiftTest {
     const isMany = requests >= manyTimes * min_requests;
     const isEnough = requests >= manyTimes * min_requests * windows;
     if (!this.#isKnown && !(isMany && this.#isPlain(isEnough, score, level))) return false;
-    const rest = (this.#sums[fault] as number) - (this.#clearest[fault] as number);
+    const rest = this.#of(fault, SUM) - this.#of(fault, CLEAREST);
     if (windows > 1 && rest >= confirmedScore) return true;
     const { share } = faultTemplates[fault] as FaultTemplate;
     return isTotal && score - level >= singleWindow.score && share >= singleWindow.share;

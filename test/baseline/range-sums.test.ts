@@ -6,6 +6,11 @@ const additions = fc.array(
   fc.record({ index: fc.integer({ min: -90, max: 130 }), amount: fc.integer({ min: 1, max: 9 }) }),
 );
 
+const pairs = fc.array(
+  fc.record({ index: fc.integer({ min: -90, max: 130 }), amount: fc.integer({ min: 1, max: 9 }) }),
+  { minLength: 1 },
+);
+
 /** Sums by index, those of 0 left out. */
 function entriesOf(sums: RangeSums): [number, number][] {
   return [...sums.values]
@@ -29,6 +34,39 @@ describe('RangeSums', () => {
         );
       }),
       { seed: 6, numRuns: 200 },
+    );
+  });
+
+  it('keeps several sums of an index side by side, also where another one had room for them', () => {
+    const addAll = (sums: RangeSums, all: readonly { index: number; amount: number }[]) => {
+      for (const { index, amount } of all) {
+        const at = sums.place(index);
+        sums.values[at] = (sums.values[at] as number) + amount;
+        sums.values[at + 1] = (sums.values[at + 1] as number) - 2 * amount;
+      }
+    };
+    fc.assert(
+      fc.property(pairs, pairs, (some, others) => {
+        const one = new RangeSums(2);
+        addAll(one, some);
+        const other = RangeSums.like(one);
+        expect(entriesOf(other)).toEqual([]);
+        const before = other.values;
+        addAll(other, some);
+        expect(other.values).toBe(before);
+        addAll(other, others);
+        const all = RangeSums.of([one, other]);
+        const expected = new Map<number, number>();
+        for (const { index, amount } of [...some, ...some, ...others]) {
+          expected.set(index, (expected.get(index) ?? 0) + amount);
+        }
+        for (let index = all.low; index < all.low + all.values.length / 2; index++) {
+          const sum = expected.get(index) ?? 0;
+          const [first, second] = all.values.subarray(all.place(index));
+          expect([first, second]).toEqual([sum, sum === 0 ? 0 : -2 * sum]);
+        }
+      }),
+      { seed: 7, numRuns: 200 },
     );
   });
 });
