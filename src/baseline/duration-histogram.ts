@@ -34,12 +34,16 @@ export class DurationHistogram {
   }
 
   add({ means, weights }: TDigest): void {
-    const buckets = this.#buckets;
+    let { low, values } = this.#buckets;
     for (let i = 0; i < means.length; i++) {
       const ms = means[i] as number;
       const weight = weights[i] as number;
-      const at = buckets.place(highWord(Math.max(ms, leastMs)) >>> SHIFT);
-      const { values } = buckets;
+      const bucket = highWord(Math.max(ms, leastMs)) >>> SHIFT;
+      let at = 2 * (bucket - low);
+      if (at < 0 || at >= values.length) {
+        at = this.#buckets.place(bucket);
+        ({ low, values } = this.#buckets);
+      }
       values[at] = (values[at] as number) + weight;
       values[at + 1] = (values[at + 1] as number) + weight * ms;
     }
