@@ -1,7 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 // Two projects: `unit` needs nothing but Node; `integration` talks to a real Kafka and a real
-// ClickHouse, which its global setup starts (or borrows from Docker) once for the whole run.
+// ClickHouse, which its global setup starts (or borrows from Docker) once for the whole run. Its tests have
+// topics, groups and databases of their own, and wait more than they work: two files at a time.
 export default defineConfig({
   test: {
     projects: [
@@ -20,7 +21,7 @@ export default defineConfig({
           globalSetup: ['test/containers/global-setup.ts'],
           testTimeout: 120_000,
           hookTimeout: 180_000,
-          fileParallelism: false,
+          maxWorkers: 2,
         },
       },
     ],

@@ -1,6 +1,7 @@
 import { invariant } from '../base/invariant.ts';
 import { highWord } from '../sketch/high-word.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
+import type { Said } from './fault-evidence.ts';
 import { faultTemplates } from './fault-templates.ts';
 
 /** Bins are an eighth of an octave: exponent and the top 3 bits of the mantissa. */
@@ -17,6 +18,10 @@ const priorFall = { above: 1, below: 2 } as const;
 /** No request says more, in nats, whatever it took. */
 const mostEvidence = 4;
 const mostRatio = Math.exp(mostEvidence);
+
+/** Regions of the usual durations end at these quantiles: up to the first, between them, and beyond. */
+const regionEnds = [0.9, 0.97] as const;
+const regions = regionEnds.length + 1;
 
 const count = faultTemplates.length;
 const shifts = faultTemplates.map(({ octaves }) => Math.round(octaves * binsPerOctave));
@@ -50,6 +55,18 @@ export class EvidenceWeights {
   /** Mean and variance of a usual request's weight, by fault. */
   readonly means = new Float64Array(count);
   readonly variances = new Float64Array(count);
+  /** The same variance within regions. */
+  readonly variancesWithin = new Float64Array(count);
+  /** First bin of each region, and one behind the last; requests of the last window in each. */
+  readonly #firstOf = new Int32Array(regions + 1);
+  readonly #inRegion = new Float64Array(regions);
+  /**
+   * By region, for each fault: ln of how much likelier the fault makes it; mean and variance of what a usual
+   * request there says beyond that.
+   */
+  readonly #regionWeights = new Float64Array(regions * count);
+  readonly #regionMeans = new Float64Array(regions * count);
+  readonly #regionVariances = new Float64Array(regions * count);
 
   constructor(usual: TDigest) {
     this.renew(usual);
@@ -64,18 +81,23 @@ export class EvidenceWeights {
     const length = this.#bins * count;
     if (length > this.#weights.length) this.#weights = new Float32Array(length);
     this.#measureDensity(usual);
-    for (let t = 0; t < count; t++) this.#weigh(t);
+    this.#placeRegions(usual.count);
+    for (let t = 0; t < count; t++) {
+      this.#weigh(t);
+      this.variancesWithin[t] = 0;
+      for (let region = 0; region < regions; region++) this.#weighRegion(region, t);
+    }
   }
 
-  /** Adds up what a window's requests say, for each fault, into `sums`. */
-  weigh(window: TDigest, sums: Float64Array): void {
+  /** Adds up what a window's requests say, for each fault. */
+  weigh(window: TDigest, { sums, excess, variances }: Said): void {
     const found = this.#binsOf(window);
-    const [table, offsets, requests] = [this.#weights, windowBins, windowRequests];
+    const [table, offsets, inBin] = [this.#weights, windowBins, windowRequests];
     for (let t = 0; t < count; t += atOnce) {
       let [a, b, c, d] = [0, 0, 0, 0];
       for (let i = 0; i < found; i++) {
         const from = (offsets[i] as number) + t;
-        const weight = requests[i] as number;
+        const weight = inBin[i] as number;
         a += weight * (table[from] as number);
         b += weight * (table[from + 1] as number);
         c += weight * (table[from + 2] as number);
@@ -85,6 +107,36 @@ export class EvidenceWeights {
       sums[t + 1] = b;
       sums[t + 2] = c;
       sums[t + 3] = d;
+    }
+    const requests = window.count;
+    for (let t = 0; t < count; t++) {
+      excess[t] = (sums[t] as number) - requests * (this.means[t] as number);
+      variances[t] = requests * (this.variances[t] as number);
+    }
+  }
+
+  /**
+   * What of the last window is left when it is given how many of its requests lie in each region: the ratio of
+   * the densities within them. However the parts of slow and of usual requests swing, it exceeds x by
+   * chance with a probability of e^-x at most, as long as each keeps its shape.
+   *
+   * @param said what `weigh` gave.
+   */
+  within(said: Said, into: Said): void {
+    for (let t = 0; t < count; t++) {
+      let left = said.sums[t] as number;
+      let mean = 0;
+      let variance = 0;
+      for (let region = 0; region < regions; region++) {
+        const requests = this.#inRegion[region] as number;
+        const at = region * count + t;
+        left -= requests * (this.#regionWeights[at] as number);
+        mean += requests * (this.#regionMeans[at] as number);
+        variance += requests * (this.#regionVariances[at] as number);
+      }
+      into.sums[t] = left;
+      into.excess[t] = left - mean;
+      into.variances[t] = variance;
     }
   }
 
@@ -96,11 +148,15 @@ export class EvidenceWeights {
       windowRequests = new Float64Array(2 * size);
     }
     const top = this.#bins - 1;
+    const [, second = 0, third = 0] = this.#firstOf;
+    this.#inRegion.fill(0);
     let found = 0;
     let before = -1;
     for (let i = 0; i < size; i++) {
       const bin = Math.min(Math.max(binOf(means[i] as number) - this.#low, 0), top);
       const weight = weights[i] as number;
+      const region = bin < second ? 0 : bin < third ? 1 : 2;
+      this.#inRegion[region] = (this.#inRegion[region] as number) + weight;
       // Centroids ascend: those of one bin follow each other.
       if (bin === before) {
         windowRequests[found - 1] = (windowRequests[found - 1] as number) + weight;
@@ -141,6 +197,43 @@ export class EvidenceWeights {
     for (let bin = 0; bin < bins; bin++) density[bin] = (density[bin] as number) / sum;
   }
 
+  /** A region ends with the bin that reaches its quantile. */
+  #placeRegions(total: number): void {
+    let bin = 0;
+    regionEnds.forEach((quantile, region) => {
+      while (bin < this.#bins && massBelow(bin, total) < quantile) bin++;
+      this.#firstOf[region + 1] = bin;
+    });
+    this.#firstOf[regions] = this.#bins;
+  }
+
+  #weighRegion(region: number, t: number): void {
+    const { share } = faultTemplates[t] as (typeof faultTemplates)[number];
+    const shift = shifts[t] as number;
+    const end = this.#firstOf[region + 1] as number;
+    let [usually, faulty, sum, squares] = [0, 0, 0, 0];
+    for (let bin = this.#firstOf[region] as number; bin < end; bin++) {
+      const usual = density[bin] as number;
+      const slowed = bin >= shift ? (density[bin - shift] as number) : 0;
+      const weight = this.#weights[bin * count + t] as number;
+      usually += usual;
+      // As far as a request may say so: else what is left of what it says would not be a ratio.
+      const ratio = 1 - share + (share * slowed) / usual;
+      faulty += usual * Math.min(Math.max(ratio, 1 / mostRatio), mostRatio);
+      sum += usual * weight;
+      squares += usual * weight * weight;
+    }
+    const at = region * count + t;
+    const isEmpty = usually === 0;
+    const ratio = isEmpty ? 0 : Math.log(faulty / usually);
+    const mean = isEmpty ? 0 : sum / usually;
+    this.#regionWeights[at] = ratio;
+    this.#regionMeans[at] = mean - ratio;
+    const variance = isEmpty ? 0 : squares / usually - mean * mean;
+    this.#regionVariances[at] = variance;
+    this.variancesWithin[t] = (this.variancesWithin[t] as number) + usually * variance;
+  }
+
   #weigh(t: number): void {
     const { share } = faultTemplates[t] as (typeof faultTemplates)[number];
     const shift = shifts[t] as number;
@@ -163,6 +256,11 @@ export class EvidenceWeights {
     this.means[t] = mean;
     this.variances[t] = square - mean * mean;
   }
+}
+
+/** Mass of the usual durations below a bin. */
+function massBelow(bin: number, total: number): number {
+  return (upTo[bin] as number) / total;
 }
 
 /** Requests of the bins around one, so many to either side, by the scratch. */

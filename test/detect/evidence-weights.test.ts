@@ -12,10 +12,16 @@ function lognormal(seed: string, count: number, of = (ms: number, _: Random) => 
   return TDigest.fromValues(values, 2_000);
 }
 
+const emptySaid = () => ({
+  sums: new Float64Array(size),
+  excess: new Float64Array(size),
+  variances: new Float64Array(size),
+});
+
 function said(weights: EvidenceWeights, digest: TDigest): Float64Array {
-  const sums = new Float64Array(size);
-  weights.weigh(digest, sums);
-  return sums;
+  const said = emptySaid();
+  weights.weigh(digest, said);
+  return said.sums;
 }
 
 describe('EvidenceWeights', () => {
@@ -50,6 +56,45 @@ describe('EvidenceWeights', () => {
       const sums = said(weights, slowed);
       const best = faultTemplates[sums.indexOf(Math.max(...sums))];
       expect([share, octaves, best]).toEqual([share, octaves, { share, octaves }]);
+    }
+  });
+
+  it('says nothing of how many requests are slow, where it is given that', () => {
+    const digest = lognormal('usual', 50_000);
+    // Nine times as many as usual lie above the p97, each where it would.
+    const bound = digest.quantile(0.97);
+    const swung = TDigest.fromCentroids(
+      digest.means,
+      digest.weights.map((weight, i) =>
+        (digest.means[i] as number) > bound ? 9 * weight : weight,
+      ),
+    );
+    const [all, given] = [emptySaid(), emptySaid()];
+    weights.weigh(swung, all);
+    weights.within(all, given);
+    const most = ({ excess }: typeof all) =>
+      Math.max(...excess.map((sum) => Math.abs(sum) / swung.count));
+    expect(most(all)).toBeGreaterThan(0.2);
+    expect(most(given)).toBeLessThan(0.02);
+  });
+
+  it('is a ratio of densities within each region: the mean of its exponential is 1, however those swing', () => {
+    const digest = lognormal('usual', 50_000);
+    const bound = digest.quantile(0.97);
+    for (const times of [1, 9, 1 / 9]) {
+      const sums = new Float64Array(size);
+      let requests = 0;
+      digest.means.forEach((ms, i) => {
+        const [all, given] = [emptySaid(), emptySaid()];
+        weights.weigh(TDigest.fromValues([ms]), all);
+        weights.within(all, given);
+        const weight = (digest.weights[i] as number) * (ms > bound ? times : 1);
+        requests += weight;
+        for (let t = 0; t < size; t++) {
+          sums[t] = (sums[t] as number) + weight * Math.exp(given.sums[t] as number);
+        }
+      });
+      for (const sum of sums) expect(Math.abs(sum / requests - 1)).toBeLessThan(0.1);
     }
   });
 

@@ -106,13 +106,26 @@ describe('ShiftTest', () => {
     expect(learnt('forward').run(1, slowed(1, 10))[0]).toMatchObject({ opens: false, loud: true });
   });
 
-  it('takes ninety requests of a stage, sixty where it is beyond doubt', () => {
+  it('takes ninety requests of a stage, half as many where it is beyond doubt', () => {
     const firstOf = (draw: Draw) =>
       learnt('forward')
         .run(12, draw, 30)
         .find(({ opens }) => opens)?.window;
     expect(firstOf(slowed(1, 2))).toBe(1);
     expect(firstOf(slowed(0.5, 1.6))).toBeGreaterThanOrEqual(2);
+  });
+
+  it('finds where requests lie what they usually never do, though the part of slow ones swings wildly', () => {
+    // Up to three in ten take five times as long, another part in each window.
+    const part = (window: number) => 0.3 * new Random(`part ${window}`).uniform() ** 2;
+    const swinging: Draw = (random, window) =>
+      usual(random, window) * (random.chance(part(window)) ? 5 : 1);
+    const judged = new Judged();
+    expect(judged.run(2 * perDay, swinging).filter(({ opens }) => opens)).toEqual([]);
+    const opening = judged
+      .run(120, (random, window) => swinging(random, window) * (random.chance(0.3) ? 2 : 1))
+      .find(({ opens }) => opens);
+    expect(opening?.window).toBeLessThan(60);
   });
 
   it('waits in a young series until it has lasted, or is beyond doubt', () => {
