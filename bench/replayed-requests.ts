@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import kafkajs from 'kafkajs';
 import { registerCompressionCodecs } from '../src/source/compression.ts';
+import { FramePool } from '../src/source/frame-pool.ts';
+import { frameSocket } from '../src/source/frame-socket.ts';
 
 /** Where the key of the API lies in a request, behind its length; 0 is Produce. */
 const API_KEY_AT = 4;
@@ -19,13 +21,15 @@ export class ReplayedRequests {
   #sent = 0;
   #answered = 0;
   #onAnswer: () => void = () => undefined;
-  #lacking = 0;
-  #head = Buffer.alloc(0);
 
   private constructor(requests: readonly Buffer[], socket: Socket) {
     this.#requests = requests;
     this.#socket = socket;
-    socket.on('data', (bytes) => this.#take(bytes));
+    // Each is a whole answer; whether the broker has kept what it got shows in what is stored.
+    socket.on('data', () => {
+      this.#answered++;
+      this.#onAnswer();
+    });
   }
 
   /**
@@ -68,7 +72,8 @@ export class ReplayedRequests {
       throw new Error(`${batches.length} batches took kafkajs ${requests.length} requests`);
     }
     const [host, port] = broker.split(':') as [string, string];
-    const socket = connect({ host, port: Number(port), noDelay: true });
+    const socket = frameSocket(host, Number(port), new FramePool());
+    socket.setNoDelay(true);
     await once(socket, 'connect');
     return new ReplayedRequests(requests, socket);
   }
@@ -98,25 +103,6 @@ export class ReplayedRequests {
       await new Promise<void>((resolve) => {
         this.#onAnswer = resolve;
       });
-    }
-  }
-
-  /** Counts answers by their lengths; whether the broker has kept what it got shows in what is stored. */
-  #take(bytes: Buffer): void {
-    let rest = bytes;
-    while (rest.length > 0) {
-      const passed = Math.min(this.#lacking, rest.length);
-      this.#lacking -= passed;
-      rest = rest.subarray(passed);
-      if (passed > 0 && this.#lacking === 0) {
-        this.#answered++;
-        this.#onAnswer();
-      }
-      if (rest.length === 0) return;
-      const head = Buffer.concat([this.#head, rest.subarray(0, 4 - this.#head.length)]);
-      rest = rest.subarray(head.length - this.#head.length);
-      this.#head = head.length === 4 ? Buffer.alloc(0) : head;
-      if (head.length === 4) this.#lacking = head.readInt32BE(0);
     }
   }
 }

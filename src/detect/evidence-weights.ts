@@ -2,7 +2,7 @@ import { invariant } from '../base/invariant.ts';
 import { highWord } from '../sketch/high-word.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import type { Said } from './fault-evidence.ts';
-import { faultTemplates } from './fault-templates.ts';
+import { type FaultTemplate, faultTemplates } from './fault-templates.ts';
 
 /** Bins are an eighth of an octave: exponent and the top 3 bits of the mantissa. */
 const SHIFT = 20 - 3;
@@ -33,7 +33,7 @@ invariant(count % atOnce === 0, 'faults are weighed four at a time');
 let windowBins = new Int32Array(64);
 let windowRequests = new Float64Array(64);
 let upTo = new Float64Array(256);
-let density = new Float64Array(256);
+let usualDensity = new Float64Array(256);
 /** The prior by bins above the median, from so many below on. */
 const priorReach = 1024;
 const priors = Float64Array.from({ length: 2 * priorReach + 1 }, (_, i) => priorAt(i - priorReach));
@@ -82,11 +82,7 @@ export class EvidenceWeights {
     if (length > this.#weights.length) this.#weights = new Float32Array(length);
     this.#measureDensity(usual);
     this.#placeRegions(usual.count);
-    for (let t = 0; t < count; t++) {
-      this.#weigh(t);
-      this.variancesWithin[t] = 0;
-      for (let region = 0; region < regions; region++) this.#weighRegion(region, t);
-    }
+    for (let t = 0; t < count; t++) this.#weigh(t);
   }
 
   /** Adds up what a window's requests say, for each fault. */
@@ -148,14 +144,15 @@ export class EvidenceWeights {
       windowRequests = new Float64Array(2 * size);
     }
     const top = this.#bins - 1;
-    const [, second = 0, third = 0] = this.#firstOf;
+    const firstOf = this.#firstOf;
     this.#inRegion.fill(0);
+    let region = 0;
     let found = 0;
     let before = -1;
     for (let i = 0; i < size; i++) {
       const bin = Math.min(Math.max(binOf(means[i] as number) - this.#low, 0), top);
       const weight = weights[i] as number;
-      const region = bin < second ? 0 : bin < third ? 1 : 2;
+      while (bin >= (firstOf[region + 1] as number)) region++;
       this.#inRegion[region] = (this.#inRegion[region] as number) + weight;
       // Centroids ascend: those of one bin follow each other.
       if (bin === before) {
@@ -174,7 +171,7 @@ export class EvidenceWeights {
     const bins = this.#bins;
     if (bins >= upTo.length) {
       upTo = new Float64Array(2 * bins);
-      density = new Float64Array(2 * bins);
+      usualDensity = new Float64Array(2 * bins);
     }
     upTo.fill(0, 0, bins + 1);
     for (let i = 0; i < means.length; i++) {
@@ -191,76 +188,64 @@ export class EvidenceWeights {
       let reach = 1;
       while (reach < neighbours.bins && within(bins, bin, reach) < neighbours.requests) reach++;
       const requests = within(bins, bin, reach) / (2 * reach + 1) + priorOf(bin - median);
-      density[bin] = requests;
+      usualDensity[bin] = requests;
       sum += requests;
     }
-    for (let bin = 0; bin < bins; bin++) density[bin] = (density[bin] as number) / sum;
+    for (let bin = 0; bin < bins; bin++) {
+      usualDensity[bin] = (usualDensity[bin] as number) / sum;
+    }
   }
 
   /** A region ends with the bin that reaches its quantile. */
   #placeRegions(total: number): void {
     let bin = 0;
     regionEnds.forEach((quantile, region) => {
-      while (bin < this.#bins && massBelow(bin, total) < quantile) bin++;
+      while (bin < this.#bins && (upTo[bin] as number) < quantile * total) bin++;
       this.#firstOf[region + 1] = bin;
     });
     this.#firstOf[regions] = this.#bins;
   }
 
-  #weighRegion(region: number, t: number): void {
-    const { share } = faultTemplates[t] as (typeof faultTemplates)[number];
-    const shift = shifts[t] as number;
-    const end = this.#firstOf[region + 1] as number;
-    let [usually, faulty, sum, squares] = [0, 0, 0, 0];
-    for (let bin = this.#firstOf[region] as number; bin < end; bin++) {
-      const usual = density[bin] as number;
-      const slowed = bin >= shift ? (density[bin - shift] as number) : 0;
-      const weight = this.#weights[bin * count + t] as number;
-      usually += usual;
-      // As far as a request may say so: else what is left of what it says would not be a ratio.
-      const ratio = 1 - share + (share * slowed) / usual;
-      faulty += usual * Math.min(Math.max(ratio, 1 / mostRatio), mostRatio);
-      sum += usual * weight;
-      squares += usual * weight * weight;
-    }
-    const at = region * count + t;
-    const isEmpty = usually === 0;
-    const ratio = isEmpty ? 0 : Math.log(faulty / usually);
-    const mean = isEmpty ? 0 : sum / usually;
-    this.#regionWeights[at] = ratio;
-    this.#regionMeans[at] = mean - ratio;
-    const variance = isEmpty ? 0 : squares / usually - mean * mean;
-    this.#regionVariances[at] = variance;
-    this.variancesWithin[t] = (this.variancesWithin[t] as number) + usually * variance;
-  }
-
+  /** Weighs every bin for a fault, and what usual requests say of it: in each region, and in all. */
   #weigh(t: number): void {
-    const { share } = faultTemplates[t] as (typeof faultTemplates)[number];
+    const { share } = faultTemplates[t] as FaultTemplate;
     const shift = shifts[t] as number;
-    const leastWeight = Math.max(Math.log(1 - share), -mostEvidence);
-    const [table, usually, bins] = [this.#weights, density, this.#bins];
-    let mean = 0;
-    let square = 0;
-    for (let bin = 0; bin < bins; bin++) {
-      const usual = usually[bin] as number;
-      const slowed = bin >= shift ? (usually[bin - shift] as number) : 0;
-      const ratio = 1 - share + (share * slowed) / usual;
-      // Most bins are at one of the ends, which need no logarithm.
-      const isBetween = slowed > 0 && ratio < mostRatio;
-      const between = isBetween ? Math.max(Math.log(ratio), -mostEvidence) : leastWeight;
-      const weight = ratio >= mostRatio ? mostEvidence : between;
-      table[bin * count + t] = weight;
-      mean += usual * weight;
-      square += usual * weight * weight;
+    const leastRatio = Math.max(1 - share, 1 / mostRatio);
+    const leastWeight = Math.log(leastRatio);
+    const [table, density] = [this.#weights, usualDensity];
+    let [mean, square, within] = [0, 0, 0];
+    for (let region = 0; region < regions; region++) {
+      let [usually, faulty, sum, squares] = [0, 0, 0, 0];
+      const end = this.#firstOf[region + 1] as number;
+      for (let bin = this.#firstOf[region] as number; bin < end; bin++) {
+        const usual = density[bin] as number;
+        const slowed = bin >= shift ? (density[bin - shift] as number) : 0;
+        const likelier = 1 - share + (share * slowed) / usual;
+        let [ratio, weight] = [leastRatio, leastWeight];
+        // Most bins are at one of the ends, which need no logarithm.
+        if (likelier >= mostRatio) [ratio, weight] = [mostRatio, mostEvidence];
+        else if (likelier > leastRatio) [ratio, weight] = [likelier, Math.log(likelier)];
+        table[bin * count + t] = weight;
+        usually += usual;
+        faulty += usual * ratio;
+        sum += usual * weight;
+        squares += usual * weight * weight;
+      }
+      mean += sum;
+      square += squares;
+      const at = region * count + t;
+      const isEmpty = usually === 0;
+      const ofRegion = isEmpty ? 0 : Math.log(faulty / usually);
+      this.#regionWeights[at] = ofRegion;
+      this.#regionMeans[at] = isEmpty ? 0 : sum / usually - ofRegion;
+      const variance = isEmpty ? 0 : squares / usually - (sum / usually) ** 2;
+      this.#regionVariances[at] = variance;
+      within += usually * variance;
     }
     this.means[t] = mean;
     this.variances[t] = square - mean * mean;
+    this.variancesWithin[t] = within;
   }
-}
-
-/** Mass of the usual durations below a bin. */
-function massBelow(bin: number, total: number): number {
-  return (upTo[bin] as number) / total;
 }
 
 /** Requests of the bins around one, so many to either side, by the scratch. */

@@ -59,6 +59,8 @@ export class FaultEvidence {
   readonly #waiting = new Float64Array(waitingWindows * perWaiting);
   readonly #peaks: TailPeaks;
   readonly #drift = new DriftForecast(count);
+  /** Windows that were learnt, by it or the one it came after. */
+  #learnt = 0;
 
   /** @param pool shared by all of them. */
   constructor(windowMs: number, pool: PeakPool) {
@@ -144,18 +146,18 @@ export class FaultEvidence {
   }
 
   /**
-   * Learns the window at a place, which belongs to no anomaly.
+   * Learns the window at a place, which belongs to no anomaly. One of no requests it has not judged.
    *
-   * @param seen windows that were learnt before it.
    * @param variances of what a usual request says.
    */
-  learn(place: number, seen: number, variances: Float64Array): void {
+  learn(place: number, variances: Float64Array): void {
     const from = place * perWaiting;
     const waiting = this.#waiting;
-    this.#peaks.learn(waiting[from + SCORE] as number);
     const requests = waiting[from + REQUESTS] as number;
     if (requests === 0) return;
-    const weight = 1 / (Math.min(seen, dispersionWindows) + prior.windows);
+    this.#peaks.learn(waiting[from + SCORE] as number);
+    this.#learnt += 1;
+    const weight = 1 / (Math.min(this.#learnt, dispersionWindows) + prior.windows);
     for (let t = 0; t < count; t++) {
       const usual = this.dispersion(t);
       const square = Math.min(waiting[from + SQUARES + t] as number, mostOfUsual * usual);
@@ -169,6 +171,7 @@ export class FaultEvidence {
   inherit(other: FaultEvidence): void {
     this.#peaks.inherit(other.#peaks);
     this.#drift.inherit(other.#drift);
+    this.#learnt = other.#learnt;
     for (let t = 0; t < count; t++) this.#put(t, DISPERSION, other.dispersion(t));
   }
 
@@ -187,11 +190,12 @@ export class FaultEvidence {
   }
 
   carry(state: StateArchive): void {
-    state.section('fault evidence', 1, () => {
+    state.section('fault evidence', 2, () => {
       this.#peaks.carry(state);
       this.#drift.carry(state);
       state.fill(this.#faults);
       state.fill(this.#waiting);
+      this.#learnt = state.number(this.#learnt);
     });
   }
 

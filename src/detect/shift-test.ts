@@ -203,10 +203,9 @@ export class ShiftTest {
       return;
     }
     this.#learnt += 1;
-    const seen = this.#learnt + this.#known;
     const { variances, variancesWithin } = this.#usual;
-    this.#whole.learn(place, seen, variances);
-    this.#shape?.learn(place, seen, variancesWithin);
+    this.#whole.learn(place, variances);
+    this.#shape?.learn(place, variancesWithin);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { connect, isIP } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { ISocketFactory } from 'kafkajs';
 import { FrameAssembler } from './frame-assembler.ts';
@@ -13,7 +13,9 @@ const KEEP_ALIVE_MS = 60_000;
  */
 export function frameSockets(pool: FramePool): ISocketFactory {
   return ({ host, port, ssl, onConnect }) => {
-    const socket = ssl ? encrypted(host, port, ssl, onConnect) : plain(host, port, pool, onConnect);
+    const socket = ssl
+      ? encrypted(host, port, ssl, onConnect)
+      : frameSocket(host, port, pool, onConnect);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     return socket;
   };
@@ -24,7 +26,13 @@ function encrypted(host: string, port: number, ssl: object, onConnect: () => voi
   return connectTls({ host, port, ...name, ...ssl }, onConnect);
 }
 
-function plain(host: string, port: number, pool: FramePool, onConnect: () => void) {
+/** A socket that gives each frame whole, as one 'data' event. */
+export function frameSocket(
+  host: string,
+  port: number,
+  pool: FramePool,
+  onConnect?: () => void,
+): Socket {
   const frames = new FrameAssembler(pool, (frame) => socket.emit('data', frame));
   const onread = {
     buffer: () => frames.room(),
@@ -33,7 +41,7 @@ function plain(host: string, port: number, pool: FramePool, onConnect: () => voi
       return true;
     },
   };
-  const socket = connect({ host, port, onread }, onConnect);
+  const socket: Socket = connect({ host, port, onread }, onConnect);
   return socket;
 }
 

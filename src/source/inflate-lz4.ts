@@ -6,6 +6,7 @@ const UNCOMPRESSED_FLAG = 0x80000000;
 /** Version 1, blocks that do not refer to each other, no checksums, no dictionary; and the size of it all. */
 const PLAIN_FLAGS = 0x60;
 const SIZE_FLAG = 0x08;
+const DICTIONARY_FLAG = 0x01;
 const CONTENT_SIZE_AT = 6;
 /** No sequence of an LZ4 block gives more than 255 bytes for one. */
 const MOST_PER_BYTE = 255;
@@ -39,7 +40,7 @@ function inflateBlocks(frame: Buffer): Buffer {
   const blockBytes = blockBytesOf(frame);
   const parts: Buffer[] = [];
   let total = 0;
-  let at = hasSize ? CONTENT_SIZE_AT + 9 : CONTENT_SIZE_AT + 1;
+  let at = headerBytesOf(frame);
   for (let header = frame.readUInt32LE(at); header !== 0; header = frame.readUInt32LE(at)) {
     at += 4;
     const isStored = header >= UNCOMPRESSED_FLAG;
@@ -63,6 +64,14 @@ function inflateBlock(block: Buffer, blockBytes: number): Buffer {
   return uncompressSync(scratch.subarray(0, 4 + block.length));
 }
 
+/** Where the first block begins: behind the content's size and the dictionary's id, if there are, and a checksum. */
+function headerBytesOf(frame: Buffer): number {
+  const flags = frame[4] as number;
+  const sizeBytes = (flags & SIZE_FLAG) === 0 ? 0 : 8;
+  const dictionaryBytes = (flags & DICTIONARY_FLAG) === 0 ? 0 : 4;
+  return CONTENT_SIZE_AT + sizeBytes + dictionaryBytes + 1;
+}
+
 /** Most bytes that a block gives, by the frame's header. */
 function blockBytesOf(frame: Buffer): number {
   return 2 ** (8 + 2 * (((frame[5] as number) >> 4) & 7));
@@ -78,7 +87,7 @@ function boundedEnd(bytes: Buffer, maxBytes: number): number {
   const flags = bytes[4] as number;
   const blockBytes = blockBytesOf(bytes);
   const checksumBytes = (flags & 0x10) === 0 ? 0 : 4;
-  const begin = 7 + ((flags & 0x08) === 0 ? 0 : 8) + ((flags & 0x01) === 0 ? 0 : 4);
+  const begin = headerBytesOf(bytes);
   let most = 0;
   let exact = 0;
   for (let at = begin; at + 4 <= bytes.length; ) {
