@@ -54,9 +54,8 @@ const oddScore = Math.log(1e3);
  * ten seconds of a few very slow ones, or of a stage that nobody waited for, are not worth a night.
  */
 const singleWindow = { score: Math.log(1e3), share: 0.3 } as const;
-/** A stage that nobody waited for yet opens one in so many times `min_requests`; in fewer, if it is beyond doubt. */
+/** A stage that nobody waited for opens one in so many times `min_requests`; once, if it is beyond doubt. */
 const manyTimes = 3;
-const fewerTimes = 1.5;
 /** What must remain of the evidence when its clearest window is left out. */
 const confirmedScore = Math.log(100);
 /** Quantiles shown to people are those of at most so many windows. */
@@ -329,8 +328,9 @@ export class ShiftTest {
     if (this.#learnt < Math.max(leastLearnt, 4 * Math.min(windows, shownWindows))) return false;
     const { requests } = this.#counts.sums(0, windows);
     const isTotal = this.#stage === totalStage;
-    const times = score >= beyondDoubt * level ? fewerTimes : manyTimes;
-    if (requests < (isTotal ? 1 : times) * min_requests) return false;
+    const doubt = Math.max(0, 1 - (score / level - 1) / (beyondDoubt - 1));
+    const times = isTotal ? 1 : 1 + (manyTimes - 1) * doubt;
+    if (requests < times * min_requests) return false;
     const isMany = requests >= manyTimes * min_requests;
     const isEnough = requests >= manyTimes * min_requests * windows;
     if (!this.#isKnown && !(isMany && this.#isPlain(isEnough, score, level))) return false;
