@@ -1,9 +1,17 @@
--- Requests of one series in a range by the band of their total.
-SELECT sumMap(bands) AS by_band
-FROM latency_1m
-WHERE service = {service:String} AND model = {model:String} AND version = {version:String}
-  AND request_type = {requestType:String} AND region = {region:String} AND host = {host:String}
-  AND tenant = {tenant:String} AND cold_start = {coldStart:Bool}
-  AND stage = 'total'
-  AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
-  AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
+-- Requests of one series by the band of their total, in a range and in another one to compare it with.
+SELECT
+    sumMapIf(bands, is_now) AS now_bands,
+    sumMapIf(bands, NOT is_now) AS usual_bands
+FROM
+(
+    SELECT
+        bands,
+        window_start >= toDateTime({fromSeconds:UInt32}, 'UTC') AND window_start < toDateTime({toSeconds:UInt32}, 'UTC') AS is_now
+    FROM latency_1m
+    WHERE service = {service:String} AND model = {model:String} AND version = {version:String}
+      AND request_type = {requestType:String} AND region = {region:String} AND host = {host:String}
+      AND tenant = {tenant:String} AND cold_start = {coldStart:Bool}
+      AND stage = 'total'
+      AND (is_now OR (window_start >= toDateTime({usualFromSeconds:UInt32}, 'UTC')
+          AND window_start < toDateTime({usualToSeconds:UInt32}, 'UTC')))
+)

@@ -1,11 +1,15 @@
+import type { ClickHouseClient } from '@clickhouse/client';
 import { exitCodes } from '../base/exit-codes.ts';
 import type { Config } from '../config/schema.ts';
 import type { AnomalyEvent } from '../detect/anomaly-event.ts';
+import { hasDrivers, measuredRange } from '../detect/found-drivers.ts';
+import { withDrivers } from '../detect/with-drivers.ts';
 import { FileSource } from '../source/file-source.ts';
 import { AnomalyStore } from '../watch/anomaly-store.ts';
 import { Backtest, type Difference, differenceOf } from '../watch/backtest.ts';
 import { eachWindow } from '../watch/each-window.ts';
 import { MemoryWindows } from '../watch/memory-windows.ts';
+import { readDrivers } from '../watch/read-drivers.ts';
 import { readTraffic } from '../watch/read-traffic.ts';
 import { anomalyText } from './anomalies.ts';
 import { colorsOf } from './colors.ts';
@@ -22,6 +26,7 @@ const MOST_STORED = 10_000;
 /** What came of it, and where there is something to compare with, how it differs. */
 interface Outcome {
   readonly backtest: Backtest;
+  readonly anomalies: readonly AnomalyEvent[];
   readonly difference: Difference | undefined;
   /** Events of a file that were not counted. */
   readonly notCounted: number;
@@ -64,20 +69,20 @@ Exit codes: 0 nothing is told, 2 at least one anomaly.`,
             timeRange(String(options.from), String(options.to), Date.now(), ['--from', '--to']),
             io,
           );
-    const { anomalies } = outcome.backtest;
+    const { anomalies } = outcome;
     if (options.json === true) for (const each of anomalies) io.out(`${JSON.stringify(each)}\n`);
     else io.out(rendered(outcome, (performance.now() - beganMs) / 1000, io));
     return anomalies.length > 0 ? exitCodes.found : exitCodes.ok;
   },
 };
 
-function backtestOf({ detect, alert }: Config): Backtest {
-  return new Backtest({ ...detect, runbookUrl: alert.runbook_url });
+function optionsOf({ detect, alert }: Config) {
+  return { ...detect, runbookUrl: alert.runbook_url };
 }
 
 async function ofFile(config: Config, path: string, io: Io): Promise<Outcome> {
-  const judged = backtestOf(config);
   const windows = new MemoryWindows(config);
+  const judged = new Backtest(optionsOf(config), (event) => windows.explained(event));
   const progress = createProgress(io, { label: 'Judging', total: undefined });
   const judge = (isOver: boolean) => {
     for (const at of windows.complete(isOver)) judged.judge(at);
@@ -105,7 +110,8 @@ async function ofFile(config: Config, path: string, io: Io): Promise<Outcome> {
   judge(true);
   progress.finish();
   const { rejected, late } = windows.counts;
-  return { backtest: judged, difference: undefined, notCounted: rejected + late };
+  const { anomalies } = judged;
+  return { backtest: judged, anomalies, difference: undefined, notCounted: rejected + late };
 }
 
 function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<Outcome> {
@@ -113,7 +119,7 @@ function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<
   const floor = (ms: number) => Math.floor(ms / windowMs) * windowMs;
   const range = { fromMs: floor(fromMs), toMs: floor(toMs), windowMs };
   return withClickHouse(config, 'read windows of the past', async (client) => {
-    const judged = backtestOf(config);
+    const judged = new Backtest(optionsOf(config));
     const total = (range.toMs - range.fromMs) / windowMs;
     const progress = createProgress(io, { label: 'Judging', total });
     const past = { ...range, fromMs: range.fromMs - judged.historyMs, toMs: range.fromMs };
@@ -127,15 +133,26 @@ function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<
     const any = { model: '', state: '', limit: MOST_STORED } as const;
     const since = await new AnomalyStore(client).since(range.fromMs, any);
     const then = since.filter(({ started_at }) => Date.parse(started_at) < range.toMs);
-    const difference = differenceOf(then, judged.anomalies);
-    return { backtest: judged, difference, notCounted: 0 };
+    const anomalies: AnomalyEvent[] = [];
+    for (const event of judged.anomalies) anomalies.push(await explained(client, event, windowMs));
+    return {
+      ...{ backtest: judged, anomalies, notCounted: 0 },
+      difference: differenceOf(then, anomalies),
+    };
   });
 }
 
-function rendered({ backtest: judged, difference, notCounted }: Outcome, seconds: number, io: Io) {
+/** With what slow requests have in common, as it was told, or would have been. */
+async function explained(client: ClickHouseClient, event: AnomalyEvent, windowMs: number) {
+  if (!hasDrivers(event)) return event;
+  const { fromMs, toMs } = measuredRange(event, windowMs);
+  return withDrivers(event, await readDrivers(client, event, fromMs, toMs));
+}
+
+function rendered(outcome: Outcome, seconds: number, io: Io) {
+  const { backtest: judged, anomalies, difference, notCounted } = outcome;
   const { bold, dim } = colorsOf(io);
   const { windows, seriesWindows } = judged.counts;
-  const { anomalies } = judged;
   const count = (n: number, name: string) =>
     `${n.toLocaleString('en-US')} ${n === 1 ? name : name.endsWith('y') ? `${name.slice(0, -1)}ies` : `${name}s`}`;
   const marked = (event: AnomalyEvent) =>

@@ -175,7 +175,7 @@ function driverLines(drivers: readonly Driver[], io: Colored): string[] {
     .slice(0, driversShown)
     .map((driver): TableCell[] => [
       { text: `${driver.facet} ${driver.value}`, style: bold },
-      ...[driver.of_slow, driver.of_all].map(rounded),
+      ...[driver.of_slow, driver.of_all, driver.usual_of_all].map(rounded),
       ...[driver.slow_rate, driver.others_slow_rate, driver.usual_slow_rate].map(rounded),
     ]);
   const right = (title: string) => ({ title, align: 'right' as const });
@@ -184,9 +184,10 @@ function driverLines(drivers: readonly Driver[], io: Colored): string[] {
     ...[
       right('of slow ones'),
       right('of all'),
+      right('of all usually'),
       right('are slow'),
       right('of others'),
-      right('usually'),
+      right('usually slow'),
     ],
   ];
   return lines(renderTable({ columns, rows, color: io.color }));

@@ -118,6 +118,7 @@ const driver = z.strictObject({
   value: z.string().describe('Its value; numbers by powers of two.'),
   of_slow: part.describe('Part of the slow requests that have it.'),
   of_all: part.describe('Part of all requests that have it.'),
+  usual_of_all: part.optional().describe('of_all in the baseline.'),
   slow_rate: part.describe('How many of those that have it are slow.'),
   others_slow_rate: part.describe('How many of the others are.'),
   usual_slow_rate: part.describe('slow_rate in the baseline.'),

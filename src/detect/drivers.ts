@@ -8,13 +8,15 @@ export interface DriverCount {
   readonly usualSlow: number;
 }
 
-/** A value that slow requests have more often than others do. Parts and rates are 0 to 1. */
+/** A value that carries a tail: see `driversOf`. Parts and rates are 0 to 1. */
 export interface Driver {
   readonly facet: string;
   readonly value: string;
   /** Part of the slow requests, and of all, that have the value. */
   readonly of_slow: number;
   readonly of_all: number;
+  /** Part of all that usually have it. */
+  readonly usual_of_all: number;
   /** How many of the requests with the value are slow, and how many of those without it. */
   readonly slow_rate: number;
   readonly others_slow_rate: number;
@@ -30,18 +32,22 @@ const leastShare = 0.2;
 const leastLift = 2;
 /** What was as lopsided before explains nothing. */
 const leastRise = 1.5;
+/** More requests with the value explain at least this part of a rise, which is at least half of what is usual. */
+const leastExplained = 0.5;
+const leastExcess = 0.5;
 
 /**
  * Which values of facets carry a tail: those that slow requests have far more often than the others,
- * and more so than usual. The largest part of the slow ones first. Values of one facet exclude each other;
- * facets overlap, so several may tell of one cause.
+ * and more so than usual; and those that are as slow as ever, but that so many more requests have (a cache that is
+ * lost: all are misses). What tells most first. Values of one facet exclude each other; facets overlap, so
+ * several may tell of one cause.
  */
 export function driversOf(counts: readonly DriverCount[]): Driver[] {
   const byFacet = new Map<string, DriverCount[]>();
   for (const count of counts) {
     byFacet.set(count.facet, [...(byFacet.get(count.facet) ?? []), count]);
   }
-  const found: Driver[] = [];
+  const found: { readonly driver: Driver; readonly tells: number }[] = [];
   for (const values of byFacet.values()) {
     const sum = (of: (count: DriverCount) => number) =>
       values.reduce((total, count) => total + of(count), 0);
@@ -50,12 +56,16 @@ export function driversOf(counts: readonly DriverCount[]): Driver[] {
     const usualRequests = sum((count) => count.usualRequests);
     const usualSlow = sum((count) => count.usualSlow);
     if (slow < fewestSlow) continue;
+    const usualRate = rateOf(usualSlow, usualRequests);
+    const excess = slow / requests - usualRate;
+    const isRise = usualRequests > 0 && excess >= leastExcess * usualRate;
     for (const count of values) {
       const driver: Driver = {
         facet: count.facet,
         value: count.value,
         of_slow: count.slow / slow,
         of_all: count.requests / requests,
+        usual_of_all: rateOf(count.usualRequests, usualRequests),
         slow_rate: rateOf(count.slow, count.requests),
         others_slow_rate: rateOf(slow - count.slow, requests - count.requests),
         usual_slow_rate: rateOf(count.usualSlow, count.usualRequests),
@@ -64,10 +74,17 @@ export function driversOf(counts: readonly DriverCount[]): Driver[] {
           usualRequests - count.usualRequests,
         ),
       };
-      if (count.requests < requests && isLopsided(driver)) found.push(driver);
+      const { of_slow, of_all, usual_of_all, usual_slow_rate } = driver;
+      // What the rise would be if only this had changed (Kitagawa 1955).
+      const more = (of_all - usual_of_all) * (usual_slow_rate - usualRate);
+      const explained = isRise ? Math.min(1, more / excess) : 0;
+      const isMore = of_all > usual_of_all && explained >= leastExplained;
+      if (isMore || (count.requests < requests && isLopsided(driver))) {
+        found.push({ driver, tells: Math.max(of_slow - of_all, isMore ? explained : 0) });
+      }
     }
   }
-  return found.sort((a, b) => b.of_slow - b.of_all - (a.of_slow - a.of_all));
+  return found.sort((a, b) => b.tells - a.tells).map(({ driver }) => driver);
 }
 
 function isLopsided(driver: Driver): boolean {
@@ -80,19 +97,4 @@ function isLopsided(driver: Driver): boolean {
 
 function rateOf(slow: number, requests: number): number {
   return requests > 0 ? slow / requests : 0;
-}
-
-/**
- * The lowest band of the slowest `share` of requests: as many bands from the top as hold that many.
- * undefined where there is no request.
- */
-export function slowBandOf(byBand: ReadonlyMap<number, number>, share: number): number | undefined {
-  const bands = [...byBand.keys()].sort((a, b) => b - a);
-  const all = [...byBand.values()].reduce((sum, n) => sum + n, 0);
-  let above = 0;
-  for (const band of bands) {
-    above += byBand.get(band) ?? 0;
-    if (above >= share * all) return band;
-  }
-  return undefined;
 }

@@ -1,5 +1,3 @@
-import { slowBandOf } from './drivers.ts';
-
 /** Requests with one value of a facet, by band of their total: now, and as is usual. */
 export interface FacetBands {
   readonly facet: string;
@@ -28,10 +26,9 @@ export const sizeFacets = ['batch_size', 'request_bytes', 'input_tokens'] as con
 /** With fewer usual requests a value's own rate says less than that of its neighbours. */
 const fewRequests = 20;
 const bandsPerOctave = 4;
-/** Where less than half as many again as usual are slow there is nothing to explain. */
+/** Where less than half as many again as usual are slow, or hardly any, there is nothing to explain. */
 const leastRise = 0.5;
-/** Bands are coarse: where that of the quantile has so many times what should be slow, slow begins above it. */
-const tooMany = 4;
+const leastExcess = 0.005;
 
 /**
  * Splits the rise of the part of slow requests after one facet of size (Kitagawa 1955; Oaxaca and Blinder call it
@@ -39,14 +36,17 @@ const tooMany = 4;
  * Large requests that were never seen before take what sizes usually do with a doubling: their time is that of the
  * largest known ones, moved on as much as these are from those half as large.
  *
- * @param q slow is what usually is beyond this quantile.
+ * @param slowBand slow is what lies in this band or above.
  * @returns undefined where no facet of size is kept, or the part of slow requests has hardly risen.
  */
-export function trafficMix(facets: readonly FacetBands[], q: number): TrafficMix | undefined {
+export function trafficMix(
+  facets: readonly FacetBands[],
+  slowBand: number,
+): TrafficMix | undefined {
   let most: TrafficMix | undefined;
   for (const facet of sizeFacets) {
     const values = facets.filter((each) => each.facet === facet);
-    const split = splitBy(facet, values, 1 - q);
+    const split = splitBy(facet, values, slowBand);
     if (split !== undefined && (most === undefined || split.mix > most.mix)) most = split;
   }
   return most;
@@ -68,10 +68,8 @@ interface Rate {
 function splitBy(
   facet: string,
   facets: readonly FacetBands[],
-  slowShare: number,
+  slowBand: number,
 ): TrafficMix | undefined {
-  const slowBand = slowBandAmong(sumOfBands(facets.map(({ usual }) => usual)), slowShare);
-  if (slowBand === undefined) return undefined;
   const values = facets.map(({ value, now, usual }) => ({
     octave: octaveOf(value),
     now: rateOf(now, slowBand),
@@ -83,7 +81,7 @@ function splitBy(
   if (now.requests === 0 || usual.requests === 0) return undefined;
   const usualRate = usual.slow / usual.requests;
   const excess = now.slow / now.requests - usualRate;
-  if (!(excess > leastRise * Math.max(usualRate, slowShare))) return undefined;
+  if (!(excess > Math.max(leastExcess, leastRise * usualRate))) return undefined;
   const law = sizeLaw(values);
   let mix = 0;
   let slowdown = 0;
@@ -101,13 +99,6 @@ function splitBy(
   }
   const share = Math.round(Math.min(1, Math.max(0, mix / excess)) * 1e6) / 1e6;
   return { facet, excess, mix, slowdown, share };
-}
-
-function slowBandAmong(usual: ReadonlyMap<number, number>, share: number): number | undefined {
-  const band = slowBandOf(usual, share);
-  if (band === undefined) return undefined;
-  const { requests, slow } = rateOf(usual, band);
-  return slow > tooMany * share * requests ? band + 1 : band;
 }
 
 /** How many of a value's requests would usually be slow: as they were, or as the next smaller ones tell. */
@@ -155,14 +146,6 @@ function sumOf(rates: readonly Rate[]): Rate {
     slow += rate.slow;
   }
   return { requests, slow };
-}
-
-function sumOfBands(parts: readonly ReadonlyMap<number, number>[]): Map<number, number> {
-  const sums = new Map<number, number>();
-  for (const part of parts) {
-    for (const [band, amount] of part) sums.set(band, (sums.get(band) ?? 0) + amount);
-  }
-  return sums;
 }
 
 function meanBand(bands: ReadonlyMap<number, number>): number {

@@ -1,6 +1,5 @@
 import type { AnomalyEvent } from './anomaly-event.ts';
-import type { Driver } from './drivers.ts';
-import type { TrafficMix } from './traffic-mix.ts';
+import type { FoundDrivers } from './found-drivers.ts';
 
 /** Drivers that an event names. */
 const driversNamed = 5;
@@ -11,11 +10,7 @@ const mostShare = 0.5;
  * An event that says which requests carry it. Where more large requests than usual explain at least half of it, that
  * is what it is, whatever the stages say: requests of each size take as long as they always did.
  */
-export function withDrivers(
-  event: AnomalyEvent,
-  drivers: readonly Driver[],
-  mix: TrafficMix | undefined,
-): AnomalyEvent {
+export function withDrivers(event: AnomalyEvent, { drivers, mix }: FoundDrivers): AnomalyEvent {
   const found =
     drivers.length === 0 ? event : { ...event, drivers: drivers.slice(0, driversNamed) };
   if (mix === undefined) return found;

@@ -13,11 +13,14 @@ const JUDGED_AFTER_MS = 2_000;
 export class Backtest {
   readonly #windowMs: number;
   readonly #detector: Detector;
+  readonly #explained: (event: AnomalyEvent) => AnomalyEvent;
   readonly #events = new Map<string, AnomalyEvent>();
   readonly counts = { windows: 0, seriesWindows: 0, told: 0 };
 
-  constructor(options: DetectOptions) {
+  /** @param explained adds what slow requests have in common, where that is known. */
+  constructor(options: DetectOptions, explained = (event: AnomalyEvent) => event) {
     this.#windowMs = options.window;
+    this.#explained = explained;
     this.#detector = new Detector(options);
   }
 
@@ -44,7 +47,7 @@ export class Backtest {
       // A series of an anomaly that is told as a whole.
       if (event.incident_id !== undefined) continue;
       this.counts.told++;
-      this.#events.set(event.id, event);
+      this.#events.set(event.id, this.#explained(event));
     }
   }
 

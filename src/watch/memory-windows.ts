@@ -7,11 +7,14 @@ import type { Config } from '../config/schema.ts';
 import type { EventRecord } from '../decode/event-record.ts';
 import { Interner } from '../decode/interner.ts';
 import { type DecodeSink, MessageDecoder } from '../decode/message-decoder.ts';
+import type { AnomalyEvent } from '../detect/anomaly-event.ts';
+import { withDrivers } from '../detect/with-drivers.ts';
 import { chunkSettingsOf } from '../ingest/chunk-settings.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import { baseWindowMs, ChunkAccumulator } from '../window/chunk-accumulator.ts';
 import { outcomes } from '../window/outcome.ts';
 import type { WindowsAt } from './each-window.ts';
+import { MemoryDrivers } from './memory-drivers.ts';
 import { stageSummary } from './stage-summary.ts';
 
 /** Events that are counted together before they are looked at, as a chunk is; fewer if far apart. */
@@ -22,6 +25,7 @@ const PATIENCE_MS = 60_000;
 
 /** What a series has in one window so far, part by part. */
 interface Parts {
+  readonly startMs: number;
   readonly series: Series;
   readonly stages: Map<string, StageSummary[]>;
 }
@@ -30,7 +34,8 @@ interface Parts {
  * Windows straight from events, as the detector would read them from the tables: the same decoding,
  * counting and sketches, nothing stored. For recordings, and for judging what might have been.
  *
- * Memory: the windows of the last minute and of `EVENTS_AT_ONCE` events.
+ * Memory: the windows of the last minute and of `EVENTS_AT_ONCE` events, and what facets (`MemoryDrivers`) had in
+ * the time of a baseline.
  */
 export class MemoryWindows implements DecodeSink {
   readonly #windowMs: number;
@@ -39,6 +44,7 @@ export class MemoryWindows implements DecodeSink {
   readonly #decoder: MessageDecoder;
   readonly #accumulator: ChunkAccumulator;
   readonly #parts = new Map<number, Map<string, Parts>>();
+  readonly #drivers: MemoryDrivers;
   #taken = 0;
   /** Start of the first window that was not handed out; NaN before the first. */
   #nextMs = Number.NaN;
@@ -49,6 +55,7 @@ export class MemoryWindows implements DecodeSink {
     const settings = chunkSettingsOf(config);
     const names = { stages: this.#stages, values: this.#values };
     this.#windowMs = config.detect.window;
+    this.#drivers = new MemoryDrivers(this.#windowMs, config.detect.baseline);
     this.#decoder = new MessageDecoder({ ...settings, ...names });
     this.#accumulator = new ChunkAccumulator({ ...settings, ...names });
     this.#begin(Number.NEGATIVE_INFINITY);
@@ -77,6 +84,11 @@ export class MemoryWindows implements DecodeSink {
   refuse(): void {
     this.counts.events++;
     this.counts.rejected++;
+  }
+
+  /** An event with what its slow requests have in common, as a pipeline tells it. */
+  explained(event: AnomalyEvent): AnomalyEvent {
+    return withDrivers(event, this.#drivers.of(event));
   }
 
   /** Windows that are complete, in order, those without any series too; at the end all of them. */
@@ -113,12 +125,14 @@ export class MemoryWindows implements DecodeSink {
       found.push(this.#partsOf(baseMs - (baseMs % this.#windowMs), this.#seriesOf(cell)));
     }
     for (let row = 0; row < chunk.rows.size; row++) {
-      const { stages } = found[chunk.rows.cell(row)] as Parts;
+      const { startMs, series, stages } = found[chunk.rows.cell(row)] as Parts;
       const summary = stageSummary(chunk, row, this.#stages);
+      this.#drivers.takeStage(startMs, series, summary);
       const known = stages.get(summary.stage);
       if (known === undefined) stages.set(summary.stage, [summary]);
       else known.push(summary);
     }
+    this.#drivers.take(chunk, this.#values);
     this.#begin(chunk.watermarkMs);
   }
 
@@ -131,7 +145,7 @@ export class MemoryWindows implements DecodeSink {
     const key = seriesKey(series);
     let parts = window.get(key);
     if (parts === undefined) {
-      parts = { series, stages: new Map() };
+      parts = { startMs, series, stages: new Map() };
       window.set(key, parts);
     }
     return parts;

@@ -6,6 +6,7 @@ import type { Metrics } from '../base/metrics.ts';
 import type { Config } from '../config/schema.ts';
 import type { AnomalyEvent } from '../detect/anomaly-event.ts';
 import { Detector } from '../detect/detector.ts';
+import { hasDrivers, measuredRange } from '../detect/found-drivers.ts';
 import { withDrivers } from '../detect/with-drivers.ts';
 import { readProgress } from '../sink/read-progress.ts';
 import { completeUntil, idleAfterMs, type PartitionProgress } from '../sink/window-progress.ts';
@@ -292,14 +293,11 @@ export class Watcher {
    * measures nothing anew. Who is woken must not wait for it: where it cannot be read, the event goes without.
    */
   async #explained(event: AnomalyEvent): Promise<AnomalyEvent> {
-    // What is part of one that is told as a whole goes to the table only.
-    if (event.incident_id !== undefined || event.kind !== 'tail_shift') return event;
+    if (!hasDrivers(event)) return event;
     const { client, config, log } = this.#options;
-    const fromMs = Date.parse(event.started_at);
-    const toMs = fromMs + event.evidence.windows * config.detect.window;
+    const { fromMs, toMs } = measuredRange(event, config.detect.window);
     try {
-      const { drivers, mix } = await readDrivers(client, event, fromMs, toMs);
-      return withDrivers(event, drivers, mix);
+      return withDrivers(event, await readDrivers(client, event, fromMs, toMs));
     } catch (error) {
       log.warn(
         { anomaly: event.id, err: messageOf(error) },

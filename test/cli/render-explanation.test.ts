@@ -34,6 +34,7 @@ const whole: Explanation = {
       value: 'pod-7',
       of_slow: 0.71,
       of_all: 0.08,
+      usual_of_all: 0.1,
       slow_rate: 0.44,
       others_slow_rate: 0.0158,
       usual_slow_rate: 0.01,
@@ -44,6 +45,7 @@ const whole: Explanation = {
       value: 'miss',
       of_slow: 1,
       of_all: 0.2,
+      usual_of_all: 0.1,
       slow_rate: 0.25,
       others_slow_rate: 0,
       usual_slow_rate: 0,
@@ -84,9 +86,9 @@ describe('an anomaly explained', () => {
         bottleneck: feature
 
       What slow requests have in common
-        value           of slow ones  of all  are slow  of others  usually
-        host pod-7              71 %   8.0 %      44 %      1.6 %    1.0 %
-        cache_hit miss         100 %    20 %      25 %        0 %      0 %
+        value           of slow ones  of all  of all usually  are slow  of others  usually slow
+        host pod-7              71 %   8.0 %            10 %      44 %      1.6 %         1.0 %
+        cache_hit miss         100 %    20 %            10 %      25 %        0 %           0 %
 
       Why it is believed
         140 of 1,200 requests in 2 windows were above 121 ms; 12 usually are

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type DriverCount, driversOf, slowBandOf } from '../../src/detect/drivers.ts';
+import { type DriverCount, driversOf } from '../../src/detect/drivers.ts';
 
 const countOf = (value: string, counts: Partial<DriverCount>): DriverCount => ({
   facet: 'host',
@@ -26,6 +26,7 @@ describe('drivers', () => {
         value: 'bad',
         of_slow: 0.6,
         of_all: 0.1,
+        usual_of_all: 1 / 3,
         slow_rate: 0.6,
         others_slow_rate: 40 / 900,
         usual_slow_rate: 0.01,
@@ -68,23 +69,24 @@ describe('drivers', () => {
       { value: 'a', of_slow: 1, slow_rate: 1, others_slow_rate: 0 },
     ]);
   });
-});
 
-describe('the slow band', () => {
-  it('is the lowest of those from the top that hold the share', () => {
-    const byBand = new Map([
-      [10, 900],
-      [20, 60],
-      [-3, 0],
-      [30, 40],
+  it('are those that are as slow as ever, if so many more requests have them', () => {
+    const lost = [
+      countOf('miss', { requests: 1_000, slow: 200, usualRequests: 200, usualSlow: 40 }),
+      countOf('hit', { usualRequests: 800, usualSlow: 8 }),
+    ];
+    expect(driversOf(lost)).toEqual([
+      {
+        ...{ facet: 'host', value: 'miss', of_slow: 1, of_all: 1, usual_of_all: 0.2 },
+        ...{ slow_rate: 0.2, others_slow_rate: 0 },
+        ...{ usual_slow_rate: 0.2, usual_others_slow_rate: 0.01 },
+      },
     ]);
-    expect(slowBandOf(byBand, 0.01)).toBe(30);
-    expect(slowBandOf(byBand, 0.04)).toBe(30);
-    expect(slowBandOf(byBand, 0.05)).toBe(20);
-    expect(slowBandOf(byBand, 0.5)).toBe(10);
-  });
-
-  it('is none where there is no request', () => {
-    expect(slowBandOf(new Map(), 0.01)).toBeUndefined();
+    // They became slower as well, which explains more of it than that there are more.
+    const slower = [
+      countOf('miss', { requests: 300, slow: 280, usualRequests: 200, usualSlow: 40 }),
+      countOf('hit', { requests: 700, slow: 600, usualRequests: 800, usualSlow: 8 }),
+    ];
+    expect(driversOf(slower)).toEqual([]);
   });
 });

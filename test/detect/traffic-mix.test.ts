@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sumOfBands, usualSlowBand } from '../../src/detect/slow-band.ts';
 import { type FacetBands, trafficMix } from '../../src/detect/traffic-mix.ts';
 import { defaultFleet } from '../../src/generate/default-fleet.ts';
 import type { Fault } from '../../src/generate/fault.ts';
@@ -60,7 +61,7 @@ const size = (value: string, now: [number, number], usual: [number, number]): Fa
 describe('the split of a rise', () => {
   it('is mix where larger requests came and each size is as slow as ever', () => {
     const usual = [size('1', [900, 0], [880, 0]), size('2-3', [450, 450], [60, 60])];
-    expect(trafficMix(usual, 0.95)).toEqual({
+    expect(trafficMix(usual, 10)).toEqual({
       ...{ facet: 'batch_size', share: 1 },
       excess: expect.closeTo(0.25 - 0.06, 12),
       mix: expect.closeTo(0.19, 12),
@@ -70,7 +71,7 @@ describe('the split of a rise', () => {
 
   it('is slowdown where each size is asked for as ever', () => {
     const slower = [size('1', [440, 440], [880, 0]), size('2-3', [12, 108], [60, 60])];
-    const split = trafficMix(slower, 0.95);
+    const split = trafficMix(slower, 10);
     expect(split).toMatchObject({ share: 0 });
     expect(split?.mix).toBeCloseTo(0, 12);
   });
@@ -87,7 +88,7 @@ describe('the split of a rise', () => {
           random.next() < 0.3 ? [0, some(3)] : [some(400), some(40)],
         ),
       );
-      const split = trafficMix(sizes, 0.9);
+      const split = trafficMix(sizes, 10);
       if (split === undefined) continue;
       splits++;
       const rate = (side: 'now' | 'usual') => {
@@ -114,21 +115,21 @@ describe('the split of a rise', () => {
       value('64-127', at(10, 100), at(10, 40)),
     ];
     const rare = value('1', at(12, 4), at(12, 60));
-    const split = trafficMix([...usual, rare, value('128-255', at(12, 400), new Map())], 0.95);
+    const split = trafficMix([...usual, rare, value('128-255', at(12, 400), new Map())], 12);
     expect(split?.share).toBeGreaterThan(0.95);
     // Had size no part in time, the same would be slowness.
     const flat = [value('32-63', at(8, 500), at(8, 940)), value('64-127', at(8, 100), at(8, 40))];
-    expect(trafficMix([...flat, rare, value('128-255', at(12, 400), new Map())], 0.95)?.share).toBe(
+    expect(trafficMix([...flat, rare, value('128-255', at(12, 400), new Map())], 12)?.share).toBe(
       0,
     );
   });
 
   it('is not made without a size, without requests, or where no more are slow than usual', () => {
     const host = { ...size('1', [50, 50], [95, 5]), facet: 'host' };
-    expect(trafficMix([host], 0.95)).toBeUndefined();
-    expect(trafficMix([size('1', [0, 0], [95, 5])], 0.95)).toBeUndefined();
-    expect(trafficMix([size('1', [50, 50], [0, 0])], 0.95)).toBeUndefined();
-    expect(trafficMix([size('1', [93, 7], [95, 5])], 0.95)).toBeUndefined();
+    expect(trafficMix([host], 10)).toBeUndefined();
+    expect(trafficMix([size('1', [0, 0], [95, 5])], 10)).toBeUndefined();
+    expect(trafficMix([size('1', [50, 50], [0, 0])], 10)).toBeUndefined();
+    expect(trafficMix([size('1', [93, 7], [95, 5])], 10)).toBeUndefined();
   });
 });
 
@@ -152,8 +153,15 @@ describe('traffic mix and slowdown', () => {
       : (slow[Math.floor(n / 2) % slow.length] as Fault);
     return { n, isMix, model, fault };
   });
+  const splitOf = (facets: FacetBands[]) => {
+    const sizes = facets.filter(({ facet }) => facet === 'batch_size' || facet === 'input_tokens');
+    return trafficMix(
+      facets,
+      usualSlowBand(sumOfBands(sizes.map(({ usual }) => usual)), 0.05) as number,
+    );
+  };
   const told = stories.map(({ n, isMix, model, fault }) => {
-    const split = trafficMix(facetsOf(model, fault, `mix-${n}`), 0.95);
+    const split = splitOf(facetsOf(model, fault, `mix-${n}`));
     return { isMix, split, text: `${n} ${model} ${fault.kind} ${split?.share}` };
   });
 

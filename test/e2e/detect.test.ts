@@ -263,6 +263,7 @@ describe('a slow stage', () => {
     writeFileSync(input, `${events.map(encodeEvent).join('\n')}\n`);
     const iso = (ms: number) => new Date(ms).toISOString();
     const ids = [...new Set(told.map(({ id }) => id))].sort();
+    const drivers: unknown[] = [];
     for (const range of [
       ['--from', iso(startMs), '--to', iso(startMs + plot.endMs)],
       ['--input', input],
@@ -276,7 +277,11 @@ describe('a slow stage', () => {
       for (const event of found) {
         expect(event).toMatchObject({ ...fault, state: 'resolved', resolution: 'recovered' });
       }
+      drivers.push(found.map(({ id, mix_share, drivers: named }) => [id, mix_share, named]));
     }
+    // What slow requests have in common is the same, whether tables or memory have it.
+    expect(drivers[0]).toEqual(drivers[1]);
+    expect(drivers[0]).not.toEqual(ids.map((id) => [id, undefined, undefined]));
     const { out } = await rig.cli(['backtest', '--from', iso(startMs)]);
     expect(out).toContain(`${ids.length} as told at the time, 0 new; 0 told then and not now\n`);
     rmSync(dir, { recursive: true });

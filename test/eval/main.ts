@@ -4,7 +4,7 @@ import { evaluate } from './evaluation.ts';
 import { nullFamilies } from './null-families.ts';
 import { renderEvaluation } from './render-evaluation.ts';
 import { runOrders } from './run-orders.ts';
-import { learningDays, type SeriesOrder } from './run-series.ts';
+import { learningDays, type SeriesOrder, type SeriesOutcome } from './run-series.ts';
 import { seedRanges } from './seed-ranges.ts';
 
 // Run by run.js.
@@ -36,7 +36,8 @@ const orders: SeriesOrder[] = [
   ),
 ];
 let ended = 0;
-const outcomes = await runOrders(orders, Number(values.jobs), (outcome) => {
+const worker = new URL('./worker.js', import.meta.url);
+const say = (outcome: SeriesOutcome) => {
   ended++;
   if (!values.verbose) return;
   const { family, seed, falsePages, faults } = outcome;
@@ -50,7 +51,9 @@ const outcomes = await runOrders(orders, Number(values.jobs), (outcome) => {
     const text = `${kind}: oracle ${oracleWindows ?? '–'}, ${told}, ${blamed ?? '–'}, ${pages} pages, ${resolves} resolves`;
     process.stderr.write(`  ${text}\n`);
   }
-});
+};
+const jobs = Number(values.jobs);
+const outcomes = await runOrders<SeriesOrder, SeriesOutcome>(worker, orders, jobs, say);
 const evaluation = evaluate(outcomes);
 process.stdout.write(
   values.json ? `${JSON.stringify(evaluation, null, 2)}\n` : renderEvaluation(evaluation),

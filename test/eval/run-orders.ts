@@ -1,22 +1,26 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { SeriesOrder, SeriesOutcome } from './run-series.ts';
 
-/** Runs every order over some threads; outcomes come as they end, and in order in the answer. */
-export async function runOrders(
-  orders: readonly SeriesOrder[],
+/**
+ * Runs every order over some threads; outcomes come as they end, and in order in the answer.
+ *
+ * @param script answers each order that it is sent with its outcome.
+ */
+export async function runOrders<Order, Outcome>(
+  script: URL,
+  orders: readonly Order[],
   threads: number,
-  onOutcome: (outcome: SeriesOutcome) => void = () => undefined,
-): Promise<SeriesOutcome[]> {
-  const outcomes: SeriesOutcome[] = [];
+  onOutcome: (outcome: Outcome) => void = () => undefined,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
   let next = 0;
   const lane = async () => {
-    const worker = new Worker(new URL('./worker.js', import.meta.url));
+    const worker = new Worker(script);
     try {
       while (next < orders.length) {
         const at = next++;
         worker.postMessage(orders[at]);
-        const [outcome] = (await once(worker, 'message')) as [SeriesOutcome];
+        const [outcome] = (await once(worker, 'message')) as [Outcome];
         outcomes[at] = outcome;
         onOutcome(outcome);
       }

@@ -14,7 +14,7 @@ const path = (relative) => fileURLToPath(new URL(relative, root));
 const options = process.argv.slice(2);
 const isRecorded = options.includes('--record');
 const passed = options.filter((option) => option !== '--record');
-const mode = ['nab', 'real', 'incidents'].find((name) => name === passed[0]);
+const mode = ['nab', 'real', 'incidents', 'kinds'].find((name) => name === passed[0]);
 
 const copy = path(`dist.eval.${process.pid}`);
 process.on('exit', () => rmSync(copy, { recursive: true, force: true }));

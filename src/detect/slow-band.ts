@@ -1,0 +1,40 @@
+/** Requests by band. */
+export type BandCounts = ReadonlyMap<number, number>;
+
+/** Bands are coarse: where that of the quantile has so many times what should be slow, slow begins above it. */
+const tooMany = 4;
+
+/**
+ * The lowest band of the slowest `share` of requests: as many bands from the top as hold that many.
+ * undefined where there is no request.
+ */
+export function slowBandOf(byBand: BandCounts, share: number): number | undefined {
+  const bands = [...byBand.keys()].sort((a, b) => b - a);
+  const all = [...byBand.values()].reduce((sum, n) => sum + n, 0);
+  let above = 0;
+  for (const band of bands) {
+    above += byBand.get(band) ?? 0;
+    if (above >= share * all) return band;
+  }
+  return undefined;
+}
+
+/** The same, of usual requests: no band with far more than that share. */
+export function usualSlowBand(usual: BandCounts, share: number): number | undefined {
+  const band = slowBandOf(usual, share);
+  if (band === undefined) return undefined;
+  let [all, slow] = [0, 0];
+  for (const [each, amount] of usual) {
+    all += amount;
+    if (each >= band) slow += amount;
+  }
+  return slow > tooMany * share * all ? band + 1 : band;
+}
+
+export function sumOfBands(parts: readonly BandCounts[]): Map<number, number> {
+  const sums = new Map<number, number>();
+  for (const part of parts) {
+    for (const [band, amount] of part) sums.set(band, (sums.get(band) ?? 0) + amount);
+  }
+  return sums;
+}

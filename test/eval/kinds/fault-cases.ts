@@ -1,0 +1,103 @@
+import type { AnomalyEvent } from '../../../src/detect/anomaly-event.ts';
+import type { Fault } from '../../../src/generate/fault.ts';
+
+/** Something that goes wrong in a fleet, and what an event of it has to say. */
+export interface FaultCase {
+  readonly name: string;
+  readonly fault: Omit<Fault, 'fromMs' | 'forMs'>;
+  readonly kind: AnomalyEvent['kind'];
+  /** Stages that may be blamed; undefined where the fault is of no stage. */
+  readonly stages?: readonly string[];
+  /** Whether an event names the cause; undefined where there is no more to name than the stage. */
+  readonly namesCause?: (event: AnomalyEvent) => boolean;
+}
+
+const model = 'ranker';
+const host = 'ranker-eu-west-1-1';
+const version = '2026-11-01';
+
+/** Whether one of the drivers is a value of a facet. */
+const hasDriver = (facet: string, value: string) => (event: AnomalyEvent) =>
+  event.drivers?.some((driver) => driver.facet === facet && driver.value === value) === true;
+/** Whether all that is hit has a value of a dimension, or it is the one series'. */
+const isOf = (dimension: 'version' | 'cold_start', value: string) => (event: AnomalyEvent) =>
+  event.scope === undefined
+    ? `${event[dimension]}` === value
+    : event.scope.common.some((each) => each.dimension === dimension && each.value === value);
+const isMix = ({ bottleneck }: AnomalyEvent) => bottleneck === 'traffic_mix';
+
+/** One of each kind, as docs/generate.md has them. */
+export const faultCases: readonly FaultCase[] = [
+  {
+    name: 'one bad host',
+    fault: { kind: 'slow_stage', model, stage: 'forward', factor: 4, host },
+    kind: 'tail_shift',
+    stages: ['forward'],
+    namesCause: hasDriver('host', host),
+  },
+  {
+    name: 'a bad new version',
+    fault: { kind: 'bad_version', model, factor: 2 },
+    kind: 'tail_shift',
+    stages: ['forward'],
+    namesCause: isOf('version', version),
+  },
+  {
+    name: 'cold starts by the dozen',
+    fault: { kind: 'cold_starts', model, share: 0.3 },
+    kind: 'tail_shift',
+    stages: ['forward'],
+    namesCause: ({ bottleneck }) => bottleneck === 'cold_start',
+  },
+  {
+    name: 'the cache is lost',
+    fault: { kind: 'cache_misses', model },
+    kind: 'tail_shift',
+    stages: ['features'],
+    namesCause: hasDriver('cache_hit', 'miss'),
+  },
+  {
+    name: 'a queue builds up',
+    fault: { kind: 'queue', model, factor: 3, rampMs: 300_000 },
+    kind: 'tail_shift',
+    stages: ['queue'],
+  },
+  {
+    name: 'the network is slow',
+    fault: { kind: 'network', model, factor: 4 },
+    kind: 'tail_shift',
+    stages: ['ingress', 'downstream', 'egress'],
+  },
+  {
+    name: 'larger requests',
+    fault: { kind: 'big_requests', model, factor: 4, share: 0.5 },
+    kind: 'tail_shift',
+    namesCause: isMix,
+  },
+  {
+    name: 'a stage drifts for an hour',
+    fault: { kind: 'slow_stage', model, stage: 'features', factor: 2.5, rampMs: 3_600_000 },
+    kind: 'tail_shift',
+    stages: ['features'],
+  },
+  {
+    name: 'errors',
+    fault: { kind: 'errors', model, share: 0.1 },
+    kind: 'error_rate',
+  },
+  {
+    name: 'traffic falls to a third',
+    fault: { kind: 'traffic', model, factor: 0.3 },
+    kind: 'throughput_drop',
+  },
+  {
+    name: 'traffic stops',
+    fault: { kind: 'traffic', model, factor: 0 },
+    kind: 'no_data',
+  },
+];
+
+/** Whether an event takes slowness for mix, or mix for slowness. */
+export function isMixRight({ namesCause }: FaultCase, event: AnomalyEvent): boolean {
+  return isMix(event) === (namesCause === isMix);
+}

@@ -1,0 +1,42 @@
+import { parseArgs } from 'node:util';
+import { runOrders } from '../run-orders.ts';
+import { seedRanges } from '../seed-ranges.ts';
+import { renderKinds } from './render-kinds.ts';
+import type { KindsOrder, KindsOutcome } from './run-kinds.ts';
+
+// npm run eval -- kinds [--seeds tuning|reporting] [--count N] [--calm N] [--days N] [--jobs N] [--verbose], run by ../run.js: all
+// that can go wrong with a fleet, told as a user would be told.
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: 'tuning' },
+    /** Fleets. */
+    count: { type: 'string', default: '4' },
+    /** Fleets in which nothing goes wrong, and for how many days. */
+    calm: { type: 'string', default: '0' },
+    days: { type: 'string', default: '7' },
+    jobs: { type: 'string', default: '2' },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+const first = values.seeds === 'reporting' ? seedRanges.reporting : seedRanges.tuning;
+const seedsOf = (count: string) => Array.from({ length: Number(count) }, (_, n) => first + n);
+const orders: KindsOrder[] = [
+  ...seedsOf(values.count).map((seed) => ({ seed })),
+  ...seedsOf(values.calm).map((seed) => ({ seed, calmDays: Number(values.days) })),
+];
+const worker = new URL('./worker.js', import.meta.url);
+const runs = await runOrders<KindsOrder, KindsOutcome>(
+  worker,
+  orders,
+  Number(values.jobs),
+  ({ seed, outcomes, falsePages }) => {
+    if (!values.verbose) return;
+    for (const { name, told, ...outcome } of outcomes) {
+      process.stderr.write(`${seed} ${name}: ${JSON.stringify(outcome)}\n`);
+      for (const text of told) process.stderr.write(`    ${text}\n`);
+    }
+    for (const text of falsePages) process.stderr.write(`${seed} false: ${text}\n`);
+  },
+);
+process.stdout.write(renderKinds(runs));
