@@ -47,6 +47,12 @@ export const detect = z
       .default(1.3)
       .describe('A tail must grow by at least this factor.'),
     min_effect_ms: z.number().min(0).default(5).describe('A tail must grow by at least this much.'),
+    min_effect_of_total: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0.05)
+      .describe("A stage's tail must grow by at least this part of that of its whole requests."),
     min_requests: z
       .int()
       .min(1)

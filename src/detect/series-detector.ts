@@ -203,6 +203,7 @@ export class SeriesDetector {
 
   #judge(window: SeriesWindow, levels: TestLevels): ShiftVerdict[] {
     const verdicts: ShiftVerdict[] = [];
+    const total = this.reference(totalStage)?.digest;
     for (const [stage, summary] of window.stages) {
       let test = this.#tests.get(stage);
       if (test === undefined) {
@@ -213,7 +214,7 @@ export class SeriesDetector {
       }
       const reference = this.reference(stage);
       if (reference === undefined) continue;
-      const verdict = test.judge(window.windowStartMs, summary, reference, levels);
+      const verdict = test.judge(window.windowStartMs, summary, reference, levels, total);
       if (verdict !== undefined) verdicts.push(verdict);
     }
     return verdicts;

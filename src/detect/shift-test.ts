@@ -4,6 +4,7 @@ import type { StageSummary } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import { type PeakPool, peakScore } from '../baseline/tail-peaks.ts';
+import type { TDigest } from '../sketch/t-digest.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { EvidenceWeights } from './evidence-weights.ts';
 import { FaultEvidence, type Said, waitingWindows } from './fault-evidence.ts';
@@ -11,7 +12,7 @@ import { type FaultTemplate, faultTemplates } from './fault-templates.ts';
 import type { TestLevels } from './page-budget.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 import { TailCounts } from './tail-counts.ts';
-import { type TailThreshold, tailThreshold } from './tail-threshold.ts';
+import { effectOptions, type TailThreshold, tailThreshold } from './tail-threshold.ts';
 
 /** What a test says of one window and those before it, where it is odd at all. */
 export interface ShiftVerdict {
@@ -137,14 +138,19 @@ export class ShiftTest {
     this.#counts = new TailCounts(options);
   }
 
-  /** undefined when nothing is odd about the window and those before it. */
+  /**
+   * undefined when nothing is odd about the window and those before it.
+   *
+   * @param total what whole requests usually take, where that is known.
+   */
   judge(
     startMs: number,
     summary: StageSummary,
     reference: StageReference,
     levels: TestLevels,
+    total: TDigest | undefined,
   ): ShiftVerdict | undefined {
-    const weights = this.#compareWith(reference);
+    const weights = this.#compareWith(reference, total);
     this.#counts.add(startMs, summary, this.#thresholds);
     const swings = this.#whole.restlessness > swinging;
     const perWeek = levels.perWeek / (swings ? 2 : 1);
@@ -258,7 +264,7 @@ export class ShiftTest {
     });
   }
 
-  #compareWith(reference: StageReference): EvidenceWeights {
+  #compareWith(reference: StageReference, total: TDigest | undefined): EvidenceWeights {
     if (reference !== this.#reference || this.#weights === undefined) {
       const { digest } = reference;
       this.#reference = reference;
@@ -267,7 +273,7 @@ export class ShiftTest {
       this.#usual.variances.set(this.#weights.variances);
       this.#usual.variancesWithin.set(this.#weights.variancesWithin);
       this.#thresholds = this.#options.quantiles.map((q) =>
-        tailThreshold(digest, q, this.#options),
+        tailThreshold(digest, q, effectOptions(q, this.#options, total)),
       );
     }
     return this.#weights;

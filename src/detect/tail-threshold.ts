@@ -18,6 +18,16 @@ const minShareOfTail = 0.25;
 
 export type EffectOptions = Pick<DetectOptions, 'min_effect_ratio' | 'min_effect_ms'>;
 
+/** The same, of a stage: what hardly anybody waited for is not worth a page, however much it grew. */
+export function effectOptions(
+  q: number,
+  { min_effect_ratio, min_effect_ms, min_effect_of_total }: DetectOptions,
+  total: TDigest | undefined,
+): EffectOptions {
+  const least = total === undefined ? 0 : min_effect_of_total * total.quantile(q);
+  return { min_effect_ratio, min_effect_ms: Math.max(min_effect_ms, least) };
+}
+
 /** A quantile has reached `effectMs` exactly when 1 - q of the requests lie above it. */
 export function tailThreshold(baseline: TDigest, q: number, options: EffectOptions): TailThreshold {
   const usualMs = baseline.quantile(q);

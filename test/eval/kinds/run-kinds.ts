@@ -6,6 +6,7 @@ import { encodeEvent } from '../../../src/generate/encode-event.ts';
 import type { Fault } from '../../../src/generate/fault.ts';
 import { generateTraffic } from '../../../src/generate/traffic.ts';
 import { MemoryWindows } from '../../../src/watch/memory-windows.ts';
+import { pagesPerWeek } from '../run-series.ts';
 import { type FaultCase, faultCases, isMixRight } from './fault-cases.ts';
 
 export interface KindsOrder {
@@ -47,6 +48,8 @@ const lastsMs = 20 * minuteMs;
 /** Told so long after the end it still counts as found, or as the same page. */
 const afterMs = 10 * minuteMs;
 const judgedAfterMs = 2_000;
+/** Of two models: two versions, regions and request types, cold and warm. The budget is that of the other evaluation. */
+const series = 32;
 const ratePerSecond = 40;
 const eventsPerMessage = 500;
 
@@ -62,7 +65,7 @@ interface Timed {
  */
 export function runKinds(order: KindsOrder): KindsOutcome {
   const { seed, calmDays } = order;
-  const config = configSchema.parse({});
+  const config = configSchema.parse({ detect: { page_budget_per_week: pagesPerWeek * series } });
   const cases = calmDays === undefined ? faultCases : [];
   const timed = cases.map((_, n): Timed => {
     const each = faultCases[(n + seed) % faultCases.length] as FaultCase;
