@@ -26,7 +26,7 @@ const compiler = [path('node_modules/.bin/tsc'), '-p', path('tsconfig.eval.json'
 execFileSync(process.execPath, [...compiler, '--outDir', copy], { stdio: 'inherit' });
 
 // Of the code as it is now: a run may take an hour.
-const code = head();
+const ran = head();
 const child = spawn(
   process.execPath,
   [
@@ -45,7 +45,7 @@ child.stdout?.on('data', (bytes) => {
 });
 child.on('close', (code) => {
   if (code === 0 && isRecorded)
-    writeFileSync(path(`bench/results/${mode ? `eval-${mode}` : 'eval'}.txt`), `${code}${printed}`);
+    writeFileSync(path(`bench/results/${mode ? `eval-${mode}` : 'eval'}.txt`), `${ran}${printed}`);
   process.exitCode = code ?? 1;
 });
 
