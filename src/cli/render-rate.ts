@@ -10,19 +10,25 @@ import { visible } from './visible.ts';
 /** What the line of bars is of. */
 export function courseTitle({ rate, quantile, evidence }: AnomalyEvent): string {
   if (rate?.unit === 'failures per request') return 'How many of the requests failed';
+  if (rate?.unit === 'cold starts per request') return 'How many of the requests were cold starts';
   if (rate?.unit === 'requests per second') return 'How many requests there were';
   return `How p${Number((quantile * 100).toPrecision(6))} of ${evidence.measured_stage} went`;
 }
 
 /** What a bar stands for, in the unit of the event. */
 export function courseValue(point: CoursePoint, { rate }: AnomalyEvent): number {
-  if (rate?.unit === 'failures per request') return point.failed / Math.max(1, point.requests);
-  if (rate?.unit === 'requests per second') return point.requests / point.step_seconds;
+  const { requests, failed, cold_starts } = point;
+  if (rate?.unit === 'failures per request') return failed / Math.max(1, requests);
+  if (rate?.unit === 'cold starts per request') return cold_starts / Math.max(1, requests);
+  if (rate?.unit === 'requests per second') return requests / point.step_seconds;
   return point.quantile_ms;
 }
 
 export function courseText(value: number, { rate }: AnomalyEvent): string {
-  if (rate?.unit === 'failures per request') return formatShare(value);
+  const { unit } = rate ?? {};
+  if (unit === 'failures per request' || unit === 'cold starts per request') {
+    return formatShare(value);
+  }
   return rate?.unit === 'requests per second' ? formatPerSecond(value) : formatMs(value);
 }
 
@@ -53,10 +59,12 @@ export function rateEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
   const text = (value: number) => courseText(value, event);
   const [low, high] = rate.interval;
   const over = windows === 1 ? 'one window' : `${windows} windows`;
+  const isFailures = rate.unit === 'failures per request';
+  const [were, usually] = isFailures ? ['failed', 'do'] : ['were cold starts', 'are'];
   const seen =
     rate.unit === 'requests per second'
       ? `${count(exceedances)} requests in ${over}; usually there are ${count(expected)}`
-      : `${count(exceedances)} of ${count(event.requests)} requests in ${over} failed; usually ${count(expected)} do`;
+      : `${count(exceedances)} of ${count(event.requests)} requests in ${over} ${were}; usually ${count(expected)} ${usually}`;
   return [
     seen,
     `odds of that on a usual day, at most: ${odds(p_value)}`,

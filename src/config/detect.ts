@@ -58,6 +58,17 @@ export const detect = z
       .min(1)
       .default(30)
       .describe('Fewer requests, over all windows that show it, never open an anomaly.'),
+    min_cold_start_ratio: z
+      .number()
+      .min(1)
+      .default(2)
+      .describe('The part of requests that are cold starts must grow by at least this factor.'),
+    min_cold_start_rate: z
+      .number()
+      .gt(0)
+      .max(1)
+      .default(0.05)
+      .describe('And by at least this part of all requests.'),
     min_error_ratio: z
       .number()
       .min(1)

@@ -35,7 +35,12 @@ const evidence = z
 const rate = z
   .strictObject({
     unit: z
-      .enum(['failures per request', 'requests per second', 'bad per request'])
+      .enum([
+        'failures per request',
+        'cold starts per request',
+        'requests per second',
+        'bad per request',
+      ])
       .describe('What is counted, per what.'),
     observed: z.number().min(0).describe('It, in the anomalous windows.'),
     baseline: z.number().min(0).describe('What it usually is; what the objective allows.'),
@@ -138,7 +143,15 @@ export const anomalyEventSchema = z
     state: z.enum(['opened', 'updated', 'resolved']).describe('What happened.'),
     severity: z.enum(['critical', 'warning', 'info']).describe('Never falls within an episode.'),
     kind: z
-      .enum(['tail_shift', 'slo_burn', 'error_rate', 'throughput_drop', 'no_data', 'drift'])
+      .enum([
+        'tail_shift',
+        'slo_burn',
+        'error_rate',
+        'cold_starts',
+        'throughput_drop',
+        'no_data',
+        'drift',
+      ])
       .describe('What is anomalous.'),
     service: z.string().describe("Dimension of the series; '' if it is not configured."),
     model: z.string().describe('Dimension of the series.'),

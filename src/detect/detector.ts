@@ -330,7 +330,7 @@ export class Detector {
 
 /** Whether anomalies of the kind are of a model as a whole, and not of one of its series. */
 function isOfModel(kind: AnomalyEvent['kind']): boolean {
-  return kind !== 'tail_shift' && kind !== 'error_rate';
+  return !['tail_shift', 'error_rate', 'cold_starts'].includes(kind);
 }
 
 /** Each of their models, as anomalies of models name them. */

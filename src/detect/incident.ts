@@ -343,7 +343,8 @@ function slowShare(open: readonly AnomalyEvent[], leastRatio: number): number {
   return open
     .filter((event) => {
       const isTail = event.kind === 'tail_shift' && event.evidence.measured_stage === totalStage;
-      return (isTail || event.kind === 'error_rate') && extentOf(event) >= leastRatio;
+      const isPart = event.kind === 'error_rate' || event.kind === 'cold_starts';
+      return (isTail || isPart) && extentOf(event) >= leastRatio;
     })
     .reduce((sum, { affected_share }) => sum + (affected_share ?? 0), 0);
 }

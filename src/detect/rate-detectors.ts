@@ -1,15 +1,16 @@
 import { OrderedMap } from '../base/ordered-map.ts';
-import { seriesKey, unversionedKey } from '../baseline/series-key.ts';
-import { seriesOf } from '../baseline/series-of.ts';
+import { seriesKey } from '../baseline/series-key.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import type { PeakPool } from '../baseline/tail-peaks.ts';
-import { UnreadableState } from '../baseline/unreadable-state.ts';
 import { wholeRequest } from '../baseline/whole-request.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
+import { coldRequests, failedRequests } from './counted-requests.ts';
 import type { DetectOptions } from './detect-options.ts';
-import { ErrorRateDetector, type UsualOf } from './error-rate-detector.ts';
+import { coldStarts, failures } from './proportion.ts';
+import type { UsualOf } from './proportion-detector.ts';
+import { ProportionDetectors } from './proportion-detectors.ts';
 import type { TailBeside } from './rate-event.ts';
 import type { StepContext } from './series-detector.ts';
 import { SloBurnDetectors } from './slo-burn-detectors.ts';
@@ -20,17 +21,18 @@ const maxModels = 2_000;
 const ofAllModels = '';
 
 /**
- * All anomalies that are no durations: how much of each series fails, and how much traffic each model
- * has. They see the same windows as the tails' detectors, in the same order, and are opened, followed and
+ * All anomalies that are no durations: how much of each series fails, how many of its requests are cold starts, and
+ * how much traffic each model has. They see the same windows as the tails' detectors, in the same order, and are opened, followed and
  * resolved alike.
  */
 export class RateDetectors {
   readonly #options: DetectOptions;
   readonly #usualOf: UsualOf;
-  readonly #errors = new OrderedMap<ErrorRateDetector>();
-  /** The newest series of each model, whatever its version: the next one begins with what it knows. */
-  readonly #newest = new Map<string, ErrorRateDetector>();
-  readonly #errorPool: PeakPool = { peaks: 0, excess: 0 };
+  readonly #failures: ProportionDetectors;
+  /** Of a warm series and its cold starts together, by the key of the warm one. */
+  readonly #coldStarts: ProportionDetectors;
+  /** Whether there was a cold start of any series: where there is none nothing is kept for them. */
+  #knowsColdStarts = false;
   readonly #traffic = new OrderedMap<TrafficDetector>();
   readonly #slos: SloBurnDetectors;
   readonly #trafficPool: PeakPool = { peaks: 0, excess: 0 };
@@ -38,12 +40,14 @@ export class RateDetectors {
   constructor(options: DetectOptions, usualOf: UsualOf) {
     this.#options = options;
     this.#usualOf = usualOf;
+    this.#failures = new ProportionDetectors(failures, options, usualOf);
+    this.#coldStarts = new ProportionDetectors(coldStarts, options, usualOf);
     this.#slos = new SloBurnDetectors(options);
   }
 
   /** Tests that share the budget of false pages. */
   get testCount(): number {
-    return this.#errors.size + this.#traffic.size;
+    return this.#failures.size + this.#coldStarts.size + this.#traffic.size;
   }
 
   /** Windows of series that an objective should have judged and could not. */
@@ -52,38 +56,36 @@ export class RateDetectors {
   }
 
   restore(event: AnomalyEvent): void {
-    const series = seriesOf(event);
-    if (event.kind === 'error_rate') this.#errorsOf(series, seriesKey(series)).restore(event);
+    const proportions = this.#proportionsOf(event);
+    if (proportions !== undefined) proportions.restore(event);
     else if (event.kind === 'slo_burn') this.#slos.restore(event);
-    else this.#trafficOf(series.model)?.restore(event);
+    else this.#trafficOf(event.model)?.restore(event);
   }
 
   /** What others have told counts, if it is the same event of the same anomaly. */
   take(told: AnomalyEvent): void {
-    if (told.kind === 'error_rate') this.#errors.get(seriesKey(told))?.take(told);
+    const proportions = this.#proportionsOf(told);
+    if (proportions !== undefined) proportions.take(told);
     else if (told.kind === 'slo_burn') this.#slos.take(told);
     else this.#traffic.get(told.model)?.take(told);
   }
 
   /** As `AnomalyTrack.reconcile`, of all of these kinds. */
   reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
-    const failing = new Map<string, AnomalyEvent>();
-    const stopped = new Map<string, AnomalyEvent[]>();
+    for (const proportions of this.#proportions) proportions.reconcile(open, isKnown);
     const isBurn = ({ kind }: AnomalyEvent) => kind === 'slo_burn';
     this.#slos.reconcile(open.filter(isBurn), isKnown);
-    const others = open.filter((event) => !isBurn(event));
-    for (const event of others) {
-      if (event.kind === 'error_rate') failing.set(seriesKey(event), event);
-      else stopped.set(event.model, [...(stopped.get(event.model) ?? []), event]);
+    const stopped = new Map<string, AnomalyEvent[]>();
+    for (const event of open) {
+      if (isBurn(event) || this.#proportionsOf(event) !== undefined) continue;
+      stopped.set(event.model, [...(stopped.get(event.model) ?? []), event]);
     }
-    for (const [key, detector] of this.#errors) detector.reconcile(failing.get(key), isKnown);
     for (const [model, detector] of this.#traffic) {
       detector.reconcile(stopped.get(model) ?? [], isKnown);
     }
-    const isNew = ({ kind, model }: AnomalyEvent, key: string) =>
-      kind === 'error_rate' ? !this.#errors.has(key) : !this.#traffic.has(model);
-    const unknown = others.filter((event) => isNew(event, seriesKey(event)));
-    for (const event of unknown) this.restore(event);
+    for (const [model, events] of stopped) {
+      if (!this.#traffic.has(model)) for (const event of events) this.restore(event);
+    }
   }
 
   /** Models whose traffic is judged, in order; '' for all of them. */
@@ -93,12 +95,7 @@ export class RateDetectors {
 
   /** What is of one series alone, if there is anything. */
   carryOne(state: StateArchive, series: Series, key: string): void {
-    state.optional(this.#errors.get(key), (saved) => {
-      const carried = saved ?? this.#newErrors(series, undefined);
-      carried.carry(state);
-      this.#errors.set(key, carried);
-      return carried;
-    });
+    for (const proportions of this.#proportions) proportions.carryOne(state, series, key);
   }
 
   /** What is of one model alone. */
@@ -111,18 +108,12 @@ export class RateDetectors {
 
   /** What series and models share, once all are there. */
   carryShared(state: StateArchive): void {
-    state.section('what rates share', 2, () => {
+    state.section('what rates share', 3, () => {
       this.#slos.carry(state);
-      for (const pool of [this.#errorPool, this.#trafficPool]) {
-        pool.peaks = state.number(pool.peaks);
-        pool.excess = state.number(pool.excess);
-      }
-      const newest = [...this.#newest.values()].map(({ series }) => seriesKey(series));
-      for (const key of state.list(newest, (one = '') => state.text(one))) {
-        const detector = this.#errors.get(key);
-        if (detector === undefined) throw new UnreadableState(`it has no failures of ${key}`);
-        this.#newest.set(unversionedKey(detector.series), detector);
-      }
+      for (const proportions of this.#proportions) proportions.carryShared(state);
+      this.#knowsColdStarts = state.flag(this.#knowsColdStarts);
+      this.#trafficPool.peaks = state.number(this.#trafficPool.peaks);
+      this.#trafficPool.excess = state.number(this.#trafficPool.excess);
     });
   }
 
@@ -143,15 +134,11 @@ export class RateDetectors {
 
   /** Whether something of the series is open, so that it must not be forgotten. */
   isOpen(key: string): boolean {
-    return this.#errors.get(key)?.isOpen === true;
+    return this.#proportions.some((proportions) => proportions.isOpen(key));
   }
 
   forget(key: string): void {
-    const detector = this.#errors.get(key);
-    if (detector === undefined) return;
-    this.#errors.delete(key);
-    const model = unversionedKey(detector.series);
-    if (this.#newest.get(model) === detector) this.#newest.delete(model);
+    for (const proportions of this.#proportions) proportions.forget(key);
   }
 
   /** @param present the window of each series that has one, by its key. */
@@ -160,22 +147,33 @@ export class RateDetectors {
     startMs: number,
     context: StepContext,
   ): AnomalyEvent[] {
-    for (const [key, { series }] of present) this.#errorsOf(series, key);
-    const events: AnomalyEvent[] = [];
-    // In the same order whoever judges: what they share is learnt in it.
-    for (const key of this.#errors.sortedKeys()) {
-      const detector = this.#errors.get(key) as ErrorRateDetector;
-      const window = present.get(key);
-      const event =
-        window === undefined
-          ? detector.missing(startMs, context)
-          : detector.step(window, context, this.#usualOf);
-      if (event !== undefined) events.push(event);
+    for (const [key, { series }] of present) {
+      this.#failures.know(series, key);
+      this.#knowsColdStarts ||= series.cold_start;
     }
+    const ofWindow = (key: string) => failedRequests(present.get(key));
+    const events = this.#failures.step(startMs, ofWindow, context);
+    events.push(...this.#stepColdStarts(present, startMs, context));
     events.push(...this.#stepTraffic(present, startMs, context));
     const tailOf = (model: string) => this.#tailBeside(model, present);
     events.push(...this.#slos.step(present, startMs, context, tailOf));
     return events.sort((a, b) => (a.dedup_key < b.dedup_key ? -1 : 1));
+  }
+
+  #stepColdStarts(
+    present: ReadonlyMap<string, SeriesWindow>,
+    startMs: number,
+    context: StepContext,
+  ): AnomalyEvent[] {
+    if (!this.#knowsColdStarts) return [];
+    const cold = new Map<string, SeriesWindow>();
+    for (const [key, window] of present) {
+      const { series } = window;
+      if (!series.cold_start) this.#coldStarts.know(series, key);
+      else cold.set(seriesKey({ ...series, cold_start: false }), window);
+    }
+    const ofBoth = (key: string) => coldRequests(present.get(key), cold.get(key));
+    return this.#coldStarts.step(startMs, ofBoth, context);
   }
 
   #stepTraffic(
@@ -232,19 +230,11 @@ export class RateDetectors {
     return detector;
   }
 
-  #errorsOf(series: Series, key: string): ErrorRateDetector {
-    let detector = this.#errors.get(key);
-    if (detector === undefined) {
-      const model = unversionedKey(series);
-      const before = this.#newest.get(model);
-      detector = this.#newErrors(series, before);
-      this.#errors.set(key, detector);
-      this.#newest.set(model, detector);
-    }
-    return detector;
+  get #proportions(): readonly ProportionDetectors[] {
+    return [this.#failures, this.#coldStarts];
   }
 
-  #newErrors(series: Series, before: ErrorRateDetector | undefined): ErrorRateDetector {
-    return new ErrorRateDetector(series, this.#options, this.#errorPool, before);
+  #proportionsOf(event: AnomalyEvent): ProportionDetectors | undefined {
+    return this.#proportions.find((proportions) => proportions.isOf(event));
   }
 }

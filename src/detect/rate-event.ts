@@ -31,6 +31,8 @@ export interface RateEventInput {
   readonly name?: string;
   readonly startedAtMs: number;
   readonly measured: RateMeasured;
+  /** @default {'unknown'} */
+  readonly bottleneck?: AnomalyEvent['bottleneck'];
   readonly tail: TailBeside;
   readonly nowMs: number;
   readonly options: DetectOptions;
@@ -55,14 +57,14 @@ export function rateEvent(input: RateEventInput): AnomalyEvent {
     ...tailBeside(input.tail, options),
     ...measured,
     blame: [],
-    bottleneck: 'unknown',
+    bottleneck: input.bottleneck ?? 'unknown',
     exemplars: [],
     started_at: iso(startedAtMs),
     detected_at: iso(nowMs),
     emitted_at: iso(nowMs),
     resolved_at: null,
     resolution: null,
-    sql: countsSql({ series, startedAtMs, isWhole, stage: stage || totalStage }),
+    sql: countsSql({ kind, series, startedAtMs, isWhole, stage: stage || totalStage }),
     runbook_url: options.runbookUrl ?? null,
   };
 }

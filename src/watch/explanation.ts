@@ -16,6 +16,8 @@ export interface CoursePoint {
   readonly requests: number;
   /** Errors and timeouts among them. */
   readonly failed: number;
+  /** Cold starts among them. */
+  readonly cold_starts: number;
   /** The quantile of the anomaly, of the stage that was measured. */
   readonly quantile_ms: number;
 }
@@ -107,12 +109,14 @@ async function readCourse(
     at_seconds: string;
     requests: string;
     failed: string;
+    cold_starts: string;
     q_ms: number[];
   }>(client, 'tail_course', {
     ...seriesOf(event),
     table: `latency_${resolution}`,
     stage: event.evidence.measured_stage,
     whole: isOfWholeModel(event),
+    anyStart: event.kind === 'cold_starts',
     stepSeconds: steps * step,
     ...rangeOf(fromMs, toMs, steps * step),
   });
@@ -122,6 +126,7 @@ async function readCourse(
     step_seconds: steps * step,
     requests: Number(row.requests),
     failed: Number(row.failed),
+    cold_starts: Number(row.cold_starts),
     quantile_ms: Number(row.q_ms.at(index)),
   }));
 }

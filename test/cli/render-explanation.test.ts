@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { durationText } from '../../src/cli/duration-text.ts';
 import { odds } from '../../src/cli/explanation-text.ts';
 import { renderExplanation } from '../../src/cli/render-explanation.ts';
+import type { Rate } from '../../src/detect/anomaly-event.ts';
 import type { Explanation } from '../../src/watch/explanation.ts';
 import { anomalyFixture } from '../detect/anomaly-fixture.ts';
 
@@ -26,6 +27,7 @@ const whole: Explanation = {
     step_seconds: 60,
     requests: 600,
     failed: 0,
+    cold_starts: 0,
     quantile_ms,
   })),
   drivers: [
@@ -190,7 +192,8 @@ describe('an anomaly of a rate explained', () => {
     summary: 'ranker (search, eu-west-1): 4.8 % of requests fail, usual are 0.2 %',
   });
   const course = [0, 1, 0, 1, 0, 29, 28, 30].map((failed, n) => {
-    return { at_ms: minute(n), step_seconds: 60, requests: 600, failed, quantile_ms: 121 };
+    const counts = { requests: 600, failed, cold_starts: n };
+    return { at_ms: minute(n), step_seconds: 60, ...counts, quantile_ms: 121 };
   });
   const explained = { events: [failing], course, drivers: [], mix: null, members: [], slowest: [] };
 
@@ -220,6 +223,15 @@ describe('an anomaly of a rate explained', () => {
         SELECT 1
       "
     `);
+  });
+
+  it('of cold starts says how many there were', () => {
+    const rate = { ...(failing.rate as Rate), unit: 'cold starts per request' } as const;
+    const waking = anomalyFixture({ ...failing, kind: 'cold_starts', rate });
+    const text = renderExplanation({ ...explained, events: [waking] }, plain, minute(60));
+    expect(text).toContain('How many of the requests were cold starts\n  ▁▂▃▄▅▆▇█\n');
+    expect(text).toContain('; 0 % to 1.2 %, usual are 0.2 %\n');
+    expect(text).toContain('58 of 1,200 requests in 2 windows were cold starts; usually 2.4 are\n');
   });
 
   it('of traffic says how much there was', () => {

@@ -108,6 +108,7 @@ describe('the state of a detector', () => {
     }
     expect(ends('tail_shift')).toEqual(all);
     expect(ends('error_rate')).toEqual(all);
+    expect(ends('cold_starts')).toEqual(new Set(['recovered', 'adopted']));
     expect(ends('throughput_drop')).toEqual(new Set(['recovered']));
     expect(ends('no_data')).toEqual(new Set(['recovered', 'adopted']));
     expect(new Set(events.map(({ version }) => version)).size).toBeGreaterThan(1);

@@ -20,8 +20,9 @@ interface Story {
   }[];
   /** The part of requests that fail, a fifth of them by running out of time; one in a hundred otherwise. */
   readonly failing?: readonly { readonly windows: Range; readonly share: number }[];
-  /** Requests a window while there are fewer. */
-  readonly fewer?: { readonly windows: Range; readonly requests: number };
+  /** Requests a window while there are others than usual. */
+  readonly others?: readonly { readonly windows: Range; readonly requests: number }[];
+  readonly coldStart?: boolean;
   /** Stages beside queue and forward from some window on. */
   readonly parseFrom?: number;
 }
@@ -89,7 +90,7 @@ const stories: readonly Story[] = [
       { windows: [262, 300], share: 0.9 },
       { windows: [420, 899], share: 0.3 },
     ],
-    fewer: { windows: [310, 380], requests: 12 },
+    others: [{ windows: [310, 380], requests: 12 }],
   },
   // A canary that is seen for a while and is followed by another one, long after it was forgotten.
   { model: 'canary', version: 'v1', requests: 50, present: [[100, 130]], slow: [] },
@@ -103,6 +104,15 @@ const stories: readonly Story[] = [
     ],
     parseFrom: 195,
     slow: [],
+  },
+  // Starts cold too often for a while, and later for good.
+  { model: 'waking', version: '', requests: 70, present: [always], slow: [] },
+  {
+    ...{ model: 'waking', version: '', coldStart: true, requests: 1, present: [always], slow: [] },
+    others: [
+      { windows: [150, 200], requests: 40 },
+      { windows: [420, 899], requests: 40 },
+    ],
   },
 ];
 
@@ -151,8 +161,8 @@ function failedOf({ failing = [], ...story }: Story, window: number, random: See
   return failed;
 }
 
-function requestsOf({ requests, fewer }: Story, window: number): number {
-  return fewer !== undefined && has([fewer.windows], window) ? fewer.requests : requests;
+function requestsOf({ requests, others = [] }: Story, window: number): number {
+  return others.find(({ windows }) => has([windows], window))?.requests ?? requests;
 }
 
 function samplesOf(story: Story, window: number, random: SeededRandom): Map<string, number[]> {
@@ -176,7 +186,7 @@ function samplesOf(story: Story, window: number, random: SeededRandom): Map<stri
   return samples.set('total', totals);
 }
 
-function seriesOf({ model, version }: Story): Series {
+function seriesOf({ model, version, coldStart = false }: Story): Series {
   const absent = { service: '', request_type: '', region: '', host: '', tenant: '' };
-  return { ...absent, model, version, cold_start: false };
+  return { ...absent, model, version, cold_start: coldStart };
 }

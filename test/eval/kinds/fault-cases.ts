@@ -45,9 +45,7 @@ export const faultCases: readonly FaultCase[] = [
   {
     name: 'cold starts by the dozen',
     fault: { kind: 'cold_starts', model, share: 0.3 },
-    kind: 'tail_shift',
-    stages: ['forward'],
-    namesCause: ({ bottleneck }) => bottleneck === 'cold_start',
+    kind: 'cold_starts',
   },
   {
     name: 'the cache is lost',

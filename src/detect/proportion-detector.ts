@@ -1,18 +1,18 @@
 import { carryDigest } from '../baseline/carry-digest.ts';
 import { carryRateReference } from '../baseline/carry-rate-reference.ts';
 import { RateBaseline, type RateReference } from '../baseline/rate-baseline.ts';
-import type { Series, SeriesWindow } from '../baseline/series-window.ts';
+import type { Series } from '../baseline/series-window.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import type { PeakPool } from '../baseline/tail-peaks.ts';
-import { wholeRequest } from '../baseline/whole-request.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
 import { AnomalyTrack, type Judgement } from './anomaly-track.ts';
 import type { DetectOptions } from './detect-options.ts';
 import type { Renewed } from './episode.ts';
-import { type FailureCount, FailureTest, type FailureVerdict } from './failure-test.ts';
-import { rateEffect } from './failure-weights.ts';
-import { type FailingRequests, failureFarewell, failureMeasured } from './failures-measured.ts';
+import type { CountedRequests, Proportion, WholeRequests } from './proportion.ts';
+import { proportionMeasured } from './proportion-measured.ts';
+import { type ProportionCount, ProportionTest, type ProportionVerdict } from './proportion-test.ts';
+import { type LeastRise, rateEffect } from './proportion-weights.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 import { rateEvent, tailBeside } from './rate-event.ts';
 import type { StepContext } from './series-detector.ts';
@@ -20,8 +20,8 @@ import type { StepContext } from './series-detector.ts';
 /** What usual requests of a series take. */
 export type UsualOf = (series: Series) => TDigest | undefined;
 
-interface Quarantined extends FailureCount {
-  readonly whole: FailingRequests;
+interface Quarantined extends ProportionCount {
+  readonly whole: WholeRequests;
   learnable: boolean;
   suspicious: boolean;
 }
@@ -30,19 +30,23 @@ interface Quarantined extends FailureCount {
 const materialGrowth = 1.5;
 /** Whether it goes on is looked for in so many windows, in more where they hold too few requests. */
 const mostKept = 30;
+/** How long requests take beside it is said of so many windows. */
+const mostDigests = quarantineWindows;
 
 /**
- * One series' failures, errors and timeouts together: its baseline, its test and its anomaly, if one is open.
+ * How many of one series' requests are of some sort: its baseline, its test and its anomaly, if one is open.
  * Windows come in order of their start; every step gives at most one event.
  */
-export class ErrorRateDetector {
+export class ProportionDetector {
   readonly series: Series;
+  readonly #proportion: Proportion;
+  readonly #least: LeastRise;
   readonly #options: DetectOptions;
-  readonly #test: FailureTest;
+  readonly #test: ProportionTest;
   readonly #track: AnomalyTrack;
   /**
-   * Until this one has a baseline: a new version that fails from its first request on is compared with
-   * the last.
+   * Until this one has a baseline: a new version that fails from its first request on, say, is compared
+   * with the last.
    */
   #inherited: RateReference | undefined;
   #baseline: RateBaseline;
@@ -51,6 +55,8 @@ export class ErrorRateDetector {
   #quarantine: Quarantined[] = [];
   /** The last windows, oldest first. */
   #last: Quarantined[] = [];
+  /** What their requests take, of the last of these windows. */
+  #digests: (readonly TDigest[])[] = [];
   #lastSeenMs = Number.NaN;
 
   /**
@@ -58,14 +64,17 @@ export class ErrorRateDetector {
    * @param before the series of the version before, if there was one.
    */
   constructor(
+    proportion: Proportion,
     series: Series,
     options: DetectOptions,
     pool: PeakPool,
-    before: ErrorRateDetector | undefined,
+    before: ProportionDetector | undefined,
   ) {
     this.series = series;
+    this.#proportion = proportion;
+    this.#least = proportion.leastRise(options);
     this.#options = options;
-    this.#test = new FailureTest(options, pool);
+    this.#test = new ProportionTest(options, this.#least, pool);
     this.#track = new AnomalyTrack(options);
     this.#baseline = this.#newBaseline();
     this.#inherited = before?.reference();
@@ -92,7 +101,7 @@ export class ErrorRateDetector {
 
   /** All but the pool, which is shared. */
   carry(state: StateArchive): void {
-    state.section('error rate detector', 1, () => {
+    state.section('proportion detector', 1, () => {
       this.#test.carry(state);
       this.#track.carry(state);
       this.#inherited = state.optional(this.#inherited, (reference) =>
@@ -107,23 +116,35 @@ export class ErrorRateDetector {
       // They are the last ones of those.
       const quarantined = state.number(this.#quarantine.length);
       this.#quarantine = this.#last.slice(this.#last.length - quarantined);
+      this.#digests = state.list(this.#digests, (digests = []) =>
+        state.list(digests, (digest) => carryDigest(state, digest)),
+      );
       this.#lastSeenMs = state.number(this.#lastSeenMs);
     });
   }
 
-  /** @param usualOf what whole requests take, to say it beside how many fail. */
-  step(window: SeriesWindow, context: StepContext, usualOf: UsualOf): AnomalyEvent | undefined {
-    const whole = wholeRequest(window);
-    if (whole === undefined) return this.missing(window.windowStartMs, context);
-    const startMs = window.windowStartMs;
+  /**
+   * @param counted undefined where the series had no request.
+   * @param usualOf what whole requests take, to say it beside how many are counted.
+   */
+  step(
+    startMs: number,
+    counted: CountedRequests | undefined,
+    context: StepContext,
+    usualOf: UsualOf,
+  ): AnomalyEvent | undefined {
+    if (counted === undefined) return this.#missing(startMs, context);
     this.#lastSeenMs = startMs;
     const reference = this.reference();
-    const { stage, requests, errors, timeouts, digest } = whole;
+    const { hits, whole, digests } = counted;
+    this.#digests.push(digests);
+    if (this.#digests.length > mostDigests) this.#digests.shift();
+    const { requests } = whole;
     const entry: Quarantined = {
       startMs,
       requests,
-      failures: Math.min(requests, errors + timeouts),
-      whole: { stage, requests, errors, timeouts, digest },
+      hits: Math.min(requests, hits),
+      whole,
       learnable: true,
       suspicious: false,
     };
@@ -144,8 +165,7 @@ export class ErrorRateDetector {
     return event;
   }
 
-  /** A window in which the series had no request. */
-  missing(startMs: number, context: StepContext): AnomalyEvent | undefined {
+  #missing(startMs: number, context: StepContext): AnomalyEvent | undefined {
     if (!this.#track.isOpen) return undefined;
     const judgement = this.#judgement(undefined, context, () => undefined);
     return this.#track.step(startMs, { ...judgement, isOut: () => undefined }, context);
@@ -159,7 +179,7 @@ export class ErrorRateDetector {
   }
 
   #judgement(
-    verdict: FailureVerdict | undefined,
+    verdict: ProportionVerdict | undefined,
     context: StepContext,
     usual: () => TDigest | undefined,
   ): Judgement {
@@ -169,7 +189,8 @@ export class ErrorRateDetector {
       renewed: (event) => this.#renewed(event, verdict, context, usual),
       isAdoptable:
         (this.#candidate?.reference()?.windows ?? 0) >= this.#options.min_baseline_windows,
-      farewell: (event, resolution) => failureFarewell(event, resolution, this.#now(event)),
+      farewell: (event, resolution) =>
+        this.#proportion.farewell(event, resolution, this.#now(event)),
       ended: (resolution) => this.#ended(resolution),
     };
   }
@@ -178,31 +199,38 @@ export class ErrorRateDetector {
   #isOut(event: AnomalyEvent): boolean | undefined {
     const now = this.#now(event);
     if (now === undefined || event.rate === undefined) return undefined;
-    return now >= rateEffect(event.rate.baseline, this.#options).halfEffect;
+    return now >= rateEffect(event.rate.baseline, this.#least).halfEffect;
   }
 
-  /** The part of requests that fail in the last windows: six at most, or as many as hold enough requests. */
+  /** The part of requests that are counted in the last windows: six at most, or as many as hold enough requests. */
   #now({ evidence }: AnomalyEvent): number | undefined {
     const windows = Math.min(evidence.windows, quarantineWindows);
-    let [requests, failures] = [0, 0];
+    let [requests, hits] = [0, 0];
     for (let back = 1; back <= this.#last.length; back++) {
       if (back > windows && requests >= this.#options.min_requests) break;
       const entry = this.#last.at(-back) as Quarantined;
       requests += entry.requests;
-      failures += entry.failures;
+      hits += entry.hits;
     }
-    return requests < this.#options.min_requests ? undefined : failures / requests;
+    return requests < this.#options.min_requests ? undefined : hits / requests;
   }
 
-  #opening(verdict: FailureVerdict, context: StepContext, usual: () => TDigest | undefined) {
+  #opening(verdict: ProportionVerdict, context: StepContext, usual: () => TDigest | undefined) {
     const shown = this.#shown(verdict);
     return rateEvent({
-      kind: 'error_rate',
+      kind: this.#proportion.kind,
       series: this.series,
       isWhole: false,
       startedAtMs: verdict.startedAtMs,
-      measured: failureMeasured({ series: this.series, verdict, shown, context }),
-      tail: { now: TDigest.merge(shown.map(({ digest }) => digest)), usual: usual() },
+      measured: proportionMeasured({
+        proportion: this.#proportion,
+        series: this.series,
+        verdict,
+        shown,
+        context,
+      }),
+      bottleneck: this.#proportion.bottleneck,
+      tail: { now: this.#tailOf(shown), usual: usual() },
       nowMs: context.nowMs,
       options: this.#options,
     });
@@ -210,7 +238,7 @@ export class ErrorRateDetector {
 
   #renewed(
     event: AnomalyEvent,
-    verdict: FailureVerdict | undefined,
+    verdict: ProportionVerdict | undefined,
     context: StepContext,
     usual: () => TDigest | undefined,
   ): Renewed | undefined {
@@ -218,17 +246,24 @@ export class ErrorRateDetector {
     // Held against what was usual when it began, whatever has been learnt since.
     const reference = { ...verdict.reference, rate: event.rate.baseline };
     const shown = this.#shown(verdict);
-    const input = { series: this.series, verdict: { ...verdict, reference }, shown, context };
-    const measured = failureMeasured(input);
+    const proportion = this.#proportion;
+    const changed = { ...verdict, reference };
+    const input = { proportion, series: this.series, verdict: changed, shown, context };
+    const measured = proportionMeasured(input);
     const isWorse = measured.severity === 'critical' && event.severity !== 'critical';
     const isGrown = (measured.rate?.ratio ?? 0) >= materialGrowth * event.rate.ratio;
     if (!isWorse && !isGrown) return undefined;
-    const now = TDigest.merge(shown.map(({ digest }) => digest));
-    return { ...measured, ...tailBeside({ now, usual: usual() }, this.#options) };
+    const tail = { now: this.#tailOf(shown), usual: usual() };
+    return { ...measured, ...tailBeside(tail, this.#options) };
+  }
+
+  /** What requests take in the windows that are shown, or the last of them. */
+  #tailOf(shown: readonly WholeRequests[]): TDigest {
+    return TDigest.merge(this.#digests.slice(-shown.length).flat());
   }
 
   /** The windows that a verdict is of. */
-  #shown({ windows }: FailureVerdict): readonly FailingRequests[] {
+  #shown({ windows }: ProportionVerdict): readonly WholeRequests[] {
     return this.#last.slice(-windows).map(({ whole }) => whole);
   }
 
@@ -247,21 +282,21 @@ export class ErrorRateDetector {
     }
   }
 
-  #learnAside({ startMs, requests, failures }: Quarantined): void {
+  #learnAside({ startMs, requests, hits }: Quarantined): void {
     this.#candidate ??= this.#newBaseline();
-    this.#candidate.learn(startMs, requests, failures);
+    this.#candidate.learn(startMs, requests, hits);
   }
 
   /** Lets the oldest window out of quarantine and learns it, if nothing speaks against it. */
   #learn(): void {
     if (this.#quarantine.length <= quarantineWindows) return;
     const entry = this.#quarantine.shift() as Quarantined;
-    const { startMs, requests, failures } = entry;
+    const { startMs, requests, hits } = entry;
     // The test learns odd windows too: leaving them out would make the next one look odder.
     this.#test.settle(entry, entry.learnable);
     if (!entry.learnable) return;
     if (!entry.suspicious) {
-      this.#baseline.learn(startMs, requests, failures);
+      this.#baseline.learn(startMs, requests, hits);
       if (!this.#track.isOpen) this.#candidate = undefined;
       return;
     }
@@ -297,11 +332,10 @@ function carryEntry(state: StateArchive, entry: Quarantined | undefined): Quaran
     requests: state.number(entry?.whole.requests ?? 0),
     errors: state.number(entry?.whole.errors ?? 0),
     timeouts: state.number(entry?.whole.timeouts ?? 0),
-    digest: carryDigest(state, entry?.whole.digest),
   };
-  const failures = state.number(entry?.failures ?? 0);
+  const hits = state.number(entry?.hits ?? 0);
   const learnable = state.flag(entry?.learnable ?? false);
   const suspicious = state.flag(entry?.suspicious ?? false);
   const { requests } = whole;
-  return entry ?? { startMs, requests, failures, whole, learnable, suspicious };
+  return entry ?? { startMs, requests, hits, whole, learnable, suspicious };
 }

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { SeriesWindow } from '../../src/baseline/series-window.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/anomaly-event.ts';
+import { failedRequests } from '../../src/detect/counted-requests.ts';
 import { Detector } from '../../src/detect/detector.ts';
-import { ErrorRateDetector } from '../../src/detect/error-rate-detector.ts';
+import { failures } from '../../src/detect/proportion.ts';
+import { ProportionDetector } from '../../src/detect/proportion-detector.ts';
 import { Random } from '../../src/generate/random.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
 import {
@@ -34,17 +36,16 @@ function told(
   counts: readonly Counts[],
   given = options,
 ): { readonly at: number; readonly event: AnomalyEvent }[] {
-  const detector = new ErrorRateDetector(seriesOf(), given, { peaks: 0, excess: 0 }, undefined);
+  const pool = { peaks: 0, excess: 0 };
+  const detector = new ProportionDetector(failures, seriesOf(), given, pool, undefined);
   return counts.flatMap((each, at) => {
     const window = countWindow(seriesOf(), at, each);
     const { windowStartMs } = window;
     const levels = { perWeek: 1e-3 / 6 };
     const { requests: totalRequests } = each;
     const context = { nowMs: windowStartMs + 12_000, levels, totalRequests, live: true };
-    const event =
-      totalRequests === 0
-        ? detector.missing(windowStartMs, context)
-        : detector.step(window, context, () => undefined);
+    const counted = totalRequests === 0 ? undefined : failedRequests(window);
+    const event = detector.step(windowStartMs, counted, context, () => undefined);
     return event === undefined ? [] : [{ at, event: anomalyEventSchema.parse(event) }];
   });
 }

@@ -6,24 +6,24 @@ import type { StateArchive } from '../baseline/state-archive.ts';
 import { type PeakPool, peakScore, TailPeaks } from '../baseline/tail-peaks.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { EvidenceSums } from './evidence-sums.ts';
-import { FailureWeights } from './failure-weights.ts';
 import { longestRun } from './longest-run.ts';
 import type { TestLevels } from './page-budget.ts';
+import { type LeastRise, ProportionWeights } from './proportion-weights.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 
-/** Requests of a window, and those of them that failed. */
-export interface FailureCount {
+/** Requests of a window, and those of them that are counted: that hit, say. */
+export interface ProportionCount {
   readonly startMs: number;
   readonly requests: number;
-  readonly failures: number;
+  readonly hits: number;
 }
 
 /** What the test says of one window and those before it, where it is odd at all. */
-export interface FailureVerdict {
+export interface ProportionVerdict {
   readonly startedAtMs: number;
   readonly windows: number;
   readonly requests: number;
-  readonly failures: number;
+  readonly hits: number;
   readonly logP: number;
   readonly logLevel: number;
   readonly dispersion: number;
@@ -43,8 +43,8 @@ const prior = { dispersion: 4, windows: 12 } as const;
 const mostOfUsual = 9;
 /** Evidence of as many requests as the baseline has is its own noise by this part. */
 const noiseOfBaseline = 2;
-/** Fewer failures say nothing. */
-const fewestFailures = 5;
+/** Fewer of them say nothing. */
+const fewestHits = 5;
 /**
  * Windows that must speak for a fault: a pod that restarts fails for half a minute, and nobody should
  * wake up.
@@ -57,18 +57,20 @@ const gainingWindows = { known: 4, young: 12 } as const;
 const longKnownMs = 86_400_000;
 const manyTimes = 3;
 
-const faults = FailureWeights.faults;
+const faults = ProportionWeights.faults;
 
 /**
- * Judges whether more requests of a series fail than its own past foretells: `ShiftTest`, of a count. The
+ * Judges whether more requests of a series are of some sort (fail, say) than its own past foretells: `ShiftTest`, of
+ * a count. The
  * log-likelihood ratio of some higher rates is added up for as long as it is above 0, less what is
  * foretold of late, over the series' own dispersion, and must reach what the series' own peaks and the
  * page budget ask for.
  *
  * Memory: some 6 KB. Cost: some 100 ns a window.
  */
-export class FailureTest {
+export class ProportionTest {
   readonly #options: DetectOptions;
+  readonly #least: LeastRise;
   readonly #peaks: TailPeaks;
   readonly #daily = new DailyEpisodes();
   readonly #short = new ShortEpisodes();
@@ -78,22 +80,26 @@ export class FailureTest {
   readonly #gains = new Float64Array(faults);
   readonly #excess = new Float64Array(faults);
   #reference: RateReference | undefined;
-  #weights: FailureWeights | undefined;
+  #weights: ProportionWeights | undefined;
   /** The last windows, oldest first. */
-  #counts: FailureCount[] = [];
+  #counts: ProportionCount[] = [];
   /** Windows that were judged and are not settled, oldest first. */
   #waiting: Waiting[] = [];
   #learnt = 0;
   #known = 0;
 
-  /** @param pool shared by all tests of failures. */
-  constructor(options: DetectOptions, pool: PeakPool) {
+  /**
+   * @param least rise that matters.
+   * @param pool shared by all tests of this sort.
+   */
+  constructor(options: DetectOptions, least: LeastRise, pool: PeakPool) {
     this.#options = options;
+    this.#least = least;
     this.#peaks = new TailPeaks(options.window, pool);
   }
 
   /** undefined when nothing is odd about the window and those before it. */
-  judge(count: FailureCount, reference: RateReference, levels: TestLevels) {
+  judge(count: ProportionCount, reference: RateReference, levels: TestLevels) {
     const weights = this.#compareWith(reference);
     this.#counts.push(count);
     if (this.#counts.length > longestRun) this.#counts.shift();
@@ -117,7 +123,7 @@ export class FailureTest {
    * Takes a window that was judged, once it is known whether it belongs to an anomaly; and learns from
    * it.
    */
-  settle({ startMs, requests, failures }: FailureCount, isLearnt: boolean): void {
+  settle({ startMs, requests, hits }: ProportionCount, isLearnt: boolean): void {
     if (this.#waiting[0]?.startMs !== startMs) return;
     const { score } = this.#waiting.shift() as Waiting;
     if (!isLearnt) {
@@ -130,8 +136,8 @@ export class FailureTest {
     if (weights === undefined || requests === 0) return;
     const weight = 1 / (Math.min(this.#learnt + this.#known, dispersionWindows) + prior.windows);
     for (let i = 0; i < faults; i++) {
-      const { failed, passed, means, variances } = weights;
-      const said = failures * (failed[i] as number) + (requests - failures) * (passed[i] as number);
+      const { hit, missed, means, variances } = weights;
+      const said = hits * (hit[i] as number) + (requests - hits) * (missed[i] as number);
       this.#excess[i] = said - requests * (means[i] as number);
       const variance = requests * (variances[i] as number);
       if (variance <= 0) continue;
@@ -145,7 +151,7 @@ export class FailureTest {
   }
 
   /** Takes over what is known of another series, which this one has come to replace. */
-  inherit(other: FailureTest): void {
+  inherit(other: ProportionTest): void {
     this.#peaks.inherit(other.#peaks);
     this.#drift.inherit(other.#drift);
     this.#dispersions.set(other.#dispersions);
@@ -166,7 +172,7 @@ export class FailureTest {
 
   /** All but what is made anew of the baseline, and the pool, which is shared. */
   carry(state: StateArchive): void {
-    state.section('failure test', 1, () => {
+    state.section('proportion test', 1, () => {
       this.#peaks.carry(state);
       this.#daily.carry(state);
       this.#short.carry(state);
@@ -176,7 +182,7 @@ export class FailureTest {
       this.#counts = state.list(this.#counts, (count) => ({
         startMs: state.number(count?.startMs ?? 0),
         requests: state.number(count?.requests ?? 0),
-        failures: state.number(count?.failures ?? 0),
+        hits: state.number(count?.hits ?? 0),
       }));
       this.#waiting = state.list(this.#waiting, (waiting) => ({
         startMs: state.number(waiting?.startMs ?? 0),
@@ -187,18 +193,18 @@ export class FailureTest {
     });
   }
 
-  #compareWith(reference: RateReference): FailureWeights {
+  #compareWith(reference: RateReference): ProportionWeights {
     if (reference !== this.#reference || this.#weights === undefined) {
       this.#reference = reference;
-      this.#weights = new FailureWeights(reference, this.#options);
+      this.#weights = new ProportionWeights(reference, this.#least);
     }
     return this.#weights;
   }
 
-  #addUp({ startMs, requests, failures }: FailureCount, weights: FailureWeights): number {
+  #addUp({ startMs, requests, hits }: ProportionCount, weights: ProportionWeights): number {
     for (let i = 0; i < faults; i++) {
-      const { failed, passed } = weights;
-      const said = failures * (failed[i] as number) + (requests - failures) * (passed[i] as number);
+      const { hit, missed } = weights;
+      const said = hits * (hit[i] as number) + (requests - hits) * (missed[i] as number);
       const foretold = requests * Math.max(0, this.#drift.level(i));
       const restless = (this.#dispersions[i] as number) * this.#drift.spread(i);
       this.#gains[i] = (said - foretold) / restless;
@@ -215,13 +221,13 @@ export class FailureTest {
   }
 
   /** The windows since the evidence for a fault began, at least one. */
-  #run(fault: number): readonly FailureCount[] {
+  #run(fault: number): readonly ProportionCount[] {
     const fromMs = this.#evidence.startMs(fault);
     const first = this.#counts.findIndex(({ startMs }) => startMs >= fromMs);
     return this.#counts.slice(first < 0 ? -1 : first);
   }
 
-  #verdict(fault: number, { score, level, effect, reference }: Found): FailureVerdict {
+  #verdict(fault: number, { score, level, effect, reference }: Found): ProportionVerdict {
     // It must matter over all windows since it began, and still do in the last ones.
     const run = this.#run(fault);
     const last = run.slice(-lastWindows(run, manyTimes * this.#options.min_requests));
@@ -229,10 +235,10 @@ export class FailureTest {
     const isHalf = rateOf(last) >= (effect + reference.rate) / 2;
     const shown = isLarge ? run : last;
     return {
-      startedAtMs: run.find(({ failures }) => failures > 0)?.startMs ?? this.#lastMs,
+      startedAtMs: run.find(({ hits }) => hits > 0)?.startMs ?? this.#lastMs,
       windows: shown.length,
       requests: sumOf(shown, (each) => each.requests),
-      failures: sumOf(shown, (each) => each.failures),
+      hits: sumOf(shown, (each) => each.hits),
       logP: -score,
       logLevel: -level,
       dispersion: this.#dispersions[fault] as number,
@@ -247,11 +253,11 @@ export class FailureTest {
   }
 
   /** Everything but significance and effect. */
-  #mayOpen(fault: number, run: readonly FailureCount[]): boolean {
+  #mayOpen(fault: number, run: readonly ProportionCount[]): boolean {
     const { min_baseline_windows, min_requests, window } = this.#options;
     const isKnown = (this.#learnt + this.#known) * window >= longKnownMs;
     if (this.#learnt + this.#known < Math.ceil(min_baseline_windows / 2)) return false;
-    if (sumOf(run, ({ failures }) => failures) < fewestFailures) return false;
+    if (sumOf(run, ({ hits }) => hits) < fewestHits) return false;
     const least = (isKnown ? 1 : manyTimes) * min_requests;
     if (sumOf(run, ({ requests }) => requests) < least) return false;
     // What is over is not told any more.
@@ -274,23 +280,23 @@ interface Found {
 }
 
 /** A minute, or as many windows as hold so many requests. */
-function lastWindows(run: readonly FailureCount[], least: number): number {
+function lastWindows(run: readonly ProportionCount[], least: number): number {
   let requests = 0;
   let windows = 0;
   while (windows < run.length && (windows < quarantineWindows || requests < least)) {
     windows += 1;
-    requests += (run.at(-windows) as FailureCount).requests;
+    requests += (run.at(-windows) as ProportionCount).requests;
   }
   return windows;
 }
 
-function sumOf(counts: readonly FailureCount[], of: (count: FailureCount) => number): number {
+function sumOf(counts: readonly ProportionCount[], of: (count: ProportionCount) => number): number {
   let sum = 0;
   for (const count of counts) sum += of(count);
   return sum;
 }
 
-function rateOf(counts: readonly FailureCount[]): number {
+function rateOf(counts: readonly ProportionCount[]): number {
   const requests = sumOf(counts, (each) => each.requests);
-  return requests === 0 ? 0 : sumOf(counts, (each) => each.failures) / requests;
+  return requests === 0 ? 0 : sumOf(counts, (each) => each.hits) / requests;
 }

@@ -1,0 +1,84 @@
+import type { Series, StageSummary } from '../baseline/series-window.ts';
+import type { TDigest } from '../sketch/t-digest.ts';
+import type { AnomalyEvent, Bottleneck, Rate, Resolution } from './anomaly-event.ts';
+import type { DetectOptions } from './detect-options.ts';
+import { formatShare } from './format-share.ts';
+import type { LeastRise } from './proportion-weights.ts';
+import { seriesLabel } from './series-label.ts';
+
+/** What is kept of the whole requests of a window. */
+export type WholeRequests = Pick<StageSummary, 'stage' | 'requests' | 'errors' | 'timeouts'>;
+
+/** Whole requests of a window of a series, and how many of them are counted. */
+export interface CountedRequests {
+  readonly whole: WholeRequests;
+  readonly hits: number;
+  /** What they take. */
+  readonly digests: readonly TDigest[];
+}
+
+/** A part of a series' requests that is judged by itself: what they are called, and what rise of it matters. */
+export interface Proportion {
+  readonly kind: AnomalyEvent['kind'];
+  readonly unit: Rate['unit'];
+  readonly bottleneck: Bottleneck;
+  readonly leastRise: (options: DetectOptions) => LeastRise;
+  readonly summary: (series: Series, rate: Rate, shown: readonly WholeRequests[]) => string;
+  /** @param now the part of requests that is counted by now, if there are any. */
+  readonly farewell: (
+    event: AnomalyEvent,
+    resolution: Resolution,
+    now: number | undefined,
+  ) => string;
+}
+
+/** From this part of the failures on it is said of which sort they are. */
+const mostShare = 0.8;
+
+/** Errors and timeouts together. */
+export const failures: Proportion = {
+  kind: 'error_rate',
+  unit: 'failures per request',
+  bottleneck: 'unknown',
+  leastRise: ({ min_error_ratio: ratio, min_error_rate: rate }) => ({ ratio, rate }),
+  // "ranker (search, eu-west-1): 4.8 % of requests fail, usual are 0.2 %; most of them time out"
+  summary: (series, { observed, baseline }, shown) => {
+    const timeouts = shown.reduce((sum, each) => sum + each.timeouts, 0);
+    const all = shown.reduce((sum, each) => sum + each.errors + each.timeouts, 0);
+    const sort =
+      timeouts === all
+        ? '; all of them time out'
+        : timeouts >= mostShare * all
+          ? '; most of them time out'
+          : '';
+    return `${seriesLabel(series)}: ${formatShare(observed)} of requests fail, usual are ${formatShare(baseline)}${sort}`;
+  },
+  farewell: (event, resolution, now) => {
+    const label = seriesLabel(event);
+    const usual = formatShare(event.rate?.baseline ?? 0);
+    const part = now === undefined ? '' : `: ${formatShare(now)} of requests fail`;
+    if (resolution === 'recovered') return `${label} has recovered${part}, usual are ${usual}`;
+    if (resolution === 'no_traffic')
+      return `${label} has too few requests to judge whether they fail`;
+    return `${label} keeps failing, which is the new usual${part}, before it was ${usual}`;
+  },
+};
+
+/** Requests that had to wait for a model to be loaded. */
+export const coldStarts: Proportion = {
+  kind: 'cold_starts',
+  unit: 'cold starts per request',
+  bottleneck: 'cold_start',
+  leastRise: ({ min_cold_start_ratio: ratio, min_cold_start_rate: rate }) => ({ ratio, rate }),
+  summary: (series, { observed, baseline }) =>
+    `${seriesLabel(series)}: ${formatShare(observed)} of requests are cold starts, usual are ${formatShare(baseline)}`,
+  farewell: (event, resolution, now) => {
+    const label = seriesLabel(event);
+    const usual = formatShare(event.rate?.baseline ?? 0);
+    const part = now === undefined ? '' : `: ${formatShare(now)} of requests are cold starts`;
+    if (resolution === 'recovered') return `${label} has recovered${part}, usual are ${usual}`;
+    if (resolution === 'no_traffic')
+      return `${label} has too few requests to judge how many are cold starts`;
+    return `${label} keeps starting cold, which is the new usual${part}, before it was ${usual}`;
+  },
+};

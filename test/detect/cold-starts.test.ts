@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import type { AnomalyEvent } from '../../src/detect/anomaly-event.ts';
+import { coldRequests } from '../../src/detect/counted-requests.ts';
+import { Detector } from '../../src/detect/detector.ts';
+import { Random } from '../../src/generate/random.ts';
+import { detectOptions } from '../scenarios/run-scenario.ts';
+import {
+  binomial,
+  countStartMs,
+  countWindow,
+  poisson,
+  seriesOf,
+  windowMs,
+} from './count-traffic.ts';
+
+const windowsPerHour = 360;
+const warm = seriesOf();
+const cold = seriesOf({ cold_start: true });
+
+/** What is told of four hours of a series, of whose requests a part is cold starts. */
+function told(shareAt: (window: number) => number, perWindow = 150): AnomalyEvent[] {
+  const random = new Random('cold starts');
+  const detector = new Detector(detectOptions());
+  return Array.from({ length: 4 * windowsPerHour }, (_, at) => {
+    const requests = poisson(perWindow, random);
+    const coldOnes = binomial(requests, shareAt(at), random);
+    const windows = [
+      ...(requests > coldOnes ? [countWindow(warm, at, { requests: requests - coldOnes })] : []),
+      ...(coldOnes > 0 ? [countWindow(cold, at, { requests: coldOnes })] : []),
+    ];
+    const atMs = countStartMs + at * windowMs;
+    return detector.observe(windows, atMs + 12_000, atMs);
+  }).flat();
+}
+
+const storm = (share: number) => (window: number) => (window >= 720 && window < 840 ? share : 0.01);
+
+describe('cold starts', () => {
+  it('are told once where far more requests are, and that it is over', () => {
+    const events = told(storm(0.3));
+    expect(events).toMatchObject([
+      {
+        ...{ kind: 'cold_starts', state: 'opened', bottleneck: 'cold_start', cold_start: false },
+        ...{ model: 'ranker', stage: 'total', blame: [] },
+        rate: { unit: 'cold starts per request' },
+      },
+      { kind: 'cold_starts', state: 'resolved', resolution: 'recovered' },
+    ]);
+    const [opened] = events as [AnomalyEvent];
+    const afterMs = Date.parse(opened.detected_at) - (countStartMs + 720 * windowMs);
+    expect(afterMs).toBeLessThanOrEqual(122_000);
+    expect(opened.rate?.observed).toBeCloseTo(0.3, 1);
+    expect(opened.rate?.baseline).toBeCloseTo(0.01, 2);
+    expect(opened.summary).toMatch(
+      /^ranker \(v1, search, eu-west-1\): (29|30|31|32) % of requests are cold starts, usual are (0\.\d|1|1\.\d) %$/,
+    );
+    expect(opened.sql).toContain('sumIf(counts.requests, cold_start) AS cold_starts');
+    expect(opened.sql).not.toContain('cold_start = ');
+  });
+
+  it('are told where every request is one: there is no warm one to be seen', () => {
+    const events = told(storm(1));
+    expect(events.map(({ kind, state }) => `${kind} ${state}`)).toEqual([
+      ...['cold_starts opened', 'cold_starts resolved'],
+    ]);
+    expect(events[0]?.rate?.observed).toBeGreaterThan(0.9);
+  });
+
+  it.each([
+    ['are as many as ever', storm(0.01)],
+    ['are somewhat more', storm(0.04)],
+    ['are many all the time', () => 0.3],
+    ['are none', () => 0],
+  ])('are not told where they %s', (_, shareAt) => {
+    expect(told(shareAt)).toEqual([]);
+  });
+
+  it('are counted among all requests of both series', () => {
+    const ofWarm = countWindow(warm, 0, { requests: 90, errors: 2, timeouts: 1 });
+    const ofCold = countWindow(cold, 0, { requests: 10, errors: 1 });
+    expect(coldRequests(ofWarm, ofCold)).toMatchObject({
+      whole: { stage: 'total', requests: 100, errors: 3, timeouts: 1 },
+      hits: 10,
+    });
+    expect(coldRequests(ofWarm, undefined)).toMatchObject({ whole: { requests: 90 }, hits: 0 });
+    expect(coldRequests(undefined, ofCold)).toMatchObject({ whole: { requests: 10 }, hits: 10 });
+    expect(coldRequests(undefined, undefined)).toBeUndefined();
+  });
+});
