@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { countsSql } from '../../src/detect/counts-sql.ts';
+import { evidenceSql } from '../../src/detect/evidence-sql.ts';
 import { readMigrations } from '../../src/sink/migrate.ts';
 import { resolutions } from '../../src/sink/read-tails.ts';
 import { AnomalyStore } from '../../src/watch/anomaly-store.ts';
@@ -132,6 +134,7 @@ describe('queries', () => {
         stepSeconds: 60,
         blockSeconds: 600,
         whole: false,
+        anyStart: false,
         usualFromSeconds: 0,
         usualToSeconds: 1,
         coarseTable: 'latency_1h',
@@ -160,6 +163,44 @@ describe('queries', () => {
           );
         expect([file, answerBytes > 0]).toEqual([file, !isSilent]);
       }
+    }));
+
+  it('of events answer what the event is of', () =>
+    withRig({ stack, name: 'event-queries' }, async (rig) => {
+      const startMs = Date.now() - 90_000;
+      const events = eventsOf(startMs).map((event, n) => ({ ...event, cold_start: n % 5 === 2 }));
+      await rig.publish(events.map((event) => ({ value: JSON.stringify(event) })));
+      const pipeline = await rig.start(['ingest']);
+      await rig.untilConsumed(events.length);
+      await pipeline.stop();
+      const ranker = events.filter(({ model }) => model === 'ranker');
+      const series = {
+        ...{ service: '', model: 'ranker', version: '7', request_type: '', region: 'eu-west-1' },
+        ...{ host: '', tenant: '', cold_start: false },
+      };
+      const at = { series, startedAtMs: startMs, isWhole: false };
+      const sumsOf = async (sql: string) => {
+        const rows = await rig.rows<Record<string, string>>(sql);
+        const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
+        return [sum('requests'), sum('cold_starts'), sum('errors')];
+      };
+      const coldOnes = ranker.filter((event) => event.cold_start);
+      const failed = ranker.filter(
+        ({ status, ...event }) => status === 'error' && !event.cold_start,
+      );
+      expect(await sumsOf(countsSql({ ...at, kind: 'cold_starts' }))).toEqual([
+        ...[ranker.length, coldOnes.length, Number.NaN],
+      ]);
+      expect(await sumsOf(countsSql({ ...at, kind: 'error_rate' }))).toEqual([
+        ...[ranker.length - coldOnes.length, Number.NaN, failed.length],
+      ]);
+      const tails = await rig.rows<{ stage: string; requests: string }>(
+        evidenceSql({ series, q: 0.99, startedAtMs: startMs, windowMs: 10_000 }),
+      );
+      const ofTotal = tails.filter(({ stage }) => stage === 'total');
+      expect(ofTotal.reduce((sum, { requests }) => sum + Number(requests), 0)).toBe(
+        ranker.length - coldOnes.length,
+      );
     }));
 
   it('of the contract and of the views give what was ingested', () =>
