@@ -303,7 +303,9 @@ export class Detector {
   #fold(events: readonly AnomalyEvent[], startMs: number, nowMs: number): AnomalyEvent[] {
     const live = (kind: AnomalyEvent['kind']) => {
       const series = this.#series.live(startMs);
-      return isOfModel(kind) ? modelsOf(series) : series;
+      if (isOfModel(kind)) return modelsOf(series);
+      // Cold starts are told of the warm series that they are a part of.
+      return kind === 'cold_starts' ? series.filter(({ cold_start }) => !cold_start) : series;
     };
     return this.#incidents.fold(events, { startMs, nowMs, live });
   }

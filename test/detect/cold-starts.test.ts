@@ -58,6 +58,27 @@ describe('cold starts', () => {
     expect(opened.sql).not.toContain('cold_start = ');
   });
 
+  it('of several series are one page, of warm series only', () => {
+    const regions = ['eu-west-1', 'us-east-1', 'ap-south-1'];
+    const random = new Random('several series');
+    const detector = new Detector(detectOptions());
+    const events = Array.from({ length: 3 * windowsPerHour }, (_, at) => {
+      const windows = regions.flatMap((region) => {
+        const share = region === 'ap-south-1' ? 0.01 : storm(0.3)(at);
+        const coldOnes = binomial(150, share, random);
+        return [
+          countWindow({ ...warm, region }, at, { requests: 150 - coldOnes }),
+          countWindow({ ...cold, region }, at, { requests: Math.max(1, coldOnes) }),
+        ];
+      });
+      const atMs = countStartMs + at * windowMs;
+      return detector.observe(windows, atMs + 12_000, atMs);
+    }).flat();
+    const pages = events.filter(({ incident_id }) => incident_id === undefined);
+    expect(pages.map(({ state }) => state)).toEqual(['opened', 'resolved']);
+    expect(pages.at(-1)?.scope).toMatchObject({ series: 2, of: 3 });
+  });
+
   it('are told where every request is one: there is no warm one to be seen', () => {
     const events = told(storm(1));
     expect(events.map(({ kind, state }) => `${kind} ${state}`)).toEqual([

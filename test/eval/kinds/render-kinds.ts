@@ -12,7 +12,8 @@ export function renderKinds(runs: readonly KindsOutcome[]): string {
     ),
   );
   const falsePages = runs.reduce((sum, run) => sum + run.falsePages.length, 0);
-  const hours = runs.reduce((sum, run) => sum + run.hours, 0);
+  const weeks = runs.reduce((sum, run) => sum + run.seriesHours, 0) / (24 * 7);
+  const days = runs.reduce((sum, run) => sum + run.hours, 0) / 24;
   const found = outcomes.filter(({ isKind }) => isKind);
   const mixRight = found.filter(({ isMixRight }) => isMixRight);
   const atMost = poissonUpperBound(falsePages);
@@ -22,9 +23,15 @@ export function renderKinds(runs: readonly KindsOutcome[]): string {
     ...rows,
     rowOf('**all**', outcomes),
     '',
-    `Traffic mix told from slowness: ${mixRight.length} of ${found.length} right. While nothing was wrong ${falsePages} false pages in ${hours.toFixed(0)} hours of two models (at most ${atMost.toFixed(1)}, 95 %).`,
+    `Traffic mix told from slowness: ${mixRight.length} of ${found.length} right.`,
+    '',
+    `While nothing was wrong: ${falsePages} false pages in ${days.toFixed(1)} days of the fleet, which are ${weeks.toFixed(1)} series-weeks; ${perThousand(falsePages, weeks)} per 1,000 of these (at most ${perThousand(atMost, weeks)}, 95 %).`,
     '',
   ].join('\n');
+}
+
+function perThousand(pages: number, weeks: number): string {
+  return `${Number(((pages / weeks) * 1000).toPrecision(3))}`;
 }
 
 function rowOf(name: string, outcomes: readonly KindOutcome[]): string {
