@@ -74,7 +74,7 @@ export class ProportionDetector {
     this.#proportion = proportion;
     this.#least = proportion.leastRise(options);
     this.#options = options;
-    this.#test = new ProportionTest(options, this.#least, pool);
+    this.#test = new ProportionTest(options, this.#least, proportion.lasting, pool);
     this.#track = new AnomalyTrack(options);
     this.#baseline = this.#newBaseline();
     this.#inherited = before?.reference();

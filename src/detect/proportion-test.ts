@@ -45,11 +45,16 @@ const mostOfUsual = 9;
 const noiseOfBaseline = 2;
 /** Fewer of them say nothing. */
 const fewestHits = 5;
-/**
- * Windows that must speak for a fault: a pod that restarts fails for half a minute, and nobody should
- * wake up.
- */
-const gainingWindows = { known: 4, young: 12 } as const;
+/** Windows that must speak for a fault before anybody is told. */
+export interface LastingWindows {
+  /** In a series, or one that it came after, of which a day was learnt; and before. */
+  readonly known: number;
+  readonly young: number;
+  /** In the first hour of a series, whatever it came after. */
+  readonly fresh: number;
+}
+
+const freshMs = 3_600_000;
 /**
  * So much of a series is learnt, or of the version before, when it is known; until then it takes more
  * requests.
@@ -71,6 +76,7 @@ const faults = ProportionWeights.faults;
 export class ProportionTest {
   readonly #options: DetectOptions;
   readonly #least: LeastRise;
+  readonly #lasting: LastingWindows;
   readonly #peaks: TailPeaks;
   readonly #daily = new DailyEpisodes();
   readonly #short = new ShortEpisodes();
@@ -90,11 +96,13 @@ export class ProportionTest {
 
   /**
    * @param least rise that matters.
+   * @param lasting for so long.
    * @param pool shared by all tests of this sort.
    */
-  constructor(options: DetectOptions, least: LeastRise, pool: PeakPool) {
+  constructor(options: DetectOptions, least: LeastRise, lasting: LastingWindows, pool: PeakPool) {
     this.#options = options;
     this.#least = least;
+    this.#lasting = lasting;
     this.#peaks = new TailPeaks(options.window, pool);
   }
 
@@ -262,7 +270,9 @@ export class ProportionTest {
     if (sumOf(run, ({ requests }) => requests) < least) return false;
     // What is over is not told any more.
     if (this.#evidence.last(fault) <= 0) return false;
-    const lasting = isKnown ? gainingWindows.known : gainingWindows.young;
+    const { known, young, fresh } = this.#lasting;
+    const isFresh = this.#learnt * window < freshMs;
+    const lasting = !isKnown ? young : isFresh ? fresh : known;
     return this.#evidence.gaining(fault) >= lasting && this.#evidence.rest(fault) >= confirmedScore;
   }
 }

@@ -3,6 +3,7 @@ import type { TDigest } from '../sketch/t-digest.ts';
 import type { AnomalyEvent, Bottleneck, Rate, Resolution } from './anomaly-event.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { formatShare } from './format-share.ts';
+import type { LastingWindows } from './proportion-test.ts';
 import type { LeastRise } from './proportion-weights.ts';
 import { seriesLabel } from './series-label.ts';
 
@@ -23,6 +24,7 @@ export interface Proportion {
   readonly unit: Rate['unit'];
   readonly bottleneck: Bottleneck;
   readonly leastRise: (options: DetectOptions) => LeastRise;
+  readonly lasting: LastingWindows;
   readonly summary: (series: Series, rate: Rate, shown: readonly WholeRequests[]) => string;
   /** @param now the part of requests that is counted by now, if there are any. */
   readonly farewell: (
@@ -41,6 +43,8 @@ export const failures: Proportion = {
   unit: 'failures per request',
   bottleneck: 'unknown',
   leastRise: ({ min_error_ratio: ratio, min_error_rate: rate }) => ({ ratio, rate }),
+  // A pod that restarts fails for half a minute, and nobody should wake up.
+  lasting: { known: 4, young: 12, fresh: 4 },
   // "ranker (search, eu-west-1): 4.8 % of requests fail, usual are 0.2 %; most of them time out"
   summary: (series, { observed, baseline }, shown) => {
     const timeouts = shown.reduce((sum, each) => sum + each.timeouts, 0);
@@ -70,6 +74,8 @@ export const coldStarts: Proportion = {
   unit: 'cold starts per request',
   bottleneck: 'cold_start',
   leastRise: ({ min_cold_start_ratio: ratio, min_cold_start_rate: rate }) => ({ ratio, rate }),
+  // Pods that are added start cold for a minute, all those of a new version for some.
+  lasting: { known: 12, young: 30, fresh: 30 },
   summary: (series, { observed, baseline }) =>
     `${seriesLabel(series)}: ${formatShare(observed)} of requests are cold starts, usual are ${formatShare(baseline)}`,
   farewell: (event, resolution, now) => {

@@ -17,11 +17,14 @@ const windowsPerHour = 360;
 const warm = seriesOf();
 const cold = seriesOf({ cold_start: true });
 
-/** What is told of four hours of a series, of whose requests a part is cold starts. */
+/** A day and an hour, after which something may begin. */
+const beginAt = 25 * windowsPerHour;
+
+/** What is told of a day and some hours of a series, of whose requests a part is cold starts. */
 function told(shareAt: (window: number) => number, perWindow = 150): AnomalyEvent[] {
   const random = new Random('cold starts');
   const detector = new Detector(detectOptions());
-  return Array.from({ length: 4 * windowsPerHour }, (_, at) => {
+  return Array.from({ length: beginAt + 2 * windowsPerHour }, (_, at) => {
     const requests = poisson(perWindow, random);
     const coldOnes = binomial(requests, shareAt(at), random);
     const windows = [
@@ -33,7 +36,8 @@ function told(shareAt: (window: number) => number, perWindow = 150): AnomalyEven
   }).flat();
 }
 
-const storm = (share: number) => (window: number) => (window >= 720 && window < 840 ? share : 0.01);
+const storm = (share: number) => (window: number) =>
+  window >= beginAt && window < beginAt + 120 ? share : 0.01;
 
 describe('cold starts', () => {
   it('are told once where far more requests are, and that it is over', () => {
@@ -47,12 +51,12 @@ describe('cold starts', () => {
       { kind: 'cold_starts', state: 'resolved', resolution: 'recovered' },
     ]);
     const [opened] = events as [AnomalyEvent];
-    const afterMs = Date.parse(opened.detected_at) - (countStartMs + 720 * windowMs);
-    expect(afterMs).toBeLessThanOrEqual(122_000);
+    const afterMs = Date.parse(opened.detected_at) - (countStartMs + beginAt * windowMs);
+    expect(afterMs).toBeLessThanOrEqual(142_000);
     expect(opened.rate?.observed).toBeCloseTo(0.3, 1);
     expect(opened.rate?.baseline).toBeCloseTo(0.01, 2);
     expect(opened.summary).toMatch(
-      /^ranker \(v1, search, eu-west-1\): (29|30|31|32) % of requests are cold starts, usual are (0\.\d|1|1\.\d) %$/,
+      /^ranker \(v1, search, eu-west-1\): (29|30|31|32) % of requests are cold starts, usual are (0\.\d+|1|1\.\d+) %$/,
     );
     expect(opened.sql).toContain('sumIf(counts.requests, cold_start) AS cold_starts');
     expect(opened.sql).not.toContain('cold_start = ');
@@ -62,7 +66,7 @@ describe('cold starts', () => {
     const regions = ['eu-west-1', 'us-east-1', 'ap-south-1'];
     const random = new Random('several series');
     const detector = new Detector(detectOptions());
-    const events = Array.from({ length: 3 * windowsPerHour }, (_, at) => {
+    const events = Array.from({ length: beginAt + windowsPerHour }, (_, at) => {
       const windows = regions.flatMap((region) => {
         const share = region === 'ap-south-1' ? 0.01 : storm(0.3)(at);
         const coldOnes = binomial(150, share, random);
@@ -77,6 +81,42 @@ describe('cold starts', () => {
     const pages = events.filter(({ incident_id }) => incident_id === undefined);
     expect(pages.map(({ state }) => state)).toEqual(['opened', 'resolved']);
     expect(pages.at(-1)?.scope).toMatchObject({ series: 2, of: 3 });
+  });
+
+  it.each([
+    [
+      'not where pods are added for a minute and a half',
+      (at: number) => at >= beginAt && at < beginAt + 9,
+      0,
+    ],
+    ['where that goes on for four', (at: number) => at >= beginAt && at < beginAt + 24, 1],
+  ])('are told %s', (_, isOut, pages) => {
+    const opened = told((at) => (isOut(at) ? 0.6 : 0.01)).filter(({ state }) => state === 'opened');
+    expect(opened).toHaveLength(pages);
+  });
+
+  it.each([
+    [3, 0],
+    [9, 1],
+  ])('of a new version that is rolled out for %i minutes are told %i times', (minutes, pages) => {
+    const random = new Random('a new version');
+    const detector = new Detector(detectOptions());
+    const next = { version: 'v2' };
+    const events = Array.from({ length: 3 * windowsPerHour }, (_, at) => {
+      const isNext = at >= 720;
+      const share = isNext && at < 720 + 6 * minutes ? 0.5 : 0.01;
+      const coldOnes = binomial(150, share, random);
+      const changed = isNext ? next : {};
+      const windows = [
+        countWindow({ ...warm, ...changed }, at, { requests: 150 - coldOnes }),
+        countWindow({ ...cold, ...changed }, at, { requests: Math.max(1, coldOnes) }),
+      ];
+      const atMs = countStartMs + at * windowMs;
+      return detector.observe(windows, atMs + 12_000, atMs);
+    }).flat();
+    expect(
+      events.filter(({ kind, state }) => kind === 'cold_starts' && state === 'opened'),
+    ).toHaveLength(pages);
   });
 
   it('are told where every request is one: there is no warm one to be seen', () => {
