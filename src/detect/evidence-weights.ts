@@ -213,7 +213,7 @@ export class EvidenceWeights {
     const leastRatio = Math.max(1 - share, 1 / mostRatio);
     const leastWeight = Math.log(leastRatio);
     const [table, density] = [this.#weights, usualDensity];
-    let [mean, square, within] = [0, 0, 0];
+    let [mean, square, varianceWithin] = [0, 0, 0];
     for (let region = 0; region < regions; region++) {
       let [usually, faulty, sum, squares] = [0, 0, 0, 0];
       const end = this.#firstOf[region + 1] as number;
@@ -221,10 +221,11 @@ export class EvidenceWeights {
         const usual = density[bin] as number;
         const slowed = bin >= shift ? (density[bin - shift] as number) : 0;
         const likelier = 1 - share + (share * slowed) / usual;
-        let [ratio, weight] = [leastRatio, leastWeight];
+        const ratio = Math.min(Math.max(likelier, leastRatio), mostRatio);
         // Most bins are at one of the ends, which need no logarithm.
-        if (likelier >= mostRatio) [ratio, weight] = [mostRatio, mostEvidence];
-        else if (likelier > leastRatio) [ratio, weight] = [likelier, Math.log(likelier)];
+        let weight = leastWeight;
+        if (ratio === mostRatio) weight = mostEvidence;
+        else if (ratio > leastRatio) weight = Math.log(ratio);
         table[bin * count + t] = weight;
         usually += usual;
         faulty += usual * ratio;
@@ -240,11 +241,11 @@ export class EvidenceWeights {
       this.#regionMeans[at] = isEmpty ? 0 : sum / usually - ofRegion;
       const variance = isEmpty ? 0 : squares / usually - (sum / usually) ** 2;
       this.#regionVariances[at] = variance;
-      within += usually * variance;
+      varianceWithin += usually * variance;
     }
     this.means[t] = mean;
     this.variances[t] = square - mean * mean;
-    this.variancesWithin[t] = within;
+    this.variancesWithin[t] = varianceWithin;
   }
 }
 
