@@ -11,6 +11,12 @@ import { timeRange } from './time-range.ts';
 import { visible } from './visible.ts';
 import { withClickHouse } from './with-clickhouse.ts';
 
+type EventDriver = NonNullable<AnomalyEvent['drivers']>[number];
+
+/** Drivers that are named, and from how many times as many as usual on that is said. */
+const driversShown = 2;
+const muchMore = 1.5;
+
 export const anomalies: Command = {
   name: 'anomalies',
   summary: 'list anomalies, the newest first, with the stage to blame',
@@ -68,12 +74,24 @@ export function anomalyText(event: AnomalyEvent, io: Pick<Io, 'color'>): string 
     ...(event.rate === undefined
       ? [`  ${dim('blame')} ${parts.join(', ')}; ${event.bottleneck}`]
       : besideText(event).map((text) => `  ${dim('tail ')} ${text}`)),
+    ...(event.drivers ?? [])
+      .slice(0, driversShown)
+      .map((driver, i) => `  ${dim(i === 0 ? 'who  ' : '     ')} ${driverText(driver)}`),
     ...(event.exemplars.length === 0
       ? []
       : [`  ${dim('trace')} ${event.exemplars.slice(0, 3).join(' ')}`]),
     `  ${dim('id   ')} ${event.id}`,
     '',
   ].join('\n');
+}
+
+/** `host pod-7: 71 % of the slow requests, 8 % of all`; of what has become more also what it usually is. */
+function driverText({ facet, value, of_slow, of_all, usual_of_all: usual }: EventDriver): string {
+  const percent = (part: number) => `${Math.round(part * 100)} %`;
+  const isMore = usual !== undefined && of_all >= muchMore * usual;
+  const name = `${visible(facet)} ${visible(value)}`;
+  const text = `${name}: ${percent(of_slow)} of the slow requests, ${percent(of_all)} of all`;
+  return isMore ? `${text}, usually ${percent(usual)}` : text;
 }
 
 /** How long requests take beside what is wrong with how many there are; nothing where there are none. */

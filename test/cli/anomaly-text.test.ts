@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { anomalyText } from '../../src/cli/anomalies.ts';
+import { anomalyFixture } from '../detect/anomaly-fixture.ts';
+
+const rates = {
+  ...{ slow_rate: 0.5, others_slow_rate: 0.05 },
+  ...{ usual_slow_rate: 0.05, usual_others_slow_rate: 0.05 },
+};
+const host = { facet: 'host', value: 'pod-7', of_slow: 0.712, of_all: 0.08, ...rates };
+const miss = { facet: 'cache_hit', value: 'miss', of_slow: 1, of_all: 1, usual_of_all: 0.2 };
+
+/** What is said of who is slow, line by line. */
+function whoOf(drivers: Parameters<typeof anomalyText>[0]['drivers']): string[] {
+  const lines = anomalyText(anomalyFixture({ drivers }), { color: false }).split('\n');
+  const first = lines.findIndex((line) => line.startsWith('  who'));
+  if (first < 0) return [];
+  const end = lines.findIndex((line, n) => n > first && /^ {2}\S/.test(line));
+  return lines.slice(first, end);
+}
+
+describe('an anomaly in a list', () => {
+  it('says who is slow, the two who tell most', () => {
+    const more = { ...host, facet: 'batch_size', value: '64-127', usual_of_all: 0.08 };
+    expect(whoOf([host, more, { ...miss, ...rates }])).toEqual([
+      '  who   host pod-7: 71 % of the slow requests, 8 % of all',
+      '        batch_size 64-127: 71 % of the slow requests, 8 % of all',
+    ]);
+  });
+
+  it('says what is more than usual', () => {
+    expect(whoOf([{ ...miss, ...rates }])).toEqual([
+      '  who   cache_hit miss: 100 % of the slow requests, 100 % of all, usually 20 %',
+    ]);
+  });
+
+  it('says nothing of it where nothing is known', () => {
+    expect(whoOf(undefined)).toEqual([]);
+    expect(whoOf([])).toEqual([]);
+  });
+
+  it('shows no control characters of what others wrote', () => {
+    expect(whoOf([{ ...host, value: 'pod\u001b[31m' }]).join()).not.toContain('\u001b');
+  });
+});
