@@ -1,15 +1,12 @@
-import type { ClickHouseClient } from '@clickhouse/client';
 import { exitCodes } from '../base/exit-codes.ts';
 import type { Config } from '../config/schema.ts';
 import type { AnomalyEvent } from '../detect/anomaly-event.ts';
-import { hasDrivers, measuredRange } from '../detect/found-drivers.ts';
-import { withDrivers } from '../detect/with-drivers.ts';
 import { FileSource } from '../source/file-source.ts';
 import { AnomalyStore } from '../watch/anomaly-store.ts';
 import { Backtest, type Difference, differenceOf } from '../watch/backtest.ts';
 import { eachWindow } from '../watch/each-window.ts';
 import { MemoryWindows } from '../watch/memory-windows.ts';
-import { readDrivers } from '../watch/read-drivers.ts';
+import { explainedEvent } from '../watch/read-drivers.ts';
 import { readTraffic } from '../watch/read-traffic.ts';
 import { anomalyText } from './anomalies.ts';
 import { colorsOf } from './colors.ts';
@@ -134,19 +131,14 @@ function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<
     const since = await new AnomalyStore(client).since(range.fromMs, any);
     const then = since.filter(({ started_at }) => Date.parse(started_at) < range.toMs);
     const anomalies: AnomalyEvent[] = [];
-    for (const event of judged.anomalies) anomalies.push(await explained(client, event, windowMs));
+    for (const event of judged.anomalies) {
+      anomalies.push(await explainedEvent(client, event, windowMs));
+    }
     return {
       ...{ backtest: judged, anomalies, notCounted: 0 },
       difference: differenceOf(then, anomalies),
     };
   });
-}
-
-/** With what slow requests have in common, as it was told, or would have been. */
-async function explained(client: ClickHouseClient, event: AnomalyEvent, windowMs: number) {
-  if (!hasDrivers(event)) return event;
-  const { fromMs, toMs } = measuredRange(event, windowMs);
-  return withDrivers(event, await readDrivers(client, event, fromMs, toMs));
 }
 
 function rendered(outcome: Outcome, seconds: number, io: Io) {

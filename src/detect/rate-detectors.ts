@@ -21,9 +21,9 @@ const maxModels = 2_000;
 const ofAllModels = '';
 
 /**
- * All anomalies that are no durations: how much of each series fails, how many of its requests are cold starts, and
- * how much traffic each model has. They see the same windows as the tails' detectors, in the same order, and are opened, followed and
- * resolved alike.
+ * All anomalies that are no durations: how much of each series fails, how many of its requests are cold
+ * starts, and how much traffic each model has. They see the same windows as the tails' detectors, in the
+ * same order, and are opened, followed and resolved alike.
  */
 export class RateDetectors {
   readonly #options: DetectOptions;

@@ -4,15 +4,29 @@ import {
   driverMinutes,
   type FoundDrivers,
   foundDrivers,
+  hasDrivers,
+  measuredRange,
   noDrivers,
 } from '../detect/found-drivers.ts';
+import { withDrivers } from '../detect/with-drivers.ts';
 import { rowsOf } from '../sink/rows-of.ts';
 
 type Amounts = Readonly<Record<string, number>>;
 
+/** An event with what slow requests have in common, in the windows that it adds up. */
+export async function explainedEvent(
+  client: ClickHouseClient,
+  event: AnomalyEvent,
+  windowMs: number,
+): Promise<AnomalyEvent> {
+  if (!hasDrivers(event)) return event;
+  const { fromMs, toMs } = measuredRange(event, windowMs);
+  return withDrivers(event, await readDrivers(client, event, fromMs, toMs));
+}
+
 /**
- * Which requests carry the tail of an anomaly in the minutes of [fromMs, toMs), against those of its baseline.
- * Facets are kept by model and version, so other series of these are in the numbers as well.
+ * Which requests carry the tail of an anomaly in the minutes of [fromMs, toMs), against those of its
+ * baseline. Facets are kept by model and version, so other series of these are in the numbers as well.
  */
 export async function readDrivers(
   client: ClickHouseClient,

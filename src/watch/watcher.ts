@@ -6,14 +6,12 @@ import type { Metrics } from '../base/metrics.ts';
 import type { Config } from '../config/schema.ts';
 import type { AnomalyEvent } from '../detect/anomaly-event.ts';
 import { Detector } from '../detect/detector.ts';
-import { hasDrivers, measuredRange } from '../detect/found-drivers.ts';
-import { withDrivers } from '../detect/with-drivers.ts';
 import { readProgress } from '../sink/read-progress.ts';
 import { completeUntil, idleAfterMs, type PartitionProgress } from '../sink/window-progress.ts';
 import { AnomalyStore } from './anomaly-store.ts';
 import { eachWindow, type WindowsAt } from './each-window.ts';
 import { LeadLost } from './lead-lost.ts';
-import { readDrivers } from './read-drivers.ts';
+import { explainedEvent } from './read-drivers.ts';
 import { readTraffic } from './read-traffic.ts';
 import { silentUntil } from './silent-until.ts';
 import { StateStore } from './state-store.ts';
@@ -293,11 +291,9 @@ export class Watcher {
    * measures nothing anew. Who is woken must not wait for it: where it cannot be read, the event goes without.
    */
   async #explained(event: AnomalyEvent): Promise<AnomalyEvent> {
-    if (!hasDrivers(event)) return event;
     const { client, config, log } = this.#options;
-    const { fromMs, toMs } = measuredRange(event, config.detect.window);
     try {
-      return withDrivers(event, await readDrivers(client, event, fromMs, toMs));
+      return await explainedEvent(client, event, config.detect.window);
     } catch (error) {
       log.warn(
         { anomaly: event.id, err: messageOf(error) },

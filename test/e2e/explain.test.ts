@@ -73,12 +73,13 @@ describe('tailmark explain', () => {
           requests: 180,
           step_seconds: 60,
           failed: 0,
+          cold_starts: 0,
           quantile_ms: minute >= faultMinutes.from && minute < faultMinutes.to ? 200 : 20,
         })),
       );
       expect(explained.drivers).toEqual([
         {
-          ...{ facet: 'host', value: 'pod-3', of_slow: 1, of_all: 1 / 3 },
+          ...{ facet: 'host', value: 'pod-3', of_slow: 1, of_all: 1 / 3, usual_of_all: 1 / 3 },
           ...{ slow_rate: 1, others_slow_rate: 0, usual_slow_rate: 0, usual_others_slow_rate: 0 },
         },
       ]);

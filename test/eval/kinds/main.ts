@@ -4,8 +4,8 @@ import { seedRanges } from '../seed-ranges.ts';
 import { renderKinds } from './render-kinds.ts';
 import type { KindsOrder, KindsOutcome } from './run-kinds.ts';
 
-// npm run eval -- kinds [--seeds tuning|reporting] [--count N] [--calm N] [--days N] [--jobs N] [--verbose], run by ../run.js: all
-// that can go wrong with a fleet, told as a user would be told.
+// npm run eval -- kinds [--seeds tuning|reporting] [--count N] [--calm N] [--days N] [--jobs N]
+// [--verbose], run by ../run.js: all that can go wrong with a fleet, told as a user would be told.
 
 const { values } = parseArgs({
   options: {

@@ -60,8 +60,9 @@ interface Timed {
 }
 
 /**
- * A fleet of some forty series for a day and a half, through decoding, windows, detector and grouping as a user
- * has them; one fault of each kind, in an order that depends on the seed. The same order, the same outcome.
+ * A fleet of 32 series for two days, through decoding, windows, detector and grouping as a user has them;
+ * after one of them one fault of each kind, in an order that depends on the seed. The same order, the same
+ * outcome.
  */
 export function runKinds(order: KindsOrder): KindsOutcome {
   const { seed, calmDays } = order;
