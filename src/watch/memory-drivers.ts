@@ -84,12 +84,10 @@ export class MemoryDrivers {
   /** Of the windows that an event adds up. */
   of(event: AnomalyEvent): FoundDrivers {
     if (!hasDrivers(event)) return noDrivers;
-    const { service, model, version, region, host, tenant } = event;
-    const { request_type, cold_start } = event;
-    const series = { service, model, version, request_type, region, host, tenant, cold_start };
+    const { model, version } = event;
     const { now, usual } = driverMinutes(event, measuredRange(event, this.#windowMs));
     const totals = { now: new Map() as Amounts, usual: new Map() as Amounts };
-    for (const each of this.#totals.get(seriesKey(series)) ?? []) {
+    for (const each of this.#totals.get(seriesKey(event)) ?? []) {
       if (isIn(now, each)) add(totals.now, each);
       else if (isIn(usual, each)) add(totals.usual, each);
     }
