@@ -12,15 +12,15 @@ const keptMs = 7 * dayMs + 10 * minuteMs;
 const mostEpisodes = 128;
 /** How clear an episode was is kept by the minute, so many of them. */
 const minutes = 20;
-/** A score from which on something is an episode, and the part of its peak below which it ends. */
+/** Evidence from which on something is an episode, and the part of its peak below which it ends. */
 const leastScore = 12;
 const endShare = 1 / 3;
 const endWindows = 6;
 
 interface Episode {
   readonly startMs: number;
-  /** When it was clear, and the highest score up to each minute from then on. */
-  readonly scores: Float32Array;
+  /** When it was clear, and the most that requests had said up to each minute from then on. */
+  readonly said: Float32Array;
   peak: number;
 }
 
@@ -29,6 +29,9 @@ interface Episode {
  * itself, pages once. Anomalies are remembered like all else. What begins at the same time but is far
  * clearer, or far less, is something else.
  *
+ * What is remembered is what requests said, which is the evidence times the restlessness that it was
+ * divided by: a series that is young is taken to be restless, and the same burst is clearer the next day.
+ *
  * Memory: 128 episodes of 80 bytes at most.
  */
 export class DailyEpisodes {
@@ -36,17 +39,23 @@ export class DailyEpisodes {
   #current: Episode | undefined;
   #quiet = 0;
 
-  /** Takes the score of a window; windows come in order. */
-  take(windowStartMs: number, score: number): void {
-    if (score >= leastScore && this.#current === undefined) {
-      const scores = new Float32Array(minutes);
-      this.#current = { startMs: windowStartMs, peak: score, scores };
+  /**
+   * Takes a window; windows come in order.
+   *
+   * @param evidence of windows up to it, in nats.
+   * @param restlessness that it was divided by, at least 1.
+   */
+  take(windowStartMs: number, evidence: number, restlessness: number): void {
+    const now = evidence * restlessness;
+    if (evidence >= leastScore && this.#current === undefined) {
+      const said = new Float32Array(minutes);
+      this.#current = { startMs: windowStartMs, peak: now, said };
     }
     const episode = this.#current;
     if (episode === undefined) return;
-    if (score > episode.peak) episode.peak = score;
-    episode.scores.fill(episode.peak, minuteOf(windowStartMs - episode.startMs));
-    this.#quiet = score < episode.peak * endShare ? this.#quiet + 1 : 0;
+    if (now > episode.peak) episode.peak = now;
+    episode.said.fill(episode.peak, minuteOf(windowStartMs - episode.startMs));
+    this.#quiet = now < episode.peak * endShare ? this.#quiet + 1 : 0;
     if (this.#quiet < endWindows) return;
     this.#past.push(episode);
     this.#past = this.#past
@@ -57,10 +66,12 @@ export class DailyEpisodes {
   }
 
   /**
-   * The score from which on what goes on is new, though something like it came at this time of the days
+   * The evidence from which on what goes on is new, though something like it came at this time of the days
    * before: the clearest of a week counts. 0 where nothing came on the last two.
+   *
+   * @param restlessness that evidence is divided by now.
    */
-  level(windowStartMs: number): number {
+  level(windowStartMs: number, restlessness: number): number {
     if (this.#current === undefined) return 0;
     // What fades is still what it was.
     const { startMs, peak } = this.#current;
@@ -73,17 +84,17 @@ export class DailyEpisodes {
       if (apartMs > slackMs) continue;
       // It may have begun a little earlier or later this time.
       const elapsedMs = windowStartMs - startMs;
-      const then = episode.scores[minuteOf(elapsedMs + slackMs)] as number;
-      const earlier = episode.scores[minuteOf(elapsedMs - slackMs)] as number;
+      const then = episode.said[minuteOf(elapsedMs + slackMs)] as number;
+      const earlier = episode.said[minuteOf(elapsedMs - slackMs)] as number;
       if (peak * same.less < earlier) continue;
       most = Math.max(most, then * same.more);
       isDaily ||= agoMs < dailyMs;
     }
-    return isDaily ? most : 0;
+    return isDaily ? most / restlessness : 0;
   }
 
   carry(state: StateArchive): void {
-    state.section('daily episodes', 1, () => {
+    state.section('daily episodes', 2, () => {
       this.#past = state.list(this.#past, (episode) => carryEpisode(state, episode));
       this.#current = state.optional(this.#current, (episode) => carryEpisode(state, episode));
       this.#quiet = state.number(this.#quiet);
@@ -92,9 +103,9 @@ export class DailyEpisodes {
 }
 
 function carryEpisode(state: StateArchive, episode: Episode | undefined): Episode {
-  const { startMs = 0, peak = 0, scores = new Float32Array(minutes) } = episode ?? {};
-  const carried = { startMs: state.number(startMs), peak: state.number(peak), scores };
-  state.fill(scores);
+  const { startMs = 0, peak = 0, said = new Float32Array(minutes) } = episode ?? {};
+  const carried = { startMs: state.number(startMs), peak: state.number(peak), said };
+  state.fill(said);
   return carried;
 }
 

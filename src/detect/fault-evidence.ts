@@ -75,7 +75,7 @@ export class FaultEvidence {
     for (let t = 0; t < count; t++) {
       const at = t * perFault;
       const foretold = requests * Math.max(0, drift.level(t));
-      const restless = (faults[at + DISPERSION] as number) * drift.spread(t);
+      const restless = this.restlessness(t);
       const gain = ((sums[t] as number) - foretold) / restless;
       const before = faults[at + SUM] as number;
       if (before <= 0) {
@@ -118,8 +118,13 @@ export class FaultEvidence {
     return this.#of(fault, DISPERSION);
   }
 
+  /** What its evidence is divided by: the dispersion, and how much its level varies. */
+  restlessness(fault: number): number {
+    return this.dispersion(fault) * this.#drift.spread(fault);
+  }
+
   /** The largest dispersion. */
-  get restlessness(): number {
+  get mostDispersion(): number {
     let most = 0;
     for (let t = 0; t < count; t++) most = Math.max(most, this.dispersion(t));
     return most;

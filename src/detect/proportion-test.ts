@@ -113,9 +113,10 @@ export class ProportionTest {
     if (this.#counts.length > longestRun) this.#counts.shift();
     const fault = this.#addUp(count, weights);
     const score = this.#scoreOf(fault, reference);
-    this.#daily.take(count.startMs, score);
+    const restlessness = this.#restlessness(fault);
+    this.#daily.take(count.startMs, this.#evidence.sum(fault), restlessness);
     this.#short.take(count.startMs, score);
-    const before = score < peakScore ? 0 : this.#knownLevel(count.startMs);
+    const before = score < peakScore ? 0 : this.#knownLevel(count.startMs, restlessness);
     // How far it goes that is known to come is of no interest.
     this.#waiting.push({ startMs: count.startMs, score: score > before ? score : 0 });
     if (score < peakScore) return undefined;
@@ -123,8 +124,8 @@ export class ProportionTest {
     return this.#verdict(fault, { score, level, effect: weights.effect, reference });
   }
 
-  #knownLevel(startMs: number): number {
-    return Math.max(this.#daily.level(startMs), this.#short.level(startMs));
+  #knownLevel(startMs: number, restlessness: number): number {
+    return Math.max(this.#daily.level(startMs, restlessness), this.#short.level(startMs));
   }
 
   /**
@@ -214,10 +215,14 @@ export class ProportionTest {
       const { hit, missed } = weights;
       const said = hits * (hit[i] as number) + (requests - hits) * (missed[i] as number);
       const foretold = requests * Math.max(0, this.#drift.level(i));
-      const restless = (this.#dispersions[i] as number) * this.#drift.spread(i);
-      this.#gains[i] = (said - foretold) / restless;
+      this.#gains[i] = (said - foretold) / this.#restlessness(i);
     }
     return this.#evidence.add(startMs, this.#gains);
+  }
+
+  /** What the evidence for a fault is divided by: the dispersion, and how much its level varies. */
+  #restlessness(fault: number): number {
+    return (this.#dispersions[fault] as number) * this.#drift.spread(fault);
   }
 
   /** The evidence for a fault, less what the baseline's own noise may have made of it. */

@@ -81,7 +81,10 @@ interface Found {
   readonly evidence: FaultEvidence;
   readonly fault: number;
   readonly run: number;
+  /** All of it, and less what the baseline's own noise may have made of it. */
+  readonly sum: number;
   readonly score: number;
+  readonly restlessness: number;
   readonly level: number;
 }
 
@@ -152,7 +155,7 @@ export class ShiftTest {
   ): ShiftVerdict | undefined {
     const weights = this.#compareWith(reference, total);
     this.#counts.add(startMs, summary, this.#thresholds);
-    const swings = this.#whole.restlessness > swinging;
+    const swings = this.#whole.mostDispersion > swinging;
     const perWeek = levels.perWeek / (swings ? 2 : 1);
     const place = this.#judged % waitingWindows;
     const { requests } = summary;
@@ -168,8 +171,9 @@ export class ShiftTest {
     const minuteAgo = this.#judged % risingWindows;
     const rising = score > (this.#before[minuteAgo] as number);
     this.#before[minuteAgo] = score;
-    this.#episodes.take(startMs, score);
-    const before = score < peakScore ? 0 : this.#episodes.level(startMs);
+    const { sum, restlessness } = shape === undefined || whole.sum >= shape.sum ? whole : shape;
+    this.#episodes.take(startMs, sum, restlessness);
+    const before = score < peakScore ? 0 : this.#episodes.level(startMs, restlessness);
     // How far it goes that is known to come at this time of day is of no interest.
     const news = (one: number) => (one > before ? one : 0);
     this.#whole.await(place, news(whole.score), requests, saidOfWhole);
@@ -279,7 +283,7 @@ export class ShiftTest {
     return this.#weights;
   }
 
-  /** Adds a window; how much evidence there is for the clearest fault, less what the baseline's own noise may have made of it. */
+  /** Adds a window; how much evidence there is for the clearest fault. */
   #find(
     evidence: FaultEvidence,
     startMs: number,
@@ -290,8 +294,9 @@ export class ShiftTest {
     const fault = evidence.add(startMs, requestsNow, said);
     const run = this.#counts.windowsSince(evidence.startMs(fault));
     const { requests } = this.#counts.sums(0, run);
-    const score = evidence.sum(fault) / (1 + (noiseOfBaseline * requests) / digest.count);
-    return { evidence, fault, run, score };
+    const sum = evidence.sum(fault);
+    const score = sum / (1 + (noiseOfBaseline * requests) / digest.count);
+    return { evidence, fault, run, sum, score, restlessness: evidence.restlessness(fault) };
   }
 
   #newEvidence(): FaultEvidence {

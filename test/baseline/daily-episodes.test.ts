@@ -5,12 +5,12 @@ const windowMs = 10_000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Ten minutes from a time on, of scores that rise to a peak; then seven of nothing. */
-function burst(episodes: DailyEpisodes, fromMs: number, peak: number): number[] {
+/** Ten minutes from a time on, of evidence that rises to a peak; then seven of nothing. */
+function burst(episodes: DailyEpisodes, fromMs: number, peak: number, restlessness = 1): number[] {
   const levels: number[] = [];
   for (let i = 0; i < 100; i++) {
-    episodes.take(fromMs + i * windowMs, i < 60 ? (peak * (i + 1)) / 60 : 0);
-    if (i < 60) levels.push(episodes.level(fromMs + i * windowMs));
+    episodes.take(fromMs + i * windowMs, i < 60 ? (peak * (i + 1)) / 60 : 0, restlessness);
+    if (i < 60) levels.push(episodes.level(fromMs + i * windowMs, restlessness));
   }
   return levels;
 }
@@ -39,6 +39,13 @@ describe('DailyEpisodes', () => {
     expect(later(1, 0, 15)).toBe(0);
     expect(later(2, 0, 90)).toBe(180);
     expect(later(3, 0, 90)).toBe(0);
+  });
+
+  it('goes by what requests said: the same is clearer once a series is known to be calm', () => {
+    const episodes = new DailyEpisodes();
+    burst(episodes, 6 * hourMs, 30, 4);
+    expect(burst(episodes, dayMs + 6 * hourMs, 120).at(-1)).toBe(240);
+    expect(burst(episodes, 2 * dayMs + 6 * hourMs, 60, 2).at(-1)).toBe(120);
   });
 
   it('does not take the same day for one before', () => {

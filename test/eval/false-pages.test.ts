@@ -23,4 +23,9 @@ describe('the detector, where nothing is wrong', { timeout: 240_000 }, () => {
     if (family === 'cron job') expect(pages.length).toBeLessThanOrEqual(1);
     else expect(pages).toEqual([]);
   });
+
+  it('knows a cron job the next day that first came in the first hour of a series', () => {
+    const { falsePages } = runSeries({ family: 'cron job', seed: 4_000_002, days: 2 });
+    expect(falsePages).toEqual([]);
+  });
 });
