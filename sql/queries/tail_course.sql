@@ -10,7 +10,8 @@ FROM {table:Identifier} AS course
 WHERE ({model:String} = '' OR model = {model:String})
   AND ({requestType:String} = '' AND {whole:Bool} OR request_type = {requestType:String})
   AND ({whole:Bool}
-    OR service = {service:String} AND version = {version:String} AND region = {region:String}
+    OR service = {service:String} AND region = {region:String}
+    AND ({anyVersion:Bool} OR version = {version:String})
     AND host = {host:String} AND tenant = {tenant:String}
     AND ({anyStart:Bool} OR cold_start = {coldStart:Bool}))
   AND stage = {stage:String}

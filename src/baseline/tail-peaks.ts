@@ -31,6 +31,12 @@ const mostOfUsual = 8;
 const burstWindows = 12;
 const overHighest = { times: 2, firstDay: 0.3, timesThird: 2 } as const;
 
+/**
+ * Evidence that has grown for longer than this is, in a series whose level wanders, likely of a swing that was not
+ * foretold: after as long again it must be twice as clear.
+ */
+const slowMs = 15 * 60_000;
+
 /** Peaks of all series: what one series knows too little of by itself. */
 export interface PeakPool {
   peaks: number;
@@ -114,8 +120,9 @@ export class TailPeaks {
    * The score that peaks exceed `perWeek` times a week, where that is rarer than a peak.
    *
    * @param wandering 0 to 1: how much the scores' own level wanders, which makes high ones come together.
+   * @param ageMs how long the score has grown.
    */
-  level(perWeek: number, wandering = 0): number {
+  level(perWeek: number, wandering = 0, ageMs = 0): number {
     const byChance = Math.exp(-peakScore) / (this.#windowWeeks * calmWindows);
     const rate = (this.#peaks + priorRatePeaks) / (this.#weeks + priorRatePeaks / byChance);
     const own = this.#usualExcess();
@@ -124,7 +131,9 @@ export class TailPeaks {
     const cautious = own * (1 + error) * (1 + restless * heavierTail);
     const byPast = cautious * Math.log(Math.max(1, rate / perWeek));
     const byTheory = leastExcess * Math.log(Math.max(1, byChance / perWeek));
-    return Math.max(peakScore + Math.max(byPast, byTheory), this.#byHighest());
+    const slowly = Math.min(1, Math.max(0, ageMs / slowMs - 1));
+    const times = 1 + wandering * slowly;
+    return times * Math.max(peakScore + Math.max(byPast, byTheory), this.#byHighest());
   }
 
   #byHighest(): number {

@@ -7,6 +7,7 @@ import { Backtest, type Difference, differenceOf } from '../watch/backtest.ts';
 import { eachWindow } from '../watch/each-window.ts';
 import { MemoryWindows } from '../watch/memory-windows.ts';
 import { explainedEvent } from '../watch/read-drivers.ts';
+import { readHours } from '../watch/read-hours.ts';
 import { readTraffic } from '../watch/read-traffic.ts';
 import { anomalyText } from './anomalies.ts';
 import { colorsOf } from './colors.ts';
@@ -121,6 +122,7 @@ function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<
     const progress = createProgress(io, { label: 'Judging', total });
     const past = { ...range, fromMs: range.fromMs - judged.historyMs, toMs: range.fromMs };
     judged.recallTraffic(await readTraffic(client, past.fromMs), past.fromMs);
+    judged.recallHours(await readHours(client, past.fromMs, config.detect.quantiles));
     for await (const at of eachWindow(client, past)) judged.warmUp(at);
     for await (const at of eachWindow(client, range)) {
       judged.judge(at);

@@ -41,17 +41,11 @@ export function renderExplanation(
   return [
     ...headline(last, io, nowMs),
     ...section(courseTitle(last), courseLines(course, last, io)),
-    ...section(
-      `What the slowest ${percent(1 - last.quantile)} spend more than usual`,
-      blameLines(last, io),
-    ),
+    ...section(blameTitle(last), blameLines(last, io)),
     ...section(memberTitle(last, members), memberLines(members, io)),
     ...section('What slow requests have in common', driverLines(drivers, io)),
     ...section('Larger requests or slower ones', mixLines(mix)),
-    ...section(
-      'Why it is believed',
-      last.rate === undefined ? evidenceLines(last) : rateEvidenceLines(last, last.rate),
-    ),
+    ...section('Why it is believed', believedLines(last)),
     ...section('The slowest of them', slowestLines(slowest, io)),
     ...section('What was told of it', eventLines(events, io)),
     ...section('See for yourself', last.sql.split('\n').map(visible)),
@@ -198,6 +192,31 @@ function mixLines(mix: TrafficMix | null): string[] {
   return [
     `beyond the usual quantile are ${rounded(mix.excess)} of requests more than usual, by ${mix.facet}:`,
     `${rounded(mix.share)} of them as more large requests came, ${rounded(1 - mix.share)} as requests of the same size take longer`,
+  ];
+}
+
+function blameTitle({ kind, quantile }: AnomalyEvent): string {
+  if (kind === 'drift') return 'What a request spends more than the week before';
+  return `What the slowest ${percent(1 - quantile)} spend more than usual`;
+}
+
+function believedLines(event: AnomalyEvent): string[] {
+  if (event.kind === 'drift') return driftEvidenceLines(event);
+  return event.rate === undefined ? evidenceLines(event) : rateEvidenceLines(event, event.rate);
+}
+
+function driftEvidenceLines(event: AnomalyEvent): string[] {
+  const { evidence, interval_ms, ratio } = event;
+  const { exceedances, expected, p_value, alpha, dispersion } = evidence;
+  const [low, high] = interval_ms;
+  const name = quantileName(event.quantile);
+  return [
+    `${count(exceedances)} of ${count(2 * expected)} hours were slower than the same hour a week before; the ${name} of half of them grew by ${ratio.toPrecision(3)} times or more`,
+    `odds of such hours in a usual week, at most: ${odds(p_value)}`,
+    `odds at which a drift is told, by the page budget: ${odds(alpha)}`,
+    `hours that follow each other are alike: each counts for ${(1 / dispersion).toPrecision(2)} of an independent one`,
+    `${name} is ${formatMs(event.observed_ms)} (95 %: ${formatMs(low)} to ${formatMs(high)}) over a day, after ${formatMs(event.baseline_ms)}`,
+    `a week before is ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
   ];
 }
 

@@ -53,6 +53,11 @@ export const detect = z
       .max(1)
       .default(0.05)
       .describe("A stage's tail must grow by at least this part of that of its whole requests."),
+    min_drift_ratio: z
+      .number()
+      .min(1.05)
+      .default(1.3)
+      .describe('A day must be slower than the same hours a week before by at least this factor.'),
     min_requests: z
       .int()
       .min(1)

@@ -8,9 +8,9 @@ const share = z.number();
 const evidence = z
   .strictObject({
     test: z
-      .enum(['exceedances', 'likelihood_ratio', 'silence', 'burn_rate'])
+      .enum(['exceedances', 'likelihood_ratio', 'silence', 'burn_rate', 'hourly_ratios'])
       .describe(
-        'What p_value is of: a count above a quantile, requests as of a fault, none at all.',
+        'What p_value is of: a count above a quantile, requests as of a fault, none at all, hours that are slower.',
       ),
     p_value: z
       .number()
@@ -22,8 +22,11 @@ const evidence = z
     above_ms: milliseconds
       .optional()
       .describe('Requests above this are exceedances; baseline_ms where it is left out.'),
-    exceedances: z.number().min(0).describe('Requests above it; of a `rate`: those it counts.'),
-    expected: z.number().min(0).describe('Requests that usually are.'),
+    exceedances: z
+      .number()
+      .min(0)
+      .describe('Requests above it; of a `rate`: those it counts; of a `drift`: slower hours.'),
+    expected: z.number().min(0).describe('Requests, or hours, that usually are.'),
     dispersion: z.number().min(1).describe('Variance against that of independent requests.'),
     measured_stage: z.string().describe('Stage whose quantile observed_ms is; often `total`.'),
     baseline_windows: z.int().min(0).describe('Windows merged into the baseline.'),

@@ -46,6 +46,7 @@ export function formatMs(ms: number): string {
   return ms >= 100 ? `${Math.round(ms)} ms` : `${Number(ms.toPrecision(2))} ms`;
 }
 
-function formatRatio(ratio: number): string {
+/** "1.32x", "3.4x", "12x". */
+export function formatRatio(ratio: number): string {
   return `${ratio >= 10 ? Math.round(ratio) : Number(ratio.toFixed(ratio < 2 ? 2 : 1))}x`;
 }

@@ -52,6 +52,11 @@ export class AnomalyTrack {
     return this.#open?.startedAtMs;
   }
 
+  /** When it was told first; undefined where nothing is open. */
+  get detectedMs(): number | undefined {
+    return this.#open && Date.parse(this.#open.event.detected_at);
+  }
+
   /** Goes on with an anomaly that is open by its last event, from its start or the next live step. */
   restore(event: AnomalyEvent): void {
     this.#restored = event;

@@ -1,6 +1,6 @@
 import { totalStage } from '../base/dimensions.ts';
 import { invariant } from '../base/invariant.ts';
-import { seriesKey } from '../baseline/series-key.ts';
+import { seriesKey, unversionedKey } from '../baseline/series-key.ts';
 import { seriesOf } from '../baseline/series-of.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
@@ -11,21 +11,26 @@ import { UnreadableState } from '../baseline/unreadable-state.ts';
 import { wholeRequest } from '../baseline/whole-request.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import type { DetectOptions } from './detect-options.ts';
+import { DriftDetectors, type SeriesHour } from './drift-detectors.ts';
 import { IncidentGrouper } from './incident-grouper.ts';
 import { pageBudget } from './page-budget.ts';
 import { RateDetectors } from './rate-detectors.ts';
 import type { SeriesDetector, StepContext } from './series-detector.ts';
 import { SeriesDetectors } from './series-detectors.ts';
 
-/** Part of a detector's state: of a series, of a model, or what they share, which is the last. */
+/** Part of a detector's state: of a series, a model, a drift, or what they share, which is the last. */
 export interface StatePart {
   readonly name: string;
   readonly bytes: Buffer;
 }
 
-/** Names of parts: what all share, and what is of a model's traffic. Those of series are their keys. */
+/**
+ * Names of parts: what all share, what is of a model's traffic, and of a series' drift. Those of series are
+ * their keys.
+ */
 const sharedPart = 'shared';
 const modelPart = (model: string) => `model ${model}`;
+const driftPart = (key: string) => `drift ${key}`;
 
 /** Requests of a model in a block of ten minutes. */
 export interface TrafficBlock {
@@ -59,6 +64,7 @@ export class Detector {
   readonly #options: DetectOptions;
   readonly #series: SeriesDetectors;
   readonly #rates: RateDetectors;
+  readonly #drifts: DriftDetectors;
   #lastStartMs = Number.NEGATIVE_INFINITY;
   #windowsBeyondLimit = 0;
   #perWeek = 0;
@@ -68,6 +74,7 @@ export class Detector {
     this.#options = options;
     this.#incidents = new IncidentGrouper(options);
     this.#series = new SeriesDetectors(options);
+    this.#drifts = new DriftDetectors(options);
     this.#rates = new RateDetectors(
       options,
       (series) => this.#series.get(seriesKey(series))?.usual(totalStage)?.digest,
@@ -117,6 +124,10 @@ export class Detector {
       this.#rates.carryModel(state, model);
       yield modelPart(model);
     }
+    for (const key of this.#drifts.keys) {
+      this.#drifts.carryOne(state, key);
+      yield driftPart(key);
+    }
     this.#carryNames(state);
     this.#carryShared(state);
     yield sharedPart;
@@ -132,10 +143,13 @@ export class Detector {
   *load(parts: ReadonlyMap<string, Buffer>): Generator<string, void> {
     invariant(this.#series.size === 0, 'a detector that has judged was given the state of another');
     const shared = new StateReader(partOf(parts, sharedPart));
-    const { series, models } = this.#carryNames(shared);
+    const { series, models, drifts } = this.#carryNames(shared);
     for (const key of series) yield readPart(parts, key, (part) => this.#carrySeries(part, key));
     for (const model of models) {
       yield readPart(parts, modelPart(model), (part) => this.#rates.carryModel(part, model));
+    }
+    for (const key of drifts) {
+      yield readPart(parts, driftPart(key), (part) => this.#drifts.carryOne(part, key));
     }
     this.#carryShared(shared);
     shared.end();
@@ -147,11 +161,12 @@ export class Detector {
     this.#rates.carryOne(state, series, key);
   }
 
-  /** What the state was saved with, and the names of series and models, in order. */
+  /** What the state was saved with, and the names of series, models and drifts, in order. */
   #carryNames(state: StateArchive) {
     let series: readonly string[] = [];
     let models: readonly string[] = [];
-    state.section('tailmark detector', 2, () => {
+    let drifts: readonly string[] = [];
+    state.section('tailmark detector', 3, () => {
       const { window, baseline, quantiles } = this.#options;
       const settings = JSON.stringify({ window, baseline, quantiles });
       const saved = state.text(settings);
@@ -160,8 +175,9 @@ export class Detector {
       }
       series = state.list(this.#series.keys, (key = '') => state.text(key));
       models = state.list(this.#rates.models, (model = '') => state.text(model));
+      drifts = state.list(this.#drifts.keys, (key = '') => state.text(key));
     });
-    return { series, models };
+    return { series, models, drifts };
   }
 
   /** What they share, once they are there. */
@@ -180,6 +196,7 @@ export class Detector {
     const event = this.#incidents.take(told);
     if (event === undefined) return;
     if (event.kind === 'tail_shift') this.#series.get(seriesKey(event))?.take(event);
+    else if (event.kind === 'drift') this.#drifts.take(event);
     else this.#rates.take(event);
   }
 
@@ -197,7 +214,9 @@ export class Detector {
     for (const key of this.#series.keys) {
       this.#series.get(key)?.reconcile(byKey.get(key), isKnown);
     }
-    const others = judged.filter(({ kind }) => kind !== 'tail_shift');
+    const drifts = judged.filter(({ kind }) => kind === 'drift');
+    this.#drifts.reconcile(drifts, isKnown);
+    const others = judged.filter(({ kind }) => kind !== 'tail_shift' && kind !== 'drift');
     this.#rates.reconcile(others, isKnown);
   }
 
@@ -213,13 +232,14 @@ export class Detector {
     for (const event of this.#incidents.restore(open)) {
       if (!this.#isJudged(event)) continue;
       if (event.kind === 'tail_shift') this.#series.get(seriesKey(event))?.restore(event);
+      else if (event.kind === 'drift') this.#drifts.restore(event);
       else this.#rates.restore(event);
     }
   }
 
-  /** Whether there is a series for it, from now on at least. What is of a model is of no series. */
+  /** Whether there is a series for it, from now on at least. What is of several series is of none. */
   #isJudged(event: AnomalyEvent): boolean {
-    return isOfModel(event.kind) || this.#series.of(seriesOf(event)) !== undefined;
+    return !isOfOneSeries(event.kind) || this.#series.of(seriesOf(event)) !== undefined;
   }
 
   /**
@@ -230,6 +250,14 @@ export class Detector {
   recallTraffic(blocks: Iterable<TrafficBlock>, untilMs: number): void {
     for (const { model, startMs, requests } of blocks) this.#rates.recall(model, startMs, requests);
     this.#rates.recallUntil(untilMs);
+  }
+
+  /**
+   * How long the requests of each series took, all its versions together, hour by hour, from long before
+   * `warmUp`, oldest first. Without it a week must pass before a slow drift can be told.
+   */
+  recallHours(hours: Iterable<SeriesHour>): void {
+    for (const hour of hours) this.#drifts.recall(hour);
   }
 
   /**
@@ -295,7 +323,9 @@ export class Detector {
       if (event !== undefined) events.push(event);
       if (window === undefined && this.#isForgettable(key, startMs)) this.#forget(key);
     }
-    events.push(...this.#rates.step(present, startMs, context));
+    const isOpen = (key: string) => this.#series.get(key)?.isOpen === true;
+    const drifts = this.#drifts.step(present, startMs, isOpen, events, context);
+    events.push(...this.#rates.step(present, startMs, context), ...drifts);
     return live ? this.#fold(events, startMs, nowMs) : [];
   }
 
@@ -303,7 +333,8 @@ export class Detector {
   #fold(events: readonly AnomalyEvent[], startMs: number, nowMs: number): AnomalyEvent[] {
     const live = (kind: AnomalyEvent['kind']) => {
       const series = this.#series.live(startMs);
-      if (isOfModel(kind)) return modelsOf(series);
+      if (kind === 'drift') return unversioned(series);
+      if (!isOfOneSeries(kind)) return modelsOf(series);
       // Cold starts are told of the warm series that they are a part of.
       return kind === 'cold_starts' ? series.filter(({ cold_start }) => !cold_start) : series;
     };
@@ -330,9 +361,15 @@ export class Detector {
   }
 }
 
-/** Whether anomalies of the kind are of a model as a whole, and not of one of its series. */
-function isOfModel(kind: AnomalyEvent['kind']): boolean {
-  return !['tail_shift', 'error_rate', 'cold_starts'].includes(kind);
+/** Whether anomalies of the kind are of one series; others are of a model, or of all versions of a series. */
+function isOfOneSeries(kind: AnomalyEvent['kind']): boolean {
+  return ['tail_shift', 'error_rate', 'cold_starts'].includes(kind);
+}
+
+/** Each once, whatever its version. */
+function unversioned(series: readonly Series[]): Series[] {
+  const byKey = new Map(series.map((each) => [unversionedKey(each), { ...each, version: '' }]));
+  return [...byKey.values()];
 }
 
 /** Each of their models, as anomalies of models name them. */

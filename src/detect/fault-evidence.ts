@@ -130,9 +130,10 @@ export class FaultEvidence {
     return most;
   }
 
-  /** What the score must be, by the past: `TailPeaks.level`. */
-  level(perWeek: number): number {
-    return this.#peaks.level(perWeek, this.#drift.wandering);
+  /** What the score of a fault must be after a window, by the past: `TailPeaks.level`. */
+  level(fault: number, windowStartMs: number, perWeek: number): number {
+    const ageMs = windowStartMs - this.startMs(fault);
+    return this.#peaks.level(perWeek, this.#drift.wandering, ageMs);
   }
 
   /** Keeps a window at a place, to be learnt when its time has come. */

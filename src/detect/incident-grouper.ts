@@ -11,6 +11,9 @@ const fleetSeries = 6;
 const fleetModels = 3;
 const fleetShare = 0.5;
 
+/** What comes slowly shows in one series a day before it does in another. */
+const driftMs = 86_400_000;
+
 const severities: readonly string[] = ['critical', 'warning', 'info'];
 
 /**
@@ -102,13 +105,16 @@ export class IncidentGrouper {
   ): Incident | undefined {
     const { page_per: pagePer, window: windowMs } = this.#options;
     if (pagePer === 'series') return undefined;
+    // Within a day models get slower that have nothing to do with each other.
+    const isDrift = event.kind === 'drift';
+    const isOfAnyModel = pagePer === 'cause' && !isDrift;
     const candidates = this.#incidents.filter(
       ({ kind, isOver, lead }) =>
-        kind === event.kind && !isOver && (pagePer === 'cause' || lead.model === event.model),
+        kind === event.kind && !isOver && (isOfAnyModel || lead.model === event.model),
     );
-    const joinMs = longestRun * windowMs;
+    const joinMs = isDrift ? driftMs : longestRun * windowMs;
     const nearest = nearestIncident(event, candidates, joinMs);
-    if (nearest !== undefined || pagePer === 'model') return nearest;
+    if (nearest !== undefined || !isOfAnyModel) return nearest;
     const isNear = (other: AnomalyEvent) => apartMs(event, other) <= joinMs;
     const near = candidates.filter(({ lead }) => isNear(lead));
     if (near.length === 0) return undefined;

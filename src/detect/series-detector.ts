@@ -108,9 +108,13 @@ export class SeriesDetector {
     });
   }
 
+  get isOpen(): boolean {
+    return this.#open !== undefined || this.#restored !== undefined;
+  }
+
   /** Nothing is open, and all that was learnt is older than the baseline. */
   isForgettable(windowStartMs: number): boolean {
-    if (this.#open !== undefined || this.#restored !== undefined) return false;
+    if (this.isOpen) return false;
     return windowStartMs - this.#lastSeenMs > this.#options.baseline;
   }
 

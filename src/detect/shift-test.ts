@@ -182,10 +182,12 @@ export class ShiftTest {
     this.#judged += 1;
     if (score < peakScore) return undefined;
     const least = Math.max(oddScore, before);
-    const levelOfWhole = Math.max(least, this.#whole.level(perWeek));
+    const levelOf = ({ evidence, fault }: Omit<Found, 'level'>) =>
+      Math.max(least, evidence.level(fault, startMs, perWeek));
+    const levelOfWhole = levelOf(whole);
     let found: Found = { ...whole, level: levelOfWhole };
     if (shape !== undefined) {
-      const level = Math.max(least, shape.evidence.level(perWeek));
+      const level = levelOf(shape);
       if (shape.score * levelOfWhole > whole.score * level) found = { ...shape, level };
     }
     return { ...this.#verdict(startMs, found), rising, recurs: found.score < before };

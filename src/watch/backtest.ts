@@ -1,6 +1,7 @@
 import type { AnomalyEvent } from '../detect/anomaly-event.ts';
 import type { DetectOptions } from '../detect/detect-options.ts';
 import { Detector, type TrafficBlock } from '../detect/detector.ts';
+import type { SeriesHour } from '../detect/drift-detectors.ts';
 import type { WindowsAt } from './each-window.ts';
 
 /** How long after its end a window is judged, in event time: it moves `detected_at` and nothing else. */
@@ -32,6 +33,11 @@ export class Backtest {
   /** How much traffic there was long before, up to the windows that it learns from. */
   recallTraffic(blocks: readonly TrafficBlock[], untilMs: number): void {
     this.#detector.recallTraffic(blocks, untilMs);
+  }
+
+  /** How long requests took long before, hour by hour, up to the windows that it learns from. */
+  recallHours(hours: readonly SeriesHour[]): void {
+    this.#detector.recallHours(hours);
   }
 
   /** Learns from a window, and tells nothing. Those that are judged come later. */

@@ -76,8 +76,11 @@ export async function explainAnomaly(
   const last = events.at(-1) as AnomalyEvent;
   const fromMs = Date.parse(last.started_at);
   const toMs = Math.max(fromMs + minuteMs, Date.parse(last.resolved_at ?? '') || nowMs);
+  // A slow drift shows against the week before.
+  const courseFromMs =
+    last.kind === 'drift' ? Date.parse(last.evidence.baseline_from) : fromMs - contextMs;
   const [course, { drivers, mix = null }, members, slowest] = await Promise.all([
-    readCourse(client, last, fromMs - contextMs, Math.min(nowMs, toMs + contextMs)),
+    readCourse(client, last, courseFromMs, Math.min(nowMs, toMs + contextMs)),
     readDrivers(client, last, fromMs, toMs),
     readMembers(client, last),
     new AnomalyStore(client).slowest(last, fromMs, toMs),
@@ -116,6 +119,7 @@ async function readCourse(
     table: `latency_${resolution}`,
     stage: event.evidence.measured_stage,
     whole: isOfWholeModel(event),
+    anyVersion: event.kind === 'drift',
     anyStart: event.kind === 'cold_starts',
     stepSeconds: steps * step,
     ...rangeOf(fromMs, toMs, steps * step),

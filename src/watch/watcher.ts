@@ -12,6 +12,7 @@ import { AnomalyStore } from './anomaly-store.ts';
 import { eachWindow, type WindowsAt } from './each-window.ts';
 import { LeadLost } from './lead-lost.ts';
 import { explainedEvent } from './read-drivers.ts';
+import { readHours } from './read-hours.ts';
 import { readTraffic } from './read-traffic.ts';
 import { silentUntil } from './silent-until.ts';
 import { StateStore } from './state-store.ts';
@@ -259,6 +260,7 @@ export class Watcher {
     if (untilMs === undefined) return;
     const fromMs = untilMs - this.#detector.historyMs;
     this.#detector.recallTraffic(await readTraffic(client, fromMs), fromMs);
+    this.#detector.recallHours(await readHours(client, fromMs, config.detect.quantiles));
     const past = { fromMs, toMs: untilMs, windowMs: config.detect.window };
     for await (const { windows } of eachWindow(client, past)) this.#detector.warmUp(windows);
   }

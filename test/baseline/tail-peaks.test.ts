@@ -92,6 +92,16 @@ describe('TailPeaks', () => {
     expect((wandering - peakScore) / (usual - peakScore)).toBeCloseTo(1.4, 1);
   });
 
+  it('asks for up to twice as much of what grows slowly where the level wanders', () => {
+    const peaks = taught(windowsPerWeek, 1);
+    const times = (wandering: number, minutes: number) =>
+      (peaks.level(1e-4, wandering, minutes * 60_000) / peaks.level(1e-4, wandering)).toFixed(9);
+    const after = [5, 15, 24, 30, 300].map((minutes) => Number(times(1, minutes)));
+    expect(after).toEqual([1, 1, 1.6, 2, 2]);
+    expect(Number(times(0.5, 30))).toBe(1.5);
+    expect(Number(times(0, 300))).toBe(1);
+  });
+
   it('does not count a peak that an anomaly grew out of', () => {
     const pool = newPool();
     const peaks = new TailPeaks(windowMs, pool);

@@ -14,7 +14,7 @@ import { LayoutTrace } from './layout-trace.ts';
 const detect = { baseline: '10m', adopt_after: '40m' };
 const options = detectOptions(detect);
 const judgedAfterMs = 12_000;
-const { windows, startMs, traffic } = eventfulWindows(options.window);
+const { windows, startMs, traffic, hours } = eventfulWindows(options.window);
 const startOf = (window: number) => startMs + window * options.window;
 
 interface Told {
@@ -47,6 +47,7 @@ function judge(detector: Detector, from: number, to: number, lateMs = judgedAfte
 function inPeace(savedAt: ReadonlySet<number>) {
   const detector = new Detector(options);
   detector.recallTraffic(traffic, startMs);
+  detector.recallHours(hours);
   const saved = new Map<number, Saved>();
   const told: Told[] = [];
   const trace = new LayoutTrace();
@@ -109,6 +110,7 @@ describe('the state of a detector', () => {
     expect(ends('tail_shift')).toEqual(all);
     expect(ends('error_rate')).toEqual(all);
     expect(ends('cold_starts')).toEqual(new Set(['recovered', 'adopted']));
+    expect(ends('drift')).toEqual(new Set(['adopted']));
     expect(ends('throughput_drop')).toEqual(new Set(['recovered']));
     expect(ends('no_data')).toEqual(new Set(['recovered', 'adopted']));
     expect(new Set(events.map(({ version }) => version)).size).toBeGreaterThan(1);

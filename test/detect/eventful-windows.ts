@@ -1,6 +1,7 @@
 import type { Series, SeriesWindow } from '../../src/baseline/series-window.ts';
 import { TrafficProfile } from '../../src/baseline/traffic-profile.ts';
 import type { TrafficBlock } from '../../src/detect/detector.ts';
+import type { SeriesHour } from '../../src/detect/drift-detectors.ts';
 import { SeededRandom } from '../scenarios/seeded-random.ts';
 import { summarizeWindow } from '../scenarios/summarize-window.ts';
 
@@ -134,7 +135,30 @@ export function eventfulWindows(windowMs: number) {
       present.push(summarizeWindow({ series, windowStartMs, windowMs, stages, failed }));
     });
   });
-  return { windows, startMs, traffic: trafficBefore(startMs, windowMs) };
+  const traffic = trafficBefore(startMs, windowMs);
+  return { windows, startMs, traffic, hours: hoursBefore(startMs) };
+}
+
+/** Two models that were slower on the last day than a week before: one stays so, the other one does not. */
+function hoursBefore(startMs: number): SeriesHour[] {
+  const hourMs = 3_600_000;
+  return Array.from({ length: 8 * 24 }, (_, n) => n).flatMap((n) =>
+    ['steady', 'failing'].map((model) => {
+      // So that no two ratios are the same.
+      const ripple = 1 + 0.02 * Math.sin(n * n);
+      const forward = (n < 7 * 24 ? 35 : 50) * ripple;
+      const meansMs = new Map([
+        ['queue', 5],
+        ['forward', forward],
+        ['total', 5 + forward],
+      ]);
+      const hour = {
+        ...{ startMs: startMs - (8 * 24 - n) * hourMs, stage: 'total', requests: 30_000 },
+        ...{ quantilesMs: [1.6 * forward, 2 * forward], meansMs },
+      };
+      return { series: seriesOf({ model, version: '' }), hour };
+    }),
+  );
 }
 
 /** What each model had of requests in the eight days before, always the same, by blocks of ten minutes. */
@@ -186,7 +210,11 @@ function samplesOf(story: Story, window: number, random: SeededRandom): Map<stri
   return samples.set('total', totals);
 }
 
-function seriesOf({ model, version, coldStart = false }: Story): Series {
+function seriesOf({
+  model,
+  version,
+  coldStart = false,
+}: Pick<Story, 'model' | 'version' | 'coldStart'>): Series {
   const absent = { service: '', request_type: '', region: '', host: '', tenant: '' };
   return { ...absent, model, version, cold_start: coldStart };
 }

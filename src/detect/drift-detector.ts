@@ -1,0 +1,210 @@
+import {
+  type HourFactors,
+  HourlyTails,
+  type HourPair,
+  type HourTail,
+} from '../baseline/hourly-tails.ts';
+import type { Series, SeriesWindow } from '../baseline/series-window.ts';
+import type { StateArchive } from '../baseline/state-archive.ts';
+import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
+import { anomalyIdOf, dedupKeyOf, groupKeyOf } from './anomaly-identity.ts';
+import { anomalySubject } from './anomaly-summary.ts';
+import { AnomalyTrack, type Judgement } from './anomaly-track.ts';
+import type { DetectOptions } from './detect-options.ts';
+import { type DriftMeasured, driftMeasured, meansOf } from './drift-measured.ts';
+import { driftSql } from './drift-sql.ts';
+import { type DriftVerdict, judgeDrift, judgeQuantile } from './drift-test.ts';
+import type { Renewed } from './episode.ts';
+import type { StepContext } from './series-detector.ts';
+
+/** An update says that it has grown by this factor since it was told last. */
+const growsBy = 1.15;
+
+/** What a day has, and what is said of it. */
+interface Judged {
+  readonly pairs: readonly HourPair[];
+  /** What opens, or is clearest. */
+  readonly verdict: DriftVerdict;
+}
+
+/**
+ * The slow drift of one series, all its versions together: whether the last day was slower than the same hours a
+ * week before. A regression that creeps in over hours or days, a few percent with each release, is never far
+ * from the last hour, which tails are compared with. Hours in which a shift of the tail is open are left out: that is told.
+ * Judged at the end of each hour.
+ */
+export class DriftDetector {
+  readonly #series: Series;
+  readonly #options: DetectOptions;
+  readonly #tails: HourlyTails;
+  readonly #track: AnomalyTrack;
+  /** As of the last hour. */
+  #judged: Judged | undefined;
+
+  /** @param series of any version. */
+  constructor(series: Series, options: DetectOptions) {
+    this.#series = { ...series, version: '' };
+    this.#options = options;
+    this.#tails = new HourlyTails(options.quantiles);
+    this.#track = new AnomalyTrack(options);
+  }
+
+  get series(): Series {
+    return this.#series;
+  }
+
+  get isForgettable(): boolean {
+    return this.#tails.isEmpty && !this.#track.isOpen;
+  }
+
+  restore(event: AnomalyEvent): void {
+    this.#track.restore(event);
+  }
+
+  /** What others have told counts, if it is the same event of the same anomaly. */
+  take(told: AnomalyEvent): void {
+    this.#track.take(told);
+  }
+
+  /** As `AnomalyTrack.reconcile`. */
+  reconcile(open: AnomalyEvent | undefined, isKnown: (id: string) => boolean): void {
+    this.#track.reconcile(open, isKnown);
+  }
+
+  /** Takes an hour of the longer past; hours come in order, before any window. */
+  recall(hour: HourTail): void {
+    this.#tails.recall(hour);
+  }
+
+  /** The past before that time is no measure any more: a shift of the tail has become the usual. */
+  forgetBefore(ms: number): void {
+    this.#tails.forget(Number.NEGATIVE_INFINITY, ms);
+  }
+
+  carry(state: StateArchive): void {
+    state.section('drift detector', 1, () => {
+      this.#tails.carry(state);
+      this.#track.carry(state);
+    });
+  }
+
+  /**
+   * @param windows of the series of all versions.
+   * @param isUsual false while a shift of the tail is open in one of them.
+   * @param perWeek false drifts that it may tell.
+   */
+  step(
+    startMs: number,
+    windows: readonly SeriesWindow[],
+    isUsual: boolean,
+    perWeek: number,
+    context: StepContext,
+  ): AnomalyEvent | undefined {
+    if (this.#tails.reach(startMs)) this.#judge(startMs, perWeek);
+    for (const window of windows) this.#tails.take(window);
+    if (!isUsual) this.#tails.leaveOut(startMs);
+    if (!this.#track.isOpen && this.#judged?.verdict.opens !== true) return undefined;
+    return this.#track.step(startMs, this.#judgement(startMs, context), context);
+  }
+
+  #judge(startMs: number, perWeek: number): void {
+    const pairs = this.#tails.pairs(startMs);
+    const verdict = judgeDrift(pairs, this.#options, perWeek);
+    this.#judged = verdict && { pairs, verdict };
+  }
+
+  #judgement(startMs: number, { nowMs }: StepContext): Judgement {
+    const { openSinceMs: sinceMs = startMs, detectedMs = nowMs } = this.#track;
+    return {
+      isOut: (event) => this.#of(event)?.goesOn,
+      opening: () => {
+        const judged = this.#judged;
+        return judged?.verdict.opens === true ? this.#event(judged, nowMs) : undefined;
+      },
+      renewed: (event) => this.#renewed(event),
+      // It began a day before anybody knew.
+      isAdoptable: nowMs - detectedMs >= this.#options.adopt_after,
+      farewell: (event, resolution) => this.#farewell(event, resolution),
+      ended: (resolution) => this.#end(sinceMs, startMs, resolution),
+    };
+  }
+
+  #event(judged: Judged, nowMs: number): AnomalyEvent {
+    const series = this.#series;
+    const { startedAtMs } = judged.verdict;
+    const dedupKey = dedupKeyOf('drift', series);
+    const measured = this.#measure(judged, judged.verdict);
+    const iso = (ms: number) => new Date(ms).toISOString();
+    const { service, model, version, request_type, region, host, tenant, cold_start } = series;
+    return {
+      id: anomalyIdOf(dedupKey, startedAtMs),
+      revision: 1,
+      dedup_key: dedupKey,
+      group_key: groupKeyOf('drift', model, measured.stage),
+      state: 'opened',
+      // Nobody needs to wake up for what has taken a day.
+      severity: 'info',
+      kind: 'drift',
+      ...{ service, model, version, request_type, region, host, tenant, cold_start },
+      ...measured,
+      exemplars: [],
+      started_at: iso(startedAtMs),
+      detected_at: iso(nowMs),
+      emitted_at: iso(nowMs),
+      resolved_at: null,
+      resolution: null,
+      sql: driftSql({ series, stage: measured.evidence.measured_stage, startedAtMs }),
+      runbook_url: this.#options.runbookUrl ?? null,
+    };
+  }
+
+  #measure({ pairs }: Judged, verdict: DriftVerdict): DriftMeasured {
+    return driftMeasured(this.#series, pairs, verdict, this.#options);
+  }
+
+  /** What the last day says of the quantile that was told. */
+  #of({ quantile }: AnomalyEvent): DriftVerdict | undefined {
+    const index = this.#options.quantiles.indexOf(quantile);
+    if (this.#judged === undefined || index < 0) return undefined;
+    return judgeQuantile(this.#judged.pairs, index, this.#options, 1);
+  }
+
+  #renewed(event: AnomalyEvent): Renewed | undefined {
+    const verdict = this.#of(event);
+    if (verdict === undefined || this.#judged === undefined) return undefined;
+    if (verdict.ratio < growsBy * event.ratio) return undefined;
+    return { ...this.#measure(this.#judged, verdict), severity: event.severity };
+  }
+
+  #farewell(event: AnomalyEvent, resolution: Resolution): string {
+    const subject = anomalySubject(event);
+    if (resolution === 'recovered') return `${subject} is as fast again as a week ago`;
+    if (resolution === 'adopted') return `${subject} stays slower; that is the new usual`;
+    return `${subject} has had too few requests to say whether it is still slower`;
+  }
+
+  #end(sinceMs: number, startMs: number, resolution: Resolution): void {
+    if (resolution === 'adopted' && this.#judged !== undefined) {
+      const { pairs } = this.#judged;
+      this.#tails.adopt(sinceMs, factorsOf(pairs, this.#options));
+    } else {
+      // Slow hours are no measure in a week.
+      this.#tails.forget(sinceMs, startMs);
+    }
+    this.#judged = undefined;
+  }
+}
+
+/** By how much hours have grown in a week. */
+function factorsOf(pairs: readonly HourPair[], options: DetectOptions): HourFactors {
+  const now = meansOf(pairs.map((pair) => pair.now));
+  const usual = meansOf(pairs.map((pair) => pair.usual));
+  const times = ([stage, ms]: [string, number]): [string, number] => [
+    stage,
+    ms > 0 ? (now.get(stage) ?? ms) / ms : 1,
+  ];
+  return {
+    quantiles: options.quantiles.map((_, i) => judgeQuantile(pairs, i, options, 1)?.ratio ?? 1),
+    means: new Map([...usual].map(times)),
+  };
+}

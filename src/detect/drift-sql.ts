@@ -1,0 +1,34 @@
+import { dimensions } from '../base/dimensions.ts';
+import { storedQuantiles } from '../base/stored-quantiles.ts';
+import type { Series } from '../baseline/series-window.ts';
+import { quoteSql } from './quote-sql.ts';
+
+const dayMs = 86_400_000;
+
+export interface DriftSqlInput {
+  /** Of any version. */
+  readonly series: Series;
+  /** The stage that stands for whole requests. */
+  readonly stage: string;
+  readonly startedAtMs: number;
+}
+
+/** A query to paste: the series, all its versions together, hour by hour, from eight days before to two days after. */
+export function driftSql({ series, stage, startedAtMs }: DriftSqlInput): string {
+  const conditions = dimensions.flatMap((dimension) => {
+    if (dimension === 'version') return [];
+    const value = series[dimension];
+    return [`${dimension} = ${typeof value === 'boolean' ? value : quoteSql(value)}`];
+  });
+  const time = (ms: number) => `toDateTime(${Math.floor(ms / 1000)}, 'UTC')`;
+  return [
+    'SELECT window_start AS hour, sum(requests) AS requests,',
+    `  quantilesTDigestMerge(${storedQuantiles.join(', ')})(latency) AS q_ms`,
+    'FROM latency_1h',
+    `WHERE ${conditions.join(' AND ')} AND stage = ${quoteSql(stage)}`,
+    `  AND window_start >= ${time(startedAtMs - 8 * dayMs)}`,
+    `  AND window_start < ${time(startedAtMs + 2 * dayMs)}`,
+    'GROUP BY hour',
+    'ORDER BY hour',
+  ].join('\n');
+}

@@ -1,0 +1,137 @@
+import type { HourPair } from '../baseline/hourly-tails.ts';
+import type { DetectOptions } from './detect-options.ts';
+import { logStudentTail } from './student-tail.ts';
+
+/** What a day says against the same hours of the week before, of one quantile. */
+export interface DriftVerdict {
+  /** By its index. */
+  readonly quantile: number;
+  /** Hours that are known, and those of them that are slower than a week before. */
+  readonly hours: number;
+  readonly slower: number;
+  /** Median of the hours of the week before; by how much they have grown, the median hour; its 95 % interval. */
+  readonly usualMs: number;
+  readonly ratio: number;
+  readonly interval: readonly [number, number];
+  /** Independent hours that these are worth. */
+  readonly independent: number;
+  /** ln of the chance of so much growth in a usual week, at most; and what it had to be. */
+  readonly logP: number;
+  readonly logLevel: number;
+  /** Start of the first hour that has half of the least growth. */
+  readonly startedAtMs: number;
+  /** Clear, large and lasting enough to be told. */
+  readonly opens: boolean;
+  /** The last hours have half of the least growth: what was told goes on. */
+  readonly goesOn: boolean;
+}
+
+/** A quantile of an hour is known if so many requests are beyond it. */
+const fewestBeyond = 10;
+/** With fewer hours nothing is said of a day. */
+const fewestHours = 8;
+/** What is told must still be so in the last hours, and is over when it no longer is. */
+const lastHours = 6;
+/** Days are new, hours are not: so many looks a week are taken to be independent. */
+const looksPerWeek = 7;
+const normal95 = 1.959964;
+/** Hours that follow each other are taken to be no more alike than this. */
+const mostAlike = 0.9;
+
+/**
+ * Judges whether a day was slower than the same day of the week before, hour by hour: the logarithms of the ratios
+ * are some numbers that follow each other, of which the median must be `min_drift_ratio` and the mean be further
+ * from 0 than their own spread explains (Student's t; hours that are alike count for fewer). A night is compared
+ * with a night, a Sunday with a Sunday; an hour of trouble moves a median of 24 little.
+ *
+ * @param pairs oldest first.
+ * @param perWeek false verdicts that may be told.
+ * @returns what the clearest of the quantiles says; undefined where too few hours are known.
+ */
+export function judgeDrift(
+  pairs: readonly HourPair[],
+  options: DetectOptions,
+  perWeek: number,
+): DriftVerdict | undefined {
+  const verdicts = options.quantiles.flatMap(
+    (_, quantile) => judgeQuantile(pairs, quantile, options, perWeek) ?? [],
+  );
+  const opening = verdicts.filter(({ opens }) => opens);
+  const among = opening.length > 0 ? opening : verdicts;
+  return among.reduce<DriftVerdict | undefined>(
+    (clearest, each) => (clearest === undefined || each.logP < clearest.logP ? each : clearest),
+    undefined,
+  );
+}
+
+/** The same of one quantile, by its index. */
+export function judgeQuantile(
+  pairs: readonly HourPair[],
+  quantile: number,
+  { quantiles, min_drift_ratio, min_effect_ms }: DetectOptions,
+  perWeek: number,
+): DriftVerdict | undefined {
+  const beyond = 1 - (quantiles[quantile] as number);
+  const known = pairs.filter(
+    ({ now, usual }) => Math.min(now.requests, usual.requests) * beyond >= fewestBeyond,
+  );
+  if (known.length < fewestHours) return undefined;
+  const usualMs = median(known.map(({ usual }) => usual.quantilesMs[quantile] as number));
+  const growths = known.map(({ now, usual }) =>
+    Math.log((now.quantilesMs[quantile] as number) / (usual.quantilesMs[quantile] as number)),
+  );
+  const least = Math.log(min_drift_ratio);
+  const growth = median(growths);
+  const { mean, error, independent } = meanOf(growths);
+  const logP = logStudentTail(mean / error, known.length - 2);
+  const logLevel = Math.log(Math.min(1, perWeek / (looksPerWeek * quantiles.length)));
+  const goesOn = median(growths.slice(-lastHours)) >= least / 2;
+  const isLarge = growth >= least && usualMs * Math.expm1(growth) >= min_effect_ms;
+  const first = known[growths.findIndex((each) => each >= least / 2)] ?? (known[0] as HourPair);
+  return {
+    quantile,
+    hours: known.length,
+    slower: growths.filter((each) => each > 0).length,
+    usualMs,
+    ratio: Math.exp(growth),
+    interval: [Math.exp(growth - normal95 * error), Math.exp(growth + normal95 * error)],
+    independent,
+    logP,
+    logLevel,
+    startedAtMs: first.now.startMs,
+    opens: isLarge && goesOn && logP <= logLevel,
+    goesOn,
+  };
+}
+
+/**
+ * The mean, its standard error, and how many independent values these would be worth. What is slower by the hour
+ * has a trend, which is no spread: values are held against the line through them. Those next to each other
+ * are alike by their correlation ρ (of a first-order process), corrected for what so few show too little of it
+ * (Kendall, "Note on bias in the estimation of autocorrelation", 1954).
+ */
+function meanOf(values: readonly number[]) {
+  const n = values.length;
+  const mean = values.reduce((sum, value) => sum + value, 0) / n;
+  const middle = (n - 1) / 2;
+  const steps = (n * (n * n - 1)) / 12;
+  const slope = values.reduce((sum, value, i) => sum + value * (i - middle), 0) / steps;
+  const offs = values.map((value, i) => value - mean - slope * (i - middle));
+  let [square, product] = [0, 0];
+  for (const [i, off] of offs.entries()) {
+    square += off * off;
+    product += off * (offs[i - 1] ?? 0);
+  }
+  const seen = square === 0 ? 0 : product / square;
+  const alike = Math.min(mostAlike, Math.max(0, seen + (1 + 3 * seen) / n));
+  const independent = (n * (1 - alike)) / (1 + alike);
+  const error = Math.sqrt(square / (n - 2) / independent);
+  return { mean, error: Math.max(error, Number.EPSILON), independent };
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length / 2;
+  const low = sorted[Math.ceil(half) - 1] ?? Number.NaN;
+  return (low + (sorted[Math.floor(half)] ?? Number.NaN)) / 2;
+}

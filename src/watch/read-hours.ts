@@ -1,0 +1,103 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import { totalStage } from '../base/dimensions.ts';
+import { rememberedMs } from '../baseline/hourly-tails.ts';
+import type { Series } from '../baseline/series-window.ts';
+import type { SeriesHour } from '../detect/drift-detectors.ts';
+import { readQuery } from '../sink/read-query.ts';
+import { RowBinaryReader } from '../sink/row-binary-reader.ts';
+import { decodeState } from '../sketch/clickhouse-state.ts';
+import type { TDigest } from '../sketch/t-digest.ts';
+
+const hourMs = 3_600_000;
+
+/** What an hour of a series had in one stage. */
+interface StageHour {
+  readonly stage: string;
+  readonly requests: number;
+  readonly sumMs: number;
+  readonly digest: TDigest;
+}
+
+/**
+ * The hours of every series, all its versions together, that were over by a time: eight days of them, oldest first.
+ * Hours in which something was wrong are among them.
+ */
+export async function readHours(
+  client: ClickHouseClient,
+  untilMs: number,
+  quantiles: readonly number[],
+): Promise<SeriesHour[]> {
+  const toMs = Math.floor(untilMs / hourMs) * hourMs;
+  const { stream } = await client.exec({
+    query: readQuery('hourly_tails'),
+    query_params: {
+      fromSeconds: Math.max(0, toMs - rememberedMs) / 1000,
+      toSeconds: toMs / 1000,
+    },
+    clickhouse_settings: { wait_end_of_query: 1 },
+  });
+  const parts: Buffer[] = [];
+  for await (const part of stream) parts.push(part as Buffer);
+  return decodeHours(Buffer.concat(parts), quantiles);
+}
+
+/** Rows of sql/queries/hourly_tails.sql, ordered by hour and series. */
+export function decodeHours(bytes: Buffer, quantiles: readonly number[]): SeriesHour[] {
+  const reader = new RowBinaryReader(bytes);
+  const hours: SeriesHour[] = [];
+  let open: { key: string; startMs: number; series: Series; stages: StageHour[] } | undefined;
+  const close = () => {
+    if (open === undefined) return;
+    const { series, startMs, stages } = open;
+    hours.push({ series, hour: hourOf(startMs, stages, quantiles) });
+  };
+  while (!reader.atEnd) {
+    const startMs = reader.uint32() * 1000;
+    const series = readSeries(reader);
+    const key = `${startMs}\u0000${Object.values(series).join('\u0000')}`;
+    const stage = readStage(reader);
+    if (open?.key !== key) {
+      close();
+      open = { key, startMs, series, stages: [] };
+    }
+    open.stages.push(stage);
+  }
+  close();
+  return hours;
+}
+
+function readSeries(reader: RowBinaryReader): Series {
+  return {
+    service: reader.string(),
+    model: reader.string(),
+    version: '',
+    request_type: reader.string(),
+    region: reader.string(),
+    host: reader.string(),
+    tenant: reader.string(),
+    cold_start: reader.uint8() === 1,
+  };
+}
+
+function readStage(reader: RowBinaryReader): StageHour {
+  const stage = reader.string();
+  const requests = reader.uint64();
+  const sumMs = reader.float64();
+  const { digest, next } = decodeState(reader.bytes, reader.at);
+  reader.at = next;
+  return { stage, requests, sumMs, digest };
+}
+
+function hourOf(startMs: number, stages: readonly StageHour[], quantiles: readonly number[]) {
+  const whole =
+    stages.find(({ stage }) => stage === totalStage) ??
+    stages.reduce((most, each) => (each.requests > most.requests ? each : most));
+  const { stage, requests, digest } = whole;
+  return {
+    startMs,
+    stage,
+    requests,
+    quantilesMs: quantiles.map((q) => digest.quantile(q)),
+    meansMs: new Map(stages.map((each) => [each.stage, each.sumMs / Math.max(1, requests)])),
+  };
+}

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import type { HourPair } from '../../src/baseline/hourly-tails.ts';
+import { judgeDrift, judgeQuantile } from '../../src/detect/drift-test.ts';
+import { detectOptions } from '../scenarios/run-scenario.ts';
+import { SeededRandom } from '../scenarios/seeded-random.ts';
+
+const options = detectOptions();
+const hourMs = 3_600_000;
+const perWeek = 1e-3;
+
+/** A day whose hours have, at both quantiles, so many times what they had a week before. */
+function day(timesOf: (hour: number) => number, requests = 10_000, hours = 24): HourPair[] {
+  const random = new SeededRandom(77);
+  return Array.from({ length: hours }, (_, hour) => {
+    const of = (startMs: number, times: number) => ({
+      ...{ startMs, stage: 'total', requests, meansMs: new Map<string, number>() },
+      quantilesMs: [100, 200].map((ms) => ms * times * Math.exp(0.02 * random.normal())),
+    });
+    const startMs = 200 * hourMs + hour * hourMs;
+    return { now: of(startMs, timesOf(hour)), usual: of(startMs - 168 * hourMs, 1) };
+  });
+}
+
+const opens = (pairs: readonly HourPair[]) => judgeDrift(pairs, options, perWeek)?.opens;
+
+describe('judgeDrift', () => {
+  it('opens on a day of which every hour is slower by the least factor', () => {
+    const verdict = judgeDrift(
+      day(() => 1.4),
+      options,
+      perWeek,
+    );
+    expect(verdict).toMatchObject({ opens: true, hours: 24, slower: 24 });
+    expect(verdict?.ratio).toBeCloseTo(1.4, 1);
+    expect(verdict?.interval[0]).toBeGreaterThan(1.37);
+    expect(verdict?.interval[1]).toBeLessThan(1.43);
+    expect(verdict?.startedAtMs).toBe(200 * hourMs);
+  });
+
+  it('does not on what is smaller, on nothing, nor on a day that is faster', () => {
+    expect(opens(day(() => 1.2))).toBe(false);
+    expect(opens(day(() => 1))).toBe(false);
+    expect(opens(day(() => 0.5))).toBe(false);
+    // Of milliseconds nobody cares.
+    const short = day(() => 1.4).map(({ now, usual }) => ({
+      now: { ...now, quantilesMs: [0.14, 0.28] },
+      usual: { ...usual, quantilesMs: [0.1, 0.2] },
+    }));
+    expect(opens(short)).toBe(false);
+  });
+
+  it('opens while it creeps in, from the hour on that has half of the least factor', () => {
+    const verdict = judgeDrift(
+      day((hour) => 1 + 0.03 * hour),
+      options,
+      perWeek,
+    );
+    expect(verdict?.opens).toBe(true);
+    expect(verdict?.startedAtMs).toBe(204 * hourMs);
+  });
+
+  it('does not on some hours of trouble, however bad, nor on what is over', () => {
+    expect(opens(day((hour) => (hour >= 4 && hour < 10 ? 5 : 1)))).toBe(false);
+    expect(opens(day((hour) => (hour < 18 ? 1.5 : 1)))).toBe(false);
+    expect(opens(day((hour) => (hour < 18 ? 1.5 : 1.45)))).toBe(true);
+  });
+
+  it('asks for more where hours vary, and for more yet where they are alike', () => {
+    const logPOf = (timesOf: (hour: number) => number) =>
+      judgeQuantile(day(timesOf), 0, options, perWeek)?.logP as number;
+    const calm = logPOf(() => 1.4);
+    const restless = logPOf((hour) => 1.4 * (hour % 2 === 0 ? 1.3 : 1 / 1.3));
+    const alike = logPOf((hour) => 1.4 * (hour < 12 ? 1.3 : 1 / 1.3));
+    expect(calm).toBeLessThan(restless);
+    expect(restless).toBeLessThan(alike);
+    expect(opens(day((hour) => 1.4 * (hour < 12 ? 1.3 : 1 / 1.3)))).toBe(false);
+  });
+
+  it('says nothing of few hours, nor of quantiles that few requests are beyond', () => {
+    expect(
+      judgeDrift(
+        day(() => 2, 10_000, 7),
+        options,
+        perWeek,
+      ),
+    ).toBeUndefined();
+    expect(opens(day(() => 2, 10_000, 8))).toBe(true);
+    expect(
+      judgeDrift(
+        day(() => 2, 199),
+        options,
+        perWeek,
+      ),
+    ).toBeUndefined();
+    expect(
+      judgeQuantile(
+        day(() => 2, 200),
+        0,
+        options,
+        perWeek,
+      ),
+    ).toBeDefined();
+    expect(
+      judgeQuantile(
+        day(() => 2, 999),
+        1,
+        options,
+        perWeek,
+      ),
+    ).toBeUndefined();
+  });
+
+  it('spends a budget: what may be told once in a million weeks is asked for more', () => {
+    const pairs = day((hour) => 1.4 * (hour % 2 === 0 ? 1.15 : 1 / 1.15));
+    expect(judgeDrift(pairs, options, 1e-3)?.opens).toBe(true);
+    expect(judgeDrift(pairs, options, 1e-30)?.opens).toBe(false);
+  });
+});
