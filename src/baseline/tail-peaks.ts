@@ -32,8 +32,8 @@ const burstWindows = 12;
 const overHighest = { times: 2, firstDay: 0.3, timesThird: 2 } as const;
 
 /**
- * Evidence that has grown for longer than this is, in a series whose level wanders, likely of a swing that was not
- * foretold: after as long again it must be twice as clear.
+ * Evidence that has grown for longer than this is, in a series whose level wanders, likely of a swing
+ * that was not foretold: after as long again it must be twice as clear.
  */
 const slowMs = 15 * 60_000;
 

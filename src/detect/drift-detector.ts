@@ -28,10 +28,10 @@ interface Judged {
 }
 
 /**
- * The slow drift of one series, all its versions together: whether the last day was slower than the same hours a
- * week before. A regression that creeps in over hours or days, a few percent with each release, is never far
- * from the last hour, which tails are compared with. Hours in which a shift of the tail is open are left out: that is told.
- * Judged at the end of each hour.
+ * The slow drift of one series, all its versions together: whether the last day was slower than the same
+ * hours a week before. A regression that creeps in over hours or days, a few percent with each release,
+ * is never far from the last hour, which tails are compared with. Hours in which a shift of the tail is
+ * open are left out: that is told. Judged at the end of each hour.
  */
 export class DriftDetector {
   readonly #series: Series;

@@ -73,7 +73,10 @@ export function driftMeasured(
   return { ...measured, summary: summaryOf({ ...series, ...measured }) };
 }
 
-/** "p95 of ranker was 132 ms over a day, 1.3x the 101 ms of the same hours a week before; features explains all of it". */
+/**
+ * "p95 of ranker was 132 ms over a day, 1.3x the 101 ms of the same hours a week before; features
+ * explains all of it".
+ */
 function summaryOf(event: Series & Omit<DriftMeasured, 'summary'>): string {
   const { observed_ms, baseline_ms, ratio, blame, evidence } = event;
   const was = `${formatMs(observed_ms)} over a day, ${formatRatio(ratio)} the ${formatMs(baseline_ms)}`;

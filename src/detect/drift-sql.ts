@@ -13,7 +13,10 @@ export interface DriftSqlInput {
   readonly startedAtMs: number;
 }
 
-/** A query to paste: the series, all its versions together, hour by hour, from eight days before to two days after. */
+/**
+ * A query to paste: the series, all its versions together, hour by hour, from eight days before to two
+ * days after.
+ */
 export function driftSql({ series, stage, startedAtMs }: DriftSqlInput): string {
   const conditions = dimensions.flatMap((dimension) => {
     if (dimension === 'version') return [];

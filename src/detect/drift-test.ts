@@ -9,7 +9,10 @@ export interface DriftVerdict {
   /** Hours that are known, and those of them that are slower than a week before. */
   readonly hours: number;
   readonly slower: number;
-  /** Median of the hours of the week before; by how much they have grown, the median hour; its 95 % interval. */
+  /**
+   * Median of the hours of the week before; by how much they have grown, the median hour; its 95 %
+   * interval.
+   */
   readonly usualMs: number;
   readonly ratio: number;
   readonly interval: readonly [number, number];
@@ -39,10 +42,11 @@ const normal95 = 1.959964;
 const mostAlike = 0.9;
 
 /**
- * Judges whether a day was slower than the same day of the week before, hour by hour: the logarithms of the ratios
- * are some numbers that follow each other, of which the median must be `min_drift_ratio` and the mean be further
- * from 0 than their own spread explains (Student's t; hours that are alike count for fewer). A night is compared
- * with a night, a Sunday with a Sunday; an hour of trouble moves a median of 24 little.
+ * Judges whether a day was slower than the same day of the week before, hour by hour: the logarithms of
+ * the ratios are some numbers that follow each other, of which the median must be `min_drift_ratio` and
+ * the mean be further from 0 than their own spread explains (Student's t; hours that are alike count for
+ * fewer). A night is compared with a night, a Sunday with a Sunday; an hour of trouble moves a median of
+ * 24 little.
  *
  * @param pairs oldest first.
  * @param perWeek false verdicts that may be told.
@@ -105,10 +109,10 @@ export function judgeQuantile(
 }
 
 /**
- * The mean, its standard error, and how many independent values these would be worth. What is slower by the hour
- * has a trend, which is no spread: values are held against the line through them. Those next to each other
- * are alike by their correlation ρ (of a first-order process), corrected for what so few show too little of it
- * (Kendall, "Note on bias in the estimation of autocorrelation", 1954).
+ * The mean, its standard error, and how many independent values these would be worth. What is slower by
+ * the hour has a trend, which is no spread: values are held against the line through them. Those next to
+ * each other are alike by their correlation ρ (of a first-order process), corrected for what so few show
+ * too little of it (Kendall, "Note on bias in the estimation of autocorrelation", 1954).
  */
 function meanOf(values: readonly number[]) {
   const n = values.length;

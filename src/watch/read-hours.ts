@@ -19,8 +19,8 @@ interface StageHour {
 }
 
 /**
- * The hours of every series, all its versions together, that were over by a time: eight days of them, oldest first.
- * Hours in which something was wrong are among them.
+ * The hours of every series, all its versions together, that were over by a time: eight days of them,
+ * oldest first. Hours in which something was wrong are among them.
  */
 export async function readHours(
   client: ClickHouseClient,

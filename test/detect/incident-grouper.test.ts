@@ -332,4 +332,20 @@ describe('what is told', () => {
     const end = run({ ...story, 1000: [resolved(second, 1_000), resolved(again, 1_000)] });
     expect(outline(end)).toEqual(['opened ranker/eu 2', 'resolved ranker/eu 2']);
   });
+
+  it('takes drifts of one model for one within a day, and those of two models for two', () => {
+    const drift = (name: string, hour: number) =>
+      opened(name, hour * 3_600, { kind: 'drift', dedup_key: `drift/${name}`, severity: 'info' });
+    const story = {
+      0: [drift('ranker/eu', 0)],
+      36_000: [drift('ads/eu', 10)],
+      72_000: [drift('ranker/us', 20)],
+      180_000: [drift('ranker/ap', 50)],
+    };
+    expect(outline(run(story)).filter((line) => line.startsWith('opened'))).toEqual([
+      'opened ranker/eu',
+      'opened ads/eu',
+    ]);
+    expect(outline(run(story)).at(-1)).toBe('updated ranker/eu 3');
+  });
 });

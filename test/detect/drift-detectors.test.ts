@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest';
+import { seriesKey } from '../../src/baseline/series-key.ts';
+import type { SeriesWindow, StageSummary } from '../../src/baseline/series-window.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/anomaly-event.ts';
+import { DriftDetectors, type SeriesHour } from '../../src/detect/drift-detectors.ts';
+import { TDigest } from '../../src/sketch/t-digest.ts';
+import { detectOptions } from '../scenarios/run-scenario.ts';
+import { SeededRandom } from '../scenarios/seeded-random.ts';
+import { anomalyFixture } from './anomaly-fixture.ts';
+import { countStartMs, seriesOf } from './count-traffic.ts';
+
+// A window is an hour here: what is judged are hours.
+const hourMs = 3_600_000;
+const options = detectOptions({ window: '1h', page_budget_per_week: 1e-3 });
+const week = 7 * 24;
+const empty = { bands: [], amounts: [] };
+
+/** What a series had in an hour: some times as much in `forward` as usually, half of it is queue. */
+interface Hour {
+  readonly times: number;
+  readonly version?: string;
+  /** Whether a shift of its tail was open. */
+  readonly isOpen?: boolean;
+  readonly requests?: number;
+}
+
+function windowOf(hour: number, { times, version = '', requests = 20_000 }: Hour): SeriesWindow {
+  const random = new SeededRandom(hour);
+  const queue = 10 * Math.exp(0.02 * random.normal());
+  const forward = 90 * times * Math.exp(0.02 * random.normal());
+  const summary = (stage: string, ms: number): StageSummary => {
+    const means = Float64Array.from({ length: 100 }, (_, i) => ms * (0.5 + i / 100));
+    const digest = TDigest.fromCentroids(means, new Float64Array(100).fill(requests / 100));
+    const counts = { requests, errors: 0, timeouts: 0, cancelled: 0 };
+    const sums = { sumMs: ms * requests, minMs: ms / 2, maxMs: 1.5 * ms };
+    return { stage, ...counts, ...sums, digest, bands: empty, bandsMs: empty };
+  };
+  const stages = [
+    summary('queue', queue),
+    summary('forward', forward),
+    summary('total', queue + forward),
+  ];
+  return {
+    windowStartMs: countStartMs + hour * hourMs,
+    windowMs: hourMs,
+    series: seriesOf({ version }),
+    stages: new Map(stages.map((each) => [each.stage, each])),
+  };
+}
+
+interface Told {
+  readonly hour: number;
+  readonly event: AnomalyEvent;
+}
+
+/** All that is told, by the hour at whose end it is. */
+function told(
+  hours: number,
+  at: (hour: number) => Hour | undefined,
+  from = 0,
+  drifts = new DriftDetectors(options),
+): Told[] {
+  const all: Told[] = [];
+  for (let hour = from; hour < hours; hour++) {
+    const now = at(hour);
+    const present = new Map<string, SeriesWindow>();
+    if (now !== undefined) {
+      const window = windowOf(hour, now);
+      present.set(seriesKey(window.series), window);
+    }
+    const startMs = countStartMs + hour * hourMs;
+    const context = {
+      nowMs: startMs + hourMs,
+      levels: { perWeek: 1 },
+      totalRequests: 0,
+      live: true,
+    };
+    const isOpen = () => now?.isOpen === true;
+    for (const event of drifts.step(present, startMs, isOpen, [], context)) {
+      all.push({ hour, event: anomalyEventSchema.parse(event) });
+    }
+  }
+  return all;
+}
+
+const outline = (all: readonly Told[]) =>
+  all.map(({ hour, event }) => `${hour} ${event.state} ${event.resolution ?? ''}`.trim());
+
+describe('slow drift', () => {
+  it('is told where a day creeps up on the same one a week before, and by which stage', () => {
+    const creep = (hour: number) => 1 + Math.min(0.5, Math.max(0, 0.02 * (hour - week - 24)));
+    const all = told(week + 24 + 80, (hour) => ({ times: creep(hour) }));
+    const [first] = all;
+    expect(first).toBeDefined();
+    const { event, hour } = first as Told;
+    // It takes until the middle of the last 24 hours is slower by three tenths.
+    expect(hour).toBeGreaterThan(week + 24 + 15);
+    expect(hour).toBeLessThan(week + 24 + 40);
+    expect(event).toMatchObject({
+      ...{ kind: 'drift', state: 'opened', severity: 'info', version: '', model: 'ranker' },
+      ...{ stage: 'forward', bottleneck: 'compute', group_key: 'drift|ranker|forward' },
+    });
+    expect(event.ratio).toBeGreaterThanOrEqual(1.3);
+    expect(event.observed_ms / event.baseline_ms).toBeCloseTo(event.ratio, 3);
+    expect(event.interval_ms[0]).toBeLessThan(event.observed_ms);
+    expect(event.interval_ms[1]).toBeGreaterThan(event.observed_ms);
+    expect(event.blame.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 9);
+    expect(event.blame[0]?.share).toBeGreaterThan(0.95);
+    expect(event.evidence).toMatchObject({ test: 'hourly_ratios', expected: 12, windows: 24 });
+    expect(event.evidence.p_value).toBeLessThanOrEqual(event.evidence.alpha);
+    expect(event.summary).toMatch(
+      /^p9[59] of ranker \(.*\) was \d+ ms over a day, 1\.\d\dx the \d+ ms of the same hours a week before; forward explains \S+( %)? of it$/,
+    );
+    expect(event.sql).toContain('FROM latency_1h');
+  });
+
+  it('is adopted two days after it was told, and told no more', () => {
+    const all = told(4 * week, (hour) => ({ times: hour < week + 24 ? 1 : 1.45 }));
+    const [opened] = all;
+    expect(outline(all)).toEqual([
+      `${opened?.hour} opened`,
+      `${(opened?.hour ?? 0) + 48} resolved adopted`,
+    ]);
+    expect(all[1]?.event.summary).toMatch(/stays slower; that is the new usual$/);
+  });
+
+  it('goes on being told where it goes on', () => {
+    // Five percent a day, for a month.
+    const all = told(30 * 24, (hour) => ({ times: 1.05 ** (Math.max(0, hour - week - 24) / 24) }));
+    const opened = all.filter(({ event }) => event.state === 'opened');
+    expect(opened.length).toBeGreaterThanOrEqual(3);
+    expect(new Set(opened.map(({ event }) => event.id)).size).toBe(opened.length);
+    const resolved = all.filter(({ event }) => event.state === 'resolved');
+    expect(opened.length - resolved.length).toBeLessThanOrEqual(1);
+  });
+
+  it('recovers with the last hours, and is no measure a week later', () => {
+    const slow = (hour: number) => hour >= week + 24 && hour < week + 24 + 40;
+    const all = told(4 * week, (hour) => ({ times: slow(hour) ? 1.5 : 1 }));
+    expect(all.map(({ event }) => event.resolution)).toEqual([null, 'recovered']);
+    const [, recovered] = all;
+    // Three quiet windows after the last six hours are half usual.
+    expect(recovered?.hour).toBeLessThan(week + 24 + 40 + 8);
+    expect(recovered?.event.summary).toMatch(/is as fast again as a week ago$/);
+  });
+
+  it('is of all versions: a few percent with every release', () => {
+    const all = told(18 * 24, (hour) => {
+      const release = Math.max(0, Math.floor(hour / 24) - 7);
+      return { times: 1.06 ** release, version: `v${release}` };
+    });
+    expect(all[0]?.event).toMatchObject({ state: 'opened', version: '' });
+    // 1.06^5 is 1.34.
+    expect(all[0]?.hour).toBeLessThan(14 * 24);
+  });
+
+  it('leaves out what was told as a shift of the tail', () => {
+    const shifted = (hour: number) => hour >= week + 24 && hour < week + 24 + 20;
+    const at = (hour: number): Hour => ({ times: shifted(hour) ? 3 : 1, isOpen: shifted(hour) });
+    expect(told(3 * week, at)).toEqual([]);
+    // The same, told by nobody, is a drift.
+    expect(told(3 * week, (hour) => ({ times: shifted(hour) ? 3 : 1 })).length).toBeGreaterThan(0);
+  });
+
+  it('forgets what was before, when a shift of the tail has become the usual', () => {
+    const drifts = new DriftDetectors(options);
+    const shiftsAt = week + 30;
+    const before = told(shiftsAt, () => ({ times: 1 }), 0, drifts);
+    const adopted = anomalyFixture({ ...seriesOf({ version: 'v7' }), resolution: 'adopted' });
+    const context = { nowMs: 0, levels: { perWeek: 1 }, totalRequests: 0, live: true };
+    drifts.step(new Map(), countStartMs + shiftsAt * hourMs, () => false, [adopted], context);
+    const after = told(shiftsAt + week, () => ({ times: 2 }), shiftsAt + 1, drifts);
+    expect([...before, ...after]).toEqual([]);
+  });
+
+  it('knows an office that closes at six', () => {
+    const isOpen = (hour: number) => hour % 24 >= 8 && hour % 24 < 18;
+    const all = told(week + 4 * 24, (hour) =>
+      isOpen(hour) ? { times: hour < week + 24 ? 1 : 1.4 } : undefined,
+    );
+    expect(all.map(({ event }) => event.resolution)).toEqual([null, 'adopted']);
+    expect(all[0]?.event.requests).toBeLessThanOrEqual(10 * 20_000);
+  });
+
+  it('goes on from hours that are recalled', () => {
+    const drifts = new DriftDetectors(options);
+    for (const hour of recalled((n) => (n < 7 * 24 ? 1 : 1.4))) drifts.recall(hour);
+    expect(outline(told(193, () => ({ times: 1.4 }), 192, drifts))).toEqual(['192 opened']);
+    const calm = new DriftDetectors(options);
+    for (const hour of recalled(() => 1)) calm.recall(hour);
+    expect(told(193, () => ({ times: 1.4 }), 192, calm)).toEqual([]);
+  });
+
+  it('ends without traffic once too few hours are left to say', () => {
+    const drifts = new DriftDetectors({ ...options, adopt_after: 10 * 24 * hourMs });
+    const timesOf = (hour: number) => (hour < week + 24 ? 1 : 1.4);
+    const at = (hour: number) => (hour < week + 60 ? { times: timesOf(hour) } : undefined);
+    const all = told(week + 6 * 24, at, 0, drifts);
+    expect(all.map(({ event }) => event.resolution)).toEqual([null, 'no_traffic']);
+    expect(all[1]?.event.summary).toMatch(/too few requests/);
+  });
+});
+
+/** Eight days of hours. */
+function recalled(timesOf: (hour: number) => number): SeriesHour[] {
+  return Array.from({ length: 192 }, (_, n) => {
+    const { stages } = windowOf(n, { times: timesOf(n) });
+    const { digest, requests } = stages.get('total') as StageSummary;
+    const hour = {
+      ...{ startMs: countStartMs + n * hourMs, stage: 'total', requests },
+      quantilesMs: options.quantiles.map((q) => digest.quantile(q)),
+      meansMs: new Map([...stages].map(([stage, { sumMs }]) => [stage, sumMs / requests])),
+    };
+    return { series: seriesOf({ version: '' }), hour };
+  });
+}
