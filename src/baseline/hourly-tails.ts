@@ -62,6 +62,11 @@ export class HourlyTails {
     this.#quantiles = quantiles;
   }
 
+  /** Those that are over, oldest first. */
+  get hours(): readonly HourTail[] {
+    return this.#hours;
+  }
+
   get isEmpty(): boolean {
     return this.#hours.length === 0 && this.#open === undefined;
   }

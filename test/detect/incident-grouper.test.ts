@@ -338,9 +338,9 @@ describe('what is told', () => {
       opened(name, hour * 3_600, { kind: 'drift', dedup_key: `drift/${name}`, severity: 'info' });
     const story = {
       0: [drift('ranker/eu', 0)],
-      36_000: [drift('ads/eu', 10)],
-      72_000: [drift('ranker/us', 20)],
-      180_000: [drift('ranker/ap', 50)],
+      36000: [drift('ads/eu', 10)],
+      72000: [drift('ranker/us', 20)],
+      180000: [drift('ranker/ap', 50)],
     };
     expect(outline(run(story)).filter((line) => line.startsWith('opened'))).toEqual([
       'opened ranker/eu',

@@ -1,10 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { HourlyTails, type HourTail } from '../../src/baseline/hourly-tails.ts';
+import { unversionedKey } from '../../src/baseline/series-key.ts';
+import type { Series } from '../../src/baseline/series-window.ts';
 import { countsSql } from '../../src/detect/counts-sql.ts';
+import type { SeriesHour } from '../../src/detect/drift-detectors.ts';
+import { driftSql } from '../../src/detect/drift-sql.ts';
 import { evidenceSql } from '../../src/detect/evidence-sql.ts';
 import { readMigrations } from '../../src/sink/migrate.ts';
 import { resolutions } from '../../src/sink/read-tails.ts';
 import { AnomalyStore } from '../../src/watch/anomaly-store.ts';
+import { readHours } from '../../src/watch/read-hours.ts';
+import { readWindows } from '../../src/watch/window-reader.ts';
 import { useStack } from '../containers/stack.ts';
 import { uniqueName } from '../containers/unique-name.ts';
 import { anomalyFixture } from '../detect/anomaly-fixture.ts';
@@ -129,11 +136,13 @@ describe('queries', () => {
         mark: 1,
         fromS: 0,
         toS: 86_400,
-        fromSeconds: Math.floor(Date.now() / 1000) - 3_600,
+        // The hour of the traffic began an hour ago, or a little earlier.
+        fromSeconds: Math.floor(Date.now() / 1000) - 7_200,
         toSeconds: Math.ceil(Date.now() / 1000) + 1,
         stepSeconds: 60,
         blockSeconds: 600,
         whole: false,
+        anyVersion: false,
         anyStart: false,
         usualFromSeconds: 0,
         usualToSeconds: 1,
@@ -201,6 +210,54 @@ describe('queries', () => {
       expect(ofTotal.reduce((sum, { requests }) => sum + Number(requests), 0)).toBe(
         ranker.length - coldOnes.length,
       );
+      const ofDrift = { series: { ...series, version: '' }, stage: 'total', startedAtMs: startMs };
+      expect((await sumsOf(driftSql(ofDrift)))[0]).toBe(ranker.length - coldOnes.length);
+    }));
+
+  it('of hours answer what a detector would have seen of them', () =>
+    withRig({ stack, name: 'hours' }, async (rig) => {
+      const startMs = Date.now() - 90_000;
+      // Two versions of each series: an hour is of both.
+      const events = eventsOf(startMs).map((event, n) => ({ ...event, version: `${n % 2}` }));
+      await rig.publish(events.map((event) => ({ value: JSON.stringify(event) })));
+      const pipeline = await rig.start(['ingest']);
+      await rig.untilConsumed(events.length);
+      await pipeline.stop();
+      const windowMs = 10_000;
+      const fromMs = Math.floor(startMs / windowMs) * windowMs;
+      const toMs = Date.now() + windowMs;
+      const quantiles = [0.95, 0.99];
+      const seen = new Map<string, { series: Series; tails: HourlyTails }>();
+      const hours: SeriesHour[] = [];
+      const windows = await readWindows(rig.client, { fromMs, toMs, windowMs });
+      for (const window of windows) {
+        const key = unversionedKey(window.series);
+        const one = seen.get(key) ?? { series: window.series, tails: new HourlyTails(quantiles) };
+        seen.set(key, one);
+        one.tails.reach(window.windowStartMs);
+        one.tails.take(window);
+      }
+      for (const { series, tails } of seen.values()) {
+        tails.reach(toMs + 3_600_000);
+        for (const hour of tails.hours) hours.push({ series: { ...series, version: '' }, hour });
+      }
+      const read = await readHours(rig.client, toMs + 3_600_000, quantiles);
+      const nameOf = ({ series, hour }: SeriesHour) => `${hour.startMs} ${unversionedKey(series)}`;
+      const inOrder = (all: readonly SeriesHour[]) =>
+        [...all].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+      expect(inOrder(read).map(nameOf)).toEqual(inOrder(hours).map(nameOf));
+      expect(read.reduce((sum, { hour }) => sum + hour.requests, 0)).toBe(events.length);
+      for (const [i, { hour }] of inOrder(read).entries()) {
+        const own = inOrder(hours)[i]?.hour as HourTail;
+        expect([hour.stage, hour.requests]).toEqual([own.stage, own.requests]);
+        expect([...hour.meansMs.keys()].sort()).toEqual([...own.meansMs.keys()].sort());
+        for (const [stage, ms] of hour.meansMs) expect(ms).toBeCloseTo(own.meansMs.get(stage) ?? 0);
+        // Digests that were merged in another order.
+        for (const q of [0, 1]) {
+          const [a, b] = [hour.quantilesMs[q] as number, own.quantilesMs[q] as number];
+          expect(Math.abs(a / b - 1)).toBeLessThan(0.03);
+        }
+      }
     }));
 
   it('of the contract and of the views give what was ingested', () =>
