@@ -29,7 +29,7 @@ const mostOfUsual = 8;
  * may be a fault that nobody was told of.
  */
 const burstWindows = 12;
-const overHighest = { times: 2, firstDay: 0.3, timesThird: 2 } as const;
+const overHighest = { times: 3, firstDay: 0.3, timesThird: 2 } as const;
 
 /**
  * Evidence that has grown for longer than this is, in a series whose level wanders, likely of a swing

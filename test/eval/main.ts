@@ -5,13 +5,15 @@ import { nullFamilies } from './null-families.ts';
 import { renderEvaluation } from './render-evaluation.ts';
 import { runOrders } from './run-orders.ts';
 import { learningDays, type SeriesOrder, type SeriesOutcome } from './run-series.ts';
-import { seedRanges } from './seed-ranges.ts';
+import { firstSeed } from './seed-ranges.ts';
 
 // Run by run.js.
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: 'tuning' },
+    /** The first of them, from 1 on. */
+    from: { type: 'string', default: '1' },
     /** Weeks of each family with nothing wrong. */
     weeks: { type: 'string', default: '4' },
     /** Series of each family with faults, three days each. */
@@ -22,7 +24,7 @@ const { values } = parseArgs({
     verbose: { type: 'boolean', default: false },
   },
 });
-const first = values.seeds === 'reporting' ? seedRanges.reporting : seedRanges.tuning;
+const first = firstSeed(values.seeds, values.from);
 const names = nullFamilies
   .map(({ name }) => name)
   .filter((name) => values.family?.includes(name) ?? true);

@@ -1,4 +1,4 @@
-// npm run eval [-- --seeds tuning|reporting] [--weeks N] [--faulty N] [--family NAME …] [--json]
+// npm run eval [-- --seeds tuning|reporting] [--from N] [--weeks N] [--faulty N] [--family NAME …] [--json]
 // [--verbose], or npm run eval -- MODE [OPTION …] with a mode of those below: builds a copy of the code,
 // which later changes to it do not reach, and runs test/eval/main.ts in it, or that of the mode. See
 // docs/detection.md. With --record what it prints is kept, with machine and commit, in
@@ -14,7 +14,7 @@ const path = (relative) => fileURLToPath(new URL(relative, root));
 const options = process.argv.slice(2);
 const isRecorded = options.includes('--record');
 const passed = options.filter((option) => option !== '--record');
-const mode = ['nab', 'real', 'incidents', 'kinds'].find((name) => name === passed[0]);
+const mode = ['nab', 'real', 'incidents', 'kinds', 'drift'].find((name) => name === passed[0]);
 
 const copy = path(`dist.eval.${process.pid}`);
 process.on('exit', () => rmSync(copy, { recursive: true, force: true }));

@@ -1,5 +1,10 @@
 /**
- * First seeds. Those for tuning and for reporting are disjoint. Those from 1,000,001, 2,000,001, 3,000,001,
- * 4,000,001 and 5,000,001 on reported before, and each led to a change: others report from now on.
+ * First seeds. Those for tuning and for reporting are disjoint. Those from each million from 1 to 6 on
+ * reported before, and led to a change: others report from now on.
  */
-export const seedRanges = { tuning: 1, reporting: 6_000_001 } as const;
+export const seedRanges = { tuning: 1, reporting: 7_000_001 } as const;
+
+/** The seed of a range, `tuning` or `reporting`, with which a run begins: the first one, or a later one. */
+export function firstSeed(seeds: string, from = '1'): number {
+  return (seeds === 'reporting' ? seedRanges.reporting : seedRanges.tuning) + Number(from) - 1;
+}

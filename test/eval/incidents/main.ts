@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { seedRanges } from '../seed-ranges.ts';
+import { firstSeed } from '../seed-ranges.ts';
 import { renderIncidents } from './render-incidents.ts';
 import { runFaults } from './run-faults.ts';
 import { runFlap } from './run-flap.ts';
@@ -16,7 +16,7 @@ const { values } = parseArgs({
     verbose: { type: 'boolean', default: false },
   },
 });
-const first = values.seeds === 'reporting' ? seedRanges.reporting : seedRanges.tuning;
+const first = firstSeed(values.seeds);
 const seeds = Array.from({ length: Number(values.count) }, (_, i) => first + i);
 const families = ['independent', 'swing of ten minutes', 'diurnal'];
 const say = (text: string) => {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { runOrders } from '../run-orders.ts';
-import { seedRanges } from '../seed-ranges.ts';
+import { firstSeed } from '../seed-ranges.ts';
 import { renderKinds } from './render-kinds.ts';
 import type { KindsOrder, KindsOutcome } from './run-kinds.ts';
 
@@ -19,7 +19,7 @@ const { values } = parseArgs({
     verbose: { type: 'boolean', default: false },
   },
 });
-const first = values.seeds === 'reporting' ? seedRanges.reporting : seedRanges.tuning;
+const first = firstSeed(values.seeds);
 const seedsOf = (count: string) => Array.from({ length: Number(count) }, (_, n) => first + n);
 const orders: KindsOrder[] = [
   ...seedsOf(values.count).map((seed) => ({ seed })),

@@ -1,0 +1,43 @@
+import { parseArgs } from 'node:util';
+import { nullFamilies } from '../null-families.ts';
+import { runOrders } from '../run-orders.ts';
+import { firstSeed } from '../seed-ranges.ts';
+import { calm, driftCases } from './drift-cases.ts';
+import { renderDrift } from './render-drift.ts';
+import type { DriftOrder, DriftOutcome } from './run-drift.ts';
+
+// npm run eval -- drift [--seeds tuning|reporting] [--count N] [--days N] [--jobs N] [--verbose], run by
+// ../run.js: what gets slower by the day, in traffic of every family.
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: 'tuning' },
+    /** Series of each family with nothing wrong, and as many with something. */
+    count: { type: 'string', default: '1' },
+    days: { type: 'string', default: '22' },
+    jobs: { type: 'string', default: '2' },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+const first = firstSeed(values.seeds);
+const days = Number(values.days);
+const orders = Array.from({ length: Number(values.count) }, (_, n) => n).flatMap((n) =>
+  nullFamilies.flatMap(({ name: family }, i): DriftOrder[] => {
+    const drift = driftCases[(i + n) % driftCases.length] ?? calm;
+    const order = { family, seed: first + n, days };
+    return [
+      { ...order, name: calm.name },
+      { ...order, name: drift.name },
+    ];
+  }),
+);
+const worker = new URL('./worker.js', import.meta.url);
+const outcomes = await runOrders<DriftOrder, DriftOutcome>(
+  worker,
+  orders,
+  Number(values.jobs),
+  (outcome) => {
+    if (values.verbose) process.stderr.write(`${JSON.stringify(outcome)}\n`);
+  },
+);
+process.stdout.write(renderDrift(outcomes));

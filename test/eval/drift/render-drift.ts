@@ -1,0 +1,53 @@
+import { poissonUpperBound } from '../poisson-bound.ts';
+import { calm, driftCases } from './drift-cases.ts';
+import type { DriftOutcome } from './run-drift.ts';
+
+/** Before these nothing can be told. */
+const learningDays = 8;
+
+/** What became of what got slower, and of what did not, as a Markdown table. */
+export function renderDrift(outcomes: readonly DriftOutcome[]): string {
+  const rows = driftCases.map(({ name }) =>
+    rowOf(
+      name,
+      outcomes.filter((outcome) => outcome.name === name),
+    ),
+  );
+  const quiet = outcomes.filter(({ name }) => name === calm.name);
+  const pages = quiet.reduce((sum, { toldAfterHours }) => sum + toldAfterHours.length, 0);
+  const weeks = quiet.reduce((sum, { days }) => sum + (days - learningDays) / 7, 0);
+  const perThousand = (n: number) => Number(((n / weeks) * 1000).toPrecision(3));
+  const falsely = `${pages} drifts told in ${weeks} series-weeks of sixteen families, after the first eight days of each`;
+  return [
+    '| what gets slower | series | told | median hours until then | longest | at a ratio of, median | stage blamed | told again | shifts of the tail told meanwhile |',
+    '|---|---:|---:|---:|---:|---:|---:|---:|---:|',
+    ...rows,
+    '',
+    `While nothing was wrong: ${falsely}; ${perThousand(pages)} per 1,000 of these (at most ${perThousand(poissonUpperBound(pages))}, 95 %).`,
+    '',
+  ].join('\n');
+}
+
+function rowOf(name: string, outcomes: readonly DriftOutcome[]): string {
+  const told = outcomes.filter(({ toldAfterHours }) => toldAfterHours.length > 0);
+  const hours = told.map(({ toldAfterHours }) => toldAfterHours[0] as number).sort(ascending);
+  const ratios = told.flatMap(({ ratio }) => ratio ?? []).sort(ascending);
+  const sum = (of: (outcome: DriftOutcome) => number) =>
+    outcomes.reduce((total, outcome) => total + of(outcome), 0);
+  const number = (n: number | undefined) => (n === undefined ? '–' : `${Number(n.toPrecision(3))}`);
+  const cells = [
+    `${outcomes.length}`,
+    `${told.length}`,
+    number(hours[(hours.length - 1) >> 1]),
+    number(hours.at(-1)),
+    number(ratios[(ratios.length - 1) >> 1]),
+    told.length === 0 ? '–' : `${told.filter(({ isBlamed }) => isBlamed).length} of ${told.length}`,
+    `${sum(({ toldAfterHours }) => Math.max(0, toldAfterHours.length - 1))}`,
+    `${sum(({ tailShifts }) => tailShifts)}`,
+  ];
+  return `| ${[name, ...cells].join(' | ')} |`;
+}
+
+function ascending(a: number, b: number): number {
+  return a - b;
+}

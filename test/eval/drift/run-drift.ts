@@ -1,0 +1,72 @@
+import { configSchema } from '../../../src/config/schema.ts';
+import type { AnomalyEvent } from '../../../src/detect/anomaly-event.ts';
+import { Detector } from '../../../src/detect/detector.ts';
+import { Random } from '../../../src/generate/random.ts';
+import { drawWindow } from '../draw-window.ts';
+import { type NullFamily, nullFamilies, windowMs, windowsPerDay } from '../null-families.ts';
+import { pagesPerWeek } from '../run-series.ts';
+import { WindowMaker } from '../window-maker.ts';
+import { calm, driftCases, driftFromWindow, faultOf } from './drift-cases.ts';
+
+/** A series of a family, for some days; `name` is what comes over it. */
+export interface DriftOrder {
+  readonly family: string;
+  readonly seed: number;
+  readonly days: number;
+  readonly name: string;
+}
+
+export interface DriftOutcome extends DriftOrder {
+  /** Hours from the beginning until each drift was told, below 0 before it. */
+  readonly toldAfterHours: readonly number[];
+  readonly resolutions: readonly string[];
+  /** Whether the first one blames the stage that it is. */
+  readonly isBlamed: boolean | undefined;
+  /** Its ratio when it was told. */
+  readonly ratio: number | undefined;
+  /** Shifts of the tail that were told meanwhile. */
+  readonly tailShifts: number;
+}
+
+const startMs = Date.UTC(2026, 10, 2);
+const hourMs = 3_600_000;
+
+/** Runs one series through the detector, with all that it looks for. The same order, the same outcome. */
+export function runDrift(order: DriftOrder): DriftOutcome {
+  const family = nullFamilies.find(({ name }) => name === order.family) as NullFamily;
+  const random = new Random(`${order.family} ${order.seed} drift`);
+  const model = family.model(random);
+  const draws = random.split('requests');
+  const { detect } = configSchema.parse({ detect: { page_budget_per_week: pagesPerWeek } });
+  const detector = new Detector(detect);
+  const maker = new WindowMaker(windowMs);
+  const drift = driftCases.find(({ name }) => name === order.name) ?? calm;
+  const fault = faultOf(drift);
+  const told: AnomalyEvent[] = [];
+  for (let window = 0; window < order.days * windowsPerDay; window++) {
+    const moment = model.momentAt(window);
+    const windowStartMs = startMs + window * windowMs;
+    draws.seek(window, 0);
+    const durations = drawWindow(moment, window, fault, draws);
+    const release = Math.max(0, Math.ceil((window - driftFromWindow) / windowsPerDay));
+    const version = drift.isReleased === true ? `r${release}` : moment.version;
+    const present = maker.make(windowStartMs, version, durations);
+    told.push(...detector.observe(present, windowStartMs + windowMs + 2_000, windowStartMs));
+  }
+  return { ...order, ...outcomeOf(told) };
+}
+
+function outcomeOf(told: readonly AnomalyEvent[]) {
+  const isOpened = ({ state }: AnomalyEvent) => state === 'opened';
+  const drifts = told.filter(({ kind }) => kind === 'drift');
+  const opened = drifts.filter(isOpened);
+  const beganMs = startMs + driftFromWindow * windowMs;
+  const [first] = opened;
+  return {
+    toldAfterHours: opened.map(({ detected_at }) => (Date.parse(detected_at) - beganMs) / hourMs),
+    resolutions: drifts.flatMap(({ resolution }) => resolution ?? []),
+    isBlamed: first && first.stage === 'forward',
+    ratio: first?.ratio,
+    tailShifts: told.filter((event) => isOpened(event) && event.kind === 'tail_shift').length,
+  };
+}
