@@ -10,7 +10,7 @@ import type { DetectOptions } from './detect-options.ts';
 import { longestRun } from './longest-run.ts';
 import { SeriesDetector } from './series-detector.ts';
 
-/** More series than these are not judged: one of ten stages takes some 0.7 MB. */
+/** More series than these are not judged: one of ten stages takes some 0.9 MB. */
 const maxSeries = 2_000;
 
 /** The series that are judged, by their key, and what they share. */

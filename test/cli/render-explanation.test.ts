@@ -234,6 +234,60 @@ describe('an anomaly of a rate explained', () => {
     expect(text).toContain('58 of 1,200 requests in 2 windows were cold starts; usually 2.4 are\n');
   });
 
+  it('of a drift says what the week before was, and by how many hours', () => {
+    const drifting = anomalyFixture({
+      ...{ kind: 'drift', severity: 'info', version: '', quantile: 0.95, stage: 'forward' },
+      ...{ observed_ms: 132, interval_ms: [129, 135], baseline_ms: 101, ratio: 1.31 },
+      requests: 259_200,
+      summary:
+        'p95 of ranker (search) was 132 ms over a day, 1.31x the 101 ms of the same hours a week before; forward explains 97 % of it',
+      blame: [
+        { stage: 'forward', excess_ms: 20, share: 0.97 },
+        { stage: 'queue', excess_ms: 0.6, share: 0.03 },
+      ],
+      bottleneck: 'compute',
+      evidence: {
+        ...{ test: 'hourly_ratios', p_value: 2e-9, alpha: 7e-5, windows: 8_640 },
+        ...{ exceedances: 23, expected: 12, dispersion: 1.6, measured_stage: 'total' },
+        baseline_windows: 8_640,
+        baseline_from: '2026-10-25T12:00:00.000Z',
+        baseline_to: '2026-10-26T12:00:00.000Z',
+      },
+    });
+    const told = { ...explained, events: [drifting] };
+    expect(renderExplanation(told, plain, minute(60))).toMatchInlineSnapshot(`
+      "open, info  p95 of ranker (search) was 132 ms over a day, 1.31x the 101 ms of the same hours a week before; forward explains 97 % of it
+        series ranker, search, eu-west-1
+        since  2026-11-01 12:00:00Z, for 55 min; told 22 s after it began
+        id     0123456789abcdef0123456789abcdef
+
+      How p95 of total went
+        ████████
+        2026-11-01 11:55:00Z to 2026-11-01 12:02:00Z; 121 ms to 121 ms, usual are 101 ms
+
+      What a request spends more than the week before
+        stage    on average  share
+        forward    +20.0 ms   97 %  ████████████████████
+        queue       +600 µs    3 %  █
+        bottleneck: compute
+
+      Why it is believed
+        23 of 24 hours were slower than the same hour a week before; the p95 of half of them grew by 1.31 times or more
+        odds of such hours in a usual week, at most: 1 in 500 million
+        odds at which a drift is told, by the page budget: 1 in 14,300
+        hours that follow each other are alike: each counts for 0.63 of an independent one
+        p95 is 132 ms (95 %: 129 ms to 135 ms) over a day, after 101 ms
+        a week before is 2026-10-25 12:00:00Z to 2026-10-26 12:00:00Z
+
+      What was told of it
+        2026-11-01 12:00:22Z opened, info: p95 of ranker (search) was 132 ms over a day, 1.31x the 101 ms of the same hours a week before; forward explains 97 % of it
+
+      See for yourself
+        SELECT 1
+      "
+    `);
+  });
+
   it('of traffic says how much there was', () => {
     const rate = { observed: 12, baseline: 51, ratio: 12 / 51, interval: [11, 13] } as const;
     const stopped = anomalyFixture({
