@@ -77,7 +77,8 @@ export function judgeQuantile(
 ): DriftVerdict | undefined {
   const beyond = 1 - (quantiles[quantile] as number);
   const known = pairs.filter(
-    ({ now, usual }) => Math.min(now.requests, usual.requests) * beyond >= fewestBeyond,
+    ({ now, usual }) =>
+      now.stage === usual.stage && Math.min(now.requests, usual.requests) * beyond >= fewestBeyond,
   );
   if (known.length < fewestHours) return undefined;
   const usualMs = median(known.map(({ usual }) => usual.quantilesMs[quantile] as number));

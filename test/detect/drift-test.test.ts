@@ -110,6 +110,11 @@ describe('judgeDrift', () => {
     ).toBeUndefined();
   });
 
+  it('compares no stage with another one', () => {
+    const others = day(() => 2).map(({ now, usual }) => ({ now, usual: { ...usual, stage: 'x' } }));
+    expect(judgeDrift(others, options, perWeek)).toBeUndefined();
+  });
+
   it('spends a budget: what may be told once in a million weeks is asked for more', () => {
     const pairs = day((hour) => 1.4 * (hour % 2 === 0 ? 1.15 : 1 / 1.15));
     expect(judgeDrift(pairs, options, 1e-3)?.opens).toBe(true);

@@ -29,7 +29,10 @@ export interface DriftOutcome extends DriftOrder {
 }
 
 const startMs = Date.UTC(2026, 10, 2);
-const hourMs = 3_600_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+/** Windows of a minute are judged: three weeks of windows of ten seconds would take long. */
+const perMinute = minuteMs / windowMs;
 
 /** Runs one series through the detector, with all that it looks for. The same order, the same outcome. */
 export function runDrift(order: DriftOrder): DriftOutcome {
@@ -37,21 +40,29 @@ export function runDrift(order: DriftOrder): DriftOutcome {
   const random = new Random(`${order.family} ${order.seed} drift`);
   const model = family.model(random);
   const draws = random.split('requests');
-  const { detect } = configSchema.parse({ detect: { page_budget_per_week: pagesPerWeek } });
+  const judged = { page_budget_per_week: pagesPerWeek, window: '1m' };
+  const { detect } = configSchema.parse({ detect: judged });
   const detector = new Detector(detect);
-  const maker = new WindowMaker(windowMs);
+  const maker = new WindowMaker(minuteMs);
   const drift = driftCases.find(({ name }) => name === order.name) ?? calm;
   const fault = faultOf(drift);
   const told: AnomalyEvent[] = [];
-  for (let window = 0; window < order.days * windowsPerDay; window++) {
-    const moment = model.momentAt(window);
-    const windowStartMs = startMs + window * windowMs;
-    draws.seek(window, 0);
-    const durations = drawWindow(moment, window, fault, draws);
-    const release = Math.max(0, Math.ceil((window - driftFromWindow) / windowsPerDay));
-    const version = drift.isReleased === true ? `r${release}` : moment.version;
-    const present = maker.make(windowStartMs, version, durations);
-    told.push(...detector.observe(present, windowStartMs + windowMs + 2_000, windowStartMs));
+  for (let from = 0; from < order.days * windowsPerDay; from += perMinute) {
+    const minute = new Map<string, number[]>();
+    let version = '';
+    for (let window = from; window < from + perMinute; window++) {
+      const moment = model.momentAt(window);
+      draws.seek(window, 0);
+      version = moment.version;
+      for (const [stage, durations] of drawWindow(moment, window, fault, draws)) {
+        minute.set(stage, [...(minute.get(stage) ?? []), ...durations]);
+      }
+    }
+    const release = Math.max(0, Math.ceil((from - driftFromWindow) / windowsPerDay));
+    if (drift.isReleased === true) version = `r${release}`;
+    const minuteStartMs = startMs + from * windowMs;
+    const present = maker.make(minuteStartMs, version, minute);
+    told.push(...detector.observe(present, minuteStartMs + minuteMs + 2_000, minuteStartMs));
   }
   return { ...order, ...outcomeOf(told) };
 }
