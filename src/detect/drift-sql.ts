@@ -23,12 +23,13 @@ export function driftSql({ series, stage, startedAtMs }: DriftSqlInput): string 
     const value = series[dimension];
     return [`${dimension} = ${typeof value === 'boolean' ? value : quoteSql(value)}`];
   });
+  conditions.push(`stage = ${quoteSql(stage)}`);
   const time = (ms: number) => `toDateTime(${Math.floor(ms / 1000)}, 'UTC')`;
   return [
     'SELECT window_start AS hour, sum(requests) AS requests,',
     `  quantilesTDigestMerge(${storedQuantiles.join(', ')})(latency) AS q_ms`,
     'FROM latency_1h',
-    `WHERE ${conditions.join(' AND ')} AND stage = ${quoteSql(stage)}`,
+    `WHERE ${conditions.join(' AND ')}`,
     `  AND window_start >= ${time(startedAtMs - 8 * dayMs)}`,
     `  AND window_start < ${time(startedAtMs + 2 * dayMs)}`,
     'GROUP BY hour',
