@@ -19,7 +19,7 @@ for (const { path, text } of [
   ...evalPlots(read('bench/results/eval.txt')),
   {
     path: 'docs/detection.md',
-    text: ['eval', 'eval-kinds', 'eval-incidents', 'eval-real', 'eval-nab'].reduce(
+    text: ['eval', 'eval-kinds', 'eval-drift', 'eval-incidents', 'eval-real', 'eval-nab'].reduce(
       (document, name) => withEvalTables(document, read(`bench/results/${name}.txt`), name),
       read('docs/detection.md'),
     ),

@@ -6,7 +6,7 @@ import { withEvalTables } from '../../scripts/eval-tables.js';
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 describe('docs/detection.md', () => {
-  it.each(['eval', 'eval-kinds', 'eval-incidents', 'eval-real', 'eval-nab'])(
+  it.each(['eval', 'eval-kinds', 'eval-drift', 'eval-incidents', 'eval-real', 'eval-nab'])(
     'has the tables recorded in bench/results/%s.txt',
     (name) => {
       const document = read('docs/detection.md');
