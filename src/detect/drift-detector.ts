@@ -7,7 +7,7 @@ import {
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
-import { anomalyIdOf, dedupKeyOf, groupKeyOf } from './anomaly-identity.ts';
+import { groupKeyOf } from './anomaly-identity.ts';
 import { anomalySubject } from './anomaly-summary.ts';
 import { AnomalyTrack, type Judgement } from './anomaly-track.ts';
 import type { DetectOptions } from './detect-options.ts';
@@ -15,6 +15,7 @@ import { type DriftMeasured, driftMeasured, meansOf } from './drift-measured.ts'
 import { driftSql } from './drift-sql.ts';
 import { type DriftVerdict, judgeDrift, judgeQuantile } from './drift-test.ts';
 import type { Renewed } from './episode.ts';
+import { newAnomaly } from './new-anomaly.ts';
 import type { StepContext } from './series-detector.ts';
 
 /** An update says that it has grown by this factor since it was told last. */
@@ -132,29 +133,15 @@ export class DriftDetector {
   #event(judged: Judged, nowMs: number): AnomalyEvent {
     const series = this.#series;
     const { startedAtMs } = judged.verdict;
-    const dedupKey = dedupKeyOf('drift', series);
     const measured = this.#measure(judged, judged.verdict);
-    const iso = (ms: number) => new Date(ms).toISOString();
-    const { service, model, version, request_type, region, host, tenant, cold_start } = series;
+    const options = this.#options;
     return {
-      id: anomalyIdOf(dedupKey, startedAtMs),
-      revision: 1,
-      dedup_key: dedupKey,
-      group_key: groupKeyOf('drift', model, measured.stage),
-      state: 'opened',
+      ...newAnomaly({ kind: 'drift', series, startedAtMs, nowMs, options }),
+      ...measured,
+      group_key: groupKeyOf('drift', series.model, measured.stage),
       // Nobody needs to wake up for what has taken a day.
       severity: 'info',
-      kind: 'drift',
-      ...{ service, model, version, request_type, region, host, tenant, cold_start },
-      ...measured,
-      exemplars: [],
-      started_at: iso(startedAtMs),
-      detected_at: iso(nowMs),
-      emitted_at: iso(nowMs),
-      resolved_at: null,
-      resolution: null,
       sql: driftSql({ series, stage: measured.evidence.measured_stage, startedAtMs }),
-      runbook_url: this.#options.runbookUrl ?? null,
     };
   }
 

@@ -5,12 +5,13 @@ import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import type { AnomalyEvent, Blamed } from './anomaly-event.ts';
-import { anomalyIdOf, dedupKeyOf, groupKeyOf } from './anomaly-identity.ts';
+import { groupKeyOf } from './anomaly-identity.ts';
 import { anomalySummary } from './anomaly-summary.ts';
 import { type BandedStages, blame } from './blame.ts';
 import { bottleneck } from './bottleneck.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { evidenceSql } from './evidence-sql.ts';
+import { newAnomaly } from './new-anomaly.ts';
 import { quantileInterval } from './quantile-interval.ts';
 import { severity } from './severity.ts';
 import type { ShiftVerdict } from './shift-test.ts';
@@ -36,33 +37,11 @@ const mostShare = 0.5;
 /** The event that opens an anomaly: what was measured, why it is believed, who is to blame. */
 export function openEvent(input: OpenEventInput): AnomalyEvent {
   const { series, verdict, nowMs, options } = input;
-  const dedupKey = dedupKeyOf(kind, series);
-  const startedAtMs = verdict.startedAtMs;
-  const measured = measure(input);
-  const iso = (ms: number) => new Date(ms).toISOString();
+  const { startedAtMs } = verdict;
   const event: Omit<AnomalyEvent, 'summary'> = {
-    id: anomalyIdOf(dedupKey, startedAtMs),
-    revision: 1,
-    dedup_key: dedupKey,
-    state: 'opened',
-    kind,
-    service: series.service,
-    model: series.model,
-    version: series.version,
-    request_type: series.request_type,
-    region: series.region,
-    host: series.host,
-    tenant: series.tenant,
-    cold_start: series.cold_start,
-    ...measured,
-    exemplars: [],
-    started_at: iso(startedAtMs),
-    detected_at: iso(nowMs),
-    emitted_at: iso(nowMs),
-    resolved_at: null,
-    resolution: null,
+    ...newAnomaly({ kind, series, startedAtMs, nowMs, options }),
+    ...measure(input),
     sql: evidenceSql({ series, q: verdict.q, startedAtMs, windowMs: options.window }),
-    runbook_url: options.runbookUrl ?? null,
   };
   return { ...event, summary: anomalySummary(event) };
 }

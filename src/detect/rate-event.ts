@@ -1,10 +1,10 @@
 import { totalStage } from '../base/dimensions.ts';
-import type { Series } from '../baseline/series-window.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
-import { anomalyIdOf, dedupKeyOf, groupKeyOf } from './anomaly-identity.ts';
+import { groupKeyOf } from './anomaly-identity.ts';
 import { countsSql } from './counts-sql.ts';
 import type { DetectOptions } from './detect-options.ts';
+import { type NewAnomalyInput, newAnomaly } from './new-anomaly.ts';
 import { quantileInterval } from './quantile-interval.ts';
 
 /** How long the whole requests take, beside what is wrong with how many there are. */
@@ -22,50 +22,28 @@ export type RateMeasured = Pick<
   readonly summary: string;
 };
 
-export interface RateEventInput {
-  readonly kind: AnomalyEvent['kind'];
-  readonly series: Series;
+export interface RateEventInput extends NewAnomalyInput {
   /** Whether it is of everything that the series' values name, rather than of the one series. */
   readonly isWhole: boolean;
-  /** Tells anomalies of one kind and series apart, where several can be open. */
-  readonly name?: string;
-  readonly startedAtMs: number;
   readonly measured: RateMeasured;
   /** @default {'unknown'} */
   readonly bottleneck?: AnomalyEvent['bottleneck'];
   readonly tail: TailBeside;
-  readonly nowMs: number;
-  readonly options: DetectOptions;
 }
 
 /** The event that opens an anomaly of a kind that is no duration. No stage is to blame for it. */
 export function rateEvent(input: RateEventInput): AnomalyEvent {
-  const { kind, series, isWhole, startedAtMs, measured, nowMs, options } = input;
-  const dedupKey = dedupKeyOf(kind, series, input.name);
-  const iso = (ms: number) => new Date(ms).toISOString();
-  const { service, model, version, request_type, region, host, tenant, cold_start } = series;
+  const { kind, series, isWhole, startedAtMs, measured, options } = input;
   const stage = measured.evidence.measured_stage;
   return {
-    id: anomalyIdOf(dedupKey, startedAtMs),
-    revision: 1,
-    dedup_key: dedupKey,
-    group_key: groupKeyOf(kind, model, stage),
-    state: 'opened',
-    kind,
-    ...{ service, model, version, request_type, region, host, tenant, cold_start },
+    ...newAnomaly(input),
+    group_key: groupKeyOf(kind, series.model, stage),
     stage,
     ...tailBeside(input.tail, options),
     ...measured,
     blame: [],
     bottleneck: input.bottleneck ?? 'unknown',
-    exemplars: [],
-    started_at: iso(startedAtMs),
-    detected_at: iso(nowMs),
-    emitted_at: iso(nowMs),
-    resolved_at: null,
-    resolution: null,
     sql: countsSql({ kind, series, startedAtMs, isWhole, stage: stage || totalStage }),
-    runbook_url: options.runbookUrl ?? null,
   };
 }
 
