@@ -1,3 +1,4 @@
+import { median } from './median.ts';
 import type { StateArchive } from './state-archive.ts';
 
 const dayMs = 86_400_000;
@@ -170,12 +171,4 @@ export class TrafficProfile {
   #rateOf(block: number): number {
     return this.#rates[block - this.#firstBlock] ?? Number.NaN;
   }
-}
-
-/** NaN where one is; the mean of the two in the middle. */
-function median(values: number[]): number {
-  const sorted = values.sort((a, b) => a - b);
-  const half = sorted.length / 2;
-  const low = sorted[Math.ceil(half) - 1] ?? Number.NaN;
-  return (low + (sorted[Math.floor(half)] ?? Number.NaN)) / 2;
 }

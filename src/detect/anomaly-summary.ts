@@ -24,12 +24,15 @@ type Described = Pick<
 export function anomalySummary(event: Described): string {
   const subject = anomalySubject(event);
   const is = `${formatMs(event.observed_ms)}, ${formatRatio(event.ratio)} its usual`;
-  const first = event.blame[0];
-  const measured = event.evidence.measured_stage;
-  const explained = first !== undefined && first.stage !== measured;
-  const part = explained && first.share < 0.995 ? `${Math.round(first.share * 100)} %` : 'all';
-  const why = explained ? `; ${first.stage} explains ${part} of it` : '';
-  return `${subject} is ${is} ${formatMs(event.baseline_ms)}${why}`;
+  return `${subject} is ${is} ${formatMs(event.baseline_ms)}${explainedPart(event)}`;
+}
+
+/** "; features explains 87 % of it", or nothing where what was measured explains itself. */
+export function explainedPart({ blame, evidence }: Pick<Described, 'blame' | 'evidence'>): string {
+  const [first] = blame;
+  if (first === undefined || first.stage === evidence.measured_stage) return '';
+  const part = first.share < 0.995 ? `${Math.round(first.share * 100)} %` : 'all';
+  return `; ${first.stage} explains ${part} of it`;
 }
 
 /** "p99 of ranker (search, eu-west-1)" or "p95 of features of ranker". */

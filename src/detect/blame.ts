@@ -31,12 +31,20 @@ export function blame(
   const slowNow = slowestMeans(now, 1 - q);
   const slowUsually = slowestMeans(baseline, 1 - q);
   if (slowNow === undefined || slowUsually === undefined) return undefined;
-  const wholeMs = slowNow.totalMs - slowUsually.totalMs;
+  return splitExcess(slowNow, slowUsually);
+}
+
+/**
+ * Splits how much longer requests take on average over their stages, largest part first. The parts, with
+ * `unaccounted`, add up to the whole. undefined when they have not become slower.
+ */
+export function splitExcess(now: StageMeans, usual: StageMeans): Blamed[] | undefined {
+  const wholeMs = now.totalMs - usual.totalMs;
   if (!(wholeMs > 0)) return undefined;
   const parts: Blamed[] = [];
   let restMs = wholeMs;
-  for (const stage of new Set([...slowNow.stagesMs.keys(), ...slowUsually.stagesMs.keys()])) {
-    const excessMs = (slowNow.stagesMs.get(stage) ?? 0) - (slowUsually.stagesMs.get(stage) ?? 0);
+  for (const stage of new Set([...now.stagesMs.keys(), ...usual.stagesMs.keys()])) {
+    const excessMs = (now.stagesMs.get(stage) ?? 0) - (usual.stagesMs.get(stage) ?? 0);
     restMs -= excessMs;
     parts.push({ stage, excess_ms: excessMs, share: excessMs / wholeMs });
   }
@@ -46,8 +54,8 @@ export function blame(
   return parts.sort((x, y) => y.excess_ms - x.excess_ms || compare(x.stage, y.stage));
 }
 
-/** Mean milliseconds of the slowest requests: of their total and of each stage within it. */
-interface SlowestMeans {
+/** Mean milliseconds of some requests: of their total and of each stage within it. */
+export interface StageMeans {
   readonly totalMs: number;
   readonly stagesMs: ReadonlyMap<string, number>;
 }
@@ -56,7 +64,7 @@ interface SlowestMeans {
  * The slowest `share` of requests by total, but for the slowest of these; the bands at the borders
  * count by their parts.
  */
-function slowestMeans(stages: BandedStages, share: number): SlowestMeans | undefined {
+function slowestMeans(stages: BandedStages, share: number): StageMeans | undefined {
   const total = stages.get(totalStage);
   if (total === undefined) return undefined;
   const { bands, amounts } = total.bands;

@@ -2,7 +2,7 @@ import { dimensions, totalStage } from '../base/dimensions.ts';
 import { storedQuantiles } from '../base/stored-quantiles.ts';
 import type { Series } from '../baseline/series-window.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
-import { quoteSql } from './quote-sql.ts';
+import { dimensionSql, quoteSql, timeSql } from './quote-sql.ts';
 
 const minuteMs = 60_000;
 const contextMs = 30 * minuteMs;
@@ -28,10 +28,9 @@ export function countsSql(input: CountsSqlInput): string {
     const value = series[dimension];
     if (isColdStarts && dimension === 'cold_start') return [];
     if (isWhole && (value === '' || value === false)) return [];
-    return [`${dimension} = ${typeof value === 'boolean' ? value : quoteSql(value)}`];
+    return [dimensionSql(series, dimension)];
   });
   conditions.push(`stage = ${quoteSql(stage ?? totalStage)}`);
-  const time = (ms: number) => `toDateTime(${Math.floor(ms / 1000)}, 'UTC')`;
   return [
     'SELECT toStartOfMinute(window_start) AS minute, sum(counts.requests) AS requests,',
     isColdStarts
@@ -40,8 +39,8 @@ export function countsSql(input: CountsSqlInput): string {
     `  quantilesTDigestMerge(${storedQuantiles.join(', ')})(latency) AS q_ms`,
     'FROM latency_1m AS counts',
     `WHERE ${conditions.join(' AND ')}`,
-    `  AND window_start >= ${time(startedAtMs - contextMs)}`,
-    `  AND window_start < ${time(startedAtMs + contextMs)}`,
+    `  AND window_start >= ${timeSql(startedAtMs - contextMs)}`,
+    `  AND window_start < ${timeSql(startedAtMs + contextMs)}`,
     'GROUP BY minute',
     'ORDER BY minute',
   ].join('\n');

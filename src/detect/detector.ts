@@ -353,6 +353,7 @@ export class Detector {
 
   #forget(key: string): void {
     this.#series.forget(key);
+    this.#drifts.forget(key);
     this.#rates.forget(key);
   }
 

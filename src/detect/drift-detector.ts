@@ -11,9 +11,9 @@ import { groupKeyOf } from './anomaly-identity.ts';
 import { anomalySubject } from './anomaly-summary.ts';
 import { AnomalyTrack, type Judgement } from './anomaly-track.ts';
 import type { DetectOptions } from './detect-options.ts';
-import { type DriftMeasured, driftMeasured, meansOf } from './drift-measured.ts';
+import { driftMeasured, meansOf } from './drift-measured.ts';
 import { driftSql } from './drift-sql.ts';
-import { type DriftVerdict, judgeDrift, judgeQuantile } from './drift-test.ts';
+import { clearestOf, type DriftVerdict, judgeDrift } from './drift-test.ts';
 import type { Renewed } from './episode.ts';
 import { newAnomaly } from './new-anomaly.ts';
 import type { StepContext } from './series-detector.ts';
@@ -24,8 +24,9 @@ const growsBy = 1.15;
 /** What a day has, and what is said of it. */
 interface Judged {
   readonly pairs: readonly HourPair[];
-  /** What opens, or is clearest. */
-  readonly verdict: DriftVerdict;
+  readonly verdicts: readonly DriftVerdict[];
+  /** What opens, if anything does. */
+  readonly opening: DriftVerdict | undefined;
 }
 
 /**
@@ -104,24 +105,23 @@ export class DriftDetector {
     if (this.#tails.reach(startMs)) this.#judge(startMs, perWeek);
     for (const window of windows) this.#tails.take(window);
     if (!isUsual) this.#tails.leaveOut(startMs);
-    if (!this.#track.isOpen && this.#judged?.verdict.opens !== true) return undefined;
+    if (!this.#track.isOpen && this.#judged?.opening === undefined) return undefined;
     return this.#track.step(startMs, this.#judgement(startMs, context), context);
   }
 
   #judge(startMs: number, perWeek: number): void {
     const pairs = this.#tails.pairs(startMs);
-    const verdict = judgeDrift(pairs, this.#options, perWeek);
-    this.#judged = verdict && { pairs, verdict };
+    const verdicts = judgeDrift(pairs, this.#options, perWeek);
+    const clearest = clearestOf(verdicts);
+    const opening = clearest?.opens === true ? clearest : undefined;
+    this.#judged = { pairs, verdicts, opening };
   }
 
   #judgement(startMs: number, { nowMs }: StepContext): Judgement {
     const { openSinceMs: sinceMs = startMs, detectedMs = nowMs } = this.#track;
     return {
       isOut: (event) => this.#of(event)?.goesOn,
-      opening: () => {
-        const judged = this.#judged;
-        return judged?.verdict.opens === true ? this.#event(judged, nowMs) : undefined;
-      },
+      opening: () => this.#opening(nowMs),
       renewed: (event) => this.#renewed(event),
       // It began a day before anybody knew.
       isAdoptable: nowMs - detectedMs >= this.#options.adopt_after,
@@ -130,11 +130,13 @@ export class DriftDetector {
     };
   }
 
-  #event(judged: Judged, nowMs: number): AnomalyEvent {
+  #opening(nowMs: number): AnomalyEvent | undefined {
+    const verdict = this.#judged?.opening;
+    if (this.#judged === undefined || verdict === undefined) return undefined;
     const series = this.#series;
-    const { startedAtMs } = judged.verdict;
-    const measured = this.#measure(judged, judged.verdict);
     const options = this.#options;
+    const { startedAtMs } = verdict;
+    const measured = driftMeasured(series, this.#judged.pairs, verdict, options);
     return {
       ...newAnomaly({ kind: 'drift', series, startedAtMs, nowMs, options }),
       ...measured,
@@ -145,22 +147,18 @@ export class DriftDetector {
     };
   }
 
-  #measure({ pairs }: Judged, verdict: DriftVerdict): DriftMeasured {
-    return driftMeasured(this.#series, pairs, verdict, this.#options);
-  }
-
   /** What the last day says of the quantile that was told. */
   #of({ quantile }: AnomalyEvent): DriftVerdict | undefined {
     const index = this.#options.quantiles.indexOf(quantile);
-    if (this.#judged === undefined || index < 0) return undefined;
-    return judgeQuantile(this.#judged.pairs, index, this.#options, 1);
+    return this.#judged?.verdicts.find((verdict) => verdict.quantile === index);
   }
 
   #renewed(event: AnomalyEvent): Renewed | undefined {
     const verdict = this.#of(event);
     if (verdict === undefined || this.#judged === undefined) return undefined;
     if (verdict.ratio < growsBy * event.ratio) return undefined;
-    return { ...this.#measure(this.#judged, verdict), severity: event.severity };
+    const measured = driftMeasured(this.#series, this.#judged.pairs, verdict, this.#options);
+    return { ...measured, severity: event.severity };
   }
 
   #farewell(event: AnomalyEvent, resolution: Resolution): string {
@@ -172,8 +170,7 @@ export class DriftDetector {
 
   #end(sinceMs: number, startMs: number, resolution: Resolution): void {
     if (resolution === 'adopted' && this.#judged !== undefined) {
-      const { pairs } = this.#judged;
-      this.#tails.adopt(sinceMs, factorsOf(pairs, this.#options));
+      this.#tails.adopt(sinceMs, factorsOf(this.#judged, this.#options));
     } else {
       // Slow hours are no measure in a week.
       this.#tails.forget(sinceMs, startMs);
@@ -183,7 +180,7 @@ export class DriftDetector {
 }
 
 /** By how much hours have grown in a week. */
-function factorsOf(pairs: readonly HourPair[], options: DetectOptions): HourFactors {
+function factorsOf({ pairs, verdicts }: Judged, { quantiles }: DetectOptions): HourFactors {
   const now = meansOf(pairs.map((pair) => pair.now));
   const usual = meansOf(pairs.map((pair) => pair.usual));
   const times = ([stage, ms]: [string, number]): [string, number] => [
@@ -191,7 +188,7 @@ function factorsOf(pairs: readonly HourPair[], options: DetectOptions): HourFact
     ms > 0 ? (now.get(stage) ?? ms) / ms : 1,
   ];
   return {
-    quantiles: options.quantiles.map((_, i) => judgeQuantile(pairs, i, options, 1)?.ratio ?? 1),
+    quantiles: quantiles.map((_, i) => verdicts.find((one) => one.quantile === i)?.ratio ?? 1),
     means: new Map([...usual].map(times)),
   };
 }

@@ -23,7 +23,7 @@ export interface SeriesHour {
 export class DriftDetectors {
   readonly #options: DetectOptions;
   readonly #detectors = new OrderedMap<DriftDetector>();
-  /** The same by the keys of series, versions and all: those that were met since one was forgotten. */
+  /** The same by the keys of series, versions and all, for as long as these are not forgotten. */
   readonly #bySeries = new Map<string, DriftDetector>();
 
   constructor(options: DetectOptions) {
@@ -56,6 +56,11 @@ export class DriftDetectors {
     this.#of(series)?.recall(hour);
   }
 
+  /** A series, by its key, is met no more: its version has ended. */
+  forget(key: string): void {
+    this.#bySeries.delete(key);
+  }
+
   /** What is of one series alone. */
   carryOne(state: StateArchive, key: string): void {
     const saved = this.#detectors.get(key);
@@ -77,9 +82,8 @@ export class DriftDetectors {
     tails: readonly AnomalyEvent[],
     context: StepContext,
   ): AnomalyEvent[] {
-    for (const { resolution, ...event } of tails) {
-      if (resolution === 'adopted')
-        this.#detectors.get(unversionedKey(event))?.forgetBefore(startMs);
+    for (const event of tails.filter(({ resolution }) => resolution === 'adopted')) {
+      this.#detectors.get(unversionedKey(event))?.forgetBefore(startMs);
     }
     const windows = new Map<DriftDetector, SeriesWindow[]>();
     const unusual = new Set<DriftDetector>();

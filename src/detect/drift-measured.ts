@@ -2,8 +2,8 @@ import { totalStage } from '../base/dimensions.ts';
 import type { HourPair, HourTail } from '../baseline/hourly-tails.ts';
 import type { Series } from '../baseline/series-window.ts';
 import type { AnomalyEvent, Blamed } from './anomaly-event.ts';
-import { anomalySubject, formatMs, formatRatio } from './anomaly-summary.ts';
-import { unaccounted } from './blame.ts';
+import { anomalySubject, explainedPart, formatMs, formatRatio } from './anomaly-summary.ts';
+import { type StageMeans, splitExcess } from './blame.ts';
 import { bottleneck } from './bottleneck.ts';
 import type { DetectOptions } from './detect-options.ts';
 import type { DriftVerdict } from './drift-test.ts';
@@ -26,8 +26,6 @@ export type DriftMeasured = Pick<
 
 const smallestP = 1e-300;
 const hourMs = 3_600_000;
-/** What additions of doubles leave behind is no part of anything. */
-const rounding = 1e-9;
 
 /** How much slower a day was than the same hours a week before, in which stage, and why that is believed. */
 export function driftMeasured(
@@ -78,36 +76,26 @@ export function driftMeasured(
  * explains all of it".
  */
 function summaryOf(event: Series & Omit<DriftMeasured, 'summary'>): string {
-  const { observed_ms, baseline_ms, ratio, blame, evidence } = event;
+  const { observed_ms, baseline_ms, ratio } = event;
   const was = `${formatMs(observed_ms)} over a day, ${formatRatio(ratio)} the ${formatMs(baseline_ms)}`;
-  const [first] = blame;
-  const part =
-    first !== undefined && first.share < 0.995 ? `${Math.round(first.share * 100)} %` : 'all';
-  const why =
-    first === undefined || first.stage === evidence.measured_stage
-      ? ''
-      : `; ${first.stage} explains ${part} of it`;
-  return `${anomalySubject(event)} was ${was} of the same hours a week before${why}`;
+  return `${anomalySubject(event)} was ${was} of the same hours a week before${explainedPart(event)}`;
 }
 
 /**
- * By how much the mean of each stage has grown, per whole request, the largest part first: the parts, with
- * `unaccounted`, add up to what whole requests have grown by. Empty where these have no `total`, or have not.
+ * By how much the mean of each stage has grown, per whole request. Empty where these have no `total`, or have
+ * not grown.
  */
 function blameOf(pairs: readonly HourPair[], measuredStage: string): Blamed[] {
   if (measuredStage !== totalStage) return [];
-  const now = meansOf(pairs.map((pair) => pair.now));
-  const usual = meansOf(pairs.map((pair) => pair.usual));
-  const excessOf = (stage: string) => (now.get(stage) ?? 0) - (usual.get(stage) ?? 0);
-  const whole = excessOf(totalStage);
-  if (!(whole > 0)) return [];
-  const stages = [...new Set([...now.keys(), ...usual.keys()])].filter((one) => one !== totalStage);
-  const parts = stages.map((stage): [string, number] => [stage, excessOf(stage)]);
-  const rest = whole - parts.reduce((sum, [, excess]) => sum + excess, 0);
-  if (Math.abs(rest) > rounding * whole) parts.push([unaccounted, rest]);
-  return parts
-    .map(([stage, excess]) => ({ stage, excess_ms: excess, share: excess / whole }))
-    .sort((a, b) => b.excess_ms - a.excess_ms || (a.stage < b.stage ? -1 : 1));
+  const now = stageMeans(pairs.map((pair) => pair.now));
+  return splitExcess(now, stageMeans(pairs.map((pair) => pair.usual))) ?? [];
+}
+
+function stageMeans(hours: readonly HourTail[]): StageMeans {
+  const stagesMs = meansOf(hours);
+  const totalMs = stagesMs.get(totalStage) ?? 0;
+  stagesMs.delete(totalStage);
+  return { totalMs, stagesMs };
 }
 
 /** What a request spends in each stage on average, over some hours; each hour counts alike. */

@@ -1,7 +1,7 @@
 import { dimensions } from '../base/dimensions.ts';
 import { storedQuantiles } from '../base/stored-quantiles.ts';
 import type { Series } from '../baseline/series-window.ts';
-import { quoteSql } from './quote-sql.ts';
+import { dimensionSql, quoteSql, timeSql } from './quote-sql.ts';
 
 const dayMs = 86_400_000;
 
@@ -18,20 +18,17 @@ export interface DriftSqlInput {
  * days after.
  */
 export function driftSql({ series, stage, startedAtMs }: DriftSqlInput): string {
-  const conditions = dimensions.flatMap((dimension) => {
-    if (dimension === 'version') return [];
-    const value = series[dimension];
-    return [`${dimension} = ${typeof value === 'boolean' ? value : quoteSql(value)}`];
-  });
+  const conditions = dimensions
+    .filter((dimension) => dimension !== 'version')
+    .map((dimension) => dimensionSql(series, dimension));
   conditions.push(`stage = ${quoteSql(stage)}`);
-  const time = (ms: number) => `toDateTime(${Math.floor(ms / 1000)}, 'UTC')`;
   return [
     'SELECT window_start AS hour, sum(requests) AS requests,',
     `  quantilesTDigestMerge(${storedQuantiles.join(', ')})(latency) AS q_ms`,
     'FROM latency_1h',
     `WHERE ${conditions.join(' AND ')}`,
-    `  AND window_start >= ${time(startedAtMs - 8 * dayMs)}`,
-    `  AND window_start < ${time(startedAtMs + 2 * dayMs)}`,
+    `  AND window_start >= ${timeSql(startedAtMs - 8 * dayMs)}`,
+    `  AND window_start < ${timeSql(startedAtMs + 2 * dayMs)}`,
     'GROUP BY hour',
     'ORDER BY hour',
   ].join('\n');

@@ -1,4 +1,5 @@
 import type { HourPair } from '../baseline/hourly-tails.ts';
+import { median } from '../baseline/median.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { logStudentTail } from './student-tail.ts';
 
@@ -50,16 +51,20 @@ const mostAlike = 0.9;
  *
  * @param pairs oldest first.
  * @param perWeek false verdicts that may be told.
- * @returns what the clearest of the quantiles says; undefined where too few hours are known.
+ * @returns what each quantile says of which enough hours are known.
  */
 export function judgeDrift(
   pairs: readonly HourPair[],
   options: DetectOptions,
   perWeek: number,
-): DriftVerdict | undefined {
-  const verdicts = options.quantiles.flatMap(
+): DriftVerdict[] {
+  return options.quantiles.flatMap(
     (_, quantile) => judgeQuantile(pairs, quantile, options, perWeek) ?? [],
   );
+}
+
+/** What the clearest of the quantiles says, of those that open if there are any. */
+export function clearestOf(verdicts: readonly DriftVerdict[]): DriftVerdict | undefined {
   const opening = verdicts.filter(({ opens }) => opens);
   const among = opening.length > 0 ? opening : verdicts;
   return among.reduce<DriftVerdict | undefined>(
@@ -69,7 +74,7 @@ export function judgeDrift(
 }
 
 /** The same of one quantile, by its index. */
-export function judgeQuantile(
+function judgeQuantile(
   pairs: readonly HourPair[],
   quantile: number,
   { quantiles, min_drift_ratio, min_effect_ms }: DetectOptions,
@@ -132,11 +137,4 @@ function meanOf(values: readonly number[]) {
   const independent = (n * (1 - alike)) / (1 + alike);
   const error = Math.sqrt(square / (n - 2) / independent);
   return { mean, error: Math.max(error, Number.EPSILON), independent };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const half = sorted.length / 2;
-  const low = sorted[Math.ceil(half) - 1] ?? Number.NaN;
-  return (low + (sorted[Math.floor(half)] ?? Number.NaN)) / 2;
 }

@@ -1,7 +1,7 @@
 import { dimensions } from '../base/dimensions.ts';
 import { storedQuantiles } from '../base/stored-quantiles.ts';
 import type { Series } from '../baseline/series-window.ts';
-import { quoteSql } from './quote-sql.ts';
+import { dimensionSql, timeSql } from './quote-sql.ts';
 
 const minuteMs = 60_000;
 const contextMs = 30 * minuteMs;
@@ -20,18 +20,14 @@ export interface EvidenceSqlInput {
 export function evidenceSql({ series, q, startedAtMs, windowMs }: EvidenceSqlInput): string {
   const table = windowMs >= minuteMs ? 'latency_1m' : 'latency_10s';
   const levels = [...new Set([...storedQuantiles, q])].sort((x, y) => x - y).join(', ');
-  const conditions = dimensions.map((dimension) => {
-    const value = series[dimension];
-    return `${dimension} = ${typeof value === 'boolean' ? value : quoteSql(value)}`;
-  });
-  const time = (ms: number) => `toDateTime(${Math.floor(ms / 1000)}, 'UTC')`;
+  const conditions = dimensions.map((dimension) => dimensionSql(series, dimension));
   return [
     'SELECT window_start, stage, sum(requests) AS requests,',
     `  quantilesTDigestMerge(${levels})(latency) AS q_ms`,
     `FROM ${table}`,
     `WHERE ${conditions.join(' AND ')}`,
-    `  AND window_start >= ${time(startedAtMs - contextMs)}`,
-    `  AND window_start < ${time(startedAtMs + contextMs)}`,
+    `  AND window_start >= ${timeSql(startedAtMs - contextMs)}`,
+    `  AND window_start < ${timeSql(startedAtMs + contextMs)}`,
     'GROUP BY window_start, stage',
     'ORDER BY window_start, stage',
   ].join('\n');

@@ -34,7 +34,7 @@ export async function readDrivers(
   fromMs: number,
   toMs: number,
 ): Promise<FoundDrivers> {
-  if (event.rate !== undefined || event.kind === 'drift') return noDrivers;
+  if (event.kind !== 'tail_shift') return noDrivers;
   const { service, model, version, region, host, tenant, quantile } = event;
   const { request_type: requestType, cold_start: coldStart } = event;
   const series = { service, model, version, requestType, region, host, tenant, coldStart };

@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import { totalStage } from '../base/dimensions.ts';
-import { rememberedMs } from '../baseline/hourly-tails.ts';
+import { type HourTail, rememberedMs } from '../baseline/hourly-tails.ts';
 import type { Series } from '../baseline/series-window.ts';
+import { wholeRequest } from '../baseline/whole-request.ts';
 import type { SeriesHour } from '../detect/drift-detectors.ts';
-import { readQuery } from '../sink/read-query.ts';
+import { rowBinaryOf } from '../sink/row-binary-of.ts';
 import { RowBinaryReader } from '../sink/row-binary-reader.ts';
 import { decodeState } from '../sketch/clickhouse-state.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
@@ -28,24 +28,20 @@ export async function readHours(
   quantiles: readonly number[],
 ): Promise<SeriesHour[]> {
   const toMs = Math.floor(untilMs / hourMs) * hourMs;
-  const { stream } = await client.exec({
-    query: readQuery('hourly_tails'),
-    query_params: {
-      fromSeconds: Math.max(0, toMs - rememberedMs) / 1000,
-      toSeconds: toMs / 1000,
-    },
-    clickhouse_settings: { wait_end_of_query: 1 },
+  const answer = await rowBinaryOf(client, 'hourly_tails', {
+    fromSeconds: Math.max(0, toMs - rememberedMs) / 1000,
+    toSeconds: toMs / 1000,
   });
-  const parts: Buffer[] = [];
-  for await (const part of stream) parts.push(part as Buffer);
-  return decodeHours(Buffer.concat(parts), quantiles);
+  return decodeHours(answer, quantiles);
 }
 
 /** Rows of sql/queries/hourly_tails.sql, ordered by hour and series. */
 export function decodeHours(bytes: Buffer, quantiles: readonly number[]): SeriesHour[] {
   const reader = new RowBinaryReader(bytes);
   const hours: SeriesHour[] = [];
-  let open: { key: string; startMs: number; series: Series; stages: StageHour[] } | undefined;
+  let open:
+    | { key: string; startMs: number; series: Series; stages: Map<string, StageHour> }
+    | undefined;
   const close = () => {
     if (open === undefined) return;
     const { series, startMs, stages } = open;
@@ -58,9 +54,9 @@ export function decodeHours(bytes: Buffer, quantiles: readonly number[]): Series
     const stage = readStage(reader);
     if (open?.key !== key) {
       close();
-      open = { key, startMs, series, stages: [] };
+      open = { key, startMs, series, stages: new Map() };
     }
-    open.stages.push(stage);
+    open.stages.set(stage.stage, stage);
   }
   close();
   return hours;
@@ -88,16 +84,17 @@ function readStage(reader: RowBinaryReader): StageHour {
   return { stage, requests, sumMs, digest };
 }
 
-function hourOf(startMs: number, stages: readonly StageHour[], quantiles: readonly number[]) {
-  const whole =
-    stages.find(({ stage }) => stage === totalStage) ??
-    stages.reduce((most, each) => (each.requests > most.requests ? each : most));
-  const { stage, requests, digest } = whole;
+function hourOf(
+  startMs: number,
+  stages: ReadonlyMap<string, StageHour>,
+  quantiles: readonly number[],
+): HourTail {
+  const { stage, requests, digest } = wholeRequest({ stages }) as StageHour;
   return {
     startMs,
     stage,
     requests,
     quantilesMs: quantiles.map((q) => digest.quantile(q)),
-    meansMs: new Map(stages.map((each) => [each.stage, each.sumMs / Math.max(1, requests)])),
+    meansMs: new Map([...stages].map(([name, { sumMs }]) => [name, sumMs / Math.max(1, requests)])),
   };
 }

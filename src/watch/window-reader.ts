@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Bands, Series, SeriesWindow, StageSummary } from '../baseline/series-window.ts';
-import { readQuery } from '../sink/read-query.ts';
+import { rowBinaryOf } from '../sink/row-binary-of.ts';
 import { RowBinaryReader } from '../sink/row-binary-reader.ts';
 import { decodeState } from '../sketch/clickhouse-state.ts';
 
@@ -19,18 +19,12 @@ export async function readWindows(
   client: ClickHouseClient,
   range: WindowRange,
 ): Promise<SeriesWindow[]> {
-  const { stream } = await client.exec({
-    query: readQuery('series_windows'),
-    query_params: {
-      windowSeconds: range.windowMs / 1000,
-      fromSeconds: Math.floor(range.fromMs / 1000),
-      toSeconds: Math.floor(range.toMs / 1000),
-    },
-    clickhouse_settings: { wait_end_of_query: 1 },
+  const answer = await rowBinaryOf(client, 'series_windows', {
+    windowSeconds: range.windowMs / 1000,
+    fromSeconds: Math.floor(range.fromMs / 1000),
+    toSeconds: Math.floor(range.toMs / 1000),
   });
-  const parts: Buffer[] = [];
-  for await (const part of stream) parts.push(part as Buffer);
-  return decodeWindows(Buffer.concat(parts), range.windowMs);
+  return decodeWindows(answer, range.windowMs);
 }
 
 /** Rows of sql/queries/series_windows.sql, ordered by window and series, to windows. */

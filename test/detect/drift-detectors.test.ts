@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { seriesKey } from '../../src/baseline/series-key.ts';
 import type { SeriesWindow, StageSummary } from '../../src/baseline/series-window.ts';
+import { StateWriter } from '../../src/baseline/state-writer.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/anomaly-event.ts';
+import { Detector } from '../../src/detect/detector.ts';
 import { DriftDetectors, type SeriesHour } from '../../src/detect/drift-detectors.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
@@ -142,6 +144,37 @@ describe('slow drift', () => {
     // Three quiet windows after the last six hours are half usual.
     expect(recovered?.hour).toBeLessThan(week + 24 + 40 + 8);
     expect(recovered?.event.summary).toMatch(/is as fast again as a week ago$/);
+    // A week later ten hours more are slow: held against slow ones the rest would be calm.
+    const again = (hour: number) => slow(hour) || (hour >= 350 && hour < 350 + 40);
+    const twice = told(4 * week, (hour) => ({ times: again(hour) ? 1.5 : 1 }));
+    expect(twice.filter(({ event }) => event.state === 'opened')).toHaveLength(2);
+  });
+
+  it('is told again when it has grown by 15 %, by the same odds', () => {
+    const at = (hour: number) => (hour < week + 24 ? 1 : hour < week + 54 ? 1.4 : 2);
+    const [opened, updated] = told(week + 90, (hour) => ({ times: at(hour) }));
+    expect(updated?.event).toMatchObject({ state: 'updated', revision: 2, severity: 'info' });
+    expect(updated?.event.ratio).toBeGreaterThan(1.15 * (opened?.event.ratio ?? 0));
+    expect(updated?.event.evidence.alpha).toBe(opened?.event.evidence.alpha);
+  });
+
+  it('is the same to the last bit in whatever order windows of two versions come', () => {
+    const save = (versions: readonly string[]) => {
+      const drifts = new DriftDetectors(options);
+      const context = { nowMs: 0, levels: { perWeek: 1 }, totalRequests: 0, live: true };
+      for (let hour = 0; hour < 3; hour++) {
+        const windows = versions.map((version) => {
+          const times = version === 'a' ? 1 : 1.7;
+          return windowOf(hour, { times, version, requests: 70 });
+        });
+        const present = new Map(windows.map((each) => [seriesKey(each.series), each]));
+        drifts.step(present, countStartMs + hour * hourMs, () => false, [], context);
+      }
+      const writer = new StateWriter();
+      for (const key of drifts.keys) drifts.carryOne(writer, key);
+      return writer.take().toString('hex');
+    };
+    expect(save(['a', 'b', 'c'])).toBe(save(['c', 'b', 'a']));
   });
 
   it('is of all versions: a few percent with every release', () => {
@@ -198,6 +231,22 @@ describe('slow drift', () => {
     const all = told(week + 6 * 24, at, 0, drifts);
     expect(all.map(({ event }) => event.resolution)).toEqual([null, 'no_traffic']);
     expect(all[1]?.event.summary).toMatch(/too few requests/);
+  });
+});
+
+describe('a detector that has both', () => {
+  it('tells a shift that stays once, and of no drift besides', () => {
+    const detect = { window: '1h', baseline: '36h', resolve_windows: 18, page_budget_per_week: 1 };
+    const detector = new Detector(detectOptions(detect));
+    const kinds: string[] = [];
+    for (let hour = 0; hour < week + 9 * 24; hour++) {
+      const startMs = countStartMs + hour * hourMs;
+      const window = windowOf(hour, { times: hour < week + 30 ? 1 : 3 });
+      for (const { kind, state, resolution } of detector.observe([window], startMs + hourMs)) {
+        if (state !== 'updated') kinds.push(`${kind} ${resolution ?? state}`);
+      }
+    }
+    expect(kinds).toEqual(['tail_shift opened', 'tail_shift adopted']);
   });
 });
 

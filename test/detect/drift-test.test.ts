@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HourPair } from '../../src/baseline/hourly-tails.ts';
-import { judgeDrift, judgeQuantile } from '../../src/detect/drift-test.ts';
+import { clearestOf, judgeDrift } from '../../src/detect/drift-test.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
 import { SeededRandom } from '../scenarios/seeded-random.ts';
 
@@ -21,15 +21,16 @@ function day(timesOf: (hour: number) => number, requests = 10_000, hours = 24): 
   });
 }
 
-const opens = (pairs: readonly HourPair[]) => judgeDrift(pairs, options, perWeek)?.opens;
+const judge = (pairs: readonly HourPair[], budget = perWeek) =>
+  clearestOf(judgeDrift(pairs, options, budget));
+const opens = (pairs: readonly HourPair[]) => judge(pairs)?.opens;
+/** Of one quantile, by its index. */
+const ofQuantile = (pairs: readonly HourPair[], quantile: number) =>
+  judgeDrift(pairs, options, perWeek).find((verdict) => verdict.quantile === quantile);
 
 describe('judgeDrift', () => {
   it('opens on a day of which every hour is slower by the least factor', () => {
-    const verdict = judgeDrift(
-      day(() => 1.4),
-      options,
-      perWeek,
-    );
+    const verdict = judge(day(() => 1.4));
     expect(verdict).toMatchObject({ opens: true, hours: 24, slower: 24 });
     expect(verdict?.ratio).toBeCloseTo(1.4, 1);
     expect(verdict?.interval[0]).toBeGreaterThan(1.37);
@@ -50,11 +51,7 @@ describe('judgeDrift', () => {
   });
 
   it('opens while it creeps in, from the hour on that has half of the least factor', () => {
-    const verdict = judgeDrift(
-      day((hour) => 1 + 0.03 * hour),
-      options,
-      perWeek,
-    );
+    const verdict = judge(day((hour) => 1 + 0.03 * hour));
     expect(verdict?.opens).toBe(true);
     expect(verdict?.startedAtMs).toBe(204 * hourMs);
   });
@@ -67,7 +64,7 @@ describe('judgeDrift', () => {
 
   it('asks for more where hours vary, and for more yet where they are alike', () => {
     const logPOf = (timesOf: (hour: number) => number) =>
-      judgeQuantile(day(timesOf), 0, options, perWeek)?.logP as number;
+      ofQuantile(day(timesOf), 0)?.logP as number;
     const calm = logPOf(() => 1.4);
     const restless = logPOf((hour) => 1.4 * (hour % 2 === 0 ? 1.3 : 1 / 1.3));
     const alike = logPOf((hour) => 1.4 * (hour < 12 ? 1.3 : 1 / 1.3));
@@ -77,47 +74,31 @@ describe('judgeDrift', () => {
   });
 
   it('says nothing of few hours, nor of quantiles that few requests are beyond', () => {
-    expect(
-      judgeDrift(
-        day(() => 2, 10_000, 7),
-        options,
-        perWeek,
-      ),
-    ).toBeUndefined();
+    expect(judge(day(() => 2, 10_000, 7))).toBeUndefined();
     expect(opens(day(() => 2, 10_000, 8))).toBe(true);
+    expect(judge(day(() => 2, 199))).toBeUndefined();
     expect(
-      judgeDrift(
-        day(() => 2, 199),
-        options,
-        perWeek,
-      ),
-    ).toBeUndefined();
-    expect(
-      judgeQuantile(
+      ofQuantile(
         day(() => 2, 200),
         0,
-        options,
-        perWeek,
       ),
     ).toBeDefined();
     expect(
-      judgeQuantile(
+      ofQuantile(
         day(() => 2, 999),
         1,
-        options,
-        perWeek,
       ),
     ).toBeUndefined();
   });
 
   it('compares no stage with another one', () => {
     const others = day(() => 2).map(({ now, usual }) => ({ now, usual: { ...usual, stage: 'x' } }));
-    expect(judgeDrift(others, options, perWeek)).toBeUndefined();
+    expect(judge(others)).toBeUndefined();
   });
 
   it('spends a budget: what may be told once in a million weeks is asked for more', () => {
     const pairs = day((hour) => 1.4 * (hour % 2 === 0 ? 1.15 : 1 / 1.15));
-    expect(judgeDrift(pairs, options, 1e-3)?.opens).toBe(true);
-    expect(judgeDrift(pairs, options, 1e-30)?.opens).toBe(false);
+    expect(judge(pairs, 1e-3)?.opens).toBe(true);
+    expect(judge(pairs, 1e-30)?.opens).toBe(false);
   });
 });

@@ -10,6 +10,7 @@ import { evidenceSql } from '../../src/detect/evidence-sql.ts';
 import { readMigrations } from '../../src/sink/migrate.ts';
 import { resolutions } from '../../src/sink/read-tails.ts';
 import { AnomalyStore } from '../../src/watch/anomaly-store.ts';
+import { explainAnomaly } from '../../src/watch/explanation.ts';
 import { readHours } from '../../src/watch/read-hours.ts';
 import { readWindows } from '../../src/watch/window-reader.ts';
 import { useStack } from '../containers/stack.ts';
@@ -243,6 +244,12 @@ describe('queries', () => {
       }
       const read = await readHours(rig.client, toMs + 3_600_000, quantiles);
       const nameOf = ({ series, hour }: SeriesHour) => `${hour.startMs} ${unversionedKey(series)}`;
+      const drift = anomalyFixture({
+        ...{ kind: 'drift', model: 'ranker', version: '', request_type: '' },
+        started_at: new Date(startMs).toISOString(),
+      });
+      const { course } = await explainAnomaly(rig.client, [drift], Date.now());
+      expect(course.reduce((sum, { requests }) => sum + requests, 0)).toBe(400);
       const inOrder = (all: readonly SeriesHour[]) =>
         [...all].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
       expect(inOrder(read).map(nameOf)).toEqual(inOrder(hours).map(nameOf));

@@ -28,4 +28,9 @@ describe('the detector, where nothing is wrong', { timeout: 240_000 }, () => {
     const { falsePages } = runSeries({ family: 'cron job', seed: 4_000_002, days: 2 });
     expect(falsePages).toEqual([]);
   });
+
+  it('waits out a swing that grows for an hour', () => {
+    const { falsePages } = runSeries({ family: 'swing of an hour', seed: 5_000_001, days: 1.5 });
+    expect(falsePages).toEqual([]);
+  });
 });

@@ -1,0 +1,7 @@
+/** NaN where there is none, or one is NaN; the mean of the two in the middle. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length / 2;
+  const low = sorted[Math.ceil(half) - 1] ?? Number.NaN;
+  return (low + (sorted[Math.floor(half)] ?? Number.NaN)) / 2;
+}
