@@ -29,11 +29,15 @@ const shifts = faultTemplates.map(({ octaves }) => Math.round(octaves * binsPerO
 const atOnce = 4;
 invariant(count % atOnce === 0, 'faults are weighed four at a time');
 
-/** Scratch, grown by need: a window's bins and the requests in each; a baseline's requests and density by bin. */
+/**
+ * Scratch, grown by need: a window's bins and the requests in each; by bin of a baseline its requests up to
+ * there, their density, and the part that was seen there.
+ */
 let windowBins = new Int32Array(64);
 let windowRequests = new Float64Array(64);
 let upTo = new Float64Array(256);
 let usualDensity = new Float64Array(256);
+let usualParts = new Float64Array(256);
 /** The prior by bins above the median, from so many below on. */
 const priorReach = 1024;
 const priors = Float64Array.from({ length: 2 * priorReach + 1 }, (_, i) => priorAt(i - priorReach));
@@ -166,12 +170,13 @@ export class EvidenceWeights {
     return found;
   }
 
-  /** Fills the scratch with the part of usual requests in each bin; none is empty. */
+  /** Fills the scratch with the part of usual requests in each bin, and their density, which is nowhere 0. */
   #measureDensity({ means, weights }: TDigest): void {
     const bins = this.#bins;
     if (bins >= upTo.length) {
       upTo = new Float64Array(2 * bins);
       usualDensity = new Float64Array(2 * bins);
+      usualParts = new Float64Array(2 * bins);
     }
     upTo.fill(0, 0, bins + 1);
     for (let i = 0; i < means.length; i++) {
@@ -193,6 +198,7 @@ export class EvidenceWeights {
     }
     for (let bin = 0; bin < bins; bin++) {
       usualDensity[bin] = (usualDensity[bin] as number) / sum;
+      usualParts[bin] = ((upTo[bin + 1] as number) - (upTo[bin] as number)) / total;
     }
   }
 
@@ -206,16 +212,21 @@ export class EvidenceWeights {
     this.#firstOf[regions] = this.#bins;
   }
 
-  /** Weighs every bin for a fault, and what usual requests say of it: in each region, and in all. */
+  /**
+   * Weighs every bin for a fault, and what usual requests say of it: in each region, and in all. The density is
+   * smooth and wider than the requests lie. Their variance is that of the density, which is never 0; their mean
+   * is their own, or a stage whose requests are all alike would seem to wander.
+   */
   #weigh(t: number): void {
     const { share } = faultTemplates[t] as FaultTemplate;
     const shift = shifts[t] as number;
     const leastRatio = Math.max(1 - share, 1 / mostRatio);
     const leastWeight = Math.log(leastRatio);
     const [table, density] = [this.#weights, usualDensity];
-    let [mean, square, varianceWithin] = [0, 0, 0];
+    let [seenMean, mean, square, varianceWithin] = [0, 0, 0, 0];
     for (let region = 0; region < regions; region++) {
       let [usually, faulty, sum, squares] = [0, 0, 0, 0];
+      let [seen, seenSum] = [0, 0];
       const end = this.#firstOf[region + 1] as number;
       for (let bin = this.#firstOf[region] as number; bin < end; bin++) {
         const usual = density[bin] as number;
@@ -231,19 +242,23 @@ export class EvidenceWeights {
         faulty += usual * ratio;
         sum += usual * weight;
         squares += usual * weight * weight;
+        const part = usualParts[bin] as number;
+        seen += part;
+        seenSum += part * weight;
       }
+      seenMean += seenSum;
       mean += sum;
       square += squares;
       const at = region * count + t;
       const isEmpty = usually === 0;
       const ofRegion = isEmpty ? 0 : Math.log(faulty / usually);
       this.#regionWeights[at] = ofRegion;
-      this.#regionMeans[at] = isEmpty ? 0 : sum / usually - ofRegion;
+      this.#regionMeans[at] = seen === 0 ? 0 : seenSum / seen - ofRegion;
       const variance = isEmpty ? 0 : squares / usually - (sum / usually) ** 2;
       this.#regionVariances[at] = variance;
       varianceWithin += usually * variance;
     }
-    this.means[t] = mean;
+    this.means[t] = seenMean;
     this.variances[t] = square - mean * mean;
     this.variancesWithin[t] = varianceWithin;
   }

@@ -13,8 +13,12 @@ const dispersionWindows = 17_280;
 const prior = { dispersion: 4, windows: 12 } as const;
 /** A squared residual counts up to so many times the usual one: lone outliers say little of it. */
 const mostOfUsual = 9;
-/** What has fallen below this part of its peak is over. */
+/**
+ * What has fallen below this part of its peak is over, if it is so much less by now: a little that is there
+ * goes up and down by chance.
+ */
 const overShare = 0.6;
+const leastFall = 8;
 /** So is what has fallen by so much: what lasted for a day has a peak of thousands. */
 const overFall = 60;
 
@@ -221,7 +225,7 @@ export class FaultEvidence {
 
   #isOver(t: number): boolean {
     const highest = this.#of(t, HIGHEST);
-    const least = Math.max(overShare * highest, highest - overFall);
+    const least = Math.max(Math.min(overShare * highest, highest - leastFall), highest - overFall);
     return highest > peakScore && this.sum(t) < least;
   }
 
