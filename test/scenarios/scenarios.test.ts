@@ -43,7 +43,12 @@ describe.each(files)('%s', (file) => {
 
   it.each(scenario.restarts)('tells the same when restarted before window %i', (restartAt) => {
     const history = scenario.restart_history;
-    expect(runScenario(windows, options, { restartAt, history })).toEqual(told);
+    const again = runScenario(windows, options, { restartAt, history });
+    // One that knows less of the past may take a window more or less to see that it is over.
+    const outlined = (events: readonly JudgedEvent[]) =>
+      events.map(({ event: { id, state, stage, resolution } }) => [id, state, stage, resolution]);
+    if (history === undefined) expect(again).toEqual(told);
+    else expect(outlined(again)).toEqual(outlined(told));
   });
 });
 
