@@ -30,7 +30,7 @@ describe('TailPeaks', () => {
     const weeks = 20;
     for (let i = 0; i < weeks * windowsPerWeek; i++) if (random.exponential(2.5) > level) above++;
     expect(above / weeks).toBeLessThan(1.5);
-    expect(level).toBeLessThan(2.5 * 2.5 * Math.log(windowsPerWeek));
+    expect(level).toBeLessThan(2.5 * 2.8 * Math.log(windowsPerWeek));
   });
 
   it('knows more of a new series once others were seen, and all that the one before has seen', () => {
@@ -86,11 +86,14 @@ describe('TailPeaks', () => {
     expect(levelAfter(13)).toBeLessThan(40);
   });
 
-  it('asks for up to two fifths more of scores whose own level wanders', () => {
+  it('asks for up to three fifths more of scores whose own level wanders', () => {
     const calm = taught(windowsPerWeek, 1);
     // So seldom that the highest of them do not count.
     const [usual, wandering] = [calm.level(1e-12), calm.level(1e-12, 1)];
-    expect((wandering - peakScore) / (usual - peakScore)).toBeCloseTo(1.4, 1);
+    const times = (wandering - peakScore) / (usual - peakScore);
+    // A little of it is asked of what chance has taught already.
+    expect(times).toBeGreaterThan(1.45);
+    expect(times).toBeLessThanOrEqual(1.6);
   });
 
   it('asks for up to twice as much of what grows slowly where the level wanders', () => {

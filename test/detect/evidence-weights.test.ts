@@ -38,6 +38,19 @@ describe('EvidenceWeights', () => {
     });
   });
 
+  it('foretells what narrow stages say, though their density is taken to be wider', () => {
+    const of = (seed: string, requests: number) =>
+      lognormal(seed, requests, (ms, random) => 50 * (ms / 50) ** (random.chance(0.1) ? 0.2 : 0.6));
+    const narrow = new EvidenceWeights(of('narrow', 100_000));
+    const [requests, told] = [100_000, emptySaid()];
+    narrow.weigh(of('more of it', requests), told);
+    faultTemplates.forEach((_, t) => {
+      const perRequest = (told.excess[t] as number) / requests;
+      const error = Math.sqrt((narrow.variances[t] as number) / requests);
+      expect([t, Math.abs(perRequest) < 6 * error + 5e-4]).toEqual([t, true]);
+    });
+  });
+
   it('exceeds x by chance with a probability of e^-x at most', () => {
     let most = 0;
     for (let i = 0; i < 400; i++) {
