@@ -44,11 +44,18 @@ describe.each(files)('%s', (file) => {
   it.each(scenario.restarts)('tells the same when restarted before window %i', (restartAt) => {
     const history = scenario.restart_history;
     const again = runScenario(windows, options, { restartAt, history });
-    // One that knows less of the past may take a window more or less to see that it is over.
-    const outlined = (events: readonly JudgedEvent[]) =>
-      events.map(({ event: { id, state, stage, resolution } }) => [id, state, stage, resolution]);
-    if (history === undefined) expect(again).toEqual(told);
-    else expect(outlined(again)).toEqual(outlined(told));
+    if (history === undefined) {
+      expect(again).toEqual(told);
+      return;
+    }
+    // One that knows less of the past may end it some windows sooner or later: all but the ends are the same.
+    const goingOn = (events: readonly JudgedEvent[]) =>
+      events.filter(({ event }) => event.state !== 'resolved');
+    expect(goingOn(again)).toEqual(goingOn(told));
+    expect(again.map(({ event }) => event.id)).toEqual(told.map(({ event }) => event.id));
+    scenario.expect.forEach((expected, i) => {
+      expectEvent(scenario, again[i] as JudgedEvent, expected);
+    });
   });
 });
 

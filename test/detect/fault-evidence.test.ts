@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { FaultEvidence } from '../../src/detect/fault-evidence.ts';
+import { faultTemplates } from '../../src/detect/fault-templates.ts';
+
+const size = faultTemplates.length;
+
+/** How much evidence there is for the first fault after each window, whose requests say so much of it alone. */
+function evidenceAfter(said: readonly number[]): number[] {
+  const evidence = new FaultEvidence(10_000, { peaks: 0, excess: 0 });
+  const restlessness = evidence.restlessness(0);
+  return said.map((sum, window) => {
+    const sums = new Float64Array(size).fill(-1);
+    sums[0] = sum * restlessness;
+    const none = new Float64Array(size);
+    evidence.add(window * 10_000, 100, { sums, excess: none, variances: none });
+    return Math.round(evidence.sum(0) * 1e6) / 1e6;
+  });
+}
+
+describe('FaultEvidence', () => {
+  it('goes on where a little of it goes up and down', () => {
+    expect(evidenceAfter([6, -4, 5, 6, -7.9])).toEqual([6, 2, 7, 13, 5.1]);
+  });
+
+  it('is over once it has fallen below three fifths of its peak, and by eight', () => {
+    expect(evidenceAfter([16, -7.9, -0.2])).toEqual([16, 8.1, 0]);
+    expect(evidenceAfter([40, -15.9, -0.2])).toEqual([40, 24.1, 0]);
+  });
+
+  it('is over once it has fallen by sixty', () => {
+    expect(evidenceAfter([400, -59, -2])).toEqual([400, 341, 0]);
+  });
+});
