@@ -42,7 +42,6 @@ describe('drivers of a recording', () => {
     expect(told).toMatchObject({ model: 'ranker', region: 'eu-west-1', stage: 'forward' });
     const [driver] = told?.drivers ?? [];
     expect(driver).toMatchObject({ facet: 'host', value: host });
-    // Told in the first window of the fault: some of what is slow is so by chance.
     expect(driver?.of_slow).toBeGreaterThan(0.7);
     expect(driver?.of_all).toBeLessThan(0.3);
     expect(driver?.usual_slow_rate).toBeLessThan(0.1);
