@@ -12,6 +12,8 @@ const priorRestlessness = 2;
 /** A series is calm up to so many times chance: the median is no more certain. */
 const calm = 1.5;
 const mostGain = 0.9;
+/** What moves by half as much again is sure to move. */
+const surelyMoving = 2;
 
 /** What is kept of each sum, those that every window needs side by side: it since the block began; */
 const SUM = 0;
@@ -101,11 +103,20 @@ export class DriftForecast {
     return surprise > calm ? surprise : 1;
   }
 
-  /** How much the most restless of the levels wanders, 0 to 1: 0 up to what may be chance. */
+  /** How much the least foreseeable of the levels surprises, 0 to 1: 0 up to what may be chance. */
   get wandering(): number {
     let most = calm;
     for (let i = 0; i < this.#size; i++) most = Math.max(most, this.spread(i));
     return Math.min(1, most - calm);
+  }
+
+  /** How much the most restless of the levels moves, foreseen or not, 0 to 1: 0 up to what may be chance. */
+  get moving(): number {
+    let most = calm;
+    for (let i = 0; i < this.#size; i++) {
+      most = Math.max(most, this.#of(MEDIAN, i) / medianOfChance);
+    }
+    return Math.min(1, surelyMoving * (most - calm));
   }
 
   /** Forgets the levels: the baseline that they compare with is another one. */
@@ -137,10 +148,12 @@ export class DriftForecast {
     });
   }
 
+  /** Where one of the levels is sure to move, those that move less are believed to as well. */
   #moveLevels(): void {
+    const still = calm - (calm - 1) * this.moving;
     for (let i = 0; i < this.#size; i++) {
       const restlessness = this.#of(MEDIAN, i) / medianOfChance;
-      const gain = restlessness > calm ? Math.min(mostGain, 1 - calm / restlessness) : 0;
+      const gain = restlessness > still ? Math.min(mostGain, 1 - still / restlessness) : 0;
       const level = this.level(i);
       this.#put(LEVEL, i, gain === 0 ? 0 : level + gain * (this.#of(WAITING, i) - level));
     }

@@ -32,8 +32,8 @@ const burstWindows = 12;
 const overHighest = { times: 3, firstDay: 0.3, timesThird: 2 } as const;
 
 /**
- * Evidence that has grown for longer than this is, in a series whose level wanders, likely of a swing
- * that was not foretold: after as long again it must be twice as clear.
+ * Evidence that has grown for longer than this is, in a series whose level moves by itself, likely of a swing
+ * that was not foretold: after as long again it must be twice as clear, and so on.
  */
 const slowMs = 15 * 60_000;
 
@@ -41,6 +41,16 @@ const slowMs = 15 * 60_000;
 export interface PeakPool {
   peaks: number;
   excess: number;
+}
+
+/** How a score has come about. */
+export interface Growth {
+  /** 0 to 1: how much of the scores' own level is not foretold, which makes high ones come together. */
+  readonly wandering: number;
+  /** 0 to 1: how surely it moves, foretold or not. */
+  readonly moving: number;
+  /** How long the score has grown. */
+  readonly ageMs: number;
 }
 
 /**
@@ -119,10 +129,9 @@ export class TailPeaks {
   /**
    * The score that peaks exceed `perWeek` times a week, where that is rarer than a peak.
    *
-   * @param wandering 0 to 1: how much the scores' own level wanders, which makes high ones come together.
-   * @param ageMs how long the score has grown.
+   * @param perWeek more than 0.
    */
-  level(perWeek: number, wandering = 0, ageMs = 0): number {
+  level(perWeek: number, { wandering = 0, moving = 0, ageMs = 0 }: Partial<Growth> = {}): number {
     const byChance = Math.exp(-peakScore) / (this.#windowWeeks * calmWindows);
     const rate = (this.#peaks + priorRatePeaks) / (this.#weeks + priorRatePeaks / byChance);
     const own = this.#usualExcess();
@@ -131,8 +140,8 @@ export class TailPeaks {
     const cautious = own * (1 + error) * (1 + restless * heavierTail);
     const byPast = cautious * Math.log(Math.max(1, rate / perWeek));
     const byTheory = leastExcess * Math.log(Math.max(1, byChance / perWeek));
-    const slowly = Math.min(1, Math.max(0, ageMs / slowMs - 1));
-    const times = 1 + wandering * slowly;
+    const slowly = Math.max(0, ageMs / slowMs - 1);
+    const times = 1 + moving * slowly;
     return times * Math.max(peakScore + Math.max(byPast, byTheory), this.#byHighest());
   }
 

@@ -41,6 +41,8 @@ const looksPerWeek = 7;
 const normal95 = 1.959964;
 /** Hours that follow each other are taken to be no more alike than this. */
 const mostAlike = 0.9;
+/** With fewer degrees of freedom a t says nothing. */
+const leastFreedom = 1.5;
 
 /**
  * Judges whether a day was slower than the same day of the week before, hour by hour: the logarithms of
@@ -92,8 +94,8 @@ function judgeQuantile(
   );
   const least = Math.log(min_drift_ratio);
   const growth = median(growths);
-  const { mean, error, independent } = meanOf(growths);
-  const logP = logStudentTail(mean / error, known.length - 2);
+  const { mean, error, independent, freedom } = meanOf(growths);
+  const logP = logStudentTail(mean / error, freedom);
   const logLevel = Math.log(Math.min(1, perWeek / (looksPerWeek * quantiles.length)));
   const goesOn = median(growths.slice(-lastHours)) >= least / 2;
   const isLarge = growth >= least && usualMs * Math.expm1(growth) >= min_effect_ms;
@@ -115,10 +117,12 @@ function judgeQuantile(
 }
 
 /**
- * The mean, its standard error, and how many independent values these would be worth. What is slower by
- * the hour has a trend, which is no spread: values are held against the line through them. Those next to
- * each other are alike by their correlation ρ (of a first-order process), corrected for what so few show
- * too little of it (Kendall, "Note on bias in the estimation of autocorrelation", 1954).
+ * The mean, its standard error, how many independent values these would be worth, and the degrees of freedom
+ * of that error. What is slower by the hour has a trend, which is no spread: values are held against the line
+ * through them. Those next to each other are alike by their correlation ρ (of a first-order process), corrected
+ * for what so few show too little of it (Kendall, "Note on bias in the estimation of autocorrelation", 1954).
+ * They tell less of their spread, too: by ρ² (Bayley and Hammersley, "The effective number of independent
+ * observations in an autocorrelated time series", 1946).
  */
 function meanOf(values: readonly number[]) {
   const n = values.length;
@@ -136,5 +140,6 @@ function meanOf(values: readonly number[]) {
   const alike = Math.min(mostAlike, Math.max(0, seen + (1 + 3 * seen) / n));
   const independent = (n * (1 - alike)) / (1 + alike);
   const error = Math.sqrt(square / (n - 2) / independent);
-  return { mean, error: Math.max(error, Number.EPSILON), independent };
+  const freedom = Math.max(leastFreedom, (n * (1 - alike ** 2)) / (1 + alike ** 2) - 2);
+  return { mean, error: Math.max(error, Number.EPSILON), independent, freedom };
 }

@@ -137,7 +137,8 @@ export class FaultEvidence {
   /** What the score of a fault must be after a window, by the past: `TailPeaks.level`. */
   level(fault: number, windowStartMs: number, perWeek: number): number {
     const ageMs = windowStartMs - this.startMs(fault);
-    return this.#peaks.level(perWeek, this.#drift.wandering, ageMs);
+    const { wandering, moving } = this.#drift;
+    return this.#peaks.level(perWeek, { wandering, moving, ageMs });
   }
 
   /** Keeps a window at a place, to be learnt when its time has come. */

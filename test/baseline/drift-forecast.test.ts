@@ -48,6 +48,28 @@ describe('DriftForecast', () => {
     expect(drift.wandering).toBe(1);
   });
 
+  it('says that it moves, though it is foretold; and not of chance', () => {
+    const drift = taught(8_640, (window) => 0.2 * Math.sin(window / 700));
+    expect(drift.moving).toBe(1);
+    for (const seed of [1, 2, 3, 4, 5]) expect(taught(8_640, () => 0, seed).moving).toBe(0);
+  });
+
+  it('goes with a level that moves little where another one is sure to move', () => {
+    const levelBeside = (amplitude: number) => {
+      const random = new Random('beside');
+      const drift = new DriftForecast(2);
+      const noise = () => Math.sqrt(requests * variance) * random.normal();
+      for (let window = 0; window < 8_640; window++) {
+        const slow = Math.sin(window / 700);
+        const sums = [0.003, amplitude].map((each) => requests * each * slow + noise());
+        if (drift.take(requests, Float64Array.from(sums), 0)) drift.follow(() => variance);
+      }
+      return drift.level(0);
+    };
+    expect(levelBeside(0)).toBe(0);
+    expect(levelBeside(0.2)).not.toBe(0);
+  });
+
   it('is cautious of what it does not know, and hands on what it does', () => {
     const young = new DriftForecast(1);
     expect(young.spread(0)).toBe(2);

@@ -89,21 +89,22 @@ describe('TailPeaks', () => {
   it('asks for up to three fifths more of scores whose own level wanders', () => {
     const calm = taught(windowsPerWeek, 1);
     // So seldom that the highest of them do not count.
-    const [usual, wandering] = [calm.level(1e-12), calm.level(1e-12, 1)];
+    const [usual, wandering] = [calm.level(1e-12), calm.level(1e-12, { wandering: 1 })];
     const times = (wandering - peakScore) / (usual - peakScore);
     // A little of it is asked of what chance has taught already.
     expect(times).toBeGreaterThan(1.45);
     expect(times).toBeLessThanOrEqual(1.6);
   });
 
-  it('asks for up to twice as much of what grows slowly where the level wanders', () => {
+  it('asks for more of what grows slowly where the level moves, the longer it takes', () => {
     const peaks = taught(windowsPerWeek, 1);
-    const times = (wandering: number, minutes: number) =>
-      (peaks.level(1e-4, wandering, minutes * 60_000) / peaks.level(1e-4, wandering)).toFixed(9);
-    const after = [5, 15, 24, 30, 300].map((minutes) => Number(times(1, minutes)));
-    expect(after).toEqual([1, 1, 1.6, 2, 2]);
-    expect(Number(times(0.5, 30))).toBe(1.5);
-    expect(Number(times(0, 300))).toBe(1);
+    const times = (moving: number, minutes: number) => {
+      const level = peaks.level(1e-4, { moving, ageMs: minutes * 60_000 });
+      return Number((level / peaks.level(1e-4, { moving })).toFixed(9));
+    };
+    expect([5, 15, 24, 30, 300].map((minutes) => times(1, minutes))).toEqual([1, 1, 1.6, 2, 20]);
+    expect(times(0.5, 30)).toBe(1.5);
+    expect(times(0, 300)).toBe(1);
   });
 
   it('does not count a peak that an anomaly grew out of', () => {
