@@ -33,11 +33,11 @@ export class DurationHistogram {
     return new DurationHistogram(RangeSums.of(parts.map((part) => part.#buckets)));
   }
 
-  add({ means, weights }: TDigest): void {
+  add({ centroids, size }: TDigest): void {
     let { low, values } = this.#buckets;
-    for (let i = 0; i < means.length; i++) {
-      const ms = means[i] as number;
-      const weight = weights[i] as number;
+    for (let i = 0; i < size; i++) {
+      const ms = centroids[i] as number;
+      const weight = centroids[size + i] as number;
       const bucket = highWord(Math.max(ms, leastMs)) >>> SHIFT;
       let at = 2 * (bucket - low);
       if (at < 0 || at >= values.length) {

@@ -78,8 +78,9 @@ export class EvidenceWeights {
 
   /** Makes it what it would be if it were made of this baseline. */
   renew(usual: TDigest): void {
-    const first = binOf(usual.means[0] ?? leastMs);
-    const last = binOf(usual.means.at(-1) ?? leastMs);
+    const { centroids, size } = usual;
+    const first = binOf(size === 0 ? leastMs : (centroids[0] as number));
+    const last = binOf(size === 0 ? leastMs : (centroids[size - 1] as number));
     this.#low = first - margin.below;
     this.#bins = last - first + 1 + margin.below + margin.above;
     const length = this.#bins * count;
@@ -141,8 +142,7 @@ export class EvidenceWeights {
   }
 
   /** Fills the scratch with where the window's bins lie in the table, and their requests; how many there are. */
-  #binsOf({ means, weights }: TDigest): number {
-    const size = means.length;
+  #binsOf({ centroids, size }: TDigest): number {
     if (size > windowBins.length) {
       windowBins = new Int32Array(2 * size);
       windowRequests = new Float64Array(2 * size);
@@ -154,8 +154,8 @@ export class EvidenceWeights {
     let found = 0;
     let before = -1;
     for (let i = 0; i < size; i++) {
-      const bin = Math.min(Math.max(binOf(means[i] as number) - this.#low, 0), top);
-      const weight = weights[i] as number;
+      const bin = Math.min(Math.max(binOf(centroids[i] as number) - this.#low, 0), top);
+      const weight = centroids[size + i] as number;
       while (bin >= (firstOf[region + 1] as number)) region++;
       this.#inRegion[region] = (this.#inRegion[region] as number) + weight;
       // Centroids ascend: those of one bin follow each other.
@@ -171,7 +171,7 @@ export class EvidenceWeights {
   }
 
   /** Fills the scratch with the part of usual requests in each bin, and their density, which is nowhere 0. */
-  #measureDensity({ means, weights }: TDigest): void {
+  #measureDensity({ centroids, size }: TDigest): void {
     const bins = this.#bins;
     if (bins >= upTo.length) {
       upTo = new Float64Array(2 * bins);
@@ -179,9 +179,9 @@ export class EvidenceWeights {
       usualParts = new Float64Array(2 * bins);
     }
     upTo.fill(0, 0, bins + 1);
-    for (let i = 0; i < means.length; i++) {
-      const at = binOf(means[i] as number) - this.#low + 1;
-      upTo[at] = (upTo[at] as number) + (weights[i] as number);
+    for (let i = 0; i < size; i++) {
+      const at = binOf(centroids[i] as number) - this.#low + 1;
+      upTo[at] = (upTo[at] as number) + (centroids[size + i] as number);
     }
     for (let i = 0; i < bins; i++) upTo[i + 1] = (upTo[i + 1] as number) + (upTo[i] as number);
     const total = upTo[bins] as number;

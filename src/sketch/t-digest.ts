@@ -9,36 +9,40 @@ const defaultMaxCentroids = 100;
  * neighbouring centroids; a centroid of weight 1 is one duration and taken as the exact point it is, which is
  * also how ClickHouse's quantilesTDigest reads a state.
  *
- * Memory: 24 bytes a centroid. `quantile` and `cdf` cost a binary search and allocate nothing.
+ * Memory: 16 bytes a centroid, 24 once quantiles were asked for, in one array each: many of them are made, looked at
+ * once and kept. `quantile` and `cdf` cost a binary search, the first time a sum of all weights too.
  */
 export class TDigest {
-  /** Ascending, in the unit of the values (milliseconds for durations). */
-  readonly means: Float64Array;
-  /** Positive; how many values each centroid stands for. */
-  readonly weights: Float64Array;
-  /** Weight up to and including each centroid. */
-  readonly #upTo: Float64Array;
+  /**
+   * Means, ascending, in the unit of the values (milliseconds for durations); then as many weights, positive: how
+   * many values each centroid stands for. Read-only.
+   */
+  readonly centroids: Float64Array;
+  readonly #size: number;
   readonly #count: number;
+  /** Weight up to and including each centroid. */
+  #sums: Float64Array | undefined;
 
-  private constructor(means: Float64Array, weights: Float64Array) {
-    const n = means.length;
-    const upTo = new Float64Array(n);
+  /** @param centroids its own: nobody else writes to it. */
+  private constructor(centroids: Float64Array) {
+    const n = centroids.length / 2;
     let count = 0;
     for (let i = 0; i < n; i++) {
-      const weight = weights[i] as number;
+      const weight = centroids[n + i] as number;
       // The texts are made only where they are needed: a reader makes thousands of digests a second.
       if (!(weight > 0 && weight < Infinity))
         invariant(false, `centroid ${i} has the weight ${weight}`);
-      const ascends = i === 0 ? !Number.isNaN(means[0]) : means[i]! >= means[i - 1]!;
+      const ascends = i === 0 ? !Number.isNaN(centroids[0]) : centroids[i]! >= centroids[i - 1]!;
       if (!ascends) {
-        invariant(false, `centroid means must ascend: ${means[i - 1]}, ${means[i]} at ${i}`);
+        invariant(
+          false,
+          `centroid means must ascend: ${centroids[i - 1]}, ${centroids[i]} at ${i}`,
+        );
       }
       count += weight;
-      upTo[i] = count;
     }
-    this.means = means;
-    this.weights = weights;
-    this.#upTo = upTo;
+    this.centroids = centroids;
+    this.#size = n;
     this.#count = count;
   }
 
@@ -49,13 +53,12 @@ export class TDigest {
     n: number = means.length,
   ): TDigest {
     invariant(n <= means.length && n <= weights.length, `${n} centroids from a shorter array`);
-    const ownMeans = new Float64Array(n);
-    const ownWeights = new Float64Array(n);
+    const centroids = new Float64Array(2 * n);
     for (let i = 0; i < n; i++) {
-      ownMeans[i] = means[i] as number;
-      ownWeights[i] = weights[i] as number;
+      centroids[i] = means[i] as number;
+      centroids[n + i] = weights[i] as number;
     }
-    return new TDigest(ownMeans, ownWeights);
+    return new TDigest(centroids);
   }
 
   /** A digest of raw values, sorted and compressed at once. For tests and small baselines. */
@@ -95,7 +98,17 @@ export class TDigest {
 
   /** How many centroids. */
   get size(): number {
-    return this.means.length;
+    return this.#size;
+  }
+
+  /** Their means: a view, made when it is asked for. */
+  get means(): Float64Array {
+    return this.centroids.subarray(0, this.#size);
+  }
+
+  /** Their weights, likewise. */
+  get weights(): Float64Array {
+    return this.centroids.subarray(this.#size);
   }
 
   /** Total weight: how many values went in. */
@@ -105,25 +118,25 @@ export class TDigest {
 
   /** The value below which the fraction `q` of the weight lies; `q` is clamped to [0, 1]. NaN when empty. */
   quantile(q: number): number {
-    const { means, weights } = this;
-    const upTo = this.#upTo;
-    const n = means.length;
+    const all = this.centroids;
+    const n = this.#size;
     if (n === 0 || Number.isNaN(q)) return Number.NaN;
     const rank = Math.min(Math.max(q, 0), 1) * this.#count;
+    const upTo = this.#upTo();
     const i = Math.min(firstAtLeast(upTo, rank), n - 1);
-    const weight = weights[i] as number;
-    const mean = means[i] as number;
+    const weight = all[n + i] as number;
+    const mean = all[i] as number;
     if (weight <= 1) return mean;
     const middle = (upTo[i] as number) - weight / 2;
     if (rank <= middle) {
       if (i === 0) return mean;
       const from = this.#rightKnot(i - 1);
-      const low = means[i - 1] as number;
+      const low = all[i - 1] as number;
       return rank <= from ? low : low + ((mean - low) * (rank - from)) / (middle - from);
     }
     if (i === n - 1) return mean;
     const to = this.#leftKnot(i + 1);
-    const high = means[i + 1] as number;
+    const high = all[i + 1] as number;
     return rank >= to ? high : high - ((high - mean) * (to - rank)) / (to - middle);
   }
 
@@ -132,29 +145,42 @@ export class TDigest {
    * on, and between them the inverse of `quantile`. NaN when empty.
    */
   cdf(x: number): number {
-    const { means } = this;
-    const n = means.length;
+    const all = this.centroids;
+    const n = this.#size;
     if (n === 0 || Number.isNaN(x)) return Number.NaN;
-    const i = lastAtMost(means, x);
+    const i = lastAtMost(all, n, x);
     if (i < 0) return 0;
     if (i === n - 1) return 1;
     const from = this.#rightKnot(i);
     const to = this.#leftKnot(i + 1);
-    const low = means[i] as number;
-    const high = means[i + 1] as number;
+    const low = all[i] as number;
+    const high = all[i + 1] as number;
     return (from + ((to - from) * (x - low)) / (high - low)) / this.#count;
   }
 
   /** Rank up to which centroid `i` alone tells the value. */
   #rightKnot(i: number): number {
-    const weight = this.weights[i] as number;
-    return (this.#upTo[i] as number) - (weight <= 1 ? 0 : weight / 2);
+    const weight = this.centroids[this.#size + i] as number;
+    return (this.#upTo()[i] as number) - (weight <= 1 ? 0 : weight / 2);
   }
 
   /** Rank from which on centroid `i` alone tells the value. */
   #leftKnot(i: number): number {
-    const weight = this.weights[i] as number;
-    return (this.#upTo[i] as number) - (weight <= 1 ? weight : weight / 2);
+    const weight = this.centroids[this.#size + i] as number;
+    return (this.#upTo()[i] as number) - (weight <= 1 ? weight : weight / 2);
+  }
+
+  #upTo(): Float64Array {
+    if (this.#sums !== undefined) return this.#sums;
+    const n = this.#size;
+    const sums = new Float64Array(n);
+    let sum = 0;
+    for (let i = 0; i < n; i++) {
+      sum += this.centroids[n + i] as number;
+      sums[i] = sum;
+    }
+    this.#sums = sums;
+    return sums;
   }
 }
 
@@ -210,10 +236,10 @@ function firstAtLeast(sorted: Float64Array, x: number): number {
   return low;
 }
 
-/** Index of the last element that is at most `x`; -1 if there is none. */
-function lastAtMost(sorted: Float64Array, x: number): number {
+/** Index of the last of the first `n` elements that is at most `x`; -1 if there is none. */
+function lastAtMost(sorted: Float64Array, n: number, x: number): number {
   let low = 0;
-  let high = sorted.length;
+  let high = n;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if ((sorted[middle] as number) <= x) low = middle + 1;
