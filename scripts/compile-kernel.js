@@ -19,6 +19,13 @@ export const kernels = [
     /** From 1 MiB to all that 32 bits address. */
     memory: ['--initialMemory', '16', '--maximumMemory', '65536'],
   },
+  {
+    name: 'evidence-kernel',
+    output: 'src/detect/evidence-kernel-wasm.ts',
+    constant: 'evidenceKernelWasm',
+    /** That of src/baseline/state-memory.ts: from 1 MiB to all that 32 bits address. */
+    memory: ['--importMemory', '--initialMemory', '16', '--maximumMemory', '65536'],
+  },
 ];
 
 /** The text of a kernel's output, as its source stands. */

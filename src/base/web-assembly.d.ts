@@ -7,7 +7,9 @@ declare namespace WebAssembly {
     constructor(module: Module, imports?: Readonly<Record<string, object>>);
     readonly exports: unknown;
   }
-  interface Memory {
+  class Memory {
+    /** Pages are of 64 KiB. */
+    constructor(pages: { readonly initial: number; readonly maximum: number });
     readonly buffer: ArrayBuffer;
     /** @throws RangeError where there is no more. */
     grow(pages: number): number;

@@ -1,21 +1,32 @@
 import type { StateArchive } from './state-archive.ts';
+import { StateMemory } from './state-memory.ts';
 
-/** Windows that are looked at together. */
-const blockWindows = 30;
-/** Median of a squared deviation that is chance alone: chi-squared with one degree of freedom. */
-const medianOfChance = 0.455;
+/** What a kernel needs of it, too. */
+export const driftConstants = {
+  /** Windows that are looked at together. */
+  blockWindows: 30,
+  /** Median of a squared deviation that is chance alone: chi-squared with one degree of freedom. */
+  medianOfChance: 0.455,
+  /** A series is calm up to so many times chance: the median is no more certain. */
+  calm: 1.5,
+} as const;
+const { blockWindows, medianOfChance, calm } = driftConstants;
 /** What the logarithm of the median moves by at each block, up or down; more for the first ones. */
 const leastStep = 0.02;
 const firstSteps = { size: 0.5, blocks: 4 } as const;
 /** Before any block a series is taken to be so many times as restless as by chance. */
 const priorRestlessness = 2;
-/** A series is calm up to so many times chance: the median is no more certain. */
-const calm = 1.5;
 const mostGain = 0.9;
 /** What moves by half as much again is sure to move. */
 const surelyMoving = 2;
 
-/** What is kept of each sum, those that every window needs side by side: it since the block began; */
+/** What is kept of all sums: requests and windows of the block, blocks, and whether one waits. */
+const REQUESTS = 0;
+const WINDOWS = 1;
+const BLOCKS = 2;
+const HAS_WAITING = 3;
+/** What is kept of each sum, field by field, from here on: it since the block began; */
+const FIELDS = 8;
 const SUM = 0;
 /** how much more a request says than it usually does; */
 const LEVEL = 1;
@@ -34,37 +45,44 @@ const fields = 5;
  * median, which faults that nobody saw do not move.
  *
  * A block is taken in when the next one is complete, so that nothing is followed that began five minutes
- * ago. Memory: 32 bytes a sum. Cost: nanoseconds a window and sum.
+ * ago. Memory: 40 bytes a sum, and 64. Cost: nanoseconds a window and sum.
  */
 export class DriftForecast {
   readonly #size: number;
-  /** What is kept of each sum, field by field. */
-  readonly #fields: Float64Array;
-  #requests = 0;
-  #windows = 0;
-  #blocks = 0;
-  #hasWaiting = false;
+  readonly #memory = StateMemory.shared();
+  readonly #at: number;
 
-  constructor(size: number) {
+  /**
+   * @param at where it is kept, where somebody else has room for it: `DriftForecast.doubles` of a size, all 0.
+   */
+  constructor(size: number, at?: number) {
     this.#size = size;
-    this.#fields = new Float64Array(fields * size);
-    this.#fields.fill(priorRestlessness * medianOfChance, SURPRISE * size, (MEDIAN + 1) * size);
+    this.#at = at ?? this.#memory.take(this, DriftForecast.doubles(size)).at;
+    this.#fields(SURPRISE, MEDIAN + 1).fill(priorRestlessness * medianOfChance);
+  }
+
+  /** What one of so many sums takes. */
+  static doubles(size: number): number {
+    return FIELDS + fields * size;
   }
 
   /**
    * Takes a window.
    *
-   * @param excess has sums of it over `requests`, less what the baseline foretells, from `from` on.
+   * @param excess has sums of it over `requests`, less what the baseline foretells.
    * @returns whether it is the last one of its block, which is to be followed then.
    */
-  take(requests: number, excess: Float64Array, from: number): boolean {
-    const all = this.#fields;
+  take(requests: number, excess: Float64Array): boolean {
+    const all = this.#memory.doubles;
+    const at = this.#at;
+    const sums = at + FIELDS;
     for (let i = 0; i < this.#size; i++) {
-      all[i] = (all[i] as number) + (excess[from + i] as number);
+      all[sums + i] = (all[sums + i] as number) + (excess[i] as number);
     }
-    this.#requests += requests;
-    this.#windows += 1;
-    return this.#windows >= blockWindows;
+    all[at + REQUESTS] = (all[at + REQUESTS] as number) + requests;
+    const windows = (all[at + WINDOWS] as number) + 1;
+    all[at + WINDOWS] = windows;
+    return windows >= blockWindows;
   }
 
   /**
@@ -73,23 +91,23 @@ export class DriftForecast {
    * @param varianceOf one request's part in a sum, as it usually is.
    */
   follow(varianceOf: (i: number) => number): void {
-    if (this.#hasWaiting) this.#moveLevels();
-    const step = Math.exp(
-      Math.max(leastStep, firstSteps.size / (this.#blocks + firstSteps.blocks)),
-    );
-    this.#blocks += 1;
+    const all = this.#memory.doubles;
+    const at = this.#at;
+    if (all[at + HAS_WAITING] === 1) this.#moveLevels();
+    const blocks = all[at + BLOCKS] as number;
+    const requests = all[at + REQUESTS] as number;
+    const step = Math.exp(Math.max(leastStep, firstSteps.size / (blocks + firstSteps.blocks)));
+    all[at + BLOCKS] = blocks + 1;
     for (let i = 0; i < this.#size; i++) {
-      const mean = this.#of(SUM, i) / this.#requests;
-      const chance = varianceOf(i) / this.#requests;
+      const mean = this.#of(SUM, i) / requests;
+      const chance = varianceOf(i) / requests;
       const surprise = mean - Math.max(0, this.level(i));
       this.#step(MEDIAN, i, mean * mean > chance * this.#of(MEDIAN, i), step);
       this.#step(SURPRISE, i, surprise ** 2 > chance * this.#of(SURPRISE, i), step);
       this.#put(WAITING, i, mean);
       this.#put(SUM, i, 0);
     }
-    this.#hasWaiting = true;
-    this.#requests = 0;
-    this.#windows = 0;
+    this.#begin(1);
   }
 
   /** How much more a request says than it usually does. */
@@ -105,14 +123,14 @@ export class DriftForecast {
 
   /** How much the least foreseeable of the levels surprises, 0 to 1: 0 up to what may be chance. */
   get wandering(): number {
-    let most = calm;
+    let most: number = calm;
     for (let i = 0; i < this.#size; i++) most = Math.max(most, this.spread(i));
     return Math.min(1, most - calm);
   }
 
   /** How much the most restless of the levels moves, foreseen or not, 0 to 1: 0 up to what may be chance. */
   get moving(): number {
-    let most = calm;
+    let most: number = calm;
     for (let i = 0; i < this.#size; i++) {
       most = Math.max(most, this.#of(MEDIAN, i) / medianOfChance);
     }
@@ -125,27 +143,33 @@ export class DriftForecast {
       this.#put(LEVEL, i, 0);
       this.#put(SUM, i, 0);
     }
-    this.#requests = 0;
-    this.#windows = 0;
-    this.#hasWaiting = false;
+    this.#begin(0);
   }
 
   /** Takes over how restless another one is. */
   inherit(other: DriftForecast): void {
-    const size = this.#size;
-    const restlessness = other.#fields.subarray(SURPRISE * size, (MEDIAN + 1) * size);
-    this.#fields.set(restlessness, SURPRISE * size);
-    this.#blocks = other.#blocks;
+    this.#fields(SURPRISE, MEDIAN + 1).set(other.#fields(SURPRISE, MEDIAN + 1));
+    const all = this.#memory.doubles;
+    all[this.#at + BLOCKS] = all[other.#at + BLOCKS] as number;
   }
 
   carry(state: StateArchive): void {
     state.section('drift forecast', 2, () => {
-      state.fill(this.#fields);
-      this.#requests = state.number(this.#requests);
-      this.#windows = state.number(this.#windows);
-      this.#blocks = state.number(this.#blocks);
-      this.#hasWaiting = state.flag(this.#hasWaiting);
+      const all = this.#memory.doubles;
+      state.fill(this.#fields(0, fields));
+      for (const field of [REQUESTS, WINDOWS, BLOCKS]) {
+        all[this.#at + field] = state.number(all[this.#at + field] as number);
+      }
+      all[this.#at + HAS_WAITING] = state.flag(all[this.#at + HAS_WAITING] === 1) ? 1 : 0;
     });
+  }
+
+  /** Begins a block, after one that waits or without. */
+  #begin(hasWaiting: number): void {
+    const all = this.#memory.doubles;
+    all[this.#at + REQUESTS] = 0;
+    all[this.#at + WINDOWS] = 0;
+    all[this.#at + HAS_WAITING] = hasWaiting;
   }
 
   /** Where one of the levels is sure to move, those that move less are believed to as well. */
@@ -165,10 +189,16 @@ export class DriftForecast {
   }
 
   #of(field: number, i: number): number {
-    return this.#fields[field * this.#size + i] as number;
+    return this.#memory.doubles[this.#at + FIELDS + field * this.#size + i] as number;
   }
 
   #put(field: number, i: number, value: number): void {
-    this.#fields[field * this.#size + i] = value;
+    this.#memory.doubles[this.#at + FIELDS + field * this.#size + i] = value;
+  }
+
+  /** A view of the fields from one to before another. */
+  #fields(from: number, to: number): Float64Array {
+    const at = this.#at + FIELDS;
+    return this.#memory.doubles.subarray(at + from * this.#size, at + to * this.#size);
   }
 }

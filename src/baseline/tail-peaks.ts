@@ -1,4 +1,5 @@
 import type { StateArchive } from './state-archive.ts';
+import { StateMemory } from './state-memory.ts';
 
 /** A score from which on a run of windows is a peak: -ln of a probability of one in a hundred. */
 export const peakScore = Math.log(100);
@@ -37,6 +38,20 @@ const overHighest = { times: 3, firstDay: 0.3, timesThird: 2 } as const;
  */
 const slowMs = 15 * 60_000;
 
+/** What is kept: peaks, by how much they exceeded together, and weeks; all of these fade. */
+const PEAKS = 0;
+const EXCESS = 1;
+const WEEKS = 2;
+/** The three highest excesses of bursts, the highest first, fading. */
+const HIGHEST = 3;
+/** Highest score of the peak that goes on, 0 for none, and windows since it was last high. */
+const PEAK = 6;
+const CALM = 7;
+/** Windows since it began, and until it was highest. */
+const WINDOWS = 8;
+const RISE = 9;
+const doubles = 10;
+
 /** Peaks of all series: what one series knows too little of by itself. */
 export interface PeakPool {
   peaks: number;
@@ -65,46 +80,56 @@ export class TailPeaks {
   readonly #windowWeeks: number;
   readonly #keep: number;
   readonly #pool: PeakPool;
-  #peaks = 0;
-  #excess = 0;
-  #weeks = 0;
-  /** The three highest excesses of bursts, the highest first, fading. */
-  readonly #highest = new Float64Array(3);
-  /** Highest score of the peak that goes on, 0 for none, and windows since it was last high. */
-  #peak = 0;
-  #calm = 0;
-  /** Windows since it began, and until it was highest. */
-  #windows = 0;
-  #rise = 0;
+  readonly #memory = StateMemory.shared();
+  readonly #at: number;
 
-  constructor(windowMs: number, pool: PeakPool) {
+  /**
+   * @param pool shared with others.
+   * @param at where it is kept, where somebody else has room for it: `TailPeaks.doubles`, all 0.
+   */
+  constructor(windowMs: number, pool: PeakPool, at?: number) {
     this.#windowWeeks = windowMs / (7 * 86_400_000);
     this.#keep = Math.exp(-this.#windowWeeks / memoryWeeks);
     this.#pool = pool;
+    this.#at = at ?? this.#memory.take(this, doubles).at;
   }
+
+  static readonly doubles = doubles;
 
   /** Takes the score of a window that belongs to no anomaly; windows come in order. */
   learn(score: number): void {
-    this.#weeks = this.#weeks * this.#keep + this.#windowWeeks;
-    this.#peaks *= this.#keep;
-    this.#excess *= this.#keep;
-    for (let i = 0; i < 3; i++) this.#highest[i] = (this.#highest[i] as number) * this.#keep;
-    if (score > peakScore && score > this.#peak) {
-      this.#peak = score;
-      this.#rise = this.#windows;
+    const all = this.#memory.doubles;
+    const at = this.#at;
+    const keep = this.#keep;
+    all[at + WEEKS] = (all[at + WEEKS] as number) * keep + this.#windowWeeks;
+    all[at + PEAKS] = (all[at + PEAKS] as number) * keep;
+    all[at + EXCESS] = (all[at + EXCESS] as number) * keep;
+    for (let i = at + HIGHEST; i < at + PEAK; i++) all[i] = (all[i] as number) * keep;
+    if (score > peakScore && score > (all[at + PEAK] as number)) {
+      all[at + PEAK] = score;
+      all[at + RISE] = all[at + WINDOWS] as number;
     }
-    if (this.#peak === 0) return;
-    this.#windows += 1;
-    this.#calm = score > calmScore ? 0 : this.#calm + 1;
-    if (this.#calm < calmWindows) return;
-    const over = this.#peak - peakScore;
-    if (this.#rise < burstWindows && over > (this.#highest[2] as number)) {
-      this.#highest[2] = over;
-      this.#highest.sort().reverse();
+    if (all[at + PEAK] === 0) return;
+    all[at + WINDOWS] = (all[at + WINDOWS] as number) + 1;
+    all[at + CALM] = score > calmScore ? 0 : (all[at + CALM] as number) + 1;
+    if ((all[at + CALM] as number) >= calmWindows) this.#end();
+  }
+
+  /** The peak that goes on is over. */
+  #end(): void {
+    const all = this.#memory.doubles;
+    const at = this.#at;
+    const over = (all[at + PEAK] as number) - peakScore;
+    if ((all[at + RISE] as number) < burstWindows && over > (all[at + HIGHEST + 2] as number)) {
+      all[at + HIGHEST + 2] = over;
+      all
+        .subarray(at + HIGHEST, at + PEAK)
+        .sort()
+        .reverse();
     }
     const excess = Math.min(over, mostOfUsual * this.#usualExcess());
-    this.#peaks += 1;
-    this.#excess += excess;
+    all[at + PEAKS] = (all[at + PEAKS] as number) + 1;
+    all[at + EXCESS] = (all[at + EXCESS] as number) + excess;
     this.#pool.peaks += 1;
     this.#pool.excess += excess;
     this.forgetPeak();
@@ -112,18 +137,13 @@ export class TailPeaks {
 
   /** Takes over what another one has seen. */
   inherit(other: TailPeaks): void {
-    this.#peaks = other.#peaks;
-    this.#excess = other.#excess;
-    this.#weeks = other.#weeks;
-    this.#highest.set(other.#highest);
+    const seen = this.#memory.doubles.subarray(other.#at, other.#at + PEAK);
+    this.#memory.doubles.set(seen, this.#at);
   }
 
   /** Forgets the peak that goes on: an anomaly has grown out of it. */
   forgetPeak(): void {
-    this.#peak = 0;
-    this.#calm = 0;
-    this.#windows = 0;
-    this.#rise = 0;
+    this.#memory.doubles.fill(0, this.#at + PEAK, this.#at + doubles);
   }
 
   /**
@@ -133,10 +153,11 @@ export class TailPeaks {
    */
   level(perWeek: number, { wandering = 0, moving = 0, ageMs = 0 }: Partial<Growth> = {}): number {
     const byChance = Math.exp(-peakScore) / (this.#windowWeeks * calmWindows);
-    const rate = (this.#peaks + priorRatePeaks) / (this.#weeks + priorRatePeaks / byChance);
+    const peaks = this.#of(PEAKS);
+    const rate = (peaks + priorRatePeaks) / (this.#of(WEEKS) + priorRatePeaks / byChance);
     const own = this.#usualExcess();
     const restless = Math.min(1, Math.max(0, own / leastExcess - 1) + wandering);
-    const error = 1 / Math.sqrt(this.#peaks + pooledPeaks);
+    const error = 1 / Math.sqrt(peaks + pooledPeaks);
     const cautious = own * (1 + error) * (1 + restless * heavierTail);
     const byPast = cautious * Math.log(Math.max(1, rate / perWeek));
     const byTheory = leastExcess * Math.log(Math.max(1, byChance / perWeek));
@@ -146,28 +167,32 @@ export class TailPeaks {
   }
 
   #byHighest(): number {
-    const [highest, , third] = this.#highest as unknown as [number, number, number];
     const { times, firstDay, timesThird } = overHighest;
-    const young = 1 + firstDay / Math.max(1, this.#weeks * daysPerWeek);
+    const young = 1 + firstDay / Math.max(1, this.#of(WEEKS) * daysPerWeek);
+    const [highest, third] = [this.#of(HIGHEST), this.#of(HIGHEST + 2)];
     return young * (peakScore + times * Math.min(highest, timesThird * third));
   }
 
   /** All but the pool, which is shared. */
   carry(state: StateArchive): void {
     state.section('tail peaks', 2, () => {
-      this.#peaks = state.number(this.#peaks);
-      this.#excess = state.number(this.#excess);
-      this.#weeks = state.number(this.#weeks);
-      state.fill(this.#highest);
-      this.#peak = state.number(this.#peak);
-      this.#calm = state.number(this.#calm);
-      this.#windows = state.number(this.#windows);
-      this.#rise = state.number(this.#rise);
+      const all = this.#memory.doubles;
+      for (const field of [PEAKS, EXCESS, WEEKS]) this.#carry(state, field);
+      state.fill(all.subarray(this.#at + HIGHEST, this.#at + PEAK));
+      for (const field of [PEAK, CALM, WINDOWS, RISE]) this.#carry(state, field);
     });
+  }
+
+  #carry(state: StateArchive, field: number): void {
+    this.#memory.doubles[this.#at + field] = state.number(this.#of(field));
   }
 
   #usualExcess(): number {
     const pooled = (this.#pool.excess + priorExcess * priorPeaks) / (this.#pool.peaks + priorPeaks);
-    return (this.#excess + pooled * pooledPeaks) / (this.#peaks + pooledPeaks);
+    return (this.#of(EXCESS) + pooled * pooledPeaks) / (this.#of(PEAKS) + pooledPeaks);
+  }
+
+  #of(field: number): number {
+    return this.#memory.doubles[this.#at + field] as number;
   }
 }

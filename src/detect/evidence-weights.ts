@@ -1,14 +1,15 @@
-import { invariant } from '../base/invariant.ts';
+import { type Room, StateMemory } from '../baseline/state-memory.ts';
 import { highWord } from '../sketch/high-word.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
-import type { Said } from './fault-evidence.ts';
+import { evidenceConstants } from './evidence-constants.ts';
+import { EvidenceKernel, evidenceRegions, weightsLayout } from './evidence-kernel.ts';
 import { type FaultTemplate, faultTemplates } from './fault-templates.ts';
+import type { Said } from './said.ts';
 
 /** Bins are an eighth of an octave: exponent and the top 3 bits of the mantissa. */
 const SHIFT = 20 - 3;
 const binsPerOctave = 8;
-/** Durations below count as this one: 2^-10 ms. */
-const leastMs = 2 ** -10;
+const { leastMs } = evidenceConstants;
 /** Bins on either side of what the baseline has seen; what lies beyond counts as the outermost. */
 const margin = { below: 8, above: 40 } as const;
 /** A bin is as dense as those around it that hold so many requests, four to either side at most. */
@@ -21,20 +22,14 @@ const mostRatio = Math.exp(mostEvidence);
 
 /** Regions of the usual durations end at these quantiles: up to the first, between them, and beyond. */
 const regionEnds = [0.9, 0.97] as const;
-const regions = regionEnds.length + 1;
+const regions = evidenceRegions;
 
 const count = faultTemplates.length;
+/** Tables grow by so many doubles: those of stages alike are of one size, and take each other's room. */
+const tableStep = 256;
 const shifts = faultTemplates.map(({ octaves }) => Math.round(octaves * binsPerOctave));
-/** Faults are weighed four at a time: as many sums as a processor adds to side by side. */
-const atOnce = 4;
-invariant(count % atOnce === 0, 'faults are weighed four at a time');
 
-/**
- * Scratch, grown by need: a window's bins and the requests in each; by bin of a baseline its requests up to
- * there, their density, and the part that was seen there.
- */
-let windowBins = new Int32Array(64);
-let windowRequests = new Float64Array(64);
+/** Scratch, grown by need: by bin of a baseline its requests up to there, their density, and the part that was seen. */
 let upTo = new Float64Array(256);
 let usualDensity = new Float64Array(256);
 let usualParts = new Float64Array(256);
@@ -48,32 +43,43 @@ const priors = Float64Array.from({ length: 2 * priorReach + 1 }, (_, i) => prior
  * Sums of it over requests are a log-likelihood ratio, so that it exceeds x by chance with a probability
  * of e^-x at most (Wald 1945; Ville 1939).
  *
- * Making or renewing one takes some 20 µs, weighing a window half of one. Memory: 64 bytes a bin in use, some
- * 6 KB.
+ * Making or renewing one takes some 20 µs, weighing a window a tenth of one, by the kernel. Memory: 64 bytes a
+ * bin in use, some 8 KB, and 2 KB.
  */
 export class EvidenceWeights {
+  readonly #kernel = EvidenceKernel.shared();
+  readonly #memory = StateMemory.shared();
+  readonly #at: number;
+  /** By bin, a weight for each fault: floats. */
+  readonly #table: Room;
   #low = 0;
   #bins = 0;
-  /** By bin, a weight for each fault. */
-  #weights = new Float32Array(0);
-  /** Mean and variance of a usual request's weight, by fault. */
-  readonly means = new Float64Array(count);
-  readonly variances = new Float64Array(count);
-  /** The same variance within regions. */
-  readonly variancesWithin = new Float64Array(count);
-  /** First bin of each region, and one behind the last; requests of the last window in each. */
+  /** First bin of each region, and one behind the last. */
   readonly #firstOf = new Int32Array(regions + 1);
-  readonly #inRegion = new Float64Array(regions);
-  /**
-   * By region, for each fault: ln of how much likelier the fault makes it; mean and variance of what a usual
-   * request there says beyond that.
-   */
-  readonly #regionWeights = new Float64Array(regions * count);
-  readonly #regionMeans = new Float64Array(regions * count);
-  readonly #regionVariances = new Float64Array(regions * count);
 
-  constructor(usual: TDigest) {
+  /** @param at where it is kept, where somebody else has room for it: `EvidenceWeights.doubles`. */
+  constructor(usual: TDigest, at?: number) {
+    this.#at = at ?? this.#memory.take(this, EvidenceWeights.doubles).at;
+    this.#table = this.#memory.take(this, tableStep);
     this.renew(usual);
+  }
+
+  /** What one takes, beside its table. */
+  static readonly doubles = weightsLayout.regionWeights + 3 * regions * count;
+
+  /** Mean of a usual request's weight, by fault: a view, for as long as the memory does not grow. */
+  get means(): Float64Array {
+    return this.#fields(weightsLayout.means);
+  }
+
+  /** Variances of it, likewise. */
+  get variances(): Float64Array {
+    return this.#fields(weightsLayout.variances);
+  }
+
+  /** The same within regions. */
+  get variancesWithin(): Float64Array {
+    return this.#fields(weightsLayout.variancesWithin);
   }
 
   /** Makes it what it would be if it were made of this baseline. */
@@ -83,37 +89,26 @@ export class EvidenceWeights {
     const last = binOf(size === 0 ? leastMs : (centroids[size - 1] as number));
     this.#low = first - margin.below;
     this.#bins = last - first + 1 + margin.below + margin.above;
-    const length = this.#bins * count;
-    if (length > this.#weights.length) this.#weights = new Float32Array(length);
+    const doubles = (this.#bins * count) / 2;
+    if (doubles > this.#table.doubles) {
+      this.#memory.enlarge(this.#table, Math.ceil(doubles / tableStep) * tableStep);
+    }
     this.#measureDensity(usual);
     this.#placeRegions(usual.count);
     for (let t = 0; t < count; t++) this.#weigh(t);
+    const { low, bins, table, firstOf } = weightsLayout.ints;
+    const { ints } = this.#memory;
+    const at = 2 * this.#at;
+    ints[at + low] = this.#low;
+    ints[at + bins] = this.#bins;
+    ints[at + table] = this.#table.at << 3;
+    ints.set(this.#firstOf, at + firstOf);
   }
 
   /** Adds up what a window's requests say, for each fault. */
-  weigh(window: TDigest, { sums, excess, variances }: Said): void {
-    const found = this.#binsOf(window);
-    const [table, offsets, inBin] = [this.#weights, windowBins, windowRequests];
-    for (let t = 0; t < count; t += atOnce) {
-      let [a, b, c, d] = [0, 0, 0, 0];
-      for (let i = 0; i < found; i++) {
-        const from = (offsets[i] as number) + t;
-        const weight = inBin[i] as number;
-        a += weight * (table[from] as number);
-        b += weight * (table[from + 1] as number);
-        c += weight * (table[from + 2] as number);
-        d += weight * (table[from + 3] as number);
-      }
-      sums[t] = a;
-      sums[t + 1] = b;
-      sums[t + 2] = c;
-      sums[t + 3] = d;
-    }
-    const requests = window.count;
-    for (let t = 0; t < count; t++) {
-      excess[t] = (sums[t] as number) - requests * (this.means[t] as number);
-      variances[t] = requests * (this.variances[t] as number);
-    }
+  weigh(window: TDigest, said: Said): void {
+    this.#kernel.give(window);
+    this.#kernel.weigh(this.#at, said.at, window.count);
   }
 
   /**
@@ -124,50 +119,7 @@ export class EvidenceWeights {
    * @param said what `weigh` gave.
    */
   within(said: Said, into: Said): void {
-    for (let t = 0; t < count; t++) {
-      let left = said.sums[t] as number;
-      let mean = 0;
-      let variance = 0;
-      for (let region = 0; region < regions; region++) {
-        const requests = this.#inRegion[region] as number;
-        const at = region * count + t;
-        left -= requests * (this.#regionWeights[at] as number);
-        mean += requests * (this.#regionMeans[at] as number);
-        variance += requests * (this.#regionVariances[at] as number);
-      }
-      into.sums[t] = left;
-      into.excess[t] = left - mean;
-      into.variances[t] = variance;
-    }
-  }
-
-  /** Fills the scratch with where the window's bins lie in the table, and their requests; how many there are. */
-  #binsOf({ centroids, size }: TDigest): number {
-    if (size > windowBins.length) {
-      windowBins = new Int32Array(2 * size);
-      windowRequests = new Float64Array(2 * size);
-    }
-    const top = this.#bins - 1;
-    const firstOf = this.#firstOf;
-    this.#inRegion.fill(0);
-    let region = 0;
-    let found = 0;
-    let before = -1;
-    for (let i = 0; i < size; i++) {
-      const bin = Math.min(Math.max(binOf(centroids[i] as number) - this.#low, 0), top);
-      const weight = centroids[size + i] as number;
-      while (bin >= (firstOf[region + 1] as number)) region++;
-      this.#inRegion[region] = (this.#inRegion[region] as number) + weight;
-      // Centroids ascend: those of one bin follow each other.
-      if (bin === before) {
-        windowRequests[found - 1] = (windowRequests[found - 1] as number) + weight;
-        continue;
-      }
-      windowBins[found] = bin * count;
-      windowRequests[found++] = weight;
-      before = bin;
-    }
-    return found;
+    this.#kernel.within(this.#at, said.at, into.at);
   }
 
   /** Fills the scratch with the part of usual requests in each bin, and their density, which is nowhere 0. */
@@ -222,7 +174,8 @@ export class EvidenceWeights {
     const shift = shifts[t] as number;
     const leastRatio = Math.max(1 - share, 1 / mostRatio);
     const leastWeight = Math.log(leastRatio);
-    const [table, density] = [this.#weights, usualDensity];
+    const { doubles, floats } = this.#memory;
+    const [table, density] = [2 * this.#table.at + t, usualDensity];
     let [seenMean, mean, square, varianceWithin] = [0, 0, 0, 0];
     for (let region = 0; region < regions; region++) {
       let [usually, faulty, sum, squares] = [0, 0, 0, 0];
@@ -237,7 +190,7 @@ export class EvidenceWeights {
         let weight = leastWeight;
         if (ratio === mostRatio) weight = mostEvidence;
         else if (ratio > leastRatio) weight = Math.log(ratio);
-        table[bin * count + t] = weight;
+        floats[table + bin * count] = weight;
         usually += usual;
         faulty += usual * ratio;
         sum += usual * weight;
@@ -249,18 +202,23 @@ export class EvidenceWeights {
       seenMean += seenSum;
       mean += sum;
       square += squares;
-      const at = region * count + t;
+      const at = this.#at + weightsLayout.regionWeights + region * count + t;
       const isEmpty = usually === 0;
       const ofRegion = isEmpty ? 0 : Math.log(faulty / usually);
-      this.#regionWeights[at] = ofRegion;
-      this.#regionMeans[at] = seen === 0 ? 0 : seenSum / seen - ofRegion;
+      doubles[at] = ofRegion;
+      doubles[at + regions * count] = seen === 0 ? 0 : seenSum / seen - ofRegion;
       const variance = isEmpty ? 0 : squares / usually - (sum / usually) ** 2;
-      this.#regionVariances[at] = variance;
+      doubles[at + 2 * regions * count] = variance;
       varianceWithin += usually * variance;
     }
-    this.means[t] = seenMean;
-    this.variances[t] = square - mean * mean;
-    this.variancesWithin[t] = varianceWithin;
+    const at = this.#at + t;
+    doubles[at + weightsLayout.means] = seenMean;
+    doubles[at + weightsLayout.variances] = square - mean * mean;
+    doubles[at + weightsLayout.variancesWithin] = varianceWithin;
+  }
+
+  #fields(field: number): Float64Array {
+    return this.#memory.doubles.subarray(this.#at + field, this.#at + field + count);
   }
 }
 

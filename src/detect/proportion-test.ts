@@ -154,7 +154,7 @@ export class ProportionTest {
       const square = Math.min((this.#excess[i] as number) ** 2 / variance, mostOfUsual * usual);
       this.#dispersions[i] = Math.max(1, usual + weight * (square - usual));
     }
-    if (!this.#drift.take(requests, this.#excess, 0)) return;
+    if (!this.#drift.take(requests, this.#excess)) return;
     const dispersions = this.#dispersions;
     this.#drift.follow((i) => (weights.variances[i] as number) * (dispersions[i] as number));
   }

@@ -9,13 +9,13 @@ const defaultMaxCentroids = 100;
  * neighbouring centroids; a centroid of weight 1 is one duration and taken as the exact point it is, which is
  * also how ClickHouse's quantilesTDigest reads a state.
  *
- * Memory: 16 bytes a centroid, 24 once quantiles were asked for, in one array each: many of them are made, looked at
- * once and kept. `quantile` and `cdf` cost a binary search, the first time a sum of all weights too.
+ * Memory: 16 bytes a centroid, 24 once quantiles were asked for, in one array each: many of them are made,
+ * looked at once and kept. `quantile` and `cdf` cost a binary search, the first time a sum of all weights too.
  */
 export class TDigest {
   /**
-   * Means, ascending, in the unit of the values (milliseconds for durations); then as many weights, positive: how
-   * many values each centroid stands for. Read-only.
+   * Means, ascending, in the unit of the values (milliseconds for durations); then as many weights, positive:
+   * how many values each centroid stands for. Read-only.
    */
   readonly centroids: Float64Array;
   readonly #size: number;

@@ -12,7 +12,7 @@ function taught(windows: number, level: (window: number) => number, seed = 1): D
   const noise = Math.sqrt(requests * variance);
   for (let window = 0; window < windows; window++) {
     const excess = requests * level(window) + noise * random.normal();
-    if (drift.take(requests, Float64Array.of(excess), 0)) drift.follow(() => variance);
+    if (drift.take(requests, Float64Array.of(excess))) drift.follow(() => variance);
   }
   return drift;
 }
@@ -62,7 +62,7 @@ describe('DriftForecast', () => {
       for (let window = 0; window < 8_640; window++) {
         const slow = Math.sin(window / 700);
         const sums = [0.003, amplitude].map((each) => requests * each * slow + noise());
-        if (drift.take(requests, Float64Array.from(sums), 0)) drift.follow(() => variance);
+        if (drift.take(requests, Float64Array.from(sums))) drift.follow(() => variance);
       }
       return drift.level(0);
     };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EvidenceWeights } from '../../src/detect/evidence-weights.ts';
 import { faultTemplates } from '../../src/detect/fault-templates.ts';
+import { Said } from '../../src/detect/said.ts';
 import { Random } from '../../src/generate/random.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 
@@ -12,16 +13,10 @@ function lognormal(seed: string, count: number, of = (ms: number, _: Random) => 
   return TDigest.fromValues(values, 2_000);
 }
 
-const emptySaid = () => ({
-  sums: new Float64Array(size),
-  excess: new Float64Array(size),
-  variances: new Float64Array(size),
-});
-
 function said(weights: EvidenceWeights, digest: TDigest): Float64Array {
-  const said = emptySaid();
+  const said = new Said();
   weights.weigh(digest, said);
-  return said.sums;
+  return Float64Array.from(said.sums);
 }
 
 describe('EvidenceWeights', () => {
@@ -42,7 +37,7 @@ describe('EvidenceWeights', () => {
     const of = (seed: string, requests: number) =>
       lognormal(seed, requests, (ms, random) => 50 * (ms / 50) ** (random.chance(0.1) ? 0.2 : 0.6));
     const narrow = new EvidenceWeights(of('narrow', 100_000));
-    const [requests, told] = [100_000, emptySaid()];
+    const [requests, told] = [100_000, new Said()];
     narrow.weigh(of('more of it', requests), told);
     faultTemplates.forEach((_, t) => {
       const perRequest = (told.excess[t] as number) / requests;
@@ -84,10 +79,10 @@ describe('EvidenceWeights', () => {
         (digest.means[i] as number) > bound ? 9 * weight : weight,
       ),
     );
-    const [all, given] = [emptySaid(), emptySaid()];
+    const [all, given] = [new Said(), new Said()];
     weights.weigh(swung, all);
     weights.within(all, given);
-    const most = ({ excess }: typeof all) =>
+    const most = ({ excess }: Said) =>
       Math.max(...excess.map((sum) => Math.abs(sum) / swung.count));
     expect(most(all)).toBeGreaterThan(0.2);
     expect(most(given)).toBeLessThan(0.02);
@@ -100,7 +95,7 @@ describe('EvidenceWeights', () => {
       const sums = new Float64Array(size);
       let requests = 0;
       digest.means.forEach((ms, i) => {
-        const [all, given] = [emptySaid(), emptySaid()];
+        const [all, given] = [new Said(), new Said()];
         weights.weigh(TDigest.fromValues([ms]), all);
         weights.within(all, given);
         const weight = (digest.weights[i] as number) * (ms > bound ? times : 1);

@@ -1,18 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { FaultEvidence } from '../../src/detect/fault-evidence.ts';
-import { faultTemplates } from '../../src/detect/fault-templates.ts';
-
-const size = faultTemplates.length;
+import { Said } from '../../src/detect/said.ts';
 
 /** How much evidence there is for the first fault after each window, whose requests say so much of it alone. */
 function evidenceAfter(said: readonly number[]): number[] {
   const evidence = new FaultEvidence(10_000, { peaks: 0, excess: 0 });
   const restlessness = evidence.restlessness(0);
   return said.map((sum, window) => {
-    const sums = new Float64Array(size).fill(-1);
-    sums[0] = sum * restlessness;
-    const none = new Float64Array(size);
-    evidence.add(window * 10_000, 100, { sums, excess: none, variances: none });
+    const of = new Said();
+    of.sums.fill(-1);
+    of.sums[0] = sum * restlessness;
+    evidence.add(window * 10_000, 100, of);
     return Math.round(evidence.sum(0) * 1e6) / 1e6;
   });
 }

@@ -1,0 +1,370 @@
+// What a window says for each fault, added to what those before it said: several faults side by side.
+// AssemblyScript: `npm run generate:kernel` compiles it to WebAssembly, into
+// src/detect/evidence-kernel-wasm.ts. All that it reads and writes is in the memory of
+// src/baseline/state-memory.ts. Sums of each fault are added up in the order of the bins, as a loop over
+// one fault would, so that they are the same to the last bit.
+
+/** Offsets and numbers: those of src/detect/evidence-kernel.ts, which says what lies there. */
+const faults: usize = 16;
+const regions: usize = 3;
+const FAULTS: usize = 128;
+
+/** Of a window's centroids: their bins and what is in each. */
+const LOW: usize = 0;
+const BINS: usize = 4;
+const TABLE: usize = 8;
+const FIRST_OF: usize = 16;
+const IN_REGION: usize = 32;
+const MEANS: usize = 64;
+const VARIANCES: usize = MEANS + FAULTS;
+const VARIANCES_WITHIN: usize = VARIANCES + FAULTS;
+const REGION_WEIGHTS: usize = VARIANCES_WITHIN + FAULTS;
+const REGION_MEANS: usize = REGION_WEIGHTS + regions * FAULTS;
+const REGION_VARIANCES: usize = REGION_MEANS + regions * FAULTS;
+
+/** Of what a window says. */
+const SAID_SUMS: usize = 0;
+const SAID_EXCESS: usize = FAULTS;
+const SAID_VARIANCES: usize = 2 * FAULTS;
+
+/** Of evidence; what is foretold of late comes last. */
+const MOST_DISPERSION: usize = 0;
+const SUM: usize = 128;
+const START: usize = SUM + FAULTS;
+const HIGHEST: usize = START + FAULTS;
+const CLEAREST: usize = HIGHEST + FAULTS;
+const LAST: usize = CLEAREST + FAULTS;
+const RESTLESSNESS: usize = LAST + FAULTS;
+const DISPERSION: usize = RESTLESSNESS + FAULTS;
+const DRIFT: usize = DISPERSION + FAULTS;
+const DRIFT_REQUESTS: usize = DRIFT;
+const DRIFT_WINDOWS: usize = DRIFT + 8;
+const DRIFT_SUM: usize = DRIFT + 64;
+const DRIFT_LEVEL: usize = DRIFT_SUM + FAULTS;
+const DRIFT_SURPRISE: usize = DRIFT_LEVEL + FAULTS;
+
+/** Of a window that waits to be learnt. */
+const WAITING_SCORE: usize = 0;
+const WAITING_REQUESTS: usize = 8;
+const WAITING_EXCESS: usize = 16;
+const WAITING_SQUARES: usize = WAITING_EXCESS + FAULTS;
+
+/** Constants, as they are given. */
+const PEAK_SCORE: usize = 0;
+const OVER_SHARE: usize = 8;
+const LEAST_FALL: usize = 16;
+const OVER_FALL: usize = 24;
+const MOST_OF_USUAL: usize = 32;
+const MEDIAN_OF_CHANCE: usize = 40;
+const CALM: usize = 48;
+const BLOCK_WINDOWS: usize = 56;
+const LEAST_MS: usize = 64;
+
+/** Bins are an eighth of an octave: exponent and the top 3 bits of the mantissa. */
+const BIN_SHIFT = 49;
+
+let constants: usize = 0;
+let scratch: usize = 0;
+/** Centroids of a window: so many means, as many weights, and sums of these. */
+let means: usize = 0;
+let size = 0;
+
+/** Takes addresses that stay as they are. */
+export function configure(constantsAt: usize, scratchAt: usize): void {
+  constants = constantsAt;
+  scratch = scratchAt;
+}
+
+/** Takes the centroids of a window, so many means and as many weights; there is room for as many twice more. */
+export function take(at: usize, n: i32): void {
+  means = at;
+  size = n;
+  const weights = at + ((<usize>n) << 3);
+  const upTo = weights + ((<usize>n) << 3);
+  let sum: f64 = 0;
+  for (let i: usize = 0; i < (<usize>n) << 3; i += 8) {
+    sum += load<f64>(weights + i);
+    store<f64>(upTo + i, sum);
+  }
+}
+
+/**
+ * Adds to the sums `before` how many of the requests lie above each of three durations, for every
+ * quantile, and as many as usually are: to where they are `at`.
+ */
+export function count(
+  thresholds: usize,
+  quantiles: i32,
+  requests: f64,
+  before: usize,
+  at: usize,
+): void {
+  store<f64>(at, load<f64>(before) + requests);
+  for (let i = 0; i < quantiles; i++) {
+    const offset = (<usize>i) << 5;
+    const threshold = thresholds + offset;
+    const from = before + 8 + offset;
+    const to = at + 8 + offset;
+    store<f64>(to, load<f64>(from) + requests * (1 - cdf(load<f64>(threshold))));
+    store<f64>(to, load<f64>(from, 8) + requests * load<f64>(threshold, 8), 8);
+    store<f64>(to, load<f64>(from, 16) + requests * (1 - cdf(load<f64>(threshold, 16))), 16);
+    store<f64>(to, load<f64>(from, 24) + requests * (1 - cdf(load<f64>(threshold, 24))), 24);
+  }
+}
+
+/** As `TDigest.cdf`. */
+function cdf(x: f64): f64 {
+  const n = size;
+  if (n === 0 || !(x <= Infinity)) return NaN;
+  // Halves what is left without a branch: where x lies cannot be foretold.
+  let base = means;
+  let length = n;
+  while (length > 1) {
+    const half = length >>> 1;
+    const middle = base + ((<usize>half) << 3);
+    base = load<f64>(middle - 8) <= x ? middle : base;
+    length -= half;
+  }
+  if (!(load<f64>(base) <= x)) {
+    if (base === means) return 0;
+    base -= 8;
+  }
+  const bytes = (<usize>n) << 3;
+  if (base === means + bytes - 8) return 1;
+  const low = load<f64>(base);
+  const high = load<f64>(base, 8);
+  const weights = base + bytes;
+  const upTo = weights + bytes;
+  const weight = load<f64>(weights);
+  const next = load<f64>(weights, 8);
+  const from = load<f64>(upTo) - (weight <= 1 ? 0 : weight / 2);
+  const to = load<f64>(upTo, 8) - (next <= 1 ? next : next / 2);
+  const all = load<f64>(means + 3 * bytes - 8);
+  return (from + ((to - from) * (x - low)) / (high - low)) / all;
+}
+
+/** Adds up what the window's requests say, for each fault. */
+export function weigh(weights: usize, said: usize, requests: f64): void {
+  const found = binsOf(weights);
+  const table: usize = load<u32>(weights, TABLE);
+  for (let t: usize = 0; t < faults; t += 8) {
+    const row = table + (t << 2);
+    let a = f64x2.splat(0);
+    let b = a;
+    let c = a;
+    let d = a;
+    for (let i: usize = 0; i < found; i += 16) {
+      const at = row + <usize>load<u32>(scratch + i, 8);
+      const inBin = v128.load64_splat(scratch + i);
+      a = f64x2.add(a, f64x2.mul(inBin, two(at)));
+      b = f64x2.add(b, f64x2.mul(inBin, two(at + 8)));
+      c = f64x2.add(c, f64x2.mul(inBin, two(at + 16)));
+      d = f64x2.add(d, f64x2.mul(inBin, two(at + 24)));
+    }
+    const to = said + (t << 3);
+    v128.store(to, a, SAID_SUMS);
+    v128.store(to, b, SAID_SUMS + 16);
+    v128.store(to, c, SAID_SUMS + 32);
+    v128.store(to, d, SAID_SUMS + 48);
+  }
+  const all = f64x2.splat(requests);
+  for (let t: usize = 0; t < FAULTS; t += 16) {
+    const usual = f64x2.mul(all, v128.load(weights + t, MEANS));
+    v128.store(said + t, f64x2.sub(v128.load(said + t, SAID_SUMS), usual), SAID_EXCESS);
+    const variance = f64x2.mul(all, v128.load(weights + t, VARIANCES));
+    v128.store(said + t, variance, SAID_VARIANCES);
+  }
+}
+
+/** Two of the table's numbers. */
+function two(at: usize): v128 {
+  return f64x2.promote_low_f32x4(v128.load64_zero(at));
+}
+
+/**
+ * Fills the scratch with the requests of each of the window's bins, and where it lies in the table: 16
+ * bytes each. How many bytes that are.
+ */
+function binsOf(weights: usize): usize {
+  const low = load<i32>(weights, LOW);
+  const top = load<i32>(weights, BINS) - 1;
+  const leastMs = load<f64>(constants, LEAST_MS);
+  const bytes = (<usize>size) << 3;
+  for (let region: usize = 0; region < regions; region++) {
+    store<f64>(weights + (region << 3), 0, IN_REGION);
+  }
+  let region: usize = 0;
+  let end = load<i32>(weights, FIRST_OF + 4);
+  let inRegion: f64 = 0;
+  let to = scratch - 16;
+  let before = -1;
+  let inBin = f64x2.splat(0);
+  for (let i: usize = 0; i < bytes; i += 8) {
+    const ms = load<f64>(means + i);
+    const weight = load<f64>(means + bytes + i);
+    let bin = <i32>(reinterpret<u64>(max(ms, leastMs)) >> BIN_SHIFT) - low;
+    bin = min(max(bin, 0), top);
+    while (bin >= end) {
+      store<f64>(weights + (region << 3), inRegion, IN_REGION);
+      inRegion = 0;
+      region++;
+      end = load<i32>(weights + (region << 2), FIRST_OF + 4);
+    }
+    inRegion += weight;
+    // Centroids ascend: those of one bin follow each other. Which do cannot be foretold.
+    const isSame = bin === before;
+    inBin = f64x2.add(v128.and(inBin, i64x2.splat(isSame ? -1 : 0)), f64x2.splat(weight));
+    to = isSame ? to : to + 16;
+    store<f64>(to, f64x2.extract_lane(inBin, 0));
+    store<u32>(to, <u32>bin * 64, 8);
+    before = bin;
+  }
+  store<f64>(weights + (region << 3), inRegion, IN_REGION);
+  return to + 16 - scratch;
+}
+
+/** What is left when it is given how many of the requests lie in each region. */
+export function within(weights: usize, said: usize, into: usize): void {
+  for (let t: usize = 0; t < FAULTS; t += 16) {
+    let left = v128.load(said + t, SAID_SUMS);
+    let mean = f64x2.splat(0);
+    let variance = mean;
+    for (let region: usize = 0; region < regions; region++) {
+      const requests = v128.load64_splat(weights + (region << 3), IN_REGION);
+      const at = weights + region * FAULTS + t;
+      left = f64x2.sub(left, f64x2.mul(requests, v128.load(at, REGION_WEIGHTS)));
+      mean = f64x2.add(mean, f64x2.mul(requests, v128.load(at, REGION_MEANS)));
+      variance = f64x2.add(variance, f64x2.mul(requests, v128.load(at, REGION_VARIANCES)));
+    }
+    v128.store(into + t, left, SAID_SUMS);
+    v128.store(into + t, f64x2.sub(left, mean), SAID_EXCESS);
+    v128.store(into + t, variance, SAID_VARIANCES);
+  }
+}
+
+/** Adds a window to evidence; which fault there is most for, of two alike the later one. */
+export function add(evidence: usize, startMs: f64, requests: f64, said: usize): i32 {
+  const zero = f64x2.splat(0);
+  const start = f64x2.splat(startMs);
+  const all = f64x2.splat(requests);
+  let most = zero;
+  for (let t: usize = 0; t < FAULTS; t += 16) {
+    const at = evidence + t;
+    const foretold = f64x2.mul(all, f64x2.max(zero, v128.load(at, DRIFT_LEVEL)));
+    const beyond = f64x2.sub(v128.load(said + t, SAID_SUMS), foretold);
+    const gain = f64x2.div(beyond, v128.load(at, RESTLESSNESS));
+    const before = v128.load(at, SUM);
+    const begins = f64x2.le(before, zero);
+    const sum = f64x2.add(before, gain);
+    v128.store(at, v128.bitselect(start, v128.load(at, START), begins), START);
+    v128.store(at, f64x2.max(zero, sum), SUM);
+    const highest = v128.andnot(v128.load(at, HIGHEST), begins);
+    const higher = v128.bitselect(sum, highest, f64x2.gt(sum, highest));
+    v128.store(at, higher, HIGHEST);
+    const clearest = v128.andnot(v128.load(at, CLEAREST), begins);
+    v128.store(at, v128.bitselect(gain, clearest, f64x2.gt(gain, clearest)), CLEAREST);
+    v128.store(at, gain, LAST);
+    most = f64x2.pmax(most, higher);
+  }
+  const peakScore = load<f64>(constants, PEAK_SCORE);
+  if (f64x2.extract_lane(most, 0) > peakScore || f64x2.extract_lane(most, 1) > peakScore) {
+    endWhatIsOver(evidence);
+  }
+  return mostOf(evidence);
+}
+
+/**
+ * Evidence that has fallen far from where it was is of something that is over: it counts no more. If it was
+ * the clearest, no more does what it left for other faults.
+ */
+function endWhatIsOver(evidence: usize): void {
+  let clearest = evidence;
+  for (let at = evidence + 8; at < evidence + FAULTS; at += 8) {
+    if (load<f64>(at, HIGHEST) > load<f64>(clearest, HIGHEST)) clearest = at;
+  }
+  const isAllOver = isOver(clearest);
+  for (let at = evidence; at < evidence + FAULTS; at += 8) {
+    if (isAllOver || isOver(at)) store<f64>(at, 0, SUM);
+  }
+}
+
+function isOver(fault: usize): bool {
+  const highest = load<f64>(fault, HIGHEST);
+  const share = load<f64>(constants, OVER_SHARE) * highest;
+  const fallen = highest - load<f64>(constants, LEAST_FALL);
+  const least = max(min(share, fallen), highest - load<f64>(constants, OVER_FALL));
+  return highest > load<f64>(constants, PEAK_SCORE) && load<f64>(fault, SUM) < least;
+}
+
+function mostOf(evidence: usize): i32 {
+  let most: usize = 0;
+  let sum = load<f64>(evidence, SUM);
+  for (let t: usize = 1; t < faults; t++) {
+    const other = load<f64>(evidence + (t << 3), SUM);
+    most = other >= sum ? t : most;
+    sum = max(other, sum);
+  }
+  return <i32>most;
+}
+
+/** Keeps what a window says, to be learnt later. Where nothing can vary its square is not a number. */
+export function keep(waiting: usize, score: f64, requests: f64, said: usize): void {
+  store<f64>(waiting, score, WAITING_SCORE);
+  store<f64>(waiting, requests, WAITING_REQUESTS);
+  const zero = f64x2.splat(0);
+  const none = f64x2.splat(NaN);
+  for (let t: usize = 0; t < FAULTS; t += 16) {
+    const excess = v128.load(said + t, SAID_EXCESS);
+    const variance = v128.load(said + t, SAID_VARIANCES);
+    const square = f64x2.div(f64x2.mul(excess, excess), variance);
+    const varies = f64x2.gt(variance, zero);
+    v128.store(waiting + t, excess, WAITING_EXCESS);
+    v128.store(waiting + t, v128.bitselect(square, none, varies), WAITING_SQUARES);
+  }
+}
+
+/**
+ * Learns what waits: the dispersions move towards its squares by a weight, and its excess is added to the block of
+ * the drift. Whether that block is full.
+ */
+export function learn(evidence: usize, waiting: usize, weight: f64): bool {
+  const zero = f64x2.splat(0);
+  const one = f64x2.splat(1);
+  const by = f64x2.splat(weight);
+  const mostOfUsual = v128.load64_splat(constants, MOST_OF_USUAL);
+  for (let t: usize = 0; t < FAULTS; t += 16) {
+    const at = evidence + t;
+    const usual = v128.load(at, DISPERSION);
+    const squares = v128.load(waiting + t, WAITING_SQUARES);
+    const square = f64x2.min(squares, f64x2.mul(mostOfUsual, usual));
+    const moved = f64x2.add(usual, f64x2.mul(by, f64x2.sub(square, usual)));
+    const isNumber = f64x2.ge(square, zero);
+    v128.store(at, v128.bitselect(f64x2.max(one, moved), usual, isNumber), DISPERSION);
+    const sum = f64x2.add(v128.load(at, DRIFT_SUM), v128.load(waiting + t, WAITING_EXCESS));
+    v128.store(at, sum, DRIFT_SUM);
+  }
+  renew(evidence);
+  const requests = load<f64>(waiting, WAITING_REQUESTS);
+  store<f64>(evidence, load<f64>(evidence, DRIFT_REQUESTS) + requests, DRIFT_REQUESTS);
+  const windows = load<f64>(evidence, DRIFT_WINDOWS) + 1;
+  store<f64>(evidence, windows, DRIFT_WINDOWS);
+  return windows >= load<f64>(constants, BLOCK_WINDOWS);
+}
+
+/** What follows of dispersions and of how much levels vary. */
+export function renew(evidence: usize): void {
+  const one = f64x2.splat(1);
+  const calm = v128.load64_splat(constants, CALM);
+  const chance = v128.load64_splat(constants, MEDIAN_OF_CHANCE);
+  let most = f64x2.splat(0);
+  for (let t: usize = 0; t < FAULTS; t += 16) {
+    const at = evidence + t;
+    const dispersion = v128.load(at, DISPERSION);
+    const surprise = f64x2.div(v128.load(at, DRIFT_SURPRISE), chance);
+    const spread = v128.bitselect(surprise, one, f64x2.gt(surprise, calm));
+    v128.store(at, f64x2.mul(dispersion, spread), RESTLESSNESS);
+    most = f64x2.max(most, dispersion);
+  }
+  const widest = max(f64x2.extract_lane(most, 0), f64x2.extract_lane(most, 1));
+  store<f64>(evidence, widest, MOST_DISPERSION);
+}

@@ -1,0 +1,20 @@
+import { driftConstants } from '../baseline/drift-forecast.ts';
+import { peakScore } from '../baseline/tail-peaks.ts';
+
+/** What evidence is compared with, by `FaultEvidence` and by the kernel that does most of its work. */
+export const evidenceConstants = {
+  ...driftConstants,
+  peakScore,
+  /** Durations below count as this one: 2^-10 ms. */
+  leastMs: 2 ** -10,
+  /** A squared residual counts up to so many times the usual one: lone outliers say little of it. */
+  mostOfUsual: 9,
+  /**
+   * What has fallen below this part of its peak is over, if it is so much less by now: a little that is there
+   * goes up and down by chance.
+   */
+  overShare: 0.6,
+  leastFall: 8,
+  /** So is what has fallen by so much: what lasted for a day has a peak of thousands. */
+  overFall: 60,
+} as const;
