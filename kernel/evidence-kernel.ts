@@ -59,93 +59,40 @@ const MEDIAN_OF_CHANCE: usize = 40;
 const CALM: usize = 48;
 const BLOCK_WINDOWS: usize = 56;
 const LEAST_MS: usize = 64;
+const MOST_RATIO: usize = 72;
+const MOST_EVIDENCE: usize = 80;
 
 /** Bins are an eighth of an octave: exponent and the top 3 bits of the mantissa. */
 const BIN_SHIFT = 49;
 
+/** What is known of faults: shares, and so on. */
+const SHARE: usize = 0;
+const LEAST_RATIO: usize = FAULTS;
+const LEAST_WEIGHT: usize = 2 * FAULTS;
+const SHIFT: usize = 3 * FAULTS;
+
 let constants: usize = 0;
-let scratch: usize = 0;
-/** Centroids of a window: so many means, as many weights, and sums of these. */
-let means: usize = 0;
-let size = 0;
+let templates: usize = 0;
+
+/** As `Math.log`: the host's, so that logarithms are the same as those in JavaScript. */
+declare function log(x: f64): f64;
 
 /** Takes addresses that stay as they are. */
-export function configure(constantsAt: usize, scratchAt: usize): void {
+export function configure(constantsAt: usize, templatesAt: usize): void {
   constants = constantsAt;
-  scratch = scratchAt;
-}
-
-/** Takes the centroids of a window, so many means and as many weights; there is room for as many twice more. */
-export function take(at: usize, n: i32): void {
-  means = at;
-  size = n;
-  const weights = at + ((<usize>n) << 3);
-  const upTo = weights + ((<usize>n) << 3);
-  let sum: f64 = 0;
-  for (let i: usize = 0; i < (<usize>n) << 3; i += 8) {
-    sum += load<f64>(weights + i);
-    store<f64>(upTo + i, sum);
-  }
-}
-
-/**
- * Adds to the sums `before` how many of the requests lie above each of three durations, for every
- * quantile, and as many as usually are: to where they are `at`.
- */
-export function count(
-  thresholds: usize,
-  quantiles: i32,
-  requests: f64,
-  before: usize,
-  at: usize,
-): void {
-  store<f64>(at, load<f64>(before) + requests);
-  for (let i = 0; i < quantiles; i++) {
-    const offset = (<usize>i) << 5;
-    const threshold = thresholds + offset;
-    const from = before + 8 + offset;
-    const to = at + 8 + offset;
-    store<f64>(to, load<f64>(from) + requests * (1 - cdf(load<f64>(threshold))));
-    store<f64>(to, load<f64>(from, 8) + requests * load<f64>(threshold, 8), 8);
-    store<f64>(to, load<f64>(from, 16) + requests * (1 - cdf(load<f64>(threshold, 16))), 16);
-    store<f64>(to, load<f64>(from, 24) + requests * (1 - cdf(load<f64>(threshold, 24))), 24);
-  }
-}
-
-/** As `TDigest.cdf`. */
-function cdf(x: f64): f64 {
-  const n = size;
-  if (n === 0 || !(x <= Infinity)) return NaN;
-  // Halves what is left without a branch: where x lies cannot be foretold.
-  let base = means;
-  let length = n;
-  while (length > 1) {
-    const half = length >>> 1;
-    const middle = base + ((<usize>half) << 3);
-    base = load<f64>(middle - 8) <= x ? middle : base;
-    length -= half;
-  }
-  if (!(load<f64>(base) <= x)) {
-    if (base === means) return 0;
-    base -= 8;
-  }
-  const bytes = (<usize>n) << 3;
-  if (base === means + bytes - 8) return 1;
-  const low = load<f64>(base);
-  const high = load<f64>(base, 8);
-  const weights = base + bytes;
-  const upTo = weights + bytes;
-  const weight = load<f64>(weights);
-  const next = load<f64>(weights, 8);
-  const from = load<f64>(upTo) - (weight <= 1 ? 0 : weight / 2);
-  const to = load<f64>(upTo, 8) - (next <= 1 ? next : next / 2);
-  const all = load<f64>(means + 3 * bytes - 8);
-  return (from + ((to - from) * (x - low)) / (high - low)) / all;
+  templates = templatesAt;
 }
 
 /** Adds up what the window's requests say, for each fault. */
-export function weigh(weights: usize, said: usize, requests: f64): void {
-  const found = binsOf(weights);
+export function weigh(
+  centroids: usize,
+  size: i32,
+  weights: usize,
+  said: usize,
+  requests: f64,
+  scratch: usize,
+): void {
+  const found = binsOf(centroids, size, weights, scratch);
   const table: usize = load<u32>(weights, TABLE);
   for (let t: usize = 0; t < faults; t += 8) {
     const row = table + (t << 2);
@@ -185,7 +132,7 @@ function two(at: usize): v128 {
  * Fills the scratch with the requests of each of the window's bins, and where it lies in the table: 16
  * bytes each. How many bytes that are.
  */
-function binsOf(weights: usize): usize {
+function binsOf(means: usize, size: i32, weights: usize, scratch: usize): usize {
   const low = load<i32>(weights, LOW);
   const top = load<i32>(weights, BINS) - 1;
   const leastMs = load<f64>(constants, LEAST_MS);
@@ -221,6 +168,92 @@ function binsOf(weights: usize): usize {
   }
   store<f64>(weights + (region << 3), inRegion, IN_REGION);
   return to + 16 - scratch;
+}
+
+/**
+ * Weighs every bin for each fault, two of these at a time, and what usual requests say of it: in each region, and in
+ * all. The density is smooth and wider than the requests lie. Their variance is that of the density, which is
+ * never 0; their mean is their own, or a stage whose requests are all alike would seem to wander.
+ */
+export function weighBins(weights: usize, density: usize, parts: usize): void {
+  const table: usize = load<u32>(weights, TABLE);
+  const one = f64x2.splat(1);
+  const mostRatio = v128.load64_splat(constants, MOST_RATIO);
+  const mostEvidence = v128.load64_splat(constants, MOST_EVIDENCE);
+  for (let t: usize = 0; t < FAULTS; t += 16) {
+    const share = v128.load(templates + t, SHARE);
+    const rest = f64x2.sub(one, share);
+    const leastRatio = v128.load(templates + t, LEAST_RATIO);
+    const leastWeight = v128.load(templates + t, LEAST_WEIGHT);
+    const shifted = density - <usize>load<f64>(templates + t, SHIFT) * 8;
+    const shiftedNext = density - <usize>load<f64>(templates + t, SHIFT + 8) * 8;
+    const column = table + (t >> 1);
+    let seenMean = f64x2.splat(0);
+    let mean = seenMean;
+    let square = seenMean;
+    let varianceWithin = seenMean;
+    for (let region: usize = 0; region < regions; region++) {
+      let usually: f64 = 0;
+      let seen: f64 = 0;
+      let faulty = f64x2.splat(0);
+      let sum = faulty;
+      let squares = faulty;
+      let seenSum = faulty;
+      const end = <usize>load<i32>(weights + (region << 2), FIRST_OF + 4);
+      for (let bin = <usize>load<i32>(weights + (region << 2), FIRST_OF); bin < end; bin++) {
+        const ofBin = load<f64>(density + (bin << 3));
+        const usual = f64x2.splat(ofBin);
+        const slowed = f64x2.replace_lane(
+          v128.load64_splat(shifted + (bin << 3)),
+          1,
+          load<f64>(shiftedNext + (bin << 3)),
+        );
+        const likelier = f64x2.add(rest, f64x2.div(f64x2.mul(share, slowed), usual));
+        const ratio = f64x2.min(f64x2.max(likelier, leastRatio), mostRatio);
+        // Most bins are at one of the ends, which need no logarithm.
+        const isMost = f64x2.eq(ratio, mostRatio);
+        let weight = v128.bitselect(mostEvidence, leastWeight, isMost);
+        const isBetween = v128.andnot(f64x2.gt(ratio, leastRatio), isMost);
+        if (i64x2.extract_lane(isBetween, 0) !== 0) {
+          weight = f64x2.replace_lane(weight, 0, log(f64x2.extract_lane(ratio, 0)));
+        }
+        if (i64x2.extract_lane(isBetween, 1) !== 0) {
+          weight = f64x2.replace_lane(weight, 1, log(f64x2.extract_lane(ratio, 1)));
+        }
+        v128.store64_lane(column + (bin << 6), f32x4.demote_f64x2_zero(weight), 0);
+        const weighed = f64x2.mul(usual, weight);
+        const part = load<f64>(parts + (bin << 3));
+        usually += ofBin;
+        faulty = f64x2.add(faulty, f64x2.mul(usual, ratio));
+        sum = f64x2.add(sum, weighed);
+        squares = f64x2.add(squares, f64x2.mul(weighed, weight));
+        seen += part;
+        seenSum = f64x2.add(seenSum, f64x2.mul(f64x2.splat(part), weight));
+      }
+      seenMean = f64x2.add(seenMean, seenSum);
+      mean = f64x2.add(mean, sum);
+      square = f64x2.add(square, squares);
+      const all = f64x2.splat(usually);
+      let ofRegion = f64x2.splat(0);
+      let variance = ofRegion;
+      if (usually !== 0) {
+        const times = f64x2.div(faulty, all);
+        const first = f64x2.splat(log(f64x2.extract_lane(times, 0)));
+        ofRegion = f64x2.replace_lane(first, 1, log(f64x2.extract_lane(times, 1)));
+        const usualMean = f64x2.div(sum, all);
+        variance = f64x2.sub(f64x2.div(squares, all), f64x2.mul(usualMean, usualMean));
+      }
+      const at = weights + region * FAULTS + t;
+      v128.store(at, ofRegion, REGION_WEIGHTS);
+      const beyond = f64x2.sub(f64x2.div(seenSum, f64x2.splat(seen)), ofRegion);
+      v128.store(at, seen === 0 ? f64x2.splat(0) : beyond, REGION_MEANS);
+      v128.store(at, variance, REGION_VARIANCES);
+      varianceWithin = f64x2.add(varianceWithin, f64x2.mul(all, variance));
+    }
+    v128.store(weights + t, seenMean, MEANS);
+    v128.store(weights + t, f64x2.sub(square, f64x2.mul(mean, mean)), VARIANCES);
+    v128.store(weights + t, varianceWithin, VARIANCES_WITHIN);
+  }
 }
 
 /** What is left when it is given how many of the requests lie in each region. */

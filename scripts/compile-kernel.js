@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs';
 const options = ['-O3', '--converge', '--runtime', 'stub', '--noAssert', '--enable', 'simd'];
 const lineLength = 100;
 
+/** That of src/baseline/state-memory.ts: from 1 MiB to all that 32 bits address. */
+const stateMemory = ['--importMemory', '--initialMemory', '16', '--maximumMemory', '65536'];
+
 /** Each kernel, and what it is compiled to. */
 export const kernels = [
   {
@@ -20,11 +23,16 @@ export const kernels = [
     memory: ['--initialMemory', '16', '--maximumMemory', '65536'],
   },
   {
+    name: 'duration-kernel',
+    output: 'src/baseline/duration-kernel-wasm.ts',
+    constant: 'durationKernelWasm',
+    memory: stateMemory,
+  },
+  {
     name: 'evidence-kernel',
     output: 'src/detect/evidence-kernel-wasm.ts',
     constant: 'evidenceKernelWasm',
-    /** That of src/baseline/state-memory.ts: from 1 MiB to all that 32 bits address. */
-    memory: ['--importMemory', '--initialMemory', '16', '--maximumMemory', '65536'],
+    memory: stateMemory,
   },
 ];
 

@@ -57,7 +57,7 @@ export class DriftForecast {
    */
   constructor(size: number, at?: number) {
     this.#size = size;
-    this.#at = at ?? this.#memory.take(this, DriftForecast.doubles(size)).at;
+    this.#at = at ?? this.#memory.takeFor(this, DriftForecast.doubles(size));
     this.#fields(SURPRISE, MEDIAN + 1).fill(priorRestlessness * medianOfChance);
   }
 

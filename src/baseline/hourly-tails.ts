@@ -1,6 +1,7 @@
 import { DurationHistogram } from './duration-histogram.ts';
 import type { SeriesWindow } from './series-window.ts';
 import type { StateArchive } from './state-archive.ts';
+import { type Rooms, StateMemory } from './state-memory.ts';
 import { wholeRequest } from './whole-request.ts';
 
 /** How long requests took in one hour. */
@@ -52,6 +53,7 @@ interface OpenHour {
  */
 export class HourlyTails {
   readonly #quantiles: readonly number[];
+  readonly #rooms = StateMemory.shared().rooms();
   /** Oldest first. */
   #hours: HourTail[] = [];
   #open: OpenHour | undefined;
@@ -80,6 +82,7 @@ export class HourlyTails {
     if (open !== undefined && open.startMs < startMs) {
       this.#open = undefined;
       if (!open.isLeftOut && open.requests > 0) this.recall(this.#ended(open));
+      open.durations.release();
     }
     this.#dropBefore(startMs - rememberedMs);
     return true;
@@ -134,17 +137,19 @@ export class HourlyTails {
   carry(state: StateArchive): void {
     state.section('hourly tails', 1, () => {
       this.#hours = state.list(this.#hours, (hour) => carryHour(state, hour));
-      this.#open = state.optional(this.#open, (open) => carryOpen(state, open));
+      this.#open = state.optional(this.#open, (open = newHour(0, this.#rooms)) =>
+        carryOpen(state, open),
+      );
     });
   }
 
   #hourAt(windowStartMs: number): OpenHour {
-    this.#open ??= newHour(hourOf(windowStartMs));
+    this.#open ??= newHour(hourOf(windowStartMs), this.#rooms);
     return this.#open;
   }
 
   #ended({ startMs, stage, requests, durations, sumsMs }: OpenHour): HourTail {
-    const digest = durations.toDigest();
+    const digest = DurationHistogram.digestOf([durations]);
     const quantilesMs = Float64Array.from(this.#quantiles, (q) => digest.quantile(q));
     const means = [...sumsMs].map(([name, ms]): [string, number] => [name, ms / requests]);
     return { startMs, stage, requests, quantilesMs, meansMs: new Map(means) };
@@ -156,8 +161,8 @@ export class HourlyTails {
   }
 }
 
-function newHour(startMs: number): OpenHour {
-  const durations = new DurationHistogram();
+function newHour(startMs: number, rooms: Rooms): OpenHour {
+  const durations = DurationHistogram.in(rooms);
   return { startMs, durations, stage: '', requests: 0, sumsMs: new Map(), isLeftOut: false };
 }
 
@@ -180,8 +185,7 @@ function carryHour(state: StateArchive, hour: HourTail | undefined): HourTail {
   };
 }
 
-function carryOpen(state: StateArchive, saved: OpenHour | undefined): OpenHour {
-  const open = saved ?? newHour(0);
+function carryOpen(state: StateArchive, open: OpenHour): OpenHour {
   const startMs = state.number(open.startMs);
   open.durations.carry(state);
   const stage = state.text(open.stage);

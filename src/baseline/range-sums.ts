@@ -1,6 +1,6 @@
 import type { StateArchive } from './state-archive.ts';
+import { type Room, type Rooms, StateMemory } from './state-memory.ts';
 
-const NOTHING = new Float64Array(0);
 /** Room that is made at least, on the side where it is needed; of a wide range half of what it has. */
 const LEAST_ROOM = 8;
 
@@ -8,16 +8,24 @@ const LEAST_ROOM = 8;
  * Sums by an integer index, one or several of each, dense over the range in use, which grows by need: for
  * histograms whose values lie close together, wherever that is.
  *
- * Memory: 8 bytes a sum of the range.
+ * Memory: 8 bytes a sum of the range, in `StateMemory`.
  */
 export class RangeSums {
   readonly #columns: number;
+  readonly #memory = StateMemory.shared();
+  readonly #rooms: Rooms;
+  #room: Room | undefined;
   #low = 0;
-  #sums: Float64Array = NOTHING;
+  /** How many sums there are. */
+  #length = 0;
 
-  /** @param columns sums of each index, side by side. */
-  constructor(columns = 1) {
+  /**
+   * @param columns sums of each index, side by side.
+   * @param rooms from which it takes what it needs.
+   */
+  constructor(columns = 1, rooms = StateMemory.shared().rooms()) {
     this.#columns = columns;
+    this.#rooms = rooms;
   }
 
   /** Index of the first of `values`. */
@@ -25,76 +33,105 @@ export class RangeSums {
     return this.#low;
   }
 
-  /** The sums from `low` on; some are 0. Not to be kept over `place`, which may make room. */
+  /** Indices for which there is room. */
+  get range(): number {
+    return this.#length / this.#columns;
+  }
+
+  /** Where the sums are, in `StateMemory`. */
+  get at(): number {
+    return this.#room?.at ?? 0;
+  }
+
+  /** The sums from `low` on; some are 0. A view, for as long as the memory does not grow. */
   get values(): Float64Array {
-    return this.#sums;
+    return this.#memory.doubles.subarray(this.at, this.at + this.#length);
   }
 
   /** One that is empty, with room for what another one has, and a little more. */
   static like(other: RangeSums): RangeSums {
     const columns = other.#columns;
-    const empty = new RangeSums(columns);
-    const first = other.#sums.findIndex((sum) => sum !== 0);
+    const empty = new RangeSums(columns, other.#rooms);
+    const sums = other.values;
+    const first = sums.findIndex((sum) => sum !== 0);
     if (first < 0) return empty;
-    let last = other.#sums.length - 1;
-    while (other.#sums[last] === 0) last--;
+    let last = sums.length - 1;
+    while (sums[last] === 0) last--;
     const begin = Math.floor(first / columns) - LEAST_ROOM;
     const end = Math.floor(last / columns) + 1 + LEAST_ROOM;
-    empty.#low = other.#low + begin;
-    empty.#sums = new Float64Array((end - begin) * columns);
+    empty.#take(other.#low + begin, (end - begin) * columns);
     return empty;
   }
 
   /** The sums of several, with room for no more than they have. */
   static of(parts: readonly RangeSums[]): RangeSums {
-    const used = parts.filter(({ values }) => values.length > 0);
+    const used = parts.filter(({ range }) => range > 0);
     const columns = used[0] === undefined ? 1 : used[0].#columns;
     const all = new RangeSums(columns);
     if (used.length === 0) return all;
-    all.#low = Math.min(...used.map(({ low }) => low));
-    const end = Math.max(...used.map(({ low, values }) => low + values.length / columns));
-    all.#sums = new Float64Array((end - all.#low) * columns);
+    const least = Math.min(...used.map(({ low }) => low));
+    const end = Math.max(...used.map(({ low, range }) => low + range));
+    all.#take(least, (end - least) * columns);
+    const sums = all.values;
     for (const { low, values } of used) {
-      const shift = (low - all.#low) * columns;
+      const shift = (low - least) * columns;
       for (let i = 0; i < values.length; i++) {
-        all.#sums[i + shift] = (all.#sums[i + shift] as number) + (values[i] as number);
+        sums[i + shift] = (sums[i + shift] as number) + (values[i] as number);
       }
     }
     return all;
   }
 
-  /** Where the sums of an index lie in `values`, for which there is room from now on. */
+  /** Where the sums of an index lie in `StateMemory`, for which there is room from now on. */
   place(index: number): number {
-    const at = (index - this.#low) * this.#columns;
-    if (at >= 0 && at < this.#sums.length) return at;
+    const place = (index - this.#low) * this.#columns;
+    if (place >= 0 && place < this.#length) return this.at + place;
     this.#makeRoomFor(index);
-    return (index - this.#low) * this.#columns;
+    return this.at + (index - this.#low) * this.#columns;
   }
 
   /** Adds to the first sum of an index. */
   add(index: number, amount: number): void {
     const at = this.place(index);
-    this.#sums[at] = (this.#sums[at] as number) + amount;
+    const all = this.#memory.doubles;
+    all[at] = (all[at] as number) + amount;
+  }
+
+  /** Nobody asks for its sums any more: others may have their room. */
+  release(): void {
+    if (this.#room !== undefined) this.#rooms.release(this.#room);
+    this.#room = undefined;
+    this.#length = 0;
   }
 
   carry(state: StateArchive): void {
     state.section('range sums', 1, () => {
-      this.#low = state.number(this.#low);
-      this.#sums = state.numbers(this.#sums);
+      const low = state.number(this.#low);
+      const sums = state.numbers(this.values);
+      if (this.#length === 0 && sums.length > 0) this.#take(low, sums.length);
+      this.#low = low;
+      this.values.set(sums);
     });
   }
 
   #makeRoomFor(index: number): void {
     const columns = this.#columns;
-    const length = this.#sums.length / columns;
+    const length = this.range;
     const isEmpty = length === 0;
     const end = this.#low + length;
     const room = Math.max(LEAST_ROOM, length >>> 1);
     const low = isEmpty || index < this.#low ? index - room : this.#low;
     const high = isEmpty || index >= end ? index + room : end - 1;
-    const sums = new Float64Array((high - low + 1) * columns);
-    if (!isEmpty) sums.set(this.#sums, (this.#low - low) * columns);
+    const [before, beforeLow] = [this.#room, this.#low];
+    const sums = this.values.slice();
+    if (before !== undefined) this.#rooms.release(before);
+    this.#take(low, (high - low + 1) * columns);
+    if (!isEmpty) this.values.set(sums, (beforeLow - low) * columns);
+  }
+
+  #take(low: number, length: number): void {
     this.#low = low;
-    this.#sums = sums;
+    this.#length = length;
+    this.#room = this.#rooms.take(length);
   }
 }

@@ -4,6 +4,7 @@ import { DurationHistogram } from './duration-histogram.ts';
 import { RangeSums } from './range-sums.ts';
 import type { Bands, StageSummary } from './series-window.ts';
 import type { StateArchive } from './state-archive.ts';
+import { type Rooms, StateMemory } from './state-memory.ts';
 
 /** What a stage of a series usually looks like. */
 export interface StageReference {
@@ -36,12 +37,13 @@ const windowsAtOnce = 6;
  * length, so that a detector started anew over the same windows holds the same reference.
  *
  * Memory: nine blocks of a histogram and the bands, some 35 KB, and up to five windows. Learning a window costs
- * about a microsecond, renewing the reference some ten.
+ * half a microsecond, renewing the reference some ten.
  */
 export class StageBaseline {
   readonly #baselineMs: number;
   readonly #windowMs: number;
   readonly #blockMs: number;
+  readonly #rooms = StateMemory.shared().rooms();
   #blocks: Block[] = [];
   /** Windows of the last block that are not in its sums yet. */
   #pending: StageSummary[] = [];
@@ -89,9 +91,9 @@ export class StageBaseline {
     if (first === undefined || last === undefined) return undefined;
     if (this.#reference === undefined) {
       this.#addPending();
-      const durations = DurationHistogram.of(this.#blocks.map((block) => block.durations));
+      const digest = DurationHistogram.digestOf(this.#blocks.map(({ durations }) => durations));
       const [fromMs, toMs] = [first.startMs, last.lastEndMs];
-      this.#reference = { digest: durations.toDigest(), windows: this.#windows, fromMs, toMs };
+      this.#reference = { digest, windows: this.#windows, fromMs, toMs };
     }
     return this.#reference;
   }
@@ -108,7 +110,9 @@ export class StageBaseline {
   carry(state: StateArchive): void {
     this.#addPending();
     state.section('stage baseline', 2, () => {
-      this.#blocks = state.list(this.#blocks, (block) => carryBlock(state, block));
+      this.#blocks = state.list(this.#blocks, (block) =>
+        carryBlock(state, block ?? newBlock(0, this.#rooms)),
+      );
       this.#windows = state.number(this.#windows);
       this.#reference = state.optional(this.#reference, (reference) =>
         carryReference(state, reference),
@@ -136,10 +140,12 @@ export class StageBaseline {
     const last = this.#blocks.at(-1);
     if (last?.startMs === blockStartMs) return last;
     this.#addPending();
-    const block = newBlock(blockStartMs, last);
+    const block = newBlock(blockStartMs, this.#rooms, last);
     const isHeld = blockStartMs < this.#heldUntilMs;
     const keepFromMs = isHeld ? Number.NEGATIVE_INFINITY : blockStartMs - this.#baselineMs;
-    this.#blocks = this.#blocks.filter(({ startMs: at }) => at + this.#blockMs > keepFromMs);
+    const isKept = ({ startMs: at }: Block) => at + this.#blockMs > keepFromMs;
+    for (const old of this.#blocks) if (!isKept(old)) release(old);
+    this.#blocks = this.#blocks.filter(isKept);
     this.#blocks.push(block);
     this.#windows = this.#blocks.reduce((sum, { windows }) => sum + windows, 0);
     return block;
@@ -147,19 +153,22 @@ export class StageBaseline {
 }
 
 /** What comes is likely to lie where the block before has it. */
-function newBlock(startMs: number, before?: Block): Block {
+function newBlock(startMs: number, rooms: Rooms, before?: Block): Block {
   return {
     startMs,
-    durations: before ? DurationHistogram.like(before.durations) : new DurationHistogram(),
-    bands: before ? RangeSums.like(before.bands) : new RangeSums(),
-    bandsMs: before ? RangeSums.like(before.bandsMs) : new RangeSums(),
+    durations: before ? DurationHistogram.like(before.durations) : DurationHistogram.in(rooms),
+    bands: before ? RangeSums.like(before.bands) : new RangeSums(1, rooms),
+    bandsMs: before ? RangeSums.like(before.bandsMs) : new RangeSums(1, rooms),
     lastEndMs: 0,
     windows: 0,
   };
 }
 
-function carryBlock(state: StateArchive, saved: Block | undefined): Block {
-  const block = saved ?? newBlock(0);
+function release({ durations, bands, bandsMs }: Block): void {
+  for (const sums of [durations, bands, bandsMs]) sums.release();
+}
+
+function carryBlock(state: StateArchive, block: Block): Block {
   const startMs = state.number(block.startMs);
   block.durations.carry(state);
   block.bands.carry(state);

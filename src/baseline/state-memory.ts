@@ -6,18 +6,21 @@ const doubleBytes = 8;
 /** Rooms begin at whole cache lines, of so many doubles. */
 const lineDoubles = 8;
 
+/** Larger rooms are of whole blocks of so many: those of stages alike are of one size, and take each other's. */
+const roomyDoubles = 64;
+
 /** A part of the memory: its first double, and how many there are. */
 export interface Room {
-  at: number;
-  doubles: number;
+  readonly at: number;
+  readonly doubles: number;
 }
 
 /**
  * Where detectors keep what each window needs: one WebAssembly memory a thread, which kernels work on. What
  * belongs to one stage lies side by side in it, where scattered objects would cost a wait for memory each.
  *
- * It grows by need, up to 4 GiB, and is kept; a room is free again once nobody has its owner any more, and
- * then goes to the next one of its size. Cost: taking a room some hundred nanoseconds.
+ * It grows by need, up to 4 GiB, and is kept; what was taken for an owner's `Rooms` is free again once nobody has these
+ * any more, and then goes to the next one of its size. Cost: taking a room some hundred nanoseconds.
  */
 export class StateMemory {
   static #shared: StateMemory | undefined;
@@ -30,7 +33,9 @@ export class StateMemory {
   /** What is free, by size. The first line is nobody's: a room is never at 0. */
   readonly #free = new Map<number, number[]>();
   #end = lineDoubles;
-  readonly #forgotten = new FinalizationRegistry((room: Room) => this.#release(room));
+  readonly #forgotten = new FinalizationRegistry((rooms: readonly Room[]) => {
+    for (const room of rooms) this.release(room);
+  });
 
   /** The one of this thread. */
   static shared(): StateMemory {
@@ -42,23 +47,30 @@ export class StateMemory {
     this.#view();
   }
 
-  /** Room for so many doubles, all of them 0, for as long as there is its owner. */
-  take(owner: object, doubles: number): Room {
-    const size = Math.ceil(doubles / lineDoubles) * lineDoubles;
-    const room = { at: this.#taken(size), doubles: size };
-    this.#forgotten.register(owner, room);
-    return room;
+  /** Rooms of one owner. */
+  rooms(): Rooms {
+    const held: Room[] = [];
+    const rooms = new Rooms(this, held);
+    this.#forgotten.register(rooms, held);
+    return rooms;
   }
 
-  /** Makes a room larger than it is: another one, whose doubles are 0. */
-  enlarge(room: Room, doubles: number): void {
-    const size = Math.ceil(doubles / lineDoubles) * lineDoubles;
-    this.#release(room);
-    room.at = this.#taken(size);
-    room.doubles = size;
+  /** Room for so many doubles, all of them 0, until it is released. */
+  take(doubles: number): Room {
+    const least = doubles < roomyDoubles ? lineDoubles : roomyDoubles;
+    const size = Math.ceil(doubles / least) * least;
+    return { at: this.#taken(size), doubles: size };
   }
 
-  #release({ at, doubles }: Room): void {
+  /** The place of so many doubles, all of them 0, for as long as there is their owner. */
+  takeFor(owner: object, doubles: number): number {
+    const room = this.take(doubles);
+    this.#forgotten.register(owner, [room]);
+    return room.at;
+  }
+
+  /** What a room had is of no interest any more. */
+  release({ at, doubles }: Room): void {
     const free = this.#free.get(doubles);
     if (free === undefined) this.#free.set(doubles, [at]);
     else free.push(at);
@@ -90,5 +102,28 @@ export class StateMemory {
     this.doubles = new Float64Array(buffer);
     this.floats = new Float32Array(buffer);
     this.ints = new Int32Array(buffer);
+  }
+}
+
+/** What one owner has taken: free again when it is collected as garbage. */
+export class Rooms {
+  readonly #memory: StateMemory;
+  readonly #held: Room[];
+
+  constructor(memory: StateMemory, held: Room[]) {
+    this.#memory = memory;
+    this.#held = held;
+  }
+
+  /** Room for so many doubles, all of them 0. */
+  take(doubles: number): Room {
+    const room = this.#memory.take(doubles);
+    this.#held.push(room);
+    return room;
+  }
+
+  release(room: Room): void {
+    this.#held.splice(this.#held.indexOf(room), 1);
+    this.#memory.release(room);
   }
 }

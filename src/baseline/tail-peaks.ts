@@ -91,7 +91,7 @@ export class TailPeaks {
     this.#windowWeeks = windowMs / (7 * 86_400_000);
     this.#keep = Math.exp(-this.#windowWeeks / memoryWeeks);
     this.#pool = pool;
-    this.#at = at ?? this.#memory.take(this, doubles).at;
+    this.#at = at ?? this.#memory.takeFor(this, doubles);
   }
 
   static readonly doubles = doubles;

@@ -1,12 +1,19 @@
 import { driftConstants } from '../baseline/drift-forecast.ts';
 import { peakScore } from '../baseline/tail-peaks.ts';
 
+/** No request says more, in nats, whatever it took. */
+const mostEvidence = 4;
+
 /** What evidence is compared with, by `FaultEvidence` and by the kernel that does most of its work. */
 export const evidenceConstants = {
   ...driftConstants,
   peakScore,
   /** Durations below count as this one: 2^-10 ms. */
   leastMs: 2 ** -10,
+  /** Bins are an eighth of an octave. */
+  binsPerOctave: 8,
+  mostEvidence,
+  mostRatio: Math.exp(mostEvidence),
   /** A squared residual counts up to so many times the usual one: lone outliers say little of it. */
   mostOfUsual: 9,
   /**

@@ -1,4 +1,5 @@
 import { invariant } from '../base/invariant.ts';
+import { DurationKernel } from '../baseline/duration-kernel.ts';
 import { type Room, StateMemory } from '../baseline/state-memory.ts';
 import { highIndex } from '../sketch/high-word.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
@@ -50,12 +51,13 @@ export const weightsLayout = {
   regionWeights: 8 + 3 * faults,
 } as const;
 export const evidenceRegions = 3;
+/** Bins before the first one of a baseline that are 0. */
+export const binsBefore = 64;
 
 /** Faults of the kernel. */
 const kernelFaults = 16;
-/** Room for a window of so many centroids at first: three doubles each, and two of scratch. */
-const firstCentroids = 512;
-const doublesPerCentroid = 3;
+/** Scratch at first, in doubles; a window takes two a bin. */
+const firstScratch = 1_024;
 const doublesPerBin = 2;
 
 /** What it compares with, in its order. */
@@ -69,13 +71,21 @@ const constantNames = [
   'calm',
   'blockWindows',
   'leastMs',
+  'mostRatio',
+  'mostEvidence',
 ] as const satisfies readonly (keyof typeof evidenceConstants)[];
 
 interface Exports {
-  configure(constants: number, scratch: number): void;
-  take(at: number, size: number): void;
-  count(thresholds: number, quantiles: number, requests: number, before: number, at: number): void;
-  weigh(weights: number, said: number, requests: number): void;
+  configure(constants: number, templates: number): void;
+  weigh(
+    centroids: number,
+    size: number,
+    weights: number,
+    said: number,
+    requests: number,
+    scratch: number,
+  ): void;
+  weighBins(weights: number, density: number, parts: number): void;
   within(weights: number, said: number, into: number): void;
   add(evidence: number, startMs: number, requests: number, said: number): number;
   keep(waiting: number, score: number, requests: number, said: number): void;
@@ -91,11 +101,9 @@ export class EvidenceKernel {
   static #shared: EvidenceKernel | undefined;
 
   readonly #memory = StateMemory.shared();
+  readonly #durations = DurationKernel.shared();
   readonly #exports: Exports;
-  readonly #constants: Room;
-  readonly #centroids: Room;
-  readonly #scratch: Room;
-  #given: TDigest | undefined;
+  #scratch: Room;
 
   /** The one of this thread. @throws where there is no WebAssembly, or numbers are big endian. */
   static shared(): EvidenceKernel {
@@ -108,39 +116,38 @@ export class EvidenceKernel {
     invariant(faults === kernelFaults, `the evidence kernel is made for ${kernelFaults} faults`);
     const module = new WebAssembly.Module(Buffer.from(evidenceKernelWasm, 'base64'));
     const { memory } = this.#memory;
-    this.#exports = new WebAssembly.Instance(module, { env: { memory } })
-      .exports as unknown as Exports;
-    const values = constantNames.map((name) => evidenceConstants[name]);
-    this.#constants = this.#memory.take(this, values.length);
-    this.#memory.doubles.set(values, this.#constants.at);
-    this.#centroids = this.#memory.take(this, firstCentroids * doublesPerCentroid);
-    this.#scratch = this.#memory.take(this, firstCentroids * doublesPerBin);
-    this.#configure();
+    const imports = { env: { memory }, 'evidence-kernel': { log: Math.log } };
+    this.#exports = new WebAssembly.Instance(module, imports).exports as unknown as Exports;
+    const constants = this.#keep(constantNames.map((name) => evidenceConstants[name]));
+    this.#exports.configure(bytesOf(constants), bytesOf(this.#keep(templatesOf())));
+    this.#scratch = this.#memory.take(firstScratch);
   }
 
-  /** Takes a window's digest, which is looked at from then on. */
-  give(digest: TDigest): void {
-    if (digest === this.#given) return;
-    const { size, centroids } = digest;
-    if (doublesPerCentroid * size > this.#centroids.doubles) this.#makeRoomFor(size);
-    const { at } = this.#centroids;
-    this.#memory.doubles.set(centroids, at);
-    this.#exports.take(bytesOf(at), size);
-    this.#given = digest;
+  /** Adds up what a window's digest says. */
+  weigh(digest: TDigest, weights: number, said: number): void {
+    const { size, count } = digest;
+    const scratch = bytesOf(this.scratch(size * doublesPerBin));
+    const centroids = bytesOf(this.#durations.give(digest));
+    this.#exports.weigh(centroids, size, bytesOf(weights), bytesOf(said), count, scratch);
   }
 
   /**
-   * Adds to the sums at `before` what the digest that was given has above the thresholds of so many
-   * quantiles: to where they are at `to`.
+   * Weighs every bin of a baseline for each fault.
+   *
+   * @param density of its bins, with `binsBefore` before them that are 0.
+   * @param parts what part of it was seen in each.
    */
-  count(thresholds: number, quantiles: number, requests: number, before: number, to: number): void {
-    const [from, into] = [bytesOf(before), bytesOf(to)];
-    this.#exports.count(bytesOf(thresholds), quantiles, requests, from, into);
+  weighBins(weights: number, density: number, parts: number): void {
+    this.#exports.weighBins(bytesOf(weights), bytesOf(density), bytesOf(parts));
   }
 
-  /** Adds up what the digest that was given says. */
-  weigh(weights: number, said: number, requests: number): void {
-    this.#exports.weigh(bytesOf(weights), bytesOf(said), requests);
+  /** A place for so many doubles, until the next call. */
+  scratch(doubles: number): number {
+    if (doubles > this.#scratch.doubles) {
+      this.#memory.release(this.#scratch);
+      this.#scratch = this.#memory.take(doubles);
+    }
+    return this.#scratch.at;
   }
 
   /** What of that is left when it is given how many requests lie in each region. */
@@ -168,15 +175,28 @@ export class EvidenceKernel {
     this.#exports.renew(bytesOf(evidence));
   }
 
-  #makeRoomFor(size: number): void {
-    this.#memory.enlarge(this.#centroids, size * doublesPerCentroid);
-    this.#memory.enlarge(this.#scratch, size * doublesPerBin);
-    this.#configure();
+  #keep(values: readonly number[]): number {
+    const { at } = this.#memory.take(values.length);
+    this.#memory.doubles.set(values, at);
+    return at;
   }
+}
 
-  #configure(): void {
-    this.#exports.configure(bytesOf(this.#constants.at), bytesOf(this.#scratch.at));
-  }
+/** What the kernel knows of the faults, field by field. */
+function templatesOf(): number[] {
+  const { mostRatio, binsPerOctave } = evidenceConstants;
+  const shifts = faultTemplates.map(({ octaves }) => Math.round(octaves * binsPerOctave));
+  invariant(
+    Math.max(...shifts) <= binsBefore,
+    `no fault moves anything by over ${binsBefore} bins`,
+  );
+  const leastRatios = faultTemplates.map(({ share }) => Math.max(1 - share, 1 / mostRatio));
+  return [
+    faultTemplates.map(({ share }) => share),
+    leastRatios,
+    leastRatios.map(Math.log),
+    shifts,
+  ].flat();
 }
 
 /** The address of a double. Addresses from 2 GiB on are negative here, as 32-bit integers are. */

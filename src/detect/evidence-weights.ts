@@ -1,38 +1,28 @@
-import { type Room, StateMemory } from '../baseline/state-memory.ts';
+import { type Room, type Rooms, StateMemory } from '../baseline/state-memory.ts';
 import { highWord } from '../sketch/high-word.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import { evidenceConstants } from './evidence-constants.ts';
-import { EvidenceKernel, evidenceRegions, weightsLayout } from './evidence-kernel.ts';
-import { type FaultTemplate, faultTemplates } from './fault-templates.ts';
+import { binsBefore, EvidenceKernel, evidenceRegions, weightsLayout } from './evidence-kernel.ts';
+import { faultTemplates } from './fault-templates.ts';
 import type { Said } from './said.ts';
 
 /** Bins are an eighth of an octave: exponent and the top 3 bits of the mantissa. */
 const SHIFT = 20 - 3;
-const binsPerOctave = 8;
-const { leastMs } = evidenceConstants;
+const { binsPerOctave, leastMs } = evidenceConstants;
 /** Bins on either side of what the baseline has seen; what lies beyond counts as the outermost. */
 const margin = { below: 8, above: 40 } as const;
 /** A bin is as dense as those around it that hold so many requests, four to either side at most. */
 const neighbours = { requests: 3, bins: 4 } as const;
 /** One more request is taken to lie anywhere, less likely by the octave: half above the median. */
 const priorFall = { above: 1, below: 2 } as const;
-/** No request says more, in nats, whatever it took. */
-const mostEvidence = 4;
-const mostRatio = Math.exp(mostEvidence);
-
 /** Regions of the usual durations end at these quantiles: up to the first, between them, and beyond. */
 const regionEnds = [0.9, 0.97] as const;
 const regions = evidenceRegions;
 
 const count = faultTemplates.length;
-/** Tables grow by so many doubles: those of stages alike are of one size, and take each other's room. */
-const tableStep = 256;
-const shifts = faultTemplates.map(({ octaves }) => Math.round(octaves * binsPerOctave));
 
-/** Scratch, grown by need: by bin of a baseline its requests up to there, their density, and the part that was seen. */
+/** Scratch, grown by need: by bin of a baseline its requests up to there. */
 let upTo = new Float64Array(256);
-let usualDensity = new Float64Array(256);
-let usualParts = new Float64Array(256);
 /** The prior by bins above the median, from so many below on. */
 const priorReach = 1024;
 const priors = Float64Array.from({ length: 2 * priorReach + 1 }, (_, i) => priorAt(i - priorReach));
@@ -43,7 +33,7 @@ const priors = Float64Array.from({ length: 2 * priorReach + 1 }, (_, i) => prior
  * Sums of it over requests are a log-likelihood ratio, so that it exceeds x by chance with a probability
  * of e^-x at most (Wald 1945; Ville 1939).
  *
- * Making or renewing one takes some 20 µs, weighing a window a tenth of one, by the kernel. Memory: 64 bytes a
+ * Making or renewing one takes some 15 µs, weighing a window a tenth of one, by the kernel. Memory: 64 bytes a
  * bin in use, some 8 KB, and 2 KB.
  */
 export class EvidenceWeights {
@@ -51,16 +41,21 @@ export class EvidenceWeights {
   readonly #memory = StateMemory.shared();
   readonly #at: number;
   /** By bin, a weight for each fault: floats. */
-  readonly #table: Room;
+  readonly #rooms: Rooms;
+  #table: Room;
   #low = 0;
   #bins = 0;
   /** First bin of each region, and one behind the last. */
   readonly #firstOf = new Int32Array(regions + 1);
 
-  /** @param at where it is kept, where somebody else has room for it: `EvidenceWeights.doubles`. */
-  constructor(usual: TDigest, at?: number) {
-    this.#at = at ?? this.#memory.take(this, EvidenceWeights.doubles).at;
-    this.#table = this.#memory.take(this, tableStep);
+  /**
+   * @param rooms from which it takes what it needs.
+   * @param at where it is kept, where somebody else has room for it: `EvidenceWeights.doubles`.
+   */
+  constructor(usual: TDigest, rooms = StateMemory.shared().rooms(), at?: number) {
+    this.#rooms = rooms;
+    this.#at = at ?? rooms.take(EvidenceWeights.doubles).at;
+    this.#table = rooms.take(0);
     this.renew(usual);
   }
 
@@ -91,11 +86,12 @@ export class EvidenceWeights {
     this.#bins = last - first + 1 + margin.below + margin.above;
     const doubles = (this.#bins * count) / 2;
     if (doubles > this.#table.doubles) {
-      this.#memory.enlarge(this.#table, Math.ceil(doubles / tableStep) * tableStep);
+      this.#rooms.release(this.#table);
+      this.#table = this.#rooms.take(doubles);
     }
-    this.#measureDensity(usual);
+    const density = this.#kernel.scratch(binsBefore + 2 * this.#bins) + binsBefore;
+    this.#measureDensity(usual, density);
     this.#placeRegions(usual.count);
-    for (let t = 0; t < count; t++) this.#weigh(t);
     const { low, bins, table, firstOf } = weightsLayout.ints;
     const { ints } = this.#memory;
     const at = 2 * this.#at;
@@ -103,12 +99,12 @@ export class EvidenceWeights {
     ints[at + bins] = this.#bins;
     ints[at + table] = this.#table.at << 3;
     ints.set(this.#firstOf, at + firstOf);
+    this.#kernel.weighBins(this.#at, density, density + this.#bins);
   }
 
   /** Adds up what a window's requests say, for each fault. */
   weigh(window: TDigest, said: Said): void {
-    this.#kernel.give(window);
-    this.#kernel.weigh(this.#at, said.at, window.count);
+    this.#kernel.weigh(window, this.#at, said.at);
   }
 
   /**
@@ -122,18 +118,19 @@ export class EvidenceWeights {
     this.#kernel.within(this.#at, said.at, into.at);
   }
 
-  /** Fills the scratch with the part of usual requests in each bin, and their density, which is nowhere 0. */
-  #measureDensity({ centroids, size }: TDigest): void {
+  /**
+   * Puts the density of usual requests in each bin, which is nowhere 0, to a place, and the part that was seen
+   * there behind it.
+   */
+  #measureDensity({ centroids, size }: TDigest, at: number): void {
+    const { doubles } = this.#memory;
     const bins = this.#bins;
-    if (bins >= upTo.length) {
-      upTo = new Float64Array(2 * bins);
-      usualDensity = new Float64Array(2 * bins);
-      usualParts = new Float64Array(2 * bins);
-    }
+    if (bins >= upTo.length) upTo = new Float64Array(2 * bins);
+    doubles.fill(0, at - binsBefore, at);
     upTo.fill(0, 0, bins + 1);
     for (let i = 0; i < size; i++) {
-      const at = binOf(centroids[i] as number) - this.#low + 1;
-      upTo[at] = (upTo[at] as number) + (centroids[size + i] as number);
+      const bin = binOf(centroids[i] as number) - this.#low + 1;
+      upTo[bin] = (upTo[bin] as number) + (centroids[size + i] as number);
     }
     for (let i = 0; i < bins; i++) upTo[i + 1] = (upTo[i + 1] as number) + (upTo[i] as number);
     const total = upTo[bins] as number;
@@ -145,12 +142,12 @@ export class EvidenceWeights {
       let reach = 1;
       while (reach < neighbours.bins && within(bins, bin, reach) < neighbours.requests) reach++;
       const requests = within(bins, bin, reach) / (2 * reach + 1) + priorOf(bin - median);
-      usualDensity[bin] = requests;
+      doubles[at + bin] = requests;
       sum += requests;
     }
     for (let bin = 0; bin < bins; bin++) {
-      usualDensity[bin] = (usualDensity[bin] as number) / sum;
-      usualParts[bin] = ((upTo[bin + 1] as number) - (upTo[bin] as number)) / total;
+      doubles[at + bin] = (doubles[at + bin] as number) / sum;
+      doubles[at + bins + bin] = ((upTo[bin + 1] as number) - (upTo[bin] as number)) / total;
     }
   }
 
@@ -162,59 +159,6 @@ export class EvidenceWeights {
       this.#firstOf[region + 1] = bin;
     });
     this.#firstOf[regions] = this.#bins;
-  }
-
-  /**
-   * Weighs every bin for a fault, and what usual requests say of it: in each region, and in all. The density is
-   * smooth and wider than the requests lie. Their variance is that of the density, which is never 0; their mean
-   * is their own, or a stage whose requests are all alike would seem to wander.
-   */
-  #weigh(t: number): void {
-    const { share } = faultTemplates[t] as FaultTemplate;
-    const shift = shifts[t] as number;
-    const leastRatio = Math.max(1 - share, 1 / mostRatio);
-    const leastWeight = Math.log(leastRatio);
-    const { doubles, floats } = this.#memory;
-    const [table, density] = [2 * this.#table.at + t, usualDensity];
-    let [seenMean, mean, square, varianceWithin] = [0, 0, 0, 0];
-    for (let region = 0; region < regions; region++) {
-      let [usually, faulty, sum, squares] = [0, 0, 0, 0];
-      let [seen, seenSum] = [0, 0];
-      const end = this.#firstOf[region + 1] as number;
-      for (let bin = this.#firstOf[region] as number; bin < end; bin++) {
-        const usual = density[bin] as number;
-        const slowed = bin >= shift ? (density[bin - shift] as number) : 0;
-        const likelier = 1 - share + (share * slowed) / usual;
-        const ratio = Math.min(Math.max(likelier, leastRatio), mostRatio);
-        // Most bins are at one of the ends, which need no logarithm.
-        let weight = leastWeight;
-        if (ratio === mostRatio) weight = mostEvidence;
-        else if (ratio > leastRatio) weight = Math.log(ratio);
-        floats[table + bin * count] = weight;
-        usually += usual;
-        faulty += usual * ratio;
-        sum += usual * weight;
-        squares += usual * weight * weight;
-        const part = usualParts[bin] as number;
-        seen += part;
-        seenSum += part * weight;
-      }
-      seenMean += seenSum;
-      mean += sum;
-      square += squares;
-      const at = this.#at + weightsLayout.regionWeights + region * count + t;
-      const isEmpty = usually === 0;
-      const ofRegion = isEmpty ? 0 : Math.log(faulty / usually);
-      doubles[at] = ofRegion;
-      doubles[at + regions * count] = seen === 0 ? 0 : seenSum / seen - ofRegion;
-      const variance = isEmpty ? 0 : squares / usually - (sum / usually) ** 2;
-      doubles[at + 2 * regions * count] = variance;
-      varianceWithin += usually * variance;
-    }
-    const at = this.#at + t;
-    doubles[at + weightsLayout.means] = seenMean;
-    doubles[at + weightsLayout.variances] = square - mean * mean;
-    doubles[at + weightsLayout.variancesWithin] = varianceWithin;
   }
 
   #fields(field: number): Float64Array {

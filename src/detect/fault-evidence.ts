@@ -44,7 +44,7 @@ export class FaultEvidence {
    * @param at where it is kept, where somebody else has room for it: `FaultEvidence.doubles`, all 0.
    */
   constructor(windowMs: number, pool: PeakPool, at?: number) {
-    this.#at = at ?? this.#memory.take(this, doubles).at;
+    this.#at = at ?? this.#memory.takeFor(this, doubles);
     this.#peaks = new TailPeaks(windowMs, pool, this.#at + evidenceLayout.peaks);
     this.#drift = new DriftForecast(count, this.#at + evidenceLayout.drift);
     this.#all('dispersion').fill(prior.dispersion);

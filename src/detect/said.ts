@@ -6,7 +6,7 @@ const memory = StateMemory.shared();
 /** What a window says for each fault, where the kernel writes it. */
 export class Said {
   /** Its place in `StateMemory`. */
-  readonly at = memory.take(this, saidLayout.end).at;
+  readonly at = memory.takeFor(this, saidLayout.end);
 
   /** Sums over its requests. These are views, for as long as the memory does not grow. */
   get sums(): Float64Array {

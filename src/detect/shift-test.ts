@@ -126,6 +126,7 @@ export class ShiftTest {
   readonly #options: DetectOptions;
   /** Of all that a window says; and of where its requests lie, given how many are slow, once windows swing. */
   readonly #memory = StateMemory.shared();
+  readonly #rooms = this.#memory.rooms();
   readonly #at: number;
   readonly #whole: FaultEvidence;
   #shape: FaultEvidence | undefined;
@@ -146,7 +147,7 @@ export class ShiftTest {
     this.#stage = stage;
     this.#options = options;
     this.#pool = pool;
-    this.#at = this.#memory.take(this, COUNTS + TailCounts.doubles(options)).at;
+    this.#at = this.#rooms.take(COUNTS + TailCounts.doubles(options)).at;
     this.#whole = new FaultEvidence(options.window, pool, this.#at + EVIDENCE);
     this.#counts = new TailCounts(options, this.#at + COUNTS);
   }
@@ -285,7 +286,7 @@ export class ShiftTest {
       const { digest } = reference;
       this.#reference = reference;
       if (this.#weights !== undefined) this.#weights.renew(digest);
-      else this.#weights = new EvidenceWeights(digest, this.#at + WEIGHTS);
+      else this.#weights = new EvidenceWeights(digest, this.#rooms, this.#at + WEIGHTS);
       this.#view(VARIANCES, count).set(this.#weights.variances);
       this.#view(VARIANCES_WITHIN, count).set(this.#weights.variancesWithin);
       this.#thresholds = this.#options.quantiles.map((q) =>

@@ -1,8 +1,8 @@
+import { DurationKernel } from '../baseline/duration-kernel.ts';
 import type { StageSummary } from '../baseline/series-window.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import { StateMemory } from '../baseline/state-memory.ts';
 import type { DetectOptions } from './detect-options.ts';
-import { EvidenceKernel } from './evidence-kernel.ts';
 import { longestRun } from './longest-run.ts';
 import type { TailThreshold } from './tail-threshold.ts';
 
@@ -46,7 +46,7 @@ export interface TailSums {
  * Memory: 31 windows of 10 doubles, at two quantiles. Cost: a tenth of a microsecond a window, by the kernel.
  */
 export class TailCounts {
-  readonly #kernel = EvidenceKernel.shared();
+  readonly #kernel = DurationKernel.shared();
   readonly #memory = StateMemory.shared();
   readonly #quantiles: number;
   readonly #width: number;
@@ -59,7 +59,7 @@ export class TailCounts {
   constructor(options: DetectOptions, at?: number) {
     this.#quantiles = options.quantiles.length;
     this.#width = widthOf(options);
-    this.#at = at ?? this.#memory.take(this, TailCounts.doubles(options)).at;
+    this.#at = at ?? this.#memory.takeFor(this, TailCounts.doubles(options));
     this.#windowMs = options.window;
     this.#starts().fill(Number.NEGATIVE_INFINITY);
   }
@@ -74,9 +74,8 @@ export class TailCounts {
     const sums = this.#at + SUMS;
     const at = sums + kept * this.#width;
     if (thresholds !== this.#thresholds) this.#compareWith(thresholds, at);
-    this.#kernel.give(summary.digest);
     const [from, to] = [sums + this.#placeOf(1), sums + this.#placeOf(0)];
-    this.#kernel.count(at, this.#quantiles, summary.requests, from, to);
+    this.#kernel.count(summary.digest, at, this.#quantiles, summary.requests, from, to);
     this.#memory.doubles[this.#at + (this.#added % kept)] = startMs;
     this.#added += 1;
   }

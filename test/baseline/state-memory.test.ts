@@ -8,8 +8,7 @@ const memory = StateMemory.shared();
 
 describe('StateMemory', () => {
   it('gives rooms of whole cache lines that are 0 and nobody else’s, and keeps what is in them', () => {
-    const owners = Array.from({ length: 300 }, () => ({}));
-    const rooms = owners.map((owner, i) => memory.take(owner, 1_000 + i));
+    const rooms = Array.from({ length: 300 }, (_, i) => memory.take(1_000 + i));
     rooms.forEach(({ at, doubles }, i) => {
       expect([at % 8, doubles >= 1_000 + i]).toEqual([0, true]);
       const room = memory.doubles.subarray(at, at + doubles);
@@ -17,30 +16,31 @@ describe('StateMemory', () => {
       room.fill(i);
     });
     const grown = memory.doubles.length;
-    while (memory.doubles.length === grown) owners.push(memory.take({}, 100_000));
+    while (memory.doubles.length === grown) memory.take(100_000);
     rooms.forEach(({ at, doubles }, i) => {
       expect(memory.doubles.subarray(at, at + doubles).every((value) => value === i)).toBe(true);
     });
   });
 
-  it('gives a room anew that has become too small', () => {
-    const room = memory.take({}, 4_096);
+  it('gives a room that was released to the next one of its size, empty', () => {
+    const rooms = memory.rooms();
+    const [room, other] = [rooms.take(5_000), rooms.take(5_000)];
     memory.doubles.fill(7, room.at, room.at + room.doubles);
-    const { at } = room;
-    memory.enlarge(room, 9_001);
-    expect(room.doubles).toBe(9_008);
-    expect(memory.doubles[room.at]).toBe(0);
-    const again = memory.take({}, 4_096);
-    expect([again.at, memory.doubles[again.at]]).toEqual([at, 0]);
+    rooms.release(room);
+    expect(rooms.take(9_000).at).not.toBe(room.at);
+    const again = rooms.take(4_999);
+    expect([again.at, memory.doubles[again.at]]).toEqual([room.at, 0]);
+    expect(again.at).not.toBe(other.at);
   });
 
-  it('has what it gave once nobody has the owner any more', async () => {
+  it('has what it gave once nobody has its owner any more', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const before = memory.doubles.length;
     for (let round = 0; round < 40; round++) {
       // Four MiB each, 160 in all.
-      for (let n = 0; n < 16; n++) memory.take({}, 2 ** 15 + 8);
+      for (let n = 0; n < 8; n++) memory.rooms().take(2 ** 15 + 64);
+      for (let n = 0; n < 8; n++) memory.takeFor({}, 2 ** 15 + 64);
       collect();
       await nextTurn();
     }

@@ -1,0 +1,133 @@
+// Adds centroids to buckets of durations, and buckets to each other, and counts what lies above some
+// duration. AssemblyScript: `npm run generate:kernel` compiles it to WebAssembly, into
+// src/baseline/duration-kernel-wasm.ts. What it reads and writes is in the memory of
+// src/baseline/state-memory.ts. A bucket is its requests and their milliseconds, side by side; buckets are
+// those of src/baseline/duration-histogram.ts.
+
+/** A bucket is an octave's 32nd: exponent and the top 5 bits of the mantissa. */
+const BUCKET_SHIFT = 47;
+const bucketBytes: usize = 16;
+
+/**
+ * Adds centroids, so many means and as many weights, to buckets from a lowest one on; from one of the centroids on.
+ * How many were added in all, before one for which there is no bucket.
+ */
+export function add(
+  centroids: usize,
+  size: i32,
+  from: i32,
+  buckets: usize,
+  low: i32,
+  length: i32,
+  leastMs: f64,
+): i32 {
+  const weights = centroids + ((<usize>size) << 3);
+  for (let i = from; i < size; i++) {
+    const ms = load<f64>(centroids + ((<usize>i) << 3));
+    const weight = load<f64>(weights + ((<usize>i) << 3));
+    const bucket = <i32>(reinterpret<u64>(max(ms, leastMs)) >> BUCKET_SHIFT) - low;
+    if (<u32>bucket >= <u32>length) return i;
+    const at = buckets + <usize>bucket * bucketBytes;
+    const more = f64x2.replace_lane(f64x2.splat(weight), 1, weight * ms);
+    v128.store(at, f64x2.add(v128.load(at), more));
+  }
+  return size;
+}
+
+/** Adds so many buckets to others. */
+export function join(buckets: usize, length: i32, to: usize): void {
+  const end = buckets + <usize>length * bucketBytes;
+  for (let at = buckets; at < end; at += bucketBytes) {
+    v128.store(to, f64x2.add(v128.load(to), v128.load(at)));
+    to += bucketBytes;
+  }
+}
+
+/** Writes the means of the buckets that are not empty, and their weights; how many these are. */
+export function centroids(buckets: usize, length: i32, means: usize, weights: usize): i32 {
+  let n: usize = 0;
+  // A mean may round across its bucket's bound, where the next one's may lie.
+  let previous: f64 = 0;
+  const end = buckets + <usize>length * bucketBytes;
+  for (let at = buckets; at < end; at += bucketBytes) {
+    const weight = load<f64>(at);
+    if (weight <= 0) continue;
+    previous = max(previous, load<f64>(at, 8) / weight);
+    store<f64>(means + (n << 3), previous);
+    store<f64>(weights + (n << 3), weight);
+    n++;
+  }
+  return <i32>n;
+}
+
+/**
+ * Adds to the sums `before` how many of the requests lie above each of three durations, for every
+ * quantile, and as many as usually are: to where they are `at`. Behind the centroids, so many means and as many
+ * weights, there is room for sums of these.
+ */
+export function count(
+  centroids: usize,
+  size: i32,
+  thresholds: usize,
+  quantiles: i32,
+  requests: f64,
+  before: usize,
+  at: usize,
+): void {
+  const bytes = (<usize>size) << 3;
+  const upTo = centroids + 2 * bytes;
+  let sum: f64 = 0;
+  for (let i: usize = 0; i < bytes; i += 8) {
+    sum += load<f64>(centroids + bytes + i);
+    store<f64>(upTo + i, sum);
+  }
+  store<f64>(at, load<f64>(before) + requests);
+  for (let i = 0; i < quantiles; i++) {
+    const offset = (<usize>i) << 5;
+    const threshold = thresholds + offset;
+    const from = before + 8 + offset;
+    const to = at + 8 + offset;
+    store<f64>(to, load<f64>(from) + requests * (1 - cdf(centroids, size, load<f64>(threshold))));
+    store<f64>(to, load<f64>(from, 8) + requests * load<f64>(threshold, 8), 8);
+    store<f64>(
+      to,
+      load<f64>(from, 16) + requests * (1 - cdf(centroids, size, load<f64>(threshold, 16))),
+      16,
+    );
+    store<f64>(
+      to,
+      load<f64>(from, 24) + requests * (1 - cdf(centroids, size, load<f64>(threshold, 24))),
+      24,
+    );
+  }
+}
+
+/** As `TDigest.cdf`. */
+function cdf(means: usize, n: i32, x: f64): f64 {
+  if (n === 0 || !(x <= Infinity)) return NaN;
+  // Halves what is left without a branch: where x lies cannot be foretold.
+  let base = means;
+  let length = n;
+  while (length > 1) {
+    const half = length >>> 1;
+    const middle = base + ((<usize>half) << 3);
+    base = load<f64>(middle - 8) <= x ? middle : base;
+    length -= half;
+  }
+  if (!(load<f64>(base) <= x)) {
+    if (base === means) return 0;
+    base -= 8;
+  }
+  const bytes = (<usize>n) << 3;
+  if (base === means + bytes - 8) return 1;
+  const low = load<f64>(base);
+  const high = load<f64>(base, 8);
+  const weights = base + bytes;
+  const upTo = weights + bytes;
+  const weight = load<f64>(weights);
+  const next = load<f64>(weights, 8);
+  const from = load<f64>(upTo) - (weight <= 1 ? 0 : weight / 2);
+  const to = load<f64>(upTo, 8) - (next <= 1 ? next : next / 2);
+  const all = load<f64>(means + 3 * bytes - 8);
+  return (from + ((to - from) * (x - low)) / (high - low)) / all;
+}
