@@ -265,7 +265,7 @@ export class Detector {
    */
   silentUntil(untilMs: number, nowMs: number): AnomalyEvent[] {
     if (untilMs <= this.#lastStartMs) return [];
-    const events = this.#rates.silentUntil(untilMs, this.#contextAt(nowMs, 0, true));
+    const events = this.#rates.silentUntil(untilMs, this.#contextAt(nowMs, [], true));
     return this.#fold(events, untilMs, nowMs);
   }
 
@@ -300,33 +300,42 @@ export class Detector {
   ): AnomalyEvent[] {
     if (startMs <= this.#lastStartMs) return [];
     this.#lastStartMs = startMs;
+    const present = this.#present(windows, startMs);
+    const context = this.#contextAt(nowMs, windows, live);
+    this.#drifts.begin(present, startMs, context);
+    this.#rates.begin(present, startMs, this.#series.size);
+    const events: AnomalyEvent[] = [];
+    // All of a series at once, while what it needs is at hand: of many series nothing stays in a cache for long.
+    for (const key of this.#series.sortedKeys) {
+      const series = this.#series.get(key) as SeriesDetector;
+      const window = present.get(key);
+      const event = this.#series.step(series, window, startMs, context);
+      if (event !== undefined) events.push(event);
+      if (window === undefined && this.#isForgettable(key, startMs)) this.#forget(key);
+      else this.#rates.stepSeries(key, window, context);
+      if (window !== undefined) this.#drifts.stepSeries(key, window, series.isOpen, event);
+    }
+    const isOpen = (key: string) => this.#series.get(key)?.isOpen === true;
+    const drifts = this.#drifts.end(present, isOpen, events);
+    events.push(...this.#rates.end(present, context), ...drifts);
+    return live ? this.#fold(events, startMs, nowMs) : [];
+  }
+
+  /** The windows of series that are judged, by their keys. */
+  #present(windows: readonly SeriesWindow[], startMs: number): Map<string, SeriesWindow> {
     const present = new Map<string, SeriesWindow>();
-    let totalRequests = 0;
+    this.#series.begin();
     for (const window of windows) {
       const { windowStartMs, windowMs } = window;
       if (windowStartMs !== startMs || windowMs !== this.#options.window) {
         const what = `a window of ${windowMs} ms at ${windowStartMs}`;
         invariant(false, `${what} came with those at ${startMs}`);
       }
-      totalRequests += wholeRequest(window)?.requests ?? 0;
-      const key = seriesKey(window.series);
-      if (this.#series.of(window.series, key) === undefined) this.#windowsBeyondLimit += 1;
+      const key = this.#series.meet(window.series);
+      if (key === undefined) this.#windowsBeyondLimit += 1;
       else present.set(key, window);
     }
-    const context = this.#contextAt(nowMs, totalRequests, live);
-    const events: AnomalyEvent[] = [];
-    for (const key of this.#series.sortedKeys) {
-      const series = this.#series.get(key) as SeriesDetector;
-      const window = present.get(key);
-      const event =
-        window === undefined ? series.missing(startMs, context) : series.step(window, context);
-      if (event !== undefined) events.push(event);
-      if (window === undefined && this.#isForgettable(key, startMs)) this.#forget(key);
-    }
-    const isOpen = (key: string) => this.#series.get(key)?.isOpen === true;
-    const drifts = this.#drifts.step(present, startMs, isOpen, events, context);
-    events.push(...this.#rates.step(present, startMs, context), ...drifts);
-    return live ? this.#fold(events, startMs, nowMs) : [];
+    return present;
   }
 
   /** What series and models tell becomes what is stored and told. */
@@ -341,10 +350,17 @@ export class Detector {
     return this.#incidents.fold(events, { startMs, nowMs, live });
   }
 
-  #contextAt(nowMs: number, totalRequests: number, live: boolean): StepContext {
+  #contextAt(nowMs: number, windows: readonly SeriesWindow[], live: boolean): StepContext {
     const levels = pageBudget(this.#options.page_budget_per_week, this.#tests());
     this.#perWeek = levels.perWeek;
-    return { nowMs, levels, totalRequests, live };
+    // Asked for only where something is told.
+    const requests = () => requestsOf(windows);
+    return {
+      ...{ nowMs, levels, live },
+      get totalRequests() {
+        return requests();
+      },
+    };
   }
 
   #isForgettable(key: string, startMs: number): boolean {
@@ -360,6 +376,10 @@ export class Detector {
   #tests(): number {
     return this.#rates.testCount + this.#series.testCount;
   }
+}
+
+function requestsOf(windows: readonly SeriesWindow[]): number {
+  return windows.reduce((sum, window) => sum + (wholeRequest(window)?.requests ?? 0), 0);
 }
 
 /** Whether anomalies of the kind are of one series; others are of a model, or of all versions of a series. */

@@ -42,6 +42,10 @@ export class DriftDetector {
   readonly #track: AnomalyTrack;
   /** As of the last hour. */
   #judged: Judged | undefined;
+  /** The last window, how many series have it, and whether they were judged. */
+  #expectedMs = Number.NaN;
+  #expected = 0;
+  #steppedMs = Number.NaN;
 
   /** @param series of any version. */
   constructor(series: Series, options: DetectOptions) {
@@ -57,6 +61,23 @@ export class DriftDetector {
 
   get isForgettable(): boolean {
     return this.#tails.isEmpty && !this.#track.isOpen;
+  }
+
+  /** One more series has the window that began then. */
+  expect(startMs: number): void {
+    if (startMs !== this.#expectedMs) this.#expected = 0;
+    this.#expectedMs = startMs;
+    this.#expected += 1;
+  }
+
+  /** How many series have the window that they had last. */
+  get expected(): number {
+    return this.#expected;
+  }
+
+  /** The last window that was judged. */
+  get steppedMs(): number {
+    return this.#steppedMs;
   }
 
   restore(event: AnomalyEvent): void {
@@ -102,6 +123,7 @@ export class DriftDetector {
     perWeek: number,
     context: StepContext,
   ): AnomalyEvent | undefined {
+    this.#steppedMs = startMs;
     if (this.#tails.reach(startMs)) this.#judge(startMs, perWeek);
     for (const window of windows) this.#tails.take(window);
     if (!isUsual) this.#tails.leaveOut(startMs);

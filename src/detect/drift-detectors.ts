@@ -25,6 +25,12 @@ export class DriftDetectors {
   readonly #detectors = new OrderedMap<DriftDetector>();
   /** The same by the keys of series, versions and all, for as long as these are not forgotten. */
   readonly #bySeries = new Map<string, DriftDetector>();
+  #startMs = Number.NaN;
+  #perWeek = 0;
+  #context: StepContext | undefined;
+  /** How many have not been judged in this step; and what those have told that were. */
+  #left = 0;
+  #told: { readonly key: string; readonly event: AnomalyEvent }[] = [];
 
   constructor(options: DetectOptions) {
     this.#options = options;
@@ -71,45 +77,96 @@ export class DriftDetectors {
   }
 
   /**
+   * Begins a step, in which `stepSeries` follows for each series that has a window; then `end`.
+   *
    * @param present the windows of all series.
+   */
+  begin(present: ReadonlyMap<string, SeriesWindow>, startMs: number, context: StepContext): void {
+    this.#startMs = startMs;
+    this.#context = context;
+    this.#told = [];
+    for (const [key, window] of present) {
+      let detector = this.#bySeries.get(key);
+      if (detector === undefined) {
+        detector = this.#of(window.series);
+        if (detector === undefined) continue;
+        this.#bySeries.set(key, detector);
+      }
+      detector.expect(startMs);
+    }
+    this.#left = this.#detectors.size;
+    // What does not wake anybody has a budget of its own, as large as that of what does.
+    this.#perWeek = this.#options.page_budget_per_week / Math.max(1, this.#detectors.size);
+  }
+
+  /**
+   * Judges a series at once, where this is its only version that has a window.
+   *
+   * @param isOpen whether a shift of its tail is open.
+   * @param tail what was told of its tail in this step.
+   */
+  stepSeries(
+    key: string,
+    window: SeriesWindow,
+    isOpen: boolean,
+    tail: AnomalyEvent | undefined,
+  ): void {
+    const detector = this.#bySeries.get(key);
+    if (detector?.expected !== 1 || tail?.resolution === 'adopted') return;
+    this.#left -= 1;
+    const event = this.#step(detector, [window], !isOpen);
+    if (event !== undefined) this.#told.push({ key: unversionedKey(event), event });
+  }
+
+  /**
+   * Judges what is left.
+   *
    * @param isOpen whether a shift of the tail is open in a series, by its key.
    * @param tails what was told of tails in this step.
    */
-  step(
+  end(
     present: ReadonlyMap<string, SeriesWindow>,
-    startMs: number,
     isOpen: (key: string) => boolean,
     tails: readonly AnomalyEvent[],
-    context: StepContext,
   ): AnomalyEvent[] {
+    if (this.#left > 0) this.#stepOthers(present, isOpen, tails);
+    return this.#told.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ event }) => event);
+  }
+
+  #stepOthers(
+    present: ReadonlyMap<string, SeriesWindow>,
+    isOpen: (key: string) => boolean,
+    tails: readonly AnomalyEvent[],
+  ): void {
     for (const event of tails.filter(({ resolution }) => resolution === 'adopted')) {
-      this.#detectors.get(unversionedKey(event))?.forgetBefore(startMs);
+      this.#detectors.get(unversionedKey(event))?.forgetBefore(this.#startMs);
     }
     const windows = new Map<DriftDetector, SeriesWindow[]>();
     const unusual = new Set<DriftDetector>();
     for (const [key, window] of present) {
-      const detector = this.#bySeries.get(key) ?? this.#of(window.series);
-      if (detector === undefined) continue;
-      this.#bySeries.set(key, detector);
+      const detector = this.#bySeries.get(key);
+      if (detector === undefined || detector.steppedMs === this.#startMs) continue;
       const others = windows.get(detector);
       if (others === undefined) windows.set(detector, [window]);
       else others.push(window);
       if (isOpen(key)) unusual.add(detector);
     }
-    // What does not wake anybody has a budget of its own, as large as that of what does.
-    const perWeek = this.#options.page_budget_per_week / Math.max(1, this.#detectors.size);
-    const events: AnomalyEvent[] = [];
     for (const key of this.#detectors.sortedKeys()) {
       const detector = this.#detectors.get(key) as DriftDetector;
+      if (detector.steppedMs === this.#startMs) continue;
       const own = (windows.get(detector) ?? []).sort(byVersion);
-      const event = detector.step(startMs, own, !unusual.has(detector), perWeek, context);
-      if (event !== undefined) events.push(event);
+      const event = this.#step(detector, own, !unusual.has(detector));
+      if (event !== undefined) this.#told.push({ key, event });
       if (own.length === 0 && detector.isForgettable) {
         this.#detectors.delete(key);
         this.#bySeries.clear();
       }
     }
-    return events;
+  }
+
+  #step(detector: DriftDetector, windows: readonly SeriesWindow[], isUsual: boolean) {
+    const context = this.#context as StepContext;
+    return detector.step(this.#startMs, windows, isUsual, this.#perWeek, context);
   }
 
   #of(series: Series): DriftDetector | undefined {

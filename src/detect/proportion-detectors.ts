@@ -95,6 +95,16 @@ export class ProportionDetectors {
     this.#of(series, key);
   }
 
+  /** A step of one series that is known; of all of them in the order of their keys. */
+  stepOne(
+    key: string,
+    startMs: number,
+    counted: CountedRequests | undefined,
+    context: StepContext,
+  ): AnomalyEvent | undefined {
+    return this.#detectors.get(key)?.step(startMs, counted, context, this.#usualOf);
+  }
+
   /** @param counted the requests of a series in the window, if there was any. */
   step(
     startMs: number,

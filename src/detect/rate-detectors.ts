@@ -36,6 +36,13 @@ export class RateDetectors {
   readonly #traffic = new OrderedMap<TrafficDetector>();
   readonly #slos: SloBurnDetectors;
   readonly #trafficPool: PeakPool = { peaks: 0, excess: 0 };
+  #startMs = Number.NaN;
+  /** Whether all series of the step were there before it: each can be judged when its turn has come. */
+  #isAllKnown = false;
+  #failing: AnomalyEvent[] = [];
+  /** Requests of each model in the step, and of all. */
+  readonly #requests = new Map<string, number>();
+  #allRequests = 0;
 
   constructor(options: DetectOptions, usualOf: UsualOf) {
     this.#options = options;
@@ -141,18 +148,50 @@ export class RateDetectors {
     for (const proportions of this.#proportions) proportions.forget(key);
   }
 
-  /** @param present the window of each series that has one, by its key. */
-  step(
-    present: ReadonlyMap<string, SeriesWindow>,
-    startMs: number,
-    context: StepContext,
-  ): AnomalyEvent[] {
-    for (const [key, { series }] of present) {
-      this.#failures.know(series, key);
+  /**
+   * Begins a step, in which `stepSeries` follows for each series, in the order of their keys, but those that are
+   * forgotten; then `end`.
+   *
+   * @param present the window of each series that has one, by its key.
+   * @param seriesCount how many series there are.
+   */
+  begin(present: ReadonlyMap<string, SeriesWindow>, startMs: number, seriesCount: number): void {
+    this.#startMs = startMs;
+    this.#failing = [];
+    this.#allRequests = 0;
+    this.#requests.clear();
+    let last: string | undefined;
+    for (const { series } of present.values()) {
       this.#knowsColdStarts ||= series.cold_start;
+      // In the order in which they are met.
+      if (series.model !== last) this.#requests.set(series.model, 0);
+      last = series.model;
     }
-    const ofWindow = (key: string) => failedRequests(present.get(key));
-    const events = this.#failures.step(startMs, ofWindow, context);
+    // A series that is new begins with what the one before knew until now, unless that is forgotten in this step.
+    this.#isAllKnown = this.#failures.size === seriesCount;
+  }
+
+  stepSeries(key: string, window: SeriesWindow | undefined, context: StepContext): void {
+    const whole = window && wholeRequest(window);
+    if (window !== undefined && whole !== undefined) {
+      const { model } = window.series;
+      this.#requests.set(model, (this.#requests.get(model) ?? 0) + whole.requests);
+      this.#allRequests += whole.requests;
+    }
+    if (!this.#isAllKnown) return;
+    const failed = failedRequests(window);
+    const event = this.#failures.stepOne(key, this.#startMs, failed, context);
+    if (event !== undefined) this.#failing.push(event);
+  }
+
+  end(present: ReadonlyMap<string, SeriesWindow>, context: StepContext): AnomalyEvent[] {
+    const startMs = this.#startMs;
+    const events = this.#failing;
+    if (!this.#isAllKnown) {
+      for (const [key, { series }] of present) this.#failures.know(series, key);
+      const ofWindow = (key: string) => failedRequests(present.get(key));
+      events.push(...this.#failures.step(startMs, ofWindow, context));
+    }
     events.push(...this.#stepColdStarts(present, startMs, context));
     events.push(...this.#stepTraffic(present, startMs, context));
     const tailOf = (model: string) => this.#tailBeside(model, present);
@@ -181,14 +220,8 @@ export class RateDetectors {
     startMs: number,
     context: StepContext,
   ): AnomalyEvent[] {
-    const requests = new Map<string, number>();
-    let all = 0;
-    for (const window of present.values()) {
-      const { model } = window.series;
-      const count = wholeRequest(window)?.requests ?? 0;
-      requests.set(model, (requests.get(model) ?? 0) + count);
-      all += count;
-    }
+    const requests = this.#requests;
+    const all = this.#allRequests;
     for (const model of requests.keys()) this.#trafficOf(model);
     if (requests.size > 0) this.#trafficOf(ofAllModels);
     const events: AnomalyEvent[] = [];

@@ -1,14 +1,16 @@
 import { OrderedMap } from '../base/ordered-map.ts';
 import { carrySeries } from '../baseline/carry-series.ts';
 import { seriesKey, unversionedKey } from '../baseline/series-key.ts';
-import type { Series } from '../baseline/series-window.ts';
+import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import type { PeakPool } from '../baseline/tail-peaks.ts';
 import { UnreadableState } from '../baseline/unreadable-state.ts';
 import { wholeRequest } from '../baseline/whole-request.ts';
+import type { AnomalyEvent } from './anomaly-event.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { longestRun } from './longest-run.ts';
-import { SeriesDetector } from './series-detector.ts';
+import { SeriesDetector, type StepContext } from './series-detector.ts';
+import { SeriesOrder } from './series-order.ts';
 
 /** More series than these are not judged: one of ten stages takes some 0.9 MB. */
 const maxSeries = 2_000;
@@ -21,6 +23,8 @@ export class SeriesDetectors {
   readonly #newest = new Map<string, SeriesDetector>();
   /** Peaks of all series. */
   readonly #pool: PeakPool = { peaks: 0, excess: 0 };
+  readonly #order = new SeriesOrder();
+  #tests = 0;
 
   constructor(options: DetectOptions) {
     this.#options = options;
@@ -45,13 +49,36 @@ export class SeriesDetectors {
   }
 
   get testCount(): number {
-    let tests = 0;
-    for (const series of this.#series.values()) tests += series.testCount;
-    return tests;
+    return this.#tests;
   }
 
   get(key: string): SeriesDetector | undefined {
     return this.#series.get(key);
+  }
+
+  /** Begins a window: series that are `met` are likely to come in the order of the last one. */
+  begin(): void {
+    this.#order.begin();
+  }
+
+  /** The key of a series of the window, which is judged from now on; undefined where there is no room for it. */
+  meet(series: Series): string | undefined {
+    const key = this.#order.keyOf(series);
+    return this.of(series, key) === undefined ? undefined : key;
+  }
+
+  /** A step of one of these; `window` is undefined where it had no request. */
+  step(
+    series: SeriesDetector,
+    window: SeriesWindow | undefined,
+    startMs: number,
+    context: StepContext,
+  ): AnomalyEvent | undefined {
+    if (window === undefined) return series.missing(startMs, context);
+    const before = series.testCount;
+    const event = series.step(window, context);
+    this.#tests += series.testCount - before;
+    return event;
   }
 
   /** undefined when the series is new and there is no room for it. */
@@ -82,6 +109,7 @@ export class SeriesDetectors {
     const series = this.#series.get(key);
     if (series === undefined) return;
     this.#series.delete(key);
+    this.#tests -= series.testCount;
     const model = unversionedKey(series.series);
     if (this.#newest.get(model) === series) this.#newest.delete(model);
   }
@@ -91,7 +119,9 @@ export class SeriesDetectors {
     const saved = this.#series.get(key);
     const series = carrySeries(state, saved?.series);
     const carried = saved ?? this.#newSeries(series, undefined);
+    if (saved !== undefined) this.#tests -= saved.testCount;
     carried.carry(state);
+    this.#tests += carried.testCount;
     this.#series.set(key, carried);
   }
 

@@ -5,6 +5,7 @@ import { StateWriter } from '../../src/baseline/state-writer.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/anomaly-event.ts';
 import { Detector } from '../../src/detect/detector.ts';
 import { DriftDetectors, type SeriesHour } from '../../src/detect/drift-detectors.ts';
+import type { StepContext } from '../../src/detect/series-detector.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
 import { SeededRandom } from '../scenarios/seeded-random.ts';
@@ -78,11 +79,25 @@ function told(
       live: true,
     };
     const isOpen = () => now?.isOpen === true;
-    for (const event of drifts.step(present, startMs, isOpen, [], context)) {
+    for (const event of step(drifts, present, startMs, isOpen, [], context)) {
       all.push({ hour, event: anomalyEventSchema.parse(event) });
     }
   }
   return all;
+}
+
+/** A step of all of them. */
+function step(
+  drifts: DriftDetectors,
+  present: ReadonlyMap<string, SeriesWindow>,
+  startMs: number,
+  isOpen: (key: string) => boolean,
+  tails: readonly AnomalyEvent[],
+  context: StepContext,
+): AnomalyEvent[] {
+  drifts.begin(present, startMs, context);
+  for (const [key, window] of present) drifts.stepSeries(key, window, isOpen(key), undefined);
+  return drifts.end(present, isOpen, tails);
 }
 
 const outline = (all: readonly Told[]) =>
@@ -168,7 +183,7 @@ describe('slow drift', () => {
           return windowOf(hour, { times, version, requests: 70 });
         });
         const present = new Map(windows.map((each) => [seriesKey(each.series), each]));
-        drifts.step(present, countStartMs + hour * hourMs, () => false, [], context);
+        step(drifts, present, countStartMs + hour * hourMs, () => false, [], context);
       }
       const writer = new StateWriter();
       for (const key of drifts.keys) drifts.carryOne(writer, key);
@@ -201,7 +216,7 @@ describe('slow drift', () => {
     const before = told(shiftsAt, () => ({ times: 1 }), 0, drifts);
     const adopted = anomalyFixture({ ...seriesOf({ version: 'v7' }), resolution: 'adopted' });
     const context = { nowMs: 0, levels: { perWeek: 1 }, totalRequests: 0, live: true };
-    drifts.step(new Map(), countStartMs + shiftsAt * hourMs, () => false, [adopted], context);
+    step(drifts, new Map(), countStartMs + shiftsAt * hourMs, () => false, [adopted], context);
     const after = told(shiftsAt + week, () => ({ times: 2 }), shiftsAt + 1, drifts);
     expect([...before, ...after]).toEqual([]);
   });
