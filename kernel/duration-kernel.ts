@@ -8,6 +8,11 @@
 const BUCKET_SHIFT = 47;
 const bucketBytes: usize = 16;
 
+/** Counts above thresholds are of so many windows; those of src/detect/tail-counts.ts, which says where they lie. */
+const kept: usize = 31;
+const ADDED: usize = kept * 8;
+const SUMS: usize = ADDED + 8;
+
 /**
  * Adds centroids, so many means and as many weights, to buckets from a lowest one on; from one of the centroids on.
  * How many were added in all, before one for which there is no bucket.
@@ -61,18 +66,17 @@ export function centroids(buckets: usize, length: i32, means: usize, weights: us
 }
 
 /**
- * Adds to the sums `before` how many of the requests lie above each of three durations, for every
- * quantile, and as many as usually are: to where they are `at`. Behind the centroids, so many means and as many
- * weights, there is room for sums of these.
+ * Adds a window to counts: to sums of all windows before it, how many of its requests lie above each of three
+ * durations, for every quantile, and as many as usually are. Behind the centroids, so many means and as many weights,
+ * there is room for sums of these.
  */
 export function count(
   centroids: usize,
   size: i32,
-  thresholds: usize,
+  counts: usize,
   quantiles: i32,
   requests: f64,
-  before: usize,
-  at: usize,
+  startMs: f64,
 ): void {
   const bytes = (<usize>size) << 3;
   const upTo = centroids + 2 * bytes;
@@ -81,25 +85,27 @@ export function count(
     sum += load<f64>(centroids + bytes + i);
     store<f64>(upTo + i, sum);
   }
+  const added = <usize>load<f64>(counts, ADDED);
+  const place = added % kept;
+  const width: usize = 8 + ((<usize>quantiles) << 5);
+  const before = counts + SUMS + (place === 0 ? kept - 1 : place - 1) * width;
+  const at = counts + SUMS + place * width;
+  const thresholds = counts + SUMS + kept * width;
   store<f64>(at, load<f64>(before) + requests);
-  for (let i = 0; i < quantiles; i++) {
-    const offset = (<usize>i) << 5;
+  for (let offset: usize = 0; offset < width - 8; offset += 32) {
     const threshold = thresholds + offset;
-    const from = before + 8 + offset;
-    const to = at + 8 + offset;
-    store<f64>(to, load<f64>(from) + requests * (1 - cdf(centroids, size, load<f64>(threshold))));
-    store<f64>(to, load<f64>(from, 8) + requests * load<f64>(threshold, 8), 8);
-    store<f64>(
-      to,
-      load<f64>(from, 16) + requests * (1 - cdf(centroids, size, load<f64>(threshold, 16))),
-      16,
-    );
-    store<f64>(
-      to,
-      load<f64>(from, 24) + requests * (1 - cdf(centroids, size, load<f64>(threshold, 24))),
-      24,
-    );
+    const from = before + offset;
+    const to = at + offset;
+    const exceedances = requests * (1 - cdf(centroids, size, load<f64>(threshold)));
+    const beyondEffect = requests * (1 - cdf(centroids, size, load<f64>(threshold, 16)));
+    const beyondHalf = requests * (1 - cdf(centroids, size, load<f64>(threshold, 24)));
+    store<f64>(to, load<f64>(from, 8) + exceedances, 8);
+    store<f64>(to, load<f64>(from, 16) + requests * load<f64>(threshold, 8), 16);
+    store<f64>(to, load<f64>(from, 24) + beyondEffect, 24);
+    store<f64>(to, load<f64>(from, 32) + beyondHalf, 32);
   }
+  store<f64>(counts + (place << 3), startMs);
+  store<f64>(counts, <f64>(added + 1), ADDED);
 }
 
 /** As `TDigest.cdf`. */

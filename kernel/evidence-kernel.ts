@@ -1,34 +1,38 @@
 // What a window says for each fault, added to what those before it said: several faults side by side.
 // AssemblyScript: `npm run generate:kernel` compiles it to WebAssembly, into
 // src/detect/evidence-kernel-wasm.ts. All that it reads and writes is in the memory of
-// src/baseline/state-memory.ts. Sums of each fault are added up in the order of the bins, as a loop over
-// one fault would, so that they are the same to the last bit.
+// src/baseline/state-memory.ts.
 
-/** Offsets and numbers: those of src/detect/evidence-kernel.ts, which says what lies there. */
+/** Offsets and numbers: those of src/detect/evidence-layout.ts, which says what lies there. */
 const faults: usize = 16;
-const regions: usize = 3;
 const FAULTS: usize = 128;
 
-/** Of a window's centroids: their bins and what is in each. */
-const LOW: usize = 0;
-const BINS: usize = 4;
-const TABLE: usize = 8;
-const FIRST_OF: usize = 16;
-const IN_REGION: usize = 32;
-const MEANS: usize = 64;
-const VARIANCES: usize = MEANS + FAULTS;
-const VARIANCES_WITHIN: usize = VARIANCES + FAULTS;
-const REGION_WEIGHTS: usize = VARIANCES_WITHIN + FAULTS;
-const REGION_MEANS: usize = REGION_WEIGHTS + regions * FAULTS;
-const REGION_VARIANCES: usize = REGION_MEANS + regions * FAULTS;
+/** Of weights: requests of the baseline. */
+const WEIGHED_REQUESTS: usize = 56;
 
 /** Of what a window says. */
 const SAID_SUMS: usize = 0;
 const SAID_EXCESS: usize = FAULTS;
 const SAID_VARIANCES: usize = 2 * FAULTS;
+const FOUND_RUN: usize = 3 * FAULTS;
+const FOUND_SUM: usize = FOUND_RUN + 8;
+const FOUND_SCORE: usize = FOUND_SUM + 8;
+const FOUND_RESTLESSNESS: usize = FOUND_SCORE + 8;
+
+/** Of counts: starts of so many windows, how many were added, and sums, of all requests first. */
+const kept: usize = 31;
+const ADDED: usize = kept * 8;
+const SUMS: usize = ADDED + 8;
 
 /** Of evidence; what is foretold of late comes last. */
 const MOST_DISPERSION: usize = 0;
+const LEARNT: usize = 8;
+const KEEP: usize = 16;
+const WINDOW_WEEKS: usize = 24;
+const PEAKS: usize = 32;
+/** Of peaks: weeks, and the one that goes on, before which all fade. */
+const WEEKS: usize = PEAKS + 16;
+const PEAK: usize = PEAKS + 48;
 const SUM: usize = 128;
 const START: usize = SUM + FAULTS;
 const HIGHEST: usize = START + FAULTS;
@@ -58,221 +62,15 @@ const MOST_OF_USUAL: usize = 32;
 const MEDIAN_OF_CHANCE: usize = 40;
 const CALM: usize = 48;
 const BLOCK_WINDOWS: usize = 56;
-const LEAST_MS: usize = 64;
-const MOST_RATIO: usize = 72;
-const MOST_EVIDENCE: usize = 80;
-
-/** Bins are an eighth of an octave: exponent and the top 3 bits of the mantissa. */
-const BIN_SHIFT = 49;
-
-/** What is known of faults: shares, and so on. */
-const SHARE: usize = 0;
-const LEAST_RATIO: usize = FAULTS;
-const LEAST_WEIGHT: usize = 2 * FAULTS;
-const SHIFT: usize = 3 * FAULTS;
+const NOISE_OF_BASELINE: usize = 64;
+const DISPERSION_WINDOWS: usize = 72;
+const PRIOR_WINDOWS: usize = 80;
 
 let constants: usize = 0;
-let templates: usize = 0;
 
-/** As `Math.log`: the host's, so that logarithms are the same as those in JavaScript. */
-declare function log(x: f64): f64;
-
-/** Takes addresses that stay as they are. */
-export function configure(constantsAt: usize, templatesAt: usize): void {
+/** Takes an address that stays as it is. */
+export function configure(constantsAt: usize): void {
   constants = constantsAt;
-  templates = templatesAt;
-}
-
-/** Adds up what the window's requests say, for each fault. */
-export function weigh(
-  centroids: usize,
-  size: i32,
-  weights: usize,
-  said: usize,
-  requests: f64,
-  scratch: usize,
-): void {
-  const found = binsOf(centroids, size, weights, scratch);
-  const table: usize = load<u32>(weights, TABLE);
-  for (let t: usize = 0; t < faults; t += 8) {
-    const row = table + (t << 2);
-    let a = f64x2.splat(0);
-    let b = a;
-    let c = a;
-    let d = a;
-    for (let i: usize = 0; i < found; i += 16) {
-      const at = row + <usize>load<u32>(scratch + i, 8);
-      const inBin = v128.load64_splat(scratch + i);
-      a = f64x2.add(a, f64x2.mul(inBin, two(at)));
-      b = f64x2.add(b, f64x2.mul(inBin, two(at + 8)));
-      c = f64x2.add(c, f64x2.mul(inBin, two(at + 16)));
-      d = f64x2.add(d, f64x2.mul(inBin, two(at + 24)));
-    }
-    const to = said + (t << 3);
-    v128.store(to, a, SAID_SUMS);
-    v128.store(to, b, SAID_SUMS + 16);
-    v128.store(to, c, SAID_SUMS + 32);
-    v128.store(to, d, SAID_SUMS + 48);
-  }
-  const all = f64x2.splat(requests);
-  for (let t: usize = 0; t < FAULTS; t += 16) {
-    const usual = f64x2.mul(all, v128.load(weights + t, MEANS));
-    v128.store(said + t, f64x2.sub(v128.load(said + t, SAID_SUMS), usual), SAID_EXCESS);
-    const variance = f64x2.mul(all, v128.load(weights + t, VARIANCES));
-    v128.store(said + t, variance, SAID_VARIANCES);
-  }
-}
-
-/** Two of the table's numbers. */
-function two(at: usize): v128 {
-  return f64x2.promote_low_f32x4(v128.load64_zero(at));
-}
-
-/**
- * Fills the scratch with the requests of each of the window's bins, and where it lies in the table: 16
- * bytes each. How many bytes that are.
- */
-function binsOf(means: usize, size: i32, weights: usize, scratch: usize): usize {
-  const low = load<i32>(weights, LOW);
-  const top = load<i32>(weights, BINS) - 1;
-  const leastMs = load<f64>(constants, LEAST_MS);
-  const bytes = (<usize>size) << 3;
-  for (let region: usize = 0; region < regions; region++) {
-    store<f64>(weights + (region << 3), 0, IN_REGION);
-  }
-  let region: usize = 0;
-  let end = load<i32>(weights, FIRST_OF + 4);
-  let inRegion: f64 = 0;
-  let to = scratch - 16;
-  let before = -1;
-  let inBin = f64x2.splat(0);
-  for (let i: usize = 0; i < bytes; i += 8) {
-    const ms = load<f64>(means + i);
-    const weight = load<f64>(means + bytes + i);
-    let bin = <i32>(reinterpret<u64>(max(ms, leastMs)) >> BIN_SHIFT) - low;
-    bin = min(max(bin, 0), top);
-    while (bin >= end) {
-      store<f64>(weights + (region << 3), inRegion, IN_REGION);
-      inRegion = 0;
-      region++;
-      end = load<i32>(weights + (region << 2), FIRST_OF + 4);
-    }
-    inRegion += weight;
-    // Centroids ascend: those of one bin follow each other. Which do cannot be foretold.
-    const isSame = bin === before;
-    inBin = f64x2.add(v128.and(inBin, i64x2.splat(isSame ? -1 : 0)), f64x2.splat(weight));
-    to = isSame ? to : to + 16;
-    store<f64>(to, f64x2.extract_lane(inBin, 0));
-    store<u32>(to, <u32>bin * 64, 8);
-    before = bin;
-  }
-  store<f64>(weights + (region << 3), inRegion, IN_REGION);
-  return to + 16 - scratch;
-}
-
-/**
- * Weighs every bin for each fault, two of these at a time, and what usual requests say of it: in each region, and in
- * all. The density is smooth and wider than the requests lie. Their variance is that of the density, which is
- * never 0; their mean is their own, or a stage whose requests are all alike would seem to wander.
- */
-export function weighBins(weights: usize, density: usize, parts: usize): void {
-  const table: usize = load<u32>(weights, TABLE);
-  const one = f64x2.splat(1);
-  const mostRatio = v128.load64_splat(constants, MOST_RATIO);
-  const mostEvidence = v128.load64_splat(constants, MOST_EVIDENCE);
-  for (let t: usize = 0; t < FAULTS; t += 16) {
-    const share = v128.load(templates + t, SHARE);
-    const rest = f64x2.sub(one, share);
-    const leastRatio = v128.load(templates + t, LEAST_RATIO);
-    const leastWeight = v128.load(templates + t, LEAST_WEIGHT);
-    const shifted = density - <usize>load<f64>(templates + t, SHIFT) * 8;
-    const shiftedNext = density - <usize>load<f64>(templates + t, SHIFT + 8) * 8;
-    const column = table + (t >> 1);
-    let seenMean = f64x2.splat(0);
-    let mean = seenMean;
-    let square = seenMean;
-    let varianceWithin = seenMean;
-    for (let region: usize = 0; region < regions; region++) {
-      let usually: f64 = 0;
-      let seen: f64 = 0;
-      let faulty = f64x2.splat(0);
-      let sum = faulty;
-      let squares = faulty;
-      let seenSum = faulty;
-      const end = <usize>load<i32>(weights + (region << 2), FIRST_OF + 4);
-      for (let bin = <usize>load<i32>(weights + (region << 2), FIRST_OF); bin < end; bin++) {
-        const ofBin = load<f64>(density + (bin << 3));
-        const usual = f64x2.splat(ofBin);
-        const slowed = f64x2.replace_lane(
-          v128.load64_splat(shifted + (bin << 3)),
-          1,
-          load<f64>(shiftedNext + (bin << 3)),
-        );
-        const likelier = f64x2.add(rest, f64x2.div(f64x2.mul(share, slowed), usual));
-        const ratio = f64x2.min(f64x2.max(likelier, leastRatio), mostRatio);
-        // Most bins are at one of the ends, which need no logarithm.
-        const isMost = f64x2.eq(ratio, mostRatio);
-        let weight = v128.bitselect(mostEvidence, leastWeight, isMost);
-        const isBetween = v128.andnot(f64x2.gt(ratio, leastRatio), isMost);
-        if (i64x2.extract_lane(isBetween, 0) !== 0) {
-          weight = f64x2.replace_lane(weight, 0, log(f64x2.extract_lane(ratio, 0)));
-        }
-        if (i64x2.extract_lane(isBetween, 1) !== 0) {
-          weight = f64x2.replace_lane(weight, 1, log(f64x2.extract_lane(ratio, 1)));
-        }
-        v128.store64_lane(column + (bin << 6), f32x4.demote_f64x2_zero(weight), 0);
-        const weighed = f64x2.mul(usual, weight);
-        const part = load<f64>(parts + (bin << 3));
-        usually += ofBin;
-        faulty = f64x2.add(faulty, f64x2.mul(usual, ratio));
-        sum = f64x2.add(sum, weighed);
-        squares = f64x2.add(squares, f64x2.mul(weighed, weight));
-        seen += part;
-        seenSum = f64x2.add(seenSum, f64x2.mul(f64x2.splat(part), weight));
-      }
-      seenMean = f64x2.add(seenMean, seenSum);
-      mean = f64x2.add(mean, sum);
-      square = f64x2.add(square, squares);
-      const all = f64x2.splat(usually);
-      let ofRegion = f64x2.splat(0);
-      let variance = ofRegion;
-      if (usually !== 0) {
-        const times = f64x2.div(faulty, all);
-        const first = f64x2.splat(log(f64x2.extract_lane(times, 0)));
-        ofRegion = f64x2.replace_lane(first, 1, log(f64x2.extract_lane(times, 1)));
-        const usualMean = f64x2.div(sum, all);
-        variance = f64x2.sub(f64x2.div(squares, all), f64x2.mul(usualMean, usualMean));
-      }
-      const at = weights + region * FAULTS + t;
-      v128.store(at, ofRegion, REGION_WEIGHTS);
-      const beyond = f64x2.sub(f64x2.div(seenSum, f64x2.splat(seen)), ofRegion);
-      v128.store(at, seen === 0 ? f64x2.splat(0) : beyond, REGION_MEANS);
-      v128.store(at, variance, REGION_VARIANCES);
-      varianceWithin = f64x2.add(varianceWithin, f64x2.mul(all, variance));
-    }
-    v128.store(weights + t, seenMean, MEANS);
-    v128.store(weights + t, f64x2.sub(square, f64x2.mul(mean, mean)), VARIANCES);
-    v128.store(weights + t, varianceWithin, VARIANCES_WITHIN);
-  }
-}
-
-/** What is left when it is given how many of the requests lie in each region. */
-export function within(weights: usize, said: usize, into: usize): void {
-  for (let t: usize = 0; t < FAULTS; t += 16) {
-    let left = v128.load(said + t, SAID_SUMS);
-    let mean = f64x2.splat(0);
-    let variance = mean;
-    for (let region: usize = 0; region < regions; region++) {
-      const requests = v128.load64_splat(weights + (region << 3), IN_REGION);
-      const at = weights + region * FAULTS + t;
-      left = f64x2.sub(left, f64x2.mul(requests, v128.load(at, REGION_WEIGHTS)));
-      mean = f64x2.add(mean, f64x2.mul(requests, v128.load(at, REGION_MEANS)));
-      variance = f64x2.add(variance, f64x2.mul(requests, v128.load(at, REGION_VARIANCES)));
-    }
-    v128.store(into + t, left, SAID_SUMS);
-    v128.store(into + t, f64x2.sub(left, mean), SAID_EXCESS);
-    v128.store(into + t, variance, SAID_VARIANCES);
-  }
 }
 
 /** Adds a window to evidence; which fault there is most for, of two alike the later one. */
@@ -304,6 +102,52 @@ export function add(evidence: usize, startMs: f64, requests: f64, said: usize): 
     endWhatIsOver(evidence);
   }
   return mostOf(evidence);
+}
+
+/**
+ * The same; and what is found of that fault is put behind what is said: in how many windows there is evidence for it, how
+ * much, and how much less what the baseline's own noise may have made of it, over what restlessness.
+ */
+export function find(
+  evidence: usize,
+  weights: usize,
+  counts: usize,
+  quantiles: i32,
+  windowMs: f64,
+  startMs: f64,
+  requests: f64,
+  said: usize,
+): i32 {
+  const most = add(evidence, startMs, requests, said);
+  const fault = evidence + ((<usize>most) << 3);
+  const run = windowsSince(counts, load<f64>(fault, START), windowMs);
+  const added = <usize>load<f64>(counts, ADDED);
+  const width: usize = 8 + ((<usize>quantiles) << 5);
+  const last = load<f64>(counts + ((added + kept - 1) % kept) * width, SUMS);
+  const ofRun = last - load<f64>(counts + ((added + kept - run - 1) % kept) * width, SUMS);
+  const noise =
+    (load<f64>(constants, NOISE_OF_BASELINE) * ofRun) / load<f64>(weights, WEIGHED_REQUESTS);
+  const sum = load<f64>(fault, SUM);
+  store<f64>(said, <f64>run, FOUND_RUN);
+  store<f64>(said, sum, FOUND_SUM);
+  store<f64>(said, sum / (1 + noise), FOUND_SCORE);
+  store<f64>(said, load<f64>(fault, RESTLESSNESS), FOUND_RESTLESSNESS);
+  return most;
+}
+
+/** As `TailCounts.windowsSince`. */
+function windowsSince(counts: usize, fromMs: f64, windowMs: f64): usize {
+  const added = <usize>load<f64>(counts, ADDED);
+  const most = min(added, kept - 1);
+  let place = (added + kept - 1) % kept;
+  const lastMs = load<f64>(counts + (place << 3));
+  let windows: usize = 1;
+  for (; windows < most; windows++) {
+    place = place === 0 ? kept - 1 : place - 1;
+    const startMs = load<f64>(counts + (place << 3));
+    if (startMs < fromMs || lastMs - startMs > <f64>(2 * windows) * windowMs) break;
+  }
+  return windows;
 }
 
 /**
@@ -357,10 +201,27 @@ export function keep(waiting: usize, score: f64, requests: f64, said: usize): vo
 }
 
 /**
- * Learns what waits: the dispersions move towards its squares by a weight, and its excess is added to the block of
- * the drift. Whether that block is full.
+ * Learns what waits, unless it has no requests: peaks fade, the dispersions move towards its squares, and its excess is
+ * added to the block of the drift. What is left to do: 1 where that block is full, 2 where a peak goes on, which
+ * is not done then.
  */
-export function learn(evidence: usize, waiting: usize, weight: f64): bool {
+export function learn(evidence: usize, waiting: usize): i32 {
+  const requests = load<f64>(waiting, WAITING_REQUESTS);
+  if (requests === 0) return 0;
+  let due = 0;
+  const score = load<f64>(waiting, WAITING_SCORE);
+  if (score > load<f64>(constants, PEAK_SCORE) || load<f64>(evidence, PEAK) !== 0) due = 2;
+  else {
+    const keep = load<f64>(evidence, KEEP);
+    for (let at = evidence; at < evidence + PEAK - PEAKS; at += 8) {
+      store<f64>(at, load<f64>(at, PEAKS) * keep, PEAKS);
+    }
+    store<f64>(evidence, load<f64>(evidence, WEEKS) + load<f64>(evidence, WINDOW_WEEKS), WEEKS);
+  }
+  const learnt = load<f64>(evidence, LEARNT) + 1;
+  store<f64>(evidence, learnt, LEARNT);
+  const windows = min(learnt, load<f64>(constants, DISPERSION_WINDOWS));
+  const weight = 1 / (windows + load<f64>(constants, PRIOR_WINDOWS));
   const zero = f64x2.splat(0);
   const one = f64x2.splat(1);
   const by = f64x2.splat(weight);
@@ -377,11 +238,10 @@ export function learn(evidence: usize, waiting: usize, weight: f64): bool {
     v128.store(at, sum, DRIFT_SUM);
   }
   renew(evidence);
-  const requests = load<f64>(waiting, WAITING_REQUESTS);
   store<f64>(evidence, load<f64>(evidence, DRIFT_REQUESTS) + requests, DRIFT_REQUESTS);
-  const windows = load<f64>(evidence, DRIFT_WINDOWS) + 1;
-  store<f64>(evidence, windows, DRIFT_WINDOWS);
-  return windows >= load<f64>(constants, BLOCK_WINDOWS);
+  const ofBlock = load<f64>(evidence, DRIFT_WINDOWS) + 1;
+  store<f64>(evidence, ofBlock, DRIFT_WINDOWS);
+  return ofBlock >= load<f64>(constants, BLOCK_WINDOWS) ? due | 1 : due;
 }
 
 /** What follows of dispersions and of how much levels vary. */

@@ -29,6 +29,12 @@ export const kernels = [
     memory: stateMemory,
   },
   {
+    name: 'weights-kernel',
+    output: 'src/detect/weights-kernel-wasm.ts',
+    constant: 'weightsKernelWasm',
+    memory: stateMemory,
+  },
+  {
     name: 'evidence-kernel',
     output: 'src/detect/evidence-kernel-wasm.ts',
     constant: 'evidenceKernelWasm',

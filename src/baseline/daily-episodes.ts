@@ -39,6 +39,13 @@ export class DailyEpisodes {
   #current: Episode | undefined;
   #quiet = 0;
 
+  /** Evidence from which on there is something to take, or as long as an episode goes on. */
+  static readonly leastScore = leastScore;
+
+  get goesOn(): boolean {
+    return this.#current !== undefined;
+  }
+
   /**
    * Takes a window; windows come in order.
    *

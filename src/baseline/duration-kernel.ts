@@ -1,3 +1,5 @@
+import { invariant } from '../base/invariant.ts';
+import { highIndex } from '../sketch/high-word.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import { durationKernelWasm } from './duration-kernel-wasm.ts';
 import type { RangeSums } from './range-sums.ts';
@@ -22,11 +24,10 @@ interface Exports {
   count(
     centroids: number,
     size: number,
-    thresholds: number,
+    counts: number,
     quantiles: number,
     requests: number,
-    before: number,
-    at: number,
+    startMs: number,
   ): void;
 }
 
@@ -49,13 +50,14 @@ export class DurationKernel {
   #room: Room;
   #given: TDigest | undefined;
 
-  /** The one of this thread. */
+  /** The one of this thread. @throws where there is no WebAssembly, or numbers are big endian. */
   static shared(): DurationKernel {
     DurationKernel.#shared ??= new DurationKernel();
     return DurationKernel.#shared;
   }
 
   private constructor() {
+    invariant(highIndex === 1, 'this machine is big endian, which tailmark does not run on');
     const module = new WebAssembly.Module(Buffer.from(durationKernelWasm, 'base64'));
     const { memory } = this.#memory;
     this.#exports = new WebAssembly.Instance(module, { env: { memory } })
@@ -92,22 +94,16 @@ export class DurationKernel {
     }
   }
 
-  /**
-   * Adds to the sums at `before` what a digest has above the thresholds of so many quantiles: to where they
-   * are at `to`. Sums are all requests; then of each quantile those above it, as many as usually are, and those
-   * above its effect and half of that. Thresholds are the same, but the first.
-   */
+  /** Adds a window to the counts of `TailCounts`, by its digest. */
   count(
     digest: TDigest,
-    thresholds: number,
+    counts: number,
     quantiles: number,
     requests: number,
-    before: number,
-    to: number,
+    startMs: number,
   ): void {
     const centroids = this.give(digest) << 3;
-    const [above, from, into] = [thresholds << 3, before << 3, to << 3];
-    this.#exports.count(centroids, digest.size, above, quantiles, requests, from, into);
+    this.#exports.count(centroids, digest.size, counts << 3, quantiles, requests, startMs);
   }
 
   /** What several sums of buckets add up to, in their order: a centroid a bucket. */

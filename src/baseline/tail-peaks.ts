@@ -96,6 +96,11 @@ export class TailPeaks {
 
   static readonly doubles = doubles;
 
+  /** By what peaks fade in a window, and its length in weeks: for a kernel that lets them fade. */
+  get fading(): readonly [keep: number, windowWeeks: number] {
+    return [this.#keep, this.#windowWeeks];
+  }
+
   /** Takes the score of a window that belongs to no anomaly; windows come in order. */
   learn(score: number): void {
     const all = this.#memory.doubles;

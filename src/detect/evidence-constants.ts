@@ -24,4 +24,10 @@ export const evidenceConstants = {
   leastFall: 8,
   /** So is what has fallen by so much: what lasted for a day has a peak of thousands. */
   overFall: 60,
+  /** Evidence of as many requests as the baseline has is its own noise by this part. */
+  noiseOfBaseline: 2,
+  /** The dispersion remembers two days, at windows of 10 s; before any window, so many say that it is `prior`. */
+  dispersionWindows: 17_280,
+  priorWindows: 12,
+  priorDispersion: 4,
 } as const;

@@ -2,9 +2,10 @@ import { type Room, type Rooms, StateMemory } from '../baseline/state-memory.ts'
 import { highWord } from '../sketch/high-word.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import { evidenceConstants } from './evidence-constants.ts';
-import { binsBefore, EvidenceKernel, evidenceRegions, weightsLayout } from './evidence-kernel.ts';
+import { binsBefore, evidenceRegions, weightsLayout } from './evidence-layout.ts';
 import { faultTemplates } from './fault-templates.ts';
 import type { Said } from './said.ts';
+import { WeightsKernel } from './weights-kernel.ts';
 
 /** Bins are an eighth of an octave: exponent and the top 3 bits of the mantissa. */
 const SHIFT = 20 - 3;
@@ -37,7 +38,7 @@ const priors = Float64Array.from({ length: 2 * priorReach + 1 }, (_, i) => prior
  * bin in use, some 8 KB, and 2 KB.
  */
 export class EvidenceWeights {
-  readonly #kernel = EvidenceKernel.shared();
+  readonly #kernel = WeightsKernel.shared();
   readonly #memory = StateMemory.shared();
   readonly #at: number;
   /** By bin, a weight for each fault: floats. */
@@ -99,6 +100,7 @@ export class EvidenceWeights {
     ints[at + bins] = this.#bins;
     ints[at + table] = this.#table.at << 3;
     ints.set(this.#firstOf, at + firstOf);
+    this.#memory.doubles[this.#at + weightsLayout.requests] = usual.count;
     this.#kernel.weighBins(this.#at, density, density + this.#bins);
   }
 

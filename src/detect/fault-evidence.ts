@@ -2,7 +2,9 @@ import { DriftForecast } from '../baseline/drift-forecast.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import { StateMemory } from '../baseline/state-memory.ts';
 import { type PeakPool, TailPeaks } from '../baseline/tail-peaks.ts';
-import { EvidenceKernel, evidenceLayout, waitingLayout } from './evidence-kernel.ts';
+import { evidenceConstants } from './evidence-constants.ts';
+import { dueAfterLearning, EvidenceKernel } from './evidence-kernel.ts';
+import { evidenceLayout, waitingLayout } from './evidence-layout.ts';
 import { faultTemplates } from './fault-templates.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 import type { Said } from './said.ts';
@@ -11,14 +13,11 @@ const count = faultTemplates.length;
 
 /** Windows that wait to be learnt, at most. */
 export const waitingWindows = quarantineWindows + 2;
-/** The dispersion remembers two days, at windows of 10 s; before any window, so many say that it is this. */
-const dispersionWindows = 17_280;
-const prior = { dispersion: 4, windows: 12 } as const;
-
 /** What is saved of each fault, side by side: places in `evidenceLayout`; of eight numbers, the last two are 0. */
 const savedFields = ['sum', 'start', 'highest', 'clearest', 'last', 'dispersion'] as const;
 const perFault = 8;
 /** Windows that wait to be learnt come last. */
+const { learnt } = evidenceLayout;
 const waitingFrom = evidenceLayout.drift + DriftForecast.doubles(count);
 const doubles = waitingFrom + waitingWindows * waitingLayout.end;
 
@@ -36,8 +35,6 @@ export class FaultEvidence {
   readonly #at: number;
   readonly #peaks: TailPeaks;
   readonly #drift: DriftForecast;
-  /** Windows that were learnt, by it or the one it came after. */
-  #learnt = 0;
 
   /**
    * @param pool shared by all of them.
@@ -47,11 +44,17 @@ export class FaultEvidence {
     this.#at = at ?? this.#memory.takeFor(this, doubles);
     this.#peaks = new TailPeaks(windowMs, pool, this.#at + evidenceLayout.peaks);
     this.#drift = new DriftForecast(count, this.#at + evidenceLayout.drift);
-    this.#all('dispersion').fill(prior.dispersion);
+    this.#memory.doubles.set(this.#peaks.fading, this.#at + evidenceLayout.keep);
+    this.#all('dispersion').fill(evidenceConstants.priorDispersion);
     this.#kernel.renew(this.#at);
   }
 
   static readonly doubles = doubles;
+
+  /** Where it is kept. */
+  get at(): number {
+    return this.#at;
+  }
 
   /** Adds a window; which fault there is most evidence for, of two that say the same that of more requests. */
   add(startMs: number, requests: number, said: Said): number {
@@ -100,7 +103,7 @@ export class FaultEvidence {
 
   /** Keeps a window at a place, to be learnt when its time has come. */
   await(place: number, score: number, requests: number, said: Said): void {
-    this.#kernel.keep(this.#waitingAt(place), score, requests, said.at);
+    this.#kernel.keep(this.#at + waitingPlace(place), score, requests, said.at);
   }
 
   /**
@@ -109,13 +112,17 @@ export class FaultEvidence {
    * @param varianceOf what a usual request says for a fault.
    */
   learn(place: number, varianceOf: (fault: number) => number): void {
-    const at = this.#waitingAt(place);
-    const waiting = this.#memory.doubles;
-    if (waiting[at + waitingLayout.requests] === 0) return;
-    this.#peaks.learn(waiting[at + waitingLayout.score] as number);
-    this.#learnt += 1;
-    const weight = 1 / (Math.min(this.#learnt, dispersionWindows) + prior.windows);
-    if (!this.#kernel.learn(this.#at, at, weight)) return;
+    const due = this.#kernel.learn(this.#at, this.#at + waitingPlace(place));
+    if (due !== 0) this.finish(due, place, varianceOf);
+  }
+
+  /** Does what the kernel has left to do of learning the window at a place. */
+  finish(due: number, place: number, varianceOf: (fault: number) => number): void {
+    if ((due & dueAfterLearning.peaks) !== 0) {
+      const score = this.#at + waitingPlace(place) + waitingLayout.score;
+      this.#peaks.learn(this.#memory.doubles[score] as number);
+    }
+    if ((due & dueAfterLearning.drift) === 0) return;
     this.#drift.follow((t) => varianceOf(t) * this.dispersion(t));
     this.#kernel.renew(this.#at);
   }
@@ -124,7 +131,8 @@ export class FaultEvidence {
   inherit(other: FaultEvidence): void {
     this.#peaks.inherit(other.#peaks);
     this.#drift.inherit(other.#drift);
-    this.#learnt = other.#learnt;
+    const { doubles } = this.#memory;
+    doubles[this.#at + learnt] = doubles[other.#at + learnt] as number;
     this.#all('dispersion').set(other.#all('dispersion'));
     this.#kernel.renew(this.#at);
   }
@@ -148,9 +156,10 @@ export class FaultEvidence {
       this.#peaks.carry(state);
       this.#drift.carry(state);
       this.#carryFaults(state);
-      const waiting = this.#waitingAt(0);
-      state.fill(this.#memory.doubles.subarray(waiting, this.#waitingAt(waitingWindows)));
-      this.#learnt = state.number(this.#learnt);
+      const { doubles } = this.#memory;
+      const waiting = this.#at + waitingPlace(0);
+      state.fill(doubles.subarray(waiting, this.#at + waitingPlace(waitingWindows)));
+      doubles[this.#at + learnt] = state.number(doubles[this.#at + learnt] as number);
     });
     this.#kernel.renew(this.#at);
   }
@@ -170,10 +179,6 @@ export class FaultEvidence {
     }
   }
 
-  #waitingAt(place: number): number {
-    return this.#at + waitingFrom + place * waitingLayout.end;
-  }
-
   #of(fault: number, field: number): number {
     return this.#memory.doubles[this.#at + field + fault] as number;
   }
@@ -183,4 +188,9 @@ export class FaultEvidence {
     const at = this.#at + evidenceLayout[field];
     return this.#memory.doubles.subarray(at, at + count);
   }
+}
+
+/** Where a window waits, from where evidence lies on. */
+export function waitingPlace(place: number): number {
+  return waitingFrom + place * waitingLayout.end;
 }

@@ -1,5 +1,5 @@
 import { StateMemory } from '../baseline/state-memory.ts';
-import { saidLayout } from './evidence-kernel.ts';
+import { saidLayout } from './evidence-layout.ts';
 
 const memory = StateMemory.shared();
 
@@ -21,6 +21,26 @@ export class Said {
   /** The variance that chance has. */
   get variances(): Float64Array {
     return this.#view(saidLayout.variances);
+  }
+
+  /** Windows in which there is evidence for the fault that was found to be the clearest. */
+  get run(): number {
+    return memory.doubles[this.at + saidLayout.run] as number;
+  }
+
+  /** How much there is for it. */
+  get sum(): number {
+    return memory.doubles[this.at + saidLayout.sum] as number;
+  }
+
+  /** The same, less what the baseline's own noise may have made of it. */
+  get score(): number {
+    return memory.doubles[this.at + saidLayout.score] as number;
+  }
+
+  /** What it was divided by. */
+  get restlessness(): number {
+    return memory.doubles[this.at + saidLayout.restlessness] as number;
   }
 
   #view(field: number): Float64Array {

@@ -1,5 +1,6 @@
 import { totalStage } from '../base/dimensions.ts';
 import { DailyEpisodes } from '../baseline/daily-episodes.ts';
+import { DurationKernel } from '../baseline/duration-kernel.ts';
 import type { StageSummary } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
@@ -7,14 +8,17 @@ import { StateMemory } from '../baseline/state-memory.ts';
 import { type PeakPool, peakScore } from '../baseline/tail-peaks.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import type { DetectOptions } from './detect-options.ts';
+import { EvidenceKernel } from './evidence-kernel.ts';
+import { evidenceLayout } from './evidence-layout.ts';
 import { EvidenceWeights } from './evidence-weights.ts';
-import { FaultEvidence, waitingWindows } from './fault-evidence.ts';
+import { FaultEvidence, waitingPlace, waitingWindows } from './fault-evidence.ts';
 import { type FaultTemplate, faultTemplates } from './fault-templates.ts';
 import type { TestLevels } from './page-budget.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 import { Said } from './said.ts';
 import { TailCounts } from './tail-counts.ts';
 import { effectOptions, type TailThreshold, tailThreshold } from './tail-threshold.ts';
+import { WeightsKernel } from './weights-kernel.ts';
 
 /** What a test says of one window and those before it, where it is odd at all. */
 export interface ShiftVerdict {
@@ -71,8 +75,6 @@ const longKnownMs = 86_400_000;
 const lastingWindows = 4;
 /** So many times the level is beyond doubt. */
 const beyondDoubt = 2;
-/** Evidence of as many requests as the baseline has is its own noise by this part. */
-const noiseOfBaseline = 2;
 /** Evidence is compared with that of so many windows before. */
 const risingWindows = 6;
 
@@ -95,10 +97,7 @@ interface Found {
   readonly evidence: FaultEvidence;
   readonly fault: number;
   readonly run: number;
-  /** All of it, and less what the baseline's own noise may have made of it. */
-  readonly sum: number;
   readonly score: number;
-  readonly restlessness: number;
   readonly level: number;
 }
 
@@ -127,11 +126,15 @@ export class ShiftTest {
   /** Of all that a window says; and of where its requests lie, given how many are slow, once windows swing. */
   readonly #memory = StateMemory.shared();
   readonly #rooms = this.#memory.rooms();
+  readonly #durations = DurationKernel.shared();
+  readonly #weighing = WeightsKernel.shared();
+  readonly #kernel = EvidenceKernel.shared();
   readonly #at: number;
   readonly #whole: FaultEvidence;
   #shape: FaultEvidence | undefined;
   readonly #pool: PeakPool;
   readonly #episodes = new DailyEpisodes();
+  #isEpisode = false;
   readonly #counts: TailCounts;
   #reference: StageReference | undefined;
   #weights: EvidenceWeights | undefined;
@@ -164,43 +167,51 @@ export class ShiftTest {
     levels: TestLevels,
     total: TDigest | undefined,
   ): ShiftVerdict | undefined {
-    const weights = this.#compareWith(reference, total);
-    this.#counts.add(startMs, summary, this.#thresholds);
-    const swings = this.#whole.mostDispersion > swinging;
-    const perWeek = levels.perWeek / (swings ? 2 : 1);
+    this.#compareWith(reference, total);
+    const { requests, digest } = summary;
+    const { quantiles } = this.#options;
+    const at = this.#at;
+    this.#durations.count(digest, at + COUNTS, quantiles.length, requests, startMs);
     const place = this.#judged % waitingWindows;
-    const { requests } = summary;
-    weights.weigh(summary.digest, saidOfWhole);
-    const whole = this.#find(this.#whole, startMs, requests, saidOfWhole, reference);
-    let shape: Omit<Found, 'level'> | undefined;
-    if (swings) {
-      this.#shape ??= this.#newEvidence();
-      weights.within(saidOfWhole, saidOfShape);
-      shape = this.#find(this.#shape, startMs, requests, saidOfShape, reference);
-    } else this.#shape?.forget();
-    const score = Math.max(whole.score, shape?.score ?? 0);
+    this.#weighing.weigh(digest, at + WEIGHTS, saidOfWhole.at);
+    const fault = this.#find(at + EVIDENCE, startMs, requests, saidOfWhole);
     const all = this.#memory.doubles;
-    const minuteAgo = this.#at + BEFORE + (this.#judged % risingWindows);
+    const swings = (all[at + EVIDENCE + evidenceLayout.mostDispersion] as number) > swinging;
+    let faultOfShape = -1;
+    if (swings) faultOfShape = this.#findShape(startMs, requests);
+    else this.#shape?.forget();
+    const score = Math.max(saidOfWhole.score, swings ? saidOfShape.score : 0);
+    const minuteAgo = at + BEFORE + (this.#judged % risingWindows);
     const rising = score > (all[minuteAgo] as number);
     all[minuteAgo] = score;
-    const { sum, restlessness } = shape === undefined || whole.sum >= shape.sum ? whole : shape;
-    this.#episodes.take(startMs, sum, restlessness);
+    const clearer = !swings || saidOfWhole.sum >= saidOfShape.sum ? saidOfWhole : saidOfShape;
+    const { sum, restlessness } = clearer;
+    // Of most windows there is nothing to remember: what would is not looked at.
+    if (this.#isEpisode || sum >= DailyEpisodes.leastScore) {
+      this.#episodes.take(startMs, sum, restlessness);
+      this.#isEpisode = this.#episodes.goesOn;
+    }
     const before = score < peakScore ? 0 : this.#episodes.level(startMs, restlessness);
     // How far it goes that is known to come at this time of day is of no interest.
     const news = (one: number) => (one > before ? one : 0);
-    this.#whole.await(place, news(whole.score), requests, saidOfWhole);
-    this.#shape?.await(place, news(shape?.score ?? 0), swings ? requests : 0, saidOfShape);
-    all[this.#at + WAITING_MS + place] = startMs;
+    const waiting = at + EVIDENCE + waitingPlace(place);
+    this.#kernel.keep(waiting, news(saidOfWhole.score), requests, saidOfWhole.at);
+    const ofShape = swings ? news(saidOfShape.score) : 0;
+    this.#shape?.await(place, ofShape, swings ? requests : 0, saidOfShape);
+    all[at + WAITING_MS + place] = startMs;
     this.#judged += 1;
     if (score < peakScore) return undefined;
+    const perWeek = levels.perWeek / (swings ? 2 : 1);
     const least = Math.max(oddScore, before);
-    const levelOf = ({ evidence, fault }: Omit<Found, 'level'>) =>
-      Math.max(least, evidence.level(fault, startMs, perWeek));
-    const levelOfWhole = levelOf(whole);
-    let found: Found = { ...whole, level: levelOfWhole };
-    if (shape !== undefined) {
-      const level = levelOf(shape);
-      if (shape.score * levelOfWhole > whole.score * level) found = { ...shape, level };
+    const foundIn = (evidence: FaultEvidence, said: Said, of: number): Found => {
+      const { run, score } = said;
+      const level = Math.max(least, evidence.level(of, startMs, perWeek));
+      return { evidence, fault: of, run, score, level };
+    };
+    let found = foundIn(this.#whole, saidOfWhole, fault);
+    if (swings && this.#shape !== undefined) {
+      const shape = foundIn(this.#shape, saidOfShape, faultOfShape);
+      if (shape.score * found.level > found.score * shape.level) found = shape;
     }
     return { ...this.#verdict(startMs, found), rising, recurs: found.score < before };
   }
@@ -226,7 +237,9 @@ export class ShiftTest {
       return;
     }
     this.#learnt += 1;
-    this.#whole.learn(place, (t) => this.#of(VARIANCES + t));
+    const evidence = this.#at + EVIDENCE;
+    const due = this.#kernel.learn(evidence, evidence + waitingPlace(place));
+    if (due !== 0) this.#whole.finish(due, place, (t) => this.#of(VARIANCES + t));
     this.#shape?.learn(place, (t) => this.#of(VARIANCES_WITHIN + t));
   }
 
@@ -269,6 +282,7 @@ export class ShiftTest {
         return shape;
       });
       this.#episodes.carry(state);
+      this.#isEpisode = this.#episodes.goesOn;
       this.#counts.carry(state);
       state.fill(this.#view(VARIANCES, count));
       state.fill(this.#view(VARIANCES_WITHIN, count));
@@ -281,7 +295,7 @@ export class ShiftTest {
     });
   }
 
-  #compareWith(reference: StageReference, total: TDigest | undefined): EvidenceWeights {
+  #compareWith(reference: StageReference, total: TDigest | undefined): void {
     if (reference !== this.#reference || this.#weights === undefined) {
       const { digest } = reference;
       this.#reference = reference;
@@ -292,8 +306,8 @@ export class ShiftTest {
       this.#thresholds = this.#options.quantiles.map((q) =>
         tailThreshold(digest, q, effectOptions(q, this.#options, total)),
       );
+      this.#counts.compareWith(this.#thresholds);
     }
-    return this.#weights;
   }
 
   #of(place: number): number {
@@ -305,20 +319,27 @@ export class ShiftTest {
     return this.#memory.doubles.subarray(this.#at + place, this.#at + place + doubles);
   }
 
-  /** Adds a window; how much evidence there is for the clearest fault. */
-  #find(
-    evidence: FaultEvidence,
-    startMs: number,
-    requestsNow: number,
-    said: Said,
-    { digest }: StageReference,
-  ) {
-    const fault = evidence.add(startMs, requestsNow, said);
-    const run = this.#counts.windowsSince(evidence.startMs(fault));
-    const { requests } = this.#counts.sums(0, run);
-    const sum = evidence.sum(fault);
-    const score = sum / (1 + (noiseOfBaseline * requests) / digest.count);
-    return { evidence, fault, run, sum, score, restlessness: evidence.restlessness(fault) };
+  /** Adds a window; the clearest fault, of which what is said tells more then. */
+  #find(evidence: number, startMs: number, requests: number, said: Said): number {
+    const { quantiles, window } = this.#options;
+    const [weights, counts] = [this.#at + WEIGHTS, this.#at + COUNTS];
+    return this.#kernel.find(
+      evidence,
+      weights,
+      counts,
+      quantiles.length,
+      window,
+      startMs,
+      requests,
+      said.at,
+    );
+  }
+
+  /** The same, given how many requests are slow. */
+  #findShape(startMs: number, requests: number): number {
+    this.#shape ??= this.#newEvidence();
+    this.#weighing.within(this.#at + WEIGHTS, saidOfWhole.at, saidOfShape.at);
+    return this.#find(this.#shape.at, startMs, requests, saidOfShape);
   }
 
   #newEvidence(): FaultEvidence {

@@ -24,7 +24,11 @@ const EXPECTED = 1;
 const BEYOND_EFFECT = 2;
 const BEYOND_HALF = 3;
 const perQuantile = 4;
-/** Starts of windows lie first, then the sums, then the thresholds, as many as there are of a quantile. */
+/**
+ * Starts of windows lie first; then how many windows were added, the sums, and the thresholds, as many as there are
+ * of a quantile. kernel/duration-kernel.ts has the same places, and kernel/evidence-kernel.ts.
+ */
+const ADDED = kept;
 const SUMS = kept + 1;
 
 /** A quantile, by its index, that has moved by what matters, over so many windows. */
@@ -43,7 +47,8 @@ export interface TailSums {
  * How many requests of the last windows lie above the baseline's quantiles, and above what each must reach
  * to matter to people. What is likely and what is large are two questions: this is the second one.
  *
- * Memory: 31 windows of 10 doubles, at two quantiles. Cost: a tenth of a microsecond a window, by the kernel.
+ * Memory: 31 windows of 10 doubles, at two quantiles. Cost: a tenth of a microsecond a window, by kernels;
+ * that of evidence looks at it, too.
  */
 export class TailCounts {
   readonly #kernel = DurationKernel.shared();
@@ -53,7 +58,6 @@ export class TailCounts {
   readonly #at: number;
   readonly #windowMs: number;
   #thresholds: readonly TailThreshold[] = [];
-  #added = 0;
 
   /** @param at where it is kept, where somebody else has room for it: `TailCounts.doubles`, all 0. */
   constructor(options: DetectOptions, at?: number) {
@@ -71,16 +75,13 @@ export class TailCounts {
 
   /** Takes a window; `thresholds` are those of the quantiles, in order. */
   add(startMs: number, summary: StageSummary, thresholds: readonly TailThreshold[]): void {
-    const sums = this.#at + SUMS;
-    const at = sums + kept * this.#width;
-    if (thresholds !== this.#thresholds) this.#compareWith(thresholds, at);
-    const [from, to] = [sums + this.#placeOf(1), sums + this.#placeOf(0)];
-    this.#kernel.count(summary.digest, at, this.#quantiles, summary.requests, from, to);
-    this.#memory.doubles[this.#at + (this.#added % kept)] = startMs;
-    this.#added += 1;
+    this.compareWith(thresholds);
+    this.#kernel.count(summary.digest, this.#at, this.#quantiles, summary.requests, startMs);
   }
 
-  #compareWith(thresholds: readonly TailThreshold[], at: number): void {
+  /** Takes thresholds of the quantiles, in order, for the windows that come. */
+  compareWith(thresholds: readonly TailThreshold[]): void {
+    if (thresholds === this.#thresholds) return;
     this.#thresholds = thresholds;
     const values = thresholds.flatMap(({ usualMs, usualShare, effectMs, halfEffectMs }) => [
       usualMs,
@@ -88,7 +89,7 @@ export class TailCounts {
       effectMs,
       halfEffectMs,
     ]);
-    this.#memory.doubles.set(values, at);
+    this.#memory.doubles.set(values, this.#at + SUMS + kept * this.#width);
   }
 
   /** Windows from that time on, at least the last one and at most 30, that are not too far apart. */
@@ -171,7 +172,8 @@ export class TailCounts {
       const at = this.#at + SUMS;
       state.fill(this.#memory.doubles.subarray(at, at + kept * this.#width));
       state.fill(this.#starts());
-      this.#added = state.number(this.#added);
+      const { doubles } = this.#memory;
+      doubles[this.#at + ADDED] = state.number(this.#added);
     });
   }
 
@@ -203,6 +205,10 @@ export class TailCounts {
   /** Of the window `back` before the last one. */
   #of(back: number, i: number): number {
     return this.#sum(back + 1, i) - this.#sum(back, i);
+  }
+
+  get #added(): number {
+    return this.#memory.doubles[this.#at + ADDED] as number;
   }
 
   /** Place of the window that is so many before the next one. */

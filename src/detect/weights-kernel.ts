@@ -1,0 +1,109 @@
+import { invariant } from '../base/invariant.ts';
+import { DurationKernel } from '../baseline/duration-kernel.ts';
+import { type Room, StateMemory } from '../baseline/state-memory.ts';
+import type { TDigest } from '../sketch/t-digest.ts';
+import { evidenceConstants } from './evidence-constants.ts';
+import { binsBefore, bytesOf, kernelFaults } from './evidence-layout.ts';
+import { faultTemplates } from './fault-templates.ts';
+import { weightsKernelWasm } from './weights-kernel-wasm.ts';
+
+/** Scratch at first, in doubles; a window takes two a bin. */
+const firstScratch = 1_024;
+const doublesPerBin = 2;
+
+interface Exports {
+  configure(constants: number, templates: number): void;
+  weigh(
+    centroids: number,
+    size: number,
+    weights: number,
+    said: number,
+    requests: number,
+    scratch: number,
+  ): void;
+  weighBins(weights: number, density: number, parts: number): void;
+  within(weights: number, said: number, into: number): void;
+}
+
+/**
+ * The WebAssembly that weighs durations, all faults side by side: one for all of a thread. What it works on is
+ * in `StateMemory`, and places are those of its doubles.
+ */
+export class WeightsKernel {
+  static #shared: WeightsKernel | undefined;
+
+  readonly #memory = StateMemory.shared();
+  readonly #durations = DurationKernel.shared();
+  readonly #exports: Exports;
+  #scratch: Room;
+
+  /** The one of this thread. */
+  static shared(): WeightsKernel {
+    WeightsKernel.#shared ??= new WeightsKernel();
+    return WeightsKernel.#shared;
+  }
+
+  private constructor() {
+    const faults = faultTemplates.length;
+    invariant(faults === kernelFaults, `the weights kernel is made for ${kernelFaults} faults`);
+    const module = new WebAssembly.Module(Buffer.from(weightsKernelWasm, 'base64'));
+    const { memory } = this.#memory;
+    const imports = { env: { memory }, 'weights-kernel': { log: Math.log } };
+    this.#exports = new WebAssembly.Instance(module, imports).exports as unknown as Exports;
+    const { leastMs, mostRatio, mostEvidence } = evidenceConstants;
+    const constants = this.#keep([leastMs, mostRatio, mostEvidence]);
+    this.#exports.configure(bytesOf(constants), bytesOf(this.#keep(templatesOf())));
+    this.#scratch = this.#memory.take(firstScratch);
+  }
+
+  /** Adds up what a window's digest says. */
+  weigh(digest: TDigest, weights: number, said: number): void {
+    const { size, count } = digest;
+    const scratch = bytesOf(this.scratch(size * doublesPerBin));
+    const centroids = bytesOf(this.#durations.give(digest));
+    this.#exports.weigh(centroids, size, bytesOf(weights), bytesOf(said), count, scratch);
+  }
+
+  /**
+   * Weighs every bin of a baseline for each fault.
+   *
+   * @param density of its bins, with `binsBefore` before them that are 0.
+   * @param parts what part of it was seen in each.
+   */
+  weighBins(weights: number, density: number, parts: number): void {
+    this.#exports.weighBins(bytesOf(weights), bytesOf(density), bytesOf(parts));
+  }
+
+  /** What of that which a window says is left when it is given how many requests lie in each region. */
+  within(weights: number, said: number, into: number): void {
+    this.#exports.within(bytesOf(weights), bytesOf(said), bytesOf(into));
+  }
+
+  /** A place for so many doubles, until the next call. */
+  scratch(doubles: number): number {
+    if (doubles > this.#scratch.doubles) {
+      this.#memory.release(this.#scratch);
+      this.#scratch = this.#memory.take(doubles);
+    }
+    return this.#scratch.at;
+  }
+
+  #keep(values: readonly number[]): number {
+    const { at } = this.#memory.take(values.length);
+    this.#memory.doubles.set(values, at);
+    return at;
+  }
+}
+
+/** What the kernel knows of the faults, field by field. */
+function templatesOf(): number[] {
+  const { mostRatio, binsPerOctave } = evidenceConstants;
+  const shifts = faultTemplates.map(({ octaves }) => Math.round(octaves * binsPerOctave));
+  invariant(
+    Math.max(...shifts) <= binsBefore,
+    `a fault moves durations by over ${binsBefore} bins`,
+  );
+  const shares = faultTemplates.map(({ share }) => share);
+  const leastRatios = shares.map((share) => Math.max(1 - share, 1 / mostRatio));
+  return [shares, leastRatios, leastRatios.map(Math.log), shifts].flat();
+}
