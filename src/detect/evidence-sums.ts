@@ -1,7 +1,17 @@
 import type { StateArchive } from '../baseline/state-archive.ts';
+import { StateMemory } from '../baseline/state-memory.ts';
 
 /** What has fallen below this part of its peak, where the peak was odd, is over. */
 const overShare = 0.6;
+
+/** What is kept of each fault, side by side. */
+const SUM = 0;
+const START = 1;
+const HIGHEST = 2;
+const CLEAREST = 3;
+const GAINING = 4;
+const LAST = 5;
+const perFault = 6;
 
 /**
  * Evidence for each of several faults, added up over windows for as long as it is above 0 (CUSUM; Page,
@@ -9,90 +19,103 @@ const overShare = 0.6;
  * clearest window, in how many windows.
  */
 export class EvidenceSums {
+  readonly #memory = StateMemory.shared();
   readonly #oddScore: number;
-  readonly #sums: Float64Array;
-  readonly #starts: Float64Array;
-  readonly #highest: Float64Array;
-  readonly #clearest: Float64Array;
-  readonly #gaining: Float64Array;
-  readonly #last: Float64Array;
+  readonly #faults: number;
+  readonly #at: number;
 
-  /** @param oddScore evidence that is let go as soon as it falls, because there was that much of it. */
-  constructor(faults: number, oddScore: number) {
+  /**
+   * @param oddScore evidence that is let go as soon as it falls, because there was that much of it.
+   * @param at where it is kept, where somebody else has room for it: `EvidenceSums.doubles` of the faults, all 0.
+   */
+  constructor(faults: number, oddScore: number, at?: number) {
     this.#oddScore = oddScore;
-    this.#sums = new Float64Array(faults);
-    this.#starts = new Float64Array(faults);
-    this.#highest = new Float64Array(faults);
-    this.#clearest = new Float64Array(faults);
-    this.#gaining = new Float64Array(faults);
-    this.#last = new Float64Array(faults);
+    this.#faults = faults;
+    this.#at = at ?? this.#memory.takeFor(this, EvidenceSums.doubles(faults));
+  }
+
+  /** What one of so many faults takes. */
+  static doubles(faults: number): number {
+    return perFault * faults;
   }
 
   /** Adds a window; for which fault there is most evidence now. */
   add(startMs: number, gains: Float64Array): number {
-    const sums = this.#sums;
+    const all = this.#memory.doubles;
+    let mostSum = Number.NEGATIVE_INFINITY;
     let most = 0;
-    for (let i = 0; i < sums.length; i++) {
+    for (let i = 0; i < this.#faults; i++) {
+      const at = this.#at + perFault * i;
       const gain = gains[i] as number;
-      if ((sums[i] as number) <= 0) this.#begin(i, startMs);
-      sums[i] = this.#kept(i, (sums[i] as number) + gain);
-      this.#last[i] = gain;
-      if (gain > 0) this.#gaining[i] = (this.#gaining[i] as number) + 1;
-      if (gain > (this.#clearest[i] as number)) this.#clearest[i] = gain;
-      if ((sums[i] as number) > (sums[most] as number)) most = i;
+      const before = all[at + SUM] as number;
+      if (before <= 0) {
+        all[at + START] = startMs;
+        all[at + HIGHEST] = 0;
+        all[at + CLEAREST] = 0;
+        all[at + GAINING] = 0;
+      }
+      const sum = this.#kept(at, before + gain);
+      all[at + SUM] = sum;
+      all[at + LAST] = gain;
+      if (gain > 0) all[at + GAINING] = (all[at + GAINING] as number) + 1;
+      if (gain > (all[at + CLEAREST] as number)) all[at + CLEAREST] = gain;
+      if (sum > mostSum) {
+        mostSum = sum;
+        most = i;
+      }
     }
     return most;
   }
 
   sum(fault: number): number {
-    return this.#sums[fault] as number;
+    return this.#of(fault, SUM);
   }
 
   /** Start of the window with which its evidence began. */
   startMs(fault: number): number {
-    return this.#starts[fault] as number;
+    return this.#of(fault, START);
   }
 
   /** What the last window added. */
   last(fault: number): number {
-    return this.#last[fault] as number;
+    return this.#of(fault, LAST);
   }
 
   /** What remains without the clearest window. */
   rest(fault: number): number {
-    return this.sum(fault) - (this.#clearest[fault] as number);
+    return this.sum(fault) - this.#of(fault, CLEAREST);
   }
 
   /** Windows that spoke for it since its evidence began. */
   gaining(fault: number): number {
-    return this.#gaining[fault] as number;
+    return this.#of(fault, GAINING);
   }
 
   forget(): void {
-    this.#sums.fill(0);
+    for (let i = 0; i < this.#faults; i++) this.#memory.doubles[this.#at + perFault * i] = 0;
   }
 
   carry(state: StateArchive): void {
     state.section('evidence sums', 1, () => {
-      state.fill(this.#sums);
-      state.fill(this.#starts);
-      state.fill(this.#highest);
-      state.fill(this.#clearest);
-      state.fill(this.#gaining);
-      state.fill(this.#last);
+      const values = new Float64Array(this.#faults);
+      for (const field of [SUM, START, HIGHEST, CLEAREST, GAINING, LAST]) {
+        for (let i = 0; i < this.#faults; i++) values[i] = this.#of(i, field);
+        state.fill(values);
+        for (let i = 0; i < this.#faults; i++) {
+          this.#memory.doubles[this.#at + perFault * i + field] = values[i] as number;
+        }
+      }
     });
   }
 
-  #begin(i: number, startMs: number): void {
-    this.#starts[i] = startMs;
-    this.#clearest[i] = 0;
-    this.#highest[i] = 0;
-    this.#gaining[i] = 0;
+  #of(fault: number, field: number): number {
+    return this.#memory.doubles[this.#at + perFault * fault + field] as number;
   }
 
-  #kept(i: number, sum: number): number {
-    const highest = this.#highest[i] as number;
-    if (sum > highest) this.#highest[i] = sum;
+  #kept(at: number, sum: number): number {
+    const all = this.#memory.doubles;
+    const highest = all[at + HIGHEST] as number;
+    if (sum > highest) all[at + HIGHEST] = sum;
     else if (highest > this.#oddScore && sum < overShare * highest) return 0;
     return Math.max(0, sum);
   }

@@ -1,4 +1,5 @@
 import type { RateReference } from '../baseline/rate-baseline.ts';
+import { StateMemory } from '../baseline/state-memory.ts';
 
 /** A rate must grow by so many times, and by so much, to matter to people. */
 export interface LeastRise {
@@ -21,29 +22,67 @@ export function rateEffect(
   return { effect, halfEffect: (usual + effect) / 2 };
 }
 
+/** What is kept of each fault, side by side. */
+const HIT = 0;
+const MISSED = 1;
+const MEAN = 2;
+const VARIANCE = 3;
+const perFault = 4;
+
 /**
  * What a request that is counted and one that is not say for each fault, against nothing being wrong: ln of how
  * much likelier it is with the fault than without.
  */
 export class ProportionWeights {
   static readonly faults = rises.length;
-  readonly effect: number;
-  readonly hit = new Float64Array(rises.length);
-  readonly missed = new Float64Array(rises.length);
-  /** Mean and variance of a usual request's weight, by fault. */
-  readonly means = new Float64Array(rises.length);
-  readonly variances = new Float64Array(rises.length);
+  /** What one takes. */
+  static readonly doubles = perFault * rises.length;
 
-  constructor({ rate: usual }: RateReference, least: LeastRise) {
-    this.effect = rateEffect(usual, least).effect;
-    for (const [i, rise] of rises.entries()) {
-      const rate = Math.max(usual, Math.min(mostRate, usual + rise * (this.effect - usual)));
+  readonly #memory = StateMemory.shared();
+  readonly #at: number;
+  #effect = 0;
+
+  /** @param at where it is kept: `ProportionWeights.doubles`. It is of use once it was renewed. */
+  constructor(at: number) {
+    this.#at = at;
+  }
+
+  /** The rate from which on a rise matters. */
+  get effect(): number {
+    return this.#effect;
+  }
+
+  /** Makes it what it is against another usual rate. */
+  renew({ rate: usual }: RateReference, least: LeastRise): void {
+    this.#effect = rateEffect(usual, least).effect;
+    const all = this.#memory.doubles;
+    for (let i = 0; i < rises.length; i++) {
+      const at = this.#at + perFault * i;
+      const rise = (rises[i] as number) * (this.#effect - usual);
+      const rate = Math.max(usual, Math.min(mostRate, usual + rise));
       const hit = Math.min(mostEvidence, Math.log(rate / usual));
       const missed = Math.log((1 - rate) / (1 - usual));
-      this.hit[i] = hit;
-      this.missed[i] = missed;
-      this.means[i] = usual * hit + (1 - usual) * missed;
-      this.variances[i] = usual * (1 - usual) * (hit - missed) ** 2;
+      all[at + HIT] = hit;
+      all[at + MISSED] = missed;
+      all[at + MEAN] = usual * hit + (1 - usual) * missed;
+      all[at + VARIANCE] = usual * (1 - usual) * (hit - missed) ** 2;
     }
+  }
+
+  /** What requests say of which so many are counted. */
+  said(fault: number, requests: number, hits: number): number {
+    const all = this.#memory.doubles;
+    const at = this.#at + perFault * fault;
+    return hits * (all[at + HIT] as number) + (requests - hits) * (all[at + MISSED] as number);
+  }
+
+  /** Mean of a usual request's weight. */
+  mean(fault: number): number {
+    return this.#memory.doubles[this.#at + perFault * fault + MEAN] as number;
+  }
+
+  /** Variance of it. */
+  variance(fault: number): number {
+    return this.#memory.doubles[this.#at + perFault * fault + VARIANCE] as number;
   }
 }
