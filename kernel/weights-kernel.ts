@@ -44,7 +44,7 @@ const BIN_SHIFT = 49;
 let constants: usize = 0;
 let templates: usize = 0;
 
-/** As `Math.log`: the host's, so that logarithms are the same as those in JavaScript. */
+/** As `Math.log`: the host's, of which there are few. */
 declare function log(x: f64): f64;
 
 /** Takes addresses that stay as they are. */
@@ -184,12 +184,7 @@ export function weighBins(weights: usize, density: usize, parts: usize): void {
         const isMost = f64x2.eq(ratio, mostRatio);
         let weight = v128.bitselect(mostEvidence, leastWeight, isMost);
         const isBetween = v128.andnot(f64x2.gt(ratio, leastRatio), isMost);
-        if (i64x2.extract_lane(isBetween, 0) !== 0) {
-          weight = f64x2.replace_lane(weight, 0, log(f64x2.extract_lane(ratio, 0)));
-        }
-        if (i64x2.extract_lane(isBetween, 1) !== 0) {
-          weight = f64x2.replace_lane(weight, 1, log(f64x2.extract_lane(ratio, 1)));
-        }
+        if (v128.any_true(isBetween)) weight = v128.bitselect(logsOf(ratio), weight, isBetween);
         v128.store64_lane(column + (bin << 6), f32x4.demote_f64x2_zero(weight), 0);
         const weighed = f64x2.mul(usual, weight);
         const part = load<f64>(parts + (bin << 3));
@@ -224,6 +219,63 @@ export function weighBins(weights: usize, density: usize, parts: usize): void {
     v128.store(weights + t, f64x2.sub(square, f64x2.mul(mean, mean)), VARIANCES);
     v128.store(weights + t, varianceWithin, VARIANCES_WITHIN);
   }
+}
+
+/** The logarithm of one number, as it is made of two. */
+export function logOf(x: f64): f64 {
+  return f64x2.extract_lane(logsOf(f64x2.splat(x)), 0);
+}
+
+/**
+ * Natural logarithms of two positive numbers that are not subnormal, the same to the last bit as `Math.log` has
+ * them. The method is that of FreeBSD's msun (e_log.c, Sun Microsystems 1993), which V8 has too.
+ */
+function logsOf(x: v128): v128 {
+  const high = i64x2.shr_u(x, 32);
+  const fraction = v128.and(high, i64x2.splat(0xfffff));
+  // Next to a power of two there is a case of its own: rare, and not made here.
+  const isNear = i64x2.lt_s(
+    v128.and(i64x2.add(fraction, i64x2.splat(2)), i64x2.splat(0xfffff)),
+    i64x2.splat(3),
+  );
+  if (v128.any_true(isNear)) {
+    const first = f64x2.splat(log(f64x2.extract_lane(x, 0)));
+    return f64x2.replace_lane(first, 1, log(f64x2.extract_lane(x, 1)));
+  }
+  const carry = v128.and(i64x2.add(fraction, i64x2.splat(0x95f64)), i64x2.splat(0x100000));
+  const scale = v128.or(fraction, v128.xor(carry, i64x2.splat(0x3ff00000)));
+  const low = v128.and(x, i64x2.splat(0xffffffff));
+  const exponent = i64x2.sub(i64x2.shr_u(high, 20), i64x2.splat(1023));
+  const k = toDoubles(i64x2.add(exponent, i64x2.shr_u(carry, 20)));
+  const f = f64x2.sub(v128.or(i64x2.shl(scale, 32), low), f64x2.splat(1));
+  const s = f64x2.div(f, f64x2.add(f64x2.splat(2), f));
+  const z = f64x2.mul(s, s);
+  const w = f64x2.mul(z, z);
+  let even = f64x2.mul(w, f64x2.splat(0.15313837699209373));
+  even = f64x2.mul(w, f64x2.add(f64x2.splat(0.22222198432149784), even));
+  even = f64x2.mul(w, f64x2.add(f64x2.splat(0.3999999999940942), even));
+  let odd = f64x2.mul(w, f64x2.splat(0.14798198605116586));
+  odd = f64x2.mul(w, f64x2.add(f64x2.splat(0.1818357216161805), odd));
+  odd = f64x2.mul(w, f64x2.add(f64x2.splat(0.2857142874366239), odd));
+  odd = f64x2.mul(z, f64x2.add(f64x2.splat(0.6666666666666735), odd));
+  const r = f64x2.add(odd, even);
+  const highPart = f64x2.mul(k, f64x2.splat(0.6931471803691238));
+  const lowPart = f64x2.mul(k, f64x2.splat(1.9082149292705877e-10));
+  const half = f64x2.mul(f64x2.mul(f64x2.splat(0.5), f), f);
+  const isMiddle = v128.and(
+    i64x2.ge_s(fraction, i64x2.splat(0x6147a)),
+    i64x2.le_s(fraction, i64x2.splat(0x6b851)),
+  );
+  const ofHalf = f64x2.add(f64x2.mul(s, f64x2.add(half, r)), lowPart);
+  const middle = f64x2.sub(half, ofHalf);
+  const outer = f64x2.sub(f64x2.mul(s, f64x2.sub(f, r)), lowPart);
+  return f64x2.sub(highPart, f64x2.sub(v128.bitselect(middle, outer, isMiddle), f));
+}
+
+/** Small whole numbers as doubles: added to one whose last bit is worth 1. */
+function toDoubles(whole: v128): v128 {
+  const bits = i64x2.add(whole, i64x2.splat(0x4338000000000000));
+  return f64x2.sub(bits, f64x2.splat(6755399441055744));
 }
 
 /** What is left when it is given how many of the requests lie in each region. */

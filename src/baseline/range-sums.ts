@@ -90,11 +90,23 @@ export class RangeSums {
     return this.at + (index - this.#low) * this.#columns;
   }
 
-  /** Adds to the first sum of an index. */
-  add(index: number, amount: number): void {
-    const at = this.place(index);
-    const all = this.#memory.doubles;
-    all[at] = (all[at] as number) + amount;
+  /** Adds an amount to the first sum of each of some indices. */
+  addAll(indices: readonly number[], amounts: readonly number[]): void {
+    const columns = this.#columns;
+    let all = this.#memory.doubles;
+    let [at, low] = [this.at, this.#low];
+    for (let i = 0; i < indices.length; i++) {
+      const index = indices[i] as number;
+      let place = (index - low) * columns;
+      if (place < 0 || place >= this.#length) {
+        this.#makeRoomFor(index);
+        all = this.#memory.doubles;
+        at = this.at;
+        low = this.#low;
+        place = (index - low) * columns;
+      }
+      all[at + place] = (all[at + place] as number) + (amounts[i] as number);
+    }
   }
 
   /** Nobody asks for its sums any more: others may have their room. */

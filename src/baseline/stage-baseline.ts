@@ -128,8 +128,8 @@ export class StageBaseline {
     if (block === undefined || this.#pending.length === 0) return;
     for (const { digest, bands, bandsMs } of this.#pending) {
       block.durations.add(digest);
-      addBands(bands, block.bands);
-      addBands(bandsMs, block.bandsMs);
+      block.bands.addAll(bands.bands, bands.amounts);
+      block.bandsMs.addAll(bandsMs.bands, bandsMs.amounts);
     }
     this.#pending = [];
   }
@@ -186,10 +186,6 @@ function carryReference(state: StateArchive, saved: StageReference | undefined):
     fromMs: state.number(fromMs),
     toMs: state.number(toMs),
   };
-}
-
-function addBands({ bands, amounts }: Bands, to: RangeSums): void {
-  for (let i = 0; i < bands.length; i++) to.add(bands[i] as number, amounts[i] as number);
 }
 
 function bandsOf(parts: readonly RangeSums[]): Bands {

@@ -23,6 +23,7 @@ interface Exports {
   ): void;
   weighBins(weights: number, density: number, parts: number): void;
   within(weights: number, said: number, into: number): void;
+  logOf(x: number): number;
 }
 
 /**
@@ -77,6 +78,11 @@ export class WeightsKernel {
   /** What of that which a window says is left when it is given how many requests lie in each region. */
   within(weights: number, said: number, into: number): void {
     this.#exports.within(bytesOf(weights), bytesOf(said), bytesOf(into));
+  }
+
+  /** As `Math.log`, of what is positive and not subnormal: how the kernel has logarithms. */
+  log(x: number): number {
+    return this.#exports.logOf(x);
   }
 
   /** A place for so many doubles, until the next call. */

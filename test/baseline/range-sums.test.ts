@@ -19,14 +19,20 @@ function entriesOf(sums: RangeSums): [number, number][] {
     .filter(([, amount]) => amount !== 0);
 }
 
+function columnsOf(
+  all: readonly { readonly index: number; readonly amount: number }[],
+): [indices: number[], amounts: number[]] {
+  return [all.map(({ index }) => index), all.map(({ amount }) => amount)];
+}
+
 describe('RangeSums', () => {
   it('is a map of sums, wherever the indices lie and in whatever order they come', () => {
     fc.assert(
       fc.property(additions, additions, (some, others) => {
         const [one, other] = [new RangeSums(), new RangeSums()];
         const expected = new Map<number, number>();
-        for (const { index, amount } of some) one.add(index, amount);
-        for (const { index, amount } of others) other.add(index, amount);
+        one.addAll(...columnsOf(some));
+        other.addAll(...columnsOf(others));
         for (const { index, amount } of [...some, ...others]) {
           expected.set(index, (expected.get(index) ?? 0) + amount);
         }
