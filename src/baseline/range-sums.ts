@@ -53,8 +53,9 @@ export class RangeSums {
     const columns = other.#columns;
     const empty = new RangeSums(columns, other.#rooms);
     const sums = other.values;
-    const first = sums.findIndex((sum) => sum !== 0);
-    if (first < 0) return empty;
+    let first = 0;
+    while (first < sums.length && sums[first] === 0) first++;
+    if (first === sums.length) return empty;
     let last = sums.length - 1;
     while (sums[last] === 0) last--;
     const begin = Math.floor(first / columns) - LEAST_ROOM;

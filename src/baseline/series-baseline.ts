@@ -28,12 +28,12 @@ export class SeriesBaseline {
   learn(window: SeriesWindow): void {
     if (this.#windows === 0) this.#firstMs = window.windowStartMs;
     this.#windows += 1;
-    for (const [stage, summary] of window.stages) {
+    for (const summary of window.stages.values()) {
       if (summary.digest.count === 0) continue;
-      let baseline = this.#stages.get(stage);
+      let baseline = this.#stages.get(summary.stage);
       if (baseline === undefined) {
         baseline = this.#newStage();
-        this.#stages.set(stage, baseline);
+        this.#stages.set(summary.stage, baseline);
       }
       baseline.learn(window.windowStartMs, summary);
     }

@@ -148,7 +148,9 @@ export class FaultEvidence {
 
   /** Forgets the evidence, not the past. */
   forget(): void {
-    this.#all('sum').fill(0);
+    const all = this.#memory.doubles;
+    const from = this.#at + evidenceLayout.sum;
+    for (let t = 0; t < count; t++) all[from + t] = 0;
   }
 
   carry(state: StateArchive): void {

@@ -33,6 +33,7 @@ interface Quarantined {
   readonly suspicious: boolean;
 }
 
+const nothing: readonly ShiftVerdict[] = [];
 const minuteMs = 60_000;
 /** Each anomaly that was already open in the last hour doubles the quiet a new one needs. */
 const maxBackoff = 4;
@@ -172,16 +173,21 @@ export class SeriesDetector {
     if (this.#baseline.windows > this.#options.min_baseline_windows) this.#before = undefined;
     this.#install(startMs, context.live);
     const verdicts = this.#judge(window, context.levels);
-    const suspicious = verdicts.some((verdict) => verdict.suspicious);
+    let suspicious = false;
+    let suspectFromMs = Number.POSITIVE_INFINITY;
+    for (const verdict of verdicts) {
+      suspicious ||= verdict.suspicious;
+      suspectFromMs = Math.min(suspectFromMs, verdict.sinceMs);
+    }
     this.#quarantine.push({ window, learnable: true, suspicious });
     let event: AnomalyEvent | undefined;
     if (this.#open !== undefined) {
       this.#setAside(startMs);
       event = this.#follow(this.#open, window, verdicts, context);
-    } else {
+    } else if (verdicts.length > 0) {
       event = this.#openOn(verdicts, context);
     }
-    this.#learn(Math.min(...verdicts.map(({ sinceMs }) => sinceMs)));
+    this.#learn(suspectFromMs);
     return event;
   }
 
@@ -205,10 +211,11 @@ export class SeriesDetector {
     this.#openings.push(startedAtMs);
   }
 
-  #judge(window: SeriesWindow, levels: TestLevels): ShiftVerdict[] {
-    const verdicts: ShiftVerdict[] = [];
+  #judge(window: SeriesWindow, levels: TestLevels): readonly ShiftVerdict[] {
+    let verdicts: ShiftVerdict[] | undefined;
     const total = this.reference(totalStage)?.digest;
-    for (const [stage, summary] of window.stages) {
+    for (const summary of window.stages.values()) {
+      const { stage } = summary;
       let test = this.#tests.get(stage);
       if (test === undefined) {
         test = this.#newTest(stage);
@@ -219,9 +226,12 @@ export class SeriesDetector {
       const reference = this.reference(stage);
       if (reference === undefined) continue;
       const verdict = test.judge(window.windowStartMs, summary, reference, levels, total);
-      if (verdict !== undefined) verdicts.push(verdict);
+      if (verdict === undefined) continue;
+      verdicts ??= [];
+      verdicts.push(verdict);
     }
-    return verdicts;
+    // Of most windows there is nothing to say: nothing is made for them.
+    return verdicts ?? nothing;
   }
 
   #openOn(verdicts: readonly ShiftVerdict[], context: StepContext): AnomalyEvent | undefined {

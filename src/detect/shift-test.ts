@@ -192,28 +192,29 @@ export class ShiftTest {
       this.#isEpisode = this.#episodes.goesOn;
     }
     const before = score < peakScore ? 0 : this.#episodes.level(startMs, restlessness);
-    // How far it goes that is known to come at this time of day is of no interest.
-    const news = (one: number) => (one > before ? one : 0);
     const waiting = at + EVIDENCE + waitingPlace(place);
-    this.#kernel.keep(waiting, news(saidOfWhole.score), requests, saidOfWhole.at);
-    const ofShape = swings ? news(saidOfShape.score) : 0;
+    this.#kernel.keep(waiting, newsOf(saidOfWhole, before), requests, saidOfWhole.at);
+    const ofShape = swings ? newsOf(saidOfShape, before) : 0;
     this.#shape?.await(place, ofShape, swings ? requests : 0, saidOfShape);
     all[at + WAITING_MS + place] = startMs;
     this.#judged += 1;
     if (score < peakScore) return undefined;
     const perWeek = levels.perWeek / (swings ? 2 : 1);
+    const found = this.#clearest(startMs, fault, faultOfShape, before, perWeek);
+    return { ...this.#verdict(startMs, found), rising, recurs: found.score < before };
+  }
+
+  /** What was found in the last window, and what it must reach: of all, or of its shape (-1: there is none). */
+  #clearest(startMs: number, fault: number, ofShape: number, before: number, perWeek: number) {
     const least = Math.max(oddScore, before);
-    const foundIn = (evidence: FaultEvidence, said: Said, of: number): Found => {
-      const { run, score } = said;
+    const foundIn = (evidence: FaultEvidence, { run, score }: Said, of: number): Found => {
       const level = Math.max(least, evidence.level(of, startMs, perWeek));
       return { evidence, fault: of, run, score, level };
     };
-    let found = foundIn(this.#whole, saidOfWhole, fault);
-    if (swings && this.#shape !== undefined) {
-      const shape = foundIn(this.#shape, saidOfShape, faultOfShape);
-      if (shape.score * found.level > found.score * shape.level) found = shape;
-    }
-    return { ...this.#verdict(startMs, found), rising, recurs: found.score < before };
+    const whole = foundIn(this.#whole, saidOfWhole, fault);
+    if (ofShape < 0 || this.#shape === undefined) return whole;
+    const shape = foundIn(this.#shape, saidOfShape, ofShape);
+    return shape.score * whole.level > whole.score * shape.level ? shape : whole;
   }
 
   /** What the last verdict says at another quantile; undefined for one that is not judged. */
@@ -407,4 +408,9 @@ export class ShiftTest {
     if (this.#stage !== totalStage) return isEnough && isLasting;
     return isLasting || (isEnough && score >= beyondDoubt * level);
   }
+}
+
+/** How far it goes; what is known to come at this time of day is of no interest. */
+function newsOf({ score }: Said, known: number): number {
+  return score > known ? score : 0;
 }
