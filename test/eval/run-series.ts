@@ -1,3 +1,4 @@
+import type { SeriesWindow } from '../../src/baseline/series-window.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import type { AnomalyEvent } from '../../src/detect/anomaly-event.ts';
 import { Detector } from '../../src/detect/detector.ts';
@@ -50,6 +51,8 @@ const startMs = Date.UTC(2026, 10, 2);
 const afterMs = 10 * 60_000;
 /** Days of which nothing is asked: every way learns from them. */
 export const learningDays = 1;
+/** Days until what is open in the end must have ended: it is adopted after two. */
+const epilogueDays = 3;
 
 /** Runs one series through the detector, its rivals and the oracle. The same order, the same outcome. */
 export function runSeries(order: SeriesOrder): SeriesOutcome {
@@ -72,24 +75,39 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
   let seriesWindows = 0;
   let detectorMs = 0;
   let at = 0;
-  for (let window = 0; window < windows; window++) {
+  const drawn = (window: number, fault: Fault | undefined) => {
     const moment = model.momentAt(window);
-    const windowStartMs = startMs + window * windowMs;
-    while ((faults[at]?.to ?? Number.POSITIVE_INFINITY) <= window) at++;
-    const fault = (faults[at]?.from ?? Number.POSITIVE_INFINITY) <= window ? faults[at] : undefined;
     draws.seek(window, 0);
     const durations = drawWindow(moment, window, fault, draws);
+    const windowStartMs = startMs + window * windowMs;
+    const present = maker.make(windowStartMs, moment.version, durations);
+    return { moment, durations, windowStartMs, present };
+  };
+  const judge = (present: readonly SeriesWindow[], windowStartMs: number) =>
+    detector.observe(present, windowStartMs + windowMs + 2_000, windowStartMs);
+  for (let window = 0; window < windows; window++) {
+    while ((faults[at]?.to ?? Number.POSITIVE_INFINITY) <= window) at++;
+    const fault = (faults[at]?.from ?? Number.POSITIVE_INFINITY) <= window ? faults[at] : undefined;
+    const { moment, durations, windowStartMs, present } = drawn(window, fault);
     if (faults.length > 0) oracle.take(window, moment, fault, durations);
     if (fault?.from === window) {
       const { ratio, excessMs } = trueEffect(fault, moment, random.split(`effect ${window}`));
       if (ratio < detect.min_effect_ratio || excessMs < detect.min_effect_ms) small.add(fault);
     }
-    const present = maker.make(windowStartMs, moment.version, durations);
     seriesWindows += present.length;
     rivals.take(windowStartMs, present);
     const beganMs = performance.now();
-    told.push(...detector.observe(present, windowStartMs + windowMs + 2_000, windowStartMs));
+    told.push(...judge(present, windowStartMs));
     detectorMs += performance.now() - beganMs;
+  }
+  // What is open by then is followed to its end, without faults; what opens meanwhile is not asked for.
+  const open = stillOpen(told);
+  const lastWindow = windows + epilogueDays * windowsPerDay;
+  for (let window = windows; open.size > 0 && window < lastWindow; window++) {
+    const { windowStartMs, present } = drawn(window, undefined);
+    for (const event of judge(present, windowStartMs)) {
+      if (event.state === 'resolved' && open.delete(event.id)) told.push(event);
+    }
   }
   return {
     ...order,
@@ -97,6 +115,16 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
     seriesWindows,
     detectorMs,
   };
+}
+
+/** Ids of what was opened and not resolved. */
+function stillOpen(told: readonly AnomalyEvent[]): Set<string> {
+  const open = new Set<string>();
+  for (const { id, state } of told) {
+    if (state === 'resolved') open.delete(id);
+    else open.add(id);
+  }
+  return open;
 }
 
 interface KnownOfFaults {
