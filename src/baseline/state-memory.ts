@@ -19,7 +19,7 @@ export interface Room {
  * Where detectors keep what each window needs: one WebAssembly memory a thread, which kernels work on. What
  * belongs to one stage lies side by side in it, where scattered objects would cost a wait for memory each.
  *
- * It grows by need, up to 4 GiB, and is kept; what was taken for an owner's `Rooms` is free again once nobody has these
+ * It grows by need, up to 4 GiB, beyond which it throws, and is kept; what was taken for an owner's `Rooms` is free again once nobody has these
  * any more, and then goes to the next one of its size. Cost: taking a room some hundred nanoseconds.
  */
 export class StateMemory {
@@ -85,8 +85,11 @@ export class StateMemory {
     const at = this.#end;
     const missing = Math.ceil(((at + doubles - this.doubles.length) * doubleBytes) / pageBytes);
     if (missing > 0) {
+      const left = pages.maximum - this.#pages;
+      if (missing > left)
+        throw new RangeError('detectors keep 4 GiB already: there is no room for more');
       const more = Math.max(missing, leastGrowth, Math.floor(this.#pages / lineDoubles));
-      this.memory.grow(Math.min(more, pages.maximum - this.#pages));
+      this.memory.grow(Math.min(more, left));
       this.#view();
     }
     this.#end += doubles;

@@ -175,11 +175,12 @@ export class ShiftTest {
     const place = this.#judged % waitingWindows;
     this.#weighing.weigh(digest, at + WEIGHTS, saidOfWhole.at);
     const fault = this.#find(at + EVIDENCE, startMs, requests, saidOfWhole);
-    const all = this.#memory.doubles;
-    const swings = (all[at + EVIDENCE + evidenceLayout.mostDispersion] as number) > swinging;
+    const swings = this.#of(EVIDENCE + evidenceLayout.mostDispersion) > swinging;
     let faultOfShape = -1;
     if (swings) faultOfShape = this.#findShape(startMs, requests);
     else this.#shape?.forget();
+    // Not before: the memory may have grown.
+    const all = this.#memory.doubles;
     const score = Math.max(saidOfWhole.score, swings ? saidOfShape.score : 0);
     const minuteAgo = at + BEFORE + (this.#judged % risingWindows);
     const rising = score > (all[minuteAgo] as number);

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { StageBaseline } from '../../src/baseline/stage-baseline.ts';
+import { StateMemory } from '../../src/baseline/state-memory.ts';
+import { StateWriter } from '../../src/baseline/state-writer.ts';
+import { FaultEvidence } from '../../src/detect/fault-evidence.ts';
 import { pageBudget } from '../../src/detect/page-budget.ts';
 import { quarantineWindows } from '../../src/detect/quarantine-windows.ts';
 import { ShiftTest, type ShiftVerdict } from '../../src/detect/shift-test.ts';
@@ -191,4 +194,32 @@ describe('ShiftTest', () => {
     const after = judged.run(360, usual, 30, false);
     expect(after.at(-1)?.window ?? 0).toBeLessThan(90);
   });
+
+  it('says the same wherever its memory grows', () => {
+    const swinging: Draw = (random, window) =>
+      usual(random, window) * (random.chance(window % 3 === 0 ? 0.3 : 0.02) ? 4 : 1);
+    const saved = (prepare: () => void) => {
+      const judged = new Judged();
+      for (let window = 0; window < 50; window++) {
+        // They are found to swing soon after the first ones are learnt.
+        if (window >= 32 && window < 42) prepare();
+        judged.run(1, swinging, 200);
+      }
+      const writer = new StateWriter();
+      judged.test.carry(writer);
+      return writer.take();
+    };
+    const grown = saved(fillMemory);
+    expect(saved(() => {}).equals(grown)).toBe(true);
+  });
 });
+
+/** Fills the memory: evidence that is begun next has it grow. */
+function fillMemory(): void {
+  const memory = StateMemory.shared();
+  const before = memory.doubles.length;
+  let last = memory.take(FaultEvidence.doubles);
+  while (memory.doubles.length === before) last = memory.take(FaultEvidence.doubles);
+  const left = memory.doubles.length - last.at - last.doubles;
+  memory.take(left - (left % FaultEvidence.doubles));
+}
