@@ -123,18 +123,12 @@ export class DriftForecast {
 
   /** How much the least foreseeable of the levels surprises, 0 to 1: 0 up to what may be chance. */
   get wandering(): number {
-    let most: number = calm;
-    for (let i = 0; i < this.#size; i++) most = Math.max(most, this.spread(i));
-    return Math.min(1, most - calm);
+    return Math.min(1, this.#most(SURPRISE) - calm);
   }
 
   /** How much the most restless of the levels moves, foreseen or not, 0 to 1: 0 up to what may be chance. */
   get moving(): number {
-    let most: number = calm;
-    for (let i = 0; i < this.#size; i++) {
-      most = Math.max(most, this.#of(MEDIAN, i) / medianOfChance);
-    }
-    return Math.min(1, surelyMoving * (most - calm));
+    return Math.min(1, surelyMoving * (this.#most(MEDIAN) - calm));
   }
 
   /** Forgets the levels: the baseline that they compare with is another one. */
@@ -181,6 +175,13 @@ export class DriftForecast {
       const level = this.level(i);
       this.#put(LEVEL, i, gain === 0 ? 0 : level + gain * (this.#of(WAITING, i) - level));
     }
+  }
+
+  /** The largest of the medians of a field, by chance's own; what is calm counts as the most that is. */
+  #most(field: number): number {
+    let most: number = calm;
+    for (let i = 0; i < this.#size; i++) most = Math.max(most, this.#of(field, i) / medianOfChance);
+    return most;
   }
 
   /** Moves a median by a step, towards what was above it or below. */

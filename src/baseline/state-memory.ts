@@ -1,7 +1,8 @@
 const pageBytes = 65_536;
 const pages = { initial: 16, maximum: 65_536 } as const;
-/** Memory grows by so many pages at least, and by an eighth. */
+/** Memory grows by so many pages at least, and by this part of what it has. */
 const leastGrowth = 16;
+const growthPart = 1 / 8;
 const doubleBytes = 8;
 /** Rooms begin at whole cache lines, of so many doubles. */
 const lineDoubles = 8;
@@ -19,8 +20,8 @@ export interface Room {
  * Where detectors keep what each window needs: one WebAssembly memory a thread, which kernels work on. What
  * belongs to one stage lies side by side in it, where scattered objects would cost a wait for memory each.
  *
- * It grows by need, up to 4 GiB, beyond which it throws, and is kept; what was taken for an owner's `Rooms` is free again once nobody has these
- * any more, and then goes to the next one of its size. Cost: taking a room some hundred nanoseconds.
+ * It grows by need, up to 4 GiB, and is kept; what was taken for an owner's `Rooms` is free again once nobody
+ * has these any more, and then goes to the next one of its size. Cost: taking a room some hundred nanoseconds.
  */
 export class StateMemory {
   static #shared: StateMemory | undefined;
@@ -55,7 +56,11 @@ export class StateMemory {
     return rooms;
   }
 
-  /** Room for so many doubles, all of them 0, until it is released. */
+  /**
+   * Room for so many doubles, all of them 0, until it is released.
+   *
+   * @throws RangeError when that is more than there can be.
+   */
   take(doubles: number): Room {
     const least = doubles < roomyDoubles ? lineDoubles : roomyDoubles;
     const size = Math.ceil(doubles / least) * least;
@@ -88,7 +93,7 @@ export class StateMemory {
       const left = pages.maximum - this.#pages;
       if (missing > left)
         throw new RangeError('detectors keep 4 GiB already: there is no room for more');
-      const more = Math.max(missing, leastGrowth, Math.floor(this.#pages / lineDoubles));
+      const more = Math.max(missing, leastGrowth, Math.floor(this.#pages * growthPart));
       this.memory.grow(Math.min(more, left));
       this.#view();
     }

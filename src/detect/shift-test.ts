@@ -123,13 +123,13 @@ const swinging = 4;
 export class ShiftTest {
   readonly #stage: string;
   readonly #options: DetectOptions;
-  /** Of all that a window says; and of where its requests lie, given how many are slow, once windows swing. */
   readonly #memory = StateMemory.shared();
   readonly #rooms = this.#memory.rooms();
   readonly #durations = DurationKernel.shared();
   readonly #weighing = WeightsKernel.shared();
   readonly #kernel = EvidenceKernel.shared();
   readonly #at: number;
+  /** Of all that a window says; and of where its requests lie, given how many are slow, once windows swing. */
   readonly #whole: FaultEvidence;
   #shape: FaultEvidence | undefined;
   readonly #pool: PeakPool;

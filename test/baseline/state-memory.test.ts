@@ -33,6 +33,16 @@ describe('StateMemory', () => {
     expect(again.at).not.toBe(other.at);
   });
 
+  it('says so when there is no room for more, and goes on with what there is', () => {
+    const before = memory.doubles.length;
+    expect(() => memory.take(2 ** 29)).toThrow(
+      new RangeError('detectors keep 4 GiB already: there is no room for more'),
+    );
+    expect(memory.doubles.length).toBe(before);
+    const { at } = memory.take(3_000);
+    expect(memory.doubles[at + 2_999]).toBe(0);
+  });
+
   it('has what it gave once nobody has its owner any more', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;

@@ -50,6 +50,24 @@ describe('judgeDrift', () => {
     expect(opens(short)).toBe(false);
   });
 
+  it('knows how little hours that follow each other say of their spread', () => {
+    // A mix that remembers six hours is slower for most of a day by itself, once in a while.
+    const wandering = (seed: number) => {
+      const random = new SeededRandom(seed);
+      let level = 0.4 * random.normal();
+      const levels = Array.from({ length: 24 }, () => {
+        level = 0.85 * level + 0.2 * random.normal();
+        return Math.exp(level);
+      });
+      return day((hour) => levels[hour] as number);
+    };
+    const days = Array.from({ length: 2_000 }, (_, seed) => wandering(seed));
+    const slow = days.filter((pairs) => (judge(pairs)?.ratio ?? 0) > 1.3);
+    expect(slow.length).toBeGreaterThan(200);
+    // By as many degrees of freedom as there are hours it were 60: what drifts by itself is told at times.
+    expect(slow.filter((pairs) => opens(pairs)).length).toBe(37);
+  });
+
   it('opens while it creeps in, from the hour on that has half of the least factor', () => {
     const verdict = judge(day((hour) => 1 + 0.03 * hour));
     expect(verdict?.opens).toBe(true);

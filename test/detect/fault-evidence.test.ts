@@ -28,4 +28,22 @@ describe('FaultEvidence', () => {
   it('is over once it has fallen by sixty', () => {
     expect(evidenceAfter([400, -59, -2])).toEqual([400, 341, 0]);
   });
+
+  it('must be the clearer the longer it has grown, where the level moves', () => {
+    const timesAfterAnHour = (levelOf: (window: number) => number) => {
+      const evidence = new FaultEvidence(10_000, { peaks: 0, excess: 0 });
+      const said = new Said();
+      said.variances.fill(4);
+      for (let window = 0; window < 3_000; window++) {
+        said.excess.fill(100 * levelOf(window));
+        evidence.await(window % 8, 0, 100, said);
+        evidence.learn(window % 8, () => 0.04);
+      }
+      said.sums.fill(50);
+      evidence.add(0, 100, said);
+      return evidence.level(0, 3_600_000, 1e-3) / evidence.level(0, 0, 1e-3);
+    };
+    expect(timesAfterAnHour((window) => 0.2 * Math.sin(window / 300))).toBeCloseTo(4, 9);
+    expect(timesAfterAnHour((window) => (window % 2 ? 0.02 : -0.02))).toBe(1);
+  });
 });
