@@ -74,7 +74,7 @@ export function configure(constantsAt: usize): void {
 }
 
 /** Adds a window to evidence; which fault there is most for, of two alike the later one. */
-export function add(evidence: usize, startMs: f64, requests: f64, said: usize): i32 {
+function add(evidence: usize, startMs: f64, requests: f64, said: usize): i32 {
   const zero = f64x2.splat(0);
   const start = f64x2.splat(startMs);
   const all = f64x2.splat(requests);
@@ -135,7 +135,7 @@ export function find(
   return most;
 }
 
-/** As `TailCounts.windowsSince`. */
+/** Windows from that time on, at least the last one and at most a run, that are not too far apart. */
 function windowsSince(counts: usize, fromMs: f64, windowMs: f64): usize {
   const added = <usize>load<f64>(counts, ADDED);
   const most = min(added, kept - 1);

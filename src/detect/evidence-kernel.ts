@@ -4,6 +4,7 @@ import { evidenceConstants } from './evidence-constants.ts';
 import { evidenceKernelWasm } from './evidence-kernel-wasm.ts';
 import { bytesOf, kernelFaults } from './evidence-layout.ts';
 import { faultTemplates } from './fault-templates.ts';
+import type { TailCounts } from './tail-counts.ts';
 
 /** What the kernel leaves to others: the drift's block is full; a peak goes on. */
 export const dueAfterLearning = { drift: 1, peaks: 2 } as const;
@@ -25,7 +26,6 @@ const constantNames = [
 
 interface Exports {
   configure(constants: number): void;
-  add(evidence: number, startMs: number, requests: number, said: number): number;
   find(
     evidence: number,
     weights: number,
@@ -70,11 +70,6 @@ export class EvidenceKernel {
     this.#exports.configure(bytesOf(at));
   }
 
-  /** Adds a window to evidence; for which fault there is most. */
-  add(evidence: number, startMs: number, requests: number, said: number): number {
-    return this.#exports.add(bytesOf(evidence), startMs, requests, bytesOf(said));
-  }
-
   /** Keeps what a window says, to be learnt later. */
   keep(waiting: number, score: number, requests: number, said: number): void {
     this.#exports.keep(bytesOf(waiting), score, requests, bytesOf(said));
@@ -88,19 +83,21 @@ export class EvidenceKernel {
   find(
     evidence: number,
     weights: number,
-    counts: number,
-    quantiles: number,
-    windowMs: number,
+    counts: TailCounts,
     startMs: number,
     requests: number,
     said: number,
   ): number {
-    const ofFaults = bytesOf(evidence);
-    const ofBaseline = bytesOf(weights);
-    const ofTail = bytesOf(counts);
-    const to = bytesOf(said);
-    const { find } = this.#exports;
-    return find(ofFaults, ofBaseline, ofTail, quantiles, windowMs, startMs, requests, to);
+    return this.#exports.find(
+      bytesOf(evidence),
+      bytesOf(weights),
+      bytesOf(counts.at),
+      counts.quantiles,
+      counts.windowMs,
+      startMs,
+      requests,
+      bytesOf(said),
+    );
   }
 
   /** Learns what waits, unless it has no requests; what is left to do: the sum of some of `dueAfterLearning`. */

@@ -40,7 +40,8 @@ const priors = Float64Array.from({ length: 2 * priorReach + 1 }, (_, i) => prior
 export class EvidenceWeights {
   readonly #kernel = WeightsKernel.shared();
   readonly #memory = StateMemory.shared();
-  readonly #at: number;
+  /** Where it is kept. */
+  readonly at: number;
   /** By bin, a weight for each fault: floats. */
   readonly #rooms: Rooms;
   #table: Room;
@@ -55,7 +56,7 @@ export class EvidenceWeights {
    */
   constructor(usual: TDigest, rooms = StateMemory.shared().rooms(), at?: number) {
     this.#rooms = rooms;
-    this.#at = at ?? rooms.take(EvidenceWeights.doubles).at;
+    this.at = at ?? rooms.take(EvidenceWeights.doubles).at;
     this.#table = rooms.take(0);
     this.renew(usual);
   }
@@ -95,18 +96,18 @@ export class EvidenceWeights {
     this.#placeRegions(usual.count);
     const { low, bins, table, firstOf } = weightsLayout.ints;
     const { ints } = this.#memory;
-    const at = 2 * this.#at;
+    const at = 2 * this.at;
     ints[at + low] = this.#low;
     ints[at + bins] = this.#bins;
     ints[at + table] = this.#table.at << 3;
     ints.set(this.#firstOf, at + firstOf);
-    this.#memory.doubles[this.#at + weightsLayout.requests] = usual.count;
-    this.#kernel.weighBins(this.#at, density, density + this.#bins);
+    this.#memory.doubles[this.at + weightsLayout.requests] = usual.count;
+    this.#kernel.weighBins(this.at, density, density + this.#bins);
   }
 
   /** Adds up what a window's requests say, for each fault. */
   weigh(window: TDigest, said: Said): void {
-    this.#kernel.weigh(window, this.#at, said.at);
+    this.#kernel.weigh(window, this.at, said.at);
   }
 
   /**
@@ -117,7 +118,7 @@ export class EvidenceWeights {
    * @param said what `weigh` gave.
    */
   within(said: Said, into: Said): void {
-    this.#kernel.within(this.#at, said.at, into.at);
+    this.#kernel.within(this.at, said.at, into.at);
   }
 
   /**
@@ -164,7 +165,7 @@ export class EvidenceWeights {
   }
 
   #fields(field: number): Float64Array {
-    return this.#memory.doubles.subarray(this.#at + field, this.#at + field + count);
+    return this.#memory.doubles.subarray(this.at + field, this.at + field + count);
   }
 }
 

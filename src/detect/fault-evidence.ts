@@ -5,9 +5,11 @@ import { type PeakPool, TailPeaks } from '../baseline/tail-peaks.ts';
 import { evidenceConstants } from './evidence-constants.ts';
 import { dueAfterLearning, EvidenceKernel } from './evidence-kernel.ts';
 import { evidenceLayout, waitingLayout } from './evidence-layout.ts';
+import type { EvidenceWeights } from './evidence-weights.ts';
 import { faultTemplates } from './fault-templates.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 import type { Said } from './said.ts';
+import type { TailCounts } from './tail-counts.ts';
 
 const count = faultTemplates.length;
 
@@ -51,14 +53,20 @@ export class FaultEvidence {
 
   static readonly doubles = doubles;
 
-  /** Where it is kept. */
-  get at(): number {
-    return this.#at;
-  }
-
-  /** Adds a window; which fault there is most evidence for, of two that say the same that of more requests. */
-  add(startMs: number, requests: number, said: Said): number {
-    return this.#kernel.add(this.#at, startMs, requests, said.at);
+  /**
+   * Adds a window, the last one that `counts` has; which fault there is most evidence for, of two that say the same that
+   * of more requests. What was found of it is put to what the window says.
+   *
+   * @param weights by which it was weighed.
+   */
+  find(
+    weights: EvidenceWeights,
+    counts: TailCounts,
+    startMs: number,
+    requests: number,
+    said: Said,
+  ): number {
+    return this.#kernel.find(this.#at, weights.at, counts, startMs, requests, said.at);
   }
 
   sum(fault: number): number {
@@ -112,15 +120,11 @@ export class FaultEvidence {
    * @param varianceOf what a usual request says for a fault.
    */
   learn(place: number, varianceOf: (fault: number) => number): void {
-    const due = this.#kernel.learn(this.#at, this.#at + waitingPlace(place));
-    if (due !== 0) this.finish(due, place, varianceOf);
-  }
-
-  /** Does what the kernel has left to do of learning the window at a place. */
-  finish(due: number, place: number, varianceOf: (fault: number) => number): void {
+    const waiting = this.#at + waitingPlace(place);
+    const due = this.#kernel.learn(this.#at, waiting);
+    if (due === 0) return;
     if ((due & dueAfterLearning.peaks) !== 0) {
-      const score = this.#at + waitingPlace(place) + waitingLayout.score;
-      this.#peaks.learn(this.#memory.doubles[score] as number);
+      this.#peaks.learn(this.#memory.doubles[waiting + waitingLayout.score] as number);
     }
     if ((due & dueAfterLearning.drift) === 0) return;
     this.#drift.follow((t) => varianceOf(t) * this.dispersion(t));
@@ -193,6 +197,6 @@ export class FaultEvidence {
 }
 
 /** Where a window waits, from where evidence lies on. */
-export function waitingPlace(place: number): number {
+function waitingPlace(place: number): number {
   return waitingFrom + place * waitingLayout.end;
 }

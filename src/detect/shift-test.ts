@@ -1,6 +1,5 @@
 import { totalStage } from '../base/dimensions.ts';
 import { DailyEpisodes } from '../baseline/daily-episodes.ts';
-import { DurationKernel } from '../baseline/duration-kernel.ts';
 import type { StageSummary } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
@@ -8,17 +7,14 @@ import { StateMemory } from '../baseline/state-memory.ts';
 import { type PeakPool, peakScore } from '../baseline/tail-peaks.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import type { DetectOptions } from './detect-options.ts';
-import { EvidenceKernel } from './evidence-kernel.ts';
-import { evidenceLayout } from './evidence-layout.ts';
 import { EvidenceWeights } from './evidence-weights.ts';
-import { FaultEvidence, waitingPlace, waitingWindows } from './fault-evidence.ts';
+import { FaultEvidence, waitingWindows } from './fault-evidence.ts';
 import { type FaultTemplate, faultTemplates } from './fault-templates.ts';
 import type { TestLevels } from './page-budget.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 import { Said } from './said.ts';
 import { TailCounts } from './tail-counts.ts';
 import { effectOptions, type TailThreshold, tailThreshold } from './tail-threshold.ts';
-import { WeightsKernel } from './weights-kernel.ts';
 
 /** What a test says of one window and those before it, where it is odd at all. */
 export interface ShiftVerdict {
@@ -125,9 +121,6 @@ export class ShiftTest {
   readonly #options: DetectOptions;
   readonly #memory = StateMemory.shared();
   readonly #rooms = this.#memory.rooms();
-  readonly #durations = DurationKernel.shared();
-  readonly #weighing = WeightsKernel.shared();
-  readonly #kernel = EvidenceKernel.shared();
   readonly #at: number;
   /** Of all that a window says; and of where its requests lie, given how many are slow, once windows swing. */
   readonly #whole: FaultEvidence;
@@ -167,20 +160,23 @@ export class ShiftTest {
     levels: TestLevels,
     total: TDigest | undefined,
   ): ShiftVerdict | undefined {
-    this.#compareWith(reference, total);
+    const weights = this.#compareWith(reference, total);
     const { requests, digest } = summary;
-    const { quantiles } = this.#options;
-    const at = this.#at;
-    this.#durations.count(digest, at + COUNTS, quantiles.length, requests, startMs);
+    const counts = this.#counts;
+    counts.add(startMs, summary, this.#thresholds);
     const place = this.#judged % waitingWindows;
-    this.#weighing.weigh(digest, at + WEIGHTS, saidOfWhole.at);
-    const fault = this.#find(at + EVIDENCE, startMs, requests, saidOfWhole);
-    const swings = this.#of(EVIDENCE + evidenceLayout.mostDispersion) > swinging;
+    weights.weigh(digest, saidOfWhole);
+    const fault = this.#whole.find(weights, counts, startMs, requests, saidOfWhole);
+    const swings = this.#whole.mostDispersion > swinging;
     let faultOfShape = -1;
-    if (swings) faultOfShape = this.#findShape(startMs, requests);
-    else this.#shape?.forget();
+    if (swings) {
+      this.#shape ??= this.#newEvidence();
+      weights.within(saidOfWhole, saidOfShape);
+      faultOfShape = this.#shape.find(weights, counts, startMs, requests, saidOfShape);
+    } else this.#shape?.forget();
     // Not before: the memory may have grown.
     const all = this.#memory.doubles;
+    const at = this.#at;
     const score = Math.max(saidOfWhole.score, swings ? saidOfShape.score : 0);
     const minuteAgo = at + BEFORE + (this.#judged % risingWindows);
     const rising = score > (all[minuteAgo] as number);
@@ -193,8 +189,7 @@ export class ShiftTest {
       this.#isEpisode = this.#episodes.goesOn;
     }
     const before = score < peakScore ? 0 : this.#episodes.level(startMs, restlessness);
-    const waiting = at + EVIDENCE + waitingPlace(place);
-    this.#kernel.keep(waiting, newsOf(saidOfWhole, before), requests, saidOfWhole.at);
+    this.#whole.await(place, newsOf(saidOfWhole, before), requests, saidOfWhole);
     const ofShape = swings ? newsOf(saidOfShape, before) : 0;
     this.#shape?.await(place, ofShape, swings ? requests : 0, saidOfShape);
     all[at + WAITING_MS + place] = startMs;
@@ -239,9 +234,7 @@ export class ShiftTest {
       return;
     }
     this.#learnt += 1;
-    const evidence = this.#at + EVIDENCE;
-    const due = this.#kernel.learn(evidence, evidence + waitingPlace(place));
-    if (due !== 0) this.#whole.finish(due, place, (t) => this.#of(VARIANCES + t));
+    this.#whole.learn(place, (t) => this.#of(VARIANCES + t));
     this.#shape?.learn(place, (t) => this.#of(VARIANCES_WITHIN + t));
   }
 
@@ -297,7 +290,7 @@ export class ShiftTest {
     });
   }
 
-  #compareWith(reference: StageReference, total: TDigest | undefined): void {
+  #compareWith(reference: StageReference, total: TDigest | undefined): EvidenceWeights {
     if (reference !== this.#reference || this.#weights === undefined) {
       const { digest } = reference;
       this.#reference = reference;
@@ -308,8 +301,8 @@ export class ShiftTest {
       this.#thresholds = this.#options.quantiles.map((q) =>
         tailThreshold(digest, q, effectOptions(q, this.#options, total)),
       );
-      this.#counts.compareWith(this.#thresholds);
     }
+    return this.#weights;
   }
 
   #of(place: number): number {
@@ -319,29 +312,6 @@ export class ShiftTest {
   /** A view, for as long as the memory does not grow. */
   #view(place: number, doubles: number): Float64Array {
     return this.#memory.doubles.subarray(this.#at + place, this.#at + place + doubles);
-  }
-
-  /** Adds a window; the clearest fault, of which what is said tells more then. */
-  #find(evidence: number, startMs: number, requests: number, said: Said): number {
-    const { quantiles, window } = this.#options;
-    const [weights, counts] = [this.#at + WEIGHTS, this.#at + COUNTS];
-    return this.#kernel.find(
-      evidence,
-      weights,
-      counts,
-      quantiles.length,
-      window,
-      startMs,
-      requests,
-      said.at,
-    );
-  }
-
-  /** The same, given how many requests are slow. */
-  #findShape(startMs: number, requests: number): number {
-    this.#shape ??= this.#newEvidence();
-    this.#weighing.within(this.#at + WEIGHTS, saidOfWhole.at, saidOfShape.at);
-    return this.#find(this.#shape.at, startMs, requests, saidOfShape);
   }
 
   #newEvidence(): FaultEvidence {

@@ -53,18 +53,19 @@ export interface TailSums {
 export class TailCounts {
   readonly #kernel = DurationKernel.shared();
   readonly #memory = StateMemory.shared();
-  readonly #quantiles: number;
+  /** How many there are; the length of a window; where it is kept. */
+  readonly quantiles: number;
+  readonly windowMs: number;
+  readonly at: number;
   readonly #width: number;
-  readonly #at: number;
-  readonly #windowMs: number;
   #thresholds: readonly TailThreshold[] = [];
 
   /** @param at where it is kept, where somebody else has room for it: `TailCounts.doubles`, all 0. */
   constructor(options: DetectOptions, at?: number) {
-    this.#quantiles = options.quantiles.length;
+    this.quantiles = options.quantiles.length;
     this.#width = widthOf(options);
-    this.#at = at ?? this.#memory.takeFor(this, TailCounts.doubles(options));
-    this.#windowMs = options.window;
+    this.at = at ?? this.#memory.takeFor(this, TailCounts.doubles(options));
+    this.windowMs = options.window;
     this.#starts().fill(Number.NEGATIVE_INFINITY);
   }
 
@@ -75,13 +76,11 @@ export class TailCounts {
 
   /** Takes a window; `thresholds` are those of the quantiles, in order. */
   add(startMs: number, summary: StageSummary, thresholds: readonly TailThreshold[]): void {
-    this.compareWith(thresholds);
-    this.#kernel.count(summary.digest, this.#at, this.#quantiles, summary.requests, startMs);
+    if (thresholds !== this.#thresholds) this.#compareWith(thresholds);
+    this.#kernel.count(summary.digest, this.at, this.quantiles, summary.requests, startMs);
   }
 
-  /** Takes thresholds of the quantiles, in order, for the windows that come. */
-  compareWith(thresholds: readonly TailThreshold[]): void {
-    if (thresholds === this.#thresholds) return;
+  #compareWith(thresholds: readonly TailThreshold[]): void {
     this.#thresholds = thresholds;
     const values = thresholds.flatMap(({ usualMs, usualShare, effectMs, halfEffectMs }) => [
       usualMs,
@@ -89,19 +88,7 @@ export class TailCounts {
       effectMs,
       halfEffectMs,
     ]);
-    this.#memory.doubles.set(values, this.#at + SUMS + kept * this.#width);
-  }
-
-  /** Windows from that time on, at least the last one and at most 30, that are not too far apart. */
-  windowsSince(fromMs: number): number {
-    const lastMs = this.#startOf(1);
-    let windows = 1;
-    while (windows < Math.min(longestRun, this.#added)) {
-      const startMs = this.#startOf(windows + 1);
-      if (startMs < fromMs || lastMs - startMs > 2 * windows * this.#windowMs) break;
-      windows++;
-    }
-    return windows;
+    this.#memory.doubles.set(values, this.at + SUMS + kept * this.#width);
   }
 
   /** Of the last so many windows. */
@@ -122,7 +109,7 @@ export class TailCounts {
     let found: TailEffect | undefined;
     let clearest = 0;
     for (let windows = most; windows >= 1 && found === undefined; windows--) {
-      for (let quantile = 0; quantile < this.#quantiles; quantile++) {
+      for (let quantile = 0; quantile < this.quantiles; quantile++) {
         if (!this.#shows(quantile, windows, Math.min(windows, shown))) continue;
         const by = this.#times(quantile, windows);
         if (by > clearest) {
@@ -136,7 +123,7 @@ export class TailCounts {
 
   /** Whether a quantile has reached half of its effect in the last windows. */
   showsHalf(windows: number): boolean {
-    for (let quantile = 0; quantile < this.#quantiles; quantile++) {
+    for (let quantile = 0; quantile < this.quantiles; quantile++) {
       const from = fromOf(quantile);
       if (this.#sum(windows, from + BEYOND_HALF) >= this.#sum(windows, from + EXPECTED))
         return true;
@@ -149,7 +136,7 @@ export class TailCounts {
     let shown = 0;
     for (let back = 0; back < Math.min(windows, this.#added); back++) {
       let shows = false;
-      for (let quantile = 0; quantile < this.#quantiles; quantile++) {
+      for (let quantile = 0; quantile < this.quantiles; quantile++) {
         const from = fromOf(quantile);
         shows ||= this.#of(back, from + BEYOND_EFFECT) >= this.#of(back, from + EXPECTED);
       }
@@ -169,11 +156,11 @@ export class TailCounts {
 
   carry(state: StateArchive): void {
     state.section('tail counts', 1, () => {
-      const at = this.#at + SUMS;
+      const at = this.at + SUMS;
       state.fill(this.#memory.doubles.subarray(at, at + kept * this.#width));
       state.fill(this.#starts());
       const { doubles } = this.#memory;
-      doubles[this.#at + ADDED] = state.number(this.#added);
+      doubles[this.at + ADDED] = state.number(this.#added);
     });
   }
 
@@ -197,7 +184,7 @@ export class TailCounts {
   /** Of the last so many windows together. */
   #sum(windows: number, i: number): number {
     const all = this.#memory.doubles;
-    const at = this.#at + SUMS + i;
+    const at = this.at + SUMS + i;
     const last = all[at + this.#placeOf(1)] as number;
     return last - (all[at + this.#placeOf(windows + 1)] as number);
   }
@@ -208,7 +195,7 @@ export class TailCounts {
   }
 
   get #added(): number {
-    return this.#memory.doubles[this.#at + ADDED] as number;
+    return this.#memory.doubles[this.at + ADDED] as number;
   }
 
   /** Place of the window that is so many before the next one. */
@@ -217,11 +204,11 @@ export class TailCounts {
   }
 
   #startOf(back: number): number {
-    return this.#memory.doubles[this.#at + ((this.#added + kept - back) % kept)] as number;
+    return this.#memory.doubles[this.at + ((this.#added + kept - back) % kept)] as number;
   }
 
   #starts(): Float64Array {
-    return this.#memory.doubles.subarray(this.#at, this.#at + kept);
+    return this.#memory.doubles.subarray(this.at, this.at + kept);
   }
 }
 

@@ -12,9 +12,11 @@ import { Random } from '../../src/generate/random.ts';
 import { highWord } from '../../src/sketch/high-word.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
+import { anyWeights } from './found-run.ts';
 import { PlainEvidence } from './plain-evidence.ts';
 
 const count = faultTemplates.length;
+const noCounts = new TailCounts(detectOptions());
 const seeded = { seed: 20261123, numRuns: 150 };
 const duration = fc.double({ min: 0, max: 1e4, noNaN: true });
 const centroids = fc.array(fc.tuple(duration, fc.integer({ min: 1, max: 40 })), { maxLength: 120 });
@@ -75,7 +77,12 @@ describe('the evidence kernel adds up, to the last bit, what a plain loop does',
           said.sums.set(sums);
           said.excess.set(excess);
           said.variances.set(variances);
-          expect(evidence.add(i, 100, said)).toBe(plain.add(i, sums));
+          const most = plain.add(i, sums);
+          expect(evidence.find(anyWeights, noCounts, i, 100, said)).toBe(most);
+          expect([said.sum, said.restlessness]).toEqual([
+            plain.sums[most],
+            plain.restlessness(most),
+          ]);
           for (let t = 0; t < count; t++) {
             expect([evidence.sum(t), evidence.last(t)]).toEqual([plain.sums[t], plain.last[t]]);
             expect([evidence.startMs(t), evidence.rest(t)]).toEqual([

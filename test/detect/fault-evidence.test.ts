@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { FaultEvidence } from '../../src/detect/fault-evidence.ts';
 import { Said } from '../../src/detect/said.ts';
+import { TailCounts } from '../../src/detect/tail-counts.ts';
+import { detectOptions } from '../scenarios/run-scenario.ts';
+import { anyWeights } from './found-run.ts';
+
+/** Of no window: the evidence alone is asked for. */
+const counts = new TailCounts(detectOptions());
 
 /** How much evidence there is for the first fault after each window, whose requests say so much of it alone. */
 function evidenceAfter(said: readonly number[]): number[] {
@@ -10,7 +16,7 @@ function evidenceAfter(said: readonly number[]): number[] {
     const of = new Said();
     of.sums.fill(-1);
     of.sums[0] = sum * restlessness;
-    evidence.add(window * 10_000, 100, of);
+    evidence.find(anyWeights, counts, window * 10_000, 100, of);
     return Math.round(evidence.sum(0) * 1e6) / 1e6;
   });
 }
@@ -40,7 +46,7 @@ describe('FaultEvidence', () => {
         evidence.learn(window % 8, () => 0.04);
       }
       said.sums.fill(50);
-      evidence.add(0, 100, said);
+      evidence.find(anyWeights, counts, 0, 100, said);
       return evidence.level(0, 3_600_000, 1e-3) / evidence.level(0, 0, 1e-3);
     };
     expect(timesAfterAnHour((window) => 0.2 * Math.sin(window / 300))).toBeCloseTo(4, 9);

@@ -4,6 +4,7 @@ import { TailCounts } from '../../src/detect/tail-counts.ts';
 import type { TailThreshold } from '../../src/detect/tail-threshold.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
+import { foundSince } from './found-run.ts';
 
 const options = detectOptions();
 const windowMs = options.window;
@@ -32,12 +33,15 @@ describe('TailCounts', () => {
     expect(found.sums(0, 2)).toMatchObject({ requests: 200, expected: 10 });
     expect(found.sums(0, 2).exceedances).toBeCloseTo(5, 9);
     expect(found.sums(1, 3).exceedances).toBeCloseTo(2, 9);
-    expect(found.windowsSince(windowMs)).toBe(2);
+    const { run, sum, score } = foundSince(found, windowMs);
+    expect([run, sum]).toEqual([2, 50]);
+    // Of 200 requests, against a baseline of 1,000.
+    expect(score).toBe(50 / 1.4);
   });
 
   it('keeps thirty windows', () => {
     const found = counts(Array.from({ length: 100 }, (_, i) => window({ 110: i % 7 })));
-    expect(found.windowsSince(0)).toBe(30);
+    expect(foundSince(found, 0).run).toBe(30);
     const sum = Array.from({ length: 30 }, (_, i) => (70 + i) % 7).reduce((a, b) => a + b, 0);
     expect(found.sums(0, 30).exceedances).toBeCloseTo(sum, 6);
   });
@@ -45,7 +49,7 @@ describe('TailCounts', () => {
   it('does not count windows as a run that lie far apart', () => {
     const found = new TailCounts(options);
     for (const i of [0, 1, 50, 51, 53]) found.add(i * windowMs, window(), thresholds);
-    expect(found.windowsSince(0)).toBe(3);
+    expect(foundSince(found, 0).run).toBe(3);
   });
 
   it('finds the longest run in which a quantile has moved by what matters', () => {
