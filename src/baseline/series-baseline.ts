@@ -1,18 +1,26 @@
+import { BaselinePeriods, isYoung } from './baseline-periods.ts';
 import type { SeriesWindow } from './series-window.ts';
 import { StageBaseline, type StageReference } from './stage-baseline.ts';
 import type { StateArchive } from './state-archive.ts';
 
-/** The recent past of a series, by stage. */
+/**
+ * The recent past of a series, by stage.
+ *
+ * Windows are added to the sums of their stages a minute's at once, or when somebody asks for what they change:
+ * of many series those sums are in no cache by then, and to fetch them takes longer than to add.
+ */
 export class SeriesBaseline {
-  readonly #baselineMs: number;
-  readonly #windowMs: number;
+  readonly #periods: BaselinePeriods;
   readonly #stages = new Map<string, StageBaseline>();
+  /** Windows that are not in the sums yet, oldest first. */
+  #pending: SeriesWindow[] = [];
+  /** Until then windows may wait. */
+  #quietUntilMs = Number.NEGATIVE_INFINITY;
   #firstMs = Number.NaN;
   #windows = 0;
 
   constructor(baselineMs: number, windowMs: number) {
-    this.#baselineMs = baselineMs;
-    this.#windowMs = windowMs;
+    this.#periods = new BaselinePeriods(baselineMs, windowMs);
   }
 
   /** Windows learnt since it was made. */
@@ -25,26 +33,22 @@ export class SeriesBaseline {
     return this.#firstMs;
   }
 
+  /** Adds a window, later than all before. */
   learn(window: SeriesWindow): void {
     if (this.#windows === 0) this.#firstMs = window.windowStartMs;
     this.#windows += 1;
-    for (const summary of window.stages.values()) {
-      if (summary.digest.count === 0) continue;
-      let baseline = this.#stages.get(summary.stage);
-      if (baseline === undefined) {
-        baseline = this.#newStage();
-        this.#stages.set(summary.stage, baseline);
-      }
-      baseline.learn(window.windowStartMs, summary);
-    }
+    this.#pending.push(window);
+    if (window.windowStartMs >= this.#quietUntilMs) this.#addPending();
   }
 
   /** Keeps what it holds until as much has come after `fromMs`: time before that did not count. */
   hold(fromMs: number): void {
+    this.#addPending();
     for (const baseline of this.#stages.values()) baseline.hold(fromMs);
   }
 
   carry(state: StateArchive): void {
+    this.#addPending();
     state.section('series baseline', 1, () => {
       state.map(this.#stages, () => this.#newStage());
       this.#firstMs = state.number(this.#firstMs);
@@ -54,17 +58,49 @@ export class SeriesBaseline {
 
   /** Bands of a stage; undefined before its first window. */
   bands(stage: string): ReturnType<StageBaseline['bands']> | undefined {
+    this.#addPending();
     return this.#stages.get(stage)?.bands();
   }
 
   /** undefined while the stage has fewer than `minWindows` windows. */
   reference(stage: string, minWindows: number): StageReference | undefined {
-    const baseline = this.#stages.get(stage);
+    let baseline = this.#stages.get(stage);
+    if (baseline === undefined || baseline.windows < minWindows || !baseline.isRenewed) {
+      this.#addPending();
+      baseline = this.#stages.get(stage);
+    }
     if (baseline === undefined || baseline.windows < minWindows) return undefined;
     return baseline.reference();
   }
 
+  /** In the order in which they came: sums of milliseconds are the same to the last bit. */
+  #addPending(): void {
+    const last = this.#pending.at(-1);
+    if (last === undefined) return;
+    for (const { windowStartMs, stages } of this.#pending) {
+      for (const summary of stages.values()) {
+        if (summary.digest.count > 0) this.#stageOf(summary.stage).learn(windowStartMs, summary);
+      }
+    }
+    this.#pending = [];
+    this.#quietUntilMs = this.#periods.quietUntil(last.windowStartMs);
+    for (const stage of last.stages.keys()) {
+      const baseline = this.#stages.get(stage);
+      const isDue = baseline !== undefined && isYoung(baseline.windows);
+      if (isDue) this.#quietUntilMs = Number.NEGATIVE_INFINITY;
+    }
+  }
+
+  #stageOf(stage: string): StageBaseline {
+    let baseline = this.#stages.get(stage);
+    if (baseline === undefined) {
+      baseline = this.#newStage();
+      this.#stages.set(stage, baseline);
+    }
+    return baseline;
+  }
+
   #newStage(): StageBaseline {
-    return new StageBaseline(this.#baselineMs, this.#windowMs);
+    return new StageBaseline(this.#periods);
   }
 }

@@ -1,4 +1,5 @@
 import type { TDigest } from '../sketch/t-digest.ts';
+import type { BaselinePeriods } from './baseline-periods.ts';
 import { carryDigest } from './carry-digest.ts';
 import { DurationHistogram } from './duration-histogram.ts';
 import { RangeSums } from './range-sums.ts';
@@ -23,60 +24,44 @@ interface Block {
   windows: number;
 }
 
-/** The past is kept in this many pieces; the oldest is dropped whole. */
-const blocksPerBaseline = 8;
-/** The reference is renewed after so many windows: a minute, at the usual 10 s; one of many with each block of an hour. */
-const refreshWindows = { few: 6, many: 45 } as const;
-const manyWindows = 180;
-/** Windows are added to their block so many at a time: what is kept of the past is in no cache by then. */
-const windowsAtOnce = 6;
-
 /**
  * The recent past of one stage of one series: windows go in, in order, and a merged reference comes
- * out, of all that had come when it was renewed. Blocks and renewals begin at multiples of their
- * length, so that a detector started anew over the same windows holds the same reference.
+ * out, of all that had come when it was renewed.
  *
- * Memory: nine blocks of a histogram and the bands, some 35 KB, and up to five windows. Learning a window costs
- * half a microsecond, renewing the reference some ten.
+ * Memory: nine blocks of a histogram and the bands, some 35 KB. Learning a window costs half a microsecond,
+ * renewing the reference some ten.
  */
 export class StageBaseline {
-  readonly #baselineMs: number;
-  readonly #windowMs: number;
-  readonly #blockMs: number;
+  readonly #periods: BaselinePeriods;
   readonly #rooms = StateMemory.shared().rooms();
   #blocks: Block[] = [];
-  /** Windows of the last block that are not in its sums yet. */
-  #pending: StageSummary[] = [];
   /** Until then nothing is too old. */
   #heldUntilMs = Number.NEGATIVE_INFINITY;
   #windows = 0;
   #reference: StageReference | undefined;
   #referencePeriod = Number.NaN;
 
-  constructor(baselineMs: number, windowMs: number) {
-    this.#baselineMs = baselineMs;
-    this.#windowMs = windowMs;
-    const windows = Math.ceil(baselineMs / windowMs / blocksPerBaseline);
-    this.#blockMs = Math.max(1, windows) * windowMs;
+  constructor(periods: BaselinePeriods) {
+    this.#periods = periods;
   }
 
   /** Adds a window, later than all before. */
-  learn(startMs: number, summary: StageSummary): void {
+  learn(startMs: number, { digest, bands, bandsMs }: StageSummary): void {
     const block = this.#blockAt(startMs);
-    this.#pending.push(summary);
-    if (this.#pending.length === windowsAtOnce) this.#addPending();
-    block.lastEndMs = startMs + this.#windowMs;
+    block.durations.add(digest);
+    block.bands.addAll(bands.bands, bands.amounts);
+    block.bandsMs.addAll(bandsMs.bands, bandsMs.amounts);
+    block.lastEndMs = startMs + this.#periods.windowMs;
     block.windows += 1;
     this.#windows += 1;
-    const after = this.#windows < manyWindows ? refreshWindows.few : refreshWindows.many;
-    const period = Math.floor(startMs / (after * this.#windowMs));
+    const period = this.#periods.renewalOf(startMs, this.#windows);
     if (period !== this.#referencePeriod) this.#reference = undefined;
     this.#referencePeriod = period;
   }
 
   /** Keeps what it holds for a baseline's length from then on, old as it may be. */
   hold(fromMs: number): void {
-    this.#heldUntilMs = fromMs + this.#baselineMs;
+    this.#heldUntilMs = fromMs + this.#periods.baselineMs;
   }
 
   /** Windows held. */
@@ -84,23 +69,25 @@ export class StageBaseline {
     return this.#windows;
   }
 
+  /** Whether the reference is the one that was given last. */
+  get isRenewed(): boolean {
+    return this.#reference !== undefined;
+  }
+
   /** undefined before the first window; the same object until it is renewed. */
   reference(): StageReference | undefined {
+    if (this.#reference !== undefined) return this.#reference;
     const first = this.#blocks[0];
     const last = this.#blocks.at(-1);
     if (first === undefined || last === undefined) return undefined;
-    if (this.#reference === undefined) {
-      this.#addPending();
-      const digest = DurationHistogram.digestOf(this.#blocks.map(({ durations }) => durations));
-      const [fromMs, toMs] = [first.startMs, last.lastEndMs];
-      this.#reference = { digest, windows: this.#windows, fromMs, toMs };
-    }
+    const digest = DurationHistogram.digestOf(this.#blocks.map(({ durations }) => durations));
+    const [fromMs, toMs] = [first.startMs, last.lastEndMs];
+    this.#reference = { digest, windows: this.#windows, fromMs, toMs };
     return this.#reference;
   }
 
   /** Bands of all windows held; of `total` also its milliseconds. */
   bands(): { readonly bands: Bands; readonly bandsMs: Bands } {
-    this.#addPending();
     return {
       bands: bandsOf(this.#blocks.map(({ bands }) => bands)),
       bandsMs: bandsOf(this.#blocks.map(({ bandsMs }) => bandsMs)),
@@ -108,7 +95,6 @@ export class StageBaseline {
   }
 
   carry(state: StateArchive): void {
-    this.#addPending();
     state.section('stage baseline', 2, () => {
       this.#blocks = state.list(this.#blocks, (block) =>
         carryBlock(state, block ?? newBlock(0, this.#rooms)),
@@ -122,28 +108,16 @@ export class StageBaseline {
     });
   }
 
-  /** In the order in which they came: sums of milliseconds are the same to the last bit. */
-  #addPending(): void {
-    const block = this.#blocks.at(-1);
-    if (block === undefined || this.#pending.length === 0) return;
-    for (const { digest, bands, bandsMs } of this.#pending) {
-      block.durations.add(digest);
-      block.bands.addAll(bands.bands, bands.amounts);
-      block.bandsMs.addAll(bandsMs.bands, bandsMs.amounts);
-    }
-    this.#pending = [];
-  }
-
   /** The block of a window; those that are older than the baseline go. */
   #blockAt(startMs: number): Block {
-    const blockStartMs = Math.floor(startMs / this.#blockMs) * this.#blockMs;
+    const { baselineMs, blockMs } = this.#periods;
+    const blockStartMs = this.#periods.blockOf(startMs);
     const last = this.#blocks.at(-1);
     if (last?.startMs === blockStartMs) return last;
-    this.#addPending();
     const block = newBlock(blockStartMs, this.#rooms, last);
     const isHeld = blockStartMs < this.#heldUntilMs;
-    const keepFromMs = isHeld ? Number.NEGATIVE_INFINITY : blockStartMs - this.#baselineMs;
-    const isKept = ({ startMs: at }: Block) => at + this.#blockMs > keepFromMs;
+    const keepFromMs = isHeld ? Number.NEGATIVE_INFINITY : blockStartMs - baselineMs;
+    const isKept = ({ startMs: at }: Block) => at + blockMs > keepFromMs;
     for (const old of this.#blocks) if (!isKept(old)) release(old);
     this.#blocks = this.#blocks.filter(isKept);
     this.#blocks.push(block);

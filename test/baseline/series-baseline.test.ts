@@ -1,5 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { BaselinePeriods } from '../../src/baseline/baseline-periods.ts';
 import { SeriesBaseline } from '../../src/baseline/series-baseline.ts';
+import { StageBaseline } from '../../src/baseline/stage-baseline.ts';
 import { summarizeWindow } from '../scenarios/summarize-window.ts';
 
 const series = {
@@ -22,5 +25,40 @@ describe('SeriesBaseline', () => {
     expect(baseline.reference('queue', 3)?.digest.count).toBe(3);
     expect(baseline.reference('queue', 4)).toBeUndefined();
     expect(baseline.reference('forward', 1)).toBeUndefined();
+  });
+
+  it('says of each stage, at any time, what it would if each window were added at once', () => {
+    const [baselineMs, windowMs] = [2_000_000, 10_000];
+    const window = fc.record({
+      gap: fc.constantFrom(1, 1, 1, 1, 1, 1, 1, 7, 300),
+      queue: fc.boolean(),
+      asks: fc.constantFrom('nothing', 'nothing', 'nothing', 'reference', 'bands'),
+    });
+    const windows = fc.array(window, { minLength: 30, maxLength: 450 });
+    fc.assert(
+      fc.property(windows, fc.integer({ min: 1, max: 250 }), (drawn, minWindows) => {
+        const all = new SeriesBaseline(baselineMs, windowMs);
+        const periods = new BaselinePeriods(baselineMs, windowMs);
+        const alone = new Map(['total', 'queue'].map((name) => [name, new StageBaseline(periods)]));
+        let at = 0;
+        drawn.forEach(({ gap, queue, asks }, i) => {
+          at += gap * windowMs;
+          const stages = new Map([['total', [i + 1]]]);
+          if (queue || i % 2 === 0) stages.set('queue', [1, i + 1]);
+          const learnt = summarizeWindow({ series, windowStartMs: at, windowMs, stages });
+          all.learn(learnt);
+          for (const [name, one] of alone) {
+            const summary = learnt.stages.get(name);
+            if (summary !== undefined) one.learn(at, summary);
+            if (asks === 'reference') {
+              const known = one.windows < minWindows ? undefined : one.reference();
+              expect(all.reference(name, minWindows)).toEqual(known);
+            }
+            if (asks === 'bands' && one.windows > 0) expect(all.bands(name)).toEqual(one.bands());
+          }
+        });
+      }),
+      { seed: 20261123, numRuns: 200 },
+    );
   });
 });

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { BaselinePeriods } from '../../src/baseline/baseline-periods.ts';
 import type { StageSummary } from '../../src/baseline/series-window.ts';
 import { StageBaseline } from '../../src/baseline/stage-baseline.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 
 const windowMs = 10_000;
-const baselineMs = 160_000;
+const periods = new BaselinePeriods(160_000, windowMs);
 
 function summary(ms: number): StageSummary {
   const bands = { bands: [ms], amounts: [1] };
@@ -28,11 +29,11 @@ function learn(baseline: StageBaseline, from: number, to: number): void {
 
 describe('StageBaseline', () => {
   it('has no reference before the first window', () => {
-    expect(new StageBaseline(baselineMs, windowMs).reference()).toBeUndefined();
+    expect(new StageBaseline(periods).reference()).toBeUndefined();
   });
 
   it('merges digests and bands of the windows it has', () => {
-    const baseline = new StageBaseline(baselineMs, windowMs);
+    const baseline = new StageBaseline(periods);
     learn(baseline, 0, 5);
     const reference = baseline.reference();
     expect(reference?.digest.count).toBe(6);
@@ -42,7 +43,7 @@ describe('StageBaseline', () => {
   });
 
   it('keeps the same reference until six windows later', () => {
-    const baseline = new StageBaseline(baselineMs, windowMs);
+    const baseline = new StageBaseline(periods);
     learn(baseline, 0, 6);
     const reference = baseline.reference();
     learn(baseline, 7, 11);
@@ -52,7 +53,7 @@ describe('StageBaseline', () => {
   });
 
   it('holds what it has, however old, until a whole baseline came after', () => {
-    const baseline = new StageBaseline(baselineMs, windowMs);
+    const baseline = new StageBaseline(periods);
     learn(baseline, 0, 9);
     baseline.hold(100 * windowMs);
     learn(baseline, 100, 115);
@@ -64,7 +65,7 @@ describe('StageBaseline', () => {
   });
 
   it('drops blocks of two windows once they lie a baseline back', () => {
-    const baseline = new StageBaseline(baselineMs, windowMs);
+    const baseline = new StageBaseline(periods);
     learn(baseline, 0, 18);
     // Window 18 keeps what ends after window 2: blocks 2-3 to 18-19.
     expect(baseline.windows).toBe(17);
@@ -72,8 +73,8 @@ describe('StageBaseline', () => {
   });
 
   it('holds the same reference when it learns only the last baseline of windows', () => {
-    const long = new StageBaseline(baselineMs, windowMs);
-    const short = new StageBaseline(baselineMs, windowMs);
+    const long = new StageBaseline(periods);
+    const short = new StageBaseline(periods);
     learn(long, 0, 60);
     learn(short, 40, 60);
     expect(short.reference()).toEqual(long.reference());

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BaselinePeriods } from '../../src/baseline/baseline-periods.ts';
 import { StageBaseline } from '../../src/baseline/stage-baseline.ts';
 import { StateMemory } from '../../src/baseline/state-memory.ts';
 import { StateWriter } from '../../src/baseline/state-writer.ts';
@@ -25,7 +26,7 @@ const slowed =
 class Judged {
   readonly test: ShiftTest;
   readonly #random = new Random('shift');
-  readonly #baseline = new StageBaseline(options.baseline, options.window);
+  readonly #baseline = new StageBaseline(new BaselinePeriods(options.baseline, options.window));
   readonly #waiting: {
     readonly startMs: number;
     readonly summary: ReturnType<typeof summaryOf>;

@@ -1,4 +1,5 @@
 import { totalStage } from '../../src/base/dimensions.ts';
+import { BaselinePeriods } from '../../src/baseline/baseline-periods.ts';
 import type { SeriesWindow } from '../../src/baseline/series-window.ts';
 import { StageBaseline } from '../../src/baseline/stage-baseline.ts';
 import { logExceedanceTail } from '../../src/detect/exceedance-tail.ts';
@@ -38,8 +39,8 @@ export class Rivals {
   };
   readonly #logAlpha = -Math.log((1_000 * 7 * dayMs) / minuteMs);
   readonly #digests: TDigest[] = [];
-  readonly #firstDay = new StageBaseline(dayMs, minuteMs);
-  readonly #lastHour = new StageBaseline(hourMs, minuteMs);
+  readonly #firstDay = new StageBaseline(new BaselinePeriods(dayMs, minuteMs));
+  readonly #lastHour = new StageBaseline(new BaselinePeriods(hourMs, minuteMs));
   readonly #hours = new Map<number, { n: number; sum: number; squares: number }>();
   #minute = Number.NaN;
   #firstMs = Number.NaN;
