@@ -30,8 +30,7 @@ const SAID_VARIANCES: usize = 2 * FAULTS;
 /** What is known of faults: shares, and so on. */
 const SHARE: usize = 0;
 const LEAST_RATIO: usize = FAULTS;
-const LEAST_WEIGHT: usize = 2 * FAULTS;
-const SHIFT: usize = 3 * FAULTS;
+const SHIFT: usize = 2 * FAULTS;
 
 /** Constants, as they are given. */
 const LEAST_MS: usize = 0;
@@ -41,16 +40,31 @@ const MOST_EVIDENCE: usize = 16;
 /** Bins are an eighth of an octave: exponent and the top 3 bits of the mantissa. */
 const BIN_SHIFT = 49;
 
+/** Sums over the bins of a region: for each fault of ratios, of weights and of what was seen; of all. */
+const SUM_RATIOS: usize = 0;
+const SUM_WEIGHTS: usize = FAULTS;
+const SUM_SQUARES: usize = 2 * FAULTS;
+const SUM_OF_SEEN: usize = 3 * FAULTS;
+const SUM_USUALLY: usize = 4 * FAULTS;
+const SUM_SEEN: usize = SUM_USUALLY + 8;
+const REGION_SUMS: usize = SUM_SEEN + 8;
+
+/** Singles, bit by bit. */
+const ONE = 0x3f800000;
+const ROOT_OF_HALF = 0x3f3504f3;
+
 let constants: usize = 0;
 let templates: usize = 0;
+let sums: usize = 0;
 
 /** As `Math.log`: the host's, of which there are few. */
 declare function log(x: f64): f64;
 
 /** Takes addresses that stay as they are. */
-export function configure(constantsAt: usize, templatesAt: usize): void {
+export function configure(constantsAt: usize, templatesAt: usize, sumsAt: usize): void {
   constants = constantsAt;
   templates = templatesAt;
+  sums = sumsAt;
 }
 
 /** Adds up what the window's requests say, for each fault. */
@@ -141,141 +155,186 @@ function binsOf(means: usize, size: i32, weights: usize, scratch: usize): usize 
 }
 
 /**
- * Weighs every bin for each fault, two of these at a time, and what usual requests say of it: in each region, and in
- * all. The density is smooth and wider than the requests lie. Their variance is that of the density, which is
- * never 0; their mean is their own, or a stage whose requests are all alike would seem to wander.
+ * Weighs every bin for each fault, and what usual requests say of it: in each region, and in all. Densities, and the
+ * parts that were seen, are of single precision, as weights are; sums are of double.
  */
 export function weighBins(weights: usize, density: usize, parts: usize): void {
   const table: usize = load<u32>(weights, TABLE);
-  const one = f64x2.splat(1);
-  const mostRatio = v128.load64_splat(constants, MOST_RATIO);
-  const mostEvidence = v128.load64_splat(constants, MOST_EVIDENCE);
-  for (let t: usize = 0; t < FAULTS; t += 16) {
-    const share = v128.load(templates + t, SHARE);
-    const rest = f64x2.sub(one, share);
-    const leastRatio = v128.load(templates + t, LEAST_RATIO);
-    const leastWeight = v128.load(templates + t, LEAST_WEIGHT);
-    const shifted = density - <usize>load<f64>(templates + t, SHIFT) * 8;
-    const shiftedNext = density - <usize>load<f64>(templates + t, SHIFT + 8) * 8;
-    const column = table + (t >> 1);
-    let seenMean = f64x2.splat(0);
-    let mean = seenMean;
-    let square = seenMean;
-    let varianceWithin = seenMean;
-    for (let region: usize = 0; region < regions; region++) {
-      let usually: f64 = 0;
-      let seen: f64 = 0;
-      let faulty = f64x2.splat(0);
-      let sum = faulty;
-      let squares = faulty;
-      let seenSum = faulty;
-      const end = <usize>load<i32>(weights + (region << 2), FIRST_OF + 4);
-      for (let bin = <usize>load<i32>(weights + (region << 2), FIRST_OF); bin < end; bin++) {
-        const ofBin = load<f64>(density + (bin << 3));
-        const usual = f64x2.splat(ofBin);
-        const slowed = f64x2.replace_lane(
-          v128.load64_splat(shifted + (bin << 3)),
-          1,
-          load<f64>(shiftedNext + (bin << 3)),
-        );
-        const likelier = f64x2.add(rest, f64x2.div(f64x2.mul(share, slowed), usual));
-        const ratio = f64x2.min(f64x2.max(likelier, leastRatio), mostRatio);
-        // Most bins are at one of the ends, which need no logarithm.
-        const isMost = f64x2.eq(ratio, mostRatio);
-        let weight = v128.bitselect(mostEvidence, leastWeight, isMost);
-        const isBetween = v128.andnot(f64x2.gt(ratio, leastRatio), isMost);
-        if (v128.any_true(isBetween)) weight = v128.bitselect(logsOf(ratio), weight, isBetween);
-        v128.store64_lane(column + (bin << 6), f32x4.demote_f64x2_zero(weight), 0);
-        const weighed = f64x2.mul(usual, weight);
-        const part = load<f64>(parts + (bin << 3));
-        usually += ofBin;
-        faulty = f64x2.add(faulty, f64x2.mul(usual, ratio));
-        sum = f64x2.add(sum, weighed);
-        squares = f64x2.add(squares, f64x2.mul(weighed, weight));
-        seen += part;
-        seenSum = f64x2.add(seenSum, f64x2.mul(f64x2.splat(part), weight));
-      }
-      seenMean = f64x2.add(seenMean, seenSum);
-      mean = f64x2.add(mean, sum);
-      square = f64x2.add(square, squares);
-      const all = f64x2.splat(usually);
-      let ofRegion = f64x2.splat(0);
-      let variance = ofRegion;
-      if (usually !== 0) {
-        const times = f64x2.div(faulty, all);
-        const first = f64x2.splat(log(f64x2.extract_lane(times, 0)));
-        ofRegion = f64x2.replace_lane(first, 1, log(f64x2.extract_lane(times, 1)));
-        const usualMean = f64x2.div(sum, all);
-        variance = f64x2.sub(f64x2.div(squares, all), f64x2.mul(usualMean, usualMean));
-      }
-      const at = weights + region * FAULTS + t;
-      v128.store(at, ofRegion, REGION_WEIGHTS);
-      const beyond = f64x2.sub(f64x2.div(seenSum, f64x2.splat(seen)), ofRegion);
-      v128.store(at, seen === 0 ? f64x2.splat(0) : beyond, REGION_MEANS);
-      v128.store(at, variance, REGION_VARIANCES);
-      varianceWithin = f64x2.add(varianceWithin, f64x2.mul(all, variance));
+  for (let region: usize = 0; region < regions; region++) {
+    const first = <usize>load<i32>(weights + (region << 2), FIRST_OF);
+    const end = <usize>load<i32>(weights + (region << 2), FIRST_OF + 4);
+    const to = sums + region * REGION_SUMS;
+    let usually: f64 = 0;
+    let seen: f64 = 0;
+    for (let bin = first; bin < end; bin++) {
+      usually += <f64>load<f32>(density + (bin << 2));
+      seen += <f64>load<f32>(parts + (bin << 2));
     }
-    v128.store(weights + t, seenMean, MEANS);
-    v128.store(weights + t, f64x2.sub(square, f64x2.mul(mean, mean)), VARIANCES);
-    v128.store(weights + t, varianceWithin, VARIANCES_WITHIN);
+    store<f64>(to, usually, SUM_USUALLY);
+    store<f64>(to, seen, SUM_SEEN);
+    for (let t: usize = 0; t < FAULTS; t += 32) {
+      weighRegion(t, first, end, density, parts, table + (t >> 1), to + t);
+    }
   }
+  for (let t: usize = 0; t < FAULTS; t += 16) sumUp(weights + t, sums + t);
 }
 
-/** The logarithm of one number, as it is made of two. */
-export function logOf(x: f64): f64 {
-  return f64x2.extract_lane(logsOf(f64x2.splat(x)), 0);
+/** Weighs the bins of a region for four faults. */
+function weighRegion(
+  t: usize,
+  from: usize,
+  end: usize,
+  density: usize,
+  parts: usize,
+  column: usize,
+  to: usize,
+): void {
+  const mostRatio = f32x4.splat(<f32>load<f64>(constants, MOST_RATIO));
+  const mostEvidence = f32x4.splat(<f32>load<f64>(constants, MOST_EVIDENCE));
+  const share = singles(templates + t + SHARE);
+  const rest = f32x4.sub(f32x4.splat(1), share);
+  const leastRatio = singles(templates + t + LEAST_RATIO);
+  const slowedA = density - shiftOf(t);
+  const slowedB = density - shiftOf(t + 8);
+  const slowedC = density - shiftOf(t + 16);
+  const slowedD = density - shiftOf(t + 24);
+  const zero = f64x2.splat(0);
+  let ratios = zero;
+  let ratiosNext = zero;
+  let sum = zero;
+  let sumNext = zero;
+  let squares = zero;
+  let squaresNext = zero;
+  let seen = zero;
+  let seenNext = zero;
+  for (let bin = from; bin < end; bin++) {
+    const at = bin << 2;
+    let slowed = v128.load32_splat(slowedA + at);
+    slowed = v128.load32_lane(slowedB + at, slowed, 1);
+    slowed = v128.load32_lane(slowedC + at, slowed, 2);
+    slowed = v128.load32_lane(slowedD + at, slowed, 3);
+    const share4 = f32x4.div(f32x4.mul(share, slowed), v128.load32_splat(density + at));
+    const ratio = f32x4.pmin(f32x4.pmax(f32x4.add(rest, share4), leastRatio), mostRatio);
+    const weight = f32x4.pmin(logsOf(ratio), mostEvidence);
+    v128.store(column + (bin << 6), weight);
+    const usual = f64x2.splat(<f64>load<f32>(density + at));
+    const part = f64x2.splat(<f64>load<f32>(parts + at));
+    const two = f64x2.promote_low_f32x4(weight);
+    const weighed = f64x2.mul(usual, two);
+    ratios = f64x2.add(ratios, f64x2.mul(usual, f64x2.promote_low_f32x4(ratio)));
+    sum = f64x2.add(sum, weighed);
+    squares = f64x2.add(squares, f64x2.mul(weighed, two));
+    seen = f64x2.add(seen, f64x2.mul(part, two));
+    const next = f64x2.promote_low_f32x4(upper(weight));
+    const weighedNext = f64x2.mul(usual, next);
+    ratiosNext = f64x2.add(ratiosNext, f64x2.mul(usual, f64x2.promote_low_f32x4(upper(ratio))));
+    sumNext = f64x2.add(sumNext, weighedNext);
+    squaresNext = f64x2.add(squaresNext, f64x2.mul(weighedNext, next));
+    seenNext = f64x2.add(seenNext, f64x2.mul(part, next));
+  }
+  v128.store(to, ratios, SUM_RATIOS);
+  v128.store(to, ratiosNext, SUM_RATIOS + 16);
+  v128.store(to, sum, SUM_WEIGHTS);
+  v128.store(to, sumNext, SUM_WEIGHTS + 16);
+  v128.store(to, squares, SUM_SQUARES);
+  v128.store(to, squaresNext, SUM_SQUARES + 16);
+  v128.store(to, seen, SUM_OF_SEEN);
+  v128.store(to, seenNext, SUM_OF_SEEN + 16);
 }
 
 /**
- * Natural logarithms of two positive numbers that are not subnormal, the same to the last bit as `Math.log` has
- * them. The method is that of FreeBSD's msun (e_log.c, Sun Microsystems 1993), which V8 has too.
+ * What usual requests say of two faults. The density is smooth and wider than the requests lie. Their variance is that
+ * of the density, which is never 0; their mean is their own, or a stage whose requests are all alike would seem
+ * to wander.
  */
-function logsOf(x: v128): v128 {
-  const high = i64x2.shr_u(x, 32);
-  const fraction = v128.and(high, i64x2.splat(0xfffff));
-  // Next to a power of two there is a case of its own: rare, and not made here.
-  const isNear = i64x2.lt_s(
-    v128.and(i64x2.add(fraction, i64x2.splat(2)), i64x2.splat(0xfffff)),
-    i64x2.splat(3),
-  );
-  if (v128.any_true(isNear)) {
-    const first = f64x2.splat(log(f64x2.extract_lane(x, 0)));
-    return f64x2.replace_lane(first, 1, log(f64x2.extract_lane(x, 1)));
+function sumUp(weights: usize, ofFaults: usize): void {
+  const zero = f64x2.splat(0);
+  let seenMean = zero;
+  let mean = zero;
+  let square = zero;
+  let varianceWithin = zero;
+  for (let region: usize = 0; region < regions; region++) {
+    const from = ofFaults + region * REGION_SUMS;
+    const ofRegion = sums + region * REGION_SUMS;
+    const usually = load<f64>(ofRegion, SUM_USUALLY);
+    const seen = load<f64>(ofRegion, SUM_SEEN);
+    const all = f64x2.splat(usually);
+    const sum = v128.load(from, SUM_WEIGHTS);
+    const squares = v128.load(from, SUM_SQUARES);
+    const seenSum = v128.load(from, SUM_OF_SEEN);
+    let weight = zero;
+    let variance = zero;
+    if (usually !== 0) {
+      const times = f64x2.div(v128.load(from, SUM_RATIOS), all);
+      const first = f64x2.splat(log(f64x2.extract_lane(times, 0)));
+      weight = f64x2.replace_lane(first, 1, log(f64x2.extract_lane(times, 1)));
+      const usualMean = f64x2.div(sum, all);
+      variance = f64x2.sub(f64x2.div(squares, all), f64x2.mul(usualMean, usualMean));
+    }
+    const beyond = f64x2.sub(f64x2.div(seenSum, f64x2.splat(seen)), weight);
+    const at = weights + region * FAULTS;
+    v128.store(at, weight, REGION_WEIGHTS);
+    v128.store(at, seen === 0 ? zero : beyond, REGION_MEANS);
+    v128.store(at, variance, REGION_VARIANCES);
+    seenMean = f64x2.add(seenMean, seenSum);
+    mean = f64x2.add(mean, sum);
+    square = f64x2.add(square, squares);
+    varianceWithin = f64x2.add(varianceWithin, f64x2.mul(all, variance));
   }
-  const carry = v128.and(i64x2.add(fraction, i64x2.splat(0x95f64)), i64x2.splat(0x100000));
-  const scale = v128.or(fraction, v128.xor(carry, i64x2.splat(0x3ff00000)));
-  const low = v128.and(x, i64x2.splat(0xffffffff));
-  const exponent = i64x2.sub(i64x2.shr_u(high, 20), i64x2.splat(1023));
-  const k = toDoubles(i64x2.add(exponent, i64x2.shr_u(carry, 20)));
-  const f = f64x2.sub(v128.or(i64x2.shl(scale, 32), low), f64x2.splat(1));
-  const s = f64x2.div(f, f64x2.add(f64x2.splat(2), f));
-  const z = f64x2.mul(s, s);
-  const w = f64x2.mul(z, z);
-  let even = f64x2.mul(w, f64x2.splat(0.15313837699209373));
-  even = f64x2.mul(w, f64x2.add(f64x2.splat(0.22222198432149784), even));
-  even = f64x2.mul(w, f64x2.add(f64x2.splat(0.3999999999940942), even));
-  let odd = f64x2.mul(w, f64x2.splat(0.14798198605116586));
-  odd = f64x2.mul(w, f64x2.add(f64x2.splat(0.1818357216161805), odd));
-  odd = f64x2.mul(w, f64x2.add(f64x2.splat(0.2857142874366239), odd));
-  odd = f64x2.mul(z, f64x2.add(f64x2.splat(0.6666666666666735), odd));
-  const r = f64x2.add(odd, even);
-  const highPart = f64x2.mul(k, f64x2.splat(0.6931471803691238));
-  const lowPart = f64x2.mul(k, f64x2.splat(1.9082149292705877e-10));
-  const half = f64x2.mul(f64x2.mul(f64x2.splat(0.5), f), f);
-  const isMiddle = v128.and(
-    i64x2.ge_s(fraction, i64x2.splat(0x6147a)),
-    i64x2.le_s(fraction, i64x2.splat(0x6b851)),
-  );
-  const ofHalf = f64x2.add(f64x2.mul(s, f64x2.add(half, r)), lowPart);
-  const middle = f64x2.sub(half, ofHalf);
-  const outer = f64x2.sub(f64x2.mul(s, f64x2.sub(f, r)), lowPart);
-  return f64x2.sub(highPart, f64x2.sub(v128.bitselect(middle, outer, isMiddle), f));
+  v128.store(weights, seenMean, MEANS);
+  v128.store(weights, f64x2.sub(square, f64x2.mul(mean, mean)), VARIANCES);
+  v128.store(weights, varianceWithin, VARIANCES_WITHIN);
 }
 
-/** Small whole numbers as doubles: added to one whose last bit is worth 1. */
-function toDoubles(whole: v128): v128 {
-  const bits = i64x2.add(whole, i64x2.splat(0x4338000000000000));
-  return f64x2.sub(bits, f64x2.splat(6755399441055744));
+/** Four doubles as singles. */
+function singles(at: usize): v128 {
+  const first = f32x4.demote_f64x2_zero(v128.load(at));
+  return i64x2.shuffle(first, f32x4.demote_f64x2_zero(v128.load(at, 16)), 0, 2);
+}
+
+/** The upper two of four singles. */
+function upper(four: v128): v128 {
+  return i64x2.shuffle(four, four, 1, 0);
+}
+
+/** By how many bytes of singles a fault moves durations. */
+function shiftOf(t: usize): usize {
+  return (<usize>load<f64>(templates + t, SHIFT)) << 2;
+}
+
+/** The logarithm of one number, as it is made of four. */
+export function logOf(x: f32): f32 {
+  return f32x4.extract_lane(logsOf(f32x4.splat(x)), 0);
+}
+
+/**
+ * Natural logarithms of four positive numbers that are not subnormal, to 1e-7 or, of larger ones, to the last bit or
+ * two. Parts of them between the root of a half and that of 2 are a polynomial's: that of `logf` in the Cephes
+ * library (Moshier 1992).
+ */
+function logsOf(x: v128): v128 {
+  const bits = i32x4.add(x, i32x4.splat(ONE - ROOT_OF_HALF));
+  const exponent = f32x4.convert_i32x4_s(i32x4.sub(i32x4.shr_s(bits, 23), i32x4.splat(127)));
+  const fraction = v128.and(bits, i32x4.splat(0x7fffff));
+  const f = f32x4.sub(i32x4.add(fraction, i32x4.splat(ROOT_OF_HALF)), f32x4.splat(1));
+  let sum = f32x4.splat(7.0376836292e-2);
+  sum = plus(f32x4.mul(sum, f), -1.151461031e-1);
+  sum = plus(f32x4.mul(sum, f), 1.167699874e-1);
+  sum = plus(f32x4.mul(sum, f), -1.2420140846e-1);
+  sum = plus(f32x4.mul(sum, f), 1.4249322787e-1);
+  sum = plus(f32x4.mul(sum, f), -1.6668057665e-1);
+  sum = plus(f32x4.mul(sum, f), 2.0000714765e-1);
+  sum = plus(f32x4.mul(sum, f), -2.4999993993e-1);
+  sum = plus(f32x4.mul(sum, f), 3.3333331174e-1);
+  const square = f32x4.mul(f, f);
+  sum = f32x4.mul(f32x4.mul(sum, f), square);
+  sum = f32x4.add(sum, f32x4.mul(exponent, f32x4.splat(-2.1219444e-4)));
+  sum = f32x4.sub(sum, f32x4.mul(f32x4.splat(0.5), square));
+  return f32x4.add(f32x4.add(f, sum), f32x4.mul(exponent, f32x4.splat(0.693359375)));
+}
+
+function plus(four: v128, one: f32): v128 {
+  return f32x4.add(four, f32x4.splat(one));
 }
 
 /** What is left when it is given how many of the requests lie in each region. */

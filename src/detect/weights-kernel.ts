@@ -3,7 +3,7 @@ import { DurationKernel } from '../baseline/duration-kernel.ts';
 import { type Room, StateMemory } from '../baseline/state-memory.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import { evidenceConstants } from './evidence-constants.ts';
-import { binsBefore, bytesOf, kernelFaults } from './evidence-layout.ts';
+import { binsBefore, bytesOf, evidenceRegions, kernelFaults } from './evidence-layout.ts';
 import { faultTemplates } from './fault-templates.ts';
 import { weightsKernelWasm } from './weights-kernel-wasm.ts';
 
@@ -12,7 +12,7 @@ const firstScratch = 1_024;
 const doublesPerBin = 2;
 
 interface Exports {
-  configure(constants: number, templates: number): void;
+  configure(constants: number, templates: number, sums: number): void;
   weigh(
     centroids: number,
     size: number,
@@ -53,7 +53,9 @@ export class WeightsKernel {
     this.#exports = new WebAssembly.Instance(module, imports).exports as unknown as Exports;
     const { leastMs, mostRatio, mostEvidence } = evidenceConstants;
     const constants = this.#keep([leastMs, mostRatio, mostEvidence]);
-    this.#exports.configure(bytesOf(constants), bytesOf(this.#keep(templatesOf())));
+    const templates = this.#keep(templatesOf());
+    const { at: sums } = this.#memory.take(evidenceRegions * (4 * faults + 2));
+    this.#exports.configure(bytesOf(constants), bytesOf(templates), bytesOf(sums));
     this.#scratch = this.#memory.take(firstScratch);
   }
 
@@ -68,11 +70,11 @@ export class WeightsKernel {
   /**
    * Weighs every bin of a baseline for each fault.
    *
-   * @param density of its bins, with `binsBefore` before them that are 0.
-   * @param parts what part of it was seen in each.
+   * @param density of its bins, with `binsBefore` before them that are 0: a place of singles.
+   * @param parts what part of it was seen in each, likewise.
    */
   weighBins(weights: number, density: number, parts: number): void {
-    this.#exports.weighBins(bytesOf(weights), bytesOf(density), bytesOf(parts));
+    this.#exports.weighBins(bytesOf(weights), density << 2, parts << 2);
   }
 
   /** What of that which a window says is left when it is given how many requests lie in each region. */
@@ -80,7 +82,7 @@ export class WeightsKernel {
     this.#exports.within(bytesOf(weights), bytesOf(said), bytesOf(into));
   }
 
-  /** As `Math.log`, of what is positive and not subnormal: how the kernel has logarithms. */
+  /** `Math.log` of what is positive and not subnormal, as the kernel has it: of single precision. */
   log(x: number): number {
     return this.#exports.logOf(x);
   }
@@ -111,5 +113,5 @@ function templatesOf(): number[] {
   );
   const shares = faultTemplates.map(({ share }) => share);
   const leastRatios = shares.map((share) => Math.max(1 - share, 1 / mostRatio));
-  return [shares, leastRatios, leastRatios.map(Math.log), shifts].flat();
+  return [shares, leastRatios, shifts].flat();
 }

@@ -7,8 +7,6 @@ import { faultTemplates } from '../../src/detect/fault-templates.ts';
 import { Said } from '../../src/detect/said.ts';
 import { TailCounts } from '../../src/detect/tail-counts.ts';
 import type { TailThreshold } from '../../src/detect/tail-threshold.ts';
-import { WeightsKernel } from '../../src/detect/weights-kernel.ts';
-import { Random } from '../../src/generate/random.ts';
 import { highWord } from '../../src/sketch/high-word.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
@@ -134,17 +132,6 @@ describe('the evidence kernel adds up, to the last bit, what a plain loop does',
       }),
       seeded,
     );
-  });
-
-  it('of logarithms, which are those of Math', () => {
-    const kernel = WeightsKernel.shared();
-    const random = new Random('logarithms');
-    const away = (x: number) => [x, 1 / x, 1 + x * 1e-3, 1 - x * 1e-3, 2 ** (10 * x), x * 1e-7 + 1];
-    const wrong = Array.from({ length: 50_000 }, () => away(random.uniform()))
-      .flat()
-      .filter((x) => x > 0 && !Object.is(kernel.log(x), Math.log(x)));
-    expect(wrong).toEqual([]);
-    expect([1, 2, 0.5, 4].map((x) => kernel.log(x))).toEqual([1, 2, 0.5, 4].map(Math.log));
   });
 
   it('of a window of far more centroids than are stored', () => {
