@@ -6,8 +6,8 @@ import type { StateArchive } from './state-archive.ts';
 /**
  * The recent past of a series, by stage.
  *
- * Windows are added to the sums of their stages a minute's at once, or when somebody asks for what they change:
- * of many series those sums are in no cache by then, and to fetch them takes longer than to add.
+ * Windows are added to the sums of their stages a minute's at once, or when somebody asks for what they
+ * change: of many series those sums are in no cache by then, and to fetch them takes longer than to add.
  */
 export class SeriesBaseline {
   readonly #periods: BaselinePeriods;
