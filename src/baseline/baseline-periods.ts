@@ -5,8 +5,8 @@ const refreshWindows = { few: 6, many: 45 } as const;
 const manyWindows = 180;
 
 /**
- * When blocks of a baseline begin, and when its references are renewed: at multiples of their lengths, so that
- * a detector started anew over the same windows holds the same reference.
+ * When blocks of a baseline begin, and when its references are renewed: at multiples of their lengths, so
+ * that a detector started anew over the same windows holds the same reference.
  */
 export class BaselinePeriods {
   readonly baselineMs: number;
