@@ -1,5 +1,7 @@
 import { carryRateReference } from './carry-rate-reference.ts';
+import { NumberRing } from './number-ring.ts';
 import type { StateArchive } from './state-archive.ts';
+import { StateMemory } from './state-memory.ts';
 
 /** What part of requests usually is of some sort (fails, say), and of how many that is known. */
 export interface RateReference {
@@ -11,20 +13,20 @@ export interface RateReference {
   readonly toMs: number;
 }
 
-interface Block {
-  readonly startMs: number;
-  requests: number;
-  hits: number;
-  windows: number;
-  lastEndMs: number;
-}
-
 /** The past is kept in this many pieces; the oldest is dropped whole. */
 const blocksPerBaseline = 8;
 /** The reference is renewed after so many windows: a minute, at the usual 10 s. */
 const refreshWindows = 6;
 /** Before any request: half a hit in five hundred. */
 const prior = { hits: 0.5, requests: 500 } as const;
+
+/** What is kept of a piece. */
+const START = 0;
+const REQUESTS = 1;
+const HITS = 2;
+const WINDOWS = 3;
+const END = 4;
+const fields = 5;
 
 /**
  * The recent past of a rate: counts of windows go in, in order. Blocks begin at multiples of their
@@ -36,9 +38,10 @@ export class RateBaseline {
   readonly #baselineMs: number;
   readonly #windowMs: number;
   readonly #blockMs: number;
-  #blocks: Block[] = [];
+  readonly #memory = StateMemory.shared();
+  /** No more of them are within a baseline of the end of the last one, which is not over. */
+  readonly #blocks = new NumberRing(fields, blocksPerBaseline + 1);
   #reference: RateReference | undefined;
-  #referencePeriod = Number.NaN;
 
   constructor(baselineMs: number, windowMs: number) {
     this.#baselineMs = baselineMs;
@@ -49,59 +52,72 @@ export class RateBaseline {
 
   /** Adds a window, later than all before. */
   learn(startMs: number, requests: number, hits: number): void {
-    const block = this.#blockAt(startMs);
-    block.requests += requests;
-    block.hits += hits;
-    block.windows += 1;
-    block.lastEndMs = startMs + this.#windowMs;
-    const period = Math.floor(startMs / (refreshWindows * this.#windowMs));
-    if (period !== this.#referencePeriod) this.#reference = undefined;
-    this.#referencePeriod = period;
+    if (this.#periodOf(startMs) !== this.#referencePeriod) this.#reference = undefined;
+    const at = this.#blockAt(startMs);
+    const all = this.#memory.doubles;
+    all[at + REQUESTS] = (all[at + REQUESTS] as number) + requests;
+    all[at + HITS] = (all[at + HITS] as number) + hits;
+    all[at + WINDOWS] = (all[at + WINDOWS] as number) + 1;
+    all[at + END] = startMs + this.#windowMs;
   }
 
   /** undefined before the first window; the same object until it is renewed. */
   reference(): RateReference | undefined {
-    const first = this.#blocks[0];
-    const last = this.#blocks.at(-1);
-    if (first === undefined || last === undefined) return undefined;
-    if (this.#reference === undefined) {
-      let [requests, hits, windows] = [0, 0, 0];
-      for (const block of this.#blocks) {
-        requests += block.requests;
-        hits += block.hits;
-        windows += block.windows;
-      }
-      const rate = Math.min(0.999, (hits + prior.hits) / (requests + prior.requests));
-      const [fromMs, toMs] = [first.startMs, last.lastEndMs];
-      this.#reference = { rate, requests, windows, fromMs, toMs };
-    }
+    if (this.#reference === undefined && this.#blocks.length > 0) this.#reference = this.#renewed();
     return this.#reference;
   }
 
   carry(state: StateArchive): void {
     state.section('rate baseline', 1, () => {
-      this.#blocks = state.list(this.#blocks, (block) => ({
-        startMs: state.number(block?.startMs ?? 0),
-        requests: state.number(block?.requests ?? 0),
-        hits: state.number(block?.hits ?? 0),
-        windows: state.number(block?.windows ?? 0),
-        lastEndMs: state.number(block?.lastEndMs ?? 0),
-      }));
+      this.#blocks.carryEach(state, (at) => {
+        const all = this.#memory.doubles;
+        for (let i = at; i < at + fields; i++) all[i] = state.number(all[i] as number);
+      });
       this.#reference = state.optional(this.#reference, (reference) =>
         carryRateReference(state, reference),
       );
-      this.#referencePeriod = state.number(this.#referencePeriod);
+      state.number(this.#referencePeriod);
     });
   }
 
-  #blockAt(startMs: number): Block {
+  #renewed(): RateReference {
+    const all = this.#memory.doubles;
+    let [requests, hits, windows] = [0, 0, 0];
+    for (let n = this.#blocks.length; n > 0; n--) {
+      const at = this.#blocks.back(n);
+      requests += all[at + REQUESTS] as number;
+      hits += all[at + HITS] as number;
+      windows += all[at + WINDOWS] as number;
+    }
+    const rate = Math.min(0.999, (hits + prior.hits) / (requests + prior.requests));
+    const fromMs = all[this.#blocks.back(this.#blocks.length) + START] as number;
+    const toMs = all[this.#blocks.back(1) + END] as number;
+    return { rate, requests, windows, fromMs, toMs };
+  }
+
+  /** That of the last window; NaN before any. */
+  get #referencePeriod(): number {
+    if (this.#blocks.length === 0) return Number.NaN;
+    const endMs = this.#memory.doubles[this.#blocks.back(1) + END] as number;
+    return this.#periodOf(endMs - this.#windowMs);
+  }
+
+  #periodOf(startMs: number): number {
+    return Math.floor(startMs / (refreshWindows * this.#windowMs));
+  }
+
+  #blockAt(startMs: number): number {
+    const blocks = this.#blocks;
+    const all = this.#memory.doubles;
     const blockStartMs = Math.floor(startMs / this.#blockMs) * this.#blockMs;
-    const last = this.#blocks.at(-1);
-    if (last?.startMs === blockStartMs) return last;
-    const block = { startMs: blockStartMs, requests: 0, hits: 0, windows: 0, lastEndMs: 0 };
-    const keepFromMs = blockStartMs - this.#baselineMs;
-    this.#blocks = this.#blocks.filter(({ startMs: at }) => at + this.#blockMs > keepFromMs);
-    this.#blocks.push(block);
-    return block;
+    if (blocks.length > 0 && all[blocks.back(1) + START] === blockStartMs) return blocks.back(1);
+    const keepFromMs = blockStartMs - this.#baselineMs - this.#blockMs;
+    while (blocks.length > 0 && (all[blocks.back(blocks.length) + START] as number) <= keepFromMs) {
+      blocks.drop();
+    }
+    const at = blocks.push();
+    all.fill(0, at, at + fields);
+    all[at + START] = blockStartMs;
+    return at;
   }
 }

@@ -1,8 +1,21 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RateBaseline } from '../../src/baseline/rate-baseline.ts';
+import { StateReader } from '../../src/baseline/state-reader.ts';
+import { StateWriter } from '../../src/baseline/state-writer.ts';
 
 const windowMs = 10_000;
 const baselineMs = 600_000;
+
+function restored(baseline: RateBaseline): RateBaseline {
+  const writer = new StateWriter();
+  baseline.carry(writer);
+  const reader = new StateReader(writer.take());
+  const other = new RateBaseline(baselineMs, windowMs);
+  other.carry(reader);
+  reader.end();
+  return other;
+}
 
 describe('RateBaseline', () => {
   it('has nothing to say before its first window, and never a rate of 0', () => {
@@ -26,6 +39,50 @@ describe('RateBaseline', () => {
     // One failure a window, and what is known before any: half a failure in five hundred requests.
     expect(requests).toBe(100 * windows);
     expect(rate).toBe((windows + 0.5) / (requests + 500));
+  });
+
+  it('is all windows of the blocks of a baseline, renewed once a minute, also when it was saved', () => {
+    const blockMs = 8 * windowMs;
+    const steps = fc.array(
+      fc.record({
+        pause: fc.constantFrom(0, 0, 0, 3, 50, 90),
+        requests: fc.nat(99),
+        hits: fc.nat(9),
+      }),
+      { minLength: 1, maxLength: 150 },
+    );
+    fc.assert(
+      fc.property(steps, (given) => {
+        let baseline = new RateBaseline(baselineMs, windowMs);
+        const model: { startMs: number; requests: number; hits: number }[] = [];
+        let startMs = 0;
+        for (const { pause, requests, hits } of given) {
+          startMs += windowMs * (1 + pause);
+          const before = baseline.reference();
+          baseline.learn(startMs, requests, hits);
+          model.push({ startMs, requests, hits });
+          const minuteOf = (ms: number) => Math.floor(ms / (6 * windowMs));
+          const lastMs = model.at(-2)?.startMs;
+          if (lastMs !== undefined && minuteOf(lastMs) === minuteOf(startMs)) {
+            expect(baseline.reference()).toBe(before);
+            continue;
+          }
+          const blockOf = (ms: number) => Math.floor(ms / blockMs) * blockMs;
+          const fromMs = blockOf(startMs) - baselineMs - blockMs;
+          const kept = model.filter((one) => blockOf(one.startMs) > fromMs);
+          const sum = (of: 'requests' | 'hits') => kept.reduce((all, one) => all + one[of], 0);
+          expect(baseline.reference()).toEqual({
+            rate: Math.min(0.999, (sum('hits') + 0.5) / (sum('requests') + 500)),
+            requests: sum('requests'),
+            windows: kept.length,
+            fromMs: blockOf(kept[0]?.startMs ?? Number.NaN),
+            toMs: startMs + windowMs,
+          });
+          baseline = restored(baseline);
+        }
+      }),
+      { seed: 15, numRuns: 100 },
+    );
   });
 
   it('gives the same after a restart over as much history', () => {
