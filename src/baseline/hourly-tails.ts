@@ -1,5 +1,6 @@
 import { DurationHistogram } from './duration-histogram.ts';
 import type { SeriesWindow } from './series-window.ts';
+import { StageSums } from './stage-sums.ts';
 import type { StateArchive } from './state-archive.ts';
 import { type Rooms, StateMemory } from './state-memory.ts';
 import { wholeRequest } from './whole-request.ts';
@@ -40,7 +41,7 @@ interface OpenHour {
   readonly durations: DurationHistogram;
   stage: string;
   requests: number;
-  readonly sumsMs: Map<string, number>;
+  readonly sumsMs: StageSums;
   isLeftOut: boolean;
 }
 
@@ -57,8 +58,8 @@ export class HourlyTails {
   /** Oldest first. */
   #hours: HourTail[] = [];
   #open: OpenHour | undefined;
-  /** Start of the hour that was reached; -Infinity before any, and once more when it is restored. */
-  #reachedMs = Number.NEGATIVE_INFINITY;
+  /** The hour that was reached, since 1970; -1 before any, and once more when it is restored. */
+  #reachedHour = -1;
 
   constructor(quantiles: readonly number[]) {
     this.#quantiles = quantiles;
@@ -75,14 +76,16 @@ export class HourlyTails {
 
   /** Ends the hours before that of a window; whether it is of another hour. Windows come in order. */
   reach(windowStartMs: number): boolean {
-    const startMs = hourOf(windowStartMs);
-    if (startMs <= this.#reachedMs) return false;
-    this.#reachedMs = startMs;
+    const hour = Math.floor(windowStartMs / hourMs);
+    if (hour <= this.#reachedHour) return false;
+    this.#reachedHour = hour;
+    const startMs = hour * hourMs;
     const open = this.#open;
     if (open !== undefined && open.startMs < startMs) {
       this.#open = undefined;
       if (!open.isLeftOut && open.requests > 0) this.recall(this.#ended(open));
       open.durations.release();
+      open.sumsMs.release();
     }
     this.#dropBefore(startMs - rememberedMs);
     return true;
@@ -96,9 +99,7 @@ export class HourlyTails {
     open.stage = whole.stage;
     open.requests += whole.requests;
     open.durations.add(whole.digest);
-    for (const { stage, sumMs } of window.stages.values()) {
-      open.sumsMs.set(stage, (open.sumsMs.get(stage) ?? 0) + sumMs);
-    }
+    open.sumsMs.add(window.stages.values());
   }
 
   /** Leaves out the hour of a window: it was not a usual one. */
@@ -151,7 +152,10 @@ export class HourlyTails {
   #ended({ startMs, stage, requests, durations, sumsMs }: OpenHour): HourTail {
     const digest = DurationHistogram.digestOf([durations]);
     const quantilesMs = Float64Array.from(this.#quantiles, (q) => digest.quantile(q));
-    const means = [...sumsMs].map(([name, ms]): [string, number] => [name, ms / requests]);
+    const means = [...sumsMs.entries()].map(([name, ms]): [string, number] => [
+      name,
+      ms / requests,
+    ]);
     return { startMs, stage, requests, quantilesMs, meansMs: new Map(means) };
   }
 
@@ -163,7 +167,8 @@ export class HourlyTails {
 
 function newHour(startMs: number, rooms: Rooms): OpenHour {
   const durations = DurationHistogram.in(rooms);
-  return { startMs, durations, stage: '', requests: 0, sumsMs: new Map(), isLeftOut: false };
+  const sumsMs = new StageSums(rooms);
+  return { startMs, durations, stage: '', requests: 0, sumsMs, isLeftOut: false };
 }
 
 function multiplied(hour: HourTail, { quantiles, means }: HourFactors): HourTail {
@@ -181,7 +186,7 @@ function carryHour(state: StateArchive, hour: HourTail | undefined): HourTail {
     stage: state.text(hour?.stage ?? ''),
     requests: state.number(hour?.requests ?? 0),
     quantilesMs: state.numbers(hour?.quantilesMs ?? []),
-    meansMs: carrySums(state, hour?.meansMs),
+    meansMs: carryMeans(state, hour?.meansMs),
   };
 }
 
@@ -190,13 +195,13 @@ function carryOpen(state: StateArchive, open: OpenHour): OpenHour {
   open.durations.carry(state);
   const stage = state.text(open.stage);
   const requests = state.number(open.requests);
-  const sumsMs = carrySums(state, open.sumsMs);
-  return { ...open, startMs, stage, requests, sumsMs, isLeftOut: state.flag(open.isLeftOut) };
+  open.sumsMs.carry(state);
+  return { ...open, startMs, stage, requests, isLeftOut: state.flag(open.isLeftOut) };
 }
 
-function carrySums(state: StateArchive, sums: ReadonlyMap<string, number> = new Map()) {
+function carryMeans(state: StateArchive, means: ReadonlyMap<string, number> = new Map()) {
   return new Map(
-    state.list<[string, number]>(sums, (entry) => [
+    state.list<[string, number]>(means, (entry) => [
       state.text(entry?.[0] ?? ''),
       state.number(entry?.[1] ?? 0),
     ]),

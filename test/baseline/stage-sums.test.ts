@@ -1,0 +1,55 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { StageSums } from '../../src/baseline/stage-sums.ts';
+import { StateMemory } from '../../src/baseline/state-memory.ts';
+import { StateReader } from '../../src/baseline/state-reader.ts';
+import { StateWriter } from '../../src/baseline/state-writer.ts';
+
+const stage = fc.integer({ min: 0, max: 19 }).map((n) => `stage ${n}`);
+const window = fc.uniqueArray(
+  fc.record({ stage, sumMs: fc.double({ min: 0, max: 1e6, noNaN: true }) }),
+  { selector: (one) => one.stage, maxLength: 20 },
+);
+
+describe('StageSums', () => {
+  it('is a map of sums to the last bit, in the order in which stages came, also when it was saved', () => {
+    const rooms = StateMemory.shared().rooms();
+    fc.assert(
+      fc.property(fc.array(window, { maxLength: 12 }), (windows) => {
+        const sums = new StageSums(rooms);
+        const model = new Map<string, number>();
+        for (const stages of windows) {
+          sums.add(stages);
+          for (const { stage: name, sumMs } of stages) {
+            model.set(name, (model.get(name) ?? 0) + sumMs);
+          }
+        }
+        expect([...sums.entries()]).toEqual([...model]);
+        const writer = new StateWriter();
+        sums.carry(writer);
+        const reader = new StateReader(writer.take());
+        const restored = new StageSums(rooms);
+        restored.carry(reader);
+        reader.end();
+        expect([...restored.entries()]).toEqual([...model]);
+        for (const each of [sums, restored]) each.release();
+      }),
+      { seed: 12, numRuns: 200 },
+    );
+  });
+
+  it('leaves its room to others, empty', () => {
+    const rooms = StateMemory.shared().rooms();
+    const sums = new StageSums(rooms);
+    sums.add(Array.from({ length: 50 }, (_, i) => ({ stage: `stage ${i}`, sumMs: 1 })));
+    const { length } = StateMemory.shared().doubles;
+    sums.release();
+    for (let n = 0; n < 1_000; n++) {
+      const others = Array.from({ length: 10 }, () => new StageSums(rooms));
+      for (const other of others) other.add([{ stage: 'total', sumMs: n }]);
+      for (const other of others) expect([...other.entries()]).toEqual([['total', n]]);
+      for (const other of others) other.release();
+    }
+    expect(StateMemory.shared().doubles.length).toBe(length);
+  });
+});
