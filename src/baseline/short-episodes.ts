@@ -40,6 +40,13 @@ export class ShortEpisodes {
   #current: Episode | undefined;
   #quiet = 0;
 
+  /** A score from which on there is something to take, or as long as an episode goes on. */
+  static readonly leastScore = leastScore;
+
+  get goesOn(): boolean {
+    return this.#current !== undefined;
+  }
+
   /** Takes the score of a window; windows come in order. */
   take(windowStartMs: number, score: number): void {
     if (score < leastScore && this.#current === undefined) return;

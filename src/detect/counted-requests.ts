@@ -6,12 +6,7 @@ import type { CountedRequests, WholeRequests } from './proportion.ts';
 export function failedRequests(window: SeriesWindow | undefined): CountedRequests | undefined {
   const whole = window && wholeRequest(window);
   if (whole === undefined) return undefined;
-  const { stage, requests, errors, timeouts, digest } = whole;
-  return {
-    whole: { stage, requests, errors, timeouts },
-    hits: errors + timeouts,
-    digests: [digest],
-  };
+  return { whole, hits: whole.errors + whole.timeouts, digests: whole.digest };
 }
 
 /** How many requests of a series, warm and cold together, were cold starts; undefined where there are none. */

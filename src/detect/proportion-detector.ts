@@ -1,4 +1,3 @@
-import { carryDigest } from '../baseline/carry-digest.ts';
 import { carryRateReference } from '../baseline/carry-rate-reference.ts';
 import { RateBaseline, type RateReference } from '../baseline/rate-baseline.ts';
 import type { Series } from '../baseline/series-window.ts';
@@ -7,11 +6,12 @@ import type { PeakPool } from '../baseline/tail-peaks.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
 import { AnomalyTrack, type Judgement } from './anomaly-track.ts';
+import { CountedWindows } from './counted-windows.ts';
 import type { DetectOptions } from './detect-options.ts';
 import type { Renewed } from './episode.ts';
 import type { CountedRequests, Proportion, WholeRequests } from './proportion.ts';
 import { proportionMeasured } from './proportion-measured.ts';
-import { type ProportionCount, ProportionTest, type ProportionVerdict } from './proportion-test.ts';
+import { ProportionTest, type ProportionVerdict } from './proportion-test.ts';
 import { type LeastRise, rateEffect } from './proportion-weights.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 import { rateEvent, tailBeside } from './rate-event.ts';
@@ -20,18 +20,8 @@ import type { StepContext } from './series-detector.ts';
 /** What usual requests of a series take. */
 export type UsualOf = (series: Series) => TDigest | undefined;
 
-interface Quarantined extends ProportionCount {
-  readonly whole: WholeRequests;
-  learnable: boolean;
-  suspicious: boolean;
-}
-
 /** What an anomaly has grown by since it was told last, to be told again. */
 const materialGrowth = 1.5;
-/** Whether it goes on is looked for in so many windows, in more where they hold too few requests. */
-const mostKept = 30;
-/** How long requests take beside it is said of so many windows. */
-const mostDigests = quarantineWindows;
 
 /**
  * How many of one series' requests are of some sort: its baseline, its test and its anomaly, if one is open.
@@ -52,12 +42,7 @@ export class ProportionDetector {
   #baseline: RateBaseline;
   /** What windows that are not learnt would make: the new usual, if they stay. */
   #candidate: RateBaseline | undefined;
-  #quarantine: Quarantined[] = [];
-  /** The last windows, oldest first. */
-  #last: Quarantined[] = [];
-  /** What their requests take, of the last of these windows. */
-  #digests: (readonly TDigest[])[] = [];
-  #lastSeenMs = Number.NaN;
+  readonly #windows = new CountedWindows();
 
   /**
    * @param pool shared by all series.
@@ -112,14 +97,8 @@ export class ProportionDetector {
         candidate.carry(state);
         return candidate;
       });
-      this.#last = state.list(this.#last, (entry) => carryEntry(state, entry));
-      // They are the last ones of those.
-      const quarantined = state.number(this.#quarantine.length);
-      this.#quarantine = this.#last.slice(this.#last.length - quarantined);
-      this.#digests = state.list(this.#digests, (digests = []) =>
-        state.list(digests, (digest) => carryDigest(state, digest)),
-      );
-      this.#lastSeenMs = state.number(this.#lastSeenMs);
+      this.#windows.carry(state);
+      state.number(this.#lastSeenMs);
     });
   }
 
@@ -134,25 +113,9 @@ export class ProportionDetector {
     usualOf: UsualOf,
   ): AnomalyEvent | undefined {
     if (counted === undefined) return this.#missing(startMs, context);
-    this.#lastSeenMs = startMs;
-    const reference = this.reference();
-    const { hits, whole, digests } = counted;
-    this.#digests.push(digests);
-    if (this.#digests.length > mostDigests) this.#digests.shift();
-    const { requests } = whole;
-    const entry: Quarantined = {
-      startMs,
-      requests,
-      hits: Math.min(requests, hits),
-      whole,
-      learnable: true,
-      suspicious: false,
-    };
-    const verdict = reference && this.#test.judge(entry, reference, context.levels);
-    entry.suspicious = verdict?.suspicious === true;
-    this.#quarantine.push(entry);
-    this.#last.push(entry);
-    if (this.#last.length > mostKept) this.#last.shift();
+    this.#windows.add(startMs, counted);
+    const verdict = this.#judge(startMs, counted, context);
+    if (verdict?.suspicious) this.#windows.suspect();
     let event: AnomalyEvent | undefined;
     // Most windows show nothing: nothing is made for them.
     if (verdict !== undefined || this.#track.isOpen) {
@@ -163,6 +126,16 @@ export class ProportionDetector {
     }
     this.#learn();
     return event;
+  }
+
+  #judge(
+    startMs: number,
+    { whole: { requests }, hits }: CountedRequests,
+    { levels }: StepContext,
+  ): ProportionVerdict | undefined {
+    const reference = this.reference();
+    if (reference === undefined) return undefined;
+    return this.#test.judge(startMs, requests, Math.min(requests, hits), reference, levels);
   }
 
   #missing(startMs: number, context: StepContext): AnomalyEvent | undefined {
@@ -206,11 +179,11 @@ export class ProportionDetector {
   #now({ evidence }: AnomalyEvent): number | undefined {
     const windows = Math.min(evidence.windows, quarantineWindows);
     let [requests, hits] = [0, 0];
-    for (let back = 1; back <= this.#last.length; back++) {
+    for (let back = 1; back <= this.#windows.length; back++) {
       if (back > windows && requests >= this.#options.min_requests) break;
-      const entry = this.#last.at(-back) as Quarantined;
-      requests += entry.requests;
-      hits += entry.hits;
+      const at = this.#windows.back(back);
+      requests += this.#windows.requestsOf(at);
+      hits += this.#windows.hitsOf(at);
     }
     return requests < this.#options.min_requests ? undefined : hits / requests;
   }
@@ -259,12 +232,12 @@ export class ProportionDetector {
 
   /** What requests take in the windows that are shown, or the last of them. */
   #tailOf(shown: readonly WholeRequests[]): TDigest {
-    return TDigest.merge(this.#digests.slice(-shown.length).flat());
+    return TDigest.merge(this.#windows.digestsOf(shown.length));
   }
 
   /** The windows that a verdict is of. */
   #shown({ windows }: ProportionVerdict): readonly WholeRequests[] {
-    return this.#last.slice(-windows).map(({ whole }) => whole);
+    return this.#windows.wholesOf(windows);
   }
 
   #ended(resolution: Resolution): void {
@@ -275,33 +248,41 @@ export class ProportionDetector {
 
   /** Windows from here on belong to an anomaly: the candidate learns them, the baseline never. */
   #setAside(fromMs: number): void {
-    for (const entry of this.#quarantine) {
-      if (!entry.learnable || entry.startMs < fromMs) continue;
-      entry.learnable = false;
-      this.#learnAside(entry);
+    const windows = this.#windows;
+    for (const at of windows.quarantine) {
+      if (!windows.isLearnable(at) || windows.startMsOf(at) < fromMs) continue;
+      windows.setAside(at);
+      this.#candidate ??= this.#newBaseline();
+      this.#learnTo(this.#candidate, at);
     }
   }
 
-  #learnAside({ startMs, requests, hits }: Quarantined): void {
-    this.#candidate ??= this.#newBaseline();
-    this.#candidate.learn(startMs, requests, hits);
+  #learnTo(baseline: RateBaseline, at: number): void {
+    const windows = this.#windows;
+    baseline.learn(windows.startMsOf(at), windows.requestsOf(at), windows.hitsOf(at));
   }
 
   /** Lets the oldest window out of quarantine and learns it, if nothing speaks against it. */
   #learn(): void {
-    if (this.#quarantine.length <= quarantineWindows) return;
-    const entry = this.#quarantine.shift() as Quarantined;
-    const { startMs, requests, hits } = entry;
+    const at = this.#windows.release();
+    if (at === undefined) return;
+    const isLearnable = this.#windows.isLearnable(at);
     // The test learns odd windows too: leaving them out would make the next one look odder.
-    this.#test.settle(entry, entry.learnable);
-    if (!entry.learnable) return;
-    if (!entry.suspicious) {
-      this.#baseline.learn(startMs, requests, hits);
+    this.#test.settle(this.#windows.startMsOf(at), isLearnable);
+    if (!isLearnable) return;
+    if (!this.#windows.isSuspicious(at)) {
+      this.#learnTo(this.#baseline, at);
       if (!this.#track.isOpen) this.#candidate = undefined;
       return;
     }
-    this.#learnAside(entry);
+    this.#candidate ??= this.#newBaseline();
+    this.#learnTo(this.#candidate, at);
     this.#adoptUnopened();
+  }
+
+  /** When there was a request last; NaN before the first one. */
+  get #lastSeenMs(): number {
+    return this.#windows.length === 0 ? Number.NaN : this.#windows.startMsOf(this.#windows.back(1));
   }
 
   /** Odd windows in a row that never sufficed to page become usual after a baseline's length. */
@@ -316,26 +297,11 @@ export class ProportionDetector {
   #adopt(): void {
     this.#baseline = this.#candidate ?? this.#newBaseline();
     this.#candidate = undefined;
-    for (const entry of this.#quarantine) entry.learnable = false;
+    for (const at of this.#windows.quarantine) this.#windows.setAside(at);
     this.#test.rebase();
   }
 
   #newBaseline(): RateBaseline {
     return new RateBaseline(this.#options.baseline, this.#options.window);
   }
-}
-
-function carryEntry(state: StateArchive, entry: Quarantined | undefined): Quarantined {
-  const startMs = state.number(entry?.startMs ?? 0);
-  const whole = {
-    stage: state.text(entry?.whole.stage ?? ''),
-    requests: state.number(entry?.whole.requests ?? 0),
-    errors: state.number(entry?.whole.errors ?? 0),
-    timeouts: state.number(entry?.whole.timeouts ?? 0),
-  };
-  const hits = state.number(entry?.hits ?? 0);
-  const learnable = state.flag(entry?.learnable ?? false);
-  const suspicious = state.flag(entry?.suspicious ?? false);
-  const { requests } = whole;
-  return entry ?? { startMs, requests, hits, whole, learnable, suspicious };
 }

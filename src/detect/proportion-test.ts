@@ -7,17 +7,10 @@ import { StateMemory } from '../baseline/state-memory.ts';
 import { type PeakPool, peakScore, TailPeaks } from '../baseline/tail-peaks.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { EvidenceSums } from './evidence-sums.ts';
-import { longestRun } from './longest-run.ts';
+import { JudgedWindows, type ProportionCount } from './judged-windows.ts';
 import type { TestLevels } from './page-budget.ts';
 import { type LeastRise, ProportionWeights } from './proportion-weights.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
-
-/** Requests of a window, and those of them that are counted: that hit, say. */
-export interface ProportionCount {
-  readonly startMs: number;
-  readonly requests: number;
-  readonly hits: number;
-}
 
 /** What the test says of one window and those before it, where it is odd at all. */
 export interface ProportionVerdict {
@@ -72,6 +65,9 @@ const DRIFT = EVIDENCE + EvidenceSums.doubles(faults);
 const WEIGHTS = DRIFT + DriftForecast.doubles(faults);
 const doubles = WEIGHTS + ProportionWeights.doubles;
 
+/** Evidence below this is no episode's, unless one goes on. */
+const leastEpisode = Math.min(DailyEpisodes.leastScore, ShortEpisodes.leastScore);
+
 /** Scratch: what a window adds for each fault, and what of that is more than usual. */
 const gains = new Float64Array(faults);
 const excess = new Float64Array(faults);
@@ -83,7 +79,7 @@ const excess = new Float64Array(faults);
  * foretold of late, over the series' own dispersion, and must reach what the series' own peaks and the
  * page budget ask for.
  *
- * Memory: some 6 KB; what each window needs, 0.7 KB, is side by side. Cost: some 100 ns a window.
+ * Memory: some 3 KB; what each window needs, 0.7 KB, is side by side. Cost: some 100 ns a window.
  */
 export class ProportionTest {
   readonly #options: DetectOptions;
@@ -92,16 +88,15 @@ export class ProportionTest {
   readonly #peaks: TailPeaks;
   readonly #daily = new DailyEpisodes();
   readonly #short = new ShortEpisodes();
+  /** Whether either of these has an episode that goes on. */
+  #hasEpisode = false;
   readonly #memory = StateMemory.shared();
   readonly #at = this.#memory.takeFor(this, doubles);
   readonly #drift = new DriftForecast(faults, this.#at + DRIFT);
   readonly #evidence = new EvidenceSums(faults, peakScore, this.#at + EVIDENCE);
   readonly #weights = new ProportionWeights(this.#at + WEIGHTS);
   #reference: RateReference | undefined;
-  /** The last windows, oldest first. */
-  #counts: ProportionCount[] = [];
-  /** Windows that were judged and are not settled, oldest first. */
-  #waiting: Waiting[] = [];
+  readonly #windows = new JudgedWindows();
   #learnt = 0;
   #known = 0;
 
@@ -119,42 +114,53 @@ export class ProportionTest {
   }
 
   /** undefined when nothing is odd about the window and those before it. */
-  judge(count: ProportionCount, reference: RateReference, levels: TestLevels) {
-    const weights = this.#compareWith(reference);
-    this.#counts.push(count);
-    if (this.#counts.length > longestRun) this.#counts.shift();
-    const fault = this.#addUp(count, weights);
+  judge(
+    startMs: number,
+    requests: number,
+    hits: number,
+    reference: RateReference,
+    levels: TestLevels,
+  ): ProportionVerdict | undefined {
+    this.#compareWith(reference);
+    this.#windows.add(startMs, requests, hits);
+    const fault = this.#addUp(startMs, requests, hits);
     const score = this.#scoreOf(fault, reference);
     const restlessness = this.#restlessness(fault);
-    this.#daily.take(count.startMs, this.#evidence.sum(fault), restlessness);
-    this.#short.take(count.startMs, score);
-    const before = score < peakScore ? 0 : this.#knownLevel(count.startMs, restlessness);
+    this.#takeEpisodes(startMs, fault, score);
+    const before = score < peakScore ? 0 : this.#knownLevel(startMs, restlessness);
     // How far it goes that is known to come is of no interest.
-    this.#waiting.push({ startMs: count.startMs, score: score > before ? score : 0 });
+    if (score > before) this.#windows.score(score);
     if (score < peakScore) return undefined;
     const level = Math.max(oddScore, this.#peaks.level(levels.perWeek), before);
-    return this.#verdict(fault, { score, level, effect: weights.effect, reference });
+    return this.#verdict(fault, { score, level, reference });
+  }
+
+  #takeEpisodes(startMs: number, fault: number, score: number): void {
+    const sum = this.#evidence.sum(fault);
+    if (sum < leastEpisode && !this.#hasEpisode) return;
+    this.#daily.take(startMs, sum, this.#restlessness(fault));
+    this.#short.take(startMs, score);
+    this.#hasEpisode = this.#daily.goesOn || this.#short.goesOn;
   }
 
   #knownLevel(startMs: number, restlessness: number): number {
     return Math.max(this.#daily.level(startMs, restlessness), this.#short.level(startMs));
   }
 
-  /**
-   * Takes a window that was judged, once it is known whether it belongs to an anomaly; and learns from
-   * it.
-   */
-  settle({ startMs, requests, hits }: ProportionCount, isLearnt: boolean): void {
-    if (this.#waiting[0]?.startMs !== startMs) return;
-    const { score } = this.#waiting.shift() as Waiting;
+  /** Takes a window, once it is known whether it belongs to an anomaly; and learns from it, if it was judged. */
+  settle(startMs: number, isLearnt: boolean): void {
+    const settled = this.#windows.settle(startMs);
+    if (settled === undefined) return;
     if (!isLearnt) {
       this.#peaks.forgetPeak();
       return;
     }
     this.#learnt += 1;
-    this.#peaks.learn(score);
-    const weights = this.#weights;
+    this.#peaks.learn(this.#windows.scoreOf(settled));
+    const requests = this.#windows.requestsOf(settled);
     if (this.#reference === undefined || requests === 0) return;
+    const hits = this.#windows.hitsOf(settled);
+    const weights = this.#weights;
     const all = this.#memory.doubles;
     const at = this.#at;
     const weight = 1 / (Math.min(this.#learnt + this.#known, dispersionWindows) + prior.windows);
@@ -200,18 +206,11 @@ export class ProportionTest {
       this.#drift.carry(state);
       this.#evidence.carry(state);
       state.fill(this.#dispersions);
-      this.#counts = state.list(this.#counts, (count) => ({
-        startMs: state.number(count?.startMs ?? 0),
-        requests: state.number(count?.requests ?? 0),
-        hits: state.number(count?.hits ?? 0),
-      }));
-      this.#waiting = state.list(this.#waiting, (waiting) => ({
-        startMs: state.number(waiting?.startMs ?? 0),
-        score: state.number(waiting?.score ?? 0),
-      }));
+      this.#windows.carry(state);
       this.#learnt = state.number(this.#learnt);
       this.#known = state.number(this.#known);
     });
+    this.#hasEpisode = this.#daily.goesOn || this.#short.goesOn;
   }
 
   /** A view, for as long as the memory does not grow. */
@@ -219,15 +218,14 @@ export class ProportionTest {
     return this.#memory.doubles.subarray(this.#at, this.#at + faults);
   }
 
-  #compareWith(reference: RateReference): ProportionWeights {
-    if (reference !== this.#reference) {
-      this.#reference = reference;
-      this.#weights.renew(reference, this.#least);
-    }
-    return this.#weights;
+  #compareWith(reference: RateReference): void {
+    if (reference === this.#reference) return;
+    this.#reference = reference;
+    this.#weights.renew(reference, this.#least);
   }
 
-  #addUp({ startMs, requests, hits }: ProportionCount, weights: ProportionWeights): number {
+  #addUp(startMs: number, requests: number, hits: number): number {
+    const weights = this.#weights;
     for (let i = 0; i < faults; i++) {
       const foretold = requests * Math.max(0, this.#drift.level(i));
       const said = weights.said(i, requests, hits);
@@ -251,20 +249,20 @@ export class ProportionTest {
 
   /** The windows since the evidence for a fault began, at least one. */
   #run(fault: number): readonly ProportionCount[] {
-    const fromMs = this.#evidence.startMs(fault);
-    const first = this.#counts.findIndex(({ startMs }) => startMs >= fromMs);
-    return this.#counts.slice(first < 0 ? -1 : first);
+    return this.#windows.since(this.#evidence.startMs(fault));
   }
 
-  #verdict(fault: number, { score, level, effect, reference }: Found): ProportionVerdict {
+  #verdict(fault: number, { score, level, reference }: Found): ProportionVerdict {
+    const { effect } = this.#weights;
     // It must matter over all windows since it began, and still do in the last ones.
     const run = this.#run(fault);
+    const newest = run.at(-1) as ProportionCount;
     const last = run.slice(-lastWindows(run, manyTimes * this.#options.min_requests));
     const isLarge = rateOf(run) >= effect && rateOf(last) >= effect;
     const isHalf = rateOf(last) >= (effect + reference.rate) / 2;
     const shown = isLarge ? run : last;
     return {
-      startedAtMs: run.find(({ hits }) => hits > 0)?.startMs ?? this.#lastMs,
+      startedAtMs: (run.find(({ hits }) => hits > 0) ?? newest).startMs,
       windows: shown.length,
       requests: sumOf(shown, (each) => each.requests),
       hits: sumOf(shown, (each) => each.hits),
@@ -275,10 +273,6 @@ export class ProportionTest {
       opens: isLarge && score >= level && this.#mayOpen(fault, run),
       suspicious: isHalf && score >= Math.max(oddScore, level / 2),
     };
-  }
-
-  get #lastMs(): number {
-    return this.#counts.at(-1)?.startMs ?? Number.NaN;
   }
 
   /** Everything but significance and effect. */
@@ -298,15 +292,9 @@ export class ProportionTest {
   }
 }
 
-interface Waiting {
-  readonly startMs: number;
-  readonly score: number;
-}
-
 interface Found {
   readonly score: number;
   readonly level: number;
-  readonly effect: number;
   readonly reference: RateReference;
 }
 

@@ -14,8 +14,8 @@ export type WholeRequests = Pick<StageSummary, 'stage' | 'requests' | 'errors' |
 export interface CountedRequests {
   readonly whole: WholeRequests;
   readonly hits: number;
-  /** What they take. */
-  readonly digests: readonly TDigest[];
+  /** What they take: one digest where they are of one series. */
+  readonly digests: TDigest | readonly TDigest[];
 }
 
 /** A part of a series' requests that is judged by itself: what they are called, and what rise of it matters. */
