@@ -1,8 +1,8 @@
 // Adds centroids to buckets of durations, and buckets to each other, and counts what lies above some
 // duration. AssemblyScript: `npm run generate:kernel` compiles it to WebAssembly, into
 // src/baseline/duration-kernel-wasm.ts. What it reads and writes is in the memory of
-// src/baseline/state-memory.ts. A bucket is its requests and their milliseconds, side by side; buckets are
-// those of src/baseline/duration-histogram.ts.
+// src/baseline/state-memory.ts. Centroids are floats, so many means and as many weights. A bucket is its
+// requests and their milliseconds, side by side; buckets are those of src/baseline/duration-histogram.ts.
 
 /** A bucket is an octave's 32nd: exponent and the top 5 bits of the mantissa. */
 const BUCKET_SHIFT = 47;
@@ -14,8 +14,8 @@ const ADDED: usize = kept * 8;
 const SUMS: usize = ADDED + 8;
 
 /**
- * Adds centroids, so many means and as many weights, to buckets from a lowest one on; from one of the centroids on.
- * How many were added in all, before one for which there is no bucket.
+ * Adds centroids to buckets from a lowest one on; from one of the centroids on. How many were added in all, before
+ * one for which there is no bucket.
  */
 export function add(
   centroids: usize,
@@ -26,10 +26,10 @@ export function add(
   length: i32,
   leastMs: f64,
 ): i32 {
-  const weights = centroids + ((<usize>size) << 3);
+  const weights = centroids + ((<usize>size) << 2);
   for (let i = from; i < size; i++) {
-    const ms = load<f64>(centroids + ((<usize>i) << 3));
-    const weight = load<f64>(weights + ((<usize>i) << 3));
+    const ms = <f64>load<f32>(centroids + ((<usize>i) << 2));
+    const weight = <f64>load<f32>(weights + ((<usize>i) << 2));
     const bucket = <i32>(reinterpret<u64>(max(ms, leastMs)) >> BUCKET_SHIFT) - low;
     if (<u32>bucket >= <u32>length) return i;
     const at = buckets + <usize>bucket * bucketBytes;
@@ -67,23 +67,24 @@ export function centroids(buckets: usize, length: i32, means: usize, weights: us
 
 /**
  * Adds a window to counts: to sums of all windows before it, how many of its requests lie above each of three
- * durations, for every quantile, and as many as usually are. Behind the centroids, so many means and as many weights,
- * there is room for sums of these.
+ * durations, for every quantile, and as many as usually are.
+ *
+ * @param upTo room for sums of the weights, in doubles.
  */
 export function count(
   centroids: usize,
   size: i32,
+  upTo: usize,
   counts: usize,
   quantiles: i32,
   requests: f64,
   startMs: f64,
 ): void {
-  const bytes = (<usize>size) << 3;
-  const upTo = centroids + 2 * bytes;
+  const bytes = (<usize>size) << 2;
   let sum: f64 = 0;
-  for (let i: usize = 0; i < bytes; i += 8) {
-    sum += load<f64>(centroids + bytes + i);
-    store<f64>(upTo + i, sum);
+  for (let i: usize = 0; i < bytes; i += 4) {
+    sum += <f64>load<f32>(centroids + bytes + i);
+    store<f64>(upTo + 2 * i, sum);
   }
   const added = <usize>load<f64>(counts, ADDED);
   const place = added % kept;
@@ -96,9 +97,9 @@ export function count(
     const threshold = thresholds + offset;
     const from = before + offset;
     const to = at + offset;
-    const exceedances = requests * (1 - cdf(centroids, size, load<f64>(threshold)));
-    const beyondEffect = requests * (1 - cdf(centroids, size, load<f64>(threshold, 16)));
-    const beyondHalf = requests * (1 - cdf(centroids, size, load<f64>(threshold, 24)));
+    const exceedances = requests * (1 - cdf(centroids, size, upTo, load<f64>(threshold)));
+    const beyondEffect = requests * (1 - cdf(centroids, size, upTo, load<f64>(threshold, 16)));
+    const beyondHalf = requests * (1 - cdf(centroids, size, upTo, load<f64>(threshold, 24)));
     store<f64>(to, load<f64>(from, 8) + exceedances, 8);
     store<f64>(to, load<f64>(from, 16) + requests * load<f64>(threshold, 8), 16);
     store<f64>(to, load<f64>(from, 24) + beyondEffect, 24);
@@ -109,31 +110,30 @@ export function count(
 }
 
 /** As `TDigest.cdf`. */
-function cdf(means: usize, n: i32, x: f64): f64 {
+function cdf(means: usize, n: i32, upTo: usize, x: f64): f64 {
   if (n === 0 || !(x <= Infinity)) return NaN;
   // Halves what is left without a branch: where x lies cannot be foretold.
   let base = means;
   let length = n;
   while (length > 1) {
     const half = length >>> 1;
-    const middle = base + ((<usize>half) << 3);
-    base = load<f64>(middle - 8) <= x ? middle : base;
+    const middle = base + ((<usize>half) << 2);
+    base = <f64>load<f32>(middle - 4) <= x ? middle : base;
     length -= half;
   }
-  if (!(load<f64>(base) <= x)) {
+  if (!(<f64>load<f32>(base) <= x)) {
     if (base === means) return 0;
-    base -= 8;
+    base -= 4;
   }
-  const bytes = (<usize>n) << 3;
-  if (base === means + bytes - 8) return 1;
-  const low = load<f64>(base);
-  const high = load<f64>(base, 8);
-  const weights = base + bytes;
-  const upTo = weights + bytes;
-  const weight = load<f64>(weights);
-  const next = load<f64>(weights, 8);
-  const from = load<f64>(upTo) - (weight <= 1 ? 0 : weight / 2);
-  const to = load<f64>(upTo, 8) - (next <= 1 ? next : next / 2);
-  const all = load<f64>(means + 3 * bytes - 8);
+  const bytes = (<usize>n) << 2;
+  if (base === means + bytes - 4) return 1;
+  const low = <f64>load<f32>(base);
+  const high = <f64>load<f32>(base, 4);
+  const weight = <f64>load<f32>(base + bytes);
+  const next = <f64>load<f32>(base + bytes, 4);
+  const sums = upTo + 2 * (base - means);
+  const from = load<f64>(sums) - (weight <= 1 ? 0 : weight / 2);
+  const to = load<f64>(sums, 8) - (next <= 1 ? next : next / 2);
+  const all = load<f64>(upTo + 2 * bytes - 8);
   return (from + ((to - from) * (x - low)) / (high - low)) / all;
 }

@@ -114,13 +114,13 @@ function two(at: usize): v128 {
 
 /**
  * Fills the scratch with the requests of each of the window's bins, and where it lies in the table: 16
- * bytes each. How many bytes that are.
+ * bytes each. How many bytes that are. Centroids are floats: so many means, and as many weights.
  */
 function binsOf(means: usize, size: i32, weights: usize, scratch: usize): usize {
   const low = load<i32>(weights, LOW);
   const top = load<i32>(weights, BINS) - 1;
   const leastMs = load<f64>(constants, LEAST_MS);
-  const bytes = (<usize>size) << 3;
+  const bytes = (<usize>size) << 2;
   for (let region: usize = 0; region < regions; region++) {
     store<f64>(weights + (region << 3), 0, IN_REGION);
   }
@@ -130,9 +130,9 @@ function binsOf(means: usize, size: i32, weights: usize, scratch: usize): usize 
   let to = scratch - 16;
   let before = -1;
   let inBin = f64x2.splat(0);
-  for (let i: usize = 0; i < bytes; i += 8) {
-    const ms = load<f64>(means + i);
-    const weight = load<f64>(means + bytes + i);
+  for (let i: usize = 0; i < bytes; i += 4) {
+    const ms = <f64>load<f32>(means + i);
+    const weight = <f64>load<f32>(means + bytes + i);
     let bin = <i32>(reinterpret<u64>(max(ms, leastMs)) >> BIN_SHIFT) - low;
     bin = min(max(bin, 0), top);
     while (bin >= end) {

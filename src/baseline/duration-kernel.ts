@@ -5,9 +5,10 @@ import { durationKernelWasm } from './duration-kernel-wasm.ts';
 import type { RangeSums } from './range-sums.ts';
 import { type Room, StateMemory } from './state-memory.ts';
 
-/** Room for so many centroids, or buckets, at first; what each takes in doubles, with what is made of it. */
-const firstCentroids = 512;
-const doublesEach = 4;
+/** Room at first, in doubles. */
+const firstRoom = 2_048;
+/** What a bucket takes with what is made of it. */
+const doublesPerBucket = 4;
 
 interface Exports {
   add(
@@ -24,6 +25,7 @@ interface Exports {
   count(
     centroids: number,
     size: number,
+    upTo: number,
     counts: number,
     quantiles: number,
     requests: number,
@@ -47,8 +49,11 @@ export class DurationKernel {
 
   readonly #memory = StateMemory.shared();
   readonly #exports: Exports;
-  #room: Room;
-  #given: TDigest | undefined;
+  /** Scratch of one call. */
+  #scratch: Room;
+  /** What was given last: all digests of this array. */
+  #given: TDigest['centroids'] | undefined;
+  #givenRoom: Room;
 
   /** The one of this thread. @throws where there is no WebAssembly, or numbers are big endian. */
   static shared(): DurationKernel {
@@ -62,19 +67,21 @@ export class DurationKernel {
     const { memory } = this.#memory;
     this.#exports = new WebAssembly.Instance(module, { env: { memory } })
       .exports as unknown as Exports;
-    this.#room = this.#memory.take(firstCentroids * doublesEach);
+    this.#scratch = this.#memory.take(firstRoom);
+    this.#givenRoom = this.#memory.take(firstRoom);
   }
 
   /**
-   * Copies a digest's centroids to where kernels look at them, unless they are there; the place. Behind them there
-   * is room for as many doubles, for what is made of them.
+   * The address of a digest's centroids where kernels look at them, as floats. All that lie in one array with them
+   * are copied there at once, unless they are there.
    */
-  give(digest: TDigest): number {
-    if (digest === this.#given) return this.#room.at;
-    this.#makeRoomFor(digest.size);
-    this.#memory.doubles.set(digest.centroids, this.#room.at);
-    this.#given = digest;
-    return this.#room.at;
+  give({ centroids, from }: TDigest): number {
+    if (centroids !== this.#given) {
+      this.#givenRoom = this.#roomFor(centroids.length / 2, this.#givenRoom);
+      this.#memory.floats.set(centroids, 2 * this.#givenRoom.at);
+      this.#given = centroids;
+    }
+    return (this.#givenRoom.at << 3) + (from << 2);
   }
 
   /** Adds a digest to buckets, which get room for it. */
@@ -85,12 +92,13 @@ export class DurationKernel {
     leastMs: number,
   ): void {
     const { size } = digest;
-    const from = this.give(digest) << 3;
+    const centroids = this.give(digest);
     for (let done = 0; ; ) {
       const { at, low, range } = buckets;
-      done = this.#exports.add(from, size, done, at << 3, low, range, leastMs);
+      done = this.#exports.add(centroids, size, done, at << 3, low, range, leastMs);
       if (done === size) return;
-      buckets.place(bucketOf(digest.centroids[done] as number));
+      // As the kernel has it: doubles may round across a bucket's bound.
+      buckets.place(bucketOf(Math.fround(digest.centroids[digest.from + done] as number)));
     }
   }
 
@@ -102,8 +110,11 @@ export class DurationKernel {
     requests: number,
     startMs: number,
   ): void {
-    const centroids = this.give(digest) << 3;
-    this.#exports.count(centroids, digest.size, counts << 3, quantiles, requests, startMs);
+    const { size } = digest;
+    const centroids = this.give(digest);
+    this.#scratch = this.#roomFor(size, this.#scratch);
+    const upTo = this.#scratch.at << 3;
+    this.#exports.count(centroids, size, upTo, counts << 3, quantiles, requests, startMs);
   }
 
   /** What several sums of buckets add up to, in their order: a centroid a bucket. */
@@ -116,9 +127,8 @@ export class DurationKernel {
       end = Math.max(end, part.low + part.range);
     }
     const length = used.length === 0 ? 0 : end - low;
-    this.#given = undefined;
-    this.#makeRoomFor(length);
-    const { at } = this.#room;
+    this.#scratch = this.#roomFor(length * doublesPerBucket, this.#scratch);
+    const { at } = this.#scratch;
     const { doubles } = this.#memory;
     doubles.fill(0, at, at + 2 * length);
     for (const part of used) {
@@ -133,10 +143,10 @@ export class DurationKernel {
     };
   }
 
-  #makeRoomFor(size: number): void {
-    if (size * doublesEach <= this.#room.doubles) return;
-    this.#memory.release(this.#room);
-    this.#room = this.#memory.take(size * doublesEach);
-    this.#given = undefined;
+  /** That room, or a larger one instead. */
+  #roomFor(doubles: number, room: Room): Room {
+    if (doubles <= room.doubles) return room;
+    this.#memory.release(room);
+    return this.#memory.take(doubles);
   }
 }

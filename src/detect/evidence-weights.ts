@@ -81,9 +81,9 @@ export class EvidenceWeights {
 
   /** Makes it what it would be if it were made of this baseline. */
   renew(usual: TDigest): void {
-    const { centroids, size } = usual;
-    const first = binOf(size === 0 ? leastMs : (centroids[0] as number));
-    const last = binOf(size === 0 ? leastMs : (centroids[size - 1] as number));
+    const { centroids, from, size } = usual;
+    const first = binOf(size === 0 ? leastMs : (centroids[from] as number));
+    const last = binOf(size === 0 ? leastMs : (centroids[from + size - 1] as number));
     this.#low = first - margin.below;
     this.#bins = last - first + 1 + margin.below + margin.above;
     const doubles = (this.#bins * count) / 2;
@@ -125,15 +125,15 @@ export class EvidenceWeights {
    * Puts the density of usual requests in each bin, which is nowhere 0, to a place, and the part that was seen
    * there behind it.
    */
-  #measureDensity({ centroids, size }: TDigest, at: number): void {
+  #measureDensity({ centroids, from, size }: TDigest, at: number): void {
     const { floats } = this.#memory;
     const bins = this.#bins;
     if (bins >= upTo.length) upTo = new Float64Array(2 * bins);
     floats.fill(0, at - binsBefore, at);
     upTo.fill(0, 0, bins + 1);
-    for (let i = 0; i < size; i++) {
+    for (let i = from; i < from + size; i++) {
       const bin = binOf(centroids[i] as number) - this.#low + 1;
-      upTo[bin] = (upTo[bin] as number) + (centroids[size + i] as number);
+      upTo[bin] = (upTo[bin] as number) + (centroids[i + size] as number);
     }
     for (let i = 0; i < bins; i++) upTo[i + 1] = (upTo[i + 1] as number) + (upTo[i] as number);
     const total = upTo[bins] as number;

@@ -63,7 +63,7 @@ export class WeightsKernel {
   weigh(digest: TDigest, weights: number, said: number): void {
     const { size, count } = digest;
     const scratch = bytesOf(this.scratch(size * doublesPerBin));
-    const centroids = bytesOf(this.#durations.give(digest));
+    const centroids = this.#durations.give(digest);
     this.#exports.weigh(centroids, size, bytesOf(weights), bytesOf(said), count, scratch);
   }
 

@@ -27,8 +27,8 @@ const bits = new Uint32Array(float.buffer);
  * several centroids of the same mean. `out` needs room for `maxStateBytes`. Allocates nothing.
  */
 export function encodeState(
-  means: Float64Array,
-  weights: Float64Array,
+  means: ArrayLike<number>,
+  weights: ArrayLike<number>,
   n: number,
   out: Uint8Array,
   at: number,

@@ -9,40 +9,43 @@ const defaultMaxCentroids = 100;
  * neighbouring centroids; a centroid of weight 1 is one duration and taken as the exact point it is, which is
  * also how ClickHouse's quantilesTDigest reads a state.
  *
- * Memory: 16 bytes a centroid, 24 once quantiles were asked for, in one array each: many of them are made,
- * looked at once and kept. `quantile` and `cdf` cost a binary search, the first time a sum of all weights too.
+ * Memory: 8 bytes a centroid where digests share an array (`PackedDigests`), 16 otherwise; 8 more once quantiles
+ * were asked for. `quantile` and `cdf` cost a binary search, the first time a sum of all weights too.
  */
 export class TDigest {
   /**
-   * Means, ascending, in the unit of the values (milliseconds for durations); then as many weights, positive:
-   * how many values each centroid stands for. Read-only.
+   * From `from` on: means, ascending, in the unit of the values (milliseconds for durations); then as many
+   * weights, positive: how many values each centroid stands for. Other digests may lie around it. Read-only.
    */
-  readonly centroids: Float64Array;
+  readonly centroids: Float32Array | Float64Array;
+  readonly from: number;
   readonly #size: number;
   readonly #count: number;
   /** Weight up to and including each centroid. */
   #sums: Float64Array | undefined;
 
-  /** @param centroids its own: nobody else writes to it. */
-  private constructor(centroids: Float64Array) {
-    const n = centroids.length / 2;
+  /**
+   * Of so many centroids that lie in an array, from one of its elements on: means, then weights.
+   *
+   * @param centroids nobody writes to it any more.
+   */
+  constructor(centroids: Float32Array | Float64Array, from: number, size: number) {
     let count = 0;
-    for (let i = 0; i < n; i++) {
-      const weight = centroids[n + i] as number;
+    const behind = from + size;
+    for (let i = from; i < behind; i++) {
+      const weight = centroids[i + size] as number;
       // The texts are made only where they are needed: a reader makes thousands of digests a second.
       if (!(weight > 0 && weight < Infinity))
-        invariant(false, `centroid ${i} has the weight ${weight}`);
-      const ascends = i === 0 ? !Number.isNaN(centroids[0]) : centroids[i]! >= centroids[i - 1]!;
-      if (!ascends) {
-        invariant(
-          false,
-          `centroid means must ascend: ${centroids[i - 1]}, ${centroids[i]} at ${i}`,
-        );
-      }
+        invariant(false, `centroid ${i - from} has the weight ${weight}`);
+      const mean = centroids[i] as number;
+      const ascends = i === from ? !Number.isNaN(mean) : mean >= (centroids[i - 1] as number);
+      if (!ascends)
+        invariant(false, `centroid means must ascend: ${centroids[i - 1]}, ${mean} at ${i - from}`);
       count += weight;
     }
     this.centroids = centroids;
-    this.#size = n;
+    this.from = from;
+    this.#size = size;
     this.#count = count;
   }
 
@@ -58,7 +61,7 @@ export class TDigest {
       centroids[i] = means[i] as number;
       centroids[n + i] = weights[i] as number;
     }
-    return new TDigest(centroids);
+    return new TDigest(centroids, 0, n);
   }
 
   /** A digest of raw values, sorted and compressed at once. For tests and small baselines. */
@@ -102,13 +105,14 @@ export class TDigest {
   }
 
   /** Their means: a view, made when it is asked for. */
-  get means(): Float64Array {
-    return this.centroids.subarray(0, this.#size);
+  get means(): Float32Array | Float64Array {
+    return this.centroids.subarray(this.from, this.from + this.#size);
   }
 
   /** Their weights, likewise. */
-  get weights(): Float64Array {
-    return this.centroids.subarray(this.#size);
+  get weights(): Float32Array | Float64Array {
+    const from = this.from + this.#size;
+    return this.centroids.subarray(from, from + this.#size);
   }
 
   /** Total weight: how many values went in. */
@@ -124,19 +128,20 @@ export class TDigest {
     const rank = Math.min(Math.max(q, 0), 1) * this.#count;
     const upTo = this.#upTo();
     const i = Math.min(firstAtLeast(upTo, rank), n - 1);
-    const weight = all[n + i] as number;
-    const mean = all[i] as number;
+    const at = this.from + i;
+    const weight = all[at + n] as number;
+    const mean = all[at] as number;
     if (weight <= 1) return mean;
     const middle = (upTo[i] as number) - weight / 2;
     if (rank <= middle) {
       if (i === 0) return mean;
       const from = this.#rightKnot(i - 1);
-      const low = all[i - 1] as number;
+      const low = all[at - 1] as number;
       return rank <= from ? low : low + ((mean - low) * (rank - from)) / (middle - from);
     }
     if (i === n - 1) return mean;
     const to = this.#leftKnot(i + 1);
-    const high = all[i + 1] as number;
+    const high = all[at + 1] as number;
     return rank >= to ? high : high - ((high - mean) * (to - rank)) / (to - middle);
   }
 
@@ -148,26 +153,31 @@ export class TDigest {
     const all = this.centroids;
     const n = this.#size;
     if (n === 0 || Number.isNaN(x)) return Number.NaN;
-    const i = lastAtMost(all, n, x);
+    const at = lastAtMost(all, this.from, n, x);
+    const i = at - this.from;
     if (i < 0) return 0;
     if (i === n - 1) return 1;
     const from = this.#rightKnot(i);
     const to = this.#leftKnot(i + 1);
-    const low = all[i] as number;
-    const high = all[i + 1] as number;
+    const low = all[at] as number;
+    const high = all[at + 1] as number;
     return (from + ((to - from) * (x - low)) / (high - low)) / this.#count;
   }
 
   /** Rank up to which centroid `i` alone tells the value. */
   #rightKnot(i: number): number {
-    const weight = this.centroids[this.#size + i] as number;
+    const weight = this.#weight(i);
     return (this.#upTo()[i] as number) - (weight <= 1 ? 0 : weight / 2);
   }
 
   /** Rank from which on centroid `i` alone tells the value. */
   #leftKnot(i: number): number {
-    const weight = this.centroids[this.#size + i] as number;
+    const weight = this.#weight(i);
     return (this.#upTo()[i] as number) - (weight <= 1 ? weight : weight / 2);
+  }
+
+  #weight(i: number): number {
+    return this.centroids[this.from + this.#size + i] as number;
   }
 
   #upTo(): Float64Array {
@@ -176,7 +186,7 @@ export class TDigest {
     const sums = new Float64Array(n);
     let sum = 0;
     for (let i = 0; i < n; i++) {
-      sum += this.centroids[n + i] as number;
+      sum += this.#weight(i);
       sums[i] = sum;
     }
     this.#sums = sums;
@@ -236,10 +246,15 @@ function firstAtLeast(sorted: Float64Array, x: number): number {
   return low;
 }
 
-/** Index of the last of the first `n` elements that is at most `x`; -1 if there is none. */
-function lastAtMost(sorted: Float64Array, n: number, x: number): number {
-  let low = 0;
-  let high = n;
+/** Index of the last of `n` elements, from one on, that is at most `x`; that before the first if there is none. */
+function lastAtMost(
+  sorted: Float32Array | Float64Array,
+  from: number,
+  n: number,
+  x: number,
+): number {
+  let low = from;
+  let high = from + n;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if ((sorted[middle] as number) <= x) low = middle + 1;

@@ -8,6 +8,7 @@ import { Said } from '../../src/detect/said.ts';
 import { TailCounts } from '../../src/detect/tail-counts.ts';
 import type { TailThreshold } from '../../src/detect/tail-threshold.ts';
 import { highWord } from '../../src/sketch/high-word.ts';
+import { PackedDigests } from '../../src/sketch/packed-digests.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
 import { anyWeights } from './found-run.ts';
@@ -19,12 +20,16 @@ const seeded = { seed: 20261123, numRuns: 150 };
 const duration = fc.double({ min: 0, max: 1e4, noNaN: true });
 const centroids = fc.array(fc.tuple(duration, fc.integer({ min: 1, max: 40 })), { maxLength: 120 });
 
+/** As windows have it: behind another one. */
 function digestOf(drawn: readonly (readonly [number, number])[]): TDigest {
   const sorted = [...drawn].sort(([a], [b]) => a - b);
-  return TDigest.fromCentroids(
+  const packed = new PackedDigests();
+  packed.add([1], [1]);
+  packed.add(
     sorted.map(([ms]) => ms),
     sorted.map(([, weight]) => weight),
   );
+  return packed.take()[1] as TDigest;
 }
 
 function saidOf(weights: EvidenceWeights, digest: TDigest): Said {

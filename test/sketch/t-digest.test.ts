@@ -15,7 +15,7 @@ const durations = fc.array(
 const seeded = { seed: 20261101, numRuns: 200 };
 
 function weightOf(digest: TDigest): number {
-  return digest.weights.reduce((sum, weight) => sum + weight, 0);
+  return [...digest.weights].reduce((sum, weight) => sum + weight, 0);
 }
 
 describe('refused', () => {
@@ -155,7 +155,7 @@ describe('merge', () => {
         expect(merged.count).toBe(all.length);
         expect(weightOf(merged)).toBe(all.length);
         const sum = all.reduce((a, b) => a + b, 0);
-        const mergedSum = merged.means.reduce(
+        const mergedSum = [...merged.means].reduce(
           (a, mean, i) => a + mean * (merged.weights[i] ?? 0),
           0,
         );
