@@ -1,5 +1,6 @@
 import { carryDigest } from './carry-digest.ts';
 import { carrySeries } from './carry-series.ts';
+import { packStages } from './pack-stages.ts';
 import type { Bands, SeriesWindow, StageSummary } from './series-window.ts';
 import type { StateArchive } from './state-archive.ts';
 
@@ -15,8 +16,7 @@ export function carrySeriesWindow(
     const windowMs = state.number(window?.windowMs ?? 0);
     const series = carrySeries(state, window?.series);
     const stages = state.list(window?.stages.values() ?? [], (one) => carrySummary(state, one));
-    const byName = new Map(stages.map((summary) => [summary.stage, summary]));
-    carried ??= { windowStartMs, windowMs, series, stages: byName };
+    carried ??= { windowStartMs, windowMs, series, stages: packStages(stages) };
   });
   return carried as SeriesWindow;
 }

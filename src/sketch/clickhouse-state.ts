@@ -1,6 +1,7 @@
 import { invariant } from '../base/invariant.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import { TDigest } from './t-digest.ts';
+import { PackedDigests } from './packed-digests.ts';
+import type { TDigest } from './t-digest.ts';
 
 /**
  * ClickHouse's state of quantilesTDigest, as RowBinary carries it: VarUInt n, then n times the
@@ -20,6 +21,9 @@ export const maxStateBytes = 3 + maxCentroidsWritten * centroidBytes;
 
 const float = new Float32Array(1);
 const bits = new Uint32Array(float.buffer);
+/** What is being read; grown by need. */
+let scratch = new Float32Array(128);
+const alone = new PackedDigests();
 
 /**
  * Writes the first `n` centroids as a state at `at` and returns the position behind it. Means are
@@ -52,12 +56,19 @@ export function encodeState(
   return to;
 }
 
+/** Reads the state at `at` alone, as `readState` does; `next` is the position behind it. */
+export function decodeState(bytes: Uint8Array, at = 0): { digest: TDigest; next: number } {
+  const next = readState(bytes, at, alone);
+  const [digest] = alone.take() as [TDigest];
+  return { digest, next };
+}
+
 /**
- * Reads the state at `at`; `next` is the position behind it. Sorts the centroids if they are not.
+ * Adds the state at `at` to digests and returns the position behind it. Sorts the centroids if they are not.
  * Refuses what ClickHouse would refuse too, and means that are no finite number, with an
  * OperatorError: more than 65,536 centroids, weights not above 0, bytes missing.
  */
-export function decodeState(bytes: Uint8Array, at = 0): { digest: TDigest; next: number } {
+export function readState(bytes: Uint8Array, at: number, digests: PackedDigests): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let n = 0;
   let from = at;
@@ -72,8 +83,9 @@ export function decodeState(bytes: Uint8Array, at = 0): { digest: TDigest; next:
   if (next > bytes.length) {
     refuse('its centroids', `take ${next - from} bytes`, `followed by ${bytes.length - from}`);
   }
-  const means = new Float64Array(n);
-  const weights = new Float64Array(n);
+  if (2 * n > scratch.length) scratch = new Float32Array(2 * n);
+  const means = scratch.subarray(0, n);
+  const weights = scratch.subarray(n, 2 * n);
   let sorted = true;
   for (let i = 0; i < n; i++) {
     const mean = view.getFloat32(from + i * centroidBytes, true);
@@ -85,7 +97,8 @@ export function decodeState(bytes: Uint8Array, at = 0): { digest: TDigest; next:
     weights[i] = weight;
   }
   if (!sorted) sortByMean(means, weights);
-  return { digest: TDigest.fromCentroids(means, weights, n), next };
+  digests.add(means, weights);
+  return next;
 }
 
 function writeFloat(at: number, value: number, out: Uint8Array): number {
@@ -98,7 +111,7 @@ function writeFloat(at: number, value: number, out: Uint8Array): number {
   return at + 4;
 }
 
-function sortByMean(means: Float64Array, weights: Float64Array): void {
+function sortByMean(means: Float32Array, weights: Float32Array): void {
   const order = Array.from(means.keys()).sort((a, b) => (means[a] ?? 0) - (means[b] ?? 0));
   means.set(order.map((i) => means[i] as number));
   weights.set(order.map((i) => weights[i] as number));

@@ -1,6 +1,7 @@
 import { coldStartIndex, dimensions } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 import { mergeBands } from '../baseline/merge-bands.ts';
+import { packStages } from '../baseline/pack-stages.ts';
 import { seriesKey } from '../baseline/series-key.ts';
 import type { Series, SeriesWindow, StageSummary } from '../baseline/series-window.ts';
 import type { Config } from '../config/schema.ts';
@@ -167,7 +168,7 @@ export class MemoryWindows implements DecodeSink {
       windowStartMs: startMs,
       windowMs: this.#windowMs,
       series,
-      stages: new Map([...stages].map(([stage, parts]) => [stage, merged(parts)])),
+      stages: packStages([...stages.values()].map(merged)),
     }));
   }
 }

@@ -1,14 +1,16 @@
 import type { Bands, StageSummary } from '../baseline/series-window.ts';
 import type { Interner } from '../decode/interner.ts';
 import { bandRange } from '../sketch/band-range.ts';
+import { PackedDigests } from '../sketch/packed-digests.ts';
 import { stateCentroids } from '../sketch/sketch-pool.ts';
-import { TDigest } from '../sketch/t-digest.ts';
+import type { TDigest } from '../sketch/t-digest.ts';
 import { type ChunkAccumulator, totalMsColumn } from '../window/chunk-accumulator.ts';
 
 const means = new Float64Array(stateCentroids);
 const weights = new Float64Array(stateCentroids);
 const bandNumbers = new Int16Array(bandRange.count);
 const bandAmounts = new Float64Array(bandRange.count);
+const packed = new PackedDigests();
 
 /**
  * A row of a chunk as the detector would read it from the tables.
@@ -23,7 +25,8 @@ export function stageSummary(chunk: ChunkAccumulator, row: number, names: Intern
     const n = bands.read(cell, column, bandNumbers, bandAmounts);
     return { bands: [...bandNumbers.subarray(0, n)], amounts: [...bandAmounts.subarray(0, n)] };
   };
-  const centroids = sketches.centroids(row, means, weights);
+  packed.add(means, weights, sketches.centroids(row, means, weights));
+  const [digest] = packed.take() as [TDigest];
   return {
     stage: names.text(stageId),
     requests: sketches.requests(row),
@@ -33,7 +36,7 @@ export function stageSummary(chunk: ChunkAccumulator, row: number, names: Intern
     sumMs: sketches.sumUs(row) / 1000,
     minMs: sketches.minMs(row),
     maxMs: sketches.maxMs(row),
-    digest: TDigest.fromCentroids(means, weights, centroids),
+    digest,
     bands: read(rows.column(row)),
     bandsMs: stageId === totalStageId ? read(totalMsColumn) : { bands: [], amounts: [] },
   };

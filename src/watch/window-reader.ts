@@ -2,7 +2,16 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import type { Bands, Series, SeriesWindow, StageSummary } from '../baseline/series-window.ts';
 import { rowBinaryOf } from '../sink/row-binary-of.ts';
 import { RowBinaryReader } from '../sink/row-binary-reader.ts';
-import { decodeState } from '../sketch/clickhouse-state.ts';
+import { readState } from '../sketch/clickhouse-state.ts';
+import { PackedDigests } from '../sketch/packed-digests.ts';
+import { TDigest } from '../sketch/t-digest.ts';
+
+/** A stage whose digest is made with those of its whole window. */
+interface OpenStage extends StageSummary {
+  digest: TDigest;
+}
+
+const unread = TDigest.fromCentroids([], []);
 
 /** Half-open range of window starts. */
 export interface WindowRange {
@@ -13,7 +22,7 @@ export interface WindowRange {
 
 /**
  * Reads all series of a range of windows, in the order of their starts. Memory grows with the
- * answer (about 1 kB a series, stage and window): long ranges are read in pieces.
+ * answer (some 1.5 kB a series, stage and window): long ranges are read in pieces.
  */
 export async function readWindows(
   client: ClickHouseClient,
@@ -31,20 +40,30 @@ export async function readWindows(
 export function decodeWindows(bytes: Buffer, windowMs: number): SeriesWindow[] {
   const reader = new RowBinaryReader(bytes);
   const windows: SeriesWindow[] = [];
+  const packed = new PackedDigests();
   let stages = new Map<string, StageSummary>();
+  let open: OpenStage[] = [];
   let openKey = '';
+  const close = () => {
+    const digests = packed.take();
+    for (const [i, stage] of open.entries()) stage.digest = digests[i] as TDigest;
+    open = [];
+  };
   while (!reader.atEnd) {
     const windowStartMs = reader.uint32() * 1000;
     const series = readSeries(reader);
-    const summary = readSummary(reader);
     const key = `${windowStartMs}\u0000${Object.values(series).join('\u0000')}`;
     if (key !== openKey) {
+      close();
       openKey = key;
       stages = new Map();
       windows.push({ windowStartMs, windowMs, series, stages });
     }
+    const summary = readSummary(reader, packed);
+    open.push(summary);
     stages.set(summary.stage, summary);
   }
+  close();
   return windows;
 }
 
@@ -61,7 +80,7 @@ function readSeries(reader: RowBinaryReader): Series {
   };
 }
 
-function readSummary(reader: RowBinaryReader): StageSummary {
+function readSummary(reader: RowBinaryReader, digests: PackedDigests): OpenStage {
   const stage = reader.string();
   const requests = reader.uint64();
   const errors = reader.uint64();
@@ -70,12 +89,11 @@ function readSummary(reader: RowBinaryReader): StageSummary {
   const sumMs = reader.float64();
   const minMs = reader.float64();
   const maxMs = reader.float64();
-  const state = decodeState(reader.bytes, reader.at);
-  reader.at = state.next;
+  reader.at = readState(reader.bytes, reader.at, digests);
   const bands = readBands(reader);
   const bandsMs = readBands(reader);
   const counts = { requests, errors, timeouts, cancelled };
-  return { stage, ...counts, sumMs, minMs, maxMs, digest: state.digest, bands, bandsMs };
+  return { stage, ...counts, sumMs, minMs, maxMs, digest: unread, bands, bandsMs };
 }
 
 /** A Map(Int16, Float64); ClickHouse keeps sumMap's keys in ascending order. */

@@ -1,4 +1,5 @@
 import { totalStage } from '../../src/base/dimensions.ts';
+import { packStages } from '../../src/baseline/pack-stages.ts';
 import type {
   Bands,
   Series,
@@ -47,11 +48,9 @@ export class WindowMaker {
     this.#bands.reset();
     for (let slot = 0; slot <= columns.length; slot++) this.#sketches.allocate();
     for (let request = 0; request < requests; request++) this.#add(columns, request);
-    const stages = new Map<string, StageSummary>();
-    for (const [slot, name] of names.entries()) stages.set(name, this.#summaryOf(slot, name));
-    stages.set(totalStage, this.#summaryOf(names.length, totalStage));
+    const stages = [...names, totalStage].map((name, slot) => this.#summaryOf(slot, name));
     const window = { windowStartMs: startMs, windowMs: this.#windowMs };
-    return [{ ...window, series: { ...series, version }, stages }];
+    return [{ ...window, series: { ...series, version }, stages: packStages(stages) }];
   }
 
   /** A stage's slot is its place, and the total's the one after them. */

@@ -1,3 +1,4 @@
+import { packStages } from '../../src/baseline/pack-stages.ts';
 import type {
   Bands,
   Series,
@@ -26,10 +27,10 @@ export function summarizeWindow({
   failed = { errors: 0, timeouts: 0 },
 }: Samples): SeriesWindow {
   const totals = stages.get('total');
-  const summaries = new Map<string, StageSummary>();
+  const summaries: StageSummary[] = [];
   for (const [stage, values] of stages) {
     const isTotal = stage === 'total';
-    summaries.set(stage, {
+    summaries.push({
       stage,
       requests: values.length,
       ...failed,
@@ -42,7 +43,7 @@ export function summarizeWindow({
       bandsMs: bandsOf(isTotal ? totals : undefined, values),
     });
   }
-  return { windowStartMs, windowMs, series, stages: summaries };
+  return { windowStartMs, windowMs, series, stages: packStages(summaries) };
 }
 
 /** Sums `amounts` (1 each if absent) per band of the total. */

@@ -4,7 +4,9 @@ import type { SeriesWindow } from '../../src/baseline/series-window.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import type { WindowsAt } from '../../src/watch/each-window.ts';
 import { MemoryWindows } from '../../src/watch/memory-windows.ts';
+import { decodeWindows } from '../../src/watch/window-reader.ts';
 import { summarizeWindow } from '../scenarios/summarize-window.ts';
+import { encodeWindows } from './encode-windows.ts';
 
 const config = configSchema.parse({});
 const startMs = 1_790_000_000_000;
@@ -90,6 +92,9 @@ describe('windows in memory', () => {
     expect(totals.map((total) => total?.requests)).toEqual(new Array(40).fill(2_500));
     expect(totals.map((total) => total?.sumMs)).toEqual(new Array(40).fill(2_500 * 45.5));
     expect(totals[20]?.digest.quantile(0.5)).toBeCloseTo(45, -1);
+    // Merged ones, too, are what the tables can hold.
+    const windows = [...first, ...rest].flatMap((one) => one.windows);
+    expect(decodeWindows(encodeWindows(windows), config.detect.window)).toEqual(windows);
     expect(memory.counts).toEqual({ events: 100_001, rejected: 0, late: 1 });
   });
 

@@ -1,0 +1,14 @@
+import { PackedDigests } from '../sketch/packed-digests.ts';
+import type { TDigest } from '../sketch/t-digest.ts';
+import type { StageSummary } from './series-window.ts';
+
+const packed = new PackedDigests();
+
+/** The stages of one series' window, by name, as they are read from the tables: their digests in one array of floats. */
+export function packStages(stages: readonly StageSummary[]): Map<string, StageSummary> {
+  for (const { digest } of stages) packed.add(digest.means, digest.weights);
+  const digests = packed.take();
+  return new Map(
+    stages.map((summary, i) => [summary.stage, { ...summary, digest: digests[i] as TDigest }]),
+  );
+}
