@@ -14,8 +14,8 @@ const ADDED: usize = kept * 8;
 const SUMS: usize = ADDED + 8;
 
 /**
- * Adds centroids to buckets from a lowest one on; from one of the centroids on. How many were added in all, before
- * one for which there is no bucket.
+ * Adds centroids to buckets from a lowest one on; from one of the centroids on. How many were added in all,
+ * before one for which there is no bucket.
  */
 export function add(
   centroids: usize,
@@ -69,7 +69,7 @@ export function centroids(buckets: usize, length: i32, means: usize, weights: us
  * Adds a window to counts: to sums of all windows before it, how many of its requests lie above each of three
  * durations, for every quantile, and as many as usually are.
  *
- * @param upTo room for sums of the weights, in doubles.
+ * @param upTo room for sums of the weights, which are whole: as many integers, and three more.
  */
 export function count(
   centroids: usize,
@@ -80,12 +80,7 @@ export function count(
   requests: f64,
   startMs: f64,
 ): void {
-  const bytes = (<usize>size) << 2;
-  let sum: f64 = 0;
-  for (let i: usize = 0; i < bytes; i += 4) {
-    sum += <f64>load<f32>(centroids + bytes + i);
-    store<f64>(upTo + 2 * i, sum);
-  }
+  addUp(centroids + ((<usize>size) << 2), size, upTo);
   const added = <usize>load<f64>(counts, ADDED);
   const place = added % kept;
   const width: usize = 8 + ((<usize>quantiles) << 5);
@@ -107,6 +102,21 @@ export function count(
   }
   store<f64>(counts + (place << 3), startMs);
   store<f64>(counts, <f64>(added + 1), ADDED);
+}
+
+/** Sums of whole weights, up to and with each: four at a time. */
+function addUp(weights: usize, size: i32, to: usize): void {
+  const bytes = (<usize>size) << 2;
+  const zero = i32x4.splat(0);
+  let before = zero;
+  for (let i: usize = 0; i < bytes; i += 16) {
+    const each = i32x4.trunc_sat_f32x4_s(f32x4.nearest(v128.load(weights + i)));
+    const twos = i32x4.add(each, i32x4.shuffle(zero, each, 0, 4, 5, 6));
+    const fours = i32x4.add(twos, i32x4.shuffle(zero, twos, 0, 1, 4, 5));
+    const sums = i32x4.add(before, fours);
+    v128.store(to + i, sums);
+    before = i32x4.shuffle(sums, sums, 3, 3, 3, 3);
+  }
 }
 
 /** As `TDigest.cdf`. */
@@ -131,9 +141,9 @@ function cdf(means: usize, n: i32, upTo: usize, x: f64): f64 {
   const high = <f64>load<f32>(base, 4);
   const weight = <f64>load<f32>(base + bytes);
   const next = <f64>load<f32>(base + bytes, 4);
-  const sums = upTo + 2 * (base - means);
-  const from = load<f64>(sums) - (weight <= 1 ? 0 : weight / 2);
-  const to = load<f64>(sums, 8) - (next <= 1 ? next : next / 2);
-  const all = load<f64>(upTo + 2 * bytes - 8);
+  const sums = upTo + (base - means);
+  const from = <f64>load<i32>(sums) - (weight <= 1 ? 0 : weight / 2);
+  const to = <f64>load<i32>(sums, 4) - (next <= 1 ? next : next / 2);
+  const all = <f64>load<i32>(upTo + bytes - 4);
   return (from + ((to - from) * (x - low)) / (high - low)) / all;
 }

@@ -81,14 +81,14 @@ function add(evidence: usize, startMs: f64, requests: f64, said: usize): i32 {
   let most = zero;
   for (let t: usize = 0; t < FAULTS; t += 16) {
     const at = evidence + t;
-    const foretold = f64x2.mul(all, f64x2.max(zero, v128.load(at, DRIFT_LEVEL)));
+    const foretold = f64x2.mul(all, f64x2.pmax(zero, v128.load(at, DRIFT_LEVEL)));
     const beyond = f64x2.sub(v128.load(said + t, SAID_SUMS), foretold);
     const gain = f64x2.div(beyond, v128.load(at, RESTLESSNESS));
     const before = v128.load(at, SUM);
     const begins = f64x2.le(before, zero);
     const sum = f64x2.add(before, gain);
     v128.store(at, v128.bitselect(start, v128.load(at, START), begins), START);
-    v128.store(at, f64x2.max(zero, sum), SUM);
+    v128.store(at, f64x2.pmax(zero, sum), SUM);
     const highest = v128.andnot(v128.load(at, HIGHEST), begins);
     const higher = v128.bitselect(sum, highest, f64x2.gt(sum, highest));
     v128.store(at, higher, HIGHEST);
@@ -178,8 +178,9 @@ function mostOf(evidence: usize): i32 {
   let sum = load<f64>(evidence, SUM);
   for (let t: usize = 1; t < faults; t++) {
     const other = load<f64>(evidence + (t << 3), SUM);
-    most = other >= sum ? t : most;
-    sum = max(other, sum);
+    const isMore = other >= sum;
+    most = isMore ? t : most;
+    sum = isMore ? other : sum;
   }
   return <i32>most;
 }
@@ -230,10 +231,10 @@ export function learn(evidence: usize, waiting: usize): i32 {
     const at = evidence + t;
     const usual = v128.load(at, DISPERSION);
     const squares = v128.load(waiting + t, WAITING_SQUARES);
-    const square = f64x2.min(squares, f64x2.mul(mostOfUsual, usual));
+    const square = f64x2.pmin(squares, f64x2.mul(mostOfUsual, usual));
     const moved = f64x2.add(usual, f64x2.mul(by, f64x2.sub(square, usual)));
     const isNumber = f64x2.ge(square, zero);
-    v128.store(at, v128.bitselect(f64x2.max(one, moved), usual, isNumber), DISPERSION);
+    v128.store(at, v128.bitselect(f64x2.pmax(one, moved), usual, isNumber), DISPERSION);
     const sum = f64x2.add(v128.load(at, DRIFT_SUM), v128.load(waiting + t, WAITING_EXCESS));
     v128.store(at, sum, DRIFT_SUM);
   }
@@ -256,7 +257,7 @@ export function renew(evidence: usize): void {
     const surprise = f64x2.div(v128.load(at, DRIFT_SURPRISE), chance);
     const spread = v128.bitselect(surprise, one, f64x2.gt(surprise, calm));
     v128.store(at, f64x2.mul(dispersion, spread), RESTLESSNESS);
-    most = f64x2.max(most, dispersion);
+    most = f64x2.pmax(most, dispersion);
   }
   const widest = max(f64x2.extract_lane(most, 0), f64x2.extract_lane(most, 1));
   store<f64>(evidence, widest, MOST_DISPERSION);

@@ -36,9 +36,17 @@ const SHIFT: usize = 2 * FAULTS;
 const LEAST_MS: usize = 0;
 const MOST_RATIO: usize = 8;
 const MOST_EVIDENCE: usize = 16;
+const UNIT: usize = 24;
 
-/** Bins are an eighth of an octave: exponent and the top 3 bits of the mantissa. */
-const BIN_SHIFT = 49;
+/**
+ * Bins are an eighth of an octave: exponent and the top 3 bits of the mantissa. Those of doubles have by so many
+ * larger numbers than those of singles.
+ */
+const SINGLE_SHIFT = 20;
+const SINGLE_BINS = (1_023 - 127) << 3;
+/** A row of the table has 16 bits for each fault: what a request of the bin says for it, in units. */
+const ROW_SHIFT = 5;
+const MOST_OF_16_BITS: f64 = 32_767;
 
 /** Sums over the bins of a region: for each fault of ratios, of weights and of what was seen; of all. */
 const SUM_RATIOS: usize = 0;
@@ -57,6 +65,10 @@ let constants: usize = 0;
 let templates: usize = 0;
 let sums: usize = 0;
 
+/** The bins of the window that was weighed last: where they are, and how many bytes. */
+let bins: usize = 0;
+let found: usize = 0;
+
 /** As `Math.log`: the host's, of which there are few. */
 declare function log(x: f64): f64;
 
@@ -67,7 +79,10 @@ export function configure(constantsAt: usize, templatesAt: usize, sumsAt: usize)
   sums = sumsAt;
 }
 
-/** Adds up what the window's requests say, for each fault. */
+/**
+ * Adds up what the window's requests say, for each fault. Centroids are floats: so many means, and as many weights,
+ * which are whole. Sums are of whole units, so that they are exact.
+ */
 export function weigh(
   centroids: usize,
   size: i32,
@@ -76,28 +91,13 @@ export function weigh(
   requests: f64,
   scratch: usize,
 ): void {
-  const found = binsOf(centroids, size, weights, scratch);
+  const bytes = (<usize>size) << 2;
+  placeCentroids(centroids, bytes, weights, scratch);
+  bins = scratch + 2 * bytes + 32;
+  found = binsOf(scratch, bytes, bins);
   const table: usize = load<u32>(weights, TABLE);
-  for (let t: usize = 0; t < faults; t += 8) {
-    const row = table + (t << 2);
-    let a = f64x2.splat(0);
-    let b = a;
-    let c = a;
-    let d = a;
-    for (let i: usize = 0; i < found; i += 16) {
-      const at = row + <usize>load<u32>(scratch + i, 8);
-      const inBin = v128.load64_splat(scratch + i);
-      a = f64x2.add(a, f64x2.mul(inBin, two(at)));
-      b = f64x2.add(b, f64x2.mul(inBin, two(at + 8)));
-      c = f64x2.add(c, f64x2.mul(inBin, two(at + 16)));
-      d = f64x2.add(d, f64x2.mul(inBin, two(at + 24)));
-    }
-    const to = said + (t << 3);
-    v128.store(to, a, SAID_SUMS);
-    v128.store(to, b, SAID_SUMS + 16);
-    v128.store(to, c, SAID_SUMS + 32);
-    v128.store(to, d, SAID_SUMS + 48);
-  }
+  if (requests <= MOST_OF_16_BITS) addFew(table, said);
+  else addMany(table, said);
   const all = f64x2.splat(requests);
   for (let t: usize = 0; t < FAULTS; t += 16) {
     const usual = f64x2.mul(all, v128.load(weights + t, MEANS));
@@ -107,51 +107,101 @@ export function weigh(
   }
 }
 
-/** Two of the table's numbers. */
-function two(at: usize): v128 {
-  return f64x2.promote_low_f32x4(v128.load64_zero(at));
+/** Puts the row of each centroid in the table, and its requests behind all of these, to the scratch: four at a time. */
+function placeCentroids(means: usize, bytes: usize, weights: usize, scratch: usize): void {
+  const low = i32x4.splat(load<i32>(weights, LOW) - SINGLE_BINS);
+  const top = i32x4.splat(load<i32>(weights, BINS) - 1);
+  const least = i32x4.splat(reinterpret<i32>(<f32>load<f64>(constants, LEAST_MS)));
+  const requests = scratch + bytes + 16;
+  for (let i: usize = 0; i < bytes; i += 16) {
+    const bits = i32x4.max_s(v128.load(means + i), least);
+    const bin = i32x4.sub(i32x4.shr_s(bits, SINGLE_SHIFT), low);
+    const within = i32x4.min_s(i32x4.max_s(bin, i32x4.splat(0)), top);
+    v128.store(scratch + i, i32x4.shl(within, ROW_SHIFT));
+    const whole = f32x4.nearest(v128.load(means + bytes + i));
+    v128.store(requests + i, i32x4.trunc_sat_f32x4_s(whole));
+  }
+  // Behind the last one there is another.
+  store<i32>(scratch + bytes, -1);
 }
 
-/**
- * Fills the scratch with the requests of each of the window's bins, and where it lies in the table: 16
- * bytes each. How many bytes that are. Centroids are floats: so many means, and as many weights.
- */
-function binsOf(means: usize, size: i32, weights: usize, scratch: usize): usize {
-  const low = load<i32>(weights, LOW);
-  const top = load<i32>(weights, BINS) - 1;
-  const leastMs = load<f64>(constants, LEAST_MS);
-  const bytes = (<usize>size) << 2;
-  for (let region: usize = 0; region < regions; region++) {
-    store<f64>(weights + (region << 3), 0, IN_REGION);
-  }
-  let region: usize = 0;
-  let end = load<i32>(weights, FIRST_OF + 4);
-  let inRegion: f64 = 0;
-  let to = scratch - 16;
-  let before = -1;
-  let inBin = f64x2.splat(0);
+/** Joins centroids of one bin, which follow each other: rows, and requests up to there. How many bytes these are. */
+function binsOf(rows: usize, bytes: usize, to: usize): usize {
+  const begin = to;
+  const requests = rows + bytes + 16;
+  let upTo = 0;
+  let row = load<i32>(rows);
   for (let i: usize = 0; i < bytes; i += 4) {
-    const ms = <f64>load<f32>(means + i);
-    const weight = <f64>load<f32>(means + bytes + i);
-    let bin = <i32>(reinterpret<u64>(max(ms, leastMs)) >> BIN_SHIFT) - low;
-    bin = min(max(bin, 0), top);
-    while (bin >= end) {
-      store<f64>(weights + (region << 3), inRegion, IN_REGION);
-      inRegion = 0;
-      region++;
-      end = load<i32>(weights + (region << 2), FIRST_OF + 4);
-    }
-    inRegion += weight;
-    // Centroids ascend: those of one bin follow each other. Which do cannot be foretold.
-    const isSame = bin === before;
-    inBin = f64x2.add(v128.and(inBin, i64x2.splat(isSame ? -1 : 0)), f64x2.splat(weight));
-    to = isSame ? to : to + 16;
-    store<f64>(to, f64x2.extract_lane(inBin, 0));
-    store<u32>(to, <u32>bin * 64, 8);
-    before = bin;
+    upTo += load<i32>(requests + i);
+    store<i32>(to, row);
+    store<i32>(to, upTo, 4);
+    const next = load<i32>(rows + i, 4);
+    // Which are of one bin cannot be foretold.
+    to += (<usize>(next !== row)) << 3;
+    row = next;
   }
-  store<f64>(weights + (region << 3), inRegion, IN_REGION);
-  return to + 16 - scratch;
+  // One more of no requests, where they are looked at by twos.
+  store<i32>(to, 0);
+  store<i32>(to, upTo, 4);
+  return to - begin;
+}
+
+/** Adds up so few requests that 32 bits hold their sums: two bins, and four faults, at a time. */
+function addFew(table: usize, said: usize): void {
+  let a = i32x4.splat(0);
+  let b = a;
+  let c = a;
+  let d = a;
+  let before = 0;
+  for (let at = bins; at < bins + found; at += 16) {
+    const row = table + <usize>load<u32>(at);
+    const next = table + <usize>load<u32>(at, 8);
+    const upTo = load<i32>(at, 4);
+    const upToNext = load<i32>(at, 12);
+    const requests = i32x4.splat((upTo - before) | ((upToNext - upTo) << 16));
+    before = upToNext;
+    const first = v128.load(row);
+    const firstNext = v128.load(next);
+    const second = v128.load(row, 16);
+    const secondNext = v128.load(next, 16);
+    const ofA = i16x8.shuffle(first, firstNext, 0, 8, 1, 9, 2, 10, 3, 11);
+    const ofB = i16x8.shuffle(first, firstNext, 4, 12, 5, 13, 6, 14, 7, 15);
+    const ofC = i16x8.shuffle(second, secondNext, 0, 8, 1, 9, 2, 10, 3, 11);
+    const ofD = i16x8.shuffle(second, secondNext, 4, 12, 5, 13, 6, 14, 7, 15);
+    a = i32x4.add(a, i32x4.dot_i16x8_s(ofA, requests));
+    b = i32x4.add(b, i32x4.dot_i16x8_s(ofB, requests));
+    c = i32x4.add(c, i32x4.dot_i16x8_s(ofC, requests));
+    d = i32x4.add(d, i32x4.dot_i16x8_s(ofD, requests));
+  }
+  storeSums(said, a);
+  storeSums(said + 32, b);
+  storeSums(said + 64, c);
+  storeSums(said + 96, d);
+}
+
+/** Stores four sums of units as what they are worth. */
+function storeSums(to: usize, units: v128): void {
+  const unit = v128.load64_splat(constants, UNIT);
+  v128.store(to, f64x2.mul(unit, f64x2.convert_low_i32x4_s(units)), SAID_SUMS);
+  v128.store(to, f64x2.mul(unit, f64x2.convert_low_i32x4_s(upper(units))), SAID_SUMS + 16);
+}
+
+/** The same of any number of requests. */
+function addMany(table: usize, said: usize): void {
+  const unit = v128.load64_splat(constants, UNIT);
+  for (let t: usize = 0; t < FAULTS; t += 16) {
+    const column = table + (t >> 2);
+    let sum = f64x2.splat(0);
+    let before = 0;
+    for (let at = bins; at < bins + found; at += 8) {
+      const units = i32x4.extend_low_i16x8_s(v128.load32_zero(column + <usize>load<u32>(at)));
+      const upTo = load<i32>(at, 4);
+      const requests = f64x2.splat(<f64>(upTo - before));
+      before = upTo;
+      sum = f64x2.add(sum, f64x2.mul(requests, f64x2.convert_low_i32x4_s(units)));
+    }
+    v128.store(said + t, f64x2.mul(unit, sum), SAID_SUMS);
+  }
 }
 
 /**
@@ -173,7 +223,7 @@ export function weighBins(weights: usize, density: usize, parts: usize): void {
     store<f64>(to, usually, SUM_USUALLY);
     store<f64>(to, seen, SUM_SEEN);
     for (let t: usize = 0; t < FAULTS; t += 32) {
-      weighRegion(t, first, end, density, parts, table + (t >> 1), to + t);
+      weighRegion(t, first, end, density, parts, table + (t >> 2), to + t);
     }
   }
   for (let t: usize = 0; t < FAULTS; t += 16) sumUp(weights + t, sums + t);
@@ -191,6 +241,8 @@ function weighRegion(
 ): void {
   const mostRatio = f32x4.splat(<f32>load<f64>(constants, MOST_RATIO));
   const mostEvidence = f32x4.splat(<f32>load<f64>(constants, MOST_EVIDENCE));
+  const unit = f32x4.splat(<f32>load<f64>(constants, UNIT));
+  const perNat = f32x4.div(f32x4.splat(1), unit);
   const share = singles(templates + t + SHARE);
   const rest = f32x4.sub(f32x4.splat(1), share);
   const leastRatio = singles(templates + t + LEAST_RATIO);
@@ -215,8 +267,10 @@ function weighRegion(
     slowed = v128.load32_lane(slowedD + at, slowed, 3);
     const share4 = f32x4.div(f32x4.mul(share, slowed), v128.load32_splat(density + at));
     const ratio = f32x4.pmin(f32x4.pmax(f32x4.add(rest, share4), leastRatio), mostRatio);
-    const weight = f32x4.pmin(logsOf(ratio), mostEvidence);
-    v128.store(column + (bin << 6), weight);
+    const units = f32x4.nearest(f32x4.mul(f32x4.pmin(logsOf(ratio), mostEvidence), perNat));
+    const whole = i32x4.trunc_sat_f32x4_s(units);
+    v128.store64_lane(column + (bin << ROW_SHIFT), i16x8.narrow_i32x4_s(whole, whole), 0);
+    const weight = f32x4.mul(units, unit);
     const usual = f64x2.splat(<f64>load<f32>(density + at));
     const part = f64x2.splat(<f64>load<f32>(parts + at));
     const two = f64x2.promote_low_f32x4(weight);
@@ -292,7 +346,7 @@ function singles(at: usize): v128 {
   return i64x2.shuffle(first, f32x4.demote_f64x2_zero(v128.load(at, 16)), 0, 2);
 }
 
-/** The upper two of four singles. */
+/** The upper two of four. */
 function upper(four: v128): v128 {
   return i64x2.shuffle(four, four, 1, 0);
 }
@@ -337,8 +391,9 @@ function plus(four: v128, one: f32): v128 {
   return f32x4.add(four, f32x4.splat(one));
 }
 
-/** What is left when it is given how many of the requests lie in each region. */
+/** What is left of the window that was weighed last when it is given how many of the requests lie in each region. */
 export function within(weights: usize, said: usize, into: usize): void {
+  countRegions(weights);
   for (let t: usize = 0; t < FAULTS; t += 16) {
     let left = v128.load(said + t, SAID_SUMS);
     let mean = f64x2.splat(0);
@@ -353,5 +408,18 @@ export function within(weights: usize, said: usize, into: usize): void {
     v128.store(into + t, left, SAID_SUMS);
     v128.store(into + t, f64x2.sub(left, mean), SAID_EXCESS);
     v128.store(into + t, variance, SAID_VARIANCES);
+  }
+}
+
+/** How many of its requests lie in each region. */
+function countRegions(weights: usize): void {
+  let at = bins;
+  let before = 0;
+  for (let region: usize = 0; region < regions; region++) {
+    const end = load<i32>(weights + (region << 2), FIRST_OF + 4) << ROW_SHIFT;
+    let upTo = before;
+    for (; at < bins + found && load<i32>(at) < end; at += 8) upTo = load<i32>(at, 4);
+    store<f64>(weights + (region << 3), <f64>(upTo - before), IN_REGION);
+    before = upTo;
   }
 }

@@ -7,6 +7,8 @@ import { type Room, StateMemory } from './state-memory.ts';
 
 /** Room at first, in doubles. */
 const firstRoom = 2_048;
+/** Kernels may look at a few floats behind what they are given. */
+const margin = 2;
 /** What a bucket takes with what is made of it. */
 const doublesPerBucket = 4;
 
@@ -72,12 +74,12 @@ export class DurationKernel {
   }
 
   /**
-   * The address of a digest's centroids where kernels look at them, as floats. All that lie in one array with them
-   * are copied there at once, unless they are there.
+   * The address of a digest's centroids where kernels look at them, as floats. All that lie in one array with
+   * them are copied there at once, unless they are there.
    */
   give({ centroids, from }: TDigest): number {
     if (centroids !== this.#given) {
-      this.#givenRoom = this.#roomFor(centroids.length / 2, this.#givenRoom);
+      this.#givenRoom = this.#roomFor(centroids.length / 2 + margin, this.#givenRoom);
       this.#memory.floats.set(centroids, 2 * this.#givenRoom.at);
       this.#given = centroids;
     }
@@ -112,7 +114,7 @@ export class DurationKernel {
   ): void {
     const { size } = digest;
     const centroids = this.give(digest);
-    this.#scratch = this.#roomFor(size, this.#scratch);
+    this.#scratch = this.#roomFor(size / 2 + margin, this.#scratch);
     const upTo = this.#scratch.at << 3;
     this.#exports.count(centroids, size, upTo, counts << 3, quantiles, requests, startMs);
   }

@@ -4,7 +4,7 @@ import type { StageSummary } from './series-window.ts';
 
 const packed = new PackedDigests();
 
-/** The stages of one series' window, by name, as they are read from the tables: their digests in one array of floats. */
+/** The stages of one series' window, by name, as the tables give them: digests are floats in one array. */
 export function packStages(stages: readonly StageSummary[]): Map<string, StageSummary> {
   for (const { digest } of stages) packed.add(digest.means, digest.weights);
   const digests = packed.take();

@@ -13,6 +13,8 @@ export const evidenceConstants = {
   /** Bins are an eighth of an octave. */
   binsPerOctave: 8,
   mostEvidence,
+  /** What a request says is rounded to whole units of so many nats, which take 16 bits. */
+  unit: mostEvidence / 2 ** 14,
   mostRatio: Math.exp(mostEvidence),
   /** A squared residual counts up to so many times the usual one: lone outliers say little of it. */
   mostOfUsual: 9,

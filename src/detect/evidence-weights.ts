@@ -34,15 +34,15 @@ const priors = Float64Array.from({ length: 2 * priorReach + 1 }, (_, i) => prior
  * Sums of it over requests are a log-likelihood ratio, so that it exceeds x by chance with a probability
  * of e^-x at most (Wald 1945; Ville 1939).
  *
- * Making or renewing one takes some 10 µs, weighing a window a tenth of one, by the kernel. Memory: 64 bytes a
- * bin in use, some 8 KB, and 2 KB.
+ * Making or renewing one takes some 10 µs, weighing a window a tenth of one, by the kernel. Memory: 32 bytes a
+ * bin in use, some 4 KB, and 2 KB.
  */
 export class EvidenceWeights {
   readonly #kernel = WeightsKernel.shared();
   readonly #memory = StateMemory.shared();
   /** Where it is kept. */
   readonly at: number;
-  /** By bin, a weight for each fault: floats. */
+  /** By bin, a weight for each fault: of 16 bits. */
   readonly #rooms: Rooms;
   #table: Room;
   #low = 0;
@@ -86,7 +86,7 @@ export class EvidenceWeights {
     const last = binOf(size === 0 ? leastMs : (centroids[from + size - 1] as number));
     this.#low = first - margin.below;
     this.#bins = last - first + 1 + margin.below + margin.above;
-    const doubles = (this.#bins * count) / 2;
+    const doubles = (this.#bins * count) / 4;
     if (doubles > this.#table.doubles) {
       this.#rooms.release(this.#table);
       this.#table = this.#rooms.take(doubles);

@@ -7,9 +7,10 @@ import { binsBefore, bytesOf, evidenceRegions, kernelFaults } from './evidence-l
 import { faultTemplates } from './fault-templates.ts';
 import { weightsKernelWasm } from './weights-kernel-wasm.ts';
 
-/** Scratch at first, in doubles; a window takes two a bin. */
+/** Scratch at first, in doubles; a window takes two a centroid, and of some more. */
 const firstScratch = 1_024;
-const doublesPerBin = 2;
+const doublesPerCentroid = 2;
+const margin = 8;
 
 interface Exports {
   configure(constants: number, templates: number, sums: number): void;
@@ -51,8 +52,8 @@ export class WeightsKernel {
     const { memory } = this.#memory;
     const imports = { env: { memory }, 'weights-kernel': { log: Math.log } };
     this.#exports = new WebAssembly.Instance(module, imports).exports as unknown as Exports;
-    const { leastMs, mostRatio, mostEvidence } = evidenceConstants;
-    const constants = this.#keep([leastMs, mostRatio, mostEvidence]);
+    const { leastMs, mostRatio, mostEvidence, unit } = evidenceConstants;
+    const constants = this.#keep([leastMs, mostRatio, mostEvidence, unit]);
     const templates = this.#keep(templatesOf());
     const { at: sums } = this.#memory.take(evidenceRegions * (4 * faults + 2));
     this.#exports.configure(bytesOf(constants), bytesOf(templates), bytesOf(sums));
@@ -62,7 +63,7 @@ export class WeightsKernel {
   /** Adds up what a window's digest says. */
   weigh(digest: TDigest, weights: number, said: number): void {
     const { size, count } = digest;
-    const scratch = bytesOf(this.scratch(size * doublesPerBin));
+    const scratch = bytesOf(this.scratch((size + margin) * doublesPerCentroid));
     const centroids = this.#durations.give(digest);
     this.#exports.weigh(centroids, size, bytesOf(weights), bytesOf(said), count, scratch);
   }

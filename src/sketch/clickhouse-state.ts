@@ -64,7 +64,7 @@ export function decodeState(bytes: Uint8Array, at = 0): { digest: TDigest; next:
 }
 
 /**
- * Adds the state at `at` to digests and returns the position behind it. Sorts the centroids if they are not.
+ * Adds the state at `at` to digests; returns the position behind it. Sorts the centroids if they are not.
  * Refuses what ClickHouse would refuse too, and means that are no finite number, with an
  * OperatorError: more than 65,536 centroids, weights not above 0, bytes missing.
  */

@@ -9,8 +9,8 @@ const defaultMaxCentroids = 100;
  * neighbouring centroids; a centroid of weight 1 is one duration and taken as the exact point it is, which is
  * also how ClickHouse's quantilesTDigest reads a state.
  *
- * Memory: 8 bytes a centroid where digests share an array (`PackedDigests`), 16 otherwise; 8 more once quantiles
- * were asked for. `quantile` and `cdf` cost a binary search, the first time a sum of all weights too.
+ * Memory: 8 bytes a centroid where digests share an array (`PackedDigests`), 16 otherwise; 8 more once
+ * quantiles were asked for. `quantile` and `cdf` cost a binary search, the first time a sum of all weights too.
  */
 export class TDigest {
   /**
@@ -246,7 +246,7 @@ function firstAtLeast(sorted: Float64Array, x: number): number {
   return low;
 }
 
-/** Index of the last of `n` elements, from one on, that is at most `x`; that before the first if there is none. */
+/** Index of the last of `n` elements from `from` on that is at most `x`; `from - 1` if there is none. */
 function lastAtMost(
   sorted: Float32Array | Float64Array,
   from: number,
