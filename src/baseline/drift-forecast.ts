@@ -1,6 +1,8 @@
 import type { StateArchive } from './state-archive.ts';
 import { StateMemory } from './state-memory.ts';
 
+const memory = StateMemory.shared();
+
 /** What a kernel needs of it, too. */
 export const driftConstants = {
   /** Windows that are looked at together. */
@@ -49,7 +51,6 @@ const fields = 5;
  */
 export class DriftForecast {
   readonly #size: number;
-  readonly #memory = StateMemory.shared();
   readonly #at: number;
 
   /**
@@ -57,7 +58,7 @@ export class DriftForecast {
    */
   constructor(size: number, at?: number) {
     this.#size = size;
-    this.#at = at ?? this.#memory.takeFor(this, DriftForecast.doubles(size));
+    this.#at = at ?? memory.takeFor(this, DriftForecast.doubles(size));
     this.#fields(SURPRISE, MEDIAN + 1).fill(priorRestlessness * medianOfChance);
   }
 
@@ -73,7 +74,7 @@ export class DriftForecast {
    * @returns whether it is the last one of its block, which is to be followed then.
    */
   take(requests: number, excess: Float64Array): boolean {
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     const at = this.#at;
     const sums = at + FIELDS;
     for (let i = 0; i < this.#size; i++) {
@@ -91,7 +92,7 @@ export class DriftForecast {
    * @param varianceOf one request's part in a sum, as it usually is.
    */
   follow(varianceOf: (i: number) => number): void {
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     const at = this.#at;
     if (all[at + HAS_WAITING] === 1) this.#moveLevels();
     const blocks = all[at + BLOCKS] as number;
@@ -143,13 +144,13 @@ export class DriftForecast {
   /** Takes over how restless another one is. */
   inherit(other: DriftForecast): void {
     this.#fields(SURPRISE, MEDIAN + 1).set(other.#fields(SURPRISE, MEDIAN + 1));
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     all[this.#at + BLOCKS] = all[other.#at + BLOCKS] as number;
   }
 
   carry(state: StateArchive): void {
     state.section('drift forecast', 2, () => {
-      const all = this.#memory.doubles;
+      const all = memory.doubles;
       state.fill(this.#fields(0, fields));
       for (const field of [REQUESTS, WINDOWS, BLOCKS]) {
         all[this.#at + field] = state.number(all[this.#at + field] as number);
@@ -160,7 +161,7 @@ export class DriftForecast {
 
   /** Begins a block, after one that waits or without. */
   #begin(hasWaiting: number): void {
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     all[this.#at + REQUESTS] = 0;
     all[this.#at + WINDOWS] = 0;
     all[this.#at + HAS_WAITING] = hasWaiting;
@@ -190,16 +191,16 @@ export class DriftForecast {
   }
 
   #of(field: number, i: number): number {
-    return this.#memory.doubles[this.#at + FIELDS + field * this.#size + i] as number;
+    return memory.doubles[this.#at + FIELDS + field * this.#size + i] as number;
   }
 
   #put(field: number, i: number, value: number): void {
-    this.#memory.doubles[this.#at + FIELDS + field * this.#size + i] = value;
+    memory.doubles[this.#at + FIELDS + field * this.#size + i] = value;
   }
 
   /** A view of the fields from one to before another. */
   #fields(from: number, to: number): Float64Array {
     const at = this.#at + FIELDS;
-    return this.#memory.doubles.subarray(at + from * this.#size, at + to * this.#size);
+    return memory.doubles.subarray(at + from * this.#size, at + to * this.#size);
   }
 }

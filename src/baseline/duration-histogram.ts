@@ -5,6 +5,8 @@ import { RangeSums } from './range-sums.ts';
 import type { StateArchive } from './state-archive.ts';
 import type { Rooms } from './state-memory.ts';
 
+const kernel = DurationKernel.shared();
+
 /** A bucket is an octave's 32nd: exponent and the top 5 bits of the mantissa. */
 const SHIFT = 20 - 5;
 /** Durations below count as this one: 2^-10 ms. */
@@ -18,7 +20,6 @@ const leastMs = 2 ** -10;
  * Memory: 16 bytes a bucket; latencies of one stage touch some 200.
  */
 export class DurationHistogram {
-  readonly #kernel = DurationKernel.shared();
   /** Of each bucket how many, and their sum. */
   readonly #buckets: RangeSums;
 
@@ -44,7 +45,7 @@ export class DurationHistogram {
   }
 
   add(digest: TDigest): void {
-    this.#kernel.add(digest, this.#buckets, bucketOf, leastMs);
+    kernel.add(digest, this.#buckets, bucketOf, leastMs);
   }
 
   /** Nobody asks for it any more. */

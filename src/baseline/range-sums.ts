@@ -1,6 +1,8 @@
 import type { StateArchive } from './state-archive.ts';
 import { type Room, type Rooms, StateMemory } from './state-memory.ts';
 
+const memory = StateMemory.shared();
+
 /** Room that is made at least, on the side where it is needed; of a wide range half of what it has. */
 const LEAST_ROOM = 8;
 
@@ -12,7 +14,6 @@ const LEAST_ROOM = 8;
  */
 export class RangeSums {
   readonly #columns: number;
-  readonly #memory = StateMemory.shared();
   readonly #rooms: Rooms;
   #room: Room | undefined;
   #low = 0;
@@ -23,7 +24,7 @@ export class RangeSums {
    * @param columns sums of each index, side by side.
    * @param rooms from which it takes what it needs.
    */
-  constructor(columns = 1, rooms = StateMemory.shared().rooms()) {
+  constructor(columns = 1, rooms = memory.rooms()) {
     this.#columns = columns;
     this.#rooms = rooms;
   }
@@ -45,7 +46,7 @@ export class RangeSums {
 
   /** The sums from `low` on; some are 0. A view, for as long as the memory does not grow. */
   get values(): Float64Array {
-    return this.#memory.doubles.subarray(this.at, this.at + this.#length);
+    return memory.doubles.subarray(this.at, this.at + this.#length);
   }
 
   /** One that is empty, with room for what another one has, and a little more. */
@@ -94,14 +95,14 @@ export class RangeSums {
   /** Adds an amount to the first sum of each of some indices. */
   addAll(indices: readonly number[], amounts: readonly number[]): void {
     const columns = this.#columns;
-    let all = this.#memory.doubles;
+    let all = memory.doubles;
     let [at, low] = [this.at, this.#low];
     for (let i = 0; i < indices.length; i++) {
       const index = indices[i] as number;
       let place = (index - low) * columns;
       if (place < 0 || place >= this.#length) {
         this.#makeRoomFor(index);
-        all = this.#memory.doubles;
+        all = memory.doubles;
         at = this.at;
         low = this.#low;
         place = (index - low) * columns;

@@ -3,6 +3,8 @@ import { NumberRing } from './number-ring.ts';
 import type { StateArchive } from './state-archive.ts';
 import { StateMemory } from './state-memory.ts';
 
+const memory = StateMemory.shared();
+
 /** What part of requests usually is of some sort (fails, say), and of how many that is known. */
 export interface RateReference {
   /** Above 0 and below 1, even where none was seen. */
@@ -38,7 +40,6 @@ export class RateBaseline {
   readonly #baselineMs: number;
   readonly #windowMs: number;
   readonly #blockMs: number;
-  readonly #memory = StateMemory.shared();
   /** No more of them are within a baseline of the end of the last one, which is not over. */
   readonly #blocks = new NumberRing(fields, blocksPerBaseline + 1);
   #reference: RateReference | undefined;
@@ -54,7 +55,7 @@ export class RateBaseline {
   learn(startMs: number, requests: number, hits: number): void {
     if (this.#periodOf(startMs) !== this.#referencePeriod) this.#reference = undefined;
     const at = this.#blockAt(startMs);
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     all[at + REQUESTS] = (all[at + REQUESTS] as number) + requests;
     all[at + HITS] = (all[at + HITS] as number) + hits;
     all[at + WINDOWS] = (all[at + WINDOWS] as number) + 1;
@@ -70,7 +71,7 @@ export class RateBaseline {
   carry(state: StateArchive): void {
     state.section('rate baseline', 1, () => {
       this.#blocks.carryEach(state, (at) => {
-        const all = this.#memory.doubles;
+        const all = memory.doubles;
         for (let i = at; i < at + fields; i++) all[i] = state.number(all[i] as number);
       });
       this.#reference = state.optional(this.#reference, (reference) =>
@@ -81,7 +82,7 @@ export class RateBaseline {
   }
 
   #renewed(): RateReference {
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     let [requests, hits, windows] = [0, 0, 0];
     for (let n = this.#blocks.length; n > 0; n--) {
       const at = this.#blocks.back(n);
@@ -98,7 +99,7 @@ export class RateBaseline {
   /** That of the last window; NaN before any. */
   get #referencePeriod(): number {
     if (this.#blocks.length === 0) return Number.NaN;
-    const endMs = this.#memory.doubles[this.#blocks.back(1) + END] as number;
+    const endMs = memory.doubles[this.#blocks.back(1) + END] as number;
     return this.#periodOf(endMs - this.#windowMs);
   }
 
@@ -108,7 +109,7 @@ export class RateBaseline {
 
   #blockAt(startMs: number): number {
     const blocks = this.#blocks;
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     const blockStartMs = Math.floor(startMs / this.#blockMs) * this.#blockMs;
     if (blocks.length > 0 && all[blocks.back(1) + START] === blockStartMs) return blocks.back(1);
     const keepFromMs = blockStartMs - this.#baselineMs - this.#blockMs;

@@ -2,12 +2,13 @@ import type { StageSummary } from './series-window.ts';
 import type { StateArchive } from './state-archive.ts';
 import { type Room, type Rooms, StateMemory } from './state-memory.ts';
 
+const memory = StateMemory.shared();
+
 /** Room for so many stages at first: a cache line. */
 const firstStages = 8;
 
 /** What requests spend in each stage, added up over windows: a map by stage, whose sums lie side by side. */
 export class StageSums {
-  readonly #memory = StateMemory.shared();
   readonly #rooms: Rooms;
   /** In the order in which they were met, as are their sums. */
   readonly #stages: string[] = [];
@@ -25,7 +26,7 @@ export class StageSums {
     for (const { stage, sumMs } of stages) {
       const place = this.#stages[next] === stage ? next : this.#placeOf(stage);
       const at = this.#room.at + place;
-      this.#memory.doubles[at] = (this.#memory.doubles[at] as number) + sumMs;
+      memory.doubles[at] = (memory.doubles[at] as number) + sumMs;
       next = place + 1;
     }
   }
@@ -34,7 +35,7 @@ export class StageSums {
   *entries(): Generator<[stage: string, sumMs: number]> {
     const { at } = this.#room;
     for (const [i, stage] of this.#stages.entries()) {
-      yield [stage, this.#memory.doubles[at + i] as number];
+      yield [stage, memory.doubles[at + i] as number];
     }
   }
 
@@ -48,7 +49,7 @@ export class StageSums {
       const stage = state.text(entry?.[0] ?? '');
       const place = this.#placeOf(stage);
       const sumMs = state.number(entry?.[1] ?? 0);
-      this.#memory.doubles[this.#room.at + place] = sumMs;
+      memory.doubles[this.#room.at + place] = sumMs;
       return [stage, sumMs];
     });
   }
@@ -64,7 +65,7 @@ export class StageSums {
   #grow(): void {
     const before = this.#room;
     this.#room = this.#rooms.take(2 * before.doubles);
-    this.#memory.doubles.copyWithin(this.#room.at, before.at, before.at + before.doubles);
+    memory.doubles.copyWithin(this.#room.at, before.at, before.at + before.doubles);
     this.#rooms.release(before);
   }
 }

@@ -1,6 +1,8 @@
 import type { StateArchive } from './state-archive.ts';
 import { StateMemory } from './state-memory.ts';
 
+const memory = StateMemory.shared();
+
 /** A score from which on a run of windows is a peak: -ln of a probability of one in a hundred. */
 export const peakScore = Math.log(100);
 /** A peak ends once the score has stayed below this for so many windows. */
@@ -80,7 +82,6 @@ export class TailPeaks {
   readonly #windowWeeks: number;
   readonly #keep: number;
   readonly #pool: PeakPool;
-  readonly #memory = StateMemory.shared();
   readonly #at: number;
 
   /**
@@ -91,7 +92,7 @@ export class TailPeaks {
     this.#windowWeeks = windowMs / (7 * 86_400_000);
     this.#keep = Math.exp(-this.#windowWeeks / memoryWeeks);
     this.#pool = pool;
-    this.#at = at ?? this.#memory.takeFor(this, doubles);
+    this.#at = at ?? memory.takeFor(this, doubles);
   }
 
   static readonly doubles = doubles;
@@ -103,7 +104,7 @@ export class TailPeaks {
 
   /** Takes the score of a window that belongs to no anomaly; windows come in order. */
   learn(score: number): void {
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     const at = this.#at;
     const keep = this.#keep;
     all[at + WEEKS] = (all[at + WEEKS] as number) * keep + this.#windowWeeks;
@@ -122,7 +123,7 @@ export class TailPeaks {
 
   /** The peak that goes on is over. */
   #end(): void {
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     const at = this.#at;
     const over = (all[at + PEAK] as number) - peakScore;
     if ((all[at + RISE] as number) < burstWindows && over > (all[at + HIGHEST + 2] as number)) {
@@ -142,13 +143,13 @@ export class TailPeaks {
 
   /** Takes over what another one has seen. */
   inherit(other: TailPeaks): void {
-    const seen = this.#memory.doubles.subarray(other.#at, other.#at + PEAK);
-    this.#memory.doubles.set(seen, this.#at);
+    const seen = memory.doubles.subarray(other.#at, other.#at + PEAK);
+    memory.doubles.set(seen, this.#at);
   }
 
   /** Forgets the peak that goes on: an anomaly has grown out of it. */
   forgetPeak(): void {
-    this.#memory.doubles.fill(0, this.#at + PEAK, this.#at + doubles);
+    memory.doubles.fill(0, this.#at + PEAK, this.#at + doubles);
   }
 
   /**
@@ -181,7 +182,7 @@ export class TailPeaks {
   /** All but the pool, which is shared. */
   carry(state: StateArchive): void {
     state.section('tail peaks', 2, () => {
-      const all = this.#memory.doubles;
+      const all = memory.doubles;
       for (const field of [PEAKS, EXCESS, WEEKS]) this.#carry(state, field);
       state.fill(all.subarray(this.#at + HIGHEST, this.#at + PEAK));
       for (const field of [PEAK, CALM, WINDOWS, RISE]) this.#carry(state, field);
@@ -189,7 +190,7 @@ export class TailPeaks {
   }
 
   #carry(state: StateArchive, field: number): void {
-    this.#memory.doubles[this.#at + field] = state.number(this.#of(field));
+    memory.doubles[this.#at + field] = state.number(this.#of(field));
   }
 
   #usualExcess(): number {
@@ -198,6 +199,6 @@ export class TailPeaks {
   }
 
   #of(field: number): number {
-    return this.#memory.doubles[this.#at + field] as number;
+    return memory.doubles[this.#at + field] as number;
   }
 }

@@ -6,6 +6,8 @@ import type { TDigest } from '../sketch/t-digest.ts';
 import type { CountedRequests, WholeRequests } from './proportion.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 
+const memory = StateMemory.shared();
+
 /** Whether an anomaly goes on is looked for in so many windows, in more where they hold too few requests. */
 const mostKept = 30;
 /** How long requests take beside it is said of so many windows: each has a slot of its own among those kept. */
@@ -24,7 +26,6 @@ const fields = 8;
 
 /** The last windows in which requests were counted, by where they lie; the newest of them are in quarantine. */
 export class CountedWindows extends NumberRing {
-  readonly #memory = StateMemory.shared();
   /** Names of stages that stood for whole requests, and the last of them: it is always the same, mostly. */
   readonly #stages = [''];
   #stage = '';
@@ -40,7 +41,7 @@ export class CountedWindows extends NumberRing {
   /** One more that goes into quarantine: learnable and not suspicious. */
   add(startMs: number, { whole, hits, digests }: CountedRequests): void {
     const at = this.push();
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     all[at + START] = startMs;
     all[at + REQUESTS] = whole.requests;
     all[at + HITS] = Math.min(whole.requests, hits);
@@ -54,33 +55,33 @@ export class CountedWindows extends NumberRing {
   }
 
   startMsOf(at: number): number {
-    return this.#memory.doubles[at + START] as number;
+    return memory.doubles[at + START] as number;
   }
 
   requestsOf(at: number): number {
-    return this.#memory.doubles[at + REQUESTS] as number;
+    return memory.doubles[at + REQUESTS] as number;
   }
 
   hitsOf(at: number): number {
-    return this.#memory.doubles[at + HITS] as number;
+    return memory.doubles[at + HITS] as number;
   }
 
   isLearnable(at: number): boolean {
-    return this.#memory.doubles[at + LEARNABLE] === 1;
+    return memory.doubles[at + LEARNABLE] === 1;
   }
 
   isSuspicious(at: number): boolean {
-    return this.#memory.doubles[at + SUSPICIOUS] === 1;
+    return memory.doubles[at + SUSPICIOUS] === 1;
   }
 
   /** It is not to be learnt. */
   setAside(at: number): void {
-    this.#memory.doubles[at + LEARNABLE] = 0;
+    memory.doubles[at + LEARNABLE] = 0;
   }
 
   /** The newest is odd. */
   suspect(): void {
-    this.#memory.doubles[this.back(1) + SUSPICIOUS] = 1;
+    memory.doubles[this.back(1) + SUSPICIOUS] = 1;
   }
 
   /** Oldest first. */
@@ -96,7 +97,7 @@ export class CountedWindows extends NumberRing {
 
   /** Whole requests of the last so many, oldest first. */
   wholesOf(windows: number): WholeRequests[] {
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     return this.lastOf(windows).map((at) => ({
       stage: this.#stageOf(at),
       requests: all[at + REQUESTS] as number,
@@ -129,7 +130,7 @@ export class CountedWindows extends NumberRing {
   }
 
   #stageOf(at: number): string {
-    return this.#stages[this.#memory.doubles[at + STAGE] as number] as string;
+    return this.#stages[memory.doubles[at + STAGE] as number] as string;
   }
 
   /** Where the name of a stage is. */
@@ -142,7 +143,7 @@ export class CountedWindows extends NumberRing {
   }
 
   #carryWindow(state: StateArchive, at: number): void {
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     all[at + START] = state.number(all[at + START] as number);
     all[at + STAGE] = this.#indexOf(state.text(this.#stageOf(at)));
     for (const field of [REQUESTS, ERRORS, TIMEOUTS, HITS]) {

@@ -1,6 +1,8 @@
 import type { StateArchive } from '../baseline/state-archive.ts';
 import { StateMemory } from '../baseline/state-memory.ts';
 
+const memory = StateMemory.shared();
+
 /** What has fallen below this part of its peak, where the peak was odd, is over. */
 const overShare = 0.6;
 
@@ -19,7 +21,6 @@ const perFault = 6;
  * clearest window, in how many windows.
  */
 export class EvidenceSums {
-  readonly #memory = StateMemory.shared();
   readonly #oddScore: number;
   readonly #faults: number;
   readonly #at: number;
@@ -31,7 +32,7 @@ export class EvidenceSums {
   constructor(faults: number, oddScore: number, at?: number) {
     this.#oddScore = oddScore;
     this.#faults = faults;
-    this.#at = at ?? this.#memory.takeFor(this, EvidenceSums.doubles(faults));
+    this.#at = at ?? memory.takeFor(this, EvidenceSums.doubles(faults));
   }
 
   /** What one of so many faults takes. */
@@ -41,7 +42,7 @@ export class EvidenceSums {
 
   /** Adds a window; for which fault there is most evidence now. */
   add(startMs: number, gains: Float64Array): number {
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     let mostSum = Number.NEGATIVE_INFINITY;
     let most = 0;
     for (let i = 0; i < this.#faults; i++) {
@@ -92,7 +93,7 @@ export class EvidenceSums {
   }
 
   forget(): void {
-    for (let i = 0; i < this.#faults; i++) this.#memory.doubles[this.#at + perFault * i] = 0;
+    for (let i = 0; i < this.#faults; i++) memory.doubles[this.#at + perFault * i] = 0;
   }
 
   carry(state: StateArchive): void {
@@ -102,18 +103,18 @@ export class EvidenceSums {
         for (let i = 0; i < this.#faults; i++) values[i] = this.#of(i, field);
         state.fill(values);
         for (let i = 0; i < this.#faults; i++) {
-          this.#memory.doubles[this.#at + perFault * i + field] = values[i] as number;
+          memory.doubles[this.#at + perFault * i + field] = values[i] as number;
         }
       }
     });
   }
 
   #of(fault: number, field: number): number {
-    return this.#memory.doubles[this.#at + perFault * fault + field] as number;
+    return memory.doubles[this.#at + perFault * fault + field] as number;
   }
 
   #kept(at: number, sum: number): number {
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     const highest = all[at + HIGHEST] as number;
     if (sum > highest) all[at + HIGHEST] = sum;
     else if (highest > this.#oddScore && sum < overShare * highest) return 0;

@@ -7,6 +7,9 @@ import { faultTemplates } from './fault-templates.ts';
 import type { Said } from './said.ts';
 import { WeightsKernel } from './weights-kernel.ts';
 
+const kernel = WeightsKernel.shared();
+const memory = StateMemory.shared();
+
 /** Bins are an eighth of an octave: exponent and the top 3 bits of the mantissa. */
 const SHIFT = 20 - 3;
 const { binsPerOctave, leastMs } = evidenceConstants;
@@ -38,8 +41,6 @@ const priors = Float64Array.from({ length: 2 * priorReach + 1 }, (_, i) => prior
  * bin in use, some 4 KB, and 2 KB.
  */
 export class EvidenceWeights {
-  readonly #kernel = WeightsKernel.shared();
-  readonly #memory = StateMemory.shared();
   /** Where it is kept. */
   readonly at: number;
   /** By bin, a weight for each fault: of 16 bits. */
@@ -54,7 +55,7 @@ export class EvidenceWeights {
    * @param rooms from which it takes what it needs.
    * @param at where it is kept, where somebody else has room for it: `EvidenceWeights.doubles`.
    */
-  constructor(usual: TDigest, rooms = StateMemory.shared().rooms(), at?: number) {
+  constructor(usual: TDigest, rooms = memory.rooms(), at?: number) {
     this.#rooms = rooms;
     this.at = at ?? rooms.take(EvidenceWeights.doubles).at;
     this.#table = rooms.take(0);
@@ -91,23 +92,23 @@ export class EvidenceWeights {
       this.#rooms.release(this.#table);
       this.#table = this.#rooms.take(doubles);
     }
-    const density = 2 * this.#kernel.scratch(binsBefore / 2 + this.#bins) + binsBefore;
+    const density = 2 * kernel.scratch(binsBefore / 2 + this.#bins) + binsBefore;
     this.#measureDensity(usual, density);
     this.#placeRegions(usual.count);
     const { low, bins, table, firstOf } = weightsLayout.ints;
-    const { ints } = this.#memory;
+    const { ints } = memory;
     const at = 2 * this.at;
     ints[at + low] = this.#low;
     ints[at + bins] = this.#bins;
     ints[at + table] = this.#table.at << 3;
     ints.set(this.#firstOf, at + firstOf);
-    this.#memory.doubles[this.at + weightsLayout.requests] = usual.count;
-    this.#kernel.weighBins(this.at, density, density + this.#bins);
+    memory.doubles[this.at + weightsLayout.requests] = usual.count;
+    kernel.weighBins(this.at, density, density + this.#bins);
   }
 
   /** Adds up what a window's requests say, for each fault. */
   weigh(window: TDigest, said: Said): void {
-    this.#kernel.weigh(window, this.at, said.at);
+    kernel.weigh(window, this.at, said.at);
   }
 
   /**
@@ -118,7 +119,7 @@ export class EvidenceWeights {
    * @param said what `weigh` gave.
    */
   within(said: Said, into: Said): void {
-    this.#kernel.within(this.at, said.at, into.at);
+    kernel.within(this.at, said.at, into.at);
   }
 
   /**
@@ -126,7 +127,7 @@ export class EvidenceWeights {
    * there behind it.
    */
   #measureDensity({ centroids, from, size }: TDigest, at: number): void {
-    const { floats } = this.#memory;
+    const { floats } = memory;
     const bins = this.#bins;
     if (bins >= upTo.length) upTo = new Float64Array(2 * bins);
     floats.fill(0, at - binsBefore, at);
@@ -165,7 +166,7 @@ export class EvidenceWeights {
   }
 
   #fields(field: number): Float64Array {
-    return this.#memory.doubles.subarray(this.at + field, this.at + field + count);
+    return memory.doubles.subarray(this.at + field, this.at + field + count);
   }
 }
 

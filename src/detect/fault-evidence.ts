@@ -11,6 +11,9 @@ import { quarantineWindows } from './quarantine-windows.ts';
 import type { Said } from './said.ts';
 import type { TailCounts } from './tail-counts.ts';
 
+const kernel = EvidenceKernel.shared();
+const memory = StateMemory.shared();
+
 const count = faultTemplates.length;
 
 /** Windows that wait to be learnt, at most. */
@@ -32,8 +35,6 @@ const doubles = waitingFrom + waitingWindows * waitingLayout.end;
  * Memory: 4 KB, side by side. Cost: a tenth of a microsecond a window, by the kernel.
  */
 export class FaultEvidence {
-  readonly #kernel = EvidenceKernel.shared();
-  readonly #memory = StateMemory.shared();
   readonly #at: number;
   readonly #peaks: TailPeaks;
   readonly #drift: DriftForecast;
@@ -43,12 +44,12 @@ export class FaultEvidence {
    * @param at where it is kept, where somebody else has room for it: `FaultEvidence.doubles`, all 0.
    */
   constructor(windowMs: number, pool: PeakPool, at?: number) {
-    this.#at = at ?? this.#memory.takeFor(this, doubles);
+    this.#at = at ?? memory.takeFor(this, doubles);
     this.#peaks = new TailPeaks(windowMs, pool, this.#at + evidenceLayout.peaks);
     this.#drift = new DriftForecast(count, this.#at + evidenceLayout.drift);
-    this.#memory.doubles.set(this.#peaks.fading, this.#at + evidenceLayout.keep);
+    memory.doubles.set(this.#peaks.fading, this.#at + evidenceLayout.keep);
     this.#all('dispersion').fill(evidenceConstants.priorDispersion);
-    this.#kernel.renew(this.#at);
+    kernel.renew(this.#at);
   }
 
   static readonly doubles = doubles;
@@ -66,7 +67,7 @@ export class FaultEvidence {
     requests: number,
     said: Said,
   ): number {
-    return this.#kernel.find(this.#at, weights.at, counts, startMs, requests, said.at);
+    return kernel.find(this.#at, weights.at, counts, startMs, requests, said.at);
   }
 
   sum(fault: number): number {
@@ -99,7 +100,7 @@ export class FaultEvidence {
 
   /** The largest dispersion. */
   get mostDispersion(): number {
-    return this.#memory.doubles[this.#at + evidenceLayout.mostDispersion] as number;
+    return memory.doubles[this.#at + evidenceLayout.mostDispersion] as number;
   }
 
   /** What the score of a fault must be after a window, by the past: `TailPeaks.level`. */
@@ -111,7 +112,7 @@ export class FaultEvidence {
 
   /** Keeps a window at a place, to be learnt when its time has come. */
   await(place: number, score: number, requests: number, said: Said): void {
-    this.#kernel.keep(this.#at + waitingPlace(place), score, requests, said.at);
+    kernel.keep(this.#at + waitingPlace(place), score, requests, said.at);
   }
 
   /**
@@ -121,24 +122,24 @@ export class FaultEvidence {
    */
   learn(place: number, varianceOf: (fault: number) => number): void {
     const waiting = this.#at + waitingPlace(place);
-    const due = this.#kernel.learn(this.#at, waiting);
+    const due = kernel.learn(this.#at, waiting);
     if (due === 0) return;
     if ((due & dueAfterLearning.peaks) !== 0) {
-      this.#peaks.learn(this.#memory.doubles[waiting + waitingLayout.score] as number);
+      this.#peaks.learn(memory.doubles[waiting + waitingLayout.score] as number);
     }
     if ((due & dueAfterLearning.drift) === 0) return;
     this.#drift.follow((t) => varianceOf(t) * this.dispersion(t));
-    this.#kernel.renew(this.#at);
+    kernel.renew(this.#at);
   }
 
   /** Takes over how restless another one is, and how far it goes. */
   inherit(other: FaultEvidence): void {
     this.#peaks.inherit(other.#peaks);
     this.#drift.inherit(other.#drift);
-    const { doubles } = this.#memory;
+    const { doubles } = memory;
     doubles[this.#at + learnt] = doubles[other.#at + learnt] as number;
     this.#all('dispersion').set(other.#all('dispersion'));
-    this.#kernel.renew(this.#at);
+    kernel.renew(this.#at);
   }
 
   forgetPeak(): void {
@@ -152,7 +153,7 @@ export class FaultEvidence {
 
   /** Forgets the evidence, not the past. */
   forget(): void {
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     const from = this.#at + evidenceLayout.sum;
     for (let t = 0; t < count; t++) all[from + t] = 0;
   }
@@ -162,12 +163,12 @@ export class FaultEvidence {
       this.#peaks.carry(state);
       this.#drift.carry(state);
       this.#carryFaults(state);
-      const { doubles } = this.#memory;
+      const { doubles } = memory;
       const waiting = this.#at + waitingPlace(0);
       state.fill(doubles.subarray(waiting, this.#at + waitingPlace(waitingWindows)));
       doubles[this.#at + learnt] = state.number(doubles[this.#at + learnt] as number);
     });
-    this.#kernel.renew(this.#at);
+    kernel.renew(this.#at);
   }
 
   /** By faults: it is kept by fields. */
@@ -186,13 +187,13 @@ export class FaultEvidence {
   }
 
   #of(fault: number, field: number): number {
-    return this.#memory.doubles[this.#at + field + fault] as number;
+    return memory.doubles[this.#at + field + fault] as number;
   }
 
   /** A view of a field of all faults. */
   #all(field: (typeof savedFields)[number]): Float64Array {
     const at = this.#at + evidenceLayout[field];
-    return this.#memory.doubles.subarray(at, at + count);
+    return memory.doubles.subarray(at, at + count);
   }
 }
 

@@ -3,6 +3,8 @@ import type { StateArchive } from '../baseline/state-archive.ts';
 import { StateMemory } from '../baseline/state-memory.ts';
 import { longestRun } from './longest-run.ts';
 
+const memory = StateMemory.shared();
+
 /** Requests of a window, and those of them that are counted: that hit, say. */
 export interface ProportionCount {
   readonly startMs: number;
@@ -19,7 +21,6 @@ const fields = 4;
 
 /** The last windows that a test has judged, by where they lie; the newest of them wait to be settled. */
 export class JudgedWindows extends NumberRing {
-  readonly #memory = StateMemory.shared();
   #waiting = 0;
 
   constructor() {
@@ -28,7 +29,7 @@ export class JudgedWindows extends NumberRing {
 
   /** One more that waits, with a score of 0. */
   add(startMs: number, requests: number, hits: number): void {
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     const at = this.push();
     all[at + START] = startMs;
     all[at + REQUESTS] = requests;
@@ -39,32 +40,32 @@ export class JudgedWindows extends NumberRing {
 
   /** Sets what the newest scores. */
   score(score: number): void {
-    this.#memory.doubles[this.back(1) + SCORE] = score;
+    memory.doubles[this.back(1) + SCORE] = score;
   }
 
   /** The oldest that waits, if it is of that time: it waits no more. */
   settle(startMs: number): number | undefined {
     const at = this.back(this.#waiting);
-    if (this.#waiting === 0 || this.#memory.doubles[at + START] !== startMs) return undefined;
+    if (this.#waiting === 0 || memory.doubles[at + START] !== startMs) return undefined;
     this.#waiting -= 1;
     return at;
   }
 
   requestsOf(at: number): number {
-    return this.#memory.doubles[at + REQUESTS] as number;
+    return memory.doubles[at + REQUESTS] as number;
   }
 
   hitsOf(at: number): number {
-    return this.#memory.doubles[at + HITS] as number;
+    return memory.doubles[at + HITS] as number;
   }
 
   scoreOf(at: number): number {
-    return this.#memory.doubles[at + SCORE] as number;
+    return memory.doubles[at + SCORE] as number;
   }
 
   /** Those from that time on, the newest at least; oldest first. */
   since(ms: number): readonly ProportionCount[] {
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     let windows = 1;
     while (windows < this.length && (all[this.back(windows + 1) + START] as number) >= ms)
       windows += 1;
@@ -76,7 +77,7 @@ export class JudgedWindows extends NumberRing {
   }
 
   carry(state: StateArchive): void {
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     this.carryEach(state, (at) => {
       for (const field of [START, REQUESTS, HITS]) {
         all[at + field] = state.number(all[at + field] as number);

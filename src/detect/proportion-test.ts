@@ -12,6 +12,8 @@ import type { TestLevels } from './page-budget.ts';
 import { type LeastRise, ProportionWeights } from './proportion-weights.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 
+const memory = StateMemory.shared();
+
 /** What the test says of one window and those before it, where it is odd at all. */
 export interface ProportionVerdict {
   readonly startedAtMs: number;
@@ -90,8 +92,7 @@ export class ProportionTest {
   readonly #short = new ShortEpisodes();
   /** Whether either of these has an episode that goes on. */
   #hasEpisode = false;
-  readonly #memory = StateMemory.shared();
-  readonly #at = this.#memory.takeFor(this, doubles);
+  readonly #at = memory.takeFor(this, doubles);
   readonly #drift = new DriftForecast(faults, this.#at + DRIFT);
   readonly #evidence = new EvidenceSums(faults, peakScore, this.#at + EVIDENCE);
   readonly #weights = new ProportionWeights(this.#at + WEIGHTS);
@@ -161,7 +162,7 @@ export class ProportionTest {
     if (this.#reference === undefined || requests === 0) return;
     const hits = this.#windows.hitsOf(settled);
     const weights = this.#weights;
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     const at = this.#at;
     const weight = 1 / (Math.min(this.#learnt + this.#known, dispersionWindows) + prior.windows);
     for (let i = 0; i < faults; i++) {
@@ -215,7 +216,7 @@ export class ProportionTest {
 
   /** A view, for as long as the memory does not grow. */
   get #dispersions(): Float64Array {
-    return this.#memory.doubles.subarray(this.#at, this.#at + faults);
+    return memory.doubles.subarray(this.#at, this.#at + faults);
   }
 
   #compareWith(reference: RateReference): void {
@@ -236,7 +237,7 @@ export class ProportionTest {
 
   /** What the evidence for a fault is divided by: the dispersion, and how much its level varies. */
   #restlessness(fault: number): number {
-    return (this.#memory.doubles[this.#at + fault] as number) * this.#drift.spread(fault);
+    return (memory.doubles[this.#at + fault] as number) * this.#drift.spread(fault);
   }
 
   /** The evidence for a fault, less what the baseline's own noise may have made of it. */

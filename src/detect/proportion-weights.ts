@@ -1,6 +1,8 @@
 import type { RateReference } from '../baseline/rate-baseline.ts';
 import { StateMemory } from '../baseline/state-memory.ts';
 
+const memory = StateMemory.shared();
+
 /** A rate must grow by so many times, and by so much, to matter to people. */
 export interface LeastRise {
   readonly ratio: number;
@@ -38,7 +40,6 @@ export class ProportionWeights {
   /** What one takes. */
   static readonly doubles = perFault * rises.length;
 
-  readonly #memory = StateMemory.shared();
   readonly #at: number;
   #effect = 0;
 
@@ -55,7 +56,7 @@ export class ProportionWeights {
   /** Makes it what it is against another usual rate. */
   renew({ rate: usual }: RateReference, least: LeastRise): void {
     this.#effect = rateEffect(usual, least).effect;
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     for (let i = 0; i < rises.length; i++) {
       const at = this.#at + perFault * i;
       const rise = (rises[i] as number) * (this.#effect - usual);
@@ -71,18 +72,18 @@ export class ProportionWeights {
 
   /** What requests say of which so many are counted. */
   said(fault: number, requests: number, hits: number): number {
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     const at = this.#at + perFault * fault;
     return hits * (all[at + HIT] as number) + (requests - hits) * (all[at + MISSED] as number);
   }
 
   /** Mean of a usual request's weight. */
   mean(fault: number): number {
-    return this.#memory.doubles[this.#at + perFault * fault + MEAN] as number;
+    return memory.doubles[this.#at + perFault * fault + MEAN] as number;
   }
 
   /** Variance of it. */
   variance(fault: number): number {
-    return this.#memory.doubles[this.#at + perFault * fault + VARIANCE] as number;
+    return memory.doubles[this.#at + perFault * fault + VARIANCE] as number;
   }
 }

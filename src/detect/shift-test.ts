@@ -16,6 +16,8 @@ import { Said } from './said.ts';
 import { TailCounts } from './tail-counts.ts';
 import { effectOptions, type TailThreshold, tailThreshold } from './tail-threshold.ts';
 
+const memory = StateMemory.shared();
+
 /** What a test says of one window and those before it, where it is odd at all. */
 export interface ShiftVerdict {
   readonly stage: string;
@@ -119,8 +121,7 @@ const swinging = 4;
 export class ShiftTest {
   readonly #stage: string;
   readonly #options: DetectOptions;
-  readonly #memory = StateMemory.shared();
-  readonly #rooms = this.#memory.rooms();
+  readonly #rooms = memory.rooms();
   readonly #at: number;
   /** Of all that a window says; and of where its requests lie, given how many are slow, once windows swing. */
   readonly #whole: FaultEvidence;
@@ -175,7 +176,7 @@ export class ShiftTest {
       faultOfShape = this.#shape.find(weights, counts, startMs, requests, saidOfShape);
     } else this.#shape?.forget();
     // Not before: the memory may have grown.
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     const at = this.#at;
     const score = Math.max(saidOfWhole.score, swings ? saidOfShape.score : 0);
     const minuteAgo = at + BEFORE + (this.#judged % risingWindows);
@@ -226,7 +227,7 @@ export class ShiftTest {
   settle(startMs: number, isLearnt: boolean): void {
     if (this.#settled === this.#judged) return;
     const place = this.#settled % waitingWindows;
-    if (this.#memory.doubles[this.#at + WAITING_MS + place] !== startMs) return;
+    if (memory.doubles[this.#at + WAITING_MS + place] !== startMs) return;
     this.#settled += 1;
     if (!isLearnt) {
       this.#whole.forgetPeak();
@@ -306,12 +307,12 @@ export class ShiftTest {
   }
 
   #of(place: number): number {
-    return this.#memory.doubles[this.#at + place] as number;
+    return memory.doubles[this.#at + place] as number;
   }
 
   /** A view, for as long as the memory does not grow. */
   #view(place: number, doubles: number): Float64Array {
-    return this.#memory.doubles.subarray(this.#at + place, this.#at + place + doubles);
+    return memory.doubles.subarray(this.#at + place, this.#at + place + doubles);
   }
 
   #newEvidence(): FaultEvidence {

@@ -6,6 +6,9 @@ import type { DetectOptions } from './detect-options.ts';
 import { longestRun } from './longest-run.ts';
 import type { TailThreshold } from './tail-threshold.ts';
 
+const kernel = DurationKernel.shared();
+const memory = StateMemory.shared();
+
 /** With fewer requests in the tail usually, or exceedances seen, no number says anything. */
 const minInTail = 1;
 const minExceedances = 5;
@@ -51,8 +54,6 @@ export interface TailSums {
  * that of evidence looks at it, too.
  */
 export class TailCounts {
-  readonly #kernel = DurationKernel.shared();
-  readonly #memory = StateMemory.shared();
   /** How many there are; the length of a window; where it is kept. */
   readonly quantiles: number;
   readonly windowMs: number;
@@ -64,7 +65,7 @@ export class TailCounts {
   constructor(options: DetectOptions, at?: number) {
     this.quantiles = options.quantiles.length;
     this.#width = widthOf(options);
-    this.at = at ?? this.#memory.takeFor(this, TailCounts.doubles(options));
+    this.at = at ?? memory.takeFor(this, TailCounts.doubles(options));
     this.windowMs = options.window;
     this.#starts().fill(Number.NEGATIVE_INFINITY);
   }
@@ -77,7 +78,7 @@ export class TailCounts {
   /** Takes a window; `thresholds` are those of the quantiles, in order. */
   add(startMs: number, summary: StageSummary, thresholds: readonly TailThreshold[]): void {
     if (thresholds !== this.#thresholds) this.#compareWith(thresholds);
-    this.#kernel.count(summary.digest, this.at, this.quantiles, summary.requests, startMs);
+    kernel.count(summary.digest, this.at, this.quantiles, summary.requests, startMs);
   }
 
   #compareWith(thresholds: readonly TailThreshold[]): void {
@@ -88,7 +89,7 @@ export class TailCounts {
       effectMs,
       halfEffectMs,
     ]);
-    this.#memory.doubles.set(values, this.at + SUMS + kept * this.#width);
+    memory.doubles.set(values, this.at + SUMS + kept * this.#width);
   }
 
   /** Of the last so many windows. */
@@ -157,9 +158,9 @@ export class TailCounts {
   carry(state: StateArchive): void {
     state.section('tail counts', 1, () => {
       const at = this.at + SUMS;
-      state.fill(this.#memory.doubles.subarray(at, at + kept * this.#width));
+      state.fill(memory.doubles.subarray(at, at + kept * this.#width));
       state.fill(this.#starts());
-      const { doubles } = this.#memory;
+      const { doubles } = memory;
       doubles[this.at + ADDED] = state.number(this.#added);
     });
   }
@@ -183,7 +184,7 @@ export class TailCounts {
 
   /** Of the last so many windows together. */
   #sum(windows: number, i: number): number {
-    const all = this.#memory.doubles;
+    const all = memory.doubles;
     const at = this.at + SUMS + i;
     const last = all[at + this.#placeOf(1)] as number;
     return last - (all[at + this.#placeOf(windows + 1)] as number);
@@ -195,7 +196,7 @@ export class TailCounts {
   }
 
   get #added(): number {
-    return this.#memory.doubles[this.at + ADDED] as number;
+    return memory.doubles[this.at + ADDED] as number;
   }
 
   /** Place of the window that is so many before the next one. */
@@ -204,11 +205,11 @@ export class TailCounts {
   }
 
   #startOf(back: number): number {
-    return this.#memory.doubles[this.at + ((this.#added + kept - back) % kept)] as number;
+    return memory.doubles[this.at + ((this.#added + kept - back) % kept)] as number;
   }
 
   #starts(): Float64Array {
-    return this.#memory.doubles.subarray(this.at, this.at + kept);
+    return memory.doubles.subarray(this.at, this.at + kept);
   }
 }
 
