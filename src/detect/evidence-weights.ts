@@ -13,8 +13,11 @@ const memory = StateMemory.shared();
 /** Bins are an eighth of an octave: exponent and the top 3 bits of the mantissa. */
 const SHIFT = 20 - 3;
 const { binsPerOctave, leastMs } = evidenceConstants;
-/** Bins on either side of what the baseline has seen; what lies beyond counts as the outermost. */
-const margin = { below: 8, above: 40 } as const;
+/**
+ * Bins on either side of what the baseline has seen; what lies beyond counts as the outermost. Above, so many that
+ * it is beyond what a fault moves there, too.
+ */
+const margin = { below: 8, above: 28 } as const;
 /** A bin is as dense as those around it that hold so many requests, four to either side at most. */
 const neighbours = { requests: 3, bins: 4 } as const;
 /** One more request is taken to lie anywhere, less likely by the octave: half above the median. */
