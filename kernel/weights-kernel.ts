@@ -5,7 +5,6 @@
 // one fault would, so that they are the same to the last bit.
 
 /** Offsets and numbers: those of src/detect/evidence-layout.ts, which says what lies there. */
-const faults: usize = 16;
 const regions: usize = 3;
 const FAULTS: usize = 128;
 
@@ -39,8 +38,8 @@ const MOST_EVIDENCE: usize = 16;
 const UNIT: usize = 24;
 
 /**
- * Bins are an eighth of an octave: exponent and the top 3 bits of the mantissa. Those of doubles have by so many
- * larger numbers than those of singles.
+ * Bins are an eighth of an octave: exponent and the top 3 bits of the mantissa. Those of doubles have numbers
+ * that are larger by so many than those of singles.
  */
 const SINGLE_SHIFT = 20;
 const SINGLE_BINS = (1_023 - 127) << 3;
@@ -80,8 +79,8 @@ export function configure(constantsAt: usize, templatesAt: usize, sumsAt: usize)
 }
 
 /**
- * Adds up what the window's requests say, for each fault. Centroids are floats: so many means, and as many weights,
- * which are whole. Sums are of whole units, so that they are exact.
+ * Adds up what the window's requests say, for each fault. Centroids are floats: so many means, and as many
+ * weights, which are whole. Sums are of whole units, so that they are exact.
  */
 export function weigh(
   centroids: usize,
@@ -107,7 +106,7 @@ export function weigh(
   }
 }
 
-/** Puts the row of each centroid in the table, and its requests behind all of these, to the scratch: four at a time. */
+/** Puts the row of each centroid to the scratch, and behind all of these its requests: four at a time. */
 function placeCentroids(means: usize, bytes: usize, weights: usize, scratch: usize): void {
   const low = i32x4.splat(load<i32>(weights, LOW) - SINGLE_BINS);
   const top = i32x4.splat(load<i32>(weights, BINS) - 1);
@@ -125,7 +124,7 @@ function placeCentroids(means: usize, bytes: usize, weights: usize, scratch: usi
   store<i32>(scratch + bytes, -1);
 }
 
-/** Joins centroids of one bin, which follow each other: rows, and requests up to there. How many bytes these are. */
+/** Joins centroids of one bin, which follow each other: rows, requests up to there. How many bytes it is. */
 function binsOf(rows: usize, bytes: usize, to: usize): usize {
   const begin = to;
   const requests = rows + bytes + 16;
@@ -205,8 +204,8 @@ function addMany(table: usize, said: usize): void {
 }
 
 /**
- * Weighs every bin for each fault, and what usual requests say of it: in each region, and in all. Densities, and the
- * parts that were seen, are of single precision, as weights are; sums are of double.
+ * Weighs every bin for each fault, and what usual requests say of it: in each region, and in all. Densities, and
+ * the parts that were seen, are of single precision; sums are of double.
  */
 export function weighBins(weights: usize, density: usize, parts: usize): void {
   const table: usize = load<u32>(weights, TABLE);
@@ -297,9 +296,9 @@ function weighRegion(
 }
 
 /**
- * What usual requests say of two faults. The density is smooth and wider than the requests lie. Their variance is that
- * of the density, which is never 0; their mean is their own, or a stage whose requests are all alike would seem
- * to wander.
+ * What usual requests say of two faults. The density is smooth and wider than the requests lie. Their variance is
+ * that of the density, which is never 0; their mean is their own, or a stage whose requests are all alike would
+ * seem to wander.
  */
 function sumUp(weights: usize, ofFaults: usize): void {
   const zero = f64x2.splat(0);
@@ -362,9 +361,9 @@ export function logOf(x: f32): f32 {
 }
 
 /**
- * Natural logarithms of four positive numbers that are not subnormal, to 1e-7 or, of larger ones, to the last bit or
- * two. Parts of them between the root of a half and that of 2 are a polynomial's: that of `logf` in the Cephes
- * library (Moshier 1992).
+ * Natural logarithms of four positive numbers that are not subnormal, to 1e-7 or, of larger ones, to the last bit
+ * or two. Parts of them between the root of a half and that of 2 are a polynomial's: that of `logf` in the
+ * Cephes library (Moshier 1992).
  */
 function logsOf(x: v128): v128 {
   const bits = i32x4.add(x, i32x4.splat(ONE - ROOT_OF_HALF));
@@ -391,7 +390,7 @@ function plus(four: v128, one: f32): v128 {
   return f32x4.add(four, f32x4.splat(one));
 }
 
-/** What is left of the window that was weighed last when it is given how many of the requests lie in each region. */
+/** What is left of the window weighed last when it is given how many of its requests lie in each region. */
 export function within(weights: usize, said: usize, into: usize): void {
   countRegions(weights);
   for (let t: usize = 0; t < FAULTS; t += 16) {

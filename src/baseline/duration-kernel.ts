@@ -3,7 +3,7 @@ import { highIndex } from '../sketch/high-word.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import { durationKernelWasm } from './duration-kernel-wasm.ts';
 import type { RangeSums } from './range-sums.ts';
-import { type Room, StateMemory } from './state-memory.ts';
+import { bytesOf, bytesOfFloat, type Room, StateMemory } from './state-memory.ts';
 
 /** Room at first, in doubles. */
 const firstRoom = 2_048;
@@ -65,10 +65,7 @@ export class DurationKernel {
 
   private constructor() {
     invariant(highIndex === 1, 'this machine is big endian, which tailmark does not run on');
-    const module = new WebAssembly.Module(Buffer.from(durationKernelWasm, 'base64'));
-    const { memory } = this.#memory;
-    this.#exports = new WebAssembly.Instance(module, { env: { memory } })
-      .exports as unknown as Exports;
+    this.#exports = this.#memory.kernel(durationKernelWasm);
     this.#scratch = this.#memory.take(firstRoom);
     this.#givenRoom = this.#memory.take(firstRoom);
   }
@@ -83,7 +80,7 @@ export class DurationKernel {
       this.#memory.floats.set(centroids, 2 * this.#givenRoom.at);
       this.#given = centroids;
     }
-    return (this.#givenRoom.at << 3) + (from << 2);
+    return bytesOf(this.#givenRoom.at) + bytesOfFloat(from);
   }
 
   /** Adds a digest to buckets, which get room for it. */
@@ -97,7 +94,7 @@ export class DurationKernel {
     const centroids = this.give(digest);
     for (let done = 0; ; ) {
       const { at, low, range } = buckets;
-      done = this.#exports.add(centroids, size, done, at << 3, low, range, leastMs);
+      done = this.#exports.add(centroids, size, done, bytesOf(at), low, range, leastMs);
       if (done === size) return;
       // As the kernel has it: doubles may round across a bucket's bound.
       buckets.place(bucketOf(Math.fround(digest.centroids[digest.from + done] as number)));
@@ -115,8 +112,8 @@ export class DurationKernel {
     const { size } = digest;
     const centroids = this.give(digest);
     this.#scratch = this.#roomFor(size / 2 + margin, this.#scratch);
-    const upTo = this.#scratch.at << 3;
-    this.#exports.count(centroids, size, upTo, counts << 3, quantiles, requests, startMs);
+    const upTo = bytesOf(this.#scratch.at);
+    this.#exports.count(centroids, size, upTo, bytesOf(counts), quantiles, requests, startMs);
   }
 
   /** What several sums of buckets add up to, in their order: a centroid a bucket. */
@@ -134,10 +131,10 @@ export class DurationKernel {
     const { doubles } = this.#memory;
     doubles.fill(0, at, at + 2 * length);
     for (const part of used) {
-      this.#exports.join(part.at << 3, part.range, (at + 2 * (part.low - low)) << 3);
+      this.#exports.join(bytesOf(part.at), part.range, bytesOf(at + 2 * (part.low - low)));
     }
     const [means, weights] = [at + 2 * length, at + 3 * length];
-    const size = this.#exports.centroids(at << 3, length, means << 3, weights << 3);
+    const size = this.#exports.centroids(bytesOf(at), length, bytesOf(means), bytesOf(weights));
     return {
       means: doubles.subarray(means, means + size),
       weights: doubles.subarray(weights, weights + size),

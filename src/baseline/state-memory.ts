@@ -10,6 +10,9 @@ const lineDoubles = 8;
 /** Larger rooms are of whole blocks of so many: those of stages alike are of one size, and take each other's. */
 const roomyDoubles = 64;
 
+/** What a kernel asks of its host: functions of numbers, by modules. */
+type Imports = Readonly<Record<string, Readonly<Record<string, (x: number) => number>>>>;
+
 /** A part of the memory: its first double, and how many there are. */
 export interface Room {
   readonly at: number;
@@ -46,6 +49,26 @@ export class StateMemory {
 
   private constructor() {
     this.#view();
+  }
+
+  /**
+   * The functions of a kernel, which works on this memory.
+   *
+   * @param wasm what it was compiled to, as base64.
+   * @param imports what else it asks for, by its name. @throws where there is no WebAssembly.
+   */
+  kernel<Exports>(wasm: string, imports: Imports = {}): Exports {
+    const module = new WebAssembly.Module(Buffer.from(wasm, 'base64'));
+    const { memory } = this;
+    const instance = new WebAssembly.Instance(module, { ...imports, env: { memory } });
+    return instance.exports as Exports;
+  }
+
+  /** The place of values that stay. */
+  keep(values: readonly number[]): number {
+    const { at } = this.take(values.length);
+    this.doubles.set(values, at);
+    return at;
   }
 
   /** Rooms of one owner. */
@@ -134,4 +157,14 @@ export class Rooms {
     this.#held.splice(this.#held.indexOf(room), 1);
     this.#memory.release(room);
   }
+}
+
+/** The address of a double of `StateMemory`. From 2 GiB on it is negative here, as 32-bit integers are. */
+export function bytesOf(at: number): number {
+  return at << 3;
+}
+
+/** The address of a float of it. */
+export function bytesOfFloat(at: number): number {
+  return at << 2;
 }

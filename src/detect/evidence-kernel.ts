@@ -1,8 +1,8 @@
 import { invariant } from '../base/invariant.ts';
-import { StateMemory } from '../baseline/state-memory.ts';
+import { bytesOf, StateMemory } from '../baseline/state-memory.ts';
 import { evidenceConstants } from './evidence-constants.ts';
 import { evidenceKernelWasm } from './evidence-kernel-wasm.ts';
-import { bytesOf, kernelFaults } from './evidence-layout.ts';
+import { kernelFaults } from './evidence-layout.ts';
 import { faultTemplates } from './fault-templates.ts';
 import type { TailCounts } from './tail-counts.ts';
 
@@ -48,7 +48,6 @@ interface Exports {
 export class EvidenceKernel {
   static #shared: EvidenceKernel | undefined;
 
-  readonly #memory = StateMemory.shared();
   readonly #exports: Exports;
 
   /** The one of this thread. */
@@ -60,14 +59,10 @@ export class EvidenceKernel {
   private constructor() {
     const faults = faultTemplates.length;
     invariant(faults === kernelFaults, `the evidence kernel is made for ${kernelFaults} faults`);
-    const module = new WebAssembly.Module(Buffer.from(evidenceKernelWasm, 'base64'));
-    const { memory } = this.#memory;
-    this.#exports = new WebAssembly.Instance(module, { env: { memory } })
-      .exports as unknown as Exports;
-    const constants = constantNames.map((name) => evidenceConstants[name]);
-    const { at } = this.#memory.take(constants.length);
-    this.#memory.doubles.set(constants, at);
-    this.#exports.configure(bytesOf(at));
+    const memory = StateMemory.shared();
+    this.#exports = memory.kernel(evidenceKernelWasm);
+    const constants = memory.keep(constantNames.map((name) => evidenceConstants[name]));
+    this.#exports.configure(bytesOf(constants));
   }
 
   /** Keeps what a window says, to be learnt later. */

@@ -62,8 +62,3 @@ export const binsBefore = 64;
 
 /** Faults that the kernels are made for. */
 export const kernelFaults = 16;
-
-/** The address of a double of `StateMemory`. From 2 GiB on it is negative here, as 32-bit integers are. */
-export function bytesOf(at: number): number {
-  return at << 3;
-}

@@ -1,4 +1,4 @@
-import { type Room, type Rooms, StateMemory } from '../baseline/state-memory.ts';
+import { bytesOf, type Room, type Rooms, StateMemory } from '../baseline/state-memory.ts';
 import { highWord } from '../sketch/high-word.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import { evidenceConstants } from './evidence-constants.ts';
@@ -103,7 +103,7 @@ export class EvidenceWeights {
     const at = 2 * this.at;
     ints[at + low] = this.#low;
     ints[at + bins] = this.#bins;
-    ints[at + table] = this.#table.at << 3;
+    ints[at + table] = bytesOf(this.#table.at);
     ints.set(this.#firstOf, at + firstOf);
     memory.doubles[this.at + weightsLayout.requests] = usual.count;
     kernel.weighBins(this.at, density, density + this.#bins);

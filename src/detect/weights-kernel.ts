@@ -1,9 +1,9 @@
 import { invariant } from '../base/invariant.ts';
 import { DurationKernel } from '../baseline/duration-kernel.ts';
-import { type Room, StateMemory } from '../baseline/state-memory.ts';
+import { bytesOf, bytesOfFloat, type Room, StateMemory } from '../baseline/state-memory.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import { evidenceConstants } from './evidence-constants.ts';
-import { binsBefore, bytesOf, evidenceRegions, kernelFaults } from './evidence-layout.ts';
+import { binsBefore, evidenceRegions, kernelFaults } from './evidence-layout.ts';
 import { faultTemplates } from './fault-templates.ts';
 import { weightsKernelWasm } from './weights-kernel-wasm.ts';
 
@@ -48,13 +48,11 @@ export class WeightsKernel {
   private constructor() {
     const faults = faultTemplates.length;
     invariant(faults === kernelFaults, `the weights kernel is made for ${kernelFaults} faults`);
-    const module = new WebAssembly.Module(Buffer.from(weightsKernelWasm, 'base64'));
-    const { memory } = this.#memory;
-    const imports = { env: { memory }, 'weights-kernel': { log: Math.log } };
-    this.#exports = new WebAssembly.Instance(module, imports).exports as unknown as Exports;
+    const imports = { 'weights-kernel': { log: Math.log } };
+    this.#exports = this.#memory.kernel(weightsKernelWasm, imports);
     const { leastMs, mostRatio, mostEvidence, unit } = evidenceConstants;
-    const constants = this.#keep([leastMs, mostRatio, mostEvidence, unit]);
-    const templates = this.#keep(templatesOf());
+    const constants = this.#memory.keep([leastMs, mostRatio, mostEvidence, unit]);
+    const templates = this.#memory.keep(templatesOf());
     const { at: sums } = this.#memory.take(evidenceRegions * (4 * faults + 2));
     this.#exports.configure(bytesOf(constants), bytesOf(templates), bytesOf(sums));
     this.#scratch = this.#memory.take(firstScratch);
@@ -75,7 +73,7 @@ export class WeightsKernel {
    * @param parts what part of it was seen in each, likewise.
    */
   weighBins(weights: number, density: number, parts: number): void {
-    this.#exports.weighBins(bytesOf(weights), density << 2, parts << 2);
+    this.#exports.weighBins(bytesOf(weights), bytesOfFloat(density), bytesOfFloat(parts));
   }
 
   /** What of that which a window says is left when it is given how many requests lie in each region. */
@@ -95,12 +93,6 @@ export class WeightsKernel {
       this.#scratch = this.#memory.take(doubles);
     }
     return this.#scratch.at;
-  }
-
-  #keep(values: readonly number[]): number {
-    const { at } = this.#memory.take(values.length);
-    this.#memory.doubles.set(values, at);
-    return at;
   }
 }
 
