@@ -40,14 +40,14 @@ const priors = Float64Array.from({ length: 2 * priorReach + 1 }, (_, i) => prior
  * Sums of it over requests are a log-likelihood ratio, so that it exceeds x by chance with a probability
  * of e^-x at most (Wald 1945; Ville 1939).
  *
- * Making or renewing one takes some 10 µs, weighing a window a tenth of one, by the kernel. Memory: 32 bytes a
+ * Making or renewing one takes some 15 µs, weighing a window half a microsecond, by the kernel. Memory: 32 bytes a
  * bin in use, some 4 KB, and 2 KB.
  */
 export class EvidenceWeights {
   /** Where it is kept. */
   readonly at: number;
-  /** By bin, a weight for each fault: of 16 bits. */
   readonly #rooms: Rooms;
+  /** By bin, a weight for each fault: of 16 bits. */
   #table: Room;
   #low = 0;
   #bins = 0;

@@ -116,7 +116,7 @@ const swinging = 4;
  *
  * Windows come in order; each is judged, and `settle`d once it is known whether it belongs to an anomaly.
  *
- * Memory: some 18 KB, most of it side by side; 22 where windows swing. Cost: half a microsecond a window.
+ * Memory: some 14 KB, most of it side by side; 18 where windows swing. Cost: a microsecond or two a window.
  */
 export class ShiftTest {
   readonly #stage: string;

@@ -50,7 +50,7 @@ export interface TailSums {
  * How many requests of the last windows lie above the baseline's quantiles, and above what each must reach
  * to matter to people. What is likely and what is large are two questions: this is the second one.
  *
- * Memory: 31 windows of 10 doubles, at two quantiles. Cost: a tenth of a microsecond a window, by kernels;
+ * Memory: 31 windows of 10 doubles, at two quantiles. Cost: a third of a microsecond a window, by kernels;
  * that of evidence looks at it, too.
  */
 export class TailCounts {

@@ -66,6 +66,20 @@ describe('the evidence kernel adds up, to the last bit, what a plain loop does',
     );
   });
 
+  it('over a hundred thousand times as many requests, as many times as much', () => {
+    const usual = fc.array(fc.tuple(duration, fc.integer({ min: 1, max: 40 })), { minLength: 1 });
+    const times = fc.integer({ min: 1, max: 100_000 });
+    fc.assert(
+      fc.property(usual, centroids, times, (baseline, drawn, by) => {
+        const weights = new EvidenceWeights(digestOf(baseline));
+        const few = saidOf(weights, digestOf(drawn));
+        const many = saidOf(weights, digestOf(drawn.map(([ms, n]) => [ms, n * by])));
+        expect(many.sums).toEqual(few.sums.map((sum) => sum * by));
+      }),
+      seeded,
+    );
+  });
+
   it('over windows, fault by fault', () => {
     const nats = fc.double({ min: -200, max: 200, noNaN: true });
     const perFault = fc.array(nats, { minLength: count, maxLength: count });
