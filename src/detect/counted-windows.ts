@@ -1,10 +1,10 @@
 import { carryDigest } from '../baseline/carry-digest.ts';
-import { NumberRing } from '../baseline/number-ring.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import { StateMemory } from '../baseline/state-memory.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import type { CountedRequests, WholeRequests } from './proportion.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
+import { WindowRing, windowFields } from './window-ring.ts';
 
 const memory = StateMemory.shared();
 
@@ -14,18 +14,16 @@ const mostKept = 30;
 const mostDigests = quarantineWindows;
 
 /** What is kept of a window, a cache line of it. */
-const START = 0;
-const REQUESTS = 1;
-const HITS = 2;
-const ERRORS = 3;
-const TIMEOUTS = 4;
-const LEARNABLE = 5;
-const SUSPICIOUS = 6;
-const STAGE = 7;
-const fields = 8;
+const { start: START, requests: REQUESTS, hits: HITS } = windowFields;
+const ERRORS = windowFields.end;
+const TIMEOUTS = ERRORS + 1;
+const LEARNABLE = TIMEOUTS + 1;
+const SUSPICIOUS = LEARNABLE + 1;
+const STAGE = SUSPICIOUS + 1;
+const fields = STAGE + 1;
 
 /** The last windows in which requests were counted, by where they lie; the newest of them are in quarantine. */
-export class CountedWindows extends NumberRing {
+export class CountedWindows extends WindowRing {
   /** Names of stages that stood for whole requests, and the last of them: it is always the same, mostly. */
   readonly #stages = [''];
   #stage = '';
@@ -52,18 +50,6 @@ export class CountedWindows extends NumberRing {
     all[at + STAGE] = this.#indexOf(whole.stage);
     this.#digests[this.slotOf(at) % mostDigests] = digests;
     this.#quarantined += 1;
-  }
-
-  startMsOf(at: number): number {
-    return memory.doubles[at + START] as number;
-  }
-
-  requestsOf(at: number): number {
-    return memory.doubles[at + REQUESTS] as number;
-  }
-
-  hitsOf(at: number): number {
-    return memory.doubles[at + HITS] as number;
   }
 
   isLearnable(at: number): boolean {

@@ -1,7 +1,7 @@
-import { NumberRing } from '../baseline/number-ring.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import { StateMemory } from '../baseline/state-memory.ts';
 import { longestRun } from './longest-run.ts';
+import { WindowRing, windowFields } from './window-ring.ts';
 
 const memory = StateMemory.shared();
 
@@ -13,14 +13,12 @@ export interface ProportionCount {
 }
 
 /** What is kept of a window. */
-const START = 0;
-const REQUESTS = 1;
-const HITS = 2;
-const SCORE = 3;
-const fields = 4;
+const { start: START, requests: REQUESTS, hits: HITS } = windowFields;
+const SCORE = windowFields.end;
+const fields = SCORE + 1;
 
 /** The last windows that a test has judged, by where they lie; the newest of them wait to be settled. */
-export class JudgedWindows extends NumberRing {
+export class JudgedWindows extends WindowRing {
   #waiting = 0;
 
   constructor() {
@@ -49,14 +47,6 @@ export class JudgedWindows extends NumberRing {
     if (this.#waiting === 0 || memory.doubles[at + START] !== startMs) return undefined;
     this.#waiting -= 1;
     return at;
-  }
-
-  requestsOf(at: number): number {
-    return memory.doubles[at + REQUESTS] as number;
-  }
-
-  hitsOf(at: number): number {
-    return memory.doubles[at + HITS] as number;
   }
 
   scoreOf(at: number): number {
