@@ -18,6 +18,7 @@ export class SeriesBaseline {
   #quietUntilMs = Number.NEGATIVE_INFINITY;
   #firstMs = Number.NaN;
   #windows = 0;
+  #renewals = 0;
 
   constructor(baselineMs: number, windowMs: number) {
     this.#periods = new BaselinePeriods(baselineMs, windowMs);
@@ -31,6 +32,11 @@ export class SeriesBaseline {
   /** Start of the first window learnt, NaN before it. */
   get firstMs(): number {
     return this.#firstMs;
+  }
+
+  /** References that were given are the same for as long as this is; those of others may become known. */
+  get renewals(): number {
+    return this.#renewals;
   }
 
   /** Adds a window, later than all before. */
@@ -83,6 +89,7 @@ export class SeriesBaseline {
       }
     }
     this.#pending = [];
+    this.#renewals += 1;
     this.#quietUntilMs = this.#periods.quietUntil(last.windowStartMs);
     for (const stage of last.stages.keys()) {
       const baseline = this.#stages.get(stage);

@@ -15,7 +15,8 @@ import { measure, type OpenEventInput, openEvent } from './open-event.ts';
 import type { TestLevels } from './page-budget.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 import { reconcileOpen } from './reconcile-open.ts';
-import { ShiftTest, type ShiftVerdict } from './shift-test.ts';
+import type { ShiftVerdict } from './shift-test.ts';
+import { StageTests } from './stage-tests.ts';
 
 /** What a step is told beside its window. */
 export interface StepContext {
@@ -33,7 +34,6 @@ interface Quarantined {
   readonly suspicious: boolean;
 }
 
-const nothing: readonly ShiftVerdict[] = [];
 const minuteMs = 60_000;
 /** Each anomaly that was already open in the last hour doubles the quiet a new one needs. */
 const maxBackoff = 4;
@@ -45,10 +45,9 @@ const maxBackoff = 4;
 export class SeriesDetector {
   readonly series: Series;
   readonly #options: DetectOptions;
-  readonly #pool: PeakPool;
   /** Needed until all stages have been met; not a chain of all versions. */
   #before: SeriesDetector | undefined;
-  readonly #tests = new Map<string, ShiftTest>();
+  readonly #tests: StageTests;
   #baseline: SeriesBaseline;
   /** What windows that are not learnt would make: the new usual, if they stay. */
   #candidate: SeriesBaseline | undefined;
@@ -73,7 +72,7 @@ export class SeriesDetector {
   ) {
     this.series = series;
     this.#options = options;
-    this.#pool = pool;
+    this.#tests = new StageTests(options, pool);
     this.#before = before;
     this.#baseline = this.#newBaseline();
   }
@@ -90,7 +89,7 @@ export class SeriesDetector {
   /** All but the series before, which is one of its own, and the pool, which is shared. */
   carry(state: StateArchive): void {
     state.section('series detector', 2, () => {
-      state.map(this.#tests, (stage) => this.#newTest(stage));
+      this.#tests.carry(state);
       this.#baseline.carry(state);
       this.#candidate = state.optional(this.#candidate, (candidate = this.#newBaseline()) => {
         candidate.carry(state);
@@ -117,10 +116,6 @@ export class SeriesDetector {
   isForgettable(windowStartMs: number): boolean {
     if (this.isOpen) return false;
     return windowStartMs - this.#lastSeenMs > this.#options.baseline;
-  }
-
-  testOf(stage: string): ShiftTest | undefined {
-    return this.#tests.get(stage);
   }
 
   reference(stage: string): StageReference | undefined {
@@ -172,7 +167,8 @@ export class SeriesDetector {
     this.#lastSeenMs = startMs;
     if (this.#baseline.windows > this.#options.min_baseline_windows) this.#before = undefined;
     this.#install(startMs, context.live);
-    const verdicts = this.#judge(window, context.levels);
+    const before = this.#before === undefined ? undefined : this.#before.#tests;
+    const verdicts = this.#tests.judge(window, context.levels, this.#baseline, before);
     let suspicious = false;
     let suspectFromMs = Number.POSITIVE_INFINITY;
     for (const verdict of verdicts) {
@@ -209,29 +205,6 @@ export class SeriesDetector {
     this.#openings = this.#openings.filter((openedMs) => openedMs < startedAtMs);
     this.#open = new OpenAnomaly(event, this.#options, true, this.#quietNeeded(startedAtMs));
     this.#openings.push(startedAtMs);
-  }
-
-  #judge(window: SeriesWindow, levels: TestLevels): readonly ShiftVerdict[] {
-    let verdicts: ShiftVerdict[] | undefined;
-    const total = this.reference(totalStage)?.digest;
-    for (const summary of window.stages.values()) {
-      const { stage } = summary;
-      let test = this.#tests.get(stage);
-      if (test === undefined) {
-        test = this.#newTest(stage);
-        const known = this.#before?.testOf(stage);
-        if (known !== undefined) test.inherit(known);
-        this.#tests.set(stage, test);
-      }
-      const reference = this.reference(stage);
-      if (reference === undefined) continue;
-      const verdict = test.judge(window.windowStartMs, summary, reference, levels, total);
-      if (verdict === undefined) continue;
-      verdicts ??= [];
-      verdicts.push(verdict);
-    }
-    // Of most windows there is nothing to say: nothing is made for them.
-    return verdicts ?? nothing;
   }
 
   #openOn(verdicts: readonly ShiftVerdict[], context: StepContext): AnomalyEvent | undefined {
@@ -279,7 +252,7 @@ export class SeriesDetector {
     const lead = verdicts.find(isLead);
     const { baseline_ms: thresholdMs } = open.event;
     // Another quantile may show it more by now: this one is held against its own baseline.
-    const again = lead && this.#tests.get(lead.stage)?.atQuantile(lead, quantile);
+    const again = lead && this.#tests.of(lead.stage)?.atQuantile(lead, quantile);
     const sameLead = again && { ...again, thresholdMs };
     // A stage that was seen first gives way to the total once that is out too.
     const ofTotal = leadOf(verdicts.filter((verdict) => verdict.stage === totalStage));
@@ -327,7 +300,7 @@ export class SeriesDetector {
 
   #close(): void {
     this.#open = undefined;
-    for (const test of this.#tests.values()) test.forgetRun();
+    this.#tests.forgetRun();
   }
 
   #isAdopted(open: OpenAnomaly, windowStartMs: number): boolean {
@@ -342,7 +315,7 @@ export class SeriesDetector {
     this.#baseline = this.#candidate ?? this.#newBaseline();
     this.#candidate = undefined;
     for (const entry of [...this.#held, ...this.#quarantine]) entry.learnable = false;
-    for (const test of this.#tests.values()) test.rebase();
+    this.#tests.rebase();
   }
 
   /** Windows from here on belong to an anomaly: the candidate learns them, the baseline never. */
@@ -366,8 +339,7 @@ export class SeriesDetector {
     const entry = isFull ? this.#quarantine.shift() : undefined;
     if (entry !== undefined) {
       // The tests learn odd windows too: leaving them out would make the next one look odder.
-      const { windowStartMs } = entry.window;
-      for (const test of this.#tests.values()) test.settle(windowStartMs, entry.learnable);
+      this.#tests.settle(entry.window.windowStartMs, entry.learnable);
       this.#held.push(entry);
     }
     const heldFromMs = Math.max(suspectFromMs, this.#lastSeenMs - this.#options.baseline / 2);
@@ -425,10 +397,6 @@ export class SeriesDetector {
 
   #latest(): SeriesWindow {
     return (this.#quarantine.at(-1) as Quarantined).window;
-  }
-
-  #newTest(stage: string): ShiftTest {
-    return new ShiftTest(stage, this.#options, this.#pool);
   }
 
   #newBaseline(): SeriesBaseline {

@@ -131,6 +131,7 @@ export class ShiftTest {
   #isEpisode = false;
   readonly #counts: TailCounts;
   #reference: StageReference | undefined;
+  #isComparing = false;
   #weights: EvidenceWeights | undefined;
   #thresholds: readonly TailThreshold[] = [];
   #judged = 0;
@@ -150,18 +151,28 @@ export class ShiftTest {
   }
 
   /**
-   * undefined when nothing is odd about the window and those before it.
+   * Compares windows with that from now on; with undefined they are not judged.
    *
    * @param total what whole requests usually take, where that is known.
    */
-  judge(
-    startMs: number,
-    summary: StageSummary,
-    reference: StageReference,
-    levels: TestLevels,
-    total: TDigest | undefined,
-  ): ShiftVerdict | undefined {
-    const weights = this.#compareWith(reference, total);
+  compareWith(reference: StageReference | undefined, total: TDigest | undefined): void {
+    this.#isComparing = reference !== undefined;
+    if (reference === undefined || reference === this.#reference) return;
+    const { digest } = reference;
+    this.#reference = reference;
+    if (this.#weights !== undefined) this.#weights.renew(digest);
+    else this.#weights = new EvidenceWeights(digest, this.#rooms, this.#at + WEIGHTS);
+    this.#view(VARIANCES, count).set(this.#weights.variances);
+    this.#view(VARIANCES_WITHIN, count).set(this.#weights.variancesWithin);
+    this.#thresholds = this.#options.quantiles.map((q) =>
+      tailThreshold(digest, q, effectOptions(q, this.#options, total)),
+    );
+  }
+
+  /** undefined when nothing is odd about the window and those before it. */
+  judge(startMs: number, summary: StageSummary, levels: TestLevels): ShiftVerdict | undefined {
+    const weights = this.#weights;
+    if (!this.#isComparing || weights === undefined) return undefined;
     const { requests, digest } = summary;
     const counts = this.#counts;
     counts.add(startMs, summary, this.#thresholds);
@@ -289,21 +300,6 @@ export class ShiftTest {
       this.#learnt = state.number(this.#learnt);
       this.#known = state.number(this.#known);
     });
-  }
-
-  #compareWith(reference: StageReference, total: TDigest | undefined): EvidenceWeights {
-    if (reference !== this.#reference || this.#weights === undefined) {
-      const { digest } = reference;
-      this.#reference = reference;
-      if (this.#weights !== undefined) this.#weights.renew(digest);
-      else this.#weights = new EvidenceWeights(digest, this.#rooms, this.#at + WEIGHTS);
-      this.#view(VARIANCES, count).set(this.#weights.variances);
-      this.#view(VARIANCES_WITHIN, count).set(this.#weights.variancesWithin);
-      this.#thresholds = this.#options.quantiles.map((q) =>
-        tailThreshold(digest, q, effectOptions(q, this.#options, total)),
-      );
-    }
-    return this.#weights;
   }
 
   #of(place: number): number {

@@ -45,7 +45,8 @@ class Judged {
       const values = Array.from({ length: requests }, () => draw(this.#random, this.window));
       const summary = summaryOf(values);
       const reference = this.#baseline.windows < 20 ? undefined : this.#baseline.reference();
-      const verdict = reference && this.test.judge(startMs, summary, reference, levels, undefined);
+      this.test.compareWith(reference, undefined);
+      const verdict = this.test.judge(startMs, summary, levels);
       if (verdict !== undefined) verdicts.push({ ...verdict, window: i });
       this.#waiting.push({ startMs, summary });
       if (this.#waiting.length > quarantineWindows) this.#learn(isLearnt);

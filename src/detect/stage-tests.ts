@@ -1,0 +1,125 @@
+import { totalStage } from '../base/dimensions.ts';
+import type { SeriesBaseline } from '../baseline/series-baseline.ts';
+import type { SeriesWindow } from '../baseline/series-window.ts';
+import type { StageReference } from '../baseline/stage-baseline.ts';
+import type { StateArchive } from '../baseline/state-archive.ts';
+import type { PeakPool } from '../baseline/tail-peaks.ts';
+import type { TDigest } from '../sketch/t-digest.ts';
+import type { DetectOptions } from './detect-options.ts';
+import type { TestLevels } from './page-budget.ts';
+import { ShiftTest, type ShiftVerdict } from './shift-test.ts';
+
+/** A stage, and the renewals of the baseline as of which its test compares with it, if it does. */
+interface JudgedStage {
+  readonly stage: string;
+  readonly test: ShiftTest;
+  renewals: number;
+}
+
+const nothing: readonly ShiftVerdict[] = [];
+/** No baseline has had so many renewals. */
+const never = -1;
+
+/** The tests of one series, by stage. */
+export class StageTests {
+  readonly #options: DetectOptions;
+  readonly #pool: PeakPool;
+  readonly #tests = new Map<string, ShiftTest>();
+  /** Those of the last window, in its order, which the next one mostly has, too. */
+  #judged: JudgedStage[] = [];
+
+  /** @param pool shared by all tests of all series. */
+  constructor(options: DetectOptions, pool: PeakPool) {
+    this.#options = options;
+    this.#pool = pool;
+  }
+
+  get size(): number {
+    return this.#tests.size;
+  }
+
+  of(stage: string): ShiftTest | undefined {
+    return this.#tests.get(stage);
+  }
+
+  /**
+   * What is odd about a window and those before it: nothing, mostly. Stages of which too little was learnt
+   * are not judged.
+   *
+   * @param before the tests of the series that this one has come to replace: those of new stages begin with
+   * what they know.
+   */
+  judge(
+    window: SeriesWindow,
+    levels: TestLevels,
+    baseline: SeriesBaseline,
+    before: StageTests | undefined,
+  ): readonly ShiftVerdict[] {
+    let verdicts: ShiftVerdict[] | undefined;
+    let place = 0;
+    let total: TDigest | undefined;
+    let isTotalAsked = false;
+    for (const summary of window.stages.values()) {
+      const judged = this.#at(place, summary.stage, before);
+      place += 1;
+      if (judged.renewals !== baseline.renewals) {
+        if (!isTotalAsked) total = this.#referenceOf(totalStage, baseline)?.digest;
+        isTotalAsked = true;
+        const reference = this.#referenceOf(summary.stage, baseline);
+        judged.test.compareWith(reference, total);
+        // What is not known yet is asked for again.
+        judged.renewals = reference === undefined ? never : baseline.renewals;
+      }
+      const verdict = judged.test.judge(window.windowStartMs, summary, levels);
+      if (verdict === undefined) continue;
+      verdicts ??= [];
+      verdicts.push(verdict);
+    }
+    // Of most windows there is nothing to say: nothing is made for them.
+    return verdicts ?? nothing;
+  }
+
+  /** Lets a window out of quarantine: `ShiftTest.settle`. */
+  settle(startMs: number, isLearnt: boolean): void {
+    for (const test of this.#tests.values()) test.settle(startMs, isLearnt);
+  }
+
+  /** What they said has been dealt with: `ShiftTest.forgetRun`. */
+  forgetRun(): void {
+    for (const test of this.#tests.values()) test.forgetRun();
+  }
+
+  /** The baseline is another one from now on. */
+  rebase(): void {
+    this.#judged = [];
+    for (const test of this.#tests.values()) test.rebase();
+  }
+
+  carry(state: StateArchive): void {
+    state.map(this.#tests, (stage) => this.#newTest(stage));
+  }
+
+  /** The stage that has a place in a window. */
+  #at(place: number, stage: string, before: StageTests | undefined): JudgedStage {
+    const known = this.#judged[place];
+    if (known?.stage === stage) return known;
+    let test = this.#tests.get(stage);
+    if (test === undefined) {
+      test = this.#newTest(stage);
+      const inherited = before?.of(stage);
+      if (inherited !== undefined) test.inherit(inherited);
+      this.#tests.set(stage, test);
+    }
+    const judged = { stage, test, renewals: never };
+    this.#judged[place] = judged;
+    return judged;
+  }
+
+  #referenceOf(stage: string, baseline: SeriesBaseline): StageReference | undefined {
+    return baseline.reference(stage, this.#options.min_baseline_windows);
+  }
+
+  #newTest(stage: string): ShiftTest {
+    return new ShiftTest(stage, this.#options, this.#pool);
+  }
+}
