@@ -4,8 +4,12 @@
 // src/baseline/state-memory.ts. Centroids are floats, so many means and as many weights. A bucket is its
 // requests and their milliseconds, side by side; buckets are those of src/baseline/duration-histogram.ts.
 
-/** A bucket is an octave's 32nd: exponent and the top 5 bits of the mantissa. */
-const BUCKET_SHIFT = 47;
+/**
+ * A bucket is an octave's 32nd: exponent and the top 5 bits of the mantissa. Those of doubles have numbers that are
+ * larger by so many than those of singles.
+ */
+const SINGLE_SHIFT = 18;
+const SINGLE_BUCKETS = (1_023 - 127) << 5;
 const bucketBytes: usize = 16;
 
 /** Counts above thresholds are of so many windows; those of src/detect/tail-counts.ts, which says where they lie. */
@@ -26,17 +30,40 @@ export function add(
   length: i32,
   leastMs: f64,
 ): i32 {
-  const weights = centroids + ((<usize>size) << 2);
-  for (let i = from; i < size; i++) {
-    const ms = <f64>load<f32>(centroids + ((<usize>i) << 2));
-    const weight = <f64>load<f32>(weights + ((<usize>i) << 2));
-    const bucket = <i32>(reinterpret<u64>(max(ms, leastMs)) >> BUCKET_SHIFT) - low;
-    if (<u32>bucket >= <u32>length) return i;
-    const at = buckets + <usize>bucket * bucketBytes;
-    const more = f64x2.replace_lane(f64x2.splat(weight), 1, weight * ms);
-    v128.store(at, f64x2.add(v128.load(at), more));
+  const least = reinterpret<i32>(<f32>leastMs);
+  const lowest = low - SINGLE_BUCKETS;
+  // Means ascend: only some at the end can have no bucket, or one at the start.
+  if (bucketOf(centroids, from, least, lowest) < 0) return from;
+  let end = size;
+  while (end > from && bucketOf(centroids, end - 1, least, lowest) >= length) end--;
+  const weights = (<usize>size) << 2;
+  let at = centroids + ((<usize>from) << 2);
+  const last = centroids + ((<usize>end) << 2) - 4;
+  for (; at < last; at += 8) {
+    const bits = v128.load64_zero(at);
+    const bucket = i32x4.shr_s(i32x4.max_s(bits, i32x4.splat(least)), SINGLE_SHIFT);
+    const places = i32x4.shl(i32x4.sub(bucket, i32x4.splat(lowest)), 4);
+    const requests = f64x2.promote_low_f32x4(v128.load64_zero(at + weights));
+    const ms = f64x2.mul(requests, f64x2.promote_low_f32x4(bits));
+    addTo(buckets + <usize>i32x4.extract_lane(places, 0), i64x2.shuffle(requests, ms, 0, 2));
+    addTo(buckets + <usize>i32x4.extract_lane(places, 1), i64x2.shuffle(requests, ms, 1, 3));
   }
-  return size;
+  if (at === last) {
+    const requests = <f64>load<f32>(at + weights);
+    const more = f64x2.replace_lane(f64x2.splat(requests), 1, requests * <f64>load<f32>(at));
+    const bucket = <usize>bucketOf(at, 0, least, lowest);
+    addTo(buckets + bucket * bucketBytes, more);
+  }
+  return end;
+}
+
+/** The bucket of one of some means, from the lowest one on. */
+function bucketOf(means: usize, i: i32, least: i32, lowest: i32): i32 {
+  return (max(load<i32>(means + ((<usize>i) << 2)), least) >> SINGLE_SHIFT) - lowest;
+}
+
+function addTo(bucket: usize, more: v128): void {
+  v128.store(bucket, f64x2.add(v128.load(bucket), more));
 }
 
 /** Adds so many buckets to others. */
