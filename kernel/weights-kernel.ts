@@ -45,7 +45,7 @@ const SINGLE_SHIFT = 20;
 const SINGLE_BINS = (1_023 - 127) << 3;
 /** A row of the table has 16 bits for each fault: what a request of the bin says for it, in units. */
 const ROW_SHIFT = 5;
-const MOST_OF_16_BITS: f64 = 32_767;
+const MOST_OF_16_BITS = 32_767;
 
 /** Sums over the bins of a region: for each fault of ratios, of weights and of what was seen; of all. */
 const SUM_RATIOS: usize = 0;
@@ -87,17 +87,17 @@ export function weigh(
   size: i32,
   weights: usize,
   said: usize,
-  requests: f64,
   scratch: usize,
 ): void {
   const bytes = (<usize>size) << 2;
   placeCentroids(centroids, bytes, weights, scratch);
   bins = scratch + 2 * bytes + 32;
   found = binsOf(scratch, bytes, bins);
+  const requests = load<i32>(bins + found, 4);
   const table: usize = load<u32>(weights, TABLE);
   if (requests <= MOST_OF_16_BITS) addFew(table, said);
   else addMany(table, said);
-  const all = f64x2.splat(requests);
+  const all = f64x2.splat(<f64>requests);
   for (let t: usize = 0; t < FAULTS; t += 16) {
     const usual = f64x2.mul(all, v128.load(weights + t, MEANS));
     v128.store(said + t, f64x2.sub(v128.load(said + t, SAID_SUMS), usual), SAID_EXCESS);

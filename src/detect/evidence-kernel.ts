@@ -4,7 +4,6 @@ import { evidenceConstants } from './evidence-constants.ts';
 import { evidenceKernelWasm } from './evidence-kernel-wasm.ts';
 import { kernelFaults } from './evidence-layout.ts';
 import { faultTemplates } from './fault-templates.ts';
-import type { TailCounts } from './tail-counts.ts';
 
 /** What the kernel leaves to others: the drift's block is full; a peak goes on. */
 export const dueAfterLearning = { drift: 1, peaks: 2 } as const;
@@ -78,7 +77,9 @@ export class EvidenceKernel {
   find(
     evidence: number,
     weights: number,
-    counts: TailCounts,
+    counts: number,
+    quantiles: number,
+    windowMs: number,
     startMs: number,
     requests: number,
     said: number,
@@ -86,9 +87,9 @@ export class EvidenceKernel {
     return this.#exports.find(
       bytesOf(evidence),
       bytesOf(weights),
-      bytesOf(counts.at),
-      counts.quantiles,
-      counts.windowMs,
+      bytesOf(counts),
+      quantiles,
+      windowMs,
       startMs,
       requests,
       bytesOf(said),

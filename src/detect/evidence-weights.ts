@@ -109,9 +109,9 @@ export class EvidenceWeights {
     kernel.weighBins(this.at, density, density + this.#bins);
   }
 
-  /** Adds up what a window's requests say, for each fault. */
-  weigh(window: TDigest, said: Said): void {
-    kernel.weigh(window, this.at, said.at);
+  /** Adds up what a window's requests say, for each fault, by the weights that are kept there. */
+  static weigh(at: number, window: TDigest, said: Said): void {
+    kernel.weigh(window, at, said.at);
   }
 
   /**
@@ -121,8 +121,8 @@ export class EvidenceWeights {
    *
    * @param said what `weigh` gave.
    */
-  within(said: Said, into: Said): void {
-    kernel.within(this.at, said.at, into.at);
+  static within(at: number, said: Said, into: Said): void {
+    kernel.within(at, said.at, into.at);
   }
 
   /**

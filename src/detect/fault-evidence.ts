@@ -2,14 +2,13 @@ import { DriftForecast } from '../baseline/drift-forecast.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import { StateMemory } from '../baseline/state-memory.ts';
 import { type PeakPool, TailPeaks } from '../baseline/tail-peaks.ts';
+import type { DetectOptions } from './detect-options.ts';
 import { evidenceConstants } from './evidence-constants.ts';
 import { dueAfterLearning, EvidenceKernel } from './evidence-kernel.ts';
 import { evidenceLayout, waitingLayout } from './evidence-layout.ts';
-import type { EvidenceWeights } from './evidence-weights.ts';
 import { faultTemplates } from './fault-templates.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 import type { Said } from './said.ts';
-import type { TailCounts } from './tail-counts.ts';
 
 const kernel = EvidenceKernel.shared();
 const memory = StateMemory.shared();
@@ -35,7 +34,8 @@ const doubles = waitingFrom + waitingWindows * waitingLayout.end;
  * Memory: 4 KB, side by side. Cost: a tenth of a microsecond a window, by the kernel.
  */
 export class FaultEvidence {
-  readonly #at: number;
+  /** Where it is kept. */
+  readonly at: number;
   readonly #peaks: TailPeaks;
   readonly #drift: DriftForecast;
 
@@ -44,30 +44,54 @@ export class FaultEvidence {
    * @param at where it is kept, where somebody else has room for it: `FaultEvidence.doubles`, all 0.
    */
   constructor(windowMs: number, pool: PeakPool, at?: number) {
-    this.#at = at ?? memory.takeFor(this, doubles);
-    this.#peaks = new TailPeaks(windowMs, pool, this.#at + evidenceLayout.peaks);
-    this.#drift = new DriftForecast(count, this.#at + evidenceLayout.drift);
-    memory.doubles.set(this.#peaks.fading, this.#at + evidenceLayout.keep);
+    this.at = at ?? memory.takeFor(this, doubles);
+    this.#peaks = new TailPeaks(windowMs, pool, this.at + evidenceLayout.peaks);
+    this.#drift = new DriftForecast(count, this.at + evidenceLayout.drift);
+    memory.doubles.set(this.#peaks.fading, this.at + evidenceLayout.keep);
     this.#all('dispersion').fill(evidenceConstants.priorDispersion);
-    kernel.renew(this.#at);
+    kernel.renew(this.at);
   }
 
   static readonly doubles = doubles;
 
   /**
-   * Adds a window, the last one that `counts` has; which fault there is most evidence for, of two that say the same that
+   * Adds a window, the last one that counts have; which fault there is most evidence for, of two that say the same that
    * of more requests. What was found of it is put to what the window says.
    *
-   * @param weights by which it was weighed.
+   * What each window needs is done by places: to look at an object first would be a wait for memory more.
+   *
+   * @param at where evidence is kept; then the weights by which the window was weighed, and the `TailCounts`.
    */
-  find(
-    weights: EvidenceWeights,
-    counts: TailCounts,
+  static find(
+    at: number,
+    weights: number,
+    counts: number,
+    options: Pick<DetectOptions, 'quantiles' | 'window'>,
     startMs: number,
     requests: number,
     said: Said,
   ): number {
-    return kernel.find(this.#at, weights.at, counts, startMs, requests, said.at);
+    const { quantiles, window } = options;
+    return kernel.find(at, weights, counts, quantiles.length, window, startMs, requests, said.at);
+  }
+
+  /** The largest dispersion. */
+  static mostDispersion(at: number): number {
+    return memory.doubles[at + evidenceLayout.mostDispersion] as number;
+  }
+
+  /** Keeps a window at a place of those that wait, to be learnt when its time has come. */
+  static await(at: number, place: number, score: number, requests: number, said: Said): void {
+    kernel.keep(at + waitingPlace(place), score, requests, said.at);
+  }
+
+  /**
+   * Learns the window at a place, which belongs to no anomaly. One of no requests it has not judged.
+   *
+   * @returns what is left to do by `finish`, mostly nothing: 0.
+   */
+  static learn(at: number, place: number): number {
+    return kernel.learn(at, at + waitingPlace(place));
   }
 
   sum(fault: number): number {
@@ -98,11 +122,6 @@ export class FaultEvidence {
     return this.#of(fault, evidenceLayout.restlessness);
   }
 
-  /** The largest dispersion. */
-  get mostDispersion(): number {
-    return memory.doubles[this.#at + evidenceLayout.mostDispersion] as number;
-  }
-
   /** What the score of a fault must be after a window, by the past: `TailPeaks.level`. */
   level(fault: number, windowStartMs: number, perWeek: number): number {
     const ageMs = windowStartMs - this.startMs(fault);
@@ -110,26 +129,20 @@ export class FaultEvidence {
     return this.#peaks.level(perWeek, { wandering, moving, ageMs });
   }
 
-  /** Keeps a window at a place, to be learnt when its time has come. */
-  await(place: number, score: number, requests: number, said: Said): void {
-    kernel.keep(this.#at + waitingPlace(place), score, requests, said.at);
-  }
-
   /**
-   * Learns the window at a place, which belongs to no anomaly. One of no requests it has not judged.
+   * Does what learning a window has left.
    *
-   * @param varianceOf what a usual request says for a fault.
+   * @param due what `learn` of that place gave.
+   * @param variances a place: of what a usual request says, by fault.
    */
-  learn(place: number, varianceOf: (fault: number) => number): void {
-    const waiting = this.#at + waitingPlace(place);
-    const due = kernel.learn(this.#at, waiting);
-    if (due === 0) return;
+  finish(due: number, place: number, variances: number): void {
     if ((due & dueAfterLearning.peaks) !== 0) {
+      const waiting = this.at + waitingPlace(place);
       this.#peaks.learn(memory.doubles[waiting + waitingLayout.score] as number);
     }
     if ((due & dueAfterLearning.drift) === 0) return;
-    this.#drift.follow((t) => varianceOf(t) * this.dispersion(t));
-    kernel.renew(this.#at);
+    this.#drift.follow((t) => (memory.doubles[variances + t] as number) * this.dispersion(t));
+    kernel.renew(this.at);
   }
 
   /** Takes over how restless another one is, and how far it goes. */
@@ -137,9 +150,9 @@ export class FaultEvidence {
     this.#peaks.inherit(other.#peaks);
     this.#drift.inherit(other.#drift);
     const { doubles } = memory;
-    doubles[this.#at + learnt] = doubles[other.#at + learnt] as number;
+    doubles[this.at + learnt] = doubles[other.at + learnt] as number;
     this.#all('dispersion').set(other.#all('dispersion'));
-    kernel.renew(this.#at);
+    kernel.renew(this.at);
   }
 
   forgetPeak(): void {
@@ -154,7 +167,7 @@ export class FaultEvidence {
   /** Forgets the evidence, not the past. */
   forget(): void {
     const all = memory.doubles;
-    const from = this.#at + evidenceLayout.sum;
+    const from = this.at + evidenceLayout.sum;
     for (let t = 0; t < count; t++) all[from + t] = 0;
   }
 
@@ -164,11 +177,11 @@ export class FaultEvidence {
       this.#drift.carry(state);
       this.#carryFaults(state);
       const { doubles } = memory;
-      const waiting = this.#at + waitingPlace(0);
-      state.fill(doubles.subarray(waiting, this.#at + waitingPlace(waitingWindows)));
-      doubles[this.#at + learnt] = state.number(doubles[this.#at + learnt] as number);
+      const waiting = this.at + waitingPlace(0);
+      state.fill(doubles.subarray(waiting, this.at + waitingPlace(waitingWindows)));
+      doubles[this.at + learnt] = state.number(doubles[this.at + learnt] as number);
     });
-    kernel.renew(this.#at);
+    kernel.renew(this.at);
   }
 
   /** By faults: it is kept by fields. */
@@ -187,12 +200,12 @@ export class FaultEvidence {
   }
 
   #of(fault: number, field: number): number {
-    return memory.doubles[this.#at + field + fault] as number;
+    return memory.doubles[this.at + field + fault] as number;
   }
 
   /** A view of a field of all faults. */
   #all(field: (typeof savedFields)[number]): Float64Array {
-    const at = this.#at + evidenceLayout[field];
+    const at = this.at + evidenceLayout[field];
     return memory.doubles.subarray(at, at + count);
   }
 }

@@ -119,24 +119,25 @@ const swinging = 4;
  * Memory: some 14 KB, most of it side by side; 18 where windows swing. Cost: a microsecond or two a window.
  */
 export class ShiftTest {
-  readonly #stage: string;
+  // What each window needs comes first: it lies side by side.
   readonly #options: DetectOptions;
-  readonly #rooms = memory.rooms();
   readonly #at: number;
-  /** Of all that a window says; and of where its requests lie, given how many are slow, once windows swing. */
-  readonly #whole: FaultEvidence;
-  #shape: FaultEvidence | undefined;
-  readonly #pool: PeakPool;
-  readonly #episodes = new DailyEpisodes();
-  #isEpisode = false;
-  readonly #counts: TailCounts;
-  #reference: StageReference | undefined;
   #isComparing = false;
-  #weights: EvidenceWeights | undefined;
-  #thresholds: readonly TailThreshold[] = [];
+  #isEpisode = false;
   #judged = 0;
   #settled = 0;
   #learnt = 0;
+  /** Of where requests lie, given how many are slow, once windows swing; and of all that a window says. */
+  #shape: FaultEvidence | undefined;
+  readonly #whole: FaultEvidence;
+  readonly #stage: string;
+  readonly #rooms = memory.rooms();
+  readonly #pool: PeakPool;
+  readonly #episodes = new DailyEpisodes();
+  readonly #counts: TailCounts;
+  #reference: StageReference | undefined;
+  #weights: EvidenceWeights | undefined;
+  #thresholds: readonly TailThreshold[] = [];
   /** Windows that a series before this one has learnt. */
   #known = 0;
 
@@ -167,28 +168,30 @@ export class ShiftTest {
     this.#thresholds = this.#options.quantiles.map((q) =>
       tailThreshold(digest, q, effectOptions(q, this.#options, total)),
     );
+    this.#counts.compareWith(this.#thresholds);
   }
 
   /** undefined when nothing is odd about the window and those before it. */
   judge(startMs: number, summary: StageSummary, levels: TestLevels): ShiftVerdict | undefined {
-    const weights = this.#weights;
-    if (!this.#isComparing || weights === undefined) return undefined;
+    if (!this.#isComparing) return undefined;
     const { requests, digest } = summary;
-    const counts = this.#counts;
-    counts.add(startMs, summary, this.#thresholds);
-    const place = this.#judged % waitingWindows;
-    weights.weigh(digest, saidOfWhole);
-    const fault = this.#whole.find(weights, counts, startMs, requests, saidOfWhole);
-    const swings = this.#whole.mostDispersion > swinging;
+    const options = this.#options;
+    const at = this.#at;
+    const [whole, weights, counts] = [at + EVIDENCE, at + WEIGHTS, at + COUNTS];
+    TailCounts.add(counts, options.quantiles.length, startMs, summary);
+    EvidenceWeights.weigh(weights, digest, saidOfWhole);
+    const find = FaultEvidence.find;
+    const fault = find(whole, weights, counts, options, startMs, requests, saidOfWhole);
+    const swings = FaultEvidence.mostDispersion(whole) > swinging;
     let faultOfShape = -1;
     if (swings) {
       this.#shape ??= this.#newEvidence();
-      weights.within(saidOfWhole, saidOfShape);
-      faultOfShape = this.#shape.find(weights, counts, startMs, requests, saidOfShape);
+      EvidenceWeights.within(weights, saidOfWhole, saidOfShape);
+      const shape = this.#shape.at;
+      faultOfShape = find(shape, weights, counts, options, startMs, requests, saidOfShape);
     } else this.#shape?.forget();
     // Not before: the memory may have grown.
     const all = memory.doubles;
-    const at = this.#at;
     const score = Math.max(saidOfWhole.score, swings ? saidOfShape.score : 0);
     const minuteAgo = at + BEFORE + (this.#judged % risingWindows);
     const rising = score > (all[minuteAgo] as number);
@@ -201,9 +204,12 @@ export class ShiftTest {
       this.#isEpisode = this.#episodes.goesOn;
     }
     const before = score < peakScore ? 0 : this.#episodes.level(startMs, restlessness);
-    this.#whole.await(place, newsOf(saidOfWhole, before), requests, saidOfWhole);
-    const ofShape = swings ? newsOf(saidOfShape, before) : 0;
-    this.#shape?.await(place, ofShape, swings ? requests : 0, saidOfShape);
+    const place = this.#judged % waitingWindows;
+    FaultEvidence.await(whole, place, newsOf(saidOfWhole, before), requests, saidOfWhole);
+    if (this.#shape !== undefined) {
+      const ofShape = swings ? newsOf(saidOfShape, before) : 0;
+      FaultEvidence.await(this.#shape.at, place, ofShape, swings ? requests : 0, saidOfShape);
+    }
     all[at + WAITING_MS + place] = startMs;
     this.#judged += 1;
     if (score < peakScore) return undefined;
@@ -246,8 +252,11 @@ export class ShiftTest {
       return;
     }
     this.#learnt += 1;
-    this.#whole.learn(place, (t) => this.#of(VARIANCES + t));
-    this.#shape?.learn(place, (t) => this.#of(VARIANCES_WITHIN + t));
+    const due = FaultEvidence.learn(this.#at + EVIDENCE, place);
+    if (due !== 0) this.#whole.finish(due, place, this.#at + VARIANCES);
+    if (this.#shape === undefined) return;
+    const dueOfShape = FaultEvidence.learn(this.#shape.at, place);
+    if (dueOfShape !== 0) this.#shape.finish(dueOfShape, place, this.#at + VARIANCES_WITHIN);
   }
 
   /**
@@ -300,10 +309,6 @@ export class ShiftTest {
       this.#learnt = state.number(this.#learnt);
       this.#known = state.number(this.#known);
     });
-  }
-
-  #of(place: number): number {
-    return memory.doubles[this.#at + place] as number;
   }
 
   /** A view, for as long as the memory does not grow. */

@@ -54,19 +54,16 @@ export interface TailSums {
  * that of evidence looks at it, too.
  */
 export class TailCounts {
-  /** How many there are; the length of a window; where it is kept. */
-  readonly quantiles: number;
-  readonly windowMs: number;
+  /** Where it is kept. */
   readonly at: number;
+  readonly #quantiles: number;
   readonly #width: number;
-  #thresholds: readonly TailThreshold[] = [];
 
   /** @param at where it is kept, where somebody else has room for it: `TailCounts.doubles`, all 0. */
   constructor(options: DetectOptions, at?: number) {
-    this.quantiles = options.quantiles.length;
+    this.#quantiles = options.quantiles.length;
     this.#width = widthOf(options);
     this.at = at ?? memory.takeFor(this, TailCounts.doubles(options));
-    this.windowMs = options.window;
     this.#starts().fill(Number.NEGATIVE_INFINITY);
   }
 
@@ -75,14 +72,13 @@ export class TailCounts {
     return SUMS + kept * widthOf(options) + perQuantile * options.quantiles.length;
   }
 
-  /** Takes a window; `thresholds` are those of the quantiles, in order. */
-  add(startMs: number, summary: StageSummary, thresholds: readonly TailThreshold[]): void {
-    if (thresholds !== this.#thresholds) this.#compareWith(thresholds);
-    kernel.count(summary.digest, this.at, this.quantiles, summary.requests, startMs);
+  /** Takes a window, to counts that are kept there, of so many quantiles. */
+  static add(at: number, quantiles: number, startMs: number, summary: StageSummary): void {
+    kernel.count(summary.digest, at, quantiles, summary.requests, startMs);
   }
 
-  #compareWith(thresholds: readonly TailThreshold[]): void {
-    this.#thresholds = thresholds;
+  /** Counts are of these from now on: of each quantile, in order. */
+  compareWith(thresholds: readonly TailThreshold[]): void {
     const values = thresholds.flatMap(({ usualMs, usualShare, effectMs, halfEffectMs }) => [
       usualMs,
       usualShare,
@@ -110,7 +106,7 @@ export class TailCounts {
     let found: TailEffect | undefined;
     let clearest = 0;
     for (let windows = most; windows >= 1 && found === undefined; windows--) {
-      for (let quantile = 0; quantile < this.quantiles; quantile++) {
+      for (let quantile = 0; quantile < this.#quantiles; quantile++) {
         if (!this.#shows(quantile, windows, Math.min(windows, shown))) continue;
         const by = this.#times(quantile, windows);
         if (by > clearest) {
@@ -124,7 +120,7 @@ export class TailCounts {
 
   /** Whether a quantile has reached half of its effect in the last windows. */
   showsHalf(windows: number): boolean {
-    for (let quantile = 0; quantile < this.quantiles; quantile++) {
+    for (let quantile = 0; quantile < this.#quantiles; quantile++) {
       const from = fromOf(quantile);
       if (this.#sum(windows, from + BEYOND_HALF) >= this.#sum(windows, from + EXPECTED))
         return true;
@@ -137,7 +133,7 @@ export class TailCounts {
     let shown = 0;
     for (let back = 0; back < Math.min(windows, this.#added); back++) {
       let shows = false;
-      for (let quantile = 0; quantile < this.quantiles; quantile++) {
+      for (let quantile = 0; quantile < this.#quantiles; quantile++) {
         const from = fromOf(quantile);
         shows ||= this.#of(back, from + BEYOND_EFFECT) >= this.#of(back, from + EXPECTED);
       }

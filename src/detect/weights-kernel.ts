@@ -19,7 +19,6 @@ interface Exports {
     size: number,
     weights: number,
     said: number,
-    requests: number,
     scratch: number,
   ): void;
   weighBins(weights: number, density: number, parts: number): void;
@@ -60,10 +59,10 @@ export class WeightsKernel {
 
   /** Adds up what a window's digest says. */
   weigh(digest: TDigest, weights: number, said: number): void {
-    const { size, count } = digest;
+    const { size } = digest;
     const scratch = bytesOf(this.scratch((size + margin) * doublesPerCentroid));
     const centroids = this.#durations.give(digest);
-    this.#exports.weigh(centroids, size, bytesOf(weights), bytesOf(said), count, scratch);
+    this.#exports.weigh(centroids, size, bytesOf(weights), bytesOf(said), scratch);
   }
 
   /**

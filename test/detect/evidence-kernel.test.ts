@@ -11,7 +11,7 @@ import { highWord } from '../../src/sketch/high-word.ts';
 import { PackedDigests } from '../../src/sketch/packed-digests.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
-import { anyWeights } from './found-run.ts';
+import { findIn, learnIn } from './found-run.ts';
 import { PlainEvidence } from './plain-evidence.ts';
 
 const count = faultTemplates.length;
@@ -34,7 +34,7 @@ function digestOf(drawn: readonly (readonly [number, number])[]): TDigest {
 
 function saidOf(weights: EvidenceWeights, digest: TDigest): Said {
   const said = new Said();
-  weights.weigh(digest, said);
+  EvidenceWeights.weigh(weights.at, digest, said);
   return said;
 }
 
@@ -95,7 +95,7 @@ describe('the evidence kernel adds up, to the last bit, what a plain loop does',
           said.excess.set(excess);
           said.variances.set(variances);
           const most = plain.add(i, sums);
-          expect(evidence.find(anyWeights, noCounts, i, 100, said)).toBe(most);
+          expect(findIn(evidence, noCounts, i, said)).toBe(most);
           expect([said.sum, said.restlessness]).toEqual([
             plain.sums[most],
             plain.restlessness(most),
@@ -107,13 +107,12 @@ describe('the evidence kernel adds up, to the last bit, what a plain loop does',
               plain.rest(t),
             ]);
           }
-          evidence.await(i % 8, 0, 100, said);
-          evidence.learn(i % 8, () => 1);
+          learnIn(evidence, i % 8, said, 1);
           plain.learn(excess, variances);
           for (let t = 0; t < count; t++) {
             expect(evidence.restlessness(t)).toBe(plain.restlessness(t));
           }
-          expect(evidence.mostDispersion).toBe(Math.max(...plain.dispersions));
+          expect(FaultEvidence.mostDispersion(evidence.at)).toBe(Math.max(...plain.dispersions));
         });
       }),
       seeded,
@@ -133,12 +132,14 @@ describe('the evidence kernel adds up, to the last bit, what a plain loop does',
     fc.assert(
       fc.property(thresholds, fc.array(centroids, { minLength: 1 }), (given, windows) => {
         const counts = new TailCounts(options);
+        counts.compareWith(given);
         const sums = given.map(() => ({ requests: 0, exceedances: 0, expected: 0 }));
         for (const [i, drawn] of windows.entries()) {
           const digest = digestOf(drawn);
           if (digest.size === 0) continue;
           const requests = digest.count;
-          counts.add(i, { requests, digest } as unknown as StageSummary, given);
+          const summary = { requests, digest } as unknown as StageSummary;
+          TailCounts.add(counts.at, length, i, summary);
           for (const [q, sum] of sums.entries()) {
             const { usualMs, usualShare } = given[q] as TailThreshold;
             sum.requests += requests;

@@ -15,7 +15,7 @@ function lognormal(seed: string, count: number, of = (ms: number, _: Random) => 
 
 function said(weights: EvidenceWeights, digest: TDigest): Float64Array {
   const said = new Said();
-  weights.weigh(digest, said);
+  EvidenceWeights.weigh(weights.at, digest, said);
   return Float64Array.from(said.sums);
 }
 
@@ -38,7 +38,7 @@ describe('EvidenceWeights', () => {
       lognormal(seed, requests, (ms, random) => 50 * (ms / 50) ** (random.chance(0.1) ? 0.2 : 0.6));
     const narrow = new EvidenceWeights(of('narrow', 100_000));
     const [requests, told] = [100_000, new Said()];
-    narrow.weigh(of('more of it', requests), told);
+    EvidenceWeights.weigh(narrow.at, of('more of it', requests), told);
     faultTemplates.forEach((_, t) => {
       const perRequest = (told.excess[t] as number) / requests;
       const error = Math.sqrt((narrow.variances[t] as number) / requests);
@@ -80,8 +80,8 @@ describe('EvidenceWeights', () => {
       ),
     );
     const [all, given] = [new Said(), new Said()];
-    weights.weigh(swung, all);
-    weights.within(all, given);
+    EvidenceWeights.weigh(weights.at, swung, all);
+    EvidenceWeights.within(weights.at, all, given);
     const most = ({ excess }: Said) =>
       Math.max(...excess.map((sum) => Math.abs(sum) / swung.count));
     expect(most(all)).toBeGreaterThan(0.2);
@@ -96,8 +96,8 @@ describe('EvidenceWeights', () => {
       let requests = 0;
       digest.means.forEach((ms, i) => {
         const [all, given] = [new Said(), new Said()];
-        weights.weigh(TDigest.fromValues([ms]), all);
-        weights.within(all, given);
+        EvidenceWeights.weigh(weights.at, TDigest.fromValues([ms]), all);
+        EvidenceWeights.within(weights.at, all, given);
         const weight = (digest.weights[i] as number) * (ms > bound ? times : 1);
         requests += weight;
         for (let t = 0; t < size; t++) {

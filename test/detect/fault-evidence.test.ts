@@ -3,7 +3,7 @@ import { FaultEvidence } from '../../src/detect/fault-evidence.ts';
 import { Said } from '../../src/detect/said.ts';
 import { TailCounts } from '../../src/detect/tail-counts.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
-import { anyWeights } from './found-run.ts';
+import { findIn, learnIn } from './found-run.ts';
 
 /** Of no window: the evidence alone is asked for. */
 const counts = new TailCounts(detectOptions());
@@ -16,7 +16,7 @@ function evidenceAfter(said: readonly number[]): number[] {
     const of = new Said();
     of.sums.fill(-1);
     of.sums[0] = sum * restlessness;
-    evidence.find(anyWeights, counts, window * 10_000, 100, of);
+    findIn(evidence, counts, window * 10_000, of);
     return Math.round(evidence.sum(0) * 1e6) / 1e6;
   });
 }
@@ -42,11 +42,10 @@ describe('FaultEvidence', () => {
       said.variances.fill(4);
       for (let window = 0; window < 3_000; window++) {
         said.excess.fill(100 * levelOf(window));
-        evidence.await(window % 8, 0, 100, said);
-        evidence.learn(window % 8, () => 0.04);
+        learnIn(evidence, window % 8, said, 0.04);
       }
       said.sums.fill(50);
-      evidence.find(anyWeights, counts, 0, 100, said);
+      findIn(evidence, counts, 0, said);
       return evidence.level(0, 3_600_000, 1e-3) / evidence.level(0, 0, 1e-3);
     };
     expect(timesAfterAnHour((window) => 0.2 * Math.sin(window / 300))).toBeCloseTo(4, 9);

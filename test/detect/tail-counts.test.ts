@@ -21,9 +21,14 @@ function window(slow: Readonly<Record<number, number>> = {}): StageSummary {
   return { requests: 100, digest: TDigest.fromValues(values, 1_000) } as unknown as StageSummary;
 }
 
+function add({ at }: TailCounts, i: number, summary: StageSummary): void {
+  TailCounts.add(at, thresholds.length, i * windowMs, summary);
+}
+
 function counts(windows: readonly StageSummary[]): TailCounts {
   const found = new TailCounts(options);
-  for (const [i, summary] of windows.entries()) found.add(i * windowMs, summary, thresholds);
+  found.compareWith(thresholds);
+  for (const [i, summary] of windows.entries()) add(found, i, summary);
   return found;
 }
 
@@ -47,8 +52,8 @@ describe('TailCounts', () => {
   });
 
   it('does not count windows as a run that lie far apart', () => {
-    const found = new TailCounts(options);
-    for (const i of [0, 1, 50, 51, 53]) found.add(i * windowMs, window(), thresholds);
+    const found = counts([]);
+    for (const i of [0, 1, 50, 51, 53]) add(found, i, window());
     expect(foundSince(found, 0).run).toBe(3);
   });
 
