@@ -14,13 +14,7 @@ const margin = 8;
 
 interface Exports {
   configure(constants: number, templates: number, sums: number): void;
-  weigh(
-    centroids: number,
-    size: number,
-    weights: number,
-    said: number,
-    scratch: number,
-  ): void;
+  weigh(centroids: number, size: number, weights: number, said: number, scratch: number): void;
   weighBins(weights: number, density: number, parts: number): void;
   within(weights: number, said: number, into: number): void;
   logOf(x: number): number;
