@@ -6,10 +6,11 @@ import type { Blamed } from './anomaly-event.ts';
 export const unaccounted = 'unaccounted';
 
 /**
- * Part of the slowest requests left out at their slow end. A single request of several seconds would
- * else be half of the mean of twenty, and its stage would be blamed for what happened to all others.
+ * Part of the slowest requests left out at their slow end, at least: requests of several seconds would else be
+ * half of the mean of twenty, and their stage would be blamed for what happened to all others. How many of
+ * these come is chance: where few are looked at, so many standard deviations more are left out, up to half.
  */
-const trimmed = 0.1;
+const trimmed = { part: 0.1, deviations: 2, most: 0.5 } as const;
 
 /** What additions of doubles leave behind is no part of anything. */
 const rounding = 1e-9;
@@ -18,7 +19,7 @@ const rounding = 1e-9;
 export type BandedStages = ReadonlyMap<string, { readonly bands: Bands; readonly bandsMs: Bands }>;
 
 /**
- * Splits how much slower the slowest `1 - q` of the requests (but for the last tenth of these) have
+ * Splits how much slower the slowest `1 - q` of the requests (but for the very slowest) have
  * become over their stages, largest part first. The parts, with `unaccounted`, add up to the whole:
  * they are differences of mean milliseconds in the same requests, taken from bands of the total.
  * undefined without totals on both sides, or when the slowest requests have not become slower.
@@ -28,8 +29,12 @@ export function blame(
   baseline: BandedStages,
   q: number,
 ): readonly Blamed[] | undefined {
-  const slowNow = slowestMeans(now, 1 - q);
-  const slowUsually = slowestMeans(baseline, 1 - q);
+  const share = 1 - q;
+  const fewest = share * Math.min(requestsOf(now), requestsOf(baseline));
+  const part = trimmed.part + trimmed.deviations * Math.sqrt(trimmed.part / fewest);
+  const left = Math.min(trimmed.most, part);
+  const slowNow = slowestMeans(now, share, left);
+  const slowUsually = slowestMeans(baseline, share, left);
   if (slowNow === undefined || slowUsually === undefined) return undefined;
   return splitExcess(slowNow, slowUsually);
 }
@@ -60,20 +65,24 @@ export interface StageMeans {
   readonly stagesMs: ReadonlyMap<string, number>;
 }
 
+/** By the totals; 0 without any. */
+function requestsOf(stages: BandedStages): number {
+  const { amounts = [] } = stages.get(totalStage)?.bands ?? {};
+  return amounts.reduce((sum, amount) => sum + amount, 0);
+}
+
 /**
- * The slowest `share` of requests by total, but for the slowest of these; the bands at the borders
+ * The slowest `share` of requests by total, but for a part of these at the slow end; the bands at the borders
  * count by their parts.
  */
-function slowestMeans(stages: BandedStages, share: number): StageMeans | undefined {
+function slowestMeans(stages: BandedStages, share: number, part: number): StageMeans | undefined {
   const total = stages.get(totalStage);
-  if (total === undefined) return undefined;
+  const requests = requestsOf(stages);
+  if (total === undefined || requests === 0) return undefined;
   const { bands, amounts } = total.bands;
-  let requests = 0;
-  for (const amount of amounts) requests += amount;
-  if (requests === 0) return undefined;
-  const slowest = share * requests * (1 - trimmed);
+  const slowest = share * requests * (1 - part);
   const taken = new Map<number, number>();
-  let toSkip = share * requests * trimmed;
+  let toSkip = share * requests * part;
   let left = slowest;
   for (let i = bands.length - 1; i >= 0 && left > 0; i--) {
     const inBand = amounts[i] as number;

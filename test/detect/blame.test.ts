@@ -27,10 +27,10 @@ describe('blame', () => {
     expect(blame(usual, usual, 0.5)).toBeUndefined();
   });
 
-  it('splits the slowest half but for its slowest tenth exactly, border bands by their parts', () => {
+  it('splits the slowest half but for the slowest of it exactly, border bands by their parts', () => {
     const times = (count: number, request: readonly [number, number, number]) =>
       Array.from({ length: count }, () => request);
-    // Of twenty the slowest half is ten; the slowest of these is left out: nine are looked at.
+    // Of twenty the slowest half is ten; of these the slowest tenth and twice √(1/10²), three, are left out.
     const usual = stagesOf([
       ...times(10, [1, 2, 0]),
       ...times(8, [2, 10, 0]),
@@ -41,13 +41,12 @@ describe('blame', () => {
       ...times(8, [80, 20, 4]),
       ...times(2, [100, 30, 0]),
     ]);
-    // Usually: queue (10 + 8 × 2) / 9, forward (30 + 8 × 10) / 9.
-    // Now: queue (100 + 8 × 80) / 9, forward (30 + 8 × 20) / 9, 8 × 4 / 9 in no stage.
+    // Seven of queue 2 and forward 10; now of 80 and 20, and 4 in no stage.
     const parts = blame(now, usual, 0.5);
     expect(parts?.map(({ stage }) => stage)).toEqual(['queue', 'forward', unaccounted]);
-    [714, 80, 32].forEach((ms, i) => {
-      expect(parts?.[i]?.excess_ms).toBeCloseTo(ms / 9, 10);
-      expect(parts?.[i]?.share).toBeCloseTo(ms / 826, 10);
+    [78, 10, 4].forEach((ms, i) => {
+      expect(parts?.[i]?.excess_ms).toBeCloseTo(ms, 10);
+      expect(parts?.[i]?.share).toBeCloseTo(ms / 92, 10);
     });
   });
 
@@ -59,6 +58,17 @@ describe('blame', () => {
     expect(blame(now, usual, 0.5)?.[0]).toMatchObject({ stage: 'queue', excess_ms: 20 });
   });
 
+  it('does not let two requests that hang speak for the twenty slowest of two thousand', () => {
+    const requests = (slowMs: number, hanging: number) =>
+      Array.from({ length: 2_000 }, (_, i) => {
+        if (i < hanging) return [5, 2_000, 0] as const;
+        return [i < 40 ? slowMs : 5, 10, 0] as const;
+      });
+    const usual = stagesOf(requests(30, 1));
+    const now = stagesOf(requests(60, 3));
+    expect(blame(now, usual, 0.99)?.[0]).toMatchObject({ stage: 'queue', excess_ms: 30 });
+  });
+
   it('gives parts that add up to the excess of the slowest requests', () => {
     const ms = fc.double({ min: 0.01, max: 5_000, noNaN: true });
     const requests = fc.array(fc.tuple(ms, ms, ms), { minLength: 1, maxLength: 60 });
@@ -68,7 +78,10 @@ describe('blame', () => {
         const now = stagesOf(nowRequests);
         const usual = stagesOf(usualRequests);
         const parts = blame(now, usual, quantile);
-        const excess = slowestMean(now, 1 - quantile) - slowestMean(usual, 1 - quantile);
+        const share = 1 - quantile;
+        const fewest = share * Math.min(nowRequests.length, usualRequests.length);
+        const part = Math.min(0.5, 0.1 + 2 * Math.sqrt(0.1 / fewest));
+        const excess = slowestMean(now, share, part) - slowestMean(usual, share, part);
         if (parts === undefined) {
           expect(excess).toBeLessThanOrEqual(1e-6);
           return;
@@ -84,11 +97,11 @@ describe('blame', () => {
   });
 });
 
-/** Mean total of the slowest share but for its slowest tenth, requests walked from the slow end. */
-function slowestMean(stages: ReturnType<typeof stagesOf>, share: number): number {
+/** Mean total of the slowest share but for the slowest part of it, requests walked from the slow end. */
+function slowestMean(stages: ReturnType<typeof stagesOf>, share: number, part: number): number {
   const total = stages.get('total')!;
   const end = share * total.requests;
-  const begin = 0.1 * end;
+  const begin = part * end;
   let walked = 0;
   let sum = 0;
   for (let i = total.bands.bands.length - 1; i >= 0; i--) {

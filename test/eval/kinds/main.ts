@@ -4,12 +4,14 @@ import { firstSeed } from '../seed-ranges.ts';
 import { renderKinds } from './render-kinds.ts';
 import type { KindsOrder, KindsOutcome } from './run-kinds.ts';
 
-// npm run eval -- kinds [--seeds tuning|reporting] [--count N] [--calm N] [--days N] [--jobs N]
-// [--verbose], run by ../run.js: all that can go wrong with a fleet, told as a user would be told.
+// npm run eval -- kinds [--seeds tuning|reporting] [--from N] [--count N] [--calm N] [--days N]
+// [--jobs N] [--verbose], run by ../run.js: all that can go wrong with a fleet, told as a user would be told.
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: 'tuning' },
+    /** The first seed of these that is used. */
+    from: { type: 'string', default: '1' },
     /** Fleets. */
     count: { type: 'string', default: '4' },
     /** Fleets in which nothing goes wrong, and for how many days. */
@@ -19,7 +21,7 @@ const { values } = parseArgs({
     verbose: { type: 'boolean', default: false },
   },
 });
-const first = firstSeed(values.seeds);
+const first = firstSeed(values.seeds, values.from);
 const seedsOf = (count: string) => Array.from({ length: Number(count) }, (_, n) => first + n);
 const orders: KindsOrder[] = [
   ...seedsOf(values.count).map((seed) => ({ seed })),
