@@ -5,10 +5,12 @@
  */
 export class RowBinaryReader {
   readonly bytes: Buffer;
+  readonly #view: DataView;
   at = 0;
 
   constructor(bytes: Buffer) {
     this.bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
   get atEnd(): boolean {
@@ -16,32 +18,33 @@ export class RowBinaryReader {
   }
 
   uint8(): number {
-    const value = this.bytes.readUInt8(this.at);
+    const value = this.#view.getUint8(this.at);
     this.at += 1;
     return value;
   }
 
   int16(): number {
-    const value = this.bytes.readInt16LE(this.at);
+    const value = this.#view.getInt16(this.at, true);
     this.at += 2;
     return value;
   }
 
   uint32(): number {
-    const value = this.bytes.readUInt32LE(this.at);
+    const value = this.#view.getUint32(this.at, true);
     this.at += 4;
     return value;
   }
 
   /** A UInt64, exact below 2^53. */
   uint64(): number {
-    const value = Number(this.bytes.readBigUInt64LE(this.at));
+    const low = this.#view.getUint32(this.at, true);
+    const high = this.#view.getUint32(this.at + 4, true);
     this.at += 8;
-    return value;
+    return high * 2 ** 32 + low;
   }
 
   float64(): number {
-    const value = this.bytes.readDoubleLE(this.at);
+    const value = this.#view.getFloat64(this.at, true);
     this.at += 8;
     return value;
   }
@@ -58,7 +61,17 @@ export class RowBinaryReader {
   }
 
   string(): string {
-    return this.take(this.varUint()).toString('utf8');
+    const from = this.skipString();
+    return this.bytes.toString('utf8', from, this.at);
+  }
+
+  /** Goes on behind a string; where its bytes begin. */
+  skipString(): number {
+    const length = this.varUint();
+    const from = this.at;
+    if (from + length > this.bytes.length) throw new RangeError('string beyond the end');
+    this.at = from + length;
+    return from;
   }
 
   /** The next so many bytes, not copied. */

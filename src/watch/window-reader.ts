@@ -1,10 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import { coldStartIndex } from '../base/dimensions.ts';
 import type { Bands, Series, SeriesWindow, StageSummary } from '../baseline/series-window.ts';
 import { rowBinaryOf } from '../sink/row-binary-of.ts';
 import { RowBinaryReader } from '../sink/row-binary-reader.ts';
 import { readState } from '../sketch/clickhouse-state.ts';
 import { PackedDigests } from '../sketch/packed-digests.ts';
 import { TDigest } from '../sketch/t-digest.ts';
+import { KnownNames } from './known-names.ts';
 
 /** A stage whose digest is made with those of its whole window. */
 interface OpenStage extends StageSummary {
@@ -12,6 +14,7 @@ interface OpenStage extends StageSummary {
 }
 
 const unread = TDigest.fromCentroids([], []);
+const names = new KnownNames();
 
 /** Half-open range of window starts. */
 export interface WindowRange {
@@ -43,7 +46,8 @@ export function decodeWindows(bytes: Buffer, windowMs: number): SeriesWindow[] {
   const packed = new PackedDigests();
   let stages = new Map<string, StageSummary>();
   let open: OpenStage[] = [];
-  let openKey = '';
+  let openMs = Number.NaN;
+  let openSeries: Series | undefined;
   const close = () => {
     const digests = packed.take();
     for (const [i, stage] of open.entries()) stage.digest = digests[i] as TDigest;
@@ -51,11 +55,11 @@ export function decodeWindows(bytes: Buffer, windowMs: number): SeriesWindow[] {
   };
   while (!reader.atEnd) {
     const windowStartMs = reader.uint32() * 1000;
-    const series = readSeries(reader);
-    const key = `${windowStartMs}\u0000${Object.values(series).join('\u0000')}`;
-    if (key !== openKey) {
+    const series = seriesOf(reader);
+    if (series !== openSeries || windowStartMs !== openMs) {
       close();
-      openKey = key;
+      openSeries = series;
+      openMs = windowStartMs;
       stages = new Map();
       windows.push({ windowStartMs, windowMs, series, stages });
     }
@@ -65,6 +69,17 @@ export function decodeWindows(bytes: Buffer, windowMs: number): SeriesWindow[] {
   }
   close();
   return windows;
+}
+
+/** The series of a row, the same object in each: it is read where it is new. */
+function seriesOf(reader: RowBinaryReader): Series {
+  const from = reader.at;
+  for (let text = 0; text < coldStartIndex; text++) reader.skipString();
+  reader.uint8();
+  return names.series(reader.bytes, from, reader.at, () => {
+    reader.at = from;
+    return readSeries(reader);
+  });
 }
 
 function readSeries(reader: RowBinaryReader): Series {
@@ -81,7 +96,8 @@ function readSeries(reader: RowBinaryReader): Series {
 }
 
 function readSummary(reader: RowBinaryReader, digests: PackedDigests): OpenStage {
-  const stage = reader.string();
+  const stageFrom = reader.skipString();
+  const stage = names.text(reader.bytes, stageFrom, reader.at);
   const requests = reader.uint64();
   const errors = reader.uint64();
   const timeouts = reader.uint64();
