@@ -14,8 +14,9 @@ export class SeriesBaseline {
   readonly #stages = new Map<string, StageBaseline>();
   /** Windows that are not in the sums yet, oldest first. */
   #pending: SeriesWindow[] = [];
-  /** Until then windows may wait. */
+  /** Until then windows may wait, of no other stages than the last one that was added had. */
   #quietUntilMs = Number.NEGATIVE_INFINITY;
+  #quietStages: SeriesWindow['stages'] = new Map();
   #firstMs = Number.NaN;
   #windows = 0;
   #renewals = 0;
@@ -44,7 +45,7 @@ export class SeriesBaseline {
     if (this.#windows === 0) this.#firstMs = window.windowStartMs;
     this.#windows += 1;
     this.#pending.push(window);
-    if (window.windowStartMs >= this.#quietUntilMs) this.#addPending();
+    if (window.windowStartMs >= this.#quietUntilMs || this.#isNews(window)) this.#addPending();
   }
 
   /** Keeps what it holds until as much has come after `fromMs`: time before that did not count. */
@@ -91,11 +92,18 @@ export class SeriesBaseline {
     this.#pending = [];
     this.#renewals += 1;
     this.#quietUntilMs = this.#periods.quietUntil(last.windowStartMs);
+    this.#quietStages = last.stages;
     for (const stage of last.stages.keys()) {
       const baseline = this.#stages.get(stage);
       const isDue = baseline !== undefined && isYoung(baseline.windows);
       if (isDue) this.#quietUntilMs = Number.NEGATIVE_INFINITY;
     }
+  }
+
+  /** Whether it has a stage that may not have been met in its minute: what that renews is due. */
+  #isNews({ stages }: SeriesWindow): boolean {
+    for (const stage of stages.keys()) if (!this.#quietStages.has(stage)) return true;
+    return false;
   }
 
   #stageOf(stage: string): StageBaseline {
