@@ -5,8 +5,8 @@
 // requests and their milliseconds, side by side; buckets are those of src/baseline/duration-histogram.ts.
 
 /**
- * A bucket is an octave's 32nd: exponent and the top 5 bits of the mantissa. Those of doubles have numbers that are
- * larger by so many than those of singles.
+ * A bucket is an octave's 32nd: exponent and the top 5 bits of the mantissa. Those of doubles have numbers
+ * that are larger by so many than those of singles.
  */
 const SINGLE_SHIFT = 18;
 const SINGLE_BUCKETS = (1_023 - 127) << 5;

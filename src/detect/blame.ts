@@ -6,7 +6,7 @@ import type { Blamed } from './anomaly-event.ts';
 export const unaccounted = 'unaccounted';
 
 /**
- * Part of the slowest requests left out at their slow end, at least: requests of several seconds would else be
+ * Part of the slowest requests left out at their slow end, at least: some of several seconds would else be
  * half of the mean of twenty, and their stage would be blamed for what happened to all others. How many of
  * these come is chance: where few are looked at, so many standard deviations more are left out, up to half.
  */
