@@ -67,18 +67,20 @@ export class RowBinaryReader {
 
   /** Goes on behind a string; where its bytes begin. */
   skipString(): number {
-    const length = this.varUint();
-    const from = this.at;
-    if (from + length > this.bytes.length) throw new RangeError('string beyond the end');
-    this.at = from + length;
-    return from;
+    return this.#skip(this.varUint());
   }
 
   /** The next so many bytes, not copied. */
   take(length: number): Buffer {
-    if (this.at + length > this.bytes.length) throw new RangeError('string beyond the end');
-    const bytes = this.bytes.subarray(this.at, this.at + length);
-    this.at += length;
-    return bytes;
+    const from = this.#skip(length);
+    return this.bytes.subarray(from, this.at);
+  }
+
+  /** Goes on behind so many bytes; where they begin. */
+  #skip(length: number): number {
+    const from = this.at;
+    if (from + length > this.bytes.length) throw new RangeError('string beyond the end');
+    this.at = from + length;
+    return from;
   }
 }
