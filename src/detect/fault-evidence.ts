@@ -88,10 +88,12 @@ export class FaultEvidence {
   /**
    * Learns the window at a place, which belongs to no anomaly. One of no requests it has not judged.
    *
-   * @returns what is left to do by `finish`, mostly nothing: 0.
+   * @param evidence what is kept there; it is looked at only where there is more to do.
+   * @param variances a place: of what a usual request says, by fault.
    */
-  static learn(at: number, place: number): number {
-    return kernel.learn(at, at + waitingPlace(place));
+  static learn(at: number, evidence: FaultEvidence, place: number, variances: number): void {
+    const due = kernel.learn(at, at + waitingPlace(place));
+    if (due !== 0) evidence.#finish(due, place, variances);
   }
 
   sum(fault: number): number {
@@ -127,22 +129,6 @@ export class FaultEvidence {
     const ageMs = windowStartMs - this.startMs(fault);
     const { wandering, moving } = this.#drift;
     return this.#peaks.level(perWeek, { wandering, moving, ageMs });
-  }
-
-  /**
-   * Does what learning a window has left.
-   *
-   * @param due what `learn` of that place gave.
-   * @param variances a place: of what a usual request says, by fault.
-   */
-  finish(due: number, place: number, variances: number): void {
-    if ((due & dueAfterLearning.peaks) !== 0) {
-      const waiting = this.at + waitingPlace(place);
-      this.#peaks.learn(memory.doubles[waiting + waitingLayout.score] as number);
-    }
-    if ((due & dueAfterLearning.drift) === 0) return;
-    this.#drift.follow((t) => (memory.doubles[variances + t] as number) * this.dispersion(t));
-    kernel.renew(this.at);
   }
 
   /** Takes over how restless another one is, and how far it goes. */
@@ -181,6 +167,17 @@ export class FaultEvidence {
       state.fill(doubles.subarray(waiting, this.at + waitingPlace(waitingWindows)));
       doubles[this.at + learnt] = state.number(doubles[this.at + learnt] as number);
     });
+    kernel.renew(this.at);
+  }
+
+  /** Does what the kernel has left of learning a window. */
+  #finish(due: number, place: number, variances: number): void {
+    if ((due & dueAfterLearning.peaks) !== 0) {
+      const waiting = this.at + waitingPlace(place);
+      this.#peaks.learn(memory.doubles[waiting + waitingLayout.score] as number);
+    }
+    if ((due & dueAfterLearning.drift) === 0) return;
+    this.#drift.follow((t) => (memory.doubles[variances + t] as number) * this.dispersion(t));
     kernel.renew(this.at);
   }
 

@@ -252,11 +252,10 @@ export class ShiftTest {
       return;
     }
     this.#learnt += 1;
-    const due = FaultEvidence.learn(this.#at + EVIDENCE, place);
-    if (due !== 0) this.#whole.finish(due, place, this.#at + VARIANCES);
-    if (this.#shape === undefined) return;
-    const dueOfShape = FaultEvidence.learn(this.#shape.at, place);
-    if (dueOfShape !== 0) this.#shape.finish(dueOfShape, place, this.#at + VARIANCES_WITHIN);
+    const at = this.#at;
+    FaultEvidence.learn(at + EVIDENCE, this.#whole, place, at + VARIANCES);
+    const shape = this.#shape;
+    if (shape !== undefined) FaultEvidence.learn(shape.at, shape, place, at + VARIANCES_WITHIN);
   }
 
   /**

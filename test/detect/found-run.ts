@@ -40,5 +40,5 @@ export function learnIn(
 ): void {
   const variances = memory.keep(faultTemplates.map(() => variance));
   FaultEvidence.await(evidence.at, place, 0, 100, said);
-  evidence.finish(FaultEvidence.learn(evidence.at, place), place, variances);
+  FaultEvidence.learn(evidence.at, evidence, place, variances);
 }

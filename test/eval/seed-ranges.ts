@@ -1,6 +1,6 @@
 /**
  * First seeds. Those for tuning and for reporting are disjoint. Those from each million from 1 to 8 on
- * reported before, and led to a change: others report from now on.
+ * reported before, and led to a change: others report from now on; of `kinds` those from 9,000,101 on.
  */
 export const seedRanges = { tuning: 1, reporting: 9_000_001 } as const;
 
