@@ -19,7 +19,7 @@ export class SeriesBaseline {
   #quietStages: SeriesWindow['stages'] = new Map();
   #firstMs = Number.NaN;
   #windows = 0;
-  #renewals = 0;
+  #renewal: object = {};
 
   constructor(baselineMs: number, windowMs: number) {
     this.#periods = new BaselinePeriods(baselineMs, windowMs);
@@ -35,9 +35,9 @@ export class SeriesBaseline {
     return this.#firstMs;
   }
 
-  /** References that were given are the same for as long as this is; those of others may become known. */
-  get renewals(): number {
-    return this.#renewals;
+  /** What `reference` gives is the same for as long as this is: another object in each baseline. */
+  get renewal(): object {
+    return this.#renewal;
   }
 
   /** Adds a window, later than all before. */
@@ -90,7 +90,7 @@ export class SeriesBaseline {
       }
     }
     this.#pending = [];
-    this.#renewals += 1;
+    this.#renewal = {};
     this.#quietUntilMs = this.#periods.quietUntil(last.windowStartMs);
     this.#quietStages = last.stages;
     for (const stage of last.stages.keys()) {

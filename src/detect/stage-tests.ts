@@ -9,16 +9,14 @@ import type { DetectOptions } from './detect-options.ts';
 import type { TestLevels } from './page-budget.ts';
 import { ShiftTest, type ShiftVerdict } from './shift-test.ts';
 
-/** A stage, and the renewals of the baseline as of which its test compares with it, if it does. */
+/** A stage, and the renewal of a baseline as of which its test compares with it, if it does. */
 interface JudgedStage {
   readonly stage: string;
   readonly test: ShiftTest;
-  renewals: number;
+  renewal: object | undefined;
 }
 
 const nothing: readonly ShiftVerdict[] = [];
-/** No baseline has had so many renewals. */
-const never = -1;
 
 /** The tests of one series, by stage. */
 export class StageTests {
@@ -26,7 +24,7 @@ export class StageTests {
   readonly #pool: PeakPool;
   readonly #tests = new Map<string, ShiftTest>();
   /** Those of the last window, in its order, which the next one mostly has, too. */
-  #judged: JudgedStage[] = [];
+  readonly #judged: JudgedStage[] = [];
 
   /** @param pool shared by all tests of all series. */
   constructor(options: DetectOptions, pool: PeakPool) {
@@ -62,13 +60,11 @@ export class StageTests {
     for (const summary of window.stages.values()) {
       const judged = this.#at(place, summary.stage, before);
       place += 1;
-      if (judged.renewals !== baseline.renewals) {
+      if (judged.renewal !== baseline.renewal) {
         if (!isTotalAsked) total = this.#referenceOf(totalStage, baseline)?.digest;
         isTotalAsked = true;
-        const reference = this.#referenceOf(summary.stage, baseline);
-        judged.test.compareWith(reference, total);
-        // What is not known yet is asked for again.
-        judged.renewals = reference === undefined ? never : baseline.renewals;
+        judged.test.compareWith(this.#referenceOf(summary.stage, baseline), total);
+        judged.renewal = baseline.renewal;
       }
       const verdict = judged.test.judge(window.windowStartMs, summary, levels);
       if (verdict === undefined) continue;
@@ -91,7 +87,6 @@ export class StageTests {
 
   /** The baseline is another one from now on. */
   rebase(): void {
-    this.#judged = [];
     for (const test of this.#tests.values()) test.rebase();
   }
 
@@ -110,7 +105,7 @@ export class StageTests {
       if (inherited !== undefined) test.inherit(inherited);
       this.#tests.set(stage, test);
     }
-    const judged = { stage, test, renewals: never };
+    const judged = { stage, test, renewal: undefined };
     this.#judged[place] = judged;
     return judged;
   }
