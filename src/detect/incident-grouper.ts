@@ -14,6 +14,8 @@ const fleetShare = 0.5;
 /** What comes slowly shows in one series a day before it does in another. */
 const driftMs = 86_400_000;
 
+const leastShare = 1e-6;
+
 const severities: readonly string[] = ['critical', 'warning', 'info'];
 
 /**
@@ -145,13 +147,21 @@ export class IncidentGrouper {
   }
 }
 
+/**
+ * The first of these names the incident, for pagers too. Series that a cause hits alike have shares alike, which
+ * differ in the third digit by the order in which parts of a digest were merged: that must not name it otherwise.
+ */
 function byWeight(a: AnomalyEvent, b: AnomalyEvent): number {
   return (
     severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
-    (b.affected_share ?? 0) - (a.affected_share ?? 0) ||
-    Date.parse(a.started_at) - Date.parse(b.started_at) ||
+    sizeOf(b) - sizeOf(a) ||
     (seriesKey(a) < seriesKey(b) ? -1 : 1)
   );
+}
+
+/** How many are hit, in steps of half as many again. */
+function sizeOf({ affected_share: share = 0 }: AnomalyEvent): number {
+  return Math.round(Math.log(Math.max(share, leastShare)) / Math.log(1.5));
 }
 
 function apartMs(a: AnomalyEvent, b: AnomalyEvent): number {

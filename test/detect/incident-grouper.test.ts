@@ -119,6 +119,23 @@ describe('several series', () => {
     expect(new Set(told.map(({ id }) => id)).size).toBe(3);
   });
 
+  it('are led by the one with clearly more slow requests, whatever it is called', () => {
+    const few = opened('ranker/eu', 0);
+    const many = opened('ranker/us', 0, { affected_share: 0.002 });
+    expect(run({ 12: [few, many] }).filter(isPage)[0]?.id).toBe(many.id);
+  });
+
+  it('that are as bad are led by the same, whichever has a few more and was seen sooner', () => {
+    const leads = [0.0174, 0.0175].flatMap((affected_share) =>
+      [0, 10].map((second) => {
+        const eu = opened('ranker/eu', 0, { affected_share: 0.01745 });
+        const us = opened('ranker/us', second - 10, { affected_share });
+        return run({ 12: [us, eu] }).filter(isPage)[0]?.region;
+      }),
+    );
+    expect(leads).toEqual(['eu', 'eu', 'eu', 'eu']);
+  });
+
   it('are whole events, with those that are open and worst listed first', () => {
     for (const event of told) expect(anomalyEventSchema.parse(event)).toEqual(event);
     const worse = opened('ranker/us', 20, { ratio: 9 });

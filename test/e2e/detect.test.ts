@@ -32,8 +32,8 @@ const plot = {
   endMs: 20 * minuteMs,
 };
 const fault = { model: 'ranker', region: 'eu-west-1', stage: 'features' };
-/** A baseline's blocks begin at multiples of this: the same story at any time of day. */
-const blockMs = 450_000;
+/** Blocks of baselines and of traffic begin, and references are renewed, at multiples of this: one story at any time. */
+const periodMs = 1_800_000;
 const secret = `whsec_${Buffer.from('a secret of the test').toString('base64')}`;
 
 /** What a webhook was sent. */
@@ -130,7 +130,7 @@ describe('a slow stage', () => {
       async (rig) => {
         const config = configOf(rig);
         const roles = ['ingest', 'detect', 'serve'] as const;
-        const startMs = Math.floor((Date.now() - plot.endMs) / blockMs) * blockMs;
+        const startMs = Math.floor((Date.now() - plot.endMs) / periodMs) * periodMs;
         const events = [...traffic(startMs)];
         const before = events.filter(({ ts }) => ts < startMs + plot.restartMs);
         const after = events.slice(before.length);
