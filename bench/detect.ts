@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { SeriesWindow } from '../src/baseline/series-window.ts';
+import type { Series, SeriesWindow } from '../src/baseline/series-window.ts';
 import { configSchema } from '../src/config/schema.ts';
 import { Detector } from '../src/detect/detector.ts';
 import { Random } from '../src/generate/random.ts';
@@ -32,14 +32,16 @@ for (let n = 0; n < seriesCount; n++) {
   const random = new Random(`detect ${n}`);
   const model = family.model(random);
   const draws = random.split('requests');
+  // The same object in each window, as windows that are read have it.
+  let series: Series | undefined;
   for (let window = 0; window < windows; window++) {
     const moment = model.momentAt(window);
     draws.seek(window, 0);
     const durations = drawWindow(moment, window, undefined, draws);
     const [made] = maker.make(startMs, 'v1', durations);
     if (made === undefined) continue;
-    const region = `region-${n % perModel}`;
-    const series = { ...made.series, model: `model-${Math.floor(n / perModel)}`, region };
+    const [name, region] = [`model-${Math.floor(n / perModel)}`, `region-${n % perModel}`];
+    series ??= { ...made.series, model: name, region };
     byWindow[window]?.push({ ...made, series });
   }
 }

@@ -40,7 +40,8 @@ const CLEAREST: usize = HIGHEST + FAULTS;
 const LAST: usize = CLEAREST + FAULTS;
 const RESTLESSNESS: usize = LAST + FAULTS;
 const DISPERSION: usize = RESTLESSNESS + FAULTS;
-const DRIFT: usize = DISPERSION + FAULTS;
+const SPREAD: usize = DISPERSION + FAULTS;
+const DRIFT: usize = SPREAD + FAULTS;
 const DRIFT_REQUESTS: usize = DRIFT;
 const DRIFT_WINDOWS: usize = DRIFT + 8;
 const DRIFT_SUM: usize = DRIFT + 64;
@@ -227,6 +228,7 @@ export function learn(evidence: usize, waiting: usize): i32 {
   const one = f64x2.splat(1);
   const by = f64x2.splat(weight);
   const mostOfUsual = v128.load64_splat(constants, MOST_OF_USUAL);
+  let most = zero;
   for (let t: usize = 0; t < FAULTS; t += 16) {
     const at = evidence + t;
     const usual = v128.load(at, DISPERSION);
@@ -234,18 +236,21 @@ export function learn(evidence: usize, waiting: usize): i32 {
     const square = f64x2.pmin(squares, f64x2.mul(mostOfUsual, usual));
     const moved = f64x2.add(usual, f64x2.mul(by, f64x2.sub(square, usual)));
     const isNumber = f64x2.ge(square, zero);
-    v128.store(at, v128.bitselect(f64x2.pmax(one, moved), usual, isNumber), DISPERSION);
+    const dispersion = v128.bitselect(f64x2.pmax(one, moved), usual, isNumber);
+    v128.store(at, dispersion, DISPERSION);
+    v128.store(at, f64x2.mul(dispersion, v128.load(at, SPREAD)), RESTLESSNESS);
+    most = f64x2.pmax(most, dispersion);
     const sum = f64x2.add(v128.load(at, DRIFT_SUM), v128.load(waiting + t, WAITING_EXCESS));
     v128.store(at, sum, DRIFT_SUM);
   }
-  renew(evidence);
+  storeMostDispersion(evidence, most);
   store<f64>(evidence, load<f64>(evidence, DRIFT_REQUESTS) + requests, DRIFT_REQUESTS);
   const ofBlock = load<f64>(evidence, DRIFT_WINDOWS) + 1;
   store<f64>(evidence, ofBlock, DRIFT_WINDOWS);
   return ofBlock >= load<f64>(constants, BLOCK_WINDOWS) ? due | 1 : due;
 }
 
-/** What follows of dispersions and of how much levels vary. */
+/** What follows of dispersions and of how much levels vary: that itself, which is the same until a block is full. */
 export function renew(evidence: usize): void {
   const one = f64x2.splat(1);
   const calm = v128.load64_splat(constants, CALM);
@@ -253,12 +258,17 @@ export function renew(evidence: usize): void {
   let most = f64x2.splat(0);
   for (let t: usize = 0; t < FAULTS; t += 16) {
     const at = evidence + t;
-    const dispersion = v128.load(at, DISPERSION);
     const surprise = f64x2.div(v128.load(at, DRIFT_SURPRISE), chance);
     const spread = v128.bitselect(surprise, one, f64x2.gt(surprise, calm));
+    v128.store(at, spread, SPREAD);
+    const dispersion = v128.load(at, DISPERSION);
     v128.store(at, f64x2.mul(dispersion, spread), RESTLESSNESS);
     most = f64x2.pmax(most, dispersion);
   }
+  storeMostDispersion(evidence, most);
+}
+
+function storeMostDispersion(evidence: usize, most: v128): void {
   const widest = max(f64x2.extract_lane(most, 0), f64x2.extract_lane(most, 1));
   store<f64>(evidence, widest, MOST_DISPERSION);
 }

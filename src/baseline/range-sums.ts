@@ -53,12 +53,13 @@ export class RangeSums {
   static like(other: RangeSums): RangeSums {
     const columns = other.#columns;
     const empty = new RangeSums(columns, other.#rooms);
-    const sums = other.values;
+    const all = memory.doubles;
+    const { at } = other;
     let first = 0;
-    while (first < sums.length && sums[first] === 0) first++;
-    if (first === sums.length) return empty;
-    let last = sums.length - 1;
-    while (sums[last] === 0) last--;
+    let last = other.#length - 1;
+    while (first <= last && all[at + first] === 0) first++;
+    if (first > last) return empty;
+    while (all[at + last] === 0) last--;
     const begin = Math.floor(first / columns) - LEAST_ROOM;
     const end = Math.floor(last / columns) + 1 + LEAST_ROOM;
     empty.#take(other.#low + begin, (end - begin) * columns);
@@ -136,11 +137,12 @@ export class RangeSums {
     const room = Math.max(LEAST_ROOM, length >>> 1);
     const low = isEmpty || index < this.#low ? index - room : this.#low;
     const high = isEmpty || index >= end ? index + room : end - 1;
-    const [before, beforeLow] = [this.#room, this.#low];
-    const sums = this.values.slice();
-    if (before !== undefined) this.#rooms.release(before);
+    const [before, beforeLow, beforeLength] = [this.#room, this.#low, this.#length];
     this.#take(low, (high - low + 1) * columns);
-    if (!isEmpty) this.values.set(sums, (beforeLow - low) * columns);
+    if (before === undefined) return;
+    const shift = (beforeLow - low) * columns;
+    memory.doubles.copyWithin(this.at + shift, before.at, before.at + beforeLength);
+    this.#rooms.release(before);
   }
 
   #take(low: number, length: number): void {

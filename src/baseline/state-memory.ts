@@ -154,7 +154,8 @@ export class Rooms {
   }
 
   release(room: Room): void {
-    this.#held.splice(this.#held.indexOf(room), 1);
+    const last = this.#held.pop();
+    if (last !== undefined && last !== room) this.#held[this.#held.indexOf(room)] = last;
     this.#memory.release(room);
   }
 }

@@ -24,7 +24,8 @@ export const evidenceLayout = {
   last: 16 + 4 * faults,
   restlessness: 16 + 5 * faults,
   dispersion: 16 + 6 * faults,
-  drift: 16 + 7 * faults,
+  spread: 16 + 7 * faults,
+  drift: 16 + 8 * faults,
 } as const;
 /** What a window says; then what was found of the fault that there is most evidence for. */
 export const saidLayout = {

@@ -79,13 +79,15 @@ export class TailCounts {
 
   /** Counts are of these from now on: of each quantile, in order. */
   compareWith(thresholds: readonly TailThreshold[]): void {
-    const values = thresholds.flatMap(({ usualMs, usualShare, effectMs, halfEffectMs }) => [
-      usualMs,
-      usualShare,
-      effectMs,
-      halfEffectMs,
-    ]);
-    memory.doubles.set(values, this.at + SUMS + kept * this.#width);
+    const all = memory.doubles;
+    let at = this.at + SUMS + kept * this.#width;
+    for (const { usualMs, usualShare, effectMs, halfEffectMs } of thresholds) {
+      all[at] = usualMs;
+      all[at + 1] = usualShare;
+      all[at + 2] = effectMs;
+      all[at + 3] = halfEffectMs;
+      at += perQuantile;
+    }
   }
 
   /** Of the last so many windows. */
