@@ -5,17 +5,22 @@ import { anomalySubject, formatMs } from './anomaly-summary.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { Episode } from './episode.ts';
 import { logExceedanceTail } from './exceedance-tail.ts';
-import { longestRun } from './longest-run.ts';
+import { longestRun, longestSpan } from './longest-run.ts';
 import type { Measured } from './open-event.ts';
 import { effectBounds } from './tail-threshold.ts';
 
 /** Whether the leading tail is still out in the last windows; undefined if not judged. */
 export type Following = 'loud' | 'quiet' | undefined;
 
-interface LeadCount {
+/** What windows hold together. */
+interface LeadSums {
   readonly requests: number;
   readonly exceedances: number;
   readonly beyondHalf: number;
+}
+
+interface LeadCount extends LeadSums {
+  readonly startMs: number;
 }
 
 /** Leaving looks at as many windows as opening did, but at no more than these. */
@@ -61,7 +66,7 @@ export class OpenAnomaly {
     options: DetectOptions,
   ): OpenAnomaly {
     let carried = open;
-    state.section('open anomaly', 3, () => {
+    state.section('open anomaly', 4, () => {
       const episode = Episode.carried(
         state,
         open === undefined ? undefined : open.#episode,
@@ -77,6 +82,7 @@ export class OpenAnomaly {
 
   #carry(state: StateArchive): void {
     this.#counts = state.list(this.#counts, (count) => ({
+      startMs: state.number(count?.startMs ?? 0),
       requests: state.number(count?.requests ?? 0),
       exceedances: state.number(count?.exceedances ?? 0),
       beyondHalf: state.number(count?.beyondHalf ?? 0),
@@ -124,7 +130,7 @@ export class OpenAnomaly {
   follow(windowStartMs: number, summary: StageSummary | undefined, goesOn: boolean): Following {
     this.#episode.reach(windowStartMs);
     if (summary === undefined) return undefined;
-    const sums = this.#sumWith(summary);
+    const sums = this.#sumWith(windowStartMs, summary);
     if (sums.requests < this.#options.min_requests) return undefined;
     this.#lastJudgedMs = windowStartMs;
     const loud = this.#isOut(sums) || goesOn;
@@ -143,15 +149,18 @@ export class OpenAnomaly {
   }
 
   /** Adds a window to the last ones: those that leaving looks at, more where they hold few requests. */
-  #sumWith({ requests, digest }: StageSummary): LeadCount {
+  #sumWith(startMs: number, { requests, digest }: StageSummary): LeadSums {
     const { baseline_ms: usualMs, evidence } = this.event;
     const { halfEffectMs } = effectBounds(usualMs, this.#options);
+    const afterMs = startMs - longestSpan * this.#options.window;
+    const late = this.#counts.filter((count) => count.startMs > afterMs);
+    this.#counts = late.slice(-(longestRun - 1));
     this.#counts.push({
+      startMs,
       requests,
       exceedances: requests * (1 - digest.cdf(usualMs)),
       beyondHalf: requests * (1 - digest.cdf(halfEffectMs)),
     });
-    if (this.#counts.length > longestRun) this.#counts.shift();
     const windows = Math.min(evidence.windows, maxLeaveWindows);
     const sums = { requests: 0, exceedances: 0, beyondHalf: 0 };
     for (let back = 1; back <= this.#counts.length; back++) {
@@ -164,7 +173,7 @@ export class OpenAnomaly {
     return sums;
   }
 
-  #isOut(sums: LeadCount): boolean {
+  #isOut(sums: LeadSums): boolean {
     const { quantile: q, evidence } = this.event;
     if (sums.beyondHalf >= (1 - q) * sums.requests) return true;
     const { dispersion } = evidence;

@@ -9,6 +9,7 @@ import { AnomalyTrack, type Judgement } from './anomaly-track.ts';
 import { CountedWindows } from './counted-windows.ts';
 import type { DetectOptions } from './detect-options.ts';
 import type { Renewed } from './episode.ts';
+import { longestSpan } from './longest-run.ts';
 import type { CountedRequests, Proportion, WholeRequests } from './proportion.ts';
 import { proportionMeasured } from './proportion-measured.ts';
 import { ProportionTest, type ProportionVerdict } from './proportion-test.ts';
@@ -175,17 +176,23 @@ export class ProportionDetector {
     return now >= rateEffect(event.rate.baseline, this.#least).halfEffect;
   }
 
-  /** The part of requests that are counted in the last windows: six at most, or as many as hold enough requests. */
+  /**
+   * The part of requests that are counted in the last windows: six at most, or as many as hold enough requests and
+   * are not long ago.
+   */
   #now({ evidence }: AnomalyEvent): number | undefined {
+    const { min_requests, window: windowMs } = this.#options;
     const windows = Math.min(evidence.windows, quarantineWindows);
+    const afterMs = this.#windows.startMsOf(this.#windows.back(1)) - longestSpan * windowMs;
     let [requests, hits] = [0, 0];
     for (let back = 1; back <= this.#windows.length; back++) {
-      if (back > windows && requests >= this.#options.min_requests) break;
+      if (back > windows && requests >= min_requests) break;
       const at = this.#windows.back(back);
+      if (this.#windows.startMsOf(at) <= afterMs) break;
       requests += this.#windows.requestsOf(at);
       hits += this.#windows.hitsOf(at);
     }
-    return requests < this.#options.min_requests ? undefined : hits / requests;
+    return requests < min_requests ? undefined : hits / requests;
   }
 
   #opening(verdict: ProportionVerdict, context: StepContext, usual: () => TDigest | undefined) {

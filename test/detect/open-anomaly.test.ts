@@ -53,6 +53,17 @@ describe('OpenAnomaly', () => {
     expect(anomaly().follow(0, stage(60), true)).toBe('loud');
   });
 
+  it('looks no further back than ten minutes, however few requests came since', () => {
+    const open = anomaly();
+    open.follow(0, stage(400), false);
+    const everyMinute = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((minute) =>
+      open.follow(minute * minuteMs, stage(60, 1), false),
+    );
+    // One request a minute is too few to judge by, once the slow ones are that long ago.
+    expect(everyMinute).toEqual([...Array(9).fill('loud'), undefined, undefined]);
+    expect(open.silentMs(11 * minuteMs)).toBe(2 * minuteMs);
+  });
+
   it('does not judge windows without requests, and counts its silence from the last judged', () => {
     const open = anomaly();
     expect(open.follow(0, stage(400), false)).toBe('loud');

@@ -185,6 +185,20 @@ describe('an error rate that rises', () => {
     expect(events.map(({ event }) => event.state)).toEqual(['opened', 'resolved']);
     expect(events[1]).toMatchObject({ at: from + 29 + 60, event: { resolution: 'no_traffic' } });
   });
+
+  it('whose traffic ebbs to a request a minute ends so, ten minutes after the failures are too long ago', () => {
+    const model: Model = (at) => ({ perSecond: 50, share: during(at) ? 0.05 : 0.002 });
+    const counts = countsOf(model, from + 200, 'ebbs').map((each, at): Counts => {
+      if (at < from + 30) return each;
+      return { requests: at % 6 === 0 ? 1 : 0, errors: 0 };
+    });
+    const events = told(counts);
+    expect(events.map(({ event }) => event.state)).toEqual(['opened', 'resolved']);
+    // The last windows of many requests are looked at for ten minutes more, at every request.
+    const lastJudged = Math.floor((from + 29 + 59) / 6) * 6;
+    const at = lastJudged + 60;
+    expect(events[1]).toMatchObject({ at, event: { resolution: 'no_traffic' } });
+  });
 });
 
 describe('the error rates of a detector', () => {
