@@ -75,6 +75,11 @@ const lastingWindows = 4;
 const beyondDoubt = 2;
 /** Evidence is compared with that of so many windows before. */
 const risingWindows = 6;
+/**
+ * The effect must show in this part of the windows since evidence began: a little that has been there for long, as
+ * a swing is, and a few slow requests by chance, are no fault.
+ */
+const leastPartShown = 1 / 2;
 
 const count = faultTemplates.length;
 
@@ -323,6 +328,7 @@ export class ShiftTest {
     const { evidence, fault, run, score, level } = found;
     const counts = this.#counts;
     const effect = counts.effect(run, shownWindows);
+    const shows = effect !== undefined && effect.windows >= leastPartShown * run;
     const windows = effect?.windows ?? Math.min(run, shownWindows);
     const quantile = effect?.quantile ?? 0;
     const { usualMs } = this.#thresholds[quantile] as TailThreshold;
@@ -340,7 +346,7 @@ export class ShiftTest {
       sinceMs: evidence.startMs(fault),
       windowStartMs: startMs,
       windowRequests: counts.sums(quantile, 1).requests,
-      opens: effect !== undefined && score >= level && this.#mayOpen(found, windows),
+      opens: shows && score >= level && this.#mayOpen(found, windows),
       suspicious: isOdd && counts.showsHalf(Math.min(run, shownWindows)),
       loud: evidence.last(fault) >= oddScore && counts.showsHalf(1),
     };

@@ -106,6 +106,22 @@ describe('ShiftTest', () => {
     expect(verdicts.filter(({ opens }) => opens)).toEqual([]);
   });
 
+  it('does not take a few slow requests for the effect of what was too small for minutes: it must show in half of them', () => {
+    const judged = learnt();
+    const small = slowed(1, 1.12);
+    const before = judged.run(90, small);
+    const [last] = before.slice(-1);
+    expect(last?.logP).toBeLessThan(last?.logLevel ?? 0);
+    const draw: Draw = (random, window) => small(random, window) * (random.chance(0.15) ? 1.8 : 1);
+    const verdicts = judged.run(40, draw);
+    const shown = verdicts.filter(({ exceedances, expected }) => exceedances >= 3 * expected);
+    expect(shown[0]?.window).toBeLessThan(6);
+    expect(before.some(({ opens }) => opens)).toBe(false);
+    const opening = verdicts.find(({ opens }) => opens);
+    expect(opening?.window).toBeGreaterThan(shown[0]?.window ?? 0);
+    expect(opening?.windows).toBeGreaterThanOrEqual(15);
+  });
+
   it('does not open on one window of a few very slow requests, nor on one of a stage', () => {
     expect(learnt().run(1, slowed(0.1, 8), 300)[0]).toMatchObject({ opens: false, loud: true });
     expect(learnt('forward').run(1, slowed(1, 10))[0]).toMatchObject({ opens: false, loud: true });
