@@ -250,7 +250,7 @@ export function learn(evidence: usize, waiting: usize): i32 {
   return ofBlock >= load<f64>(constants, BLOCK_WINDOWS) ? due | 1 : due;
 }
 
-/** What follows of dispersions and of how much levels vary: that itself, which is the same until a block is full. */
+/** What follows of dispersions, and of how much levels vary: that is kept, as it is the same until a block is full. */
 export function renew(evidence: usize): void {
   const one = f64x2.splat(1);
   const calm = v128.load64_splat(constants, CALM);

@@ -14,6 +14,7 @@ const fleetShare = 0.5;
 /** What comes slowly shows in one series a day before it does in another. */
 const driftMs = 86_400_000;
 
+/** Shares below count as this one, and so does none. */
 const leastShare = 1e-6;
 
 const severities: readonly string[] = ['critical', 'warning', 'info'];
