@@ -30,8 +30,8 @@ export function compile(name, directory) {
 }
 
 /** Puts what the code finds relative to itself beside it. */
-export function linkBeside(directory, names = beside) {
-  for (const name of names) {
+export function linkBeside(directory) {
+  for (const name of beside) {
     if (!existsSync(`${directory}/${name}`)) symlinkSync(pathOf(name), `${directory}/${name}`);
   }
 }

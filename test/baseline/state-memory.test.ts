@@ -2,9 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { StateMemory } from '../../src/baseline/state-memory.ts';
+import { type Room, StateMemory } from '../../src/baseline/state-memory.ts';
 
 const memory = StateMemory.shared();
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
 
 describe('StateMemory', () => {
   it('gives rooms of whole cache lines that are 0 and nobody else’s, and keeps what is in them', () => {
@@ -43,9 +45,25 @@ describe('StateMemory', () => {
     expect(memory.doubles[at + 2_999]).toBe(0);
   });
 
+  it('has each room of an owner once, of which one was released before', async () => {
+    const size = 77_056;
+    const lend = () => {
+      const rooms = memory.rooms();
+      const [first, ...others] = [rooms.take(size), rooms.take(size), rooms.take(size)];
+      rooms.release(first as Room);
+      return [first, ...others].map((room) => room?.at);
+    };
+    const lent = lend();
+    for (let round = 0; round < 20; round++) {
+      collect();
+      await nextTurn();
+    }
+    const again = Array.from({ length: 4 }, () => memory.take(size).at);
+    expect(again.slice(0, 3).sort()).toEqual(lent.sort());
+    expect(lent).not.toContain(again[3]);
+  });
+
   it('has what it gave once nobody has its owner any more', async () => {
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
     const before = memory.doubles.length;
     for (let round = 0; round < 40; round++) {
       // Four MiB each, 160 in all.

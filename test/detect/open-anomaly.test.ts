@@ -80,6 +80,18 @@ describe('OpenAnomaly', () => {
     expect(open.follow(20_000, stage(400, 20), false)).toBe('loud');
   });
 
+  it('takes no more windows together than opening does', () => {
+    const many = { ...options, min_requests: 100 };
+    const following = (requests: number) => {
+      const open = new OpenAnomaly(anomalyFixture(), many, true, 3);
+      const window = stage(60, requests);
+      return Array.from({ length: 40 }, (_, i) => open.follow(i * 10_000, window, false));
+    };
+    // Thirty windows of three hold too few; forty would not, nor do twenty-five of four.
+    expect(following(3)).toEqual(Array(40).fill(undefined));
+    expect(following(4).indexOf('quiet')).toBe(24);
+  });
+
   it('tells at once that it has become critical, and never that it is less', () => {
     const open = anomaly({ severity: 'warning' });
     const measured = anomalyFixture({ severity: 'critical', ratio: 4 });
