@@ -132,6 +132,18 @@ export class DriftForecast {
     return Math.min(1, surelyMoving * (this.#most(MEDIAN) - calm));
   }
 
+  /**
+   * What part of how the most restless of the levels moves is foreseen, beyond chance: below 0 where to foretell it is
+   * worse than not to, as of what swings within minutes; 0 where it may be chance.
+   */
+  get foreseen(): number {
+    let most = 0;
+    for (let i = 1; i < this.#size; i++) if (this.#of(MEDIAN, i) > this.#of(MEDIAN, most)) most = i;
+    const restlessness = this.#of(MEDIAN, most) / medianOfChance;
+    if (restlessness <= calm) return 0;
+    return 1 - (this.#of(SURPRISE, most) / medianOfChance - 1) / (restlessness - 1);
+  }
+
   /** Forgets the levels: the baseline that they compare with is another one. */
   forget(): void {
     for (let i = 0; i < this.#size; i++) {

@@ -33,12 +33,24 @@ const mostOfUsual = 8;
  */
 const burstWindows = 12;
 const overHighest = { times: 3, firstDay: 0.3, timesThird: 2 } as const;
+/**
+ * Where the highest is over what chance would make of as many peaks, twice that at most, there are bursts, of which few
+ * are known on the first days. What has grown for up to so many bursts must be as much clearer then: it may be one
+ * that is harder, or two in a row; what has grown for `none` is no burst.
+ */
+const unknownBursts = { full: 1.5, none: 3 } as const;
 
 /**
  * Evidence that has grown for longer than this is, in a series whose level moves by itself, likely of a swing
  * that was not foretold: after as long again it must be twice as clear, and so on.
  */
 const slowMs = 15 * 60_000;
+/**
+ * Where over this part of how the level moves is foreseen, it moves for longer than a forecast takes to follow: that
+ * age begins earlier, by up to half.
+ */
+const foreseenFrom = 0.15;
+const earlier = { times: 3, most: 0.5 } as const;
 
 /** What is kept: peaks, by how much they exceeded together, and weeks; all of these fade. */
 const PEAKS = 0;
@@ -66,6 +78,8 @@ export interface Growth {
   readonly wandering: number;
   /** 0 to 1: how surely it moves, foretold or not. */
   readonly moving: number;
+  /** What part of how it moves is foreseen; below 0 where a forecast is worse than none. */
+  readonly foreseen: number;
   /** How long the score has grown. */
   readonly ageMs: number;
 }
@@ -80,6 +94,7 @@ export interface Growth {
  */
 export class TailPeaks {
   readonly #windowWeeks: number;
+  readonly #burstMs: number;
   readonly #keep: number;
   readonly #pool: PeakPool;
   readonly #at: number;
@@ -90,6 +105,7 @@ export class TailPeaks {
    */
   constructor(windowMs: number, pool: PeakPool, at?: number) {
     this.#windowWeeks = windowMs / (7 * 86_400_000);
+    this.#burstMs = burstWindows * windowMs;
     this.#keep = Math.exp(-this.#windowWeeks / memoryWeeks);
     this.#pool = pool;
     this.#at = at ?? memory.takeFor(this, doubles);
@@ -157,26 +173,36 @@ export class TailPeaks {
    *
    * @param perWeek more than 0.
    */
-  level(perWeek: number, { wandering = 0, moving = 0, ageMs = 0 }: Partial<Growth> = {}): number {
+  level(perWeek: number, growth?: Growth): number {
     const byChance = Math.exp(-peakScore) / (this.#windowWeeks * calmWindows);
     const peaks = this.#of(PEAKS);
     const rate = (peaks + priorRatePeaks) / (this.#of(WEEKS) + priorRatePeaks / byChance);
     const own = this.#usualExcess();
+    const wandering = growth?.wandering ?? 0;
     const restless = Math.min(1, Math.max(0, own / leastExcess - 1) + wandering);
     const error = 1 / Math.sqrt(peaks + pooledPeaks);
     const cautious = own * (1 + error) * (1 + restless * heavierTail);
     const byPast = cautious * Math.log(Math.max(1, rate / perWeek));
     const byTheory = leastExcess * Math.log(Math.max(1, byChance / perWeek));
-    const slowly = Math.max(0, ageMs / slowMs - 1);
-    const times = 1 + moving * slowly;
-    return times * Math.max(peakScore + Math.max(byPast, byTheory), this.#byHighest());
+    const byBursts = this.#byHighest(growth?.ageMs ?? Number.POSITIVE_INFINITY);
+    return timesBy(growth) * Math.max(peakScore + Math.max(byPast, byTheory), byBursts);
   }
 
-  #byHighest(): number {
+  #byHighest(ageMs: number): number {
     const { times, firstDay, timesThird } = overHighest;
-    const young = 1 + firstDay / Math.max(1, this.#of(WEEKS) * daysPerWeek);
     const [highest, third] = [this.#of(HIGHEST), this.#of(HIGHEST + 2)];
+    const days = Math.max(1, this.#of(WEEKS) * daysPerWeek);
+    const young = 1 + (firstDay + this.#unknownBursts(highest, ageMs)) / days;
     return young * (peakScore + times * Math.min(highest, timesThird * third));
+  }
+
+  /** How surely there are bursts, 0 to 1, while what is judged may be one of them. */
+  #unknownBursts(highest: number, ageMs: number): number {
+    const { full, none } = unknownBursts;
+    // The highest of so many exponential ones.
+    const byChance = this.#usualExcess() * Math.log(this.#of(PEAKS) + pooledPeaks);
+    const left = (none - ageMs / this.#burstMs) / (none - full);
+    return between0And1(highest / byChance - 1) * between0And1(left);
   }
 
   /** All but the pool, which is shared. */
@@ -201,4 +227,16 @@ export class TailPeaks {
   #of(field: number): number {
     return memory.doubles[this.#at + field] as number;
   }
+}
+
+/** How much clearer it must be for having grown slowly. */
+function timesBy(growth: Growth | undefined): number {
+  if (growth === undefined) return 1;
+  const { moving, foreseen, ageMs } = growth;
+  const sooner = Math.min(earlier.most, earlier.times * Math.max(0, foreseen - foreseenFrom));
+  return 1 + moving * Math.max(0, ageMs / slowMs - 1 + sooner);
+}
+
+function between0And1(x: number): number {
+  return Math.min(1, Math.max(0, x));
 }

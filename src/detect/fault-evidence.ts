@@ -127,8 +127,8 @@ export class FaultEvidence {
   /** What the score of a fault must be after a window, by the past: `TailPeaks.level`. */
   level(fault: number, windowStartMs: number, perWeek: number): number {
     const ageMs = windowStartMs - this.startMs(fault);
-    const { wandering, moving } = this.#drift;
-    return this.#peaks.level(perWeek, { wandering, moving, ageMs });
+    const { wandering, moving, foreseen } = this.#drift;
+    return this.#peaks.level(perWeek, { wandering, moving, foreseen, ageMs });
   }
 
   /** Takes over how restless another one is, and how far it goes. */

@@ -54,6 +54,19 @@ describe('DriftForecast', () => {
     for (const seed of [1, 2, 3, 4, 5]) expect(taught(8_640, () => 0, seed).moving).toBe(0);
   });
 
+  it('says what part of how it moves is foreseen: most of what is slow, none of what jumps or of chance', () => {
+    const slow = taught(8_640, (window) => 0.2 * Math.sin(window / 700));
+    expect(slow.foreseen).toBeGreaterThan(0.8);
+    const random = new Random('each block');
+    let level = 0;
+    const jumps = taught(8_640, (window) => {
+      if (window % 30 === 0) level = 0.06 * random.normal();
+      return level;
+    });
+    expect(jumps.foreseen).toBeLessThan(0.15);
+    for (const seed of [1, 2, 3, 4, 5]) expect(taught(8_640, () => 0, seed).foreseen).toBe(0);
+  });
+
   it('goes with a level that moves little where another one is sure to move', () => {
     const levelBeside = (amplitude: number) => {
       const random = new Random('beside');

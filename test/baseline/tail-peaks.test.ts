@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type PeakPool, peakScore, TailPeaks } from '../../src/baseline/tail-peaks.ts';
+import { type Growth, type PeakPool, peakScore, TailPeaks } from '../../src/baseline/tail-peaks.ts';
 import { Random } from '../../src/generate/random.ts';
 
 const windowMs = 10_000;
 const windowsPerWeek = (7 * 86_400_000) / windowMs;
 const newPool = (): PeakPool => ({ peaks: 0, excess: 0 });
+
+/** Of scores whose level stays where it is, and that have grown for so long that no burst does. */
+const calmly: Growth = { wandering: 0, moving: 0, foreseen: 0, ageMs: 10 * 60_000 };
 
 /** Peaks that have learnt from exponential scores of the given mean, each followed by a calm minute. */
 function taught(windows: number, mean: number, pool = newPool()): TailPeaks {
@@ -89,7 +92,7 @@ describe('TailPeaks', () => {
   it('asks for up to three fifths more of scores whose own level wanders', () => {
     const calm = taught(windowsPerWeek, 1);
     // So seldom that the highest of them do not count.
-    const [usual, wandering] = [calm.level(1e-12), calm.level(1e-12, { wandering: 1 })];
+    const [usual, wandering] = [calm.level(1e-12), calm.level(1e-12, { ...calmly, wandering: 1 })];
     const times = (wandering - peakScore) / (usual - peakScore);
     // A little of it is asked of what chance has taught already.
     expect(times).toBeGreaterThan(1.45);
@@ -98,13 +101,35 @@ describe('TailPeaks', () => {
 
   it('asks for more of what grows slowly where the level moves, the longer it takes', () => {
     const peaks = taught(windowsPerWeek, 1);
-    const times = (moving: number, minutes: number) => {
-      const level = peaks.level(1e-4, { moving, ageMs: minutes * 60_000 });
-      return Number((level / peaks.level(1e-4, { moving })).toFixed(9));
+    const times = (moving: number, minutes: number, foreseen = 0) => {
+      const level = peaks.level(1e-4, { ...calmly, moving, foreseen, ageMs: minutes * 60_000 });
+      return Number((level / peaks.level(1e-4)).toFixed(9));
     };
-    expect([5, 15, 24, 30, 300].map((minutes) => times(1, minutes))).toEqual([1, 1, 1.6, 2, 20]);
+    expect([7, 15, 24, 30, 300].map((minutes) => times(1, minutes))).toEqual([1, 1, 1.6, 2, 20]);
     expect(times(0.5, 30)).toBe(1.5);
     expect(times(0, 300)).toBe(1);
+    // What moves so slowly that it is foreseen goes on for longer: that counts from half the time on.
+    expect([0.15, 0.25, 0.4, 0.9].map((foreseen) => times(1, 12, foreseen))).toEqual([
+      1, 1.1, 1.3, 1.3,
+    ]);
+    expect(times(1, 7.5, 1)).toBe(1);
+  });
+
+  it('asks for more of what may be one of some bursts of which few are known', () => {
+    const levelOf = (minutes: number, burst: number, days = 1) => {
+      const peaks = taught(days * (windowsPerWeek / 7), 1);
+      for (const score of [burst, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
+      return peaks.level(1e-2, { ...calmly, ageMs: minutes * 60_000 });
+    };
+    // One that is far out asks for twice as much, of what is no older than a burst or two.
+    const [young, older, old] = [levelOf(3, 60), levelOf(4.5, 60), levelOf(6, 60)];
+    expect(young / old).toBeGreaterThan(1.5);
+    expect(older).toBeCloseTo((young + old) / 2, 9);
+    expect(levelOf(0.5, 60)).toBe(young);
+    expect(levelOf(30, 60)).toBe(old);
+    // After a week it is a fraction of that; and where there is none, nothing.
+    expect(levelOf(3, 60, 7) / levelOf(6, 60, 7)).toBeLessThan(1.2);
+    expect(levelOf(3, 5)).toBe(levelOf(6, 5));
   });
 
   it('does not count a peak that an anomaly grew out of', () => {
