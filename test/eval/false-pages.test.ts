@@ -29,6 +29,11 @@ describe('the detector, where nothing is wrong', { timeout: 240_000 }, () => {
     expect(falsePages).toEqual([]);
   });
 
+  it('takes a burst of the second day for one of those of which it has seen few', () => {
+    const { falsePages } = runSeries({ family: 'shocks', seed: 530, days: 1.5 });
+    expect(falsePages).toEqual([]);
+  });
+
   it('waits out a swing that grows for an hour', () => {
     const { falsePages } = runSeries({ family: 'swing of an hour', seed: 5_000_001, days: 1.5 });
     expect(falsePages).toEqual([]);
