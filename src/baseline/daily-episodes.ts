@@ -4,6 +4,8 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 /** What begins within so long of the same time of day may be the same thing again. */
 const slackMs = 3 * minuteMs;
+/** It began when there was evidence first, this long before it was clear at most: a young series takes a while. */
+const mostUnclearMs = 5 * minuteMs;
 /** It is the same if it is as clear as then after as long, up to so many times less or more. */
 const same = { less: 3, more: 2 } as const;
 /** It comes every day if it came on one of the last two; episodes are kept for a week, the last of them at most. */
@@ -18,8 +20,10 @@ const endShare = 1 / 3;
 const endWindows = 6;
 
 interface Episode {
+  /** When there was evidence first, and when it was clear: it began between these. */
+  readonly sinceMs: number;
   readonly startMs: number;
-  /** When it was clear, and the most that requests had said up to each minute from then on. */
+  /** The most that requests had said up to each minute since it was clear. */
   readonly said: Float32Array;
   peak: number;
 }
@@ -32,7 +36,7 @@ interface Episode {
  * What is remembered is what requests said, which is the evidence times the restlessness that it was
  * divided by: a series that is young is taken to be restless, and the same burst is clearer the next day.
  *
- * Memory: 128 episodes of 80 bytes at most.
+ * Memory: 128 episodes of 120 bytes at most.
  */
 export class DailyEpisodes {
   #past: Episode[] = [];
@@ -51,12 +55,17 @@ export class DailyEpisodes {
    *
    * @param evidence of windows up to it, in nats.
    * @param restlessness that it was divided by, at least 1.
+   * @param sinceMs when the evidence began.
    */
-  take(windowStartMs: number, evidence: number, restlessness: number): void {
+  take(windowStartMs: number, evidence: number, restlessness: number, sinceMs: number): void {
     const now = evidence * restlessness;
     if (evidence >= leastScore && this.#current === undefined) {
       const said = new Float32Array(minutes);
-      this.#current = { startMs: windowStartMs, peak: now, said };
+      const leastMs = windowStartMs - mostUnclearMs;
+      this.#current = {
+        ...{ sinceMs: Math.max(sinceMs, leastMs), startMs: windowStartMs },
+        ...{ peak: now, said },
+      };
     }
     const episode = this.#current;
     if (episode === undefined) return;
@@ -81,19 +90,20 @@ export class DailyEpisodes {
   level(windowStartMs: number, restlessness: number): number {
     if (this.#current === undefined) return 0;
     // What fades is still what it was.
-    const { startMs, peak } = this.#current;
+    const { startMs, sinceMs, peak } = this.#current;
     let most = 0;
     let isDaily = false;
     for (const episode of this.#past) {
       const agoMs = startMs - episode.startMs;
       if (agoMs < dayMs / 2 || agoMs > keptMs) continue;
-      const apartMs = Math.abs(((agoMs + dayMs / 2) % dayMs) - dayMs / 2);
-      if (apartMs > slackMs) continue;
+      const laterMs = ((agoMs + dayMs / 2) % dayMs) - dayMs / 2;
+      if (laterMs - (startMs - sinceMs) > slackMs) continue;
+      if (-laterMs - (episode.startMs - episode.sinceMs) > slackMs) continue;
       // It may have begun a little earlier or later this time.
-      const elapsedMs = windowStartMs - startMs;
+      const elapsedMs = windowStartMs - startMs + laterMs;
       const then = episode.said[minuteOf(elapsedMs + slackMs)] as number;
       const earlier = episode.said[minuteOf(elapsedMs - slackMs)] as number;
-      if (peak * same.less < earlier) continue;
+      if (elapsedMs >= 0 && peak * same.less < earlier) continue;
       most = Math.max(most, then * same.more);
       isDaily ||= agoMs < dailyMs;
     }
@@ -101,7 +111,7 @@ export class DailyEpisodes {
   }
 
   carry(state: StateArchive): void {
-    state.section('daily episodes', 2, () => {
+    state.section('daily episodes', 3, () => {
       this.#past = state.list(this.#past, (episode) => carryEpisode(state, episode));
       this.#current = state.optional(this.#current, (episode) => carryEpisode(state, episode));
       this.#quiet = state.number(this.#quiet);
@@ -110,8 +120,11 @@ export class DailyEpisodes {
 }
 
 function carryEpisode(state: StateArchive, episode: Episode | undefined): Episode {
-  const { startMs = 0, peak = 0, said = new Float32Array(minutes) } = episode ?? {};
-  const carried = { startMs: state.number(startMs), peak: state.number(peak), said };
+  const { sinceMs = 0, startMs = 0, peak = 0, said = new Float32Array(minutes) } = episode ?? {};
+  const carried = {
+    ...{ sinceMs: state.number(sinceMs), startMs: state.number(startMs) },
+    ...{ peak: state.number(peak), said },
+  };
   state.fill(said);
   return carried;
 }

@@ -139,7 +139,8 @@ export class ProportionTest {
   #takeEpisodes(startMs: number, fault: number, score: number): void {
     const sum = this.#evidence.sum(fault);
     if (sum < leastEpisode && !this.#hasEpisode) return;
-    this.#daily.take(startMs, sum, this.#restlessness(fault));
+    const sinceMs = this.#evidence.startMs(fault);
+    this.#daily.take(startMs, sum, this.#restlessness(fault), sinceMs);
     this.#short.take(startMs, score);
     this.#hasEpisode = this.#daily.goesOn || this.#short.goesOn;
   }

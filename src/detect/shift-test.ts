@@ -201,11 +201,12 @@ export class ShiftTest {
     const minuteAgo = at + BEFORE + (this.#judged % risingWindows);
     const rising = score > (all[minuteAgo] as number);
     all[minuteAgo] = score;
-    const clearer = !swings || saidOfWhole.sum >= saidOfShape.sum ? saidOfWhole : saidOfShape;
-    const { sum, restlessness } = clearer;
+    const isOfWhole = !swings || saidOfWhole.sum >= saidOfShape.sum;
+    const { sum, restlessness } = isOfWhole ? saidOfWhole : saidOfShape;
     // Of most windows there is nothing to remember: what would is not looked at.
     if (this.#isEpisode || sum >= DailyEpisodes.leastScore) {
-      this.#episodes.take(startMs, sum, restlessness);
+      const sinceMs = isOfWhole ? this.#whole.startMs(fault) : this.#shape?.startMs(faultOfShape);
+      this.#episodes.take(startMs, sum, restlessness, sinceMs ?? startMs);
       this.#isEpisode = this.#episodes.goesOn;
     }
     const before = score < peakScore ? 0 : this.#episodes.level(startMs, restlessness);

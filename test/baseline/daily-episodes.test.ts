@@ -9,7 +9,8 @@ const dayMs = 24 * hourMs;
 function burst(episodes: DailyEpisodes, fromMs: number, peak: number, restlessness = 1): number[] {
   const levels: number[] = [];
   for (let i = 0; i < 100; i++) {
-    episodes.take(fromMs + i * windowMs, i < 60 ? (peak * (i + 1)) / 60 : 0, restlessness);
+    const evidence = i < 60 ? (peak * (i + 1)) / 60 : 0;
+    episodes.take(fromMs + i * windowMs, evidence, restlessness, fromMs);
     if (i < 60) levels.push(episodes.level(fromMs + i * windowMs, restlessness));
   }
   return levels;
@@ -46,6 +47,20 @@ describe('DailyEpisodes', () => {
     burst(episodes, 6 * hourMs, 30, 4);
     expect(burst(episodes, dayMs + 6 * hourMs, 120).at(-1)).toBe(240);
     expect(burst(episodes, 2 * dayMs + 6 * hourMs, 60, 2).at(-1)).toBe(120);
+  });
+
+  it('knows what a young series took minutes to be clear about, five of them at most', () => {
+    const levelAfter = (unclearMinutes: number) => {
+      const episodes = new DailyEpisodes();
+      const clearMs = 6 * hourMs + unclearMinutes * 60_000;
+      for (let i = 0; i < 100; i++) {
+        episodes.take(clearMs + i * windowMs, i < 30 ? 20 : 0, 5, 6 * hourMs);
+      }
+      return burst(episodes, dayMs + 6 * hourMs, 90).at(-1);
+    };
+    // It is clear after 70 s this time, and may be three minutes earlier or later than it was.
+    expect([0, 4, 5, 9].map(levelAfter)).toEqual([200, 200, 200, 200]);
+    expect(levelAfter(10)).toBe(0);
   });
 
   it('does not take the same day for one before', () => {

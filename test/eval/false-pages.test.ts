@@ -24,10 +24,14 @@ describe('the detector, where nothing is wrong', { timeout: 240_000 }, () => {
     else expect(pages).toEqual([]);
   });
 
-  it('knows a cron job the next day that first came in the first hour of a series', () => {
-    const { falsePages } = runSeries({ family: 'cron job', seed: 4_000_002, days: 2 });
-    expect(falsePages).toEqual([]);
-  });
+  // The second one was clear four minutes later on the first day than on the second.
+  it.each([4_000_002, 11_000_001])(
+    'knows a cron job the next day that first came in the first hour of a series: %i',
+    (known) => {
+      const { falsePages } = runSeries({ family: 'cron job', seed: known, days: 2 });
+      expect(falsePages).toEqual([]);
+    },
+  );
 
   it('takes a burst of the second day for one of those of which it has seen few', () => {
     const { falsePages } = runSeries({ family: 'shocks', seed: 530, days: 1.5 });
