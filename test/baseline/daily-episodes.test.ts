@@ -63,6 +63,29 @@ describe('DailyEpisodes', () => {
     expect(levelAfter(10)).toBe(0);
   });
 
+  it('knows what takes minutes to be clear today, and was clear at once yesterday', () => {
+    const levelAfter = (unclearMinutes: number) => {
+      const episodes = new DailyEpisodes();
+      burst(episodes, 6 * hourMs, 90);
+      const sinceMs = dayMs + 6 * hourMs;
+      const clearMs = sinceMs + unclearMinutes * 60_000;
+      episodes.take(clearMs, 60, 1, sinceMs);
+      return episodes.level(clearMs, 1);
+    };
+    // Yesterday it was clear after 70 s. Twice what it had come to in the 49th window, and in the end.
+    expect([5, 9].map(levelAfter)).toEqual([147, 180]);
+    expect(levelAfter(10)).toBe(0);
+  });
+
+  it('takes nothing for far less before the time at which it was clear the day before', () => {
+    const episodes = new DailyEpisodes();
+    const clearMs = 6 * hourMs + 4 * 60_000;
+    for (let i = 0; i < 60; i++) episodes.take(clearMs + i * windowMs, i < 30 ? 90 : 0, 1, clearMs);
+    // It was clear at once then, and is a minute earlier today: so much may be its beginning.
+    episodes.take(dayMs + clearMs - 60_000, 15, 1, dayMs + clearMs - 60_000);
+    expect(episodes.level(dayMs + clearMs - 60_000, 1)).toBe(180);
+  });
+
   it('does not take the same day for one before', () => {
     const episodes = new DailyEpisodes();
     burst(episodes, 6 * hourMs, 90);

@@ -132,6 +132,16 @@ describe('TailPeaks', () => {
     expect(levelOf(3, 5)).toBe(levelOf(6, 5));
   });
 
+  it('takes a burst for as many windows as it is, however long these are', () => {
+    const peaks = new TailPeaks(6 * windowMs, newPool());
+    for (const score of [60, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
+    for (let i = 0; i < 3; i++) for (const score of [50, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
+    const levelAt = (minutes: number) => peaks.level(1e-2, { ...calmly, ageMs: minutes * 60_000 });
+    expect(levelAt(6)).toBe(levelAt(18));
+    expect(levelAt(18)).toBeGreaterThan(levelAt(35));
+    expect(levelAt(36)).toBe(levelAt(60));
+  });
+
   it('does not count a peak that an anomaly grew out of', () => {
     const pool = newPool();
     const peaks = new TailPeaks(windowMs, pool);
