@@ -10,13 +10,14 @@ import { WindowMaker } from '../test/eval/window-maker.ts';
 // npm run bench -- detect [--series N] [--windows N] [--rounds N]: how many windows of a series (three
 // stages and the total, each by sketches as they are stored) the detector judges in a second of CPU, with
 // every kind of anomaly looked for, when it has many series. Windows are made before; the same ones come
-// again and again, each time as if it were later.
+// again and again, each time as if it were later. Rounds take turns: windows one by one, as they come, and those
+// of a minute together, as backtest and a restart read them from tables.
 
 const { values } = parseArgs({
   options: {
     series: { type: 'string', default: '200' },
     windows: { type: 'string', default: '120' },
-    rounds: { type: 'string', default: '15' },
+    rounds: { type: 'string', default: '30' },
   },
 });
 const [seriesCount, windows, rounds] = [values.series, values.windows, values.rounds].map(
@@ -48,31 +49,41 @@ for (let n = 0; n < seriesCount; n++) {
 
 const { detect } = configSchema.parse({});
 const detector = new Detector(detect);
-let at = startMs;
-const perSecond: number[] = [];
+const perMinute = 6;
+const perSecond = { together: [] as number[], one: [] as number[] };
 let told = 0;
 for (let round = 0; round < rounds; round++) {
   // What carries the time is made before the clock runs.
-  const dated = byWindow.map((present, window) =>
-    present.map((each) => ({ ...each, windowStartMs: at + window * windowMs })),
-  );
+  const dated = byWindow.map((present, window) => {
+    const atMs = startMs + (round * windows + window) * windowMs;
+    const made = present.map((each) => ({ ...each, windowStartMs: atMs }));
+    return { startMs: atMs, nowMs: atMs + windowMs + 2_000, windows: made };
+  });
+  const way = round % 2 === 0 ? 'together' : 'one';
+  const atOnce = way === 'together' ? perMinute : 1;
   const before = process.cpuUsage();
-  let judged = 0;
-  for (const present of dated) {
-    told += detector.observe(present, at + windowMs + 2_000, at).length;
-    judged += present.length;
-    at += windowMs;
+  for (let n = 0; n < dated.length; n += atOnce) {
+    told += detector.observeAll(dated.slice(n, n + atOnce)).length;
   }
   const { user, system } = process.cpuUsage(before);
-  perSecond.push((judged / (user + system)) * 1e6);
+  const judged = dated.reduce((sum, { windows }) => sum + windows.length, 0);
+  perSecond[way].push((judged / (user + system)) * 1e6);
 }
 
 const thousands = (n: number | undefined) => `${((n ?? Number.NaN) / 1000).toFixed(1)} k`;
 // The first hours are for learning, and for the compiler.
-const measured = perSecond.slice(Math.ceil(rounds / 3)).sort((a, b) => a - b);
-const [least, median, most] = [measured[0], measured[measured.length >> 1], measured.at(-1)];
-const text = `${thousands(median)} (${thousands(least)}–${thousands(most)})`;
+const measuredOf = (all: readonly number[]) => {
+  return all.slice(Math.ceil(all.length / 3)).sort((a, b) => a - b);
+};
+const textOf = (all: readonly number[]) => {
+  const measured = measuredOf(all);
+  const [least, median, most] = [measured[0], measured[measured.length >> 1], measured.at(-1)];
+  return `${thousands(median)} (${thousands(least)}–${thousands(most)})`;
+};
+const { length } = measuredOf(perSecond.together);
 process.stdout.write(
-  `${seriesCount} series of three stages and the total, ${measured.length} rounds of ${windows} windows, median (least to most)\n` +
-    `  ${text} windows of a series a CPU second, ${told} events told\n`,
+  `${seriesCount} series of three stages and the total, ${length} rounds each of ${windows} windows, ${told} events told\n` +
+    'windows of a series a CPU second, median (least to most)\n' +
+    `  ${textOf(perSecond.together)} a minute of windows together: backtest, restart\n` +
+    `  ${textOf(perSecond.one)} one by one: as they come\n`,
 );

@@ -1,3 +1,4 @@
+import type { PeakPool } from './peak-pool.ts';
 import type { StateArchive } from './state-archive.ts';
 import { StateMemory } from './state-memory.ts';
 
@@ -65,12 +66,6 @@ const CALM = 7;
 const WINDOWS = 8;
 const RISE = 9;
 const doubles = 10;
-
-/** Peaks of all series: what one series knows too little of by itself. */
-export interface PeakPool {
-  peaks: number;
-  excess: number;
-}
 
 /** How a score has come about. */
 export interface Growth {
@@ -152,8 +147,7 @@ export class TailPeaks {
     const excess = Math.min(over, mostOfUsual * this.#usualExcess());
     all[at + PEAKS] = (all[at + PEAKS] as number) + 1;
     all[at + EXCESS] = (all[at + EXCESS] as number) + excess;
-    this.#pool.peaks += 1;
-    this.#pool.excess += excess;
+    this.#pool.add(excess);
     this.forgetPeak();
   }
 

@@ -2,9 +2,9 @@ import type { StateArchive } from '../baseline/state-archive.ts';
 import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
 import { carryEvent } from './carry-event.ts';
 import type { DetectOptions } from './detect-options.ts';
+import type { StepContext } from './detector-step.ts';
 import { Episode, type Renewed } from './episode.ts';
 import { reconcileOpen } from './reconcile-open.ts';
-import type { StepContext } from './series-detector.ts';
 
 /** What a detector of some kind says of one window, when it is asked. */
 export interface Judgement {

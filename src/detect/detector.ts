@@ -1,6 +1,5 @@
-import { totalStage } from '../base/dimensions.ts';
 import { invariant } from '../base/invariant.ts';
-import { seriesKey, unversionedKey } from '../baseline/series-key.ts';
+import { seriesKey } from '../baseline/series-key.ts';
 import { seriesOf } from '../baseline/series-of.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
@@ -8,29 +7,24 @@ import type { StateArchive } from '../baseline/state-archive.ts';
 import { StateReader } from '../baseline/state-reader.ts';
 import { StateWriter } from '../baseline/state-writer.ts';
 import { UnreadableState } from '../baseline/unreadable-state.ts';
-import { wholeRequest } from '../baseline/whole-request.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { DriftDetectors, type SeriesHour } from './drift-detectors.ts';
 import { IncidentGrouper } from './incident-grouper.ts';
+import { isOfOneSeries, liveSeries } from './live-series.ts';
 import { pageBudget } from './page-budget.ts';
 import { RateDetectors } from './rate-detectors.ts';
-import type { SeriesDetector, StepContext } from './series-detector.ts';
+import type { SeriesDetector } from './series-detector.ts';
 import { SeriesDetectors } from './series-detectors.ts';
-
-/** Part of a detector's state: of a series, a model, a drift, or what they share, which is the last. */
-export interface StatePart {
-  readonly name: string;
-  readonly bytes: Buffer;
-}
-
-/**
- * Names of parts: what all share, what is of a model's traffic, and of a series' drift. Those of series are
- * their keys.
- */
-const sharedPart = 'shared';
-const modelPart = (model: string) => `model ${model}`;
-const driftPart = (key: string) => `drift ${key}`;
+import {
+  driftPart,
+  modelPart,
+  partOf,
+  readPart,
+  type StatePart,
+  sharedPart,
+} from './state-parts.ts';
+import { type StepInput, StepJudge } from './step-judge.ts';
 
 /** Requests of a model in a block of ten minutes. */
 export interface TrafficBlock {
@@ -65,9 +59,7 @@ export class Detector {
   readonly #series: SeriesDetectors;
   readonly #rates: RateDetectors;
   readonly #drifts: DriftDetectors;
-  #lastStartMs = Number.NEGATIVE_INFINITY;
-  #windowsBeyondLimit = 0;
-  #perWeek = 0;
+  readonly #judge: StepJudge;
   readonly #incidents: IncidentGrouper;
 
   constructor(options: DetectOptions) {
@@ -75,10 +67,9 @@ export class Detector {
     this.#incidents = new IncidentGrouper(options);
     this.#series = new SeriesDetectors(options);
     this.#drifts = new DriftDetectors(options);
-    this.#rates = new RateDetectors(
-      options,
-      (series) => this.#series.get(seriesKey(series))?.usual(totalStage)?.digest,
-    );
+    this.#rates = new RateDetectors(options);
+    const detectors = { series: this.#series, rates: this.#rates, drifts: this.#drifts };
+    this.#judge = new StepJudge(options, detectors);
   }
 
   /** How much history a restart should replay: the baseline of every window that taught the last. */
@@ -89,9 +80,9 @@ export class Detector {
   get stats(): DetectorStats {
     return {
       series: this.#series.size,
-      tests: this.#tests(),
-      perWeek: this.#perWeek,
-      windowsBeyondLimit: this.#windowsBeyondLimit + this.#rates.windowsBeyondLimit,
+      tests: this.#judge.testCount,
+      perWeek: this.#judge.levels.perWeek,
+      windowsBeyondLimit: this.#judge.windowsBeyondLimit + this.#rates.windowsBeyondLimit,
     };
   }
 
@@ -182,11 +173,11 @@ export class Detector {
 
   /** What they share, once they are there. */
   #carryShared(state: StateArchive): void {
-    state.section('what all share', 2, () => {
-      this.#lastStartMs = state.number(this.#lastStartMs);
-      this.#windowsBeyondLimit = state.number(this.#windowsBeyondLimit);
+    state.section('what all share', 3, () => {
+      this.#judge.carry(state);
       this.#series.carryShared(state);
       this.#rates.carryShared(state);
+      this.#drifts.carryShared(state);
       this.#incidents.carry(state);
     });
   }
@@ -264,16 +255,26 @@ export class Detector {
    * No window has become complete up to then, as no model had any request: something that no window tells.
    */
   silentUntil(untilMs: number, nowMs: number): AnomalyEvent[] {
-    if (untilMs <= this.#lastStartMs) return [];
-    const events = this.#rates.silentUntil(untilMs, this.#contextAt(nowMs, [], true));
-    return this.#fold(events, untilMs, nowMs);
+    if (untilMs <= this.#judge.lastStartMs) return [];
+    const levels = pageBudget(this.#options.page_budget_per_week, this.#judge.testCount);
+    const context = { nowMs, levels, totalRequests: 0, live: true };
+    return this.#fold(this.#rates.silentUntil(untilMs, context), untilMs, nowMs);
   }
 
   /** All series of one past window: learns and follows, tells nothing. */
   warmUp(windows: readonly SeriesWindow[]): void {
-    const startMs = windows[0]?.windowStartMs;
-    if (startMs === undefined) return;
-    this.#step(windows, startMs, startMs + this.#options.window, false);
+    this.warmUpAll([windows]);
+  }
+
+  /** The same of several windows, oldest first: faster than one by one, above all those of a minute. */
+  warmUpAll(all: readonly (readonly SeriesWindow[])[]): void {
+    const steps: StepInput[] = [];
+    for (const windows of all) {
+      const startMs = windows[0]?.windowStartMs;
+      if (startMs === undefined) continue;
+      steps.push({ startMs, nowMs: startMs + this.#options.window, windows });
+    }
+    this.#judgeAll(steps, false);
   }
 
   /**
@@ -289,131 +290,25 @@ export class Detector {
     windowStartMs: number | undefined = windows[0]?.windowStartMs,
   ): AnomalyEvent[] {
     if (windowStartMs === undefined) return [];
-    return this.#step(windows, windowStartMs, nowMs, true);
+    return this.#judgeAll([{ startMs: windowStartMs, nowMs, windows }], true);
   }
 
-  #step(
-    windows: readonly SeriesWindow[],
-    startMs: number,
-    nowMs: number,
-    live: boolean,
-  ): AnomalyEvent[] {
-    if (startMs <= this.#lastStartMs) return [];
-    this.#lastStartMs = startMs;
-    const present = this.#present(windows, startMs);
-    const context = this.#contextAt(nowMs, windows, live);
-    this.#drifts.begin(present, startMs, context);
-    this.#rates.begin(present, startMs, this.#series.size);
-    const events: AnomalyEvent[] = [];
-    // All of a series at once, while what it needs is at hand: of many series nothing stays in a cache for long.
-    for (const key of this.#series.sortedKeys) {
-      const series = this.#series.get(key) as SeriesDetector;
-      const window = present.get(key);
-      const event = this.#series.step(series, window, startMs, context);
-      if (event !== undefined) events.push(event);
-      if (window === undefined && this.#isForgettable(key, startMs)) this.#forget(key);
-      else this.#rates.stepSeries(key, window, context);
-      if (window !== undefined) this.#drifts.stepSeries(key, window, series.isOpen, event);
-    }
-    const isOpen = (key: string) => this.#series.get(key)?.isOpen === true;
-    const drifts = this.#drifts.end(present, isOpen, events);
-    events.push(...this.#rates.end(present, context), ...drifts);
-    return live ? this.#fold(events, startMs, nowMs) : [];
+  /** The same of several windows, oldest first: faster than one by one, above all those of a minute. */
+  observeAll(steps: readonly StepInput[]): AnomalyEvent[] {
+    return this.#judgeAll(steps, true);
   }
 
-  /** The windows of series that are judged, by their keys. */
-  #present(windows: readonly SeriesWindow[], startMs: number): Map<string, SeriesWindow> {
-    const present = new Map<string, SeriesWindow>();
-    this.#series.begin();
-    for (const window of windows) {
-      const { windowStartMs, windowMs } = window;
-      if (windowStartMs !== startMs || windowMs !== this.#options.window) {
-        const what = `a window of ${windowMs} ms at ${windowStartMs}`;
-        invariant(false, `${what} came with those at ${startMs}`);
-      }
-      const key = this.#series.meet(window.series);
-      if (key === undefined) this.#windowsBeyondLimit += 1;
-      else present.set(key, window);
+  #judgeAll(steps: readonly StepInput[], live: boolean): AnomalyEvent[] {
+    const told: AnomalyEvent[] = [];
+    for (const { startMs, nowMs, events } of this.#judge.judge(steps, live)) {
+      if (live) told.push(...this.#fold(events, startMs, nowMs));
     }
-    return present;
+    return told;
   }
 
   /** What series and models tell becomes what is stored and told. */
   #fold(events: readonly AnomalyEvent[], startMs: number, nowMs: number): AnomalyEvent[] {
-    const live = (kind: AnomalyEvent['kind']) => {
-      const series = this.#series.live(startMs);
-      if (kind === 'drift') return unversioned(series);
-      if (!isOfOneSeries(kind)) return modelsOf(series);
-      // Cold starts are told of the warm series that they are a part of.
-      return kind === 'cold_starts' ? series.filter(({ cold_start }) => !cold_start) : series;
-    };
+    const live = (kind: AnomalyEvent['kind']) => liveSeries(kind, this.#series.live);
     return this.#incidents.fold(events, { startMs, nowMs, live });
   }
-
-  #contextAt(nowMs: number, windows: readonly SeriesWindow[], live: boolean): StepContext {
-    const levels = pageBudget(this.#options.page_budget_per_week, this.#tests());
-    this.#perWeek = levels.perWeek;
-    // Asked for only where something is told.
-    const requests = () => requestsOf(windows);
-    return {
-      ...{ nowMs, levels, live },
-      get totalRequests() {
-        return requests();
-      },
-    };
-  }
-
-  #isForgettable(key: string, startMs: number): boolean {
-    return this.#series.get(key)?.isForgettable(startMs) === true && !this.#rates.isOpen(key);
-  }
-
-  #forget(key: string): void {
-    this.#series.forget(key);
-    this.#drifts.forget(key);
-    this.#rates.forget(key);
-  }
-
-  #tests(): number {
-    return this.#rates.testCount + this.#series.testCount;
-  }
-}
-
-function requestsOf(windows: readonly SeriesWindow[]): number {
-  return windows.reduce((sum, window) => sum + (wholeRequest(window)?.requests ?? 0), 0);
-}
-
-/** Whether anomalies of the kind are of one series; others are of a model, or of all versions of a series. */
-function isOfOneSeries(kind: AnomalyEvent['kind']): boolean {
-  return ['tail_shift', 'error_rate', 'cold_starts'].includes(kind);
-}
-
-/** Each once, whatever its version. */
-function unversioned(series: readonly Series[]): Series[] {
-  const byKey = new Map(series.map((each) => [unversionedKey(each), { ...each, version: '' }]));
-  return [...byKey.values()];
-}
-
-/** Each of their models, as anomalies of models name them. */
-function modelsOf(series: readonly Series[]): Series[] {
-  const none = { service: '', version: '', request_type: '', region: '', host: '', tenant: '' };
-  const models = [...new Set(series.map(({ model }) => model))];
-  return models.map((model) => ({ ...none, model, cold_start: false }));
-}
-
-/** Takes a part to its end; its name. */
-function readPart(
-  parts: ReadonlyMap<string, Buffer>,
-  name: string,
-  carry: (part: StateArchive) => void,
-): string {
-  const reader = new StateReader(partOf(parts, name));
-  carry(reader);
-  reader.end();
-  return name;
-}
-
-function partOf(parts: ReadonlyMap<string, Buffer>, name: string): Buffer {
-  const bytes = parts.get(name);
-  if (bytes === undefined) throw new UnreadableState(`its part ${name} is missing`);
-  return bytes;
 }

@@ -11,12 +11,12 @@ import { groupKeyOf } from './anomaly-identity.ts';
 import { anomalySubject } from './anomaly-summary.ts';
 import { AnomalyTrack, type Judgement } from './anomaly-track.ts';
 import type { DetectOptions } from './detect-options.ts';
+import type { StepContext } from './detector-step.ts';
 import { driftMeasured, meansOf } from './drift-measured.ts';
 import { driftSql } from './drift-sql.ts';
 import { clearestOf, type DriftVerdict, judgeDrift } from './drift-test.ts';
 import type { Renewed } from './episode.ts';
 import { newAnomaly } from './new-anomaly.ts';
-import type { StepContext } from './series-detector.ts';
 
 /** An update says that it has grown by this factor since it was told last. */
 const growsBy = 1.15;
@@ -42,10 +42,8 @@ export class DriftDetector {
   readonly #track: AnomalyTrack;
   /** As of the last hour. */
   #judged: Judged | undefined;
-  /** The last window, how many series have it, and whether they were judged. */
-  #expectedMs = Number.NaN;
-  #expected = 0;
-  #steppedMs = Number.NaN;
+  /** How many series of it, versions and all, are looked at. */
+  seriesCount = 0;
 
   /** @param series of any version. */
   constructor(series: Series, options: DetectOptions) {
@@ -61,23 +59,6 @@ export class DriftDetector {
 
   get isForgettable(): boolean {
     return this.#tails.isEmpty && !this.#track.isOpen;
-  }
-
-  /** One more series has the window that began then. */
-  expect(startMs: number): void {
-    if (startMs !== this.#expectedMs) this.#expected = 0;
-    this.#expectedMs = startMs;
-    this.#expected += 1;
-  }
-
-  /** How many series have the window that they had last. */
-  get expected(): number {
-    return this.#expected;
-  }
-
-  /** The last window that was judged. */
-  get steppedMs(): number {
-    return this.#steppedMs;
   }
 
   restore(event: AnomalyEvent): void {
@@ -123,7 +104,6 @@ export class DriftDetector {
     perWeek: number,
     context: StepContext,
   ): AnomalyEvent | undefined {
-    this.#steppedMs = startMs;
     if (this.#tails.reach(startMs)) this.#judge(startMs, perWeek);
     for (const window of windows) this.#tails.take(window);
     if (!isUsual) this.#tails.leaveOut(startMs);

@@ -7,11 +7,13 @@ import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import type { DetectOptions } from './detect-options.ts';
+import type { DetectorStep } from './detector-step.ts';
 import { DriftDetector } from './drift-detector.ts';
-import type { StepContext } from './series-detector.ts';
 
 /** More series than these are not judged. */
 const maxSeries = 2_000;
+
+const none: readonly SeriesWindow[] = [];
 
 /** An hour of a series, all its versions together. */
 export interface SeriesHour {
@@ -25,12 +27,10 @@ export class DriftDetectors {
   readonly #detectors = new OrderedMap<DriftDetector>();
   /** The same by the keys of series, versions and all, for as long as these are not forgotten. */
   readonly #bySeries = new Map<string, DriftDetector>();
-  #startMs = Number.NaN;
+  /** Those that are of several series, or of none, by their keys in order; undefined where it has to be made. */
+  #others: ReadonlyMap<string, DriftDetector> | undefined;
+  /** False drifts a week that one may tell. */
   #perWeek = 0;
-  #context: StepContext | undefined;
-  /** How many have not been judged in this step; and what those have told that were. */
-  #left = 0;
-  #told: { readonly key: string; readonly event: AnomalyEvent }[] = [];
 
   constructor(options: DetectOptions) {
     this.#options = options;
@@ -64,7 +64,11 @@ export class DriftDetectors {
 
   /** A series, by its key, is met no more: its version has ended. */
   forget(key: string): void {
+    const detector = this.#bySeries.get(key);
+    if (detector === undefined) return;
     this.#bySeries.delete(key);
+    detector.seriesCount -= 1;
+    this.#others = undefined;
   }
 
   /** What is of one series alone. */
@@ -74,99 +78,109 @@ export class DriftDetectors {
     const carried = saved ?? new DriftDetector(series, this.#options);
     carried.carry(state);
     this.#detectors.set(key, carried);
+    this.#others = undefined;
   }
 
-  /**
-   * Begins a step, in which `stepSeries` follows for each series that has a window; then `end`.
-   *
-   * @param present the windows of all series.
-   */
-  begin(present: ReadonlyMap<string, SeriesWindow>, startMs: number, context: StepContext): void {
-    this.#startMs = startMs;
-    this.#context = context;
-    this.#told = [];
-    for (const [key, window] of present) {
-      let detector = this.#bySeries.get(key);
-      if (detector === undefined) {
-        detector = this.#of(window.series);
-        if (detector === undefined) continue;
-        this.#bySeries.set(key, detector);
-      }
-      detector.expect(startMs);
-    }
-    this.#left = this.#detectors.size;
+  /** What all share, once they are there. */
+  carryShared(state: StateArchive): void {
+    this.#perWeek = state.number(this.#perWeek);
+  }
+
+  /** How many there are counts from now on. */
+  share(): void {
     // What does not wake anybody has a budget of its own, as large as that of what does.
     this.#perWeek = this.#options.page_budget_per_week / Math.max(1, this.#detectors.size);
   }
 
+  /** Whether `know` has been told of the series, or has no room for any more. */
+  knows(key: string): boolean {
+    return this.#bySeries.has(key) || this.#detectors.size >= maxSeries;
+  }
+
+  /** Looks at the series of a window from now on, before any of them is judged in it. */
+  know(present: ReadonlyMap<string, SeriesWindow>): void {
+    for (const [key, window] of present) {
+      if (this.#bySeries.has(key)) continue;
+      const detector = this.#of(window.series);
+      if (detector === undefined) continue;
+      this.#bySeries.set(key, detector);
+      detector.seriesCount += 1;
+      this.#others = undefined;
+    }
+  }
+
   /**
-   * Judges a series at once, where this is its only version that has a window.
+   * A step of what is of one series alone, the only version of its model.
    *
    * @param isOpen whether a shift of its tail is open.
    * @param tail what was told of its tail in this step.
    */
-  stepSeries(
+  judgeSeries(
     key: string,
-    window: SeriesWindow,
+    window: SeriesWindow | undefined,
+    { startMs, context }: DetectorStep,
     isOpen: boolean,
     tail: AnomalyEvent | undefined,
-  ): void {
+  ): AnomalyEvent | undefined {
     const detector = this.#bySeries.get(key);
-    if (detector?.expected !== 1 || tail?.resolution === 'adopted') return;
-    this.#left -= 1;
-    const event = this.#step(detector, [window], !isOpen);
-    if (event !== undefined) this.#told.push({ key: unversionedKey(event), event });
+    if (detector?.seriesCount !== 1) return undefined;
+    if (tail?.resolution === 'adopted') detector.forgetBefore(startMs);
+    const windows = window === undefined ? none : [window];
+    return detector.step(startMs, windows, !isOpen, this.#perWeek, context);
   }
 
   /**
-   * Judges what is left.
+   * A step of those that are of several series, or of none, once what is of one alone was judged.
    *
-   * @param isOpen whether a shift of the tail is open in a series, by its key.
-   * @param tails what was told of tails in this step.
+   * @returns all that was told of drifts in the step, in order.
    */
-  end(
-    present: ReadonlyMap<string, SeriesWindow>,
-    isOpen: (key: string) => boolean,
-    tails: readonly AnomalyEvent[],
-  ): AnomalyEvent[] {
-    if (this.#left > 0) this.#stepOthers(present, isOpen, tails);
-    return this.#told.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ event }) => event);
-  }
-
-  #stepOthers(
-    present: ReadonlyMap<string, SeriesWindow>,
-    isOpen: (key: string) => boolean,
-    tails: readonly AnomalyEvent[],
-  ): void {
-    for (const event of tails.filter(({ resolution }) => resolution === 'adopted')) {
-      this.#detectors.get(unversionedKey(event))?.forgetBefore(this.#startMs);
-    }
-    const windows = new Map<DriftDetector, SeriesWindow[]>();
-    const unusual = new Set<DriftDetector>();
-    for (const [key, window] of present) {
-      const detector = this.#bySeries.get(key);
-      if (detector === undefined || detector.steppedMs === this.#startMs) continue;
-      const others = windows.get(detector);
-      if (others === undefined) windows.set(detector, [window]);
-      else others.push(window);
-      if (isOpen(key)) unusual.add(detector);
-    }
-    for (const key of this.#detectors.sortedKeys()) {
-      const detector = this.#detectors.get(key) as DriftDetector;
-      if (detector.steppedMs === this.#startMs) continue;
-      const own = (windows.get(detector) ?? []).sort(byVersion);
-      const event = this.#step(detector, own, !unusual.has(detector));
-      if (event !== undefined) this.#told.push({ key, event });
-      if (own.length === 0 && detector.isForgettable) {
-        this.#detectors.delete(key);
-        this.#bySeries.clear();
+  judge({ present, startMs, tails, openKeys, drifts, context }: DetectorStep): AnomalyEvent[] {
+    const others = this.#othersInOrder();
+    const told = drifts.map((event) => ({ key: unversionedKey(event), event }));
+    if (others.size > 0) {
+      for (const event of tails.filter(({ resolution }) => resolution === 'adopted')) {
+        others.get(unversionedKey(event))?.forgetBefore(startMs);
+      }
+      const windows = this.#windowsOfOthers(present);
+      const unusual = new Set([...openKeys].map((key) => this.#bySeries.get(key)));
+      for (const [key, detector] of others) {
+        const own = (windows.get(detector) ?? []).sort(byVersion);
+        const isUsual = !unusual.has(detector);
+        const event = detector.step(startMs, own, isUsual, this.#perWeek, context);
+        if (event !== undefined) told.push({ key, event });
+        if (detector.seriesCount === 0 && detector.isForgettable) this.#delete(key);
       }
     }
+    return told.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ event }) => event);
   }
 
-  #step(detector: DriftDetector, windows: readonly SeriesWindow[], isUsual: boolean) {
-    const context = this.#context as StepContext;
-    return detector.step(this.#startMs, windows, isUsual, this.#perWeek, context);
+  #othersInOrder(): ReadonlyMap<string, DriftDetector> {
+    if (this.#others === undefined) {
+      const others = new Map<string, DriftDetector>();
+      for (const key of this.#detectors.sortedKeys()) {
+        const detector = this.#detectors.get(key) as DriftDetector;
+        if (detector.seriesCount !== 1) others.set(key, detector);
+      }
+      this.#others = others;
+    }
+    return this.#others;
+  }
+
+  #windowsOfOthers(present: ReadonlyMap<string, SeriesWindow>): Map<DriftDetector, SeriesWindow[]> {
+    const windows = new Map<DriftDetector, SeriesWindow[]>();
+    for (const [key, window] of present) {
+      const detector = this.#bySeries.get(key);
+      if (detector === undefined || detector.seriesCount === 1) continue;
+      const own = windows.get(detector);
+      if (own === undefined) windows.set(detector, [window]);
+      else own.push(window);
+    }
+    return windows;
+  }
+
+  #delete(key: string): void {
+    this.#detectors.delete(key);
+    this.#others = undefined;
   }
 
   #of(series: Series): DriftDetector | undefined {
@@ -175,6 +189,7 @@ export class DriftDetectors {
     if (detector === undefined && this.#detectors.size < maxSeries) {
       detector = new DriftDetector(series, this.#options);
       this.#detectors.set(key, detector);
+      this.#others = undefined;
     }
     return detector;
   }

@@ -1,6 +1,7 @@
 import { DailyRecord } from '../baseline/daily-record.ts';
+import type { PeakPool } from '../baseline/peak-pool.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
-import { type PeakPool, peakScore, TailPeaks } from '../baseline/tail-peaks.ts';
+import { peakScore, TailPeaks } from '../baseline/tail-peaks.ts';
 import { type TrafficForecast, TrafficProfile } from '../baseline/traffic-profile.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { EvidenceSums } from './evidence-sums.ts';

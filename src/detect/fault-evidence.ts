@@ -1,7 +1,8 @@
 import { DriftForecast } from '../baseline/drift-forecast.ts';
+import type { PeakPool } from '../baseline/peak-pool.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import { StateMemory } from '../baseline/state-memory.ts';
-import { type PeakPool, TailPeaks } from '../baseline/tail-peaks.ts';
+import { TailPeaks } from '../baseline/tail-peaks.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { evidenceConstants } from './evidence-constants.ts';
 import { dueAfterLearning, EvidenceKernel } from './evidence-kernel.ts';

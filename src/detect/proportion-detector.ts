@@ -1,13 +1,14 @@
 import { carryRateReference } from '../baseline/carry-rate-reference.ts';
+import type { PeakPool } from '../baseline/peak-pool.ts';
 import { RateBaseline, type RateReference } from '../baseline/rate-baseline.ts';
 import type { Series } from '../baseline/series-window.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
-import type { PeakPool } from '../baseline/tail-peaks.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
 import { AnomalyTrack, type Judgement } from './anomaly-track.ts';
 import { CountedWindows } from './counted-windows.ts';
 import type { DetectOptions } from './detect-options.ts';
+import type { StepContext } from './detector-step.ts';
 import type { Renewed } from './episode.ts';
 import { longestSpan } from './longest-run.ts';
 import type { CountedRequests, Proportion, WholeRequests } from './proportion.ts';
@@ -16,7 +17,6 @@ import { ProportionTest, type ProportionVerdict } from './proportion-test.ts';
 import { type LeastRise, rateEffect } from './proportion-weights.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 import { rateEvent, tailBeside } from './rate-event.ts';
-import type { StepContext } from './series-detector.ts';
 
 /** What usual requests of a series take. */
 export type UsualOf = (series: Series) => TDigest | undefined;

@@ -1,30 +1,28 @@
 import { OrderedMap } from '../base/ordered-map.ts';
+import { PeakPool } from '../baseline/peak-pool.ts';
 import { seriesKey, unversionedKey } from '../baseline/series-key.ts';
 import { seriesOf } from '../baseline/series-of.ts';
 import type { Series } from '../baseline/series-window.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
-import type { PeakPool } from '../baseline/tail-peaks.ts';
 import { UnreadableState } from '../baseline/unreadable-state.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import type { DetectOptions } from './detect-options.ts';
+import type { StepContext } from './detector-step.ts';
 import type { CountedRequests, Proportion } from './proportion.ts';
 import { ProportionDetector, type UsualOf } from './proportion-detector.ts';
-import type { StepContext } from './series-detector.ts';
 
 /** One proportion of the requests of every series. */
 export class ProportionDetectors {
   readonly #proportion: Proportion;
   readonly #options: DetectOptions;
-  readonly #usualOf: UsualOf;
   readonly #detectors = new OrderedMap<ProportionDetector>();
   /** The newest series of each model, whatever its version: the next one begins with what it knows. */
   readonly #newest = new Map<string, ProportionDetector>();
-  readonly #pool: PeakPool = { peaks: 0, excess: 0 };
+  readonly #pool = new PeakPool();
 
-  constructor(proportion: Proportion, options: DetectOptions, usualOf: UsualOf) {
+  constructor(proportion: Proportion, options: DetectOptions) {
     this.#proportion = proportion;
     this.#options = options;
-    this.#usualOf = usualOf;
   }
 
   get size(): number {
@@ -65,8 +63,7 @@ export class ProportionDetectors {
 
   /** What series share, once all are there. */
   carryShared(state: StateArchive): void {
-    this.#pool.peaks = state.number(this.#pool.peaks);
-    this.#pool.excess = state.number(this.#pool.excess);
+    this.#pool.carry(state);
     const newest = [...this.#newest.values()].map(({ series }) => seriesKey(series));
     for (const key of state.list(newest, (one = '') => state.text(one))) {
       const detector = this.#detectors.get(key);
@@ -90,32 +87,45 @@ export class ProportionDetectors {
     if (this.#newest.get(model) === detector) this.#newest.delete(model);
   }
 
+  /** What series have added to what they share counts from now on. */
+  share(): void {
+    this.#pool.share();
+  }
+
   /** Looks at a series from now on. */
   know(series: Series, key: string): void {
     this.#of(series, key);
   }
 
-  /** A step of one series that is known; of all of them in the order of their keys. */
+  knows(key: string): boolean {
+    return this.#detectors.has(key);
+  }
+
+  /**
+   * A step of one series, if it is known.
+   *
+   * @param counted the requests of the series in the window, if there was any.
+   */
   stepOne(
     key: string,
     startMs: number,
     counted: CountedRequests | undefined,
     context: StepContext,
+    usualOf: UsualOf,
   ): AnomalyEvent | undefined {
-    return this.#detectors.get(key)?.step(startMs, counted, context, this.#usualOf);
+    return this.#detectors.get(key)?.step(startMs, counted, context, usualOf);
   }
 
-  /** @param counted the requests of a series in the window, if there was any. */
+  /** A step of all of them, in the order of their keys. */
   step(
     startMs: number,
     counted: (key: string) => CountedRequests | undefined,
     context: StepContext,
+    usualOf: UsualOf,
   ): AnomalyEvent[] {
     const events: AnomalyEvent[] = [];
-    // In the same order whoever judges: what they share is learnt in it.
     for (const key of this.#detectors.sortedKeys()) {
-      const detector = this.#detectors.get(key) as ProportionDetector;
-      const event = detector.step(startMs, counted(key), context, this.#usualOf);
+      const event = this.stepOne(key, startMs, counted(key), context, usualOf);
       if (event !== undefined) events.push(event);
     }
     return events;

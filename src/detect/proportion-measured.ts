@@ -1,9 +1,9 @@
 import type { Series } from '../baseline/series-window.ts';
 import type { Rate } from './anomaly-event.ts';
+import type { StepContext } from './detector-step.ts';
 import type { Proportion, WholeRequests } from './proportion.ts';
 import type { ProportionVerdict } from './proportion-test.ts';
 import type { RateMeasured } from './rate-event.ts';
-import type { StepContext } from './series-detector.ts';
 import { severity } from './severity.ts';
 import { shareInterval } from './share-interval.ts';
 

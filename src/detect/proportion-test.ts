@@ -1,10 +1,11 @@
 import { DailyEpisodes } from '../baseline/daily-episodes.ts';
 import { DriftForecast } from '../baseline/drift-forecast.ts';
+import type { PeakPool } from '../baseline/peak-pool.ts';
 import type { RateReference } from '../baseline/rate-baseline.ts';
 import { ShortEpisodes } from '../baseline/short-episodes.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import { StateMemory } from '../baseline/state-memory.ts';
-import { type PeakPool, peakScore, TailPeaks } from '../baseline/tail-peaks.ts';
+import { peakScore, TailPeaks } from '../baseline/tail-peaks.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { EvidenceSums } from './evidence-sums.ts';
 import { JudgedWindows, type ProportionCount } from './judged-windows.ts';

@@ -1,18 +1,18 @@
 import { OrderedMap } from '../base/ordered-map.ts';
+import { PeakPool } from '../baseline/peak-pool.ts';
 import { seriesKey } from '../baseline/series-key.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
-import type { PeakPool } from '../baseline/tail-peaks.ts';
 import { wholeRequest } from '../baseline/whole-request.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import { coldRequests, failedRequests } from './counted-requests.ts';
 import type { DetectOptions } from './detect-options.ts';
+import type { DetectorStep, StepContext } from './detector-step.ts';
 import { coldStarts, failures } from './proportion.ts';
 import type { UsualOf } from './proportion-detector.ts';
 import { ProportionDetectors } from './proportion-detectors.ts';
 import type { TailBeside } from './rate-event.ts';
-import type { StepContext } from './series-detector.ts';
 import { SloBurnDetectors } from './slo-burn-detectors.ts';
 import { TrafficDetector } from './traffic-detector.ts';
 
@@ -27,7 +27,6 @@ const ofAllModels = '';
  */
 export class RateDetectors {
   readonly #options: DetectOptions;
-  readonly #usualOf: UsualOf;
   readonly #failures: ProportionDetectors;
   /** Of a warm series and its cold starts together, by the key of the warm one. */
   readonly #coldStarts: ProportionDetectors;
@@ -35,20 +34,12 @@ export class RateDetectors {
   #knowsColdStarts = false;
   readonly #traffic = new OrderedMap<TrafficDetector>();
   readonly #slos: SloBurnDetectors;
-  readonly #trafficPool: PeakPool = { peaks: 0, excess: 0 };
-  #startMs = Number.NaN;
-  /** Whether all series of the step were there before it: each can be judged when its turn has come. */
-  #isAllKnown = false;
-  #failing: AnomalyEvent[] = [];
-  /** Requests of each model in the step, and of all. */
-  readonly #requests = new Map<string, number>();
-  #allRequests = 0;
+  readonly #trafficPool = new PeakPool();
 
-  constructor(options: DetectOptions, usualOf: UsualOf) {
+  constructor(options: DetectOptions) {
     this.#options = options;
-    this.#usualOf = usualOf;
-    this.#failures = new ProportionDetectors(failures, options, usualOf);
-    this.#coldStarts = new ProportionDetectors(coldStarts, options, usualOf);
+    this.#failures = new ProportionDetectors(failures, options);
+    this.#coldStarts = new ProportionDetectors(coldStarts, options);
     this.#slos = new SloBurnDetectors(options);
   }
 
@@ -115,12 +106,11 @@ export class RateDetectors {
 
   /** What series and models share, once all are there. */
   carryShared(state: StateArchive): void {
-    state.section('what rates share', 3, () => {
+    state.section('what rates share', 4, () => {
       this.#slos.carry(state);
       for (const proportions of this.#proportions) proportions.carryShared(state);
       this.#knowsColdStarts = state.flag(this.#knowsColdStarts);
-      this.#trafficPool.peaks = state.number(this.#trafficPool.peaks);
-      this.#trafficPool.excess = state.number(this.#trafficPool.excess);
+      this.#trafficPool.carry(state);
     });
   }
 
@@ -148,62 +138,54 @@ export class RateDetectors {
     for (const proportions of this.#proportions) proportions.forget(key);
   }
 
+  /** What series and models have added to what they share counts from now on. */
+  share(): void {
+    for (const proportions of this.#proportions) proportions.share();
+    this.#trafficPool.share();
+  }
+
+  /** Whether `know` has been told of the series. */
+  knows(key: string): boolean {
+    return this.#failures.knows(key);
+  }
+
   /**
-   * Begins a step, in which `stepSeries` follows for each series, in the order of their keys, but those that are
-   * forgotten; then `end`.
+   * Looks at the series of a window from now on, before any of them is judged in it: one that is new begins with
+   * what the one before knew until now.
    *
-   * @param present the window of each series that has one, by its key.
    * @param seriesCount how many series there are.
    */
-  begin(present: ReadonlyMap<string, SeriesWindow>, startMs: number, seriesCount: number): void {
-    this.#startMs = startMs;
-    this.#failing = [];
-    this.#allRequests = 0;
-    this.#requests.clear();
-    let last: string | undefined;
-    for (const { series } of present.values()) {
-      this.#knowsColdStarts ||= series.cold_start;
-      // In the order in which they are met.
-      if (series.model !== last) this.#requests.set(series.model, 0);
-      last = series.model;
-    }
-    // A series that is new begins with what the one before knew until now, unless that is forgotten in this step.
-    this.#isAllKnown = this.#failures.size === seriesCount;
+  know(present: ReadonlyMap<string, SeriesWindow>, seriesCount: number): void {
+    if (this.#failures.size === seriesCount) return;
+    for (const [key, { series }] of present) this.#failures.know(series, key);
   }
 
-  stepSeries(key: string, window: SeriesWindow | undefined, context: StepContext): void {
-    const whole = window && wholeRequest(window);
-    if (window !== undefined && whole !== undefined) {
-      const { model } = window.series;
-      this.#requests.set(model, (this.#requests.get(model) ?? 0) + whole.requests);
-      this.#allRequests += whole.requests;
-    }
-    if (!this.#isAllKnown) return;
+  /** A step of what is of one series alone. */
+  judgeSeries(
+    key: string,
+    window: SeriesWindow | undefined,
+    { startMs, context }: DetectorStep,
+    usualOf: UsualOf,
+  ): AnomalyEvent | undefined {
     const failed = failedRequests(window);
-    const event = this.#failures.stepOne(key, this.#startMs, failed, context);
-    if (event !== undefined) this.#failing.push(event);
+    return this.#failures.stepOne(key, startMs, failed, context, usualOf);
   }
 
-  end(present: ReadonlyMap<string, SeriesWindow>, context: StepContext): AnomalyEvent[] {
-    const startMs = this.#startMs;
-    const events = this.#failing;
-    if (!this.#isAllKnown) {
-      for (const [key, { series }] of present) this.#failures.know(series, key);
-      const ofWindow = (key: string) => failedRequests(present.get(key));
-      events.push(...this.#failures.step(startMs, ofWindow, context));
-    }
-    events.push(...this.#stepColdStarts(present, startMs, context));
-    events.push(...this.#stepTraffic(present, startMs, context));
-    const tailOf = (model: string) => this.#tailBeside(model, present);
-    events.push(...this.#slos.step(present, startMs, context, tailOf));
-    return events.sort((a, b) => (a.dedup_key < b.dedup_key ? -1 : 1));
+  /**
+   * A step of what is of several series.
+   *
+   * @param usualOf as of the end of the step, asked for only where something is told.
+   */
+  judge(step: DetectorStep, usualOf: UsualOf): AnomalyEvent[] {
+    return [
+      ...this.#stepColdStarts(step, usualOf),
+      ...this.#stepTraffic(step, usualOf),
+      ...this.#stepSlos(step, usualOf),
+    ];
   }
 
-  #stepColdStarts(
-    present: ReadonlyMap<string, SeriesWindow>,
-    startMs: number,
-    context: StepContext,
-  ): AnomalyEvent[] {
+  #stepColdStarts({ present, startMs, context }: DetectorStep, usualOf: UsualOf): AnomalyEvent[] {
+    for (const { series } of present.values()) this.#knowsColdStarts ||= series.cold_start;
     if (!this.#knowsColdStarts) return [];
     const cold = new Map<string, SeriesWindow>();
     for (const [key, window] of present) {
@@ -212,17 +194,16 @@ export class RateDetectors {
       else cold.set(seriesKey({ ...series, cold_start: false }), window);
     }
     const ofBoth = (key: string) => coldRequests(present.get(key), cold.get(key));
-    return this.#coldStarts.step(startMs, ofBoth, context);
+    return this.#coldStarts.step(startMs, ofBoth, context, usualOf);
   }
 
-  #stepTraffic(
-    present: ReadonlyMap<string, SeriesWindow>,
-    startMs: number,
-    context: StepContext,
-  ): AnomalyEvent[] {
-    const requests = this.#requests;
-    const all = this.#allRequests;
-    for (const model of requests.keys()) this.#trafficOf(model);
+  #stepTraffic({ present, startMs, context }: DetectorStep, usualOf: UsualOf): AnomalyEvent[] {
+    const requests = requestsByModel(present);
+    let all = 0;
+    for (const [model, ofModel] of requests) {
+      this.#trafficOf(model);
+      all += ofModel;
+    }
     if (requests.size > 0) this.#trafficOf(ofAllModels);
     const events: AnomalyEvent[] = [];
     for (const model of this.#traffic.sortedKeys()) {
@@ -231,7 +212,7 @@ export class RateDetectors {
         startMs,
         requests: model === ofAllModels ? all : (requests.get(model) ?? 0),
         isSilentEverywhere: all === 0,
-        tail: () => this.#tailBeside(model, present),
+        tail: () => tailBeside(model, present, usualOf),
       };
       events.push(...detector.step(window, context));
       if (detector.isForgettable(startMs)) this.#traffic.delete(model);
@@ -239,19 +220,9 @@ export class RateDetectors {
     return events;
   }
 
-  /** What requests of a model take, all its series together: now, and usually. */
-  #tailBeside(model: string, present: ReadonlyMap<string, SeriesWindow>): TailBeside {
-    const now: TDigest[] = [];
-    const usual: TDigest[] = [];
-    for (const window of present.values()) {
-      if (model !== ofAllModels && window.series.model !== model) continue;
-      const whole = wholeRequest(window);
-      if (whole !== undefined) now.push(whole.digest);
-      const before = this.#usualOf(window.series);
-      if (before !== undefined) usual.push(before);
-    }
-    const merged = (all: TDigest[]) => (all.length === 0 ? undefined : TDigest.merge(all));
-    return { now: merged(now), usual: merged(usual) };
+  #stepSlos({ present, startMs, context }: DetectorStep, usualOf: UsualOf): AnomalyEvent[] {
+    const tailOf = (model: string) => tailBeside(model, present, usualOf);
+    return this.#slos.step(present, startMs, context, tailOf);
   }
 
   #trafficOf(model: string): TrafficDetector | undefined {
@@ -270,4 +241,33 @@ export class RateDetectors {
   #proportionsOf(event: AnomalyEvent): ProportionDetectors | undefined {
     return this.#proportions.find((proportions) => proportions.isOf(event));
   }
+}
+
+/** Requests of each model in a window, models in the order in which they are met. */
+function requestsByModel(present: ReadonlyMap<string, SeriesWindow>): Map<string, number> {
+  const requests = new Map<string, number>();
+  for (const window of present.values()) {
+    const { model } = window.series;
+    requests.set(model, (requests.get(model) ?? 0) + (wholeRequest(window)?.requests ?? 0));
+  }
+  return requests;
+}
+
+/** What requests of a model take, all its series together: now, and usually. */
+function tailBeside(
+  model: string,
+  present: ReadonlyMap<string, SeriesWindow>,
+  usualOf: UsualOf,
+): TailBeside {
+  const now: TDigest[] = [];
+  const usual: TDigest[] = [];
+  for (const window of present.values()) {
+    if (model !== ofAllModels && window.series.model !== model) continue;
+    const whole = wholeRequest(window);
+    if (whole !== undefined) now.push(whole.digest);
+    const before = usualOf(window.series);
+    if (before !== undefined) usual.push(before);
+  }
+  const merged = (all: TDigest[]) => (all.length === 0 ? undefined : TDigest.merge(all));
+  return { now: merged(now), usual: merged(usual) };
 }

@@ -1,32 +1,22 @@
 import { totalStage } from '../base/dimensions.ts';
 import { carrySeriesWindow } from '../baseline/carry-series-window.ts';
+import type { PeakPool } from '../baseline/peak-pool.ts';
 import { SeriesBaseline } from '../baseline/series-baseline.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
-import type { PeakPool } from '../baseline/tail-peaks.ts';
 import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
 import { anomalySummary } from './anomaly-summary.ts';
 import { carryEvent } from './carry-event.ts';
 import type { DetectOptions } from './detect-options.ts';
+import type { StepContext } from './detector-step.ts';
 import { leadOf } from './lead-of.ts';
 import { OpenAnomaly } from './open-anomaly.ts';
 import { measure, type OpenEventInput, openEvent } from './open-event.ts';
-import type { TestLevels } from './page-budget.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 import { reconcileOpen } from './reconcile-open.ts';
 import type { ShiftVerdict } from './shift-test.ts';
 import { StageTests } from './stage-tests.ts';
-
-/** What a step is told beside its window. */
-export interface StepContext {
-  readonly nowMs: number;
-  readonly levels: TestLevels;
-  /** Requests of all series in this window. */
-  readonly totalRequests: number;
-  /** False while history is replayed: nothing goes out, and nothing that went out is resolved. */
-  readonly live: boolean;
-}
 
 interface Quarantined {
   readonly window: SeriesWindow;

@@ -1,15 +1,16 @@
 import { OrderedMap } from '../base/ordered-map.ts';
 import { carrySeries } from '../baseline/carry-series.ts';
+import { PeakPool } from '../baseline/peak-pool.ts';
 import { seriesKey, unversionedKey } from '../baseline/series-key.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
-import type { PeakPool } from '../baseline/tail-peaks.ts';
 import { UnreadableState } from '../baseline/unreadable-state.ts';
 import { wholeRequest } from '../baseline/whole-request.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import type { DetectOptions } from './detect-options.ts';
+import type { StepContext } from './detector-step.ts';
 import { longestRun } from './longest-run.ts';
-import { SeriesDetector, type StepContext } from './series-detector.ts';
+import { SeriesDetector } from './series-detector.ts';
 import { SeriesOrder } from './series-order.ts';
 
 /** More series than these are not judged: one of ten stages takes some 0.9 MB. */
@@ -22,7 +23,9 @@ export class SeriesDetectors {
   /** The newest series of each model, whatever its version: the next one begins with what it knows. */
   readonly #newest = new Map<string, SeriesDetector>();
   /** Peaks of all series. */
-  readonly #pool: PeakPool = { peaks: 0, excess: 0 };
+  readonly #pool = new PeakPool();
+  /** Keys of those with so much traffic of late that it could be judged, when that was shared last. */
+  #live: readonly string[] = [];
   readonly #order = new SeriesOrder();
   #tests = 0;
 
@@ -44,8 +47,9 @@ export class SeriesDetectors {
     return this.#series.sortedKeys();
   }
 
-  get all(): Iterable<SeriesDetector> {
-    return this.#series.values();
+  /** Whether there is no room for another one. */
+  get isFull(): boolean {
+    return this.#series.size >= maxSeries;
   }
 
   get testCount(): number {
@@ -56,15 +60,22 @@ export class SeriesDetectors {
     return this.#series.get(key);
   }
 
-  /** Begins a window: series that are `met` are likely to come in the order of the last one. */
-  begin(): void {
-    this.#order.begin();
+  /** What series know of each other is as of now: how far peaks go, and which series there are. */
+  share(startMs: number): void {
+    this.#pool.share();
+    const sinceMs = startMs - longestRun * this.#options.window;
+    const live = [...this.#series].filter(([, { latestWindows }]) => {
+      const late = latestWindows.filter(({ windowStartMs }) => windowStartMs >= sinceMs);
+      const requests = late.reduce((sum, one) => sum + (wholeRequest(one)?.requests ?? 0), 0);
+      return requests >= this.#options.min_requests;
+    });
+    this.#live = live.map(([key]) => key);
   }
 
-  /** The key of a series of the window, which is judged from now on; undefined where there is no room for it. */
-  meet(series: Series): string | undefined {
-    const key = this.#order.keyOf(series);
-    return this.of(series, key) === undefined ? undefined : key;
+  /** The keys of the series of a window, likely to come in the order of the last one. */
+  keysOf(windows: readonly SeriesWindow[]): string[] {
+    this.#order.begin();
+    return windows.map(({ series }) => this.#order.keyOf(series));
   }
 
   /** A step of one of these; `window` is undefined where it had no request. */
@@ -84,7 +95,7 @@ export class SeriesDetectors {
   /** undefined when the series is new and there is no room for it. */
   of(series: Series, key: string = seriesKey(series)): SeriesDetector | undefined {
     let detector = this.#series.get(key);
-    if (detector === undefined && this.#series.size < maxSeries) {
+    if (detector === undefined && !this.isFull) {
       const model = unversionedKey(series);
       detector = this.#newSeries(series, this.#newest.get(model));
       this.#series.set(key, detector);
@@ -94,15 +105,9 @@ export class SeriesDetectors {
   }
 
   /** Those with so much traffic of late that it could be judged. */
-  live(startMs: number): Series[] {
-    const { min_requests, window: windowMs } = this.#options;
-    const sinceMs = startMs - longestRun * windowMs;
-    const live = [...this.#series.values()].filter(({ latestWindows }) => {
-      const late = latestWindows.filter(({ windowStartMs }) => windowStartMs >= sinceMs);
-      const requests = late.reduce((sum, one) => sum + (wholeRequest(one)?.requests ?? 0), 0);
-      return requests >= min_requests;
-    });
-    return live.map(({ series }) => series);
+  get live(): Series[] {
+    const live = this.#live.map((key) => this.#series.get(key)?.series);
+    return live.filter((series) => series !== undefined);
   }
 
   forget(key: string): void {
@@ -127,9 +132,9 @@ export class SeriesDetectors {
 
   /** What they share, once all are there. */
   carryShared(state: StateArchive): void {
-    state.section('what series share', 2, () => {
-      this.#pool.peaks = state.number(this.#pool.peaks);
-      this.#pool.excess = state.number(this.#pool.excess);
+    state.section('what series share', 3, () => {
+      this.#pool.carry(state);
+      this.#live = state.list(this.#live, (key = '') => state.text(key));
       const newest = [...this.#newest.values()].map(({ series }) => seriesKey(series));
       for (const key of state.list(newest, (one = '') => state.text(one))) {
         const series = this.#known(key);

@@ -1,10 +1,11 @@
 import { totalStage } from '../base/dimensions.ts';
 import { DailyEpisodes } from '../baseline/daily-episodes.ts';
+import type { PeakPool } from '../baseline/peak-pool.ts';
 import type { StageSummary } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import { StateMemory } from '../baseline/state-memory.ts';
-import { type PeakPool, peakScore } from '../baseline/tail-peaks.ts';
+import { peakScore } from '../baseline/tail-peaks.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { EvidenceWeights } from './evidence-weights.ts';

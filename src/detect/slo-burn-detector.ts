@@ -6,9 +6,9 @@ import { AnomalyTrack, type Judgement } from './anomaly-track.ts';
 import { burnFarewell, burnMeasured } from './burn-measured.ts';
 import { type BurnRule, burnRules, burnSpansMs } from './burn-rules.ts';
 import type { DetectOptions } from './detect-options.ts';
+import type { StepContext } from './detector-step.ts';
 import type { Renewed } from './episode.ts';
 import { rateEvent, type TailBeside, tailBeside } from './rate-event.ts';
-import type { StepContext } from './series-detector.ts';
 
 /** What is promised of a model's requests. */
 export interface Objective {

@@ -7,8 +7,8 @@ import type { AnomalyEvent } from './anomaly-event.ts';
 import { formatMs } from './anomaly-summary.ts';
 import { badRequests } from './bad-requests.ts';
 import type { DetectOptions } from './detect-options.ts';
+import type { StepContext } from './detector-step.ts';
 import type { TailBeside } from './rate-event.ts';
-import type { StepContext } from './series-detector.ts';
 import { type Objective, SloBurnDetector } from './slo-burn-detector.ts';
 
 /** Objectives × models that are judged; each takes 70 KB. */

@@ -1,9 +1,9 @@
 import { totalStage } from '../base/dimensions.ts';
+import type { PeakPool } from '../baseline/peak-pool.ts';
 import type { SeriesBaseline } from '../baseline/series-baseline.ts';
 import type { SeriesWindow } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
-import type { PeakPool } from '../baseline/tail-peaks.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import type { DetectOptions } from './detect-options.ts';
 import type { TestLevels } from './page-budget.ts';

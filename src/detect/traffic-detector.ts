@@ -1,14 +1,14 @@
+import type { PeakPool } from '../baseline/peak-pool.ts';
 import type { Series } from '../baseline/series-window.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
-import type { PeakPool } from '../baseline/tail-peaks.ts';
 import { TrafficProfile } from '../baseline/traffic-profile.ts';
 import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
 import { AnomalyTrack, type Judgement } from './anomaly-track.ts';
 import type { DetectOptions } from './detect-options.ts';
+import type { StepContext } from './detector-step.ts';
 import { DropTest, type DropVerdict } from './drop-test.ts';
 import type { Renewed } from './episode.ts';
 import { rateEvent, type TailBeside, tailBeside } from './rate-event.ts';
-import type { StepContext } from './series-detector.ts';
 import { SilenceTest, type SilenceVerdict } from './silence-test.ts';
 import { dropAgain, dropMeasured, silenceMeasured, trafficFarewell } from './traffic-measured.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
-import type { StatePart } from '../detect/detector.ts';
+import type { StatePart } from '../detect/state-parts.ts';
 import { readQuery } from '../sink/read-query.ts';
 import { RowBinaryReader } from '../sink/row-binary-reader.ts';
 import { RowBinaryWriter } from '../sink/row-binary-writer.ts';

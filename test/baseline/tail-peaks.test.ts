@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { type Growth, type PeakPool, peakScore, TailPeaks } from '../../src/baseline/tail-peaks.ts';
+import { PeakPool } from '../../src/baseline/peak-pool.ts';
+import { type Growth, peakScore, TailPeaks } from '../../src/baseline/tail-peaks.ts';
 import { Random } from '../../src/generate/random.ts';
 
 const windowMs = 10_000;
 const windowsPerWeek = (7 * 86_400_000) / windowMs;
-const newPool = (): PeakPool => ({ peaks: 0, excess: 0 });
 
 /** Of scores whose level stays where it is, and that have grown for so long that no burst does. */
 const calmly: Growth = { wandering: 0, moving: 0, foreseen: 0, ageMs: 10 * 60_000 };
 
 /** Peaks that have learnt from exponential scores of the given mean, each followed by a calm minute. */
-function taught(windows: number, mean: number, pool = newPool()): TailPeaks {
+function taught(windows: number, mean: number, pool = new PeakPool()): TailPeaks {
   const random = new Random(`peaks ${mean}`);
   const peaks = new TailPeaks(windowMs, pool);
   for (let i = 0; i < windows; i++) peaks.learn(random.exponential(mean));
@@ -37,8 +37,11 @@ describe('TailPeaks', () => {
   });
 
   it('knows more of a new series once others were seen, and all that the one before has seen', () => {
-    const pool = newPool();
+    const pool = new PeakPool();
     const before = taught(windowsPerWeek, 4, pool);
+    // Others know it once it is shared.
+    expect(taught(0, 4, pool).level(1e-4)).toBe(taught(0, 4).level(1e-4));
+    pool.share();
     expect(taught(0, 4, pool).level(1e-4)).toBeGreaterThan(taught(0, 4).level(1e-4) * 1.5);
     const heir = new TailPeaks(windowMs, pool);
     heir.inherit(before);
@@ -46,19 +49,23 @@ describe('TailPeaks', () => {
   });
 
   it('joins high scores to one peak until a minute was calm', () => {
-    const pool = newPool();
+    const pool = new PeakPool();
     const peaks = new TailPeaks(windowMs, pool);
     for (const score of [9, 0, 0, 12, 0, 0, 0, 0, 0]) peaks.learn(score);
+    pool.share();
     expect(pool.peaks).toBe(0);
     peaks.learn(0);
-    expect(pool).toEqual({ peaks: 1, excess: 12 - peakScore });
+    pool.share();
+    expect(pool.peaks).toBe(1);
+    expect(pool.excess).toBeCloseTo(12 - peakScore, 5);
   });
 
   it('lets one peak count for eight usual ones at most', () => {
-    const pool = newPool();
+    const pool = new PeakPool();
     const peaks = new TailPeaks(windowMs, pool);
     for (const score of [500, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
-    expect(pool.excess).toBeCloseTo(8 * 1.1, 9);
+    pool.share();
+    expect(pool.excess).toBeCloseTo(8 * 1.1, 5);
   });
 
   it('asks for three times what the highest peak exceeded by, most in the first days', () => {
@@ -133,7 +140,7 @@ describe('TailPeaks', () => {
   });
 
   it('takes a burst for as many windows as it is, however long these are', () => {
-    const peaks = new TailPeaks(6 * windowMs, newPool());
+    const peaks = new TailPeaks(6 * windowMs, new PeakPool());
     for (const score of [60, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
     for (let i = 0; i < 3; i++) for (const score of [50, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
     const levelAt = (minutes: number) => peaks.level(1e-2, { ...calmly, ageMs: minutes * 60_000 });
@@ -143,11 +150,12 @@ describe('TailPeaks', () => {
   });
 
   it('does not count a peak that an anomaly grew out of', () => {
-    const pool = newPool();
+    const pool = new PeakPool();
     const peaks = new TailPeaks(windowMs, pool);
     peaks.learn(50);
     peaks.forgetPeak();
     for (let i = 0; i < 10; i++) peaks.learn(0);
+    pool.share();
     expect(pool.peaks).toBe(0);
   });
 });

@@ -43,11 +43,16 @@ function judge(detector: Detector, from: number, to: number, lateMs = judgedAfte
   });
 }
 
-/** One that nobody kills: what it tells, and what it would have saved before some windows. */
-function inPeace(savedAt: ReadonlySet<number>) {
+function newDetector(): Detector {
   const detector = new Detector(options);
   detector.recallTraffic(traffic, startMs);
   detector.recallHours(hours);
+  return detector;
+}
+
+/** One that nobody kills: what it tells, and what it would have saved before some windows. */
+function inPeace(savedAt: ReadonlySet<number>) {
+  const detector = newDetector();
   const saved = new Map<number, Saved>();
   const told: Told[] = [];
   const trace = new LayoutTrace();
@@ -136,6 +141,34 @@ describe('the state of a detector', () => {
       { numRuns: 25, seed: 6, examples: [[[195, 0]], [[195, 4]]] },
     );
   }, 120_000);
+
+  it('is the same, and the same is told, where windows are judged together', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1 }), (lengths) => {
+        const detector = newDetector();
+        const told: AnomalyEvent[] = [];
+        for (let at = 0, n = 0; at < windows.length; n++) {
+          const end = at + (lengths[n % lengths.length] as number);
+          const steps = windows.slice(at, end).map((present, i) => {
+            const atMs = startOf(at + i);
+            return { startMs: atMs, nowMs: atMs + judgedAfterMs, windows: present };
+          });
+          told.push(...detector.observeAll(steps));
+          at = end;
+        }
+        expect(told).toEqual(peace.told.map(({ event }) => event));
+        expect(digestOf(save(detector))).toEqual(digestOf(peace.last));
+      }),
+      { numRuns: 5, seed: 21, examples: [[[6]], [[windows.length]]] },
+    );
+  }, 120_000);
+
+  it('is the same where windows of the past are learnt together', () => {
+    const [one, together] = [newDetector(), newDetector()];
+    for (const present of windows) one.warmUp(present);
+    together.warmUpAll(windows);
+    expect(digestOf(save(together))).toEqual(digestOf(save(one)));
+  });
 
   it('is refused when it was saved with other settings, when parts are missing or are cut off', () => {
     const [at] = savedAt;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { PeakPool } from '../../src/baseline/peak-pool.ts';
 import type { StageSummary } from '../../src/baseline/series-window.ts';
 import { EvidenceWeights } from '../../src/detect/evidence-weights.ts';
 import { FaultEvidence } from '../../src/detect/fault-evidence.ts';
@@ -87,7 +88,7 @@ describe('the evidence kernel adds up, to the last bit, what a plain loop does',
     fc.assert(
       // Fewer than the drift looks at together.
       fc.property(fc.array(window, { maxLength: 29 }), (windows) => {
-        const evidence = new FaultEvidence(10_000, { peaks: 0, excess: 0 });
+        const evidence = new FaultEvidence(10_000, new PeakPool());
         const plain = new PlainEvidence();
         windows.forEach(({ sums, excess, variances }, i) => {
           const said = new Said();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { PeakPool } from '../../src/baseline/peak-pool.ts';
 import { FaultEvidence } from '../../src/detect/fault-evidence.ts';
 import { Said } from '../../src/detect/said.ts';
 import { TailCounts } from '../../src/detect/tail-counts.ts';
@@ -10,7 +11,7 @@ const counts = new TailCounts(detectOptions());
 
 /** How much evidence there is for the first fault after each window, whose requests say so much of it alone. */
 function evidenceAfter(said: readonly number[]): number[] {
-  const evidence = new FaultEvidence(10_000, { peaks: 0, excess: 0 });
+  const evidence = new FaultEvidence(10_000, new PeakPool());
   const restlessness = evidence.restlessness(0);
   return said.map((sum, window) => {
     const of = new Said();
@@ -37,7 +38,7 @@ describe('FaultEvidence', () => {
 
   it('must be the clearer the longer it has grown, where the level moves', () => {
     const timesAfterAnHour = (levelOf: (window: number) => number) => {
-      const evidence = new FaultEvidence(10_000, { peaks: 0, excess: 0 });
+      const evidence = new FaultEvidence(10_000, new PeakPool());
       const said = new Said();
       said.variances.fill(4);
       for (let window = 0; window < 3_000; window++) {

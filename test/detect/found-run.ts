@@ -1,3 +1,4 @@
+import { PeakPool } from '../../src/baseline/peak-pool.ts';
 import { StateMemory } from '../../src/baseline/state-memory.ts';
 import { EvidenceWeights } from '../../src/detect/evidence-weights.ts';
 import { FaultEvidence } from '../../src/detect/fault-evidence.ts';
@@ -24,7 +25,7 @@ export function findIn(
 
 /** What is found of evidence of 50 nats that began then. */
 export function foundSince(counts: TailCounts, fromMs: number): Said {
-  const evidence = new FaultEvidence(options.window, { peaks: 0, excess: 0 });
+  const evidence = new FaultEvidence(options.window, new PeakPool());
   const said = new Said();
   said.sums.fill(50 * evidence.restlessness(0));
   findIn(evidence, counts, fromMs, said);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { PeakPool } from '../../src/baseline/peak-pool.ts';
 import type { SeriesWindow } from '../../src/baseline/series-window.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/anomaly-event.ts';
 import { failedRequests } from '../../src/detect/counted-requests.ts';
@@ -36,7 +37,7 @@ function told(
   counts: readonly Counts[],
   given = options,
 ): { readonly at: number; readonly event: AnomalyEvent }[] {
-  const pool = { peaks: 0, excess: 0 };
+  const pool = new PeakPool();
   const detector = new ProportionDetector(failures, seriesOf(), given, pool, undefined);
   return counts.flatMap((each, at) => {
     const window = countWindow(seriesOf(), at, each);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BaselinePeriods } from '../../src/baseline/baseline-periods.ts';
+import { PeakPool } from '../../src/baseline/peak-pool.ts';
 import { StageBaseline } from '../../src/baseline/stage-baseline.ts';
 import { StateMemory } from '../../src/baseline/state-memory.ts';
 import { StateWriter } from '../../src/baseline/state-writer.ts';
@@ -34,7 +35,7 @@ class Judged {
   window = 0;
 
   constructor(stage = 'total') {
-    this.test = new ShiftTest(stage, options, { peaks: 0, excess: 0 });
+    this.test = new ShiftTest(stage, options, new PeakPool());
   }
 
   /** Judges windows of so many requests; those of the last ones that are odd at all. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { PeakPool } from '../../src/baseline/peak-pool.ts';
 import type { SeriesWindow } from '../../src/baseline/series-window.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/anomaly-event.ts';
 import { Detector, type TrafficBlock } from '../../src/detect/detector.ts';
@@ -30,7 +31,7 @@ interface Told {
 
 /** All that is told of a model's traffic. */
 function told(model: Model, windows: number, seed: string, given = options): Told[] {
-  const detector = new TrafficDetector('ranker', given, { peaks: 0, excess: 0 });
+  const detector = new TrafficDetector('ranker', given, new PeakPool());
   const random = new Random(seed);
   const all: Told[] = [];
   for (let at = 0; at < windows; at++) {

@@ -1,0 +1,27 @@
+import type { SeriesWindow } from '../baseline/series-window.ts';
+import type { AnomalyEvent } from './anomaly-event.ts';
+import type { TestLevels } from './page-budget.ts';
+
+/** What a step is told beside its window. */
+export interface StepContext {
+  readonly nowMs: number;
+  readonly levels: TestLevels;
+  /** Requests of all series in this window. */
+  readonly totalRequests: number;
+  /** False while history is replayed: nothing goes out, and nothing that went out is resolved. */
+  readonly live: boolean;
+}
+
+/** All series of one window start on their way through the tests. */
+export interface DetectorStep {
+  readonly startMs: number;
+  readonly context: StepContext;
+  /** The window of each series that has one and is judged, by its key. */
+  readonly present: ReadonlyMap<string, SeriesWindow>;
+  /** What was told in it so far: of tails in the order of their series' keys. */
+  readonly tails: AnomalyEvent[];
+  readonly failures: AnomalyEvent[];
+  readonly drifts: AnomalyEvent[];
+  /** Series with a window in which a shift of the tail is open after it. */
+  readonly openKeys: Set<string>;
+}
