@@ -10,8 +10,8 @@ import { WindowMaker } from '../test/eval/window-maker.ts';
 // npm run bench -- detect [--series N] [--windows N] [--rounds N]: how many windows of a series (three
 // stages and the total, each by sketches as they are stored) the detector judges in a second of CPU, with
 // every kind of anomaly looked for, when it has many series. Windows are made before; the same ones come
-// again and again, each time as if it were later. Rounds take turns: windows one by one, as they come, and those
-// of a minute together, as backtest and a restart read them from tables.
+// again and again, each time as if it were later. Rounds take turns: windows one by one, as they come,
+// and those of two minutes together, as backtest and a restart read them from tables.
 
 const { values } = parseArgs({
   options: {
@@ -49,7 +49,7 @@ for (let n = 0; n < seriesCount; n++) {
 
 const { detect } = configSchema.parse({});
 const detector = new Detector(detect);
-const perMinute = 6;
+const together = 12;
 const perSecond = { together: [] as number[], one: [] as number[] };
 let told = 0;
 for (let round = 0; round < rounds; round++) {
@@ -60,7 +60,7 @@ for (let round = 0; round < rounds; round++) {
     return { startMs: atMs, nowMs: atMs + windowMs + 2_000, windows: made };
   });
   const way = round % 2 === 0 ? 'together' : 'one';
-  const atOnce = way === 'together' ? perMinute : 1;
+  const atOnce = way === 'together' ? together : 1;
   const before = process.cpuUsage();
   for (let n = 0; n < dated.length; n += atOnce) {
     told += detector.observeAll(dated.slice(n, n + atOnce)).length;
@@ -84,6 +84,6 @@ const { length } = measuredOf(perSecond.together);
 process.stdout.write(
   `${seriesCount} series of three stages and the total, ${length} rounds each of ${windows} windows, ${told} events told\n` +
     'windows of a series a CPU second, median (least to most)\n' +
-    `  ${textOf(perSecond.together)} a minute of windows together: backtest, restart\n` +
+    `  ${textOf(perSecond.together)} two minutes of windows together: backtest, restart\n` +
     `  ${textOf(perSecond.one)} one by one: as they come\n`,
 );

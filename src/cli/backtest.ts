@@ -4,7 +4,7 @@ import type { AnomalyEvent } from '../detect/anomaly-event.ts';
 import { FileSource } from '../source/file-source.ts';
 import { AnomalyStore } from '../watch/anomaly-store.ts';
 import { Backtest, type Difference, differenceOf } from '../watch/backtest.ts';
-import { eachWindow } from '../watch/each-window.ts';
+import { eachBlock } from '../watch/each-window.ts';
 import { MemoryWindows } from '../watch/memory-windows.ts';
 import { explainedEvent } from '../watch/read-drivers.ts';
 import { readHours } from '../watch/read-hours.ts';
@@ -83,7 +83,8 @@ async function ofFile(config: Config, path: string, io: Io): Promise<Outcome> {
   const judged = new Backtest(optionsOf(config), (event) => windows.explained(event));
   const progress = createProgress(io, { label: 'Judging', total: undefined });
   const judge = (isOver: boolean) => {
-    for (const at of windows.complete(isOver)) judged.judge(at);
+    // One by one: what slow requests have in common is known of the last windows.
+    for (const at of windows.complete(isOver)) judged.judge([at]);
     progress.update(0, `${windows.counts.events.toLocaleString('en-US')} events`);
   };
   const source = new FileSource({
@@ -123,9 +124,9 @@ function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<
     const past = { ...range, fromMs: range.fromMs - judged.historyMs, toMs: range.fromMs };
     judged.recallTraffic(await readTraffic(client, past.fromMs), past.fromMs);
     judged.recallHours(await readHours(client, past.fromMs, config.detect.quantiles));
-    for await (const at of eachWindow(client, past)) judged.warmUp(at);
-    for await (const at of eachWindow(client, range)) {
-      judged.judge(at);
+    for await (const block of eachBlock(client, past)) judged.warmUp(block);
+    for await (const block of eachBlock(client, range)) {
+      judged.judge(block);
       progress.update(judged.counts.windows);
     }
     progress.finish();

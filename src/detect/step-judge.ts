@@ -12,7 +12,18 @@ import { pageBudget, type TestLevels } from './page-budget.ts';
 import type { RateDetectors } from './rate-detectors.ts';
 import type { SeriesDetector } from './series-detector.ts';
 import type { SeriesDetectors } from './series-detectors.ts';
-import { blockOf } from './step-blocks.ts';
+
+/** What series know of each other is as of the begin of a block, which is so long. */
+const blockMs = 2 * 60_000;
+
+/** Whether what series know of each other is as of the same time in two windows, by their starts. */
+export function areOfOneBlock(ms: number, otherMs: number): boolean {
+  return blockOf(ms) === blockOf(otherMs);
+}
+
+function blockOf(ms: number): number {
+  return Math.floor(ms / blockMs);
+}
 
 /** All series of one window start, and when they are judged. */
 export interface StepInput {
@@ -37,7 +48,7 @@ export interface Detectors {
 
 /**
  * Takes steps through the tests. What series know of each other (how far peaks go, how many tests share the
- * budget, which series there are) is as of the begin of a block of six windows. So it does not matter which of
+ * budget, which series there are) is as of the begin of a block of two minutes. So it does not matter which of
  * them is judged first, and where several windows are at hand each series judges those of a block in turn: of
  * many series nothing stays in a cache from one window to the next. What is told is the same either way.
  */
@@ -107,7 +118,7 @@ export class StepJudge {
       if (startMs <= this.#lastStartMs) break;
       const keys = this.#series.keysOf(windows);
       const isFirst = begun.length === 0;
-      const block = blockOf(startMs, this.#options.window);
+      const block = blockOf(startMs);
       if (!isFirst && (block !== this.#block || !this.#areSettled(keys))) break;
       const isNew = block !== this.#block;
       if (isNew) this.#forget(keys, startMs);

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { systemClock } from '../base/clock.ts';
 import type { SeriesWindow } from '../baseline/series-window.ts';
+import { areOfOneBlock } from '../detect/step-judge.ts';
 import { readWindows, type WindowRange } from './window-reader.ts';
 
 /** Windows read at once: bounds memory while much is read. */
@@ -32,4 +33,21 @@ export async function* eachWindow(
       await systemClock.breathe();
     }
   }
+}
+
+/** The same, those together that a detector judges faster so. */
+export async function* eachBlock(
+  client: ClickHouseClient,
+  range: WindowRange,
+): AsyncGenerator<readonly WindowsAt[], void> {
+  let block: WindowsAt[] = [];
+  for await (const at of eachWindow(client, range)) {
+    const [first] = block;
+    if (first !== undefined && !areOfOneBlock(first.startMs, at.startMs)) {
+      yield block;
+      block = [];
+    }
+    block.push(at);
+  }
+  if (block.length > 0) yield block;
 }

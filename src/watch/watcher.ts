@@ -9,7 +9,7 @@ import { Detector } from '../detect/detector.ts';
 import { readProgress } from '../sink/read-progress.ts';
 import { completeUntil, idleAfterMs, type PartitionProgress } from '../sink/window-progress.ts';
 import { AnomalyStore } from './anomaly-store.ts';
-import { eachWindow, type WindowsAt } from './each-window.ts';
+import { eachBlock, eachWindow, type WindowsAt } from './each-window.ts';
 import { LeadLost } from './lead-lost.ts';
 import { explainedEvent } from './read-drivers.ts';
 import { readHours } from './read-hours.ts';
@@ -248,8 +248,9 @@ export class Watcher {
   async #catchUp(fromMs: number, toMs: number): Promise<void> {
     const { client, config } = this.#options;
     const windowMs = config.detect.window;
-    for await (const { windows, startMs } of eachWindow(client, { fromMs, toMs, windowMs })) {
-      this.#detector.observe(windows, startMs + windowMs, startMs);
+    for await (const block of eachBlock(client, { fromMs, toMs, windowMs })) {
+      const steps = block.map((at) => ({ ...at, nowMs: at.startMs + windowMs }));
+      this.#detector.observeAll(steps);
     }
     await this.#reconcile(toMs);
   }
@@ -262,7 +263,9 @@ export class Watcher {
     this.#detector.recallTraffic(await readTraffic(client, fromMs), fromMs);
     this.#detector.recallHours(await readHours(client, fromMs, config.detect.quantiles));
     const past = { fromMs, toMs: untilMs, windowMs: config.detect.window };
-    for await (const { windows } of eachWindow(client, past)) this.#detector.warmUp(windows);
+    for await (const block of eachBlock(client, past)) {
+      this.#detector.warmUpAll(block.map(({ windows }) => windows));
+    }
   }
 
   /** What was told counts, of windows before that time, wherever judging them again gave something else. */

@@ -204,8 +204,8 @@ describe('Detector', () => {
     detector.observe(windows[0] as SeriesWindow[], 0);
     for (const present of windows.slice(1, 61)) detector.observe(only(present), 0);
     expect(detector.stats.series).toBe(2);
-    // Once what series know of each other is renewed, which is every six windows.
-    for (const present of windows.slice(61, 67)) detector.observe(only(present), 0);
+    // Once what series know of each other is renewed, which is every two minutes.
+    for (const present of windows.slice(61, 73)) detector.observe(only(present), 0);
     expect(detector.stats.series).toBe(1);
   });
 });

@@ -22,7 +22,7 @@ const at = (n: number) => ({ startMs: scenarioStartMs + n * windowMs, windows: w
 describe('a backtest', () => {
   it('tells what the detector would have, as it stood in the end, and counts', () => {
     const backtest = new Backtest(options);
-    for (let n = 0; n < windows.length; n++) backtest.judge(at(n));
+    for (let n = 0; n < windows.length; n++) backtest.judge([at(n)]);
     const told = runScenario(windows, options).map(({ event }) => event);
     const last = new Map(told.map((event) => [event.id, event]));
     expect(told.length).toBeGreaterThanOrEqual(2);
@@ -34,11 +34,10 @@ describe('a backtest', () => {
   it('that learnt from the past first tells the same of the rest', () => {
     const whole = new Backtest(options);
     const late = new Backtest(options);
-    for (let n = 0; n < windows.length; n++) {
-      whole.judge(at(n));
-      if (n < 75) late.warmUp(at(n));
-      else late.judge(at(n));
-    }
+    const all = windows.map((_, n) => at(n));
+    for (const each of all) whole.judge([each]);
+    late.warmUp(all.slice(0, 75));
+    late.judge(all.slice(75));
     expect(late.anomalies).toEqual(whole.anomalies);
     expect(late.counts.windows).toBe(55);
   });
