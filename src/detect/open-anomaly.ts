@@ -12,20 +12,30 @@ import { effectBounds } from './tail-threshold.ts';
 /** Whether the leading tail is still out in the last windows; undefined if not judged. */
 export type Following = 'loud' | 'quiet' | undefined;
 
-/** What windows hold together. */
-interface LeadSums {
+/** What a window holds, or several together. */
+interface LeadCounts {
   readonly requests: number;
   readonly exceedances: number;
   readonly beyondHalf: number;
 }
 
-interface LeadCount extends LeadSums {
+interface LeadCount extends LeadCounts {
   readonly startMs: number;
+}
+
+interface LeadSums extends LeadCounts {
+  /** Whether the usual windows held too few requests, and more of them had to be taken. */
+  readonly isTrickle: boolean;
 }
 
 /** Leaving looks at as many windows as opening did, but at no more than these. */
 const maxLeaveWindows = 6;
 const logSmall = Math.log(1e-2);
+/**
+ * Where requests trickle, a slow one is among the last thirty for minutes, and two of them are no news: as many must
+ * be slow as chance gives more seldom than this.
+ */
+const logOfTrickle = Math.log(0.1);
 /** An anomaly that has grown by this factor since it was last told is told again. */
 const materialGrowth = 1.5;
 /** A new culprit must explain this much, in two windows in a row. */
@@ -133,7 +143,7 @@ export class OpenAnomaly {
     const sums = this.#sumWith(windowStartMs, summary);
     if (sums.requests < this.#options.min_requests) return undefined;
     this.#lastJudgedMs = windowStartMs;
-    const loud = this.#isOut(sums) || goesOn;
+    const loud = this.#isOut(sums) || (goesOn && (!sums.isTrickle || this.#isAboveHalf(sums)));
     this.#episode.follow(loud);
     return loud ? 'loud' : 'quiet';
   }
@@ -162,10 +172,11 @@ export class OpenAnomaly {
       beyondHalf: requests * (1 - digest.cdf(halfEffectMs)),
     });
     const windows = Math.min(evidence.windows, maxLeaveWindows);
-    const sums = { requests: 0, exceedances: 0, beyondHalf: 0 };
+    const sums = { requests: 0, exceedances: 0, beyondHalf: 0, isTrickle: false };
     for (let back = 1; back <= this.#counts.length; back++) {
       if (back > windows && sums.requests >= this.#options.min_requests) break;
       const count = this.#counts.at(-back) as LeadCount;
+      sums.isTrickle ||= back > windows;
       sums.requests += count.requests;
       sums.exceedances += count.exceedances;
       sums.beyondHalf += count.beyondHalf;
@@ -175,9 +186,15 @@ export class OpenAnomaly {
 
   #isOut(sums: LeadSums): boolean {
     const { quantile: q, evidence } = this.event;
-    if (sums.beyondHalf >= (1 - q) * sums.requests) return true;
-    const { dispersion } = evidence;
-    return logExceedanceTail(sums.exceedances, sums.requests, 1 - q, dispersion) <= logSmall;
+    const { requests, exceedances, beyondHalf, isTrickle } = sums;
+    const logTail = (k: number) => logExceedanceTail(k, requests, 1 - q, evidence.dispersion);
+    if (logTail(exceedances) <= logSmall) return true;
+    return this.#isAboveHalf(sums) && (!isTrickle || logTail(beyondHalf) <= logOfTrickle);
+  }
+
+  /** Whether the quantile has risen by half of the least effect, chance or not. */
+  #isAboveHalf({ requests, beyondHalf }: LeadCounts): boolean {
+    return beyondHalf >= (1 - this.event.quantile) * requests;
   }
 
   /** The event as it goes out, the first time. */

@@ -80,6 +80,22 @@ describe('OpenAnomaly', () => {
     expect(open.follow(20_000, stage(400, 20), false)).toBe('loud');
   });
 
+  it('is not held open by what one slow request in a trickle may be by chance', () => {
+    // One request a window: thirty of them, five minutes, are judged together.
+    const following = (slow: readonly number[], goesOn: readonly number[] = []) => {
+      const open = anomaly();
+      return Array.from({ length: 45 }, (_, window) => {
+        const summary = stage(slow.includes(window) ? 400 : 60, 1);
+        return open.follow(window * 10_000, summary, goesOn.includes(window));
+      }).slice(29);
+    };
+    expect(following([32])).toEqual(Array(16).fill('quiet'));
+    expect(following([28, 32]).indexOf('loud')).toBe(3);
+    // Its evidence rises with each slow request, and says no more than that there was one.
+    expect(following([], [32])).toEqual(Array(16).fill('quiet'));
+    expect(following([30], [32]).indexOf('loud')).toBe(3);
+  });
+
   it('takes no more windows together than opening does', () => {
     const many = { ...options, min_requests: 100 };
     const following = (requests: number) => {
