@@ -56,10 +56,18 @@ export class DailyEpisodes {
    * @param evidence of windows up to it, in nats.
    * @param restlessness that it was divided by, at least 1.
    * @param sinceMs when the evidence began.
+   * @param isYoung whether it is taken to be restless for want of a past: what requests say is clear enough then.
    */
-  take(windowStartMs: number, evidence: number, restlessness: number, sinceMs: number): void {
+  take(
+    windowStartMs: number,
+    evidence: number,
+    restlessness: number,
+    sinceMs: number,
+    isYoung = false,
+  ): void {
     const now = evidence * restlessness;
-    if (evidence >= leastScore && this.#current === undefined) {
+    const clear = isYoung ? now : evidence;
+    if (clear >= leastScore && this.#current === undefined) {
       const said = new Float32Array(minutes);
       const leastMs = windowStartMs - mostUnclearMs;
       this.#current = {

@@ -72,6 +72,11 @@ const shownWindows = quarantineWindows;
  */
 const longKnownMs = 86_400_000;
 const lastingWindows = 4;
+/**
+ * Before so much was learnt a series is taken to be so restless that next to nothing is clear. What may come every
+ * day is remembered by what requests said of it then: a job that first comes with its series comes again.
+ */
+const youngMs = 3_600_000;
 /** So many times the level is beyond doubt. */
 const beyondDoubt = 2;
 /** Evidence is compared with that of so many windows before. */
@@ -205,9 +210,10 @@ export class ShiftTest {
     const isOfWhole = !swings || saidOfWhole.sum >= saidOfShape.sum;
     const { sum, restlessness } = isOfWhole ? saidOfWhole : saidOfShape;
     // Of most windows there is nothing to remember: what would is not looked at.
-    if (this.#isEpisode || sum >= DailyEpisodes.leastScore) {
+    const isYoung = this.#isYoung;
+    if (this.#isEpisode || (isYoung ? sum * restlessness : sum) >= DailyEpisodes.leastScore) {
       const sinceMs = isOfWhole ? this.#whole.startMs(fault) : this.#shape?.startMs(faultOfShape);
-      this.#episodes.take(startMs, sum, restlessness, sinceMs ?? startMs);
+      this.#episodes.take(startMs, sum, restlessness, sinceMs ?? startMs, isYoung);
       this.#isEpisode = this.#episodes.goesOn;
     }
     const before = score < peakScore ? 0 : this.#episodes.level(startMs, restlessness);
@@ -372,6 +378,11 @@ export class ShiftTest {
     if (windows > 1 && evidence.rest(fault) >= confirmedScore) return true;
     const { share } = faultTemplates[fault] as FaultTemplate;
     return isTotal && score - level >= singleWindow.score && share >= singleWindow.share;
+  }
+
+  /** Whether too little was learnt for anything to be clear that is no outage. */
+  get #isYoung(): boolean {
+    return (this.#learnt + this.#known) * this.#options.window < youngMs;
   }
 
   /** Whether the series, or the one that it came after, was learnt for a day. */

@@ -63,6 +63,19 @@ describe('DailyEpisodes', () => {
     expect(levelAfter(10)).toBe(0);
   });
 
+  it('knows what was clear of no more than by what requests said, as the series was young', () => {
+    const levelAfter = (isYoung: boolean) => {
+      const episodes = new DailyEpisodes();
+      for (let i = 0; i < 100; i++) {
+        const evidence = i < 30 ? 6 : 0;
+        episodes.take(6 * hourMs + i * windowMs, evidence, 10, 6 * hourMs, isYoung);
+      }
+      return burst(episodes, dayMs + 6 * hourMs, 60).at(-1);
+    };
+    expect(levelAfter(true)).toBe(120);
+    expect(levelAfter(false)).toBe(0);
+  });
+
   it('knows what takes minutes to be clear today, and was clear at once yesterday', () => {
     const levelAfter = (unclearMinutes: number) => {
       const episodes = new DailyEpisodes();
