@@ -13,6 +13,8 @@ export interface IncidentOrder {
   readonly faults: readonly Fault[];
   /** Digests that hold every request as it is, instead of those that are stored. */
   readonly isRaw?: boolean;
+  /** As many requests as this, instead of the family's. */
+  readonly ratePerSecond?: number;
 }
 
 export interface TrafficWindow {
@@ -36,7 +38,8 @@ export function* incidentTraffic(order: IncidentOrder): Generator<TrafficWindow>
   const chances = random.split('chances');
   const maker = new WindowMaker(windowMs);
   for (let window = 0; window < order.windows; window++) {
-    const moment = momentAt(window);
+    const own = momentAt(window);
+    const moment = { ...own, ratePerSecond: order.ratePerSecond ?? own.ratePerSecond };
     const windowStartMs = firstMs + window * windowMs;
     const faults = order.faults.filter(({ from, to }) => from <= window && window < to);
     const durations = new Map<string, number[]>(moment.stages.map(({ name }) => [name, []]));

@@ -1,12 +1,13 @@
 import { parseArgs } from 'node:util';
 import { firstSeed } from '../seed-ranges.ts';
 import { renderIncidents } from './render-incidents.ts';
+import { runDelay } from './run-delay.ts';
 import { runFaults } from './run-faults.ts';
 import { runFlap } from './run-flap.ts';
 import { runIncident } from './run-incident.ts';
 
 // npm run eval -- incidents [--seeds tuning|reporting] [--count N] [--verbose], run by ../run.js: what comes
-// and goes, what lasts for a day, and what digests cost against requests as they are.
+// and goes, what lasts for a day, how soon the worst is told, and what digests cost against requests as they are.
 
 const { values } = parseArgs({
   options: {
@@ -18,6 +19,8 @@ const { values } = parseArgs({
 });
 const first = firstSeed(values.seeds);
 const seeds = Array.from({ length: Number(values.count) }, (_, i) => first + i);
+/** As each is over with its fault, more of them cost little. */
+const delaySeries = 12;
 const families = ['independent', 'swing of ten minutes', 'diurnal'];
 const say = (text: string) => {
   if (values.verbose) process.stderr.write(`${text}\n`);
@@ -49,9 +52,17 @@ function shown(_key: string, value: unknown): unknown {
 
 const flaps = ofEach(['outage ×10', 'stage ×2', 'tail ×10', 'tail ×3'], runFlap);
 const incidents = ofEach(['outage ×10', 'stage ×2', 'tail ×3'], runIncident);
+const delays = ['outage ×10', 'stage ×2', 'tail ×10', 'tail ×3', 'tail ×2'].map((kind) => ({
+  kind,
+  outcomes: Array.from({ length: delaySeries }, (_, i) => {
+    const delayMs = runDelay('independent', first + i, kind);
+    say(`${kind}, ${first + i}: told after ${delayMs} ms`);
+    return delayMs;
+  }),
+}));
 const digests = [...families, 'heavy tail'].map((family) => {
   const counts = [false, true].map((isRaw) => seeds.map((seed) => runFaults(family, seed, isRaw)));
   say(`${family}: ${JSON.stringify(counts)}`);
   return { family, stored: counts[0] ?? [], raw: counts[1] ?? [] };
 });
-process.stdout.write(renderIncidents({ flaps, incidents, digests }));
+process.stdout.write(renderIncidents({ flaps, incidents, delays, digests }));

@@ -1,10 +1,13 @@
 import type { AnomalyEvent } from '../../../src/detect/anomaly-event.ts';
+import { delayRatePerSecond } from './run-delay.ts';
 import type { FaultCounts } from './run-faults.ts';
 import type { IncidentOutcome } from './run-incident.ts';
 
 export interface Incidents {
   readonly flaps: readonly { kind: string; outcomes: readonly (readonly AnomalyEvent[])[] }[];
   readonly incidents: readonly { kind: string; outcomes: readonly IncidentOutcome[] }[];
+  /** Milliseconds until told, of each series. */
+  readonly delays: readonly { kind: string; outcomes: readonly (number | undefined)[] }[];
   readonly digests: readonly {
     family: string;
     stored: readonly FaultCounts[];
@@ -13,7 +16,7 @@ export interface Incidents {
 }
 
 /** All of it as Markdown tables. */
-export function renderIncidents({ flaps, incidents, digests }: Incidents): string {
+export function renderIncidents({ flaps, incidents, delays, digests }: Incidents): string {
   const all = digests.flatMap(({ stored }) => stored);
   const allRaw = digests.flatMap(({ raw }) => raw);
   return [
@@ -65,6 +68,18 @@ export function renderIncidents({ flaps, incidents, digests }: Incidents): strin
         percent(Math.max(...told.map(({ moved }) => moved))),
         percent(Math.max(...told.map(({ movedAfter }) => movedAfter))),
       ]);
+    }),
+    '',
+    line([
+      `how soon, at ${delayRatePerSecond} requests a second`,
+      ...['series', 'told', 'median delay, s', 'longest'],
+    ]),
+    rule(5),
+    ...delays.map(({ kind, outcomes }) => {
+      const told = outcomes.filter((ms) => ms !== undefined).sort((a, b) => a - b);
+      const middle = told[Math.ceil(told.length / 2) - 1];
+      const seconds = [middle, told.at(-1)].map((ms = Number.NaN) => number(ms / 1000));
+      return line([kind, `${outcomes.length}`, `${told.length}`, ...seconds]);
     }),
     '',
     line([
