@@ -1,13 +1,14 @@
 import { parseArgs } from 'node:util';
 import { firstSeed } from '../seed-ranges.ts';
 import { renderIncidents } from './render-incidents.ts';
-import { runDelay } from './run-delay.ts';
+import { runDelay, slowParts } from './run-delay.ts';
 import { runFaults } from './run-faults.ts';
 import { runFlap } from './run-flap.ts';
 import { runIncident } from './run-incident.ts';
 
 // npm run eval -- incidents [--seeds tuning|reporting] [--count N] [--verbose], run by ../run.js: what comes
-// and goes, what lasts for a day, how soon the worst is told, and what digests cost against requests as they are.
+// and goes, what lasts for a day, how soon the worst is told, and what digests cost against requests as they
+// are.
 
 const { values } = parseArgs({
   options: {
@@ -52,11 +53,11 @@ function shown(_key: string, value: unknown): unknown {
 
 const flaps = ofEach(['outage ×10', 'stage ×2', 'tail ×10', 'tail ×3'], runFlap);
 const incidents = ofEach(['outage ×10', 'stage ×2', 'tail ×3'], runIncident);
-const delays = ['outage ×10', 'stage ×2', 'tail ×10', 'tail ×3', 'tail ×2'].map((kind) => ({
-  kind,
+const delays = slowParts.map((part) => ({
+  part,
   outcomes: Array.from({ length: delaySeries }, (_, i) => {
-    const delayMs = runDelay('independent', first + i, kind);
-    say(`${kind}, ${first + i}: told after ${delayMs} ms`);
+    const delayMs = runDelay(first + i, part);
+    say(`${JSON.stringify(part)}, ${first + i}: told after ${delayMs} ms`);
     return delayMs;
   }),
 }));

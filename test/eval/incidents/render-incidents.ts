@@ -1,5 +1,5 @@
 import type { AnomalyEvent } from '../../../src/detect/anomaly-event.ts';
-import { delayRatePerSecond } from './run-delay.ts';
+import { delayRatePerSecond, type SlowPart, trueRatio } from './run-delay.ts';
 import type { FaultCounts } from './run-faults.ts';
 import type { IncidentOutcome } from './run-incident.ts';
 
@@ -7,7 +7,7 @@ export interface Incidents {
   readonly flaps: readonly { kind: string; outcomes: readonly (readonly AnomalyEvent[])[] }[];
   readonly incidents: readonly { kind: string; outcomes: readonly IncidentOutcome[] }[];
   /** Milliseconds until told, of each series. */
-  readonly delays: readonly { kind: string; outcomes: readonly (number | undefined)[] }[];
+  readonly delays: readonly { part: SlowPart; outcomes: readonly (number | undefined)[] }[];
   readonly digests: readonly {
     family: string;
     stored: readonly FaultCounts[];
@@ -72,14 +72,19 @@ export function renderIncidents({ flaps, incidents, delays, digests }: Incidents
     '',
     line([
       `how soon, at ${delayRatePerSecond} requests a second`,
-      ...['series', 'told', 'median delay, s', 'longest'],
+      ...['p95 of the stage', 'p99', 'series', 'told', 'median delay, s', 'longest'],
     ]),
-    rule(5),
-    ...delays.map(({ kind, outcomes }) => {
+    rule(7),
+    ...delays.map(({ part, outcomes }) => {
+      const { stage, share, factor } = part;
       const told = outcomes.filter((ms) => ms !== undefined).sort((a, b) => a - b);
       const middle = told[Math.ceil(told.length / 2) - 1];
-      const seconds = [middle, told.at(-1)].map((ms = Number.NaN) => number(ms / 1000));
-      return line([kind, `${outcomes.length}`, `${told.length}`, ...seconds]);
+      return line([
+        `${share === 1 ? 'all' : percent(share)} of ${stage} ×${factor}`,
+        ...[0.95, 0.99].map((q) => `×${trueRatio(part, q).toFixed(1)}`),
+        ...[`${outcomes.length}`, `${told.length}`],
+        ...[middle, told.at(-1)].map((ms = Number.NaN) => number(ms / 1000)),
+      ]);
     }),
     '',
     line([
