@@ -268,15 +268,22 @@ describe('slow drift', () => {
 });
 
 describe('a detector that has both', () => {
-  it('tells a shift that stays once, and of no drift besides', () => {
+  it.each([
+    ['its only version', ['v1']],
+    ['two versions', ['v1', 'v2']],
+  ])('tells a shift of %s that stays once, and of no drift besides', (_, versions) => {
     const detect = { window: '1h', baseline: '36h', resolve_windows: 18, page_budget_per_week: 1 };
     const detector = new Detector(detectOptions(detect));
     const kinds: string[] = [];
     for (let hour = 0; hour < week + 9 * 24; hour++) {
       const startMs = countStartMs + hour * hourMs;
-      const window = windowOf(hour, { times: hour < week + 30 ? 1 : 3 });
-      for (const { kind, state, resolution } of detector.observe([window], startMs + hourMs)) {
-        if (state !== 'updated') kinds.push(`${kind} ${resolution ?? state}`);
+      const times = hour < week + 30 ? 1 : 3;
+      const windows = versions.map((version) => windowOf(hour, { times, version }));
+      for (const event of detector.observe(windows, startMs + hourMs)) {
+        const { kind, state, resolution, incident_id } = event;
+        // Those with an incident are parts of one that is told.
+        if (state !== 'updated' && incident_id === undefined)
+          kinds.push(`${kind} ${resolution ?? state}`);
       }
     }
     expect(kinds).toEqual(['tail_shift opened', 'tail_shift adopted']);
