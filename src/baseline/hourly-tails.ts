@@ -17,7 +17,7 @@ export interface HourTail {
   readonly meansMs: ReadonlyMap<string, number>;
 }
 
-/** An hour, and the same one a week before. */
+/** An hour, and the same one some days before, mostly a week. */
 export interface HourPair {
   readonly now: HourTail;
   readonly usual: HourTail;
@@ -30,11 +30,12 @@ export interface HourFactors {
 }
 
 const hourMs = 3_600_000;
-const weekMs = 7 * 24 * hourMs;
+const dayMs = 24 * hourMs;
+const weekDays = 7;
 /** The last day, which is compared with the same hours of a week before. */
 const comparedHours = 24;
 /** How long an hour is kept. */
-export const rememberedMs = weekMs + comparedHours * hourMs;
+export const rememberedMs = weekDays * dayMs + comparedHours * hourMs;
 
 interface OpenHour {
   readonly startMs: number;
@@ -113,12 +114,12 @@ export class HourlyTails {
     if (last === undefined || hour.startMs > last.startMs) this.#hours.push(hour);
   }
 
-  /** Of the 24 hours up to then those that are known, of the week before too; oldest first. */
-  pairs(untilMs: number): HourPair[] {
+  /** Of the 24 hours up to then those that are known, of so many days before too; oldest first. */
+  pairs(untilMs: number, days = weekDays): HourPair[] {
     const fromMs = hourOf(untilMs) - comparedHours * hourMs;
     const known = new Map(this.#hours.map((hour) => [hour.startMs, hour]));
     return this.#hours.flatMap((now) => {
-      const usual = known.get(now.startMs - weekMs);
+      const usual = known.get(now.startMs - days * dayMs);
       return now.startMs < fromMs || usual === undefined ? [] : [{ now, usual }];
     });
   }

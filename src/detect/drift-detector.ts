@@ -14,7 +14,7 @@ import type { DetectOptions } from './detect-options.ts';
 import type { StepContext } from './detector-step.ts';
 import { driftMeasured, meansOf } from './drift-measured.ts';
 import { driftSql } from './drift-sql.ts';
-import { clearestOf, type DriftVerdict, judgeDrift } from './drift-test.ts';
+import { clearestOf, type DriftVerdict, daysBetween, judgeDrift } from './drift-test.ts';
 import type { Renewed } from './episode.ts';
 import { newAnomaly } from './new-anomaly.ts';
 
@@ -113,7 +113,8 @@ export class DriftDetector {
 
   #judge(startMs: number, perWeek: number): void {
     const pairs = this.#tails.pairs(startMs);
-    const verdicts = judgeDrift(pairs, this.#options, perWeek);
+    const between = daysBetween.map((days) => this.#tails.pairs(startMs, days));
+    const verdicts = judgeDrift(pairs, between, this.#options, perWeek);
     const clearest = clearestOf(verdicts);
     const opening = clearest?.opens === true ? clearest : undefined;
     this.#judged = { pairs, verdicts, opening };

@@ -36,6 +36,12 @@ const fewestBeyond = 10;
 const fewestHours = 8;
 /** What is told must still be so in the last hours, and is over when it no longer is. */
 const lastHours = 6;
+/**
+ * Days in between, by how many ago they are, and the part of the least growth by which they must be faster: what
+ * creeps by a few percent a day was nearly as slow yesterday.
+ */
+export const daysBetween = [3, 4, 5, 6] as const;
+const partBetween = 0.7;
 /** Days are new, hours are not: so many looks a week are taken to be independent. */
 const looksPerWeek = 7;
 const normal95 = 1.959964;
@@ -51,18 +57,28 @@ const leastFreedom = 1.5;
  * fewer). A night is compared with a night, a Sunday with a Sunday; an hour of trouble moves a median of
  * 24 little.
  *
+ * One day that is slower is no drift where days differ by themselves: it must be slower than all but one of those in
+ * between, too (`daysBetween`), by most of that.
+ *
  * @param pairs oldest first.
+ * @param between the same of each of the days in between.
  * @param perWeek false verdicts that may be told.
  * @returns what each quantile says of which enough hours are known.
  */
 export function judgeDrift(
   pairs: readonly HourPair[],
+  between: readonly (readonly HourPair[])[],
   options: DetectOptions,
   perWeek: number,
 ): DriftVerdict[] {
-  return options.quantiles.flatMap(
-    (_, quantile) => judgeQuantile(pairs, quantile, options, perWeek) ?? [],
-  );
+  return options.quantiles.flatMap((_, quantile) => {
+    const verdict = judgeQuantile(pairs, quantile, options, perWeek);
+    if (verdict === undefined) return [];
+    const least = partBetween * Math.log(options.min_drift_ratio);
+    const growths = between.flatMap((day) => growthOf(knownOf(day, quantile, options), quantile));
+    const slower = growths.filter((growth) => growth >= least).length;
+    return { ...verdict, opens: verdict.opens && slower >= growths.length - 1 };
+  });
 }
 
 /** What the clearest of the quantiles says, of those that open if there are any. */
@@ -79,19 +95,14 @@ export function clearestOf(verdicts: readonly DriftVerdict[]): DriftVerdict | un
 function judgeQuantile(
   pairs: readonly HourPair[],
   quantile: number,
-  { quantiles, min_drift_ratio, min_effect_ms }: DetectOptions,
+  options: DetectOptions,
   perWeek: number,
 ): DriftVerdict | undefined {
-  const beyond = 1 - (quantiles[quantile] as number);
-  const known = pairs.filter(
-    ({ now, usual }) =>
-      now.stage === usual.stage && Math.min(now.requests, usual.requests) * beyond >= fewestBeyond,
-  );
+  const { quantiles, min_drift_ratio, min_effect_ms } = options;
+  const known = knownOf(pairs, quantile, options);
   if (known.length < fewestHours) return undefined;
   const usualMs = median(known.map(({ usual }) => usual.quantilesMs[quantile] as number));
-  const growths = known.map(({ now, usual }) =>
-    Math.log((now.quantilesMs[quantile] as number) / (usual.quantilesMs[quantile] as number)),
-  );
+  const growths = growthsOf(known, quantile);
   const least = Math.log(min_drift_ratio);
   const growth = median(growths);
   const { mean, error, independent, freedom } = meanOf(growths);
@@ -114,6 +125,31 @@ function judgeQuantile(
     opens: isLarge && goesOn && logP <= logLevel,
     goesOn,
   };
+}
+
+/** Of pairs of hours those that have enough requests, of the same stage. */
+function knownOf(
+  pairs: readonly HourPair[],
+  quantile: number,
+  { quantiles }: DetectOptions,
+): HourPair[] {
+  const beyond = 1 - (quantiles[quantile] as number);
+  return pairs.filter(
+    ({ now, usual }) =>
+      now.stage === usual.stage && Math.min(now.requests, usual.requests) * beyond >= fewestBeyond,
+  );
+}
+
+/** By how much each hour has grown, as a logarithm. */
+function growthsOf(known: readonly HourPair[], quantile: number): number[] {
+  return known.map(({ now, usual }) =>
+    Math.log((now.quantilesMs[quantile] as number) / (usual.quantilesMs[quantile] as number)),
+  );
+}
+
+/** The median of that; nothing where too few are known. */
+function growthOf(known: readonly HourPair[], quantile: number): number[] {
+  return known.length < fewestHours ? [] : [median(growthsOf(known, quantile))];
 }
 
 /**

@@ -21,12 +21,15 @@ function day(timesOf: (hour: number) => number, requests = 10_000, hours = 24): 
   });
 }
 
-const judge = (pairs: readonly HourPair[], budget = perWeek) =>
-  clearestOf(judgeDrift(pairs, options, budget));
+const judge = (
+  pairs: readonly HourPair[],
+  budget = perWeek,
+  between: readonly (readonly HourPair[])[] = [],
+) => clearestOf(judgeDrift(pairs, between, options, budget));
 const opens = (pairs: readonly HourPair[]) => judge(pairs)?.opens;
 /** Of one quantile, by its index. */
 const ofQuantile = (pairs: readonly HourPair[], quantile: number) =>
-  judgeDrift(pairs, options, perWeek).find((verdict) => verdict.quantile === quantile);
+  judgeDrift(pairs, [], options, perWeek).find((verdict) => verdict.quantile === quantile);
 
 describe('judgeDrift', () => {
   it('opens on a day of which every hour is slower by the least factor', () => {
@@ -48,6 +51,26 @@ describe('judgeDrift', () => {
       usual: { ...usual, quantilesMs: [0.1, 0.2] },
     }));
     expect(opens(short)).toBe(false);
+  });
+
+  it('does not on one slow day among others: all but one of those in between must be faster, too', () => {
+    const slow = day(() => 1.5);
+    // Against each of the days from three to six days ago it has grown by so much.
+    const opensAfter = (...grown: readonly number[]) =>
+      judge(
+        slow,
+        perWeek,
+        grown.map((times) => day(() => times)),
+      )?.opens;
+    expect(opensAfter(1.5, 1.5, 1.5, 1.5)).toBe(true);
+    expect(opensAfter(1, 1.5, 1.5, 1.5)).toBe(true);
+    expect(opensAfter(1, 1.5, 1, 1.5)).toBe(false);
+    // Seven tenths of the least growth, as what creeps has: 1.3 ^ 0.7 is 1.2.
+    expect(opensAfter(1, 1.23, 1.23, 1.23)).toBe(true);
+    expect(opensAfter(1, 1.17, 1.23, 1.23)).toBe(false);
+    // Of days that are hardly known nothing is asked.
+    const hours = [day(() => 1, 10_000, 7), day(() => 1, 150)];
+    expect(judge(slow, perWeek, [...hours, ...hours])?.opens).toBe(true);
   });
 
   it('knows how little hours that follow each other say of their spread', () => {
