@@ -17,10 +17,19 @@ interface LeadCounts {
   readonly requests: number;
   readonly exceedances: number;
   readonly beyondHalf: number;
+  readonly beyondEffect: number;
 }
 
 interface LeadCount extends LeadCounts {
   readonly startMs: number;
+}
+
+/** What else is known of a window. */
+interface Around {
+  /** The leading stage's evidence grows. */
+  readonly isRising?: boolean;
+  /** Another stage of the series is out. */
+  readonly isOtherOut?: boolean;
 }
 
 interface LeadSums extends LeadCounts {
@@ -36,6 +45,10 @@ const logSmall = Math.log(1e-2);
  * be slow as chance gives more seldom than this.
  */
 const logOfTrickle = Math.log(0.1);
+/** What is so much likelier is sure. */
+const logSure = Math.log(1e-2);
+/** Where all requests were above the quantile, so many are taken to have been. */
+const mostTold = 0.99;
 /** An anomaly that has grown by this factor since it was last told is told again. */
 const materialGrowth = 1.5;
 /** A new culprit must explain this much, in two windows in a row. */
@@ -76,7 +89,7 @@ export class OpenAnomaly {
     options: DetectOptions,
   ): OpenAnomaly {
     let carried = open;
-    state.section('open anomaly', 4, () => {
+    state.section('open anomaly', 5, () => {
       const episode = Episode.carried(
         state,
         open === undefined ? undefined : open.#episode,
@@ -96,6 +109,7 @@ export class OpenAnomaly {
       requests: state.number(count?.requests ?? 0),
       exceedances: state.number(count?.exceedances ?? 0),
       beyondHalf: state.number(count?.beyondHalf ?? 0),
+      beyondEffect: state.number(count?.beyondEffect ?? 0),
     }));
     this.#lastJudgedMs = state.number(this.#lastJudgedMs);
     this.#newCulprit = state.text(this.#newCulprit);
@@ -134,16 +148,20 @@ export class OpenAnomaly {
     return windowStartMs - this.#lastJudgedMs;
   }
 
-  /**
-   * Takes the next window of the leading stage. `goesOn`: its evidence grows, or another stage is out.
-   */
-  follow(windowStartMs: number, summary: StageSummary | undefined, goesOn: boolean): Following {
+  /** Takes the next window of the leading stage. */
+  follow(
+    windowStartMs: number,
+    summary: StageSummary | undefined,
+    { isRising = false, isOtherOut = false }: Around = {},
+  ): Following {
     this.#episode.reach(windowStartMs);
     if (summary === undefined) return undefined;
     const sums = this.#sumWith(windowStartMs, summary);
     if (sums.requests < this.#options.min_requests) return undefined;
     this.#lastJudgedMs = windowStartMs;
-    const loud = this.#isOut(sums) || (goesOn && (!sums.isTrickle || this.#isAboveHalf(sums)));
+    const isNoChance = !sums.isTrickle || this.#isAboveHalf(sums);
+    const isOut = this.#isOut(sums) || (isRising && isNoChance);
+    const loud = (isOut && !this.#isAsUsual(sums)) || (isOtherOut && isNoChance);
     this.#episode.follow(loud);
     return loud ? 'loud' : 'quiet';
   }
@@ -161,7 +179,7 @@ export class OpenAnomaly {
   /** Adds a window to the last ones: those that leaving looks at, more where they hold few requests. */
   #sumWith(startMs: number, { requests, digest }: StageSummary): LeadSums {
     const { baseline_ms: usualMs, evidence } = this.event;
-    const { halfEffectMs } = effectBounds(usualMs, this.#options);
+    const { effectMs, halfEffectMs } = effectBounds(usualMs, this.#options);
     const afterMs = startMs - longestSpan * this.#options.window;
     const late = this.#counts.filter((count) => count.startMs > afterMs);
     this.#counts = late.slice(-(longestRun - 1));
@@ -170,9 +188,10 @@ export class OpenAnomaly {
       requests,
       exceedances: requests * (1 - digest.cdf(usualMs)),
       beyondHalf: requests * (1 - digest.cdf(halfEffectMs)),
+      beyondEffect: requests * (1 - digest.cdf(effectMs)),
     });
     const windows = Math.min(evidence.windows, maxLeaveWindows);
-    const sums = { requests: 0, exceedances: 0, beyondHalf: 0, isTrickle: false };
+    const sums = { requests: 0, exceedances: 0, beyondHalf: 0, beyondEffect: 0, isTrickle: false };
     for (let back = 1; back <= this.#counts.length; back++) {
       if (back > windows && sums.requests >= this.#options.min_requests) break;
       const count = this.#counts.at(-back) as LeadCount;
@@ -180,6 +199,7 @@ export class OpenAnomaly {
       sums.requests += count.requests;
       sums.exceedances += count.exceedances;
       sums.beyondHalf += count.beyondHalf;
+      sums.beyondEffect += count.beyondEffect;
     }
     return sums;
   }
@@ -195,6 +215,23 @@ export class OpenAnomaly {
   /** Whether the quantile has risen by half of the least effect, chance or not. */
   #isAboveHalf({ requests, beyondHalf }: LeadCounts): boolean {
     return beyondHalf >= (1 - this.event.quantile) * requests;
+  }
+
+  /**
+   * Whether requests are clearly what is usual, and not what was told: as many exceedances are a hundred times
+   * likelier of the usual share, and the quantile is not out by all of the least effect. The baseline is as the
+   * incident found it; what the hours since have made of it is no incident.
+   */
+  #isAsUsual({ requests, exceedances, beyondEffect }: LeadCounts): boolean {
+    const { quantile, requests: of, evidence } = this.event;
+    const usual = 1 - quantile;
+    if (beyondEffect >= usual * requests) return false;
+    const told = Math.min(mostTold, evidence.exceedances / of);
+    if (told <= usual) return false;
+    const logRatio =
+      exceedances * Math.log(told / usual) +
+      (requests - exceedances) * Math.log((1 - told) / (1 - usual));
+    return logRatio <= evidence.dispersion * logSure;
   }
 
   /** The event as it goes out, the first time. */

@@ -205,7 +205,9 @@ export class SeriesDetector {
     this.#open = new OpenAnomaly(event, this.#options, context.live, quietNeeded);
     this.#openings.push(lead.startedAtMs);
     this.#setAside(lead.startedAtMs);
-    this.#open.follow(lead.windowStartMs, this.#latest().stages.get(lead.stage), true);
+    this.#open.follow(lead.windowStartMs, this.#latest().stages.get(lead.stage), {
+      isOtherOut: true,
+    });
     this.#open.begin();
     return context.live ? event : undefined;
   }
@@ -219,8 +221,10 @@ export class SeriesDetector {
     const { evidence, quantile } = open.event;
     const summary = window.stages.get(evidence.measured_stage);
     const isLead = (verdict: ShiftVerdict) => verdict.stage === evidence.measured_stage;
-    const goesOn = verdicts.some((verdict) => (isLead(verdict) ? verdict.rising : verdict.loud));
-    const following = open.follow(window.windowStartMs, summary, goesOn);
+    const following = open.follow(window.windowStartMs, summary, {
+      isRising: verdicts.some((verdict) => isLead(verdict) && verdict.rising),
+      isOtherOut: verdicts.some((verdict) => !isLead(verdict) && verdict.loud),
+    });
     if (!context.live && open.announced) {
       open.holdOpen();
       return undefined;

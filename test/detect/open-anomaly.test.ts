@@ -26,8 +26,8 @@ function stage(tailMs: number, requests = 1000) {
 function updateAt(open: OpenAnomaly, afterMs: number, measured: AnomalyEvent, lateMs = 2_000) {
   const windowMs = 10_000;
   const firstMs = Math.floor((openedMs - windowMs) / windowMs) * windowMs;
-  open.follow(firstMs, stage(400), true);
-  open.follow(firstMs + afterMs, stage(400), true);
+  open.follow(firstMs, stage(400));
+  open.follow(firstMs + afterMs, stage(400));
   return open.update(measured, 'worse', firstMs + afterMs + windowMs + lateMs);
 }
 
@@ -36,7 +36,7 @@ describe('OpenAnomaly', () => {
     const open = anomaly();
     const tails = [400, 60, 60, 400, 60, 60, 60, 60];
     const over = tails.map((tailMs, i) => {
-      open.follow(i * 10_000, stage(tailMs), false);
+      open.follow(i * 10_000, stage(tailMs));
       return open.isOver;
     });
     // It looks at two windows at once, so a slow one is heard for one window more.
@@ -44,20 +44,42 @@ describe('OpenAnomaly', () => {
   });
 
   it('goes on above half of the least effect, though it would not open there', () => {
-    // Baseline 121 ms: opens at 157.3 ms, goes on above 139.15 ms.
-    expect(anomaly().follow(0, stage(145), false)).toBe('loud');
-    expect(anomaly().follow(0, stage(60), false)).toBe('quiet');
+    // Baseline 121 ms: opens at 157.3 ms, goes on above 139.15 ms. Told were 3 % above it, now 2 % are.
+    const told = () => {
+      const { evidence } = anomalyFixture();
+      return anomaly({ evidence: { ...evidence, exceedances: 36 } });
+    };
+    expect(told().follow(0, stage(145))).toBe('loud');
+    expect(told().follow(0, stage(60))).toBe('quiet');
+  });
+
+  it('does not go on for a rest that is surely nearer to the usual than to what was told', () => {
+    // Told were 12 % above 121 ms, usual are 1 %: of 1000 requests 20 are much nearer to that.
+    expect(anomaly().follow(0, stage(145))).toBe('quiet');
+    expect(anomaly().follow(0, stage(145), { isRising: true })).toBe('quiet');
+    // By all of the least effect it is out all the same; or where another stage is.
+    expect(anomaly().follow(0, stage(158))).toBe('loud');
+    expect(anomaly().follow(0, stage(145), { isOtherOut: true })).toBe('loud');
+    // Of few requests, of a series that is restless, and of what was little it is not sure.
+    expect(anomaly().follow(0, stage(145, 50))).toBe('loud');
+    const { evidence } = anomalyFixture();
+    const restless = anomaly({ evidence: { ...evidence, dispersion: 20 } });
+    expect(restless.follow(0, stage(145))).toBe('loud');
+    // Where all requests were told to be slow, what one in ten is no longer is the same still.
+    const all = anomaly({ evidence: { ...evidence, exceedances: 1200 } });
+    const values = [...Array(100).fill(50), ...Array(900).fill(125)];
+    expect(all.follow(0, { ...stage(125), digest: TDigest.fromValues(values) })).toBe('loud');
   });
 
   it('goes on while another test of the series is out', () => {
-    expect(anomaly().follow(0, stage(60), true)).toBe('loud');
+    expect(anomaly().follow(0, stage(60), { isOtherOut: true })).toBe('loud');
   });
 
   it('looks no further back than ten minutes, however few requests came since', () => {
     const open = anomaly();
-    open.follow(0, stage(400), false);
+    open.follow(0, stage(400));
     const everyMinute = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((minute) =>
-      open.follow(minute * minuteMs, stage(60, 1), false),
+      open.follow(minute * minuteMs, stage(60, 1)),
     );
     // One request a minute is too few to judge by, once the slow ones are that long ago.
     expect(everyMinute).toEqual([...Array(9).fill('loud'), undefined, undefined]);
@@ -66,18 +88,18 @@ describe('OpenAnomaly', () => {
 
   it('does not judge windows without requests, and counts its silence from the last judged', () => {
     const open = anomaly();
-    expect(open.follow(0, stage(400), false)).toBe('loud');
-    expect(open.follow(10_000, undefined, false)).toBeUndefined();
-    expect(open.follow(20_000, undefined, false)).toBeUndefined();
+    expect(open.follow(0, stage(400))).toBe('loud');
+    expect(open.follow(10_000, undefined)).toBeUndefined();
+    expect(open.follow(20_000, undefined)).toBeUndefined();
     expect(open.silentMs(30_000)).toBe(30_000);
   });
 
   it('judges windows of too few requests together, once they are enough', () => {
     const open = anomaly();
-    expect(open.follow(0, stage(60, 20), false)).toBeUndefined();
+    expect(open.follow(0, stage(60, 20))).toBeUndefined();
     expect(open.silentMs(0)).toBe(0);
-    expect(open.follow(10_000, stage(60, 20), false)).toBe('quiet');
-    expect(open.follow(20_000, stage(400, 20), false)).toBe('loud');
+    expect(open.follow(10_000, stage(60, 20))).toBe('quiet');
+    expect(open.follow(20_000, stage(400, 20))).toBe('loud');
   });
 
   it('is not held open by what one slow request in a trickle may be by chance', () => {
@@ -86,7 +108,7 @@ describe('OpenAnomaly', () => {
       const open = anomaly();
       return Array.from({ length: 45 }, (_, window) => {
         const summary = stage(slow.includes(window) ? 400 : 60, 1);
-        return open.follow(window * 10_000, summary, goesOn.includes(window));
+        return open.follow(window * 10_000, summary, { isRising: goesOn.includes(window) });
       }).slice(29);
     };
     expect(following([32])).toEqual(Array(16).fill('quiet'));
@@ -101,7 +123,7 @@ describe('OpenAnomaly', () => {
     const following = (requests: number) => {
       const open = new OpenAnomaly(anomalyFixture(), many, true, 3);
       const window = stage(60, requests);
-      return Array.from({ length: 40 }, (_, i) => open.follow(i * 10_000, window, false));
+      return Array.from({ length: 40 }, (_, i) => open.follow(i * 10_000, window));
     };
     // Thirty windows of three hold too few; forty would not, nor do twenty-five of four.
     expect(following(3)).toEqual(Array(40).fill(undefined));
@@ -147,7 +169,7 @@ describe('OpenAnomaly', () => {
       const told: number[] = [];
       for (let window = 0; window <= 6 * 75; window++) {
         const isOut = window % 24 < 24 - pauseWindows;
-        open.follow(openedMs + window * 10_000, stage(isOut ? 400 : 60), false);
+        open.follow(openedMs + window * 10_000, stage(isOut ? 400 : 60));
         if (window === 0) open.begin();
         const grown = anomalyFixture({ ratio: 2 ** (told.length + 2) });
         if (isOut && open.update(grown, 'worse', openedMs) !== undefined) told.push(window / 6);
