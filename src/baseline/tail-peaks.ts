@@ -46,6 +46,13 @@ const unknownBursts = { full: 1.5, none: 3 } as const;
  * that was not foretold: after as long again it must be twice as clear, and so on.
  */
 const slowMs = 15 * 60_000;
+/** Before that it must be this part clearer already, once it has grown for a few minutes: most swings are over by then. */
+const swings = { more: 0.25, ms: 5 * 60_000 } as const;
+/**
+ * What has grown for half of a baseline may in any series be a morning that the baseline is behind of: after as long
+ * again it must be twice as clear.
+ */
+const old = 1 / 2;
 /**
  * Where over this part of how the level moves is foreseen, it moves for longer than a forecast takes to follow: that
  * age begins earlier, by up to half.
@@ -77,6 +84,8 @@ export interface Growth {
   readonly foreseen: number;
   /** How long the score has grown. */
   readonly ageMs: number;
+  /** The same as a part of the baseline. */
+  readonly ofBaseline: number;
 }
 
 /**
@@ -226,9 +235,11 @@ export class TailPeaks {
 /** How much clearer it must be for having grown slowly. */
 function timesBy(growth: Growth | undefined): number {
   if (growth === undefined) return 1;
-  const { moving, foreseen, ageMs } = growth;
+  const { moving, foreseen, ageMs, ofBaseline } = growth;
   const sooner = Math.min(earlier.most, earlier.times * Math.max(0, foreseen - foreseenFrom));
-  return 1 + moving * Math.max(0, ageMs / slowMs - 1 + sooner);
+  const ofSwing = swings.more * Math.min(1, ageMs / swings.ms);
+  const slow = moving * (ofSwing + Math.max(0, ageMs / slowMs - 1 + sooner));
+  return 1 + Math.max(slow, ofBaseline / old - 1);
 }
 
 function between0And1(x: number): number {

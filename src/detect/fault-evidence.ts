@@ -120,16 +120,26 @@ export class FaultEvidence {
     return this.#of(fault, evidenceLayout.dispersion);
   }
 
+  /** What requests have said for each fault, before that is divided by anything. */
+  get kind(): Float32Array {
+    const kind = new Float32Array(count);
+    for (let fault = 0; fault < count; fault++) {
+      kind[fault] = this.sum(fault) * this.restlessness(fault);
+    }
+    return kind;
+  }
+
   /** What its evidence is divided by: the dispersion, and how much its level varies. */
   restlessness(fault: number): number {
     return this.#of(fault, evidenceLayout.restlessness);
   }
 
   /** What the score of a fault must be after a window, by the past: `TailPeaks.level`. */
-  level(fault: number, windowStartMs: number, perWeek: number): number {
+  level(fault: number, windowStartMs: number, perWeek: number, baselineMs: number): number {
     const ageMs = windowStartMs - this.startMs(fault);
     const { wandering, moving, foreseen } = this.#drift;
-    return this.#peaks.level(perWeek, { wandering, moving, foreseen, ageMs });
+    const ofBaseline = ageMs / baselineMs;
+    return this.#peaks.level(perWeek, { wandering, moving, foreseen, ageMs, ofBaseline });
   }
 
   /** Takes over how restless another one is, and how far it goes. */

@@ -1,5 +1,6 @@
 import { totalStage } from '../base/dimensions.ts';
 import { DailyEpisodes } from '../baseline/daily-episodes.ts';
+import { FirstHour } from '../baseline/first-hour.ts';
 import type { PeakPool } from '../baseline/peak-pool.ts';
 import type { StageSummary } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
@@ -72,11 +73,6 @@ const shownWindows = quarantineWindows;
  */
 const longKnownMs = 86_400_000;
 const lastingWindows = 4;
-/**
- * Before so much was learnt a series is taken to be so restless that next to nothing is clear. What may come every
- * day is remembered by what requests said of it then: a job that first comes with its series comes again.
- */
-const youngMs = 3_600_000;
 /** So many times the level is beyond doubt. */
 const beyondDoubt = 2;
 /** Evidence is compared with that of so many windows before. */
@@ -145,6 +141,8 @@ export class ShiftTest {
   readonly #rooms = memory.rooms();
   readonly #pool: PeakPool;
   readonly #episodes = new DailyEpisodes();
+  /** Until it is known what is usual without it. */
+  #firstHour: FirstHour | undefined = new FirstHour(this.#rooms);
   readonly #counts: TailCounts;
   #reference: StageReference | undefined;
   #weights: EvidenceWeights | undefined;
@@ -180,10 +178,12 @@ export class ShiftTest {
       tailThreshold(digest, q, effectOptions(q, this.#options, total)),
     );
     this.#counts.compareWith(this.#thresholds);
+    if (this.#firstHour?.isBefore(reference.fromMs) === true) this.#judgeAgain(this.#firstHour);
   }
 
   /** undefined when nothing is odd about the window and those before it. */
   judge(startMs: number, summary: StageSummary, levels: TestLevels): ShiftVerdict | undefined {
+    this.#firstHour?.take(startMs, summary.digest);
     if (!this.#isComparing) return undefined;
     const { requests, digest } = summary;
     const options = this.#options;
@@ -210,10 +210,10 @@ export class ShiftTest {
     const isOfWhole = !swings || saidOfWhole.sum >= saidOfShape.sum;
     const { sum, restlessness } = isOfWhole ? saidOfWhole : saidOfShape;
     // Of most windows there is nothing to remember: what would is not looked at.
-    const isYoung = this.#isYoung;
-    if (this.#isEpisode || (isYoung ? sum * restlessness : sum) >= DailyEpisodes.leastScore) {
+    if (this.#isEpisode || sum >= DailyEpisodes.leastScore) {
       const sinceMs = isOfWhole ? this.#whole.startMs(fault) : this.#shape?.startMs(faultOfShape);
-      this.#episodes.take(startMs, sum, restlessness, sinceMs ?? startMs, isYoung);
+      const kind = isOfWhole ? this.#whole.kind : undefined;
+      this.#episodes.take(startMs, sum, restlessness, sinceMs ?? startMs, kind);
       this.#isEpisode = this.#episodes.goesOn;
     }
     const before = score < peakScore ? 0 : this.#episodes.level(startMs, restlessness);
@@ -231,11 +231,33 @@ export class ShiftTest {
     return { ...this.#verdict(startMs, found), rising, recurs: found.score < before };
   }
 
+  /** Remembers what was clear in the first hour, now that there is something to tell it from. */
+  #judgeAgain(firstHour: FirstHour): void {
+    // It may have been there before the series was.
+    let sinceMs = Number.NEGATIVE_INFINITY;
+    for (const { startMs, endMs, digest } of firstHour.pieces) {
+      EvidenceWeights.weigh(this.#at + WEIGHTS, digest, saidOfWhole);
+      let clearest = 0;
+      const said = saidOfWhole.sums.map((sum, t) => sum / this.#whole.restlessness(t));
+      for (let t = 1; t < count; t++) {
+        if ((said[t] as number) > (said[clearest] as number)) clearest = t;
+      }
+      const evidence = said[clearest] as number;
+      sinceMs = Math.max(sinceMs, startMs - (endMs - startMs));
+      const restlessness = this.#whole.restlessness(clearest);
+      this.#episodes.takePiece(sinceMs, endMs, evidence, restlessness);
+      sinceMs = startMs;
+    }
+    firstHour.release();
+    this.#firstHour = undefined;
+  }
+
   /** What was found in the last window, and what it must reach: of all, or of its shape (-1: there is none). */
   #clearest(startMs: number, fault: number, ofShape: number, before: number, perWeek: number) {
     const least = Math.max(oddScore, before);
+    const { baseline } = this.#options;
     const foundIn = (evidence: FaultEvidence, { run, score }: Said, of: number): Found => {
-      const level = Math.max(least, evidence.level(of, startMs, perWeek));
+      const level = Math.max(least, evidence.level(of, startMs, perWeek, baseline));
       return { evidence, fault: of, run, score, level };
     };
     const whole = foundIn(this.#whole, saidOfWhole, fault);
@@ -273,7 +295,7 @@ export class ShiftTest {
 
   /**
    * Takes over what is known of the same stage of another series, which this one has come to replace: how
-   * restless it is and how far it goes, not how long it takes.
+   * restless it is, how far it goes and what comes every day, not how long it takes.
    */
   inherit(other: ShiftTest): void {
     this.#whole.inherit(other.#whole);
@@ -281,6 +303,7 @@ export class ShiftTest {
       this.#shape ??= this.#newEvidence();
       this.#shape.inherit(other.#shape);
     }
+    this.#episodes.inherit(other.#episodes);
     this.#known = other.#learnt + other.#known;
   }
 
@@ -303,7 +326,7 @@ export class ShiftTest {
 
   /** All but what is made anew of the baseline, and the pool, which is shared. */
   carry(state: StateArchive): void {
-    state.section('shift test', 3, () => {
+    state.section('shift test', 4, () => {
       this.#whole.carry(state);
       this.#shape = state.optional(this.#shape, (shape = this.#newEvidence()) => {
         shape.carry(state);
@@ -311,6 +334,10 @@ export class ShiftTest {
       });
       this.#episodes.carry(state);
       this.#isEpisode = this.#episodes.goesOn;
+      this.#firstHour = state.optional(this.#firstHour, (hour = new FirstHour(this.#rooms)) => {
+        hour.carry(state);
+        return hour;
+      });
       this.#counts.carry(state);
       state.fill(this.#view(VARIANCES, count));
       state.fill(this.#view(VARIANCES_WITHIN, count));
@@ -378,11 +405,6 @@ export class ShiftTest {
     if (windows > 1 && evidence.rest(fault) >= confirmedScore) return true;
     const { share } = faultTemplates[fault] as FaultTemplate;
     return isTotal && score - level >= singleWindow.score && share >= singleWindow.share;
-  }
-
-  /** Whether too little was learnt for anything to be clear that is no outage. */
-  get #isYoung(): boolean {
-    return (this.#learnt + this.#known) * this.#options.window < youngMs;
   }
 
   /** Whether the series, or the one that it came after, was learnt for a day. */

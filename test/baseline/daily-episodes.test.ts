@@ -6,11 +6,17 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 /** Ten minutes from a time on, of evidence that rises to a peak; then seven of nothing. */
-function burst(episodes: DailyEpisodes, fromMs: number, peak: number, restlessness = 1): number[] {
+function burst(
+  episodes: DailyEpisodes,
+  fromMs: number,
+  peak: number,
+  restlessness = 1,
+  kind: readonly number[] = [],
+): number[] {
   const levels: number[] = [];
   for (let i = 0; i < 100; i++) {
     const evidence = i < 60 ? (peak * (i + 1)) / 60 : 0;
-    episodes.take(fromMs + i * windowMs, evidence, restlessness, fromMs);
+    episodes.take(fromMs + i * windowMs, evidence, restlessness, fromMs, kind);
     if (i < 60) levels.push(episodes.level(fromMs + i * windowMs, restlessness));
   }
   return levels;
@@ -63,17 +69,53 @@ describe('DailyEpisodes', () => {
     expect(levelAfter(10)).toBe(0);
   });
 
-  it('knows what was clear of no more than by what requests said, as the series was young', () => {
-    const levelAfter = (isYoung: boolean) => {
+  it('knows by pieces of its past, too, of which each may be half of something', () => {
+    const pieceMs = 10 * 60_000;
+    const levelAfter = (evidence: number, ms: number) => {
       const episodes = new DailyEpisodes();
-      for (let i = 0; i < 100; i++) {
-        const evidence = i < 30 ? 6 : 0;
-        episodes.take(6 * hourMs + i * windowMs, evidence, 10, 6 * hourMs, isYoung);
-      }
-      return burst(episodes, dayMs + 6 * hourMs, 60).at(-1);
+      episodes.takePiece(6 * hourMs - pieceMs, 6 * hourMs + pieceMs, evidence, 2);
+      return burst(episodes, dayMs + 6 * hourMs + ms, 150);
     };
-    expect(levelAfter(true)).toBe(120);
-    expect(levelAfter(false)).toBe(0);
+    // Twice the double of what the piece said, from when it is clear on, whenever in the piece that is.
+    for (const ms of [-pieceMs, -60_000, 0, 9 * 60_000]) {
+      const levels = levelAfter(20, ms);
+      expect([levels.find((level) => level > 0), levels.at(-1)]).toEqual([160, 160]);
+    }
+    // It is clear after 50 s, and may come three minutes earlier or later than the piece is.
+    expect(Math.max(...levelAfter(20, -pieceMs - 4 * 60_000))).toBe(0);
+    expect(Math.max(...levelAfter(20, 14 * 60_000))).toBe(0);
+    // Less than ln 100 is nothing.
+    expect(levelAfter(4.75, 0).at(-1)).toBe(38);
+    expect(levelAfter(4.5, 0).at(-1)).toBe(0);
+  });
+
+  it('takes what looks like another fault for something else, once that is known', () => {
+    const levelsOf = (kind: readonly number[]) => {
+      const episodes = new DailyEpisodes();
+      burst(episodes, 6 * hourMs, 90, 1, [4, 3, 0]);
+      return burst(episodes, dayMs + 6 * hourMs, 90, 1, kind);
+    };
+    expect(levelsOf([40, 30, 0]).at(-1)).toBe(180);
+    // The cosine is 0.8, and 0.79.
+    expect(levelsOf([5, 0, 0]).at(-1)).toBe(180);
+    expect(levelsOf([4.95, 0, 0.8]).at(-1)).toBe(0);
+    expect(levelsOf([0, 0, 1]).at(-1)).toBe(0);
+    // Of few slow requests it is not: for two minutes since it was clear, in the eighth window.
+    const levels = levelsOf([0, 0, 1]);
+    expect(levels.findLastIndex((level) => level > 0)).toBe(7 + 11);
+    // What is not known, of today or of yesterday, is like all.
+    expect(levelsOf([]).at(-1)).toBe(180);
+  });
+
+  it('takes over what another one knows, and goes on by itself', () => {
+    const before = new DailyEpisodes();
+    burst(before, 6 * hourMs, 90);
+    const after = new DailyEpisodes();
+    after.inherit(before);
+    expect(burst(after, dayMs + 6 * hourMs, 95).at(-1)).toBe(180);
+    // What the other one sees from now on is its own.
+    burst(before, 9 * hourMs, 90);
+    expect(burst(after, dayMs + 9 * hourMs, 95).at(-1)).toBe(0);
   });
 
   it('knows what takes minutes to be clear today, and was clear at once yesterday', () => {

@@ -7,7 +7,10 @@ const windowMs = 10_000;
 const windowsPerWeek = (7 * 86_400_000) / windowMs;
 
 /** Of scores whose level stays where it is, and that have grown for so long that no burst does. */
-const calmly: Growth = { wandering: 0, moving: 0, foreseen: 0, ageMs: 10 * 60_000 };
+const calmly: Growth = {
+  ...{ wandering: 0, moving: 0, foreseen: 0 },
+  ...{ ageMs: 10 * 60_000, ofBaseline: 0 },
+};
 
 /** Peaks that have learnt from exponential scores of the given mean, each followed by a calm minute. */
 function taught(windows: number, mean: number, pool = new PeakPool()): TailPeaks {
@@ -109,17 +112,31 @@ describe('TailPeaks', () => {
   it('asks for more of what grows slowly where the level moves, the longer it takes', () => {
     const peaks = taught(windowsPerWeek, 1);
     const times = (moving: number, minutes: number, foreseen = 0) => {
-      const level = peaks.level(1e-4, { ...calmly, moving, foreseen, ageMs: minutes * 60_000 });
-      return Number((level / peaks.level(1e-4)).toFixed(9));
+      const ageMs = minutes * 60_000;
+      const level = peaks.level(1e-4, { ...calmly, moving, foreseen, ageMs });
+      return Number((level / peaks.level(1e-4, { ...calmly, ageMs })).toFixed(9));
     };
-    expect([7, 15, 24, 30, 300].map((minutes) => times(1, minutes))).toEqual([1, 1, 1.6, 2, 20]);
-    expect(times(0.5, 30)).toBe(1.5);
+    expect([0, 2, 5, 15, 24, 30, 300].map((minutes) => times(1, minutes))).toEqual([
+      1, 1.1, 1.25, 1.25, 1.85, 2.25, 20.25,
+    ]);
+    expect(times(0.5, 30)).toBe(1.625);
     expect(times(0, 300)).toBe(1);
     // What moves so slowly that it is foreseen goes on for longer: that counts from half the time on.
     expect([0.15, 0.25, 0.4, 0.9].map((foreseen) => times(1, 12, foreseen))).toEqual([
-      1, 1.1, 1.3, 1.3,
+      1.25, 1.35, 1.55, 1.55,
     ]);
-    expect(times(1, 7.5, 1)).toBe(1);
+    expect(times(1, 7.5, 1)).toBe(1.25);
+  });
+
+  it('asks for more of what has grown for half of a baseline, whatever the series', () => {
+    const peaks = taught(windowsPerWeek, 1);
+    const times = (ofBaseline: number, moving = 0) => {
+      const level = peaks.level(1e-4, { ...calmly, moving, ageMs: 30 * 60_000, ofBaseline });
+      return Number((level / peaks.level(1e-4)).toFixed(9));
+    };
+    expect([0.1, 0.5, 0.75, 1, 2].map((part) => times(part))).toEqual([1, 1, 1.5, 2, 4]);
+    // Not on top of what a swing asks for.
+    expect([0.5, 1, 2].map((part) => times(part, 1))).toEqual([2.25, 2.25, 4]);
   });
 
   it('asks for more of what may be one of some bursts of which few are known', () => {

@@ -154,7 +154,7 @@ describe('ShiftTest', () => {
   it('waits in a young series until it has lasted, or is beyond doubt', () => {
     const firstOf = (draw: Draw) =>
       learnt('total', 0.02)
-        .run(12, draw, 100)
+        .run(18, draw, 100)
         .find(({ opens }) => opens)?.window;
     expect(firstOf(slowed(0.12, 2))).toBeGreaterThanOrEqual(3);
     expect(firstOf(slowed(1, 10))).toBeLessThanOrEqual(1);

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { FirstHour } from '../../src/baseline/first-hour.ts';
+import { StateMemory } from '../../src/baseline/state-memory.ts';
+import { TDigest } from '../../src/sketch/t-digest.ts';
+
+const minuteMs = 60_000;
+const startMs = 7 * 3_600_000 + 20_000;
+const windowMs = 10_000;
+
+/** A first hour that has windows for so long, of one request that takes twice as long every ten minutes. */
+function hourOf(minutes: number, skipped: (minute: number) => boolean = () => false): FirstHour {
+  const hour = new FirstHour(StateMemory.shared().rooms());
+  for (let ms = 0; ms < minutes * minuteMs; ms += windowMs) {
+    const minute = Math.floor(ms / minuteMs);
+    if (!skipped(minute))
+      hour.take(startMs + ms, TDigest.fromValues([2 ** Math.floor(minute / 10)]));
+  }
+  return hour;
+}
+
+describe('FirstHour', () => {
+  it('keeps an hour in six pieces, and nothing of what comes after it', () => {
+    const { pieces } = hourOf(75);
+    expect(pieces.map((piece) => (piece.startMs - startMs) / minuteMs)).toEqual([
+      0, 10, 20, 30, 40, 50,
+    ]);
+    for (const [i, { startMs: fromMs, endMs, digest }] of pieces.entries()) {
+      expect(endMs - fromMs).toBe(10 * minuteMs);
+      expect(digest.count).toBe(60);
+      expect([digest.quantile(0), digest.quantile(1)]).toEqual([2 ** i, 2 ** i]);
+    }
+  });
+
+  it('has a piece for minutes without requests, too, so that the others keep their time', () => {
+    const { pieces } = hourOf(35, (minute) => minute >= 10 && minute < 30);
+    expect(pieces.map(({ digest }) => digest.count)).toEqual([60, 0, 0, 30]);
+    expect(pieces[3]?.startMs).toBe(startMs + 30 * minuteMs);
+  });
+
+  it('is over an hour after its first window, whatever came', () => {
+    const hour = hourOf(1);
+    expect(hour.isBefore(startMs + 60 * minuteMs - 1)).toBe(false);
+    expect(hour.isBefore(startMs + 60 * minuteMs)).toBe(true);
+    // Before the first window there is nothing that could be over.
+    expect(new FirstHour(StateMemory.shared().rooms()).isBefore(startMs)).toBe(false);
+  });
+});
