@@ -34,6 +34,8 @@ const mostOfUsual = 8;
  */
 const burstWindows = 12;
 const overHighest = { times: 3, firstDay: 0.3, timesThird: 2 } as const;
+/** What has grown for this many bursts is less like one; after as many again it must be so many times as high. */
+const notBurst = { bursts: 3, times: 2 } as const;
 /**
  * Where the highest is over what chance would make of as many peaks, twice that at most, there are bursts, of which few
  * are known on the first days. What has grown for up to so many bursts must be as much clearer then: it may be one
@@ -187,15 +189,19 @@ export class TailPeaks {
     const cautious = own * (1 + error) * (1 + restless * heavierTail);
     const byPast = cautious * Math.log(Math.max(1, rate / perWeek));
     const byTheory = leastExcess * Math.log(Math.max(1, byChance / perWeek));
-    const byBursts = this.#byHighest(growth?.ageMs ?? Number.POSITIVE_INFINITY);
+    const byBursts = this.#byHighest(growth?.ageMs);
     return timesBy(growth) * Math.max(peakScore + Math.max(byPast, byTheory), byBursts);
   }
 
-  #byHighest(ageMs: number): number {
-    const { times, firstDay, timesThird } = overHighest;
+  /** @param ageMs undefined where it is not known how long what is judged has grown. */
+  #byHighest(ageMs: number | undefined): number {
+    const { firstDay, timesThird } = overHighest;
+    const unlike = between0And1((ageMs ?? 0) / this.#burstMs / notBurst.bursts - 1);
+    const times = overHighest.times + unlike * (notBurst.times - overHighest.times);
     const [highest, third] = [this.#of(HIGHEST), this.#of(HIGHEST + 2)];
     const days = Math.max(1, this.#of(WEEKS) * daysPerWeek);
-    const young = 1 + (firstDay + this.#unknownBursts(highest, ageMs)) / days;
+    const young =
+      1 + (firstDay + this.#unknownBursts(highest, ageMs ?? Number.POSITIVE_INFINITY)) / days;
     return young * (peakScore + times * Math.min(highest, timesThird * third));
   }
 

@@ -131,8 +131,9 @@ describe('TailPeaks', () => {
   it('asks for more of what has grown for half of a baseline, whatever the series', () => {
     const peaks = taught(windowsPerWeek, 1);
     const times = (ofBaseline: number, moving = 0) => {
-      const level = peaks.level(1e-4, { ...calmly, moving, ageMs: 30 * 60_000, ofBaseline });
-      return Number((level / peaks.level(1e-4)).toFixed(9));
+      const ageMs = 30 * 60_000;
+      const level = peaks.level(1e-4, { ...calmly, moving, ageMs, ofBaseline });
+      return Number((level / peaks.level(1e-4, { ...calmly, ageMs })).toFixed(9));
     };
     expect([0.1, 0.5, 0.75, 1, 2].map((part) => times(part))).toEqual([1, 1, 1.5, 2, 4]);
     // Not on top of what a swing asks for.
@@ -150,7 +151,6 @@ describe('TailPeaks', () => {
     expect(young / old).toBeGreaterThan(1.5);
     expect(older).toBeCloseTo((young + old) / 2, 9);
     expect(levelOf(0.5, 60)).toBe(young);
-    expect(levelOf(30, 60)).toBe(old);
     // After a week it is a fraction of that; and where there is none, nothing.
     expect(levelOf(3, 60, 7) / levelOf(6, 60, 7)).toBeLessThan(1.2);
     expect(levelOf(3, 5)).toBe(levelOf(6, 5));
@@ -163,7 +163,28 @@ describe('TailPeaks', () => {
     const levelAt = (minutes: number) => peaks.level(1e-2, { ...calmly, ageMs: minutes * 60_000 });
     expect(levelAt(6)).toBe(levelAt(18));
     expect(levelAt(18)).toBeGreaterThan(levelAt(35));
-    expect(levelAt(36)).toBe(levelAt(60));
+    expect(levelAt(36)).toBeGreaterThan(levelAt(60));
+    expect(levelAt(72)).toBe(levelAt(120));
+  });
+
+  it('asks for twice what the highest burst exceeded by, and not for three times, once it is no burst', () => {
+    const peaks = taught(52 * windowsPerWeek, 1);
+    for (let i = 0; i < 3; i++) for (const score of [60, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
+    const times = (minutes: number) => {
+      const level = peaks.level(1e-2, { ...calmly, ageMs: minutes * 60_000 });
+      return (level - peakScore) / (60 - peakScore);
+    };
+    for (const [minutes, expected] of [
+      [0, 3],
+      [6, 3],
+      [9, 2.5],
+      [12, 2],
+      [60, 2],
+    ] as const) {
+      // Two weeks' memory of days make it a little more.
+      expect(times(minutes) / expected).toBeGreaterThan(0.999);
+      expect(times(minutes) / expected).toBeLessThan(1.12);
+    }
   });
 
   it('does not count a peak that an anomaly grew out of', () => {
