@@ -160,8 +160,9 @@ export class OpenAnomaly {
     if (sums.requests < this.#options.min_requests) return undefined;
     this.#lastJudgedMs = windowStartMs;
     const isNoChance = !sums.isTrickle || this.#isAboveHalf(sums);
-    const isOut = this.#isOut(sums) || (isRising && isNoChance);
-    const loud = (isOut && !this.#isAsUsual(sums)) || (isOtherOut && isNoChance);
+    const isOut = this.#isOut(sums) && !this.#isAsUsual(sums);
+    const goesOn = isOtherOut || (isRising && !(this.#isAsUsual(sums) && this.#isSettled));
+    const loud = isOut || (goesOn && isNoChance);
     this.#episode.follow(loud);
     return loud ? 'loud' : 'quiet';
   }
@@ -222,16 +223,26 @@ export class OpenAnomaly {
    * likelier of the usual share, and the quantile is not out by all of the least effect. The baseline is as the
    * incident found it; what the hours since have made of it is no incident.
    */
-  #isAsUsual({ requests, exceedances, beyondEffect }: LeadCounts): boolean {
+  #isAsUsual(sums: LeadCounts): boolean {
+    const { quantile, evidence } = this.event;
+    if (sums.beyondEffect >= (1 - quantile) * sums.requests) return false;
+    return this.#logRatioOf(sums) <= evidence.dispersion * logSure;
+  }
+
+  /** Whether each of the last windows, by itself, is nearer to what is usual: what comes and goes is not over yet. */
+  get #isSettled(): boolean {
+    return this.#counts.slice(-maxLeaveWindows).every((count) => this.#logRatioOf(count) < 0);
+  }
+
+  /** ln of how much likelier as many exceedances are of the share that was told, than of the usual one. */
+  #logRatioOf({ requests, exceedances }: LeadCounts): number {
     const { quantile, requests: of, evidence } = this.event;
     const usual = 1 - quantile;
-    if (beyondEffect >= usual * requests) return false;
-    const told = Math.min(mostTold, evidence.exceedances / of);
-    if (told <= usual) return false;
-    const logRatio =
+    const told = Math.min(mostTold, Math.max(usual, evidence.exceedances / of));
+    return (
       exceedances * Math.log(told / usual) +
-      (requests - exceedances) * Math.log((1 - told) / (1 - usual));
-    return logRatio <= evidence.dispersion * logSure;
+      (requests - exceedances) * Math.log((1 - told) / (1 - usual))
+    );
   }
 
   /** The event as it goes out, the first time. */
