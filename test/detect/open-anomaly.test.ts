@@ -71,6 +71,16 @@ describe('OpenAnomaly', () => {
     expect(all.follow(0, { ...stage(125), digest: TDigest.fromValues(values) })).toBe('loud');
   });
 
+  it('goes on while its evidence rises, until none of the last six windows by itself was as told', () => {
+    const open = anomaly();
+    const values = [...Array(120).fill(400), ...Array(880).fill(50)];
+    open.follow(0, { ...stage(400), digest: TDigest.fromValues(values) });
+    const after = [1, 2, 3, 4, 5, 6, 7].map((window) =>
+      open.follow(window * 10_000, stage(60), { isRising: true }),
+    );
+    expect(after.indexOf('quiet')).toBe(5);
+  });
+
   it('goes on while another test of the series is out', () => {
     expect(anomaly().follow(0, stage(60), { isOtherOut: true })).toBe('loud');
   });

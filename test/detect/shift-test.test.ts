@@ -151,6 +151,35 @@ describe('ShiftTest', () => {
     expect(opening?.window).toBeLessThan(60);
   });
 
+  it('knows what came at this time of the day before, of itself, of its first hour and of the version before', () => {
+    const job = slowed(0.3, 4);
+    /** Whether a job an hour and more after the beginning, or at it, is the same the next day as on the first. */
+    const recursAfter = (at: number, first: Draw, heir = false) => {
+      const before = new Judged('features');
+      before.run(at, usual);
+      before.run(60, first);
+      before.run(1_200 - at, usual);
+      const after = heir ? new Judged('features') : before;
+      if (heir) after.test.inherit(before.test);
+      after.window = perDay - 600 + at;
+      after.run(600, usual);
+      return after
+        .run(60, job)
+        .slice(-20)
+        .map(({ recurs }) => recurs);
+    };
+    const all = (recurs: boolean) => Array(20).fill(recurs);
+    expect(recursAfter(600, job)).toEqual(all(true));
+    expect(recursAfter(600, job, true)).toEqual(all(true));
+    // Nothing had been learnt by which it could be told then.
+    expect(recursAfter(0, job)).toEqual(all(true));
+    expect(recursAfter(12, job, true)).toEqual(all(true));
+    expect(recursAfter(600, usual)).toEqual(all(false));
+    expect(recursAfter(0, usual)).toEqual(all(false));
+    // What looks otherwise is something else, however clear.
+    expect(recursAfter(600, slowed(1, 2))).toEqual(all(false));
+  });
+
   it('waits in a young series until it has lasted, or is beyond doubt', () => {
     const firstOf = (draw: Draw) =>
       learnt('total', 0.02)

@@ -24,8 +24,9 @@ describe('the detector, where nothing is wrong', { timeout: 240_000 }, () => {
     else expect(pages).toEqual([]);
   });
 
-  // The second one was clear four minutes later on the first day than on the second, the third one never.
-  it.each([4_000_002, 11_000_001, 12_000_002])(
+  // The second one was clear four minutes later on the first day than on the second, the third one never; the last two
+  // series begin in the midst of it.
+  it.each([4_000_002, 11_000_001, 12_000_002, 13_000_055, 13_000_066])(
     'knows a cron job the next day that first came in the first hour of a series: %i',
     (known) => {
       const { falsePages } = runSeries({ family: 'cron job', seed: known, days: 2 });
@@ -35,6 +36,16 @@ describe('the detector, where nothing is wrong', { timeout: 240_000 }, () => {
 
   it('takes a burst of the second day for one of those of which it has seen few', () => {
     const { falsePages } = runSeries({ family: 'shocks', seed: 530, days: 1.5 });
+    expect(falsePages).toEqual([]);
+  });
+
+  it('takes a morning that an hour of baseline is behind of for no fault', () => {
+    const { falsePages } = runSeries({ family: 'weekly', seed: 13_000_052, days: 6.8 });
+    expect(falsePages).toEqual([]);
+  });
+
+  it('asks for more of what grows for minutes where traffic swings', () => {
+    const { falsePages } = runSeries({ family: 'swing of an hour', seed: 13_000_061, days: 1.25 });
     expect(falsePages).toEqual([]);
   });
 
