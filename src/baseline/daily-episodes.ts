@@ -24,8 +24,8 @@ const endShare = 1 / 3;
 const endWindows = 6;
 
 /**
- * What it looked like most is alike if the cosine between both is so much; that of two kinds of fault is less. A few
- * slow requests look like this or that: it takes so long to know.
+ * It looks alike if the cosine of what speaks for each fault, then and now, is so much; that of two kinds of
+ * fault is less. A few slow requests look like this or that: it takes so long to know.
  */
 const alike = { cosine: 0.8, afterMs: 2 * minuteMs } as const;
 /** Faults that are told apart, at most. */

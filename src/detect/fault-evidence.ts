@@ -129,6 +129,17 @@ export class FaultEvidence {
     return kind;
   }
 
+  /** What windows say together of the fault that they are the clearest of, and what that was divided by. */
+  clearestOf({ sums }: Said): { readonly evidence: number; readonly restlessness: number } {
+    let [evidence, restlessness] = [Number.NEGATIVE_INFINITY, 1];
+    for (let fault = 0; fault < count; fault++) {
+      const by = this.restlessness(fault);
+      const said = (sums[fault] as number) / by;
+      if (said > evidence) [evidence, restlessness] = [said, by];
+    }
+    return { evidence, restlessness };
+  }
+
   /** What its evidence is divided by: the dispersion, and how much its level varies. */
   restlessness(fault: number): number {
     return this.#of(fault, evidenceLayout.restlessness);

@@ -233,20 +233,11 @@ export class ShiftTest {
 
   /** Remembers what was clear in the first hour, now that there is something to tell it from. */
   #judgeAgain(firstHour: FirstHour): void {
-    // It may have been there before the series was.
-    let sinceMs = Number.NEGATIVE_INFINITY;
     for (const { startMs, endMs, digest } of firstHour.pieces) {
       EvidenceWeights.weigh(this.#at + WEIGHTS, digest, saidOfWhole);
-      let clearest = 0;
-      const said = saidOfWhole.sums.map((sum, t) => sum / this.#whole.restlessness(t));
-      for (let t = 1; t < count; t++) {
-        if ((said[t] as number) > (said[clearest] as number)) clearest = t;
-      }
-      const evidence = said[clearest] as number;
-      sinceMs = Math.max(sinceMs, startMs - (endMs - startMs));
-      const restlessness = this.#whole.restlessness(clearest);
-      this.#episodes.takePiece(sinceMs, endMs, evidence, restlessness);
-      sinceMs = startMs;
+      const { evidence, restlessness } = this.#whole.clearestOf(saidOfWhole);
+      // It may have begun in the piece before, or before the series did.
+      this.#episodes.takePiece(2 * startMs - endMs, endMs, evidence, restlessness);
     }
     firstHour.release();
     this.#firstHour = undefined;

@@ -24,8 +24,8 @@ describe('the detector, where nothing is wrong', { timeout: 240_000 }, () => {
     else expect(pages).toEqual([]);
   });
 
-  // The second one was clear four minutes later on the first day than on the second, the third one never; the last two
-  // series begin in the midst of it.
+  // The second one was clear four minutes later on the first day than on the second, the third one never; the
+  // last two series begin in the midst of it.
   it.each([4_000_002, 11_000_001, 12_000_002, 13_000_055, 13_000_066])(
     'knows a cron job the next day that first came in the first hour of a series: %i',
     (known) => {
