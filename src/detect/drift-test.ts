@@ -36,12 +36,8 @@ const fewestBeyond = 10;
 const fewestHours = 8;
 /** What is told must still be so in the last hours, and is over when it no longer is. */
 const lastHours = 6;
-/**
- * Days in between, by how many ago they are, and the part of the least growth by which they must be faster: what
- * creeps by a few percent a day was nearly as slow yesterday.
- */
-export const daysBetween = [3, 4, 5, 6] as const;
-const partBetween = 0.7;
+/** Days in between that are looked at, by how many ago they are: what creeps was nearly as slow yesterday. */
+export const daysBetween = [4, 5, 6] as const;
 /** Days are new, hours are not: so many looks a week are taken to be independent. */
 const looksPerWeek = 7;
 const normal95 = 1.959964;
@@ -57,8 +53,8 @@ const leastFreedom = 1.5;
  * fewer). A night is compared with a night, a Sunday with a Sunday; an hour of trouble moves a median of
  * 24 little.
  *
- * One day that is slower is no drift where days differ by themselves: it must be slower than all but one of those in
- * between, too (`daysBetween`), by most of that.
+ * One day that is slower is no drift where days differ by themselves: it must be slower than those in between
+ * (`daysBetween`), too, by half of that.
  *
  * @param pairs oldest first.
  * @param between the same of each of the days in between.
@@ -74,10 +70,9 @@ export function judgeDrift(
   return options.quantiles.flatMap((_, quantile) => {
     const verdict = judgeQuantile(pairs, quantile, options, perWeek);
     if (verdict === undefined) return [];
-    const least = partBetween * Math.log(options.min_drift_ratio);
+    const half = Math.log(options.min_drift_ratio) / 2;
     const growths = between.flatMap((day) => growthOf(knownOf(day, quantile, options), quantile));
-    const slower = growths.filter((growth) => growth >= least).length;
-    return { ...verdict, opens: verdict.opens && slower >= growths.length - 1 };
+    return { ...verdict, opens: verdict.opens && growths.every((growth) => growth >= half) };
   });
 }
 
