@@ -10,7 +10,7 @@ Counts false pages where nothing is wrong, and faults that are found, beside an 
 without a mode   --weeks N (4 of each family with nothing wrong), --faulty N (2 with faults), --from N (the
                  first seed, from 1 on), --family NAME …, --jobs N, --json
 kinds            a fleet in which everything goes wrong: --count N, --calm N, --days N, --jobs N
-drift            what gets slower by the day: --count N, --days N, --jobs N
+drift            what gets slower by the day: --from N, --count N, --days N, --jobs N
 incidents        what comes and goes, and what lasts: --count N
 real             recordings of events: --data DIR, --times N
 nab              the Numenta Anomaly Benchmark: --data DIR

@@ -6,12 +6,14 @@ import { calm, driftCases } from './drift-cases.ts';
 import { renderDrift } from './render-drift.ts';
 import type { DriftOrder, DriftOutcome } from './run-drift.ts';
 
-// npm run eval -- drift [--seeds tuning|reporting] [--count N] [--days N] [--jobs N] [--verbose], run by
+// npm run eval -- drift [--seeds tuning|reporting] [--from N] [--count N] [--days N] [--jobs N] [--verbose], run by
 // ../run.js: what gets slower by the day, in traffic of every family.
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: 'tuning' },
+    /** The first of them, from 1 on. */
+    from: { type: 'string', default: '1' },
     /** Series of each family with nothing wrong, and as many with something. */
     count: { type: 'string', default: '1' },
     days: { type: 'string', default: '22' },
@@ -19,7 +21,7 @@ const { values } = parseArgs({
     verbose: { type: 'boolean', default: false },
   },
 });
-const first = firstSeed(values.seeds);
+const first = firstSeed(values.seeds, values.from);
 const days = Number(values.days);
 const orders = Array.from({ length: Number(values.count) }, (_, n) => n).flatMap((n) =>
   nullFamilies.flatMap(({ name: family }, i): DriftOrder[] => {
