@@ -6,8 +6,8 @@ import { calm, driftCases } from './drift-cases.ts';
 import { renderDrift } from './render-drift.ts';
 import type { DriftOrder, DriftOutcome } from './run-drift.ts';
 
-// npm run eval -- drift [--seeds tuning|reporting] [--from N] [--count N] [--days N] [--jobs N] [--verbose], run by
-// ../run.js: what gets slower by the day, in traffic of every family.
+// npm run eval -- drift [--seeds tuning|reporting] [--from N] [--count N] [--days N] [--jobs N] [--verbose],
+// run by ../run.js: what gets slower by the day, in traffic of every family.
 
 const { values } = parseArgs({
   options: {
