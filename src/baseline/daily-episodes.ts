@@ -141,13 +141,13 @@ export class DailyEpisodes {
     const { startMs, sinceMs, peak, kind } = this.#current;
     let most = 0;
     let isDaily = false;
+    const isKnown = windowStartMs - startMs >= alike.afterMs;
     for (const episode of this.#past) {
       const agoMs = startMs - episode.startMs;
       if (agoMs < dayMs / 2 || agoMs > keptMs) continue;
       const laterMs = ((agoMs + dayMs / 2) % dayMs) - dayMs / 2;
       if (laterMs - (startMs - sinceMs) > slackMs) continue;
       if (-laterMs - (episode.startMs - episode.sinceMs) > slackMs) continue;
-      const isKnown = windowStartMs - startMs >= alike.afterMs;
       if (isKnown && cosineOf(kind, episode.kind) < alike.cosine) continue;
       // It may have begun a little earlier or later this time.
       const elapsedMs = windowStartMs - startMs + laterMs;

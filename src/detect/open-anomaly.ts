@@ -160,8 +160,9 @@ export class OpenAnomaly {
     if (sums.requests < this.#options.min_requests) return undefined;
     this.#lastJudgedMs = windowStartMs;
     const isNoChance = !sums.isTrickle || this.#isAboveHalf(sums);
-    const isOut = this.#isOut(sums) && !this.#isAsUsual(sums);
-    const goesOn = isOtherOut || (isRising && !(this.#isAsUsual(sums) && this.#isSettled));
+    const isAsUsual = this.#isAsUsual(sums);
+    const isOut = this.#isOut(sums) && !isAsUsual;
+    const goesOn = isOtherOut || (isRising && !(isAsUsual && this.#isSettled));
     const loud = isOut || (goesOn && isNoChance);
     this.#episode.follow(loud);
     return loud ? 'loud' : 'quiet';
