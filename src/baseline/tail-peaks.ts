@@ -24,8 +24,10 @@ const leastExcess = 1;
 
 /** The highest peaks of a restless series lie further out than exponential ones, by about this part. */
 const heavierTail = 0.6;
+/** Restless is what is so by more than so many standard errors. */
+const sureErrors = 2;
 /** A peak counts up to so many times the usual one: what nobody was told of may have been a fault. */
-const mostOfUsual = 8;
+const mostOfUsual = 4;
 /**
  * A burst is a peak that is reached within so many windows. No level is below so many times what the highest
  * burst exceeded by, and a little more while few days are known: a few rare ones say little of how far the
@@ -48,8 +50,8 @@ const unknownBursts = { full: 1.5, none: 3 } as const;
  * that was not foretold: after as long again it must be twice as clear, and so on.
  */
 const slowMs = 15 * 60_000;
-/** Before that it must be this part clearer already, once it has grown for a few minutes: most swings are over by then. */
-const swings = { more: 0.25, ms: 5 * 60_000 } as const;
+/** Until then it must be up to this part clearer, in proportion to its age: most swings are over by then. */
+const moreOfSwing = 0.25;
 /**
  * What has grown for half of a baseline may in any series be a morning that the baseline is behind of: after as long
  * again it must be twice as clear.
@@ -184,8 +186,9 @@ export class TailPeaks {
     const rate = (peaks + priorRatePeaks) / (this.#of(WEEKS) + priorRatePeaks / byChance);
     const own = this.#usualExcess();
     const wandering = growth?.wandering ?? 0;
-    const restless = Math.min(1, Math.max(0, own / leastExcess - 1) + wandering);
     const error = 1 / Math.sqrt(peaks + pooledPeaks);
+    const surely = own / leastExcess - 1 - sureErrors * error;
+    const restless = Math.min(1, Math.max(0, surely) + wandering);
     const cautious = own * (1 + error) * (1 + restless * heavierTail);
     const byPast = cautious * Math.log(Math.max(1, rate / perWeek));
     const byTheory = leastExcess * Math.log(Math.max(1, byChance / perWeek));
@@ -243,7 +246,7 @@ function timesBy(growth: Growth | undefined): number {
   if (growth === undefined) return 1;
   const { moving, foreseen, ageMs, ofBaseline } = growth;
   const sooner = Math.min(earlier.most, earlier.times * Math.max(0, foreseen - foreseenFrom));
-  const ofSwing = swings.more * Math.min(1, ageMs / swings.ms);
+  const ofSwing = moreOfSwing * Math.min(1, ageMs / slowMs);
   const slow = moving * (ofSwing + Math.max(0, ageMs / slowMs - 1 + sooner));
   return 1 + Math.max(slow, ofBaseline / old - 1);
 }

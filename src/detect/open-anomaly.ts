@@ -32,6 +32,14 @@ interface Around {
   readonly isOtherOut?: boolean;
 }
 
+/** How soon it is over. */
+export interface Patience {
+  /** Quiet windows in a row that resolve it. */
+  readonly quiet: number;
+  /** Time without an effect worth a page that resolves it, though single windows are loud. */
+  readonly peteredOutMs: number;
+}
+
 interface LeadSums extends LeadCounts {
   /** Whether the usual windows held too few requests, and more of them had to be taken. */
   readonly isTrickle: boolean;
@@ -47,6 +55,8 @@ const logSmall = Math.log(1e-2);
 const logOfTrickle = Math.log(0.1);
 /** What is so much likelier is sure. */
 const logSure = Math.log(1e-2);
+/** What is out by less than this part of the least effect is not, in the long run. */
+const leastLeft = 3 / 4;
 /** Where all requests were above the quantile, so many are taken to have been. */
 const mostTold = 0.99;
 /** An anomaly that has grown by this factor since it was last told is told again. */
@@ -61,25 +71,22 @@ const materialShare = 0.5;
  */
 export class OpenAnomaly {
   readonly #options: DetectOptions;
-  readonly #quietNeeded: number;
+  readonly #patience: Patience;
   #episode: Episode;
   #counts: LeadCount[] = [];
   #lastJudgedMs = Number.NaN;
   #newCulprit = '';
+  /** Since its tail was last worth a page: when that was, requests that it lacks for it, ln of told over usual. */
+  #worthMs = Number.NaN;
+  #lacking = 0;
+  #logRatio = 0;
+  #hasPeteredOut = false;
 
-  /**
-   * @param announced whether the event has gone out.
-   * @param quietNeeded quiet windows in a row that resolve it.
-   */
-  constructor(
-    event: AnomalyEvent,
-    options: DetectOptions,
-    announced: boolean,
-    quietNeeded: number,
-  ) {
+  /** @param announced whether the event has gone out. */
+  constructor(event: AnomalyEvent, options: DetectOptions, announced: boolean, patience: Patience) {
     this.#episode = new Episode(event, announced, options.window);
     this.#options = options;
-    this.#quietNeeded = quietNeeded;
+    this.#patience = patience;
   }
 
   /** Saves one, or makes the one that was saved. */
@@ -89,14 +96,16 @@ export class OpenAnomaly {
     options: DetectOptions,
   ): OpenAnomaly {
     let carried = open;
-    state.section('open anomaly', 5, () => {
+    state.section('open anomaly', 6, () => {
       const episode = Episode.carried(
         state,
         open === undefined ? undefined : open.#episode,
         options.window,
       );
-      const quietNeeded = state.number(open === undefined ? 0 : open.#quietNeeded);
-      carried ??= new OpenAnomaly(episode.event, options, episode.announced, quietNeeded);
+      const quiet = state.number(open === undefined ? 0 : open.#patience.quiet);
+      const peteredOutMs = state.number(open === undefined ? 0 : open.#patience.peteredOutMs);
+      const patience = { quiet, peteredOutMs };
+      carried ??= new OpenAnomaly(episode.event, options, episode.announced, patience);
       carried.#episode = episode;
       carried.#carry(state);
     });
@@ -113,6 +122,9 @@ export class OpenAnomaly {
     }));
     this.#lastJudgedMs = state.number(this.#lastJudgedMs);
     this.#newCulprit = state.text(this.#newCulprit);
+    this.#worthMs = state.number(this.#worthMs);
+    this.#lacking = state.number(this.#lacking);
+    this.#logRatio = state.number(this.#logRatio);
   }
 
   get event(): AnomalyEvent {
@@ -157,6 +169,7 @@ export class OpenAnomaly {
     this.#episode.reach(windowStartMs);
     if (summary === undefined) return undefined;
     const sums = this.#sumWith(windowStartMs, summary);
+    this.#sumLacking(windowStartMs, summary);
     if (sums.requests < this.#options.min_requests) return undefined;
     this.#lastJudgedMs = windowStartMs;
     const isNoChance = !sums.isTrickle || this.#isAboveHalf(sums);
@@ -165,17 +178,24 @@ export class OpenAnomaly {
     const goesOn = isOtherOut || (isRising && !(isAsUsual && this.#isSettled));
     const loud = isOut || (goesOn && isNoChance);
     this.#episode.follow(loud);
+    this.#hasPeteredOut = !isOtherOut && this.#isLongBeneath(windowStartMs);
     return loud ? 'loud' : 'quiet';
   }
 
-  /** True once enough quiet windows have followed each other. */
+  /** True once enough quiet windows have followed each other, or it has petered out. */
   get isOver(): boolean {
-    return this.#episode.quiet >= this.#quietNeeded;
+    return this.#episode.quiet >= this.#patience.quiet || this.#hasPeteredOut;
+  }
+
+  /** True once its tail has been worth no page for long, and is by far less than what was told. */
+  get hasPeteredOut(): boolean {
+    return this.#hasPeteredOut;
   }
 
   /** Holds a replayed anomaly open: only a live window may resolve what went out as open. */
   holdOpen(): void {
-    this.#episode.holdOpen(this.#quietNeeded - 1);
+    this.#episode.holdOpen(this.#patience.quiet - 1);
+    this.#hasPeteredOut = false;
   }
 
   /** Adds a window to the last ones: those that leaving looks at, more where they hold few requests. */
@@ -204,6 +224,28 @@ export class OpenAnomaly {
       sums.beyondEffect += count.beyondEffect;
     }
     return sums;
+  }
+
+  /**
+   * Adds the last window up, for as long as requests are lacking to an effect worth a page (Page, "Continuous
+   * inspection schemes", 1954). After a small shift, or when the day has made what it was held against a little too
+   * low, single minutes go on to look like it, and enough quiet ones never follow each other.
+   */
+  #sumLacking(startMs: number, { requests, digest }: StageSummary): void {
+    const { baseline_ms: usualMs, quantile } = this.event;
+    const { effectMs } = effectBounds(usualMs, this.#options);
+    const worthMs = usualMs + leastLeft * (effectMs - usualMs);
+    this.#lacking += requests * (digest.cdf(worthMs) - quantile);
+    this.#logRatio += this.#logRatioOf(this.#counts.at(-1) as LeadCount);
+    if (this.#lacking > 0 && !Number.isNaN(this.#worthMs)) return;
+    this.#worthMs = startMs;
+    this.#lacking = 0;
+    this.#logRatio = 0;
+  }
+
+  #isLongBeneath(startMs: number): boolean {
+    const isLong = startMs - this.#worthMs >= this.#patience.peteredOutMs;
+    return isLong && this.#logRatio <= this.event.evidence.dispersion * logSure;
   }
 
   #isOut(sums: LeadSums): boolean {
@@ -270,7 +312,10 @@ export class OpenAnomaly {
     const grown = ratio >= materialGrowth * last.ratio;
     const promoted = measured.evidence.measured_stage !== last.evidence.measured_stage;
     if (!rises && !(isOut && rested && (grown || culpritHolds || promoted))) return undefined;
-    if (promoted) this.#counts = [];
+    if (promoted) {
+      this.#counts = [];
+      this.#worthMs = Number.NaN;
+    }
     const renewed = { ...measured, severity: rises ? severity : last.severity, summary };
     return this.#episode.update(renewed, nowMs);
   }

@@ -11,7 +11,7 @@ import { carryEvent } from './carry-event.ts';
 import type { DetectOptions } from './detect-options.ts';
 import type { StepContext } from './detector-step.ts';
 import { leadOf } from './lead-of.ts';
-import { OpenAnomaly } from './open-anomaly.ts';
+import { OpenAnomaly, type Patience } from './open-anomaly.ts';
 import { measure, type OpenEventInput, openEvent } from './open-event.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 import { reconcileOpen } from './reconcile-open.ts';
@@ -25,8 +25,12 @@ interface Quarantined {
 }
 
 const minuteMs = 60_000;
-/** Each anomaly that was already open in the last hour doubles the quiet a new one needs. */
-const maxBackoff = 4;
+const hourMs = 60 * minuteMs;
+/**
+ * Each anomaly that was already open in the last hour doubles the quiet that a new one needs; each that has
+ * petered out on the last day, the time in which a new one does.
+ */
+const backoff = { quietMs: hourMs, peteredOutMs: 24 * hourMs, most: 4 } as const;
 
 /**
  * One series: its baseline, its tests and its anomaly, if one is open. Windows come in order of
@@ -48,6 +52,7 @@ export class SeriesDetector {
   #open: OpenAnomaly | undefined;
   #restored: AnomalyEvent | undefined;
   #openings: number[] = [];
+  #peteredOut: number[] = [];
   #lastSeenMs = Number.NaN;
 
   /**
@@ -78,7 +83,7 @@ export class SeriesDetector {
 
   /** All but the series before, which is one of its own, and the pool, which is shared. */
   carry(state: StateArchive): void {
-    state.section('series detector', 2, () => {
+    state.section('series detector', 3, () => {
       this.#tests.carry(state);
       this.#baseline.carry(state);
       this.#candidate = state.optional(this.#candidate, (candidate = this.#newBaseline()) => {
@@ -94,6 +99,7 @@ export class SeriesDetector {
       );
       this.#restored = state.optional(this.#restored, (event) => carryEvent(state, event));
       this.#openings = [...state.numbers(this.#openings)];
+      this.#peteredOut = [...state.numbers(this.#peteredOut)];
       this.#lastSeenMs = state.number(this.#lastSeenMs);
     });
   }
@@ -193,7 +199,7 @@ export class SeriesDetector {
     this.#restored = undefined;
     // A replay may have opened the same anomaly itself; the one that went out counts.
     this.#openings = this.#openings.filter((openedMs) => openedMs < startedAtMs);
-    this.#open = new OpenAnomaly(event, this.#options, true, this.#quietNeeded(startedAtMs));
+    this.#open = new OpenAnomaly(event, this.#options, true, this.#patience(startedAtMs));
     this.#openings.push(startedAtMs);
   }
 
@@ -201,8 +207,8 @@ export class SeriesDetector {
     const lead = leadOf(verdicts);
     if (lead === undefined) return undefined;
     const event = openEvent(this.#eventInput(lead, lead.startedAtMs, context));
-    const quietNeeded = this.#quietNeeded(lead.startedAtMs);
-    this.#open = new OpenAnomaly(event, this.#options, context.live, quietNeeded);
+    const patience = this.#patience(lead.startedAtMs);
+    this.#open = new OpenAnomaly(event, this.#options, context.live, patience);
     this.#openings.push(lead.startedAtMs);
     this.#setAside(lead.startedAtMs);
     this.#open.follow(lead.windowStartMs, this.#latest().stages.get(lead.stage), {
@@ -232,6 +238,7 @@ export class SeriesDetector {
     if (following === undefined) {
       return this.#endWithoutTraffic(open, window.windowStartMs, context);
     }
+    if (open.hasPeteredOut) this.#peteredOut.push(window.windowStartMs);
     if (open.isOver)
       return this.#end(open, 'recovered', context, summary?.digest.quantile(quantile));
     if (this.#isAdopted(open, window.windowStartMs)) {
@@ -383,10 +390,14 @@ export class SeriesDetector {
     };
   }
 
-  #quietNeeded(startedAtMs: number): number {
-    const hourMs = 60 * minuteMs;
-    this.#openings = this.#openings.filter((openedMs) => startedAtMs - openedMs < hourMs);
-    return this.#options.resolve_windows * 2 ** Math.min(this.#openings.length, maxBackoff);
+  #patience(startedAtMs: number): Patience {
+    this.#openings = laterThan(startedAtMs - backoff.quietMs, this.#openings);
+    this.#peteredOut = laterThan(startedAtMs - backoff.peteredOutMs, this.#peteredOut);
+    const times = (before: readonly number[]) => 2 ** Math.min(before.length, backoff.most);
+    return {
+      quiet: this.#options.resolve_windows * times(this.#openings),
+      peteredOutMs: hourMs * times(this.#peteredOut),
+    };
   }
 
   #latest(): SeriesWindow {
@@ -404,4 +415,8 @@ function carryQuarantined(state: StateArchive, entry: Quarantined | undefined): 
     learnable: state.flag(entry?.learnable ?? false),
     suspicious: state.flag(entry?.suspicious ?? false),
   };
+}
+
+function laterThan(ms: number, times: readonly number[]): number[] {
+  return times.filter((each) => each > ms);
 }

@@ -54,21 +54,21 @@ describe('TailPeaks', () => {
   it('joins high scores to one peak until a minute was calm', () => {
     const pool = new PeakPool();
     const peaks = new TailPeaks(windowMs, pool);
-    for (const score of [9, 0, 0, 12, 0, 0, 0, 0, 0]) peaks.learn(score);
+    for (const score of [7, 0, 0, 8, 0, 0, 0, 0, 0]) peaks.learn(score);
     pool.share();
     expect(pool.peaks).toBe(0);
     peaks.learn(0);
     pool.share();
     expect(pool.peaks).toBe(1);
-    expect(pool.excess).toBeCloseTo(12 - peakScore, 5);
+    expect(pool.excess).toBeCloseTo(8 - peakScore, 5);
   });
 
-  it('lets one peak count for eight usual ones at most', () => {
+  it('lets one peak count for four usual ones at most', () => {
     const pool = new PeakPool();
     const peaks = new TailPeaks(windowMs, pool);
     for (const score of [500, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
     pool.share();
-    expect(pool.excess).toBeCloseTo(8 * 1.1, 5);
+    expect(pool.excess).toBeCloseTo(4 * 1.1, 5);
   });
 
   it('asks for three times what the highest peak exceeded by, most in the first days', () => {
@@ -100,13 +100,19 @@ describe('TailPeaks', () => {
   });
 
   it('asks for up to three fifths more of scores whose own level wanders', () => {
-    const calm = taught(windowsPerWeek, 1);
     // So seldom that the highest of them do not count.
-    const [usual, wandering] = [calm.level(1e-12), calm.level(1e-12, { ...calmly, wandering: 1 })];
-    const times = (wandering - peakScore) / (usual - peakScore);
-    // A little of it is asked of what chance has taught already.
-    expect(times).toBeGreaterThan(1.45);
-    expect(times).toBeLessThanOrEqual(1.6);
+    const perWeek = 1e-12;
+    const times = (mean: number, weeks = 1) => {
+      const peaks = taught(weeks * windowsPerWeek, mean);
+      const wandering = peaks.level(perWeek, { ...calmly, wandering: 1 });
+      return (wandering - peakScore) / (peaks.level(perWeek, calmly) - peakScore);
+    };
+    expect(times(1)).toBeCloseTo(1.6, 9);
+    // Of what goes out further than chance by less than two standard errors, too.
+    expect(times(1.1, 1 / 14)).toBeCloseTo(1.6, 9);
+    // Of one that goes further surely, that is asked already.
+    expect(times(1.6)).toBeLessThan(1.45);
+    expect(times(3)).toBe(1);
   });
 
   it('asks for more of what grows slowly where the level moves, the longer it takes', () => {
@@ -117,15 +123,15 @@ describe('TailPeaks', () => {
       return Number((level / peaks.level(1e-4, { ...calmly, ageMs })).toFixed(9));
     };
     expect([0, 2, 5, 15, 24, 30, 300].map((minutes) => times(1, minutes))).toEqual([
-      1, 1.1, 1.25, 1.25, 1.85, 2.25, 20.25,
+      1, 1.033333333, 1.083333333, 1.25, 1.85, 2.25, 20.25,
     ]);
     expect(times(0.5, 30)).toBe(1.625);
     expect(times(0, 300)).toBe(1);
     // What moves so slowly that it is foreseen goes on for longer: that counts from half the time on.
     expect([0.15, 0.25, 0.4, 0.9].map((foreseen) => times(1, 12, foreseen))).toEqual([
-      1.25, 1.35, 1.55, 1.55,
+      1.2, 1.3, 1.5, 1.5,
     ]);
-    expect(times(1, 7.5, 1)).toBe(1.25);
+    expect(times(1, 7.5, 1)).toBe(1.125);
   });
 
   it('asks for more of what has grown for half of a baseline, whatever the series', () => {

@@ -9,8 +9,9 @@ const options = detectOptions();
 const openedMs = Date.parse(anomalyFixture().emitted_at);
 const minuteMs = 60_000;
 
-function anomaly(changed: Partial<AnomalyEvent> = {}, quietNeeded = 3): OpenAnomaly {
-  return new OpenAnomaly(anomalyFixture(changed), options, true, quietNeeded);
+function anomaly(changed: Partial<AnomalyEvent> = {}, quiet = 3): OpenAnomaly {
+  const patience = { quiet, peteredOutMs: 60 * minuteMs };
+  return new OpenAnomaly(anomalyFixture(changed), options, true, patience);
 }
 
 /** A window of 1000 requests whose slowest 2 % take `tailMs`. */
@@ -81,6 +82,51 @@ describe('OpenAnomaly', () => {
     expect(after.indexOf('quiet')).toBe(5);
   });
 
+  describe('that peters out', () => {
+    // Baseline 121 ms, least effect 157.3 ms: worth a page is what is over 148.2 ms in the long run.
+    const { evidence, requests } = anomalyFixture();
+    /** A window in two is loud by itself: quiet ones never follow each other. Minutes until it is over. */
+    const minutesTo = (tailMs: number, told: number, isOtherOut = false) => {
+      const changed = { evidence: { ...evidence, exceedances: requests * told } };
+      const open = anomaly(changed, 18);
+      for (let window = 0; window < 6 * 180; window++) {
+        const [shares, ms] = window % 2 === 0 ? [30, tailMs] : [2, 60];
+        const values = [...Array(1000 - shares).fill(50), ...Array(shares).fill(ms)];
+        const summary = { ...stage(ms), digest: TDigest.fromValues(values) };
+        const following = open.follow(window * 10_000, summary, { isRising: true, isOtherOut });
+        expect([following, open.isOver && !open.hasPeteredOut]).toEqual(['loud', false]);
+        if (open.isOver) return window / 6;
+      }
+      return undefined;
+    };
+
+    it('is over after an hour that was worth no page', () => {
+      expect(minutesTo(147, 0.04)).toBe(60);
+    });
+
+    it('goes on while its quantile is out by nearly the least effect', () => {
+      expect(minutesTo(149, 0.04)).toBeUndefined();
+    });
+
+    it('goes on while it is as was told, however little that is', () => {
+      expect(minutesTo(147, 0.015)).toBeUndefined();
+    });
+
+    it('goes on while another stage is out', () => {
+      expect(minutesTo(147, 0.04, true)).toBeUndefined();
+    });
+
+    it('is held open by a replay', () => {
+      const open = anomaly({ evidence: { ...evidence, exceedances: 36 } }, 18);
+      for (let window = 0; window <= 6 * 60; window++) {
+        open.follow(window * 10_000, stage(60), { isRising: true });
+      }
+      expect(open.hasPeteredOut).toBe(true);
+      open.holdOpen();
+      expect(open.isOver).toBe(false);
+    });
+  });
+
   it('goes on while another test of the series is out', () => {
     expect(anomaly().follow(0, stage(60), { isOtherOut: true })).toBe('loud');
   });
@@ -131,7 +177,10 @@ describe('OpenAnomaly', () => {
   it('takes no more windows together than opening does', () => {
     const many = { ...options, min_requests: 100 };
     const following = (requests: number) => {
-      const open = new OpenAnomaly(anomalyFixture(), many, true, 3);
+      const open = new OpenAnomaly(anomalyFixture(), many, true, {
+        quiet: 3,
+        peteredOutMs: 60 * minuteMs,
+      });
       const window = stage(60, requests);
       return Array.from({ length: 40 }, (_, i) => open.follow(i * 10_000, window));
     };
