@@ -57,6 +57,8 @@ const logOfTrickle = Math.log(0.1);
 const logSure = Math.log(1e-2);
 /** What is out by less than this part of the least effect is not, in the long run. */
 const leastLeft = 3 / 4;
+/** Nor has it petered out while another stage was out in this part of the windows: by chance it is in fewer. */
+const partBeside = 1 / 20;
 /** Where all requests were above the quantile, so many are taken to have been. */
 const mostTold = 0.99;
 /** An anomaly that has grown by this factor since it was last told is told again. */
@@ -76,8 +78,13 @@ export class OpenAnomaly {
   #counts: LeadCount[] = [];
   #lastJudgedMs = Number.NaN;
   #newCulprit = '';
-  /** Since its tail was last worth a page: when that was, requests that it lacks for it, ln of told over usual. */
+  /**
+   * Since its tail was last worth a page: when that was, windows, those in which another stage was out, requests that
+   * are lacking for it, ln of told over usual.
+   */
   #worthMs = Number.NaN;
+  #windows = 0;
+  #windowsBeside = 0;
   #lacking = 0;
   #logRatio = 0;
   #hasPeteredOut = false;
@@ -96,7 +103,7 @@ export class OpenAnomaly {
     options: DetectOptions,
   ): OpenAnomaly {
     let carried = open;
-    state.section('open anomaly', 6, () => {
+    state.section('open anomaly', 7, () => {
       const episode = Episode.carried(
         state,
         open === undefined ? undefined : open.#episode,
@@ -123,6 +130,8 @@ export class OpenAnomaly {
     this.#lastJudgedMs = state.number(this.#lastJudgedMs);
     this.#newCulprit = state.text(this.#newCulprit);
     this.#worthMs = state.number(this.#worthMs);
+    this.#windows = state.number(this.#windows);
+    this.#windowsBeside = state.number(this.#windowsBeside);
     this.#lacking = state.number(this.#lacking);
     this.#logRatio = state.number(this.#logRatio);
   }
@@ -169,7 +178,7 @@ export class OpenAnomaly {
     this.#episode.reach(windowStartMs);
     if (summary === undefined) return undefined;
     const sums = this.#sumWith(windowStartMs, summary);
-    this.#sumLacking(windowStartMs, summary);
+    this.#sumLacking(windowStartMs, summary, isOtherOut);
     if (sums.requests < this.#options.min_requests) return undefined;
     this.#lastJudgedMs = windowStartMs;
     const isNoChance = !sums.isTrickle || this.#isAboveHalf(sums);
@@ -231,21 +240,26 @@ export class OpenAnomaly {
    * inspection schemes", 1954). After a small shift, or when the day has made what it was held against a little too
    * low, single minutes go on to look like it, and enough quiet ones never follow each other.
    */
-  #sumLacking(startMs: number, { requests, digest }: StageSummary): void {
+  #sumLacking(startMs: number, { requests, digest }: StageSummary, isOtherOut: boolean): void {
     const { baseline_ms: usualMs, quantile } = this.event;
     const { effectMs } = effectBounds(usualMs, this.#options);
     const worthMs = usualMs + leastLeft * (effectMs - usualMs);
     this.#lacking += requests * (digest.cdf(worthMs) - quantile);
     this.#logRatio += this.#logRatioOf(this.#counts.at(-1) as LeadCount);
+    this.#windows += 1;
+    this.#windowsBeside += isOtherOut ? 1 : 0;
     if (this.#lacking > 0 && !Number.isNaN(this.#worthMs)) return;
     this.#worthMs = startMs;
+    this.#windows = 0;
+    this.#windowsBeside = 0;
     this.#lacking = 0;
     this.#logRatio = 0;
   }
 
   #isLongBeneath(startMs: number): boolean {
     const isLong = startMs - this.#worthMs >= this.#patience.peteredOutMs;
-    return isLong && this.#logRatio <= this.event.evidence.dispersion * logSure;
+    if (!isLong || this.#windowsBeside >= partBeside * this.#windows) return false;
+    return this.#logRatio <= this.event.evidence.dispersion * logSure;
   }
 
   #isOut(sums: LeadSums): boolean {
