@@ -30,6 +30,8 @@ interface Around {
   readonly isRising?: boolean;
   /** Another stage of the series is out. */
   readonly isOtherOut?: boolean;
+  /** Another stage shows an effect by now, clear in this window or not. */
+  readonly isOtherShown?: boolean;
 }
 
 /** How soon it is over. */
@@ -57,7 +59,7 @@ const logOfTrickle = Math.log(0.1);
 const logSure = Math.log(1e-2);
 /** What is out by less than this part of the least effect is not, in the long run. */
 const leastLeft = 3 / 4;
-/** Nor has it petered out while another stage was out in this part of the windows: by chance it is in fewer. */
+/** Nor has it petered out while another stage was out, or showed an effect, in this part of the windows. */
 const partBeside = 1 / 20;
 /** Where all requests were above the quantile, so many are taken to have been. */
 const mostTold = 0.99;
@@ -79,8 +81,8 @@ export class OpenAnomaly {
   #lastJudgedMs = Number.NaN;
   #newCulprit = '';
   /**
-   * Since its tail was last worth a page: when that was, windows, those in which another stage was out, requests that
-   * are lacking for it, ln of told over usual.
+   * Since its tail was last worth a page: when that was, windows, those in which another stage was out or shown,
+   * requests that are lacking for it, ln of told over usual.
    */
   #worthMs = Number.NaN;
   #windows = 0;
@@ -173,12 +175,12 @@ export class OpenAnomaly {
   follow(
     windowStartMs: number,
     summary: StageSummary | undefined,
-    { isRising = false, isOtherOut = false }: Around = {},
+    { isRising = false, isOtherOut = false, isOtherShown = false }: Around = {},
   ): Following {
     this.#episode.reach(windowStartMs);
     if (summary === undefined) return undefined;
     const sums = this.#sumWith(windowStartMs, summary);
-    this.#sumLacking(windowStartMs, summary, isOtherOut);
+    this.#sumLacking(windowStartMs, summary, isOtherOut || isOtherShown);
     if (sums.requests < this.#options.min_requests) return undefined;
     this.#lastJudgedMs = windowStartMs;
     const isNoChance = !sums.isTrickle || this.#isAboveHalf(sums);
@@ -240,14 +242,14 @@ export class OpenAnomaly {
    * inspection schemes", 1954). After a small shift, or when the day has made what it was held against a little too
    * low, single minutes go on to look like it, and enough quiet ones never follow each other.
    */
-  #sumLacking(startMs: number, { requests, digest }: StageSummary, isOtherOut: boolean): void {
+  #sumLacking(startMs: number, { requests, digest }: StageSummary, isBeside: boolean): void {
     const { baseline_ms: usualMs, quantile } = this.event;
     const { effectMs } = effectBounds(usualMs, this.#options);
     const worthMs = usualMs + leastLeft * (effectMs - usualMs);
     this.#lacking += requests * (digest.cdf(worthMs) - quantile);
     this.#logRatio += this.#logRatioOf(this.#counts.at(-1) as LeadCount);
     this.#windows += 1;
-    this.#windowsBeside += isOtherOut ? 1 : 0;
+    this.#windowsBeside += isBeside ? 1 : 0;
     if (this.#lacking > 0 && !Number.isNaN(this.#worthMs)) return;
     this.#worthMs = startMs;
     this.#windows = 0;

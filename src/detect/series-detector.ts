@@ -230,6 +230,7 @@ export class SeriesDetector {
     const following = open.follow(window.windowStartMs, summary, {
       isRising: verdicts.some((verdict) => isLead(verdict) && verdict.rising),
       isOtherOut: verdicts.some((verdict) => !isLead(verdict) && verdict.loud),
+      isOtherShown: verdicts.some((verdict) => !isLead(verdict) && verdict.isOut),
     });
     if (!context.live && open.announced) {
       open.holdOpen();

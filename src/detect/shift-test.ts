@@ -44,6 +44,8 @@ export interface ShiftVerdict {
   readonly windowRequests: number;
   /** Clear enough, large enough and lasting enough to open an anomaly. */
   readonly opens: boolean;
+  /** As large, and odd by theory, though perhaps not by the past, which asks for more of what lasts. */
+  readonly isOut: boolean;
   /** Odd enough not to be learnt. */
   readonly suspicious: boolean;
   /** Odd in this window alone: an open anomaly of the series goes on. */
@@ -373,6 +375,7 @@ export class ShiftTest {
       windowStartMs: startMs,
       windowRequests: counts.sums(quantile, 1).requests,
       opens: shows && score >= level && this.#mayOpen(found, windows),
+      isOut: shows && score >= oddScore,
       suspicious: isOdd && counts.showsHalf(Math.min(run, shownWindows)),
       loud: evidence.last(fault) >= oddScore && counts.showsHalf(1),
     };
