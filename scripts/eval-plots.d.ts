@@ -2,5 +2,5 @@ export interface Plot {
   readonly path: string;
   readonly text: string;
 }
-export function evalPlots(results: string): Plot[];
+export function evalPlots(falsePages: string, faultsFound: string): Plot[];
 export function tableOf(results: string, head: string): Record<string, string>[];

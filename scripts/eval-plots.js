@@ -1,4 +1,4 @@
-// Draws what `npm run eval -- --record` has kept as docs/eval-*.svg, from its tables: columns are found by
+// Draws what `npm run eval -- false-pages --record` and `-- faults --record` have kept as docs/eval-*.svg, from its tables: columns are found by
 // name.
 
 const width = 900;
@@ -12,11 +12,10 @@ const ways = {
 };
 const rivals = Object.keys(ways).slice(1);
 
-/** Every plot: where it goes, and its text. */
-export function evalPlots(results) {
-  const [nulls, faults] = ['traffic with nothing wrong', 'fault'].map((head) =>
-    tableOf(results, head),
-  );
+/** Every plot, of the results of both: where it goes, and its text. */
+export function evalPlots(falsePages, faultsFound) {
+  const nulls = tableOf(falsePages, 'traffic with nothing wrong');
+  const faults = tableOf(faultsFound, 'fault');
   return [
     { path: 'docs/eval-recall.svg', text: recallPlot(faults) },
     { path: 'docs/eval-delay.svg', text: delayPlot(faults) },

@@ -1,1 +1,2 @@
-export function withEvalTables(document: string, results: string, name?: string): string;
+export const evalNames: readonly string[];
+export function withEvalTables(document: string, results: string, name: string): string;

@@ -2,7 +2,7 @@
 // run it by `npm run generate:docs`, which builds first. Tests hold that the files are current.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { evalPlots } from './eval-plots.js';
-import { withEvalTables } from './eval-tables.js';
+import { evalNames, withEvalTables } from './eval-tables.js';
 import { withPipelineTables } from './pipeline-table.js';
 
 const read = (path) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
@@ -16,10 +16,10 @@ for (const { path, text } of [
     path: 'docs/performance.md',
     text: withPipelineTables(read('docs/performance.md'), read('bench/results/pipeline.txt')),
   },
-  ...evalPlots(read('bench/results/eval.txt')),
+  ...evalPlots(read('bench/results/eval-false-pages.txt'), read('bench/results/eval-faults.txt')),
   {
     path: 'docs/detection.md',
-    text: ['eval', 'eval-kinds', 'eval-drift', 'eval-incidents', 'eval-real', 'eval-nab'].reduce(
+    text: evalNames.reduce(
       (document, name) => withEvalTables(document, read(`bench/results/${name}.txt`), name),
       read('docs/detection.md'),
     ),

@@ -1,30 +1,33 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { evalPlots, tableOf } from '../../scripts/eval-plots.js';
-import { withEvalTables } from '../../scripts/eval-tables.js';
+import { evalNames, withEvalTables } from '../../scripts/eval-tables.js';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 describe('docs/detection.md', () => {
-  it.each(['eval', 'eval-kinds', 'eval-drift', 'eval-incidents', 'eval-real', 'eval-nab'])(
-    'has the tables recorded in bench/results/%s.txt',
-    (name) => {
-      const document = read('docs/detection.md');
-      expect(withEvalTables(document, read(`bench/results/${name}.txt`), name)).toBe(document);
+  it.each(evalNames)('has the tables recorded in bench/results/%s.txt', (name) => {
+    const document = read('docs/detection.md');
+    expect(withEvalTables(document, read(`bench/results/${name}.txt`), name)).toBe(document);
+  });
+
+  const recorded = ['eval-false-pages', 'eval-faults'] as const;
+  const [falsePages, faults] = recorded.map((name) => read(`bench/results/${name}.txt`));
+  it.each(evalPlots(falsePages as string, faults as string))(
+    'shows $path as it was recorded',
+    (plot) => {
+      expect(read(plot.path)).toBe(plot.text);
+      expect(read('docs/detection.md')).toContain(`](${plot.path.replace('docs/', '')})`);
     },
   );
 
-  it.each(evalPlots(read('bench/results/eval.txt')))('shows $path as it was recorded', (plot) => {
-    expect(read(plot.path)).toBe(plot.text);
-    expect(read('docs/detection.md')).toContain(`](${plot.path.replace('docs/', '')})`);
-  });
-
   it('takes what follows the head of the results', () => {
-    const mark = '<!-- eval: made of bench/results/eval.txt by npm run generate:docs -->';
-    const document = `before\n${mark}\nold\n<!-- /eval -->\nafter`;
+    const mark =
+      '<!-- eval-drift: made of bench/results/eval-drift.txt by npm run generate:docs -->';
+    const document = `before\n${mark}\nold\n<!-- /eval-drift -->\nafter`;
     const results = 'eval --weeks 1\n2026-11-22, commit abc\n\n| a |\n|---|\n\n| b |\n';
-    expect(withEvalTables(document, results)).toBe(
-      `before\n${mark}\n\n| a |\n|---|\n\n| b |\n\n<!-- /eval -->\nafter`,
+    expect(withEvalTables(document, results, 'eval-drift')).toBe(
+      `before\n${mark}\n\n| a |\n|---|\n\n| b |\n\n<!-- /eval-drift -->\nafter`,
     );
   });
 });
@@ -57,7 +60,7 @@ describe('the plots of the evaluation', () => {
   });
 
   it('place what they show, and leave out what there is not', () => {
-    const [recall, delay, falsePages] = evalPlots(results).map(({ text }) => text);
+    const [recall, delay, falsePages] = evalPlots(results, results).map(({ text }) => text);
     // Half way and all the way from 170 to 850.
     expect(recall).toMatch(/<circle cx="510" [^>]*><title>b, tailmark: 50 %/);
     expect(recall).toMatch(/<rect x="846.8" [^>]*><title>b, static threshold: 100 %/);

@@ -2,7 +2,7 @@ import type { Evaluation, FalsePages, FaultsFound } from './evaluation.ts';
 import { nullFamilies } from './null-families.ts';
 import { rivalNames } from './rivals.ts';
 
-/** The evaluation as Markdown tables. */
+/** The evaluation as Markdown tables: of traffic with nothing wrong, and with faults, where there was any. */
 export function renderEvaluation(evaluation: Evaluation): string {
   const { families, allFamilies, kinds, allKinds, precision, evaluationsPerSecond } = evaluation;
   const number = (n: number) => (Number.isNaN(n) ? '–' : Number(n.toPrecision(3)).toString());
@@ -56,19 +56,20 @@ export function renderEvaluation(evaluation: Evaluation): string {
     'resolves per page',
     ...rivalNames,
   ];
+  const speed = `The detector judged ${Math.round(evaluationsPerSecond / 100) / 10} k series-windows (four stages) a second of its thread.`;
+  const nulls = [
+    ...[line(falseHead), rule(falseHead.length)],
+    ...[...families, allFamilies].map(falseRow),
+    '',
+  ];
+  const faults = [
+    ...[line(faultHead), rule(faultHead.length)],
+    ...[...kinds, allKinds].map(faultRow),
+    ...['', `Of all pages in traffic with faults ${percent(precision)} belong to one.`, ''],
+  ];
   return [
-    line(falseHead),
-    rule(falseHead.length),
-    ...families.map(falseRow),
-    falseRow(allFamilies),
-    '',
-    line(faultHead),
-    rule(faultHead.length),
-    ...kinds.map(faultRow),
-    faultRow(allKinds),
-    '',
-    `Of all pages in traffic with faults ${percent(precision)} belong to one. ` +
-      `The detector judged ${Math.round(evaluationsPerSecond / 100) / 10} k series-windows (four stages) a second of its thread.`,
-    '',
+    ...(families.length > 0 ? nulls : []),
+    ...(kinds.length > 0 ? faults : []),
+    ...[speed, ''],
   ].join('\n');
 }

@@ -7,8 +7,10 @@ const usage = `npm run eval [-- [MODE] [OPTION …]]
 
 Counts false pages where nothing is wrong, and faults that are found, beside an oracle: docs/detection.md.
 
-without a mode   --weeks N (4 of each family with nothing wrong), --faulty N (2 with faults), --from N (the
-                 first seed, from 1 on), --family NAME …, --jobs N, --json
+without a mode   false-pages and faults, one after the other: --weeks N, --faulty N and what both take
+false-pages      traffic with nothing wrong: --weeks N (4 of each family)
+faults           traffic with faults: --faulty N (2 series of each family)
+                 both --from N (the first seed, from 1 on), --family NAME …, --jobs N, --json
 kinds            a fleet in which everything goes wrong: --count N, --calm N, --days N, --jobs N
 drift            what gets slower by the day: --from N, --count N, --days N, --jobs N
 incidents        what comes and goes, and what lasts: --count N
@@ -16,7 +18,7 @@ real             recordings of events: --data DIR, --times N
 nab              the Numenta Anomaly Benchmark: --data DIR
 
 but real and nab --seeds tuning|reporting, --verbose (each as it ends)
-all of them      --record (keep what is printed, with machine and commit, in bench/results/)
+all modes        --record (keep what is printed, with machine and commit, in bench/results/)
 `;
 
 const { isRecorded, options } = given();
@@ -24,11 +26,27 @@ if (options.includes('--help')) {
   process.stdout.write(usage);
   process.exit();
 }
-const mode = ['nab', 'real', 'incidents', 'kinds', 'drift'].find((name) => name === options[0]);
+/** Modes, and what each is given: those that share a script differ by it. */
+const modes = {
+  'false-pages': { script: '.', given: ['--faulty', '0'] },
+  faults: { script: '.', given: ['--weeks', '0'] },
+  ...Object.fromEntries(
+    ['kinds', 'drift', 'incidents', 'real', 'nab'].map((name) => [
+      name,
+      { script: name, given: [] },
+    ]),
+  ),
+};
+const mode = Object.keys(modes).find((name) => name === options[0]);
+if (isRecorded && mode === undefined) {
+  process.stderr.write(`Which mode is to be recorded? ${Object.keys(modes).join(' | ')}\n`);
+  process.exit(64);
+}
 // Where the data lies on one machine is of no interest.
 const shown = options.map((option, i) => (options[i - 1] === '--data' ? 'DIR' : option));
-const name = mode === undefined ? 'eval' : `eval-${mode}`;
 // Of the code as it is now: a run may take an hour.
-const record = isRecorded ? { name, head: headOf(`eval ${shown.join(' ')}`) } : undefined;
-const main = `${builtCopy('eval')}/test/eval/${mode ?? '.'}/main.js`;
-run(main, mode === undefined ? options : options.slice(1), record);
+const head = headOf(`eval ${shown.join(' ')}`, ['src', 'test/eval']);
+const record = isRecorded ? { name: `eval-${mode}`, head } : undefined;
+const { script, given: fixed } = modes[mode] ?? { script: '.', given: [] };
+const main = `${builtCopy('eval')}/test/eval/${script}/main.js`;
+run(main, [...(mode === undefined ? options : options.slice(1)), ...fixed], record);
