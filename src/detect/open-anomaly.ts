@@ -1,7 +1,9 @@
+import { totalStage } from '../base/dimensions.ts';
 import type { StageSummary } from '../baseline/series-window.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
 import { anomalySubject, formatMs } from './anomaly-summary.ts';
+import { unaccounted } from './blame.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { Episode } from './episode.ts';
 import { logExceedanceTail } from './exceedance-tail.ts';
@@ -80,6 +82,8 @@ export class OpenAnomaly {
   #counts: LeadCount[] = [];
   #lastJudgedMs = Number.NaN;
   #newCulprit = '';
+  /** The largest ratio that was told of what is measured. */
+  #mostRatio = 0;
   /**
    * Since its tail was last worth a page: when that was, windows, those in which another stage was out or shown,
    * requests that are lacking for it, ln of told over usual.
@@ -105,7 +109,7 @@ export class OpenAnomaly {
     options: DetectOptions,
   ): OpenAnomaly {
     let carried = open;
-    state.section('open anomaly', 7, () => {
+    state.section('open anomaly', 8, () => {
       const episode = Episode.carried(
         state,
         open === undefined ? undefined : open.#episode,
@@ -131,6 +135,7 @@ export class OpenAnomaly {
     }));
     this.#lastJudgedMs = state.number(this.#lastJudgedMs);
     this.#newCulprit = state.text(this.#newCulprit);
+    this.#mostRatio = state.number(this.#mostRatio);
     this.#worthMs = state.number(this.#worthMs);
     this.#windows = state.number(this.#windows);
     this.#windowsBeside = state.number(this.#windowsBeside);
@@ -186,7 +191,7 @@ export class OpenAnomaly {
     const isNoChance = !sums.isTrickle || this.#isAboveHalf(sums);
     const isAsUsual = this.#isAsUsual(sums);
     const isOut = this.#isOut(sums) && !isAsUsual;
-    const goesOn = isOtherOut || (isRising && !(isAsUsual && this.#isSettled));
+    const goesOn = isOtherOut || isOtherShown || (isRising && !(isAsUsual && this.#isSettled));
     const loud = isOut || (goesOn && isNoChance);
     this.#episode.follow(loud);
     this.#hasPeteredOut = !isOtherOut && this.#isLongBeneath(windowStartMs);
@@ -309,25 +314,42 @@ export class OpenAnomaly {
     return this.#episode.announce(nowMs);
   }
 
+  /** Whether `update` may have something to tell of a stage, so that it is worth measuring. */
+  mayTell(stage: string): boolean {
+    const mayRise = stage === totalStage && this.event.severity !== 'critical';
+    return mayRise || this.#episode.isRested;
+  }
+
   /**
    * An event when the anomaly has changed so much that people should know: it has become critical,
    * has grown by half, has another culprit, or the total is out after one of its stages. All but
-   * the first must be out by the least effect just now, when the last event has rested. Severity never
-   * falls, so that it does not swing.
+   * the first must be out by the least effect just now, when the last event has rested, and blame no other stage
+   * than the last one unless that one's own requests show it. Severity never falls, so that it does not swing.
+   *
+   * @param out stages that are out, each by its own requests.
    */
-  update(measured: Measured, summary: string, nowMs: number): AnomalyEvent | undefined {
+  update(
+    measured: Measured,
+    summary: string,
+    nowMs: number,
+    out: readonly string[],
+  ): AnomalyEvent | undefined {
     const { severity, ratio, stage, blame } = measured;
     const last = this.event;
-    const culprit = stage !== last.stage && (blame[0]?.share ?? 0) >= materialShare ? stage : '';
+    const isOther = stage !== last.stage;
+    const isDoubtful = isOther && !isBorneOut(stage, out);
+    const culprit = isOther && (blame[0]?.share ?? 0) >= materialShare ? stage : '';
     const culpritHolds = culprit !== '' && culprit === this.#newCulprit;
     this.#newCulprit = culprit;
     const rises = last.severity !== 'critical' && severity === 'critical';
     const rested = this.#episode.isRested;
     const isOut =
       measured.observed_ms >= effectBounds(measured.baseline_ms, this.#options).effectMs;
-    const grown = ratio >= materialGrowth * last.ratio;
     const promoted = measured.evidence.measured_stage !== last.evidence.measured_stage;
-    if (!rises && !(isOut && rested && (grown || culpritHolds || promoted))) return undefined;
+    const grown = ratio >= materialGrowth * Math.max(this.#mostRatio, last.ratio);
+    const isNews = grown || culpritHolds || promoted;
+    if (!rises && !(isOut && rested && isNews && !isDoubtful)) return undefined;
+    this.#mostRatio = promoted ? ratio : Math.max(this.#mostRatio, last.ratio, ratio);
     if (promoted) {
       this.#counts = [];
       this.#worthMs = Number.NaN;
@@ -350,4 +372,9 @@ export class OpenAnomaly {
     if (resolution === 'no_traffic') return `${subject} has too little traffic to judge any more`;
     return `${subject} has stayed up and is the new usual${now}, before it was ${usual}`;
   }
+}
+
+/** Whether the requests of a stage that is blamed show it; of what no stage has, whether none of theirs does. */
+function isBorneOut(blamed: string, out: readonly string[]): boolean {
+  return blamed === unaccounted ? out.every((stage) => stage === totalStage) : out.includes(blamed);
 }

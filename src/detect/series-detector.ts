@@ -11,6 +11,7 @@ import { carryEvent } from './carry-event.ts';
 import type { DetectOptions } from './detect-options.ts';
 import type { StepContext } from './detector-step.ts';
 import { leadOf } from './lead-of.ts';
+import { longestRun } from './longest-run.ts';
 import { OpenAnomaly, type Patience } from './open-anomaly.ts';
 import { measure, type OpenEventInput, openEvent } from './open-event.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
@@ -50,6 +51,8 @@ export class SeriesDetector {
   /** Windows behind those, which the baseline waits to learn while they may be of a fault. */
   #held: Quarantined[] = [];
   #open: OpenAnomaly | undefined;
+  /** The last windows of what is open. */
+  #lately: SeriesWindow[] = [];
   #restored: AnomalyEvent | undefined;
   #openings: number[] = [];
   #peteredOut: number[] = [];
@@ -83,7 +86,7 @@ export class SeriesDetector {
 
   /** All but the series before, which is one of its own, and the pool, which is shared. */
   carry(state: StateArchive): void {
-    state.section('series detector', 3, () => {
+    state.section('series detector', 4, () => {
       this.#tests.carry(state);
       this.#baseline.carry(state);
       this.#candidate = state.optional(this.#candidate, (candidate = this.#newBaseline()) => {
@@ -97,6 +100,7 @@ export class SeriesDetector {
       this.#open = state.optional(this.#open, (open) =>
         OpenAnomaly.carried(state, open, this.#options),
       );
+      this.#lately = state.list(this.#lately, (one) => carrySeriesWindow(state, one));
       this.#restored = state.optional(this.#restored, (event) => carryEvent(state, event));
       this.#openings = [...state.numbers(this.#openings)];
       this.#peteredOut = [...state.numbers(this.#peteredOut)];
@@ -174,6 +178,7 @@ export class SeriesDetector {
     this.#quarantine.push({ window, learnable: true, suspicious });
     let event: AnomalyEvent | undefined;
     if (this.#open !== undefined) {
+      this.#lately = [...this.#lately, window].slice(-longestRun);
       this.#setAside(startMs);
       event = this.#follow(this.#open, window, verdicts, context);
     } else if (verdicts.length > 0) {
@@ -206,10 +211,13 @@ export class SeriesDetector {
   #openOn(verdicts: readonly ShiftVerdict[], context: StepContext): AnomalyEvent | undefined {
     const lead = leadOf(verdicts);
     if (lead === undefined) return undefined;
-    const event = openEvent(this.#eventInput(lead, lead.startedAtMs, context));
+    const since = this.#since(lead.startedAtMs);
+    const latest = since.slice(-Math.max(1, Math.min(lead.windows, quarantineWindows)));
+    const event = openEvent(this.#eventInput(lead, latest, context));
     const patience = this.#patience(lead.startedAtMs);
     this.#open = new OpenAnomaly(event, this.#options, context.live, patience);
     this.#openings.push(lead.startedAtMs);
+    this.#lately = since;
     this.#setAside(lead.startedAtMs);
     this.#open.follow(lead.windowStartMs, this.#latest().stages.get(lead.stage), {
       isOtherOut: true,
@@ -251,26 +259,35 @@ export class SeriesDetector {
     if (!open.announced) {
       return verdicts.some((verdict) => verdict.opens) ? open.announce(context.nowMs) : undefined;
     }
-    const lead = verdicts.find(isLead);
-    const { baseline_ms: thresholdMs } = open.event;
-    // Another quantile may show it more by now: this one is held against its own baseline.
-    const again = lead && this.#tests.of(lead.stage)?.atQuantile(lead, quantile);
-    const sameLead = again && { ...again, thresholdMs };
     // A stage that was seen first gives way to the total once that is out too.
     const ofTotal = leadOf(verdicts.filter((verdict) => verdict.stage === totalStage));
-    const promoted = evidence.measured_stage === totalStage ? undefined : ofTotal;
-    return this.#update(open, promoted ?? sameLead, context);
+    if (evidence.measured_stage !== totalStage && ofTotal !== undefined) {
+      return this.#update(open, ofTotal, ofTotal.q, verdicts, context);
+    }
+    return this.#update(open, verdicts.find(isLead), quantile, verdicts, context);
   }
 
+  /** Measures it by all of its last minutes: what a window or two show of a tail is mostly chance. */
   #update(
     open: OpenAnomaly,
     lead: ShiftVerdict | undefined,
+    q: number,
+    verdicts: readonly ShiftVerdict[],
     context: StepContext,
   ): AnomalyEvent | undefined {
-    if (lead === undefined || lead.exceedances <= lead.expected) return undefined;
-    const measured = measure(this.#eventInput(lead, open.startedAtMs, context));
-    const summary = anomalySummary({ ...open.event, ...measured });
-    return open.update(measured, summary, context.nowMs);
+    if (lead === undefined || !open.mayTell(lead.stage)) return undefined;
+    const lately = this.#lately;
+    const counted = lately.filter(({ stages }) => stages.has(lead.stage)).length;
+    const verdict = this.#tests.of(lead.stage)?.over(lead, q, counted);
+    if (verdict === undefined || verdict.exceedances <= verdict.expected) return undefined;
+    const { event } = open;
+    // Another quantile may show it more by now: the one that was told is held against its own baseline.
+    const isSame = verdict.stage === event.evidence.measured_stage && q === event.quantile;
+    const held = isSame ? { ...verdict, thresholdMs: event.baseline_ms } : verdict;
+    const measured = measure(this.#eventInput(held, lately, context));
+    const summary = anomalySummary({ ...event, ...measured });
+    const out = verdicts.filter(({ isOut }) => isOut).map(({ stage }) => stage);
+    return open.update(measured, summary, context.nowMs, out);
   }
 
   #endWithoutTraffic(
@@ -302,6 +319,7 @@ export class SeriesDetector {
 
   #close(): void {
     this.#open = undefined;
+    this.#lately = [];
     this.#tests.forgetRun();
   }
 
@@ -375,14 +393,20 @@ export class SeriesDetector {
     if (this.#candidate.windows >= this.#options.min_baseline_windows) this.#adopt();
   }
 
-  #eventInput(lead: ShiftVerdict, fromMs: number, context: StepContext): OpenEventInput {
-    const windows = this.#quarantine
-      .map((entry) => entry.window)
-      .filter((window) => window.windowStartMs >= fromMs)
-      .slice(-Math.max(1, Math.min(lead.windows, quarantineWindows)));
+  /** The last windows, from a time on. */
+  #since(fromMs: number): SeriesWindow[] {
+    const windows = this.#quarantine.map(({ window }) => window);
+    return windows.filter(({ windowStartMs }) => windowStartMs >= fromMs);
+  }
+
+  #eventInput(
+    verdict: ShiftVerdict,
+    windows: readonly SeriesWindow[],
+    context: StepContext,
+  ): OpenEventInput {
     return {
       series: this.series,
-      verdict: lead,
+      verdict,
       windows,
       baseline: this.#baseline,
       totalRequests: context.totalRequests,

@@ -259,13 +259,13 @@ export class ShiftTest {
     return shape.score * whole.level > whole.score * shape.level ? shape : whole;
   }
 
-  /** What the last verdict says at another quantile; undefined for one that is not judged. */
-  atQuantile(verdict: ShiftVerdict, q: number): ShiftVerdict | undefined {
+  /** What the last verdict says at a quantile, over so many windows; undefined for one that is not judged. */
+  over(verdict: ShiftVerdict, q: number, windows: number): ShiftVerdict | undefined {
     const quantile = this.#options.quantiles.indexOf(q);
     if (quantile < 0) return undefined;
     const { usualMs } = this.#thresholds[quantile] as TailThreshold;
-    const sums = this.#counts.sums(quantile, verdict.windows);
-    return { ...verdict, q, thresholdMs: usualMs, ...sums };
+    const sums = this.#counts.sums(quantile, windows);
+    return { ...verdict, q, thresholdMs: usualMs, windows, ...sums };
   }
 
   /** Takes the window that began then, if it was judged, out of quarantine; and learns from it. */

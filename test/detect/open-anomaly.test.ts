@@ -24,12 +24,17 @@ function stage(tailMs: number, requests = 1000) {
 }
 
 /** The first window, and one that comes so long after it: what is told, if it is judged so late. */
-function updateAt(open: OpenAnomaly, afterMs: number, measured: AnomalyEvent, lateMs = 2_000) {
+function updateAt(
+  open: OpenAnomaly,
+  afterMs: number,
+  measured: AnomalyEvent,
+  { lateMs = 2_000, out = ['total', measured.stage] } = {},
+) {
   const windowMs = 10_000;
   const firstMs = Math.floor((openedMs - windowMs) / windowMs) * windowMs;
   open.follow(firstMs, stage(400));
   open.follow(firstMs + afterMs, stage(400));
-  return open.update(measured, 'worse', firstMs + afterMs + windowMs + lateMs);
+  return open.update(measured, 'worse', firstMs + afterMs + windowMs + lateMs, out);
 }
 
 describe('OpenAnomaly', () => {
@@ -135,8 +140,9 @@ describe('OpenAnomaly', () => {
     });
   });
 
-  it('goes on while another test of the series is out', () => {
-    expect(anomaly().follow(0, stage(60), { isOtherOut: true })).toBe('loud');
+  it.each(['isOtherOut', 'isOtherShown'] as const)('goes on while %s', (beside) => {
+    expect(anomaly().follow(0, stage(60), { [beside]: true })).toBe('loud');
+    expect(anomaly().follow(0, stage(60), { [beside]: false })).toBe('quiet');
   });
 
   it('looks no further back than ten minutes, however few requests came since', () => {
@@ -220,7 +226,7 @@ describe('OpenAnomaly', () => {
     const updates = [0, 1, 60 * minuteMs].map((lateMs) => {
       const open = anomaly({ ratio: 2 });
       return [5 * minuteMs - 10_000, 5 * minuteMs].map((afterMs) => {
-        return updateAt(open, afterMs, grown, lateMs)?.revision;
+        return updateAt(open, afterMs, grown, { lateMs })?.revision;
       });
     });
     expect(updates).toEqual([
@@ -239,7 +245,7 @@ describe('OpenAnomaly', () => {
         open.follow(openedMs + window * 10_000, stage(isOut ? 400 : 60));
         if (window === 0) open.begin();
         const grown = anomalyFixture({ ratio: 2 ** (told.length + 2) });
-        if (isOut && open.update(grown, 'worse', openedMs) !== undefined) told.push(window / 6);
+        if (isOut && open.update(grown, 'worse', openedMs, []) !== undefined) told.push(window / 6);
       }
       return told;
     };
@@ -283,6 +289,50 @@ describe('OpenAnomaly', () => {
     });
     expect(told.slice(0, 3)).toEqual([undefined, undefined, undefined]);
     expect(told[3]).toMatchObject({ stage: 'queue', revision: 2 });
+  });
+
+  it('blames another stage only where that one is out by its own requests', () => {
+    const blamed = (stage: string) => {
+      const blame = [{ stage, excess_ms: 100, share: 0.9 }];
+      return anomalyFixture({ stage, blame, ratio: 40 });
+    };
+    const told = (stage: string, out: string[]) => {
+      const open = anomaly();
+      return [10, 11].map((minutes) => {
+        return updateAt(open, minutes * minuteMs, blamed(stage), { out })?.stage;
+      });
+    };
+    expect(told('queue', ['total', 'features'])).toEqual([undefined, undefined]);
+    expect(told('queue', ['total'])).toEqual([undefined, undefined]);
+    expect(told('queue', ['total', 'queue'])).toEqual(['queue', undefined]);
+    // What no stage has is blamed where none of them is out.
+    expect(told('unaccounted', ['total', 'features'])).toEqual([undefined, undefined]);
+    expect(told('unaccounted', ['total'])).toEqual(['unaccounted', undefined]);
+    // The one that was told is believed as it was.
+    expect(told(anomalyFixture().stage, ['total'])).toEqual([anomalyFixture().stage, undefined]);
+  });
+
+  it('tells growth over the most that was told, not over the last', () => {
+    const open = anomaly({ ratio: 2 });
+    const culprit = (stage: string, ratio: number) =>
+      anomalyFixture({ stage, ratio, blame: [{ stage, excess_ms: 100, share: 0.9 }] });
+    const { stage: first } = anomalyFixture();
+    expect(updateAt(open, 5 * minuteMs, culprit(first, 4))?.ratio).toBe(4);
+    expect(updateAt(open, 20 * minuteMs, culprit('queue', 2))).toBeUndefined();
+    expect(updateAt(open, 20 * minuteMs + 10_000, culprit('queue', 2))?.ratio).toBe(2);
+    expect(updateAt(open, 60 * minuteMs, culprit('queue', 5.9))).toBeUndefined();
+    expect(updateAt(open, 60 * minuteMs + 10_000, culprit('queue', 6))?.ratio).toBe(6);
+  });
+
+  it('is worth measuring when it may have become critical, or has rested', () => {
+    const afterMinutes = (minutes: number, severity: AnomalyEvent['severity']) => {
+      const open = anomaly({ severity });
+      open.follow(openedMs + minutes * minuteMs, stage(400));
+      return ['total', 'queue'].map((one) => open.mayTell(one));
+    };
+    expect(afterMinutes(1, 'warning')).toEqual([true, false]);
+    expect(afterMinutes(1, 'critical')).toEqual([false, false]);
+    expect(afterMinutes(6, 'critical')).toEqual([true, true]);
   });
 
   it('says in its last event why it ended', () => {

@@ -52,7 +52,8 @@ function shown(_key: string, value: unknown): unknown {
 }
 
 const flaps = ofEach(['outage ×10', 'stage ×2', 'tail ×10', 'tail ×3'], runFlap);
-const incidents = ofEach(['outage ×10', 'stage ×2', 'tail ×3'], runIncident);
+const lasting = ['outage ×10', 'stage ×2', 'tail ×3', 'tail ×5', 'tail ×2', 'contention'];
+const incidents = ofEach(lasting, runIncident);
 const delays = slowParts.map((part) => ({
   part,
   outcomes: Array.from({ length: delaySeries }, (_, i) => {
