@@ -28,13 +28,13 @@ const heavierTail = 0.6;
 const sureErrors = 2;
 /** A peak counts up to so many times the usual one: what nobody was told of may have been a fault. */
 const mostOfUsual = 4;
+/** A burst is a peak that is reached within so many windows. */
+export const burstWindows = 12;
 /**
- * A burst is a peak that is reached within so many windows. No level is below so many times what the highest
- * burst exceeded by, and a little more while few days are known: a few rare ones say little of how far the
- * longest goes. It counts up to so many times the third highest. What is alone up there, or rises for longer,
- * may be a fault that nobody was told of.
+ * No level is below so many times what the highest burst exceeded by, and a little more while few days are known: a few
+ * rare ones say little of how far the longest goes. It counts up to so many times the third highest. What is alone
+ * up there, or rises for longer, may be a fault that nobody was told of.
  */
-const burstWindows = 12;
 const overHighest = { times: 3, firstDay: 0.3, timesThird: 2 } as const;
 /** What has grown for this many bursts is less like one; after as many again it must be so many times as high. */
 const notBurst = { bursts: 3, times: 2 } as const;
@@ -135,14 +135,45 @@ export class TailPeaks {
     all[at + PEAKS] = (all[at + PEAKS] as number) * keep;
     all[at + EXCESS] = (all[at + EXCESS] as number) * keep;
     for (let i = at + HIGHEST; i < at + PEAK; i++) all[i] = (all[i] as number) * keep;
+    if (!this.#goesOn(score)) return;
+    all[at + CALM] = score > calmScore ? 0 : (all[at + CALM] as number) + 1;
+    if ((all[at + CALM] as number) >= calmWindows) this.#end();
+  }
+
+  /**
+   * Takes the score of a window of an anomaly that is open, as far as it was foreseeable: if that was a burst,
+   * `endTold` learns it.
+   */
+  follow(score: number): void {
+    this.#goesOn(score);
+  }
+
+  /**
+   * An anomaly is over by itself. Was it a burst, then it is known that there are such, and how far they go: nobody
+   * is to be told of the next one that is alike. Of how far this one went it counts what it took to be told.
+   *
+   * @param perWeek as of `level`.
+   */
+  endTold(perWeek: number): void {
+    const over = Math.min(this.#of(PEAK), this.level(perWeek)) - peakScore;
+    if (this.#isBurst && over > 0) {
+      const highest = this.#highest;
+      highest.set(highest.map((known) => Math.max(known, over)));
+    }
+    this.forgetPeak();
+  }
+
+  /** Adds a window to the peak that goes on, or begins one; whether there is any. */
+  #goesOn(score: number): boolean {
+    const all = memory.doubles;
+    const at = this.#at;
     if (score > peakScore && score > (all[at + PEAK] as number)) {
       all[at + PEAK] = score;
       all[at + RISE] = all[at + WINDOWS] as number;
     }
-    if (all[at + PEAK] === 0) return;
+    if (all[at + PEAK] === 0) return false;
     all[at + WINDOWS] = (all[at + WINDOWS] as number) + 1;
-    all[at + CALM] = score > calmScore ? 0 : (all[at + CALM] as number) + 1;
-    if ((all[at + CALM] as number) >= calmWindows) this.#end();
+    return true;
   }
 
   /** The peak that goes on is over. */
@@ -150,12 +181,10 @@ export class TailPeaks {
     const all = memory.doubles;
     const at = this.#at;
     const over = (all[at + PEAK] as number) - peakScore;
-    if ((all[at + RISE] as number) < burstWindows && over > (all[at + HIGHEST + 2] as number)) {
-      all[at + HIGHEST + 2] = over;
-      all
-        .subarray(at + HIGHEST, at + PEAK)
-        .sort()
-        .reverse();
+    const highest = this.#highest;
+    if (this.#isBurst && over > (highest[2] as number)) {
+      highest[2] = over;
+      highest.sort().reverse();
     }
     const excess = Math.min(over, mostOfUsual * this.#usualExcess());
     all[at + PEAKS] = (all[at + PEAKS] as number) + 1;
@@ -220,15 +249,24 @@ export class TailPeaks {
   /** All but the pool, which is shared. */
   carry(state: StateArchive): void {
     state.section('tail peaks', 2, () => {
-      const all = memory.doubles;
       for (const field of [PEAKS, EXCESS, WEEKS]) this.#carry(state, field);
-      state.fill(all.subarray(this.#at + HIGHEST, this.#at + PEAK));
+      state.fill(this.#highest);
       for (const field of [PEAK, CALM, WINDOWS, RISE]) this.#carry(state, field);
     });
   }
 
   #carry(state: StateArchive, field: number): void {
     memory.doubles[this.#at + field] = state.number(this.#of(field));
+  }
+
+  /** Whether the peak that goes on was reached as soon as that of a burst is. */
+  get #isBurst(): boolean {
+    return this.#of(RISE) < burstWindows;
+  }
+
+  /** A view, for as long as the memory does not grow. */
+  get #highest(): Float64Array {
+    return memory.doubles.subarray(this.#at + HIGHEST, this.#at + PEAK);
   }
 
   #usualExcess(): number {

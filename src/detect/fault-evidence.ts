@@ -163,6 +163,16 @@ export class FaultEvidence {
     kernel.renew(this.at);
   }
 
+  /** Takes the window at a place, of an anomaly that is open: `TailPeaks.follow`. */
+  follow(place: number): void {
+    this.#peaks.follow(this.#waitingScore(place));
+  }
+
+  /** The anomaly is over by itself: `TailPeaks.endTold`. */
+  endTold(perWeek: number): void {
+    this.#peaks.endTold(perWeek);
+  }
+
   forgetPeak(): void {
     this.#peaks.forgetPeak();
   }
@@ -194,10 +204,7 @@ export class FaultEvidence {
 
   /** Does what the kernel has left of learning a window. */
   #finish(due: number, place: number, variances: number): void {
-    if ((due & dueAfterLearning.peaks) !== 0) {
-      const waiting = this.at + waitingPlace(place);
-      this.#peaks.learn(memory.doubles[waiting + waitingLayout.score] as number);
-    }
+    if ((due & dueAfterLearning.peaks) !== 0) this.#peaks.learn(this.#waitingScore(place));
     if ((due & dueAfterLearning.drift) === 0) return;
     this.#drift.follow((t) => (memory.doubles[variances + t] as number) * this.dispersion(t));
     kernel.renew(this.at);
@@ -216,6 +223,10 @@ export class FaultEvidence {
       const values = this.#all(field);
       for (let t = 0; t < count; t++) values[t] = byFault[t * perFault + i] as number;
     }
+  }
+
+  #waitingScore(place: number): number {
+    return memory.doubles[this.at + waitingPlace(place) + waitingLayout.score] as number;
   }
 
   #of(fault: number, field: number): number {

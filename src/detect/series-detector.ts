@@ -307,6 +307,7 @@ export class SeriesDetector {
     context: StepContext,
     nowQuantileMs?: number,
   ): AnomalyEvent | undefined {
+    if (resolution === 'recovered') this.#tests.endTold(context.levels);
     this.#close();
     if (resolution !== 'adopted') {
       this.#candidate = undefined;
@@ -359,7 +360,8 @@ export class SeriesDetector {
     const entry = isFull ? this.#quarantine.shift() : undefined;
     if (entry !== undefined) {
       // The tests learn odd windows too: leaving them out would make the next one look odder.
-      this.#tests.settle(entry.window.windowStartMs, entry.learnable);
+      const unlearnt = this.#open === undefined ? 'over' : 'told';
+      this.#tests.settle(entry.window.windowStartMs, entry.learnable ? 'learnt' : unlearnt);
       this.#held.push(entry);
     }
     const heldFromMs = Math.max(suspectFromMs, this.#lastSeenMs - this.#options.baseline / 2);

@@ -6,16 +6,17 @@ import type { StageSummary } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import { StateMemory } from '../baseline/state-memory.ts';
-import { peakScore } from '../baseline/tail-peaks.ts';
+import { burstWindows, peakScore } from '../baseline/tail-peaks.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import type { DetectOptions } from './detect-options.ts';
 import { EvidenceWeights } from './evidence-weights.ts';
+import { logExceedanceTail } from './exceedance-tail.ts';
 import { FaultEvidence, waitingWindows } from './fault-evidence.ts';
 import { type FaultTemplate, faultTemplates } from './fault-templates.ts';
 import type { TestLevels } from './page-budget.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 import { Said } from './said.ts';
-import { TailCounts } from './tail-counts.ts';
+import { TailCounts, type TailSums } from './tail-counts.ts';
 import { effectOptions, type TailThreshold, tailThreshold } from './tail-threshold.ts';
 
 const memory = StateMemory.shared();
@@ -56,6 +57,12 @@ export interface ShiftVerdict {
   readonly rising: boolean;
 }
 
+/**
+ * What becomes of a window that leaves quarantine: it is learnt, or belongs to an anomaly that is open, or to one that
+ * is over.
+ */
+export type Settling = 'learnt' | 'told' | 'over';
+
 /** What is odd: one in a thousand by theory, and no test opens an anomaly on less. */
 const oddScore = Math.log(1e3);
 /**
@@ -77,6 +84,11 @@ const longKnownMs = 86_400_000;
 const lastingWindows = 4;
 /** So many times the level is beyond doubt. */
 const beyondDoubt = 2;
+/**
+ * A stage alone that is no older than a burst must be so many times as clear as the level: it may be the first burst
+ * of a series that has had none.
+ */
+const timesOfBurst = 1.2;
 /** Evidence is compared with that of so many windows before. */
 const risingWindows = 6;
 /**
@@ -268,15 +280,17 @@ export class ShiftTest {
     return { ...verdict, q, thresholdMs: usualMs, windows, ...sums };
   }
 
-  /** Takes the window that began then, if it was judged, out of quarantine; and learns from it. */
-  settle(startMs: number, isLearnt: boolean): void {
+  /** Takes the window that began then, if it was judged, out of quarantine; and does with it what is asked for. */
+  settle(startMs: number, as: Settling): void {
     if (this.#settled === this.#judged) return;
     const place = this.#settled % waitingWindows;
     if (memory.doubles[this.#at + WAITING_MS + place] !== startMs) return;
     this.#settled += 1;
-    if (!isLearnt) {
-      this.#whole.forgetPeak();
-      this.#shape?.forgetPeak();
+    if (as !== 'learnt') {
+      for (const evidence of this.#evidence) {
+        if (as === 'told') evidence.follow(place);
+        else evidence.forgetPeak();
+      }
       return;
     }
     this.#learnt += 1;
@@ -300,11 +314,19 @@ export class ShiftTest {
     this.#known = other.#learnt + other.#known;
   }
 
+  /** The anomaly is over by itself; it was perhaps no more than a burst, and such are learnt. */
+  endTold({ perWeek }: TestLevels): void {
+    for (const evidence of this.#evidence) {
+      for (let i = this.#settled; i < this.#judged; i++) evidence.follow(i % waitingWindows);
+      evidence.endTold(perWeek);
+    }
+  }
+
   /** Forgets the evidence, not the past: what it said has been dealt with. */
   forgetRun(): void {
-    for (const evidence of [this.#whole, this.#shape]) {
-      evidence?.forget();
-      evidence?.forgetPeak();
+    for (const evidence of this.#evidence) {
+      evidence.forget();
+      evidence.forgetPeak();
     }
     this.#view(BEFORE, risingWindows).fill(0);
   }
@@ -348,6 +370,10 @@ export class ShiftTest {
     return memory.doubles.subarray(this.#at + place, this.#at + place + doubles);
   }
 
+  get #evidence(): readonly FaultEvidence[] {
+    return this.#shape === undefined ? [this.#whole] : [this.#whole, this.#shape];
+  }
+
   #newEvidence(): FaultEvidence {
     return new FaultEvidence(this.#options.window, this.#pool);
   }
@@ -360,6 +386,7 @@ export class ShiftTest {
     const windows = effect?.windows ?? Math.min(run, shownWindows);
     const quantile = effect?.quantile ?? 0;
     const { usualMs } = this.#thresholds[quantile] as TailThreshold;
+    const sums = counts.sums(quantile, windows);
     const isOdd = score >= Math.max(oddScore, level / 2);
     return {
       stage: this.#stage,
@@ -368,13 +395,13 @@ export class ShiftTest {
       windows,
       logP: -score,
       logLevel: -level,
-      ...counts.sums(quantile, windows),
+      ...sums,
       dispersion: evidence.dispersion(fault),
       startedAtMs: counts.startOfExcess(quantile, run),
       sinceMs: evidence.startMs(fault),
       windowStartMs: startMs,
       windowRequests: counts.sums(quantile, 1).requests,
-      opens: shows && score >= level && this.#mayOpen(found, windows),
+      opens: shows && score >= level && this.#mayOpen(found, windows, sums),
       isOut: shows && score >= oddScore,
       suspicious: isOdd && counts.showsHalf(Math.min(run, shownWindows)),
       loud: evidence.last(fault) >= oddScore && counts.showsHalf(1),
@@ -382,14 +409,17 @@ export class ShiftTest {
   }
 
   /** Everything but significance and effect. */
-  #mayOpen({ evidence, fault, score, level }: Found, windows: number): boolean {
+  #mayOpen(found: Found, windows: number, shown: TailSums): boolean {
+    const { evidence, fault, run, score, level } = found;
     const { min_baseline_windows, min_requests } = this.#options;
     const leastLearnt = Math.ceil(min_baseline_windows / 2);
     // What is over is not told any more.
     if (evidence.last(fault) <= 0) return false;
     if (this.#learnt < Math.max(leastLearnt, 4 * Math.min(windows, shownWindows))) return false;
-    const { requests } = this.#counts.sums(0, windows);
+    const { requests } = shown;
     const isTotal = this.#stage === totalStage;
+    if (run >= burstWindows && !isNoChance(shown, evidence.dispersion(fault))) return false;
+    if (run < burstWindows && !isTotal && score < timesOfBurst * level) return false;
     const doubt = Math.max(0, 1 - (score / level - 1) / (beyondDoubt - 1));
     const times = isTotal ? 1 : 1 + (manyTimes - 1) * doubt;
     if (requests < times * min_requests) return false;
@@ -415,6 +445,14 @@ export class ShiftTest {
     if (this.#stage !== totalStage) return isEnough && isLasting;
     return isLasting || (isEnough && score >= beyondDoubt * level);
   }
+}
+
+/**
+ * Whether what a page would show is odd by itself. Much may speak for a little that nobody minds, and a few slow
+ * requests, which come by chance, would make a page of it.
+ */
+function isNoChance({ requests, exceedances, expected }: TailSums, dispersion: number): boolean {
+  return logExceedanceTail(exceedances, requests, expected / requests, dispersion) <= -oddScore;
 }
 
 /** How far it goes; what is known to come at this time of day is of no interest. */

@@ -7,7 +7,7 @@ import type { StateArchive } from '../baseline/state-archive.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import type { DetectOptions } from './detect-options.ts';
 import type { TestLevels } from './page-budget.ts';
-import { ShiftTest, type ShiftVerdict } from './shift-test.ts';
+import { type Settling, ShiftTest, type ShiftVerdict } from './shift-test.ts';
 
 /** A stage, and the renewal of a baseline as of which its test compares with it, if it does. */
 interface JudgedStage {
@@ -76,8 +76,13 @@ export class StageTests {
   }
 
   /** Lets a window out of quarantine: `ShiftTest.settle`. */
-  settle(startMs: number, isLearnt: boolean): void {
-    for (const test of this.#tests.values()) test.settle(startMs, isLearnt);
+  settle(startMs: number, as: Settling): void {
+    for (const test of this.#tests.values()) test.settle(startMs, as);
+  }
+
+  /** What was told is over by itself: `ShiftTest.endTold`. */
+  endTold(levels: TestLevels): void {
+    for (const test of this.#tests.values()) test.endTold(levels);
   }
 
   /** What they said has been dealt with: `ShiftTest.forgetRun`. */

@@ -58,7 +58,7 @@ class Judged {
   #learn(isLearnt: boolean): void {
     const oldest = this.#waiting.shift();
     if (oldest === undefined) return;
-    this.test.settle(oldest.startMs, isLearnt);
+    this.test.settle(oldest.startMs, isLearnt ? 'learnt' : 'over');
     if (isLearnt) this.#baseline.learn(oldest.startMs, oldest.summary);
   }
 }
