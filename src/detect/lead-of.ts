@@ -1,19 +1,20 @@
 import { totalStage } from '../base/dimensions.ts';
-import type { ShiftVerdict } from './shift-test.ts';
+import { partBeside, type ShiftVerdict } from './shift-test.ts';
 
 /**
  * The clearest of what opens; the request's total goes before any of its stages. What a stage does every day
- * at this time the total may show for once: that is not new.
+ * at this time the total may show for once: that is not new. Where the total is slower beyond doubt, but by too
+ * little to matter, a stage that is slower by enough needs less.
  */
 export function leadOf(verdicts: readonly ShiftVerdict[]): ShiftVerdict | undefined {
-  const recurs = verdicts.some((verdict) => verdict.recurs && verdict.stage !== totalStage);
-  const opening = verdicts.filter(
-    (verdict) => verdict.opens && !(recurs && verdict.stage === totalStage),
-  );
-  const ofTotal = opening.filter((verdict) => verdict.stage === totalStage);
-  const candidates = ofTotal.length > 0 ? ofTotal : opening;
-  return candidates.reduce<ShiftVerdict | undefined>(
-    (best, verdict) => (best === undefined || verdict.logP < best.logP ? verdict : best),
-    undefined,
-  );
+  const ofStages = verdicts.filter(({ stage }) => stage !== totalStage);
+  const ofTotal = verdicts.find(({ stage }) => stage === totalStage);
+  const isNew = !ofStages.some(({ recurs }) => recurs);
+  if (ofTotal?.opens === true && isNew) return ofTotal;
+  const isBorneOut = ofTotal?.isClear === true && isNew;
+  const opening = ofStages.filter((verdict) => (isBorneOut ? verdict.opensBeside : verdict.opens));
+  const [first, ...others] = opening;
+  if (first === undefined) return undefined;
+  const lead = others.reduce((best, each) => (each.logP < best.logP ? each : best), first);
+  return lead.opens ? lead : { ...lead, logLevel: partBeside * lead.logLevel };
 }

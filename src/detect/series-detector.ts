@@ -257,7 +257,7 @@ export class SeriesDetector {
     }
     if (!context.live || following === 'quiet') return undefined;
     if (!open.announced) {
-      return verdicts.some((verdict) => verdict.opens) ? open.announce(context.nowMs) : undefined;
+      return leadOf(verdicts) === undefined ? undefined : open.announce(context.nowMs);
     }
     // A stage that was seen first gives way to the total once that is out too.
     const ofTotal = leadOf(verdicts.filter((verdict) => verdict.stage === totalStage));

@@ -45,6 +45,10 @@ export interface ShiftVerdict {
   readonly windowRequests: number;
   /** Clear enough, large enough and lasting enough to open an anomaly. */
   readonly opens: boolean;
+  /** The same where the total is clear, too: they bear each other out. */
+  readonly opensBeside: boolean;
+  /** Clear enough, however small. */
+  readonly isClear: boolean;
   /** As large, and odd by theory, though perhaps not by the past, which asks for more of what lasts. */
   readonly isOut: boolean;
   /** Odd enough not to be learnt. */
@@ -89,6 +93,8 @@ const beyondDoubt = 2;
  * of a series that has had none.
  */
 const timesOfBurst = 1.2;
+/** A stage is clear enough at this part of its level once whole requests are beyond theirs, slower by little or much. */
+export const partBeside = 0.8;
 /** Evidence is compared with that of so many windows before. */
 const risingWindows = 6;
 /**
@@ -387,6 +393,8 @@ export class ShiftTest {
     const quantile = effect?.quantile ?? 0;
     const { usualMs } = this.#thresholds[quantile] as TailThreshold;
     const sums = counts.sums(quantile, windows);
+    const mayOpen = (least: number) =>
+      shows && score >= least && this.#mayOpen({ ...found, level: least }, windows, sums);
     const isOdd = score >= Math.max(oddScore, level / 2);
     return {
       stage: this.#stage,
@@ -401,7 +409,9 @@ export class ShiftTest {
       sinceMs: evidence.startMs(fault),
       windowStartMs: startMs,
       windowRequests: counts.sums(quantile, 1).requests,
-      opens: shows && score >= level && this.#mayOpen(found, windows, sums),
+      opens: mayOpen(level),
+      opensBeside: mayOpen(partBeside * level),
+      isClear: score >= level,
       isOut: shows && score >= oddScore,
       suspicious: isOdd && counts.showsHalf(Math.min(run, shownWindows)),
       loud: evidence.last(fault) >= oddScore && counts.showsHalf(1),
@@ -418,7 +428,8 @@ export class ShiftTest {
     if (this.#learnt < Math.max(leastLearnt, 4 * Math.min(windows, shownWindows))) return false;
     const { requests } = shown;
     const isTotal = this.#stage === totalStage;
-    if (run >= burstWindows && !isNoChance(shown, evidence.dispersion(fault))) return false;
+    const mayBeChance = run >= burstWindows && score < beyondDoubt * level;
+    if (mayBeChance && !isNoChance(shown, evidence.dispersion(fault))) return false;
     if (run < burstWindows && !isTotal && score < timesOfBurst * level) return false;
     const doubt = Math.max(0, 1 - (score / level - 1) / (beyondDoubt - 1));
     const times = isTotal ? 1 : 1 + (manyTimes - 1) * doubt;

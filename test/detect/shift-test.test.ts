@@ -4,10 +4,11 @@ import { PeakPool } from '../../src/baseline/peak-pool.ts';
 import { StageBaseline } from '../../src/baseline/stage-baseline.ts';
 import { StateMemory } from '../../src/baseline/state-memory.ts';
 import { StateWriter } from '../../src/baseline/state-writer.ts';
+import { logExceedanceTail } from '../../src/detect/exceedance-tail.ts';
 import { FaultEvidence } from '../../src/detect/fault-evidence.ts';
 import { pageBudget } from '../../src/detect/page-budget.ts';
 import { quarantineWindows } from '../../src/detect/quarantine-windows.ts';
-import { ShiftTest, type ShiftVerdict } from '../../src/detect/shift-test.ts';
+import { type Settling, ShiftTest, type ShiftVerdict } from '../../src/detect/shift-test.ts';
 import { Random } from '../../src/generate/random.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
@@ -39,7 +40,7 @@ class Judged {
   }
 
   /** Judges windows of so many requests; those of the last ones that are odd at all. */
-  run(windows: number, draw: Draw, requests = 30, isLearnt = true) {
+  run(windows: number, draw: Draw, requests = 30, as: Settling = 'learnt') {
     const verdicts: (ShiftVerdict & { window: number })[] = [];
     for (let i = 0; i < windows; i++, this.window++) {
       const startMs = this.window * options.window;
@@ -50,16 +51,16 @@ class Judged {
       const verdict = this.test.judge(startMs, summary, levels);
       if (verdict !== undefined) verdicts.push({ ...verdict, window: i });
       this.#waiting.push({ startMs, summary });
-      if (this.#waiting.length > quarantineWindows) this.#learn(isLearnt);
+      if (this.#waiting.length > quarantineWindows) this.#learn(as);
     }
     return verdicts;
   }
 
-  #learn(isLearnt: boolean): void {
+  #learn(as: Settling): void {
     const oldest = this.#waiting.shift();
     if (oldest === undefined) return;
-    this.test.settle(oldest.startMs, isLearnt ? 'learnt' : 'over');
-    if (isLearnt) this.#baseline.learn(oldest.startMs, oldest.summary);
+    this.test.settle(oldest.startMs, as);
+    if (as === 'learnt') this.#baseline.learn(oldest.startMs, oldest.summary);
   }
 }
 
@@ -123,6 +124,21 @@ describe('ShiftTest', () => {
     expect(opening?.windows).toBeGreaterThanOrEqual(15);
   });
 
+  it('does not open on a few slow requests that come by chance, though much speaks for a little', () => {
+    const small = slowed(1, 1.1);
+    const draw: Draw = (random, window) => small(random, window) * (random.chance(0.02) ? 2 : 1);
+    const verdicts = learnt().run(150, draw, 10);
+    const byChance = ({ exceedances, requests, expected }: ShiftVerdict) =>
+      logExceedanceTail(exceedances, requests, expected / requests, 1) > Math.log(1e-3);
+    const shown = verdicts.filter(
+      ({ isOut, logP, logLevel }) => isOut && logP <= 1.3 * logLevel && logP > 2 * logLevel,
+    );
+    const [few, many] = [shown.filter(byChance), shown.filter((verdict) => !byChance(verdict))];
+    expect(few.length).toBeGreaterThan(0);
+    expect(few.some(({ opens }) => opens)).toBe(false);
+    expect(many.some(({ opens }) => opens)).toBe(true);
+  });
+
   it('does not open on one window of a few very slow requests, nor on one of a stage', () => {
     expect(learnt().run(1, slowed(0.1, 8), 300)[0]).toMatchObject({ opens: false, loud: true });
     expect(learnt('forward').run(1, slowed(1, 10))[0]).toMatchObject({ opens: false, loud: true });
@@ -135,6 +151,38 @@ describe('ShiftTest', () => {
         .find(({ opens }) => opens)?.window;
     expect(firstOf(slowed(1, 2))).toBe(1);
     expect(firstOf(slowed(0.5, 1.6))).toBeGreaterThanOrEqual(2);
+  });
+
+  it('tells of a burst once: of one that was told and was over by itself, the like are known from then on', () => {
+    const burst = slowed(0.25, 3);
+    const opensAgain = (isTold: boolean) => {
+      const judged = learnt();
+      const opens = (verdicts: readonly ShiftVerdict[]) =>
+        verdicts.some((verdict) => verdict.opens);
+      expect(opens(judged.run(6, burst))).toBe(true);
+      judged.run(12, usual, 30, 'told');
+      if (isTold) judged.test.endTold(levels);
+      judged.test.forgetRun();
+      judged.run(600, usual);
+      return opens(judged.run(6, burst));
+    };
+    expect([opensAgain(false), opensAgain(true)]).toEqual([true, false]);
+  });
+
+  it('asks a stage for a fifth more than whole requests, as long as it may be a burst', () => {
+    const firstOf = (stage: string) => {
+      const verdicts = learnt(stage).run(30, slowed(0.15, 2.5), 30);
+      const clear = verdicts.findIndex(({ logP, logLevel }) => logP <= logLevel);
+      const opening = verdicts.findIndex(({ opens }) => opens);
+      return { verdicts, clear, opening };
+    };
+    const total = firstOf('total');
+    expect(total.opening).toBe(total.clear);
+    const { verdicts, clear, opening } = firstOf('forward');
+    expect(opening).toBeGreaterThan(clear);
+    const times = ({ logP, logLevel }: ShiftVerdict) => logP / logLevel;
+    expect(verdicts.slice(clear, opening).every((verdict) => times(verdict) < 1.2)).toBe(true);
+    expect(times(verdicts[opening] as ShiftVerdict)).toBeGreaterThanOrEqual(1.2);
   });
 
   it('finds where requests lie what they usually never do, though the part of slow ones swings wildly', () => {
@@ -238,8 +286,8 @@ describe('ShiftTest', () => {
   it('has forgotten what lasted for hours soon after its end', () => {
     const judged = new Judged();
     judged.run(perDay, usual);
-    expect(judged.run(6 * 60 * 3, slowed(0.1, 3), 30, false).at(-1)?.rising).toBe(true);
-    const after = judged.run(360, usual, 30, false);
+    expect(judged.run(6 * 60 * 3, slowed(0.1, 3), 30, 'over').at(-1)?.rising).toBe(true);
+    const after = judged.run(360, usual, 30, 'over');
     expect(after.at(-1)?.window ?? 0).toBeLessThan(90);
   });
 

@@ -1,6 +1,8 @@
+import type { SeriesWindow } from '../../../src/baseline/series-window.ts';
 import { configSchema } from '../../../src/config/schema.ts';
 import type { AnomalyEvent } from '../../../src/detect/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
+import { TDigest } from '../../../src/sketch/t-digest.ts';
 import { windowMs, windowsPerDay } from '../null-families.ts';
 import { pagesPerWeek } from '../run-series.ts';
 import { faultOf } from './fault-of.ts';
@@ -8,7 +10,10 @@ import { incidentTraffic } from './incident-traffic.ts';
 
 export interface IncidentOutcome {
   readonly told: readonly AnomalyEvent[];
-  /** Furthest that the baseline's p99 was from where the incident found it, as a part, while it lasted. */
+  /**
+   * Furthest that the baseline's p99 was, while it lasted, beyond where the incident found it and what the hour
+   * before has made of it, of which the last minutes are learnt late; as a part.
+   */
   readonly moved: number;
   /** How far it was, two hours after the end, from that of the same traffic without an incident. */
   readonly movedAfter: number;
@@ -29,7 +34,8 @@ export function runIncident(family: string, seed: number, kind: string): Inciden
   const calmTraffic = incidentTraffic({ family, seed, windows, faults: [] });
   const told: AnomalyEvent[] = [];
   const stages = ['total', fault.stage];
-  const found = new Map<string, number>();
+  const found = new Map<string, readonly number[]>();
+  const hourBefore: SeriesWindow[] = [];
   let moved = 0;
   let movedAfter = 0;
   for (const at of incidentTraffic({ family, seed, windows, faults: [fault] })) {
@@ -41,11 +47,12 @@ export function runIncident(family: string, seed: number, kind: string): Inciden
     calm.observe(usual, nowMs, windowStartMs);
     const series = present[0]?.series;
     if (series === undefined) continue;
+    if (window >= from - windowsPerDay / 24 && window < from) hourBefore.push(...present);
     for (const stage of stages) {
       const ms = detector.reference(series, stage)?.digest.quantile(q) ?? Number.NaN;
-      if (window === from - 1) found.set(stage, ms);
+      if (window === from - 1) found.set(stage, [ms, quantileOf(hourBefore, stage)]);
       if (window >= from && window < to) {
-        moved = Math.max(moved, Math.abs(ms / (found.get(stage) ?? Number.NaN) - 1));
+        moved = Math.max(moved, partBeyond(ms, found.get(stage) ?? []));
       }
       if (window === againAt) {
         const calmMs = calm.reference(series, stage)?.digest.quantile(q) ?? Number.NaN;
@@ -54,4 +61,14 @@ export function runIncident(family: string, seed: number, kind: string): Inciden
     }
   }
   return { told, moved, movedAfter };
+}
+
+function quantileOf(windows: readonly SeriesWindow[], stage: string): number {
+  const digests = windows.flatMap(({ stages }) => stages.get(stage)?.digest ?? []);
+  return TDigest.merge(digests).quantile(q);
+}
+
+/** How far it is below or above all of them, as a part. */
+function partBeyond(ms: number, all: readonly number[]): number {
+  return Math.max(0, 1 - ms / Math.min(...all), ms / Math.max(...all) - 1);
 }
