@@ -1,10 +1,11 @@
 import { totalStage } from '../base/dimensions.ts';
-import { partBeside, type ShiftVerdict } from './shift-test.ts';
+import { partBeside } from './shift-test.ts';
+import type { ShiftVerdict } from './shift-verdict.ts';
 
 /**
  * The clearest of what opens; the request's total goes before any of its stages. What a stage does every day
- * at this time the total may show for once: that is not new. Where the total is slower beyond doubt, but by too
- * little to matter, a stage that is slower by enough needs less.
+ * at this time the total may show for once: that is not new. Where the total is slower beyond doubt, but by
+ * too little to matter, a stage that is slower by enough needs less.
  */
 export function leadOf(verdicts: readonly ShiftVerdict[]): ShiftVerdict | undefined {
   const ofStages = verdicts.filter(({ stage }) => stage !== totalStage);

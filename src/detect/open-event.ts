@@ -14,7 +14,7 @@ import { evidenceSql } from './evidence-sql.ts';
 import { newAnomaly } from './new-anomaly.ts';
 import { quantileInterval } from './quantile-interval.ts';
 import { severity } from './severity.ts';
-import type { ShiftVerdict } from './shift-test.ts';
+import type { ShiftVerdict } from './shift-verdict.ts';
 
 export interface OpenEventInput {
   readonly series: Series;

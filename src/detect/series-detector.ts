@@ -16,7 +16,7 @@ import { OpenAnomaly, type Patience } from './open-anomaly.ts';
 import { measure, type OpenEventInput, openEvent } from './open-event.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
 import { reconcileOpen } from './reconcile-open.ts';
-import type { ShiftVerdict } from './shift-test.ts';
+import type { ShiftVerdict } from './shift-verdict.ts';
 import { StageTests } from './stage-tests.ts';
 
 interface Quarantined {

@@ -7,7 +7,8 @@ import type { StateArchive } from '../baseline/state-archive.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import type { DetectOptions } from './detect-options.ts';
 import type { TestLevels } from './page-budget.ts';
-import { type Settling, ShiftTest, type ShiftVerdict } from './shift-test.ts';
+import { type Settling, ShiftTest } from './shift-test.ts';
+import type { ShiftVerdict } from './shift-verdict.ts';
 
 /** A stage, and the renewal of a baseline as of which its test compares with it, if it does. */
 interface JudgedStage {

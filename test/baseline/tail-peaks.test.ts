@@ -194,20 +194,20 @@ describe('TailPeaks', () => {
   });
 
   it('knows of bursts from the first one on that was told and was over by itself, as far as it took to be told', () => {
-    const after = (...scores: number[]) => {
+    const timesAfter = (...scores: number[]) => {
       const peaks = taught(52 * windowsPerWeek, 1);
       const before = peaks.level(1e-2);
       for (const score of scores) peaks.follow(score);
       peaks.endTold(1e-2);
       return (peaks.level(1e-2) - peakScore) / (before - peakScore);
     };
-    expect(after(10, 20, 300)).toBeGreaterThan(3);
-    expect(after(10, 20, 300)).toBeLessThan(3.2);
-    expect(after(10, 20, 300)).toBe(after(10, 20, 1_000));
+    expect(timesAfter(10, 20, 300)).toBeGreaterThan(3);
+    expect(timesAfter(10, 20, 300)).toBeLessThan(3.2);
+    expect(timesAfter(10, 20, 300)).toBe(timesAfter(10, 20, 1_000));
     // What rises for longer was none, and what stays below the usual peak says nothing new.
-    expect(after(...Array.from({ length: 14 }, (_, i) => 10 + i), 300)).toBe(1);
-    expect(after(peakScore + 1)).toBe(1);
-    expect(after()).toBe(1);
+    expect(timesAfter(...Array.from({ length: 14 }, (_, i) => 10 + i), 300)).toBe(1);
+    expect(timesAfter(peakScore + 1)).toBe(1);
+    expect(timesAfter()).toBe(1);
   });
 
   it('does not count a peak that an anomaly grew out of', () => {

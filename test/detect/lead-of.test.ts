@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { leadOf } from '../../src/detect/lead-of.ts';
-import { partBeside, type ShiftVerdict } from '../../src/detect/shift-test.ts';
+import { partBeside } from '../../src/detect/shift-test.ts';
+import type { ShiftVerdict } from '../../src/detect/shift-verdict.ts';
 
 const verdict = (of: Partial<ShiftVerdict>) =>
   ({ logP: -30, logLevel: -20, recurs: false, ...of }) as ShiftVerdict;

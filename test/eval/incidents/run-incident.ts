@@ -11,8 +11,8 @@ import { incidentTraffic } from './incident-traffic.ts';
 export interface IncidentOutcome {
   readonly told: readonly AnomalyEvent[];
   /**
-   * Furthest that the baseline's p99 was, while it lasted, beyond where the incident found it and what the hour
-   * before has made of it, of which the last minutes are learnt late; as a part.
+   * Furthest that the baseline's p99 was, while it lasted, beyond where the incident found it and what the
+   * hour before has made of it, of which the last minutes are learnt late; as a part.
    */
   readonly moved: number;
   /** How far it was, two hours after the end, from that of the same traffic without an incident. */
