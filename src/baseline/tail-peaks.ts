@@ -140,17 +140,14 @@ export class TailPeaks {
     if ((all[at + CALM] as number) >= calmWindows) this.#end();
   }
 
-  /**
-   * Takes the score of a window of an anomaly that is open, as far as it was foreseeable: if that was a burst,
-   * `endTold` learns it.
-   */
+  /** Takes the score of a window of an anomaly that is open: whether that is a burst is known once it is over. */
   follow(score: number): void {
     this.#goesOn(score);
   }
 
   /**
-   * An anomaly is over by itself. Was it a burst, then it is known that there are such, and how far they go: nobody
-   * is to be told of the next one that is alike. Of how far this one went it counts what it took to be told.
+   * An anomaly is over by itself. If it was a burst, there are such, and nobody is to be told of the next one that
+   * is alike. It counts as high as it took to be told: as high as it went, it could hide an outage.
    *
    * @param perWeek as of `level`.
    */
