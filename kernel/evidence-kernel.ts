@@ -47,6 +47,7 @@ const DRIFT_WINDOWS: usize = DRIFT + 8;
 const DRIFT_SUM: usize = DRIFT + 64;
 const DRIFT_LEVEL: usize = DRIFT_SUM + FAULTS;
 const DRIFT_SURPRISE: usize = DRIFT_LEVEL + FAULTS;
+const DRIFT_MEDIAN: usize = DRIFT_SURPRISE + FAULTS;
 
 /** Of a window that waits to be learnt. */
 const WAITING_SCORE: usize = 0;
@@ -66,6 +67,7 @@ const BLOCK_WINDOWS: usize = 56;
 const NOISE_OF_BASELINE: usize = 64;
 const DISPERSION_WINDOWS: usize = 72;
 const PRIOR_WINDOWS: usize = 80;
+const SURELY_MOVING: usize = 88;
 
 let constants: usize = 0;
 
@@ -253,19 +255,32 @@ export function learn(evidence: usize, waiting: usize): i32 {
 /** What follows of dispersions, and of how much levels vary: that is kept, as it is the same until a block is full. */
 export function renew(evidence: usize): void {
   const one = f64x2.splat(1);
-  const calm = v128.load64_splat(constants, CALM);
+  const still = f64x2.splat(stillOf(evidence));
   const chance = v128.load64_splat(constants, MEDIAN_OF_CHANCE);
   let most = f64x2.splat(0);
   for (let t: usize = 0; t < FAULTS; t += 16) {
     const at = evidence + t;
     const surprise = f64x2.div(v128.load(at, DRIFT_SURPRISE), chance);
-    const spread = v128.bitselect(surprise, one, f64x2.gt(surprise, calm));
+    const spread = v128.bitselect(surprise, one, f64x2.gt(surprise, still));
     v128.store(at, spread, SPREAD);
     const dispersion = v128.load(at, DISPERSION);
     v128.store(at, f64x2.mul(dispersion, spread), RESTLESSNESS);
     most = f64x2.pmax(most, dispersion);
   }
   storeMostDispersion(evidence, most);
+}
+
+/** Up to how many times chance what the levels surprise by may be chance: less where one of them is sure to move. */
+function stillOf(evidence: usize): f64 {
+  let most = f64x2.splat(0);
+  for (let t: usize = 0; t < FAULTS; t += 16) {
+    most = f64x2.pmax(most, v128.load(evidence + t, DRIFT_MEDIAN));
+  }
+  const median = max(f64x2.extract_lane(most, 0), f64x2.extract_lane(most, 1));
+  const calm = load<f64>(constants, CALM);
+  const restlessness = max(calm, median / load<f64>(constants, MEDIAN_OF_CHANCE));
+  const moving = min(1, load<f64>(constants, SURELY_MOVING) * (restlessness - calm));
+  return calm - (calm - 1) * moving;
 }
 
 function storeMostDispersion(evidence: usize, most: v128): void {

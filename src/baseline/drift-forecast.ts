@@ -11,16 +11,16 @@ export const driftConstants = {
   medianOfChance: 0.455,
   /** A series is calm up to so many times chance: the median is no more certain. */
   calm: 1.5,
+  /** What moves by half as much again is sure to move. */
+  surelyMoving: 2,
 } as const;
-const { blockWindows, medianOfChance, calm } = driftConstants;
+const { blockWindows, medianOfChance, calm, surelyMoving } = driftConstants;
 /** What the logarithm of the median moves by at each block, up or down; more for the first ones. */
 const leastStep = 0.02;
 const firstSteps = { size: 0.5, blocks: 4 } as const;
 /** Before any block a series is taken to be so many times as restless as by chance. */
 const priorRestlessness = 2;
 const mostGain = 0.9;
-/** What moves by half as much again is sure to move. */
-const surelyMoving = 2;
 
 /** What is kept of all sums: requests and windows of the block, blocks, and whether one waits. */
 const REQUESTS = 0;
@@ -116,10 +116,10 @@ export class DriftForecast {
     return this.#of(LEVEL, i);
   }
 
-  /** How many times as much as by chance minutes vary around their level: 1 where that is not certain. */
+  /** How many times as much as by chance minutes vary around their level: 1 where that may be chance. */
   spread(i: number): number {
     const surprise = this.#of(SURPRISE, i) / medianOfChance;
-    return surprise > calm ? surprise : 1;
+    return surprise > this.#still ? surprise : 1;
   }
 
   /** How much the least foreseeable of the levels surprises, 0 to 1: 0 up to what may be chance. */
@@ -179,9 +179,16 @@ export class DriftForecast {
     all[this.#at + HAS_WAITING] = hasWaiting;
   }
 
-  /** Where one of the levels is sure to move, those that move less are believed to as well. */
+  /**
+   * So many times chance may be chance: where one of the levels is sure to move, those that move less are believed to as
+   * well.
+   */
+  get #still(): number {
+    return calm - (calm - 1) * this.moving;
+  }
+
   #moveLevels(): void {
-    const still = calm - (calm - 1) * this.moving;
+    const still = this.#still;
     for (let i = 0; i < this.#size; i++) {
       const restlessness = this.#of(MEDIAN, i) / medianOfChance;
       const gain = restlessness > still ? Math.min(mostGain, 1 - still / restlessness) : 0;

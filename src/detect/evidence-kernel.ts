@@ -21,6 +21,7 @@ const constantNames = [
   'noiseOfBaseline',
   'dispersionWindows',
   'priorWindows',
+  'surelyMoving',
 ] as const satisfies readonly (keyof typeof evidenceConstants)[];
 
 interface Exports {

@@ -68,7 +68,7 @@ describe('DriftForecast', () => {
   });
 
   it('goes with a level that moves little where another one is sure to move', () => {
-    const levelBeside = (amplitude: number) => {
+    const beside = (amplitude: number) => {
       const random = new Random('beside');
       const drift = new DriftForecast(2);
       const noise = () => Math.sqrt(requests * variance) * random.normal();
@@ -77,10 +77,14 @@ describe('DriftForecast', () => {
         const sums = [0.003, amplitude].map((each) => requests * each * slow + noise());
         if (drift.take(requests, Float64Array.from(sums))) drift.follow(() => variance);
       }
-      return drift.level(0);
+      return { level: drift.level(0), spread: drift.spread(0) };
     };
-    expect(levelBeside(0)).toBe(0);
-    expect(levelBeside(0.2)).not.toBe(0);
+    expect(beside(0)).toEqual({ level: 0, spread: 1 });
+    const { level, spread } = beside(0.2);
+    expect(level).not.toBe(0);
+    // What would be chance by itself.
+    expect(spread).toBeGreaterThan(1);
+    expect(spread).toBeLessThan(1.5);
   });
 
   it('is cautious of what it does not know, and hands on what it does', () => {
