@@ -23,7 +23,7 @@ const daysPerWeek = 7;
 const leastExcess = 1;
 
 /** The highest peaks of a restless series lie further out than exponential ones, by about this part. */
-const heavierTail = 0.9;
+const heavierTail = 0.6;
 /** Restless is what is so by more than so many standard errors. */
 const sureErrors = 2;
 /** A peak counts up to so many times the usual one: what nobody was told of may have been a fault. */
