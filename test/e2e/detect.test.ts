@@ -29,8 +29,8 @@ const plot = {
   faultFromMs: 16 * minuteMs,
   restartMs: 17 * minuteMs,
   faultToMs: 18 * minuteMs,
-  // What a window or two show of a series is by chance: one that was hit little may take three minutes to be over.
-  endMs: 22 * minuteMs,
+  // A series that was hit little may take some minutes to be over: another stage holds it open while it shows.
+  endMs: 26 * minuteMs,
 };
 const fault = { model: 'ranker', region: 'eu-west-1', stage: 'features' };
 /** Blocks of baselines and of traffic begin, and references are renewed, at multiples of this: one story at any time. */
