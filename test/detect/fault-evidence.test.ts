@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { DriftForecast } from '../../src/baseline/drift-forecast.ts';
 import { PeakPool } from '../../src/baseline/peak-pool.ts';
 import { FaultEvidence } from '../../src/detect/fault-evidence.ts';
+import { faultTemplates } from '../../src/detect/fault-templates.ts';
 import { Said } from '../../src/detect/said.ts';
 import { TailCounts } from '../../src/detect/tail-counts.ts';
+import { Random } from '../../src/generate/random.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
 import { findIn, learnIn } from './found-run.ts';
 
+const count = faultTemplates.length;
 /** Of no window: the evidence alone is asked for. */
 const counts = new TailCounts(detectOptions());
 
@@ -54,5 +58,28 @@ describe('FaultEvidence', () => {
     expect(timesAfterAnHour((window) => 0.2 * Math.sin(window / 300))).toBeCloseTo(4.75, 9);
     // It does not move, but that is as long as the baseline is.
     expect(timesAfterAnHour((window) => (window % 2 ? 0.02 : -0.02))).toBe(2);
+  });
+
+  it('is divided by small surprises too, where what is said of another fault is sure to move', () => {
+    const random = new Random('still');
+    const evidence = new FaultEvidence(10_000, new PeakPool());
+    const drift = new DriftForecast(count);
+    const said = new Said();
+    for (let window = 0; window < 3_000; window++) {
+      const slow = Math.sin(window / 200);
+      for (let t = 0; t < count; t++) {
+        said.excess[t] = 10 * random.normal() + (t === 0 ? 30 * slow : 0.15 * t * slow);
+        said.variances[t] = 100;
+      }
+      const isFull = drift.take(100, Float64Array.from(said.excess));
+      learnIn(evidence, window % 8, said, 1);
+      if (isFull) drift.follow((t) => evidence.dispersion(t));
+    }
+    const spreads = Array.from({ length: count }, (_, t) => drift.spread(t));
+    // Some would be taken for chance by themselves.
+    expect(spreads.some((spread) => spread > 1 && spread < 1.5)).toBe(true);
+    for (const [t, spread] of spreads.entries()) {
+      expect(evidence.restlessness(t)).toBe(evidence.dispersion(t) * spread);
+    }
   });
 });
