@@ -18,6 +18,9 @@ export class SeriesBaseline {
   #quietUntilMs = Number.NEGATIVE_INFINITY;
   #quietStages: SeriesWindow['stages'] = new Map();
   #firstMs = Number.NaN;
+  #lastMs = Number.NaN;
+  /** Begin of the block that it has followed the day to. */
+  #followedMs = Number.NaN;
   #windows = 0;
   #renewal: object = {};
 
@@ -44,6 +47,8 @@ export class SeriesBaseline {
   learn(window: SeriesWindow): void {
     if (this.#windows === 0) this.#firstMs = window.windowStartMs;
     this.#windows += 1;
+    this.#lastMs = window.windowStartMs;
+    this.#followedMs = Number.NaN;
     this.#pending.push(window);
     if (window.windowStartMs >= this.#quietUntilMs || this.#isNews(window)) this.#addPending();
   }
@@ -54,12 +59,28 @@ export class SeriesBaseline {
     for (const baseline of this.#stages.values()) baseline.hold(fromMs);
   }
 
+  /**
+   * Takes the time of a window that is not learnt. When for a baseline's length none was, what is usual goes with the
+   * day from then on, until the next one is.
+   */
+  follow(windowStartMs: number): void {
+    if (!(windowStartMs - this.#lastMs >= this.#periods.baselineMs)) return;
+    const blockMs = this.#periods.blockOf(windowStartMs);
+    if (blockMs === this.#followedMs) return;
+    this.#addPending();
+    this.#followedMs = blockMs;
+    this.#renewal = {};
+    for (const baseline of this.#stages.values()) baseline.follow(blockMs);
+  }
+
   carry(state: StateArchive): void {
     this.#addPending();
-    state.section('series baseline', 1, () => {
+    state.section('series baseline', 2, () => {
       state.map(this.#stages, () => this.#newStage());
       this.#firstMs = state.number(this.#firstMs);
       this.#windows = state.number(this.#windows);
+      this.#lastMs = state.number(this.#lastMs);
+      this.#followedMs = state.number(this.#followedMs);
     });
   }
 

@@ -1,6 +1,7 @@
 import type { TDigest } from '../sketch/t-digest.ts';
 import type { BaselinePeriods } from './baseline-periods.ts';
 import { carryDigest } from './carry-digest.ts';
+import { Course, DayCourse } from './day-course.ts';
 import { DurationHistogram } from './duration-histogram.ts';
 import { RangeSums } from './range-sums.ts';
 import type { Bands, StageSummary } from './series-window.ts';
@@ -13,7 +14,11 @@ export interface StageReference {
   readonly windows: number;
   readonly fromMs: number;
   readonly toMs: number;
+  /** How far the day has moved it since then. */
+  readonly course: Course | undefined;
 }
+
+const hourMs = 3_600_000;
 
 interface Block {
   readonly startMs: number;
@@ -28,15 +33,21 @@ interface Block {
  * The recent past of one stage of one series: windows go in, in order, and a merged reference comes
  * out, of all that had come when it was renewed.
  *
+ * While it learns nothing, as an incident goes on, it can follow the day: by how much requests took longer, or less
+ * long, by then on the days before.
+ *
  * Memory: nine blocks of a histogram and the bands, some 35 KB. Learning a window costs half a microsecond,
  * renewing the reference some ten.
  */
 export class StageBaseline {
   readonly #periods: BaselinePeriods;
   readonly #rooms = StateMemory.shared().rooms();
+  readonly #day = new DayCourse();
   #blocks: Block[] = [];
   /** Until then nothing is too old. */
   #heldUntilMs = Number.NEGATIVE_INFINITY;
+  /** The time of day that it has followed to, until the next window is learnt. */
+  #followedMs = Number.NaN;
   #windows = 0;
   #reference: StageReference | undefined;
   #referencePeriod = Number.NaN;
@@ -47,6 +58,7 @@ export class StageBaseline {
 
   /** Adds a window, later than all before. */
   learn(startMs: number, { digest, bands, bandsMs }: StageSummary): void {
+    this.#takeUpCourse();
     const block = this.#blockAt(startMs);
     block.durations.add(digest);
     block.bands.addAll(bands.bands, bands.amounts);
@@ -62,6 +74,12 @@ export class StageBaseline {
   /** Keeps what it holds for a baseline's length from then on, old as it may be. */
   hold(fromMs: number): void {
     this.#heldUntilMs = fromMs + this.#periods.baselineMs;
+  }
+
+  /** Makes what it holds what it would be by then, if the day goes as those before. */
+  follow(ms: number): void {
+    this.#followedMs = ms;
+    this.#reference = undefined;
   }
 
   /** Windows held. */
@@ -80,9 +98,13 @@ export class StageBaseline {
     const first = this.#blocks[0];
     const last = this.#blocks.at(-1);
     if (first === undefined || last === undefined) return undefined;
-    const digest = DurationHistogram.digestOf(this.#blocks.map(({ durations }) => durations));
+    const digest = this.#digest();
     const [fromMs, toMs] = [first.startMs, last.lastEndMs];
-    this.#reference = { digest, windows: this.#windows, fromMs, toMs };
+    const course = this.#courseFrom(toMs);
+    this.#reference = {
+      ...{ windows: this.#windows, fromMs, toMs, course },
+      digest: course === undefined ? digest : course.moved(digest),
+    };
     return this.#reference;
   }
 
@@ -95,7 +117,7 @@ export class StageBaseline {
   }
 
   carry(state: StateArchive): void {
-    state.section('stage baseline', 2, () => {
+    state.section('stage baseline', 3, () => {
       this.#blocks = state.list(this.#blocks, (block) =>
         carryBlock(state, block ?? newBlock(0, this.#rooms)),
       );
@@ -105,6 +127,8 @@ export class StageBaseline {
       );
       this.#referencePeriod = state.number(this.#referencePeriod);
       this.#heldUntilMs = state.number(this.#heldUntilMs);
+      this.#followedMs = state.number(this.#followedMs);
+      this.#day.carry(state);
     });
   }
 
@@ -114,8 +138,9 @@ export class StageBaseline {
     const blockStartMs = this.#periods.blockOf(startMs);
     const last = this.#blocks.at(-1);
     if (last?.startMs === blockStartMs) return last;
-    const block = newBlock(blockStartMs, this.#rooms, last);
     const isHeld = blockStartMs < this.#heldUntilMs;
+    if (last !== undefined && !isHeld) this.#learnDay(last.startMs);
+    const block = newBlock(blockStartMs, this.#rooms, last);
     const keepFromMs = isHeld ? Number.NEGATIVE_INFINITY : blockStartMs - baselineMs;
     const isKept = ({ startMs: at }: Block) => at + blockMs > keepFromMs;
     for (const old of this.#blocks) if (!isKept(old)) release(old);
@@ -123,6 +148,37 @@ export class StageBaseline {
     this.#blocks.push(block);
     this.#windows = this.#blocks.reduce((sum, { windows }) => sum + windows, 0);
     return block;
+  }
+
+  /** Remembers how it is at this time of day, where an hour ends with its last block and it is of a baseline's length. */
+  #learnDay(lastBlockMs: number): void {
+    const { baselineMs, blockMs } = this.#periods;
+    const endMs = lastBlockMs + blockMs;
+    if (Math.floor(endMs / hourMs) === Math.floor(lastBlockMs / hourMs)) return;
+    const fromMs = this.#blocks[0]?.startMs ?? endMs;
+    if (endMs - fromMs >= baselineMs) this.#day.learn(endMs, this.#digest());
+  }
+
+  /** How the day has gone since a baseline ended, to one that has the time that it has followed to in its middle. */
+  #courseFrom(endMs: number): Course | undefined {
+    if (Number.isNaN(this.#followedMs)) return undefined;
+    return this.#day.between(endMs, this.#followedMs + this.#periods.baselineMs / 2);
+  }
+
+  /** What it has followed to is what it holds. */
+  #takeUpCourse(): void {
+    if (Number.isNaN(this.#followedMs)) return;
+    const last = this.#blocks.at(-1);
+    const reference = this.reference();
+    this.#followedMs = Number.NaN;
+    if (last === undefined || reference?.course === undefined) return;
+    for (const { durations } of this.#blocks) durations.release();
+    last.durations.add(reference.digest);
+    this.#reference = undefined;
+  }
+
+  #digest(): TDigest {
+    return DurationHistogram.digestOf(this.#blocks.map(({ durations }) => durations));
   }
 }
 
@@ -159,6 +215,7 @@ function carryReference(state: StateArchive, saved: StageReference | undefined):
     windows: state.number(windows),
     fromMs: state.number(fromMs),
     toMs: state.number(toMs),
+    course: state.optional(saved?.course, (course) => Course.carried(state, course)),
   };
 }
 

@@ -34,6 +34,8 @@ interface Around {
   readonly isOtherOut?: boolean;
   /** Another stage shows an effect by now, clear in this window or not. */
   readonly isOtherShown?: boolean;
+  /** How far the day has moved its baseline since that was learnt. */
+  readonly usualTimes?: number;
 }
 
 /** How soon it is over. */
@@ -81,6 +83,9 @@ export class OpenAnomaly {
   #episode: Episode;
   #counts: LeadCount[] = [];
   #lastJudgedMs = Number.NaN;
+  /** How far the day had moved its baseline in the last window, and when it was measured. */
+  #usualTimes = 1;
+  #measuredTimes = 1;
   #newCulprit = '';
   /** The largest ratio that was told of what is measured. */
   #mostRatio = 0;
@@ -109,7 +114,7 @@ export class OpenAnomaly {
     options: DetectOptions,
   ): OpenAnomaly {
     let carried = open;
-    state.section('open anomaly', 8, () => {
+    state.section('open anomaly', 9, () => {
       const episode = Episode.carried(
         state,
         open === undefined ? undefined : open.#episode,
@@ -134,6 +139,8 @@ export class OpenAnomaly {
       beyondEffect: state.number(count?.beyondEffect ?? 0),
     }));
     this.#lastJudgedMs = state.number(this.#lastJudgedMs);
+    this.#usualTimes = state.number(this.#usualTimes);
+    this.#measuredTimes = state.number(this.#measuredTimes);
     this.#newCulprit = state.text(this.#newCulprit);
     this.#mostRatio = state.number(this.#mostRatio);
     this.#worthMs = state.number(this.#worthMs);
@@ -160,6 +167,11 @@ export class OpenAnomaly {
     this.#episode.take(told);
   }
 
+  /** What the tail that is measured usually is, at the time of day of the last window. */
+  get usualMs(): number {
+    return (this.event.baseline_ms * this.#usualTimes) / this.#measuredTimes;
+  }
+
   /** It was opened, and told, in the window that it has followed. */
   begin(): void {
     this.#episode.begin();
@@ -180,9 +192,10 @@ export class OpenAnomaly {
   follow(
     windowStartMs: number,
     summary: StageSummary | undefined,
-    { isRising = false, isOtherOut = false, isOtherShown = false }: Around = {},
+    { isRising = false, isOtherOut = false, isOtherShown = false, usualTimes = 1 }: Around = {},
   ): Following {
     this.#episode.reach(windowStartMs);
+    this.#usualTimes = usualTimes;
     if (summary === undefined) return undefined;
     const sums = this.#sumWith(windowStartMs, summary);
     this.#sumLacking(windowStartMs, summary, isOtherOut || isOtherShown);
@@ -216,7 +229,8 @@ export class OpenAnomaly {
 
   /** Adds a window to the last ones: those that leaving looks at, more where they hold few requests. */
   #sumWith(startMs: number, { requests, digest }: StageSummary): LeadSums {
-    const { baseline_ms: usualMs, evidence } = this.event;
+    const { usualMs } = this;
+    const { evidence } = this.event;
     const { effectMs, halfEffectMs } = effectBounds(usualMs, this.#options);
     const afterMs = startMs - longestSpan * this.#options.window;
     const late = this.#counts.filter((count) => count.startMs > afterMs);
@@ -248,7 +262,8 @@ export class OpenAnomaly {
    * low, single minutes go on to look like it, and enough quiet ones never follow each other.
    */
   #sumLacking(startMs: number, { requests, digest }: StageSummary, isBeside: boolean): void {
-    const { baseline_ms: usualMs, quantile } = this.event;
+    const { usualMs } = this;
+    const { quantile } = this.event;
     const { effectMs } = effectBounds(usualMs, this.#options);
     const worthMs = usualMs + leastLeft * (effectMs - usualMs);
     this.#lacking += requests * (digest.cdf(worthMs) - quantile);
@@ -327,12 +342,14 @@ export class OpenAnomaly {
    * than the last one unless that one's own requests show it. Severity never falls, so that it does not swing.
    *
    * @param out stages that are out, each by its own requests.
+   * @param usualTimes how far the day has moved the baseline that it is measured by.
    */
   update(
     measured: Measured,
     summary: string,
     nowMs: number,
     out: readonly string[],
+    usualTimes = 1,
   ): AnomalyEvent | undefined {
     const { severity, ratio, stage, blame } = measured;
     const last = this.event;
@@ -349,6 +366,8 @@ export class OpenAnomaly {
     const grown = ratio >= materialGrowth * Math.max(this.#mostRatio, last.ratio);
     const isNews = grown || culpritHolds || promoted;
     if (!rises && !(isOut && rested && isNews && !isDoubtful)) return undefined;
+    this.#usualTimes = usualTimes;
+    this.#measuredTimes = usualTimes;
     this.#mostRatio = promoted ? ratio : Math.max(this.#mostRatio, last.ratio, ratio);
     if (promoted) {
       this.#counts = [];
@@ -366,7 +385,7 @@ export class OpenAnomaly {
   #farewell(resolution: Resolution, nowQuantileMs?: number): string {
     const event = this.event;
     const subject = anomalySubject(event);
-    const usual = formatMs(event.baseline_ms);
+    const usual = formatMs(this.usualMs);
     const now = nowQuantileMs === undefined ? '' : `: ${formatMs(nowQuantileMs)}`;
     if (resolution === 'recovered') return `${subject} has recovered${now}, usual are ${usual}`;
     if (resolution === 'no_traffic') return `${subject} has too little traffic to judge any more`;

@@ -12,26 +12,16 @@ import type { DetectOptions } from './detect-options.ts';
 import type { StepContext } from './detector-step.ts';
 import { leadOf } from './lead-of.ts';
 import { longestRun } from './longest-run.ts';
-import { OpenAnomaly, type Patience } from './open-anomaly.ts';
+import { OpenAnomaly } from './open-anomaly.ts';
 import { measure, type OpenEventInput, openEvent } from './open-event.ts';
+import { Openings } from './openings.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
+import { carryQuarantined, type Quarantined } from './quarantined.ts';
 import { reconcileOpen } from './reconcile-open.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
 import { StageTests } from './stage-tests.ts';
 
-interface Quarantined {
-  readonly window: SeriesWindow;
-  learnable: boolean;
-  readonly suspicious: boolean;
-}
-
 const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-/**
- * Each anomaly that was already open in the last hour doubles the quiet that a new one needs; each that has
- * petered out on the last day, the time in which a new one does.
- */
-const backoff = { quietMs: hourMs, peteredOutMs: 24 * hourMs, most: 4 } as const;
 
 /**
  * One series: its baseline, its tests and its anomaly, if one is open. Windows come in order of
@@ -53,9 +43,10 @@ export class SeriesDetector {
   #open: OpenAnomaly | undefined;
   /** The last windows of what is open. */
   #lately: SeriesWindow[] = [];
+  /** Windows of it in a row in which the total was out. */
+  #totalOut = 0;
   #restored: AnomalyEvent | undefined;
-  #openings: number[] = [];
-  #peteredOut: number[] = [];
+  readonly #openings = new Openings();
   #lastSeenMs = Number.NaN;
 
   /**
@@ -86,7 +77,7 @@ export class SeriesDetector {
 
   /** All but the series before, which is one of its own, and the pool, which is shared. */
   carry(state: StateArchive): void {
-    state.section('series detector', 4, () => {
+    state.section('series detector', 5, () => {
       this.#tests.carry(state);
       this.#baseline.carry(state);
       this.#candidate = state.optional(this.#candidate, (candidate = this.#newBaseline()) => {
@@ -101,9 +92,9 @@ export class SeriesDetector {
         OpenAnomaly.carried(state, open, this.#options),
       );
       this.#lately = state.list(this.#lately, (one) => carrySeriesWindow(state, one));
+      this.#totalOut = state.number(this.#totalOut);
       this.#restored = state.optional(this.#restored, (event) => carryEvent(state, event));
-      this.#openings = [...state.numbers(this.#openings)];
-      this.#peteredOut = [...state.numbers(this.#peteredOut)];
+      this.#openings.carry(state);
       this.#lastSeenMs = state.number(this.#lastSeenMs);
     });
   }
@@ -167,6 +158,7 @@ export class SeriesDetector {
     this.#lastSeenMs = startMs;
     if (this.#baseline.windows > this.#options.min_baseline_windows) this.#before = undefined;
     this.#install(startMs, context.live);
+    if (this.#open !== undefined) this.#baseline.follow(startMs);
     const before = this.#before === undefined ? undefined : this.#before.#tests;
     const verdicts = this.#tests.judge(window, context.levels, this.#baseline, before);
     let suspicious = false;
@@ -203,9 +195,10 @@ export class SeriesDetector {
     if (!live && windowStartMs < startedAtMs) return;
     this.#restored = undefined;
     // A replay may have opened the same anomaly itself; the one that went out counts.
-    this.#openings = this.#openings.filter((openedMs) => openedMs < startedAtMs);
-    this.#open = new OpenAnomaly(event, this.#options, true, this.#patience(startedAtMs));
-    this.#openings.push(startedAtMs);
+    this.#openings.forgetFrom(startedAtMs);
+    const patience = this.#openings.patience(startedAtMs, this.#options);
+    this.#open = new OpenAnomaly(event, this.#options, true, patience);
+    this.#openings.opened(startedAtMs);
   }
 
   #openOn(verdicts: readonly ShiftVerdict[], context: StepContext): AnomalyEvent | undefined {
@@ -214,9 +207,9 @@ export class SeriesDetector {
     const since = this.#since(lead.startedAtMs);
     const latest = since.slice(-Math.max(1, Math.min(lead.windows, quarantineWindows)));
     const event = openEvent(this.#eventInput(lead, latest, context));
-    const patience = this.#patience(lead.startedAtMs);
+    const patience = this.#openings.patience(lead.startedAtMs, this.#options);
     this.#open = new OpenAnomaly(event, this.#options, context.live, patience);
-    this.#openings.push(lead.startedAtMs);
+    this.#openings.opened(lead.startedAtMs);
     this.#lately = since;
     this.#setAside(lead.startedAtMs);
     this.#open.follow(lead.windowStartMs, this.#latest().stages.get(lead.stage), {
@@ -234,11 +227,14 @@ export class SeriesDetector {
   ): AnomalyEvent | undefined {
     const { evidence, quantile } = open.event;
     const summary = window.stages.get(evidence.measured_stage);
+    const total = verdicts.find(({ stage }) => stage === totalStage);
+    this.#totalOut = total?.isOut === true ? this.#totalOut + 1 : 0;
     const isLead = (verdict: ShiftVerdict) => verdict.stage === evidence.measured_stage;
     const following = open.follow(window.windowStartMs, summary, {
       isRising: verdicts.some((verdict) => isLead(verdict) && verdict.rising),
       isOtherOut: verdicts.some((verdict) => !isLead(verdict) && verdict.loud),
       isOtherShown: verdicts.some((verdict) => !isLead(verdict) && verdict.isOut),
+      usualTimes: this.#usualTimes(evidence.measured_stage, quantile),
     });
     if (!context.live && open.announced) {
       open.holdOpen();
@@ -247,7 +243,7 @@ export class SeriesDetector {
     if (following === undefined) {
       return this.#endWithoutTraffic(open, window.windowStartMs, context);
     }
-    if (open.hasPeteredOut) this.#peteredOut.push(window.windowStartMs);
+    if (open.hasPeteredOut) this.#openings.peteredOut(window.windowStartMs);
     if (open.isOver)
       return this.#end(open, 'recovered', context, summary?.digest.quantile(quantile));
     if (this.#isAdopted(open, window.windowStartMs)) {
@@ -261,10 +257,17 @@ export class SeriesDetector {
     }
     // A stage that was seen first gives way to the total once that is out too.
     const ofTotal = leadOf(verdicts.filter((verdict) => verdict.stage === totalStage));
-    if (evidence.measured_stage !== totalStage && ofTotal !== undefined) {
+    const isOfStage = evidence.measured_stage !== totalStage;
+    if (isOfStage && ofTotal !== undefined && this.#mayLead(open, window.windowStartMs)) {
       return this.#update(open, ofTotal, ofTotal.q, verdicts, context);
     }
     return this.#update(open, verdicts.find(isLead), quantile, verdicts, context);
+  }
+
+  /** Whether the total, which is out, may take over from a stage: in hours it comes to be out by chance, too. */
+  #mayLead({ startedAtMs }: OpenAnomaly, windowStartMs: number): boolean {
+    const isYoung = windowStartMs - startedAtMs < this.#options.baseline;
+    return isYoung || this.#totalOut >= longestRun;
   }
 
   /** Measures it by all of its last minutes: what a window or two show of a tail is mostly chance. */
@@ -283,11 +286,17 @@ export class SeriesDetector {
     const { event } = open;
     // Another quantile may show it more by now: the one that was told is held against its own baseline.
     const isSame = verdict.stage === event.evidence.measured_stage && q === event.quantile;
-    const held = isSame ? { ...verdict, thresholdMs: event.baseline_ms } : verdict;
+    const held = isSame ? { ...verdict, thresholdMs: open.usualMs } : verdict;
     const measured = measure(this.#eventInput(held, lately, context));
     const summary = anomalySummary({ ...event, ...measured });
     const out = verdicts.filter(({ isOut }) => isOut).map(({ stage }) => stage);
-    return open.update(measured, summary, context.nowMs, out);
+    const usualTimes = this.#usualTimes(verdict.stage, q);
+    return open.update(measured, summary, context.nowMs, out, usualTimes);
+  }
+
+  /** How far the day has moved the baseline since its last window was learnt. */
+  #usualTimes(stage: string, q: number): number {
+    return this.#baseline.reference(stage, 1)?.course?.timesAt(q) ?? 1;
   }
 
   #endWithoutTraffic(
@@ -321,6 +330,7 @@ export class SeriesDetector {
   #close(): void {
     this.#open = undefined;
     this.#lately = [];
+    this.#totalOut = 0;
     this.#tests.forgetRun();
   }
 
@@ -417,16 +427,6 @@ export class SeriesDetector {
     };
   }
 
-  #patience(startedAtMs: number): Patience {
-    this.#openings = laterThan(startedAtMs - backoff.quietMs, this.#openings);
-    this.#peteredOut = laterThan(startedAtMs - backoff.peteredOutMs, this.#peteredOut);
-    const times = (before: readonly number[]) => 2 ** Math.min(before.length, backoff.most);
-    return {
-      quiet: this.#options.resolve_windows * times(this.#openings),
-      peteredOutMs: hourMs * times(this.#peteredOut),
-    };
-  }
-
   #latest(): SeriesWindow {
     return (this.#quarantine.at(-1) as Quarantined).window;
   }
@@ -434,16 +434,4 @@ export class SeriesDetector {
   #newBaseline(): SeriesBaseline {
     return new SeriesBaseline(this.#options.baseline, this.#options.window);
   }
-}
-
-function carryQuarantined(state: StateArchive, entry: Quarantined | undefined): Quarantined {
-  return {
-    window: carrySeriesWindow(state, entry?.window),
-    learnable: state.flag(entry?.learnable ?? false),
-    suspicious: state.flag(entry?.suspicious ?? false),
-  };
-}
-
-function laterThan(ms: number, times: readonly number[]): number[] {
-  return times.filter((each) => each > ms);
 }

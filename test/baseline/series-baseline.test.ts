@@ -27,6 +27,29 @@ describe('SeriesBaseline', () => {
     expect(baseline.reference('forward', 1)).toBeUndefined();
   });
 
+  it('is renewed block by block once nothing was learnt for a baseline’s length', () => {
+    const [baselineMs, windowMs] = [80_000, 10_000];
+    const baseline = new SeriesBaseline(baselineMs, windowMs);
+    const learn = (windowStartMs: number) => {
+      const stages = new Map([['total', [1, 2]]]);
+      baseline.learn(summarizeWindow({ series, windowStartMs, windowMs, stages }));
+    };
+    learn(0);
+    const isRenewedBy = (ms: number) => {
+      const before = baseline.renewal;
+      baseline.follow(ms);
+      return baseline.renewal !== before;
+    };
+    const early = [10_000, 70_000].map(isRenewedBy);
+    const late = [80_000, 80_000, 90_000].map(isRenewedBy);
+    expect([early, late]).toEqual([
+      [false, false],
+      [true, false, true],
+    ]);
+    learn(100_000);
+    expect([110_000, 170_000, 180_000].map(isRenewedBy)).toEqual([false, false, true]);
+  });
+
   it('says of each stage, at any time, what it would if each window were added at once', () => {
     const [baselineMs, windowMs] = [4_000_000, 10_000];
     const window = fc.record({

@@ -64,6 +64,46 @@ describe('StageBaseline', () => {
     expect(baseline.bands().bands.bands[0]).toBe(100);
   });
 
+  it('follows the day while nothing is learnt, and goes on from there', () => {
+    const hourMs = 3_600_000;
+    const minuteMs = 60_000;
+    const hourly = new StageBaseline(new BaselinePeriods(hourMs, minuteMs));
+    /** 80 ms at midnight, 160 at noon. */
+    const usualAt = (ms: number) =>
+      80 * 2 ** ((1 - Math.cos((2 * Math.PI * ms) / (24 * hourMs))) / 2);
+    const learnHours = (from: number, to: number) => {
+      for (let ms = from * hourMs; ms < to * hourMs; ms += minuteMs) {
+        hourly.learn(ms, summary(usualAt(ms)));
+      }
+    };
+    const medianOf = () => hourly.reference()?.digest.quantile(0.5) ?? Number.NaN;
+    learnHours(0, 26);
+    expect(hourly.reference()?.course).toBeUndefined();
+    expect(Math.abs(medianOf() / usualAt(25.5 * hourMs) - 1)).toBeLessThan(0.01);
+    for (const hour of [30, 36.25, 44]) {
+      hourly.follow(hour * hourMs);
+      expect(Math.abs(medianOf() / usualAt(hour * hourMs) - 1)).toBeLessThan(0.02);
+      const { windows, toMs } = hourly.reference() ?? {};
+      expect({ windows, toMs }).toEqual({ windows: 72, toMs: 26 * hourMs });
+    }
+    // What it held is what it had followed to, and one window does not change that.
+    hourly.follow(36 * hourMs);
+    const before = medianOf();
+    hourly.hold(36 * hourMs);
+    hourly.learn(36 * hourMs, summary(usualAt(36 * hourMs)));
+    expect(hourly.reference()?.course).toBeUndefined();
+    expect(Math.abs(medianOf() / before - 1)).toBeLessThan(0.01);
+    expect(hourly.windows).toBe(73);
+  });
+
+  it('stays as it is while nothing is learnt where no day is known', () => {
+    const baseline = new StageBaseline(periods);
+    learn(baseline, 0, 15);
+    const before = baseline.reference();
+    baseline.follow(200 * windowMs);
+    expect(baseline.reference()).toEqual(before);
+  });
+
   it('drops blocks of two windows once they lie a baseline back', () => {
     const baseline = new StageBaseline(periods);
     learn(baseline, 0, 18);

@@ -140,6 +140,29 @@ describe('OpenAnomaly', () => {
     });
   });
 
+  it('is held against what is usual at the time of day', () => {
+    // Baseline 121 ms: twice that at noon, of which 300 ms are beyond half of the least effect, and 250 are not.
+    const open = anomaly({}, 1);
+    expect(open.follow(0, stage(250))).toBe('loud');
+    expect(open.follow(10 * 60 * minuteMs, stage(250), { usualTimes: 2 })).toBe('quiet');
+    expect(open.usualMs).toBe(242);
+    expect(open.resolve('recovered', openedMs, 250).summary).toMatch(/: 250 ms, usual are 242 ms$/);
+    expect(anomaly().follow(0, stage(320), { usualTimes: 2 })).toBe('loud');
+    expect(anomaly().follow(0, stage(100), { usualTimes: 0.5 })).toBe('loud');
+  });
+
+  it('is held against what an update has measured from then on', () => {
+    const open = anomaly();
+    const larger = anomalyFixture({ observed_ms: 1_400, baseline_ms: 242, ratio: 1_400 / 242 });
+    const lateMs = openedMs + 10 * minuteMs;
+    open.follow(openedMs, stage(1_400), { usualTimes: 2 });
+    open.follow(lateMs, stage(1_400), { usualTimes: 2 });
+    const told = open.update(larger, 'worse', lateMs, ['total', 'features'], 2);
+    expect(told).toMatchObject({ state: 'updated', baseline_ms: 242 });
+    open.follow(lateMs + 10_000, stage(1_400), { usualTimes: 2.5 });
+    expect(open.usualMs).toBe(302.5);
+  });
+
   it.each(['isOtherOut', 'isOtherShown'] as const)('goes on while %s', (beside) => {
     expect(anomaly().follow(0, stage(60), { [beside]: true })).toBe('loud');
     expect(anomaly().follow(0, stage(60), { [beside]: false })).toBe('quiet');

@@ -23,6 +23,8 @@ const seeds = Array.from({ length: Number(values.count) }, (_, i) => first + i);
 /** As each is over with its fault, more of them cost little. */
 const delaySeries = 12;
 const families = ['independent', 'swing of ten minutes', 'diurnal'];
+/** Of which some hours are another time of day. */
+const daily = ['diurnal', 'weekly', 'dst'];
 const say = (text: string) => {
   if (values.verbose) process.stderr.write(`${text}\n`);
 };
@@ -31,10 +33,11 @@ const say = (text: string) => {
 function ofEach<Outcome>(
   kinds: readonly string[],
   run: (family: string, seed: number, kind: string) => Outcome,
+  of = families,
 ) {
   return kinds.map((kind) => ({
     kind,
-    outcomes: families.flatMap((family) =>
+    outcomes: of.flatMap((family) =>
       seeds.map((seed) => {
         const outcome = run(family, seed, kind);
         say(`${kind}, ${family} ${seed}: ${JSON.stringify(outcome, shown)}`);
@@ -53,7 +56,16 @@ function shown(_key: string, value: unknown): unknown {
 
 const flaps = ofEach(['outage ×10', 'stage ×2', 'tail ×10', 'tail ×3'], runFlap);
 const lasting = ['outage ×10', 'stage ×2', 'tail ×3', 'tail ×5', 'tail ×2', 'contention'];
-const incidents = ofEach(lasting, runIncident);
+const ofADay = ofEach(lasting, (family, seed, kind) => runIncident(family, seed, kind));
+const ofHours = ofEach(
+  ['stage ×2', 'tail ×5', 'tail ×2', 'contention'],
+  (family, seed, kind) => runIncident(family, seed, kind, 8),
+  daily,
+);
+const incidents = [
+  ...ofADay.map((each) => ({ ...each, lasts: 'a day' })),
+  ...ofHours.map((each) => ({ ...each, lasts: 'eight hours, where noon is not as midnight' })),
+];
 const delays = slowParts.map((part) => ({
   part,
   outcomes: Array.from({ length: delaySeries }, (_, i) => {

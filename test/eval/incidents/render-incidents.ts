@@ -5,7 +5,11 @@ import type { IncidentOutcome } from './run-incident.ts';
 
 export interface Incidents {
   readonly flaps: readonly { kind: string; outcomes: readonly (readonly AnomalyEvent[])[] }[];
-  readonly incidents: readonly { kind: string; outcomes: readonly IncidentOutcome[] }[];
+  readonly incidents: readonly {
+    kind: string;
+    lasts: string;
+    outcomes: readonly IncidentOutcome[];
+  }[];
   /** Milliseconds until told, of each series. */
   readonly delays: readonly { part: SlowPart; outcomes: readonly (number | undefined)[] }[];
   readonly digests: readonly {
@@ -49,23 +53,27 @@ export function renderIncidents({ flaps, incidents, delays, digests }: Incidents
     }),
     '',
     line([
-      'lasts for a day',
+      'lasts for',
       ...['series', 'told', 'pages, at most', 'notifications, at most', 'resolves per page'],
-      ...['baseline’s p99 moved, at most', 'two hours after the end'],
+      ...['over after, minutes, at most', 'baseline’s p99 moved by it, at most'],
+      ...['apart from that without it, at most', 'two hours after the end'],
     ]),
-    rule(8),
-    ...incidents.map(({ kind, outcomes }) => {
+    rule(10),
+    ...incidents.map(({ kind, lasts, outcomes }) => {
       const told = outcomes.filter((outcome) => outcome.told.length > 0);
       const pages = told.map((outcome) => statesOf(outcome.told, 'opened'));
       const resolves = told.map((outcome) => statesOf(outcome.told, 'resolved'));
+      const overAfter = told.map(({ overAfterMs = Number.NaN }) => overAfterMs / 60_000);
       return line([
-        kind,
+        `${lasts}: ${kind}`,
         `${outcomes.length}`,
         `${told.length}`,
         number(Math.max(...pages)),
         number(Math.max(...told.map((outcome) => outcome.told.length))),
         number(sum(resolves) / sum(pages)),
+        number(Math.max(...overAfter)),
         percent(Math.max(...told.map(({ moved }) => moved))),
+        percent(Math.max(...told.map(({ apart }) => apart))),
         percent(Math.max(...told.map(({ movedAfter }) => movedAfter))),
       ]);
     }),

@@ -11,23 +11,35 @@ import { incidentTraffic } from './incident-traffic.ts';
 export interface IncidentOutcome {
   readonly told: readonly AnomalyEvent[];
   /**
-   * Furthest that the baseline's p99 was, while it lasted, beyond where the incident found it and what the
-   * hour before has made of it, of which the last minutes are learnt late; as a part.
+   * Furthest that the incident's requests moved the baseline's p99 while it lasted, beyond where it found it and
+   * what the hour before has made of it, of which the last minutes are learnt late; as a part. How far the
+   * day moved it is taken off: that is known of the days before.
    */
   readonly moved: number;
+  /** Furthest that it was, while it lasted, from that of the same traffic without an incident. */
+  readonly apart: number;
   /** How far it was, two hours after the end, from that of the same traffic without an incident. */
   readonly movedAfter: number;
+  /** From its end to the last resolve, which is not always after it; undefined if something was left open. */
+  readonly overAfterMs: number | undefined;
 }
 
 const q = 0.99;
-/** A day of quiet, a day of it, and then three hours; it is looked at again after two of these. */
+const windowsPerHour = windowsPerDay / 24;
+/** A day of quiet, some hours of it, and then three hours; it is looked at again after two of these. */
 const from = windowsPerDay;
-const to = 2 * windowsPerDay;
-const againAt = to + windowsPerDay / 12;
-const windows = to + windowsPerDay / 8;
+const after = 3 * windowsPerHour;
+const again = 2 * windowsPerHour;
 
-/** An incident of a day, beside the same traffic without it. */
-export function runIncident(family: string, seed: number, kind: string): IncidentOutcome {
+/** An incident of some hours, beside the same traffic without it. */
+export function runIncident(
+  family: string,
+  seed: number,
+  kind: string,
+  hours = 24,
+): IncidentOutcome {
+  const to = from + hours * windowsPerHour;
+  const windows = to + after;
   const fault = faultOf(kind, from, to);
   const { detect } = configSchema.parse({ detect: { page_budget_per_week: pagesPerWeek } });
   const [detector, calm] = [new Detector(detect), new Detector(detect)];
@@ -37,30 +49,38 @@ export function runIncident(family: string, seed: number, kind: string): Inciden
   const found = new Map<string, readonly number[]>();
   const hourBefore: SeriesWindow[] = [];
   let moved = 0;
+  let apart = 0;
   let movedAfter = 0;
+  let endMs = 0;
   for (const at of incidentTraffic({ family, seed, windows, faults: [fault] })) {
     const { window, windowStartMs, present } = at;
     const nowMs = windowStartMs + windowMs + 2_000;
     const events = detector.observe(present, nowMs, windowStartMs);
     if (window >= from) told.push(...events);
+    if (window === to - 1) endMs = windowStartMs + windowMs;
     const usual = calmTraffic.next().value?.present ?? [];
     calm.observe(usual, nowMs, windowStartMs);
     const series = present[0]?.series;
     if (series === undefined) continue;
-    if (window >= from - windowsPerDay / 24 && window < from) hourBefore.push(...present);
+    if (window >= from - windowsPerHour && window < from) hourBefore.push(...present);
     for (const stage of stages) {
-      const ms = detector.reference(series, stage)?.digest.quantile(q) ?? Number.NaN;
+      const reference = detector.reference(series, stage);
+      const ms = reference?.digest.quantile(q) ?? Number.NaN;
+      const calmMs = calm.reference(series, stage)?.digest.quantile(q) ?? Number.NaN;
       if (window === from - 1) found.set(stage, [ms, quantileOf(hourBefore, stage)]);
       if (window >= from && window < to) {
-        moved = Math.max(moved, partBeyond(ms, found.get(stage) ?? []));
+        const byDay = reference?.course?.timesAt(q) ?? 1;
+        moved = Math.max(moved, partBeyond(ms / byDay, found.get(stage) ?? []));
+        apart = Math.max(apart, Math.abs(ms / calmMs - 1));
       }
-      if (window === againAt) {
-        const calmMs = calm.reference(series, stage)?.digest.quantile(q) ?? Number.NaN;
+      if (window === to + again) {
         movedAfter = Math.max(movedAfter, Math.abs(ms / calmMs - 1));
       }
     }
   }
-  return { told, moved, movedAfter };
+  const last = told.at(-1);
+  const overAfterMs = last?.state === 'resolved' ? Date.parse(last.emitted_at) - endMs : undefined;
+  return { told, moved, apart, movedAfter, overAfterMs };
 }
 
 function quantileOf(windows: readonly SeriesWindow[], stage: string): number {
