@@ -46,11 +46,11 @@ export class StageBaseline {
   #blocks: Block[] = [];
   /** Until then nothing is too old. */
   #heldUntilMs = Number.NEGATIVE_INFINITY;
-  /** The time of day that it has followed to, until the next window is learnt. */
-  #followedMs = Number.NaN;
   #windows = 0;
   #reference: StageReference | undefined;
   #referencePeriod = Number.NaN;
+  /** What was last given before it followed the day, until the next window is learnt. */
+  #followedFrom: StageReference | undefined;
 
   constructor(periods: BaselinePeriods) {
     this.#periods = periods;
@@ -76,10 +76,17 @@ export class StageBaseline {
     this.#heldUntilMs = fromMs + this.#periods.baselineMs;
   }
 
-  /** Makes what it holds what it would be by then, if the day goes as those before. */
+  /**
+   * Makes the reference what it would be with that time in its middle, if the day goes as those before. It stays
+   * the one that was given last where no day is known.
+   */
   follow(ms: number): void {
-    this.#followedMs = ms;
-    this.#reference = undefined;
+    this.#followedFrom ??= this.reference();
+    const from = this.#followedFrom;
+    if (from === undefined) return;
+    const course = this.#day.between(from.toMs, ms + this.#periods.baselineMs / 2);
+    const moved = course && { ...from, course, digest: course.moved(from.digest) };
+    this.#reference = moved ?? from;
   }
 
   /** Windows held. */
@@ -100,11 +107,7 @@ export class StageBaseline {
     if (first === undefined || last === undefined) return undefined;
     const digest = this.#digest();
     const [fromMs, toMs] = [first.startMs, last.lastEndMs];
-    const course = this.#courseFrom(toMs);
-    this.#reference = {
-      ...{ windows: this.#windows, fromMs, toMs, course },
-      digest: course === undefined ? digest : course.moved(digest),
-    };
+    this.#reference = { digest, windows: this.#windows, fromMs, toMs, course: undefined };
     return this.#reference;
   }
 
@@ -127,7 +130,9 @@ export class StageBaseline {
       );
       this.#referencePeriod = state.number(this.#referencePeriod);
       this.#heldUntilMs = state.number(this.#heldUntilMs);
-      this.#followedMs = state.number(this.#followedMs);
+      this.#followedFrom = state.optional(this.#followedFrom, (reference) =>
+        carryReference(state, reference),
+      );
       this.#day.carry(state);
     });
   }
@@ -159,18 +164,12 @@ export class StageBaseline {
     if (endMs - fromMs >= baselineMs) this.#day.learn(endMs, this.#digest());
   }
 
-  /** How the day has gone since a baseline ended, to one that has the time that it has followed to in its middle. */
-  #courseFrom(endMs: number): Course | undefined {
-    if (Number.isNaN(this.#followedMs)) return undefined;
-    return this.#day.between(endMs, this.#followedMs + this.#periods.baselineMs / 2);
-  }
-
   /** What it has followed to is what it holds. */
   #takeUpCourse(): void {
-    if (Number.isNaN(this.#followedMs)) return;
+    if (this.#followedFrom === undefined) return;
+    this.#followedFrom = undefined;
     const last = this.#blocks.at(-1);
-    const reference = this.reference();
-    this.#followedMs = Number.NaN;
+    const reference = this.#reference;
     if (last === undefined || reference?.course === undefined) return;
     for (const { durations } of this.#blocks) durations.release();
     last.durations.add(reference.digest);
