@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runIncident } from './run-incident.ts';
 
 describe('runIncident', () => {
-  // The total hardly shows it, so it never takes over, though it does for some windows of that day.
+  // The total hardly shows it: it is out for some windows of that day by chance, and never takes over.
   it('gives one page of a day in which one request in ten waits five times as long for a stage', () => {
     const { told } = runIncident('independent', 201, 'tail ×5');
     expect(told.map(({ state, stage }) => [state, stage])).toEqual([
