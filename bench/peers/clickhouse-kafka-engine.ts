@@ -37,7 +37,7 @@ ENGINE = AggregatingMergeTree
 ORDER BY (model, window_start, version, request_type, region, cold_start)`;
 
 const view = `CREATE MATERIALIZED VIEW fill TO tails AS
-SELECT toDateTime(intDiv(ts, 10000) * 10, 'UTC') AS window_start,
+SELECT toDateTime(intDiv(toUInt64(ts + total_ms), 10000) * 10, 'UTC') AS window_start,
     model, version, request_type, region, cold_start, count() AS requests,
     ${stageNames
       .map((stage) => {

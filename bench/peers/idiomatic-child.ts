@@ -42,7 +42,7 @@ await serveTasks(async ({ broker, url, topic, group, database, events }) => {
   let flushedMs = performance.now();
 
   const add = (event: Event) => {
-    const windowStart = Math.floor(event.ts / 10_000) * 10;
+    const windowStart = Math.floor((event.ts + event.total_ms) / 10_000) * 10;
     const { model, version = '', request_type = '', region = '', cold_start = false } = event;
     const key = `${windowStart}|${model}|${version}|${request_type}|${region}|${cold_start}`;
     let found = series.get(key);

@@ -170,7 +170,7 @@ export function timingEvent(bounds: TimingEventLimits) {
     .object({
       ts: ts.meta({
         description:
-          'Start of the request: milliseconds since the Unix epoch (fractions are cut), or an RFC 3339 date-time with `Z` or an offset. Years 2000 to 2099.',
+          'Start of the request: milliseconds since the Unix epoch (fractions are cut), or an RFC 3339 date-time with `Z` or an offset. Years 2000 to 2099. The request counts when it ends: in the window of `ts` plus its total.',
       }),
       ...textFields(maxDimensionBytes),
       ...otherFields,

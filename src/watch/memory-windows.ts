@@ -5,6 +5,7 @@ import { packStages } from '../baseline/pack-stages.ts';
 import { seriesKey } from '../baseline/series-key.ts';
 import type { Series, SeriesWindow, StageSummary } from '../baseline/series-window.ts';
 import type { Config } from '../config/schema.ts';
+import { completionMs } from '../decode/completion-ms.ts';
 import type { EventRecord } from '../decode/event-record.ts';
 import { Interner } from '../decode/interner.ts';
 import { type DecodeSink, MessageDecoder } from '../decode/message-decoder.ts';
@@ -71,7 +72,7 @@ export class MemoryWindows implements DecodeSink {
 
   event(record: EventRecord): void {
     this.#taken++;
-    const isCounted = record.tsMs >= (this.#nextMs || Number.NEGATIVE_INFINITY);
+    const isCounted = completionMs(record) >= (this.#nextMs || Number.NEGATIVE_INFINITY);
     const outcome = isCounted ? this.#accumulator.add(record) : outcomes.late;
     if (outcome === outcomes.late) this.counts.late++;
     else if (outcome === outcomes.tooManyWindows) this.counts.rejected++;

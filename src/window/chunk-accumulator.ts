@@ -8,6 +8,7 @@ import {
 } from '../base/dimensions.ts';
 import type { Facet } from '../base/facets.ts';
 import { limits } from '../base/limits.ts';
+import { completionMs } from '../decode/completion-ms.ts';
 import type { EventRecord } from '../decode/event-record.ts';
 import type { Interner } from '../decode/interner.ts';
 import { bandOf } from '../sketch/band.ts';
@@ -109,7 +110,7 @@ export class ChunkAccumulator {
   /**
    * Starts a chunk on empty state. The interners may have been cleared before.
    *
-   * @param watermarkMs latest event time of the partition so far; -Infinity at its beginning.
+   * @param watermarkMs latest event time (completion of a request) of the partition so far; -Infinity at its beginning.
    * @param nowMs wall clock against which the chunk's events are "in the future"; while there are
    *   none, it may still be set.
    */
@@ -166,29 +167,29 @@ export class ChunkAccumulator {
     return this.#cells.size;
   }
 
-  /** Counts an event, or says why not. */
+  /** Counts an event in the window in which its request ended, or says why not. */
   add(record: EventRecord): Outcome {
-    const tsMs = record.tsMs;
+    const endMs = completionMs(record);
     // Nobody is late because another's clock runs ahead: the watermark counts up to the clock.
     const reachedMs = Math.min(this.#watermarkMs, this.#nowMs);
-    if (tsMs < reachedMs - this.#options.allowedLatenessMs) {
+    if (endMs < reachedMs - this.#options.allowedLatenessMs) {
       this.counts.late++;
       return outcomes.late;
     }
-    if (tsMs > this.#nowMs + this.#options.maxFutureMs) {
+    if (endMs > this.#nowMs + this.#options.maxFutureMs) {
       this.counts.future++;
       return outcomes.future;
     }
-    const window = Math.floor(tsMs / baseWindowMs);
+    const window = Math.floor(endMs / baseWindowMs);
     const { cell, overflowed } = this.#cellOf(record, window);
     if (cell < 0) return outcomes.tooManyWindows;
-    if (tsMs > this.#watermarkMs) {
-      this.#watermarkMs = tsMs;
-      this.#openWindow = this.#openWindowAt(tsMs);
+    if (endMs > this.#watermarkMs) {
+      this.#watermarkMs = endMs;
+      this.#openWindow = this.#openWindowAt(endMs);
     } else if (window < this.#openWindow) {
       this.counts.lateMerged++;
     }
-    this.#count(cell, record);
+    this.#count(cell, record, endMs);
     if (overflowed) {
       this.counts.overflow++;
       return outcomes.overflow;
@@ -248,7 +249,7 @@ export class ChunkAccumulator {
   }
 
   /** Adds an event to its rows; one with a total to bands, drivers and exemplars as well. */
-  #count(cell: number, record: EventRecord): void {
+  #count(cell: number, record: EventRecord, endMs: number): void {
     const { stageIds, stageMs, stageCount, totalMs } = record;
     const { ids, durations } = this.#kernel;
     for (let i = 0; i < stageCount; i++) {
@@ -262,7 +263,7 @@ export class ChunkAccumulator {
     this.#kernel.count(this.#host, address, bandIndex, stageCount, this.#totalStageId, totalMs);
     if (record.status !== 0) this.#countStatus(cell, record, isWhole);
     if (!isWhole) return;
-    this.drivers.add(record, Math.floor(record.tsMs / 60_000), band, this.#otherValueId);
+    this.drivers.add(record, Math.floor(endMs / 60_000), band, this.#otherValueId);
     this.exemplars.offer(cell, record, record.dimensionIds[hostIndex] as number);
   }
 

@@ -14,7 +14,9 @@ const hourMs = 3_600_000;
 const windowMs = 10_000;
 /** A whole window, some minutes ago. */
 const baseMs = Math.floor(Date.now() / windowMs) * windowMs - 600_000;
-const event = (ts: number) => JSON.stringify({ ts, model: 'm', stages_ms: { forward: 3 } });
+/** A request that ends at this time. */
+const event = (endMs: number) =>
+  JSON.stringify({ ts: endMs - 3, model: 'm', stages_ms: { forward: 3 } });
 
 describe('window_states.sql', () => {
   const windowCount = 20;

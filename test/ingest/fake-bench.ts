@@ -88,7 +88,7 @@ function placeAtCommit({ committed, found }: FakeBroker): Place {
 
 /** A record of one event a second after the one before, unless told otherwise. */
 export function recordAt(offset: number, tsMs = logStartMs + offset * 1_000): SourceRecord {
-  const event = { ts: tsMs, model: 'm', stages_ms: { forward: 2 } };
+  const event = { ts: tsMs - 2, model: 'm', stages_ms: { forward: 2 } };
   return { offset, timestampMs: logStartMs + offset, value: Buffer.from(JSON.stringify(event)) };
 }
 

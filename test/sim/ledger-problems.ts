@@ -113,7 +113,7 @@ function gapProblems(
   });
 }
 
-/** The watermark is the latest event time up to the end of the range. */
+/** The watermark is the latest completion of a request up to the end of the range. */
 function watermarkProblems(
   rows: readonly StoredLedgerRow[],
   records: readonly TruthRecord[],
@@ -124,11 +124,11 @@ function watermarkProblems(
     let most = 0;
     for (const record of records) {
       if (record.offset >= row.end_offset) break;
-      for (const { ts, fate } of record.events) {
-        if (fate === 'counted') most = Math.max(most, ts);
+      for (const { endMs, fate } of record.events) {
+        if (fate === 'counted') most = Math.max(most, endMs);
         // Where it is counted, the watermark goes up to the clock, whatever that says.
         if (fate === 'edge') most = Number.POSITIVE_INFINITY;
-        if (fate === 'counted' && sure.has(record)) least = Math.max(least, ts);
+        if (fate === 'counted' && sure.has(record)) least = Math.max(least, endMs);
       }
     }
     const { watermark_ms: found } = row;

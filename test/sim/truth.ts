@@ -4,7 +4,8 @@ import type { PartitionLog } from './partition-log.ts';
 export type EventFate = 'counted' | 'late' | 'future' | 'edge';
 
 export interface TruthEvent {
-  readonly ts: number;
+  /** When its request ended, in whole milliseconds: where it counts. */
+  readonly endMs: number;
   readonly model: string;
   readonly region: string;
   readonly isCold: boolean;

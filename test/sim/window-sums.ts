@@ -49,7 +49,7 @@ export function sumsOfRecords(
   for (const { events } of records) {
     for (const event of events) {
       if (event.fate !== 'counted' && (event.fate !== 'edge' || !isEdgeCounted)) continue;
-      const windowMs = Math.floor(event.ts / BASE_WINDOW_MS) * BASE_WINDOW_MS;
+      const windowMs = Math.floor(event.endMs / BASE_WINDOW_MS) * BASE_WINDOW_MS;
       for (const [stage, ms] of event.stages) {
         add(sums, keyOf(grain, windowMs, event, stage), {
           requests: 1,

@@ -14,7 +14,7 @@ const GARBAGE: readonly (string | null)[] = [
   '{"ts":1790000000000,"model":"m1","total_ms":-1}',
   '[{"ts":',
 ];
-/** Event time is this far behind the clock: whatever a clock does, such an event is no future one. */
+/** A request ended this long before the clock: whatever a clock does, its event is no future one. */
 const BEHIND_MS = 3 * 3_600_000;
 /** What waited for longer than an event may be behind its partition: no clock makes it late. */
 const LONG_BEHIND_MS = 30 * 3_600_000;
@@ -126,7 +126,7 @@ export class Workload {
   #event(timestampMs: number, fate: TruthEvent['fate'] = 'counted') {
     const random = this.#random;
     const shift = fate === 'late' ? -2 * DAY_MS : fate === 'future' ? 2 * DAY_MS : 0;
-    const ts =
+    const latestMs =
       fate === 'edge'
         ? timestampMs + MAX_FUTURE_MS + random.between(-EDGE_MS, EDGE_MS)
         : timestampMs - this.#behindMs + shift - random.between(0, 9_000);
@@ -137,7 +137,7 @@ export class Workload {
     const stages: [string, number][] = [];
     for (const name of stageNames) if (random.chance(0.4)) stages.push([name, this.#duration()]);
     const isPartial = stages.length > 0 && random.chance(0.15);
-    const json: Record<string, unknown> = { ts, model };
+    const json: Record<string, unknown> = { ts: 0, model };
     if (region !== '') json.region = region;
     if (isCold) json.cold_start = true;
     if (isError) json.status = 'error';
@@ -150,12 +150,22 @@ export class Workload {
       json.total_ms = totalMs;
       stages.push(['total', totalMs]);
     } else stages.push(['total', stages.reduce((sum, [, ms]) => sum + ms, 0)]);
-    const event: TruthEvent = { ts, model, region, isCold, isError, stages, fate };
+    const { ts, endMs } = timesOf(latestMs, stages);
+    json.ts = ts;
+    const event: TruthEvent = { endMs, model, region, isCold, isError, stages, fate };
     return { text: JSON.stringify(json), event };
   }
 
-  /** Log-uniform over five decades, to the microsecond. */
+  /** Log-uniform over seven decades, to the microsecond: up to 100 s, which is many windows. */
   #duration(): number {
-    return Math.round(10 ** (this.#random.unit() * 5 - 2) * 1000) / 1000;
+    return Math.round(10 ** (this.#random.unit() * 7 - 2) * 1000) / 1000;
   }
+}
+
+/** When a request began that has ended by `latestMs`, at most a millisecond before, and when it ended. */
+function timesOf(latestMs: number, stages: readonly (readonly [string, number])[]) {
+  const total = stages.find(([name]) => name === 'total')?.[1];
+  const lastsMs = total ?? stages.reduce((sum, [, ms]) => sum + ms, 0);
+  const ts = latestMs - Math.ceil(lastsMs);
+  return { ts, endMs: Math.floor(ts + lastsMs) };
 }

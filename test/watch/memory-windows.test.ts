@@ -12,8 +12,9 @@ const config = configSchema.parse({});
 const startMs = 1_790_000_000_000;
 
 const text = (event: object) => Buffer.from(JSON.stringify(event));
+/** An event of a request that ends at this time. */
 const eventAt = (ms: number, model: string, features: number, forward: number) => ({
-  ts: startMs + ms,
+  ts: startMs + ms - features - forward,
   ...{ model, version: '7', region: 'eu-west-1' },
   stages_ms: { features, forward },
 });
@@ -96,6 +97,22 @@ describe('windows in memory', () => {
     const windows = [...first, ...rest].flatMap((one) => one.windows);
     expect(decodeWindows(encodeWindows(windows), config.detect.window)).toEqual(windows);
     expect(memory.counts).toEqual({ events: 100_001, rejected: 0, late: 1 });
+  });
+
+  it('count a request when it ends, and lose none because it began long before', () => {
+    const memory = new MemoryWindows(config);
+    for (let n = 0; n < 50_000; n++) memory.take(text(eventAt(n * 10, 'a', 1, 20)));
+    // All but the last minute is handed out.
+    expect([...memory.complete()]).toHaveLength(43);
+    // Began in a window that is gone.
+    memory.take(text(eventAt(499_000, 'a', 1, 359_999)));
+    const last = all(memory).at(-1);
+    expect(last?.startMs).toBe(startMs + 490_000);
+    expect(last?.windows[0]?.stages.get('total')).toMatchObject({
+      requests: 1_001,
+      maxMs: 360_000,
+    });
+    expect(memory.counts).toEqual({ events: 50_001, rejected: 0, late: 0 });
   });
 
   it('count what is no event, and what was not read whole', () => {

@@ -9,8 +9,9 @@ import type { TimingEventText } from './timing-event-text.ts';
 
 const startMs = 1_790_000_000_000;
 const spread: RandomEventsOptions = { fromMs: startMs, stepMs: 40, jitterMs: 30_000 };
-const whole = (ts: number, more: Partial<TimingEventText> = {}): TimingEventText => ({
-  ts,
+/** An event of a request of 4 ms that ends at this time. */
+const whole = (endMs: number, more: Partial<TimingEventText> = {}): TimingEventText => ({
+  ts: endMs - 4,
   model: 'm',
   stages_ms: { forward: 3, queue: 1 },
   ...more,
@@ -139,6 +140,58 @@ describe('an event', () => {
       [startMs - 10_000, 1],
       [startMs, 2],
     ]);
+  });
+});
+
+describe('a request', () => {
+  /** Window of its rows by stage, minute of its drivers, start of its exemplar. */
+  const placesOf = (event: TimingEventText) => {
+    const chunk = new TestChunk().begin();
+    expect(chunk.add({ host: 'pod-1', ...event })).toEqual([outcomes.aggregated]);
+    const windows = [...chunk.rows().keys()].map((key) => Number(key.split('|')[0]));
+    const { drivers, exemplars, watermarkMs } = chunk.accumulator;
+    return {
+      windowMs: [...new Set(windows)],
+      watermarkMs,
+      minute: drivers.size === 0 ? undefined : drivers.minute(0),
+      exemplarTsMs: [...exemplars.all()].map(({ tsMs }) => tsMs),
+    };
+  };
+  const minuteOf = (ms: number) => Math.floor(ms / 60_000);
+
+  it('counts when it ends: the window, the watermark and the minute go by that, its exemplar keeps the start', () => {
+    // Begins in a window and a minute, ends in others.
+    const ts = startMs - 20_001;
+    expect(placesOf({ ts, model: 'm', total_ms: 35_000.9, stages_ms: { forward: 1 } })).toEqual({
+      windowMs: [startMs + 10_000],
+      watermarkMs: startMs + 14_999,
+      minute: minuteOf(startMs + 14_999),
+      exemplarTsMs: [ts],
+    });
+    expect(minuteOf(ts)).not.toBe(minuteOf(startMs + 14_999));
+  });
+
+  it('without a given total ends after its stages, also in an event of some of them', () => {
+    const stages_ms = { queue: 4_000.5, forward: 6_000.5 };
+    const event = { ts: startMs - 1_002, model: 'm', stages_ms };
+    const [windowMs, watermarkMs] = [[startMs], startMs + 8_999];
+    expect(placesOf(event)).toMatchObject({ windowMs, watermarkMs, exemplarTsMs: [event.ts] });
+    expect(placesOf({ ...event, partial: true })).toMatchObject({ windowMs, watermarkMs });
+    // A total that is given is the truth, whatever the stages are.
+    expect(placesOf({ ...event, partial: true, total_ms: 1_001 })).toMatchObject({
+      windowMs: [startMs - 10_000],
+      watermarkMs: startMs - 1,
+    });
+  });
+
+  it('is late, future or a late merge by its end, however long ago it began', () => {
+    const bounds = { allowedLatenessMs: 60_000, maxFutureMs: 5_000, graceMs: 2_000 };
+    const chunk = new TestChunk(bounds).begin(startMs, startMs);
+    const lasting = (endMs: number) => ({ ts: endMs - 600_000, model: 'm', total_ms: 600_000 });
+    expect(
+      chunk.add(lasting(startMs), lasting(startMs - 60_001), lasting(startMs + 5_001)),
+    ).toEqual([outcomes.aggregated, outcomes.late, outcomes.future]);
+    expect(chunk.accumulator.counts).toMatchObject({ aggregated: 1, lateMerged: 0 });
   });
 });
 

@@ -34,17 +34,18 @@ export function referenceChunk(events: readonly TimingEventText[], options: Refe
   const counts = { aggregated: 0, late: 0, future: 0, lateMerged: 0 };
   let watermarkMs = options.watermarkMs;
   for (const event of events) {
-    if (event.ts < Math.min(watermarkMs, options.nowMs) - options.allowedLatenessMs) {
+    const atMs = completionOf(event);
+    if (atMs < Math.min(watermarkMs, options.nowMs) - options.allowedLatenessMs) {
       counts.late++;
       continue;
     }
-    if (event.ts > options.nowMs + options.maxFutureMs) {
+    if (atMs > options.nowMs + options.maxFutureMs) {
       counts.future++;
       continue;
     }
-    const endMs = (Math.floor(event.ts / 10_000) + 1) * 10_000;
+    const endMs = (Math.floor(atMs / 10_000) + 1) * 10_000;
     if (endMs + options.graceMs <= watermarkMs) counts.lateMerged++;
-    watermarkMs = Math.max(watermarkMs, event.ts);
+    watermarkMs = Math.max(watermarkMs, atMs);
     counts.aggregated++;
     const totalMs = totalOf(event);
     for (const [stage, ms] of Object.entries(event.stages_ms ?? {})) {
@@ -68,6 +69,15 @@ export function referenceChunk(events: readonly TimingEventText[], options: Refe
 export function totalOf(event: TimingEventText): number | undefined {
   if (event.total_ms !== undefined) return event.total_ms;
   if (event.partial === true) return undefined;
+  return stageSumOf(event);
+}
+
+/** When the request of an event ended, in whole milliseconds: where it counts. */
+export function completionOf(event: TimingEventText): number {
+  return Math.floor(event.ts + (totalOf(event) ?? stageSumOf(event)));
+}
+
+function stageSumOf(event: TimingEventText): number {
   return Object.values(event.stages_ms ?? {}).reduce((sum, ms) => sum + ms, 0);
 }
 
@@ -82,7 +92,7 @@ export function rowKey(
     if (name === 'cold_start') return event.cold_start === true ? '1' : '';
     return event[name] ?? '';
   });
-  return [Math.floor(event.ts / 10_000) * 10_000, ...values, stage].join('|');
+  return [Math.floor(completionOf(event) / 10_000) * 10_000, ...values, stage].join('|');
 }
 
 function rowOf(rows: Map<string, ReferenceRow>, key: string): ReferenceRow {

@@ -20,6 +20,11 @@ final class Event {
     return new Series(model, version, requestType, region, coldStart);
   }
 
+  /** When the request ended: its event time. */
+  long endMs() {
+    return (long) (ts + totalMs);
+  }
+
   /** Reads the object that the parser stands at the beginning of. */
   void read(JsonParser parser, Stages stages) throws IOException {
     ts = 0;

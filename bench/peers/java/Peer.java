@@ -104,7 +104,7 @@ public final class Peer {
     private final int hash;
 
     Key(Event event) {
-      windowStart = event.ts / 10_000 * 10;
+      windowStart = event.endMs() / 10_000 * 10;
       model = event.model;
       version = event.version;
       requestType = event.requestType;

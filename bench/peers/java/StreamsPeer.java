@@ -115,7 +115,7 @@ public final class StreamsPeer {
     return builder.build(optimized);
   }
 
-  /** Events of a message, each at its own time. */
+  /** Events of a message, each at the time its request ended. */
   private final class Reader implements Processor<byte[], byte[], Series, Event> {
     private final Event event = new Event();
     private ProcessorContext<Series, Event> context;
@@ -130,7 +130,7 @@ public final class StreamsPeer {
       try (JsonParser parser = json.createParser(message.value())) {
         while (parser.nextToken() != null) {
           event.read(parser, stages);
-          context.forward(new Record<>(event.series(), event, event.ts));
+          context.forward(new Record<>(event.series(), event, event.endMs()));
         }
       } catch (IOException error) {
         throw new UncheckedIOException(error);

@@ -34,8 +34,8 @@ export const windowMutants: readonly Mutant[] = [
     name: 'watermark-goes-back',
     bug: 'the watermark is the time of the last event, not of the latest (Flink: an idle input drags it back)',
     file: accumulator,
-    find: 'if (tsMs > this.#watermarkMs) {',
-    replace: 'if (tsMs !== this.#watermarkMs) {',
+    find: 'if (endMs > this.#watermarkMs) {',
+    replace: 'if (endMs !== this.#watermarkMs) {',
   },
   {
     name: 'watermark-not-inherited',
@@ -88,7 +88,21 @@ export const windowMutants: readonly Mutant[] = [
     name: 'window-of-arrival',
     bug: 'events are put into the window in which they were read',
     file: accumulator,
-    find: 'const window = Math.floor(tsMs / baseWindowMs);',
+    find: 'const window = Math.floor(endMs / baseWindowMs);',
     replace: 'const window = Math.floor((this.#nowMs - 10_800_000) / baseWindowMs);',
+  },
+  {
+    name: 'window-of-start',
+    bug: 'a request counts in the window in which it began: a slow one in a window that was judged before',
+    file: accumulator,
+    find: 'const window = Math.floor(endMs / baseWindowMs);',
+    replace: 'const window = Math.floor(record.tsMs / baseWindowMs);',
+  },
+  {
+    name: 'watermark-of-start',
+    bug: 'the watermark is the latest start of a request, not the latest end',
+    file: accumulator,
+    find: 'const endMs = completionMs(record);',
+    replace: 'const endMs = Math.min(completionMs(record), record.tsMs);',
   },
 ];
