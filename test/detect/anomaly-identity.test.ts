@@ -23,6 +23,11 @@ describe('dedupKeyOf', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
+  it('differs by the name that tells two of one kind and series apart', () => {
+    const keys = ['', 'fast', 'available'].map((name) => dedupKeyOf('slo_burn', series, name));
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
   it('is short and plain for any model name', () => {
     const key = dedupKeyOf('throughput_drop', { ...series, model: 'naïve "модель"\n'.repeat(40) });
     expect(key).toMatch(/^[A-Za-z0-9._/-]{1,100}$/);

@@ -27,9 +27,11 @@ const windows = scenarioWindows(
   windowMs,
 ).flat();
 
-function watch(tables: FakeTables) {
+/** @param delivered resolves when the pager has an event. */
+function watch(tables: FakeTables, delivered: () => Promise<void> = async () => undefined) {
   const told: AnomalyEvent[] = [];
   const deliver = async (event: AnomalyEvent) => {
+    await delivered();
     told.push(event);
   };
   const watcher = new Watcher({
@@ -203,6 +205,24 @@ describe('Watcher', () => {
     const expected = outline(await toldInPeace());
     expect(outline(told)).toEqual(expected);
     expect(outline(tables.events)).toEqual(expected);
+    expect(tables.judgedUntilMs).toBe(scenarioStartMs + 115 * windowMs);
+  });
+
+  it('puts no window on record as judged whose event is still on its way', async () => {
+    const tables = new FakeTables(windows);
+    let arrive: () => void = () => undefined;
+    const arrived = new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    const { told, watcher, stepTo } = watch(tables, () => arrived);
+    await watcher.start();
+    for (let window = 0; window < 115; window++) await stepTo(window);
+    const [opened] = tables.stored;
+    expect([told, opened?.event.state]).toEqual([[], 'opened']);
+    expect(tables.judgedUntilMs).toBe(opened?.windowStartMs);
+    arrive();
+    await watcher.settle();
+    expect(outline(told)).toEqual(outline(tables.events));
     expect(tables.judgedUntilMs).toBe(scenarioStartMs + 115 * windowMs);
   });
 

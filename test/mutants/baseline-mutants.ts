@@ -1,0 +1,81 @@
+import type { PlantedMutant } from './planted-mutant.ts';
+
+const stage = 'src/baseline/stage-baseline.ts';
+const daily = 'src/baseline/daily-episodes.ts';
+const series = 'src/detect/series-detector.ts';
+const stageTests = [
+  'test/baseline/stage-baseline.test.ts',
+  'test/baseline/series-baseline.test.ts',
+];
+const dailyTests = ['test/baseline/daily-episodes.test.ts', 'test/detect/shift-test.test.ts'];
+const seriesTests = ['test/detect/detector.test.ts', 'test/detect/detector-state.test.ts'];
+
+/** Bugs of what a series is compared with, and of what is learnt of it. */
+export const baselineMutants: readonly PlantedMutant[] = [
+  {
+    name: 'stale-baseline',
+    bug: 'the reference is never renewed: a week later it is still that of the first minutes',
+    file: stage,
+    find: 'if (period !== this.#referencePeriod) this.#reference = undefined;',
+    replace: 'if (this.#windows === 1) this.#reference = undefined;',
+    tests: stageTests,
+  },
+  {
+    name: 'baseline-forgets-nothing',
+    bug: 'windows older than the baseline stay in it: memory grows, and last month counts as the recent past',
+    file: stage,
+    find: 'const isKept = ({ startMs: at }: Block) => at + blockMs > keepFromMs;',
+    replace:
+      'const isKept = ({ startMs: at }: Block) => at + blockMs > keepFromMs - 10 * baselineMs;',
+    tests: stageTests,
+  },
+  {
+    name: 'baseline-learns-the-incident',
+    bug: 'the windows of an open anomaly are learnt: an hour later it is usual, and resolved (Adtributor: poisoned baseline)',
+    file: series,
+    find: `      entry.learnable = false;
+      this.#candidate ??= this.#newBaseline();`,
+    replace: '      this.#candidate ??= this.#newBaseline();',
+    tests: seriesTests,
+  },
+  {
+    name: 'rise-learnt-before-it-is-found',
+    bug: 'windows are learnt while a test already speaks against them: a slow rise becomes the baseline',
+    file: series,
+    find: 'if (held.window.windowStartMs >= heldFromMs) return;',
+    replace: 'if (held.window.windowStartMs >= this.#lastSeenMs) return;',
+    tests: seriesTests,
+  },
+  {
+    name: 'baseline-gone-after-the-incident',
+    bug: 'what was the baseline before a long incident is too old when it is over',
+    file: series,
+    find: '      this.#baseline.hold(this.#lastSeenMs);\n',
+    replace: '',
+    tests: seriesTests,
+  },
+  {
+    name: 'once-is-daily',
+    bug: 'what came once in a week counts as daily: a fault at the hour of an old one is not reported',
+    file: daily,
+    find: 'isDaily ||= agoMs < dailyMs;',
+    replace: 'isDaily = true;',
+    tests: dailyTests,
+  },
+  {
+    name: 'any-size-is-daily',
+    bug: 'a fault at the hour of a daily job is not reported, however much larger than the job it is',
+    file: daily,
+    find: 'most = Math.max(most, then * same.more);',
+    replace: 'most = Math.max(most, then * same.more ** 8);',
+    tests: dailyTests,
+  },
+  {
+    name: 'unlike-is-daily',
+    bug: 'a fault at the hour of a daily job is not reported, though it is of another kind',
+    file: daily,
+    find: 'if (isKnown && cosineOf(kind, episode.kind) < alike.cosine) continue;',
+    replace: 'if (isKnown && cosineOf(kind, episode.kind) < -1) continue;',
+    tests: dailyTests,
+  },
+];

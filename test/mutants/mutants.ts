@@ -1,0 +1,15 @@
+import { alertMutants } from './alert-mutants.ts';
+import { baselineMutants } from './baseline-mutants.ts';
+import { detectMutants } from './detect-mutants.ts';
+import { incidentMutants } from './incident-mutants.ts';
+import type { PlantedMutant } from './planted-mutant.ts';
+import { watchMutants } from './watch-mutants.ts';
+
+/** Every bug that is planted to see whether the unit tests find it. */
+export const mutants: readonly PlantedMutant[] = [
+  ...watchMutants,
+  ...baselineMutants,
+  ...detectMutants,
+  ...incidentMutants,
+  ...alertMutants,
+];

@@ -1,0 +1,140 @@
+import type { PlantedMutant } from './planted-mutant.ts';
+
+const watcher = 'src/watch/watcher.ts';
+const loop = 'src/watch/watch-loop.ts';
+const watcherTests = ['test/watch/watcher.test.ts', 'test/watch/watcher-restart.test.ts'];
+const restartTests = ['test/watch/watcher-restart.test.ts'];
+const loopTests = ['test/watch/watch-loop.test.ts'];
+
+/** Bugs of which windows are judged, when, by whom, and what is put on record about it. */
+export const watchMutants: readonly PlantedMutant[] = [
+  {
+    name: 'window-judged-without-grace',
+    bug: 'a window is judged as soon as the watermark is past it: what comes a second later is not seen',
+    file: watcher,
+    find: 'floor(reachedMs - config.windows.grace, windowMs)',
+    replace: 'floor(reachedMs, windowMs)',
+    tests: watcherTests,
+  },
+  {
+    name: 'fastest-partition-counts',
+    bug: 'windows are complete by the partition that is ahead, not by the one that is behind (Flink: minimum of inputs)',
+    file: 'src/sink/window-progress.ts',
+    find: 'Math.min(...active.map((partition) => partition.watermarkMs))',
+    replace: 'Math.max(...active.map((partition) => partition.watermarkMs))',
+    tests: ['test/sink/window-progress.test.ts'],
+  },
+  {
+    name: 'on-record-before-delivered',
+    bug: 'windows are on record as judged while their events are still on the way: a crash loses a page',
+    file: watcher,
+    find: 'if (this.#untold.size === 0) await this.#putOnRecord();',
+    replace: 'await this.#putOnRecord();',
+    tests: watcherTests,
+  },
+  {
+    name: 'emitted-without-the-lead',
+    bug: 'who has lost the lead while it waited for a query goes on to emit: two processes page',
+    file: watcher,
+    find: `    const before = await this.#store.told(event.id, event.revision);
+    this.#requireLead();`,
+    replace: '    const before = await this.#store.told(event.id, event.revision);',
+    tests: watcherTests,
+  },
+  {
+    name: 'emitted-anew-by-the-successor',
+    bug: 'a successor does not ask what is on record: the same revision goes out with other contents',
+    file: watcher,
+    find: 'const before = await this.#store.told(event.id, event.revision);',
+    replace: `const before = await this.#store.told(event.id, 0);`,
+    tests: watcherTests,
+  },
+  {
+    name: 'event-lost-with-the-table',
+    bug: 'an event that could not be stored is dropped, and the anomaly is open without a page (retry dropped)',
+    file: watcher,
+    find: `      await this.#tell(next);
+      this.#unstored.shift();`,
+    replace: `      this.#unstored.shift();
+      await this.#tell(next);`,
+    tests: watcherTests,
+  },
+  {
+    name: 'half-a-snapshot',
+    bug: 'a snapshot is loaded of which parts are gone',
+    file: 'src/watch/state-store.ts',
+    find: 'if (found.size !== parts) continue;',
+    replace: 'if (found.size === 0) continue;',
+    tests: restartTests,
+  },
+  {
+    name: 'snapshot-over-the-last',
+    bug: 'a snapshot is written over the last whole one: a crash in between leaves none',
+    file: 'src/watch/state-store.ts',
+    find: 'const slot = (this.#slot + 1) % slots;',
+    replace: 'const slot = this.#slot % slots;',
+    tests: restartTests,
+  },
+  {
+    name: 'emitted-while-catching-up',
+    bug: 'a successor that judges again what was judged emits it again',
+    file: watcher,
+    find: '      this.#detector.observeAll(steps);\n',
+    replace: `      for (const event of this.#detector.observeAll(steps)) {
+        this.#unstored.push({ event, startMs: toMs });
+      }
+`,
+    tests: restartTests,
+  },
+  {
+    name: 'empty-windows-left-out',
+    bug: 'windows without any request are skipped: nothing is ever over, and a stop is not seen',
+    file: 'src/watch/each-window.ts',
+    find: '      yield { startMs, windows: windows.slice(from, at) };',
+    replace: '      if (at > from) yield { startMs, windows: windows.slice(from, at) };',
+    tests: watcherTests,
+  },
+  {
+    name: 'window-lost-between-reads',
+    bug: 'the last window of what is read at once is left out (off by one at the border of pages)',
+    file: 'src/watch/each-window.ts',
+    find: 'for (let startMs = pieceFromMs; startMs < pieceToMs; startMs += windowMs) {',
+    replace:
+      'for (let startMs = pieceFromMs; startMs < pieceToMs - windowMs; startMs += windowMs) {',
+    tests: watcherTests,
+  },
+  {
+    name: 'windows-of-a-series-run-together',
+    bug: 'rows of one series that follow each other become one window, though they are of two',
+    file: 'src/watch/window-reader.ts',
+    find: 'if (series !== openSeries || windowStartMs !== openMs) {',
+    replace: 'if (series !== openSeries) {',
+    tests: ['test/watch/window-reader.test.ts'],
+  },
+  {
+    name: 'failures-never-forgotten',
+    bug: 'three failed steps in a year make the role not ready for ever',
+    file: loop,
+    find: `      await this.#watcher?.step();
+      this.#failures = 0;`,
+    replace: '      await this.#watcher?.step();',
+    tests: loopTests,
+  },
+  {
+    name: 'old-state-after-the-lead-is-back',
+    bug: 'who leads again goes on with what it knew before, though another one has judged since',
+    file: loop,
+    find: `    this.#watcher = undefined;
+    this.#failures = 0;`,
+    replace: '    this.#failures = 0;',
+    tests: loopTests,
+  },
+  {
+    name: 'recording-does-not-wait',
+    bug: 'windows of a recording are complete by its latest event: whatever is out of order is late',
+    file: 'src/watch/memory-windows.ts',
+    find: 'this.#accumulator.watermarkMs - PATIENCE_MS',
+    replace: 'this.#accumulator.watermarkMs - PATIENCE_MS / 60',
+    tests: ['test/watch/memory-windows.test.ts', 'test/watch/backtest.test.ts'],
+  },
+];
