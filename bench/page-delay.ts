@@ -27,11 +27,11 @@ import {
 import { EndedRequests } from './ended-requests.ts';
 
 /**
- * How long it takes from a fault to its page: `tailmark run` at default settings, a process of its own each
- * round, over a real Kafka and a real ClickHouse. The past of each round is sent first, as fast as it goes; then
- * each event is published when its request has ended, a message each. The time of a round begins when the first
- * event of the fault is sent, and ends with the timestamp of the page on the alert topic. Rounds differ by their
- * seed, and by where in a window the fault begins.
+ * How long it takes from a fault to its page: `tailmark run` at default settings, a process of its own
+ * each round, over a real Kafka and a real ClickHouse. The past of a round is sent first, as fast as it
+ * goes; then each event is published when its request has ended, a message each. A round's time begins
+ * when the first event of the fault is sent, and ends with the timestamp of the page on the alert topic.
+ * Rounds differ by their seed, and by where in a window the fault begins.
  *
  *     npm run bench -- page-delay [--rounds 5] [--rate 20] [--past-hours 26] [--at-once 5] [--fault TEXT]
  */

@@ -1,6 +1,7 @@
-// npm run mutants [-- --record] | [-- --mutant NAME]: plants known bugs of the detector, one at a time, and runs
-// the test files that must find it. Exits with 1 if a bug survives, or a test fails without any. --record keeps
-// the table, with machine and commit, in bench/results/detect-mutants.txt. --jobs N: so many at once.
+// npm run mutants [-- --record] | [-- --mutant NAME]: plants known bugs of the detector, one at a time,
+// and runs the test files that must find it. Exits with 1 if a bug survives, or if a test fails without
+// any. --record keeps the table, with machine and commit, in bench/results/detect-mutants.txt. --jobs N:
+// so many at once.
 
 import {
   compile,
