@@ -30,17 +30,24 @@ export class ArrivalProcess {
   readonly #level: number[];
   readonly #meanLog: number;
   readonly #jitterVariance: number;
+  #ratePerSecond: number;
 
   constructor(options: ArrivalOptions) {
     const { profile, sliceMs, random } = options;
     this.#options = options;
     this.#random = random;
+    this.#ratePerSecond = options.ratePerSecond;
     this.#keep = profile.components.map((component) => Math.exp(-sliceMs / component.tauMs));
     this.#deviation = profile.components.map((component) => Math.sqrt(component.variance));
     this.#meanLog = profile.components.reduce((sum, component) => sum + component.variance / 2, 0);
     this.#jitterVariance = (profile.jitterVariance * JITTER_STEP_MS) / sliceMs;
     this.#random.seek(0, 0xffffffff);
     this.#level = profile.components.map(() => this.#random.normal());
+  }
+
+  /** The rate of the last slice, before its jitter and what a fault makes of it. */
+  get ratePerSecond(): number {
+    return this.#ratePerSecond;
   }
 
   /**
@@ -60,7 +67,8 @@ export class ArrivalProcess {
       log += (this.#deviation[i] as number) * level;
     }
     const jitter = random.gammaMeanOne(this.#jitterVariance);
-    const rate = ratePerSecond * this.#timeOfDay(startMs) * Math.exp(log) * jitter * rateFactor;
+    this.#ratePerSecond = ratePerSecond * this.#timeOfDay(startMs) * Math.exp(log);
+    const rate = this.#ratePerSecond * jitter * rateFactor;
     random.seek(slice, 1);
     const count = random.poisson((rate * sliceMs) / 1_000);
     // The offsets have a place of their own, so that a changed count leaves the first ones alone.

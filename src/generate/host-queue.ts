@@ -14,8 +14,9 @@ export interface Admission {
  * must not go back. O(log slots) an arrival; memory is the slots and those that wait.
  */
 export class HostQueue {
-  /** When each slot is free again: a binary heap, the earliest first. */
-  readonly #freeAtMs: Float64Array;
+  /** When each slot is free again: a binary heap, the earliest first, of so many slots. */
+  #freeAtMs: Float64Array;
+  #slots: number;
   /** When those that wait will start, in order: a ring. */
   #startsMs = new Float64Array(64);
   #head = 0;
@@ -23,6 +24,24 @@ export class HostQueue {
 
   constructor(slots: number) {
     this.#freeAtMs = new Float64Array(slots);
+    this.#slots = slots;
+  }
+
+  /**
+   * Changes the number of slots, to 1 or more. Those to be removed are busy to the end of what they do: the rest of
+   * them goes with a later call. O(change × log slots).
+   */
+  resize(slots: number, nowMs: number): void {
+    if (slots > this.#freeAtMs.length) {
+      const larger = new Float64Array(2 * slots);
+      larger.set(this.#freeAtMs);
+      this.#freeAtMs = larger;
+    }
+    while (this.#slots < slots) this.#add(nowMs);
+    while (this.#slots > slots && (this.#freeAtMs[0] as number) <= nowMs) {
+      this.#slots--;
+      this.#replaceEarliest(this.#freeAtMs[this.#slots] as number);
+    }
   }
 
   /** Looks at the host as an arrival would; takes nothing. */
@@ -34,7 +53,7 @@ export class HostQueue {
     }
     let busy = 0;
     const slots = this.#freeAtMs;
-    for (let i = 0; i < slots.length; i++) if ((slots[i] as number) > nowMs) busy++;
+    for (let i = 0; i < this.#slots; i++) if ((slots[i] as number) > nowMs) busy++;
     into.waitMs = Math.max(0, (this.#freeAtMs[0] as number) - nowMs);
     into.queueDepth = this.#waiting;
     into.concurrency = busy + this.#waiting + 1;
@@ -57,18 +76,39 @@ export class HostQueue {
       this.#startsMs = larger;
       this.#head = 0;
     }
-    const mask = this.#startsMs.length - 1;
-    this.#startsMs[(this.#head + this.#waiting) & mask] = startMs;
-    this.#waiting++;
+    const starts = this.#startsMs;
+    const mask = starts.length - 1;
+    let at = this.#waiting++;
+    // Slots that were added serve who comes now, before some that wait already.
+    for (; at > 0; at--) {
+      const before = starts[(this.#head + at - 1) & mask] as number;
+      if (before <= startMs) break;
+      starts[(this.#head + at) & mask] = before;
+    }
+    starts[(this.#head + at) & mask] = startMs;
+  }
+
+  /** Adds a slot that is free from then on. */
+  #add(freeAtMs: number): void {
+    const heap = this.#freeAtMs;
+    let at = this.#slots++;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if ((heap[parent] as number) <= freeAtMs) break;
+      heap[at] = heap[parent] as number;
+      at = parent;
+    }
+    heap[at] = freeAtMs;
   }
 
   #replaceEarliest(freeAtMs: number): void {
     const heap = this.#freeAtMs;
+    const size = this.#slots;
     let at = 0;
     for (;;) {
       let child = 2 * at + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && (heap[child + 1] as number) < (heap[child] as number)) child++;
+      if (child >= size) break;
+      if (child + 1 < size && (heap[child + 1] as number) < (heap[child] as number)) child++;
       if ((heap[child] as number) >= freeAtMs) break;
       heap[at] = heap[child] as number;
       at = child;

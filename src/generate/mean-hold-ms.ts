@@ -5,22 +5,18 @@ import { RequestDraw } from './request-draw.ts';
 
 const SAMPLES = 1_000;
 
-/** Mean time for which a healthy request of a model holds a slot, over its request types. */
-export function meanHoldMs(model: ModelProfile, random: Random): number {
-  let shares = 0;
-  let sumMs = 0;
-  for (const type of model.requestTypes) {
+/** Mean time for which a healthy request of a model holds a slot, by request type. */
+export function meanHoldMs(model: ModelProfile, random: Random): number[] {
+  return model.requestTypes.map((type) => {
     const draw = new RequestDraw(model, type);
     const { stageNames } = draw;
     const scope = { model, requestType: type.name, region: '', stageNames };
     const healthy = new FaultEffects([], scope, random);
-    let typeMs = 0;
+    let sumMs = 0;
     for (let i = 0; i < SAMPLES; i++) {
       draw.draw(random, healthy, 1);
-      typeMs += draw.holdMs;
+      sumMs += draw.holdMs;
     }
-    sumMs += (type.share * typeMs) / SAMPLES;
-    shares += type.share;
-  }
-  return sumMs / shares;
+    return sumMs / SAMPLES;
+  });
 }

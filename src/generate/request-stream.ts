@@ -14,6 +14,8 @@ export interface RequestStreamOptions {
   readonly type: RequestTypeProfile;
   readonly region: RegionProfile;
   readonly pool: HostPool;
+  /** Mean time for which a healthy request holds a slot. */
+  readonly holdMs: number;
   readonly faults: readonly Fault[];
   readonly startMs: number;
   readonly ratePerSecond: number;
@@ -57,10 +59,13 @@ export class RequestStream {
 
   /** Appends the slice's arrivals, in milliseconds from the slice's beginning; answers how many. */
   arrive(slice: number, offsetsMs: number[]): number {
-    const { startMs, sliceMs } = this.#options;
+    const { model, type, pool, holdMs, startMs, sliceMs } = this.#options;
     const atMs = slice * sliceMs;
     const factor = this.#effects.rateFactor(atMs);
-    return this.#arrivals.next(slice, startMs + atMs, factor, offsetsMs);
+    const count = this.#arrivals.next(slice, startMs + atMs, factor, offsetsMs);
+    const busySlots = (this.#arrivals.ratePerSecond * holdMs) / 1_000;
+    pool.expect(model.requestTypes.indexOf(type), busySlots, atMs);
+    return count;
   }
 
   /**

@@ -74,18 +74,22 @@ function openStreams(options: TrafficOptions, root: Random, sliceMs: number): Re
     const modelRate = (ratePerSecond * model.share) / modelShares;
     return model.regions.flatMap((region) => {
       const regionRate = (modelRate * region.share) / sumOf(model.regions);
-      const busySlots = (regionRate * holdMs) / 1_000;
+      const rates = model.requestTypes.map(
+        ({ share }) => (regionRate * share) / sumOf(model.requestTypes),
+      );
+      const busySlots = rates.map((rate, i) => (rate * (holdMs[i] as number)) / 1_000);
       const pool = new HostPool(model, region.name, busySlots, random.split('hosts'));
       return model.requestTypes.map(
-        (type) =>
+        (type, i) =>
           new RequestStream({
             model,
             type,
             region,
             pool,
+            holdMs: holdMs[i] as number,
             faults,
             startMs,
-            ratePerSecond: (regionRate * type.share) / sumOf(model.requestTypes),
+            ratePerSecond: rates[i] as number,
             dailySwing,
             sliceMs,
             random: random.split(`${region.name}/${type.name}`),

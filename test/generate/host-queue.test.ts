@@ -72,4 +72,41 @@ describe('HostQueue', () => {
     queue.look(10_000, seen);
     expect(seen).toEqual({ waitMs: 0, concurrency: 1, queueDepth: 0 });
   });
+
+  it('serves at once who comes to a slot that was added, though others wait', () => {
+    const queue = new HostQueue(1);
+    const seen = { waitMs: 0, concurrency: 0, queueDepth: 0 };
+    for (let n = 0; n < 3; n++) queue.take(0, 100);
+    queue.resize(2, 10);
+    queue.look(10, seen);
+    expect(seen).toEqual({ waitMs: 0, concurrency: 4, queueDepth: 2 });
+    queue.take(10, 20);
+    // The next one has the added slot at 30, before those that wait for the other one until 100 and 200.
+    queue.take(20, 300);
+    for (const [atMs, waitMs, queueDepth] of [
+      [25, 275, 3],
+      [30, 270, 2],
+      [100, 200, 1],
+      [200, 100, 0],
+    ] as const) {
+      queue.look(atMs, seen);
+      expect([atMs, seen.waitMs, seen.queueDepth]).toEqual([atMs, waitMs, queueDepth]);
+    }
+  });
+
+  it('removes slots once they are free, and never one that is busy', () => {
+    const queue = new HostQueue(4);
+    const seen = { waitMs: 0, concurrency: 0, queueDepth: 0 };
+    for (const holdMs of [10, 20, 30]) queue.take(0, holdMs);
+    queue.resize(1, 5);
+    queue.look(5, seen);
+    expect(seen).toEqual({ waitMs: 5, concurrency: 4, queueDepth: 0 });
+    queue.resize(1, 25);
+    queue.look(25, seen);
+    expect(seen).toEqual({ waitMs: 5, concurrency: 2, queueDepth: 0 });
+    queue.resize(1, 40);
+    queue.take(40, 7);
+    queue.look(41, seen);
+    expect(seen).toEqual({ waitMs: 6, concurrency: 2, queueDepth: 0 });
+  });
 });

@@ -210,6 +210,24 @@ describe('generateTraffic', () => {
     expect(correlation(counts, meanQueue)).toBeGreaterThan(0.3);
   });
 
+  it('does not make requests wait for minutes where nothing is wrong, however they burst', () => {
+    const models = defaultFleet.filter(({ name }) => name === 'llm');
+    const minutes = new Map<string, number[]>();
+    const day = { seed: 2, durationMs: 26 * 60 * MINUTE_MS, ratePerSecond: 1.2, models };
+    for (const { region, ts, stages_ms } of traffic(day)) {
+      const minute = `${region} ${Math.floor(ts / MINUTE_MS)}`;
+      const waits = minutes.get(minute);
+      if (waits === undefined) minutes.set(minute, [stages_ms.queue as number]);
+      else waits.push(stages_ms.queue as number);
+    }
+    const medians = [...minutes.values()]
+      .filter((waits) => waits.length >= 20)
+      .map((waits) => waits.sort((a, b) => a - b)[waits.length >> 1] as number);
+    expect(medians.length).toBeGreaterThan(2_000);
+    // With as many slots at any time the longest is 23 s.
+    expect(Math.max(...medians)).toBeLessThan(5_000);
+  });
+
   it('ends a timeout at its deadline, and an error in its forward pass', () => {
     const deadlines = new Map(defaultFleet.map(({ name, deadlineMs }) => [name, deadlineMs]));
     const beyond = long.filter(
