@@ -11,9 +11,9 @@ export interface Host {
 }
 
 /**
- * The hosts that serve one model in one region; all its request types share them. Their slots follow the arrivals, as
- * an autoscaler by requests a second has it that is never late: what comes in bursts would else wait for minutes, which
- * is a fault. A fault scales nothing.
+ * The hosts that serve one model in one region; all its request types share them. Their slots follow the
+ * arrivals, as an autoscaler by requests a second has it that is never late: what comes in bursts would else
+ * wait for minutes, which is a fault. A fault scales nothing.
  */
 export class HostPool {
   readonly hosts: readonly Host[];

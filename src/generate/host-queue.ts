@@ -28,8 +28,8 @@ export class HostQueue {
   }
 
   /**
-   * Changes the number of slots, to 1 or more. Those to be removed are busy to the end of what they do: the rest of
-   * them goes with a later call. O(change × log slots).
+   * Changes the number of slots, to 1 or more. Those to be removed are busy to the end of what they do: the
+   * rest of them goes with a later call. O(change × log slots).
    */
   resize(slots: number, nowMs: number): void {
     if (slots > this.#freeAtMs.length) {
