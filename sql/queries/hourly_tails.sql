@@ -1,5 +1,5 @@
--- How long the requests of every series took, all its versions together, hour by hour: for slow drift. Answered in
--- RowBinary: see src/watch/read-hours.ts.
+-- How long the requests of series took, all versions of each together, hour by hour: for slow drift. Of so many series:
+-- those with the most requests in a range of their own. In RowBinary: see src/watch/read-hours.ts.
 SELECT
     toUnixTimestamp(toStartOfHour(window_start)) AS hour,
     service, model, request_type, region, host, tenant, cold_start, stage,
@@ -7,6 +7,16 @@ SELECT
     quantilesTDigestMergeState(0.5, 0.9, 0.95, 0.99, 0.999)(hours.latency)
 FROM latency_1h AS hours
 WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC') AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
+  AND (service, model, request_type, region, host, tenant, cold_start) IN
+(
+    SELECT service, model, request_type, region, host, tenant, cold_start
+    FROM latency_1h
+    WHERE window_start >= toDateTime({rankedFromSeconds:UInt32}, 'UTC')
+      AND window_start < toDateTime({rankedToSeconds:UInt32}, 'UTC')
+    GROUP BY service, model, request_type, region, host, tenant, cold_start
+    ORDER BY sum(requests) DESC, service, model, request_type, region, host, tenant, cold_start
+    LIMIT {seriesLimit:UInt32}
+)
 GROUP BY hour, service, model, request_type, region, host, tenant, cold_start, stage
 ORDER BY hour, service, model, request_type, region, host, tenant, cold_start, stage
 FORMAT RowBinary

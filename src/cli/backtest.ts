@@ -7,8 +7,7 @@ import { Backtest, type Difference, differenceOf } from '../watch/backtest.ts';
 import { eachBlock } from '../watch/each-window.ts';
 import { MemoryWindows } from '../watch/memory-windows.ts';
 import { explainedEvent } from '../watch/read-drivers.ts';
-import { readHours } from '../watch/read-hours.ts';
-import { readTraffic } from '../watch/read-traffic.ts';
+import { recallPast } from '../watch/recall-past.ts';
 import { anomalyText } from './anomalies.ts';
 import { colorsOf } from './colors.ts';
 import type { Command } from './command.ts';
@@ -122,8 +121,7 @@ function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<
     const total = (range.toMs - range.fromMs) / windowMs;
     const progress = createProgress(io, { label: 'Judging', total });
     const past = { ...range, fromMs: range.fromMs - judged.historyMs, toMs: range.fromMs };
-    judged.recallTraffic(await readTraffic(client, past.fromMs), past.fromMs);
-    judged.recallHours(await readHours(client, past.fromMs, config.detect.quantiles));
+    await recallPast(client, judged, past.fromMs, config.detect);
     for await (const block of eachBlock(client, past)) judged.warmUp(block);
     for await (const block of eachBlock(client, range)) {
       judged.judge(block);

@@ -35,6 +35,14 @@ export const detect = z
       .default(20)
       .describe('Fewer windows than this make no baseline: nothing is judged.'),
     quantiles: z.array(quantile).min(1).default([0.95, 0.99]).describe('Tails that are judged.'),
+    max_series: z
+      .int()
+      .min(1)
+      .max(4_000)
+      .default(2_000)
+      .describe(
+        'Series that are judged: those with the most requests. One of ten stages takes 0.9 MB.',
+      ),
     page_budget_per_week: z
       .number()
       .gt(0)

@@ -10,9 +10,6 @@ import type { DetectOptions } from './detect-options.ts';
 import type { DetectorStep } from './detector-step.ts';
 import { DriftDetector } from './drift-detector.ts';
 
-/** More series than these are not judged. */
-const maxSeries = 2_000;
-
 const none: readonly SeriesWindow[] = [];
 
 /** An hour of a series, all its versions together. */
@@ -94,7 +91,7 @@ export class DriftDetectors {
 
   /** Whether `know` has been told of the series, or has no room for any more. */
   knows(key: string): boolean {
-    return this.#bySeries.has(key) || this.#detectors.size >= maxSeries;
+    return this.#bySeries.has(key) || this.#detectors.size >= this.#options.max_series;
   }
 
   /** Looks at the series of a window from now on, before any of them is judged in it. */
@@ -186,7 +183,7 @@ export class DriftDetectors {
   #of(series: Series): DriftDetector | undefined {
     const key = unversionedKey(series);
     let detector = this.#detectors.get(key);
-    if (detector === undefined && this.#detectors.size < maxSeries) {
+    if (detector === undefined && this.#detectors.size < this.#options.max_series) {
       detector = new DriftDetector(series, this.#options);
       this.#detectors.set(key, detector);
       this.#others = undefined;

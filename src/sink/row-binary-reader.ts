@@ -67,19 +67,19 @@ export class RowBinaryReader {
 
   /** Goes on behind a string; where its bytes begin. */
   skipString(): number {
-    return this.#skip(this.varUint());
+    return this.skip(this.varUint());
   }
 
   /** The next so many bytes, not copied. */
   take(length: number): Buffer {
-    const from = this.#skip(length);
+    const from = this.skip(length);
     return this.bytes.subarray(from, this.at);
   }
 
   /** Goes on behind so many bytes; where they begin. */
-  #skip(length: number): number {
+  skip(length: number): number {
     const from = this.at;
-    if (from + length > this.bytes.length) throw new RangeError('string beyond the end');
+    if (from + length > this.bytes.length) throw new RangeError('value beyond the end');
     this.at = from + length;
     return from;
   }

@@ -31,12 +31,12 @@ export class Backtest {
   }
 
   /** How much traffic there was long before, up to the windows that it learns from. */
-  recallTraffic(blocks: readonly TrafficBlock[], untilMs: number): void {
+  recallTraffic(blocks: Iterable<TrafficBlock>, untilMs: number): void {
     this.#detector.recallTraffic(blocks, untilMs);
   }
 
   /** How long requests took long before, hour by hour, up to the windows that it learns from. */
-  recallHours(hours: readonly SeriesHour[]): void {
+  recallHours(hours: Iterable<SeriesHour>): void {
     this.#detector.recallHours(hours);
   }
 

@@ -1,53 +1,123 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { systemClock } from '../base/clock.ts';
-import type { SeriesWindow } from '../baseline/series-window.ts';
+import type { Series } from '../baseline/series-window.ts';
 import { areOfOneBlock } from '../detect/step-judge.ts';
-import { readWindows, type WindowRange } from './window-reader.ts';
+import type { ResponseStream } from '../sink/row-binary-of.ts';
+import { PieceSize } from './piece-size.ts';
+import { limitingSetting, oneIsTooMuch } from './too-much.ts';
+import { WindowDecoder, type WindowsAt } from './window-decoder.ts';
+import { decodedWindows, openWindows, type WindowRange } from './window-reader.ts';
 
-/** Windows read at once: bounds memory while much is read. */
-const WINDOWS_AT_ONCE = 30;
+export type { WindowsAt } from './window-decoder.ts';
 
-/** All series of one window start; none where no series had a request. */
-export interface WindowsAt {
-  readonly startMs: number;
-  readonly windows: readonly SeriesWindow[];
+export interface ReadOptions {
+  /** Whether a series is read with all its stages, or only its whole requests. @default with all */
+  readonly isWanted?: (series: Series, startMs: number) => boolean;
+  /** So many windows were too much for a setting's limit; half of them are asked for next. */
+  readonly onTooMuch?: (windows: number, setting: string) => void;
+  /** Of a block: stages of its windows at most, one window aside. @default 40,000 */
+  readonly stagesTogether?: number;
+}
+
+/** Stages of windows that are judged together at most: some tenths of a second of work. */
+const mostStagesTogether = 40_000;
+
+/** A piece of a range, asked for. */
+interface Piece extends WindowRange {
+  readonly windows: number;
+  readonly response: Promise<ResponseStream>;
 }
 
 /**
- * Every window start of a range, in order, also those without any series. Between two of them others have
- * their turn: a group takes a member for dead that judges for seconds on end.
+ * Every window start of a range, in order, also those without any series. Windows are handed out as they are
+ * decoded; between two of them others have their turn. Pieces follow the rows that windows have, and the next
+ * one is asked for while one is handed out: ClickHouse works meanwhile.
+ *
+ * Memory: one window of all series; ClickHouse holds back one piece.
+ *
+ * @throws OperatorError when a single window is too much for ClickHouse.
  */
 export async function* eachWindow(
   client: ClickHouseClient,
-  { fromMs, toMs, windowMs }: WindowRange,
+  range: WindowRange,
+  options: ReadOptions = {},
 ): AsyncGenerator<WindowsAt, void> {
-  const pieceMs = windowMs * WINDOWS_AT_ONCE;
-  for (let pieceFromMs = fromMs; pieceFromMs < toMs; pieceFromMs += pieceMs) {
-    const pieceToMs = Math.min(toMs, pieceFromMs + pieceMs);
-    const windows = await readWindows(client, { fromMs: pieceFromMs, toMs: pieceToMs, windowMs });
-    let at = 0;
-    for (let startMs = pieceFromMs; startMs < pieceToMs; startMs += windowMs) {
-      const from = at;
-      while (at < windows.length && windows[at]?.windowStartMs === startMs) at++;
-      yield { startMs, windows: windows.slice(from, at) };
-      await systemClock.breathe();
+  const { toMs, windowMs } = range;
+  const size = new PieceSize();
+  let next = range.fromMs;
+  let ahead: Piece | undefined;
+  try {
+    while (next < toMs) {
+      const piece: Piece = ahead ?? open(client, range, next, size.windows);
+      ahead = undefined;
+      const decoder = new WindowDecoder(windowMs, options.isWanted);
+      try {
+        const response = await piece.response;
+        if (piece.toMs < toMs) ahead = open(client, range, piece.toMs, size.windows);
+        for await (const at of decodedWindows(response, decoder)) {
+          for (; next < at.startMs; next += windowMs) yield* inTurn({ startMs: next, windows: [] });
+          next += windowMs;
+          yield* inTurn(at);
+        }
+        for (; next < piece.toMs; next += windowMs) yield* inTurn({ startMs: next, windows: [] });
+        size.succeeded(piece.windows, decoder.rows);
+      } catch (error) {
+        const setting = limitingSetting(error);
+        if (setting === undefined) throw error;
+        discard(ahead);
+        ahead = undefined;
+        if (!size.failed(piece.windows))
+          throw oneIsTooMuch('one window of all series', error, setting);
+        options.onTooMuch?.(piece.windows, setting);
+      }
     }
+  } finally {
+    discard(ahead);
   }
 }
 
-/** The same, those together that a detector judges faster so. */
+/** The same, those together that a detector judges faster so: of one block, and not too many for one turn. */
 export async function* eachBlock(
   client: ClickHouseClient,
   range: WindowRange,
+  options: ReadOptions = {},
 ): AsyncGenerator<readonly WindowsAt[], void> {
+  const { stagesTogether = mostStagesTogether } = options;
   let block: WindowsAt[] = [];
-  for await (const at of eachWindow(client, range)) {
+  let stages = 0;
+  for await (const at of eachWindow(client, range, options)) {
     const [first] = block;
-    if (first !== undefined && !areOfOneBlock(first.startMs, at.startMs)) {
+    const isOther = first !== undefined && !areOfOneBlock(first.startMs, at.startMs);
+    if (isOther || stages >= stagesTogether) {
       yield block;
       block = [];
+      stages = 0;
     }
     block.push(at);
+    for (const window of at.windows) stages += window.stages.size;
   }
   if (block.length > 0) yield block;
+}
+
+/** A group takes a member for dead that judges for seconds on end. */
+async function* inTurn(at: WindowsAt): AsyncGenerator<WindowsAt, void> {
+  yield at;
+  await systemClock.breathe();
+}
+
+function open(client: ClickHouseClient, range: WindowRange, fromMs: number, most: number): Piece {
+  const { windowMs } = range;
+  const windows = Math.min(most, Math.ceil((range.toMs - fromMs) / windowMs));
+  const piece = { fromMs, toMs: Math.min(range.toMs, fromMs + windows * windowMs), windowMs };
+  const response = openWindows(client, piece);
+  // Who waits for it hears of a failure; who does not has no use for it.
+  response.catch(() => undefined);
+  return { ...piece, windows, response };
+}
+
+function discard(piece: Piece | undefined): void {
+  piece?.response.then(
+    (response) => response.destroy(),
+    () => undefined,
+  );
 }

@@ -1,13 +1,13 @@
 import type { Series } from '../baseline/series-window.ts';
 
-/** More than are judged; names of hosts that come and go do not pile up. */
-const mostNames = 8_192;
+/** More than are judged, and than are mostly offered; names of hosts that come and go do not pile up. */
+const mostNames = 65_536;
 
 /**
  * Series and stages by the bytes that rows have for them, made once: windows name the same ones again and
  * again, and what is the same object is told at a glance.
  *
- * Memory: some hundred bytes a series, at most a few MB. Cost: a tenth of a microsecond.
+ * Memory: some hundred bytes a series, at most 40 MB. Cost: a tenth of a microsecond.
  */
 export class KnownNames {
   readonly #series = new Map<string, Series>();

@@ -7,8 +7,10 @@ import { rowBinaryOf } from '../sink/row-binary-of.ts';
 import { RowBinaryReader } from '../sink/row-binary-reader.ts';
 import { decodeState } from '../sketch/clickhouse-state.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
+import { eachPiece } from './each-piece.ts';
 
 const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 /** What an hour of a series had in one stage. */
 interface StageHour {
@@ -19,20 +21,29 @@ interface StageHour {
 }
 
 /**
- * The hours of every series, all its versions together, that were over by a time: eight days of them,
- * oldest first. Hours in which something was wrong are among them.
+ * The hours of series, all versions of each together, that were over by a time: eight days of them, oldest first,
+ * piece by piece. Hours in which something was wrong are among them.
+ *
+ * @param seriesLimit so many series at most: those with the most requests in the last of these days.
  */
-export async function readHours(
+export function readHours(
   client: ClickHouseClient,
   untilMs: number,
   quantiles: readonly number[],
-): Promise<SeriesHour[]> {
+  seriesLimit: number,
+): AsyncGenerator<SeriesHour[], void> {
   const toMs = Math.floor(untilMs / hourMs) * hourMs;
-  const answer = await rowBinaryOf(client, 'hourly_tails', {
-    fromSeconds: Math.max(0, toMs - rememberedMs) / 1000,
-    toSeconds: toMs / 1000,
+  const range = { fromMs: Math.max(0, toMs - rememberedMs), toMs, stepMs: hourMs };
+  return eachPiece(range, 'one hour of all series', async (fromMs, endMs) => {
+    const answer = await rowBinaryOf(client, 'hourly_tails', {
+      fromSeconds: fromMs / 1000,
+      toSeconds: endMs / 1000,
+      rankedFromSeconds: Math.max(0, toMs - dayMs) / 1000,
+      rankedToSeconds: toMs / 1000,
+      seriesLimit,
+    });
+    return decodeHours(answer, quantiles);
   });
-  return decodeHours(answer, quantiles);
 }
 
 /** Rows of sql/queries/hourly_tails.sql, ordered by hour and series. */

@@ -9,13 +9,14 @@ import { Detector } from '../detect/detector.ts';
 import { readProgress } from '../sink/read-progress.ts';
 import { completeUntil, idleAfterMs, type PartitionProgress } from '../sink/window-progress.ts';
 import { AnomalyStore } from './anomaly-store.ts';
-import { eachBlock, eachWindow, type WindowsAt } from './each-window.ts';
+import { eachBlock, eachWindow, type ReadOptions, type WindowsAt } from './each-window.ts';
 import { LeadLost } from './lead-lost.ts';
 import { explainedEvent } from './read-drivers.ts';
-import { readHours } from './read-hours.ts';
-import { readTraffic } from './read-traffic.ts';
+import { recallPast } from './recall-past.ts';
+import { ReplayProgress } from './replay-progress.ts';
 import { silentUntil } from './silent-until.ts';
 import { StateStore } from './state-store.ts';
+import type { WindowRange } from './window-reader.ts';
 
 export interface WatcherOptions {
   readonly config: Config;
@@ -63,6 +64,15 @@ export class Watcher {
   #judgedUntilMs: number | undefined;
   /** The last window of which a detector before this one has told more than is on record as judged. */
   #toldAheadMs: number | undefined;
+  /** How windows are read. */
+  readonly #reading: ReadOptions = {
+    onTooMuch: (windows, limit) => {
+      this.#options.log.warn(
+        { windows, limit },
+        'so many windows are too much to read at once: half of them next',
+      );
+    },
+  };
   #savedAsOfMs = Number.NEGATIVE_INFINITY;
   #saveTookMs = 0;
 
@@ -115,7 +125,8 @@ export class Watcher {
     if (fromMs === undefined || fromMs >= completeMs) return this.#judgeSilence(partitions);
     while (fromMs < completeMs) {
       const toMs = Math.min(completeMs, fromMs + WINDOWS_A_PIECE * windowMs);
-      for await (const at of eachWindow(client, { fromMs, toMs, windowMs })) await this.#judge(at);
+      const range = { fromMs, toMs, windowMs };
+      for await (const at of eachWindow(client, range, this.#reading)) await this.#judge(at);
       this.#judgedUntilMs = toMs;
       // Written down only when all is told: what a crash leaves untold is judged, and told, again.
       if (this.#untold.size === 0) await this.#putOnRecord();
@@ -246,9 +257,9 @@ export class Watcher {
 
   /** Judges again what is on record as judged and told: nothing goes out of it. */
   async #catchUp(fromMs: number, toMs: number): Promise<void> {
-    const { client, config } = this.#options;
+    const { config } = this.#options;
     const windowMs = config.detect.window;
-    for await (const block of eachBlock(client, { fromMs, toMs, windowMs })) {
+    for await (const block of this.#pastBlocks({ fromMs, toMs, windowMs })) {
       const steps = block.map((at) => ({ ...at, nowMs: at.startMs + windowMs }));
       this.#detector.observeAll(steps);
     }
@@ -260,11 +271,21 @@ export class Watcher {
     this.#detector.restore(await this.#store.open(untilMs));
     if (untilMs === undefined) return;
     const fromMs = untilMs - this.#detector.historyMs;
-    this.#detector.recallTraffic(await readTraffic(client, fromMs), fromMs);
-    this.#detector.recallHours(await readHours(client, fromMs, config.detect.quantiles));
+    await recallPast(client, this.#detector, fromMs, config.detect);
     const past = { fromMs, toMs: untilMs, windowMs: config.detect.window };
-    for await (const block of eachBlock(client, past)) {
+    for await (const block of this.#pastBlocks(past)) {
       this.#detector.warmUpAll(block.map(({ windows }) => windows));
+    }
+  }
+
+  /** Windows of the past, for as long as this process leads; with a line in the log now and then. */
+  async *#pastBlocks(range: WindowRange): AsyncGenerator<readonly WindowsAt[], void> {
+    const { client, log } = this.#options;
+    const progress = new ReplayProgress(range, log, systemClock);
+    for await (const block of eachBlock(client, range, this.#reading)) {
+      this.#requireLead();
+      yield block;
+      progress.at((block.at(-1) as WindowsAt).startMs);
     }
   }
 

@@ -242,7 +242,10 @@ describe('queries', () => {
         tails.reach(toMs + 3_600_000);
         for (const hour of tails.hours) hours.push({ series: { ...series, version: '' }, hour });
       }
-      const read = await readHours(rig.client, toMs + 3_600_000, quantiles);
+      const read: SeriesHour[] = [];
+      for await (const piece of readHours(rig.client, toMs + 3_600_000, quantiles, 2_000)) {
+        read.push(...piece);
+      }
       const nameOf = ({ series, hour }: SeriesHour) => `${hour.startMs} ${unversionedKey(series)}`;
       const drift = anomalyFixture({
         ...{ kind: 'drift', model: 'ranker', version: '', request_type: '' },

@@ -148,7 +148,7 @@ export class FakeTables {
       const row = { topic: 't', partition: 0, watermark_ms: this.watermarkMs, flushed_ms };
       return this.watermarkMs === 0 ? [] : [row];
     }
-    if (query.includes('stage_requests')) return this.#traffic();
+    if (query.includes('stage_requests')) return this.#traffic(params);
     if (query.includes('FROM detector_progress')) {
       const found = this.judgedUntilMs === undefined ? 0 : 1;
       return [{ ms: this.judgedUntilMs ?? 0, found }];
@@ -169,12 +169,13 @@ export class FakeTables {
     return this.#told(query, params);
   }
 
-  #traffic(): readonly Row[] {
+  #traffic({ fromSeconds, toSeconds }: Row): readonly Row[] {
     const first = scenarioStartMs / 1000 - 8 * 86_400;
     const blocks = this.usualRequests === 0 ? 0 : 8 * 144;
-    return Array.from({ length: blocks }, (_, n) => {
+    const rows = Array.from({ length: blocks }, (_, n) => {
       return { model: 'a', at_seconds: first + n * 600, requests: this.usualRequests };
     });
+    return rows.filter(({ at_seconds: at }) => at >= Number(fromSeconds) && at < Number(toSeconds));
   }
 
   /** What is asked of the table of anomalies. */
