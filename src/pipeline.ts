@@ -93,7 +93,8 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
         if (pool === undefined) return metrics.registry.metrics();
         return renderMetrics([await readMetrics(metrics), ...(await pool.metrics())]);
       };
-      const http = await startHttpServer(config.http.listen, { problems, metrics: page });
+      const notes = () => watch?.notes() ?? [];
+      const http = await startHttpServer(config.http.listen, { problems, notes, metrics: page });
       undo.push(() => http.close());
       url = http.url;
     }

@@ -35,6 +35,9 @@ export interface Metrics {
   readonly ledgerSampleDifference: Gauge;
   readonly ledgerCheckedSeconds: Gauge;
   readonly windowsJudged: Counter;
+  readonly detectorSeries: Gauge;
+  readonly detectorSeriesLimit: Gauge;
+  readonly detectorSeriesUnjudged: Gauge;
   readonly anomalies: Counter<'event'>;
   readonly detectorLeader: Gauge;
   readonly stateSavedSeconds: Gauge;
@@ -125,7 +128,16 @@ export function createMetrics(): Metrics {
       'ledger_checked_timestamp_seconds',
       'When the ledger was last looked at; 0 before the first time.',
     ),
-    windowsJudged: counter('windows_judged_total', 'Windows the detector has judged.'),
+    windowsJudged: counter(
+      'windows_judged_total',
+      'Windows of series that the detector has judged; of series beyond its limit none.',
+    ),
+    detectorSeries: gauge('detector_series', 'Series that the detector judges.'),
+    detectorSeriesLimit: gauge('detector_series_limit', 'Series that it judges at most.'),
+    detectorSeriesUnjudged: gauge(
+      'detector_series_unjudged',
+      'Series of the last window that had requests and were not judged.',
+    ),
     detectorLeader: gauge('detector_leader', '1 where this process detects, 0 where it stands by.'),
     stateSavedSeconds: gauge(
       'detector_state_timestamp_seconds',

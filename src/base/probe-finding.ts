@@ -3,6 +3,8 @@ import type { OperatorError } from './operator-error.ts';
 /** One thing that a probe of a server has looked at, for `check --connect` and `doctor`. */
 export interface ProbeFinding {
   readonly ok: boolean;
+  /** It does its work, and yet an operator should look at it. */
+  readonly isWarning?: boolean;
   /** What was looked at, as a noun: `topic inference.timings.v1`. */
   readonly what: string;
   /** What was found: `6 partitions`, `connection refused`. */

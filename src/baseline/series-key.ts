@@ -10,3 +10,9 @@ export function unversionedKey(series: Series): string {
 export function seriesKey(series: Series): string {
   return JSON.stringify(dimensions.map((dimension) => series[dimension]));
 }
+
+/** The series of a `seriesKey`. */
+export function seriesOfKey(key: string): Series {
+  const values = JSON.parse(key) as (string | boolean)[];
+  return Object.fromEntries(dimensions.map((name, i) => [name, values[i]])) as unknown as Series;
+}

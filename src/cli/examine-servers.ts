@@ -33,8 +33,11 @@ export async function examineServers(
   const isConfigured = isGiven('kafka.brokers') || isGiven('clickhouse.url');
   return [
     { level: 'ok', what: 'Configuration', detail: file ?? 'no file, so the defaults' },
-    ...findings.map(({ ok, what, detail, hint }): ReportLine => {
-      if (ok) return { level: 'ok', what, detail };
+    ...findings.map(({ ok, isWarning, what, detail, hint }): ReportLine => {
+      if (ok) {
+        const level = isWarning === true ? 'warn' : 'ok';
+        return { level, what, detail, ...(hint === undefined ? {} : { hint }) };
+      }
       // On a fresh machine nothing listens yet, and nobody said that something should.
       const fresh = 'No server is configured: `tailmark up` starts both here.';
       const fix = isConfigured ? hint : fresh;

@@ -16,6 +16,8 @@ export interface StepContext {
 export interface DetectorStep {
   readonly startMs: number;
   readonly context: StepContext;
+  /** Windows of all series, judged or not: of those that are not perhaps only their whole requests. */
+  readonly offered: readonly SeriesWindow[];
   /** The window of each series that has one and is judged, by its key. */
   readonly present: ReadonlyMap<string, SeriesWindow>;
   /** What was told in it so far: of tails in the order of their series' keys. */

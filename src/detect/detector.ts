@@ -35,6 +35,14 @@ export interface TrafficBlock {
 
 export interface DetectorStats {
   readonly series: number;
+  /** Series that are judged at most. */
+  readonly seriesLimit: number;
+  /** Whether some have no place, or had none minutes ago. */
+  readonly isCrowded: boolean;
+  /** Series of the last window that were not judged. */
+  readonly seriesUnjudged: number;
+  /** Windows of series that this detector has judged. */
+  readonly windowsJudged: number;
   readonly tests: number;
   /** False pages a week that one test may spend. */
   readonly perWeek: number;
@@ -80,6 +88,10 @@ export class Detector {
   get stats(): DetectorStats {
     return {
       series: this.#series.size,
+      seriesLimit: this.#options.max_series,
+      isCrowded: this.#judge.places.isCrowded,
+      seriesUnjudged: this.#judge.places.unjudged,
+      windowsJudged: this.#judge.windowsJudged,
       tests: this.#judge.testCount,
       perWeek: this.#judge.levels.perWeek,
       windowsBeyondLimit: this.#judge.windowsBeyondLimit + this.#rates.windowsBeyondLimit,
@@ -89,6 +101,14 @@ export class Detector {
   /** What the table holds of what is open: what `restore` takes. */
   get open(): AnomalyEvent[] {
     return this.#incidents.open;
+  }
+
+  /**
+   * Whether a series of a window, which comes next or after it in the same two minutes, is needed with all its
+   * stages. Of one that is not judged only the stage that stands for whole requests is.
+   */
+  isWanted(series: Series, windowStartMs: number): boolean {
+    return this.#judge.isWanted(series, windowStartMs);
   }
 
   /** What a stage of a series is compared with; undefined while too little of it was learnt. */
@@ -173,7 +193,7 @@ export class Detector {
 
   /** What they share, once they are there. */
   #carryShared(state: StateArchive): void {
-    state.section('what all share', 3, () => {
+    state.section('what all share', 4, () => {
       this.#judge.carry(state);
       this.#series.carryShared(state);
       this.#rates.carryShared(state);

@@ -197,8 +197,12 @@ export class RateDetectors {
     return this.#coldStarts.step(startMs, ofBoth, context, usualOf);
   }
 
-  #stepTraffic({ present, startMs, context }: DetectorStep, usualOf: UsualOf): AnomalyEvent[] {
-    const requests = requestsByModel(present);
+  /** By all series, also those that are not judged: else traffic would seem to stop where one loses its place. */
+  #stepTraffic(
+    { offered, present, startMs, context }: DetectorStep,
+    usualOf: UsualOf,
+  ): AnomalyEvent[] {
+    const requests = requestsByModel(offered);
     let all = 0;
     for (const [model, ofModel] of requests) {
       this.#trafficOf(model);
@@ -220,9 +224,12 @@ export class RateDetectors {
     return events;
   }
 
-  #stepSlos({ present, startMs, context }: DetectorStep, usualOf: UsualOf): AnomalyEvent[] {
+  #stepSlos(
+    { offered, present, startMs, context }: DetectorStep,
+    usualOf: UsualOf,
+  ): AnomalyEvent[] {
     const tailOf = (model: string) => tailBeside(model, present, usualOf);
-    return this.#slos.step(present, startMs, context, tailOf);
+    return this.#slos.step(offered, startMs, context, tailOf);
   }
 
   #trafficOf(model: string): TrafficDetector | undefined {
@@ -244,9 +251,9 @@ export class RateDetectors {
 }
 
 /** Requests of each model in a window, models in the order in which they are met. */
-function requestsByModel(present: ReadonlyMap<string, SeriesWindow>): Map<string, number> {
+function requestsByModel(windows: readonly SeriesWindow[]): Map<string, number> {
   const requests = new Map<string, number>();
-  for (const window of present.values()) {
+  for (const window of windows) {
     const { model } = window.series;
     requests.set(model, (requests.get(model) ?? 0) + (wholeRequest(window)?.requests ?? 0));
   }

@@ -13,9 +13,6 @@ import { longestRun } from './longest-run.ts';
 import { SeriesDetector } from './series-detector.ts';
 import { SeriesOrder } from './series-order.ts';
 
-/** More series than these are not judged: one of ten stages takes some 0.9 MB. */
-const maxSeries = 2_000;
-
 /** The series that are judged, by their key, and what they share. */
 export class SeriesDetectors {
   readonly #options: DetectOptions;
@@ -49,7 +46,7 @@ export class SeriesDetectors {
 
   /** Whether there is no room for another one. */
   get isFull(): boolean {
-    return this.#series.size >= maxSeries;
+    return this.#series.size >= this.#options.max_series;
   }
 
   get testCount(): number {

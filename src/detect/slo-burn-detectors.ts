@@ -88,13 +88,13 @@ export class SloBurnDetectors {
   }
 
   step(
-    present: ReadonlyMap<string, SeriesWindow>,
+    windows: readonly SeriesWindow[],
     startMs: number,
     context: StepContext,
     tailOf: (model: string) => TailBeside,
   ): AnomalyEvent[] {
     const sums = new Map<SloBurnDetector, Sum>();
-    for (const window of present.values()) this.#count(window, sums);
+    for (const window of windows) this.#count(window, sums);
     const events: AnomalyEvent[] = [];
     // In the same order whoever judges.
     for (const key of this.#detectors.sortedKeys()) {

@@ -12,6 +12,7 @@ import { pageBudget, type TestLevels } from './page-budget.ts';
 import type { RateDetectors } from './rate-detectors.ts';
 import type { SeriesDetector } from './series-detector.ts';
 import type { SeriesDetectors } from './series-detectors.ts';
+import { SeriesPlaces } from './series-places.ts';
 
 /** What series know of each other is as of the begin of a block, which is so long. */
 const blockMs = 2 * 60_000;
@@ -61,13 +62,19 @@ export class StepJudge {
   /** The block as of whose begin series know of each other, and the levels of tests in it. */
   #block = Number.NaN;
   #levels: TestLevels = { perWeek: 0 };
+  readonly #places: SeriesPlaces;
   #windowsBeyondLimit = 0;
+  #windowsJudged = 0;
 
   constructor(options: DetectOptions, { series, rates, drifts }: Detectors) {
     this.#options = options;
     this.#series = series;
     this.#rates = rates;
     this.#drifts = drifts;
+    this.#places = new SeriesPlaces(series, options, {
+      isOpen: (key) => series.get(key)?.isOpen === true || rates.isOpen(key),
+      evict: (key) => this.#drop(key),
+    });
   }
 
   get lastStartMs(): number {
@@ -76,6 +83,16 @@ export class StepJudge {
 
   get levels(): TestLevels {
     return this.#levels;
+  }
+
+  /** Which series are judged. */
+  get places(): SeriesPlaces {
+    return this.#places;
+  }
+
+  /** Windows of series that were judged, by this one. */
+  get windowsJudged(): number {
+    return this.#windowsJudged;
   }
 
   /** Windows of series beyond the limit, which were not judged, since the start. */
@@ -88,11 +105,17 @@ export class StepJudge {
     return this.#rates.testCount + this.#series.testCount;
   }
 
+  /** Whether a series of a window that comes next is needed with all its stages: see `SeriesPlaces`. */
+  isWanted(series: Series, startMs: number): boolean {
+    return this.#places.isWanted(series, blockOf(startMs));
+  }
+
   carry(state: StateArchive): void {
     this.#lastStartMs = state.number(this.#lastStartMs);
     this.#block = state.number(this.#block);
     this.#levels = { perWeek: state.number(this.#levels.perWeek) };
     this.#windowsBeyondLimit = state.number(this.#windowsBeyondLimit);
+    this.#places.carry(state);
   }
 
   /**
@@ -119,25 +142,34 @@ export class StepJudge {
       const keys = this.#series.keysOf(windows);
       const isFirst = begun.length === 0;
       const block = blockOf(startMs);
-      if (!isFirst && (block !== this.#block || !this.#areSettled(keys))) break;
+      if (!isFirst && (block !== this.#block || !this.#areSettled(windows, keys))) break;
       const isNew = block !== this.#block;
+      if (isNew) this.#places.turn(block);
       if (isNew) this.#forget(keys, startMs);
       const present = this.#present(next, keys);
       if (isFirst) this.#know(present);
       if (isNew) this.#share(startMs, block);
       this.#lastStartMs = startMs;
       const told = { tails: [], failures: [], drifts: [], openKeys: new Set<string>() };
-      begun.push({ startMs, context: this.#contextOf(next, live), present, ...told });
-      if (isFirst && !this.#areSettled(keys)) break;
+      begun.push({
+        startMs,
+        context: this.#contextOf(next, live),
+        present,
+        offered: windows,
+        ...told,
+      });
+      if (isFirst && !this.#areSettled(windows, keys)) break;
     }
     return begun;
   }
 
   /** Whether it does not matter which of these series is judged first, those aside that there is no room for. */
-  #areSettled(keys: readonly string[]): boolean {
-    return keys.every((key) => {
+  #areSettled(windows: readonly SeriesWindow[], keys: readonly string[]): boolean {
+    return keys.every((key, i) => {
       const series = this.#series.get(key);
-      if (series === undefined) return this.#series.isFull;
+      if (series === undefined) {
+        return !this.#places.wouldAdmit((windows[i] as SeriesWindow).series, key);
+      }
       return series.before === undefined && this.#rates.knows(key) && this.#drifts.knows(key);
     });
   }
@@ -148,25 +180,27 @@ export class StepJudge {
     for (const key of [...this.#series.keys]) {
       if (present.has(key) || this.#rates.isOpen(key)) continue;
       if (this.#series.get(key)?.isForgettable(startMs) !== true) continue;
-      this.#series.forget(key);
-      this.#drifts.forget(key);
-      this.#rates.forget(key);
+      this.#drop(key);
     }
+  }
+
+  #drop(key: string): void {
+    this.#series.forget(key);
+    this.#drifts.forget(key);
+    this.#rates.forget(key);
+    this.#places.forget(key);
   }
 
   /** The windows of series by their keys, but of those that there is no room for. */
   #present({ startMs, windows }: StepInput, keys: readonly string[]): Map<string, SeriesWindow> {
-    const present = new Map<string, SeriesWindow>();
-    windows.forEach((window, i) => {
-      const { windowStartMs, windowMs, series } = window;
-      if (windowStartMs !== startMs || windowMs !== this.#options.window) {
-        const what = `a window of ${windowMs} ms at ${windowStartMs}`;
-        invariant(false, `${what} came with those at ${startMs}`);
-      }
-      const key = keys[i] as string;
-      if (this.#series.of(series, key) === undefined) this.#windowsBeyondLimit += 1;
-      else present.set(key, window);
-    });
+    for (const { windowStartMs, windowMs } of windows) {
+      if (windowStartMs === startMs && windowMs === this.#options.window) continue;
+      const what = `a window of ${windowMs} ms at ${windowStartMs}`;
+      invariant(false, `${what} came with those at ${startMs}`);
+    }
+    const present = this.#places.take(windows, keys);
+    this.#windowsBeyondLimit += windows.length - present.size;
+    this.#windowsJudged += present.size;
     return present;
   }
 

@@ -10,6 +10,8 @@ export interface Health {
   metrics(): Promise<string>;
   /** Why it cannot do its work right now; empty when it can. */
   problems(): readonly string[];
+  /** What an operator should know although it can. */
+  notes(): readonly string[];
 }
 
 /** Prometheus' text format, version 0.0.4. */
@@ -22,8 +24,8 @@ export interface HttpServer {
 }
 
 /**
- * Serves /healthz (the process runs), /readyz (and does its work; 503 with the reasons if not) and
- * /metrics (Prometheus text).
+ * Serves /healthz (the process runs), /readyz (and does its work; 503 with the reasons if not; notes on limits
+ * that were reached follow) and /metrics (Prometheus text).
  *
  * @param listen `host:port`; port 0 takes any free one.
  * @throws OperatorError TAILMARK_PORT_TAKEN when the address is in use.
@@ -41,8 +43,9 @@ export async function startHttpServer(listen: string, health: Health): Promise<H
       answer(200, 'text/plain', 'ok\n');
     } else if (path === '/readyz') {
       const problems = health.problems();
-      const body = problems.length === 0 ? 'ready\n' : `${problems.join('\n')}\n`;
-      answer(problems.length === 0 ? 200 : 503, 'text/plain', body);
+      const isReady = problems.length === 0;
+      const lines = [...(isReady ? ['ready'] : problems), ...health.notes()];
+      answer(isReady ? 200 : 503, 'text/plain', `${lines.join('\n')}\n`);
     } else if (path === '/metrics') {
       health.metrics().then(
         (text) => answer(200, METRICS_TYPE, text),

@@ -17,13 +17,43 @@ export async function probeClickHouse(config: Config): Promise<ProbeFinding[]> {
     const findings: ProbeFinding[] = [
       { ok: true, what: 'ClickHouse', detail: `${version} at ${clickhouse.url}` },
     ];
-    findings.push(await probeSchema(clickhouse));
+    const schema = await probeSchema(clickhouse);
+    findings.push(schema);
+    if (schema.ok) findings.push(await probeSeries(config));
     return findings;
   } catch (error) {
     return [failedProbe('ClickHouse', clickHouseError(error, 'reach ClickHouse', clickhouse))];
   } finally {
     await server.close();
   }
+}
+
+/** Whether the detector has a place for every series that has requests. */
+async function probeSeries({ clickhouse, detect }: Config): Promise<ProbeFinding> {
+  const what = 'series';
+  const client = openClickHouse(clickhouse);
+  try {
+    const result = await client.query({ query: readQuery('recent_series'), format: 'JSONEachRow' });
+    const series = Number((await result.json<{ series: string }>())[0]?.series ?? 0);
+    return seriesFinding(series, detect.max_series);
+  } catch (error) {
+    return failedProbe(what, clickHouseError(error, 'count series', clickhouse));
+  } finally {
+    await client.close();
+  }
+}
+
+/** @param series that had requests in the last ten minutes. */
+export function seriesFinding(series: number, limit: number): ProbeFinding {
+  const counted = `${series} with requests in the last 10 min`;
+  if (series <= limit) {
+    return { ok: true, what: 'series', detail: `${counted}, of ${limit} that are judged` };
+  }
+  return {
+    ...{ ok: true, isWarning: true, what: 'series' },
+    detail: `${counted}: only the ${limit} with the most requests are judged`,
+    hint: 'Use fewer dimensions, or raise detect.max_series: each takes some 0.9 MB.',
+  };
 }
 
 /** Tables whose deduplication is off or remembers little, with what they remember. */

@@ -15,12 +15,12 @@ export interface ReadOptions {
   readonly isWanted?: (series: Series, startMs: number) => boolean;
   /** So many windows were too much for a setting's limit; half of them are asked for next. */
   readonly onTooMuch?: (windows: number, setting: string) => void;
-  /** Of a block: stages of its windows at most, one window aside. @default 40,000 */
+  /** Of a block: stages of its windows at most, one window aside. @default 80,000 */
   readonly stagesTogether?: number;
 }
 
 /** Stages of windows that are judged together at most: some tenths of a second of work. */
-const mostStagesTogether = 40_000;
+const mostStagesTogether = 80_000;
 
 /** A piece of a range, asked for. */
 interface Piece extends WindowRange {
@@ -86,15 +86,14 @@ export async function* eachBlock(
   let block: WindowsAt[] = [];
   let stages = 0;
   for await (const at of eachWindow(client, range, options)) {
-    const [first] = block;
-    const isOther = first !== undefined && !areOfOneBlock(first.startMs, at.startMs);
-    if (isOther || stages >= stagesTogether) {
-      yield block;
-      block = [];
-      stages = 0;
-    }
     block.push(at);
     for (const window of at.windows) stages += window.stages.size;
+    // Before the next one is decoded: which series are wanted of that may depend on what these bring.
+    const isLast = !areOfOneBlock(at.startMs, at.startMs + range.windowMs);
+    if (!isLast && stages < stagesTogether) continue;
+    yield block;
+    block = [];
+    stages = 0;
   }
   if (block.length > 0) yield block;
 }

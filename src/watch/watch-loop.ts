@@ -57,6 +57,11 @@ export class WatchLoop {
     return problems;
   }
 
+  /** What an operator should know although the detector does its work. */
+  notes(): string[] {
+    return this.#watcher?.notes() ?? [];
+  }
+
   /** Ends after the step under way and what it has to tell; then another process may lead. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -111,6 +116,7 @@ export class WatchLoop {
     const { metrics, log } = this.#options;
     metrics.detectorLeader.set(0);
     if (this.#watcher === undefined) return;
+    this.#watcher.end();
     this.#watcher = undefined;
     this.#failures = 0;
     log.warn('another process detects from now on; this one stands by');

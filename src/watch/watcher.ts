@@ -11,6 +11,7 @@ import { completeUntil, idleAfterMs, type PartitionProgress } from '../sink/wind
 import { AnomalyStore } from './anomaly-store.ts';
 import { eachBlock, eachWindow, type ReadOptions, type WindowsAt } from './each-window.ts';
 import { LeadLost } from './lead-lost.ts';
+import { LimitWatch } from './limit-watch.ts';
 import { explainedEvent } from './read-drivers.ts';
 import { recallPast } from './recall-past.ts';
 import { ReplayProgress } from './replay-progress.ts';
@@ -55,6 +56,7 @@ export class Watcher {
   readonly #options: WatcherOptions;
   readonly #store: AnomalyStore;
   readonly #states: StateStore;
+  readonly #limits: LimitWatch;
   #detector: Detector;
   /** Events that the table does not have yet, in order: the detector says each only once. */
   readonly #unstored: Unstored[] = [];
@@ -66,6 +68,7 @@ export class Watcher {
   #toldAheadMs: number | undefined;
   /** How windows are read. */
   readonly #reading: ReadOptions = {
+    isWanted: (series, startMs) => this.#detector.isWanted(series, startMs),
     onTooMuch: (windows, limit) => {
       this.#options.log.warn(
         { windows, limit },
@@ -80,7 +83,18 @@ export class Watcher {
     this.#options = options;
     this.#store = new AnomalyStore(options.client);
     this.#states = new StateStore(options.client, options.groupId, options.nowMs());
+    this.#limits = new LimitWatch(options.log, options.metrics);
     this.#detector = this.#newDetector();
+  }
+
+  /** What an operator should know although all goes well. */
+  notes(): string[] {
+    return this.#limits.notes();
+  }
+
+  /** This process detects no more. */
+  end(): void {
+    this.#limits.end();
   }
 
   /**
@@ -98,6 +112,7 @@ export class Watcher {
     if (asOfMs === undefined) await this.#learnAnew(judgedUntilMs);
     else await this.#catchUp(asOfMs, judgedUntilMs ?? asOfMs);
     this.#judgedUntilMs = judgedUntilMs;
+    this.#limits.take(this.#detector.stats);
     const toldMs = await this.#store.lastToldMs();
     const isAhead = toldMs !== undefined && judgedUntilMs !== undefined && toldMs >= judgedUntilMs;
     this.#toldAheadMs = isAhead ? toldMs : undefined;
@@ -157,8 +172,11 @@ export class Watcher {
   async #judge({ windows, startMs }: WindowsAt): Promise<void> {
     const { metrics, nowMs } = this.#options;
     this.#requireLead();
-    metrics.windowsJudged.inc(windows.length);
+    const { windowsJudged } = this.#detector.stats;
     const events = this.#detector.observe(windows, nowMs(), startMs);
+    const { stats } = this.#detector;
+    metrics.windowsJudged.inc(stats.windowsJudged - windowsJudged);
+    this.#limits.take(stats);
     this.#unstored.push(...events.map((event) => ({ event, startMs })));
     await this.#tellAll();
     if (this.#toldAheadMs !== undefined && startMs >= this.#toldAheadMs) {

@@ -121,6 +121,21 @@ describe('tailmark doctor', () => {
     expect(set.of('Kafka')?.hint).toBe('Start it.');
   });
 
+  it('warns of what works and should be looked at, with the hint, and exits 0', async () => {
+    const advice = {
+      ok: true,
+      isWarning: true,
+      what: 'series',
+      detail: '3 of 2',
+      hint: 'Raise it.',
+    };
+    const { exitCode, of } = await examine({ findings: [advice] });
+    expect(exitCode).toBe(0);
+    expect(of('series')).toEqual({
+      ...{ level: 'warn', what: 'series', detail: '3 of 2', hint: 'Raise it.' },
+    });
+  });
+
   it.each([
     [5_000, 'ok', 'agrees within 5 s'],
     [-5_999, 'ok', 'agrees within 5 s'],

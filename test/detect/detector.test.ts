@@ -188,14 +188,14 @@ describe('Detector', () => {
     expect(detector.open).toEqual([]);
   });
 
-  it('judges 2,000 series and counts the windows of others', () => {
-    const detector = new Detector(options);
+  it('judges as many series as it may and counts the windows of others', () => {
+    const detector = new Detector({ ...options, max_series: 20 });
     const [one] = windows[0] as [SeriesWindow];
-    const many = Array.from({ length: 2_003 }, (_, i) => {
+    const many = Array.from({ length: 23 }, (_, i) => {
       return { ...one, series: { ...one.series, model: `m${i}` } };
     });
     expect(detector.observe(many, 0)).toEqual([]);
-    expect(detector.stats).toMatchObject({ series: 2_000, windowsBeyondLimit: 3 });
+    expect(detector.stats).toMatchObject({ series: 20, windowsBeyondLimit: 3 });
   });
 
   it('forgets a series that is gone for a baseline', () => {

@@ -99,7 +99,17 @@ function step(
 ): AnomalyEvent[] {
   const openKeys = new Set([...present.keys()].filter(isOpen));
   const drifting: AnomalyEvent[] = [];
-  const at = { startMs, context, present, tails, failures: [], drifts: drifting, openKeys };
+  const offered = [...present.values()];
+  const at = {
+    startMs,
+    context,
+    offered,
+    present,
+    tails,
+    failures: [],
+    drifts: drifting,
+    openKeys,
+  };
   const known = knownBy.get(drifts) ?? new Set();
   knownBy.set(drifts, known);
   for (const key of present.keys()) known.add(key);

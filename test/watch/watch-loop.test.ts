@@ -46,6 +46,8 @@ function watcherOf(failures: readonly unknown[]) {
     settle: async () => {
       calls.push('settle');
     },
+    notes: () => ['detect: a note'],
+    end: () => undefined,
   };
   return { calls, watcher: watcher as unknown as Watcher };
 }
@@ -79,6 +81,20 @@ describe('WatchLoop', () => {
       ['detect: 4 steps in a row have failed: c'],
       [],
     ]);
+    await loop.stop();
+  });
+
+  it('has the notes of its watcher while this process leads, and none while it stands by', async () => {
+    const leadership = new GivenLead();
+    const loop = loopOf(watcherOf([]).watcher, { leadership });
+    await loop.start();
+    expect(loop.notes()).toEqual([]);
+    leadership.leads = true;
+    await vi.advanceTimersByTimeAsync(100);
+    expect(loop.notes()).toEqual(['detect: a note']);
+    leadership.leads = false;
+    await vi.advanceTimersByTimeAsync(100);
+    expect(loop.notes()).toEqual([]);
     await loop.stop();
   });
 
