@@ -11,8 +11,9 @@ const tuned = {
 } as const;
 
 /**
- * How many windows are read at once. It follows the rows that windows have: a piece is at most twice as long as
- * the one before. What was too much for ClickHouse is halved, down to one window, and grows again later.
+ * How many windows are read at once. It follows the rows that windows have: a piece is at most twice as
+ * long as the one before. What was too much for ClickHouse is halved, down to one window, and grows again
+ * later.
  */
 export class PieceSize {
   #next: number = tuned.first;

@@ -10,8 +10,8 @@ const blockMs = TrafficProfile.blockMs;
 const rememberedMs = 8 * dayMs;
 
 /**
- * Requests of every model, and of all of them together (''), in the eight days before, by blocks, oldest first,
- * piece by piece.
+ * Requests of every model, and of all of them together (''), in the eight days before, by blocks, oldest
+ * first, piece by piece.
  */
 export function readTraffic(
   client: ClickHouseClient,

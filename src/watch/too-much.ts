@@ -3,9 +3,9 @@ import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 
 /**
- * Errors of ClickHouse for a query that asks for too much, and the setting that limits it: MEMORY_LIMIT_EXCEEDED,
- * TIMEOUT_EXCEEDED, TOO_SLOW, TOO_MANY_ROWS, TOO_MANY_BYTES, TOO_MANY_ROWS_OR_BYTES. Source: ClickHouse,
- * src/Common/ErrorCodes.cpp.
+ * Errors of ClickHouse for a query that asks for too much, and the setting that limits it:
+ * MEMORY_LIMIT_EXCEEDED, TIMEOUT_EXCEEDED, TOO_SLOW, TOO_MANY_ROWS, TOO_MANY_BYTES,
+ * TOO_MANY_ROWS_OR_BYTES. Source: ClickHouse, src/Common/ErrorCodes.cpp.
  */
 const limitingSettings: ReadonlyMap<string, string> = new Map([
   ['241', 'max_memory_usage'],
