@@ -40,6 +40,9 @@ export interface Metrics {
   readonly detectorSeriesUnjudged: Gauge;
   readonly anomalies: Counter<'event'>;
   readonly detectorLeader: Gauge;
+  readonly detectorBehindSeconds: Gauge;
+  readonly detectorLagMessages: Gauge<'topic' | 'partition'>;
+  readonly detectorPartitionBehindSeconds: Gauge<'topic' | 'partition'>;
   readonly stateSavedSeconds: Gauge;
   readonly stateSavedBytes: Gauge;
   readonly stateFailures: Counter;
@@ -95,7 +98,7 @@ export function createMetrics(): Metrics {
       'Dead letters not written, as there are too many, by reason.',
       ['reason'],
     ),
-    lagMessages: gauge('lag_messages', 'Messages behind the end of the partition.', [
+    lagMessages: gauge('lag_messages', 'Messages in Kafka that are not committed.', [
       'topic',
       'partition',
     ]),
@@ -139,6 +142,24 @@ export function createMetrics(): Metrics {
       'Series of the last window that had requests and were not judged.',
     ),
     detectorLeader: gauge('detector_leader', '1 where this process detects, 0 where it stands by.'),
+    detectorBehindSeconds: gauge(
+      'detector_behind_seconds',
+      'How long the first message that is not stored has been in Kafka, or the first window that is complete has not been judged.',
+      [],
+      'max',
+    ),
+    detectorLagMessages: gauge(
+      'detector_lag_messages',
+      'Messages in Kafka that are not stored, whoever ingests, as the detector sees it.',
+      ['topic', 'partition'],
+      'max',
+    ),
+    detectorPartitionBehindSeconds: gauge(
+      'detector_partition_behind_seconds',
+      'How long messages of the partition have been waiting to be stored; only while that is longer than it should be.',
+      ['topic', 'partition'],
+      'max',
+    ),
     stateSavedSeconds: gauge(
       'detector_state_timestamp_seconds',
       'Event time up to which what the detector has learnt is saved; 0 before the first time.',

@@ -130,7 +130,9 @@ function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<
     progress.finish();
     const any = { model: '', state: '', limit: MOST_STORED } as const;
     const since = await new AnomalyStore(client).since(range.fromMs, any);
-    const then = since.filter(({ started_at }) => Date.parse(started_at) < range.toMs);
+    // How the pipeline fared then is not to be seen in windows.
+    const judgedThen = since.filter(({ kind }) => kind !== 'pipeline');
+    const then = judgedThen.filter(({ started_at }) => Date.parse(started_at) < range.toMs);
     const anomalies: AnomalyEvent[] = [];
     for (const event of judged.anomalies) {
       anomalies.push(await explainedEvent(client, event, windowMs));

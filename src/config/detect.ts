@@ -102,6 +102,9 @@ export const detect = z
     no_data_after: duration({ minMs: minute, maxMs: day })
       .prefault('2m')
       .describe('A model whose requests have stopped for less than this has not stopped.'),
+    pipeline_after: duration({ minMs: second, maxMs: day })
+      .prefault('60s')
+      .describe('How long windows may be behind before a `pipeline` event says so.'),
     slos,
     resolve_windows: z
       .int()

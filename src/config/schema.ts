@@ -210,10 +210,17 @@ const windows = z
       .describe('Events this far ahead of the clock still count; later ones are dead letters.'),
     idle_partition: duration({ minMs: second, maxMs: hour })
       .prefault('30s')
-      .describe('A partition silent for this long no longer holds windows open.'),
+      .describe(
+        'A partition silent for this long no longer holds windows open, where Kafka says nothing.',
+      ),
+    max_wait: duration({ minMs: second, maxMs: hour })
+      .prefault('30s')
+      .describe(
+        'How long windows wait for a partition that stands still, or whose events come late.',
+      ),
     grace: duration({ minMs: 0, maxMs: hour })
       .prefault('2s')
-      .describe('How far the watermark must pass a window before it is judged.'),
+      .describe('What arrives so long after the end of a window is still judged with it.'),
   })
   .refine((value) => value.dimensions.includes('model'), {
     path: ['dimensions'],

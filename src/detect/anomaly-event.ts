@@ -8,9 +8,16 @@ const share = z.number();
 const evidence = z
   .strictObject({
     test: z
-      .enum(['exceedances', 'likelihood_ratio', 'silence', 'burn_rate', 'hourly_ratios'])
+      .enum([
+        'exceedances',
+        'likelihood_ratio',
+        'silence',
+        'burn_rate',
+        'hourly_ratios',
+        'arrivals',
+      ])
       .describe(
-        'What p_value is of: a count above a quantile, requests as of a fault, none at all, hours that are slower.',
+        'What p_value is of: a count above a quantile, requests as of a fault, none at all, hours that are slower; of `pipeline`: nothing, as what has arrived is counted.',
       ),
     p_value: z
       .number()
@@ -154,8 +161,9 @@ export const anomalyEventSchema = z
         'throughput_drop',
         'no_data',
         'drift',
+        'pipeline',
       ])
-      .describe('What is anomalous.'),
+      .describe('What is anomalous; `pipeline` is tailmark itself, not the models.'),
     service: z.string().describe("Dimension of the series; '' if it is not configured."),
     model: z.string().describe('Dimension of the series.'),
     version: z.string().describe('Dimension of the series.'),

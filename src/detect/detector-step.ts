@@ -10,6 +10,12 @@ export interface StepContext {
   readonly totalRequests: number;
   /** False while history is replayed: nothing goes out, and nothing that went out is resolved. */
   readonly live: boolean;
+  /**
+   * False where part of the traffic was missing when the window was judged: how much there is says nothing.
+   *
+   * @default {true}
+   */
+  readonly isWhole?: boolean;
 }
 
 /** All series of one window start on their way through the tests. */

@@ -301,6 +301,8 @@ export class Detector {
    * All series of one window.
    *
    * @param windowStartMs to be given when no series had a request in the window.
+   * @param isWhole whether all of the traffic is in the windows: while part of it is missing nothing is concluded
+   * from how much there is.
    * @returns events in the order in which they are to be stored; each anomaly gives one `opened`, then one
    * `resolved`. Those with an `incident_id` are for the table only.
    */
@@ -308,9 +310,10 @@ export class Detector {
     windows: readonly SeriesWindow[],
     nowMs: number,
     windowStartMs: number | undefined = windows[0]?.windowStartMs,
+    isWhole = true,
   ): AnomalyEvent[] {
     if (windowStartMs === undefined) return [];
-    return this.#judgeAll([{ startMs: windowStartMs, nowMs, windows }], true);
+    return this.#judgeAll([{ startMs: windowStartMs, nowMs, windows, isWhole }], true);
   }
 
   /** The same of several windows, oldest first: those of two minutes together take half the time. */

@@ -31,6 +31,8 @@ export interface StepInput {
   readonly startMs: number;
   readonly nowMs: number;
   readonly windows: readonly SeriesWindow[];
+  /** Whether all of the traffic is in the windows. @default {true} */
+  readonly isWhole?: boolean;
 }
 
 /** What series and models tell of a step, in the order in which incidents are made of it. */
@@ -239,9 +241,9 @@ export class StepJudge {
     });
   }
 
-  #contextOf({ nowMs, windows }: StepInput, live: boolean): StepContext {
+  #contextOf({ nowMs, windows, isWhole = true }: StepInput, live: boolean): StepContext {
     return {
-      ...{ nowMs, levels: this.#levels, live },
+      ...{ nowMs, levels: this.#levels, live, isWhole },
       // Asked for only where something is told.
       get totalRequests() {
         return windows.reduce((sum, window) => sum + (wholeRequest(window)?.requests ?? 0), 0);

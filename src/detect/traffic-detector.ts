@@ -124,8 +124,9 @@ export class TrafficDetector {
   step(window: TrafficWindow, context: StepContext): AnomalyEvent[] {
     const { startMs, requests, isSilentEverywhere } = window;
     const isOfAll = this.#series.model === '';
-    // Of a model nothing can be said while nobody sends anything.
-    if (isSilentEverywhere && !isOfAll) return this.#wait(startMs, context);
+    // Of a model nothing can be said while nobody sends anything, nor while part of the traffic is missing.
+    if ((isSilentEverywhere && !isOfAll) || context.isWhole === false)
+      return this.#wait(window, context);
     if (requests > 0) this.#lastSeenMs = startMs;
     this.#profile.take(startMs, this.#options.window, requests);
     this.#silence.take(startMs, requests, !this.#silenceTrack.isOpen);
@@ -168,10 +169,13 @@ export class TrafficDetector {
   }
 
   /** Follows what is open through windows that say nothing. */
-  #wait(startMs: number, context: StepContext): AnomalyEvent[] {
+  #wait({ startMs, requests }: TrafficWindow, context: StepContext): AnomalyEvent[] {
     const unsaid = { ...nothingToSay, ended: () => this.#drop.forgetRun() };
     this.#drop.forgetRun();
-    this.#silence.pause();
+    if (requests > 0) {
+      this.#lastSeenMs = startMs;
+      this.#silence.take(startMs, requests, false);
+    } else this.#silence.pause();
     return [this.#silenceTrack, this.#dropTrack].flatMap((track) => {
       return track.isOpen ? (track.step(startMs, unsaid, context) ?? []) : [];
     });

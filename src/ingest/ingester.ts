@@ -111,8 +111,7 @@ export class Ingester implements SourceHandler {
   onLost(claim: Claim): void {
     this.#partitions.delete(claim);
     // Its next reader shows how far it is; what this one showed last would stand for ever.
-    const { lagMessages, watermarkSeconds } = this.#options.metrics;
-    for (const gauge of [lagMessages, watermarkSeconds]) gauge.remove(labelsOf(claim));
+    this.#options.metrics.watermarkSeconds.remove(labelsOf(claim));
   }
 
   /** Why chunks do not get stored, if they do not. */
@@ -189,7 +188,6 @@ export class Ingester implements SourceHandler {
     for (const partition of this.#partitions.values()) {
       partition.sealIfDue(intervalMs);
       const labels = labelsOf(partition.claim);
-      metrics.lagMessages.set(labels, partition.lagMessages);
       if (Number.isFinite(partition.watermarkMs)) {
         metrics.watermarkSeconds.set(labels, partition.watermarkMs / 1000);
       }

@@ -48,7 +48,6 @@ export class PartitionIngest {
   #flushing: Promise<void> | undefined;
   #flushingSinceMs = 0;
   #failure: unknown;
-  lagMessages = 0;
 
   constructor(claim: Claim, place: Place, context: PartitionContext) {
     const { intent, startOffset, watermarkMs = Number.NEGATIVE_INFINITY } = place;
@@ -89,7 +88,6 @@ export class PartitionIngest {
       await keepAlive();
       await this.#context.clock.breathe();
     }
-    this.lagMessages = Math.max(0, batch.highWatermark - batch.nextOffset);
   }
 
   /** Seals the open chunk if it is due and the one before it is stored. */

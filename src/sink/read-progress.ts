@@ -13,11 +13,14 @@ export async function readProgress(
     format: 'JSONEachRow',
   });
   const rows =
-    await result.json<Record<'topic' | 'partition' | 'watermark_ms' | 'flushed_ms', string>>();
+    await result.json<
+      Record<'topic' | 'partition' | 'watermark_ms' | 'flushed_ms' | 'end_offset', string>
+    >();
   return rows.map((row) => ({
     topic: row.topic,
     partition: Number(row.partition),
     watermarkMs: Number(row.watermark_ms),
     flushedMs: Number(row.flushed_ms),
+    endOffset: Number(row.end_offset),
   }));
 }

@@ -6,15 +6,17 @@ export interface PartitionProgress {
   readonly partition: number;
   /** Event time it has reached; 0 where none of its events was good. */
   readonly watermarkMs: number;
-  /** When its last chunk was stored. */
+  /** When its last chunk with a good event was stored. */
   readonly flushedMs: number;
+  /** Offset after the last record that is stored. */
+  readonly endOffset: number;
 }
 
 /**
  * Event time up to which windows are complete: the least watermark of the partitions that are not
  * idle. An idle partition holds nothing back, nor does one without a single good event: a producer
- * of garbage must not blind the detector. When all are idle, what is there is all there is.
- * sql/queries/window_states.sql says the same to users; a test holds them together.
+ * of garbage must not blind the detector. When all are idle, what is there is all there is. This is all that the
+ * ledger alone can say; the detector asks Kafka too. sql/queries/window_states.sql says the same to users; a test holds them together.
  *
  * @param nowMs of the clock that stamped `flushedMs`.
  * @returns -Infinity when nothing was ever stored.
@@ -33,4 +35,12 @@ export function completeUntil(
 /** A partition that has stored nothing for so long is idle: what it last had took a while to store. */
 export function idleAfterMs({ windows, ingest }: Pick<Config, 'windows' | 'ingest'>): number {
   return windows.idle_partition + ingest.flush_interval;
+}
+
+/** Beyond the flush interval, for reading and storing. */
+const storingMs = 5_000;
+
+/** What has arrived is stored by then while all is well. */
+export function usualLagMs({ ingest }: Pick<Config, 'ingest'>): number {
+  return ingest.flush_interval + storingMs;
 }

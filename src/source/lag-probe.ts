@@ -17,7 +17,12 @@ export interface LagProbeOptions {
   readonly clock: Clock;
   /** A look that takes longer has failed. */
   readonly timeoutMs: number;
+  /** Whether a topic that is not there is left out; a look fails by it otherwise. @default {false} */
+  readonly leavesOutMissing?: boolean;
 }
+
+/** Kafka's name of the error. */
+const missing = 'UNKNOWN_TOPIC_OR_PARTITION';
 
 /**
  * Asks the brokers where partitions end and what is committed, apart from the consumer: by a client
@@ -62,7 +67,7 @@ export class LagProbe {
     const admin = await this.#admin;
     const [commits, ...bounds] = await Promise.all([
       admin.fetchOffsets({ groupId, topics: [...topics] }),
-      ...topics.map((topic) => admin.fetchTopicOffsets(topic)),
+      ...topics.map((topic) => this.#boundsOf(admin, topic)),
     ]);
     const logs = new Map<string, PartitionLog>();
     for (const [at, topic] of topics.entries()) {
@@ -78,6 +83,16 @@ export class LagProbe {
       }
     }
     return logs;
+  }
+
+  async #boundsOf(admin: Admin, topic: string) {
+    try {
+      return await admin.fetchTopicOffsets(topic);
+    } catch (error) {
+      const isMissing = error instanceof Error && 'type' in error && error.type === missing;
+      if (isMissing && this.#options.leavesOutMissing === true) return [];
+      throw error;
+    }
   }
 
   async #connect(): Promise<Admin> {

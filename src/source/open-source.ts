@@ -25,8 +25,8 @@ export function ingestClient(config: Config, log?: Logger): Kafka {
   return createKafkaClient(config.kafka, { log, reader });
 }
 
-/** The watchdog's own questions to the brokers: soon answered or not at all. */
-const probing = { retries: 1, requestTimeoutMs: 4_000 };
+/** Questions to the brokers that do not wait: soon answered or not at all. */
+export const probing = { retries: 1, requestTimeoutMs: 4_000 };
 
 /** The configured source, not yet reading. */
 export function openSource(config: Config, options: OpenSourceOptions): Source {

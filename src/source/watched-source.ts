@@ -119,6 +119,7 @@ export class WatchedSource implements Source {
     this.#stopTicking();
     this.#detector = undefined;
     this.#probe.close();
+    this.#options.metrics?.lagMessages.reset();
     this.#verdict = { problems: [], stalled: undefined, progressAgeMs: 0 };
   }
 
@@ -153,10 +154,26 @@ export class WatchedSource implements Source {
       for (const [name, { endOffset }] of this.#logs) {
         if (!this.#firstEnds.has(name)) this.#firstEnds.set(name, endOffset);
       }
+      this.#measureLag();
     } catch (error) {
       this.#outage = error instanceof Error ? error.message : String(error);
     } finally {
       this.#isLooking = false;
+    }
+  }
+
+  /** Of the partitions that are ours: by the brokers, so that it is true whatever reading and storing do. */
+  #measureLag(): void {
+    const gauge = this.#options.metrics?.lagMessages;
+    if (gauge === undefined || this.#detector === undefined) return;
+    gauge.reset();
+    for (const [name, observed] of this.#observer.partitions) {
+      const log = this.#logs.get(name);
+      if (log === undefined) continue;
+      const { position, lowOffset } = this.#stateOf(name, observed);
+      const committed = log.committedOffset ?? position ?? lowOffset;
+      const lag = Math.max(0, log.endOffset - Math.max(committed, lowOffset));
+      gauge.set({ topic: observed.topic, partition: observed.partition }, lag);
     }
   }
 

@@ -66,8 +66,8 @@ export class AnomalyStore {
       window_start: new Date(windowStartMs).toISOString(),
       body: JSON.stringify(event),
     });
-    // What is no duration was not compared with one.
-    if (event.state !== 'opened' || event.rate !== undefined) return;
+    // What is no duration of requests was not compared with one.
+    if (event.state !== 'opened' || event.rate !== undefined || event.kind === 'pipeline') return;
     await this.#insert('baselines', {
       anomaly_id: event.id,
       model: event.model,

@@ -135,9 +135,9 @@ async function readCourse(
   }));
 }
 
-/** What is of one series is named by its version and region; what is of a model has neither. */
+/** What is of one series is named by its version and region; what is of a model, or of all, has neither. */
 function isOfWholeModel({ kind }: AnomalyEvent): boolean {
-  return kind === 'throughput_drop' || kind === 'no_data' || kind === 'slo_burn';
+  return ['throughput_drop', 'no_data', 'slo_burn', 'pipeline'].includes(kind);
 }
 
 function seriesOf(event: AnomalyEvent) {

@@ -3,18 +3,29 @@ import { openAlertTargets } from '../alert/open-alert-targets.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/schema.ts';
+import { readProgress } from '../sink/read-progress.ts';
+import { idleAfterMs, usualLagMs } from '../sink/window-progress.ts';
 import { alwaysLeading } from '../source/always-leading.ts';
 import { createKafkaClient } from '../source/kafka-client.ts';
 import { KafkaLeadership } from '../source/kafka-leadership.ts';
+import { LagProbe } from '../source/lag-probe.ts';
 import type { Leadership } from '../source/leadership.ts';
+import { probing } from '../source/open-source.ts';
 import type { Publisher } from '../source/publisher.ts';
+import { ArrivalCompleteness } from './arrival-completeness.ts';
+import { ArrivalLog } from './arrival-log.ts';
+import type { CompletenessProbe } from './completeness.ts';
 import { WatchLoop } from './watch-loop.ts';
 import { Watcher, type WatcherOptions } from './watcher.ts';
 
-export interface WatchLoopParts extends Omit<WatcherOptions, 'dispatcher' | 'nowMs' | 'isLeading'> {
+export interface WatchLoopParts
+  extends Omit<WatcherOptions, 'dispatcher' | 'nowMs' | 'isLeading' | 'completeness'> {
   /** undefined: anomalies go to the table and to webhooks only. */
   readonly publisher: Publisher | undefined;
 }
+
+/** A look at Kafka that takes longer has failed. */
+const LOOK_TIMEOUT_MS = 5_000;
 
 /** The detect role, with the configured alert targets, at work or standing by. */
 export async function startWatchLoop(parts: WatchLoopParts): Promise<WatchLoop> {
@@ -29,22 +40,58 @@ export async function startWatchLoop(parts: WatchLoopParts): Promise<WatchLoop> 
   });
   const leadership = await openLeadership(config, log);
   const isLeading = () => leadership.isLeading();
-  const makeWatcher = () =>
-    new Watcher({ ...parts, dispatcher, nowMs: () => Date.now(), isLeading });
+  const arrivals = openArrivals(parts);
+  await arrivals?.start();
+  const makeWatcher = () => {
+    const completeness = arrivals === undefined ? undefined : completenessBy(arrivals, parts);
+    const own = { dispatcher, nowMs: () => systemClock.nowMs(), isLeading };
+    return new Watcher({ ...parts, ...own, ...(completeness && { completeness }) });
+  };
   const loop = new WatchLoop(makeWatcher, {
     intervalMs: config.detect.interval,
     judgeAtEnd: config.source.type !== 'kafka',
     leadership,
     log,
     metrics,
+    onStop: () => arrivals?.stop(),
   });
   try {
     await loop.start();
   } catch (error) {
+    arrivals?.stop();
     await leadership.stop();
     throw error;
   }
   return loop;
+}
+
+/** Where partitions end, asked by a client of its own; a file has no end that could be asked for. */
+function openArrivals({ config, groupId }: WatchLoopParts): ArrivalLog | undefined {
+  if (config.source.type !== 'kafka') return undefined;
+  const probe = new LagProbe({
+    kafka: createKafkaClient(config.kafka, probing),
+    topics: config.kafka.topics,
+    groupId,
+    clock: systemClock,
+    timeoutMs: LOOK_TIMEOUT_MS,
+    leavesOutMissing: true,
+  });
+  return new ArrivalLog(probe, systemClock);
+}
+
+function completenessBy(
+  arrivals: ArrivalLog,
+  { config, client, groupId }: WatchLoopParts,
+): CompletenessProbe {
+  return new ArrivalCompleteness({
+    arrivals,
+    readProgress: () => readProgress(client, groupId),
+    nowMs: () => systemClock.nowMs(),
+    idleMs: idleAfterMs(config),
+    maxWaitMs: config.windows.max_wait,
+    usualMs: usualLagMs(config),
+    fromEarliest: config.kafka.start_from === 'earliest',
+  });
 }
 
 /** Of the processes that read from Kafka one detects; one that reads a file is alone. */

@@ -11,6 +11,8 @@ export interface WatchLoopOptions {
   readonly leadership: Leadership;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Called when the loop has ended. @default nothing */
+  readonly onStop?: () => void;
 }
 
 /** Failed steps in a row after which the role is not ready. */
@@ -54,7 +56,7 @@ export class WatchLoop {
     if (this.#failures >= FAILURES_TOLERATED) {
       problems.push(`detect: ${this.#failures} steps in a row have failed: ${this.#lastError}`);
     }
-    return problems;
+    return [...problems, ...(this.#watcher?.problems() ?? [])];
   }
 
   /** What an operator should know although the detector does its work. */
@@ -69,6 +71,7 @@ export class WatchLoop {
     await this.#running;
     if (this.#options.judgeAtEnd) await this.#step();
     await this.#watcher?.settle().catch(() => undefined);
+    this.#options.onStop?.();
     await this.#options.leadership.stop();
   }
 

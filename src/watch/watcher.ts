@@ -7,15 +7,19 @@ import type { Config } from '../config/schema.ts';
 import type { AnomalyEvent } from '../detect/anomaly-event.ts';
 import { Detector } from '../detect/detector.ts';
 import { readProgress } from '../sink/read-progress.ts';
-import { completeUntil, idleAfterMs, type PartitionProgress } from '../sink/window-progress.ts';
+import { idleAfterMs } from '../sink/window-progress.ts';
 import { AnomalyStore } from './anomaly-store.ts';
+import type { Completeness, CompletenessProbe } from './completeness.ts';
 import { eachBlock, eachWindow, type ReadOptions, type WindowsAt } from './each-window.ts';
+import { firstWindowMs } from './first-window.ts';
 import { LeadLost } from './lead-lost.ts';
+import { LedgerCompleteness } from './ledger-completeness.ts';
 import { LimitWatch } from './limit-watch.ts';
+import { clearCompleteness, measureCompleteness } from './measure-completeness.ts';
+import { PipelineHealth } from './pipeline-health.ts';
 import { explainedEvent } from './read-drivers.ts';
 import { recallPast } from './recall-past.ts';
 import { ReplayProgress } from './replay-progress.ts';
-import { silentUntil } from './silent-until.ts';
 import { StateStore } from './state-store.ts';
 import type { WindowRange } from './window-reader.ts';
 
@@ -28,6 +32,8 @@ export interface WatcherOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly nowMs: () => number;
+  /** Tells which windows are complete. @default by the ledger alone */
+  readonly completeness?: CompletenessProbe;
   /** Asked before anything is written or told. @default always */
   readonly isLeading?: () => boolean;
 }
@@ -41,6 +47,8 @@ const QUICK_SAVE_MS = 1_500;
 interface Unstored {
   readonly event: AnomalyEvent;
   readonly startMs: number;
+  /** Whether it went out before it could be stored. */
+  readonly isEmitted?: boolean;
 }
 
 /**
@@ -57,6 +65,8 @@ export class Watcher {
   readonly #store: AnomalyStore;
   readonly #states: StateStore;
   readonly #limits: LimitWatch;
+  readonly #completeness: CompletenessProbe;
+  readonly #health: PipelineHealth;
   #detector: Detector;
   /** Events that the table does not have yet, in order: the detector says each only once. */
   readonly #unstored: Unstored[] = [];
@@ -84,17 +94,23 @@ export class Watcher {
     this.#store = new AnomalyStore(options.client);
     this.#states = new StateStore(options.client, options.groupId, options.nowMs());
     this.#limits = new LimitWatch(options.log, options.metrics);
+    const { config, client, groupId, nowMs } = options;
+    const ledger = { readProgress: () => readProgress(client, groupId), nowMs };
+    this.#completeness =
+      options.completeness ?? new LedgerCompleteness({ ...ledger, idleMs: idleAfterMs(config) });
+    this.#health = new PipelineHealth({
+      groupId,
+      afterMs: config.detect.pipeline_after,
+      quantile: Math.max(...config.detect.quantiles),
+      runbookUrl: config.alert.runbook_url,
+    });
     this.#detector = this.#newDetector();
-  }
-
-  /** What an operator should know although all goes well. */
-  notes(): string[] {
-    return this.#limits.notes();
   }
 
   /** This process detects no more. */
   end(): void {
     this.#limits.end();
+    clearCompleteness(this.#options.metrics);
   }
 
   /**
@@ -104,7 +120,9 @@ export class Watcher {
   async start(): Promise<void> {
     const { config, groupId, log } = this.#options;
     const { window: windowMs } = config.detect;
-    const reachedMs = await this.#completeUntilMs();
+    const completeness = await this.#completeness.look();
+    if (completeness.storeOutage !== undefined) throw completeness.storeOutage.error;
+    const reachedMs = completeness.completeMs;
     const stored = await this.#store.judgedUntilMs(groupId);
     const judgedUntilMs =
       stored ?? (Number.isFinite(reachedMs) ? floor(reachedMs, windowMs) : undefined);
@@ -113,6 +131,7 @@ export class Watcher {
     else await this.#catchUp(asOfMs, judgedUntilMs ?? asOfMs);
     this.#judgedUntilMs = judgedUntilMs;
     this.#limits.take(this.#detector.stats);
+    this.#health.restore(await this.#store.open());
     const toldMs = await this.#store.lastToldMs();
     const isAhead = toldMs !== undefined && judgedUntilMs !== undefined && toldMs >= judgedUntilMs;
     this.#toldAheadMs = isAhead ? toldMs : undefined;
@@ -126,22 +145,35 @@ export class Watcher {
     );
   }
 
+  /** Why the detector does not keep up; empty while it does. */
+  problems(): string[] {
+    return this.#health.problems();
+  }
+
+  /** What an operator should know although the detector does its work. */
+  notes(): string[] {
+    return [...this.#health.notes(), ...this.#limits.notes()];
+  }
+
   /** Judges every window that has become complete. */
   async step(): Promise<void> {
-    const { client, config, groupId } = this.#options;
+    const { client, config } = this.#options;
     this.#requireLead();
+    const completeness = await this.#look();
+    const { storeOutage, isWhole, knownMs } = completeness;
+    if (storeOutage !== undefined) throw storeOutage.error;
     await this.#tellAll();
     const windowMs = config.detect.window;
-    const partitions = await readProgress(client, groupId);
-    const reachedMs = completeUntil(partitions, this.#options.nowMs(), idleAfterMs(config));
-    const completeMs = floor(reachedMs - config.windows.grace, windowMs);
+    const completeMs = floor(completeness.completeMs - config.windows.grace, windowMs);
     if (!Number.isFinite(completeMs)) return;
-    let fromMs = this.#judgedUntilMs ?? (await this.#firstWindowMs(completeMs));
-    if (fromMs === undefined || fromMs >= completeMs) return this.#judgeSilence(partitions);
+    let fromMs = this.#judgedUntilMs ?? (await firstWindowMs(client, completeMs, windowMs));
+    if (fromMs === undefined || fromMs >= completeMs) return this.#judgeSilence(knownMs);
     while (fromMs < completeMs) {
       const toMs = Math.min(completeMs, fromMs + WINDOWS_A_PIECE * windowMs);
       const range = { fromMs, toMs, windowMs };
-      for await (const at of eachWindow(client, range, this.#reading)) await this.#judge(at);
+      for await (const at of eachWindow(client, range, this.#reading)) {
+        await this.#judge(at, isWhole);
+      }
       this.#judgedUntilMs = toMs;
       // Written down only when all is told: what a crash leaves untold is judged, and told, again.
       if (this.#untold.size === 0) await this.#putOnRecord();
@@ -156,24 +188,45 @@ export class Watcher {
     await this.#putOnRecord(this.#saveTookMs <= QUICK_SAVE_MS);
   }
 
-  /** Event time stands still when nothing comes at all: then the clock says how long it has been. */
-  async #judgeSilence(partitions: readonly PartitionProgress[]): Promise<void> {
+  /**
+   * How far windows are complete, and whether the pipeline keeps up. What is wrong with it goes out at once: the
+   * table may be what is away, and has it later.
+   */
+  async #look(): Promise<Completeness> {
     const { config, nowMs } = this.#options;
+    const completeness = await this.#completeness.look();
     const atMs = nowMs();
-    const untilMs = silentUntil(partitions, atMs, idleAfterMs(config));
-    if (untilMs === undefined) return;
-    const events = this.#detector.silentUntil(untilMs, atMs);
+    this.#requireLead();
+    const completeMs = floor(completeness.completeMs - config.windows.grace, config.detect.window);
+    const unjudgedMs =
+      completeMs > (this.#judgedUntilMs ?? completeMs) ? this.#judgedUntilMs : undefined;
+    measureCompleteness(this.#options.metrics, completeness, atMs, unjudgedMs);
+    const startMs =
+      (this.#judgedUntilMs ?? floor(atMs, config.detect.window)) - config.detect.window;
+    for (const event of this.#health.observe(atMs, completeness)) {
+      this.#emit(event);
+      this.#unstored.push({ event, startMs, isEmitted: true });
+    }
+    return completeness;
+  }
+
+  /** Event time stands still when nothing comes at all: then the clock says how long it has been. */
+  async #judgeSilence(knownMs: number | undefined): Promise<void> {
+    const { config, nowMs } = this.#options;
+    if (knownMs === undefined) return;
+    const untilMs = knownMs - config.windows.grace;
+    const events = this.#detector.silentUntil(untilMs, nowMs());
     // On record they are of the last window: who goes on after it knows of them.
     const startMs = (this.#judgedUntilMs ?? untilMs) - config.detect.window;
     this.#unstored.push(...events.map((event) => ({ event, startMs })));
     await this.#tellAll();
   }
 
-  async #judge({ windows, startMs }: WindowsAt): Promise<void> {
+  async #judge({ windows, startMs }: WindowsAt, isWhole: boolean): Promise<void> {
     const { metrics, nowMs } = this.#options;
     this.#requireLead();
     const { windowsJudged } = this.#detector.stats;
-    const events = this.#detector.observe(windows, nowMs(), startMs);
+    const events = this.#detector.observe(windows, nowMs(), startMs, isWhole);
     const { stats } = this.#detector;
     metrics.windowsJudged.inc(stats.windowsJudged - windowsJudged);
     this.#limits.take(stats);
@@ -193,25 +246,28 @@ export class Watcher {
     }
   }
 
-  async #tell({ event, startMs }: Unstored): Promise<void> {
-    const { dispatcher, log, metrics } = this.#options;
+  async #tell({ event, startMs, isEmitted = false }: Unstored): Promise<void> {
     const before = await this.#store.told(event.id, event.revision);
     this.#requireLead();
-    const told = before ?? (await this.#explained(await this.#withExemplars(event)));
-    if (before === undefined) {
-      await this.#store.add(told, startMs);
-      if (isTold(told)) metrics.anomalies.inc({ event: event.state });
-    } else {
-      // Another one has put it on record, and perhaps told nobody yet: it goes out as it is there.
-      this.#detector.take(before);
+    if (isEmitted) {
+      if (before === undefined) await this.#store.add(event, startMs);
+      return;
     }
-    if (!isTold(told)) return;
-    log.warn(
-      { anomaly: event.id, state: event.state, severity: event.severity, stage: event.stage },
-      event.summary,
-    );
+    const told = before ?? (await this.#explained(await this.#withExemplars(event)));
+    // Another one has put it on record, and perhaps told nobody yet: it goes out as it is there.
+    if (before === undefined) await this.#store.add(told, startMs);
+    else this.#detector.take(before);
+    if (isTold(told)) this.#emit(told, before === undefined);
+  }
+
+  /** @param isNew false where another one has counted it. */
+  #emit(event: AnomalyEvent, isNew = true): void {
+    const { dispatcher, log, metrics } = this.#options;
+    if (isNew) metrics.anomalies.inc({ event: event.state });
+    const { id, state, severity, stage } = event;
+    log.warn({ anomaly: id, state, severity, stage }, event.summary);
     const untold: Promise<unknown> = dispatcher
-      .dispatch(told)
+      .dispatch(event)
       .finally(() => this.#untold.delete(untold));
     this.#untold.add(untold);
   }
@@ -286,7 +342,7 @@ export class Watcher {
 
   async #learnAnew(untilMs: number | undefined): Promise<void> {
     const { client, config } = this.#options;
-    this.#detector.restore(await this.#store.open(untilMs));
+    this.#detector.restore((await this.#store.open(untilMs)).filter(isOfModels));
     if (untilMs === undefined) return;
     const fromMs = untilMs - this.#detector.historyMs;
     await recallPast(client, this.#detector, fromMs, config.detect);
@@ -309,7 +365,7 @@ export class Watcher {
 
   /** What was told counts, of windows before that time, wherever judging them again gave something else. */
   async #reconcile(beforeMs?: number): Promise<void> {
-    const open = await this.#store.open(beforeMs);
+    const open = (await this.#store.open(beforeMs)).filter(isOfModels);
     const known = await this.#store.known(this.#detector.open.map(({ id }) => id));
     this.#detector.reconcile(open, (id) => known.has(id));
   }
@@ -346,26 +402,6 @@ export class Watcher {
       return event;
     }
   }
-
-  async #completeUntilMs(): Promise<number> {
-    const { client, config, groupId, nowMs } = this.#options;
-    const partitions = await readProgress(client, groupId);
-    return completeUntil(partitions, nowMs(), idleAfterMs(config));
-  }
-
-  /** Start of the earliest stored window, where a first detector begins. */
-  async #firstWindowMs(beforeMs: number): Promise<number | undefined> {
-    const { client, config } = this.#options;
-    const result = await client.query({
-      query: `SELECT toUnixTimestamp(min(window_start)) AS seconds, count() AS found FROM latency_10s
-              WHERE window_start < toDateTime({before:UInt32}, 'UTC')`,
-      query_params: { before: Math.floor(beforeMs / 1000) },
-      format: 'JSONEachRow',
-    });
-    const row = (await result.json<{ seconds: number; found: string }>())[0];
-    if (row === undefined || Number(row.found) === 0) return undefined;
-    return floor(Number(row.seconds) * 1000, config.detect.window);
-  }
 }
 
 function floor(ms: number, stepMs: number): number {
@@ -383,4 +419,9 @@ function messageOf(error: unknown): string {
 /** All but series of an anomaly that is told as a whole: they are for the table only. */
 function isTold({ incident_id }: AnomalyEvent): boolean {
   return incident_id === undefined;
+}
+
+/** All but what is of the pipeline itself, which no window tells of. */
+function isOfModels({ kind }: AnomalyEvent): boolean {
+  return kind !== 'pipeline';
 }

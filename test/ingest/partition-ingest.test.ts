@@ -49,13 +49,6 @@ describe('a partition taken', () => {
     await Promise.all([bench.ingest.drain(), bench.goOn()]);
     expect(bench.ranges).toEqual([[3, 8]]);
   });
-
-  it('knows its lag', async () => {
-    const bench = new FakeBench(logOf(9, 30));
-    void bench.batch(0);
-    await bench.goOn();
-    expect(bench.ingest.lagMessages).toBe(21);
-  });
 });
 
 describe('an inherited intent', () => {

@@ -8,6 +8,7 @@ const partition = (watermarkMs: number, silentMs: number): PartitionProgress => 
   partition: 0,
   watermarkMs,
   flushedMs: nowMs - silentMs,
+  endOffset: 1,
 });
 
 describe('completeUntil', () => {

@@ -145,7 +145,13 @@ export class FakeTables {
   #rows(query: string, params: Row): readonly Row[] {
     if (query.includes('max(watermark)')) {
       const flushed_ms = this.flushedMs ?? this.watermarkMs;
-      const row = { topic: 't', partition: 0, watermark_ms: this.watermarkMs, flushed_ms };
+      const row = {
+        topic: 't',
+        partition: 0,
+        watermark_ms: this.watermarkMs,
+        flushed_ms,
+        end_offset: 1,
+      };
       return this.watermarkMs === 0 ? [] : [row];
     }
     if (query.includes('stage_requests')) return this.#traffic(params);

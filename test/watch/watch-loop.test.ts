@@ -46,6 +46,7 @@ function watcherOf(failures: readonly unknown[]) {
     settle: async () => {
       calls.push('settle');
     },
+    problems: () => [],
     notes: () => ['detect: a note'],
     end: () => undefined,
   };

@@ -81,10 +81,10 @@ describe('Watcher', () => {
     await watcher.start();
     await stepTo(69);
     const endMs = scenarioStartMs + 70 * windowMs;
-    // Half a minute for a partition to be idle, five seconds for what it had to be stored.
+    // Half a minute for a partition to be idle, five seconds for what it had to be stored, and the grace.
     for (const [afterMs, events] of [
-      [334_000, 0],
-      [336_000, 1],
+      [336_000, 0],
+      [338_000, 1],
       [400_000, 1],
     ] as const) {
       tables.clockMs = endMs + afterMs;
