@@ -5,8 +5,8 @@ import { anomalyIdOf } from './anomaly-identity.ts';
 import { quoteSql } from './quote-sql.ts';
 
 /**
- * What is wrong with tailmark's own pipeline. `behind`: what is in Kafka is not stored. `kafka`: Kafka cannot be asked
- * what is in it. `event_time`: events of a partition are of another time than those at which they arrive.
+ * What is wrong with tailmark's own pipeline. `behind`: what is in Kafka is not stored. `kafka`: Kafka cannot
+ * be asked what is in it. `event_time`: events of a partition are of another time than their arrival.
  */
 export const pipelineCauses = ['behind', 'kafka', 'event_time'] as const;
 export type PipelineCause = (typeof pipelineCauses)[number];

@@ -15,8 +15,9 @@ export interface PartitionProgress {
 /**
  * Event time up to which windows are complete: the least watermark of the partitions that are not
  * idle. An idle partition holds nothing back, nor does one without a single good event: a producer
- * of garbage must not blind the detector. When all are idle, what is there is all there is. This is all that the
- * ledger alone can say; the detector asks Kafka too. sql/queries/window_states.sql says the same to users; a test holds them together.
+ * of garbage must not blind the detector. When all are idle, what is there is all there is.
+ * This is all that the ledger alone can say; the detector asks Kafka too.
+ * sql/queries/window_states.sql says the same to users; a test holds them together.
  *
  * @param nowMs of the clock that stamped `flushedMs`.
  * @returns -Infinity when nothing was ever stored.

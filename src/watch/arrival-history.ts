@@ -10,9 +10,9 @@ export interface SeenEnd {
 const mostEnds = 512;
 
 /**
- * Which records of one partition had arrived when: the ends of its log over time, by the clock of whoever looked.
- * Limited: where it is full every second end is dropped, so that what is far behind is known more coarsely, and
- * never as further than it is.
+ * Which records of one partition had arrived when: the ends of its log over time, by the clock of whoever
+ * looked. Limited: where it is full every second end is dropped, so that what is far behind is known more
+ * coarsely, and never as further than it is.
  *
  * Cost: O(ends dropped) a call. Memory: 512 ends at most.
  */

@@ -4,6 +4,7 @@ import { createLog } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import type { AnomalyEvent } from '../../src/detect/anomaly-event.ts';
+import { type Completeness, nothingWrong } from '../../src/watch/completeness.ts';
 import { Watcher } from '../../src/watch/watcher.ts';
 import { scenarioSchema } from '../scenarios/scenario-schema.ts';
 import { scenarioStartMs, scenarioWindows } from '../scenarios/scenario-windows.ts';
@@ -28,7 +29,11 @@ const windows = scenarioWindows(
 ).flat();
 
 /** @param delivered resolves when the pager has an event. */
-function watch(tables: FakeTables, delivered: () => Promise<void> = async () => undefined) {
+function watch(
+  tables: FakeTables,
+  delivered: () => Promise<void> = async () => undefined,
+  look?: () => Completeness,
+) {
   const told: AnomalyEvent[] = [];
   const deliver = async (event: AnomalyEvent) => {
     await delivered();
@@ -42,6 +47,7 @@ function watch(tables: FakeTables, delivered: () => Promise<void> = async () => 
     log: createLog({ level: 'silent' }),
     metrics: createMetrics(),
     nowMs: () => tables.clockMs ?? tables.watermarkMs + 1_000,
+    ...(look && { completeness: { look: async () => look() } }),
   });
   /** The watermark reaches the end of a window, and the grace after it. */
   const stepTo = async (window: number) => {
@@ -108,6 +114,75 @@ describe('Watcher', () => {
     await watcher.step();
     await watcher.settle();
     expect(told).toEqual([]);
+  });
+
+  it('emits at once that the store is away, puts it on record when it is back, and takes it up again', async () => {
+    const tables = new FakeTables(windows);
+    const fine = {
+      ...nothingWrong,
+      completeMs: scenarioStartMs,
+      knownMs: undefined,
+      isWhole: true,
+    };
+    let now: Completeness = fine;
+    const first = watch(tables, undefined, () => now);
+    tables.clockMs = scenarioStartMs + 10_000;
+    await first.watcher.start();
+    await first.watcher.step();
+    const error = new Error('connect ECONNREFUSED');
+    now = { ...fine, storeOutage: { sinceMs: tables.clockMs, reason: error.message, error } };
+    tables.away.add('anomalies');
+    for (const [seconds, emitted] of [
+      [59, 0],
+      [60, 1],
+      [400, 1],
+    ] as const) {
+      tables.clockMs = scenarioStartMs + 10_000 + seconds * 1_000;
+      await expect(first.watcher.step()).rejects.toBe(error);
+      expect(first.told).toHaveLength(emitted);
+    }
+    expect(first.told).toMatchObject([{ kind: 'pipeline', state: 'opened', severity: 'warning' }]);
+    expect(first.watcher.problems()).toEqual([
+      'detect: ClickHouse has not answered for 7 min (connect ECONNREFUSED): nothing is judged',
+    ]);
+    expect(tables.events).toEqual([]);
+    // Back; what came meanwhile is still to be stored.
+    tables.away.clear();
+    now = {
+      ...fine,
+      behind: [{ name: 't/0', behindMs: 400_000, lagMessages: 9, isGivenUp: false }],
+    };
+    await first.watcher.step();
+    expect(tables.events).toEqual(first.told);
+    // Whoever follows knows of it, and the detector of models has none of it.
+    const second = watch(tables, undefined, () => now);
+    await second.watcher.start();
+    now = fine;
+    await second.watcher.step();
+    expect(second.told).toMatchObject([
+      { id: first.told[0]?.id, state: 'resolved', revision: 2, resolution: 'recovered' },
+    ]);
+    expect(tables.events).toEqual([...first.told, ...second.told]);
+  });
+
+  it('concludes nothing from how much traffic there is while part of it is missing', async () => {
+    // The model stops for good at window 70, as all of it is in a partition that is not stored.
+    const tables = new FakeTables(windows.slice(0, 70));
+    tables.usualRequests = 300 * 60;
+    for (const isWhole of [false, true]) {
+      let atMs = scenarioStartMs;
+      const state = () => ({ ...nothingWrong, completeMs: atMs, knownMs: undefined, isWhole });
+      const { told, watcher } = watch(tables, undefined, state);
+      tables.judgedUntilMs = undefined;
+      await watcher.start();
+      for (const end of [70, 120]) {
+        atMs = scenarioStartMs + end * windowMs + 2_000;
+        tables.clockMs = atMs;
+        await watcher.step();
+      }
+      await watcher.settle();
+      expect(told.map(({ kind }) => kind)).toEqual(isWhole ? ['no_data'] : []);
+    }
   });
 
   it('tells which requests carry it, and that it is more large ones, in every event', async () => {
