@@ -170,9 +170,12 @@ export class WatchedSource implements Source {
     for (const [name, observed] of this.#observer.partitions) {
       const log = this.#logs.get(name);
       if (log === undefined) continue;
-      const { position, lowOffset } = this.#stateOf(name, observed);
-      const committed = log.committedOffset ?? position ?? lowOffset;
-      const lag = Math.max(0, log.endOffset - Math.max(committed, lowOffset));
+      const { position = 0, lowOffset, handedOffset } = this.#stateOf(name, observed);
+      const committed = log.committedOffset ?? position;
+      // What was read over and never handed on, as markers of transactions, is nothing to commit.
+      const isStored = handedOffset < committed;
+      const reached = Math.max(committed, lowOffset, isStored ? position : 0);
+      const lag = Math.max(0, log.endOffset - reached);
       gauge.set({ topic: observed.topic, partition: observed.partition }, lag);
     }
   }

@@ -20,8 +20,8 @@ export class ArrivalHistory {
   #ends: SeenEnd[] = [];
 
   /** The log's end by the last look; undefined before the first. */
-  get endOffset(): number | undefined {
-    return this.#ends.at(-1)?.endOffset;
+  get last(): SeenEnd | undefined {
+    return this.#ends.at(-1);
   }
 
   /** Adds a look that began then. A log that ends earlier than before is another one. */
@@ -43,11 +43,6 @@ export class ArrivalHistory {
     while ((this.#ends[next]?.endOffset ?? Number.POSITIVE_INFINITY) <= storedOffset) next++;
     if (next > 1) this.#ends.splice(0, next - 1);
     return next === 0 ? undefined : this.#ends[0];
-  }
-
-  /** Of a log that was made anew nothing is known. */
-  clear(): void {
-    this.#ends = [];
   }
 
   /** Keeps the first and the last. */

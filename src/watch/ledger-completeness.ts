@@ -15,8 +15,8 @@ export interface LedgerCompletenessOptions {
 }
 
 /**
- * Windows are complete up to the least watermark of the partitions that are not idle: the rule of sources that
- * have no log whose end could be asked for, as a file.
+ * Windows are complete up to the least watermark of the partitions that are not idle: the rule of sources
+ * that have no log whose end could be asked for, as a file.
  */
 export class LedgerCompleteness implements CompletenessProbe {
   readonly #options: LedgerCompletenessOptions;

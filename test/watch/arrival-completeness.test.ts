@@ -37,6 +37,25 @@ describe('ArrivalCompleteness', () => {
     }
   });
 
+  it.each([20_000, 300_000])(
+    'takes markers of transactions for no records that wait, a transaction each %i ms',
+    async (everyMs) => {
+      const rare = { everyMs, isTransactional: true };
+      const world = new SimulatedPipeline(3, (n) => (n === 2 ? rare : {}));
+      await world.pass(330);
+      for (let n = 0; n < 40; n++) {
+        await world.pass(1);
+        // They are known for markers once they have waited for longer than a record would.
+        expect(world.second - world.completeSecond).toBeLessThanOrEqual(18);
+        expect(world.last?.isWhole).toBe(true);
+        expect(world.last?.behind[0]?.behindMs ?? 0).toBeLessThanOrEqual(18_000);
+      }
+      world.set(2, { isStored: false, everyMs: 5_000 });
+      await world.pass(60);
+      expect(world.last?.behind.map(({ name }) => name)).toEqual(['t/2']);
+    },
+  );
+
   it('waits for events that arrive late, for no longer than the limit', async () => {
     for (const [delayMs, heldSeconds] of [
       [20_000, 20],
