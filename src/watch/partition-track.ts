@@ -48,8 +48,6 @@ export class PartitionTrack {
   #advancedMs = Number.NEGATIVE_INFINITY;
   #goodMs = Number.NEGATIVE_INFINITY;
   readonly #delaysMs: number[] = [];
-  /** Whether what is after the last record that is stored is nothing that could be. */
-  #isRestEmpty = false;
   #isGivenUp = false;
   /** Time in which others stored, and as of when in it the distance has last become less. */
   #waitedMs = 0;
@@ -80,9 +78,10 @@ export class PartitionTrack {
     const storedOffset = Math.max(this.#storedOffset, this.#placeOf(arrived));
     if (this.#storedOffset >= 0 && storedOffset > this.#storedOffset) this.#advancedMs = nowMs;
     this.#storedOffset = storedOffset;
-    this.#isRestEmpty = this.#endsWithMarkers(nowMs, arrived);
-    const doneOffset = this.#isRestEmpty ? (endOffset ?? storedOffset) : storedOffset;
-    const seen = arrived?.history.storedUntil(doneOffset);
+    if (endOffset !== undefined && this.#endsWithMarkers(nowMs, arrived)) {
+      this.#storedOffset = Math.max(storedOffset, endOffset);
+    }
+    const seen = arrived?.history.storedUntil(this.#storedOffset);
     this.#storedUntilMs = seen?.lastMs;
     if (progress !== undefined) this.#observeGood(nowMs, progress, seen?.firstMs);
   }
@@ -98,7 +97,6 @@ export class PartitionTrack {
   }
 
   get lagMessages(): number {
-    if (this.#isRestEmpty) return 0;
     return Math.max(0, (this.#endOffset ?? 0) - this.#storedOffset);
   }
 
