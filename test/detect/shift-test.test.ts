@@ -94,6 +94,15 @@ describe('ShiftTest', () => {
     expect(first?.startedAtMs).toBe(first?.windowStartMs);
   });
 
+  it('opens on the second window of an outage, where the first lacks one request', () => {
+    const fewer = options.min_requests - 1;
+    const verdicts = learnt().run(2, slowed(1, 10), fewer);
+    expect(verdicts.map(({ opens, requests }) => [opens, requests])).toEqual([
+      [false, fewer],
+      [true, 2 * fewer],
+    ]);
+  });
+
   it('opens in a few minutes on one request in ten that takes three times as long', () => {
     const opening = learnt()
       .run(60, slowed(0.1, 3))
@@ -101,6 +110,13 @@ describe('ShiftTest', () => {
     expect(opening?.window).toBeLessThan(18);
     expect(opening?.exceedances).toBeGreaterThan(opening?.expected ?? 0);
     expect(opening?.logP).toBeLessThanOrEqual(opening?.logLevel ?? 0);
+  });
+
+  it('names the quantile that shows it: the p99 where three requests in a hundred are slow', () => {
+    const opening = learnt()
+      .run(60, slowed(0.03, 10), 200)
+      .find(({ opens }) => opens);
+    expect([options.quantiles[0], opening?.q]).toEqual([0.95, 0.99]);
   });
 
   it('never opens on what is clear but too small to matter', () => {

@@ -1,10 +1,12 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildMutants } from '../sim/mutants/build-mutants.ts';
 import { mutants } from './mutants.ts';
-import { type Failure, runTests } from './run-tests.ts';
+import { runTests } from './run-tests.ts';
 
 // Run by run.js, from DIRECTORY/test/mutants in the repository.
 const directory = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
@@ -15,6 +17,7 @@ const progress = (line: string) => process.stderr.write(`${line}\n`);
 const { values } = parseArgs({
   options: {
     mutant: { type: 'string', multiple: true },
+    merge: { type: 'string' },
     jobs: { type: 'string', default: String(availableParallelism()) },
   },
 });
@@ -44,21 +47,32 @@ if (broken !== undefined) {
   process.exit(1);
 }
 
-const foundBy = new Map<string, Failure>();
-await forEach(chosen, async ({ name, tests }) => {
+const git = (...args: string[]) => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8' });
+const commit = git('rev-parse', '--short', 'HEAD').trim();
+const cell = (text: string) => text.replaceAll('|', '\\|');
+
+/** Rows by the name of their mutant, those that were recorded before as well; undefined found nothing. */
+const rows = new Map<string, string>(
+  values.merge === undefined || !existsSync(values.merge)
+    ? []
+    : [...readFileSync(values.merge, 'utf8').matchAll(/^\| `([a-z-]+)` \|.*$/gm)].map(
+        ([row, name = '']) => [name, row],
+      ),
+);
+let survivors = 0;
+await forEach(chosen, async ({ name, bug, file, tests }) => {
   const failure = await runTests(root, tests, name);
-  if (failure !== undefined) foundBy.set(name, failure);
+  if (failure === undefined) survivors += 1;
   progress(`${name}  ${failure === undefined ? 'SURVIVES' : failure.file}`);
+  const found = failure === undefined ? '–' : `${failure.file}: ${cell(failure.test)}`;
+  rows.set(name, `| \`${name}\` | ${bug} | ${file} | ${found} | ${commit} |`);
 });
 
-const cell = (text: string) => text.replaceAll('|', '\\|');
-say('| mutant | the bug | planted in | found by |');
-say('|---|---|---|---|');
-for (const { name, bug, file } of chosen) {
-  const failure = foundBy.get(name);
-  const found = failure === undefined ? '–' : `${failure.file}: ${cell(failure.test)}`;
-  say(`| \`${name}\` | ${bug} | ${file} | ${found} |`);
-}
+say('| mutant | the bug | planted in | found by | commit |');
+say('|---|---|---|---|---|');
+const known = mutants.flatMap(({ name }) => rows.get(name) ?? []);
+for (const row of known) say(row);
 say('');
-say(`${foundBy.size} of ${chosen.length} mutants are found`);
-process.exitCode = foundBy.size === chosen.length ? 0 : 1;
+const found = known.filter((row) => !row.includes(' | – | ')).length;
+say(`${found} of ${known.length} mutants are found`);
+process.exitCode = survivors === 0 ? 0 : 1;

@@ -4,6 +4,7 @@ const shift = 'src/detect/shift-test.ts';
 const open = 'src/detect/open-anomaly.ts';
 const openTests = ['test/detect/open-anomaly.test.ts', 'test/detect/detector.test.ts'];
 const shiftTests = ['test/detect/shift-test.test.ts', 'test/detect/detector.test.ts'];
+const scenarioTests = ['test/scenarios/scenarios.test.ts'];
 
 /** Bugs of the tests of one series, and of its anomaly from opening to resolving. */
 export const detectMutants: readonly PlantedMutant[] = [
@@ -85,7 +86,7 @@ export const detectMutants: readonly PlantedMutant[] = [
     file: 'src/detect/series-detector.ts',
     find: 'if (open.silentMs(windowStartMs) < patienceMs) return undefined;',
     replace: 'if (open.silentMs(windowStartMs) < 100 * patienceMs) return undefined;',
-    tests: ['test/detect/detector.test.ts'],
+    tests: scenarioTests,
   },
   {
     name: 'resolved-without-a-page',
@@ -101,7 +102,7 @@ export const detectMutants: readonly PlantedMutant[] = [
     file: 'src/detect/openings.ts',
     find: 'quiet: resolve_windows * times(this.#openedMs),',
     replace: 'quiet: resolve_windows,',
-    tests: ['test/detect/detector.test.ts'],
+    tests: scenarioTests,
   },
   {
     name: 'update-every-five-minutes',
@@ -173,7 +174,7 @@ export const detectMutants: readonly PlantedMutant[] = [
     file: 'src/detect/silence-test.ts',
     find: 'times < longer ||',
     replace: 'times < 0 ||',
-    tests: ['test/detect/traffic-detector.test.ts'],
+    tests: ['test/detect/silence-test.test.ts'],
   },
   {
     name: 'silence-of-all-counts-for-each',
