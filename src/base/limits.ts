@@ -39,4 +39,6 @@ export const limits = {
   facetValues: 128,
   /** Slowest requests kept per series and window of a chunk. */
   exemplarsPerWindow: 3,
+  /** Events that `generate` or `replay` hold back until their requests have ended; beyond, some are late. */
+  heldEvents: 200_000,
 } as const;

@@ -2,10 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../base/clock.ts';
 import { encodeEvent } from '../generate/encode-event.ts';
 import type { Fault } from '../generate/fault.ts';
+import { type PublishedEvent, publishedTraffic } from '../generate/published-traffic.ts';
 import { sendPaced, type TimedLine } from '../generate/send-paced.ts';
 import { sourceKey } from '../generate/source-key.ts';
-import type { TimingEventJson } from '../generate/timing-event-json.ts';
-import { generateTraffic } from '../generate/traffic.ts';
 import type { Publisher } from '../source/publisher.ts';
 
 const SECOND_MS = 1_000;
@@ -57,10 +56,10 @@ export function timelineOf(nowMs: number): Timeline {
   return { startMs, liveMs, faultFromMs, faultToMs, endMs: faultToMs + plot.recoveryMs };
 }
 
-/** The events of the plot, in order. */
+/** The events of the plot, in the order in which they are published. */
 export class PlotEvents {
-  readonly #events: Iterator<TimingEventJson, void>;
-  #next: TimingEventJson | undefined;
+  readonly #events: Iterator<PublishedEvent, void>;
+  #next: PublishedEvent | undefined;
 
   constructor(timeline: Timeline) {
     const fault: Fault = {
@@ -73,7 +72,7 @@ export class PlotEvents {
       fromMs: timeline.faultFromMs - timeline.startMs,
       forMs: plot.faultMs,
     };
-    this.#events = generateTraffic({
+    this.#events = publishedTraffic({
       seed: plot.seed,
       startMs: timeline.startMs,
       durationMs: timeline.endMs - timeline.startMs,
@@ -83,11 +82,11 @@ export class PlotEvents {
     });
   }
 
-  /** Those before a time; the next call goes on where this one ended. */
-  *until(endMs: number): Generator<TimingEventJson, void> {
+  /** Those published before a time; the next call goes on where this one ended. */
+  *until(endMs: number): Generator<PublishedEvent, void> {
     for (;;) {
       this.#next ??= this.#events.next().value ?? undefined;
-      if (this.#next === undefined || this.#next.ts >= endMs) return;
+      if (this.#next === undefined || this.#next.dueMs >= endMs) return;
       const event = this.#next;
       this.#next = undefined;
       yield event;
@@ -97,7 +96,7 @@ export class PlotEvents {
 
 /** Sends events to a topic: at a speed, or as fast as it goes; calls back with how many are sent. */
 export async function sendEvents(
-  events: Iterable<TimingEventJson>,
+  events: Iterable<PublishedEvent>,
   to: { readonly publisher: Publisher; readonly topic: string },
   pace: { readonly speed: number; readonly eventMs: number | undefined },
   signal: AbortSignal,
@@ -118,11 +117,11 @@ export async function sendEvents(
   return sent.lines;
 }
 
-function* timedLines(events: Iterable<TimingEventJson>): Generator<TimedLine[]> {
+function* timedLines(events: Iterable<PublishedEvent>): Generator<TimedLine[]> {
   let group: TimedLine[] = [];
-  for (const event of events) {
+  for (const { dueMs, event } of events) {
     group.push({
-      tsMs: event.ts,
+      dueMs,
       key: sourceKey(event.model, event.host),
       line: encodeEvent(event),
     });

@@ -5,7 +5,7 @@ import { type ExitCode, exitCodes } from '../base/exit-codes.ts';
 import { createLog } from '../base/log.ts';
 import { type Config, configSchema } from '../config/schema.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../detect/anomaly-event.ts';
-import { generateTraffic } from '../generate/traffic.ts';
+import { publishedTraffic } from '../generate/published-traffic.ts';
 import { type LocalStack, startLocalStack } from '../local/local-stack.ts';
 import { startPipeline } from '../pipeline.ts';
 import { migrate } from '../sink/migrate.ts';
@@ -324,7 +324,7 @@ The log of the pipeline: ${join(this.#stack.dir, 'tailmark.log')}
     );
     const publisher = await openKafkaPublisher(this.#config.kafka);
     const startMs = Date.now();
-    const events = generateTraffic({
+    const events = publishedTraffic({
       seed: 'demo/after',
       startMs,
       durationMs: Number.POSITIVE_INFINITY,

@@ -12,9 +12,10 @@ import type { ModelProfile } from '../generate/model-profile.ts';
 import { parseFault } from '../generate/parse-fault.ts';
 import { parseSpeed } from '../generate/parse-speed.ts';
 import { parseStart } from '../generate/parse-start.ts';
+import { type PublishTime, publishedTraffic, publishTimes } from '../generate/published-traffic.ts';
 import { type Pace, sendPaced, type TimedLine } from '../generate/send-paced.ts';
 import { sourceKey } from '../generate/source-key.ts';
-import { generateTraffic, type TrafficOptions } from '../generate/traffic.ts';
+import type { TrafficOptions } from '../generate/traffic.ts';
 import type { Command } from './command.ts';
 import { countOption } from './count-option.ts';
 import type { Io } from './io.ts';
@@ -58,6 +59,7 @@ function configure(command: Commander): void {
     .option('--start <WHEN>', 'now, -1h or RFC 3339 (default: now at speed 1, else ends now)')
     .option('--speed <N|max>', 'event time per wall time', '1')
     .option('--catch-up', 'send what lies in the past at once, then go on in real time')
+    .option('--publish-at <TIME>', 'end or start of the request', 'end')
     .option('--fault <FAULT>', 'kind[,key=value...], repeatable; see below', collect, [])
     .option('--daily <SWING>', 'swing of the daily curve, 0 to 0.9', '0.4')
     .option('--models <LIST>', `of ${defaultFleet.map(({ name }) => name).join(',')}`)
@@ -68,7 +70,7 @@ function configure(command: Commander): void {
       `
 Faults: ${faultKinds.join(', ')}.
 Keys: model, version, region, host, request_type, from, for, and by kind stage, factor, share,
-ramp, stop, every, knock_on; from and for count from the start. docs/generate.md shows each.
+ramp, stop, every, after, knock_on; from and for count from the start. docs/generate.md shows each.
 
 Examples:
   tailmark generate --rate 500 --forever
@@ -82,6 +84,7 @@ Examples:
 interface Plan {
   readonly traffic: TrafficOptions;
   readonly pace: Pace;
+  readonly publishAt: PublishTime;
   readonly perMessage: number;
   readonly to: string;
 }
@@ -94,7 +97,7 @@ async function run(
   const { clock = systemClock } = parts;
   const plan = readPlan(options, clock.nowMs());
   warnOfFuture(plan, io);
-  const { to, traffic, perMessage } = plan;
+  const { to, traffic, publishAt, perMessage } = plan;
   const target =
     to === 'kafka'
       ? await openTopic(parts.openKafka, options, io)
@@ -106,22 +109,22 @@ async function run(
   const pace = options.catchUp === true ? plan.pace : { ...plan.pace, wallMs: beganMs };
   const progress = createProgress(io, { label: 'Generating', total: traffic.durationMs, clock });
   const { startMs } = traffic;
-  const show = (events: number, tsMs = startMs) =>
-    progress.update(tsMs - startMs, `${events.toLocaleString('en-US')} events`);
+  const show = (events: number, reachedMs = startMs) =>
+    progress.update(reachedMs - startMs, `${events.toLocaleString('en-US')} events`);
   show(0);
   let sentCount = 0;
   try {
     const sent = await sendPaced({
-      lines: linesOf(traffic),
+      lines: linesOf(traffic, publishAt),
       send: (messages) => target.send(messages),
       perMessage,
       pace,
       clock,
       sleep: parts.sleep ?? sleep,
       signal: io.signal,
-      onSent: ({ lines, lastTsMs }) => {
+      onSent: ({ lines, lastDueMs }) => {
         sentCount = lines;
-        show(lines, lastTsMs);
+        show(lines, lastDueMs);
       },
     });
     await target.close();
@@ -149,11 +152,14 @@ async function run(
   }
 }
 
-function* linesOf(traffic: TrafficOptions): Generator<readonly TimedLine[], void> {
+function* linesOf(
+  traffic: TrafficOptions,
+  publishAt: PublishTime,
+): Generator<readonly TimedLine[], void> {
   let group: TimedLine[] = [];
-  for (const event of generateTraffic(traffic)) {
+  for (const { dueMs, event } of publishedTraffic(traffic, publishAt)) {
     const key = sourceKey(event.model, event.host);
-    group.push({ tsMs: event.ts, key, line: encodeEvent(event) });
+    group.push({ dueMs, key, line: encodeEvent(event) });
     if (group.length < GROUP_EVENTS) continue;
     yield group;
     group = [];
@@ -196,9 +202,19 @@ function readPlan(options: Readonly<Record<string, unknown>>, nowMs: number): Pl
     },
     // Catching up: an event is due at its own time, so what lies in the past is overdue.
     pace: { speed, eventMs: startMs, wallMs: catchUp ? startMs : nowMs },
+    publishAt: readPublishTime(String(options.publishAt)),
     perMessage: count('--per-message', options.perMessage, 1, 100_000),
     to: String(options.to),
   };
+}
+
+function readPublishTime(text: string): PublishTime {
+  const time = publishTimes.find((known) => known === text);
+  if (time !== undefined) return time;
+  throw usage(
+    `--publish-at must be start or end: it is ${JSON.stringify(text)}`,
+    'Leave it out: producers publish an event when its request has ended.',
+  );
 }
 
 function readDuration(text: string): number {

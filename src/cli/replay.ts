@@ -7,6 +7,7 @@ import { type ExitCode, exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { sleep } from '../base/sleep.ts';
 import { parseSpeed } from '../generate/parse-speed.ts';
+import { PublishOrder } from '../generate/publish-order.ts';
 import { readEventLine } from '../generate/read-event-line.ts';
 import { readLines } from '../generate/read-lines.ts';
 import { sendPaced, type TimedLine } from '../generate/send-paced.ts';
@@ -39,7 +40,7 @@ function configure(command: Commander): void {
     'topic',
   ])
     .option('--speed <N|max>', 'event time per wall time', 'max')
-    .option('--rebase <now>', 'shift every ts by as much, so that the last one is now')
+    .option('--rebase <now>', 'shift every ts by as much: the last request ends now')
     .option('--per-message <N>', 'events in one message', '1')
     .addHelpText(
       'after',
@@ -95,7 +96,9 @@ async function run(
     const lines = trace.lines();
     show(0);
     const sent = await sendPaced({
-      lines: timedLines(lines, shiftMs, tally),
+      lines: Number.isFinite(speed)
+        ? inOrder(timedLines(lines, shiftMs, tally))
+        : timedLines(lines, shiftMs, tally),
       send: (messages) => target.send(messages),
       perMessage,
       pace: { speed, eventMs: undefined, wallMs: beganMs },
@@ -135,13 +138,18 @@ async function run(
   }
 }
 
+/** A line, when its request began and when it is due: when that ended. */
+interface ReplayLine extends TimedLine {
+  readonly startMs: number;
+}
+
 async function* timedLines(
   groups: AsyncIterable<readonly Buffer[]>,
   shiftMs: number,
   tally: Tally,
-): AsyncGenerator<readonly TimedLine[], void> {
+): AsyncGenerator<readonly ReplayLine[], void> {
   for await (const group of groups) {
-    const timed: TimedLine[] = [];
+    const timed: ReplayLine[] = [];
     for (const line of group) {
       if (line.length === 0) {
         tally.blankCount++;
@@ -150,18 +158,36 @@ async function* timedLines(
       const event = readEventLine(line);
       if (event === undefined) {
         tally.unchangedCount++;
-        timed.push({ tsMs: undefined, key: undefined, line });
+        timed.push({ startMs: Number.NaN, dueMs: undefined, key: undefined, line });
         continue;
       }
-      const { text, ts, key } = event;
+      const { text, ts, lastsMs, key } = event;
       const shifted = shiftMs === 0 ? text : shiftTs(text, ts, shiftMs);
-      timed.push({ tsMs: ts.tsMs + shiftMs, key, line: shifted });
+      const startMs = ts.tsMs + shiftMs;
+      timed.push({ startMs, dueMs: startMs + lastsMs, key, line: shifted });
     }
     yield timed;
   }
 }
 
-/** What to add to every `ts` so that the greatest of the trace is now: a pass over the file. */
+/** Events in the order in which their requests ended, whatever the file's is. What is no event waits for none. */
+async function* inOrder(
+  groups: AsyncIterable<readonly ReplayLine[]>,
+): AsyncGenerator<readonly TimedLine[], void> {
+  const order = new PublishOrder<ReplayLine & { readonly dueMs: number }>();
+  for await (const group of groups) {
+    const due: TimedLine[] = [];
+    for (const line of group) {
+      const { dueMs } = line;
+      if (dueMs === undefined) due.push(line);
+      else due.push(...order.take({ ...line, dueMs }));
+    }
+    yield due;
+  }
+  yield [...order.drain()];
+}
+
+/** What to add to every `ts` so that the last request of the trace ends now: a pass over the file. */
 async function shiftToNow(trace: Trace, io: Io, clock: WallClock): Promise<number> {
   let lastMs = Number.NEGATIVE_INFINITY;
   const progress = createProgress(io, {
@@ -174,7 +200,7 @@ async function shiftToNow(trace: Trace, io: Io, clock: WallClock): Promise<numbe
       if (io.signal.aborted) break;
       for (const line of group) {
         const event = line.length === 0 ? undefined : readEventLine(line);
-        if (event !== undefined && event.ts.tsMs > lastMs) lastMs = event.ts.tsMs;
+        if (event !== undefined) lastMs = Math.max(lastMs, event.ts.tsMs + event.lastsMs);
       }
       progress.update(trace.readBytes());
     }

@@ -35,7 +35,7 @@ export function printTrafficReport(
       bytes: sent.bytes,
       elapsed_ms: elapsedMs,
       events_per_second: perSecond,
-      last_ts: sent.lastTsMs ?? null,
+      last_ts: sent.lastDueMs ?? null,
       target,
       interrupted,
       ...extra,

@@ -20,6 +20,7 @@ interface ActiveFault extends Fault {
   readonly rampMs: number;
   readonly stopMs: number;
   readonly everyMs: number;
+  readonly afterMs: number;
   readonly knockOn: boolean;
   readonly stageIndices: readonly number[];
   readonly random: Random;
@@ -40,6 +41,10 @@ export class FaultEffects {
   /** Whether longer stages hold the slot longer. */
   knockOn = false;
   fails = false;
+  /** After how long the request ends without an answer; 0: it gets one. */
+  timesOutMs = 0;
+  /** The stage in which it hangs until then. */
+  hangsIn = 0;
   startsCold = false;
   missesCache = false;
   sizeFactor = 1;
@@ -104,6 +109,7 @@ export class FaultEffects {
     this.holdFactor = 1;
     this.knockOn = false;
     this.fails = false;
+    this.timesOutMs = 0;
     this.startsCold = false;
     this.missesCache = false;
     this.sizeFactor = 1;
@@ -125,6 +131,13 @@ export class FaultEffects {
       case 'errors':
         this.fails = true;
         break;
+      case 'timeouts': {
+        const [stage] = fault.stageIndices;
+        if (stage === undefined) break;
+        this.timesOutMs = fault.afterMs;
+        this.hangsIn = stage;
+        break;
+      }
       case 'cold_starts':
         this.startsCold = true;
         break;
@@ -144,7 +157,7 @@ export class FaultEffects {
 function activate(fault: Fault, scope: FaultScope, random: Random): ActiveFault {
   const merged = { ...faultDefaults[fault.kind], ...fault };
   const { factor = 1, share = 1, fromMs = 0, forMs = Number.POSITIVE_INFINITY } = merged;
-  const { rampMs = 0, stopMs = 400, everyMs = 5_000, knockOn = false } = merged;
+  const { rampMs = 0, stopMs = 400, everyMs = 5_000, afterMs = 30_000, knockOn = false } = merged;
   invariant(stopMs < everyMs, 'a pause that never ends');
   const newest = scope.model.versions.at(-1)?.name;
   const version = fault.version ?? (fault.kind === 'bad_version' ? newest : undefined);
@@ -158,6 +171,7 @@ function activate(fault: Fault, scope: FaultScope, random: Random): ActiveFault 
     rampMs,
     stopMs,
     everyMs,
+    afterMs,
     knockOn,
     stageIndices: stagesOf(fault)
       .map((stage) => scope.stageNames.indexOf(stage))
@@ -169,6 +183,7 @@ function activate(fault: Fault, scope: FaultScope, random: Random): ActiveFault 
 function stagesOf(fault: Fault): readonly string[] {
   if (fault.kind === 'network') return networkStages;
   if (fault.kind === 'bad_version') return ['forward'];
+  if (fault.kind === 'timeouts') return [fault.stage ?? 'forward'];
   return fault.stage === undefined ? [] : [fault.stage];
 }
 

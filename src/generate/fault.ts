@@ -6,6 +6,7 @@ export const faultKinds = [
   'bad_version',
   'network',
   'errors',
+  'timeouts',
   'traffic',
   'cold_starts',
   'cache_misses',
@@ -26,7 +27,7 @@ export interface Fault {
   readonly region?: string;
   readonly host?: string;
   readonly requestType?: string;
-  /** `slow_stage` only, and required there. */
+  /** `slow_stage`: required. `timeouts`: where requests hang, `forward` if absent. */
   readonly stage?: string;
   /** What durations, arrivals or sizes are multiplied by. */
   readonly factor?: number;
@@ -42,13 +43,15 @@ export interface Fault {
   readonly stopMs?: number;
   /** `pause`: from one stop to the next. */
   readonly everyMs?: number;
+  /** `timeouts`: how long the client waits until it gives up. */
+  readonly afterMs?: number;
   /** The longer stages hold the host's slot as well, so that its queue grows. @default {false} */
   readonly knockOn?: boolean;
 }
 
 /** What a kind takes beside the common keys, with its defaults. */
 export const faultDefaults: Readonly<
-  Record<FaultKind, Readonly<Pick<Fault, 'factor' | 'share' | 'stopMs' | 'everyMs'>>>
+  Record<FaultKind, Readonly<Pick<Fault, 'factor' | 'share' | 'stopMs' | 'everyMs' | 'afterMs'>>>
 > = {
   slow_stage: { factor: 4, share: 1 },
   queue: { factor: 3 },
@@ -56,6 +59,7 @@ export const faultDefaults: Readonly<
   bad_version: { factor: 1.8, share: 1 },
   network: { factor: 4, share: 1 },
   errors: { share: 0.1 },
+  timeouts: { share: 0.1, afterMs: 30_000 },
   traffic: { factor: 3 },
   cold_starts: { share: 0.3 },
   cache_misses: { share: 1 },

@@ -22,6 +22,7 @@ const fields: Readonly<Record<string, Key>> = {
   ramp: 'rampMs',
   stop: 'stopMs',
   every: 'everyMs',
+  after: 'afterMs',
   knock_on: 'knockOn',
 };
 
@@ -36,6 +37,7 @@ const allowed: Readonly<Record<FaultKind, readonly string[]>> = {
   bad_version: [...perRequest, 'factor', 'share', 'ramp', 'knock_on'],
   network: [...perRequest, 'factor', 'share', 'ramp'],
   errors: [...perRequest, 'share'],
+  timeouts: [...perRequest, 'stage', 'share', 'after'],
   traffic: [...everywhere, 'factor', 'ramp'],
   cold_starts: [...perRequest, 'share'],
   cache_misses: [...perRequest, 'share'],
@@ -87,12 +89,13 @@ function readValue(key: string, field: Key, value: string): string | number | bo
     case 'forMs':
     case 'rampMs':
     case 'stopMs':
-    case 'everyMs': {
+    case 'everyMs':
+    case 'afterMs': {
       const ms = parseDuration(value);
       if (ms === undefined) {
         throw refuse(key, 'be a duration from the start, as 500ms, 10s, 5m or 24h', value);
       }
-      if (ms === 0 && (field === 'everyMs' || field === 'stopMs')) {
+      if (ms === 0 && (field === 'everyMs' || field === 'stopMs' || field === 'afterMs')) {
         throw refuse(key, 'be above 0', value);
       }
       return ms;

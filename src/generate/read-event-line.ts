@@ -6,6 +6,8 @@ import { sourceKey } from './source-key.ts';
 export interface EventLine {
   readonly text: string;
   readonly ts: TsPlace;
+  /** How long its request took, in milliseconds: the total, else the sum of the stages; 0 where it says neither. */
+  readonly lastsMs: number;
   /** Key of its source; undefined if it names no model. */
   readonly key: string | undefined;
 }
@@ -20,8 +22,17 @@ export function readEventLine(line: Buffer): EventLine | undefined {
   const ts = findTs(text);
   if (ts === undefined) return undefined;
   const { model, host } = event;
-  if (typeof model !== 'string') return { text, ts, key: undefined };
-  return { text, ts, key: sourceKey(model, typeof host === 'string' ? host : '') };
+  const lastsMs = lastsMsOf(event);
+  if (typeof model !== 'string') return { text, ts, lastsMs, key: undefined };
+  return { text, ts, lastsMs, key: sourceKey(model, typeof host === 'string' ? host : '') };
+}
+
+function lastsMsOf({ total_ms, stages_ms }: Readonly<Record<string, unknown>>): number {
+  if (typeof total_ms === 'number') return Math.max(0, total_ms);
+  if (typeof stages_ms !== 'object' || stages_ms === null) return 0;
+  let sumMs = 0;
+  for (const ms of Object.values(stages_ms)) if (typeof ms === 'number') sumMs += Math.max(0, ms);
+  return sumMs;
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {

@@ -89,11 +89,14 @@ export class RequestStream {
       host.queue.take(atMs, Math.min(draw.holdMs, model.deadlineMs));
     }
     stageMs[queueStage] = (stageMs[queueStage] as number) + admission.waitMs;
-    if (draw.hangs) stageMs[forwardStage] = (stageMs[forwardStage] as number) + model.deadlineMs;
+    const { timesOutMs, hangsIn } = this.#effects;
+    if (timesOutMs > 0) stageMs[hangsIn] = (stageMs[hangsIn] as number) + timesOutMs;
+    else if (draw.hangs)
+      stageMs[forwardStage] = (stageMs[forwardStage] as number) + model.deadlineMs;
     const endMs = atMs + stageMs.reduce((sum, ms) => sum + ms, 0);
     const pausedMs = this.#effects.pausedMs(host.name, atMs, endMs);
     stageMs[forwardStage] = (stageMs[forwardStage] as number) + pausedMs;
-    const status = this.#settle();
+    const status = this.#settle(timesOutMs);
     return this.#event(atMs, id, version, host.name, status);
   }
 
@@ -108,11 +111,12 @@ export class RequestStream {
   }
 
   /** Rounds the stages to microseconds, and ends them early where the request ended early. */
-  #settle(): Status {
+  #settle(timesOutMs: number): Status {
     const { stageMs, forwardStage, stageNames, failsAt } = this.#draw;
     const micros = this.#micros;
-    let leftMicros = this.#options.model.deadlineMs * 1_000;
-    let status: Status = this.#draw.fails ? 'error' : 'ok';
+    const isTimeout = timesOutMs > 0;
+    let leftMicros = (isTimeout ? timesOutMs : this.#options.model.deadlineMs) * 1_000;
+    let status: Status = this.#draw.fails && !isTimeout ? 'error' : 'ok';
     for (let i = 0; i < micros.length; i++) {
       let ms = stageMs[i] as number;
       if (status === 'error' && i === forwardStage) ms *= failsAt;

@@ -4,8 +4,8 @@ import { MessagePacker } from './message-packer.ts';
 
 /** A line to send, and when it is due. */
 export interface TimedLine {
-  /** Event time; undefined: due as soon as those before it. */
-  readonly tsMs: number | undefined;
+  /** On the axis of event time; undefined: due as soon as those before it. */
+  readonly dueMs: number | undefined;
   /** Lines of one key keep their order. */
   readonly key: string | undefined;
   /** Text is packed with others of its key; bytes that are no text make a message of their own. */
@@ -41,8 +41,8 @@ export interface Sent {
   readonly lines: number;
   readonly messages: number;
   readonly bytes: number;
-  /** Event time of the last line sent that has one. */
-  readonly lastTsMs: number | undefined;
+  /** When the last line sent that has a time was due. */
+  readonly lastDueMs: number | undefined;
 }
 
 const BATCH_MESSAGES = 1_000;
@@ -65,12 +65,12 @@ export async function sendPaced(options: SendPacedOptions): Promise<Sent> {
   for await (const group of options.lines) {
     for (const line of group) {
       if (signal.aborted) break;
-      if (line.tsMs !== undefined && pace.speed !== Number.POSITIVE_INFINITY) {
-        eventMs ??= line.tsMs;
-        const dueMs = pace.wallMs + (line.tsMs - eventMs) / pace.speed;
-        let waitMs = dueMs - clock.nowMs();
+      if (line.dueMs !== undefined && pace.speed !== Number.POSITIVE_INFINITY) {
+        eventMs ??= line.dueMs;
+        const atMs = pace.wallMs + (line.dueMs - eventMs) / pace.speed;
+        let waitMs = atMs - clock.nowMs();
         if (waitMs > 0) await batch.send();
-        for (; waitMs > 0 && !signal.aborted; waitMs = dueMs - clock.nowMs()) {
+        for (; waitMs > 0 && !signal.aborted; waitMs = atMs - clock.nowMs()) {
           await sleep(Math.min(LONGEST_SLEEP_MS, Math.max(COALESCE_MS, waitMs)), signal);
         }
         if (signal.aborted) break;
@@ -91,8 +91,8 @@ class Batch {
   #lines = 0;
   /** Event time of the first line that waits in the packer. */
   #packingSinceMs = 0;
-  #lastTsMs: number | undefined;
-  sent: Sent = { lines: 0, messages: 0, bytes: 0, lastTsMs: undefined };
+  #lastDueMs: number | undefined;
+  sent: Sent = { lines: 0, messages: 0, bytes: 0, lastDueMs: undefined };
 
   constructor(options: SendPacedOptions) {
     this.#options = options;
@@ -100,10 +100,10 @@ class Batch {
   }
 
   /** Takes a line; true when there is enough for a batch. */
-  add({ tsMs, key, line }: TimedLine): boolean {
+  add({ dueMs, key, line }: TimedLine): boolean {
     this.#lines++;
-    if (tsMs !== undefined) this.#lastTsMs = tsMs;
-    if (typeof line === 'string') this.#pack(tsMs, key, line);
+    if (dueMs !== undefined) this.#lastDueMs = dueMs;
+    if (typeof line === 'string') this.#pack(dueMs, key, line);
     else this.#push({ value: line });
     return this.#messages.length >= BATCH_MESSAGES || this.#bytes >= BATCH_BYTES;
   }
@@ -114,7 +114,7 @@ class Batch {
     const messages = this.#messages;
     const bytes = this.#bytes;
     const lines = this.#lines - this.#packer.waitingCount;
-    const lastTsMs = this.#lastTsMs;
+    const lastDueMs = this.#lastDueMs;
     this.#messages = [];
     this.#bytes = 0;
     await this.#options.send(messages);
@@ -122,7 +122,7 @@ class Batch {
       lines,
       messages: this.sent.messages + messages.length,
       bytes: this.sent.bytes + bytes,
-      lastTsMs,
+      lastDueMs,
     };
     this.#options.onSent?.(this.sent);
   }
@@ -133,8 +133,8 @@ class Batch {
     await this.sendFull();
   }
 
-  #pack(tsMs: number | undefined, key: string | undefined, line: string): void {
-    const nowMs = tsMs ?? this.#packingSinceMs;
+  #pack(dueMs: number | undefined, key: string | undefined, line: string): void {
+    const nowMs = dueMs ?? this.#packingSinceMs;
     if (this.#packer.waitingCount === 0) this.#packingSinceMs = nowMs;
     const full = this.#packer.add(key, line);
     if (full !== undefined) this.#push(full);

@@ -5,18 +5,20 @@ import { MessagePool } from './message-pool.ts';
 const pool = () => new MessagePool({ seed: 'pool', messages: 3, eventsPerMessage: 4 });
 const nowMs = 1_790_000_000_123;
 
+type Sent = CountedEvent & { readonly ts: number; readonly total_ms: number };
+
 /** Events of the first so many messages as they are sent. */
-function sent(count: number): (CountedEvent & { readonly ts: number })[] {
+function sent(count: number): Sent[] {
   const messages = pool();
   return Array.from({ length: count }, (_, n) => messages.message(n, nowMs + n).toString())
     .flatMap((message) => message.split('\n'))
-    .map((line) => JSON.parse(line) as CountedEvent & { ts: number });
+    .map((line) => JSON.parse(line) as Sent);
 }
 
 describe('MessagePool', () => {
-  it('sends each message under the time of its sending', () => {
-    const times = sent(5).map(({ ts }) => ts - nowMs);
-    expect(times).toEqual([0, 1, 2, 3, 4].flatMap((n) => [n, n, n, n]));
+  it('sends each event as if its request had just ended', () => {
+    const ends = sent(5).map(({ ts, total_ms }) => Math.ceil(ts + total_ms) - nowMs);
+    expect(ends).toEqual([0, 1, 2, 3, 4].flatMap((n) => [n, n, n, n]));
   });
 
   it('begins anew after the last, with the same events', () => {

@@ -12,11 +12,17 @@ export interface MessagePoolOptions {
 const prefix = '{"ts":';
 const digits = 13;
 
-/** Messages that are sent over and over, each time under a new time. */
+/** An event in its message: where its time begins, and how long its request took. */
+interface Place {
+  readonly at: number;
+  readonly totalMs: number;
+}
+
+/** Messages that are sent over and over, each time as if their requests had just ended. */
 export class MessagePool {
   readonly #messages: readonly Buffer[];
-  /** For each message, where the times of its events begin. */
-  readonly #places: readonly (readonly number[])[];
+  /** For each message, its events. */
+  readonly #places: readonly (readonly Place[])[];
 
   constructor(options: MessagePoolOptions) {
     const { seed, messages, eventsPerMessage } = options;
@@ -24,9 +30,12 @@ export class MessagePool {
       ...benchEvents({ seed, count: messages * eventsPerMessage, eventsPerMessage }),
     ];
     this.#places = this.#messages.map((message) => {
-      const places: number[] = [];
-      for (let at = message.indexOf(prefix); at >= 0; at = message.indexOf(prefix, at + 1)) {
-        places.push(at + prefix.length);
+      const places: Place[] = [];
+      let at = 0;
+      for (const line of message.toString('latin1').split('\n')) {
+        const { total_ms: totalMs } = JSON.parse(line) as { readonly total_ms: number };
+        places.push({ at: at + line.indexOf(prefix) + prefix.length, totalMs });
+        at += line.length + 1;
       }
       return places;
     });
@@ -40,9 +49,10 @@ export class MessagePool {
   message(n: number, nowMs: number): Buffer {
     const index = n % this.#messages.length;
     const message = this.#messages[index] as Buffer;
-    const time = String(nowMs).padStart(digits, '0');
-    for (const place of this.#places[index] as readonly number[])
-      message.write(time, place, 'latin1');
+    for (const { at, totalMs } of this.#places[index] as readonly Place[]) {
+      const startMs = Math.floor(nowMs - totalMs);
+      message.write(String(startMs).padStart(digits, '0'), at, 'latin1');
+    }
     return message;
   }
 

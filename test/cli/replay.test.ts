@@ -76,7 +76,7 @@ describe('tailmark replay', () => {
     for (const run of runs) expect(run.lines).toEqual(lines);
   });
 
-  it('rebases by one exact shift, so that the latest event is now, also if it is not the last', async () => {
+  it('rebases by one exact shift, so that the last request ends now, also if it is not the last in the file', async () => {
     const lines = [
       event(1_000_000_000_000),
       event('"2001-09-09T01:46:45.250123Z"'),
@@ -90,15 +90,15 @@ describe('tailmark replay', () => {
       '--json',
     ]);
     expect(sent).toEqual([
-      event(NOW_MS - 10_000),
-      event(`"${new Date(NOW_MS - 4_750).toISOString().slice(0, -1)}123Z"`),
-      event(`${NOW_MS}.75`),
-      event(NOW_MS - 1, ',"note":"größe"'),
+      event(NOW_MS - 10_001),
+      event(`"${new Date(NOW_MS - 4_751).toISOString().slice(0, -1)}123Z"`),
+      event(`${NOW_MS - 1}.75`),
+      event(NOW_MS - 2, ',"note":"größe"'),
     ]);
     expect(JSON.parse(out)).toMatchObject({
       events: 4,
       unchanged: 0,
-      shift_ms: NOW_MS - 1_000_000_010_000,
+      shift_ms: NOW_MS - 1_000_000_010_001,
       last_ts: NOW_MS - 1,
     });
   });
@@ -123,7 +123,7 @@ describe('tailmark replay', () => {
         .filter((value) => typeof value === 'string')
         .join('\n')
         .split('\n'),
-    ).toEqual([event(NOW_MS - 1_000), event(NOW_MS)]);
+    ).toEqual([event(NOW_MS - 1_001), event(NOW_MS - 1)]);
     expect(err).toContain('3 of them are no events with a ts and went out unchanged.');
     expect(JSON.parse((await replay([...argv, '--json'])).out)).toMatchObject({
       events: 5,
@@ -136,24 +136,45 @@ describe('tailmark replay', () => {
     const path = file([1_000, 1_500, 61_000, 30_000, 121_000].map((ts) => event(ts)).join('\n'));
     const at = async (...argv: string[]) =>
       (await replay([path, ...argv])).calls.map(({ atMs, messages }) => [
-        atMs - NOW_MS,
+        Math.round(atMs - NOW_MS),
         messages.length,
       ]);
     expect(await at('--speed', '1')).toEqual([
       [0, 1],
       [500, 1],
-      // The one that is out of order is overdue.
-      [60_000, 2],
+      // Out of order in the file; it is sent in its time.
+      [29_000, 1],
+      [60_000, 1],
       [120_000, 1],
     ]);
     expect(await at('--speed', '60', '--rebase', 'now')).toEqual([
       [0, 1],
       [50, 1],
-      [1_000, 2],
+      [483, 1],
+      [1_000, 1],
       [2_000, 1],
     ]);
     expect(await at('--speed', 'max')).toEqual([[0, 5]]);
     expect(await at()).toEqual([[0, 5]]);
+  });
+
+  it('at a real speed sends each event when its request has ended, whatever the order of the file', async () => {
+    const lasting = (ts: number, totalMs: number) =>
+      `{"ts":${ts},"model":"a","total_ms":${totalMs}}`;
+    const staged = '{"ts":2000,"model":"a","stages_ms":{"queue":1000.5,"forward":6000}}';
+    const lines = [lasting(1_000, 30_000), staged, lasting(3_000, 0), lasting(9_000, 2_000)];
+    const { calls } = await replay([file(lines.join('\n')), '--speed', '1']);
+    const sent = calls.flatMap(({ atMs, messages }) =>
+      messages.map(({ value }) => [atMs - NOW_MS, value]),
+    );
+    expect(sent).toEqual([
+      [0, lines[2]],
+      [6_000.5, lines[1]],
+      [8_000, lines[3]],
+      [28_000, lines[0]],
+    ]);
+    // As fast as it goes: as the file has them.
+    expect((await replay([file(lines.join('\n'))])).lines).toEqual(lines);
   });
 
   it('says how much was sent of a file that is cut short', async () => {

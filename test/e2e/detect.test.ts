@@ -9,8 +9,8 @@ import type { Config } from '../../src/config/schema.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/anomaly-event.ts';
 import { defaultFleet } from '../../src/generate/default-fleet.ts';
 import { encodeEvent } from '../../src/generate/encode-event.ts';
+import { type PublishedEvent, publishedTraffic } from '../../src/generate/published-traffic.ts';
 import type { TimingEventJson } from '../../src/generate/timing-event-json.ts';
-import { generateTraffic } from '../../src/generate/traffic.ts';
 import type { Pipeline } from '../../src/pipeline.ts';
 import type { TopicMessage } from '../../src/source/follow-topic.ts';
 import type { Explanation } from '../../src/watch/explanation.ts';
@@ -74,8 +74,8 @@ function configOf({ config }: Rig): Config {
   };
 }
 
-function* traffic(startMs: number): Generator<TimingEventJson, void> {
-  yield* generateTraffic({
+function traffic(startMs: number): Generator<PublishedEvent, void> {
+  return publishedTraffic({
     seed: 'detect',
     startMs,
     durationMs: plot.endMs,
@@ -132,8 +132,10 @@ describe('a slow stage', () => {
         const config = configOf(rig);
         const roles = ['ingest', 'detect', 'serve'] as const;
         const startMs = Math.floor((Date.now() - plot.endMs) / periodMs) * periodMs;
-        const events = [...traffic(startMs)];
-        const before = events.filter(({ ts }) => ts < startMs + plot.restartMs);
+        const published = [...traffic(startMs)];
+        const events = published.map(({ event }) => event);
+        const isBefore = ({ dueMs }: PublishedEvent) => dueMs < startMs + plot.restartMs;
+        const before = events.slice(0, published.filter(isBefore).length);
         const after = events.slice(before.length);
 
         const first = await rig.start(roles, config);

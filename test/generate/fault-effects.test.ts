@@ -90,6 +90,33 @@ describe('faults in traffic', () => {
     expect([...ratios]).toEqual([4]);
   });
 
+  it('timeouts end a share of requests after that time, in the stage named, and leave the others alone', () => {
+    const text = `timeouts,stage=postprocess,model=ranker,share=0.2,after=30s,${WINDOW}`;
+    const faulty = traffic({}, text);
+    const inFault = faulty.filter((event) => event.model === 'ranker' && inWindow(event));
+    const hit = inFault.filter(({ total_ms }) => total_ms === 30_000);
+    expect(hit.length / inFault.length).toBeCloseTo(0.2, 1.5);
+    for (const event of hit) expect(event.status).toBe('timeout');
+    const hits = new Set(hit);
+    for (const [n, event] of faulty.entries()) {
+      const before = healthy[n] as TimingEventJson;
+      if (!hits.has(event)) expect(event).toEqual(before);
+      else if (before.status === 'ok') {
+        // Nothing follows the stage in which it hangs.
+        const { postprocess: hung = 0, ...stages } = event.stages_ms;
+        expect(before.stages_ms).toMatchObject(stages);
+        expect(hung).toBeGreaterThan(before.stages_ms.postprocess as number);
+      }
+    }
+  });
+
+  it('timeouts in a stage that a model lacks hit nothing there', () => {
+    const faulty = traffic({}, 'timeouts,stage=features,after=30s,share=1');
+    const slow = faulty.filter(({ total_ms }) => total_ms === 30_000);
+    expect(new Set(slow.map(({ model }) => model))).not.toContain('embedder');
+    expect(slow.length).toBeGreaterThan(100);
+  });
+
   it('slow_stage narrows to version, region, request type and host', () => {
     const where = 'version=2026-11-01,region=eu-west-1,request_type=search,host=ranker-eu-west-1-2';
     const faulty = traffic({}, `slow_stage,stage=parse,factor=10,${where}`);

@@ -33,6 +33,8 @@ describe('parseFault', () => {
       'queue,from=10',
       'from must be a duration from the start, as 500ms, 10s, 5m or 24h: it is "10"',
     ],
+    ['timeouts,after=0s', 'after must be above 0: it is "0s"'],
+    ['errors,after=30s', 'key of errors must be one of'],
     ['pause,every=0s', 'every must be above 0: it is "0s"'],
     ['pause,stop=5s,every=5s', 'stop must be shorter than every (5000 ms): it is "5000 ms"'],
     ['bad_version,knock_on=yes', 'knock_on must be true or false: it is "yes"'],

@@ -3,8 +3,8 @@ import { type SendPacedOptions, sendPaced, type TimedLine } from '../../src/gene
 import type { OutgoingMessage } from '../../src/source/publisher.ts';
 import { fakeTime } from './fake-time.ts';
 
-const line = (tsMs: number | undefined, text = `${tsMs}`, key = 'a'): TimedLine => ({
-  tsMs,
+const line = (dueMs: number | undefined, text = `${dueMs}`, key = 'a'): TimedLine => ({
+  dueMs,
   key,
   line: text,
 });
@@ -34,14 +34,14 @@ async function play(
 
 describe('sendPaced', () => {
   it('sends each line when it is due, at the speed of the events', async () => {
-    const lines = [1_000, 1_000, 3_000, 10_000].map((tsMs) => line(tsMs));
+    const lines = [1_000, 1_000, 3_000, 10_000].map((dueMs) => line(dueMs));
     const { values, sent } = await play(lines);
     expect(values).toEqual([
       [0, '1000', '1000'],
       [2_000, '3000'],
       [9_000, '10000'],
     ]);
-    expect(sent).toEqual({ lines: 4, messages: 4, bytes: 17, lastTsMs: 10_000 });
+    expect(sent).toEqual({ lines: 4, messages: 4, bytes: 17, lastDueMs: 10_000 });
   });
 
   it.each([
@@ -135,7 +135,7 @@ describe('sendPaced', () => {
 
   it('sends bytes that are no text as they are, in a message of their own', async () => {
     const bytes = Buffer.from([0xff, 0xfe]);
-    const { calls } = await play([{ tsMs: undefined, key: undefined, line: bytes }], {
+    const { calls } = await play([{ dueMs: undefined, key: undefined, line: bytes }], {
       perMessage: 10,
     });
     expect(calls[0]?.messages).toEqual([{ value: bytes }]);
@@ -176,14 +176,14 @@ describe('sendPaced', () => {
       sleep: time.sleep,
       signal: abort.signal,
     });
-    expect(sent).toMatchObject({ lines: 4, lastTsMs: 3_000 });
+    expect(sent).toMatchObject({ lines: 4, lastDueMs: 3_000 });
     expect(closed).toBe(true);
   });
 
   it('sends nothing when it was stopped before it began', async () => {
     const { calls, sent } = await play([line(0)], { signal: AbortSignal.abort() });
     expect(calls).toEqual([]);
-    expect(sent).toEqual({ lines: 0, messages: 0, bytes: 0, lastTsMs: undefined });
+    expect(sent).toEqual({ lines: 0, messages: 0, bytes: 0, lastDueMs: undefined });
   });
 
   it('passes on the error of a failed send', async () => {

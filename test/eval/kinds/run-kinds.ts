@@ -4,7 +4,7 @@ import { Detector } from '../../../src/detect/detector.ts';
 import { defaultFleet } from '../../../src/generate/default-fleet.ts';
 import { encodeEvent } from '../../../src/generate/encode-event.ts';
 import type { Fault } from '../../../src/generate/fault.ts';
-import { generateTraffic } from '../../../src/generate/traffic.ts';
+import { publishedTraffic } from '../../../src/generate/published-traffic.ts';
 import { MemoryWindows } from '../../../src/watch/memory-windows.ts';
 import { pagesPerWeek } from '../run-series.ts';
 import { type FaultCase, faultCases, isMixRight } from './fault-cases.ts';
@@ -98,7 +98,7 @@ export function runKinds(order: KindsOrder): KindsOutcome {
     lines = [];
     judge(false);
   };
-  for (const event of generateTraffic({
+  for (const { event } of publishedTraffic({
     ...{ seed: `kinds ${seed}`, startMs, durationMs, ratePerSecond },
     models: defaultFleet.filter(({ name }) => name !== 'llm'),
     faults: timed.map(({ each, fromMs, toMs }): Fault => {
