@@ -9,6 +9,7 @@ import {
   headOf,
   linkBeside,
   ownDirectory,
+  pathOf,
   run,
 } from '../../scripts/recorded-run.js';
 
