@@ -36,14 +36,18 @@ describe('DailyEpisodes', () => {
   });
 
   it('asks for no more at another time, of what is far less, or three days later', () => {
-    const later = (days: number, ms: number, peak: number) => {
+    const later = (days: number, ms: number, peak: number, before = 90) => {
       const episodes = new DailyEpisodes();
-      burst(episodes, 6 * hourMs, 90);
+      burst(episodes, 6 * hourMs, before);
       return Math.max(...burst(episodes, days * dayMs + 6 * hourMs + ms, peak).slice(-20));
     };
-    expect(later(1, 5 * 60_000, 90)).toBe(0);
-    expect(later(1, -5 * 60_000, 90)).toBe(0);
-    expect(later(1, 0, 15)).toBe(0);
+    // It is clear after 70 s, both times.
+    expect(later(1, 7 * 60_000, 90)).toBe(0);
+    expect(later(1, -7 * 60_000, 90)).toBe(0);
+    expect(later(1, 6 * 60_000, 90)).toBe(180);
+    // The other one had not come to its peak by then.
+    expect(later(1, -6 * 60_000, 90)).toBe(165);
+    expect(later(1, 0, 15, 300)).toBe(0);
     expect(later(2, 0, 90)).toBe(180);
     expect(later(3, 0, 90)).toBe(0);
   });
@@ -64,9 +68,9 @@ describe('DailyEpisodes', () => {
       }
       return burst(episodes, dayMs + 6 * hourMs, 90).at(-1);
     };
-    // It is clear after 70 s this time, and may be three minutes earlier or later than it was.
-    expect([0, 4, 5, 9].map(levelAfter)).toEqual([200, 200, 200, 200]);
-    expect(levelAfter(10)).toBe(0);
+    // It is clear after 70 s this time, and may be five minutes earlier or later than it was.
+    expect([0, 4, 5, 11].map(levelAfter)).toEqual([200, 200, 200, 200]);
+    expect(levelAfter(12)).toBe(0);
   });
 
   it('knows by pieces of its past, too, of which each may be half of something', () => {
@@ -81,9 +85,9 @@ describe('DailyEpisodes', () => {
       const levels = levelAfter(20, ms);
       expect([levels.find((level) => level > 0), levels.at(-1)]).toEqual([160, 160]);
     }
-    // It is clear after 50 s, and may come three minutes earlier or later than the piece is.
-    expect(Math.max(...levelAfter(20, -pieceMs - 4 * 60_000))).toBe(0);
-    expect(Math.max(...levelAfter(20, 14 * 60_000))).toBe(0);
+    // It is clear after 50 s, and may come five minutes earlier or later than the piece is.
+    expect(Math.max(...levelAfter(20, -pieceMs - 6 * 60_000))).toBe(0);
+    expect(Math.max(...levelAfter(20, 16 * 60_000))).toBe(0);
     // Less than ln 100 is nothing.
     expect(levelAfter(4.75, 0).at(-1)).toBe(38);
     expect(levelAfter(4.5, 0).at(-1)).toBe(0);
@@ -107,6 +111,46 @@ describe('DailyEpisodes', () => {
     expect(levelsOf([]).at(-1)).toBe(180);
   });
 
+  it('takes the shape of the first five minutes, whatever comes later', () => {
+    const levelOf = (early: readonly number[], late: readonly number[]) => {
+      const episodes = new DailyEpisodes();
+      burst(episodes, 6 * hourMs, 90, 1, [4, 3, 0]);
+      const startMs = dayMs + 6 * hourMs;
+      for (let i = 0; i < 60; i++) {
+        // It is clear in the first window; the 31st is five minutes later.
+        const shape = i < 30 ? early : late;
+        episodes.take(startMs + i * windowMs, 12 + i, 1, startMs, shape);
+      }
+      return episodes.level(startMs + 59 * windowMs, 1);
+    };
+    expect(levelOf([4, 3, 0], [0, 0, 1])).toBe(180);
+    expect(levelOf([0, 0, 1], [4, 3, 0])).toBe(0);
+  });
+
+  it('is one episode for as long as that of the day before, though evidence begins again', () => {
+    const goesOnAfter = (yesterdayMinutes: number, minutes: number) => {
+      const episodes = new DailyEpisodes();
+      const job = (fromMs: number, lastsMinutes: number) => {
+        for (let i = 0; i < 6 * 120; i++) {
+          episodes.take(fromMs + i * windowMs, i < 6 * lastsMinutes ? 90 : 0, 1, fromMs);
+          if (fromMs > dayMs && i === 6 * minutes) return episodes.goesOn;
+        }
+        return episodes.goesOn;
+      };
+      job(6 * hourMs, yesterdayMinutes);
+      return job(dayMs + 6 * hourMs, 8);
+    };
+    // Evidence of yesterday came last ten seconds before the end.
+    expect([8, 20, 34, 35].map((minutes) => goesOnAfter(30, minutes))).toEqual([
+      ...[true, true, true],
+      false,
+    ]);
+    // With nothing expected it is over after a minute.
+    expect([8, 9].map((minutes) => goesOnAfter(0, minutes))).toEqual([true, false]);
+    // An hour at most is expected of what lasted longer.
+    expect([64, 65].map((minutes) => goesOnAfter(90, minutes))).toEqual([true, false]);
+  });
+
   it('takes over what another one knows, and goes on by itself', () => {
     const before = new DailyEpisodes();
     burst(before, 6 * hourMs, 90);
@@ -128,8 +172,8 @@ describe('DailyEpisodes', () => {
       return episodes.level(clearMs, 1);
     };
     // Yesterday it was clear after 70 s. Twice what it had come to in the 49th window, and in the end.
-    expect([5, 9].map(levelAfter)).toEqual([147, 180]);
-    expect(levelAfter(10)).toBe(0);
+    expect([3, 11].map(levelAfter)).toEqual([147, 180]);
+    expect(levelAfter(12)).toBe(0);
   });
 
   it('takes nothing for far less before the time at which it was clear the day before', () => {
