@@ -16,6 +16,7 @@ export interface Metrics {
   readonly eventsDropped: Counter<'reason'>;
   readonly eventsOverflowed: Counter;
   readonly eventsLateMerged: Counter;
+  readonly eventsLateMergedShare: Gauge<'topic'>;
   readonly chunksFlushed: Counter;
   readonly chunkRows: Counter;
   readonly chunkFlushSeconds: Histogram;
@@ -77,6 +78,12 @@ export function createMetrics(): Metrics {
     eventsLateMerged: counter(
       'events_late_merged_total',
       'Events counted in a window that the watermark had already passed.',
+    ),
+    eventsLateMergedShare: gauge(
+      'events_late_merged_share',
+      'Part of the events of the last five minutes that were merged late.',
+      ['topic'],
+      'max',
     ),
     chunksFlushed: counter('chunks_flushed_total', 'Chunks stored and committed.'),
     chunkRows: counter('chunk_rows_total', 'Rows inserted into ClickHouse.'),

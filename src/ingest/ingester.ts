@@ -18,6 +18,7 @@ import {
   type SourceHandler,
 } from '../source/source.ts';
 import { DeadLetterBudget } from './dead-letter-budget.ts';
+import { LateShare } from './late-share.ts';
 import { logIdentity } from './log-identity.ts';
 import { type PartitionContext, PartitionIngest } from './partition-ingest.ts';
 import { type Place, placePartition } from './place-partition.ts';
@@ -49,6 +50,7 @@ const STORING_MS_TOLERATED = 20_000;
 export class Ingester implements SourceHandler {
   readonly #options: IngesterOptions;
   readonly #context: PartitionContext;
+  readonly #lateShare: LateShare;
   readonly #partitions = new Map<Claim, PartitionIngest>();
   /** Rejects when a chunk cannot be stored for a reason of our own. */
   readonly failed: Promise<never>;
@@ -58,6 +60,7 @@ export class Ingester implements SourceHandler {
   constructor(options: IngesterOptions) {
     const { config, source, store, publisher, log, metrics, clock = systemClock } = options;
     this.#options = options;
+    this.#lateShare = new LateShare(metrics, log);
     this.#context = {
       config,
       groupId: source.groupId,
@@ -70,6 +73,7 @@ export class Ingester implements SourceHandler {
       clock,
       guardMs: config.kafka.session_timeout / 2,
       onFailure: (error) => this.#fail(error),
+      lateShare: this.#lateShare,
       log,
       metrics,
     };
@@ -194,6 +198,7 @@ export class Ingester implements SourceHandler {
       cells += partition.cellCount;
     }
     metrics.openSeries.set(cells);
+    this.#lateShare.show(this.#context.clock.nowMs());
   }
 }
 

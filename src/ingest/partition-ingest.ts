@@ -6,6 +6,7 @@ import { chunkSettingsOf } from './chunk-settings.ts';
 import { encodeNote, figuresOf, type Intent } from './commit-note.ts';
 import type { DeadLetter } from './dead-letter.ts';
 import { type Begun, type FlushContext, flushChunk } from './flush-chunk.ts';
+import type { LateShare } from './late-share.ts';
 import { type ChunkContext, OpenChunk } from './open-chunk.ts';
 import { persist } from './persist.ts';
 import type { Place } from './place-partition.ts';
@@ -14,6 +15,7 @@ import type { Place } from './place-partition.ts';
 export interface PartitionContext extends ChunkContext, FlushContext {
   /** A chunk could not be stored for a reason that doing it again does not mend. */
   readonly onFailure: (error: unknown) => void;
+  readonly lateShare: Pick<LateShare, 'count'>;
 }
 
 /**
@@ -276,6 +278,7 @@ export class PartitionIngest {
     metrics.eventsAggregated.inc(chunk.aggregated);
     metrics.eventsOverflowed.inc(chunk.overflow);
     metrics.eventsLateMerged.inc(chunk.lateMerged);
+    this.#context.lateShare.count(chunk, this.#context.clock.nowMs());
     for (const letter of letters) metrics.eventsDropped.inc({ reason: letter.reason });
     metrics.chunksFlushed.inc();
     metrics.chunkRows.inc(chunk.rows.rowCount);

@@ -50,6 +50,7 @@ export function contextOf(
     },
     guardMs: 5_000,
     onFailure,
+    lateShare: { count: () => undefined },
     log,
     metrics,
   };
