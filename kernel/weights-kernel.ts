@@ -204,10 +204,10 @@ function addMany(table: usize, said: usize): void {
 }
 
 /**
- * Weighs every bin for each fault, and what usual requests say of it: in each region, and in all. Densities, and
- * the parts that were seen, are of single precision; sums are of double.
+ * Weighs every bin for each fault, and what usual requests say of it: in each region, and in all. Densities (of
+ * usual requests, and under the last fault), and the parts that were seen, are of single precision; sums of double.
  */
-export function weighBins(weights: usize, density: usize, parts: usize): void {
+export function weighBins(weights: usize, density: usize, parts: usize, ofLast: usize): void {
   const table: usize = load<u32>(weights, TABLE);
   for (let region: usize = 0; region < regions; region++) {
     const first = <usize>load<i32>(weights + (region << 2), FIRST_OF);
@@ -222,7 +222,7 @@ export function weighBins(weights: usize, density: usize, parts: usize): void {
     store<f64>(to, usually, SUM_USUALLY);
     store<f64>(to, seen, SUM_SEEN);
     for (let t: usize = 0; t < FAULTS; t += 32) {
-      weighRegion(t, first, end, density, parts, table + (t >> 2), to + t);
+      weighRegion(t, first, end, density, parts, ofLast, table + (t >> 2), to + t);
     }
   }
   for (let t: usize = 0; t < FAULTS; t += 16) sumUp(weights + t, sums + t);
@@ -235,6 +235,7 @@ function weighRegion(
   end: usize,
   density: usize,
   parts: usize,
+  ofLast: usize,
   column: usize,
   to: usize,
 ): void {
@@ -245,10 +246,10 @@ function weighRegion(
   const share = singles(templates + t + SHARE);
   const rest = f32x4.sub(f32x4.splat(1), share);
   const leastRatio = singles(templates + t + LEAST_RATIO);
-  const slowedA = density - shiftOf(t);
-  const slowedB = density - shiftOf(t + 8);
-  const slowedC = density - shiftOf(t + 16);
-  const slowedD = density - shiftOf(t + 24);
+  const slowedA = slowedOf(t, density, ofLast);
+  const slowedB = slowedOf(t + 8, density, ofLast);
+  const slowedC = slowedOf(t + 16, density, ofLast);
+  const slowedD = slowedOf(t + 24, density, ofLast);
   const zero = f64x2.splat(0);
   let ratios = zero;
   let ratiosNext = zero;
@@ -350,9 +351,10 @@ function upper(four: v128): v128 {
   return i64x2.shuffle(four, four, 1, 0);
 }
 
-/** By how many bytes of singles a fault moves durations. */
-function shiftOf(t: usize): usize {
-  return (<usize>load<f64>(templates + t, SHIFT)) << 2;
+/** Densities of requests that a fault hits: of all, moved by so many bins; below 0, what is given. */
+function slowedOf(t: usize, density: usize, ofLast: usize): usize {
+  const shift = load<f64>(templates + t, SHIFT);
+  return shift < 0 ? ofLast : density - ((<usize>shift) << 2);
 }
 
 /** The logarithm of one number, as it is made of four. */

@@ -3,8 +3,14 @@ import { highWord } from '../sketch/high-word.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import { evidenceConstants } from './evidence-constants.ts';
 import { binsBefore, evidenceRegions, weightsLayout } from './evidence-layout.ts';
-import { faultTemplates } from './fault-templates.ts';
+import {
+  type FaultTemplate,
+  faultTemplates,
+  slowPathFault,
+  slowPathShare,
+} from './fault-templates.ts';
 import type { Said } from './said.ts';
+import { type SlowPath, slowPathOf } from './slow-path.ts';
 import { WeightsKernel } from './weights-kernel.ts';
 
 const kernel = WeightsKernel.shared();
@@ -51,6 +57,7 @@ export class EvidenceWeights {
   #table: Room;
   #low = 0;
   #bins = 0;
+  #slowPath: SlowPath | undefined;
   /** First bin of each region, and one behind the last. */
   readonly #firstOf = new Int32Array(regions + 1);
 
@@ -95,9 +102,11 @@ export class EvidenceWeights {
       this.#rooms.release(this.#table);
       this.#table = this.#rooms.take(doubles);
     }
-    const density = 2 * kernel.scratch(binsBefore / 2 + this.#bins) + binsBefore;
+    const density = 2 * kernel.scratch((binsBefore + 3 * this.#bins + 1) / 2) + binsBefore;
     this.#measureDensity(usual, density);
     this.#placeRegions(usual.count);
+    this.#slowPath = slowPathOf(upTo, this.#bins);
+    this.#measureLast(density, density + 2 * this.#bins);
     const { low, bins, table, firstOf } = weightsLayout.ints;
     const { ints } = memory;
     const at = 2 * this.at;
@@ -106,7 +115,14 @@ export class EvidenceWeights {
     ints[at + table] = bytesOf(this.#table.at);
     ints.set(this.#firstOf, at + firstOf);
     memory.doubles[this.at + weightsLayout.requests] = usual.count;
-    kernel.weighBins(this.at, density, density + this.#bins);
+    kernel.weighBins(this.at, density, density + this.#bins, density + 2 * this.#bins);
+  }
+
+  /** The slow path of the baseline, if it has two: from so long on, and the part of requests that takes it. */
+  get slowPath(): { readonly fromMs: number; readonly share: number } | undefined {
+    if (this.#slowPath === undefined) return undefined;
+    const { firstBin, share } = this.#slowPath;
+    return { fromMs: startOf(this.#low + firstBin), share };
   }
 
   /** Adds up what a window's requests say, for each fault, by the weights that are kept there. */
@@ -158,6 +174,28 @@ export class EvidenceWeights {
     }
   }
 
+  /**
+   * Puts the density of requests under the last fault to a place: of all of them, slower; or, where there are two
+   * paths, of those of which some more take the slow one.
+   */
+  #measureLast(density: number, to: number): void {
+    const { floats } = memory;
+    const bins = this.#bins;
+    if (this.#slowPath === undefined) {
+      const { octaves } = faultTemplates[slowPathFault] as FaultTemplate;
+      const from = density - octaves * binsPerOctave;
+      floats.copyWithin(to, from, from + bins);
+      return;
+    }
+    const { firstBin } = this.#slowPath;
+    let slow = 0;
+    for (let bin = firstBin; bin < bins; bin++) slow += floats[density + bin] as number;
+    for (let bin = 0; bin < bins; bin++) {
+      const more = bin < firstBin ? 0 : slowPathShare / slow;
+      floats[to + bin] = (1 - slowPathShare + more) * (floats[density + bin] as number);
+    }
+  }
+
   /** A region ends with the bin that reaches its quantile. */
   #placeRegions(total: number): void {
     let bin = 0;
@@ -192,4 +230,10 @@ function priorAt(bins: number): number {
 
 function binOf(ms: number): number {
   return highWord(Math.max(ms, leastMs)) >>> SHIFT;
+}
+
+/** The least duration of a bin, in milliseconds. */
+function startOf(bin: number): number {
+  const octave = Math.floor(bin / binsPerOctave);
+  return 2 ** (octave - 1_023) * (1 + bin / binsPerOctave - octave);
 }

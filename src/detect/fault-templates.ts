@@ -20,3 +20,11 @@ const octavesByShare: readonly (readonly [share: number, octaves: readonly numbe
 export const faultTemplates: readonly FaultTemplate[] = octavesByShare.flatMap(([share, octaves]) =>
   octaves.map((each) => ({ share, octaves: each })),
 );
+
+/**
+ * The place of the last one, all eight times as slow. Of a baseline with two paths (`slowPathOf`) it is another
+ * one: three in ten of all requests take the slow path. What all eight times as slow is, others see there.
+ */
+export const slowPathFault = faultTemplates.length - 1;
+/** Part of all requests that takes the slow path then. */
+export const slowPathShare = 0.3;

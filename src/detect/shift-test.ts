@@ -9,16 +9,15 @@ import { StateMemory } from '../baseline/state-memory.ts';
 import { burstWindows, peakScore } from '../baseline/tail-peaks.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import type { DetectOptions } from './detect-options.ts';
+import { EffectCounts, shownWindows } from './effect-counts.ts';
 import { EvidenceWeights } from './evidence-weights.ts';
 import { logExceedanceTail } from './exceedance-tail.ts';
 import { FaultEvidence, waitingWindows } from './fault-evidence.ts';
-import { type FaultTemplate, faultTemplates } from './fault-templates.ts';
+import { type FaultTemplate, faultTemplates, slowPathFault } from './fault-templates.ts';
 import type { TestLevels } from './page-budget.ts';
-import { quarantineWindows } from './quarantine-windows.ts';
 import { Said } from './said.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
 import { TailCounts, type TailSums } from './tail-counts.ts';
-import { effectOptions, type TailThreshold, tailThreshold } from './tail-threshold.ts';
 
 const memory = StateMemory.shared();
 
@@ -39,8 +38,6 @@ const singleWindow = { score: Math.log(1e3), share: 0.3 } as const;
 const manyTimes = 3;
 /** What must remain of the evidence when its clearest window is left out. */
 const confirmedScore = Math.log(100);
-/** Quantiles shown to people are those of at most so many windows. */
-const shownWindows = quarantineWindows;
 /**
  * Once so much of the series was learnt, windows of few requests are judged together, and a stage may open
  * an anomaly that does not last yet. It lasts in so many of the last six windows.
@@ -112,6 +109,7 @@ export class ShiftTest {
   readonly #at: number;
   #isComparing = false;
   #isEpisode = false;
+  #hasPath = false;
   #judged = 0;
   #settled = 0;
   #learnt = 0;
@@ -124,10 +122,9 @@ export class ShiftTest {
   readonly #episodes = new DailyEpisodes();
   /** Until it is known what is usual without it. */
   #firstHour: FirstHour | undefined = new FirstHour(this.#rooms);
-  readonly #counts: TailCounts;
+  readonly #effects: EffectCounts;
   #reference: StageReference | undefined;
   #weights: EvidenceWeights | undefined;
-  #thresholds: readonly TailThreshold[] = [];
   /** Windows that a series before this one has learnt. */
   #known = 0;
 
@@ -138,7 +135,7 @@ export class ShiftTest {
     this.#pool = pool;
     this.#at = this.#rooms.take(COUNTS + TailCounts.doubles(options)).at;
     this.#whole = new FaultEvidence(options.window, pool, this.#at + EVIDENCE);
-    this.#counts = new TailCounts(options, this.#at + COUNTS);
+    this.#effects = new EffectCounts(options, this.#at + COUNTS);
   }
 
   /**
@@ -155,10 +152,8 @@ export class ShiftTest {
     else this.#weights = new EvidenceWeights(digest, this.#rooms, this.#at + WEIGHTS);
     this.#view(VARIANCES, count).set(this.#weights.variances);
     this.#view(VARIANCES_WITHIN, count).set(this.#weights.variancesWithin);
-    this.#thresholds = this.#options.quantiles.map((q) =>
-      tailThreshold(digest, q, effectOptions(q, this.#options, total)),
-    );
-    this.#counts.compareWith(this.#thresholds);
+    this.#effects.compareWith(digest, total, this.#weights.slowPath);
+    this.#hasPath = this.#effects.hasPath;
     if (this.#firstHour?.isBefore(reference.fromMs) === true) this.#judgeAgain(this.#firstHour);
   }
 
@@ -171,6 +166,7 @@ export class ShiftTest {
     const at = this.#at;
     const [whole, weights, counts] = [at + EVIDENCE, at + WEIGHTS, at + COUNTS];
     TailCounts.add(counts, options.quantiles.length, startMs, summary);
+    if (this.#hasPath) this.#effects.addToPath(startMs, summary);
     EvidenceWeights.weigh(weights, digest, saidOfWhole);
     const find = FaultEvidence.find;
     const fault = find(whole, weights, counts, options, startMs, requests, saidOfWhole);
@@ -240,10 +236,9 @@ export class ShiftTest {
 
   /** What the last verdict says at a quantile, over so many windows; undefined for one that is not judged. */
   over(verdict: ShiftVerdict, q: number, windows: number): ShiftVerdict | undefined {
-    const quantile = this.#options.quantiles.indexOf(q);
-    if (quantile < 0) return undefined;
-    const { usualMs } = this.#thresholds[quantile] as TailThreshold;
-    const sums = this.#counts.sums(quantile, windows);
+    const counted = this.#effects.over(q, windows);
+    if (counted === undefined) return undefined;
+    const { usualMs, ...sums } = counted;
     return { ...verdict, q, thresholdMs: usualMs, windows, ...sums };
   }
 
@@ -308,7 +303,7 @@ export class ShiftTest {
 
   /** All but what is made anew of the baseline, and the pool, which is shared. */
   carry(state: StateArchive): void {
-    state.section('shift test', 4, () => {
+    state.section('shift test', 5, () => {
       this.#whole.carry(state);
       this.#shape = state.optional(this.#shape, (shape = this.#newEvidence()) => {
         shape.carry(state);
@@ -320,7 +315,7 @@ export class ShiftTest {
         hour.carry(state);
         return hour;
       });
-      this.#counts.carry(state);
+      this.#effects.carry(state);
       state.fill(this.#view(VARIANCES, count));
       state.fill(this.#view(VARIANCES_WITHIN, count));
       state.fill(this.#view(BEFORE, risingWindows));
@@ -347,19 +342,17 @@ export class ShiftTest {
 
   #verdict(startMs: number, found: Found) {
     const { evidence, fault, run, score, level } = found;
-    const counts = this.#counts;
-    const effect = counts.effect(run, shownWindows);
+    const isPathOdd = evidence.sum(slowPathFault) >= oddScore;
+    const { counts, effect, quantile, q, usualMs } = this.#effects.shown(run, isPathOdd);
     const shows = effect !== undefined && effect.windows >= leastPartShown * run;
     const windows = effect?.windows ?? Math.min(run, shownWindows);
-    const quantile = effect?.quantile ?? 0;
-    const { usualMs } = this.#thresholds[quantile] as TailThreshold;
     const sums = counts.sums(quantile, windows);
     const mayOpen = (least: number) =>
-      shows && score >= least && this.#mayOpen({ ...found, level: least }, windows, sums);
+      shows && score >= least && this.#mayOpen({ ...found, level: least }, windows, sums, counts);
     const isOdd = score >= Math.max(oddScore, level / 2);
     return {
       stage: this.#stage,
-      q: this.#options.quantiles[quantile] as number,
+      q,
       thresholdMs: usualMs,
       windows,
       logP: -score,
@@ -374,13 +367,13 @@ export class ShiftTest {
       opensBeside: mayOpen(partBeside * level),
       isClear: score >= level,
       isOut: shows && score >= oddScore,
-      suspicious: isOdd && counts.showsHalf(Math.min(run, shownWindows)),
-      loud: evidence.last(fault) >= oddScore && counts.showsHalf(1),
+      suspicious: isOdd && this.#effects.showsHalf(Math.min(run, shownWindows), isPathOdd),
+      loud: evidence.last(fault) >= oddScore && this.#effects.showsHalf(1, isPathOdd),
     };
   }
 
   /** Everything but significance and effect. */
-  #mayOpen(found: Found, windows: number, shown: TailSums): boolean {
+  #mayOpen(found: Found, windows: number, shown: TailSums, counts: TailCounts): boolean {
     const { evidence, fault, run, score, level } = found;
     const { min_baseline_windows, min_requests } = this.#options;
     const leastLearnt = Math.ceil(min_baseline_windows / 2);
@@ -397,7 +390,7 @@ export class ShiftTest {
     if (requests < times * min_requests) return false;
     const isMany = requests >= manyTimes * min_requests;
     const isEnough = requests >= manyTimes * min_requests * windows;
-    if (!this.#isKnown && !(isMany && this.#isPlain(isEnough, score, level))) return false;
+    if (!this.#isKnown && !(isMany && this.#isPlain(isEnough, score, level, counts))) return false;
     if (windows > 1 && evidence.rest(fault) >= confirmedScore) return true;
     const { share } = faultTemplates[fault] as FaultTemplate;
     return isTotal && score - level >= singleWindow.score && share >= singleWindow.share;
@@ -412,8 +405,8 @@ export class ShiftTest {
    * Some bursts are rare, short, and hit all requests of their seconds: it takes a day to know them. Until then
    * the total must show it for a while or beyond all doubt, and a stage for a while, in many requests.
    */
-  #isPlain(isEnough: boolean, score: number, level: number): boolean {
-    const isLasting = this.#counts.lasting(shownWindows) >= lastingWindows;
+  #isPlain(isEnough: boolean, score: number, level: number, counts: TailCounts): boolean {
+    const isLasting = counts.lasting(shownWindows) >= lastingWindows;
     if (this.#stage !== totalStage) return isEnough && isLasting;
     return isLasting || (isEnough && score >= beyondDoubt * level);
   }

@@ -34,10 +34,14 @@ const perQuantile = 4;
 const ADDED = kept;
 const SUMS = kept + 1;
 
+type CountedQuantiles = Pick<DetectOptions, 'quantiles'>;
+
 /** A quantile, by its index, that has moved by what matters, over so many windows. */
 export interface TailEffect {
   readonly windows: number;
   readonly quantile: number;
+  /** Requests beyond the least effect, by as many as it takes. */
+  readonly times: number;
 }
 
 export interface TailSums {
@@ -60,7 +64,7 @@ export class TailCounts {
   readonly #width: number;
 
   /** @param at where it is kept, where somebody else has room for it: `TailCounts.doubles`, all 0. */
-  constructor(options: DetectOptions, at?: number) {
+  constructor(options: CountedQuantiles, at?: number) {
     this.#quantiles = options.quantiles.length;
     this.#width = widthOf(options);
     this.at = at ?? memory.takeFor(this, TailCounts.doubles(options));
@@ -68,7 +72,7 @@ export class TailCounts {
   }
 
   /** What one takes. */
-  static doubles(options: DetectOptions): number {
+  static doubles(options: CountedQuantiles): number {
     return SUMS + kept * widthOf(options) + perQuantile * options.quantiles.length;
   }
 
@@ -113,7 +117,7 @@ export class TailCounts {
         const by = this.#times(quantile, windows);
         if (by > clearest) {
           clearest = by;
-          found = { windows, quantile };
+          found = { windows, quantile, times: by };
         }
       }
     }
@@ -211,7 +215,7 @@ export class TailCounts {
   }
 }
 
-function widthOf({ quantiles }: DetectOptions): number {
+function widthOf({ quantiles }: CountedQuantiles): number {
   return FIRST_QUANTILE + perQuantile * quantiles.length;
 }
 

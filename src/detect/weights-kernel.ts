@@ -4,7 +4,7 @@ import { bytesOf, bytesOfFloat, type Room, StateMemory } from '../baseline/state
 import type { TDigest } from '../sketch/t-digest.ts';
 import { evidenceConstants } from './evidence-constants.ts';
 import { binsBefore, evidenceRegions, kernelFaults } from './evidence-layout.ts';
-import { faultTemplates } from './fault-templates.ts';
+import { faultTemplates, slowPathFault } from './fault-templates.ts';
 import { weightsKernelWasm } from './weights-kernel-wasm.ts';
 
 /** Scratch at first, in doubles; a window takes two a centroid, and of some more. */
@@ -15,7 +15,7 @@ const margin = 8;
 interface Exports {
   configure(constants: number, templates: number, sums: number): void;
   weigh(centroids: number, size: number, weights: number, said: number, scratch: number): void;
-  weighBins(weights: number, density: number, parts: number): void;
+  weighBins(weights: number, density: number, parts: number, ofLast: number): void;
   within(weights: number, said: number, into: number): void;
   logOf(x: number): number;
 }
@@ -64,9 +64,15 @@ export class WeightsKernel {
    *
    * @param density of its bins, with `binsBefore` before them that are 0: a place of singles.
    * @param parts what part of it was seen in each, likewise.
+   * @param ofLast density under the last fault, likewise.
    */
-  weighBins(weights: number, density: number, parts: number): void {
-    this.#exports.weighBins(bytesOf(weights), bytesOfFloat(density), bytesOfFloat(parts));
+  weighBins(weights: number, density: number, parts: number, ofLast: number): void {
+    this.#exports.weighBins(
+      bytesOf(weights),
+      bytesOfFloat(density),
+      bytesOfFloat(parts),
+      bytesOfFloat(ofLast),
+    );
   }
 
   /** What of that which a window says is left when it is given how many requests lie in each region. */
@@ -89,10 +95,15 @@ export class WeightsKernel {
   }
 }
 
+/** Instead of bins by which durations are moved: the density is given. */
+const noShift = -1;
+
 /** What the kernel knows of the faults, field by field. */
 function templatesOf(): number[] {
   const { mostRatio, binsPerOctave } = evidenceConstants;
-  const shifts = faultTemplates.map(({ octaves }) => Math.round(octaves * binsPerOctave));
+  const shifts = faultTemplates.map(({ octaves }, i) =>
+    i === slowPathFault ? noShift : Math.round(octaves * binsPerOctave),
+  );
   invariant(
     Math.max(...shifts) <= binsBefore,
     `a fault moves durations by over ${binsBefore} bins`,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EvidenceWeights } from '../../src/detect/evidence-weights.ts';
-import { faultTemplates } from '../../src/detect/fault-templates.ts';
+import { faultTemplates, slowPathFault } from '../../src/detect/fault-templates.ts';
 import { Said } from '../../src/detect/said.ts';
 import { Random } from '../../src/generate/random.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
@@ -118,5 +118,48 @@ describe('EvidenceWeights', () => {
     const few = new EvidenceWeights(lognormal('few', 200));
     const sums = said(few, lognormal('many', 20_000));
     expect(Math.max(...sums) / 20_000).toBeLessThan(0.05);
+  });
+
+  describe('where requests take two paths', () => {
+    const slow = slowPathFault;
+    const cache = (seed: string, requests: number, hits: number): TDigest => {
+      const random = new Random(seed);
+      const draw = () =>
+        random.chance(hits) ? random.lognormal(4, 0.2) : random.lognormal(180, 0.3);
+      return TDigest.fromValues(Array.from({ length: requests }, draw), 2_000);
+    };
+    const cached = new EvidenceWeights(cache('usual', 50_000, 0.8));
+
+    it('knows the slow one, from the middle between both on, and how many take it', () => {
+      expect(weights.slowPath).toBeUndefined();
+      const { fromMs, share } = cached.slowPath ?? { fromMs: 0, share: 0 };
+      expect(share).toBeCloseTo(0.2, 2);
+      // The root of 4 × 180 is 27.
+      expect(fromMs).toBeGreaterThan(24);
+      expect(fromMs).toBeLessThan(31);
+    });
+
+    it('says by the last fault that three in ten take the slow one, and the others what they took', () => {
+      const [ms, missMs] = [4, 180];
+      const ofHit = said(cached, TDigest.fromValues([ms]))[slow] as number;
+      const ofMiss = said(cached, TDigest.fromValues([missMs]))[slow] as number;
+      expect(ofHit).toBeCloseTo(Math.log(0.7), 3);
+      expect(ofMiss).toBeCloseTo(Math.log(0.7 + 0.3 / 0.2), 1);
+      const most = (hits: number) => {
+        const sums = said(cached, cache('now', 20_000, hits));
+        return [sums.indexOf(Math.max(...sums)), (sums[slow] as number) > 0];
+      };
+      expect(most(0.5)).toEqual([slow, true]);
+      expect(most(0)).toEqual([slow, true]);
+      expect(most(0.8)[1]).toBe(false);
+      expect(most(0.95)[1]).toBe(false);
+    });
+
+    it('says as much as its means foretell, where nothing is wrong', () => {
+      const told = new Said();
+      EvidenceWeights.weigh(cached.at, cache('more of it', 20_000, 0.8), told);
+      const error = Math.sqrt((cached.variances[slow] as number) * 20_000);
+      expect(Math.abs(told.excess[slow] as number)).toBeLessThan(5 * error);
+    });
   });
 });

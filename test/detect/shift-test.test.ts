@@ -1,89 +1,33 @@
 import { describe, expect, it } from 'vitest';
-import { BaselinePeriods } from '../../src/baseline/baseline-periods.ts';
-import { PeakPool } from '../../src/baseline/peak-pool.ts';
-import { StageBaseline } from '../../src/baseline/stage-baseline.ts';
 import { StateMemory } from '../../src/baseline/state-memory.ts';
 import { StateWriter } from '../../src/baseline/state-writer.ts';
 import { logExceedanceTail } from '../../src/detect/exceedance-tail.ts';
 import { FaultEvidence } from '../../src/detect/fault-evidence.ts';
 import { pageBudget } from '../../src/detect/page-budget.ts';
-import { quarantineWindows } from '../../src/detect/quarantine-windows.ts';
-import { type Settling, ShiftTest } from '../../src/detect/shift-test.ts';
 import type { ShiftVerdict } from '../../src/detect/shift-verdict.ts';
 import { Random } from '../../src/generate/random.ts';
-import { TDigest } from '../../src/sketch/t-digest.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
+import { type Draw, JudgedStage } from './judged-stage.ts';
 
 const options = detectOptions();
 const levels = pageBudget(1e-3, 1);
 const perDay = 8_640;
 
-type Draw = (random: Random, window: number) => number;
 const usual: Draw = (random) => random.lognormal(50, 0.3);
 const slowed =
   (share: number, factor: number): Draw =>
   (random, window) =>
     usual(random, window) * (random.chance(share) ? factor : 1);
 
-/** A test, and the windows that it judges and learns, as SeriesDetector has it do. */
-class Judged {
-  readonly test: ShiftTest;
-  readonly #random = new Random('shift');
-  readonly #baseline = new StageBaseline(new BaselinePeriods(options.baseline, options.window));
-  readonly #waiting: {
-    readonly startMs: number;
-    readonly summary: ReturnType<typeof summaryOf>;
-  }[] = [];
-  window = 0;
-
-  constructor(stage = 'total') {
-    this.test = new ShiftTest(stage, options, new PeakPool());
-  }
-
-  /** Judges windows of so many requests; those of the last ones that are odd at all. */
-  run(windows: number, draw: Draw, requests = 30, as: Settling = 'learnt') {
-    const verdicts: (ShiftVerdict & { window: number })[] = [];
-    for (let i = 0; i < windows; i++, this.window++) {
-      const startMs = this.window * options.window;
-      const values = Array.from({ length: requests }, () => draw(this.#random, this.window));
-      const summary = summaryOf(values);
-      const reference = this.#baseline.windows < 20 ? undefined : this.#baseline.reference();
-      this.test.compareWith(reference, undefined);
-      const verdict = this.test.judge(startMs, summary, levels);
-      if (verdict !== undefined) verdicts.push({ ...verdict, window: i });
-      this.#waiting.push({ startMs, summary });
-      if (this.#waiting.length > quarantineWindows) this.#learn(as);
-    }
-    return verdicts;
-  }
-
-  #learn(as: Settling): void {
-    const oldest = this.#waiting.shift();
-    if (oldest === undefined) return;
-    this.test.settle(oldest.startMs, as);
-    if (as === 'learnt') this.#baseline.learn(oldest.startMs, oldest.summary);
-  }
-}
-
-function summaryOf(values: readonly number[]) {
-  const none = { bands: [], amounts: [] };
-  const counts = { errors: 0, timeouts: 0, cancelled: 0, sumMs: 0, minMs: 0, maxMs: 0 };
-  const digest = TDigest.fromValues(values, 200);
-  return {
-    ...{ stage: 'total', requests: values.length, ...counts },
-    ...{ digest, bands: none, bandsMs: none },
-  };
-}
-
-function learnt(stage?: string, days = 1.2): Judged {
-  const judged = new Judged(stage);
+function learnt(stage?: string, days = 1.2): JudgedStage {
+  const judged = new JudgedStage(stage);
   judged.run(Math.round(days * perDay), usual);
   return judged;
 }
 
 describe('ShiftTest', () => {
   it('opens nothing in two days of nothing', () => {
-    const verdicts = new Judged().run(2 * perDay, usual);
+    const verdicts = new JudgedStage().run(2 * perDay, usual);
     expect(verdicts.length).toBeGreaterThan(0);
     expect(verdicts.filter(({ opens }) => opens)).toEqual([]);
   });
@@ -207,7 +151,7 @@ describe('ShiftTest', () => {
     const part = (window: number) => 0.6 * new Random(`part ${window}`).uniform() ** 2;
     const swinging: Draw = (random, window) =>
       usual(random, window) * (random.chance(part(window)) ? 4 : 1);
-    const judged = new Judged();
+    const judged = new JudgedStage();
     expect(judged.run(2 * perDay, swinging).filter(({ opens }) => opens)).toEqual([]);
     // By all that they say together it is not found in forty minutes.
     const opening = judged
@@ -220,11 +164,11 @@ describe('ShiftTest', () => {
     const job = slowed(0.3, 4);
     /** Whether a job an hour and more after the beginning, or at it, is the same the next day as on the first. */
     const recursAfter = (at: number, first: Draw, heir = false) => {
-      const before = new Judged('features');
+      const before = new JudgedStage('features');
       before.run(at, usual);
       before.run(60, first);
       before.run(1_200 - at, usual);
-      const after = heir ? new Judged('features') : before;
+      const after = heir ? new JudgedStage('features') : before;
       if (heir) after.test.inherit(before.test);
       after.window = perDay - 600 + at;
       after.run(600, usual);
@@ -286,7 +230,7 @@ describe('ShiftTest', () => {
 
   it('is as sure of a new version as of the one before', () => {
     const before = learnt('forward');
-    const young = new Judged('forward');
+    const young = new JudgedStage('forward');
     young.test.inherit(before.test);
     young.run(60, usual);
     const opening = young.run(60, slowed(0.3, 3)).find(({ opens }) => opens);
@@ -301,7 +245,7 @@ describe('ShiftTest', () => {
   });
 
   it('has forgotten what lasted for hours soon after its end', () => {
-    const judged = new Judged();
+    const judged = new JudgedStage();
     judged.run(perDay, usual);
     expect(judged.run(6 * 60 * 3, slowed(0.1, 3), 30, 'over').at(-1)?.rising).toBe(true);
     const after = judged.run(360, usual, 30, 'over');
@@ -312,7 +256,7 @@ describe('ShiftTest', () => {
     const swinging: Draw = (random, window) =>
       usual(random, window) * (random.chance(window % 3 === 0 ? 0.3 : 0.02) ? 4 : 1);
     const saved = (prepare: () => void) => {
-      const judged = new Judged();
+      const judged = new JudgedStage();
       for (let window = 0; window < 50; window++) {
         // They are found to swing soon after the first ones are learnt.
         if (window >= 32 && window < 42) prepare();

@@ -34,6 +34,7 @@ const fault = z.strictObject({
   stage: z.string().optional(),
   factor: z.number().default(1),
   share: z.number().default(1).describe('Of requests.'),
+  slow_share: z.number().optional().describe('Instead of the `share` of `restless`.'),
   requests: z.int().min(0).optional().describe('Traffic instead of the usual; 0: no window.'),
 });
 

@@ -55,7 +55,8 @@ function sampleWindow(
   for (const [stage, { median_ms, sigma }] of Object.entries(stages)) {
     const slowed: { factor: number; share: number }[] = faults.filter((f) => f.stage === stage);
     if (restless?.stage === stage) {
-      const share = restless.share * Math.exp(restless.sigma * restlessness);
+      const slowShare = faults.find((fault) => fault.slow_share !== undefined)?.slow_share;
+      const share = (slowShare ?? restless.share) * Math.exp(restless.sigma * restlessness);
       slowed.push({ factor: restless.factor, share });
     }
     const values = totals.map((_, request) => {

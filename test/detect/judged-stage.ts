@@ -1,0 +1,66 @@
+import { BaselinePeriods } from '../../src/baseline/baseline-periods.ts';
+import { PeakPool } from '../../src/baseline/peak-pool.ts';
+import { StageBaseline } from '../../src/baseline/stage-baseline.ts';
+import { pageBudget } from '../../src/detect/page-budget.ts';
+import { quarantineWindows } from '../../src/detect/quarantine-windows.ts';
+import { type Settling, ShiftTest } from '../../src/detect/shift-test.ts';
+import type { ShiftVerdict } from '../../src/detect/shift-verdict.ts';
+import { Random } from '../../src/generate/random.ts';
+import { TDigest } from '../../src/sketch/t-digest.ts';
+import { detectOptions } from '../scenarios/run-scenario.ts';
+
+const options = detectOptions();
+const levels = pageBudget(1e-3, 1);
+
+/** Milliseconds of a request in a window. */
+export type Draw = (random: Random, window: number) => number;
+
+/** A test, and the windows that it judges and learns, as SeriesDetector has it do. */
+export class JudgedStage {
+  readonly test: ShiftTest;
+  readonly #random = new Random('shift');
+  readonly #baseline = new StageBaseline(new BaselinePeriods(options.baseline, options.window));
+  readonly #waiting: {
+    readonly startMs: number;
+    readonly summary: ReturnType<typeof summaryOf>;
+  }[] = [];
+  window = 0;
+
+  constructor(stage = 'total') {
+    this.test = new ShiftTest(stage, options, new PeakPool());
+  }
+
+  /** Judges windows of so many requests; those of the last ones that are odd at all. */
+  run(windows: number, draw: Draw, requests = 30, as: Settling = 'learnt') {
+    const verdicts: (ShiftVerdict & { window: number })[] = [];
+    for (let i = 0; i < windows; i++, this.window++) {
+      const startMs = this.window * options.window;
+      const values = Array.from({ length: requests }, () => draw(this.#random, this.window));
+      const summary = summaryOf(values);
+      const reference = this.#baseline.windows < 20 ? undefined : this.#baseline.reference();
+      this.test.compareWith(reference, undefined);
+      const verdict = this.test.judge(startMs, summary, levels);
+      if (verdict !== undefined) verdicts.push({ ...verdict, window: i });
+      this.#waiting.push({ startMs, summary });
+      if (this.#waiting.length > quarantineWindows) this.#learn(as);
+    }
+    return verdicts;
+  }
+
+  #learn(as: Settling): void {
+    const oldest = this.#waiting.shift();
+    if (oldest === undefined) return;
+    this.test.settle(oldest.startMs, as);
+    if (as === 'learnt') this.#baseline.learn(oldest.startMs, oldest.summary);
+  }
+}
+
+export function summaryOf(values: readonly number[]) {
+  const none = { bands: [], amounts: [] };
+  const counts = { errors: 0, timeouts: 0, cancelled: 0, sumMs: 0, minMs: 0, maxMs: 0 };
+  const digest = TDigest.fromValues(values, 200);
+  return {
+    ...{ stage: 'total', requests: values.length, ...counts },
+    ...{ digest, bands: none, bandsMs: none },
+  };
+}
