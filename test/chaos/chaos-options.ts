@@ -18,6 +18,12 @@ export type ChaosOptions =
       readonly seed: string;
       readonly outageMs: number;
       readonly eventsPerSecond: number;
+    }
+  | {
+      readonly kind: 'silence';
+      readonly seed: string;
+      readonly rounds: number;
+      readonly shorter: number;
     };
 
 /**
@@ -26,7 +32,17 @@ export type ChaosOptions =
  * @throws OperatorError when it asks for what there is not.
  */
 export function chaosOptions(argv: readonly string[]): ChaosOptions {
-  const { seed, cycles, kinds, events, outage, rate } = parsed(argv);
+  const { seed, cycles, kinds, events, outage, rate, silence, rounds, shorter } = parsed(argv);
+  if (silence === true) {
+    if ((cycles ?? kinds ?? events ?? outage ?? rate) !== undefined) {
+      throw usage('--silence must stand with --rounds, --shorter and --seed alone');
+    }
+    const times = { rounds: count('--rounds', rounds ?? '20', 1, 1_000) };
+    return { kind: 'silence', seed, ...times, shorter: count('--shorter', shorter ?? '1', 1, 20) };
+  }
+  if (rounds !== undefined || shorter !== undefined) {
+    throw usage('--rounds and --shorter must stand with --silence');
+  }
   if (outage !== undefined) {
     if (cycles !== undefined || kinds !== undefined || events !== undefined) {
       throw usage('--outage must stand without --cycles, --kinds and --events');
@@ -63,6 +79,9 @@ function parsed(argv: readonly string[]) {
         events: { type: 'string' },
         outage: { type: 'string' },
         rate: { type: 'string' },
+        silence: { type: 'boolean' },
+        rounds: { type: 'string' },
+        shorter: { type: 'string' },
         seed: { type: 'string', default: '1' },
       },
     });

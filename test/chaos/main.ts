@@ -3,14 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { type ChaosOptions, chaosOptions } from './chaos-options.ts';
+import type { ChaosSummary } from './chaos-summary.ts';
 import { renderOutage } from './render-outage.ts';
 import { renderSummary } from './render-summary.ts';
 import { runChaos } from './run-chaos.ts';
 import { runOutage } from './run-outage.ts';
+import { runSilence } from './run-silence.ts';
+import { faultsOf, renderSilence } from './silence-summary.ts';
 
 /**
  * What `npm run chaos` runs once it is built: progress on standard error, the summary on standard
- * output. Exit codes: 0 exactly once, 1 not so, or the run could not be brought to its end.
+ * output. Exit codes: 0 as it should be, 1 not so, or the run could not be brought to its end.
  */
 const say = (line: string) => process.stderr.write(`[chaos] ${line}\n`);
 const ending = new AbortController();
@@ -38,17 +41,27 @@ async function run(options: ChaosOptions) {
   if (options.kind === 'outage') {
     const { outageMs, eventsPerSecond } = options;
     const summary = await runOutage({ ...common, outageMs, eventsPerSecond });
-    return { summary, text: renderOutage(summary) };
+    return { isRight: isExact(summary), text: renderOutage(summary) };
+  }
+  if (options.kind === 'silence') {
+    const { rounds, shorter } = options;
+    const summary = await runSilence({ ...common, rounds, shorter, eventsPerSecond: 5 });
+    const isRight = summary.phases.every((phase) => faultsOf(phase).length === 0);
+    return { isRight, text: renderSilence(summary) };
   }
   const { cycles, kinds, events } = options;
   const summary = await runChaos({ ...common, cycles, kinds, events, sessionTimeoutMs: 10_000 });
-  return { summary, text: renderSummary(summary) };
+  return { isRight: isExact(summary), text: renderSummary(summary) };
+}
+
+function isExact({ differences, verify }: Pick<ChaosSummary, 'differences' | 'verify'>): boolean {
+  return differences.length === 0 && verify.ok;
 }
 
 try {
-  const { summary, text } = await run(chaosOptions(process.argv.slice(2)));
+  const { isRight, text } = await run(chaosOptions(process.argv.slice(2)));
   process.stdout.write(text);
-  process.exitCode = summary.differences.length === 0 && summary.verify.ok ? 0 : 1;
+  process.exitCode = isRight ? 0 : 1;
 } catch (error) {
   if (error instanceof OperatorError) {
     say(`${error.message}. ${error.hint ?? ''}`);

@@ -1,0 +1,232 @@
+import { rmSync } from 'node:fs';
+import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/anomaly-event.ts';
+import { followTopic } from '../../src/source/follow-topic.ts';
+import { createKafkaClient } from '../../src/source/kafka-client.ts';
+import { type Child, startChild } from '../e2e/kit/start-child.ts';
+import { CalmFeed } from './calm-feed.ts';
+import { ChaosWorld } from './chaos-world.ts';
+import type { ChaosRunOptions } from './run-chaos.ts';
+import type { SilencePhase, SilenceSummary } from './silence-summary.ts';
+
+export interface SilenceRunOptions
+  extends Pick<ChaosRunOptions, 'seed' | 'dir' | 'signal' | 'say' | 'onFailure'> {
+  readonly rounds: number;
+  /** All faults last for so many times less. */
+  readonly shorter: number;
+  readonly eventsPerSecond: number;
+}
+
+interface Fault {
+  readonly what: string;
+  readonly lastsMs: number;
+  /** When the others get slow after its begin, if they do. */
+  readonly slowFromMs: number | undefined;
+  readonly begin: () => Promise<void> | void;
+  readonly end: () => Promise<void> | void;
+}
+
+const partitions = 7;
+const ingesters = 3;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+/** So that a stop can be told from an evening. */
+const pastMs = 26 * hourMs;
+const slowForMs = 75_000;
+const settledMs = 45_000;
+
+/** With the default settings: what breaks is ours, and the traffic is calm. docs/chaos.md says what is done. */
+export async function runSilence(options: SilenceRunOptions): Promise<SilenceSummary> {
+  const { dir, signal, seed, eventsPerSecond, say } = options;
+  const world = await ChaosWorld.open({ dir, partitions, signal, settings: {} });
+  const killNow = () => world.fleet.killNow();
+  process.once('exit', killNow);
+  let feed: CalmFeed | undefined;
+  let detector: Child | undefined;
+  try {
+    for (let n = 0; n < ingesters; n++) world.fleet.add();
+    const { kafka } = world.config;
+    const past = await CalmFeed.open({ kafka, partitions, seed, eventsPerSecond }, pastMs);
+    feed = past.feed;
+    const isStored = async () =>
+      (await world.ledger.consumed()) === past.events ? true : undefined;
+    await world.until('the past is stored', isStored, { deadlineMs: 10 * minuteMs });
+    detector = startChild(['run', '--roles', 'detect,serve'], {
+      ...world.env,
+      TAILMARK_CLICKHOUSE_URL: `http://127.0.0.1:${world.proxy.port}`,
+      TAILMARK_HTTP_LISTEN: '127.0.0.1:0',
+    });
+    await detector.logged('"detector ready"');
+    past.begin();
+    say(`${past.events} events of the past are stored; the detector runs`);
+    return await new SilenceRun(options, world, feed, detector).run();
+  } catch (error) {
+    options.onFailure?.([
+      ...world.fleet.logs(),
+      ...(detector === undefined ? [] : [{ pid: detector.pid, text: detector.err() }]),
+    ]);
+    throw error;
+  } finally {
+    await feed?.stop();
+    detector?.signal('SIGKILL');
+    await world.close();
+    process.off('exit', killNow);
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+class SilenceRun {
+  readonly #options: SilenceRunOptions;
+  readonly #world: ChaosWorld;
+  readonly #feed: CalmFeed;
+  readonly #detector: Child;
+  /** What went out, and when it came. */
+  readonly #events: { readonly event: AnomalyEvent; readonly atMs: number }[] = [];
+
+  constructor(options: SilenceRunOptions, world: ChaosWorld, feed: CalmFeed, detector: Child) {
+    this.#options = options;
+    this.#world = world;
+    this.#feed = feed;
+    this.#detector = detector;
+  }
+
+  async run(): Promise<SilenceSummary> {
+    const { seed, rounds, eventsPerSecond, say } = this.#options;
+    const { kafka, alert } = this.#world.config;
+    const followed = await followTopic(kafka, alert.topic, ({ value }) => {
+      const event = anomalyEventSchema.parse(JSON.parse(String(value)));
+      this.#events.push({ event, atMs: Date.now() });
+      say(`${event.kind} ${event.state}: ${event.summary}`);
+    });
+    const phases: SilencePhase[] = [];
+    try {
+      await this.#world.pass(minuteMs);
+      for (let round = 1; round <= rounds; round++) {
+        for (const fault of this.#faults()) phases.push(await this.#phase(round, fault));
+      }
+    } finally {
+      await followed.stop();
+    }
+    return { seed, rounds, eventsPerSecond, phases };
+  }
+
+  #faults(): Fault[] {
+    const { fleet, proxy } = this.#world;
+    const lasts = (ms: number) => ms / this.#options.shorter;
+    return [
+      {
+        what: 'ClickHouse stopped',
+        lastsMs: lasts(8 * minuteMs),
+        slowFromMs: undefined,
+        begin: () => proxy.inject({ kind: 'refuse' }),
+        end: () => proxy.heal(),
+      },
+      {
+        what: 'ingest stopped',
+        lastsMs: lasts(8 * minuteMs),
+        slowFromMs: undefined,
+        begin: async () => {
+          await Promise.all([...fleet.members].map((member) => fleet.terminate(member)));
+        },
+        end: () => {
+          for (let n = 0; n < ingesters; n++) fleet.add();
+        },
+      },
+      {
+        what: 'one ingester paused',
+        lastsMs: Math.max(100_000, lasts(2 * minuteMs)),
+        slowFromMs: 20_000,
+        begin: () => fleet.members[0]?.signal('SIGSTOP'),
+        end: () => fleet.members[0]?.signal('SIGCONT'),
+      },
+      {
+        what: 'one partition 5 h old',
+        lastsMs: Math.max(130_000, lasts(3 * minuteMs)),
+        slowFromMs: 50_000,
+        begin: () => {
+          this.#feed.lastPartitionBehindMs = 5 * hourMs;
+        },
+        end: () => {
+          this.#feed.lastPartitionBehindMs = 0;
+        },
+      },
+    ];
+  }
+
+  async #phase(round: number, fault: Fault): Promise<SilencePhase> {
+    const { what, lastsMs, slowFromMs } = fault;
+    const first = this.#events.length;
+    const beganMs = Date.now();
+    this.#options.say(`round ${round}: ${what}`);
+    await fault.begin();
+    let slowMs = Number.POSITIVE_INFINITY;
+    if (slowFromMs !== undefined) {
+      await this.#pass(slowFromMs);
+      slowMs = Date.now();
+      this.#feed.slowBy = 8;
+      await this.#pass(Math.min(slowForMs, lastsMs - slowFromMs));
+      this.#feed.slowBy = 1;
+    }
+    await this.#pass(Math.max(0, beganMs + lastsMs - Date.now()));
+    const lag = { said: await this.#saidLag(), isTrue: await this.#trueLag() };
+    await fault.end();
+    const endedMs = Date.now();
+    const events = () => this.#events.slice(first);
+    const isOpen = () => {
+      const open = new Set<string>();
+      for (const { event } of this.#events) {
+        if (event.state === 'resolved') open.delete(event.id);
+        else open.add(event.id);
+      }
+      return open.size > 0;
+    };
+    await this.#pass(settledMs);
+    const over = async () => (isOpen() ? undefined : true);
+    const deadlineMs = 10 * minuteMs;
+    await this.#world.until('all is resolved', over, { deadlineMs }).catch(() => undefined);
+    const found = events();
+    const isRegression = ({ event }: (typeof found)[number]) =>
+      event.kind === 'tail_shift' && Date.parse(event.detected_at) >= slowMs;
+    const opened = found.filter(({ event }) => event.state === 'opened');
+    const pipeline = found.filter(({ event }) => event.kind === 'pipeline');
+    const falsePages = opened.filter(
+      (each) => each.event.kind !== 'pipeline' && !isRegression(each),
+    );
+    const warned = pipeline.find(({ event }) => event.state === 'opened');
+    const resolved = pipeline.findLast(({ event }) => event.state === 'resolved');
+    const paged = opened.find(isRegression);
+    return {
+      ...{ round, what, lastedMs: endedMs - beganMs, lag },
+      falsePages: falsePages.map(
+        ({ event }) => `${event.severity} ${event.kind}: ${event.summary}`,
+      ),
+      warnedAfterMs: warned && warned.atMs - beganMs,
+      overAfterMs: resolved && resolved.atMs - endedMs,
+      pagedAfterMs: paged && paged.atMs - slowMs,
+      hasRegression: slowFromMs !== undefined,
+      // One of three ingesters is missed for no longer than its session.
+      isWarningDue: what !== 'one ingester paused' && lastsMs > 90_000,
+    };
+  }
+
+  async #pass(ms: number): Promise<void> {
+    await Promise.race([this.#world.pass(ms), this.#feed.done]);
+  }
+
+  /** What the detector's metrics say. */
+  async #saidLag(): Promise<number> {
+    const url = /health and metrics at (http:\S+?)"/.exec(this.#detector.err())?.[1];
+    const text = await (await fetch(`${url}/metrics`)).text();
+    const values = text.matchAll(/^tailmark_detector_lag_messages\{[^}]*\} (\d+)$/gm);
+    return [...values].reduce((sum, [, value]) => sum + Number(value), 0);
+  }
+
+  async #trueLag(): Promise<number> {
+    const { kafka } = this.#world.config;
+    const admin = createKafkaClient(kafka).admin();
+    await admin.connect();
+    const bounds = await admin.fetchTopicOffsets(kafka.topics[0] as string);
+    await admin.disconnect();
+    const ends = bounds.reduce((sum, { high }) => sum + Number(high), 0);
+    return ends - ((await this.#world.ledger.consumed()) ?? 0);
+  }
+}

@@ -1,0 +1,70 @@
+/** What was done to the pipeline, and what the detector said of it. */
+export interface SilencePhase {
+  readonly round: number;
+  readonly what: string;
+  readonly lastedMs: number;
+  /** Pages that nothing in the traffic is the cause of. */
+  readonly falsePages: readonly string[];
+  /** After what time a `pipeline` event was opened, and after its end resolved; undefined for never. */
+  readonly warnedAfterMs: number | undefined;
+  readonly overAfterMs: number | undefined;
+  /** After what time a regression of the others was paged; undefined for none. */
+  readonly pagedAfterMs: number | undefined;
+  readonly hasRegression: boolean;
+  /** Whether a `pipeline` event is due. */
+  readonly isWarningDue: boolean;
+  /** Messages that were not stored at its end, as the detector said and as the brokers and the ledger say. */
+  readonly lag: { readonly said: number; readonly isTrue: number };
+}
+
+export interface SilenceSummary {
+  readonly seed: string;
+  readonly rounds: number;
+  readonly eventsPerSecond: number;
+  readonly phases: readonly SilencePhase[];
+}
+
+/** A regression of what is not hit is to be paged within so long. */
+const pagedWithinMs = 60_000;
+
+/** What a phase got wrong; empty where it is as it should be. */
+export function faultsOf(phase: SilencePhase): string[] {
+  const { falsePages, hasRegression, pagedAfterMs, isWarningDue, warnedAfterMs, overAfterMs } =
+    phase;
+  const faults = falsePages.map((page) => `false page: ${page}`);
+  if (hasRegression && (pagedAfterMs ?? Number.POSITIVE_INFINITY) > pagedWithinMs) {
+    faults.push('the regression of the others was not paged within 60 s');
+  }
+  if (isWarningDue && warnedAfterMs === undefined) faults.push('no pipeline event');
+  if (warnedAfterMs !== undefined && overAfterMs === undefined) {
+    faults.push('the pipeline event was not resolved');
+  }
+  return faults;
+}
+
+/** One page: a line a phase, what is wrong below it, and the verdict. */
+export function renderSilence({ seed, rounds, eventsPerSecond, phases }: SilenceSummary): string {
+  const seconds = (ms: number | undefined) => (ms === undefined ? '-' : (ms / 1000).toFixed(1));
+  const lines = [
+    `seed ${seed}, ${rounds} rounds, ${eventsPerSecond} events/s; times in seconds`,
+    'round  what                  lasted  warned after  over after  paged after  lag said  lag true  false pages',
+  ];
+  for (const phase of phases) {
+    const cells = [
+      [String(phase.round), 5],
+      [phase.what.padEnd(20), 20],
+      [seconds(phase.lastedMs), 6],
+      [seconds(phase.warnedAfterMs), 12],
+      [seconds(phase.overAfterMs), 10],
+      [phase.hasRegression ? seconds(phase.pagedAfterMs) : '', 11],
+      [String(phase.lag.said), 8],
+      [String(phase.lag.isTrue), 8],
+      [String(phase.falsePages.length), 11],
+    ] as const;
+    lines.push(cells.map(([text, width]) => text.padStart(width)).join('  '));
+    for (const fault of faultsOf(phase)) lines.push(`       ${fault}`);
+  }
+  const wrong = phases.filter((phase) => faultsOf(phase).length > 0).length;
+  lines.push(`silence is no outage of ours: ${wrong === 0 ? 'it holds' : 'it does NOT hold'}`);
+  return `${lines.join('\n')}\n`;
+}

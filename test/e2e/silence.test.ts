@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/anomaly-event.ts';
+import type { Pipeline } from '../../src/pipeline.ts';
+import { createKafkaClient } from '../../src/source/kafka-client.ts';
+import { FaultyProxy } from '../chaos/faulty-proxy.ts';
+import { useStack } from '../containers/stack.ts';
+import { poll } from './kit/poll.ts';
+import type { Rig } from './kit/rig.ts';
+import { withRig } from './kit/with-rig.ts';
+
+const stack = useStack();
+const partitions = 3;
+const hourMs = 3_600_000;
+const deadlineMs = 60_000;
+const settings = {
+  DETECT_PIPELINE_AFTER: '1s',
+  DETECT_INTERVAL: '250ms',
+  WINDOWS_MAX_WAIT: '2s',
+  WINDOWS_GRACE: '0s',
+};
+
+/** Ten events a second in each partition, to the end of the test; of the last one they may be old. */
+function feed(rig: Rig, lastBehindMs = 0): void {
+  const event = (endMs: number) => JSON.stringify({ ts: endMs - 5, model: 'm', total_ms: 5 });
+  let sending: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    const nowMs = Date.now();
+    const messages = Array.from({ length: partitions }, (_, partition) => {
+      const behindMs = partition === partitions - 1 ? lastBehindMs : 0;
+      return { value: event(nowMs - behindMs), partition };
+    });
+    sending = sending.then(() => rig.publish(messages));
+  }, 100);
+  rig.atEnd(async () => {
+    clearInterval(timer);
+    await sending;
+  });
+}
+
+/** What goes out; grows. */
+async function emittedBy(rig: Rig): Promise<AnomalyEvent[]> {
+  const events: AnomalyEvent[] = [];
+  await rig.follow(rig.config.alert.topic, ({ value }) => {
+    events.push(anomalyEventSchema.parse(JSON.parse(String(value))));
+  });
+  return events;
+}
+
+const untilEmitted = (events: readonly AnomalyEvent[], expected: readonly string[]) =>
+  poll(expected.join(', '), () => (events.length >= expected.length ? true : undefined), {
+    deadlineMs,
+    seen: () => events,
+  }).then(() => {
+    const names = events.map(
+      (event) => `${event.dedup_key.split('/', 2).join(' ')} ${event.state}`,
+    );
+    expect(names).toEqual(expected);
+  });
+
+async function get(pipeline: Pipeline, path: string) {
+  const response = await fetch(`${pipeline.url}${path}`);
+  return { status: response.status, text: await response.text() };
+}
+
+async function gauge(pipeline: Pipeline, name: string): Promise<number[]> {
+  const { text } = await get(pipeline, '/metrics');
+  const lines = text.matchAll(new RegExp(`^tailmark_${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'));
+  return [...lines].map(([, value]) => Number(value));
+}
+
+async function judgedUntilMs(rig: Rig): Promise<number> {
+  const [row] = await rig.rows<{ ms: string }>(
+    'SELECT toUnixTimestamp64Milli(max(judged_until)) AS ms FROM detector_progress',
+  );
+  return Number(row?.ms);
+}
+
+const untilJudged = (rig: Rig, ms: number) =>
+  poll('windows are judged', async () => ((await judgedUntilMs(rig)) >= ms ? true : undefined), {
+    deadlineMs,
+  });
+
+describe('while traffic goes on', () => {
+  it('ClickHouse that is away is a pipeline event that goes out at once, and no silence', () =>
+    withRig({ stack, name: 'store-away', partitions, settings }, async (rig) => {
+      const { clickhouse } = rig.config;
+      const proxy = await FaultyProxy.start(Number(new URL(clickhouse.url).port));
+      rig.atEnd(() => proxy.close());
+      const url = `http://127.0.0.1:${proxy.port}`;
+      const config = { ...rig.config, clickhouse: { ...clickhouse, url } };
+      const pipeline = await rig.start(['ingest', 'detect', 'serve'], config);
+      const events = await emittedBy(rig);
+      feed(rig);
+      await untilJudged(rig, Date.now());
+      proxy.inject({ kind: 'refuse' });
+      const awayMs = Date.now();
+      await untilEmitted(events, ['pipeline behind opened']);
+      expect(events[0]).toMatchObject({ kind: 'pipeline', severity: 'warning' });
+      const lag = async () => {
+        const said = await Promise.all(
+          ['detector_lag_messages', 'lag_messages'].map((name) => gauge(pipeline, name)),
+        );
+        return said.every((all) => all.length === partitions && all.every((n) => n > 20))
+          ? true
+          : undefined;
+      };
+      await poll('both say how much waits', lag, { deadlineMs });
+      const { status, text } = await get(pipeline, '/readyz');
+      expect([status, text]).toEqual([
+        503,
+        expect.stringContaining('detect: ClickHouse has not answered for'),
+      ]);
+      proxy.heal();
+      await untilEmitted(events, ['pipeline behind opened', 'pipeline behind resolved']);
+      // All of that time is judged, and on record is what went out.
+      await untilJudged(rig, awayMs + 10_000);
+      const rows = await rig.rows<{ body: string }>(
+        'SELECT body FROM anomalies FINAL ORDER BY id, revision',
+      );
+      expect(rows.map(({ body }) => JSON.parse(body))).toEqual(events);
+      const explained = await rig.cli(['explain', String(events[0]?.id)]);
+      expect([explained.exitCode, explained.err]).toEqual([0, '']);
+      expect(explained.out).toContain('All that is in Kafka is stored again after');
+    }));
+
+  it('nobody who ingests is a pipeline event too; markers of transactions are no messages that wait', () =>
+    withRig({ stack, name: 'ingest-away', partitions, settings }, async (rig) => {
+      const ingest = await rig.start(['ingest']);
+      const pipeline = await rig.start(['detect', 'serve']);
+      const events = await emittedBy(rig);
+      const client = createKafkaClient(rig.config.kafka);
+      const producer = client.producer({ transactionalId: rig.topic, maxInFlightRequests: 1 });
+      await producer.connect();
+      rig.atEnd(() => producer.disconnect());
+      const value = JSON.stringify({ ts: Date.now(), model: 'm', total_ms: 5 });
+      const send = async () => {
+        const transaction = await producer.transaction();
+        await transaction.send({ topic: rig.topic, messages: [{ value, partition: 0 }] });
+        await transaction.commit();
+      };
+      await send();
+      await rig.untilConsumed(1);
+      const lags = async () => {
+        const said = await gauge(pipeline, 'detector_lag_messages');
+        return said.reduce((sum, messages) => sum + messages, 0);
+      };
+      const untilLag = (messages: number) =>
+        poll(`${messages} wait`, async () => ((await lags()) === messages ? true : undefined), {
+          deadlineMs,
+        });
+      // The marker is after the record that is stored; a record would be stored soon.
+      await untilLag(1);
+      await untilLag(0);
+      expect(events).toEqual([]);
+      await ingest.stop();
+      for (let n = 0; n < 3; n++) await send();
+      await untilEmitted(events, ['pipeline behind opened']);
+      // Three records, each with its marker.
+      expect(await lags()).toBe(6);
+      await rig.start(['ingest']);
+      await untilEmitted(events, ['pipeline behind opened', 'pipeline behind resolved']);
+    }));
+
+  it('a partition whose events are five hours old holds up nobody, and is named', () =>
+    withRig({ stack, name: 'displaced', partitions, settings }, async (rig) => {
+      feed(rig, 5 * hourMs);
+      const pipeline = await rig.start(['ingest', 'detect', 'serve']);
+      const events = await emittedBy(rig);
+      await untilEmitted(events, ['pipeline event_time opened']);
+      expect(events[0]?.summary).toContain(
+        `${rig.topic}/2 arrive up to 5 h after their event time`,
+      );
+      await untilJudged(rig, Date.now());
+      const { status, text } = await get(pipeline, '/readyz');
+      expect([status, text.split('\n')[0]]).toEqual([200, 'ready']);
+      expect(text).toContain(`${rig.topic}/2 arrive up to 5 h`);
+    }));
+});
