@@ -19,11 +19,6 @@ const mostEnds = 512;
 export class ArrivalHistory {
   #ends: SeenEnd[] = [];
 
-  /** The log's end by the last look; undefined before the first. */
-  get last(): SeenEnd | undefined {
-    return this.#ends.at(-1);
-  }
-
   /** Adds a look that began then. A log that ends earlier than before is another one. */
   add(atMs: number, endOffset: number): void {
     const last = this.#ends.at(-1);

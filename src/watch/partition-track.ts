@@ -24,10 +24,6 @@ export interface Surroundings {
 
 /** Delays that are remembered: a single event that was late shows in one of them. */
 const delaysKept = 3;
-/** A log may end with so many records that no reader is given: markers of transactions. */
-const mostMarkers = 4;
-/** They are seen together with what they end, by a look each second. */
-const seenTogetherMs = 2_000;
 /** Who gains less than this part of its distance while it is waited for is not waited for any longer. */
 const leastGain = 0.1;
 
@@ -78,10 +74,7 @@ export class PartitionTrack {
     const storedOffset = Math.max(this.#storedOffset, this.#placeOf(arrived));
     if (this.#storedOffset >= 0 && storedOffset > this.#storedOffset) this.#advancedMs = nowMs;
     this.#storedOffset = storedOffset;
-    if (endOffset !== undefined && this.#endsWithMarkers(nowMs, arrived)) {
-      this.#storedOffset = Math.max(storedOffset, endOffset);
-    }
-    const seen = arrived?.history.storedUntil(this.#storedOffset);
+    const seen = arrived?.history.storedUntil(storedOffset);
     this.#storedUntilMs = seen?.lastMs;
     if (progress !== undefined) this.#observeGood(nowMs, progress, seen?.firstMs);
   }
@@ -202,17 +195,6 @@ export class PartitionTrack {
     const begin = this.#limits.fromEarliest ? lowOffset : endOffset;
     const place = Math.max(ledger ?? -1, committed ?? -1);
     return Math.max(place === -1 ? begin : place, lowOffset);
-  }
-
-  /**
-   * Whether the log ends with markers of transactions. They arrived with what was stored last, and would have been
-   * stored long ago if they were records.
-   */
-  #endsWithMarkers(nowMs: number, arrived: ArrivedPartition | undefined): boolean {
-    const last = arrived?.history.last;
-    if (last === undefined || last.endOffset - this.#storedOffset > mostMarkers) return false;
-    const storedMs = Math.max(this.#advancedMs, this.#firstSeenMs ?? nowMs);
-    return last.firstMs <= storedMs + seenTogetherMs && nowMs - storedMs > this.#limits.usualMs;
   }
 
   /** The log was deleted and made again, or was cut. */

@@ -6,8 +6,6 @@ import type { Completeness } from '../../src/watch/completeness.ts';
 
 const startMs = 1_790_000_000_000;
 const flushMs = 5_000;
-/** In place of an event time. */
-const marker = Number.POSITIVE_INFINITY;
 
 /** Traffic of one partition: when records arrive, and how old their events are by then. */
 export interface Traffic {
@@ -21,8 +19,6 @@ export interface Traffic {
   mostPerFlush: number;
   /** Whether its events are good. */
   isGood: boolean;
-  /** Whether a record is followed by a marker that ends its transaction, which is never stored. */
-  isTransactional: boolean;
 }
 
 class SimulatedPartition implements Traffic {
@@ -31,7 +27,6 @@ class SimulatedPartition implements Traffic {
   isStored = true;
   mostPerFlush = Number.POSITIVE_INFINITY;
   isGood = true;
-  isTransactional = false;
   /** Event times of records, by offset; NaN for garbage. */
   readonly records: number[] = [];
   stored = 0;
@@ -105,18 +100,16 @@ export class SimulatedPipeline {
   }
 
   #advance(partition: SimulatedPartition, at: number): void {
-    const { everyMs, delayMs, isGood, isTransactional, records, mostPerFlush } = partition;
+    const { everyMs, delayMs, isGood, records, mostPerFlush } = partition;
     const sinceMs = this.nowMs - startMs;
     for (let ms = sinceMs - 999; ms <= sinceMs; ms++) {
       if (everyMs === 0 || ms % everyMs !== 0) continue;
       records.push(isGood ? startMs + ms - delayMs : Number.NaN);
-      if (isTransactional) records.push(marker);
     }
     // Partitions are flushed one after the other.
     const isDue = (this.second + at) % (flushMs / 1000) === 0;
     if (!isDue || !partition.isStored || this.isStoreAway) return;
-    let end = Math.min(records.length, partition.stored + mostPerFlush);
-    while (end > partition.stored && records[end - 1] === marker) end--;
+    const end = Math.min(records.length, partition.stored + mostPerFlush);
     const taken = records.slice(partition.stored, end);
     if (taken.length === 0) return;
     partition.stored = end;
