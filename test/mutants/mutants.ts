@@ -1,5 +1,6 @@
 import { alertMutants } from './alert-mutants.ts';
 import { baselineMutants } from './baseline-mutants.ts';
+import { completenessMutants } from './completeness-mutants.ts';
 import { completionMutants } from './completion-mutants.ts';
 import { detectMutants } from './detect-mutants.ts';
 import { incidentMutants } from './incident-mutants.ts';
@@ -9,6 +10,7 @@ import { watchMutants } from './watch-mutants.ts';
 /** Every bug that is planted to see whether the unit tests find it. */
 export const mutants: readonly PlantedMutant[] = [
   ...completionMutants,
+  ...completenessMutants,
   ...watchMutants,
   ...baselineMutants,
   ...detectMutants,

@@ -12,8 +12,8 @@ export const watchMutants: readonly PlantedMutant[] = [
     name: 'window-judged-without-grace',
     bug: 'a window is judged as soon as the watermark is past it: what comes a second later is not seen',
     file: watcher,
-    find: 'floor(reachedMs - config.windows.grace, windowMs)',
-    replace: 'floor(reachedMs, windowMs)',
+    find: 'floor(completeness.completeMs - config.windows.grace, windowMs)',
+    replace: 'floor(completeness.completeMs, windowMs)',
     tests: watcherTests,
   },
   {
