@@ -7,7 +7,11 @@ const stageTests = [
   'test/baseline/stage-baseline.test.ts',
   'test/baseline/series-baseline.test.ts',
 ];
-const dailyTests = ['test/baseline/daily-episodes.test.ts', 'test/detect/shift-test.test.ts'];
+const recurrence = 'src/baseline/recurrence.ts';
+const recurrenceTests = [
+  'test/baseline/recurrence.test.ts',
+  'test/baseline/daily-episodes.test.ts',
+];
 const seriesTests = ['test/detect/detector.test.ts', 'test/detect/detector-state.test.ts'];
 
 /** Bugs of what a series is compared with, and of what is learnt of it. */
@@ -57,25 +61,49 @@ export const baselineMutants: readonly PlantedMutant[] = [
   {
     name: 'once-is-daily',
     bug: 'what came once in a week counts as daily: a fault at the hour of an old one is not reported',
-    file: daily,
-    find: 'isDaily ||= agoMs < dailyMs;',
-    replace: 'isDaily = true;',
-    tests: dailyTests,
+    file: recurrence,
+    find: 'if (laterMs === 0 && (days & daysThatSuffice) !== 0) return true;',
+    replace: 'if (laterMs === 0 && days !== 0) return true;',
+    tests: recurrenceTests,
   },
   {
     name: 'any-size-is-daily',
     bug: 'a fault at the hour of a daily job is not reported, however much larger than the job it is',
     file: daily,
-    find: 'most = Math.max(most, then * same.more);',
-    replace: 'most = Math.max(most, then * same.more ** 8);',
-    tests: dailyTests,
+    find: '(expected.peak * recurrence.clearer) / restlessness',
+    replace: '(expected.peak * recurrence.clearer ** 8) / restlessness',
+    tests: recurrenceTests,
   },
   {
     name: 'unlike-is-daily',
     bug: 'a fault at the hour of a daily job is not reported, though it is of another kind',
+    file: recurrence,
+    find: 'return cosineOf(current.shape, past.shape) >= recurrence.cosine;',
+    replace: 'return cosineOf(current.shape, past.shape) >= -recurrence.cosine;',
+    tests: recurrenceTests,
+  },
+  {
+    name: 'clocks-never-change',
+    bug: 'a daily job in local time pages when the clocks change',
+    file: recurrence,
+    find: '[0, hourMs, -hourMs].map((laterMs) => ({',
+    replace: '[0].map((laterMs) => ({',
+    tests: recurrenceTests,
+  },
+  {
+    name: 'younger-than-yesterday',
+    bug: 'a daily job that starts two minutes earlier than yesterday is compared with what had been said by then',
+    file: recurrence,
+    find: 'minuteOf(thenMs + slackMs, episode)',
+    replace: 'minuteOf(thenMs - slackMs, episode)',
+    tests: recurrenceTests,
+  },
+  {
+    name: 'long-job-is-two',
+    bug: 'a daily job of an hour pages half way, where its evidence begins again',
     file: daily,
-    find: 'if (isKnown && cosineOf(kind, episode.kind) < alike.cosine) continue;',
-    replace: 'if (isKnown && cosineOf(kind, episode.kind) < -1) continue;',
-    tests: dailyTests,
+    find: 'if (expected !== undefined && windowStartMs < expected.endMs) return;',
+    replace: 'if (expected !== undefined && windowStartMs < episode.endMs) return;',
+    tests: recurrenceTests,
   },
 ];

@@ -46,4 +46,12 @@ export const completionMutants: readonly PlantedMutant[] = [
     replace: 'record.tsMs >= (this.#nextMs || completionMs(record))',
     tests: ['test/watch/memory-windows.test.ts'],
   },
+  {
+    name: 'late-share-of-all-time',
+    bug: 'the share of late events counts what was late before the span: a warning of the morning stays for hours',
+    file: 'src/ingest/late-share.ts',
+    find: 'bucket.number <= latest - BUCKETS || bucket.number > latest',
+    replace: 'bucket.number < 0 || bucket.number > latest',
+    tests: ['test/ingest/late-share.test.ts'],
+  },
 ];
