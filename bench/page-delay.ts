@@ -121,7 +121,12 @@ async function runTogether(rounds: readonly Round[]): Promise<Outcome[]> {
     await migrate(configSchema.parse({ clickhouse: clickhouseOf(name) }).clickhouse);
   }
   const unended = await sendPast(rounds, toMs);
-  return Promise.all(rounds.map((round) => run(round, toMs, unended)));
+  // One that fails ends when the others have ended: they send through the same publisher.
+  const settled = await Promise.allSettled(rounds.map((round) => run(round, toMs, unended)));
+  return settled.map((one) => {
+    if (one.status === 'rejected') throw one.reason;
+    return one.value;
+  });
 }
 
 /** Publishes the requests of the past in the order in which they end; gives those that end after it. */
