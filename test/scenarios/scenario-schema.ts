@@ -35,10 +35,15 @@ const fault = z.strictObject({
   factor: z.number().default(1),
   share: z.number().default(1).describe('Of requests.'),
   slow_share: z.number().optional().describe('Instead of the `share` of `restless`.'),
+  timeout_ms: z
+    .number()
+    .optional()
+    .describe('These requests get no answer from the stage: so long in all, and status timeout.'),
   requests: z.int().min(0).optional().describe('Traffic instead of the usual; 0: no window.'),
 });
 
 const expectation = z.strictObject({
+  kind: z.string().optional(),
   windows: range.describe('The window whose judging gave the event lies in this range.'),
   series: z.int().default(0),
   state: z.enum(['opened', 'updated', 'resolved']),

@@ -6,23 +6,52 @@ import { summarizeWindow } from './summarize-window.ts';
 /** A round multiple of an hour, so that windows and blocks begin where they would in production. */
 export const scenarioStartMs = Date.UTC(2026, 10, 1);
 
+/** Requests of a series in a window: milliseconds of each stage, and of the total last. */
+interface Request {
+  readonly ms: readonly number[];
+  readonly isTimeout: boolean;
+}
+
 /** Every window of a scenario: one list of series per window start. */
 export function scenarioWindows(scenario: Scenario, windowMs: number): SeriesWindow[][] {
   const windows: SeriesWindow[][] = Array.from({ length: scenario.windows }, () => []);
-  scenario.series.forEach((_, index) => {
+  scenario.series.forEach(({ stages: models, partial, restless }, index) => {
     const random = new SeededRandom(scenario.seed * 1000 + index);
+    const names = [...Object.keys(models), 'total'];
+    const ended: Request[][] = windows.map(() => []);
     let restlessness = 0;
     for (let at = 0; at < scenario.windows; at++) {
-      const memory = scenario.series[index]?.restless?.memory ?? 0;
+      const memory = restless?.memory ?? 0;
       restlessness = memory * restlessness + Math.sqrt(1 - memory ** 2) * random.normal();
-      const stages = sampleWindow(scenario, index, at, random, restlessness);
-      if (stages === undefined) continue;
+      const begun = sampleWindow(scenario, index, at, random, restlessness);
+      begun.forEach((request, n) => {
+        const laterBy = windowsLater(request, (n + 0.5) / begun.length, windowMs);
+        ended[at + laterBy]?.push(request);
+      });
+    }
+    ended.forEach((requests, at) => {
+      if (requests.length === 0) return;
+      const shown = partial ? names.slice(0, -1) : names;
+      const stages = new Map(
+        shown.map((name, stage) => [name, requests.map(({ ms }) => ms[stage] as number)]),
+      );
+      const failed = { errors: 0, timeouts: requests.filter(({ isTimeout }) => isTimeout).length };
       const windowStartMs = scenarioStartMs + at * windowMs;
       const series = scenarioSeries(scenario, index);
-      windows[at]?.push(summarizeWindow({ series, windowStartMs, windowMs, stages }));
-    }
+      windows[at]?.push(summarizeWindow({ series, windowStartMs, windowMs, stages, failed }));
+    });
   });
   return windows;
+}
+
+/**
+ * How many windows after the one in which it began a request ends, and so counts, where it began after that
+ * part of the window. One shorter than a window counts where it began: of ten thousand such requests some
+ * hundred would move, and no story depends on them.
+ */
+function windowsLater({ ms }: Request, part: number, windowMs: number): number {
+  const totalMs = ms.at(-1) as number;
+  return totalMs < windowMs ? 0 : Math.floor(part + totalMs / windowMs);
 }
 
 export function scenarioSeries(scenario: Scenario, index: number): Series {
@@ -37,8 +66,8 @@ function sampleWindow(
   at: number,
   random: SeededRandom,
   restlessness: number,
-): Map<string, number[]> | undefined {
-  const { stages, restless, partial, requests: usual } = scenario.series[index]!;
+): Request[] {
+  const { stages, restless, requests: usual } = scenario.series[index]!;
   const faults = scenario.faults.filter(({ series, windows: [first, last], every }) => {
     const block = Math.floor((at - first) / every);
     return (
@@ -49,11 +78,12 @@ function sampleWindow(
     );
   });
   const requests = faults.find((fault) => fault.requests !== undefined)?.requests ?? usual;
-  if (requests === 0) return undefined;
-  const samples = new Map<string, number[]>();
+  const columns: number[][] = [];
+  const isTimeout = new Array<boolean>(requests).fill(false);
   const totals = new Array<number>(requests).fill(0);
   for (const [stage, { median_ms, sigma }] of Object.entries(stages)) {
-    const slowed: { factor: number; share: number }[] = faults.filter((f) => f.stage === stage);
+    const own = faults.filter((fault) => fault.stage === stage);
+    const slowed: { factor: number; share: number; timeout_ms?: number | undefined }[] = own;
     if (restless?.stage === stage) {
       const slowShare = faults.find((fault) => fault.slow_share !== undefined)?.slow_share;
       const share = (slowShare ?? restless.share) * Math.exp(restless.sigma * restlessness);
@@ -61,12 +91,21 @@ function sampleWindow(
     }
     const values = totals.map((_, request) => {
       let ms = median_ms * Math.exp(sigma * random.normal());
-      for (const { factor, share } of slowed) if (random.next() < share) ms *= factor;
+      for (const { factor, share, timeout_ms } of slowed) {
+        if (random.next() >= share) continue;
+        ms *= factor;
+        if (timeout_ms === undefined) continue;
+        ms = timeout_ms - (totals[request] as number);
+        isTimeout[request] = true;
+      }
       totals[request]! += ms;
       return ms;
     });
-    samples.set(stage, values);
+    columns.push(values);
   }
-  if (!partial) samples.set('total', totals);
-  return samples;
+  columns.push(totals);
+  return totals.map((_, request) => ({
+    ms: columns.map((values) => values[request] as number),
+    isTimeout: isTimeout[request] as boolean,
+  }));
 }

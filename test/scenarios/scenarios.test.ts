@@ -71,8 +71,8 @@ function expectEvent(
     state: expected.state,
     ...scenarioSeries(scenario, expected.series),
   });
-  const { stage, severity, bottleneck, resolution } = expected;
-  for (const [field, value] of Object.entries({ stage, severity, bottleneck, resolution })) {
+  const { kind, stage, severity, bottleneck, resolution } = expected;
+  for (const [field, value] of Object.entries({ kind, stage, severity, bottleneck, resolution })) {
     if (value !== undefined) expect(event).toHaveProperty(field, value);
   }
   if (expected.measured !== undefined) {
