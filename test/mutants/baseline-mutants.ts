@@ -106,4 +106,20 @@ export const baselineMutants: readonly PlantedMutant[] = [
     replace: 'if (expected !== undefined && windowStartMs < episode.endMs) return;',
     tests: recurrenceTests,
   },
+  {
+    name: 'hour-aside-hides-both',
+    bug: 'what comes an hour after a daily job that has come today is not reported',
+    file: recurrence,
+    find: 'const isToday = (days & 1) !== 0;',
+    replace: 'const isToday = false;',
+    tests: recurrenceTests,
+  },
+  {
+    name: 'first-minute-is-weak',
+    bug: 'a daily job pages again: in its first minutes it is held against what was said later',
+    file: recurrence,
+    find: 'if (past.isPiece || reachedMs < 0) return false;',
+    replace: 'if (past.isPiece || thenMs < 0) return false;',
+    tests: recurrenceTests,
+  },
 ];
