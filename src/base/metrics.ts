@@ -39,6 +39,8 @@ export interface Metrics {
   readonly detectorSeries: Gauge;
   readonly detectorSeriesLimit: Gauge;
   readonly detectorSeriesUnjudged: Gauge;
+  readonly detectorTests: Gauge;
+  readonly detectorStagesUnjudged: Gauge;
   readonly anomalies: Counter<'event'>;
   readonly detectorLeader: Gauge;
   readonly detectorBehindSeconds: Gauge;
@@ -175,6 +177,14 @@ export function createMetrics(): Metrics {
     ),
     stateSavedBytes: gauge('detector_state_bytes', 'Size of what was saved, not compressed.'),
     stateFailures: counter('detector_state_failures_total', 'Times it could not be saved.'),
+    detectorTests: gauge(
+      'detector_tests',
+      'Tests that share the budget of pages: of stages, failures and traffic.',
+    ),
+    detectorStagesUnjudged: gauge(
+      'detector_stages_unjudged',
+      'Stages of judged series that were not judged in their last window.',
+    ),
     anomalies: counter('anomaly_events_total', 'Anomaly events, by kind.', ['event']),
     alertsFailed: counter('alert_failures_total', 'Deliveries given up.', ['target']),
   };

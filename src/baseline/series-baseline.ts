@@ -53,6 +53,12 @@ export class SeriesBaseline {
     if (window.windowStartMs >= this.#quietUntilMs || this.#isNews(window)) this.#addPending();
   }
 
+  /** A stage is learnt no more. */
+  forget(stage: string): void {
+    this.#addPending();
+    this.#stages.delete(stage);
+  }
+
   /** Keeps what it holds until as much has come after `fromMs`: time before that did not count. */
   hold(fromMs: number): void {
     this.#addPending();

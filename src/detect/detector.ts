@@ -41,6 +41,8 @@ export interface DetectorStats {
   readonly isCrowded: boolean;
   /** Series of the last window that were not judged. */
   readonly seriesUnjudged: number;
+  /** Stages that were not judged in the last window of their series, as it has more than its share. */
+  readonly stagesUnjudged: number;
   /** Windows of series that this detector has judged. */
   readonly windowsJudged: number;
   readonly tests: number;
@@ -91,6 +93,7 @@ export class Detector {
       seriesLimit: this.#options.max_series,
       isCrowded: this.#judge.places.isCrowded,
       seriesUnjudged: this.#judge.places.unjudged,
+      stagesUnjudged: this.#series.stagesUnjudged,
       windowsJudged: this.#judge.windowsJudged,
       tests: this.#judge.testCount,
       perWeek: this.#judge.levels.perWeek,
@@ -177,7 +180,7 @@ export class Detector {
     let series: readonly string[] = [];
     let models: readonly string[] = [];
     let drifts: readonly string[] = [];
-    state.section('tailmark detector', 3, () => {
+    state.section('tailmark detector', 4, () => {
       const { window, baseline, quantiles } = this.#options;
       const settings = JSON.stringify({ window, baseline, quantiles });
       const saved = state.text(settings);

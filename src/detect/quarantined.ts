@@ -16,3 +16,9 @@ export function carryQuarantined(state: StateArchive, entry: Quarantined | undef
     suspicious: state.flag(entry?.suspicious ?? false),
   };
 }
+
+export function withoutStage(entry: Quarantined, stage: string): Quarantined {
+  const stages = new Map(entry.window.stages);
+  stages.delete(stage);
+  return { ...entry, window: { ...entry.window, stages } };
+}

@@ -16,7 +16,7 @@ import { OpenAnomaly } from './open-anomaly.ts';
 import { measure, type OpenEventInput, openEvent } from './open-event.ts';
 import { Openings } from './openings.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
-import { carryQuarantined, type Quarantined } from './quarantined.ts';
+import { carryQuarantined, type Quarantined, withoutStage } from './quarantined.ts';
 import { reconcileOpen } from './reconcile-open.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
 import { StageTests } from './stage-tests.ts';
@@ -115,6 +115,24 @@ export class SeriesDetector {
 
   get testCount(): number {
     return this.#tests.size;
+  }
+
+  /** Stages that are judged, in the order in which they were met. */
+  get stages(): Iterable<string> {
+    return this.#tests.stages;
+  }
+
+  judges(stage: string): boolean {
+    return this.#tests.of(stage) !== undefined;
+  }
+
+  /** A stage is judged no more: nothing that was learnt of it is kept. Not while an anomaly is open. */
+  forgetStage(stage: string): void {
+    this.#tests.forget(stage);
+    this.#baseline.forget(stage);
+    this.#candidate?.forget(stage);
+    this.#quarantine = this.#quarantine.map((entry) => withoutStage(entry, stage));
+    this.#held = this.#held.map((entry) => withoutStage(entry, stage));
   }
 
   /** Its last windows, six at most. */

@@ -1,3 +1,4 @@
+import { limits } from '../base/limits.ts';
 import { OrderedMap } from '../base/ordered-map.ts';
 import { carrySeries } from '../baseline/carry-series.ts';
 import { PeakPool } from '../baseline/peak-pool.ts';
@@ -9,9 +10,14 @@ import { wholeRequest } from '../baseline/whole-request.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import type { DetectOptions } from './detect-options.ts';
 import type { StepContext } from './detector-step.ts';
+import { JudgedStages } from './judged-stages.ts';
 import { longestRun } from './longest-run.ts';
 import { SeriesDetector } from './series-detector.ts';
 import { SeriesOrder } from './series-order.ts';
+import { blockOf } from './sharing-block.ts';
+
+/** Stages that each series may have judged, `total` among them, when as many are judged as may be. */
+const stagesASeries = 12;
 
 /** The series that are judged, by their key, and what they share. */
 export class SeriesDetectors {
@@ -24,6 +30,8 @@ export class SeriesDetectors {
   /** Keys of those with so much traffic of late that it could be judged, when that was shared last. */
   #live: readonly string[] = [];
   readonly #order = new SeriesOrder();
+  /** Of series with more stages than their share: which of them are judged. */
+  readonly #shares = new Map<SeriesDetector, JudgedStages>();
   #tests = 0;
 
   constructor(options: DetectOptions) {
@@ -51,6 +59,13 @@ export class SeriesDetectors {
 
   get testCount(): number {
     return this.#tests;
+  }
+
+  /** Stages that were not judged in the last window of their series, as it has more than its share. */
+  get stagesUnjudged(): number {
+    let unjudged = 0;
+    for (const share of this.#shares.values()) unjudged += share.unjudged;
+    return unjudged;
   }
 
   get(key: string): SeriesDetector | undefined {
@@ -84,7 +99,7 @@ export class SeriesDetectors {
   ): AnomalyEvent | undefined {
     if (window === undefined) return series.missing(startMs, context);
     const before = series.testCount;
-    const event = series.step(window, context);
+    const event = series.step(this.#withinShare(series, window), context);
     this.#tests += series.testCount - before;
     return event;
   }
@@ -111,6 +126,7 @@ export class SeriesDetectors {
     const series = this.#series.get(key);
     if (series === undefined) return;
     this.#series.delete(key);
+    this.#shares.delete(series);
     this.#tests -= series.testCount;
     const model = unversionedKey(series.series);
     if (this.#newest.get(model) === series) this.#newest.delete(model);
@@ -125,6 +141,11 @@ export class SeriesDetectors {
     carried.carry(state);
     this.#tests += carried.testCount;
     this.#series.set(key, carried);
+    state.optional(this.#shares.get(carried), (share = new JudgedStages([], Number.NaN)) => {
+      share.carry(state);
+      this.#shares.set(carried, share);
+      return share;
+    });
   }
 
   /** What they share, once all are there. */
@@ -160,6 +181,21 @@ export class SeriesDetectors {
     });
   }
 
+  /** A window with the stages of its series that are judged: mostly all. */
+  #withinShare(series: SeriesDetector, window: SeriesWindow): SeriesWindow {
+    const { max_series } = this.#options;
+    const places = stagesOf(max_series, this.#series.size);
+    let share = this.#shares.get(series);
+    if (share === undefined && fits(series, window, places)) return window;
+    const block = blockOf(window.windowStartMs);
+    share ??= new JudgedStages(series.stages, block);
+    const forget = (stage: string) => series.forgetStage(stage);
+    const judged = share.take(window, block, places, !series.isOpen, forget);
+    if (share.isEnough(places)) this.#shares.delete(series);
+    else this.#shares.set(series, share);
+    return judged;
+  }
+
   #known(key: string): SeriesDetector {
     const series = this.#series.get(key);
     if (series === undefined) throw new UnreadableState(`it has no series ${key}`);
@@ -169,4 +205,18 @@ export class SeriesDetectors {
   #newSeries(series: Series, before: SeriesDetector | undefined): SeriesDetector {
     return new SeriesDetector(series, this.#options, this.#pool, before);
   }
+}
+
+/** Stages that a series may have judged: what is left of those of all, in equal parts. A stage takes some 90 KB. */
+function stagesOf(maxSeries: number, series: number): number {
+  const part = Math.floor((stagesASeries * maxSeries) / Math.max(1, series));
+  return Math.min(limits.stagesPerEvent + 1, Math.max(stagesASeries, part));
+}
+
+function fits(series: SeriesDetector, { stages }: SeriesWindow, places: number): boolean {
+  const known = series.testCount;
+  if (known + stages.size <= places) return true;
+  let unknown = 0;
+  for (const stage of stages.keys()) if (!series.judges(stage)) unknown += 1;
+  return known + unknown <= places;
 }

@@ -41,6 +41,17 @@ export class StageTests {
     return this.#tests.get(stage);
   }
 
+  /** Stages that have a test, in the order in which they were met. */
+  get stages(): Iterable<string> {
+    return this.#tests.keys();
+  }
+
+  /** A stage is judged no more. */
+  forget(stage: string): void {
+    this.#tests.delete(stage);
+    this.#judged.length = 0;
+  }
+
   /**
    * What is odd about a window and those before it: nothing, mostly. Stages of which too little was learnt
    * are not judged.

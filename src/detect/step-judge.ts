@@ -13,18 +13,7 @@ import type { RateDetectors } from './rate-detectors.ts';
 import type { SeriesDetector } from './series-detector.ts';
 import type { SeriesDetectors } from './series-detectors.ts';
 import { SeriesPlaces } from './series-places.ts';
-
-/** What series know of each other is as of the begin of a block, which is so long. */
-const blockMs = 2 * 60_000;
-
-/** Whether what series know of each other is as of the same time in two windows, by their starts. */
-export function areOfOneBlock(ms: number, otherMs: number): boolean {
-  return blockOf(ms) === blockOf(otherMs);
-}
-
-function blockOf(ms: number): number {
-  return Math.floor(ms / blockMs);
-}
+import { blockOf } from './sharing-block.ts';
 
 /** All series of one window start, and when they are judged. */
 export interface StepInput {

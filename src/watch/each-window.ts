@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { systemClock } from '../base/clock.ts';
 import type { Series } from '../baseline/series-window.ts';
-import { areOfOneBlock } from '../detect/step-judge.ts';
+import { areOfOneBlock } from '../detect/sharing-block.ts';
 import type { ResponseStream } from '../sink/row-binary-of.ts';
 import { PieceSize } from './piece-size.ts';
 import { limitingSetting, oneIsTooMuch } from './too-much.ts';

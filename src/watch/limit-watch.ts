@@ -15,12 +15,14 @@ export class LimitWatch {
 
   /** Takes what a detector stands at after a window. */
   take(stats: DetectorStats): void {
-    const { series, seriesLimit, seriesUnjudged, isCrowded } = stats;
+    const { series, seriesLimit, seriesUnjudged, isCrowded, tests, stagesUnjudged } = stats;
     const was = this.#stats?.isCrowded === true;
     this.#stats = stats;
     this.#metrics.detectorSeries.set(series);
     this.#metrics.detectorSeriesLimit.set(seriesLimit);
     this.#metrics.detectorSeriesUnjudged.set(seriesUnjudged);
+    this.#metrics.detectorTests.set(tests);
+    this.#metrics.detectorStagesUnjudged.set(stagesUnjudged);
     const fields = { series, limit: seriesLimit, unjudged: seriesUnjudged };
     if (isCrowded && !was) {
       this.#log.warn(
@@ -34,13 +36,21 @@ export class LimitWatch {
 
   /** What an operator should know although the detector does its work. */
   notes(): string[] {
-    const stats = this.#stats;
-    if (stats?.isCrowded !== true) return [];
-    const { series, seriesLimit, seriesUnjudged } = stats;
-    return [
-      `detect: judges ${series} series of at most ${seriesLimit} (detect.max_series); ` +
-        `${seriesUnjudged} with fewer requests were not judged in the last window`,
-    ];
+    if (this.#stats === undefined) return [];
+    const { series, seriesLimit, seriesUnjudged, isCrowded, stagesUnjudged } = this.#stats;
+    const notes: string[] = [];
+    if (isCrowded) {
+      notes.push(
+        `detect: judges ${series} series of at most ${seriesLimit} (detect.max_series); ` +
+          `${seriesUnjudged} with fewer requests were not judged in the last window`,
+      );
+    }
+    if (stagesUnjudged > 0) {
+      notes.push(
+        `detect: ${stagesUnjudged} stages of judged series, those with the least time, are not judged`,
+      );
+    }
+    return notes;
   }
 
   /** This process judges no more. */
@@ -49,5 +59,7 @@ export class LimitWatch {
     this.#metrics.detectorSeries.set(0);
     this.#metrics.detectorSeriesLimit.set(0);
     this.#metrics.detectorSeriesUnjudged.set(0);
+    this.#metrics.detectorTests.set(0);
+    this.#metrics.detectorStagesUnjudged.set(0);
   }
 }

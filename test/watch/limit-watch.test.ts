@@ -6,7 +6,7 @@ import { LimitWatch } from '../../src/watch/limit-watch.ts';
 
 const calm: DetectorStats = {
   ...{ series: 3, seriesLimit: 3, seriesUnjudged: 0, isCrowded: false },
-  ...{ windowsJudged: 0, tests: 9, perWeek: 0.1, windowsBeyondLimit: 0 },
+  ...{ windowsJudged: 0, tests: 9, perWeek: 0.1, windowsBeyondLimit: 0, stagesUnjudged: 0 },
 };
 const crowded = { ...calm, isCrowded: true, seriesUnjudged: 7 };
 
@@ -55,6 +55,10 @@ describe('LimitWatch', () => {
     expect(limits.notes()).toEqual([
       'detect: judges 3 series of at most 3 (detect.max_series); ' +
         '7 with fewer requests were not judged in the last window',
+    ]);
+    limits.take({ ...calm, stagesUnjudged: 53 });
+    expect(limits.notes()).toEqual([
+      'detect: 53 stages of judged series, those with the least time, are not judged',
     ]);
     limits.take(calm);
     expect(limits.notes()).toEqual([]);
