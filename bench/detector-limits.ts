@@ -232,7 +232,7 @@ class Detecting {
 
 async function firstStart(): Promise<void> {
   const world = await worldOf('first');
-  const endMs = Math.floor(Date.now() / 120_000) * 120_000;
+  const endMs = Math.floor(Date.now() / windowMs) * windowMs;
   const fromMs = endMs - pastWindows * windowMs;
   const filledMs = performance.now();
   await fillWindows(world.client, stages, {
@@ -259,33 +259,38 @@ async function catchUp(): Promise<void> {
   // 100 parts of the series have 256 requests a window, 200 have 128, and so on: as many requests in each class.
   const part = offered / 20_000;
   const sizeOf = `greatest(0, 8 - toInt32(floor(log2(1 + i / ${100 * part}))))`;
-  const startMs = Math.floor(Date.now() / 120_000) * 120_000 - 24 * 3_600_000;
-  const total = backlog.before + backlog.windows + backlog.after;
-  const filledMs = performance.now();
-  await fillWindows(world.client, names, {
-    ...{ series: offered, fromMs: startMs, windows: total, sizeOf },
-  });
-  process.stderr.write(`filled in ${secondsOf(performance.now() - filledMs)} s\n`);
-  const stoppedMs = startMs + backlog.before * windowMs;
-  await reach(world, stoppedMs, 0);
+  const fill = async (fromMs: number, toMs: number) => {
+    const windows = Math.round((toMs - fromMs) / windowMs);
+    await fillWindows(world.client, names, { series: offered, fromMs, windows, sizeOf });
+  };
+  const floor = (ms: number) => Math.floor(ms / windowMs) * windowMs;
+  const beginMs = floor(Date.now()) - backlog.before * windowMs;
+  // Time goes on meanwhile: windows of the next minutes are there, too.
+  const filledMs = beginMs + 2 * backlog.before * windowMs;
+  await fill(beginMs, filledMs);
+  let at = 0;
+  await reach(world, Date.now(), at++);
   const first = new Detecting(world.env);
-  await first.until(() => first.logged('detector ready'), 900_000);
-  await reach(world, stoppedMs + 3 * windowMs, 1);
-  await first.until(async () => (await judgedUntil(world)) >= stoppedMs + 2 * windowMs, 900_000);
+  await first.until(async () => {
+    await reach(world, Date.now(), at++);
+    return (await judgedUntil(world)) > beginMs;
+  }, 900_000);
   await first.stop();
+  const stoppedMs = await judgedUntil(world);
   process.stderr.write(`before the backlog: ${first.outline}\n`);
 
-  const resumedMs = performance.now();
+  // It is away for as long as the backlog is; windows of that time and of the time after it are stored meanwhile.
   const backMs = stoppedMs + backlog.windows * windowMs;
-  const nowMs = () => backMs + performance.now() - resumedMs;
-  let at = 2;
-  await reach(world, nowMs(), at++);
+  await fill(filledMs, backMs + backlog.after * windowMs);
+  process.stderr.write(`filled ${secondsOf(backMs - Date.now())} s before it starts again\n`);
+  while (Date.now() < backMs) await sleep(200);
+  await reach(world, Date.now(), at++);
   const detecting = new Detecting(world.env);
   let behindMs = Number.POSITIVE_INFINITY;
   await detecting.until(async () => {
-    await reach(world, nowMs(), at++);
-    behindMs = nowMs() - (await judgedUntil(world));
-    return behindMs < 2 * windowMs;
+    await reach(world, Date.now(), at++);
+    behindMs = Date.now() - (await judgedUntil(world));
+    return behindMs < 2.5 * windowMs;
   }, backlog.after * windowMs);
   const tookMs = detecting.elapsedMs;
   await detecting.stop();
