@@ -62,7 +62,7 @@ describe('Reading for the detector', () => {
       expect(free.found).toEqual(all);
       expect(free.refused).toEqual([]);
       let narrow = free;
-      for (let bytes = 64e6; narrow.refused.length === 0; bytes /= 1.5) {
+      for (let bytes = 64e6; narrow.refused.length === 0; bytes = Math.floor(bytes / 1.5)) {
         narrow = await read(rig, bytes);
       }
       expect(narrow.found).toEqual(all);
