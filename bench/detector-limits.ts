@@ -16,11 +16,12 @@ import { ensureTopics } from '../src/source/kafka-topics.ts';
  * The detector at its limits, as a process of its own beside a real Kafka and ClickHouse:
  *
  * - first start: series of ten stages with two hours of past, until the detector is ready;
- * - backlog: ten times as many series as are judged, ten minutes behind when the detector starts again, until it
- *   is back in real time. How many of those with the most requests are judged.
+ * - backlog: ten times as many series as are judged, ten minutes behind when the detector starts again, until
+ *   it is back in real time. How many of those with the most requests are judged.
  *
- * Windows are filled by SQL: states are drawn once, and each series has some of its size. Beside the time: the
- * most memory of the process, whether it has kept the lead, and how long /healthz has kept a caller waiting.
+ * Windows are filled by SQL: states are drawn once, and each series has some of its size. Beside the time:
+ * the most memory of the process, whether it has kept the lead, and how long /healthz has kept a caller
+ * waiting.
  *
  * A smaller --series is the same at a smaller scale, for a machine that has other work.
  *
@@ -124,7 +125,8 @@ async function fillWindows(
             x.bands, if(w.t, x.bands_ms, map())
         FROM (
             SELECT toDateTime(${fromMs / 1000} + 10 * (${at} + n), 'UTC') AS window,
-                concat('model-', toString(cityHash64(i) % 100)) AS model, hex(cityHash64(i, 'host')) AS host,
+                concat('model-', toString(cityHash64(i) % 100)) AS model,
+                hex(cityHash64(i, 'host')) AS host,
                 stage, stage = '${totalStage}' AS t, toUInt8(${sizeOf}) AS c,
                 toUInt8(cityHash64(i, n + ${at}, stage) % ${variants}) AS v
             FROM (SELECT number AS i FROM numbers(${series}))
@@ -213,12 +215,17 @@ class Detecting {
     this.#url ||= /"url":"([^"]+)"/.exec(this.#log)?.[1] ?? '';
     if (this.#url === '') return;
     const askedMs = performance.now();
-    await (await fetch(`${this.#url}/healthz`)).text();
+    await this.#get('/healthz');
     this.longestMs = Math.max(this.longestMs, performance.now() - askedMs);
-    const page = await (await fetch(`${this.#url}/metrics`)).text();
+    const page = await this.#get('/metrics');
     const leads = /^tailmark_detector_leader 1$/m.test(page);
     if (this.hasLed && !leads) this.lostLead += 1;
     this.hasLed ||= leads;
+  }
+
+  /** By a connection of its own: one that is kept may be closed from the other end just then. */
+  async #get(path: string): Promise<string> {
+    return (await fetch(`${this.#url}${path}`, { headers: { connection: 'close' } })).text();
   }
 
   get outline(): string {
@@ -256,7 +263,7 @@ async function catchUp(): Promise<void> {
   const names = stages.filter((name) =>
     [totalStage, 'queue', 'features', 'forward'].includes(name),
   );
-  // 100 parts of the series have 256 requests a window, 200 have 128, and so on: as many requests in each class.
+  // 100 parts of the series have 256 requests a window, 200 have 128, and so on.
   const part = offered / 20_000;
   const sizeOf = `greatest(0, 8 - toInt32(floor(log2(1 + i / ${100 * part}))))`;
   const fill = async (fromMs: number, toMs: number) => {
@@ -279,7 +286,7 @@ async function catchUp(): Promise<void> {
   const stoppedMs = await judgedUntil(world);
   process.stderr.write(`before the backlog: ${first.outline}\n`);
 
-  // It is away for as long as the backlog is; windows of that time and of the time after it are stored meanwhile.
+  // It is away for as long as the backlog is; windows of that time, and of the time after it, are stored.
   const backMs = stoppedMs + backlog.windows * windowMs;
   await fill(filledMs, backMs + backlog.after * windowMs);
   process.stderr.write(`filled ${secondsOf(backMs - Date.now())} s before it starts again\n`);

@@ -117,20 +117,14 @@ export class SeriesDetector {
     return this.#tests.size;
   }
 
-  /** Stages that are judged, in the order in which they were met. */
-  get stages(): Iterable<string> {
+  /** By stages that are judged, in the order in which they were met. */
+  get stages(): ReadonlyMap<string, unknown> {
     return this.#tests.stages;
-  }
-
-  judges(stage: string): boolean {
-    return this.#tests.of(stage) !== undefined;
   }
 
   /** A stage is judged no more: nothing that was learnt of it is kept. Not while an anomaly is open. */
   forgetStage(stage: string): void {
-    this.#tests.forget(stage);
-    this.#baseline.forget(stage);
-    this.#candidate?.forget(stage);
+    for (const one of [this.#tests, this.#baseline, this.#candidate]) one?.forget(stage);
     this.#quarantine = this.#quarantine.map((entry) => withoutStage(entry, stage));
     this.#held = this.#held.map((entry) => withoutStage(entry, stage));
   }

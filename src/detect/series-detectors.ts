@@ -188,7 +188,7 @@ export class SeriesDetectors {
     let share = this.#shares.get(series);
     if (share === undefined && fits(series, window, places)) return window;
     const block = blockOf(window.windowStartMs);
-    share ??= new JudgedStages(series.stages, block);
+    share ??= new JudgedStages(series.stages.keys(), block);
     const forget = (stage: string) => series.forgetStage(stage);
     const judged = share.take(window, block, places, !series.isOpen, forget);
     if (share.isEnough(places)) this.#shares.delete(series);
@@ -217,6 +217,6 @@ function fits(series: SeriesDetector, { stages }: SeriesWindow, places: number):
   const known = series.testCount;
   if (known + stages.size <= places) return true;
   let unknown = 0;
-  for (const stage of stages.keys()) if (!series.judges(stage)) unknown += 1;
+  for (const stage of stages.keys()) if (!series.stages.has(stage)) unknown += 1;
   return known + unknown <= places;
 }

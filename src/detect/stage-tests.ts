@@ -41,9 +41,9 @@ export class StageTests {
     return this.#tests.get(stage);
   }
 
-  /** Stages that have a test, in the order in which they were met. */
-  get stages(): Iterable<string> {
-    return this.#tests.keys();
+  /** By stages that have a test, in the order in which they were met. */
+  get stages(): ReadonlyMap<string, unknown> {
+    return this.#tests;
   }
 
   /** A stage is judged no more. */
