@@ -45,8 +45,11 @@ describe('run --workers', () => {
         const { text } = await page(child, '/metrics');
         return text.includes(`\ntailmark_events_consumed_total ${events}\n`) ? true : undefined;
       });
-      const { text } = await page(child, '/metrics');
-      expect(text.match(/^tailmark_lag_messages\{.*\} 0$/gm)).toHaveLength(4);
+      // Each looks every five seconds.
+      await poll('no partition has a lag', async () => {
+        const { text } = await page(child, '/metrics');
+        return text.match(/^tailmark_lag_messages\{.*\} 0$/gm)?.length === 4 ? true : undefined;
+      });
       expect(await page(child, '/readyz')).toEqual({ status: 200, text: 'ready\n' });
       child.signal('SIGTERM');
       expect(await child.exited).toBe(0);
