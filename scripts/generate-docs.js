@@ -1,9 +1,10 @@
 // Writes every file that is made from the settings' schema, the commands and bench results. Reads the build:
 // run it by `npm run generate:docs`, which builds first. Tests hold that the files are current.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { evalPlots } from './eval-plots.js';
 import { evalNames, withEvalTables } from './eval-tables.js';
 import { withPipelineTables } from './pipeline-table.js';
+import { withReadmeNumbers } from './readme-numbers.js';
 
 const read = (path) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const { generatedFiles } = await import('../dist/config/generated-files.js');
@@ -15,6 +16,21 @@ for (const { path, text } of [
   {
     path: 'docs/performance.md',
     text: withPipelineTables(read('docs/performance.md'), read('bench/results/pipeline.txt')),
+  },
+  {
+    path: 'README.md',
+    text: withReadmeNumbers(read('README.md'), (name) => {
+      const path = `bench/results/${name}.txt`;
+      return existsSync(new URL(`../${path}`, import.meta.url)) ? read(path) : '';
+    }),
+  },
+  {
+    path: 'docs/mutants.md',
+    text: withEvalTables(
+      read('docs/mutants.md'),
+      read('bench/results/detect-mutants.txt'),
+      'detect-mutants',
+    ),
   },
   ...evalPlots(read('bench/results/eval-false-pages.txt'), read('bench/results/eval-faults.txt')),
   {

@@ -22,7 +22,7 @@ export const alertMutants: readonly PlantedMutant[] = [
     tests: ['test/alert/alert-dispatcher.test.ts'],
   },
   {
-    name: 'no-retry-after-a-503',
+    name: 'no-retry-when-it-restarts',
     bug: 'a receiver that restarts loses the page: 5xx is not tried again',
     file: webhook,
     find: 'if (status < 500 && status !== tooManyRequests) return',
@@ -30,7 +30,7 @@ export const alertMutants: readonly PlantedMutant[] = [
     tests: webhookTests,
   },
   {
-    name: 'retry-of-a-404',
+    name: 'retry-of-a-refusal',
     bug: 'a request that will never be taken is sent again and again',
     file: webhook,
     find: 'if (status < 500 && status !== tooManyRequests) return',

@@ -55,7 +55,7 @@ const cell = (text: string) => text.replaceAll('|', '\\|');
 const rows = new Map<string, string>(
   values.merge === undefined || !existsSync(values.merge)
     ? []
-    : [...readFileSync(values.merge, 'utf8').matchAll(/^\| `([a-z-]+)` \|.*$/gm)].map(
+    : [...readFileSync(values.merge, 'utf8').matchAll(/^\| `([\w-]+)` \|.*$/gm)].map(
         ([row, name = '']) => [name, row],
       ),
 );

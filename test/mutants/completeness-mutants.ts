@@ -49,14 +49,6 @@ export const completenessMutants: readonly PlantedMutant[] = [
     tests: ['test/watch/watcher.test.ts'],
   },
   {
-    name: 'completeness-taken-back',
-    bug: 'a partition that comes late takes back what was complete: windows are judged twice',
-    file: arrivals,
-    find: 'this.#completeMs = Math.max(this.#completeMs, Math.min(reached, nowMs));',
-    replace: 'this.#completeMs = Math.min(reached, nowMs);',
-    tests: arrivalTests,
-  },
-  {
     name: 'old-offsets-of-a-new-topic',
     bug: 'a topic that was deleted and made again counts as read, up to where the old one was',
     file: track,
