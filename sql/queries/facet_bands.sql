@@ -14,9 +14,12 @@ FROM
         window_start >= toDateTime({fromSeconds:UInt32}, 'UTC') AND window_start < toDateTime({toSeconds:UInt32}, 'UTC') AS is_now
     FROM drivers_1m
     WHERE model = {model:String}
-      AND ({version:String} = '' OR version = {version:String})
-      AND (is_now OR (window_start >= toDateTime({usualFromSeconds:UInt32}, 'UTC')
-          AND window_start < toDateTime({usualToSeconds:UInt32}, 'UTC')))
+      AND if(is_now,
+          {version:String} = '' OR version = {version:String},
+          -- The baseline of a series that is new is of others.
+          ({version:String} = '' OR version IN {usualVersions:Array(String)})
+              AND window_start >= toDateTime({usualFromSeconds:UInt32}, 'UTC')
+              AND window_start < toDateTime({usualToSeconds:UInt32}, 'UTC'))
 )
 GROUP BY facet, value
 ORDER BY facet, value

@@ -8,10 +8,14 @@ FROM
         bands,
         window_start >= toDateTime({fromSeconds:UInt32}, 'UTC') AND window_start < toDateTime({toSeconds:UInt32}, 'UTC') AS is_now
     FROM latency_1m
-    WHERE service = {service:String} AND model = {model:String} AND version = {version:String}
-      AND request_type = {requestType:String} AND region = {region:String} AND host = {host:String}
+    WHERE service = {service:String} AND model = {model:String} AND request_type = {requestType:String}
       AND tenant = {tenant:String} AND cold_start = {coldStart:Bool}
       AND stage = 'total'
-      AND (is_now OR (window_start >= toDateTime({usualFromSeconds:UInt32}, 'UTC')
-          AND window_start < toDateTime({usualToSeconds:UInt32}, 'UTC')))
+      AND if(is_now,
+          version = {version:String} AND region = {region:String} AND host = {host:String},
+          -- The baseline of a series that is new is of others.
+          version IN {usualVersions:Array(String)} AND region IN {usualRegions:Array(String)}
+              AND host IN {usualHosts:Array(String)}
+              AND window_start >= toDateTime({usualFromSeconds:UInt32}, 'UTC')
+              AND window_start < toDateTime({usualToSeconds:UInt32}, 'UTC'))
 )

@@ -1,3 +1,4 @@
+import { carryBands } from './carry-bands.ts';
 import { carryDigest } from './carry-digest.ts';
 import { carrySeries } from './carry-series.ts';
 import { packStages } from './pack-stages.ts';
@@ -37,8 +38,4 @@ function carrySummary(state: StateArchive, summary: StageSummary | undefined): S
     bands: carryBands(state, bands),
     bandsMs: carryBands(state, bandsMs),
   };
-}
-
-function carryBands(state: StateArchive, { bands, amounts }: Bands): Bands {
-  return { bands: [...state.numbers(bands)], amounts: [...state.numbers(amounts)] };
 }

@@ -1,4 +1,5 @@
 import { BaselinePeriods, isYoung } from './baseline-periods.ts';
+import type { SeriesReference, StageBands } from './series-reference.ts';
 import type { SeriesWindow } from './series-window.ts';
 import { StageBaseline, type StageReference } from './stage-baseline.ts';
 import type { StateArchive } from './state-archive.ts';
@@ -9,7 +10,7 @@ import type { StateArchive } from './state-archive.ts';
  * Windows are added to the sums of their stages a minute's at once, or when somebody asks for what they
  * change: of many series those sums are in no cache by then, and to fetch them takes longer than to add.
  */
-export class SeriesBaseline {
+export class SeriesBaseline implements SeriesReference {
   readonly #periods: BaselinePeriods;
   readonly #stages = new Map<string, StageBaseline>();
   /** Windows that are not in the sums yet, oldest first. */
@@ -41,6 +42,11 @@ export class SeriesBaseline {
   /** What `reference` gives is the same for as long as this is: another object in each baseline. */
   get renewal(): object {
     return this.#renewal;
+  }
+
+  get stageNames(): Iterable<string> {
+    this.#addPending();
+    return this.#stages.keys();
   }
 
   /** Adds a window, later than all before. */
@@ -91,7 +97,7 @@ export class SeriesBaseline {
   }
 
   /** Bands of a stage; undefined before its first window. */
-  bands(stage: string): ReturnType<StageBaseline['bands']> | undefined {
+  bands(stage: string): StageBands | undefined {
     this.#addPending();
     return this.#stages.get(stage)?.bands();
   }

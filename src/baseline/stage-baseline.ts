@@ -4,6 +4,7 @@ import { carryDigest } from './carry-digest.ts';
 import { Course, DayCourse } from './day-course.ts';
 import { DurationHistogram } from './duration-histogram.ts';
 import { RangeSums } from './range-sums.ts';
+import type { StageBands } from './series-reference.ts';
 import type { Bands, StageSummary } from './series-window.ts';
 import type { StateArchive } from './state-archive.ts';
 import { type Rooms, StateMemory } from './state-memory.ts';
@@ -16,7 +17,12 @@ export interface StageReference {
   readonly toMs: number;
   /** How far the day has moved it since then. */
   readonly course: Course | undefined;
+  /** So many times as long still counts as the same: 1, but where it is the past of other series. */
+  readonly allowance: number;
 }
+
+/** A series is compared with its own past as it is. */
+const ownAllowance = 1;
 
 const hourMs = 3_600_000;
 
@@ -107,12 +113,15 @@ export class StageBaseline {
     if (first === undefined || last === undefined) return undefined;
     const digest = this.#digest();
     const [fromMs, toMs] = [first.startMs, last.lastEndMs];
-    this.#reference = { digest, windows: this.#windows, fromMs, toMs, course: undefined };
+    this.#reference = {
+      ...{ digest, windows: this.#windows, fromMs, toMs },
+      ...{ course: undefined, allowance: ownAllowance },
+    };
     return this.#reference;
   }
 
   /** Bands of all windows held; of `total` also its milliseconds. */
-  bands(): { readonly bands: Bands; readonly bandsMs: Bands } {
+  bands(): StageBands {
     return {
       bands: bandsOf(this.#blocks.map(({ bands }) => bands)),
       bandsMs: bandsOf(this.#blocks.map(({ bandsMs }) => bandsMs)),
@@ -215,6 +224,7 @@ function carryReference(state: StateArchive, saved: StageReference | undefined):
     fromMs: state.number(fromMs),
     toMs: state.number(toMs),
     course: state.optional(saved?.course, (course) => Course.carried(state, course)),
+    allowance: ownAllowance,
   };
 }
 

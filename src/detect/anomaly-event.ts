@@ -5,6 +5,8 @@ const time = z.iso.datetime();
 const milliseconds = z.number();
 const share = z.number();
 
+const dimension = z.enum(dimensions).describe('One of the dimensions.');
+
 const evidence = z
   .strictObject({
     test: z
@@ -39,6 +41,12 @@ const evidence = z
     baseline_windows: z.int().min(0).describe('Windows merged into the baseline.'),
     baseline_from: time.describe('Start of the baseline.'),
     baseline_to: time.describe('End of the baseline.'),
+    baseline_of: z
+      .array(z.strictObject({ dimension, value: z.string().describe('Its value.') }))
+      .optional()
+      .describe(
+        'Only where the series is too young for a baseline of its own: what tells the series whose baseline it is from it.',
+      ),
   })
   .describe('Why it is believed.');
 
@@ -79,8 +87,6 @@ const blamed = z.strictObject({
   excess_ms: milliseconds.describe('How much more the slowest requests spend in it on average.'),
   share: share.describe('Part of the whole excess; all shares sum to 1, one can be negative.'),
 });
-
-const dimension = z.enum(dimensions).describe('One of the dimensions.');
 
 const scope = z
   .strictObject({

@@ -20,11 +20,22 @@ type Described = Pick<
   | 'evidence'
 >;
 
-/** "p99 of ranker (search, eu-west-1) is 412 ms, 3.4x its usual 121 ms; features explains 87 % of it". */
+/**
+ * "p99 of ranker (search, eu-west-1) is 412 ms, 3.4x its usual 121 ms; features explains 87 % of it". Of a series too
+ * young for a baseline of its own: "... 3.4x the 121 ms of version 1".
+ */
 export function anomalySummary(event: Described): string {
   const subject = anomalySubject(event);
-  const is = `${formatMs(event.observed_ms)}, ${formatRatio(event.ratio)} its usual`;
-  return `${subject} is ${is} ${formatMs(event.baseline_ms)}${explainedPart(event)}`;
+  const now = `${formatMs(event.observed_ms)}, ${formatRatio(event.ratio)}`;
+  return `${subject} is ${now} ${baselinePart(event)}${explainedPart(event)}`;
+}
+
+/** "its usual 121 ms", or "the 121 ms of version 1" where that is what a new series is compared with. */
+function baselinePart({ baseline_ms, evidence }: Described): string {
+  const [first, ...others] = evidence.baseline_of ?? [];
+  if (first === undefined) return `its usual ${formatMs(baseline_ms)}`;
+  const more = others.length > 0 ? ' and others' : '';
+  return `the ${formatMs(baseline_ms)} of ${first.dimension} ${first.value}${more}`;
 }
 
 /** "; features explains 87 % of it", or nothing where what was measured explains itself. */

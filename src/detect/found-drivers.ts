@@ -66,6 +66,23 @@ export function hasDrivers({ kind, incident_id }: AnomalyEvent): boolean {
   return kind === 'tail_shift' && incident_id === undefined;
 }
 
+/** Of each dimension in which others may lend their baseline to a series: the values of those whose baseline it is. */
+export interface BaselineValues {
+  readonly version: readonly string[];
+  readonly region: readonly string[];
+  readonly host: readonly string[];
+}
+
+/** Whose baseline an event is compared with: the series' own, or that of others where it is new. */
+export function baselineValues(event: AnomalyEvent): BaselineValues {
+  const others = event.evidence.baseline_of ?? [];
+  const valuesOf = (name: keyof BaselineValues) => {
+    const values = others.filter(({ dimension }) => dimension === name).map(({ value }) => value);
+    return values.length > 0 ? values : [event[name]];
+  };
+  return { version: valuesOf('version'), region: valuesOf('region'), host: valuesOf('host') };
+}
+
 /** The windows that an event adds up. */
 export function measuredRange({ started_at, evidence }: AnomalyEvent, windowMs: number) {
   const fromMs = Date.parse(started_at);

@@ -2,6 +2,7 @@ import { totalStage } from '../base/dimensions.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import { unaccounted } from './blame.ts';
 import type { Incident } from './incident.ts';
+import { arePeers } from './peers.ts';
 
 /** What spreads through a model, a version from region to region, may take so many times as long. */
 const spreadFactor = 6;
@@ -10,7 +11,9 @@ const spreadFactor = 6;
  * The open incident that an anomaly belongs to, the one nearest in time where there are several. It is near
  * when it began within `joinMs` of what opened the incident. Then the same model suffices, or the same stage
  * to blame in another one. Later it has to be the same stage of the same model, within six times as
- * long of the last one to begin, and no worse than what was told: what is critical pages anew.
+ * long of the last one to begin, and no worse than what was told: what is critical pages anew. A new
+ * series that is as slow as the one that it replaces, or runs beside, belongs to that one's incident
+ * while it is open.
  *
  * @param candidates open incidents of its kind.
  */
@@ -48,10 +51,17 @@ function spreadsTo(incident: Incident, event: AnomalyEvent, joinMs: number): boo
   );
   if (sameFault.length === 0) return false;
   if (event.severity === 'critical' && incident.severity !== 'critical') return false;
+  if (isSuccessor(incident, event)) return true;
   const startsMs = sameFault.map(({ started_at }) => Date.parse(started_at));
   const startedMs = Date.parse(event.started_at);
   return (
     startedMs >= Math.min(...startsMs) - joinMs &&
     startedMs <= Math.max(...startsMs) + spreadFactor * joinMs
   );
+}
+
+/** Whether it is of a new series that is compared with what one of the incident was compared with, too. */
+function isSuccessor(incident: Incident, event: AnomalyEvent): boolean {
+  if (event.evidence.baseline_of === undefined) return false;
+  return incident.openAnomalies.some((anomaly) => arePeers(anomaly, event));
 }

@@ -1,6 +1,7 @@
 import { totalStage } from '../base/dimensions.ts';
+import type { DimensionValue } from '../baseline/borrowed-baseline.ts';
 import { mergeBands } from '../baseline/merge-bands.ts';
-import type { SeriesBaseline } from '../baseline/series-baseline.ts';
+import type { SeriesReference } from '../baseline/series-reference.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
 import { TDigest } from '../sketch/t-digest.ts';
@@ -21,7 +22,9 @@ export interface OpenEventInput {
   readonly verdict: ShiftVerdict;
   /** The windows since the anomaly began, oldest first, the judged one last. */
   readonly windows: readonly SeriesWindow[];
-  readonly baseline: SeriesBaseline;
+  readonly baseline: SeriesReference;
+  /** Values in which the series whose past it is differ from this one; none where it is the series' own. */
+  readonly baselineOf: readonly DimensionValue[];
   /** Requests of all series in the judged window. */
   readonly totalRequests: number;
   readonly nowMs: number;
@@ -85,7 +88,7 @@ export function measure(input: OpenEventInput): Measured {
     ratio: round(ratio),
     requests: Math.round(verdict.requests),
     affected_share: round(affectedShare),
-    evidence: evidenceOf(verdict, usual),
+    evidence: evidenceOf(input, usual),
     blame: parts.map((part) => ({ ...part, excess_ms: round(part.excess_ms) })),
     stage: top,
     group_key: groupKeyOf(kind, series.model, top),
@@ -95,7 +98,7 @@ export function measure(input: OpenEventInput): Measured {
 }
 
 function evidenceOf(
-  verdict: ShiftVerdict,
+  { verdict, baselineOf }: OpenEventInput,
   usual: StageReference | undefined,
 ): AnomalyEvent['evidence'] {
   return {
@@ -110,6 +113,7 @@ function evidenceOf(
     baseline_windows: usual?.windows ?? 0,
     baseline_from: new Date(usual?.fromMs ?? verdict.startedAtMs).toISOString(),
     baseline_to: new Date(usual?.toMs ?? verdict.startedAtMs).toISOString(),
+    ...(baselineOf.length > 0 && { baseline_of: [...baselineOf] }),
   };
 }
 

@@ -1,12 +1,15 @@
 import { totalStage } from '../base/dimensions.ts';
+import type { BorrowedBaseline } from '../baseline/borrowed-baseline.ts';
 import { carrySeriesWindow } from '../baseline/carry-series-window.ts';
 import type { PeakPool } from '../baseline/peak-pool.ts';
 import { SeriesBaseline } from '../baseline/series-baseline.ts';
+import type { SeriesReference } from '../baseline/series-reference.ts';
 import type { Series, SeriesWindow } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import type { AnomalyEvent, Resolution } from './anomaly-event.ts';
 import { anomalySummary } from './anomaly-summary.ts';
+import { BaselineLoan } from './baseline-loan.ts';
 import { carryEvent } from './carry-event.ts';
 import type { DetectOptions } from './detect-options.ts';
 import type { StepContext } from './detector-step.ts';
@@ -30,10 +33,13 @@ const minuteMs = 60_000;
 export class SeriesDetector {
   readonly series: Series;
   readonly #options: DetectOptions;
-  /** Needed until all stages have been met; not a chain of all versions. */
-  #before: SeriesDetector | undefined;
+  /** The series of the version before, until all stages have been met; not a chain of all versions. */
+  before: SeriesDetector | undefined;
+  /** Start of its last window with a request; NaN before the first. */
+  lastSeenMs = Number.NaN;
   readonly #tests: StageTests;
   #baseline: SeriesBaseline;
+  readonly #loan: BaselineLoan;
   /** What windows that are not learnt would make: the new usual, if they stay. */
   #candidate: SeriesBaseline | undefined;
   #usualInARow = 0;
@@ -47,7 +53,6 @@ export class SeriesDetector {
   #totalOut = 0;
   #restored: AnomalyEvent | undefined;
   readonly #openings = new Openings();
-  #lastSeenMs = Number.NaN;
 
   /**
    * @param pool shared by all series.
@@ -62,24 +67,32 @@ export class SeriesDetector {
     this.series = series;
     this.#options = options;
     this.#tests = new StageTests(options, pool);
-    this.#before = before;
+    this.before = before;
+    this.#loan = new BaselineLoan(options);
     this.#baseline = this.#newBaseline();
   }
 
-  /** The series of the version before, while it is needed. */
-  get before(): SeriesDetector | undefined {
-    return this.#before;
+  /** What it lends to a new series; undefined while it has nothing to lend. */
+  get lends(): SeriesReference | undefined {
+    return this.#loan.lends(this.#baseline, this.isOpen);
   }
 
-  set before(before: SeriesDetector | undefined) {
-    this.#before = before;
+  /** The past of others that it is compared with. */
+  get borrowed(): BorrowedBaseline | undefined {
+    return this.#loan.borrowed;
+  }
+
+  /** Compares windows with the past of others from now on; not while an anomaly is open, whose baseline stays. */
+  borrow(baseline: BorrowedBaseline): void {
+    if (!this.isOpen) this.#loan.begin(baseline);
   }
 
   /** All but the series before, which is one of its own, and the pool, which is shared. */
   carry(state: StateArchive): void {
-    state.section('series detector', 5, () => {
+    state.section('series detector', 6, () => {
       this.#tests.carry(state);
       this.#baseline.carry(state);
+      this.#loan.carry(state);
       this.#candidate = state.optional(this.#candidate, (candidate = this.#newBaseline()) => {
         candidate.carry(state);
         return candidate;
@@ -95,7 +108,7 @@ export class SeriesDetector {
       this.#totalOut = state.number(this.#totalOut);
       this.#restored = state.optional(this.#restored, (event) => carryEvent(state, event));
       this.#openings.carry(state);
-      this.#lastSeenMs = state.number(this.#lastSeenMs);
+      this.lastSeenMs = state.number(this.lastSeenMs);
     });
   }
 
@@ -106,11 +119,11 @@ export class SeriesDetector {
   /** Nothing is open, and all that was learnt is older than the baseline. */
   isForgettable(windowStartMs: number): boolean {
     if (this.isOpen) return false;
-    return windowStartMs - this.#lastSeenMs > this.#options.baseline;
+    return windowStartMs - this.lastSeenMs > this.#options.baseline;
   }
 
   reference(stage: string): StageReference | undefined {
-    return this.#baseline.reference(stage, this.#options.min_baseline_windows);
+    return this.#reference.reference(stage, this.#options.min_baseline_windows);
   }
 
   get testCount(): number {
@@ -136,7 +149,7 @@ export class SeriesDetector {
 
   /** What a stage usually takes; undefined before its first window was learnt. */
   usual(stage: string): StageReference | undefined {
-    return this.#baseline.reference(stage, 1);
+    return this.#reference.reference(stage, 1);
   }
 
   /** Goes on with an anomaly that is open by its last event, from its start or the next live step. */
@@ -167,18 +180,14 @@ export class SeriesDetector {
 
   step(window: SeriesWindow, context: StepContext): AnomalyEvent | undefined {
     const startMs = window.windowStartMs;
-    this.#lastSeenMs = startMs;
-    if (this.#baseline.windows > this.#options.min_baseline_windows) this.#before = undefined;
+    this.lastSeenMs = startMs;
+    if (this.#baseline.windows > this.#options.min_baseline_windows) this.before = undefined;
     this.#install(startMs, context.live);
     if (this.#open !== undefined) this.#baseline.follow(startMs);
-    const before = this.#before === undefined ? undefined : this.#before.#tests;
-    const verdicts = this.#tests.judge(window, context.levels, this.#baseline, before);
-    let suspicious = false;
-    let suspectFromMs = Number.POSITIVE_INFINITY;
-    for (const verdict of verdicts) {
-      suspicious ||= verdict.suspicious;
-      suspectFromMs = Math.min(suspectFromMs, verdict.sinceMs);
-    }
+    const before = this.before === undefined ? undefined : this.before.#tests;
+    const verdicts = this.#tests.judge(window, context.levels, this.#reference, before);
+    const suspicious = verdicts.some((verdict) => verdict.suspicious);
+    const suspectFromMs = Math.min(...verdicts.map(({ sinceMs }) => sinceMs));
     this.#quarantine.push({ window, learnable: true, suspicious });
     let event: AnomalyEvent | undefined;
     if (this.#open !== undefined) {
@@ -189,12 +198,20 @@ export class SeriesDetector {
       event = this.#openOn(verdicts, context);
     }
     this.#learn(suspectFromMs);
+    if (this.#loan.endsWith(window, this.#baseline, this.isOpen)) {
+      this.#loan.end();
+      this.#tests.rebase();
+    }
     return event;
+  }
+
+  get #reference(): SeriesReference {
+    return this.#loan.reference(this.#baseline);
   }
 
   /** A window in which the series had no request. */
   missing(windowStartMs: number, context: StepContext): AnomalyEvent | undefined {
-    if (Number.isNaN(this.#lastSeenMs)) this.#lastSeenMs = windowStartMs;
+    if (Number.isNaN(this.lastSeenMs)) this.lastSeenMs = windowStartMs;
     this.#install(windowStartMs, context.live);
     if (this.#open === undefined) return undefined;
     return this.#endWithoutTraffic(this.#open, windowStartMs, context);
@@ -224,9 +241,8 @@ export class SeriesDetector {
     this.#openings.opened(lead.startedAtMs);
     this.#lately = since;
     this.#setAside(lead.startedAtMs);
-    this.#open.follow(lead.windowStartMs, this.#latest().stages.get(lead.stage), {
-      isOtherOut: true,
-    });
+    const summary = since.at(-1)?.stages.get(lead.stage);
+    this.#open.follow(lead.windowStartMs, summary, { isOtherOut: true });
     this.#open.begin();
     return context.live ? event : undefined;
   }
@@ -308,7 +324,7 @@ export class SeriesDetector {
 
   /** How far the day has moved the baseline since its last window was learnt. */
   #usualTimes(stage: string, q: number): number {
-    return this.#baseline.reference(stage, 1)?.course?.timesAt(q) ?? 1;
+    return this.#reference.reference(stage, 1)?.course?.timesAt(q) ?? 1;
   }
 
   #endWithoutTraffic(
@@ -333,7 +349,7 @@ export class SeriesDetector {
     if (resolution !== 'adopted') {
       this.#candidate = undefined;
       // What was usual before is usual again, however long ago that was.
-      this.#baseline.hold(this.#lastSeenMs);
+      this.#baseline.hold(this.lastSeenMs);
     }
     const event = open.resolve(resolution, context.nowMs, nowQuantileMs);
     return open.announced ? event : undefined;
@@ -347,15 +363,15 @@ export class SeriesDetector {
   }
 
   #isAdopted(open: OpenAnomaly, windowStartMs: number): boolean {
-    const { adopt_after, baseline, min_baseline_windows } = this.#options;
-    const patienceMs = Math.max(adopt_after, baseline);
-    const windows = this.#candidate?.windows ?? 0;
-    return windowStartMs - open.startedAtMs >= patienceMs && windows >= min_baseline_windows;
+    const { adopt_after, baseline, min_baseline_windows: least } = this.#options;
+    const isLong = windowStartMs - open.startedAtMs >= Math.max(adopt_after, baseline);
+    return isLong && (this.#candidate?.windows ?? 0) >= least;
   }
 
   /** The candidate becomes the baseline, and every test compares with it from now on. */
   #adopt(): void {
     this.#baseline = this.#candidate ?? this.#newBaseline();
+    this.#loan.end();
     this.#candidate = undefined;
     for (const entry of [...this.#held, ...this.#quarantine]) entry.learnable = false;
     this.#tests.rebase();
@@ -386,7 +402,7 @@ export class SeriesDetector {
       this.#tests.settle(entry.window.windowStartMs, entry.learnable ? 'learnt' : unlearnt);
       this.#held.push(entry);
     }
-    const heldFromMs = Math.max(suspectFromMs, this.#lastSeenMs - this.#options.baseline / 2);
+    const heldFromMs = Math.max(suspectFromMs, this.lastSeenMs - this.#options.baseline / 2);
     for (let held = this.#held[0]; held !== undefined; held = this.#held[0]) {
       if (held.window.windowStartMs >= heldFromMs) return;
       this.#held.shift();
@@ -412,15 +428,14 @@ export class SeriesDetector {
   /** Odd windows that never sufficed to page become usual after a baseline's length. */
   #adoptUnopened(): void {
     if (this.#open !== undefined || this.#candidate === undefined) return;
-    const ageMs = this.#lastSeenMs - this.#candidate.firstMs;
+    const ageMs = this.lastSeenMs - this.#candidate.firstMs;
     if (ageMs < this.#options.baseline) return;
     if (this.#candidate.windows >= this.#options.min_baseline_windows) this.#adopt();
   }
 
   /** The last windows, from a time on. */
   #since(fromMs: number): SeriesWindow[] {
-    const windows = this.#quarantine.map(({ window }) => window);
-    return windows.filter(({ windowStartMs }) => windowStartMs >= fromMs);
+    return this.latestWindows.filter(({ windowStartMs }) => windowStartMs >= fromMs);
   }
 
   #eventInput(
@@ -432,15 +447,12 @@ export class SeriesDetector {
       series: this.series,
       verdict,
       windows,
-      baseline: this.#baseline,
+      baseline: this.#reference,
+      baselineOf: this.#loan.differencesTo(this.series),
       totalRequests: context.totalRequests,
       nowMs: context.nowMs,
       options: this.#options,
     };
-  }
-
-  #latest(): SeriesWindow {
-    return (this.#quarantine.at(-1) as Quarantined).window;
   }
 
   #newBaseline(): SeriesBaseline {

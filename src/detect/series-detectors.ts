@@ -12,6 +12,7 @@ import type { DetectOptions } from './detect-options.ts';
 import type { StepContext } from './detector-step.ts';
 import { JudgedStages } from './judged-stages.ts';
 import { longestRun } from './longest-run.ts';
+import { Peers } from './peers.ts';
 import { SeriesDetector } from './series-detector.ts';
 import { SeriesOrder } from './series-order.ts';
 import { blockOf } from './sharing-block.ts';
@@ -32,10 +33,15 @@ export class SeriesDetectors {
   readonly #order = new SeriesOrder();
   /** Of series with more stages than their share: which of them are judged. */
   readonly #shares = new Map<SeriesDetector, JudgedStages>();
+  /** Which series lend their past to which. */
+  readonly #peers: Peers;
+  /** Of the windows at hand. */
+  #startMs = Number.NaN;
   #tests = 0;
 
   constructor(options: DetectOptions) {
     this.#options = options;
+    this.#peers = new Peers(options);
   }
 
   get size(): number {
@@ -82,6 +88,16 @@ export class SeriesDetectors {
       return requests >= this.#options.min_requests;
     });
     this.#live = live.map(([key]) => key);
+    this.#renewBorrowed(startMs);
+  }
+
+  /** Those that are compared with the past of others are, from now on, with what that is by now. */
+  #renewBorrowed(nowMs: number): void {
+    for (const series of this.#series.values()) {
+      if (series.borrowed === undefined || series.isOpen) continue;
+      const renewed = this.#peers.renewedFor(series.series, nowMs);
+      if (renewed !== undefined) series.borrow(renewed);
+    }
   }
 
   /** The keys of the series of a window, likely to come in the order of the last one. */
@@ -104,7 +120,16 @@ export class SeriesDetectors {
     return event;
   }
 
-  /** undefined when the series is new and there is no room for it. */
+  /** Series that are new from now on are met in windows of that start. */
+  beginStep(startMs: number): void {
+    this.#startMs = startMs;
+  }
+
+  /**
+   * A series, begun where it is new: with what those know that it replaces or runs beside.
+   *
+   * @returns undefined when the series is new and there is no room for it.
+   */
   of(series: Series, key: string = seriesKey(series)): SeriesDetector | undefined {
     let detector = this.#series.get(key);
     if (detector === undefined && !this.isFull) {
@@ -112,6 +137,9 @@ export class SeriesDetectors {
       detector = this.#newSeries(series, this.#newest.get(model));
       this.#series.set(key, detector);
       this.#newest.set(model, detector);
+      const borrowed = this.#peers.baselineFor(series, this.#startMs);
+      if (borrowed !== undefined) detector.borrow(borrowed);
+      this.#peers.add(detector);
     }
     return detector;
   }
@@ -127,6 +155,7 @@ export class SeriesDetectors {
     if (series === undefined) return;
     this.#series.delete(key);
     this.#shares.delete(series);
+    this.#peers.delete(series);
     this.#tests -= series.testCount;
     const model = unversionedKey(series.series);
     if (this.#newest.get(model) === series) this.#newest.delete(model);
@@ -141,6 +170,7 @@ export class SeriesDetectors {
     carried.carry(state);
     this.#tests += carried.testCount;
     this.#series.set(key, carried);
+    this.#peers.add(carried);
     state.optional(this.#shares.get(carried), (share = new JudgedStages([], Number.NaN)) => {
       share.carry(state);
       this.#shares.set(carried, share);

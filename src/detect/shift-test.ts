@@ -87,6 +87,8 @@ interface Found {
 /** Scratch: all that a window says, and what it says given how many of its requests are slow. */
 const saidOfWhole = new Said();
 const saidOfShape = new Said();
+/** Of a window that is not judged by its shape: all 0, whatever was judged before it. */
+const saidNothing = new Said();
 /** Windows that vary by so many times as much as by chance swing by themselves. */
 const swinging = 4;
 
@@ -146,10 +148,11 @@ export class ShiftTest {
   compareWith(reference: StageReference | undefined, total: TDigest | undefined): void {
     this.#isComparing = reference !== undefined;
     if (reference === undefined || reference === this.#reference) return;
-    const { digest } = reference;
+    const { digest, allowance } = reference;
     this.#reference = reference;
-    if (this.#weights !== undefined) this.#weights.renew(digest);
-    else this.#weights = new EvidenceWeights(digest, this.#rooms, this.#at + WEIGHTS);
+    const expected = allowance === 1 ? digest : digest.scaled(allowance);
+    if (this.#weights !== undefined) this.#weights.renew(expected);
+    else this.#weights = new EvidenceWeights(expected, this.#rooms, this.#at + WEIGHTS);
     this.#view(VARIANCES, count).set(this.#weights.variances);
     this.#view(VARIANCES_WITHIN, count).set(this.#weights.variancesWithin);
     this.#effects.compareWith(digest, total, this.#weights.slowPath);
@@ -198,7 +201,8 @@ export class ShiftTest {
     FaultEvidence.await(whole, place, newsOf(saidOfWhole, before), requests, saidOfWhole);
     if (this.#shape !== undefined) {
       const ofShape = swings ? newsOf(saidOfShape, before) : 0;
-      FaultEvidence.await(this.#shape.at, place, ofShape, swings ? requests : 0, saidOfShape);
+      const said = swings ? saidOfShape : saidNothing;
+      FaultEvidence.await(this.#shape.at, place, ofShape, swings ? requests : 0, said);
     }
     all[at + WAITING_MS + place] = startMs;
     this.#judged += 1;
@@ -379,7 +383,8 @@ export class ShiftTest {
     const leastLearnt = Math.ceil(min_baseline_windows / 2);
     // What is over is not told any more.
     if (evidence.last(fault) <= 0) return false;
-    if (this.#learnt < Math.max(leastLearnt, 4 * Math.min(windows, shownWindows))) return false;
+    if (this.#windowsKnown < Math.max(leastLearnt, 4 * Math.min(windows, shownWindows)))
+      return false;
     const { requests } = shown;
     const isTotal = this.#stage === totalStage;
     const mayBeChance = run >= burstWindows && score < beyondDoubt * level;
@@ -394,6 +399,12 @@ export class ShiftTest {
     if (windows > 1 && evidence.rest(fault) >= confirmedScore) return true;
     const { share } = faultTemplates[fault] as FaultTemplate;
     return isTotal && score - level >= singleWindow.score && share >= singleWindow.share;
+  }
+
+  /** Windows that say how much it varies: of the series before it, too, while that is what it is compared with. */
+  get #windowsKnown(): number {
+    const isBorrowed = this.#reference !== undefined && this.#reference.allowance !== 1;
+    return this.#learnt + (isBorrowed ? this.#known : 0);
   }
 
   /** Whether the series, or the one that it came after, was learnt for a day. */

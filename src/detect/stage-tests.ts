@@ -1,6 +1,6 @@
 import { totalStage } from '../base/dimensions.ts';
 import type { PeakPool } from '../baseline/peak-pool.ts';
-import type { SeriesBaseline } from '../baseline/series-baseline.ts';
+import type { SeriesReference } from '../baseline/series-reference.ts';
 import type { SeriesWindow } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
@@ -62,7 +62,7 @@ export class StageTests {
   judge(
     window: SeriesWindow,
     levels: TestLevels,
-    baseline: SeriesBaseline,
+    baseline: SeriesReference,
     before: StageTests | undefined,
   ): readonly ShiftVerdict[] {
     let verdicts: ShiftVerdict[] | undefined;
@@ -127,7 +127,7 @@ export class StageTests {
     return judged;
   }
 
-  #referenceOf(stage: string, baseline: SeriesBaseline): StageReference | undefined {
+  #referenceOf(stage: string, baseline: SeriesReference): StageReference | undefined {
     return baseline.reference(stage, this.#options.min_baseline_windows);
   }
 

@@ -189,6 +189,7 @@ export class StepJudge {
       const what = `a window of ${windowMs} ms at ${windowStartMs}`;
       invariant(false, `${what} came with those at ${startMs}`);
     }
+    this.#series.beginStep(startMs);
     const present = this.#places.take(windows, keys);
     this.#windowsBeyondLimit += windows.length - present.size;
     this.#windowsJudged += present.size;

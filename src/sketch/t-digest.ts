@@ -100,6 +100,14 @@ export class TDigest {
   }
 
   /** How many centroids. */
+  /** The same values, each so many times as large. Cost: a copy of the centroids. */
+  scaled(factor: number): TDigest {
+    return TDigest.fromCentroids(
+      this.means.map((mean) => mean * factor),
+      this.weights,
+    );
+  }
+
   get size(): number {
     return this.#size;
   }

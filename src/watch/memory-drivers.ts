@@ -4,6 +4,8 @@ import type { Bands, Series, StageSummary } from '../baseline/series-window.ts';
 import type { Interner } from '../decode/interner.ts';
 import type { AnomalyEvent } from '../detect/anomaly-event.ts';
 import {
+  type BaselineValues,
+  baselineValues,
   driverMinutes,
   type FoundDrivers,
   foundDrivers,
@@ -89,28 +91,48 @@ export class MemoryDrivers {
     const totals = { now: new Map() as Amounts, usual: new Map() as Amounts };
     for (const each of this.#totals.get(seriesKey(event)) ?? []) {
       if (isIn(now, each)) add(totals.now, each);
-      else if (isIn(usual, each)) add(totals.usual, each);
     }
-    // An anomaly over several versions names none: facets of all of them count.
-    const groups = [...this.#facets].filter(([key]) =>
-      version === '' ? key.startsWith(groupKey(model, '')) : key === groupKey(model, version),
-    );
+    const of = baselineValues(event);
+    for (const key of baselineKeys(event, of)) {
+      for (const each of this.#totals.get(key) ?? [])
+        if (isIn(usual, each)) add(totals.usual, each);
+    }
     const facets = new Map<string, FacetBands & { now: Amounts; usual: Amounts }>();
-    for (const each of groups.flatMap(([, minutes]) => minutes)) {
-      const side = isIn(now, each) ? 'now' : isIn(usual, each) ? 'usual' : undefined;
-      if (side === undefined) continue;
-      const { facet, value } = each;
-      const key = groupKey(facet, value);
-      const known = facets.get(key) ?? { facet, value, now: new Map(), usual: new Map() };
-      facets.set(key, known);
-      add(known[side], each);
-    }
+    const take = (side: 'now' | 'usual', range: MinuteRange, versions: readonly string[]) => {
+      for (const each of this.#facetsOf(model, versions)) {
+        if (!isIn(range, each)) continue;
+        const { facet, value } = each;
+        const key = groupKey(facet, value);
+        const known = facets.get(key) ?? { facet, value, now: new Map(), usual: new Map() };
+        facets.set(key, known);
+        add(known[side], each);
+      }
+    };
+    take('now', now, [version]);
+    take('usual', usual, of.version);
     return foundDrivers([...facets.values()], totals, event.quantile);
+  }
+
+  /** An anomaly over several versions names none: facets of all of them count. */
+  #facetsOf(model: string, versions: readonly string[]): FacetMinute[] {
+    const isOfAll = versions.includes('');
+    const keys = new Set(versions.map((version) => groupKey(model, version)));
+    const groups = [...this.#facets].filter(([key]) =>
+      isOfAll ? key.startsWith(groupKey(model, '')) : keys.has(key),
+    );
+    return groups.flatMap(([, minutes]) => minutes);
   }
 }
 
 function groupKey(first: string, second: string): string {
   return `${first}\n${second}`;
+}
+
+/** Keys of the series whose baseline an event is compared with. */
+function baselineKeys(event: AnomalyEvent, { version, region, host }: BaselineValues): string[] {
+  return version.flatMap((v) =>
+    region.flatMap((r) => host.map((h) => seriesKey({ ...event, version: v, region: r, host: h }))),
+  );
 }
 
 function listOf<T>(lists: Map<string, T[]>, key: string): T[] {

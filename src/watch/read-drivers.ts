@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { AnomalyEvent } from '../detect/anomaly-event.ts';
 import {
+  baselineValues,
   driverMinutes,
   type FoundDrivers,
   foundDrivers,
@@ -41,14 +42,17 @@ export async function readDrivers(
   const { now, usual } = driverMinutes(event, { fromMs, toMs });
   const range = { fromSeconds: now.from * 60, toSeconds: now.to * 60 };
   const usualRange = { usualFromSeconds: usual.from * 60, usualToSeconds: usual.to * 60 };
+  const of = baselineValues(event);
+  const usualVersions = of.version;
   const [totals, rows] = await Promise.all([
     rowsOf<{ now_bands: Amounts; usual_bands: Amounts }>(client, 'total_bands', {
       ...{ ...series, ...range, ...usualRange },
+      ...{ usualVersions, usualRegions: of.region, usualHosts: of.host },
     }),
     rowsOf<{ facet: string; value: string; now_bands: Amounts; usual_bands: Amounts }>(
       client,
       'facet_bands',
-      { model, version, ...range, ...usualRange },
+      { model, version, usualVersions, ...range, ...usualRange },
     ),
   ]);
   const facets = rows.map(({ facet, value, now_bands, usual_bands }) => ({

@@ -14,6 +14,7 @@ faults           traffic with faults: --faulty N (2 series of each family)
 kinds            a fleet in which everything goes wrong: --count N, --calm N, --days N, --jobs N
 drift            what gets slower by the day: --from N, --count N, --days N, --jobs N
 incidents        what comes and goes, and what lasts: --count N
+releases         versions that are slow from their first request, and that are not: --count N, --case NAME
 real             recordings of events: --data DIR, --times N
 nab              the Numenta Anomaly Benchmark: --data DIR
 
@@ -31,7 +32,7 @@ const modes = {
   'false-pages': { script: '.', given: ['--faulty', '0'] },
   faults: { script: '.', given: ['--weeks', '0'] },
   ...Object.fromEntries(
-    ['kinds', 'drift', 'incidents', 'real', 'nab'].map((name) => [
+    ['kinds', 'drift', 'incidents', 'releases', 'real', 'nab'].map((name) => [
       name,
       { script: name, given: [] },
     ]),

@@ -168,7 +168,7 @@ export class FakeTables {
       if (this.facets === undefined) throw new Error('Memory limit exceeded');
       return this.facets;
     }
-    if (query.includes("stage = 'total'\n      AND (is_now")) {
+    if (query.includes("stage = 'total'\n      AND if(is_now")) {
       return [{ now_bands: { 0: 90, 10: 10 }, usual_bands: { 0: 98, 10: 2 } }];
     }
     if (query.includes('trace_id')) return [{ trace_id: 'trace-1' }, { trace_id: '' }];

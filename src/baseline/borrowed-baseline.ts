@@ -1,0 +1,155 @@
+import { type Dimension, dimensions } from '../base/dimensions.ts';
+import { TDigest } from '../sketch/t-digest.ts';
+import { carryBands } from './carry-bands.ts';
+import { carryDigest } from './carry-digest.ts';
+import { carrySeries } from './carry-series.ts';
+import { mergeBands } from './merge-bands.ts';
+import type { SeriesReference, StageBands } from './series-reference.ts';
+import type { Bands, Series } from './series-window.ts';
+import type { StageReference } from './stage-baseline.ts';
+import type { StateArchive } from './state-archive.ts';
+
+/** A value of a dimension. */
+export interface DimensionValue {
+  readonly dimension: Dimension;
+  readonly value: string;
+}
+
+/** A series whose past another one is compared with, and that past. */
+export interface Lender {
+  readonly series: Series;
+  readonly baseline: SeriesReference;
+}
+
+interface BorrowedStage {
+  readonly reference: StageReference;
+  readonly bands: StageBands;
+}
+
+/**
+ * How many times as slow as the series before it a new one may be, with nothing wrong. A release that is a tenth
+ * slower wakes nobody (test/eval/releases); without it a stage that hardly varies would be evidence enough.
+ */
+const allowance = 1.1;
+
+const noBands: Bands = { bands: [], amounts: [] };
+
+/**
+ * The past of other series, merged by their traffic: what a series that has none of its own is compared with. It
+ * is as the others had it when it was made, and does not change.
+ *
+ * Memory: a digest and the bands of each stage, some 5 KB. Cost: a merge of digests a stage.
+ */
+export class BorrowedBaseline implements SeriesReference {
+  readonly renewal = {};
+  readonly #stages: ReadonlyMap<string, BorrowedStage>;
+  readonly #lenders: readonly Series[];
+
+  private constructor(lenders: readonly Series[], stages: ReadonlyMap<string, BorrowedStage>) {
+    this.#lenders = lenders;
+    this.#stages = stages;
+  }
+
+  /** Undefined where none of the lenders has a stage of so many windows. */
+  static of(lenders: readonly Lender[], minWindows: number): BorrowedBaseline | undefined {
+    const names = new Set(lenders.flatMap(({ baseline }) => [...baseline.stageNames]));
+    const stages = new Map<string, BorrowedStage>();
+    for (const name of names) {
+      const references: StageReference[] = [];
+      const bands: StageBands[] = [];
+      for (const { baseline } of lenders) {
+        const reference = baseline.reference(name, minWindows);
+        if (reference === undefined) continue;
+        references.push(reference);
+        bands.push(baseline.bands(name) ?? { bands: noBands, bandsMs: noBands });
+      }
+      if (references.length === 0) continue;
+      stages.set(name, { reference: mergedReference(references), bands: mergedBands(bands) });
+    }
+    if (stages.size === 0) return undefined;
+    return new BorrowedBaseline(
+      lenders.map(({ series }) => series),
+      stages,
+    );
+  }
+
+  /** Whose past it is: the series that have lent it. */
+  get lenders(): readonly Series[] {
+    return this.#lenders;
+  }
+
+  get stageNames(): Iterable<string> {
+    return this.#stages.keys();
+  }
+
+  reference(stage: string, minWindows: number): StageReference | undefined {
+    const reference = this.#stages.get(stage)?.reference;
+    return reference === undefined || reference.windows < minWindows ? undefined : reference;
+  }
+
+  bands(stage: string): StageBands | undefined {
+    return this.#stages.get(stage)?.bands;
+  }
+
+  /** Values in which the lenders differ from a series, at most `most` of them. */
+  differencesTo(series: Series, most = 5): DimensionValue[] {
+    const found = new Map<string, DimensionValue>();
+    for (const lender of this.#lenders) {
+      for (const dimension of dimensions) {
+        const value = `${lender[dimension]}`;
+        if (lender[dimension] === series[dimension] || value === '') continue;
+        found.set(`${dimension} ${value}`, { dimension, value });
+      }
+    }
+    return [...found.values()].slice(0, most);
+  }
+
+  /** Saves it, or makes one of what was saved. */
+  static carried(state: StateArchive, saved: BorrowedBaseline | undefined): BorrowedBaseline {
+    let lenders: readonly Series[] = [];
+    const stages = new Map<string, BorrowedStage>();
+    state.section('borrowed baseline', 1, () => {
+      lenders = state.list(saved?.lenders ?? [], (series) => carrySeries(state, series));
+      const names = state.list([...(saved?.stageNames ?? [])], (name = '') => state.text(name));
+      for (const name of names)
+        stages.set(
+          name,
+          carryStage(state, saved === undefined ? undefined : saved.#stages.get(name)),
+        );
+    });
+    return saved ?? new BorrowedBaseline(lenders, stages);
+  }
+}
+
+function mergedReference(references: readonly StageReference[]): StageReference {
+  const [first] = references as readonly [StageReference];
+  const isOne = references.length === 1;
+  return {
+    digest: isOne ? first.digest : TDigest.merge(references.map(({ digest }) => digest)),
+    windows: references.reduce((sum, { windows }) => sum + windows, 0),
+    fromMs: Math.min(...references.map(({ fromMs }) => fromMs)),
+    toMs: Math.max(...references.map(({ toMs }) => toMs)),
+    course: undefined,
+    allowance,
+  };
+}
+
+function mergedBands(parts: readonly StageBands[]): StageBands {
+  return {
+    bands: mergeBands(parts.map(({ bands }) => bands)),
+    bandsMs: mergeBands(parts.map(({ bandsMs }) => bandsMs)),
+  };
+}
+
+function carryStage(state: StateArchive, saved: BorrowedStage | undefined): BorrowedStage {
+  const reference: StageReference = {
+    digest: carryDigest(state, saved?.reference.digest),
+    windows: state.number(saved?.reference.windows ?? 0),
+    fromMs: state.number(saved?.reference.fromMs ?? 0),
+    toMs: state.number(saved?.reference.toMs ?? 0),
+    course: undefined,
+    allowance,
+  };
+  const bands = carryBands(state, saved?.bands.bands);
+  return { reference, bands: { bands, bandsMs: carryBands(state, saved?.bands.bandsMs) } };
+}

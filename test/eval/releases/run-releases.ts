@@ -1,0 +1,156 @@
+import type { SeriesWindow } from '../../../src/baseline/series-window.ts';
+import { configSchema } from '../../../src/config/schema.ts';
+import type { AnomalyEvent } from '../../../src/detect/anomaly-event.ts';
+import { Detector } from '../../../src/detect/detector.ts';
+import { Random } from '../../../src/generate/random.ts';
+import { drawWindow } from '../draw-window.ts';
+import { type NullFamily, nullFamilies, windowMs, windowsPerDay } from '../null-families.ts';
+import { pagesPerWeek } from '../run-series.ts';
+import type { Moment, TrafficModel } from '../traffic-model.ts';
+import { WindowMaker } from '../window-maker.ts';
+import { type Release, type ReleaseCase, releaseCases } from './release-cases.ts';
+
+/** One series of a family, and all that is released into it. */
+export interface ReleaseOrder {
+  readonly family: string;
+  readonly seed: number;
+  /** Names of cases; all where there is none. */
+  readonly cases: readonly string[];
+}
+
+/** What became of a case. */
+export interface ReleaseOutcome extends ReleaseOrder {
+  readonly name: string;
+  /** From the first release until it was reported; undefined where it was not. */
+  readonly delaySeconds: number | undefined;
+  readonly blamed: string | undefined;
+  readonly pages: number;
+  readonly summaries: readonly string[];
+}
+
+/** A day, and some hours more, at another time of day in each series. */
+const learning = windowsPerDay + 360;
+const startMs = Date.UTC(2026, 10, 2);
+const slowedStage = 'forward';
+
+/**
+ * Runs each case from the same past on: what was learnt of it is saved once, and loaded for each. The same order, the
+ * same outcomes.
+ */
+export function runReleases(order: ReleaseOrder): ReleaseOutcome[] {
+  const wanted = ({ name }: ReleaseCase) => order.cases.length === 0 || order.cases.includes(name);
+  const cases = releaseCases.filter(wanted);
+  const rates = new Set(cases.map(({ ratePerSecond }) => ratePerSecond));
+  return [...rates].flatMap((rate) => {
+    const past = learn(order, rate);
+    const ofRate = cases.filter(({ ratePerSecond }) => ratePerSecond === rate);
+    return ofRate.map((each) => ({ ...order, name: each.name, ...release(order, each, past) }));
+  });
+}
+
+/** Traffic of a family at a rate of its own; a case begins at the same moment whatever else was run. */
+class Traffic {
+  readonly #model: TrafficModel;
+  readonly #rate: number;
+  readonly #draws: Random;
+  readonly #maker = new WindowMaker(windowMs);
+  readonly #usualRate: number;
+
+  constructor({ family, seed }: ReleaseOrder, ratePerSecond: number) {
+    const { model } = nullFamilies.find(({ name }) => name === family) as NullFamily;
+    const random = new Random(`${family} ${seed}`);
+    this.#model = model(random);
+    this.#rate = ratePerSecond;
+    this.#draws = random.split('requests');
+    this.#usualRate = model(new Random('rate')).momentAt(0).ratePerSecond;
+  }
+
+  /** Windows come in order; of each version that has a part of the traffic there is one. */
+  windows(window: number, parts: readonly { version: string; share: number; factor: number }[]) {
+    const moment = this.#model.momentAt(window);
+    this.#draws.seek(window, 0);
+    const windowStartMs = startMs + window * windowMs;
+    return parts.flatMap(({ version, share, factor }): SeriesWindow[] => {
+      if (share <= 0) return [];
+      const rate = (moment.ratePerSecond / this.#usualRate) * this.#rate * share;
+      const fault = {
+        kind: '',
+        stage: slowedStage,
+        share: 1,
+        from: 0,
+        to: 0,
+        factorAt: () => factor,
+      };
+      const ofVersion: Moment = { ...moment, version, ratePerSecond: rate };
+      const durations = drawWindow(ofVersion, window, fault, this.#draws);
+      return this.#maker.make(windowStartMs, version, durations);
+    });
+  }
+}
+
+function newDetector(): Detector {
+  const { detect } = configSchema.parse({ detect: { page_budget_per_week: pagesPerWeek } });
+  return new Detector(detect);
+}
+
+function observe(detector: Detector, windows: readonly SeriesWindow[], window: number) {
+  const windowStartMs = startMs + window * windowMs;
+  return detector.observe(windows, windowStartMs + windowMs + 2_000, windowStartMs);
+}
+
+function learn(order: ReleaseOrder, ratePerSecond: number): ReadonlyMap<string, Buffer> {
+  const detector = newDetector();
+  const traffic = new Traffic(order, ratePerSecond);
+  for (let window = 0; window < learning; window++) {
+    observe(detector, traffic.windows(window, [{ version: 'v0', share: 1, factor: 1 }]), window);
+  }
+  return new Map([...detector.save()].map(({ name, bytes }) => [name, Buffer.from(bytes)]));
+}
+
+function release(
+  order: ReleaseOrder,
+  { ratePerSecond, releases, windows }: ReleaseCase,
+  past: ReadonlyMap<string, Buffer>,
+) {
+  const detector = newDetector();
+  for (const _ of detector.load(past));
+  const traffic = new Traffic(order, ratePerSecond);
+  // Moments are drawn one after the other: those of the past, too.
+  for (let window = 0; window < learning; window++) traffic.windows(window, []);
+  const opened: AnomalyEvent[] = [];
+  for (let age = 0; age < windows; age++) {
+    const parts = partsAt(releases, age);
+    const events = observe(detector, traffic.windows(learning + age, parts), learning + age);
+    const pages = events.filter(
+      ({ state, incident_id: of }) => state === 'opened' && of === undefined,
+    );
+    opened.push(...pages);
+  }
+  const [first] = opened;
+  const releasedMs = startMs + learning * windowMs;
+  return {
+    delaySeconds: first && (Date.parse(first.detected_at) - releasedMs) / 1000,
+    blamed: first?.stage,
+    pages: opened.length,
+    summaries: opened.map(({ detected_at, summary }) => `${detected_at} ${summary}`),
+  };
+}
+
+/** Which versions have which part of the traffic, and how slow they are. */
+function partsAt(releases: readonly Release[], age: number) {
+  const last = releases.findLastIndex(({ at }) => at <= age);
+  const current = releases[last] as Release;
+  const before = releases[last - 1];
+  return [
+    {
+      version: `v${last}`,
+      share: 1 - current.share,
+      factor: before?.factorAt(age - before.at) ?? 1,
+    },
+    {
+      version: `v${last + 1}`,
+      share: current.share,
+      factor: current.factorAt(age - current.at),
+    },
+  ];
+}
