@@ -1,5 +1,5 @@
 import { type Dimension, overflowValue } from '../base/dimensions.ts';
-import { BorrowedBaseline, type Lender } from '../baseline/borrowed-baseline.ts';
+import { BorrowedBaseline } from '../baseline/borrowed-baseline.ts';
 import { seriesKey } from '../baseline/series-key.ts';
 import { seriesOf } from '../baseline/series-of.ts';
 import type { Series } from '../baseline/series-window.ts';
@@ -62,6 +62,15 @@ export class Peers {
     return this.renewedFor(series, nowMs) ?? this.#borrowedByPeers(series);
   }
 
+  /** Of those that would lend it something the one with most requests. */
+  likest(series: Series, nowMs: number): SeriesDetector | undefined {
+    for (let near = 0; near < nearness.length; near++) {
+      const [first] = this.#lendersOf(series, near, nowMs);
+      if (first !== undefined) return first;
+    }
+    return undefined;
+  }
+
   /** The same of lenders with a past of their own. */
   renewedFor(series: Series, nowMs: number): BorrowedBaseline | undefined {
     if (nowMs !== this.#mergedMs) this.#merged.clear();
@@ -69,7 +78,9 @@ export class Peers {
     for (let near = 0; near < nearness.length; near++) {
       const key = `${near} ${groupKey(series, near)}`;
       if (!this.#merged.has(key)) {
-        const lenders = this.#lendersOf(series, near, nowMs);
+        const lenders = this.#lendersOf(series, near, nowMs).flatMap(({ series: of, lends }) =>
+          lends === undefined ? [] : [{ series: of, baseline: lends }],
+        );
         this.#merged.set(key, BorrowedBaseline.of(lenders, this.#options.min_baseline_windows));
       }
       const merged = this.#merged.get(key);
@@ -84,16 +95,11 @@ export class Peers {
   }
 
   /** Those that had a request of late, if there are any; those with most requests. */
-  #lendersOf(series: Series, near: number, nowMs: number): Lender[] {
-    const lenders = this.#peersOf(series, near).flatMap((detector) => {
-      const baseline = detector.lends;
-      return baseline === undefined ? [] : [{ detector, baseline }];
-    });
+  #lendersOf(series: Series, near: number, nowMs: number): SeriesDetector[] {
+    const lenders = this.#peersOf(series, near).filter(({ lends }) => lends !== undefined);
     const sinceMs = nowMs - longestRun * this.#options.window;
-    const live = lenders.filter(({ detector }) => detector.lastSeenMs >= sinceMs);
-    return (live.length > 0 ? live : lenders)
-      .slice(0, mostLenders)
-      .map(({ detector, baseline }) => ({ series: detector.series, baseline }));
+    const live = lenders.filter(({ lastSeenMs }) => lastSeenMs >= sinceMs);
+    return (live.length > 0 ? live : lenders).slice(0, mostLenders);
   }
 
   /** Those with most requests in their last windows first. */

@@ -33,7 +33,7 @@ const minuteMs = 60_000;
 export class SeriesDetector {
   readonly series: Series;
   readonly #options: DetectOptions;
-  /** The series of the version before, until all stages have been met; not a chain of all versions. */
+  /** The series that it came after, until all stages have been met; not a chain of all versions. */
   before: SeriesDetector | undefined;
   /** Start of its last window with a request; NaN before the first. */
   lastSeenMs = Number.NaN;

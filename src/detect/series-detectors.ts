@@ -134,7 +134,8 @@ export class SeriesDetectors {
     let detector = this.#series.get(key);
     if (detector === undefined && !this.isFull) {
       const model = unversionedKey(series);
-      detector = this.#newSeries(series, this.#newest.get(model));
+      const before = this.#newest.get(model) ?? this.#peers.likest(series, this.#startMs);
+      detector = this.#newSeries(series, before);
       this.#series.set(key, detector);
       this.#newest.set(model, detector);
       const borrowed = this.#peers.baselineFor(series, this.#startMs);

@@ -1,7 +1,7 @@
 import { totalStage } from '../base/dimensions.ts';
-import { DailyEpisodes } from '../baseline/daily-episodes.ts';
 import { FirstHour } from '../baseline/first-hour.ts';
 import type { PeakPool } from '../baseline/peak-pool.ts';
+import { Recurrences } from '../baseline/recurrences.ts';
 import type { StageSummary } from '../baseline/series-window.ts';
 import type { StageReference } from '../baseline/stage-baseline.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
@@ -98,7 +98,7 @@ const swinging = 4;
  * and an hour of slightly slower ones both tell, each as soon as can be; what is foretold of late
  * (`DriftForecast`) is taken off. Where windows swing by themselves the same is added up given how many requests
  * of each are slow: it is only by where they lie that a fault can be told then. One of the two must reach what
- * the series' own past (`TailPeaks`, `DailyEpisodes`) and the page budget ask for, and the tail must have
+ * the series' own past (`TailPeaks`, `Recurrences`) and the page budget ask for, and the tail must have
  * moved by what matters to people (`TailCounts`).
  *
  * Windows come in order; each is judged, and `settle`d once it is known whether it belongs to an anomaly.
@@ -121,7 +121,7 @@ export class ShiftTest {
   readonly #stage: string;
   readonly #rooms = memory.rooms();
   readonly #pool: PeakPool;
-  readonly #episodes = new DailyEpisodes();
+  readonly #episodes = new Recurrences();
   /** Until it is known what is usual without it. */
   #firstHour: FirstHour | undefined = new FirstHour(this.#rooms);
   readonly #effects: EffectCounts;
@@ -189,8 +189,9 @@ export class ShiftTest {
     all[minuteAgo] = score;
     const isOfWhole = !swings || saidOfWhole.sum >= saidOfShape.sum;
     const { sum, restlessness } = isOfWhole ? saidOfWhole : saidOfShape;
+    this.#episodes.begin(startMs, this.#isBorrowing);
     // Of most windows there is nothing to remember: what would is not looked at.
-    if (this.#isEpisode || sum >= DailyEpisodes.leastScore) {
+    if (this.#isEpisode || sum >= Recurrences.leastScore) {
       const sinceMs = isOfWhole ? this.#whole.startMs(fault) : this.#shape?.startMs(faultOfShape);
       const kind = isOfWhole ? this.#whole.kind : undefined;
       this.#episodes.take(startMs, sum, restlessness, sinceMs ?? startMs, kind);
@@ -403,8 +404,12 @@ export class ShiftTest {
 
   /** Windows that say how much it varies: of the series before it, too, while that is what it is compared with. */
   get #windowsKnown(): number {
-    const isBorrowed = this.#reference !== undefined && this.#reference.allowance !== 1;
-    return this.#learnt + (isBorrowed ? this.#known : 0);
+    return this.#learnt + (this.#isBorrowing ? this.#known : 0);
+  }
+
+  /** Whether the series is new: it is compared with the past of others. */
+  get #isBorrowing(): boolean {
+    return this.#reference !== undefined && this.#reference.allowance !== 1;
   }
 
   /** Whether the series, or the one that it came after, was learnt for a day. */

@@ -17,6 +17,8 @@ export interface ReleaseCase {
   readonly windows: number;
   /** Seconds within which it must be reported; undefined where no page is wanted. */
   readonly withinSeconds?: number;
+  /** Pages at least, where it is more than one that are wanted. */
+  readonly leastPages?: number;
   /** Pages at most. */
   readonly mostPages: number;
 }
@@ -57,6 +59,16 @@ export const releaseCases: readonly ReleaseCase[] = [
     ratePerSecond: 10,
     releases: hourly(6, () => 3),
     ...{ windows: 6 * hour, withinSeconds: 120, mostPages: 1 },
+  },
+  {
+    name: 'three times as slow, rolled back after ten minutes, tried again an hour later',
+    ratePerSecond: 10,
+    releases: [
+      { at: 0, share: 1, factorAt: () => 3 },
+      { at: 10 * minute, share: 1, factorAt: () => 1 },
+      { at: hour, share: 1, factorAt: () => 3 },
+    ],
+    ...{ windows: 70 * minute, withinSeconds: 120, leastPages: 2, mostPages: 2 },
   },
   {
     ...{ name: 'as fast as before', ratePerSecond: 10, releases: one(1, 1) },

@@ -8,20 +8,19 @@ export function renderReleases(outcomes: readonly ReleaseOutcome[]): string {
     return ofCase.length === 0 ? [] : [rowOf(each, ofCase)];
   });
   return [
-    '| what is released | series | wanted | reported in time | median delay, s | longest | stage blamed | pages a series, at most |',
-    '|---|---:|---|---:|---:|---:|---:|---:|',
+    '| what is released | series | wanted | reported in time | median delay, s | longest | stage blamed | pages a series, at least | at most | as wanted |',
+    '|---|---:|---|---:|---:|---:|---:|---:|---:|---:|',
     ...rows,
     '',
   ].join('\n');
 }
 
 /** Whether a case went as it should: reported in time, or without a page. */
-export function isRight(
-  { withinSeconds, mostPages }: ReleaseCase,
-  outcome: ReleaseOutcome,
-): boolean {
+export function isRight(each: ReleaseCase, outcome: ReleaseOutcome): boolean {
+  const { withinSeconds, mostPages, leastPages = 0 } = each;
   const { delaySeconds = Number.POSITIVE_INFINITY, pages } = outcome;
-  return pages <= mostPages && (withinSeconds === undefined || delaySeconds <= withinSeconds);
+  if (pages > mostPages || pages < leastPages) return false;
+  return withinSeconds === undefined || delaySeconds <= withinSeconds;
 }
 
 function rowOf(each: ReleaseCase, outcomes: readonly ReleaseOutcome[]): string {
@@ -41,7 +40,9 @@ function rowOf(each: ReleaseCase, outcomes: readonly ReleaseOutcome[]): string {
     isWanted
       ? `${found.filter(({ blamed }) => blamed === 'forward').length} of ${found.length}`
       : '–',
+    `${Math.min(...outcomes.map(({ pages }) => pages))}`,
     `${Math.max(...outcomes.map(({ pages }) => pages))}`,
+    `${outcomes.filter((outcome) => isRight(each, outcome)).length} of ${outcomes.length}`,
   ];
   return `| ${cells.join(' | ')} |`;
 }

@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { seriesKey } from '../../src/baseline/series-key.ts';
+import type { Series, SeriesWindow } from '../../src/baseline/series-window.ts';
+import type { AnomalyEvent } from '../../src/detect/anomaly-event.ts';
+import { Detector } from '../../src/detect/detector.ts';
+import { detectOptions } from '../scenarios/run-scenario.ts';
+import { SeededRandom } from '../scenarios/seeded-random.ts';
+import { summarizeWindow } from '../scenarios/summarize-window.ts';
+
+const options = detectOptions({ baseline: '10m' });
+const { window: windowMs } = options;
+const startMs = Date.UTC(2026, 10, 2);
+const model: Series = {
+  ...{ service: '', model: 'ranker', version: 'v1', request_type: '', region: 'eu' },
+  ...{ host: '', tenant: '', cold_start: false },
+};
+
+interface Part {
+  readonly of?: Partial<Series>;
+  readonly requests?: number;
+  readonly factor?: number;
+}
+
+/** A detector that is given windows of series, `queue` and `forward` a request. */
+function story(seed: number) {
+  const random = new SeededRandom(seed);
+  const detector = new Detector(options);
+  let at = 0;
+  const windowOf = ({ of = {}, requests = 100, factor = 1 }: Part): SeriesWindow => {
+    const stages = new Map<string, number[]>();
+    const draw = (medianMs: number, sigma: number) =>
+      Array.from({ length: requests }, () => medianMs * Math.exp(sigma * random.normal()));
+    const [queue, forward] = [draw(6, 0.5), draw(50 * factor, 0.2)];
+    stages.set('queue', queue).set('forward', forward);
+    stages.set(
+      'total',
+      queue.map((ms, i) => ms + (forward[i] as number)),
+    );
+    const series = { ...model, ...of };
+    return summarizeWindow({ series, windowStartMs: startMs + at * windowMs, windowMs, stages });
+  };
+  /** So many windows of these series; events that go out of them. */
+  const run = (windows: number, ...parts: readonly Part[]): AnomalyEvent[] => {
+    const events: AnomalyEvent[] = [];
+    for (let n = 0; n < windows; n++, at++) {
+      const atMs = startMs + at * windowMs;
+      events.push(...detector.observe(parts.map(windowOf), atMs + windowMs + 2_000, atMs));
+    }
+    return events.filter(({ incident_id }) => incident_id === undefined);
+  };
+  return { run, detector };
+}
+
+const secondsAfter = (window: number, { detected_at }: AnomalyEvent) =>
+  (Date.parse(detected_at) - startMs) / 1000 - (window * windowMs) / 1000;
+
+describe('a version that is new', () => {
+  it('and slow from its first request is reported at once, by what the one before took', () => {
+    const { run } = story(1);
+    run(100, {});
+    const [opened, ...others] = run(12, { of: { version: 'v2' }, factor: 3 });
+    expect(others).toEqual([]);
+    expect(opened).toMatchObject({ state: 'opened', version: 'v2', stage: 'forward' });
+    expect(secondsAfter(100, opened as AnomalyEvent)).toBe(22);
+    const { evidence, ratio, baseline_ms, summary } = opened as AnomalyEvent;
+    expect(evidence.baseline_of).toEqual([{ dimension: 'version', value: 'v1' }]);
+    expect(Date.parse(evidence.baseline_to)).toBeLessThanOrEqual(startMs + 100 * windowMs);
+    expect(ratio).toBeGreaterThan(2.3);
+    expect(baseline_ms).toBeLessThan(100);
+    expect(summary).toMatch(
+      /^p9[59] of ranker \(v2, eu\) is \d+ ms, .*x the \d+ ms of version v1; forward/,
+    );
+  });
+
+  it('is compared with its own past once it was seen for a baseline', () => {
+    const { run, detector } = story(2);
+    run(100, {});
+    const v2 = { ...model, version: 'v2' };
+    const medianOf = () => detector.reference(v2, 'total')?.digest.quantile(0.5) as number;
+    run(30, { of: v2, factor: 0.5 });
+    expect(medianOf()).toBeGreaterThan(50);
+    expect(run(60, { of: v2, factor: 0.5 })).toEqual([]);
+    expect(medianOf()).toBeLessThan(40);
+    const [opened] = run(12, { of: v2 });
+    expect(opened).toMatchObject({ state: 'opened', stage: 'forward' });
+    expect(opened?.evidence.baseline_of).toBeUndefined();
+  });
+
+  it('beside the one before is compared with what that one takes by now', () => {
+    const { run } = story(3);
+    run(100, {});
+    const canary = { of: { version: 'v2' }, requests: 10 };
+    // Both get slower by and by: it is no fault of the canary.
+    for (let step = 1; step <= 40; step++) {
+      const factor = 1.012 ** step;
+      expect(run(6, { factor }, { ...canary, factor })).toEqual([]);
+    }
+  });
+
+  it('and as slow as the one that it replaces while that one is reported is the same incident', () => {
+    const { run } = story(4);
+    run(100, {});
+    const slow = (version: string) => ({ of: { version }, factor: 3 });
+    const told = run(40, slow('v2'));
+    // Long after anything else would have joined.
+    told.push(...run(400, slow('v2')), ...run(12, slow('v3')));
+    expect(told.filter(({ state }) => state === 'opened')).toHaveLength(1);
+    // When v2 has had no request for ten minutes it is over, and v3 holds the incident open.
+    told.push(...run(80, slow('v3')));
+    expect(told.filter(({ state }) => state !== 'updated').map(({ state }) => state)).toEqual([
+      'opened',
+    ]);
+    const end = run(40, { of: { version: 'v3' } });
+    expect(end.map(({ state, resolution }) => [state, resolution])).toEqual([
+      ['resolved', 'recovered'],
+    ]);
+  });
+
+  it('that starts slowly pages once, not with every release', () => {
+    const { run } = story(5);
+    run(100, {});
+    const pages = Array.from({ length: 3 }, (_, n) => {
+      const of = { version: `v${n + 2}` };
+      const events = [...run(6, { of, factor: 3 }), ...run(84, { of })];
+      return events.filter(({ state }) => state === 'opened').length;
+    });
+    expect(pages).toEqual([1, 0, 0]);
+  });
+
+  it('that is slow for good pages, though the release before was rolled back for it', () => {
+    const { run } = story(6);
+    run(100, {});
+    const pages = ['v2', 'v3'].map((version) => {
+      const events = [...run(60, { of: { version }, factor: 3 }), ...run(90, {})];
+      return events.map(({ state }) => state);
+    });
+    expect(pages.map((states) => states.filter((state) => state === 'opened'))).toEqual([
+      ['opened'],
+      ['opened'],
+    ]);
+  });
+
+  it('is the same in a detector that goes on from what was saved', () => {
+    const { run, detector } = story(7);
+    run(100, {});
+    run(3, { of: { version: 'v2' }, factor: 1.2 });
+    const parts = new Map(
+      [...detector.save()].map(({ name, bytes }) => [name, Buffer.from(bytes)]),
+    );
+    const successor = new Detector(options);
+    for (const _ of successor.load(parts));
+    const key = seriesKey({ ...model, version: 'v2' });
+    expect([...successor.save()].find(({ name }) => name === key)?.bytes).toEqual(parts.get(key));
+    const reference = successor.reference({ ...model, version: 'v2' }, 'forward');
+    expect(reference).toEqual(detector.reference({ ...model, version: 'v2' }, 'forward'));
+  });
+});
+
+describe('a host or a region that is new', () => {
+  it('and slow from its first request is reported', () => {
+    for (const of of [{ host: 'pod-9' }, { region: 'us' }]) {
+      const { run } = story(8);
+      run(100, {});
+      const told = run(30, {}, { of, requests: 20, factor: 3 });
+      expect(told.filter(({ state }) => state === 'opened')).toMatchObject([of]);
+    }
+  });
+});
+
+describe('a request type that is new', () => {
+  it('is no slower one of another: nothing is reported', () => {
+    const { run } = story(9);
+    run(100, {});
+    expect(run(100, {}, { of: { request_type: 'export' }, factor: 10 })).toEqual([]);
+  });
+});
