@@ -15,10 +15,20 @@ const mostLenders = 8;
  * Dimensions whose new value serves the same requests as another one did, or does: nearest first. A new value
  * of `request_type` or `tenant` brings other requests, which nothing says the time of.
  */
-const nearness: readonly (readonly Dimension[])[] = [
+const nearness = [
   ['version', 'host'],
   ['version', 'host', 'region'],
-];
+] as const satisfies readonly (readonly Dimension[])[];
+type Nearness = 0 | 1;
+
+/** What the series of a group are lent. */
+interface Loan {
+  readonly baseline: BorrowedBaseline | undefined;
+  /** The lender with most requests. */
+  readonly first: SeriesDetector | undefined;
+  /** What one of the group that is new itself was lent. */
+  readonly passedOn: BorrowedBaseline | undefined;
+}
 
 /**
  * Finds for a new series those that it replaces or runs beside: they differ from it only in a version or a
@@ -30,9 +40,9 @@ const nearness: readonly (readonly Dimension[])[] = [
 export class Peers {
   readonly #options: DetectOptions;
   readonly #groups = nearness.map(() => new Map<string, Set<SeriesDetector>>());
-  /** By group, as of one window: a deploy of a thousand hosts merges their past once. */
-  readonly #merged = new Map<string, BorrowedBaseline | undefined>();
-  #mergedMs = Number.NaN;
+  /** What series of a group are lent, as of one window: a deploy of a thousand hosts asks once. */
+  readonly #loans = new Map<string, Loan>();
+  #loansMs = Number.NaN;
 
   constructor(options: DetectOptions) {
     this.#options = options;
@@ -41,7 +51,7 @@ export class Peers {
   add(detector: SeriesDetector): void {
     if (hasOverflow(detector.series)) return;
     this.#groups.forEach((groups, near) => {
-      const key = groupKey(detector.series, near);
+      const key = groupKey(detector.series, near as Nearness);
       const group = groups.get(key);
       if (group === undefined) groups.set(key, new Set([detector]));
       else group.add(detector);
@@ -50,7 +60,7 @@ export class Peers {
 
   delete(detector: SeriesDetector): void {
     this.#groups.forEach((groups, near) => {
-      const key = groupKey(detector.series, near);
+      const key = groupKey(detector.series, near as Nearness);
       const group = groups.get(key);
       group?.delete(detector);
       if (group?.size === 0) groups.delete(key);
@@ -59,51 +69,50 @@ export class Peers {
 
   /** What a new series begins with; undefined where there is nobody to lend it anything. */
   baselineFor(series: Series, nowMs: number): BorrowedBaseline | undefined {
-    return this.renewedFor(series, nowMs) ?? this.#borrowedByPeers(series);
-  }
-
-  /** Of those that would lend it something the one with most requests. */
-  likest(series: Series, nowMs: number): SeriesDetector | undefined {
-    for (let near = 0; near < nearness.length; near++) {
-      const [first] = this.#lendersOf(series, near, nowMs);
-      if (first !== undefined) return first;
-    }
-    return undefined;
+    return this.renewedFor(series, nowMs) ?? this.#loanTo(series, 0, nowMs).passedOn;
   }
 
   /** The same of lenders with a past of their own. */
   renewedFor(series: Series, nowMs: number): BorrowedBaseline | undefined {
-    if (nowMs !== this.#mergedMs) this.#merged.clear();
-    this.#mergedMs = nowMs;
-    for (let near = 0; near < nearness.length; near++) {
-      const key = `${near} ${groupKey(series, near)}`;
-      if (!this.#merged.has(key)) {
-        const lenders = this.#lendersOf(series, near, nowMs).flatMap(({ series: of, lends }) =>
-          lends === undefined ? [] : [{ series: of, baseline: lends }],
-        );
-        this.#merged.set(key, BorrowedBaseline.of(lenders, this.#options.min_baseline_windows));
-      }
-      const merged = this.#merged.get(key);
-      if (merged !== undefined) return merged;
-    }
-    return undefined;
+    return this.#loanTo(series, 0, nowMs).baseline ?? this.#loanTo(series, 1, nowMs).baseline;
   }
 
-  /** Of a series that replaces one that is new itself: what that one was given. */
-  #borrowedByPeers(series: Series): BorrowedBaseline | undefined {
-    return this.#peersOf(series, 0).find(({ borrowed }) => borrowed !== undefined)?.borrowed;
+  /** Of those that would lend it something the one with most requests. */
+  likest(series: Series, nowMs: number): SeriesDetector | undefined {
+    return this.#loanTo(series, 0, nowMs).first ?? this.#loanTo(series, 1, nowMs).first;
+  }
+
+  #loanTo(series: Series, near: Nearness, nowMs: number): Loan {
+    if (nowMs !== this.#loansMs) this.#loans.clear();
+    this.#loansMs = nowMs;
+    const key = `${near} ${groupKey(series, near)}`;
+    let loan = this.#loans.get(key);
+    if (loan === undefined) {
+      const peers = this.#peersOf(series, near);
+      const lenders = this.#lendersOf(peers, nowMs);
+      const past = lenders.flatMap(({ series: of, lends }) =>
+        lends === undefined ? [] : [{ series: of, baseline: lends }],
+      );
+      loan = {
+        baseline: BorrowedBaseline.of(past, this.#options.min_baseline_windows),
+        first: lenders[0],
+        passedOn: peers.find(({ borrowed }) => borrowed !== undefined)?.borrowed,
+      };
+      this.#loans.set(key, loan);
+    }
+    return loan;
   }
 
   /** Those that had a request of late, if there are any; those with most requests. */
-  #lendersOf(series: Series, near: number, nowMs: number): SeriesDetector[] {
-    const lenders = this.#peersOf(series, near).filter(({ lends }) => lends !== undefined);
+  #lendersOf(peers: readonly SeriesDetector[], nowMs: number): SeriesDetector[] {
+    const lenders = peers.filter(({ lends }) => lends !== undefined);
     const sinceMs = nowMs - longestRun * this.#options.window;
     const live = lenders.filter(({ lastSeenMs }) => lastSeenMs >= sinceMs);
     return (live.length > 0 ? live : lenders).slice(0, mostLenders);
   }
 
   /** Those with most requests in their last windows first. */
-  #peersOf(series: Series, near: number): SeriesDetector[] {
+  #peersOf(series: Series, near: Nearness): SeriesDetector[] {
     const group = this.#groups[near]?.get(groupKey(series, near)) ?? [];
     const weighed = [...group].map((detector) => ({
       ...{ detector, key: seriesKey(detector.series) },
@@ -122,8 +131,8 @@ export function arePeers(one: Series, other: Series): boolean {
   return groupKey(seriesOf(one), 0) === groupKey(seriesOf(other), 0);
 }
 
-function groupKey(series: Series, near: number): string {
-  const blank = (nearness[near] as readonly Dimension[]).map((dimension) => [dimension, '']);
+function groupKey(series: Series, near: Nearness): string {
+  const blank = nearness[near].map((dimension) => [dimension, '']);
   return seriesKey({ ...series, ...Object.fromEntries(blank) });
 }
 

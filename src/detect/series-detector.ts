@@ -18,8 +18,8 @@ import { longestRun } from './longest-run.ts';
 import { OpenAnomaly } from './open-anomaly.ts';
 import { measure, type OpenEventInput, openEvent } from './open-event.ts';
 import { Openings } from './openings.ts';
+import { Quarantine, type Quarantined } from './quarantine.ts';
 import { quarantineWindows } from './quarantine-windows.ts';
-import { carryQuarantined, type Quarantined, withoutStage } from './quarantined.ts';
 import { reconcileOpen } from './reconcile-open.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
 import { StageTests } from './stage-tests.ts';
@@ -43,9 +43,7 @@ export class SeriesDetector {
   /** What windows that are not learnt would make: the new usual, if they stay. */
   #candidate: SeriesBaseline | undefined;
   #usualInARow = 0;
-  #quarantine: Quarantined[] = [];
-  /** Windows behind those, which the baseline waits to learn while they may be of a fault. */
-  #held: Quarantined[] = [];
+  readonly #quarantine = new Quarantine();
   #open: OpenAnomaly | undefined;
   /** The last windows of what is open. */
   #lately: SeriesWindow[] = [];
@@ -98,9 +96,7 @@ export class SeriesDetector {
         return candidate;
       });
       this.#usualInARow = state.number(this.#usualInARow);
-      const carry = (entry: Quarantined | undefined) => carryQuarantined(state, entry);
-      this.#quarantine = state.list(this.#quarantine, carry);
-      this.#held = state.list(this.#held, carry);
+      this.#quarantine.carry(state);
       this.#open = state.optional(this.#open, (open) =>
         OpenAnomaly.carried(state, open, this.#options),
       );
@@ -138,13 +134,12 @@ export class SeriesDetector {
   /** A stage is judged no more: nothing that was learnt of it is kept. Not while an anomaly is open. */
   forgetStage(stage: string): void {
     for (const one of [this.#tests, this.#baseline, this.#candidate]) one?.forget(stage);
-    this.#quarantine = this.#quarantine.map((entry) => withoutStage(entry, stage));
-    this.#held = this.#held.map((entry) => withoutStage(entry, stage));
+    this.#quarantine.dropStage(stage);
   }
 
   /** Its last windows, six at most. */
   get latestWindows(): readonly SeriesWindow[] {
-    return this.#quarantine.map(({ window }) => window);
+    return this.#quarantine.windows;
   }
 
   /** What a stage usually takes; undefined before its first window was learnt. */
@@ -188,7 +183,7 @@ export class SeriesDetector {
     const verdicts = this.#tests.judge(window, context.levels, this.#reference, before);
     const suspicious = verdicts.some((verdict) => verdict.suspicious);
     const suspectFromMs = Math.min(...verdicts.map(({ sinceMs }) => sinceMs));
-    this.#quarantine.push({ window, learnable: true, suspicious });
+    this.#quarantine.add(window, suspicious);
     let event: AnomalyEvent | undefined;
     if (this.#open !== undefined) {
       this.#lately = [...this.#lately, window].slice(-longestRun);
@@ -233,7 +228,8 @@ export class SeriesDetector {
   #openOn(verdicts: readonly ShiftVerdict[], context: StepContext): AnomalyEvent | undefined {
     const lead = leadOf(verdicts);
     if (lead === undefined) return undefined;
-    const since = this.#since(lead.startedAtMs);
+    const isSince = (one: SeriesWindow) => one.windowStartMs >= lead.startedAtMs;
+    const since = this.latestWindows.filter(isSince);
     const latest = since.slice(-Math.max(1, Math.min(lead.windows, quarantineWindows)));
     const event = openEvent(this.#eventInput(lead, latest, context));
     const patience = this.#openings.patience(lead.startedAtMs, this.#options);
@@ -373,17 +369,15 @@ export class SeriesDetector {
     this.#baseline = this.#candidate ?? this.#newBaseline();
     this.#loan.end();
     this.#candidate = undefined;
-    for (const entry of [...this.#held, ...this.#quarantine]) entry.learnable = false;
+    this.#quarantine.withdraw(Number.NEGATIVE_INFINITY);
     this.#tests.rebase();
   }
 
   /** Windows from here on belong to an anomaly: the candidate learns them, the baseline never. */
   #setAside(fromMs: number): void {
-    for (const entry of [...this.#held, ...this.#quarantine]) {
-      if (!entry.learnable || entry.window.windowStartMs < fromMs) continue;
-      entry.learnable = false;
+    for (const window of this.#quarantine.withdraw(fromMs)) {
       this.#candidate ??= this.#newBaseline();
-      this.#candidate.learn(entry.window);
+      this.#candidate.learn(window);
     }
   }
 
@@ -394,18 +388,14 @@ export class SeriesDetector {
    * found. What seems wrong for half a baseline is learnt all the same.
    */
   #learn(suspectFromMs: number): void {
-    const isFull = this.#quarantine.length > quarantineWindows;
-    const entry = isFull ? this.#quarantine.shift() : undefined;
+    const entry = this.#quarantine.release();
     if (entry !== undefined) {
       // The tests learn odd windows too: leaving them out would make the next one look odder.
       const unlearnt = this.#open === undefined ? 'over' : 'told';
       this.#tests.settle(entry.window.windowStartMs, entry.learnable ? 'learnt' : unlearnt);
-      this.#held.push(entry);
     }
     const heldFromMs = Math.max(suspectFromMs, this.lastSeenMs - this.#options.baseline / 2);
-    for (let held = this.#held[0]; held !== undefined; held = this.#held[0]) {
-      if (held.window.windowStartMs >= heldFromMs) return;
-      this.#held.shift();
+    for (const held of this.#quarantine.before(heldFromMs)) {
       if (held.learnable) this.#learnOne(held);
     }
   }
@@ -431,11 +421,6 @@ export class SeriesDetector {
     const ageMs = this.lastSeenMs - this.#candidate.firstMs;
     if (ageMs < this.#options.baseline) return;
     if (this.#candidate.windows >= this.#options.min_baseline_windows) this.#adopt();
-  }
-
-  /** The last windows, from a time on. */
-  #since(fromMs: number): SeriesWindow[] {
-    return this.latestWindows.filter(({ windowStartMs }) => windowStartMs >= fromMs);
   }
 
   #eventInput(

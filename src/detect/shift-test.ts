@@ -308,7 +308,7 @@ export class ShiftTest {
 
   /** All but what is made anew of the baseline, and the pool, which is shared. */
   carry(state: StateArchive): void {
-    state.section('shift test', 5, () => {
+    state.section('shift test', 6, () => {
       this.#whole.carry(state);
       this.#shape = state.optional(this.#shape, (shape = this.#newEvidence()) => {
         shape.carry(state);

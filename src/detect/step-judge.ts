@@ -135,6 +135,7 @@ export class StepJudge {
       const block = blockOf(startMs);
       if (!isFirst && (block !== this.#block || !this.#areSettled(windows, keys))) break;
       const isNew = block !== this.#block;
+      this.#series.beginStep(startMs);
       if (isNew) this.#places.turn(block);
       if (isNew) this.#forget(keys, startMs);
       const present = this.#present(next, keys);
@@ -189,7 +190,6 @@ export class StepJudge {
       const what = `a window of ${windowMs} ms at ${windowStartMs}`;
       invariant(false, `${what} came with those at ${startMs}`);
     }
-    this.#series.beginStep(startMs);
     const present = this.#places.take(windows, keys);
     this.#windowsBeyondLimit += windows.length - present.size;
     this.#windowsJudged += present.size;
