@@ -5,6 +5,7 @@ import { completionMutants } from './completion-mutants.ts';
 import { detectMutants } from './detect-mutants.ts';
 import { incidentMutants } from './incident-mutants.ts';
 import type { PlantedMutant } from './planted-mutant.ts';
+import { releaseMutants } from './release-mutants.ts';
 import { watchMutants } from './watch-mutants.ts';
 
 /** Every bug that is planted to see whether the unit tests find it. */
@@ -15,5 +16,6 @@ export const mutants: readonly PlantedMutant[] = [
   ...baselineMutants,
   ...detectMutants,
   ...incidentMutants,
+  ...releaseMutants,
   ...alertMutants,
 ];
