@@ -1,16 +1,16 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { AlertDispatcher } from '../alert/alert-dispatcher.ts';
-import { systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Config } from '../config/schema.ts';
 import type { AnomalyEvent } from '../detect/anomaly-event.ts';
-import { Detector } from '../detect/detector.ts';
+import type { Detector } from '../detect/detector.ts';
 import { readProgress } from '../sink/read-progress.ts';
 import { idleAfterMs } from '../sink/window-progress.ts';
 import { AnomalyStore } from './anomaly-store.ts';
 import type { Completeness, CompletenessProbe } from './completeness.ts';
-import { eachBlock, eachWindow, type ReadOptions, type WindowsAt } from './each-window.ts';
+import { DetectorReplay } from './detector-replay.ts';
+import { eachWindow, type WindowsAt } from './each-window.ts';
 import { firstWindowMs } from './first-window.ts';
 import { LeadLost } from './lead-lost.ts';
 import { LedgerCompleteness } from './ledger-completeness.ts';
@@ -18,10 +18,7 @@ import { LimitWatch } from './limit-watch.ts';
 import { clearCompleteness, measureCompleteness } from './measure-completeness.ts';
 import { PipelineHealth } from './pipeline-health.ts';
 import { explainedEvent } from './read-drivers.ts';
-import { recallPast } from './recall-past.ts';
-import { ReplayProgress } from './replay-progress.ts';
 import { StateStore } from './state-store.ts';
-import type { WindowRange } from './window-reader.ts';
 
 export interface WatcherOptions {
   readonly config: Config;
@@ -67,6 +64,7 @@ export class Watcher {
   readonly #limits: LimitWatch;
   readonly #completeness: CompletenessProbe;
   readonly #health: PipelineHealth;
+  readonly #replay: DetectorReplay;
   #detector: Detector;
   /** Events that the table does not have yet, in order: the detector says each only once. */
   readonly #unstored: Unstored[] = [];
@@ -76,16 +74,6 @@ export class Watcher {
   #judgedUntilMs: number | undefined;
   /** The last window of which a detector before this one has told more than is on record as judged. */
   #toldAheadMs: number | undefined;
-  /** How windows are read. */
-  readonly #reading: ReadOptions = {
-    isWanted: (series, startMs) => this.#detector.isWanted(series, startMs),
-    onTooMuch: (windows, limit) => {
-      this.#options.log.warn(
-        { windows, limit },
-        'so many windows are too much to read at once: half of them next',
-      );
-    },
-  };
   #savedAsOfMs = Number.NEGATIVE_INFINITY;
   #saveTookMs = 0;
 
@@ -104,7 +92,11 @@ export class Watcher {
       quantile: Math.max(...config.detect.quantiles),
       runbookUrl: config.alert.runbook_url,
     });
-    this.#detector = this.#newDetector();
+    this.#replay = new DetectorReplay({
+      ...{ config, client, log: options.log, store: this.#store, states: this.#states },
+      requireLead: () => this.#requireLead(),
+    });
+    this.#detector = this.#replay.newDetector();
   }
 
   /** This process detects no more. */
@@ -126,9 +118,7 @@ export class Watcher {
     const stored = await this.#store.judgedUntilMs(groupId);
     const judgedUntilMs =
       stored ?? (Number.isFinite(reachedMs) ? floor(reachedMs, windowMs) : undefined);
-    const asOfMs = stored === undefined ? undefined : await this.#loadState(stored);
-    if (asOfMs === undefined) await this.#learnAnew(judgedUntilMs);
-    else await this.#catchUp(asOfMs, judgedUntilMs ?? asOfMs);
+    const asOfMs = await this.#resume(judgedUntilMs, stored);
     this.#judgedUntilMs = judgedUntilMs;
     this.#limits.take(this.#detector.stats);
     this.#health.restore(await this.#store.open());
@@ -143,6 +133,28 @@ export class Watcher {
       },
       'detector ready',
     );
+  }
+
+  /**
+   * Has a detector that knows all windows before a time: from a snapshot where there is one, which is of
+   * `snapshotMs` or before.
+   *
+   * @returns when the snapshot is of; undefined where the detector has learnt anew.
+   */
+  async #resume(
+    untilMs: number | undefined,
+    snapshotMs: number | undefined,
+  ): Promise<number | undefined> {
+    const loaded = snapshotMs === undefined ? undefined : await this.#replay.load(snapshotMs);
+    if (loaded === undefined) {
+      this.#detector = await this.#replay.learnAnew(untilMs);
+      return undefined;
+    }
+    const { detector, asOfMs } = loaded;
+    this.#savedAsOfMs = asOfMs;
+    await this.#replay.catchUp(detector, { fromMs: asOfMs, toMs: untilMs ?? asOfMs });
+    this.#detector = detector;
+    return asOfMs;
   }
 
   /** Why the detector does not keep up; empty while it does. */
@@ -171,7 +183,7 @@ export class Watcher {
     while (fromMs < completeMs) {
       const toMs = Math.min(completeMs, fromMs + WINDOWS_A_PIECE * windowMs);
       const range = { fromMs, toMs, windowMs };
-      for await (const at of eachWindow(client, range, this.#reading)) {
+      for await (const at of eachWindow(client, range, this.#replay.readingFor(this.#detector))) {
         await this.#judge(at, isWhole);
       }
       this.#judgedUntilMs = toMs;
@@ -233,7 +245,7 @@ export class Watcher {
     this.#unstored.push(...events.map((event) => ({ event, startMs })));
     await this.#tellAll();
     if (this.#toldAheadMs !== undefined && startMs >= this.#toldAheadMs) {
-      await this.#reconcile();
+      await this.#replay.reconcile(this.#detector);
       this.#toldAheadMs = undefined;
     }
   }
@@ -309,72 +321,6 @@ export class Watcher {
     this.#saveTookMs = performance.now() - fromMs;
   }
 
-  /** Goes on with what a detector before has saved; up to when, undefined where there is nothing to go on with. */
-  async #loadState(untilMs: number): Promise<number | undefined> {
-    const { log } = this.#options;
-    for await (const { asOfMs, parts } of this.#states.snapshots(untilMs)) {
-      try {
-        const detector = this.#newDetector();
-        for (const _ of detector.load(parts)) await systemClock.breathe();
-        this.#detector = detector;
-        this.#savedAsOfMs = asOfMs;
-        return asOfMs;
-      } catch (error) {
-        log.warn(
-          { err: messageOf(error), state_as_of: isoOf(asOfMs) },
-          'what a detector has learnt before cannot be used; another one begins anew',
-        );
-      }
-    }
-    return undefined;
-  }
-
-  /** Judges again what is on record as judged and told: nothing goes out of it. */
-  async #catchUp(fromMs: number, toMs: number): Promise<void> {
-    const { config } = this.#options;
-    const windowMs = config.detect.window;
-    for await (const block of this.#pastBlocks({ fromMs, toMs, windowMs })) {
-      const steps = block.map((at) => ({ ...at, nowMs: at.startMs + windowMs }));
-      this.#detector.observeAll(steps);
-    }
-    await this.#reconcile(toMs);
-  }
-
-  async #learnAnew(untilMs: number | undefined): Promise<void> {
-    const { client, config } = this.#options;
-    this.#detector.restore((await this.#store.open(untilMs)).filter(isOfModels));
-    if (untilMs === undefined) return;
-    const fromMs = untilMs - this.#detector.historyMs;
-    await recallPast(client, this.#detector, fromMs, config.detect);
-    const past = { fromMs, toMs: untilMs, windowMs: config.detect.window };
-    for await (const block of this.#pastBlocks(past)) {
-      this.#detector.warmUpAll(block.map(({ windows }) => windows));
-    }
-  }
-
-  /** Windows of the past, for as long as this process leads; with a line in the log now and then. */
-  async *#pastBlocks(range: WindowRange): AsyncGenerator<readonly WindowsAt[], void> {
-    const { client, log } = this.#options;
-    const progress = new ReplayProgress(range, log, systemClock);
-    for await (const block of eachBlock(client, range, this.#reading)) {
-      this.#requireLead();
-      yield block;
-      progress.at((block.at(-1) as WindowsAt).startMs);
-    }
-  }
-
-  /** What was told counts, of windows before that time, wherever judging them again gave something else. */
-  async #reconcile(beforeMs?: number): Promise<void> {
-    const open = (await this.#store.open(beforeMs)).filter(isOfModels);
-    const known = await this.#store.known(this.#detector.open.map(({ id }) => id));
-    this.#detector.reconcile(open, (id) => known.has(id));
-  }
-
-  #newDetector(): Detector {
-    const { detect, alert } = this.#options.config;
-    return new Detector({ ...detect, runbookUrl: alert.runbook_url });
-  }
-
   *#whileLeading<T>(items: Iterable<T>): Generator<T, void> {
     for (const item of items) {
       this.#requireLead();
@@ -419,9 +365,4 @@ function messageOf(error: unknown): string {
 /** All but series of an anomaly that is told as a whole: they are for the table only. */
 function isTold({ incident_id }: AnomalyEvent): boolean {
   return incident_id === undefined;
-}
-
-/** All but what is of the pipeline itself, which no window tells of. */
-function isOfModels({ kind }: AnomalyEvent): boolean {
-  return kind !== 'pipeline';
 }

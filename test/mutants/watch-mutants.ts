@@ -1,6 +1,7 @@
 import type { PlantedMutant } from './planted-mutant.ts';
 
 const watcher = 'src/watch/watcher.ts';
+const replay = 'src/watch/detector-replay.ts';
 const loop = 'src/watch/watch-loop.ts';
 const watcherTests = ['test/watch/watcher.test.ts', 'test/watch/watcher-restart.test.ts'];
 const restartTests = ['test/watch/watcher-restart.test.ts'];
@@ -78,11 +79,9 @@ export const watchMutants: readonly PlantedMutant[] = [
   {
     name: 'emitted-while-catching-up',
     bug: 'a successor that judges again what was judged emits it again',
-    file: watcher,
-    find: '      this.#detector.observeAll(steps);\n',
-    replace: `      for (const event of this.#detector.observeAll(steps)) {
-        this.#unstored.push({ event, startMs: toMs });
-      }
+    file: replay,
+    find: '      detector.observeAll(steps);\n',
+    replace: `      for (const event of detector.observeAll(steps)) await this.#options.store.add(event, toMs);
 `,
     tests: restartTests,
   },

@@ -1,0 +1,135 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import { systemClock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { Config } from '../config/schema.ts';
+import type { AnomalyEvent } from '../detect/anomaly-event.ts';
+import { Detector } from '../detect/detector.ts';
+import type { AnomalyStore } from './anomaly-store.ts';
+import { eachBlock, type ReadOptions, type WindowsAt } from './each-window.ts';
+import { recallPast } from './recall-past.ts';
+import { ReplayProgress } from './replay-progress.ts';
+import type { StateStore } from './state-store.ts';
+import type { WindowRange } from './window-reader.ts';
+
+export interface DetectorReplayOptions {
+  readonly config: Config;
+  readonly client: ClickHouseClient;
+  readonly store: AnomalyStore;
+  readonly states: StateStore;
+  readonly log: Logger;
+  /** @throws LeadLost when this process does not lead any more. */
+  readonly requireLead: () => void;
+}
+
+/** A detector as a snapshot has it. */
+export interface LoadedDetector {
+  readonly detector: Detector;
+  /** It knows all windows before then. */
+  readonly asOfMs: number;
+}
+
+/**
+ * Detectors that know the past: from a snapshot, or from the windows themselves. Windows are judged again without
+ * emitting events. What was emitted of them counts.
+ */
+export class DetectorReplay {
+  readonly #options: DetectorReplayOptions;
+
+  constructor(options: DetectorReplayOptions) {
+    this.#options = options;
+  }
+
+  newDetector(): Detector {
+    const { detect, alert } = this.#options.config;
+    return new Detector({ ...detect, runbookUrl: alert.runbook_url });
+  }
+
+  /** How windows are read for a detector. */
+  readingFor(detector: Detector): ReadOptions {
+    return {
+      isWanted: (series, startMs) => detector.isWanted(series, startMs),
+      onTooMuch: (windows, limit) => {
+        this.#options.log.warn(
+          { windows, limit },
+          'so many windows are too much to read at once: half of them next',
+        );
+      },
+    };
+  }
+
+  /** A detector from the newest snapshot of that time or before; undefined where none can be used. */
+  async load(untilMs: number): Promise<LoadedDetector | undefined> {
+    const { log, states } = this.#options;
+    for await (const { asOfMs, parts } of states.snapshots(untilMs)) {
+      try {
+        const detector = this.newDetector();
+        for (const _ of detector.load(parts)) await systemClock.breathe();
+        return { detector, asOfMs };
+      } catch (error) {
+        log.warn(
+          {
+            err: error instanceof Error ? error.message : String(error),
+            state_as_of: new Date(asOfMs).toISOString(),
+          },
+          'what a detector has learnt before cannot be used; another one begins anew',
+        );
+      }
+    }
+    return undefined;
+  }
+
+  /** Judges again what is on record as judged: nothing is emitted of it. */
+  async catchUp(
+    detector: Detector,
+    { fromMs, toMs }: Omit<WindowRange, 'windowMs'>,
+  ): Promise<void> {
+    const windowMs = this.#options.config.detect.window;
+    for await (const block of this.#pastBlocks(detector, { fromMs, toMs, windowMs })) {
+      const steps = block.map((at) => ({ ...at, nowMs: at.startMs + windowMs }));
+      detector.observeAll(steps);
+    }
+    await this.reconcile(detector, toMs);
+  }
+
+  /** A detector that has learnt from the windows before a time. */
+  async learnAnew(untilMs: number | undefined): Promise<Detector> {
+    const { client, config, store } = this.#options;
+    const detector = this.newDetector();
+    detector.restore((await store.open(untilMs)).filter(isOfModels));
+    if (untilMs === undefined) return detector;
+    const fromMs = untilMs - detector.historyMs;
+    await recallPast(client, detector, fromMs, config.detect);
+    const past = { fromMs, toMs: untilMs, windowMs: config.detect.window };
+    for await (const block of this.#pastBlocks(detector, past)) {
+      detector.warmUpAll(block.map(({ windows }) => windows));
+    }
+    return detector;
+  }
+
+  /** What was emitted counts, of windows before that time, wherever judging them again gave something else. */
+  async reconcile(detector: Detector, beforeMs?: number): Promise<void> {
+    const { store } = this.#options;
+    const open = (await store.open(beforeMs)).filter(isOfModels);
+    const known = await store.known(detector.open.map(({ id }) => id));
+    detector.reconcile(open, (id) => known.has(id));
+  }
+
+  /** Windows of the past, for as long as this process leads; with a line in the log now and then. */
+  async *#pastBlocks(
+    detector: Detector,
+    range: WindowRange,
+  ): AsyncGenerator<readonly WindowsAt[], void> {
+    const { client, log, requireLead } = this.#options;
+    const progress = new ReplayProgress(range, log, systemClock);
+    for await (const block of eachBlock(client, range, this.readingFor(detector))) {
+      requireLead();
+      yield block;
+      progress.at((block.at(-1) as WindowsAt).startMs);
+    }
+  }
+}
+
+/** All but what is of the pipeline itself, which no window tells of. */
+function isOfModels({ kind }: AnomalyEvent): boolean {
+  return kind !== 'pipeline';
+}
