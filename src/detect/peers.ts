@@ -23,7 +23,10 @@ type Nearness = 0 | 1;
 
 /** What the series of a group are lent. */
 interface Loan {
+  /** To begin with: of those that had a request of late, if there are any. */
   readonly baseline: BorrowedBaseline | undefined;
+  /** Of those that had a request of late and have not borrowed themselves. */
+  readonly renewal: BorrowedBaseline | undefined;
   /** The lender with most requests. */
   readonly first: SeriesDetector | undefined;
   /** What one of the group that is new itself was lent. */
@@ -69,12 +72,17 @@ export class Peers {
 
   /** What a new series begins with; undefined where there is nobody to lend it anything. */
   baselineFor(series: Series, nowMs: number): BorrowedBaseline | undefined {
-    return this.renewedFor(series, nowMs) ?? this.#loanTo(series, 0, nowMs).passedOn;
+    const [near, far] = [this.#loanTo(series, 0, nowMs), this.#loanTo(series, 1, nowMs)];
+    return near.baseline ?? far.baseline ?? near.passedOn;
   }
 
-  /** The same of lenders with a past of their own. */
+  /**
+   * What a series that has borrowed is lent by now; undefined where those that may lend it something have had no
+   * request of late. What they have lent stays then.
+   */
   renewedFor(series: Series, nowMs: number): BorrowedBaseline | undefined {
-    return this.#loanTo(series, 0, nowMs).baseline ?? this.#loanTo(series, 1, nowMs).baseline;
+    const [near, far] = [this.#loanTo(series, 0, nowMs), this.#loanTo(series, 1, nowMs)];
+    return near.renewal ?? far.renewal;
   }
 
   /** Of those that would lend it something the one with most requests. */
@@ -89,13 +97,15 @@ export class Peers {
     let loan = this.#loans.get(key);
     if (loan === undefined) {
       const peers = this.#peersOf(series, near);
-      const lenders = this.#lendersOf(peers, nowMs);
-      const past = lenders.flatMap(({ series: of, lends }) =>
-        lends === undefined ? [] : [{ series: of, baseline: lends }],
-      );
+      const lenders = peers.filter(({ lends }) => lends !== undefined);
+      const live = lenders.filter(({ lastSeenMs }) => lastSeenMs >= this.#sinceMs(nowMs));
+      const first = live.length > 0 ? live : lenders;
+      // One that has borrowed itself is no judge of itself.
+      const settled = live.filter(({ borrowed }) => borrowed === undefined);
       loan = {
-        baseline: BorrowedBaseline.of(past, this.#options.min_baseline_windows),
-        first: lenders[0],
+        baseline: this.#merged(first),
+        renewal: this.#merged(settled),
+        first: first[0],
         passedOn: peers.find(({ borrowed }) => borrowed !== undefined)?.borrowed,
       };
       this.#loans.set(key, loan);
@@ -103,12 +113,17 @@ export class Peers {
     return loan;
   }
 
-  /** Those that had a request of late, if there are any; those with most requests. */
-  #lendersOf(peers: readonly SeriesDetector[], nowMs: number): SeriesDetector[] {
-    const lenders = peers.filter(({ lends }) => lends !== undefined);
-    const sinceMs = nowMs - longestRun * this.#options.window;
-    const live = lenders.filter(({ lastSeenMs }) => lastSeenMs >= sinceMs);
-    return (live.length > 0 ? live : lenders).slice(0, mostLenders);
+  /** The past of the first of them, merged. */
+  #merged(lenders: readonly SeriesDetector[]): BorrowedBaseline | undefined {
+    const past = lenders
+      .slice(0, mostLenders)
+      .flatMap(({ series, lends }) => (lends === undefined ? [] : [{ series, baseline: lends }]));
+    return BorrowedBaseline.of(past, this.#options.min_baseline_windows);
+  }
+
+  /** Whoever had a request since then is live. */
+  #sinceMs(nowMs: number): number {
+    return nowMs - longestRun * this.#options.window;
   }
 
   /** Those with most requests in their last windows first. */

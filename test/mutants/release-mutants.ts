@@ -3,7 +3,11 @@ import type { PlantedMutant } from './planted-mutant.ts';
 const loan = 'src/detect/baseline-loan.ts';
 const peers = 'src/detect/peers.ts';
 const borrowed = 'src/baseline/borrowed-baseline.ts';
-const tests = ['test/detect/new-version.test.ts', 'test/detect/peers.test.ts'];
+const tests = [
+  'test/detect/new-version.test.ts',
+  'test/detect/peers.test.ts',
+  'test/detect/baseline-loan.test.ts',
+];
 
 /** Bugs of series that begin because a dimension got a new value. */
 export const releaseMutants: readonly PlantedMutant[] = [
@@ -40,6 +44,14 @@ export const releaseMutants: readonly PlantedMutant[] = [
     tests,
   },
   {
+    name: 'new-version-judged-by-itself',
+    bug: 'a new version lends its own first minutes to itself once the one before is gone',
+    file: peers,
+    find: 'live.filter(({ borrowed }) => borrowed === undefined)',
+    replace: 'live.filter(() => true)',
+    tests,
+  },
+  {
     name: 'any-request-type-is-a-peer',
     bug: 'a new request type is compared with another one, whose requests are smaller',
     file: peers,
@@ -51,8 +63,8 @@ export const releaseMutants: readonly PlantedMutant[] = [
     name: 'gone-version-before-a-live-one',
     bug: 'a version that was switched off lends its baseline though another one runs beside',
     file: peers,
-    find: '(live.length > 0 ? live : lenders)',
-    replace: '(live.length > 0 ? lenders : live)',
+    find: 'const first = live.length > 0 ? live : lenders;',
+    replace: 'const first = lenders;',
     tests,
   },
   {
