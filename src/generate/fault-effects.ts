@@ -1,5 +1,5 @@
 import { invariant } from '../base/invariant.ts';
-import { type Fault, faultDefaults } from './fault.ts';
+import { type Fault, faultDefaults, releasedVersion } from './fault.ts';
 import type { ModelProfile } from './model-profile.ts';
 import type { Random } from './random.ts';
 
@@ -48,6 +48,8 @@ export class FaultEffects {
   startsCold = false;
   missesCache = false;
   sizeFactor = 1;
+  /** The new version that serves it; undefined where that is one of the model's own. */
+  version: string | undefined;
 
   constructor(faults: readonly Fault[], scope: FaultScope, random: Random) {
     this.stageFactors = new Float64Array(scope.stageNames.length).fill(1);
@@ -113,6 +115,7 @@ export class FaultEffects {
     this.startsCold = false;
     this.missesCache = false;
     this.sizeFactor = 1;
+    this.version = undefined;
   }
 
   #apply(fault: ActiveFault, factor: number): void {
@@ -124,6 +127,12 @@ export class FaultEffects {
           this.stageFactors[stage] = (this.stageFactors[stage] as number) * factor;
         }
         this.knockOn ||= fault.knockOn;
+        break;
+      case 'release':
+        this.version = releasedVersion;
+        for (const stage of fault.stageIndices) {
+          this.stageFactors[stage] = (this.stageFactors[stage] as number) * factor;
+        }
         break;
       case 'queue':
         this.holdFactor *= factor;
@@ -183,7 +192,8 @@ function activate(fault: Fault, scope: FaultScope, random: Random): ActiveFault 
 function stagesOf(fault: Fault): readonly string[] {
   if (fault.kind === 'network') return networkStages;
   if (fault.kind === 'bad_version') return ['forward'];
-  if (fault.kind === 'timeouts') return [fault.stage ?? 'forward'];
+  const isOfForward = fault.kind === 'timeouts' || fault.kind === 'release';
+  if (isOfForward) return [fault.stage ?? 'forward'];
   return fault.stage === undefined ? [] : [fault.stage];
 }
 

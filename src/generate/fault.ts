@@ -4,6 +4,7 @@ export const faultKinds = [
   'queue',
   'pause',
   'bad_version',
+  'release',
   'network',
   'errors',
   'timeouts',
@@ -27,7 +28,7 @@ export interface Fault {
   readonly region?: string;
   readonly host?: string;
   readonly requestType?: string;
-  /** `slow_stage`: required. `timeouts`: where requests hang, `forward` if absent. */
+  /** `slow_stage`: required. `timeouts`: where requests hang; `release`: what is slower: `forward` if absent. */
   readonly stage?: string;
   /** What durations, arrivals or sizes are multiplied by. */
   readonly factor?: number;
@@ -49,6 +50,9 @@ export interface Fault {
   readonly knockOn?: boolean;
 }
 
+/** The version that a `release` brings: no request had it before. */
+export const releasedVersion = '2026-11-15';
+
 /** What a kind takes beside the common keys, with its defaults. */
 export const faultDefaults: Readonly<
   Record<FaultKind, Readonly<Pick<Fault, 'factor' | 'share' | 'stopMs' | 'everyMs' | 'afterMs'>>>
@@ -57,6 +61,7 @@ export const faultDefaults: Readonly<
   queue: { factor: 3 },
   pause: { stopMs: 400, everyMs: 5_000 },
   bad_version: { factor: 1.8, share: 1 },
+  release: { factor: 3, share: 0.1 },
   network: { factor: 4, share: 1 },
   errors: { share: 0.1 },
   timeouts: { share: 0.1, afterMs: 30_000 },

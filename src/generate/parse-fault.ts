@@ -35,6 +35,7 @@ const allowed: Readonly<Record<FaultKind, readonly string[]>> = {
   queue: [...perRequest, 'factor', 'ramp'],
   pause: [...everywhere, 'host', 'stop', 'every'],
   bad_version: [...perRequest, 'factor', 'share', 'ramp', 'knock_on'],
+  release: [...everywhere, 'stage', 'factor', 'share'],
   network: [...perRequest, 'factor', 'share', 'ramp'],
   errors: [...perRequest, 'share'],
   timeouts: [...perRequest, 'stage', 'share', 'after'],

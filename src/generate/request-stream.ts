@@ -78,8 +78,9 @@ export class RequestStream {
     const draw = this.#draw;
     random.seek(slice, index);
     const host = pool.hosts[Math.floor(random.uniform() * pool.hosts.length)] as Host;
-    const version = this.#pickVersion();
-    this.#effects.evaluate(atMs, slice, index, version, host.name);
+    const before = this.#pickVersion();
+    this.#effects.evaluate(atMs, slice, index, before, host.name);
+    const version = this.#effects.version ?? before;
     draw.draw(random, this.#effects, host.slowness);
     const admission = this.#admission;
     host.queue.look(atMs, admission);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defaultFleet } from '../../src/generate/default-fleet.ts';
+import { releasedVersion } from '../../src/generate/fault.ts';
 import { parseFault } from '../../src/generate/parse-fault.ts';
 import type { TimingEventJson } from '../../src/generate/timing-event-json.ts';
 import { generateTraffic, type TrafficOptions } from '../../src/generate/traffic.ts';
@@ -167,6 +168,21 @@ describe('faults in traffic', () => {
       p99(faulty, 'forward', of(version)) / p99(healthy, 'forward', of(version));
     expect(Math.abs(ratio('2026-11-01') / 2 - 1)).toBeLessThan(0.001);
     expect(ratio('2026-10-15')).toBe(1);
+  });
+
+  it('release moves part of the requests to a version that none had before, slower from its first one', () => {
+    const faulty = traffic({}, `release,model=embedder,factor=3,share=0.2,${WINDOW}`);
+    const isNew = ({ version }: TimingEventJson) => version === releasedVersion;
+    const released = faulty.filter(isNew);
+    expect(released.every((event) => event.model === 'embedder' && inWindow(event))).toBe(true);
+    const asked = faulty.filter((event) => event.model === 'embedder' && inWindow(event));
+    expect(released.length / asked.length).toBeCloseTo(0.2, 1);
+    const ids = new Set(released.map(({ id }) => id));
+    const before = (event: TimingEventJson) => ids.has(event.id);
+    expect(p99(faulty, 'forward', isNew) / p99(healthy, 'forward', before)).toBeCloseTo(3, 2);
+    expect(p99(faulty, 'features', isNew)).toBe(p99(healthy, 'features', before));
+    const others = (event: TimingEventJson) => event.model === 'embedder' && !ids.has(event.id);
+    expect(p99(faulty, 'forward', others)).toBe(p99(healthy, 'forward', others));
   });
 
   it('knock_on lets the slower forward pass hold its slot, so that the queue grows', () => {

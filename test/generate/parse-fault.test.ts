@@ -18,7 +18,7 @@ function errorOf(text: string): OperatorError {
 
 describe('parseFault', () => {
   it.each([
-    ['', 'kind must be one of slow_stage, queue, pause, bad_version, network'],
+    ['', 'kind must be one of slow_stage, queue, pause, bad_version, release, network'],
     ['slow', 'kind must be one of slow_stage'],
     ['slow_stage', 'must name a stage, as in stage=features: it is "slow_stage"'],
     ['queue,facter=3', 'key of queue must be one of factor, for, from, host, model, ramp, '],

@@ -1,5 +1,5 @@
 import type { AnomalyEvent } from '../../../src/detect/anomaly-event.ts';
-import type { Fault } from '../../../src/generate/fault.ts';
+import { type Fault, releasedVersion } from '../../../src/generate/fault.ts';
 
 /** Something that goes wrong in a fleet, and what an event of it has to say. */
 export interface FaultCase {
@@ -41,6 +41,13 @@ export const faultCases: readonly FaultCase[] = [
     kind: 'tail_shift',
     stages: ['forward'],
     namesCause: isOf('version', version),
+  },
+  {
+    name: 'a release that is slow from its first request',
+    fault: { kind: 'release', model, factor: 3, share: 0.3 },
+    kind: 'tail_shift',
+    stages: ['forward'],
+    namesCause: isOf('version', releasedVersion),
   },
   {
     name: 'cold starts by the dozen',
