@@ -6,7 +6,7 @@ import { drawMs, type Moment } from './traffic-model.ts';
 /** Milliseconds of each stage, request by request: all have as many. */
 export type Durations = ReadonlyMap<string, readonly number[]>;
 
-/** The requests of one window of a moment, slowed by the fault that is on. */
+/** The requests that begin in one window of a moment, slowed by the fault that is on. */
 export function drawWindow(
   { ratePerSecond, stages }: Moment,
   window: number,

@@ -3,6 +3,7 @@ import { configSchema } from '../../src/config/schema.ts';
 import type { AnomalyEvent } from '../../src/detect/anomaly-event.ts';
 import { Detector } from '../../src/detect/detector.ts';
 import { Random } from '../../src/generate/random.ts';
+import { CompletedWindows, ofAllVersions } from './completed-windows.ts';
 import { drawWindow } from './draw-window.ts';
 import { type Fault, faultsFrom } from './faults.ts';
 import { type NullFamily, nullFamilies, windowMs, windowsPerDay } from './null-families.ts';
@@ -63,6 +64,7 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
   const { detect } = configSchema.parse({ detect: { page_budget_per_week: pagesPerWeek } });
   const detector = new Detector(detect);
   const rivals = new Rivals();
+  const completed = new CompletedWindows(windowMs, random.split('offsets'));
   const maker = new WindowMaker(windowMs);
   const windows = order.days * windowsPerDay;
   const faults =
@@ -78,18 +80,22 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
   const drawn = (window: number, fault: Fault | undefined) => {
     const moment = model.momentAt(window);
     draws.seek(window, 0);
-    const durations = drawWindow(moment, window, fault, draws);
+    const { version } = moment;
+    const begun = { version, durations: drawWindow(moment, window, fault, draws) };
+    const ended = completed.complete(window, [begun]);
     const windowStartMs = startMs + window * windowMs;
-    const present = maker.make(windowStartMs, moment.version, durations);
-    return { moment, durations, windowStartMs, present };
+    const present = ended.flatMap((each) =>
+      maker.make(windowStartMs, each.version, each.durations),
+    );
+    return { moment, ended, windowStartMs, present };
   };
   const judge = (present: readonly SeriesWindow[], windowStartMs: number) =>
     detector.observe(present, windowStartMs + windowMs + 2_000, windowStartMs);
   for (let window = 0; window < windows; window++) {
     while ((faults[at]?.to ?? Number.POSITIVE_INFINITY) <= window) at++;
     const fault = (faults[at]?.from ?? Number.POSITIVE_INFINITY) <= window ? faults[at] : undefined;
-    const { moment, durations, windowStartMs, present } = drawn(window, fault);
-    if (faults.length > 0) oracle.take(window, moment, fault, durations);
+    const { moment, ended, windowStartMs, present } = drawn(window, fault);
+    if (faults.length > 0) oracle.take(window, moment, fault, ofAllVersions(ended));
     if (fault?.from === window) {
       const { ratio, excessMs } = trueEffect(fault, moment, random.split(`effect ${window}`));
       if (ratio < detect.min_effect_ratio || excessMs < detect.min_effect_ms) small.add(fault);

@@ -29,7 +29,11 @@ export class SeriesOracle {
     return this.#oracles.get(fault)?.foundAt ?? -1;
   }
 
-  /** One window: what of it time decides, the fault that is on, and the durations of each stage. */
+  /**
+   * One window: what of it time decides, the fault that is on, and the durations of each stage, as the detector sees
+   * them: of the requests that complete in it. The few that began before are taken to be of this window: in the first
+   * one of a fault they speak against it.
+   */
   take(window: number, moment: Moment, fault: Fault | undefined, durations: Durations): void {
     const law = this.#law;
     if (law !== undefined) this.#takeStateful(window, law, fault, durations);

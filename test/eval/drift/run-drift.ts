@@ -2,6 +2,7 @@ import { configSchema } from '../../../src/config/schema.ts';
 import type { AnomalyEvent } from '../../../src/detect/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
 import { Random } from '../../../src/generate/random.ts';
+import { CompletedWindows, ofAllVersions, type VersionDurations } from '../completed-windows.ts';
 import { drawWindow } from '../draw-window.ts';
 import { type NullFamily, nullFamilies, windowMs, windowsPerDay } from '../null-families.ts';
 import { pagesPerWeek } from '../run-series.ts';
@@ -43,25 +44,27 @@ export function runDrift(order: DriftOrder): DriftOutcome {
   const judged = { page_budget_per_week: pagesPerWeek, window: '1m' };
   const { detect } = configSchema.parse({ detect: judged });
   const detector = new Detector(detect);
+  const completed = new CompletedWindows(windowMs, random.split('offsets'));
   const maker = new WindowMaker(minuteMs);
   const drift = driftCases.find(({ name }) => name === order.name) ?? calm;
   const fault = faultOf(drift);
   const told: AnomalyEvent[] = [];
   for (let from = 0; from < order.days * windowsPerDay; from += perMinute) {
-    const minute = new Map<string, number[]>();
-    let version = '';
+    const release = Math.max(0, Math.ceil((from - driftFromWindow) / windowsPerDay));
+    const ended: VersionDurations[] = [];
     for (let window = from; window < from + perMinute; window++) {
       const moment = model.momentAt(window);
       draws.seek(window, 0);
-      version = moment.version;
-      for (const [stage, durations] of drawWindow(moment, window, fault, draws)) {
-        minute.set(stage, [...(minute.get(stage) ?? []), ...durations]);
-      }
+      const version = drift.isReleased === true ? `r${release}` : moment.version;
+      const begun = { version, durations: drawWindow(moment, window, fault, draws) };
+      ended.push(...completed.complete(window, [begun]));
     }
-    const release = Math.max(0, Math.ceil((from - driftFromWindow) / windowsPerDay));
-    if (drift.isReleased === true) version = `r${release}`;
     const minuteStartMs = startMs + from * windowMs;
-    const present = maker.make(minuteStartMs, version, minute);
+    const versions = [...new Set(ended.map(({ version }) => version))];
+    const present = versions.flatMap((version) => {
+      const own = ended.filter((each) => each.version === version);
+      return maker.make(minuteStartMs, version, ofAllVersions(own));
+    });
     told.push(...detector.observe(present, minuteStartMs + minuteMs + 2_000, minuteStartMs));
   }
   return { ...order, ...outcomeOf(told) };

@@ -1,6 +1,9 @@
+import { totalStage } from '../../../src/base/dimensions.ts';
 import type { SeriesWindow } from '../../../src/baseline/series-window.ts';
 import { Random } from '../../../src/generate/random.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';
+import { CompletedWindows } from '../completed-windows.ts';
+import type { Durations } from '../draw-window.ts';
 import type { Fault } from '../faults.ts';
 import { type NullFamily, nullFamilies, windowMs } from '../null-families.ts';
 import { drawMs, type Moment } from '../traffic-model.ts';
@@ -28,7 +31,7 @@ const firstMs = Date.UTC(2026, 10, 2);
 
 /**
  * One series of a family, window by window. Requests are drawn the same whatever the faults, which only make
- * some of them take longer.
+ * some of them take longer, and so complete later.
  */
 export function* incidentTraffic(order: IncidentOrder): Generator<TrafficWindow> {
   const family = nullFamilies.find(({ name }) => name === order.family) as NullFamily;
@@ -36,6 +39,7 @@ export function* incidentTraffic(order: IncidentOrder): Generator<TrafficWindow>
   const { momentAt } = family.model(random);
   const draws = random.split('requests');
   const chances = random.split('chances');
+  const completed = new CompletedWindows(windowMs, random.split('offsets'));
   const maker = new WindowMaker(windowMs);
   for (let window = 0; window < order.windows; window++) {
     const own = momentAt(window);
@@ -43,31 +47,32 @@ export function* incidentTraffic(order: IncidentOrder): Generator<TrafficWindow>
     const windowStartMs = firstMs + window * windowMs;
     const faults = order.faults.filter(({ from, to }) => from <= window && window < to);
     const durations = new Map<string, number[]>(moment.stages.map(({ name }) => [name, []]));
-    const totals: number[] = [];
     draws.seek(window, 0);
     chances.seek(window, 0);
     const requests = draws.poisson(moment.ratePerSecond * (windowMs / 1000));
     for (let n = 0; n < requests; n++) {
-      let total = 0;
       for (const { name, components } of moment.stages) {
         let value = drawMs(components, draws);
         for (const { stage, share, factorAt } of faults) {
           if (stage === name && chances.chance(share)) value *= factorAt(window);
         }
-        total += value;
         durations.get(name)?.push(value);
       }
-      totals.push(total);
     }
-    const present = maker.make(windowStartMs, moment.version, durations);
-    const values = new Map([...durations, ['total', totals]]);
-    const shown = order.isRaw === true ? present.map(withRaw(values)) : present;
-    yield { window, windowStartMs, moment, present: shown };
+    const ended = completed.complete(window, [{ version: moment.version, durations }]);
+    const present = ended.flatMap((each) => {
+      const made = maker.make(windowStartMs, each.version, each.durations);
+      return order.isRaw === true ? made.map(withRaw(each.durations)) : made;
+    });
+    yield { window, windowStartMs, moment, present };
   }
 }
 
 /** The same window with a centroid for each request. */
-function withRaw(values: ReadonlyMap<string, readonly number[]>) {
+function withRaw(durations: Durations) {
+  const columns = [...durations.values()];
+  const totals = columns[0]?.map((_, n) => columns.reduce((sum, each) => sum + (each[n] ?? 0), 0));
+  const values = new Map([...durations, [totalStage, totals ?? []]]);
   return (window: SeriesWindow): SeriesWindow => {
     const stages = [...window.stages].map(([stage, summary]) => {
       const sorted = Float64Array.from(values.get(stage) ?? []).sort();

@@ -3,6 +3,7 @@ import { configSchema } from '../../../src/config/schema.ts';
 import type { AnomalyEvent } from '../../../src/detect/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
 import { Random } from '../../../src/generate/random.ts';
+import { CompletedWindows, type VersionDurations } from '../completed-windows.ts';
 import { drawWindow } from '../draw-window.ts';
 import { type NullFamily, nullFamilies, windowMs, windowsPerDay } from '../null-families.ts';
 import { pagesPerWeek } from '../run-series.ts';
@@ -32,6 +33,9 @@ export interface ReleaseOutcome extends ReleaseOrder {
 const learning = windowsPerDay + 360;
 const startMs = Date.UTC(2026, 10, 2);
 const slowedStage = 'forward';
+const firstVersion = { version: 'v0', share: 1, factor: 1 };
+/** A request that runs for longer than this is not carried over from the past. */
+const carriedWindows = 6;
 
 /**
  * Runs each case from the same past on: what was learnt of it is saved once, and loaded for each. The same order, the
@@ -53,6 +57,7 @@ class Traffic {
   readonly #model: TrafficModel;
   readonly #rate: number;
   readonly #draws: Random;
+  readonly #completed: CompletedWindows;
   readonly #maker = new WindowMaker(windowMs);
   readonly #usualRate: number;
 
@@ -62,15 +67,16 @@ class Traffic {
     this.#model = model(random);
     this.#rate = ratePerSecond;
     this.#draws = random.split('requests');
+    this.#completed = new CompletedWindows(windowMs, random.split('offsets'));
     this.#usualRate = model(new Random('rate')).momentAt(0).ratePerSecond;
   }
 
-  /** Windows come in order; of each version that has a part of the traffic there is one. */
+  /** Windows come in order; there is one of each version of which a request completes. */
   windows(window: number, parts: readonly { version: string; share: number; factor: number }[]) {
     const moment = this.#model.momentAt(window);
     this.#draws.seek(window, 0);
     const windowStartMs = startMs + window * windowMs;
-    return parts.flatMap(({ version, share, factor }): SeriesWindow[] => {
+    const begun = parts.flatMap(({ version, share, factor }): VersionDurations[] => {
       if (share <= 0) return [];
       const rate = (moment.ratePerSecond / this.#usualRate) * this.#rate * share;
       const fault = {
@@ -82,9 +88,12 @@ class Traffic {
         factorAt: () => factor,
       };
       const ofVersion: Moment = { ...moment, version, ratePerSecond: rate };
-      const durations = drawWindow(ofVersion, window, fault, this.#draws);
-      return this.#maker.make(windowStartMs, version, durations);
+      return [{ version, durations: drawWindow(ofVersion, window, fault, this.#draws) }];
     });
+    const ended = this.#completed.complete(window, begun);
+    return ended.flatMap(({ version, durations }): SeriesWindow[] =>
+      this.#maker.make(windowStartMs, version, durations),
+    );
   }
 }
 
@@ -102,7 +111,7 @@ function learn(order: ReleaseOrder, ratePerSecond: number): ReadonlyMap<string, 
   const detector = newDetector();
   const traffic = new Traffic(order, ratePerSecond);
   for (let window = 0; window < learning; window++) {
-    observe(detector, traffic.windows(window, [{ version: 'v0', share: 1, factor: 1 }]), window);
+    observe(detector, traffic.windows(window, [firstVersion]), window);
   }
   return new Map([...detector.save()].map(({ name, bytes }) => [name, Buffer.from(bytes)]));
 }
@@ -115,8 +124,10 @@ function release(
   const detector = newDetector();
   for (const _ of detector.load(past));
   const traffic = new Traffic(order, ratePerSecond);
-  // Moments are drawn one after the other: those of the past, too.
-  for (let window = 0; window < learning; window++) traffic.windows(window, []);
+  // Moments are drawn one after the other: those of the past, too. Requests of its last minute may still run.
+  for (let window = 0; window < learning; window++) {
+    traffic.windows(window, window < learning - carriedWindows ? [] : [firstVersion]);
+  }
   const opened: AnomalyEvent[] = [];
   for (let age = 0; age < windows; age++) {
     const parts = partsAt(releases, age);
