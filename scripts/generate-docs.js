@@ -7,6 +7,10 @@ import { withPipelineTables } from './pipeline-table.js';
 import { withReadmeNumbers } from './readme-numbers.js';
 
 const read = (path) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+const resultsOf = (name) => {
+  const path = `bench/results/${name}.txt`;
+  return existsSync(new URL(`../${path}`, import.meta.url)) ? read(path) : '';
+};
 const { generatedFiles } = await import('../dist/config/generated-files.js');
 const { renderCliReference } = await import('../dist/cli/render-cli-reference.js');
 
@@ -19,10 +23,7 @@ for (const { path, text } of [
   },
   {
     path: 'README.md',
-    text: withReadmeNumbers(read('README.md'), (name) => {
-      const path = `bench/results/${name}.txt`;
-      return existsSync(new URL(`../${path}`, import.meta.url)) ? read(path) : '';
-    }),
+    text: withReadmeNumbers(read('README.md'), resultsOf),
   },
   {
     path: 'docs/mutants.md',
@@ -36,7 +37,7 @@ for (const { path, text } of [
   {
     path: 'docs/detection.md',
     text: evalNames.reduce(
-      (document, name) => withEvalTables(document, read(`bench/results/${name}.txt`), name),
+      (document, name) => withEvalTables(document, resultsOf(name), name),
       read('docs/detection.md'),
     ),
   },

@@ -1,14 +1,19 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { evalPlots, tableOf } from '../../scripts/eval-plots.js';
 import { evalNames, withEvalTables } from '../../scripts/eval-tables.js';
 
-const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const url = (path: string) => new URL(`../../${path}`, import.meta.url);
+const read = (path: string) => readFileSync(url(path), 'utf8');
+const resultsOf = (name: string) => {
+  const path = `bench/results/${name}.txt`;
+  return existsSync(url(path)) ? read(path) : '';
+};
 
 describe('docs/detection.md', () => {
   it.each(evalNames)('has the tables recorded in bench/results/%s.txt', (name) => {
     const document = read('docs/detection.md');
-    expect(withEvalTables(document, read(`bench/results/${name}.txt`), name)).toBe(document);
+    expect(withEvalTables(document, resultsOf(name), name)).toBe(document);
   });
 
   const recorded = ['eval-false-pages', 'eval-faults'] as const;
@@ -20,6 +25,15 @@ describe('docs/detection.md', () => {
       expect(read('docs/detection.md')).toContain(`](${plot.path.replace('docs/', '')})`);
     },
   );
+
+  it('says how to record what is not recorded', () => {
+    const mark =
+      '<!-- eval-drift: made of bench/results/eval-drift.txt by npm run generate:docs -->';
+    const document = `before\n${mark}\nold\n<!-- /eval-drift -->\nafter`;
+    expect(withEvalTables(document, '', 'eval-drift')).toBe(
+      `before\n${mark}\n\nNot recorded yet: \`npm run eval -- drift --record\`.\n\n<!-- /eval-drift -->\nafter`,
+    );
+  });
 
   it('takes what follows the head of the results', () => {
     const mark =
