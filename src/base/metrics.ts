@@ -36,6 +36,8 @@ export interface Metrics {
   readonly ledgerSampleDifference: Gauge;
   readonly ledgerCheckedSeconds: Gauge;
   readonly windowsJudged: Counter;
+  readonly windowsJudgedAgain: Counter;
+  readonly windowsLeftLate: Counter;
   readonly detectorSeries: Gauge;
   readonly detectorSeriesLimit: Gauge;
   readonly detectorSeriesUnjudged: Gauge;
@@ -143,6 +145,14 @@ export function createMetrics(): Metrics {
     windowsJudged: counter(
       'windows_judged_total',
       'Windows of series that the detector has judged; of series beyond its limit none.',
+    ),
+    windowsJudgedAgain: counter(
+      'windows_judged_again_total',
+      'Windows, of all series, judged again as they had received more than 1 % of their requests late.',
+    ),
+    windowsLeftLate: counter(
+      'windows_left_late_total',
+      'Windows that had received more than 1 % of their requests late and were too old to be judged again.',
     ),
     detectorSeries: gauge('detector_series', 'Series that the detector judges.'),
     detectorSeriesLimit: gauge('detector_series_limit', 'Series that it judges at most.'),

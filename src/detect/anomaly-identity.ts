@@ -16,6 +16,11 @@ export function dedupKeyOf(kind: AnomalyEvent['kind'], series: Series, name = ''
   return `${kind}/${model}/${digestOf(seriesKey(series) + name).slice(0, 16)}`;
 }
 
+/** The key of the series itself: while another page has that one, an incident's has a number after it. */
+export function dedupKeyOfSeries(dedupKey: string): string {
+  return dedupKey.replace(/(\/[0-9a-f]{16})\.\d+$/, '$1');
+}
+
 /** Names one episode: 32 hex digits of its dedup key and start. */
 export function anomalyIdOf(dedupKey: string, startedAtMs: number): string {
   return digestOf(`${dedupKey}@${startedAtMs}`).slice(0, 32);

@@ -6,7 +6,7 @@ import type { Series } from '../baseline/series-window.ts';
 import type { StateArchive } from '../baseline/state-archive.ts';
 import { UnreadableState } from '../baseline/unreadable-state.ts';
 import type { AnomalyEvent, ScopeMember, Severity } from './anomaly-event.ts';
-import { firstMemberIdOf } from './anomaly-identity.ts';
+import { dedupKeyOfSeries, firstMemberIdOf } from './anomaly-identity.ts';
 import { anomalySummary } from './anomaly-summary.ts';
 import { carryEvent } from './carry-event.ts';
 import { extentOf } from './extent-of.ts';
@@ -71,15 +71,16 @@ export class Incident {
    * From the table: the last event that was told, and the last row of each of its members, which are none
    * while it is of one series.
    *
-   * @param own what was judged of the same incident; what was told counts, but it knows how often each series
-   * was told of, and when.
+   * @param judged what was judged of the same incident; what was told counts, but it knows how often each series
+   * was told of, and when. It is of no use where it comes to other events than those that were emitted.
    */
   static restored(
     told: AnomalyEvent,
     rows: readonly AnomalyEvent[],
     windowMs: number,
-    own?: Incident,
+    judged?: Incident,
   ): Incident {
+    const own = judged?.toldRevision === told.revision ? judged : undefined;
     const firstId = firstMemberIdOf(told.id);
     const byId = new Map(rows.map((row) => [row.id === firstId ? told.id : row.id, row]));
     const ownMembers = own === undefined ? new Map<string, Member>() : own.#members;
@@ -139,6 +140,11 @@ export class Incident {
 
   get id(): string {
     return this.#leadId;
+  }
+
+  /** Revision of the last event; undefined before the first. */
+  get toldRevision(): number | undefined {
+    return this.#told?.revision;
   }
 
   get dedupKey(): string {
@@ -309,7 +315,7 @@ export class Incident {
  */
 function ofSeries(stored: AnomalyEvent, id: string, own?: AnomalyEvent): AnomalyEvent {
   const { scope, members: _members, incident_id: _incident, ...event } = stored;
-  const again = { ...event, id, dedup_key: keyOfSeries(event) };
+  const again = { ...event, id, dedup_key: dedupKeyOfSeries(event.dedup_key) };
   if (own !== undefined && isOver(own) === isOver(again)) {
     again.revision = own.revision;
     again.state = own.state;
@@ -320,11 +326,6 @@ function ofSeries(stored: AnomalyEvent, id: string, own?: AnomalyEvent): Anomaly
     else if (event.kind === 'tail_shift') again.summary = anomalySummary(again);
   }
   return again;
-}
-
-/** The dedup key of the series itself: while another page has that one, an incident's has a number after it. */
-function keyOfSeries({ dedup_key }: AnomalyEvent): string {
-  return dedup_key.replace(/(\/[0-9a-f]{16})\.\d+$/, '$1');
 }
 
 function isOver({ state }: AnomalyEvent): boolean {

@@ -23,7 +23,8 @@ export function reconcileOpen(
 ): 'same' | 'other' | 'over' {
   const announced = own?.announced === true ? own : undefined;
   if (open !== undefined) {
-    if (announced?.event.id !== open.id) return 'other';
+    const isSame = announced?.event.id === open.id && announced.event.revision === open.revision;
+    if (!isSame) return 'other';
     announced.take(open);
   } else if (announced !== undefined) {
     if (isKnown(announced.event.id)) return 'over';

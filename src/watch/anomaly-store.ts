@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import type { Series } from '../baseline/series-window.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../detect/anomaly-event.ts';
 import { readQuery } from '../sink/read-query.ts';
+import { emittedIds } from './emitted-ids.ts';
 
 /** A slow request of a series. */
 export interface SlowRequest {
@@ -20,6 +21,8 @@ export interface AnomalyFilter {
   readonly state: 'open' | 'resolved' | '';
   readonly limit: number;
 }
+
+type EpisodeRow = Record<'id' | 'dedup_key' | 'resolved_ms', string>;
 
 const slowestKept = 5;
 
@@ -98,11 +101,19 @@ export class AnomalyStore {
     return (await this.#events('told_event', { id, revision }))[0];
   }
 
-  /** Which of these anomalies anything was told of. */
-  async known(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    if (ids.length === 0) return new Set();
-    const rows = await this.#rows<{ id: string }>(readQuery('told_anomalies'), { ids });
-    return new Set(rows.map(({ id }) => id));
+  /** Which of these open anomalies were emitted: under their own ids, or under others. */
+  async emitted(open: readonly AnomalyEvent[]): Promise<ReadonlySet<string>> {
+    if (open.length === 0) return new Set();
+    const fromMs = Math.min(...open.map(({ started_at }) => Date.parse(started_at)));
+    const rows = await this.#rows<EpisodeRow>(readQuery('emitted_episodes'), { fromMs });
+    return emittedIds(
+      open,
+      rows.map(({ id, dedup_key, resolved_ms }) => ({
+        id,
+        dedupKey: dedup_key,
+        resolvedMs: Number(resolved_ms) === 0 ? undefined : Number(resolved_ms),
+      })),
+    );
   }
 
   /** Start of the last window of which anything was told; undefined where nothing ever was. */

@@ -17,8 +17,18 @@ export interface DetectorReplayOptions {
   readonly store: AnomalyStore;
   readonly states: StateStore;
   readonly log: Logger;
+  /** Called with each window that was judged again. */
+  readonly onJudged: (at: WindowsAt) => void;
   /** @throws LeadLost when this process does not lead any more. */
   readonly requireLead: () => void;
+}
+
+/** Windows that are judged again. */
+export interface CatchUpRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Whether they have all of the traffic by now. @default {true} */
+  readonly isWhole?: boolean;
 }
 
 /** A detector as a snapshot has it. */
@@ -79,14 +89,12 @@ export class DetectorReplay {
   }
 
   /** Judges again what is on record as judged: nothing is emitted of it. */
-  async catchUp(
-    detector: Detector,
-    { fromMs, toMs }: Omit<WindowRange, 'windowMs'>,
-  ): Promise<void> {
+  async catchUp(detector: Detector, { fromMs, toMs, isWhole = true }: CatchUpRange): Promise<void> {
     const windowMs = this.#options.config.detect.window;
     for await (const block of this.#pastBlocks(detector, { fromMs, toMs, windowMs })) {
-      const steps = block.map((at) => ({ ...at, nowMs: at.startMs + windowMs }));
+      const steps = block.map((at) => ({ ...at, nowMs: at.startMs + windowMs, isWhole }));
       detector.observeAll(steps);
+      block.forEach(this.#options.onJudged);
     }
     await this.reconcile(detector, toMs);
   }
@@ -110,8 +118,8 @@ export class DetectorReplay {
   async reconcile(detector: Detector, beforeMs?: number): Promise<void> {
     const { store } = this.#options;
     const open = (await store.open(beforeMs)).filter(isOfModels);
-    const known = await store.known(detector.open.map(({ id }) => id));
-    detector.reconcile(open, (id) => known.has(id));
+    const emitted = await store.emitted(detector.open);
+    detector.reconcile(open, (id) => emitted.has(id));
   }
 
   /** Windows of the past, for as long as this process leads; with a line in the log now and then. */

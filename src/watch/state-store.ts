@@ -86,6 +86,11 @@ export class StateStore {
     }
   }
 
+  /** Times that the last snapshots of that time or before are of, the newest first. */
+  async timesMs(untilMs: number): Promise<number[]> {
+    return (await this.#newest(untilMs)).map(({ asOfMs }) => asOfMs);
+  }
+
   /** Of the last snapshots; whoever has written them, this one leads after that. */
   async #newest(untilMs: number) {
     const result = await this.#client.query({

@@ -12,12 +12,14 @@ import type { Completeness, CompletenessProbe } from './completeness.ts';
 import { DetectorReplay } from './detector-replay.ts';
 import { eachWindow, type WindowsAt } from './each-window.ts';
 import { firstWindowMs } from './first-window.ts';
+import { LateRequests } from './late-requests.ts';
 import { LeadLost } from './lead-lost.ts';
 import { LedgerCompleteness } from './ledger-completeness.ts';
 import { LimitWatch } from './limit-watch.ts';
 import { clearCompleteness, measureCompleteness } from './measure-completeness.ts';
 import { PipelineHealth } from './pipeline-health.ts';
 import { explainedEvent } from './read-drivers.ts';
+import { readWindowRequests } from './read-window-requests.ts';
 import { StateStore } from './state-store.ts';
 
 export interface WatcherOptions {
@@ -74,6 +76,9 @@ export class Watcher {
   #judgedUntilMs: number | undefined;
   /** The last window of which a detector before this one has told more than is on record as judged. */
   #toldAheadMs: number | undefined;
+  readonly #late = new LateRequests();
+  /** From when on windows are being judged again; until that is done the detector does not know all of them. */
+  #againFromMs: number | undefined;
   #savedAsOfMs = Number.NEGATIVE_INFINITY;
   #saveTookMs = 0;
 
@@ -94,6 +99,7 @@ export class Watcher {
     });
     this.#replay = new DetectorReplay({
       ...{ config, client, log: options.log, store: this.#store, states: this.#states },
+      onJudged: ({ startMs, windows }) => this.#late.judged(startMs, windows),
       requireLead: () => this.#requireLead(),
     });
     this.#detector = this.#replay.newDetector();
@@ -144,15 +150,20 @@ export class Watcher {
   async #resume(
     untilMs: number | undefined,
     snapshotMs: number | undefined,
+    isWhole = true,
   ): Promise<number | undefined> {
-    const loaded = snapshotMs === undefined ? undefined : await this.#replay.load(snapshotMs);
+    let loaded = snapshotMs === undefined ? undefined : await this.#replay.load(snapshotMs);
+    // A later one lacks less than none.
+    if (loaded === undefined && untilMs !== undefined && untilMs !== snapshotMs) {
+      loaded = await this.#replay.load(untilMs);
+    }
     if (loaded === undefined) {
       this.#detector = await this.#replay.learnAnew(untilMs);
       return undefined;
     }
     const { detector, asOfMs } = loaded;
     this.#savedAsOfMs = asOfMs;
-    await this.#replay.catchUp(detector, { fromMs: asOfMs, toMs: untilMs ?? asOfMs });
+    await this.#replay.catchUp(detector, { fromMs: asOfMs, toMs: untilMs ?? asOfMs, isWhole });
     this.#detector = detector;
     return asOfMs;
   }
@@ -172,9 +183,10 @@ export class Watcher {
     const { client, config } = this.#options;
     this.#requireLead();
     const completeness = await this.#look();
-    const { storeOutage, isWhole, knownMs } = completeness;
+    const { storeOutage, isWhole, knownMs, behind } = completeness;
     if (storeOutage !== undefined) throw storeOutage.error;
     await this.#tellAll();
+    await this.#judgeLate(completeness);
     const windowMs = config.detect.window;
     const completeMs = floor(completeness.completeMs - config.windows.grace, windowMs);
     if (!Number.isFinite(completeMs)) return;
@@ -185,6 +197,11 @@ export class Watcher {
       const range = { fromMs, toMs, windowMs };
       for await (const at of eachWindow(client, range, this.#replay.readingFor(this.#detector))) {
         await this.#judge(at, isWhole);
+        this.#late.judged(
+          at.startMs,
+          at.windows,
+          behind.some(({ isGivenUp }) => isGivenUp),
+        );
       }
       this.#judgedUntilMs = toMs;
       // Written down only when all is told: what a crash leaves untold is judged, and told, again.
@@ -220,6 +237,63 @@ export class Watcher {
       this.#unstored.push({ event, startMs, isEmitted: true });
     }
     return completeness;
+  }
+
+  /**
+   * Judges windows again that have received more requests since, as a successor would that knows none of them.
+   * Where they cannot be counted, windows of now are judged all the same.
+   */
+  async #judgeLate(completeness: Completeness): Promise<void> {
+    const { log, nowMs } = this.#options;
+    if (this.#againFromMs === undefined) {
+      if (this.#toldAheadMs !== undefined || !this.#late.isDue(nowMs(), completeness)) return;
+      try {
+        this.#againFromMs = await this.#lateFromMs();
+      } catch (error) {
+        log.warn({ err: messageOf(error) }, 'requests that came late could not be counted');
+      }
+      if (this.#againFromMs === undefined) return;
+    }
+    const untilMs = this.#judgedUntilMs;
+    const beganMs = performance.now();
+    // What it knows is not needed any more: there is room for one.
+    this.#detector = this.#replay.newDetector();
+    const asOfMs = await this.#resume(untilMs, this.#againFromMs, completeness.isWhole);
+    this.#late.finished(nowMs(), performance.now() - beganMs);
+    log.info(
+      {
+        from: isoOf(this.#againFromMs),
+        until: isoOf(untilMs),
+        state_as_of: isoOf(asOfMs),
+        open_anomalies: this.#detector.open.filter(isTold).length,
+      },
+      'windows were judged again with requests that came late',
+    );
+    this.#againFromMs = undefined;
+  }
+
+  /** Start of the first window that is to be judged again; undefined for none. */
+  async #lateFromMs(): Promise<number | undefined> {
+    const { client, config, log, metrics, nowMs } = this.#options;
+    const windowMs = config.detect.window;
+    const remembered = this.#late.remembered;
+    if (remembered === undefined) return undefined;
+    const { fromMs, lastMs } = remembered;
+    const range = { fromMs, toMs: lastMs + windowMs, windowMs };
+    const requests = await readWindowRequests(client, range);
+    const snapshotsMs = await this.#states.timesMs(range.toMs);
+    const again = this.#late.again(nowMs(), requests, snapshotsMs);
+    if (again === undefined) return undefined;
+    const { windows, left } = again;
+    metrics.windowsJudgedAgain.inc(windows);
+    metrics.windowsLeftLate.inc(left);
+    if (left > 0) {
+      log.warn(
+        { windows: left },
+        'windows received more than 1 % of their requests late and are too old to be judged again',
+      );
+    }
+    return windows > 0 ? again.fromMs : undefined;
   }
 
   /** Event time stands still when nothing comes at all: then the clock says how long it has been. */
@@ -301,7 +375,8 @@ export class Watcher {
     this.#requireLead();
     await this.#store.setJudgedUntilMs(groupId, asOfMs);
     const dueMs = this.#savedAsOfMs + (isEnd ? 1 : config.detect.save_interval);
-    if (asOfMs >= dueMs) await this.#saveState(asOfMs);
+    const isHeld = this.#againFromMs !== undefined || this.#late.holdsSnapshots(asOfMs);
+    if (asOfMs >= dueMs && !isHeld) await this.#saveState(asOfMs);
   }
 
   /** A state that cannot be saved is saved at the next interval: whoever follows has more to judge again. */

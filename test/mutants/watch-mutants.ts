@@ -5,6 +5,9 @@ const replay = 'src/watch/detector-replay.ts';
 const loop = 'src/watch/watch-loop.ts';
 const watcherTests = ['test/watch/watcher.test.ts', 'test/watch/watcher-restart.test.ts'];
 const restartTests = ['test/watch/watcher-restart.test.ts'];
+const late = 'src/watch/late-requests.ts';
+const againTests = ['test/watch/judged-again.test.ts'];
+const lateTests = ['test/watch/late-requests.test.ts', ...againTests];
 const loopTests = ['test/watch/watch-loop.test.ts'];
 
 /** Bugs of which windows are judged, when, by whom, and what is put on record about it. */
@@ -158,6 +161,54 @@ export const watchMutants: readonly PlantedMutant[] = [
     this.#failures = 0;`,
     replace: '    this.#failures = 0;',
     tests: loopTests,
+  },
+  {
+    name: 'late-data-is-never-judged',
+    bug: 'what comes after a window was judged is in the tables, and nobody looks: a fault of one host is not seen',
+    file: late,
+    find: 'return nowMs >= this.#nextLookMs;',
+    replace: 'return nowMs >= Math.max(this.#nextLookMs, Number.POSITIVE_INFINITY);',
+    tests: lateTests,
+  },
+  {
+    name: 'judged-again-pages-again',
+    bug: 'with more requests an anomaly began earlier and has another id: it pages a second time',
+    file: 'src/watch/emitted-ids.ts',
+    find: '(overMs.get(dedupKeyOfSeries(dedup_key)) ?? -Infinity)',
+    replace: '(overMs.get(id + dedup_key) ?? -Infinity)',
+    tests: ['test/watch/emitted-ids.test.ts', ...againTests],
+  },
+  {
+    name: 'judged-again-while-behind',
+    bug: 'windows are judged again while a partition still stores what it has: on a part of the traffic, and again',
+    file: late,
+    find: 'if (behind.length > 0 || kafkaOutage',
+    replace: 'if (behind.length < 0 || kafkaOutage',
+    tests: lateTests,
+  },
+  {
+    name: 'judged-again-every-time',
+    bug: 'windows are judged again whenever something comes late: a producer that always does takes all of the time',
+    file: late,
+    find: 'if (nowMs < this.#nextAgainMs) return undefined;',
+    replace: 'if (nowMs < Math.min(0, this.#nextAgainMs)) return undefined;',
+    tests: lateTests,
+  },
+  {
+    name: 'snapshot-with-part-of-the-traffic',
+    bug: 'snapshots go on while a partition is left out: none is left of before, and windows cannot be judged again',
+    file: watcher,
+    find: 'const isHeld = this.#againFromMs !== undefined || this.#late.holdsSnapshots(asOfMs);',
+    replace: 'const isHeld = this.#againFromMs !== undefined;',
+    tests: againTests,
+  },
+  {
+    name: 'half-a-detector-is-saved',
+    bug: 'a process that ends while windows are judged again saves a detector that knows nothing',
+    file: watcher,
+    find: 'const isHeld = this.#againFromMs !== undefined || this.#late.holdsSnapshots(asOfMs);',
+    replace: 'const isHeld = this.#late.holdsSnapshots(asOfMs);',
+    tests: againTests,
   },
   {
     name: 'recording-does-not-wait',

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
+import { seriesKey } from '../../src/baseline/series-key.ts';
 import type { SeriesWindow } from '../../src/baseline/series-window.ts';
 import type { AnomalyEvent } from '../../src/detect/anomaly-event.ts';
 import { RowBinaryReader } from '../../src/sink/row-binary-reader.ts';
@@ -43,11 +44,20 @@ export class FakeTables {
   /** Those of a slot replace each other, as merges do it. */
   readonly parts = new Map<string, StoredPart>();
   readonly snapshots: Row[] = [];
-  readonly #windows: readonly SeriesWindow[];
+  #windows: readonly SeriesWindow[];
+  #hook: { readonly atCall: number; readonly action: () => void } | undefined;
   #kill: { calls: number; readonly isDone: boolean } | undefined;
 
   constructor(stored: readonly SeriesWindow[]) {
     this.#windows = stored;
+  }
+
+  /** More requests of windows arrive: these take the place of the same windows of the same series. */
+  arrive(windows: readonly SeriesWindow[]): void {
+    const nameOf = ({ series, windowStartMs }: SeriesWindow) =>
+      `${windowStartMs} ${seriesKey(series)}`;
+    const byName = new Map([...this.#windows, ...windows].map((each) => [nameOf(each), each]));
+    this.#windows = [...byName.values()].sort((a, b) => a.windowStartMs - b.windowStartMs);
   }
 
   get events(): AnomalyEvent[] {
@@ -88,8 +98,21 @@ export class FakeTables {
     this.#kill = { calls, isDone };
   }
 
+  /** Does something at the n-th call from now, before it is answered. */
+  onCall(calls: number, action: () => void): void {
+    this.#hook = { atCall: this.calls + calls, action };
+  }
+
+  /** The n-th call from now fails, and none after it. */
+  failAt(calls: number): void {
+    this.onCall(calls, () => {
+      throw new Error('connection reset');
+    });
+  }
+
   async #call<T>(work: () => Promise<T>): Promise<T> {
     this.calls++;
+    if (this.calls === this.#hook?.atCall) this.#hook.action();
     if (this.#kill === undefined) return work();
     this.#kill.calls--;
     if (this.#kill.calls > 0) return work();
@@ -154,6 +177,7 @@ export class FakeTables {
       };
       return this.watermarkMs === 0 ? [] : [row];
     }
+    if (query.includes('start_seconds')) return this.#windowRequests(params);
     if (query.includes('stage_requests')) return this.#traffic(params);
     if (query.includes('FROM detector_progress')) {
       const found = this.judgedUntilMs === undefined ? 0 : 1;
@@ -184,6 +208,17 @@ export class FakeTables {
     return rows.filter(({ at_seconds: at }) => at >= Number(fromSeconds) && at < Number(toSeconds));
   }
 
+  #windowRequests({ fromSeconds, toSeconds }: Row): readonly Row[] {
+    const requests = new Map<number, number>();
+    for (const window of this.#windows) {
+      const seconds = window.windowStartMs / 1000;
+      if (seconds < Number(fromSeconds) || seconds >= Number(toSeconds)) continue;
+      const whole = window.stages.get('total')?.requests ?? 0;
+      requests.set(seconds, (requests.get(seconds) ?? 0) + whole);
+    }
+    return [...requests].map(([start_seconds, sum]) => ({ start_seconds, requests: sum }));
+  }
+
   /** What is asked of the table of anomalies. */
   #told(query: string, params: Row): readonly Row[] {
     const bodies = (events: readonly AnomalyEvent[]) =>
@@ -196,9 +231,11 @@ export class FakeTables {
       const { id, revision } = params;
       return bodies(this.events.filter((one) => one.id === id && one.revision === revision));
     }
-    if (query.includes('{ids:')) {
-      const ids = params.ids as readonly string[];
-      return this.events.filter(({ id }) => ids.includes(id)).map(({ id }) => ({ id }));
+    if (query.includes('resolved_ms')) {
+      const last = new Map(this.stored.map((one) => [one.event.id, one]));
+      return [...last.values()].map(({ event: { id, dedup_key, state }, windowStartMs }) => {
+        return { id, dedup_key, resolved_ms: state === 'resolved' ? windowStartMs : 0 };
+      });
     }
     const before = this.stored.filter((one) => one.windowStartMs < Number(params.beforeMs));
     const last = new Map(before.map(({ event }) => [event.id, event]));
