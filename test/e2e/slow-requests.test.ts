@@ -12,8 +12,9 @@ const pastMs = 60 * minuteMs;
 const timesOutAfterMs = 30 * secondMs;
 const faultMs = 3 * minuteMs;
 /**
- * From the first time-out to the end of the window that opens the page, in event time, so that the speed of the
- * machine does not matter. A window is judged some seconds after its end: together they are less than a minute.
+ * From the first time-out to the end of the window that opens the page, in event time, so that the speed of
+ * the machine does not matter. A window is judged some seconds after its end: together they are less than a
+ * minute.
  */
 const mostMs = 50 * secondMs;
 
@@ -62,7 +63,7 @@ it(
       expect(startedMs + page.evidence.windows * window - firstMs).toBeLessThanOrEqual(mostMs);
       expect(page.observed_ms).toBeGreaterThan(0.9 * timesOutAfterMs);
       expect(page.exemplars.length).toBeGreaterThan(0);
-      // A slow request is as punctual as any: fewer than one in 1,000 is late by more than the grace.
+      // Slow requests are as punctual as others: fewer than one in 1,000 is late by more than the grace.
       const [counts] = await rig.rows<{ late: string; all: string }>(
         'SELECT sum(late_merged + late) AS late, sum(consumed) AS all FROM flushes',
       );
