@@ -17,6 +17,16 @@ export class OrderedMap<Value> extends Map<string, Value> {
     super.clear();
   }
 
+  /** Has its keys in the order of these, which are all that it has or more. */
+  putInOrder(keys: Iterable<string>): void {
+    for (const key of keys) {
+      const value = this.get(key);
+      if (value === undefined) continue;
+      super.delete(key);
+      super.set(key, value);
+    }
+  }
+
   /** By the code units of their texts. Keys that come and go later leave it as it is. */
   sortedKeys(): readonly string[] {
     this.#sorted ??= [...this.keys()].sort();

@@ -20,7 +20,8 @@ import {
   driftPart,
   modelPart,
   partOf,
-  readPart,
+  readable,
+  StateLoading,
   type StatePart,
   sharedPart,
 } from './state-parts.ts';
@@ -148,25 +149,44 @@ export class Detector {
   }
 
   /**
-   * Takes over what another detector has saved, by name; for one that has judged nothing yet. Each series
-   * takes some milliseconds, after which it says its name, so that others may have their turn.
+   * Takes over what another detector has saved; for one that has judged nothing yet. The other parts go to
+   * what is returned, in any order and one at a time, so that they need not be in memory together. A series
+   * takes some milliseconds: others may have their turn after it.
    *
+   * @param bytes of the part that all share.
    * @throws UnreadableState when it was saved by another version or with other settings, or parts are
    * missing. The detector is of no use then.
    */
-  *load(parts: ReadonlyMap<string, Buffer>): Generator<string, void> {
+  beginLoad(bytes: Buffer): StateLoading {
     invariant(this.#series.size === 0, 'a detector that has judged was given the state of another');
-    const shared = new StateReader(partOf(parts, sharedPart));
-    const { series, models, drifts } = this.#carryNames(shared);
-    for (const key of series) yield readPart(parts, key, (part) => this.#carrySeries(part, key));
+    const shared = new StateReader(bytes);
+    const { series, models, drifts } = readable(sharedPart, () => this.#carryNames(shared));
+    const carriers = new Map<string, (part: StateArchive) => void>();
+    for (const key of series) carriers.set(key, (part) => this.#carrySeries(part, key));
     for (const model of models) {
-      yield readPart(parts, modelPart(model), (part) => this.#rates.carryModel(part, model));
+      carriers.set(modelPart(model), (part) => this.#rates.carryModel(part, model));
     }
     for (const key of drifts) {
-      yield readPart(parts, driftPart(key), (part) => this.#drifts.carryOne(part, key));
+      carriers.set(driftPart(key), (part) => this.#drifts.carryOne(part, key));
     }
-    this.#carryShared(shared);
-    shared.end();
+    return new StateLoading(carriers, () => {
+      this.#series.putInOrder(series);
+      this.#rates.putInOrder(series, models);
+      this.#drifts.putInOrder(drifts);
+      this.#carryShared(shared);
+      shared.end();
+    });
+  }
+
+  /** The same of parts in memory; says the name of each after it. */
+  *load(parts: ReadonlyMap<string, Buffer>): Generator<string, void> {
+    const loading = this.beginLoad(partOf(parts, sharedPart));
+    for (const [name, bytes] of parts) {
+      if (name === sharedPart) continue;
+      loading.take({ name, bytes });
+      yield name;
+    }
+    loading.end();
   }
 
   #carrySeries(state: StateArchive, key: string): void {

@@ -78,6 +78,11 @@ export class DriftDetectors {
     this.#others = undefined;
   }
 
+  /** As `SeriesDetectors.putInOrder`. */
+  putInOrder(keys: readonly string[]): void {
+    this.#detectors.putInOrder(keys);
+  }
+
   /** What all share, once they are there. */
   carryShared(state: StateArchive): void {
     this.#perWeek = state.number(this.#perWeek);

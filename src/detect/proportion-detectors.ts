@@ -61,6 +61,11 @@ export class ProportionDetectors {
     });
   }
 
+  /** As `SeriesDetectors.putInOrder`. */
+  putInOrder(keys: readonly string[]): void {
+    this.#detectors.putInOrder(keys);
+  }
+
   /** What series share, once all are there. */
   carryShared(state: StateArchive): void {
     this.#pool.carry(state);

@@ -104,6 +104,12 @@ export class RateDetectors {
     this.#traffic.set(model, carried);
   }
 
+  /** As `SeriesDetectors.putInOrder`. */
+  putInOrder(series: readonly string[], models: readonly string[]): void {
+    for (const proportions of this.#proportions) proportions.putInOrder(series);
+    this.#traffic.putInOrder(models);
+  }
+
   /** What series and models share, once all are there. */
   carryShared(state: StateArchive): void {
     state.section('what rates share', 4, () => {

@@ -171,12 +171,17 @@ export class SeriesDetectors {
     carried.carry(state);
     this.#tests += carried.testCount;
     this.#series.set(key, carried);
-    this.#peers.add(carried);
     state.optional(this.#shares.get(carried), (share = new JudgedStages([], Number.NaN)) => {
       share.carry(state);
       this.#shares.set(carried, share);
       return share;
     });
+  }
+
+  /** Series are loaded in any order: afterwards they are in that in which they were met, as before. */
+  putInOrder(keys: readonly string[]): void {
+    this.#series.putInOrder(keys);
+    for (const series of this.#series.values()) this.#peers.add(series);
   }
 
   /** What they share, once all are there. */

@@ -1,14 +1,16 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import { UnreadableState } from '../baseline/unreadable-state.ts';
 import type { Config } from '../config/schema.ts';
 import type { AnomalyEvent } from '../detect/anomaly-event.ts';
 import { Detector } from '../detect/detector.ts';
 import type { AnomalyStore } from './anomaly-store.ts';
 import { eachBlock, type ReadOptions, type WindowsAt } from './each-window.ts';
+import { learnableFromMs } from './learnable-past.ts';
 import { recallPast } from './recall-past.ts';
 import { ReplayProgress } from './replay-progress.ts';
-import type { StateStore } from './state-store.ts';
+import type { Snapshot, StateStore } from './state-store.ts';
 import type { WindowRange } from './window-reader.ts';
 
 export interface DetectorReplayOptions {
@@ -70,15 +72,16 @@ export class DetectorReplay {
   /** A detector from the newest snapshot of that time or before; undefined where none can be used. */
   async load(untilMs: number): Promise<LoadedDetector | undefined> {
     const { log, states } = this.#options;
-    for await (const { asOfMs, parts } of states.snapshots(untilMs)) {
+    for await (const snapshot of states.snapshots(untilMs)) {
+      const { asOfMs } = snapshot;
       try {
-        const detector = this.newDetector();
-        for (const _ of detector.load(parts)) await systemClock.breathe();
-        return { detector, asOfMs };
+        return { detector: await this.#loaded(snapshot), asOfMs };
       } catch (error) {
+        // Where it cannot be read just now, as ClickHouse is away, the next start may.
+        if (!(error instanceof UnreadableState)) throw error;
         log.warn(
           {
-            err: error instanceof Error ? error.message : String(error),
+            err: error.message,
             state_as_of: new Date(asOfMs).toISOString(),
           },
           'what a detector has learnt before cannot be used; another one begins anew',
@@ -105,9 +108,8 @@ export class DetectorReplay {
     const detector = this.newDetector();
     detector.restore((await store.open(untilMs)).filter(isOfModels));
     if (untilMs === undefined) return detector;
-    const fromMs = untilMs - detector.historyMs;
-    await recallPast(client, detector, fromMs, config.detect);
-    const past = { fromMs, toMs: untilMs, windowMs: config.detect.window };
+    const past = await this.#learnable(untilMs - detector.historyMs, untilMs);
+    await recallPast(client, detector, past.fromMs, config.detect);
     for await (const block of this.#pastBlocks(detector, past)) {
       detector.warmUpAll(block.map(({ windows }) => windows));
     }
@@ -120,6 +122,34 @@ export class DetectorReplay {
     const open = (await store.open(beforeMs)).filter(isOfModels);
     const emitted = await store.emitted(detector.open);
     detector.reconcile(open, (id) => emitted.has(id));
+  }
+
+  /** Parts are loaded as they come: of a snapshot that is read only one is in memory. */
+  async #loaded({ shared, parts }: Snapshot): Promise<Detector> {
+    const detector = this.newDetector();
+    const loading = detector.beginLoad(await shared());
+    for await (const part of parts()) {
+      this.#options.requireLead();
+      loading.take(part);
+      await systemClock.breathe();
+    }
+    loading.end();
+    return detector;
+  }
+
+  /** The newest part of a range that a first start can learn. */
+  async #learnable(fromMs: number, toMs: number): Promise<WindowRange> {
+    const { client, config, log } = this.#options;
+    const { window: windowMs, min_baseline_windows } = config.detect;
+    const whole = { fromMs, toMs, windowMs };
+    const newest = { ...whole, fromMs: await learnableFromMs(client, whole, min_baseline_windows) };
+    if (newest.fromMs > fromMs) {
+      log.info(
+        { from: new Date(newest.fromMs).toISOString(), until: new Date(toMs).toISOString() },
+        'the past is too much to learn all of it before anything is judged: its newest part is learnt',
+      );
+    }
+    return newest;
   }
 
   /** Windows of the past, for as long as this process leads; with a line in the log now and then. */

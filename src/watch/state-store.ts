@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
-import type { StatePart } from '../detect/state-parts.ts';
+import { UnreadableState } from '../baseline/unreadable-state.ts';
+import { type StatePart, sharedPart } from '../detect/state-parts.ts';
 import { readQuery } from '../sink/read-query.ts';
+import { rowBinaryOf, rowBinaryStream } from '../sink/row-binary-of.ts';
 import { RowBinaryReader } from '../sink/row-binary-reader.ts';
 import { RowBinaryWriter } from '../sink/row-binary-writer.ts';
+import { decodedParts } from './decode-parts.ts';
 
 /** What a detector has learnt of all windows before some time. */
 export interface Snapshot {
   readonly asOfMs: number;
-  readonly parts: ReadonlyMap<string, Buffer>;
+  /** The part that all share, which the others are read with. @throws UnreadableState when there is none. */
+  readonly shared: () => Promise<Buffer>;
+  /** The others, in any order, as they come: they are never in memory together. */
+  readonly parts: () => AsyncIterable<StatePart>;
 }
 
 /** Parts go out when there are so many bytes of them: that bounds memory, not the size of a snapshot. */
@@ -79,10 +85,13 @@ export class StateStore {
    */
   async *snapshots(untilMs: number): AsyncGenerator<Snapshot, void> {
     for (const { snapshot, slot, parts, asOfMs } of await this.#newest(untilMs)) {
-      const found = await this.#parts(slot, snapshot);
-      if (found.size !== parts) continue;
+      if ((await this.#count(slot, snapshot)) !== parts) continue;
       this.#slot = slot;
-      yield { asOfMs, parts: found };
+      yield {
+        asOfMs,
+        shared: () => this.#shared(slot, snapshot),
+        parts: () => this.#parts(slot, snapshot),
+      };
     }
   }
 
@@ -106,21 +115,31 @@ export class StateStore {
     });
   }
 
-  async #parts(slot: number, snapshot: string): Promise<ReadonlyMap<string, Buffer>> {
-    const { stream } = await this.#client.exec({
-      query: readQuery('detector_state'),
+  /** How many of its parts are there. */
+  async #count(slot: number, snapshot: string): Promise<number> {
+    const result = await this.#client.query({
+      query: readQuery('detector_state_parts'),
       query_params: { detector: this.#detector, slot, snapshot },
-      clickhouse_settings: { wait_end_of_query: 1 },
+      format: 'JSONEachRow',
     });
-    const pieces: Buffer[] = [];
-    for await (const piece of stream) pieces.push(piece as Buffer);
-    const reader = new RowBinaryReader(Buffer.concat(pieces));
-    const parts = new Map<string, Buffer>();
-    while (!reader.atEnd) {
-      const name = reader.string();
-      parts.set(name, reader.take(reader.varUint()));
-    }
-    return parts;
+    return Number((await result.json<{ parts: string }>())[0]?.parts ?? 0);
+  }
+
+  async #shared(slot: number, snapshot: string): Promise<Buffer> {
+    const bytes = await rowBinaryOf(this.#client, 'detector_state_part', {
+      ...{ detector: this.#detector, slot, snapshot, part: sharedPart },
+    });
+    if (bytes.length === 0) throw new UnreadableState(`its part ${sharedPart} is missing`);
+    const reader = new RowBinaryReader(bytes);
+    return reader.take(reader.varUint());
+  }
+
+  /** All but the shared one, in any order. */
+  async *#parts(slot: number, snapshot: string): AsyncGenerator<StatePart, void> {
+    const response = await rowBinaryStream(this.#client, 'detector_state', {
+      ...{ detector: this.#detector, slot, snapshot },
+    });
+    for await (const part of decodedParts(response)) if (part.name !== sharedPart) yield part;
   }
 
   async #send(): Promise<void> {

@@ -115,8 +115,12 @@ describe('queries', () => {
         detector: rig.config.kafka.group_id,
         slot: 0,
         snapshot: '',
+        part: 'shared',
         state: 'open',
         version: '7',
+        usualVersions: ['7'],
+        usualRegions: ['eu-west-1'],
+        usualHosts: ['host-1'],
         region: 'eu-west-1',
         requestType: '',
         limit: 5,
@@ -140,6 +144,9 @@ describe('queries', () => {
         // The hour of the traffic began an hour ago, or a little earlier.
         fromSeconds: Math.floor(Date.now() / 1000) - 7_200,
         toSeconds: Math.ceil(Date.now() / 1000) + 1,
+        starts: Array.from({ length: 720 }, (_, i) => {
+          return (Math.floor(Date.now() / 10_000) - i) * 10;
+        }),
         stepSeconds: 60,
         blockSeconds: 600,
         whole: false,
@@ -156,6 +163,9 @@ describe('queries', () => {
         coarseTable: 'latency_1h',
         coarseFromSeconds: 0,
         coarseToSeconds: 0,
+        rankedFromSeconds: 0,
+        rankedToSeconds: Math.ceil(Date.now() / 1000) + 1,
+        seriesLimit: 10,
       };
       for (const file of files) {
         const query = readFileSync(new URL(file, folder), 'utf8');

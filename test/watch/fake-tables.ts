@@ -44,6 +44,10 @@ export class FakeTables {
   /** Those of a slot replace each other, as merges do it. */
   readonly parts = new Map<string, StoredPart>();
   readonly snapshots: Row[] = [];
+  /** Stages that each window is said to have, where that is asked for. */
+  windowSize = 1;
+  /** Where each piece of windows that was read began. */
+  readonly readFromMs: number[] = [];
   #windows: readonly SeriesWindow[];
   #hook: { readonly atCall: number; readonly action: () => void } | undefined;
   #kill: { calls: number; readonly isDone: boolean } | undefined;
@@ -151,12 +155,14 @@ export class FakeTables {
       const writer = new RowBinaryWriter();
       for (const { name, slot, snapshot, state } of this.parts.values()) {
         if (slot !== params.slot || snapshot !== params.snapshot) continue;
-        writer.string(name);
+        if (params.part !== undefined && name !== params.part) continue;
+        if (params.part === undefined) writer.string(name);
         writer.utf8(state);
       }
       return writer.copy();
     }
     const { fromSeconds = 0, toSeconds = 0 } = params;
+    if (params.windowSeconds !== undefined) this.readFromMs.push(Number(fromSeconds) * 1000);
     const found = this.#windows.filter(({ windowStartMs }) => {
       return (
         windowStartMs >= Number(fromSeconds) * 1000 && windowStartMs < Number(toSeconds) * 1000
@@ -182,6 +188,16 @@ export class FakeTables {
     if (query.includes('FROM detector_progress')) {
       const found = this.judgedUntilMs === undefined ? 0 : 1;
       return [{ ms: this.judgedUntilMs ?? 0, found }];
+    }
+    if (query.includes('AS stages')) {
+      const starts = params.starts as readonly number[];
+      return starts.map((start) => ({ start, stages: this.windowSize }));
+    }
+    if (query.includes('FROM detector_state')) {
+      const found = [...this.parts.values()].filter(({ slot, snapshot }) => {
+        return slot === params.slot && snapshot === params.snapshot;
+      });
+      return [{ parts: found.length }];
     }
     if (query.includes('FROM detector_snapshots')) {
       const rows = this.snapshots.filter(({ as_of }) => Number(as_of) <= Number(params.untilMs));

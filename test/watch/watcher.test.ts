@@ -79,6 +79,20 @@ describe('Watcher', () => {
     expect(told[0]?.exemplars).toEqual(['trace-1']);
   });
 
+  it.each([
+    ['all of the past', 1, 120],
+    // Four million stages are 80 windows of so many.
+    ['its newest part where all of it would take too long', 50_000, 80],
+    ['enough for a baseline, whatever that takes', 1_000_000, 60],
+  ])('learns %s at a first start', async (_, size, learnt) => {
+    const tables = new FakeTables(windows);
+    tables.windowSize = size;
+    tables.watermarkMs = scenarioStartMs + 115 * windowMs;
+    const { watcher } = watch(tables);
+    await watcher.start();
+    expect(tables.readFromMs[0]).toBe(tables.watermarkMs - learnt * windowMs);
+  });
+
   it('says by the clock that nothing comes at all, of live traffic, once', async () => {
     const tables = new FakeTables(windows.slice(0, 70));
     tables.usualRequests = 300 * 60;

@@ -1,0 +1,7 @@
+-- How many stages of series some windows have: what it costs to judge them.
+SELECT toUnixTimestamp(toStartOfInterval(window_start, toIntervalSecond({windowSeconds:UInt32}))) AS start,
+    uniqExact(service, model, version, request_type, region, host, tenant, cold_start, stage) AS stages
+FROM latency_10s
+WHERE window_start IN (SELECT toDateTime(arrayJoin({starts:Array(UInt32)}), 'UTC'))
+GROUP BY start
+ORDER BY start
