@@ -108,7 +108,7 @@ export class BorrowedBaseline implements SeriesReference {
   static carried(state: StateArchive, saved: BorrowedBaseline | undefined): BorrowedBaseline {
     let lenders: readonly Series[] = [];
     const stages = new Map<string, BorrowedStage>();
-    state.section('borrowed baseline', 1, () => {
+    state.section('borrowed baseline', 2, () => {
       lenders = state.list(saved?.lenders ?? [], (series) => carrySeries(state, series));
       const names = state.list([...(saved?.stageNames ?? [])], (name = '') => state.text(name));
       for (const name of names)

@@ -118,9 +118,6 @@ describe('queries', () => {
         part: 'shared',
         state: 'open',
         version: '7',
-        usualVersions: ['7'],
-        usualRegions: ['eu-west-1'],
-        usualHosts: ['host-1'],
         region: 'eu-west-1',
         requestType: '',
         limit: 5,
@@ -163,9 +160,6 @@ describe('queries', () => {
         coarseTable: 'latency_1h',
         coarseFromSeconds: 0,
         coarseToSeconds: 0,
-        rankedFromSeconds: 0,
-        rankedToSeconds: Math.ceil(Date.now() / 1000) + 1,
-        seriesLimit: 10,
       };
       for (const file of files) {
         const query = readFileSync(new URL(file, folder), 'utf8');

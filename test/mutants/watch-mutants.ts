@@ -67,8 +67,8 @@ export const watchMutants: readonly PlantedMutant[] = [
     name: 'half-a-snapshot',
     bug: 'a snapshot is loaded of which parts are gone',
     file: 'src/watch/state-store.ts',
-    find: 'if (found.size !== parts) continue;',
-    replace: 'if (found.size === 0) continue;',
+    find: 'if ((await this.#count(slot, snapshot)) !== parts) continue;',
+    replace: 'if ((await this.#count(slot, snapshot)) === 0) continue;',
     tests: restartTests,
   },
   {
