@@ -9,7 +9,8 @@ export interface WallClock {
 export interface Clock extends WallClock {
   /** Milliseconds since some moment: never goes back, whatever is done to the wall clock. */
   elapsedMs(): number;
-  sleep(ms: number): Promise<void>;
+  /** @param signal ends it early: a timer of a race that is over would keep a thread from ending. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /**
    * Gives the event loop a turn: timers, sockets, signals. However many wait for theirs, one goes on
    * in each turn, in the order in which they came.
@@ -30,7 +31,10 @@ function nextTurn(): void {
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   elapsedMs: () => performance.now(),
-  sleep: (ms) => sleep(ms),
+  sleep: (ms, signal) =>
+    sleep(ms, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
+      if (signal?.aborted !== true) throw error;
+    }),
   breathe: () =>
     new Promise((resolve) => {
       if (waiting.push(resolve) === 1) setImmediate(nextTurn);

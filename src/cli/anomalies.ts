@@ -64,7 +64,7 @@ export function anomalyText(event: AnomalyEvent, io: Pick<Io, 'color'>): string 
     .filter((part) => Math.abs(part.share) >= 0.05)
     .map(
       (part) =>
-        `${part.stage} ${part.excess_ms < 0 ? '−' : '+'}${formatMs(Math.abs(part.excess_ms))} (${Math.round(part.share * 100)} %)`,
+        `${part.stage} ${part.excess_ms < 0 ? '−' : '+'}${formatMs(Math.abs(part.excess_ms))} (${part.share < 0 ? '−' : ''}${Math.round(Math.abs(part.share) * 100)} %)`,
     );
   const until = event.resolved_at === null ? '' : ` to ${event.resolved_at}`;
   return [
@@ -72,7 +72,7 @@ export function anomalyText(event: AnomalyEvent, io: Pick<Io, 'color'>): string 
     `  ${dim('when ')} ${event.started_at}${until}`,
     ...(event.scope === undefined ? [] : [`  ${dim('where')} ${whereText(event.scope)}`]),
     ...(event.rate === undefined
-      ? [`  ${dim('blame')} ${parts.join(', ')}; ${event.bottleneck}`]
+      ? [`  ${dim('blame')} ${parts.join(', ')}; bottleneck: ${event.bottleneck}`]
       : besideText(event).map((text) => `  ${dim('tail ')} ${text}`)),
     ...(event.drivers ?? [])
       .slice(0, driversShown)

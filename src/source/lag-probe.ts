@@ -43,7 +43,8 @@ export class LagProbe {
    */
   async look(): Promise<ReadonlyMap<string, PartitionLog>> {
     const { clock, timeoutMs } = this.#options;
-    const late = clock.sleep(timeoutMs).then(() => {
+    const isOver = new AbortController();
+    const late = clock.sleep(timeoutMs, isOver.signal).then(() => {
       throw new Error(`no answer within ${timeoutMs / 1000} s`);
     });
     late.catch(() => undefined);
@@ -52,6 +53,8 @@ export class LagProbe {
     } catch (error) {
       this.close();
       throw error;
+    } finally {
+      isOver.abort();
     }
   }
 

@@ -39,3 +39,21 @@ describe('turns of the event loop', () => {
     expect(loops).toBeLessThanOrEqual(101);
   });
 });
+
+describe('A sleep of the system clock', () => {
+  it('ends when its signal is aborted, and leaves no timer behind', async () => {
+    const timers = () =>
+      process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    const isOver = new AbortController();
+    const slept = systemClock.sleep(3_600_000, isOver.signal);
+    expect(timers()).toBe(before + 1);
+    isOver.abort();
+    await slept;
+    expect(timers()).toBe(before);
+  });
+
+  it('does not begin when its signal is aborted already', async () => {
+    await systemClock.sleep(3_600_000, AbortSignal.abort());
+  });
+});

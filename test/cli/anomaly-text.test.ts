@@ -38,6 +38,17 @@ describe('an anomaly in a list', () => {
     expect(whoOf([])).toEqual([]);
   });
 
+  it('says which stages carry it, with one sign for a number and its share, and the class of the cause', () => {
+    const blame = [
+      { stage: 'features', excess_ms: 294, share: 1.155 },
+      { stage: 'queue', excess_ms: -39.1, share: -0.154 },
+      { stage: 'parse', excess_ms: 0.1, share: 0.0004 },
+    ];
+    expect(anomalyText(anomalyFixture({ blame }), { color: false })).toContain(
+      '\n  blame features +294 ms (116 %), queue −39.1 ms (−15 %); bottleneck: feature\n',
+    );
+  });
+
   it('shows no control characters of what others wrote', () => {
     expect(whoOf([{ ...host, value: 'pod\u001b[31m' }]).join()).not.toContain('\u001b');
   });

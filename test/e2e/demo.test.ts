@@ -25,7 +25,13 @@ describe('tailmark demo --once', () => {
       const dir = mkdtempSync(join(tmpdir(), 'tailmark-demo-'));
       dirs.push(dir);
       const args = [bin, 'demo', '--once', '--json', '--dir', dir];
-      const { stdout } = await promisify(execFile)(process.execPath, args);
+      // With exit code 1 it says on standard output what is wrong.
+      const { stdout } = await promisify(execFile)(process.execPath, args).catch(
+        (error: { readonly stdout: string }) => {
+          if (error.stdout === '') throw error;
+          return error;
+        },
+      );
       const outcome = JSON.parse(stdout);
       expect(outcome.problems).toEqual([]);
       expect(outcome.ok).toBe(true);
