@@ -108,14 +108,12 @@ export class BorrowedBaseline implements SeriesReference {
   static carried(state: StateArchive, saved: BorrowedBaseline | undefined): BorrowedBaseline {
     let lenders: readonly Series[] = [];
     const stages = new Map<string, BorrowedStage>();
-    state.section('borrowed baseline', 2, () => {
+    state.section('borrowed baseline', 3, () => {
       lenders = state.list(saved?.lenders ?? [], (series) => carrySeries(state, series));
-      const names = state.list([...(saved?.stageNames ?? [])], (name = '') => state.text(name));
-      for (const name of names)
-        stages.set(
-          name,
-          carryStage(state, saved === undefined ? undefined : saved.#stages.get(name)),
-        );
+      const entries = saved === undefined ? [] : saved.#stages;
+      for (const [name, stage] of state.list(entries, (entry) => carryStage(state, entry))) {
+        stages.set(name, stage);
+      }
     });
     return saved ?? new BorrowedBaseline(lenders, stages);
   }
@@ -141,15 +139,21 @@ function mergedBands(parts: readonly StageBands[]): StageBands {
   };
 }
 
-function carryStage(state: StateArchive, saved: BorrowedStage | undefined): BorrowedStage {
+function carryStage(
+  state: StateArchive,
+  saved: readonly [string, BorrowedStage] | undefined,
+): [string, BorrowedStage] {
+  const [name = '', stage] = saved ?? [];
+  const carriedName = state.text(name);
   const reference: StageReference = {
-    digest: carryDigest(state, saved?.reference.digest),
-    windows: state.number(saved?.reference.windows ?? 0),
-    fromMs: state.number(saved?.reference.fromMs ?? 0),
-    toMs: state.number(saved?.reference.toMs ?? 0),
+    digest: carryDigest(state, stage?.reference.digest),
+    windows: state.number(stage?.reference.windows ?? 0),
+    fromMs: state.number(stage?.reference.fromMs ?? 0),
+    toMs: state.number(stage?.reference.toMs ?? 0),
     course: undefined,
     allowance,
   };
-  const bands = carryBands(state, saved?.bands.bands);
-  return { reference, bands: { bands, bandsMs: carryBands(state, saved?.bands.bandsMs) } };
+  const bands = carryBands(state, stage?.bands.bands);
+  const bandsMs = carryBands(state, stage?.bands.bandsMs);
+  return [carriedName, { reference, bands: { bands, bandsMs } }];
 }

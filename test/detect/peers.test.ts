@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { BorrowedBaseline } from '../../src/baseline/borrowed-baseline.ts';
 import { PeakPool } from '../../src/baseline/peak-pool.ts';
 import type { Series } from '../../src/baseline/series-window.ts';
 import { Peers } from '../../src/detect/peers.ts';
@@ -105,7 +106,7 @@ describe('peers', () => {
 
   it('that are new themselves pass on what they were lent', () => {
     const second = seen({ version: 'v2' }, { windows: 3, ms: 500 });
-    second.borrow(lentTo(peersOf(seen({})), { version: 'v2' }) as never);
+    second.borrow(lentTo(peersOf(seen({})), { version: 'v2' }) as BorrowedBaseline);
     expect(medianOf(peersOf(second), { version: 'v3' })).toBeCloseTo(100, 0);
   });
 

@@ -21,6 +21,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/detect/evidence-sql.ts: conditions.join(' AND ')": 'quoted by quoteSql; shown, not run',
   "src/detect/counts-sql.ts: conditions.join(' AND ')": 'quoted by quoteSql; shown, not run',
   "src/detect/drift-sql.ts: conditions.join(' AND ')": 'quoted by quoteSql; shown, not run',
+  'src/detect/pipeline-event.ts: quoteSql(groupId)': 'quoted by quoteSql; shown, not run',
   'src/cli/demo.ts: clickhouse.url': 'shown, not run',
   "src/cli/demo.ts: kafka.brokers.join(',')": 'shown, not run',
   "src/cli/demo.ts: join(this.#stack.dir, 'tailmark.log')": 'shown, not run',
