@@ -82,7 +82,9 @@ function seriesName(event: AnomalyEvent): string {
 
 function memberTitle({ scope }: AnomalyEvent, members: readonly AnomalyEvent[]): string {
   const open = members.filter(({ state }) => state !== 'resolved').length;
-  return `Which series it hits: ${members.length}${scope === undefined ? '' : ` of ${scope.of}`}, ${open} of them still`;
+  // Members are as of now, the scope as of the last event: more may have joined since.
+  const of = scope === undefined ? '' : ` of ${Math.max(scope.of, members.length)}`;
+  return `Which series it hits: ${members.length}${of}, ${open} of them still`;
 }
 
 function memberLines(members: readonly AnomalyEvent[], io: Colored): string[] {

@@ -133,8 +133,7 @@ export class ChunkAccumulator {
     this.counts.future = 0;
     this.counts.lateMerged = 0;
     this.#watermarkMs = watermarkMs;
-    this.#openWindow = this.#openWindowAt(watermarkMs);
-    this.#nowMs = nowMs;
+    this.setClock(nowMs);
   }
 
   get watermarkMs(): number {
@@ -147,6 +146,7 @@ export class ChunkAccumulator {
 
   setClock(nowMs: number): void {
     this.#nowMs = nowMs;
+    this.#openWindow = this.#openWindowAt(this.#watermarkMs);
   }
 
   /** Rows that storing the chunk would take, exemplars apart. */
@@ -198,8 +198,10 @@ export class ChunkAccumulator {
     return outcomes.aggregated;
   }
 
+  /** A watermark counts up to the clock: no window is judged before its end, however far a clock runs ahead. */
   #openWindowAt(watermarkMs: number): number {
-    return Math.floor((watermarkMs - this.#options.graceMs) / baseWindowMs);
+    const reachedMs = Math.min(watermarkMs, this.#nowMs);
+    return Math.floor((reachedMs - this.#options.graceMs) / baseWindowMs);
   }
 
   /** Number of a cell's window since the epoch. */

@@ -229,6 +229,9 @@ describe('the watermark', () => {
     expect(lateMerged(startMs + 12_000, whole(startMs + 10_000))).toBe(0);
     // An event that moves the watermark is on time, and makes the next one late.
     expect(lateMerged(startMs, whole(startMs + 12_000), whole(startMs + 1))).toBe(1);
+    // Nobody is late because another's clock runs ahead: the watermark counts up to the clock.
+    expect(lateMerged(startMs + 400_000, whole(startMs + 189_999))).toBe(1);
+    expect(lateMerged(startMs + 400_000, whole(startMs + 190_000))).toBe(0);
     // What is not counted is no merge.
     expect(lateMerged(startMs + 200_000, whole(startMs))).toBe(0);
     expect(lateMerged(Number.NEGATIVE_INFINITY, whole(startMs))).toBe(0);

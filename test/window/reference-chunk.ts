@@ -44,7 +44,7 @@ export function referenceChunk(events: readonly TimingEventText[], options: Refe
       continue;
     }
     const endMs = (Math.floor(atMs / 10_000) + 1) * 10_000;
-    if (endMs + options.graceMs <= watermarkMs) counts.lateMerged++;
+    if (endMs + options.graceMs <= Math.min(watermarkMs, options.nowMs)) counts.lateMerged++;
     watermarkMs = Math.max(watermarkMs, atMs);
     counts.aggregated++;
     const totalMs = totalOf(event);
