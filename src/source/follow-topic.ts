@@ -18,7 +18,9 @@ export interface FollowedTopic {
 }
 
 /**
- * Reads a topic from its beginning, for looking on: in a group of its own that commits nothing.
+ * Reads a topic from its beginning, for looking on: in a group of its own that commits nothing. Each
+ * message is given once: a consumer that loses its place in the group begins again, and what it has
+ * given is left out.
  *
  * @throws OperatorError when the cluster or the topic is not there.
  */
@@ -32,19 +34,23 @@ export async function followTopic(
     allowAutoTopicCreation: false,
     maxWaitTimeInMs: 250,
   });
+  const nextOffsets = new Map<number, number>();
   try {
     await consumer.connect();
     await consumer.subscribe({ topics: [topic], fromBeginning: true });
     await consumer.run({
       autoCommit: false,
       eachMessage: async ({ partition, message }) => {
+        const offset = Number(message.offset);
+        if (offset < (nextOffsets.get(partition) ?? 0)) return;
+        nextOffsets.set(partition, offset + 1);
         const headers: Record<string, string> = {};
         for (const [name, value] of Object.entries(message.headers ?? {})) {
           headers[name] = String(value);
         }
         onMessage({
           partition,
-          offset: Number(message.offset),
+          offset,
           timestampMs: Number(message.timestamp),
           key: message.key?.toString(),
           value: message.value,
