@@ -73,16 +73,20 @@ export class Peers {
   /** What a new series begins with; undefined where there is nobody to lend it anything. */
   baselineFor(series: Series, nowMs: number): BorrowedBaseline | undefined {
     const [near, far] = [this.#loanTo(series, 0, nowMs), this.#loanTo(series, 1, nowMs)];
-    return near.baseline ?? far.baseline ?? near.passedOn;
+    return near.baseline ?? near.passedOn ?? far.baseline;
   }
 
   /**
-   * What a series that has borrowed is lent by now; undefined where those that may lend it something have had no
-   * request of late. What they have lent stays then.
+   * What a series that has borrowed is lent by now, by those that are as near as the ones that have lent it that;
+   * undefined where they have had no request of late. What they have lent stays then.
    */
-  renewedFor(series: Series, nowMs: number): BorrowedBaseline | undefined {
-    const [near, far] = [this.#loanTo(series, 0, nowMs), this.#loanTo(series, 1, nowMs)];
-    return near.renewal ?? far.renewal;
+  renewedFor(
+    series: Series,
+    borrowed: BorrowedBaseline,
+    nowMs: number,
+  ): BorrowedBaseline | undefined {
+    const isNear = borrowed.lenders.some((lender) => arePeers(lender, series));
+    return this.#loanTo(series, isNear ? 0 : 1, nowMs).renewal;
   }
 
   /** Of those that would lend it something the one with most requests. */

@@ -94,8 +94,9 @@ export class SeriesDetectors {
   /** Those that are compared with the past of others are, from now on, with what that is by now. */
   #renewBorrowed(nowMs: number): void {
     for (const series of this.#series.values()) {
-      if (series.borrowed === undefined || series.isOpen) continue;
-      const renewed = this.#peers.renewedFor(series.series, nowMs);
+      const { borrowed } = series;
+      if (borrowed === undefined || series.isOpen) continue;
+      const renewed = this.#peers.renewedFor(series.series, borrowed, nowMs);
       if (renewed !== undefined) series.borrow(renewed);
     }
   }

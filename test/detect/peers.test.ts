@@ -104,10 +104,27 @@ describe('peers', () => {
     expect(medianOf(peersOf(gone), { version: 'v2' }, atMs)).toBeCloseTo(500, 0);
   });
 
+  it('renew what they have lent, and those of another region do not take their place', () => {
+    const [old, other] = [seen({}), seen({ region: 'us' }, { ms: 300, from: 60 })];
+    const peers = peersOf(old, other);
+    const lent = lentTo(peers, { version: 'v2' }) as BorrowedBaseline;
+    const v2 = { ...model, version: 'v2' };
+    const renewedAt = (at: number) => peers.renewedFor(v2, lent, startMs + at * windowMs);
+    expect(renewedAt(manyWindows)?.reference('total', 1)?.digest.quantile(0.5)).toBeCloseTo(100, 0);
+    // A roll-out that goes from region to region: here the version before is gone, there it is not.
+    expect(renewedAt(100)).toBeUndefined();
+    const [far, fromUs] = [peersOf(other), { ...model, region: 'ap' }];
+    const lentByUs = lentTo(far, fromUs, startMs + 100 * windowMs) as BorrowedBaseline;
+    const renewed = far.renewedFor(fromUs, lentByUs, startMs + 101 * windowMs);
+    expect(renewed?.reference('total', 1)?.digest.quantile(0.5)).toBeCloseTo(300, 0);
+  });
+
   it('that are new themselves pass on what they were lent', () => {
     const second = seen({ version: 'v2' }, { windows: 3, ms: 500 });
     second.borrow(lentTo(peersOf(seen({})), { version: 'v2' }) as BorrowedBaseline);
     expect(medianOf(peersOf(second), { version: 'v3' })).toBeCloseTo(100, 0);
+    const far = seen({ region: 'us' }, { ms: 300 });
+    expect(medianOf(peersOf(second, far), { version: 'v3' })).toBeCloseTo(100, 0);
   });
 
   it('are named by the dimensions in which they differ', () => {
