@@ -30,7 +30,7 @@ export function anomalySummary(event: Described): string {
   return `${subject} is ${now} ${baselinePart(event)}${explainedPart(event)}`;
 }
 
-/** "its usual 121 ms", or "the 121 ms of version 1" where that is what a new series is compared with. */
+/** The baseline as the summary names it; of a new series it is that of another version, host or region. */
 function baselinePart({ baseline_ms, evidence }: Described): string {
   const [first, ...others] = evidence.baseline_of ?? [];
   if (first === undefined) return `its usual ${formatMs(baseline_ms)}`;
