@@ -14,10 +14,13 @@ describe('chaosOptions', () => {
     [['--outage', '1m', '--rate', '10'], '--rate must be a whole number from 1000'],
     [['--kinds', 'kill-broker,kill'], '--kinds must name kill-ingester, pause-ingester'],
     [['--rate', '10000'], '--rate must stand with --outage'],
-    [['--silence', '--rate', '10000'], '--silence must stand with --rounds, --shorter and --seed'],
+    [
+      ['--silence', '--rate', '10000'],
+      '--silence must stand with --rounds, --at-once, --shorter and --seed',
+    ],
     [['--silence', '--rounds', '0'], '--rounds must be a whole number from 1'],
     [['--silence', '--shorter', '21'], '--shorter must be a whole number from 1 to 20'],
-    [['--rounds', '3'], '--rounds and --shorter must stand with --silence'],
+    [['--rounds', '3'], '--rounds, --at-once and --shorter must stand with --silence'],
     [['--cycle', '3'], 'its options must be known'],
     [['3'], 'its options must be known'],
   ])('refuses %j', (argv, problem) => {
@@ -25,7 +28,11 @@ describe('chaosOptions', () => {
   });
 
   it.each([
-    [['--silence'], { kind: 'silence', seed: '1', rounds: 20, shorter: 1 }],
+    [['--silence'], { kind: 'silence', seed: '1', rounds: 20, shorter: 1, atOnce: 1 }],
+    [
+      ['--silence', '--rounds', '4', '--at-once', '2'],
+      { kind: 'silence', seed: '1', rounds: 4, shorter: 1, atOnce: 2 },
+    ],
     [[], { kind: 'cycles', seed: '1', cycles: 100, kinds: faultKinds, events: 10_000_000 }],
     [
       ['--cycles', '8', '--events', '20000', '--seed', 'x'],

@@ -24,6 +24,8 @@ export type ChaosOptions =
       readonly seed: string;
       readonly rounds: number;
       readonly shorter: number;
+      /** Worlds, each with a broker, a database and traffic of its own, that share the rounds. */
+      readonly atOnce: number;
     };
 
 /**
@@ -32,16 +34,22 @@ export type ChaosOptions =
  * @throws OperatorError when it asks for what there is not.
  */
 export function chaosOptions(argv: readonly string[]): ChaosOptions {
-  const { seed, cycles, kinds, events, outage, rate, silence, rounds, shorter } = parsed(argv);
+  const { seed, cycles, kinds, events, outage, rate, silence, rounds, shorter, atOnce } =
+    parsed(argv);
   if (silence === true) {
     if ((cycles ?? kinds ?? events ?? outage ?? rate) !== undefined) {
-      throw usage('--silence must stand with --rounds, --shorter and --seed alone');
+      throw usage('--silence must stand with --rounds, --at-once, --shorter and --seed alone');
     }
-    const times = { rounds: count('--rounds', rounds ?? '20', 1, 1_000) };
-    return { kind: 'silence', seed, ...times, shorter: count('--shorter', shorter ?? '1', 1, 20) };
+    return {
+      kind: 'silence',
+      seed,
+      rounds: count('--rounds', rounds ?? '20', 1, 1_000),
+      shorter: count('--shorter', shorter ?? '1', 1, 20),
+      atOnce: count('--at-once', atOnce ?? '1', 1, 10),
+    };
   }
-  if (rounds !== undefined || shorter !== undefined) {
-    throw usage('--rounds and --shorter must stand with --silence');
+  if ((rounds ?? shorter ?? atOnce) !== undefined) {
+    throw usage('--rounds, --at-once and --shorter must stand with --silence');
   }
   if (outage !== undefined) {
     if (cycles !== undefined || kinds !== undefined || events !== undefined) {
@@ -82,10 +90,12 @@ function parsed(argv: readonly string[]) {
         silence: { type: 'boolean' },
         rounds: { type: 'string' },
         shorter: { type: 'string' },
+        'at-once': { type: 'string' },
         seed: { type: 'string', default: '1' },
       },
     });
-    return values;
+    const { 'at-once': atOnce, ...others } = values;
+    return { ...others, atOnce };
   } catch (error) {
     throw usage(`its options must be known: ${error instanceof Error ? error.message : error}`);
   }

@@ -9,7 +9,7 @@ import { renderSummary } from './render-summary.ts';
 import { runChaos } from './run-chaos.ts';
 import { runOutage } from './run-outage.ts';
 import { runSilence } from './run-silence.ts';
-import { faultsOf, renderSilence } from './silence-summary.ts';
+import { isRight, renderSilence } from './silence-summary.ts';
 
 /**
  * What `npm run chaos` runs once it is built: progress on standard error, the summary on standard
@@ -44,10 +44,9 @@ async function run(options: ChaosOptions) {
     return { isRight: isExact(summary), text: renderOutage(summary) };
   }
   if (options.kind === 'silence') {
-    const { rounds, shorter } = options;
-    const summary = await runSilence({ ...common, rounds, shorter, eventsPerSecond: 5 });
-    const isRight = summary.phases.every((phase) => faultsOf(phase).length === 0);
-    return { isRight, text: renderSilence(summary) };
+    const { rounds, shorter, atOnce } = options;
+    const summary = await runSilence({ ...common, rounds, shorter, atOnce, eventsPerSecond: 5 });
+    return { isRight: isRight(summary), text: renderSilence(summary) };
   }
   const { cycles, kinds, events } = options;
   const summary = await runChaos({ ...common, cycles, kinds, events, sessionTimeoutMs: 10_000 });
@@ -59,9 +58,9 @@ function isExact({ differences, verify }: Pick<ChaosSummary, 'differences' | 've
 }
 
 try {
-  const { isRight, text } = await run(chaosOptions(process.argv.slice(2)));
-  process.stdout.write(text);
-  process.exitCode = isRight ? 0 : 1;
+  const outcome = await run(chaosOptions(process.argv.slice(2)));
+  process.stdout.write(outcome.text);
+  process.exitCode = outcome.isRight ? 0 : 1;
 } catch (error) {
   if (error instanceof OperatorError) {
     say(`${error.message}. ${error.hint ?? ''}`);

@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/anomaly-event.ts';
 import { followTopic } from '../../src/source/follow-topic.ts';
 import { createKafkaClient } from '../../src/source/kafka-client.ts';
@@ -6,11 +7,13 @@ import { type Child, startChild } from '../e2e/kit/start-child.ts';
 import { CalmFeed } from './calm-feed.ts';
 import { ChaosWorld } from './chaos-world.ts';
 import type { ChaosRunOptions } from './run-chaos.ts';
-import type { SilencePhase, SilenceSummary } from './silence-summary.ts';
+import { phaseLines, type SilencePhase, type SilenceSummary } from './silence-summary.ts';
 
 export interface SilenceRunOptions
   extends Pick<ChaosRunOptions, 'seed' | 'dir' | 'signal' | 'say' | 'onFailure'> {
   readonly rounds: number;
+  /** So many worlds share the rounds: nearly all of a round is waiting. */
+  readonly atOnce: number;
   /** All faults last for so many times less. */
   readonly shorter: number;
   readonly eventsPerSecond: number;
@@ -36,7 +39,36 @@ const settledMs = 45_000;
 
 /** With the default settings: what breaks is ours, and the traffic is calm. docs/chaos.md says what is done. */
 export async function runSilence(options: SilenceRunOptions): Promise<SilenceSummary> {
+  const { seed, rounds, atOnce, eventsPerSecond, dir, say } = options;
+  const worlds = Array.from({ length: Math.min(atOnce, rounds) }, (_, n) => ({
+    ...options,
+    seed: `${seed}.${n + 1}`,
+    dir: join(dir, String(n + 1)),
+    numbers: Array.from({ length: rounds }, (_, i) => i + 1).filter((i) => (i - 1) % atOnce === n),
+    say: (line: string) => say(`world ${n + 1}: ${line}`),
+  }));
+  try {
+    const phases: SilencePhase[] = [];
+    const ends = await Promise.allSettled(worlds.map((world) => runWorld(world, phases)));
+    const broken = ends.flatMap((end, n) =>
+      end.status === 'rejected' ? [`world ${n + 1}: ${end.reason}`] : [],
+    );
+    return { seed, rounds, eventsPerSecond, phases: phases.sort(byRound), broken };
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+function byRound(a: SilencePhase, b: SilencePhase): number {
+  return a.round - b.round;
+}
+
+type WorldOptions = SilenceRunOptions & { readonly numbers: readonly number[] };
+
+/** @param phases takes each phase as it ends. */
+async function runWorld(options: WorldOptions, phases: SilencePhase[]): Promise<void> {
   const { dir, signal, seed, eventsPerSecond, say } = options;
+  mkdirSync(dir, { recursive: true });
   const world = await ChaosWorld.open({ dir, partitions, signal, settings: {} });
   const killNow = () => world.fleet.killNow();
   process.once('exit', killNow);
@@ -58,7 +90,7 @@ export async function runSilence(options: SilenceRunOptions): Promise<SilenceSum
     await detector.logged('"detector ready"');
     past.begin();
     say(`${past.events} events of the past are stored; the detector runs`);
-    return await new SilenceRun(options, world, feed, detector).run();
+    await new SilenceRun(options, world, feed, detector).run(phases);
   } catch (error) {
     options.onFailure?.([
       ...world.fleet.logs(),
@@ -70,43 +102,44 @@ export async function runSilence(options: SilenceRunOptions): Promise<SilenceSum
     detector?.signal('SIGKILL');
     await world.close();
     process.off('exit', killNow);
-    rmSync(dir, { recursive: true, force: true });
   }
 }
 
 class SilenceRun {
-  readonly #options: SilenceRunOptions;
+  readonly #options: WorldOptions;
   readonly #world: ChaosWorld;
   readonly #feed: CalmFeed;
   readonly #detector: Child;
   /** What went out, and when it came. */
   readonly #events: { readonly event: AnomalyEvent; readonly atMs: number }[] = [];
 
-  constructor(options: SilenceRunOptions, world: ChaosWorld, feed: CalmFeed, detector: Child) {
+  constructor(options: WorldOptions, world: ChaosWorld, feed: CalmFeed, detector: Child) {
     this.#options = options;
     this.#world = world;
     this.#feed = feed;
     this.#detector = detector;
   }
 
-  async run(): Promise<SilenceSummary> {
-    const { seed, rounds, eventsPerSecond, say } = this.#options;
+  async run(phases: SilencePhase[]): Promise<void> {
+    const { numbers, say } = this.#options;
     const { kafka, alert } = this.#world.config;
     const followed = await followTopic(kafka, alert.topic, ({ value }) => {
       const event = anomalyEventSchema.parse(JSON.parse(String(value)));
       this.#events.push({ event, atMs: Date.now() });
       say(`${event.kind} ${event.state}: ${event.summary}`);
     });
-    const phases: SilencePhase[] = [];
     try {
       await this.#world.pass(minuteMs);
-      for (let round = 1; round <= rounds; round++) {
-        for (const fault of this.#faults()) phases.push(await this.#phase(round, fault));
+      for (const round of numbers) {
+        for (const fault of this.#faults()) {
+          const phase = await this.#phase(round, fault);
+          phases.push(phase);
+          for (const line of phaseLines(phase)) say(line);
+        }
       }
     } finally {
       await followed.stop();
     }
-    return { seed, rounds, eventsPerSecond, phases };
   }
 
   #faults(): Fault[] {

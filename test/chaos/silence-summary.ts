@@ -22,6 +22,8 @@ export interface SilenceSummary {
   readonly rounds: number;
   readonly eventsPerSecond: number;
   readonly phases: readonly SilencePhase[];
+  /** Worlds that were not run to their end, and why. */
+  readonly broken: readonly string[];
 }
 
 /** A regression of what is not hit is to be paged within so long. */
@@ -42,29 +44,37 @@ export function faultsOf(phase: SilencePhase): string[] {
   return faults;
 }
 
-/** One page: a line a phase, what is wrong below it, and the verdict. */
-export function renderSilence({ seed, rounds, eventsPerSecond, phases }: SilenceSummary): string {
+export function isRight({ phases, broken }: SilenceSummary): boolean {
+  return broken.length === 0 && phases.every((phase) => faultsOf(phase).length === 0);
+}
+
+/** A line a phase, and one for each thing that it got wrong. */
+export function phaseLines(phase: SilencePhase): string[] {
   const seconds = (ms: number | undefined) => (ms === undefined ? '-' : (ms / 1000).toFixed(1));
+  const cells = [
+    [String(phase.round), 5],
+    [phase.what.padEnd(20), 20],
+    [seconds(phase.lastedMs), 6],
+    [seconds(phase.warnedAfterMs), 12],
+    [seconds(phase.overAfterMs), 10],
+    [phase.hasRegression ? seconds(phase.pagedAfterMs) : '', 11],
+    [String(phase.lag.said), 8],
+    [String(phase.lag.isTrue), 8],
+    [String(phase.falsePages.length), 11],
+  ] as const;
+  const line = cells.map(([text, width]) => text.padStart(width)).join('  ');
+  return [line, ...faultsOf(phase).map((fault) => `       ${fault}`)];
+}
+
+/** One page: the phases, and the verdict. */
+export function renderSilence(summary: SilenceSummary): string {
+  const { seed, rounds, eventsPerSecond, phases, broken } = summary;
   const lines = [
     `seed ${seed}, ${rounds} rounds, ${eventsPerSecond} events/s; times in seconds`,
     'round  what                  lasted  warned after  over after  paged after  lag said  lag true  false pages',
+    ...phases.flatMap(phaseLines),
+    ...broken,
+    `silence is no outage of ours: ${isRight(summary) ? 'it holds' : 'it does NOT hold'}`,
   ];
-  for (const phase of phases) {
-    const cells = [
-      [String(phase.round), 5],
-      [phase.what.padEnd(20), 20],
-      [seconds(phase.lastedMs), 6],
-      [seconds(phase.warnedAfterMs), 12],
-      [seconds(phase.overAfterMs), 10],
-      [phase.hasRegression ? seconds(phase.pagedAfterMs) : '', 11],
-      [String(phase.lag.said), 8],
-      [String(phase.lag.isTrue), 8],
-      [String(phase.falsePages.length), 11],
-    ] as const;
-    lines.push(cells.map(([text, width]) => text.padStart(width)).join('  '));
-    for (const fault of faultsOf(phase)) lines.push(`       ${fault}`);
-  }
-  const wrong = phases.filter((phase) => faultsOf(phase).length > 0).length;
-  lines.push(`silence is no outage of ours: ${wrong === 0 ? 'it holds' : 'it does NOT hold'}`);
   return `${lines.join('\n')}\n`;
 }
