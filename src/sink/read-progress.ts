@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import { baseWindowMs } from '../window/chunk-accumulator.ts';
 import { readQuery } from './read-query.ts';
 import type { PartitionProgress } from './window-progress.ts';
 
@@ -14,13 +15,17 @@ export async function readProgress(
   });
   const rows =
     await result.json<
-      Record<'topic' | 'partition' | 'watermark_ms' | 'flushed_ms' | 'end_offset', string>
+      Record<
+        'topic' | 'partition' | 'watermark_ms' | 'flushed_ms' | 'newest_window_ms' | 'end_offset',
+        string
+      >
     >();
   return rows.map((row) => ({
     topic: row.topic,
     partition: Number(row.partition),
     watermarkMs: Number(row.watermark_ms),
     flushedMs: Number(row.flushed_ms),
+    newestMs: Math.min(Number(row.watermark_ms), Number(row.newest_window_ms) + baseWindowMs),
     endOffset: Number(row.end_offset),
   }));
 }

@@ -8,6 +8,8 @@ export interface PartitionProgress {
   readonly watermarkMs: number;
   /** When its last chunk with a good event was stored. */
   readonly flushedMs: number;
+  /** Event time of the newest events of that chunk, or up to a window later; never beyond the watermark. */
+  readonly newestMs: number;
   /** Offset after the last record that is stored. */
   readonly endOffset: number;
 }

@@ -3,6 +3,7 @@ import { systemClock } from '../base/clock.ts';
 import type { Series } from '../baseline/series-window.ts';
 import { areOfOneBlock } from '../detect/sharing-block.ts';
 import type { ResponseStream } from '../sink/row-binary-of.ts';
+import { firstWindowMs } from './first-window.ts';
 import { PieceSize } from './piece-size.ts';
 import { limitingSetting, oneIsTooMuch } from './too-much.ts';
 import { WindowDecoder, type WindowsAt } from './window-decoder.ts';
@@ -31,7 +32,8 @@ interface Piece extends WindowRange {
 /**
  * Every window start of a range, in order, also those without any series. Windows are handed out as they are
  * decoded; between two of them others have their turn. Pieces follow the rows that windows have, and the next
- * one is asked for while one is handed out: ClickHouse works meanwhile.
+ * one is asked for while one is handed out: ClickHouse works meanwhile. A piece without a row is the begin of a gap,
+ * whose end is asked for.
  *
  * Memory: one window of all series; ClickHouse holds back one piece.
  *
@@ -59,8 +61,15 @@ export async function* eachWindow(
           next += windowMs;
           yield* inTurn(at);
         }
-        for (; next < piece.toMs; next += windowMs) yield* inTurn({ startMs: next, windows: [] });
         size.succeeded(piece.windows, decoder.rows);
+        let emptyUntilMs = piece.toMs;
+        if (decoder.rows === 0 && piece.toMs < toMs) {
+          const rest = { fromMs: piece.toMs, toMs, windowMs };
+          emptyUntilMs = Math.max(piece.toMs, (await firstWindowMs(client, rest)) ?? toMs);
+          discard(ahead);
+          ahead = undefined;
+        }
+        for (; next < emptyUntilMs; next += windowMs) yield* inTurn({ startMs: next, windows: [] });
       } catch (error) {
         const setting = limitingSetting(error);
         if (setting === undefined) throw error;

@@ -1,15 +1,15 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import type { WindowRange } from './window-reader.ts';
 
-/** Start of the earliest stored window before a time, where a first detector begins; undefined for none. */
+/** Start of the earliest stored window of a range; undefined for none. Cost: a look at the table's order. */
 export async function firstWindowMs(
   client: ClickHouseClient,
-  beforeMs: number,
-  windowMs: number,
+  { fromMs, toMs, windowMs }: WindowRange,
 ): Promise<number | undefined> {
   const result = await client.query({
     query: `SELECT toUnixTimestamp(min(window_start)) AS seconds, count() AS found FROM latency_10s
-            WHERE window_start < toDateTime({before:UInt32}, 'UTC')`,
-    query_params: { before: Math.floor(beforeMs / 1000) },
+            WHERE window_start >= toDateTime({from:UInt32}, 'UTC') AND window_start < toDateTime({to:UInt32}, 'UTC')`,
+    query_params: { from: Math.floor(fromMs / 1000), to: Math.floor(toMs / 1000) },
     format: 'JSONEachRow',
   });
   const row = (await result.json<{ seconds: number; found: string }>())[0];

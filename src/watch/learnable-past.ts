@@ -4,8 +4,8 @@ import type { WindowRange } from './window-reader.ts';
 
 /** Numbers that say how much a first start learns. */
 export const tuned = {
-  /** Stages of windows: a minute of work, as one takes some 15 µs to read, decode and learn. */
-  stages: 4_000_000,
+  /** Stages of windows: some 75 s of work, as one takes 25 µs to read, decode and learn (bench detector-limits). */
+  stages: 3_000_000,
   /** Windows that are counted; those around each are taken to be like it. */
   samples: 12,
   /** Windows that are learnt whatever they hold: so many times as many as a baseline needs. */

@@ -171,14 +171,14 @@ export class PartitionTrack {
 
   /** Takes what the ledger says of its good events. */
   #observeGood(nowMs: number, progress: PartitionProgress, arrivedMs: number | undefined): void {
-    const { watermarkMs, flushedMs } = progress;
+    const { watermarkMs, flushedMs, newestMs } = progress;
     if (watermarkMs <= 0 || flushedMs <= this.#flushedMs) return;
     const isFirst = this.#flushedMs === 0;
     this.#watermarkMs = watermarkMs;
     this.#flushedMs = flushedMs;
     if (!isFirst) this.#goodMs = nowMs;
     // What was stored before anybody looked had arrived by then.
-    const delayMs = (isFirst ? flushedMs : (arrivedMs ?? Number.NaN)) - watermarkMs;
+    const delayMs = (isFirst ? flushedMs : (arrivedMs ?? Number.NaN)) - newestMs;
     if (Number.isNaN(delayMs)) return;
     this.#delaysMs.push(delayMs);
     if (this.#delaysMs.length > delaysKept) this.#delaysMs.shift();

@@ -33,7 +33,9 @@ export class PieceSize {
       this.#sinceFailure = 0;
       this.#limit = Math.min(tuned.most, 2 * this.#limit);
     }
-    const fitting = Math.floor((tuned.rows * windows) / Math.max(1, rows));
+    // Those after a gap may be as large as any: it says nothing of them.
+    if (rows === 0) return;
+    const fitting = Math.floor((tuned.rows * windows) / rows);
     this.#next = Math.max(1, Math.min(fitting, 2 * windows, this.#limit));
   }
 

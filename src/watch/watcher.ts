@@ -190,7 +190,8 @@ export class Watcher {
     const windowMs = config.detect.window;
     const completeMs = floor(completeness.completeMs - config.windows.grace, windowMs);
     if (!Number.isFinite(completeMs)) return;
-    let fromMs = this.#judgedUntilMs ?? (await firstWindowMs(client, completeMs, windowMs));
+    const ever = { fromMs: 0, toMs: completeMs, windowMs };
+    let fromMs = this.#judgedUntilMs ?? (await firstWindowMs(client, ever));
     if (fromMs === undefined || fromMs >= completeMs) return this.#judgeSilence(knownMs);
     while (fromMs < completeMs) {
       const toMs = Math.min(completeMs, fromMs + WINDOWS_A_PIECE * windowMs);

@@ -8,6 +8,7 @@ const partition = (watermarkMs: number, silentMs: number): PartitionProgress => 
   partition: 0,
   watermarkMs,
   flushedMs: nowMs - silentMs,
+  newestMs: watermarkMs,
   endOffset: 1,
 });
 

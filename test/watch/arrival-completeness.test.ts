@@ -206,6 +206,15 @@ describe('ArrivalCompleteness', () => {
     expect(world.last).toMatchObject({ isWhole: true, displaced: [] });
   });
 
+  it('says how old the events are of a partition that was live before', async () => {
+    const world = new SimulatedPipeline(3);
+    await world.pass(60);
+    world.set(2, { delayMs: 5 * hourMs });
+    await world.pass(60);
+    expect(world.last).toMatchObject({ isWhole: false, displaced: [{ name: 't/2' }] });
+    expect(Math.abs((world.last?.displaced[0]?.delayMs ?? 0) - 5 * hourMs)).toBeLessThan(20_000);
+  });
+
   it('takes a topic that was made anew for another log', async () => {
     const world = new SimulatedPipeline(2);
     await world.pass(60);

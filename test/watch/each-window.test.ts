@@ -42,6 +42,13 @@ function tables(stored: readonly SeriesWindow[], mostOf: () => number, error = m
       const bytes = encodeWindows(found);
       return { stream: Readable.from(bytes.length === 0 ? [] : [bytes]) };
     },
+    query: async ({ query_params: { from, to } }: { query_params: Record<string, number> }) => {
+      const found = stored
+        .map(({ windowStartMs }) => windowStartMs / 1000)
+        .filter((seconds) => seconds >= (from as number) && seconds < (to as number));
+      const row = { seconds: Math.min(...found), found: String(found.length) };
+      return { json: async () => [row] };
+    },
   } as unknown as ClickHouseClient;
   return { client, asked };
 }
@@ -71,6 +78,21 @@ describe('eachWindow', () => {
       [40, 16],
       [56, 32],
       [88, 12],
+    ]);
+  });
+
+  it('asks for the end of a gap, and reads little of what comes after it', async () => {
+    const stored = [windowAt(1), ...Array.from({ length: 20 }, (_, n) => windowAt(70 + n))];
+    const { client, asked } = tables(stored, () => 1_000);
+    const found = [];
+    for await (const at of eachWindow(client, range)) found.push(outline(at));
+    expect(found).toEqual(starts.map((n) => [n, n === 1 || (n >= 70 && n < 90) ? 1 : 0]));
+    // The piece from 8 on was asked for before the one from 4 on was known to be empty.
+    expect(asked.slice(0, 4)).toEqual([
+      [0, 4],
+      [4, 4],
+      [8, 8],
+      [70, 8],
     ]);
   });
 

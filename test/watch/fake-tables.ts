@@ -179,6 +179,7 @@ export class FakeTables {
         partition: 0,
         watermark_ms: this.watermarkMs,
         flushed_ms,
+        newest_window_ms: this.watermarkMs,
         end_offset: 1,
       };
       return this.watermarkMs === 0 ? [] : [row];
@@ -203,7 +204,12 @@ export class FakeTables {
       const rows = this.snapshots.filter(({ as_of }) => Number(as_of) <= Number(params.untilMs));
       return rows.slice(0, 2).map((row) => ({ ...row, as_of_ms: row.as_of }));
     }
-    if (query.includes('min(window_start)')) return [{ seconds: scenarioStartMs / 1000, found: 1 }];
+    if (query.includes('min(window_start)')) {
+      const starts = this.#windows
+        .map(({ windowStartMs }) => windowStartMs / 1000)
+        .filter((seconds) => seconds >= Number(params.from) && seconds < Number(params.to));
+      return [{ seconds: Math.min(...starts), found: starts.length }];
+    }
     if (query.includes('FROM drivers_1m')) {
       if (this.facets === undefined) throw new Error('Memory limit exceeded');
       return this.facets;

@@ -28,20 +28,20 @@ const learnt = async (windows: number, stagesAt: (startMs: number) => number) =>
 
 describe('the past that a first start learns', () => {
   it('is all of it, where that takes a minute or less', async () => {
-    expect(await learnt(720, () => 5_555)).toBe(720);
+    expect(await learnt(720, () => 4_166)).toBe(720);
     expect(await learnt(720, () => 0)).toBe(720);
     expect(await learnt(5, () => 100)).toBe(5);
   });
 
-  it('is its newest part where there is more: four million stages', async () => {
-    expect(await learnt(720, () => 20_000)).toBe(200);
-    expect(await learnt(720, () => 40_000)).toBe(100);
+  it('is its newest part where there is more: three million stages', async () => {
+    expect(await learnt(720, () => 20_000)).toBe(150);
+    expect(await learnt(720, () => 40_000)).toBe(75);
   });
 
   it('counts what the newest windows have, not those of long ago', async () => {
     const hourAgoMs = toMs - 3_600_000;
-    expect(await learnt(720, (ms) => (ms < hourAgoMs ? 100_000 : 1_000))).toBe(360 + 36);
-    expect(await learnt(720, (ms) => (ms < hourAgoMs ? 0 : 20_000))).toBe(200);
+    expect(await learnt(720, (ms) => (ms < hourAgoMs ? 100_000 : 1_000))).toBe(360 + 26);
+    expect(await learnt(720, (ms) => (ms < hourAgoMs ? 0 : 20_000))).toBe(150);
   });
 
   it('is never less than three times what makes a baseline', async () => {
@@ -66,7 +66,7 @@ describe('the past that a first start learns', () => {
   });
 
   it('ends within the part in which there is no more to spend', () => {
-    expect(windowsWithin([10_000, 10_000, 1_000_000], 300)).toBe(202);
+    expect(windowsWithin([10_000, 10_000, 1_000_000], 300)).toBe(201);
     expect(windowsWithin([], 0)).toBe(0);
   });
 });

@@ -43,3 +43,9 @@ it('PieceSize tries twice as much eight pieces after a failure, and no sooner', 
     64,
   ]);
 });
+
+it('PieceSize grows by no window that is empty', () => {
+  const size = new PieceSize();
+  expect(grown(size, 3, 0)).toEqual([4, 4, 4]);
+  expect(grown(size, 2, 10)).toEqual([4, 8]);
+});

@@ -32,6 +32,7 @@ class SimulatedPartition implements Traffic {
   stored = 0;
   watermarkMs = 0;
   flushedMs = 0;
+  newestMs = 0;
   endOffset = 0;
 }
 
@@ -116,7 +117,8 @@ export class SimulatedPipeline {
     partition.endOffset = end;
     const good = taken.filter((ms) => Number.isFinite(ms));
     if (good.length === 0) return;
-    partition.watermarkMs = Math.max(partition.watermarkMs, ...good);
+    partition.newestMs = Math.max(...good);
+    partition.watermarkMs = Math.max(partition.watermarkMs, partition.newestMs);
     partition.flushedMs = this.nowMs;
   }
 
@@ -132,8 +134,10 @@ export class SimulatedPipeline {
 
   #progress(): PartitionProgress[] {
     if (this.isStoreAway) throw new Error('connect ECONNREFUSED');
-    return this.partitions.flatMap(({ endOffset, watermarkMs, flushedMs }, partition) =>
-      endOffset === 0 ? [] : [{ topic: 't', partition, watermarkMs, flushedMs, endOffset }],
+    return this.partitions.flatMap(({ endOffset, watermarkMs, flushedMs, newestMs }, partition) =>
+      endOffset === 0
+        ? []
+        : [{ topic: 't', partition, watermarkMs, flushedMs, newestMs, endOffset }],
     );
   }
 }

@@ -81,8 +81,8 @@ describe('Watcher', () => {
 
   it.each([
     ['all of the past', 1, 120],
-    // Four million stages are 80 windows of so many.
-    ['its newest part where all of it would take too long', 50_000, 80],
+    // Three million stages are 80 windows of so many.
+    ['its newest part where all of it would take too long', 37_500, 80],
     ['enough for a baseline, whatever that takes', 1_000_000, 60],
   ])('learns %s at a first start', async (_, size, learnt) => {
     const tables = new FakeTables(windows);
