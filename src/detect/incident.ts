@@ -217,7 +217,7 @@ export class Incident {
   }
 
   #isNews(told: AnomalyEvent): boolean {
-    if (this.severity !== told.severity) return true;
+    if (this.severity !== told.severity || this.#isCriticalElsewhere(told)) return true;
     if (!this.#wait.isOver(told)) return false;
     const { lead } = this;
     const hasGrown = extentOf(lead) !== extentOf(told) || lead.stage !== told.stage;
@@ -226,6 +226,18 @@ export class Incident {
     const modelsTold = told.scope?.values.filter((each) => each.dimension === 'model').length ?? 0;
     const isWider = affected.length >= materialGrowth * (told.scope?.series ?? 1);
     return hasGrown || isWider || models > Math.max(1, modelsTold);
+  }
+
+  /**
+   * Whether a model is critical that was not when it was last told: its team may have no page but this. Where
+   * there were more than an event lists, it is not known which.
+   */
+  #isCriticalElsewhere(told: AnomalyEvent): boolean {
+    const listed = told.members ?? [told];
+    if (listed.length >= membersListed) return false;
+    const isCritical = ({ severity }: Pick<AnomalyEvent, 'severity'>) => severity === 'critical';
+    const known = new Set(listed.filter(isCritical).map(({ model }) => model));
+    return this.openAnomalies.some((event) => isCritical(event) && !known.has(event.model));
   }
 
   #event(

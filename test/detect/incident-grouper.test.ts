@@ -308,6 +308,16 @@ describe('what is told', () => {
     expect(byAll.filter(isPage).map(({ severity }) => severity)).toEqual(['warning', 'critical']);
   });
 
+  it('does not wait when another model has become critical, and tells of each once', () => {
+    const shared = { stage: 'features', severity: 'critical' } as const;
+    const lead = opened('ranker/eu', 0, shared);
+    const other = opened('ads/eu', 20, { ...shared, severity: 'warning' });
+    const worse: AnomalyEvent = { ...other, state: 'updated', revision: 2, severity: 'critical' };
+    const told = run({ 12: [lead], 32: [other], 52: [worse], 62: [], 72: [] });
+    expect(outline(told)).toEqual(['opened ranker/eu', 'updated ranker/eu 2']);
+    expect(told.filter(isPage).at(-1)?.emitted_at).toBe(at(52));
+  });
+
   it('never falls in severity, however many are back', () => {
     const worse = opened('ranker/us', 20, { severity: 'critical' });
     const story = { 12: [first], 32: [worse], 200: [resolved(worse, 200)], 900: [] };
