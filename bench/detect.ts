@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import type { Series, SeriesWindow } from '../src/baseline/series-window.ts';
 import { configSchema } from '../src/config/schema.ts';
 import { Detector } from '../src/detect/detector.ts';
 import { Random } from '../src/generate/random.ts';
+import type { Series, SeriesWindow } from '../src/series/series-window.ts';
 import { drawWindow } from '../test/eval/draw-window.ts';
 import { nullFamilies, windowMs } from '../test/eval/null-families.ts';
 import { WindowMaker } from '../test/eval/window-maker.ts';

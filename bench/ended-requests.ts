@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { OutgoingMessage } from '../src/source/publisher.ts';
+import type { OutgoingMessage } from '../src/kafka/client/publisher.ts';
 import {
   type DelayTraffic,
   delayPartitions,

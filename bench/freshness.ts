@@ -8,11 +8,11 @@ import { parseArgs } from 'node:util';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { configSchema } from '../src/config/schema.ts';
 import { benchEvents } from '../src/generate/bench-events.ts';
+import { openKafkaPublisher } from '../src/kafka/client/kafka-publisher.ts';
+import { ensureTopics } from '../src/kafka/client/kafka-topics.ts';
+import type { Publisher } from '../src/kafka/client/publisher.ts';
 import { startLocalStack } from '../src/local/local-stack.ts';
 import { migrate } from '../src/sink/migrate.ts';
-import { openKafkaPublisher } from '../src/source/kafka-publisher.ts';
-import { ensureTopics } from '../src/source/kafka-topics.ts';
-import type { Publisher } from '../src/source/publisher.ts';
 import { cpuSecondsOf } from './peers/process-usage.ts';
 import { ReplayedRequests } from './replayed-requests.ts';
 

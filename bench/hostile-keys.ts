@@ -1,11 +1,10 @@
-import { createLog } from '../src/base/log.ts';
-import { createMetrics } from '../src/base/metrics.ts';
+import { createLog } from '../src/base/telemetry/log.ts';
+import { createMetrics } from '../src/base/telemetry/metrics.ts';
 import { configSchema } from '../src/config/schema.ts';
 import { Ingester } from '../src/ingest/ingester.ts';
-import type { Chunk } from '../src/sink/chunk.ts';
-import type { ChunkStore } from '../src/sink/chunk-store.ts';
-import type { SourceRecord } from '../src/source/record.ts';
-import { RecordList } from '../src/source/record.ts';
+import type { Chunk } from '../src/sink/chunks/chunk.ts';
+import type { ChunkStore } from '../src/sink/chunks/chunk-store.ts';
+import { RecordList, type SourceRecord } from '../src/source/record.ts';
 import type { Claim, Source, SourceHandler } from '../src/source/source.ts';
 
 /**

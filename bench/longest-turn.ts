@@ -1,10 +1,10 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { createLog } from '../src/base/log.ts';
-import { createMetrics } from '../src/base/metrics.ts';
+import { createLog } from '../src/base/telemetry/log.ts';
+import { createMetrics } from '../src/base/telemetry/metrics.ts';
 import { type Config, configSchema } from '../src/config/schema.ts';
 import { benchEvents } from '../src/generate/bench-events.ts';
 import { Ingester } from '../src/ingest/ingester.ts';
-import type { ChunkStore } from '../src/sink/chunk-store.ts';
+import type { ChunkStore } from '../src/sink/chunks/chunk-store.ts';
 import { RecordList } from '../src/source/record.ts';
 import type { Claim, Source, SourceHandler } from '../src/source/source.ts';
 

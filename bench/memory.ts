@@ -8,10 +8,10 @@ import { parseArgs } from 'node:util';
 import { createClient } from '@clickhouse/client';
 import { configSchema } from '../src/config/schema.ts';
 import { benchEvents } from '../src/generate/bench-events.ts';
+import { openKafkaPublisher } from '../src/kafka/client/kafka-publisher.ts';
+import { ensureTopics } from '../src/kafka/client/kafka-topics.ts';
 import { startLocalStack } from '../src/local/local-stack.ts';
 import { migrate } from '../src/sink/migrate.ts';
-import { openKafkaPublisher } from '../src/source/kafka-publisher.ts';
-import { ensureTopics } from '../src/source/kafka-topics.ts';
 import { cpuSecondsOf, peakBytesOf } from './peers/process-usage.ts';
 
 /**

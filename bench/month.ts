@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { standardStages, totalStage } from '../src/base/dimensions.ts';
 import { configSchema } from '../src/config/schema.ts';
-import { startClickHouse } from '../src/local/clickhouse-server.ts';
+import { startClickHouse } from '../src/local/clickhouse/clickhouse-server.ts';
 import { migrate } from '../src/sink/migrate.ts';
 import { readTails } from '../src/sink/read-tails.ts';
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import kafkajs from 'kafkajs';
-import { registerCompressionCodecs } from '../src/source/compression.ts';
-import { FramePool } from '../src/source/frame-pool.ts';
-import { frameSocket } from '../src/source/frame-socket.ts';
+import { registerCompressionCodecs } from '../src/kafka/compression/compression.ts';
+import { FramePool } from '../src/kafka/protocol/frame-pool.ts';
+import { frameSocket } from '../src/kafka/protocol/frame-socket.ts';
 
 /** Where the key of the API lies in a request, behind its length; 0 is Produce. */
 const API_KEY_AT = 4;

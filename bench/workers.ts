@@ -3,7 +3,7 @@ import { configSchema } from '../src/config/schema.ts';
 import { benchEvents } from '../src/generate/bench-events.ts';
 import { chunkSettingsOf } from '../src/ingest/chunk-settings.ts';
 import { OpenChunk } from '../src/ingest/open-chunk.ts';
-import { RowBinaryWriter } from '../src/sink/row-binary-writer.ts';
+import { RowBinaryWriter } from '../src/sink/row-binary/row-binary-writer.ts';
 
 /**
  * What another worker brings: threads that decode, count and seal chunks of their own, out of memory,

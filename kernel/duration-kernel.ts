@@ -1,8 +1,8 @@
 // Adds centroids to buckets of durations, and buckets to each other, and counts what lies above some
 // duration. AssemblyScript: `npm run generate:kernel` compiles it to WebAssembly, into
-// src/baseline/duration-kernel-wasm.ts. What it reads and writes is in the memory of
-// src/baseline/state-memory.ts. Centroids are floats, so many means and as many weights. A bucket is its
-// requests and their milliseconds, side by side; buckets are those of src/baseline/duration-histogram.ts.
+// src/baseline/durations/duration-kernel-wasm.ts. What it reads and writes is in the memory of
+// src/memory/arena.ts. Centroids are floats, so many means and as many weights. A bucket is its
+// requests and their milliseconds, side by side; buckets are those of duration-histogram.ts.
 
 /**
  * A bucket is an octave's 32nd: exponent and the top 5 bits of the mantissa. Those of doubles have numbers
@@ -12,7 +12,7 @@ const SINGLE_SHIFT = 18;
 const SINGLE_BUCKETS = (1_023 - 127) << 5;
 const bucketBytes: usize = 16;
 
-/** Counts above thresholds are of so many windows; those of src/detect/tail-counts.ts, which says where they lie. */
+/** Counts above thresholds are of so many windows; those of src/detect/tail/tail-counts.ts, which says where they lie. */
 const kept: usize = 31;
 const ADDED: usize = kept * 8;
 const SUMS: usize = ADDED + 8;

@@ -1,8 +1,8 @@
 // One event of a known shape, from bytes to numbers and ids, sixteen bytes at a time. AssemblyScript:
-// `npm run generate:kernel` compiles it to WebAssembly, into src/decode/event-kernel-wasm.ts. Whatever
+// `npm run generate:kernel` compiles it to WebAssembly, into src/decode/kernel/event-kernel-wasm.ts. Whatever
 // is in doubt answers -1, and the scanner in JavaScript looks at the event from its beginning.
 
-/** Addresses and sizes: those of `layout` in src/decode/event-kernel.ts, which says what lies there. */
+/** Addresses and sizes: those of `layout` in src/decode/kernel/event-kernel.ts, which says what lies there. */
 const numbers: usize = 0;
 const integers: usize = 64;
 const dimensionIds: usize = 128;

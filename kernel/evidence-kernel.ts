@@ -1,9 +1,9 @@
 // What a window says for each fault, added to what those before it said: several faults side by side.
 // AssemblyScript: `npm run generate:kernel` compiles it to WebAssembly, into
-// src/detect/evidence-kernel-wasm.ts. All that it reads and writes is in the memory of
-// src/baseline/state-memory.ts.
+// src/detect/tail/evidence/evidence-kernel-wasm.ts. All that it reads and writes is in the memory of
+// src/memory/arena.ts.
 
-/** Offsets and numbers: those of src/detect/evidence-layout.ts, which says what lies there. */
+/** Offsets and numbers: those of src/detect/tail/evidence/evidence-layout.ts, which says what lies there. */
 const faults: usize = 16;
 const FAULTS: usize = 128;
 

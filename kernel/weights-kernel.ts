@@ -1,10 +1,10 @@
 // What each duration says for each fault, and what a window's requests say together: several faults side by
 // side. AssemblyScript: `npm run generate:kernel` compiles it to WebAssembly, into
-// src/detect/weights-kernel-wasm.ts. All that it reads and writes is in the memory of
-// src/baseline/state-memory.ts. Sums of each fault are added up in the order of the bins, as a loop over
+// src/detect/tail/evidence/weights-kernel-wasm.ts. All that it reads and writes is in the memory of
+// src/memory/arena.ts. Sums of each fault are added up in the order of the bins, as a loop over
 // one fault would, so that they are the same to the last bit.
 
-/** Offsets and numbers: those of src/detect/evidence-layout.ts, which says what lies there. */
+/** Offsets and numbers: those of src/detect/tail/evidence/evidence-layout.ts, which says what lies there. */
 const regions: usize = 3;
 const FAULTS: usize = 128;
 

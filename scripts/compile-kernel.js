@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 const options = ['-O3', '--converge', '--runtime', 'stub', '--noAssert', '--enable', 'simd'];
 const lineLength = 100;
 
-/** That of src/baseline/state-memory.ts: from 1 MiB to all that 32 bits address. */
+/** That of src/memory/arena.ts: from 1 MiB to all that 32 bits address. */
 const stateMemory = ['--importMemory', '--initialMemory', '16', '--maximumMemory', '65536'];
 
 /** Each kernel, and what it is compiled to. */
 export const kernels = [
   {
     name: 'event-kernel',
-    output: 'src/decode/event-kernel-wasm.ts',
+    output: 'src/decode/kernel/event-kernel-wasm.ts',
     constant: 'eventKernelWasm',
     /** Four pages of 64 KiB, no more and no less: views of the memory never become invalid. */
     memory: ['--initialMemory', '4', '--maximumMemory', '4'],
@@ -24,19 +24,19 @@ export const kernels = [
   },
   {
     name: 'duration-kernel',
-    output: 'src/baseline/duration-kernel-wasm.ts',
+    output: 'src/baseline/durations/duration-kernel-wasm.ts',
     constant: 'durationKernelWasm',
     memory: stateMemory,
   },
   {
     name: 'weights-kernel',
-    output: 'src/detect/weights-kernel-wasm.ts',
+    output: 'src/detect/tail/evidence/weights-kernel-wasm.ts',
     constant: 'weightsKernelWasm',
     memory: stateMemory,
   },
   {
     name: 'evidence-kernel',
-    output: 'src/detect/evidence-kernel-wasm.ts',
+    output: 'src/detect/tail/evidence/evidence-kernel-wasm.ts',
     constant: 'evidenceKernelWasm',
     memory: stateMemory,
   },

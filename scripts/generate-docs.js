@@ -11,8 +11,8 @@ const resultsOf = (name) => {
   const path = `bench/results/${name}.txt`;
   return existsSync(new URL(`../${path}`, import.meta.url)) ? read(path) : '';
 };
-const { generatedFiles } = await import('../dist/config/generated-files.js');
-const { renderCliReference } = await import('../dist/cli/render-cli-reference.js');
+const { generatedFiles } = await import('../dist/config/render/generated-files.js');
+const { renderCliReference } = await import('../dist/cli/text/render-cli-reference.js');
 
 for (const { path, text } of [
   ...generatedFiles(),

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { type ExitCode, exitCodes } from './base/exit-codes.ts';
-import { knownSecrets } from './base/known-secrets.ts';
 import { OperatorError } from './base/operator-error.ts';
+import { knownSecrets } from './base/telemetry/known-secrets.ts';
 import { createIo } from './cli/create-io.ts';
 import { createProgram } from './cli/create-program.ts';
 import type { Io } from './cli/io.ts';

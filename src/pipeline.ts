@@ -1,17 +1,22 @@
 import { systemClock } from './base/clock.ts';
-import type { Logger } from './base/log.ts';
-import { createMetrics, type Metrics, readMetrics, renderMetrics } from './base/metrics.ts';
+import type { Logger } from './base/telemetry/log.ts';
+import {
+  createMetrics,
+  type Metrics,
+  readMetrics,
+  renderMetrics,
+} from './base/telemetry/metrics.ts';
 import type { Config } from './config/schema.ts';
 import { LedgerWatch } from './ingest/ledger-watch.ts';
 import { openIngest, type RunningIngest } from './ingest/open-ingest.ts';
+import { openKafkaPublisher } from './kafka/client/kafka-publisher.ts';
+import { ensureTopics, requireTopics } from './kafka/client/kafka-topics.ts';
+import type { Publisher } from './kafka/client/publisher.ts';
+import { startWatchLoop } from './roles/detect/detect-role.ts';
+import type { WatchLoop } from './roles/detect/leader-loop.ts';
 import { startHttpServer } from './serve/http-server.ts';
 import { openClickHouse } from './sink/clickhouse.ts';
 import { requireSchema } from './sink/require-schema.ts';
-import { openKafkaPublisher } from './source/kafka-publisher.ts';
-import { ensureTopics, requireTopics } from './source/kafka-topics.ts';
-import type { Publisher } from './source/publisher.ts';
-import { startWatchLoop } from './watch/start-watch-loop.ts';
-import type { WatchLoop } from './watch/watch-loop.ts';
 import { startWorkers, type WorkerPool } from './workers/worker-pool.ts';
 
 /** What a process does: any of them, each scalable alone. */

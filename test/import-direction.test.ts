@@ -7,16 +7,21 @@ import { describe, expect, it } from 'vitest';
 const layers: readonly string[] = [
   'base',
   'config',
+  'snapshot',
+  'memory',
   'sketch',
+  'series',
   'source',
+  'kafka',
   'decode',
   'window',
-  'sink',
-  'ingest',
   'baseline',
   'detect',
+  'sink',
+  'ingest',
   'alert',
-  'watch',
+  'backtest',
+  'roles',
   'workers',
   'serve',
   'generate',
@@ -27,18 +32,28 @@ const layers: readonly string[] = [
 ];
 
 /** Folders that are told the time and drawn their numbers, and ask nobody. */
-const pureLayers = new Set(['sketch', 'decode', 'window', 'baseline', 'detect', 'generate']);
+const pureLayers = new Set([
+  'memory',
+  'snapshot',
+  'sketch',
+  'series',
+  'decode',
+  'window',
+  'baseline',
+  'detect',
+  'generate',
+]);
 const pureModules = new Set(['node:buffer', 'node:crypto', 'zod']);
 const impure =
   /\bDate\.now\(|\bMath\.random\(|\bperformance\.now\(|\bnew Date\(\)|\bprocess\.(env|hrtime|argv|cwd|on)\b/;
 
 /** Packages that one folder alone may know, so that it alone changes when they do. */
 const keepers: Readonly<Record<string, readonly string[]>> = {
-  kafkajs: ['source'],
-  snappy: ['source'],
-  'lz4-napi': ['source'],
-  fzstd: ['source'],
-  '@clickhouse/client': ['sink', 'watch'],
+  kafkajs: ['kafka'],
+  snappy: ['kafka'],
+  'lz4-napi': ['kafka'],
+  fzstd: ['kafka'],
+  '@clickhouse/client': ['sink'],
   'prom-client': ['base'],
   pino: ['base'],
   yaml: ['config'],
@@ -85,7 +100,31 @@ function offences(rule: (source: Source) => readonly string[]): string[] {
   return sources.flatMap((source) => rule(source).map((what) => `${source.path}: ${what}`));
 }
 
+/** Each circle that a walk along the imports comes back on, as "a -> b -> a". */
+function circlesIn(importsOfFile: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>();
+  const found: string[] = [];
+  const walk = (file: string, trail: readonly string[]) => {
+    const from = trail.indexOf(file);
+    if (from >= 0) found.push([...trail.slice(from), file].join(' -> '));
+    if (from >= 0 || done.has(file)) return;
+    for (const next of importsOfFile.get(file) ?? []) walk(next, [...trail, file]);
+    done.add(file);
+  };
+  for (const file of importsOfFile.keys()) walk(file, []);
+  return found;
+}
+
 describe('the test itself', () => {
+  it('finds a circle of files', () => {
+    const files = new Map([
+      ['a', ['b', 'd']],
+      ['b', ['c']],
+      ['c', ['a']],
+    ]);
+    expect(circlesIn(files)).toEqual(['a -> b -> c -> a']);
+  });
+
   it('sees imports in every form', () => {
     const code = `
       import a from 'a';
@@ -117,6 +156,18 @@ describe('imports', () => {
         .filter((target) => !(rank(layerOf(target)) >= 0 && rank(layerOf(target)) <= rank(layer))),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('of files form no circle', () => {
+    const importsOfFile = new Map(
+      sources.map(({ path, imports }) => [
+        path,
+        imports
+          .filter((name) => name.startsWith('.'))
+          .map((name) => relative(root, join(root, dirname(path), name))),
+      ]),
+    );
+    expect(circlesIn(importsOfFile)).toEqual([]);
   });
 
   it('name their file, with its ending', () => {
@@ -154,9 +205,9 @@ describe('the core', () => {
 
 describe('the alert’s state and the sink’s encoding', () => {
   it.each([
-    'sink/encode-chunk.ts',
+    'sink/chunks/encode-chunk.ts',
     'sink/ledger-check.ts',
-    'sink/chunk.ts',
+    'sink/chunks/chunk.ts',
     'ingest/commit-note.ts',
     'ingest/place-partition.ts',
     'ingest/open-chunk.ts',

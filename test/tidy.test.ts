@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const MAX_LINES = 450;
+const MAX_FILES = 16;
 /** The formatter keeps code to 100; beyond 110 there may only be what it cannot break: a text. */
 const MAX_COLUMNS = 110;
 
@@ -71,6 +72,15 @@ describe('the files', () => {
       return lines.flatMap((line, at) => (isWide(line, at) ? [`${file}:${at + 1}: ${line}`] : []));
     });
     expect(wide).toEqual([]);
+  });
+
+  it(`of src/ lie in folders of at most ${MAX_FILES}`, () => {
+    const folders = new Map<string, number>();
+    for (const file of codeFiles.filter((each) => each.startsWith('src/'))) {
+      folders.set(dirname(file), (folders.get(dirname(file)) ?? 0) + 1);
+    }
+    const full = [...folders].filter(([, files]) => files > MAX_FILES);
+    expect(full).toEqual([]);
   });
 
   it('are named in kebab-case', () => {

@@ -1,14 +1,14 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startCpuProfile } from '../../src/base/cpu-profile.ts';
-import { createLog } from '../../src/base/log.ts';
-import { createMetrics } from '../../src/base/metrics.ts';
+import { startCpuProfile } from '../../src/base/telemetry/cpu-profile.ts';
+import { createLog } from '../../src/base/telemetry/log.ts';
+import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { Ingester } from '../../src/ingest/ingester.ts';
-import { ClickHouseChunkStore } from '../../src/sink/chunk-store.ts';
+import { ingestClient } from '../../src/ingest/open-source.ts';
+import { KafkaSource } from '../../src/kafka/kafka-source.ts';
+import { ClickHouseChunkStore } from '../../src/sink/chunks/chunk-store.ts';
 import { openClickHouse } from '../../src/sink/clickhouse.ts';
-import { KafkaSource } from '../../src/source/kafka-source.ts';
-import { ingestClient } from '../../src/source/open-source.ts';
 import { serveTasks } from './child-tasks.ts';
 
 // tailmark as it ships, but for an insert a second as the others do; all of its tables are filled,

@@ -1,5 +1,5 @@
 -- How long the requests of series took, all versions of each together, hour by hour: for slow drift. Of so many series:
--- those with the most requests in a range of their own. In RowBinary: see src/watch/read-hours.ts.
+-- those with the most requests in a range of their own. In RowBinary: see src/sink/windows/read-hours.ts.
 SELECT
     toUnixTimestamp(toStartOfHour(window_start)) AS hour,
     service, model, request_type, region, host, tenant, cold_start, stage,

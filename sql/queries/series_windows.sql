@@ -1,4 +1,4 @@
--- Windows of all series, for the detector. Answered in RowBinary: see src/watch/window-reader.ts.
+-- Windows of all series, for the detector. Answered in RowBinary: see src/sink/windows/window-reader.ts.
 -- In the order of the table, so that ClickHouse merges one series after the other instead of all at once. One
 -- thread: two take twice the CPU time here, and the detector, which is slower than either, has the other core.
 SELECT

@@ -5,7 +5,7 @@
 --   final        every partition has passed its end and the allowed lateness: nothing can change
 -- A row a state, with the first and last of its windows. A partition is idle when none of its chunks
 -- had a good event for {idleMs}: windows.idle_partition and ingest.flush_interval. One that has never
--- had any counts for nothing. src/sink/window-progress.ts says the same to the detector.
+-- had any counts for nothing. src/sink/windows/window-progress.ts says the same to the detector.
 WITH
     partitions AS
     (

@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../detect/anomaly-event.ts';
+import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
 
 /** Somewhere anomaly events go: a topic, a webhook, a table. */
 export interface AlertTarget {

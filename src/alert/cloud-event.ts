@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../detect/anomaly-event.ts';
+import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
 
 /** Context attributes of CloudEvents 1.0, by their specified names. */
 export interface CloudEventAttributes {

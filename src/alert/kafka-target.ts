@@ -1,5 +1,5 @@
-import type { AnomalyEvent } from '../detect/anomaly-event.ts';
-import type { Publisher } from '../source/publisher.ts';
+import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
+import type { Publisher } from '../kafka/client/publisher.ts';
 import type { AlertTarget } from './alert-target.ts';
 import { cloudEvent, cloudEventContentType } from './cloud-event.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/schema.ts';
-import type { Publisher } from '../source/publisher.ts';
+import type { Publisher } from '../kafka/client/publisher.ts';
 import type { AlertTarget } from './alert-target.ts';
 import { KafkaTarget } from './kafka-target.ts';
 import { WebhookTarget } from './webhook-target.ts';

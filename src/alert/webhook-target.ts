@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../detect/anomaly-event.ts';
+import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
 import type { AlertTarget } from './alert-target.ts';
 import { type CloudEvent, cloudEvent, cloudEventContentType } from './cloud-event.ts';
 import { webhookSignature } from './webhook-signature.ts';

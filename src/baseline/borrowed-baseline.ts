@@ -1,13 +1,10 @@
 import { type Dimension, dimensions } from '../base/dimensions.ts';
+import { mergeBands } from '../series/bands.ts';
+import type { Bands, Series } from '../series/series-window.ts';
+import { carryBands, carryDigest, carrySeries } from '../series/snapshot-series.ts';
 import { TDigest } from '../sketch/t-digest.ts';
-import { carryBands } from './carry-bands.ts';
-import { carryDigest } from './carry-digest.ts';
-import { carrySeries } from './carry-series.ts';
-import { mergeBands } from './merge-bands.ts';
-import type { SeriesReference, StageBands } from './series-reference.ts';
-import type { Bands, Series } from './series-window.ts';
-import type { StageReference } from './stage-baseline.ts';
-import type { StateArchive } from './state-archive.ts';
+import type { StateArchive } from '../snapshot/archive.ts';
+import type { SeriesReference, StageBands, StageReference } from './series-reference.ts';
 
 /** A value of a dimension. */
 export interface DimensionValue {

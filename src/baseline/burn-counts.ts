@@ -1,4 +1,4 @@
-import type { StateArchive } from './state-archive.ts';
+import type { StateArchive } from '../snapshot/archive.ts';
 
 /** Requests of a span of time, and those that were bad. */
 export interface BurnSum {

@@ -1,7 +1,7 @@
+import type { Rooms } from '../memory/arena.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
-import { DurationHistogram } from './duration-histogram.ts';
-import type { StateArchive } from './state-archive.ts';
-import type { Rooms } from './state-memory.ts';
+import type { StateArchive } from '../snapshot/archive.ts';
+import { DurationHistogram } from './durations/duration-histogram.ts';
 
 /** A series' first hour, in pieces. */
 const pieceMs = 10 * 60_000;

@@ -1,9 +1,9 @@
-import { DurationHistogram } from './duration-histogram.ts';
-import type { SeriesWindow } from './series-window.ts';
+import { type Rooms, StateMemory } from '../memory/arena.ts';
+import type { SeriesWindow } from '../series/series-window.ts';
+import { wholeRequest } from '../series/whole-request.ts';
+import type { StateArchive } from '../snapshot/archive.ts';
+import { DurationHistogram } from './durations/duration-histogram.ts';
 import { StageSums } from './stage-sums.ts';
-import type { StateArchive } from './state-archive.ts';
-import { type Rooms, StateMemory } from './state-memory.ts';
-import { wholeRequest } from './whole-request.ts';
 
 /** How long requests took in one hour. */
 export interface HourTail {

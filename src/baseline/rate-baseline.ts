@@ -1,7 +1,6 @@
-import { carryRateReference } from './carry-rate-reference.ts';
-import { NumberRing } from './number-ring.ts';
-import type { StateArchive } from './state-archive.ts';
-import { StateMemory } from './state-memory.ts';
+import { StateMemory } from '../memory/arena.ts';
+import { NumberRing } from '../memory/ring.ts';
+import type { StateArchive } from '../snapshot/archive.ts';
 
 const memory = StateMemory.shared();
 
@@ -121,4 +120,19 @@ export class RateBaseline {
     all[at + START] = blockStartMs;
     return at;
   }
+}
+
+const nothing: RateReference = { rate: 0, requests: 0, windows: 0, fromMs: 0, toMs: 0 };
+
+export function carryRateReference(
+  state: StateArchive,
+  reference: RateReference = nothing,
+): RateReference {
+  return {
+    rate: state.number(reference.rate),
+    requests: state.number(reference.requests),
+    windows: state.number(reference.windows),
+    fromMs: state.number(reference.fromMs),
+    toMs: state.number(reference.toMs),
+  };
 }

@@ -1,8 +1,8 @@
+import type { SeriesWindow } from '../series/series-window.ts';
+import type { StateArchive } from '../snapshot/archive.ts';
 import { BaselinePeriods, isYoung } from './baseline-periods.ts';
-import type { SeriesReference, StageBands } from './series-reference.ts';
-import type { SeriesWindow } from './series-window.ts';
-import { StageBaseline, type StageReference } from './stage-baseline.ts';
-import type { StateArchive } from './state-archive.ts';
+import type { SeriesReference, StageBands, StageReference } from './series-reference.ts';
+import { StageBaseline } from './stage-baseline.ts';
 
 /**
  * The recent past of a series, by stage.

@@ -1,5 +1,18 @@
-import type { Bands } from './series-window.ts';
-import type { StageReference } from './stage-baseline.ts';
+import type { Bands } from '../series/series-window.ts';
+import type { TDigest } from '../sketch/t-digest.ts';
+import type { Course } from './diurnal-profile.ts';
+
+/** What a stage of a series usually looks like. */
+export interface StageReference {
+  readonly digest: TDigest;
+  readonly windows: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** How far the day has moved it since then. */
+  readonly course: Course | undefined;
+  /** So many times as long still counts as the same: 1, but where it is the past of other series. */
+  readonly allowance: number;
+}
 
 /** Requests of a stage by band of their total; of `total` also its milliseconds. */
 export interface StageBands {

@@ -1,25 +1,13 @@
+import { type Rooms, StateMemory } from '../memory/arena.ts';
+import { RangeSums } from '../memory/range-sums.ts';
+import type { Bands, StageSummary } from '../series/series-window.ts';
+import { carryDigest } from '../series/snapshot-series.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
+import type { StateArchive } from '../snapshot/archive.ts';
 import type { BaselinePeriods } from './baseline-periods.ts';
-import { carryDigest } from './carry-digest.ts';
-import { Course, DayCourse } from './day-course.ts';
-import { DurationHistogram } from './duration-histogram.ts';
-import { RangeSums } from './range-sums.ts';
-import type { StageBands } from './series-reference.ts';
-import type { Bands, StageSummary } from './series-window.ts';
-import type { StateArchive } from './state-archive.ts';
-import { type Rooms, StateMemory } from './state-memory.ts';
-
-/** What a stage of a series usually looks like. */
-export interface StageReference {
-  readonly digest: TDigest;
-  readonly windows: number;
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** How far the day has moved it since then. */
-  readonly course: Course | undefined;
-  /** So many times as long still counts as the same: 1, but where it is the past of other series. */
-  readonly allowance: number;
-}
+import { Course, DayCourse } from './diurnal-profile.ts';
+import { DurationHistogram } from './durations/duration-histogram.ts';
+import type { StageBands, StageReference } from './series-reference.ts';
 
 /** A series is compared with its own past as it is. */
 const ownAllowance = 1;

@@ -1,6 +1,6 @@
-import type { StageSummary } from './series-window.ts';
-import type { StateArchive } from './state-archive.ts';
-import { type Room, type Rooms, StateMemory } from './state-memory.ts';
+import { type Room, type Rooms, StateMemory } from '../memory/arena.ts';
+import type { StageSummary } from '../series/series-window.ts';
+import type { StateArchive } from '../snapshot/archive.ts';
 
 const memory = StateMemory.shared();
 

@@ -1,5 +1,5 @@
+import type { StateArchive } from '../snapshot/archive.ts';
 import { median } from './median.ts';
-import type { StateArchive } from './state-archive.ts';
 
 const dayMs = 86_400_000;
 const blockMs = 600_000;

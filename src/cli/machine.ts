@@ -33,10 +33,11 @@ export const thisMachine: Machine = {
   nodeVersion: process.version,
   nowMs: () => Date.now(),
   javaVersion: async (env) =>
-    (await (await import('../local/java-runtime.ts')).findJava(env)).version,
-  mavenPath: async (env) => (await import('../local/java-runtime.ts')).findMaven(env),
+    (await (await import('../local/kafka/java-runtime.ts')).findJava(env)).version,
+  mavenPath: async (env) => (await import('../local/kafka/java-runtime.ts')).findMaven(env),
   dockerVersion,
-  enginePath: async () => (await import('../local/clickhouse-engine.ts')).findClickHouseEngine(),
+  enginePath: async () =>
+    (await import('../local/clickhouse/clickhouse-engine.ts')).findClickHouseEngine(),
   cacheDir: async (env) => (await import('../local/cache-dir.ts')).cacheDir(env),
   freeBytes: async (dir) => {
     let there = dir;

@@ -1,5 +1,5 @@
 import type { Config } from '../config/schema.ts';
-import type { Publisher } from '../source/publisher.ts';
+import type { Publisher } from '../kafka/client/publisher.ts';
 import type { Io } from './io.ts';
 import { resolveConfig } from './load.ts';
 
@@ -13,6 +13,6 @@ export type OpenKafka = (
 export const openKafka: OpenKafka = async (options, io) => {
   const config = await resolveConfig(options, io);
   // A command that writes to a file need not load the client.
-  const { openKafkaPublisher } = await import('../source/kafka-publisher.ts');
+  const { openKafkaPublisher } = await import('../kafka/client/kafka-publisher.ts');
   return { config, publisher: await openKafkaPublisher(config.kafka) };
 };

@@ -1,7 +1,7 @@
 import { type ExitCode, exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import { colorsOf } from './colors.ts';
 import type { Io } from './io.ts';
+import { colorsOf } from './text/colors.ts';
 
 export interface PrintErrorOptions {
   /** One line of JSON rather than text. */

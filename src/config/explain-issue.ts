@@ -3,7 +3,7 @@ import { closest } from './closest.ts';
 import type { ConfigProblem } from './config-error.ts';
 import { describeType } from './describe-type.ts';
 import { inputSchema, nodeAt, propertiesOf, type SchemaNode } from './input-schema.ts';
-import type { SettingTree } from './setting-tree.ts';
+import type { SettingTree } from './read/setting-tree.ts';
 import { showValue } from './show-value.ts';
 
 type Issue = z.core.$ZodIssue;

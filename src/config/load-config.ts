@@ -3,16 +3,16 @@ import { invariant } from '../base/invariant.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { ConfigError, type ConfigProblem } from './config-error.ts';
 import { explainIssue } from './explain-issue.ts';
-import { listSettings } from './list-settings.ts';
-import { literalSecrets } from './literal-secrets.ts';
-import { maskSecrets } from './mask-secrets.ts';
-import { type PlacedSetting, readEnvironment } from './read-environment.ts';
-import { readSecrets } from './read-secrets.ts';
-import { readYaml, type YamlTree } from './read-yaml.ts';
-import { rememberSecrets } from './remember-secrets.ts';
+import { listSettings } from './read/list-settings.ts';
+import { type PlacedSetting, readEnvironment } from './read/read-environment.ts';
+import { readSecrets } from './read/read-secrets.ts';
+import { readYaml, type YamlTree } from './read/read-yaml.ts';
+import { type SettingOrigin, SettingTree } from './read/setting-tree.ts';
+import { valueFromText } from './read/value-from-text.ts';
 import { type Config, configSchema } from './schema.ts';
-import { type SettingOrigin, SettingTree } from './setting-tree.ts';
-import { valueFromText } from './value-from-text.ts';
+import { literalSecrets } from './secrets/literal-secrets.ts';
+import { maskSecrets } from './secrets/mask-secrets.ts';
+import { rememberSecrets } from './secrets/remember-secrets.ts';
 
 export interface LoadConfigOptions {
   /** Configuration file. @default {TAILMARK_CONFIG, else tailmark.yaml if there is one} */

@@ -1,5 +1,5 @@
 import { nodeAt, propertiesOf, type SchemaNode } from './input-schema.ts';
-import { maskLogin } from './mask-login.ts';
+import { maskLogin } from './secrets/mask-login.ts';
 
 const longest = 80;
 

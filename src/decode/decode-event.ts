@@ -4,7 +4,7 @@ import { coldStartIndex, dimensions } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 import { statuses } from '../base/statuses.ts';
 import type { EventRecord } from './event-record.ts';
-import { nestingDepth } from './nesting-depth.ts';
+import { nestingDepth } from './json/nesting-depth.ts';
 import type { RejectReason } from './reject-reasons.ts';
 import type { TimingEvent, timingEvent } from './timing-event.ts';
 import type { Vocabulary } from './vocabulary.ts';

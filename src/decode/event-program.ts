@@ -1,8 +1,8 @@
 import { coldStartIndex } from '../base/dimensions.ts';
 import { eventFields, fieldKinds } from './event-fields.ts';
-import { KeyMatcher } from './key-matcher.ts';
-import type { Pattern } from './pattern.ts';
-import type { Shape } from './shape.ts';
+import { KeyMatcher } from './json/key-matcher.ts';
+import type { Pattern } from './json/pattern.ts';
+import type { Shape } from './json/shape.ts';
 
 /** How the kernel reads a value; kernel/event-kernel.ts has the same numbers. */
 const valueKinds = {

@@ -1,12 +1,12 @@
 import { limits } from '../base/limits.ts';
 import { type DecodeContext, decodeEvent, type Rejection } from './decode-event.ts';
-import { elementEnd } from './element-end.ts';
-import { EventKernel } from './event-kernel.ts';
 import type { EventRecord } from './event-record.ts';
-import { EventScanner } from './event-scanner.ts';
 import type { Interner } from './interner.ts';
+import { elementEnd } from './json/element-end.ts';
+import { EventScanner } from './json/event-scanner.ts';
+import { spanEnd } from './json/span-end.ts';
+import { EventKernel } from './kernel/event-kernel.ts';
 import type { RejectReason } from './reject-reasons.ts';
-import { spanEnd } from './span-end.ts';
 import { type TimingEventLimits, timingEvent } from './timing-event.ts';
 import { Vocabulary } from './vocabulary.ts';
 

@@ -1,21 +1,18 @@
 import { invariant } from '../base/invariant.ts';
-import { seriesKey } from '../baseline/series-key.ts';
-import { seriesOf } from '../baseline/series-of.ts';
-import type { Series, SeriesWindow } from '../baseline/series-window.ts';
-import type { StageReference } from '../baseline/stage-baseline.ts';
-import type { StateArchive } from '../baseline/state-archive.ts';
-import { StateReader } from '../baseline/state-reader.ts';
-import { StateWriter } from '../baseline/state-writer.ts';
-import { UnreadableState } from '../baseline/unreadable-state.ts';
-import type { AnomalyEvent } from './anomaly-event.ts';
-import type { DetectOptions } from './detect-options.ts';
-import { DriftDetectors, type SeriesHour } from './drift-detectors.ts';
-import { IncidentGrouper } from './incident-grouper.ts';
-import { isOfOneSeries, liveSeries } from './live-series.ts';
-import { pageBudget } from './page-budget.ts';
+import type { StageReference } from '../baseline/series-reference.ts';
+import { seriesKey, seriesOf } from '../series/series-key.ts';
+import type { Series, SeriesWindow } from '../series/series-window.ts';
+import type { StateArchive } from '../snapshot/archive.ts';
+import { StateReader } from '../snapshot/archive-reader.ts';
+import { StateWriter } from '../snapshot/archive-writer.ts';
+import { UnreadableState } from '../snapshot/unreadable-state.ts';
+import { DriftDetectors, type SeriesHour } from './drift/drift-detectors.ts';
+import type { AnomalyEvent } from './event/anomaly-event.ts';
+import { IncidentGrouper } from './incident/incident-grouper.ts';
+import { isOfOneSeries, liveSeries } from './incident/live-series.ts';
+import type { DetectOptions } from './options/detect-options.ts';
+import { pageBudget } from './options/page-budget.ts';
 import { RateDetectors } from './rate-detectors.ts';
-import type { SeriesDetector } from './series-detector.ts';
-import { SeriesDetectors } from './series-detectors.ts';
 import {
   driftPart,
   modelPart,
@@ -25,7 +22,9 @@ import {
   type StatePart,
   sharedPart,
 } from './state-parts.ts';
-import { type StepInput, StepJudge } from './step-judge.ts';
+import { type StepInput, StepJudge } from './step/step-judge.ts';
+import type { SeriesDetector } from './tail/series-detector.ts';
+import { SeriesDetectors } from './tail/series-detectors.ts';
 
 /** Requests of a model in a block of ten minutes. */
 export interface TrafficBlock {

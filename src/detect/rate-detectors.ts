@@ -1,20 +1,19 @@
 import { OrderedMap } from '../base/ordered-map.ts';
-import { PeakPool } from '../baseline/peak-pool.ts';
-import { seriesKey } from '../baseline/series-key.ts';
-import type { Series, SeriesWindow } from '../baseline/series-window.ts';
-import type { StateArchive } from '../baseline/state-archive.ts';
-import { wholeRequest } from '../baseline/whole-request.ts';
+import { seriesKey } from '../series/series-key.ts';
+import type { Series, SeriesWindow } from '../series/series-window.ts';
+import { wholeRequest } from '../series/whole-request.ts';
 import { TDigest } from '../sketch/t-digest.ts';
-import type { AnomalyEvent } from './anomaly-event.ts';
-import { coldRequests, failedRequests } from './counted-requests.ts';
-import type { DetectOptions } from './detect-options.ts';
-import type { DetectorStep, StepContext } from './detector-step.ts';
-import { coldStarts, failures } from './proportion.ts';
-import type { UsualOf } from './proportion-detector.ts';
-import { ProportionDetectors } from './proportion-detectors.ts';
-import type { TailBeside } from './rate-event.ts';
-import { SloBurnDetectors } from './slo-burn-detectors.ts';
-import { TrafficDetector } from './traffic-detector.ts';
+import type { StateArchive } from '../snapshot/archive.ts';
+import type { AnomalyEvent } from './event/anomaly-event.ts';
+import type { TailBeside } from './event/rate-event.ts';
+import type { DetectOptions } from './options/detect-options.ts';
+import { coldRequests, coldStarts, failedRequests, failures } from './rate/proportion.ts';
+import type { UsualOf } from './rate/proportion-detector.ts';
+import { ProportionDetectors } from './rate/proportion-detectors.ts';
+import { PeakPool } from './score/peak-pool.ts';
+import { SloBurnDetectors } from './slo/slo-burn-detectors.ts';
+import type { DetectorStep, StepContext } from './step/detector-step.ts';
+import { TrafficDetector } from './traffic/traffic-detector.ts';
 
 /** More models than series are judged have none: these are kept of a longer past. */
 const maxModels = 2_000;

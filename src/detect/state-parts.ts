@@ -1,6 +1,6 @@
-import type { StateArchive } from '../baseline/state-archive.ts';
-import { StateReader } from '../baseline/state-reader.ts';
-import { UnreadableState } from '../baseline/unreadable-state.ts';
+import type { StateArchive } from '../snapshot/archive.ts';
+import { StateReader } from '../snapshot/archive-reader.ts';
+import { UnreadableState } from '../snapshot/unreadable-state.ts';
 
 /** Part of a detector's state: of a series, a model, a drift, or what they share, which is the last. */
 export interface StatePart {

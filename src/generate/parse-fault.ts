@@ -2,7 +2,7 @@ import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { parseDuration } from '../config/duration.ts';
 import { type Fault, type FaultKind, faultDefaults, faultKinds } from './fault.ts';
-import { hostNames } from './host-names.ts';
+import { hostNames } from './hosts/host-names.ts';
 import type { ModelProfile } from './model-profile.ts';
 
 type Key = keyof Omit<Fault, 'kind'>;

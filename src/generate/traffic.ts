@@ -1,8 +1,8 @@
 import { invariant } from '../base/invariant.ts';
 import { defaultFleet } from './default-fleet.ts';
 import type { Fault } from './fault.ts';
-import { HostPool } from './host-pool.ts';
-import { meanHoldMs } from './mean-hold-ms.ts';
+import { HostPool } from './hosts/host-pool.ts';
+import { meanHoldMs } from './hosts/mean-hold-ms.ts';
 import type { ModelProfile } from './model-profile.ts';
 import { Random } from './random.ts';
 import { RequestStream } from './request-stream.ts';

@@ -3,7 +3,7 @@ import { dimensions } from '../base/dimensions.ts';
 import { exitCodes } from '../base/exit-codes.ts';
 import { facets } from '../base/facets.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import type { Chunk, LedgerEntry } from '../sink/chunk.ts';
+import type { Chunk, LedgerEntry } from '../sink/chunks/chunk.ts';
 import type { ChunkSettings } from './chunk-settings.ts';
 
 /** What the ledger will say of a chunk, but for its range. */

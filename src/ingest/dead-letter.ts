@@ -1,6 +1,6 @@
 import { limits } from '../base/limits.ts';
 import type { RejectReason } from '../decode/reject-reasons.ts';
-import type { OutgoingMessage } from '../source/publisher.ts';
+import type { OutgoingMessage } from '../kafka/client/publisher.ts';
 
 /** An event, or a whole message, that was not counted. */
 export interface DeadLetter {

@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
-import type { Logger } from '../base/log.ts';
-import type { Metrics } from '../base/metrics.ts';
-import { type Chunk, chunkToken, type LedgerEntry } from '../sink/chunk.ts';
-import type { ChunkStore } from '../sink/chunk-store.ts';
-import type { OutgoingMessage, Publisher } from '../source/publisher.ts';
+import type { Logger } from '../base/telemetry/log.ts';
+import type { Metrics } from '../base/telemetry/metrics.ts';
+import type { OutgoingMessage, Publisher } from '../kafka/client/publisher.ts';
+import { type Chunk, chunkToken, type LedgerEntry } from '../sink/chunks/chunk.ts';
+import type { ChunkStore } from '../sink/chunks/chunk-store.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
 import { encodeNote, figuresOf, type Intent } from './commit-note.ts';
 import { type DeadLetter, deadLetterMessage } from './dead-letter.ts';

@@ -2,13 +2,13 @@ import { hostname } from 'node:os';
 import { threadId } from 'node:worker_threads';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
-import type { Logger } from '../base/log.ts';
-import type { Metrics } from '../base/metrics.ts';
 import { OperatorError } from '../base/operator-error.ts';
+import type { Logger } from '../base/telemetry/log.ts';
+import type { Metrics } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
-import type { ChunkStore } from '../sink/chunk-store.ts';
-import { RowBinaryWriter } from '../sink/row-binary-writer.ts';
-import type { Publisher } from '../source/publisher.ts';
+import type { Publisher } from '../kafka/client/publisher.ts';
+import type { ChunkStore } from '../sink/chunks/chunk-store.ts';
+import { RowBinaryWriter } from '../sink/row-binary/row-binary-writer.ts';
 import type { RecordBatch } from '../source/record.ts';
 import {
   type Claim,

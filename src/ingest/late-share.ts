@@ -1,5 +1,5 @@
-import type { Logger } from '../base/log.ts';
-import type { Metrics } from '../base/metrics.ts';
+import type { Logger } from '../base/telemetry/log.ts';
+import type { Metrics } from '../base/telemetry/metrics.ts';
 
 /**
  * | value | | why |

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
-import type { Logger } from '../base/log.ts';
-import type { Metrics } from '../base/metrics.ts';
+import type { Logger } from '../base/telemetry/log.ts';
+import type { Metrics } from '../base/telemetry/metrics.ts';
 import { type ClickHouseClient, errorCodeOf } from '../sink/clickhouse.ts';
 import type { LedgerProblemKind } from '../sink/ledger-problem.ts';
 import { type FoundProblems, readProblems } from '../sink/read-problems.ts';

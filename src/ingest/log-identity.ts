@@ -1,5 +1,5 @@
 import { limits } from '../base/limits.ts';
-import type { LedgerEnd } from '../sink/chunk-store.ts';
+import type { LedgerEnd } from '../sink/chunks/chunk-store.ts';
 import type { FoundPartition } from '../source/source.ts';
 import type { Intent } from './commit-note.ts';
 

@@ -1,13 +1,13 @@
 import { systemClock } from '../base/clock.ts';
-import type { Logger } from '../base/log.ts';
-import type { Metrics } from '../base/metrics.ts';
+import type { Logger } from '../base/telemetry/log.ts';
+import type { Metrics } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
-import { ClickHouseChunkStore } from '../sink/chunk-store.ts';
+import type { Publisher } from '../kafka/client/publisher.ts';
+import { ClickHouseChunkStore } from '../sink/chunks/chunk-store.ts';
+import { ObservedStore } from '../sink/chunks/observed-store.ts';
 import type { ClickHouseClient } from '../sink/clickhouse.ts';
-import { ObservedStore } from '../sink/observed-store.ts';
-import { openSource } from '../source/open-source.ts';
-import type { Publisher } from '../source/publisher.ts';
 import { Ingester, instanceName } from './ingester.ts';
+import { openSource } from './open-source.ts';
 
 export interface IngestOptions {
   readonly client: ClickHouseClient;

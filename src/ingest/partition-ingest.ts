@@ -1,5 +1,5 @@
 import { invariant } from '../base/invariant.ts';
-import { type Chunk, chunkToken } from '../sink/chunk.ts';
+import { type Chunk, chunkToken } from '../sink/chunks/chunk.ts';
 import type { RecordBatch } from '../source/record.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
 import { chunkSettingsOf } from './chunk-settings.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
-import type { Logger } from '../base/log.ts';
-import type { Metrics } from '../base/metrics.ts';
+import type { Logger } from '../base/telemetry/log.ts';
+import type { Metrics } from '../base/telemetry/metrics.ts';
 import { errorCodeOf } from '../sink/clickhouse.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
 

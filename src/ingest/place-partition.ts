@@ -1,4 +1,4 @@
-import type { ChunkStore } from '../sink/chunk-store.ts';
+import type { ChunkStore } from '../sink/chunks/chunk-store.ts';
 import type { Claim, FoundPartition } from '../source/source.ts';
 import { type CommitNote, decodeNote, type Intent } from './commit-note.ts';
 import { logIdentity } from './log-identity.ts';

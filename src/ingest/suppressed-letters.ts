@@ -1,5 +1,5 @@
 import type { RejectReason } from '../decode/reject-reasons.ts';
-import type { OutgoingMessage } from '../source/publisher.ts';
+import type { OutgoingMessage } from '../kafka/client/publisher.ts';
 import type { DeadLetter } from './dead-letter.ts';
 
 /** What a chunk rejected without a letter of its own. */

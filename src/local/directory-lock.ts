@@ -3,7 +3,7 @@ import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import { processIdentity } from './process-identity.ts';
+import { processIdentity } from './process/process-identity.ts';
 
 export interface DirectoryLock {
   /** Gives the directory back. May be called again. */

@@ -2,15 +2,15 @@ import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import type { Environment } from './cache-dir.ts';
-import type { ChildExit } from './child-handle.ts';
-import type { LocalClickHouseUser } from './clickhouse-config.ts';
-import { startClickHouse } from './clickhouse-server.ts';
+import type { LocalClickHouseUser } from './clickhouse/clickhouse-config.ts';
+import { startClickHouse } from './clickhouse/clickhouse-server.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
-import { startKafka } from './kafka-broker.ts';
-import { LeftoverChildren } from './leftover-children.ts';
+import { startKafka } from './kafka/kafka-broker.ts';
 import { choosePorts } from './local-ports.ts';
 import type { OnLocalProgress } from './local-progress.ts';
 import { pathError } from './path-error.ts';
+import type { ChildExit } from './process/child-handle.ts';
+import { LeftoverChildren } from './process/leftover-children.ts';
 import { type LocalPorts, readPorts, writePorts } from './remembered-ports.ts';
 
 /** The database of the local stack, as of every default. */

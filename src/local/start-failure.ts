@@ -1,7 +1,7 @@
 import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import type { ChildExit } from './child-handle.ts';
-import { logTail } from './log-tail.ts';
+import type { ChildExit } from './process/child-handle.ts';
+import { logTail } from './process/log-tail.ts';
 
 /** How a program ended, in words: "ended with code 1". */
 export function describeExit(exit: ChildExit): string {

@@ -3,8 +3,8 @@ import { Agent } from 'node:https';
 import { rootCertificates } from 'node:tls';
 import { type ClickHouseClient, ClickHouseError, createClient } from '@clickhouse/client';
 import { exitCodes } from '../base/exit-codes.ts';
-import { knownSecrets } from '../base/known-secrets.ts';
 import { OperatorError } from '../base/operator-error.ts';
+import { knownSecrets } from '../base/telemetry/known-secrets.ts';
 import { tlsFailure } from '../base/tls-failure.ts';
 import type { Config } from '../config/schema.ts';
 

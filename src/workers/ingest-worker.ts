@@ -1,12 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { startCpuProfile } from '../base/cpu-profile.ts';
 import { invariant } from '../base/invariant.ts';
-import { createLog } from '../base/log.ts';
-import { createMetrics, readMetrics } from '../base/metrics.ts';
-import { rememberSecrets } from '../config/remember-secrets.ts';
+import { startCpuProfile } from '../base/telemetry/cpu-profile.ts';
+import { createLog } from '../base/telemetry/log.ts';
+import { createMetrics, readMetrics } from '../base/telemetry/metrics.ts';
+import { rememberSecrets } from '../config/secrets/remember-secrets.ts';
 import { openIngest } from '../ingest/open-ingest.ts';
+import { openKafkaPublisher } from '../kafka/client/kafka-publisher.ts';
 import { openClickHouse } from '../sink/clickhouse.ts';
-import { openKafkaPublisher } from '../source/kafka-publisher.ts';
 import { packFailure } from './worker-failure.ts';
 import type { WorkerData, WorkerMessage, WorkerRequest } from './worker-messages.ts';
 

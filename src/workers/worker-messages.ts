@@ -1,5 +1,5 @@
-import type { MetricsSnapshot } from '../base/metrics.ts';
 import type { ErrorCode } from '../base/operator-error.ts';
+import type { MetricsSnapshot } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
 
 /** What a worker thread is given. */

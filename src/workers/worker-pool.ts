@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../base/clock.ts';
-import type { MetricsSnapshot } from '../base/metrics.ts';
+import type { MetricsSnapshot } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
 import type { RunningIngest } from '../ingest/open-ingest.ts';
 import { unpackFailure } from './worker-failure.ts';

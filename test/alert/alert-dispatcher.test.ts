@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AlertDispatcher } from '../../src/alert/alert-dispatcher.ts';
 import type { AlertTarget } from '../../src/alert/alert-target.ts';
-import type { AnomalyEvent } from '../../src/detect/anomaly-event.ts';
+import type { AnomalyEvent } from '../../src/detect/event/anomaly-event.ts';
 import { anomalyFixture } from '../detect/anomaly-fixture.ts';
 
 /** A target that holds each delivery until it is told how it ends. */

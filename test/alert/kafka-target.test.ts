@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { KafkaTarget } from '../../src/alert/kafka-target.ts';
-import type { OutgoingMessage } from '../../src/source/publisher.ts';
+import type { OutgoingMessage } from '../../src/kafka/client/publisher.ts';
 import { anomalyFixture } from '../detect/anomaly-fixture.ts';
 
 it('KafkaTarget publishes one binary-mode CloudEvent under the dedup key', async () => {

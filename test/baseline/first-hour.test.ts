@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FirstHour } from '../../src/baseline/first-hour.ts';
-import { StateMemory } from '../../src/baseline/state-memory.ts';
+import { StateMemory } from '../../src/memory/arena.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 
 const minuteMs = 60_000;

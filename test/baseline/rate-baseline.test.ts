@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RateBaseline } from '../../src/baseline/rate-baseline.ts';
-import { StateReader } from '../../src/baseline/state-reader.ts';
-import { StateWriter } from '../../src/baseline/state-writer.ts';
+import { StateReader } from '../../src/snapshot/archive-reader.ts';
+import { StateWriter } from '../../src/snapshot/archive-writer.ts';
 
 const windowMs = 10_000;
 const baselineMs = 600_000;

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BaselinePeriods } from '../../src/baseline/baseline-periods.ts';
 import { SeriesBaseline } from '../../src/baseline/series-baseline.ts';
-import { StageBaseline, type StageReference } from '../../src/baseline/stage-baseline.ts';
+import type { StageReference } from '../../src/baseline/series-reference.ts';
+import { StageBaseline } from '../../src/baseline/stage-baseline.ts';
 import { summarizeWindow } from '../scenarios/summarize-window.ts';
 
 const series = {

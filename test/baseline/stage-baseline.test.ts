@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { BaselinePeriods } from '../../src/baseline/baseline-periods.ts';
-import type { StageSummary } from '../../src/baseline/series-window.ts';
 import { StageBaseline } from '../../src/baseline/stage-baseline.ts';
-import { StateReader } from '../../src/baseline/state-reader.ts';
-import { StateWriter } from '../../src/baseline/state-writer.ts';
+import type { StageSummary } from '../../src/series/series-window.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
+import { StateReader } from '../../src/snapshot/archive-reader.ts';
+import { StateWriter } from '../../src/snapshot/archive-writer.ts';
 
 const windowMs = 10_000;
 const periods = new BaselinePeriods(160_000, windowMs);

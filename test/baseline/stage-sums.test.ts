@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { StageSums } from '../../src/baseline/stage-sums.ts';
-import { StateMemory } from '../../src/baseline/state-memory.ts';
-import { StateReader } from '../../src/baseline/state-reader.ts';
-import { StateWriter } from '../../src/baseline/state-writer.ts';
+import { StateMemory } from '../../src/memory/arena.ts';
+import { StateReader } from '../../src/snapshot/archive-reader.ts';
+import { StateWriter } from '../../src/snapshot/archive-writer.ts';
 
 const stage = fc.integer({ min: 0, max: 19 }).map((n) => `stage ${n}`);
 const window = fc.uniqueArray(

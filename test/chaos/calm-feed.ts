@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Producer } from 'kafkajs';
 import type { Config } from '../../src/config/schema.ts';
 import { Random } from '../../src/generate/random.ts';
-import { createKafkaClient } from '../../src/source/kafka-client.ts';
+import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 
 export interface CalmFeedOptions {
   readonly kafka: Config['kafka'];

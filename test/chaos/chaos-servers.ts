@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { OperatorError } from '../../src/base/operator-error.ts';
-import { type ClickHouseServer, startClickHouse } from '../../src/local/clickhouse-server.ts';
-import { type KafkaBroker, startKafka } from '../../src/local/kafka-broker.ts';
+import {
+  type ClickHouseServer,
+  startClickHouse,
+} from '../../src/local/clickhouse/clickhouse-server.ts';
+import { type KafkaBroker, startKafka } from '../../src/local/kafka/kafka-broker.ts';
 import { choosePorts } from '../../src/local/local-ports.ts';
 import { poll } from '../e2e/kit/poll.ts';
 

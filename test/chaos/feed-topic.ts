@@ -1,5 +1,5 @@
 import type { Config } from '../../src/config/schema.ts';
-import { createKafkaClient } from '../../src/source/kafka-client.ts';
+import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 
 /** A message and where it is to go. */
 export interface PlacedMessage {

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/anomaly-event.ts';
-import { followTopic } from '../../src/source/follow-topic.ts';
-import { createKafkaClient } from '../../src/source/kafka-client.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/event/anomaly-event.ts';
+import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
+import { followTopic } from '../../src/kafka/follow-topic.ts';
 import { type Child, startChild } from '../e2e/kit/start-child.ts';
 import { CalmFeed } from './calm-feed.ts';
 import { ChaosWorld } from './chaos-world.ts';

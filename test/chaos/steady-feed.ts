@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Producer } from 'kafkajs';
 import type { Config } from '../../src/config/schema.ts';
-import { createKafkaClient } from '../../src/source/kafka-client.ts';
+import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import type { StageSums } from '../e2e/kit/truth.ts';
 import { MessagePool } from './message-pool.ts';
 

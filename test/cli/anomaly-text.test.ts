@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anomalyText } from '../../src/cli/anomalies.ts';
+import { anomalyText } from '../../src/cli/commands/anomalies.ts';
 import { anomalyFixture } from '../detect/anomaly-fixture.ts';
 
 const rates = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { colorsOf } from '../../src/cli/colors.ts';
 import { createIo, wantsColor } from '../../src/cli/create-io.ts';
+import { colorsOf } from '../../src/cli/text/colors.ts';
 
 describe('wantsColor', () => {
   it.each([

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { formatDuration, parseDuration } from '../../src/config/duration.ts';
-import { listSettings } from '../../src/config/list-settings.ts';
 import { type LoadConfigOptions, loadConfig } from '../../src/config/load-config.ts';
+import { listSettings } from '../../src/config/read/list-settings.ts';
 import { configSchema } from '../../src/config/schema.ts';
 
 type Files = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { epochMsOf } from '../../src/decode/epoch-ms-of.ts';
-import { scanEpochMs } from '../../src/decode/scan-epoch-ms.ts';
+import { scanEpochMs } from '../../src/decode/json/scan-epoch-ms.ts';
 import { mulberry32 } from './mulberry32.ts';
 
 const scan = (text: string) => {

@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../../src/detect/anomaly-event.ts';
+import type { AnomalyEvent } from '../../src/detect/event/anomaly-event.ts';
 
 /** A whole anomaly event, with what a test cares about replaced. */
 export function anomalyFixture(changed: Partial<AnomalyEvent> = {}): AnomalyEvent {

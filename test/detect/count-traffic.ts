@@ -1,5 +1,5 @@
-import type { Series, SeriesWindow, StageSummary } from '../../src/baseline/series-window.ts';
 import type { Random } from '../../src/generate/random.ts';
+import type { Series, SeriesWindow, StageSummary } from '../../src/series/series-window.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 
 export const windowMs = 10_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { SeriesWindow } from '../../src/baseline/series-window.ts';
 import { Detector } from '../../src/detect/detector.ts';
+import type { SeriesWindow } from '../../src/series/series-window.ts';
 import { detectOptions, runScenario } from '../scenarios/run-scenario.ts';
 import { scenarioSchema } from '../scenarios/scenario-schema.ts';
 import { scenarioStartMs, scenarioWindows } from '../scenarios/scenario-windows.ts';

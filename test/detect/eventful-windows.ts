@@ -1,7 +1,7 @@
-import type { Series, SeriesWindow } from '../../src/baseline/series-window.ts';
 import { TrafficProfile } from '../../src/baseline/traffic-profile.ts';
 import type { TrafficBlock } from '../../src/detect/detector.ts';
-import type { SeriesHour } from '../../src/detect/drift-detectors.ts';
+import type { SeriesHour } from '../../src/detect/drift/drift-detectors.ts';
+import type { Series, SeriesWindow } from '../../src/series/series-window.ts';
 import { SeededRandom } from '../scenarios/seeded-random.ts';
 import { summarizeWindow } from '../scenarios/summarize-window.ts';
 

@@ -1,10 +1,10 @@
-import { PeakPool } from '../../src/baseline/peak-pool.ts';
-import { StateMemory } from '../../src/baseline/state-memory.ts';
-import { EvidenceWeights } from '../../src/detect/evidence-weights.ts';
-import { FaultEvidence } from '../../src/detect/fault-evidence.ts';
-import { faultTemplates } from '../../src/detect/fault-templates.ts';
-import { Said } from '../../src/detect/said.ts';
-import type { TailCounts } from '../../src/detect/tail-counts.ts';
+import { PeakPool } from '../../src/detect/score/peak-pool.ts';
+import { EvidenceWeights } from '../../src/detect/tail/evidence/evidence-weights.ts';
+import { FaultEvidence } from '../../src/detect/tail/evidence/fault-evidence.ts';
+import { faultTemplates } from '../../src/detect/tail/evidence/fault-templates.ts';
+import { Said } from '../../src/detect/tail/evidence/window-scores.ts';
+import type { TailCounts } from '../../src/detect/tail/tail-counts.ts';
+import { StateMemory } from '../../src/memory/arena.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
 

@@ -1,10 +1,10 @@
 import { BaselinePeriods } from '../../src/baseline/baseline-periods.ts';
-import { PeakPool } from '../../src/baseline/peak-pool.ts';
 import { StageBaseline } from '../../src/baseline/stage-baseline.ts';
-import { pageBudget } from '../../src/detect/page-budget.ts';
-import { quarantineWindows } from '../../src/detect/quarantine-windows.ts';
-import { type Settling, ShiftTest } from '../../src/detect/shift-test.ts';
-import type { ShiftVerdict } from '../../src/detect/shift-verdict.ts';
+import { quarantineWindows } from '../../src/detect/options/detect-options.ts';
+import { pageBudget } from '../../src/detect/options/page-budget.ts';
+import { PeakPool } from '../../src/detect/score/peak-pool.ts';
+import { type Settling, ShiftTest } from '../../src/detect/tail/shift-test.ts';
+import type { ShiftVerdict } from '../../src/detect/tail/shift-verdict.ts';
 import { Random } from '../../src/generate/random.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';

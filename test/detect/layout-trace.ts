@@ -1,4 +1,4 @@
-import type { Carried, StateArchive } from '../../src/baseline/state-archive.ts';
+import type { Carried, StateArchive } from '../../src/snapshot/archive.ts';
 
 /** What a section carries, in order: a list or an option with what its items carry. */
 interface Field {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { seriesKey } from '../../src/baseline/series-key.ts';
-import type { Series, SeriesWindow } from '../../src/baseline/series-window.ts';
-import type { AnomalyEvent } from '../../src/detect/anomaly-event.ts';
 import { Detector } from '../../src/detect/detector.ts';
+import type { AnomalyEvent } from '../../src/detect/event/anomaly-event.ts';
+import { seriesKey } from '../../src/series/series-key.ts';
+import type { Series, SeriesWindow } from '../../src/series/series-window.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
 import { SeededRandom } from '../scenarios/seeded-random.ts';
 import { summarizeWindow } from '../scenarios/summarize-window.ts';

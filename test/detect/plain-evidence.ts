@@ -1,5 +1,5 @@
-import { evidenceConstants } from '../../src/detect/evidence-constants.ts';
-import { faultTemplates } from '../../src/detect/fault-templates.ts';
+import { evidenceConstants } from '../../src/detect/tail/evidence/evidence-constants.ts';
+import { faultTemplates } from '../../src/detect/tail/evidence/fault-templates.ts';
 
 const { calm, leastFall, medianOfChance, mostOfUsual, overFall, overShare, peakScore } =
   evidenceConstants;

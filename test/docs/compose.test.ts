@@ -41,7 +41,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('has the versions of the local stack, and its own', () => {
-    const pom = read('src/local/kafka-jars.ts');
+    const pom = read('src/local/kafka/kafka-jars.ts');
     const engine = /"@chdb\/lib-linux-x64-gnu": "(\d+\.\d+)\./.exec(read('package-lock.json'))?.[1];
     expect(pom).toContain(services.kafka?.image.split(':')[1]);
     expect(services.clickhouse?.image).toBe(`clickhouse/clickhouse-server:${engine}`);

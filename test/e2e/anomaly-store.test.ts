@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { AnomalyStore } from '../../src/watch/anomaly-store.ts';
+import { AnomalyStore } from '../../src/sink/anomalies/anomaly-store.ts';
 import { useStack } from '../containers/stack.ts';
 import { anomalyFixture } from '../detect/anomaly-fixture.ts';
 import { withRig } from './kit/with-rig.ts';

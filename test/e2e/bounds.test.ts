@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import kafkajs from 'kafkajs';
 import { describe, expect, it } from 'vitest';
-import { createMetrics } from '../../src/base/metrics.ts';
-import { createKafkaClient } from '../../src/source/kafka-client.ts';
+import { createMetrics } from '../../src/base/telemetry/metrics.ts';
+import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import { useStack } from '../containers/stack.ts';
 import type { Rig } from './kit/rig.ts';
 import { truthOf } from './kit/truth.ts';

@@ -6,14 +6,17 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { webhookSignature } from '../../src/alert/webhook-signature.ts';
 import type { Config } from '../../src/config/schema.ts';
-import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/anomaly-event.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/event/anomaly-event.ts';
 import { defaultFleet } from '../../src/generate/default-fleet.ts';
 import { encodeEvent } from '../../src/generate/encode-event.ts';
-import { type PublishedEvent, publishedTraffic } from '../../src/generate/published-traffic.ts';
+import {
+  type PublishedEvent,
+  publishedTraffic,
+} from '../../src/generate/publish/published-traffic.ts';
 import type { TimingEventJson } from '../../src/generate/timing-event-json.ts';
+import type { TopicMessage } from '../../src/kafka/follow-topic.ts';
 import type { Pipeline } from '../../src/pipeline.ts';
-import type { TopicMessage } from '../../src/source/follow-topic.ts';
-import type { Explanation } from '../../src/watch/explanation.ts';
+import type { Explanation } from '../../src/sink/anomalies/explanation.ts';
 import { useStack } from '../containers/stack.ts';
 import { poll } from './kit/poll.ts';
 import type { Rig } from './kit/rig.ts';

@@ -1,6 +1,6 @@
 import { createClient } from '@clickhouse/client';
 import { describe, expect, it } from 'vitest';
-import { eachWindow } from '../../src/watch/each-window.ts';
+import { eachWindow } from '../../src/sink/windows/each-window.ts';
 import { useStack } from '../containers/stack.ts';
 import { Rig } from './kit/rig.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/anomaly-event.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/event/anomaly-event.ts';
 import { Random } from '../../src/generate/random.ts';
-import type { TopicMessage } from '../../src/source/follow-topic.ts';
+import type { TopicMessage } from '../../src/kafka/follow-topic.ts';
 import { useStack } from '../containers/stack.ts';
 import { poll } from './kit/poll.ts';
 import type { Rig } from './kit/rig.ts';

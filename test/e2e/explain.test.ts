@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { AnomalyStore } from '../../src/watch/anomaly-store.ts';
-import type { Explanation } from '../../src/watch/explanation.ts';
+import { AnomalyStore } from '../../src/sink/anomalies/anomaly-store.ts';
+import type { Explanation } from '../../src/sink/anomalies/explanation.ts';
 import { useStack } from '../containers/stack.ts';
 import { anomalyFixture } from '../detect/anomaly-fixture.ts';
 import { withRig } from './kit/with-rig.ts';

@@ -3,17 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { createLog } from '../../src/base/log.ts';
-import { createMetrics } from '../../src/base/metrics.ts';
+import { createLog } from '../../src/base/telemetry/log.ts';
+import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { flushChunk } from '../../src/ingest/flush-chunk.ts';
-import { type ClickHouseServer, startClickHouse } from '../../src/local/clickhouse-server.ts';
-import type { Chunk } from '../../src/sink/chunk.ts';
-import { ClickHouseChunkStore } from '../../src/sink/chunk-store.ts';
+import {
+  type ClickHouseServer,
+  startClickHouse,
+} from '../../src/local/clickhouse/clickhouse-server.ts';
+import type { Chunk } from '../../src/sink/chunks/chunk.ts';
+import { ClickHouseChunkStore } from '../../src/sink/chunks/chunk-store.ts';
+import { encodeChunk } from '../../src/sink/chunks/encode-chunk.ts';
 import { type ClickHouseClient, openClickHouse } from '../../src/sink/clickhouse.ts';
-import { encodeChunk } from '../../src/sink/encode-chunk.ts';
 import { migrate } from '../../src/sink/migrate.ts';
-import { RowBinaryWriter } from '../../src/sink/row-binary-writer.ts';
+import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
 import { useStack } from '../containers/stack.ts';
 import { testIntent } from '../ingest/test-intent.ts';
 import { TestChunk } from '../window/test-chunk.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { createKafkaClient } from '../../src/source/kafka-client.ts';
-import { KafkaLeadership } from '../../src/source/kafka-leadership.ts';
+import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
+import { KafkaLeadership } from '../../src/kafka/leadership/kafka-leadership.ts';
 import { useStack } from '../containers/stack.ts';
 import { poll } from './kit/poll.ts';
 import type { Rig } from './kit/rig.ts';

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import type { Config } from '../../src/config/schema.ts';
-import type { LocalClickHouseUser } from '../../src/local/clickhouse-config.ts';
-import { type ClickHouseServer, startClickHouse } from '../../src/local/clickhouse-server.ts';
+import type { LocalClickHouseUser } from '../../src/local/clickhouse/clickhouse-config.ts';
+import {
+  type ClickHouseServer,
+  startClickHouse,
+} from '../../src/local/clickhouse/clickhouse-server.ts';
 import { errorCodeOf, openClickHouse } from '../../src/sink/clickhouse.ts';
 import { statementsOf } from '../../src/sink/migrate.ts';
 import { useStack } from '../containers/stack.ts';

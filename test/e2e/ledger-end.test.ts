@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ClickHouseChunkStore } from '../../src/sink/chunk-store.ts';
+import { ClickHouseChunkStore } from '../../src/sink/chunks/chunk-store.ts';
 import type { LedgerRow } from '../../src/sink/ledger-check.ts';
 import { useStack } from '../containers/stack.ts';
 import { Rig } from './kit/rig.ts';

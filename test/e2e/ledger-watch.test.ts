@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createMetrics } from '../../src/base/metrics.ts';
-import { chunkColumns } from '../../src/sink/chunk-columns.ts';
+import { createMetrics } from '../../src/base/telemetry/metrics.ts';
+import { chunkColumns } from '../../src/sink/chunks/chunk-columns.ts';
 import { useStack } from '../containers/stack.ts';
 import { benchMessages } from './kit/bench-messages.ts';
 import { poll } from './kit/poll.ts';

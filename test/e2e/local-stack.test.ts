@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Kafka, logLevel } from 'kafkajs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { queryClickHouse } from '../../src/local/clickhouse-query.ts';
-import { startClickHouse } from '../../src/local/clickhouse-server.ts';
+import { queryClickHouse } from '../../src/local/clickhouse/clickhouse-query.ts';
+import { startClickHouse } from '../../src/local/clickhouse/clickhouse-server.ts';
 import { type LocalStack, startLocalStack } from '../../src/local/local-stack.ts';
-import { processIdentity } from '../../src/local/process-identity.ts';
+import { processIdentity } from '../../src/local/process/process-identity.ts';
 import { useStack } from '../containers/stack.ts';
 import { pollUntil } from '../local/poll-until.ts';
 

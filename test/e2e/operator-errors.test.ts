@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKafkaClient } from '../../src/source/kafka-client.ts';
+import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import { run as runInProcess } from '../cli/captured-io.ts';
 import { useStack } from '../containers/stack.ts';
 import { uniqueName } from '../containers/unique-name.ts';

@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, it } from 'vitest';
 import { OperatorError } from '../../src/base/operator-error.ts';
-import { type ClickHouseServer, startClickHouse } from '../../src/local/clickhouse-server.ts';
-import { type KafkaBroker, startKafka } from '../../src/local/kafka-broker.ts';
+import {
+  type ClickHouseServer,
+  startClickHouse,
+} from '../../src/local/clickhouse/clickhouse-server.ts';
+import { type KafkaBroker, startKafka } from '../../src/local/kafka/kafka-broker.ts';
 import { benchMessages } from './kit/bench-messages.ts';
 import { poll } from './kit/poll.ts';
 import type { Rig } from './kit/rig.ts';

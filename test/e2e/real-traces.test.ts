@@ -2,7 +2,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createGunzip } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { readLines } from '../../src/generate/read-lines.ts';
+import { readLines } from '../../src/generate/replay/read-lines.ts';
 import type { Resolution } from '../../src/sink/read-tails.ts';
 import { useStack } from '../containers/stack.ts';
 import type { Rig } from './kit/rig.ts';

@@ -4,13 +4,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { Config } from '../../src/config/schema.ts';
-import { type ClickHouseServer, startClickHouse } from '../../src/local/clickhouse-server.ts';
+import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
+import { openKafkaPublisher } from '../../src/kafka/client/kafka-publisher.ts';
+import { ensureTopics } from '../../src/kafka/client/kafka-topics.ts';
+import { followTopic, type TopicMessage } from '../../src/kafka/follow-topic.ts';
+import {
+  type ClickHouseServer,
+  startClickHouse,
+} from '../../src/local/clickhouse/clickhouse-server.ts';
 import { openClickHouse } from '../../src/sink/clickhouse.ts';
 import { migrate } from '../../src/sink/migrate.ts';
-import { followTopic, type TopicMessage } from '../../src/source/follow-topic.ts';
-import { createKafkaClient } from '../../src/source/kafka-client.ts';
-import { openKafkaPublisher } from '../../src/source/kafka-publisher.ts';
-import { ensureTopics } from '../../src/source/kafka-topics.ts';
 import { run } from '../cli/captured-io.ts';
 import { useStack } from '../containers/stack.ts';
 import { startEchoingHttp } from './kit/echoing-http.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { Config } from '../../src/config/schema.ts';
-import { openKafkaPublisher } from '../../src/source/kafka-publisher.ts';
+import { openKafkaPublisher } from '../../src/kafka/client/kafka-publisher.ts';
 import { run } from '../cli/captured-io.ts';
 import { useStack } from '../containers/stack.ts';
 import { makeAuthority } from './kit/certificates.ts';

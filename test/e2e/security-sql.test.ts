@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dimensions } from '../../src/base/dimensions.ts';
-import type { Series } from '../../src/baseline/series-window.ts';
-import { evidenceSql } from '../../src/detect/evidence-sql.ts';
-import { quoteSql } from '../../src/detect/quote-sql.ts';
+import { evidenceSql, quoteSql } from '../../src/detect/event/sql.ts';
+import type { Series } from '../../src/series/series-window.ts';
 import { useStack } from '../containers/stack.ts';
 import { withRig } from './kit/with-rig.ts';
 

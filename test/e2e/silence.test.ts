@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/anomaly-event.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/event/anomaly-event.ts';
+import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import type { Pipeline } from '../../src/pipeline.ts';
-import { createKafkaClient } from '../../src/source/kafka-client.ts';
 import { FaultyProxy } from '../chaos/faulty-proxy.ts';
 import { useStack } from '../containers/stack.ts';
 import { poll } from './kit/poll.ts';

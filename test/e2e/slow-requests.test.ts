@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/anomaly-event.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/event/anomaly-event.ts';
 import { useStack } from '../containers/stack.ts';
 import { poll } from './kit/poll.ts';
 import { withRig } from './kit/with-rig.ts';

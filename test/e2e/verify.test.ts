@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chunkColumns } from '../../src/sink/chunk-columns.ts';
+import { chunkColumns } from '../../src/sink/chunks/chunk-columns.ts';
 import { checkLedger, type LedgerRow } from '../../src/sink/ledger-check.ts';
 import { readProblems } from '../../src/sink/read-problems.ts';
 import { type Verification, verify } from '../../src/sink/verify.ts';

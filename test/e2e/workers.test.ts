@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/base/exit-codes.ts';
-import { createKafkaClient } from '../../src/source/kafka-client.ts';
+import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import { useStack } from '../containers/stack.ts';
 import { benchMessages } from './kit/bench-messages.ts';
 import { poll } from './kit/poll.ts';

@@ -1,8 +1,8 @@
 import { totalStage } from '../../src/base/dimensions.ts';
 import { BaselinePeriods } from '../../src/baseline/baseline-periods.ts';
-import type { SeriesWindow } from '../../src/baseline/series-window.ts';
 import { StageBaseline } from '../../src/baseline/stage-baseline.ts';
-import { logExceedanceTail } from '../../src/detect/exceedance-tail.ts';
+import { logExceedanceTail } from '../../src/detect/stats/exceedance-tail.ts';
+import type { SeriesWindow } from '../../src/series/series-window.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 
 const minuteMs = 60_000;

@@ -1,8 +1,8 @@
-import type { SeriesWindow } from '../../src/baseline/series-window.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import type { AnomalyEvent } from '../../src/detect/anomaly-event.ts';
 import { Detector } from '../../src/detect/detector.ts';
+import type { AnomalyEvent } from '../../src/detect/event/anomaly-event.ts';
 import { Random } from '../../src/generate/random.ts';
+import type { SeriesWindow } from '../../src/series/series-window.ts';
 import { CompletedWindows, ofAllVersions } from './completed-windows.ts';
 import { drawWindow } from './draw-window.ts';
 import { type Fault, faultsFrom } from './faults.ts';

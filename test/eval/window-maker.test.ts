@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { MemoryWindows } from '../../src/backtest/memory-windows.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { Random } from '../../src/generate/random.ts';
-import { MemoryWindows } from '../../src/watch/memory-windows.ts';
 import { WindowMaker } from './window-maker.ts';
 
 describe('WindowMaker', () => {

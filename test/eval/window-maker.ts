@@ -1,11 +1,6 @@
 import { totalStage } from '../../src/base/dimensions.ts';
-import { packStages } from '../../src/baseline/pack-stages.ts';
-import type {
-  Bands,
-  Series,
-  SeriesWindow,
-  StageSummary,
-} from '../../src/baseline/series-window.ts';
+import { packStages } from '../../src/series/pack-stages.ts';
+import type { Bands, Series, SeriesWindow, StageSummary } from '../../src/series/series-window.ts';
 import { bandOf } from '../../src/sketch/band.ts';
 import { bandRange } from '../../src/sketch/band-range.ts';
 import { SketchPool, stateCentroids } from '../../src/sketch/sketch-pool.ts';

@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { compressFrameSync } from 'lz4-napi';
 import snappy from 'snappy';
-import { RecordBatchReader } from '../../src/source/record-batch-reader.ts';
+import { RecordBatchReader } from '../../src/kafka/protocol/record-batch-reader.ts';
 import { testDecoder } from '../decode/outcomes.ts';
-import { allOf, encodeBatch } from '../source/record-batch.ts';
-import { zstdFrame } from '../source/zstd-frame.ts';
+import { zstdFrame } from '../kafka/compression/zstd-frame.ts';
+import { allOf, encodeBatch } from '../kafka/record-batch.ts';
 
 const mebibyte = 1 << 20;
 const maxBatchBytes = 32 * mebibyte;

@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import { Command as Commander } from 'commander';
 import type { ExitCode } from '../../src/base/exit-codes.ts';
 import type { Command } from '../../src/cli/command.ts';
-import type { TrafficCommandParts } from '../../src/cli/generate.ts';
+import type { TrafficCommandParts } from '../../src/cli/commands/generate.ts';
 import type { Io } from '../../src/cli/io.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import type { OutgoingMessage } from '../../src/source/publisher.ts';
+import type { OutgoingMessage } from '../../src/kafka/client/publisher.ts';
 import type { FakeTime } from './fake-time.ts';
 
 export interface CommandRun {

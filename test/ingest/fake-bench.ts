@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { createLog } from '../../src/base/log.ts';
+import { createLog } from '../../src/base/telemetry/log.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { decodeNote } from '../../src/ingest/commit-note.ts';
 import { PartitionIngest } from '../../src/ingest/partition-ingest.ts';

@@ -1,5 +1,4 @@
-import type { RecordBatch, SourceRecord } from '../../src/source/record.ts';
-import { RecordList } from '../../src/source/record.ts';
+import { type RecordBatch, RecordList, type SourceRecord } from '../../src/source/record.ts';
 import {
   type Claim,
   ClaimLostError,

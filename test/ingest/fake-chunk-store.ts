@@ -1,6 +1,6 @@
-import { type Chunk, chunkToken, type LedgerEntry } from '../../src/sink/chunk.ts';
-import type { ChunkPlace } from '../../src/sink/chunk-places.ts';
-import type { ChunkState, ChunkStore } from '../../src/sink/chunk-store.ts';
+import { type Chunk, chunkToken, type LedgerEntry } from '../../src/sink/chunks/chunk.ts';
+import type { ChunkPlace } from '../../src/sink/chunks/chunk-positions.ts';
+import type { ChunkState, ChunkStore } from '../../src/sink/chunks/chunk-store.ts';
 import type { LedgerRow } from '../../src/sink/ledger-check.ts';
 import type { FakeWorld } from './fake-world.ts';
 

@@ -1,9 +1,9 @@
-import { createLog } from '../../src/base/log.ts';
-import { createMetrics } from '../../src/base/metrics.ts';
+import { createLog } from '../../src/base/telemetry/log.ts';
+import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { type PartitionContext, PartitionIngest } from '../../src/ingest/partition-ingest.ts';
 import { type Place, placePartition } from '../../src/ingest/place-partition.ts';
-import { RowBinaryWriter } from '../../src/sink/row-binary-writer.ts';
+import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
 import { ClaimLostError } from '../../src/source/source.ts';
 import { type FakeBroker, FakeClaim } from './fake-broker.ts';
 import type { FakeChunkStore } from './fake-chunk-store.ts';

@@ -1,4 +1,4 @@
-import type { OutgoingMessage, Publisher } from '../../src/source/publisher.ts';
+import type { OutgoingMessage, Publisher } from '../../src/kafka/client/publisher.ts';
 import type { FakeWorld } from './fake-world.ts';
 
 /** The dead-letter topic: what was written to it, by whom. */

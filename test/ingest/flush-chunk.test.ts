@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodeNote, figuresOf } from '../../src/ingest/commit-note.ts';
 import { type FlushContext, flushChunk } from '../../src/ingest/flush-chunk.ts';
-import type { LedgerEntry } from '../../src/sink/chunk.ts';
+import type { LedgerEntry } from '../../src/sink/chunks/chunk.ts';
 import { ClaimLostError } from '../../src/source/source.ts';
 import { begun, chunk, letterAt, worldOf } from './flush-world.ts';
 import { testIntent } from './test-intent.ts';

@@ -1,11 +1,11 @@
-import { createLog } from '../../src/base/log.ts';
-import { createMetrics } from '../../src/base/metrics.ts';
+import { createLog } from '../../src/base/telemetry/log.ts';
+import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import { decodeNote } from '../../src/ingest/commit-note.ts';
 import type { DeadLetter } from '../../src/ingest/dead-letter.ts';
 import type { FlushContext } from '../../src/ingest/flush-chunk.ts';
-import type { Chunk, LedgerEntry } from '../../src/sink/chunk.ts';
-import type { ChunkPlace } from '../../src/sink/chunk-places.ts';
-import type { ChunkState } from '../../src/sink/chunk-store.ts';
+import type { Chunk, LedgerEntry } from '../../src/sink/chunks/chunk.ts';
+import type { ChunkPlace } from '../../src/sink/chunks/chunk-positions.ts';
+import type { ChunkState } from '../../src/sink/chunks/chunk-store.ts';
 import { testIntent } from './test-intent.ts';
 
 /** The chunk that is stored. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createLog } from '../../src/base/log.ts';
-import { createMetrics } from '../../src/base/metrics.ts';
+import { createLog } from '../../src/base/telemetry/log.ts';
+import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import { Ingester } from '../../src/ingest/ingester.ts';
 import type { Source, SourceHandler } from '../../src/source/source.ts';
 import { logOf } from './fake-bench.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createMetrics, type Metrics } from '../../src/base/metrics.ts';
+import { createMetrics, type Metrics } from '../../src/base/telemetry/metrics.ts';
 import { LateShare } from '../../src/ingest/late-share.ts';
 
 const minuteMs = 60_000;

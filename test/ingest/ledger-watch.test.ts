@@ -1,8 +1,8 @@
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
-import type { Logger } from '../../src/base/log.ts';
-import { createMetrics } from '../../src/base/metrics.ts';
+import type { Logger } from '../../src/base/telemetry/log.ts';
+import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import { LedgerWatch } from '../../src/ingest/ledger-watch.ts';
 
 const startMs = 1_790_000_000_000;

@@ -3,7 +3,7 @@ import { limits } from '../../src/base/limits.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { chunkSettingsOf } from '../../src/ingest/chunk-settings.ts';
 import { type ChunkContext, OpenChunk } from '../../src/ingest/open-chunk.ts';
-import { RowBinaryWriter } from '../../src/sink/row-binary-writer.ts';
+import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
 
 const nowMs = 1_790_000_000_000;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { encodeNote } from '../../src/ingest/commit-note.ts';
 import { type Place, placePartition } from '../../src/ingest/place-partition.ts';
-import type { LedgerEnd } from '../../src/sink/chunk-store.ts';
+import type { LedgerEnd } from '../../src/sink/chunks/chunk-store.ts';
 import { testIntent } from './test-intent.ts';
 
 /** A log of records a second apart, from `low` to `high`; the record of offset 0 is at `baseMs`. */

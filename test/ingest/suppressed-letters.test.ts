@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createLog } from '../../src/base/log.ts';
-import { createMetrics } from '../../src/base/metrics.ts';
+import { createLog } from '../../src/base/telemetry/log.ts';
+import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import type { RejectReason } from '../../src/decode/reject-reasons.ts';
 import type { DeadLetter } from '../../src/ingest/dead-letter.ts';
 import { DeadLetterBudget } from '../../src/ingest/dead-letter-budget.ts';
 import { type FlushContext, flushChunk } from '../../src/ingest/flush-chunk.ts';
-import type { Chunk } from '../../src/sink/chunk.ts';
-import type { OutgoingMessage } from '../../src/source/publisher.ts';
+import type { OutgoingMessage } from '../../src/kafka/client/publisher.ts';
+import type { Chunk } from '../../src/sink/chunks/chunk.ts';
 import { testIntent } from './test-intent.ts';
 
 const chunk: Chunk = {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockDirectory } from '../../src/local/directory-lock.ts';
-import { processIdentity } from '../../src/local/process-identity.ts';
+import { processIdentity } from '../../src/local/process/process-identity.ts';
 
 let dir: string;
 beforeEach(() => {

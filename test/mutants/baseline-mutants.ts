@@ -1,16 +1,16 @@
 import type { PlantedMutant } from './planted-mutant.ts';
 
 const stage = 'src/baseline/stage-baseline.ts';
-const daily = 'src/baseline/daily-episodes.ts';
-const series = 'src/detect/series-detector.ts';
+const daily = 'src/baseline/recurrence/daily-recurrence.ts';
+const series = 'src/detect/tail/series-detector.ts';
 const stageTests = [
   'test/baseline/stage-baseline.test.ts',
   'test/baseline/series-baseline.test.ts',
 ];
-const recurrence = 'src/baseline/recurrence.ts';
+const recurrence = 'src/baseline/recurrence/recurrence.ts';
 const recurrenceTests = [
-  'test/baseline/recurrence.test.ts',
-  'test/baseline/daily-episodes.test.ts',
+  'test/baseline/recurrence/recurrence.test.ts',
+  'test/baseline/recurrence/daily-recurrence.test.ts',
 ];
 const seriesTests = ['test/detect/detector.test.ts', 'test/detect/detector-state.test.ts'];
 
@@ -36,7 +36,7 @@ export const baselineMutants: readonly PlantedMutant[] = [
   {
     name: 'baseline-learns-the-incident',
     bug: 'the windows of an open anomaly are learnt: an hour later it is usual, and resolved (Adtributor: poisoned baseline)',
-    file: 'src/detect/quarantine.ts',
+    file: 'src/detect/tail/quarantine.ts',
     find: '    for (const entry of entries) entry.learnable = false;\n',
     replace: '',
     tests: seriesTests,

@@ -1,10 +1,10 @@
 import type { PlantedMutant } from './planted-mutant.ts';
 
-const arrivals = 'src/watch/arrival-completeness.ts';
-const track = 'src/watch/partition-track.ts';
-const health = 'src/watch/pipeline-health.ts';
-const arrivalTests = ['test/watch/arrival-completeness.test.ts'];
-const healthTests = ['test/watch/pipeline-health.test.ts'];
+const arrivals = 'src/roles/detect/completeness/arrival-completeness.ts';
+const track = 'src/roles/detect/completeness/partition-track.ts';
+const health = 'src/roles/detect/pipeline-health.ts';
+const arrivalTests = ['test/roles/detect/completeness/arrival-completeness.test.ts'];
+const healthTests = ['test/roles/detect/pipeline-health.test.ts'];
 
 /** Bugs of what counts as all of the traffic, and as silence. */
 export const completenessMutants: readonly PlantedMutant[] = [
@@ -43,10 +43,10 @@ export const completenessMutants: readonly PlantedMutant[] = [
   {
     name: 'part-is-judged-as-all',
     bug: 'the detector is not told that part of the traffic is missing',
-    file: 'src/watch/watcher.ts',
+    file: 'src/roles/detect/window-judge.ts',
     find: 'await this.#judge(at, isWhole);',
     replace: 'await this.#judge(at, isWhole || true);',
-    tests: ['test/watch/watcher.test.ts'],
+    tests: ['test/roles/detect/window-judge.test.ts'],
   },
   {
     name: 'old-offsets-of-a-new-topic',

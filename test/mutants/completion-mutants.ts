@@ -41,10 +41,10 @@ export const completionMutants: readonly PlantedMutant[] = [
   {
     name: 'recording-by-the-start',
     bug: 'a recording drops slow requests as late: what is handed out is asked by their start',
-    file: 'src/watch/memory-windows.ts',
+    file: 'src/backtest/memory-windows.ts',
     find: 'completionMs(record) >= (this.#nextMs || Number.NEGATIVE_INFINITY)',
     replace: 'record.tsMs >= (this.#nextMs || completionMs(record))',
-    tests: ['test/watch/memory-windows.test.ts'],
+    tests: ['test/backtest/memory-windows.test.ts'],
   },
   {
     name: 'late-share-of-all-time',

@@ -1,9 +1,9 @@
 import type { PlantedMutant } from './planted-mutant.ts';
 
-const shift = 'src/detect/shift-test.ts';
-const open = 'src/detect/open-anomaly.ts';
-const openTests = ['test/detect/open-anomaly.test.ts', 'test/detect/detector.test.ts'];
-const shiftTests = ['test/detect/shift-test.test.ts', 'test/detect/detector.test.ts'];
+const shift = 'src/detect/tail/shift-test.ts';
+const open = 'src/detect/tail/open-anomaly.ts';
+const openTests = ['test/detect/tail/open-anomaly.test.ts', 'test/detect/detector.test.ts'];
+const shiftTests = ['test/detect/tail/shift-test.test.ts', 'test/detect/detector.test.ts'];
 const scenarioTests = ['test/scenarios/scenarios.test.ts'];
 
 /** Bugs of the tests of one series, and of its anomaly from opening to resolving. */
@@ -11,7 +11,7 @@ export const detectMutants: readonly PlantedMutant[] = [
   {
     name: 'judged-twice',
     bug: 'a window that a reader sends twice counts twice',
-    file: 'src/detect/step-judge.ts',
+    file: 'src/detect/step/step-judge.ts',
     find: 'if (startMs <= this.#lastStartMs) break;',
     replace: 'if (startMs < this.#lastStartMs) break;',
     tests: ['test/detect/detector.test.ts'],
@@ -27,10 +27,10 @@ export const detectMutants: readonly PlantedMutant[] = [
   {
     name: 'page-budget-ignored',
     bug: 'the threshold is that of one test, though a thousand share the budget of false pages',
-    file: 'src/detect/page-budget.ts',
+    file: 'src/detect/options/page-budget.ts',
     find: 'pagesPerWeek / Math.max(1, liveTests)',
     replace: 'pagesPerWeek / Math.min(1, liveTests)',
-    tests: ['test/detect/page-budget.test.ts'],
+    tests: ['test/detect/options/page-budget.test.ts'],
   },
   {
     name: 'over-before-it-is-found',
@@ -43,7 +43,7 @@ export const detectMutants: readonly PlantedMutant[] = [
   {
     name: 'first-quantile-always',
     bug: 'the quantile of an event is always the first of the list (index of the loop)',
-    file: 'src/detect/effect-counts.ts',
+    file: 'src/detect/tail/effect-counts.ts',
     find: 'const q = this.#options.quantiles[quantile] as number;',
     replace: 'const q = this.#options.quantiles[0] as number;',
     tests: shiftTests,
@@ -54,7 +54,7 @@ export const detectMutants: readonly PlantedMutant[] = [
     file: shift,
     find: 'const isPathOdd = evidence.sum(slowPathFault) >= oddScore;',
     replace: 'const isPathOdd = true;',
-    tests: ['test/detect/slow-path.test.ts'],
+    tests: ['test/detect/tail/slow-path.test.ts'],
   },
   {
     name: 'slow-path-uncounted',
@@ -62,15 +62,15 @@ export const detectMutants: readonly PlantedMutant[] = [
     file: shift,
     find: 'if (this.#hasPath) this.#effects.addToPath(startMs, summary);',
     replace: '',
-    tests: ['test/detect/slow-path.test.ts'],
+    tests: ['test/detect/tail/slow-path.test.ts'],
   },
   {
     name: 'interval-of-a-coin',
     bug: 'the interval of a quantile is that of independent requests, though they come in bursts',
-    file: 'src/detect/quantile-interval.ts',
+    file: 'src/detect/stats/quantile-interval.ts',
     find: 'Math.sqrt((dispersion * q * (1 - q)) / digest.count)',
     replace: 'Math.sqrt((q * (1 - q)) / digest.count)',
-    tests: ['test/detect/quantile-interval.test.ts'],
+    tests: ['test/detect/stats/quantile-interval.test.ts'],
   },
   {
     name: 'one-clear-window-resolves',
@@ -99,7 +99,7 @@ export const detectMutants: readonly PlantedMutant[] = [
   {
     name: 'resolved-by-nobody',
     bug: 'an anomaly of a series without traffic is never resolved',
-    file: 'src/detect/series-detector.ts',
+    file: 'src/detect/tail/series-detector.ts',
     find: 'if (open.silentMs(windowStartMs) < patienceMs) return undefined;',
     replace: 'if (open.silentMs(windowStartMs) < 100 * patienceMs) return undefined;',
     tests: scenarioTests,
@@ -107,15 +107,15 @@ export const detectMutants: readonly PlantedMutant[] = [
   {
     name: 'resolved-without-a-page',
     bug: 'an anomaly that was opened while history was replayed is resolved aloud, though nobody was told of it',
-    file: 'src/detect/series-detector.ts',
+    file: 'src/detect/tail/series-detector.ts',
     find: 'return open.announced ? event : undefined;',
     replace: 'return event;',
-    tests: ['test/detect/detector.test.ts', 'test/watch/watcher-restart.test.ts'],
+    tests: ['test/detect/detector.test.ts', 'test/roles/detect/window-judge-restart.test.ts'],
   },
   {
     name: 'flaps',
     bug: 'what comes and goes pages every time: the wait before resolving does not grow',
-    file: 'src/detect/openings.ts',
+    file: 'src/detect/lifecycle/flap-history.ts',
     find: 'quiet: resolve_windows * times(this.#openedMs),',
     replace: 'quiet: resolve_windows,',
     tests: scenarioTests,
@@ -123,7 +123,7 @@ export const detectMutants: readonly PlantedMutant[] = [
   {
     name: 'update-every-five-minutes',
     bug: 'an anomaly of a day is updated every five minutes: the wait does not double',
-    file: 'src/detect/update-wait.ts',
+    file: 'src/detect/lifecycle/update-backoff.ts',
     find: '2 ** Math.min(revision - 1, mostDoublings)',
     replace: '2 ** Math.min(revision - 1, 0)',
     tests: openTests,
@@ -139,26 +139,26 @@ export const detectMutants: readonly PlantedMutant[] = [
   {
     name: 'share-or-ratio',
     bug: 'a tail of a thousandth of the traffic is critical because its ratio is large (or for and)',
-    file: 'src/detect/severity.ts',
+    file: 'src/detect/event/severity.ts',
     find: 'ratio >= 2 && affectedShare >= 0.05',
     replace: '(ratio >= 2 || affectedShare >= 0.05)',
-    tests: ['test/detect/severity.test.ts'],
+    tests: ['test/detect/event/severity.test.ts'],
   },
   {
     name: 'blame-the-least',
     bug: 'stages are sorted by their excess in ascending order: the fastest one is blamed',
-    file: 'src/detect/blame.ts',
+    file: 'src/detect/event/blame.ts',
     find: 'y.excess_ms - x.excess_ms',
     replace: 'x.excess_ms - y.excess_ms',
-    tests: ['test/detect/blame.test.ts'],
+    tests: ['test/detect/event/blame.test.ts'],
   },
   {
     name: 'blame-without-the-rest',
     bug: 'what no stage measured is left out: the parts do not add up to the excess',
-    file: 'src/detect/blame.ts',
+    file: 'src/detect/event/blame.ts',
     find: 'if (Math.abs(restMs) > rounding * wholeMs) {',
     replace: 'if (Math.abs(restMs) > wholeMs) {',
-    tests: ['test/detect/blame.test.ts'],
+    tests: ['test/detect/event/blame.test.ts'],
   },
   {
     name: 'snapshot-without-a-field',
@@ -171,49 +171,49 @@ export const detectMutants: readonly PlantedMutant[] = [
   {
     name: 'burn-that-is-over',
     bug: 'the short window is not asked: an objective pages for an hour after the fault is over',
-    file: 'src/detect/slo-burn-detector.ts',
+    file: 'src/detect/slo/slo-burn-detector.ts',
     find: 'return this.#burnOf(over) * known >= factor && this.#burnOf(lately) >= factor;',
     replace: 'return this.#burnOf(over) * known >= factor && lately.requests >= 0;',
-    tests: ['test/detect/slo-burn-detector.test.ts'],
+    tests: ['test/detect/slo/slo-burn-detector.test.ts'],
   },
   {
     name: 'burn-of-an-unknown-past',
     bug: 'ten minutes of a new model count as its hour: the long window is taken for as full as the short one',
-    file: 'src/detect/slo-burn-detector.ts',
+    file: 'src/detect/slo/slo-burn-detector.ts',
     find: 'const known = over.coveredMs / (burnSpansMs[long] as number);',
     replace: 'const known = Math.min(1, over.coveredMs);',
-    tests: ['test/detect/slo-burn-detector.test.ts'],
+    tests: ['test/detect/slo/slo-burn-detector.test.ts'],
   },
   {
     name: 'usual-gap-pages',
     bug: 'a model that pauses every night is reported as stopped: the longest gap so far is not looked at',
-    file: 'src/detect/silence-test.ts',
+    file: 'src/detect/traffic/silence-test.ts',
     find: 'times < longer ||',
     replace: 'times < 0 ||',
-    tests: ['test/detect/silence-test.test.ts'],
+    tests: ['test/detect/traffic/silence-test.test.ts'],
   },
   {
     name: 'silence-of-all-counts-for-each',
     bug: 'after a pause of all models each one is reported as stopped as well',
-    file: 'src/detect/silence-test.ts',
+    file: 'src/detect/traffic/silence-test.ts',
     find: '    this.#lastMs += this.#options.window;\n',
     replace: '',
-    tests: ['test/detect/traffic-detector.test.ts'],
+    tests: ['test/detect/traffic/traffic-detector.test.ts'],
   },
   {
     name: 'no-requests-no-errors',
     bug: 'the part of failed requests of a window without a request is 0: errors are over when traffic stops',
-    file: 'src/detect/proportion-detector.ts',
+    file: 'src/detect/rate/proportion-detector.ts',
     find: 'return requests < min_requests ? undefined : hits / requests;',
     replace: 'return requests === 0 ? 0 : hits / requests;',
-    tests: ['test/detect/proportion-detector.test.ts'],
+    tests: ['test/detect/rate/proportion-detector.test.ts'],
   },
   {
     name: 'errors-learnt',
     bug: 'windows of an open error rate are learnt: what fails all day is usual by noon',
-    file: 'src/detect/proportion-detector.ts',
+    file: 'src/detect/rate/proportion-detector.ts',
     find: 'if (!windows.isLearnable(at) || windows.startMsOf(at) < fromMs) continue;',
     replace: 'if (!windows.isLearnable(at) || windows.startMsOf(at) >= fromMs) continue;',
-    tests: ['test/detect/proportion-detector.test.ts'],
+    tests: ['test/detect/rate/proportion-detector.test.ts'],
   },
 ];

@@ -1,9 +1,12 @@
 import type { PlantedMutant } from './planted-mutant.ts';
 
-const grouper = 'src/detect/incident-grouper.ts';
-const incident = 'src/detect/incident.ts';
-const identity = 'src/detect/anomaly-identity.ts';
-const grouperTests = ['test/detect/incident-grouper.test.ts', 'test/detect/detector.test.ts'];
+const grouper = 'src/detect/incident/incident-grouper.ts';
+const incident = 'src/detect/incident/incident.ts';
+const identity = 'src/detect/event/anomaly-identity.ts';
+const grouperTests = [
+  'test/detect/incident/incident-grouper.test.ts',
+  'test/detect/detector.test.ts',
+];
 
 /** Bugs of what becomes one page, and by which name pagers know it. */
 export const incidentMutants: readonly PlantedMutant[] = [
@@ -54,7 +57,10 @@ export const incidentMutants: readonly PlantedMutant[] = [
     find: 'return digestOf(`${dedupKey}@${startedAtMs}`).slice(0, 32);',
     replace:
       'return digestOf(`${dedupKey}@${Math.max(startedAtMs, performance.now() * 1e9)}`).slice(0, 32);',
-    tests: ['test/detect/anomaly-identity.test.ts', 'test/watch/watcher-restart.test.ts'],
+    tests: [
+      'test/detect/event/anomaly-identity.test.ts',
+      'test/roles/detect/window-judge-restart.test.ts',
+    ],
   },
   {
     name: 'dedup-key-without-the-name',
@@ -62,6 +68,6 @@ export const incidentMutants: readonly PlantedMutant[] = [
     file: identity,
     find: 'digestOf(seriesKey(series) + name)',
     replace: 'digestOf(seriesKey(series))',
-    tests: ['test/detect/anomaly-identity.test.ts'],
+    tests: ['test/detect/event/anomaly-identity.test.ts'],
   },
 ];

@@ -1,12 +1,12 @@
 import type { PlantedMutant } from './planted-mutant.ts';
 
-const loan = 'src/detect/baseline-loan.ts';
-const peers = 'src/detect/peers.ts';
+const loan = 'src/detect/peers/baseline-loan.ts';
+const peers = 'src/detect/peers/peers.ts';
 const borrowed = 'src/baseline/borrowed-baseline.ts';
 const tests = [
   'test/detect/new-version.test.ts',
-  'test/detect/peers.test.ts',
-  'test/detect/baseline-loan.test.ts',
+  'test/detect/peers/peers.test.ts',
+  'test/detect/peers/baseline-loan.test.ts',
 ];
 
 /** Bugs of series that begin because a dimension got a new value. */
@@ -38,7 +38,7 @@ export const releaseMutants: readonly PlantedMutant[] = [
   {
     name: 'canary-held-against-this-morning',
     bug: 'what a canary is compared with is never renewed: when all get slower by the hour, it is to blame',
-    file: 'src/detect/series-detectors.ts',
+    file: 'src/detect/tail/series-detectors.ts',
     find: '    this.#renewBorrowed(startMs);\n',
     replace: '    if (startMs < 0) this.#renewBorrowed(startMs);\n',
     tests,
@@ -70,7 +70,7 @@ export const releaseMutants: readonly PlantedMutant[] = [
   {
     name: 'each-slow-release-pages',
     bug: 'a slowdown that stays is a page with every release',
-    file: 'src/detect/nearest-incident.ts',
+    file: 'src/detect/incident/nearest-incident.ts',
     find: '  if (isSuccessor(incident, event)) return true;\n',
     replace: '  if (isSuccessor(incident, event)) return false;\n',
     tests,
@@ -78,7 +78,7 @@ export const releaseMutants: readonly PlantedMutant[] = [
   {
     name: 'rolled-back-release-hides-the-next',
     bug: 'a release that was rolled back while it was slow hides the next one that is as slow',
-    file: 'src/baseline/daily-episodes.ts',
+    file: 'src/baseline/recurrence/daily-recurrence.ts',
     find: '    this.#past = [...other.#past];\n',
     replace:
       '    this.#past = [...other.#past, ...(other.#current === undefined ? [] : [other.#current])];\n',
@@ -87,7 +87,7 @@ export const releaseMutants: readonly PlantedMutant[] = [
   {
     name: 'slow-start-of-each-release-pages',
     bug: 'caches are cold for the first minute of each release, and each pages',
-    file: 'src/baseline/recurrences.ts',
+    file: 'src/baseline/recurrence/recurrences.ts',
     find: 'return Math.max(ofDay, this.#ofReleases.level(windowStartMs, restlessness));',
     replace: 'return ofDay;',
     tests,

@@ -1,14 +1,17 @@
 import type { PlantedMutant } from './planted-mutant.ts';
 
-const watcher = 'src/watch/watcher.ts';
-const replay = 'src/watch/detector-replay.ts';
-const loop = 'src/watch/watch-loop.ts';
-const watcherTests = ['test/watch/watcher.test.ts', 'test/watch/watcher-restart.test.ts'];
-const restartTests = ['test/watch/watcher-restart.test.ts'];
-const late = 'src/watch/late-requests.ts';
-const againTests = ['test/watch/judged-again.test.ts'];
-const lateTests = ['test/watch/late-requests.test.ts', ...againTests];
-const loopTests = ['test/watch/watch-loop.test.ts'];
+const watcher = 'src/roles/detect/window-judge.ts';
+const replay = 'src/roles/detect/detector-replay.ts';
+const loop = 'src/roles/detect/leader-loop.ts';
+const watcherTests = [
+  'test/roles/detect/window-judge.test.ts',
+  'test/roles/detect/window-judge-restart.test.ts',
+];
+const restartTests = ['test/roles/detect/window-judge-restart.test.ts'];
+const late = 'src/roles/detect/late-requests.ts';
+const againTests = ['test/roles/detect/judged-again.test.ts'];
+const lateTests = ['test/roles/detect/late-requests.test.ts', ...againTests];
+const loopTests = ['test/roles/detect/leader-loop.test.ts'];
 
 /** Bugs of which windows are judged, when, by whom, and what is put on record about it. */
 export const watchMutants: readonly PlantedMutant[] = [
@@ -23,10 +26,10 @@ export const watchMutants: readonly PlantedMutant[] = [
   {
     name: 'fastest-partition-counts',
     bug: 'windows are complete by the partition that is ahead, not by the one that is behind (Flink: minimum of inputs)',
-    file: 'src/sink/window-progress.ts',
+    file: 'src/sink/windows/window-progress.ts',
     find: 'Math.min(...active.map((partition) => partition.watermarkMs))',
     replace: 'Math.max(...active.map((partition) => partition.watermarkMs))',
-    tests: ['test/sink/window-progress.test.ts'],
+    tests: ['test/sink/windows/window-progress.test.ts'],
   },
   {
     name: 'on-record-before-delivered',
@@ -66,7 +69,7 @@ export const watchMutants: readonly PlantedMutant[] = [
   {
     name: 'half-a-snapshot',
     bug: 'a snapshot is loaded of which parts are gone',
-    file: 'src/watch/state-store.ts',
+    file: 'src/sink/anomalies/state-store.ts',
     find: 'if ((await this.#count(slot, snapshot)) !== parts) continue;',
     replace: 'if ((await this.#count(slot, snapshot)) === 0) continue;',
     tests: restartTests,
@@ -74,7 +77,7 @@ export const watchMutants: readonly PlantedMutant[] = [
   {
     name: 'snapshot-over-the-last',
     bug: 'a snapshot is written over the last whole one: a crash in between leaves none',
-    file: 'src/watch/state-store.ts',
+    file: 'src/sink/anomalies/state-store.ts',
     find: 'const slot = (this.#slot + 1) % slots;',
     replace: 'const slot = this.#slot % slots;',
     tests: restartTests,
@@ -91,58 +94,58 @@ export const watchMutants: readonly PlantedMutant[] = [
   {
     name: 'empty-windows-left-out',
     bug: 'windows without any request are skipped: nothing is ever over, and a stop is not seen',
-    file: 'src/watch/each-window.ts',
+    file: 'src/sink/windows/each-window.ts',
     find: '  yield at;\n',
     replace: '  if (at.windows.length > 0) yield at;\n',
-    tests: ['test/watch/each-window.test.ts'],
+    tests: ['test/sink/windows/each-window.test.ts'],
   },
   {
     name: 'window-lost-between-reads',
     bug: 'the last window of what is read at once is left out (off by one at the border of pages)',
-    file: 'src/watch/window-reader.ts',
+    file: 'src/sink/windows/window-reader.ts',
     find: '  yield* decoder.end();\n',
     replace: '',
-    tests: ['test/watch/each-window.test.ts'],
+    tests: ['test/sink/windows/each-window.test.ts'],
   },
   {
     name: 'windows-of-a-series-run-together',
     bug: 'rows of one series that follow each other become one window, though they are of two',
-    file: 'src/watch/window-decoder.ts',
+    file: 'src/sink/windows/window-decoder.ts',
     find: '    this.#series = undefined;\n',
     replace: '',
-    tests: ['test/watch/window-reader.test.ts'],
+    tests: ['test/sink/windows/window-reader.test.ts'],
   },
   {
     name: 'row-lost-between-parts',
     bug: 'a row whose end comes with the next part of the response is lost',
-    file: 'src/watch/window-decoder.ts',
+    file: 'src/sink/windows/window-decoder.ts',
     find: 'this.#rest = Buffer.from(bytes.subarray(from));',
     replace: 'this.#rest = Buffer.alloc(0);',
-    tests: ['test/watch/window-decoder.test.ts'],
+    tests: ['test/sink/windows/window-decoder.test.ts'],
   },
   {
     name: 'too-much-is-asked-for-again',
     bug: 'what ClickHouse refuses for its size is asked for again as it was, for ever',
-    file: 'src/watch/piece-size.ts',
+    file: 'src/sink/windows/piece-size.ts',
     find: '    this.#next = this.#limit;\n',
     replace: '',
-    tests: ['test/watch/piece-size.test.ts'],
+    tests: ['test/sink/windows/piece-size.test.ts'],
   },
   {
     name: 'places-by-the-name',
     bug: 'of more series than are judged, not those with the most requests get a place',
-    file: 'src/detect/admission.ts',
+    file: 'src/detect/admission/admission.ts',
     find: 'return b.amount - a.amount || hashOf',
     replace: 'return hashOf',
-    tests: ['test/detect/series-places.test.ts'],
+    tests: ['test/detect/admission/series-slots.test.ts'],
   },
   {
     name: 'place-lost-with-an-open-anomaly',
     bug: 'a series loses its place while its anomaly is open, which then is never resolved',
-    file: 'src/detect/admission.ts',
+    file: 'src/detect/admission/admission.ts',
     find: 'held.filter(({ key }) => !isFixed(key)).reverse()',
     replace: '[...held].reverse()',
-    tests: ['test/detect/series-places.test.ts'],
+    tests: ['test/detect/admission/series-slots.test.ts'],
   },
   {
     name: 'failures-never-forgotten',
@@ -173,10 +176,10 @@ export const watchMutants: readonly PlantedMutant[] = [
   {
     name: 'judged-again-pages-again',
     bug: 'with more requests an anomaly began earlier and has another id: it pages a second time',
-    file: 'src/watch/emitted-ids.ts',
+    file: 'src/sink/anomalies/emitted-ids.ts',
     find: '(overMs.get(dedupKeyOfSeries(dedup_key)) ?? -Infinity)',
     replace: '(overMs.get(id + dedup_key) ?? -Infinity)',
-    tests: ['test/watch/emitted-ids.test.ts', ...againTests],
+    tests: ['test/sink/anomalies/emitted-ids.test.ts', ...againTests],
   },
   {
     name: 'judged-again-while-behind',
@@ -213,9 +216,9 @@ export const watchMutants: readonly PlantedMutant[] = [
   {
     name: 'recording-does-not-wait',
     bug: 'windows of a recording are complete by its latest event: whatever is out of order is late',
-    file: 'src/watch/memory-windows.ts',
+    file: 'src/backtest/memory-windows.ts',
     find: 'this.#accumulator.watermarkMs - PATIENCE_MS',
     replace: 'this.#accumulator.watermarkMs - PATIENCE_MS / 60',
-    tests: ['test/watch/memory-windows.test.ts', 'test/watch/backtest.test.ts'],
+    tests: ['test/backtest/memory-windows.test.ts', 'test/backtest/backtest.test.ts'],
   },
 ];

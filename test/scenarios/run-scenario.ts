@@ -1,8 +1,8 @@
-import type { SeriesWindow } from '../../src/baseline/series-window.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/anomaly-event.ts';
-import type { DetectOptions } from '../../src/detect/detect-options.ts';
 import { Detector } from '../../src/detect/detector.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/event/anomaly-event.ts';
+import type { DetectOptions } from '../../src/detect/options/detect-options.ts';
+import type { SeriesWindow } from '../../src/series/series-window.ts';
 import { scenarioStartMs } from './scenario-windows.ts';
 
 /** Stories are short: without another word three quiet windows resolve. */

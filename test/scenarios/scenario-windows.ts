@@ -1,4 +1,4 @@
-import type { Series, SeriesWindow } from '../../src/baseline/series-window.ts';
+import type { Series, SeriesWindow } from '../../src/series/series-window.ts';
 import type { Scenario } from './scenario-schema.ts';
 import { SeededRandom } from './seeded-random.ts';
 import { summarizeWindow } from './summarize-window.ts';

@@ -1,10 +1,5 @@
-import { packStages } from '../../src/baseline/pack-stages.ts';
-import type {
-  Bands,
-  Series,
-  SeriesWindow,
-  StageSummary,
-} from '../../src/baseline/series-window.ts';
+import { packStages } from '../../src/series/pack-stages.ts';
+import type { Bands, Series, SeriesWindow, StageSummary } from '../../src/series/series-window.ts';
 import { bandOf } from '../../src/sketch/band.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 

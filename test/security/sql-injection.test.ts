@@ -15,19 +15,17 @@ const below = (folder: string, end: string) =>
  * needs goes along as a query parameter.
  */
 const allowed: Readonly<Record<string, string>> = {
-  "src/sink/chunk-store.ts: chunkColumns.join(', ')": 'names in the code',
-  'src/local/clickhouse-server.ts: name': 'an escaped name, for the local server only',
-  'src/detect/evidence-sql.ts: table': 'one of two names in the code; shown, not run',
-  "src/detect/evidence-sql.ts: conditions.join(' AND ')": 'quoted by quoteSql; shown, not run',
-  "src/detect/counts-sql.ts: conditions.join(' AND ')": 'quoted by quoteSql; shown, not run',
-  "src/detect/drift-sql.ts: conditions.join(' AND ')": 'quoted by quoteSql; shown, not run',
-  'src/detect/pipeline-event.ts: quoteSql(groupId)': 'quoted by quoteSql; shown, not run',
-  'src/cli/demo.ts: clickhouse.url': 'shown, not run',
-  "src/cli/demo.ts: kafka.brokers.join(',')": 'shown, not run',
-  "src/cli/demo.ts: join(this.#stack.dir, 'tailmark.log')": 'shown, not run',
-  'src/cli/demo.ts: clickhouse.database': 'shown, not run',
-  'src/cli/demo.ts: plot.model': 'shown, not run: a name in the code',
-  'src/sink/chunk-store.ts: structureOf(chunkColumnTypes)':
+  "src/sink/chunks/chunk-store.ts: chunkColumns.join(', ')": 'names in the code',
+  'src/local/clickhouse/clickhouse-server.ts: name': 'an escaped name, for the local server only',
+  'src/detect/event/sql.ts: table': 'one of two names in the code; shown, not run',
+  "src/detect/event/sql.ts: conditions.join(' AND ')": 'quoted by quoteSql; shown, not run',
+  'src/detect/pipeline/pipeline-event.ts: quoteSql(groupId)': 'quoted by quoteSql; shown, not run',
+  'src/cli/commands/demo.ts: clickhouse.url': 'shown, not run',
+  "src/cli/commands/demo.ts: kafka.brokers.join(',')": 'shown, not run',
+  "src/cli/commands/demo.ts: join(this.#stack.dir, 'tailmark.log')": 'shown, not run',
+  'src/cli/commands/demo.ts: clickhouse.database': 'shown, not run',
+  'src/cli/commands/demo.ts: plot.model': 'shown, not run: a name in the code',
+  'src/sink/chunks/chunk-store.ts: structureOf(chunkColumnTypes)':
     'names and types of the columns of a table of ours, as the table function wants them',
 };
 

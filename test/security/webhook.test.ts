@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AlertDispatcher } from '../../src/alert/alert-dispatcher.ts';
 import { WebhookTarget } from '../../src/alert/webhook-target.ts';
-import type { AnomalyEvent } from '../../src/detect/anomaly-event.ts';
+import type { AnomalyEvent } from '../../src/detect/event/anomaly-event.ts';
 import { leaksIn } from '../e2e/kit/leaks-in.ts';
 
 const event = { id: 'e1', dedup_key: 'k', state: 'opened', time: 0 } as unknown as AnomalyEvent;

@@ -1,6 +1,6 @@
-import { decodeFetchAnswer } from '../../src/source/fetch-answer.ts';
-import { RecordBatchReader } from '../../src/source/record-batch-reader.ts';
-import { type AnsweredPartition, encodeAnswer, encodeLog } from '../source/record-batch.ts';
+import { decodeFetchAnswer } from '../../src/kafka/protocol/fetch-response.ts';
+import { RecordBatchReader } from '../../src/kafka/protocol/record-batch-reader.ts';
+import { type AnsweredPartition, encodeAnswer, encodeLog } from '../kafka/record-batch.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { KafkajsSandbox } from './kafkajs-sandbox.ts';
 import type { LogEntry, PartitionLog } from './partition-log.ts';

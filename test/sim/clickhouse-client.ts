@@ -2,8 +2,12 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { clickhouseStatement } from './clickhouse-statement.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { FaultKind } from './fault-kinds.ts';
-import type { SimClickHouse, SimDatabase, StoredLedgerRow } from './sim-clickhouse.ts';
-import { tableNames } from './sim-clickhouse.ts';
+import {
+  type SimClickHouse,
+  type SimDatabase,
+  type StoredLedgerRow,
+  tableNames,
+} from './sim-clickhouse.ts';
 
 /** Statements of a kind, and the faults that befall them. */
 interface Statement<T> {

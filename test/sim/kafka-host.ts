@@ -60,7 +60,7 @@ export const KafkaHost = {
     run = next;
   },
 
-  /** A client as src/source/kafka-client.ts configures it. */
+  /** A client as src/kafka/client/kafka-client.ts configures it. */
   client(clientId: string): Kafka {
     const { kafka } = current();
     const client = new sandbox.Kafka({

@@ -3,12 +3,12 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { compileFunction } from 'node:vm';
 import type { Kafka, KafkaConfig } from 'kafkajs';
-import { endFetchLoops } from '../../src/source/end-fetch-loops.ts';
-import { joinOnce } from '../../src/source/join-once.ts';
-import { leaveAfterDoubt } from '../../src/source/leave-after-doubt.ts';
-import { rejoinAfterFailure } from '../../src/source/rejoin-after-failure.ts';
-import { rejoinForTopics } from '../../src/source/rejoin-for-topics.ts';
-import { retryCoordinatorSearch } from '../../src/source/retry-coordinator-search.ts';
+import { endFetchLoops } from '../../src/kafka/patches/end-fetch-loops.ts';
+import { joinOnce } from '../../src/kafka/patches/join-once.ts';
+import { leaveAfterDoubt } from '../../src/kafka/patches/leave-on-unknown-commit.ts';
+import { rejoinAfterFailure } from '../../src/kafka/patches/rejoin-on-failed-join.ts';
+import { rejoinForTopics } from '../../src/kafka/patches/rejoin-on-log-change.ts';
+import { retryCoordinatorSearch } from '../../src/kafka/patches/retry-coordinator-search.ts';
 
 /** What kafkajs asks of the machine. */
 export interface SandboxTime {

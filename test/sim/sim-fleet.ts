@@ -1,5 +1,5 @@
-import type { Logger } from '../../src/base/log.ts';
-import type { Metrics } from '../../src/base/metrics.ts';
+import type { Logger } from '../../src/base/telemetry/log.ts';
+import type { Metrics } from '../../src/base/telemetry/metrics.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { mayBeMissing } from './allowances.ts';
 import { KafkaHost } from './kafka-host.ts';

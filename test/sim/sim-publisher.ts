@@ -1,4 +1,4 @@
-import type { OutgoingMessage, Publisher } from '../../src/source/publisher.ts';
+import type { OutgoingMessage, Publisher } from '../../src/kafka/client/publisher.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** A dead letter as the topic has it. */

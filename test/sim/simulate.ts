@@ -1,5 +1,5 @@
-import { createLog, type Logger } from '../../src/base/log.ts';
-import { createMetrics } from '../../src/base/metrics.ts';
+import { createLog, type Logger } from '../../src/base/telemetry/log.ts';
+import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
 import { adversity, MOST_SKEW_MS } from './adversity.ts';
 import type { FaultKind } from './fault-kinds.ts';

@@ -1,6 +1,6 @@
 import { dimensions } from '../../src/base/dimensions.ts';
-import { chunkColumns } from '../../src/sink/chunk-columns.ts';
-import { RowBinaryReader } from '../../src/sink/row-binary-reader.ts';
+import { chunkColumns } from '../../src/sink/chunks/chunk-columns.ts';
+import { RowBinaryReader } from '../../src/sink/row-binary/row-binary-reader.ts';
 import { decodeState } from '../../src/sketch/clickhouse-state.ts';
 import type { TDigest } from '../../src/sketch/t-digest.ts';
 

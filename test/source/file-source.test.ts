@@ -9,7 +9,7 @@ import { OperatorError } from '../../src/base/operator-error.ts';
 import { FileSource } from '../../src/source/file-source.ts';
 import type { RecordBatch, SourceRecord } from '../../src/source/record.ts';
 import { type Claim, ClaimLostError, type SourceHandler } from '../../src/source/source.ts';
-import { allOf } from './record-batch.ts';
+import { allOf } from '../kafka/record-batch.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tailmark-file-source-'));
 const startedMs = Date.parse('2026-11-21T10:00:00.000Z');

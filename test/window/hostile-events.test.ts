@@ -3,7 +3,7 @@ import { limits } from '../../src/base/limits.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { chunkSettingsOf } from '../../src/ingest/chunk-settings.ts';
 import { OpenChunk } from '../../src/ingest/open-chunk.ts';
-import { RowBinaryWriter } from '../../src/sink/row-binary-writer.ts';
+import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
 import { type DecodedRow, decodeRows } from '../sink/decoded-row.ts';
 

@@ -1,4 +1,4 @@
-import type { TopicMessage } from '../../../src/source/follow-topic.ts';
+import type { TopicMessage } from '../../../src/kafka/follow-topic.ts';
 
 /** What identifies a dead letter, and why it is one: "topic/partition/offset/index reason". */
 export function deadLetterKey({ headers }: TopicMessage): string {

@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import { int16, int32, int64 } from '../../source/kafka-integers.ts';
+import { int16, int32, int64 } from '../../kafka/kafka-integers.ts';
 
 /** A server that refuses, and tells all it was given. */
 export interface Echo {

@@ -1,7 +1,7 @@
 import type { Random } from '../../../src/generate/random.ts';
-import type { Chunk, LedgerEntry } from '../../../src/sink/chunk.ts';
-import type { ChunkPlace } from '../../../src/sink/chunk-places.ts';
-import type { ChunkState, ChunkStore, LedgerEnd } from '../../../src/sink/chunk-store.ts';
+import type { Chunk, LedgerEntry } from '../../../src/sink/chunks/chunk.ts';
+import type { ChunkPlace } from '../../../src/sink/chunks/chunk-positions.ts';
+import type { ChunkState, ChunkStore, LedgerEnd } from '../../../src/sink/chunks/chunk-store.ts';
 
 /** A store that now and then fails before it does what it is told, or after. */
 export class FlakyStore implements ChunkStore {

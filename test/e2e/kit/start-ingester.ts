@@ -1,10 +1,10 @@
 import { systemClock } from '../../../src/base/clock.ts';
-import { createMetrics } from '../../../src/base/metrics.ts';
+import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import { Ingester } from '../../../src/ingest/ingester.ts';
-import { type ChunkStore, ClickHouseChunkStore } from '../../../src/sink/chunk-store.ts';
-import { KafkaSource } from '../../../src/source/kafka-source.ts';
-import { ingestClient } from '../../../src/source/open-source.ts';
+import { ingestClient } from '../../../src/ingest/open-source.ts';
+import { KafkaSource } from '../../../src/kafka/kafka-source.ts';
+import { type ChunkStore, ClickHouseChunkStore } from '../../../src/sink/chunks/chunk-store.ts';
 import type { Source } from '../../../src/source/source.ts';
 import type { Rig } from './rig.ts';
 

@@ -1,6 +1,6 @@
 import { configSchema } from '../../../src/config/schema.ts';
-import type { AnomalyEvent } from '../../../src/detect/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
+import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import { Random } from '../../../src/generate/random.ts';
 import { CompletedWindows, ofAllVersions, type VersionDurations } from '../completed-windows.ts';
 import { drawWindow } from '../draw-window.ts';

@@ -1,6 +1,6 @@
 import { totalStage } from '../../../src/base/dimensions.ts';
-import type { SeriesWindow } from '../../../src/baseline/series-window.ts';
 import { Random } from '../../../src/generate/random.ts';
+import type { SeriesWindow } from '../../../src/series/series-window.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';
 import { CompletedWindows } from '../completed-windows.ts';
 import type { Durations } from '../draw-window.ts';

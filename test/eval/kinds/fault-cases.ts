@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../../../src/detect/anomaly-event.ts';
+import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import { type Fault, releasedVersion } from '../../../src/generate/fault.ts';
 
 /** Something that goes wrong in a fleet, and what an event of it has to say. */

@@ -1,11 +1,11 @@
+import { MemoryWindows } from '../../../src/backtest/memory-windows.ts';
 import { configSchema } from '../../../src/config/schema.ts';
-import type { AnomalyEvent } from '../../../src/detect/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
+import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import { defaultFleet } from '../../../src/generate/default-fleet.ts';
 import { encodeEvent } from '../../../src/generate/encode-event.ts';
 import type { Fault } from '../../../src/generate/fault.ts';
-import { publishedTraffic } from '../../../src/generate/published-traffic.ts';
-import { MemoryWindows } from '../../../src/watch/memory-windows.ts';
+import { publishedTraffic } from '../../../src/generate/publish/published-traffic.ts';
 import { pagesPerWeek } from '../run-series.ts';
 import { type FaultCase, faultCases, isMixRight } from './fault-cases.ts';
 

@@ -1,8 +1,8 @@
-import { seriesKey } from '../../../src/baseline/series-key.ts';
+import { MemoryWindows } from '../../../src/backtest/memory-windows.ts';
 import type { Config } from '../../../src/config/schema.ts';
-import type { AnomalyEvent } from '../../../src/detect/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
-import { MemoryWindows } from '../../../src/watch/memory-windows.ts';
+import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
+import { seriesKey } from '../../../src/series/series-key.ts';
 import { messageOf, type RecordedEvent } from './recorded-events.ts';
 
 export interface Replay {

@@ -1,5 +1,5 @@
 import { totalStage } from '../../../src/base/dimensions.ts';
-import type { AnomalyEvent } from '../../../src/detect/anomaly-event.ts';
+import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import type { RecordedEvent } from './recorded-events.ts';
 
 /** What the requests themselves say of a page: the quantile it speaks of, before it and while it lasted. */

@@ -5,7 +5,7 @@ export const sinkMutants: readonly Mutant[] = [
   {
     name: 'new-token-on-retry',
     bug: 'an insert whose answer was lost is sent again under another token',
-    file: 'src/sink/chunk-store.ts',
+    file: 'src/sink/chunks/chunk-store.ts',
     find: 'await this.#send(insertRows, {}, chunk, chunkToken(chunk));',
     replace: `const lastTimestampMs = Number(this.#instance.replaceAll(/[^0-9]/g, ''));
     await this.#send(insertRows, {}, chunk, chunkToken({ ...chunk, lastTimestampMs }));`,
@@ -13,7 +13,7 @@ export const sinkMutants: readonly Mutant[] = [
   {
     name: 'token-without-times',
     bug: 'the token does not tell a topic made anew from the one before (same token, other rows: dropped)',
-    file: 'src/sink/chunk.ts',
+    file: 'src/sink/chunks/chunk.ts',
     find: 'const { groupId, topic, partition, startOffset, endOffset } = chunk;',
     replace: `const { groupId, topic, partition, startOffset, endOffset } = chunk;
   chunk = { ...chunk, firstTimestampMs: 0, lastTimestampMs: 0 };`,
@@ -22,7 +22,7 @@ export const sinkMutants: readonly Mutant[] = [
   {
     name: 'token-without-partition',
     bug: 'chunks of two partitions have one token',
-    file: 'src/sink/chunk.ts',
+    file: 'src/sink/chunks/chunk.ts',
     find: 'const { groupId, topic, partition, startOffset, endOffset } = chunk;',
     replace: `const { groupId, topic, startOffset, endOffset } = chunk;
   const partition = 0;`,
@@ -30,7 +30,7 @@ export const sinkMutants: readonly Mutant[] = [
   {
     name: 'token-without-end',
     bug: 'the token names where a chunk begins, not where it ends',
-    file: 'src/sink/chunk.ts',
+    file: 'src/sink/chunks/chunk.ts',
     find: 'const { groupId, topic, partition, startOffset, endOffset } = chunk;',
     replace: `const { groupId, topic, partition, startOffset } = chunk;
   const endOffset = 0;`,
@@ -38,7 +38,7 @@ export const sinkMutants: readonly Mutant[] = [
   {
     name: 'retry-with-other-bytes',
     bug: 'the buffer of a block that is being sent is used for the next one',
-    file: 'src/sink/row-binary-writer.ts',
+    file: 'src/sink/row-binary/row-binary-writer.ts',
     find: 'return Buffer.from(this.#bytes.subarray(0, this.#at));',
     replace: 'return this.#bytes.subarray(0, this.#at);',
   },

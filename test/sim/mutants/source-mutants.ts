@@ -5,21 +5,21 @@ export const sourceMutants: readonly Mutant[] = [
   {
     name: 'seek-ignored',
     bug: 'after a rebalance reading begins where the client thinks, not where it was placed',
-    file: 'src/source/kafka-source.ts',
+    file: 'src/kafka/kafka-source.ts',
     find: `    this.#consumer.seek({ topic: claim.topic, partition: claim.partition, offset: String(offset) });\n`,
     replace: '',
   },
   {
     name: 'partitions-kept-over-rebalance',
     bug: 'a member goes on with partitions that the group has taken from it (kafkajs #1046)',
-    file: 'src/source/kafka-source.ts',
+    file: 'src/kafka/kafka-source.ts',
     find: 'for (const claim of claims) claim.lose();',
     replace: '',
   },
   {
     name: 'refused-commit-passes',
     bug: 'a commit that the broker refuses is taken for done: a zombie writes on',
-    file: 'src/source/kafka-claim.ts',
+    file: 'src/kafka/kafka-claim.ts',
     find: '      this.refusal = type === GONE_TYPE',
     replace: `      if (fencedTypes.has(type)) return;
       this.refusal = type === GONE_TYPE`,
@@ -27,14 +27,14 @@ export const sourceMutants: readonly Mutant[] = [
   {
     name: 'refusal-retried',
     bug: 'a commit that the broker refuses for good is sent again and again',
-    file: 'src/source/kafka-claim.ts',
+    file: 'src/kafka/kafka-claim.ts',
     find: '(fencedTypes.has(type) || type === GONE_TYPE)',
     replace: '(fencedTypes.has(error.name) || type === GONE_TYPE)',
   },
   {
     name: 'commit-wiped-by-reset',
     bug: 'the offset that a client commits where its own is out of range takes the place of the real one (kafkajs 2.2.4, platformatic/kafka #303)',
-    file: 'src/source/rejoin-for-topics.ts',
+    file: 'src/kafka/patches/rejoin-on-log-change.ts',
     find: "if (error instanceof Error && error.name === 'KafkaJSOffsetOutOfRange') {",
     replace: "if (error instanceof Error && error.name === 'OffsetOutOfRange') {",
     needs: ['retention'],
@@ -42,7 +42,7 @@ export const sourceMutants: readonly Mutant[] = [
   {
     name: 'none-is-zero',
     bug: 'a group that has committed nothing is taken to have committed offset 0',
-    file: 'src/source/kafka-found-partitions.ts',
+    file: 'src/kafka/partition-lookup.ts',
     find: `          offset < 0
             ? { offset: undefined, metadata: '' }
             : { offset, metadata: commit?.metadata ?? '' },`,
@@ -52,21 +52,21 @@ export const sourceMutants: readonly Mutant[] = [
   {
     name: 'batch-overwritten',
     bug: 'a batch that was fetched while another was being handled takes the place of the one that waits',
-    file: 'src/source/kafka-source.ts',
+    file: 'src/kafka/kafka-source.ts',
     find: 'while (lane.isFull) {',
     replace: 'while (lane.isFull && claim.isLost) {',
   },
   {
     name: 'commit-of-the-last-offset',
     bug: 'the offset committed is that of the last record, not of the next one (platformatic/kafka #196)',
-    file: 'src/source/kafka-claim.ts',
+    file: 'src/kafka/kafka-claim.ts',
     find: 'await this.#send(String(offset), metadata);',
     replace: 'await this.#send(String(Math.max(0, offset - 1)), metadata);',
   },
   {
     name: 'aborted-records-shown',
     bug: 'records of aborted transactions are handed over where the list of them is out of order (kafkajs 2.2.4)',
-    file: 'src/source/record-batch-reader.ts',
+    file: 'src/kafka/protocol/record-batch-reader.ts',
     find: 'transactions.toSorted((a, b) => b.firstOffset - a.firstOffset)',
     replace: 'transactions.toReversed()',
     needs: ['aborted_transactions'],

@@ -1,0 +1,163 @@
+import { overflowValue, totalStage } from '../base/dimensions.ts';
+import type { Interner } from '../decode/interner.ts';
+import {
+  type BaselineValues,
+  baselineValues,
+  driverMinutes,
+  type FoundDrivers,
+  foundDrivers,
+  hasDrivers,
+  type MinuteRange,
+  measuredRange,
+  noDrivers,
+} from '../detect/drivers/found-drivers.ts';
+import type { FacetBands } from '../detect/drivers/traffic-mix.ts';
+import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
+import { seriesKey } from '../series/series-key.ts';
+import type { Bands, Series, StageSummary } from '../series/series-window.ts';
+import { bandRange } from '../sketch/band-range.ts';
+import type { ChunkAccumulator } from '../window/chunk-accumulator.ts';
+
+/** Requests of one minute by band. */
+interface MinuteBands {
+  readonly minute: number;
+  readonly bands: ArrayLike<number>;
+  readonly amounts: ArrayLike<number>;
+}
+
+interface FacetMinute extends MinuteBands {
+  readonly facet: string;
+  readonly value: string;
+}
+
+type Amounts = Map<number, number>;
+
+const minuteMs = 60_000;
+const bandNumbers = new Int16Array(bandRange.count);
+const bandAmounts = new Float64Array(bandRange.count);
+
+/**
+ * Which requests carry a tail, by what is remembered of a recording: what `readDrivers` answers from the tables.
+ *
+ * Memory: some 300 bytes for each minute and value of a facet that has requests.
+ */
+export class MemoryDrivers {
+  readonly #keptMinutes: number;
+  readonly #windowMs: number;
+  /** By model and version; by series. Minutes in about the order in which they came. */
+  readonly #facets = new Map<string, FacetMinute[]>();
+  readonly #totals = new Map<string, MinuteBands[]>();
+  #forgottenTo = Number.NEGATIVE_INFINITY;
+
+  /** @param keptMs older minutes are forgotten. */
+  constructor(windowMs: number, keptMs: number) {
+    this.#windowMs = windowMs;
+    this.#keptMinutes = Math.ceil(keptMs / minuteMs);
+  }
+
+  /** Takes the facets of a chunk, before it begins anew; `values` are its interned texts. */
+  take({ drivers, watermarkMs }: ChunkAccumulator, values: Interner): void {
+    for (let row = 0; row < drivers.size; row++) {
+      const n = drivers.readBands(row, bandNumbers, bandAmounts);
+      const [model, version] = [drivers.modelId(row), drivers.versionId(row)];
+      listOf(this.#facets, groupKey(values.text(model), values.text(version))).push({
+        minute: drivers.minute(row),
+        facet: drivers.facet(row),
+        value: drivers.value(row, (id) => values.text(id)) || overflowValue,
+        bands: bandNumbers.slice(0, n),
+        amounts: bandAmounts.slice(0, n),
+      });
+    }
+    const fromMinute = Math.floor(watermarkMs / minuteMs) - this.#keptMinutes;
+    // An hour at a time.
+    if (fromMinute < this.#forgottenTo + 60) return;
+    this.#forgottenTo = fromMinute;
+    forget(this.#facets, fromMinute);
+    forget(this.#totals, fromMinute);
+  }
+
+  /** Takes a stage of a window of a series. */
+  takeStage(startMs: number, series: Series, { stage, bands }: StageSummary): void {
+    if (stage !== totalStage) return;
+    const minute = Math.floor(startMs / minuteMs);
+    listOf(this.#totals, seriesKey(series)).push({ minute, ...bands });
+  }
+
+  /** Of the windows that an event adds up. */
+  of(event: AnomalyEvent): FoundDrivers {
+    if (!hasDrivers(event)) return noDrivers;
+    const { model, version } = event;
+    const { now, usual } = driverMinutes(event, measuredRange(event, this.#windowMs));
+    const totals = { now: new Map() as Amounts, usual: new Map() as Amounts };
+    for (const each of this.#totals.get(seriesKey(event)) ?? []) {
+      if (isIn(now, each)) add(totals.now, each);
+    }
+    const of = baselineValues(event);
+    for (const key of baselineKeys(event, of)) {
+      for (const each of this.#totals.get(key) ?? [])
+        if (isIn(usual, each)) add(totals.usual, each);
+    }
+    const facets = new Map<string, FacetBands & { now: Amounts; usual: Amounts }>();
+    const take = (side: 'now' | 'usual', range: MinuteRange, versions: readonly string[]) => {
+      for (const each of this.#facetsOf(model, versions)) {
+        if (!isIn(range, each)) continue;
+        const { facet, value } = each;
+        const key = groupKey(facet, value);
+        const known = facets.get(key) ?? { facet, value, now: new Map(), usual: new Map() };
+        facets.set(key, known);
+        add(known[side], each);
+      }
+    };
+    take('now', now, [version]);
+    take('usual', usual, of.version);
+    return foundDrivers([...facets.values()], totals, event.quantile);
+  }
+
+  /** An anomaly over several versions names none: facets of all of them count. */
+  #facetsOf(model: string, versions: readonly string[]): FacetMinute[] {
+    const isOfAll = versions.includes('');
+    const keys = new Set(versions.map((version) => groupKey(model, version)));
+    const groups = [...this.#facets].filter(([key]) =>
+      isOfAll ? key.startsWith(groupKey(model, '')) : keys.has(key),
+    );
+    return groups.flatMap(([, minutes]) => minutes);
+  }
+}
+
+function groupKey(first: string, second: string): string {
+  return `${first}\n${second}`;
+}
+
+/** Keys of the series whose baseline an event is compared with. */
+function baselineKeys(event: AnomalyEvent, { version, region, host }: BaselineValues): string[] {
+  return version.flatMap((v) =>
+    region.flatMap((r) => host.map((h) => seriesKey({ ...event, version: v, region: r, host: h }))),
+  );
+}
+
+function listOf<T>(lists: Map<string, T[]>, key: string): T[] {
+  const known = lists.get(key);
+  if (known !== undefined) return known;
+  const list: T[] = [];
+  lists.set(key, list);
+  return list;
+}
+
+function forget<T extends MinuteBands>(lists: Map<string, T[]>, fromMinute: number): void {
+  for (const [key, list] of lists) {
+    const kept = list.filter(({ minute }) => minute >= fromMinute);
+    if (kept.length === 0) lists.delete(key);
+    else lists.set(key, kept);
+  }
+}
+
+function isIn({ from, to }: MinuteRange, { minute }: MinuteBands): boolean {
+  return minute >= from && minute < to;
+}
+
+function add(to: Amounts, { bands, amounts }: MinuteBands | Bands): void {
+  for (let i = 0; i < bands.length; i++) {
+    const band = bands[i] as number;
+    to.set(band, (to.get(band) ?? 0) + (amounts[i] as number));
+  }
+}

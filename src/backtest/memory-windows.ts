@@ -1,0 +1,196 @@
+import { coldStartIndex, dimensions } from '../base/dimensions.ts';
+import { limits } from '../base/limits.ts';
+import type { Config } from '../config/schema.ts';
+import { completionMs } from '../decode/completion-ms.ts';
+import type { EventRecord } from '../decode/event-record.ts';
+import { Interner } from '../decode/interner.ts';
+import { type DecodeSink, MessageDecoder } from '../decode/message-decoder.ts';
+import { withDrivers } from '../detect/drivers/with-drivers.ts';
+import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
+import { chunkSettingsOf } from '../ingest/chunk-settings.ts';
+import { mergeBands } from '../series/bands.ts';
+import { packStages } from '../series/pack-stages.ts';
+import { seriesKey } from '../series/series-key.ts';
+import type { Series, SeriesWindow, StageSummary } from '../series/series-window.ts';
+import type { WindowsAt } from '../sink/windows/each-window.ts';
+import { TDigest } from '../sketch/t-digest.ts';
+import { baseWindowMs, ChunkAccumulator } from '../window/chunk-accumulator.ts';
+import { outcomes } from '../window/outcome.ts';
+import { MemoryDrivers } from './memory-drivers.ts';
+import { stageSummary } from './stage-summary.ts';
+
+/** Events that are counted together before they are looked at, as a chunk is; fewer if far apart. */
+const EVENTS_AT_ONCE = 50_000;
+const WINDOWS_AT_ONCE = limits.windowsPerChunk / 2;
+/** Of a recording whose events are not in order a window waits so long, in event time. */
+const PATIENCE_MS = 60_000;
+
+/** What a series has in one window so far, part by part. */
+interface Parts {
+  readonly startMs: number;
+  readonly series: Series;
+  readonly stages: Map<string, StageSummary[]>;
+}
+
+/**
+ * Windows straight from events, as the detector would read them from the tables: the same decoding,
+ * counting and sketches, nothing stored. For recordings, and for judging what might have been.
+ *
+ * Memory: the windows of the last minute and of `EVENTS_AT_ONCE` events, and what facets (`MemoryDrivers`) had in
+ * the time of a baseline.
+ */
+export class MemoryWindows implements DecodeSink {
+  readonly #windowMs: number;
+  readonly #stages = new Interner(limits.stageNames);
+  readonly #values = new Interner(limits.internedValues);
+  readonly #decoder: MessageDecoder;
+  readonly #accumulator: ChunkAccumulator;
+  readonly #parts = new Map<number, Map<string, Parts>>();
+  readonly #drivers: MemoryDrivers;
+  #taken = 0;
+  /** Start of the first window that was not handed out; NaN before the first. */
+  #nextMs = Number.NaN;
+  /** `rejected` are those that a pipeline writes to the dead-letter topic. */
+  readonly counts = { events: 0, rejected: 0, late: 0 };
+
+  constructor(config: Config) {
+    const settings = chunkSettingsOf(config);
+    const names = { stages: this.#stages, values: this.#values };
+    this.#windowMs = config.detect.window;
+    this.#drivers = new MemoryDrivers(this.#windowMs, config.detect.baseline);
+    this.#decoder = new MessageDecoder({ ...settings, ...names });
+    this.#accumulator = new ChunkAccumulator({ ...settings, ...names });
+    this.#begin(Number.NEGATIVE_INFINITY);
+  }
+
+  /** Takes a message of events. */
+  take(message: Buffer | null): void {
+    this.counts.events += this.#decoder.decode(message, this);
+    const isSparse = this.#accumulator.windowCount >= WINDOWS_AT_ONCE;
+    if (isSparse || this.#taken >= EVENTS_AT_ONCE) this.#seal();
+  }
+
+  event(record: EventRecord): void {
+    this.#taken++;
+    const isCounted = completionMs(record) >= (this.#nextMs || Number.NEGATIVE_INFINITY);
+    const outcome = isCounted ? this.#accumulator.add(record) : outcomes.late;
+    if (outcome === outcomes.late) this.counts.late++;
+    else if (outcome === outcomes.tooManyWindows) this.counts.rejected++;
+  }
+
+  reject(): void {
+    this.counts.rejected++;
+  }
+
+  /** Takes a message that its source has not read whole. */
+  refuse(): void {
+    this.counts.events++;
+    this.counts.rejected++;
+  }
+
+  /** An event with what its slow requests have in common, as a pipeline tells it. */
+  explained(event: AnomalyEvent): AnomalyEvent {
+    return withDrivers(event, this.#drivers.of(event));
+  }
+
+  /** Windows that are complete, in order, those without any series too; at the end all of them. */
+  *complete(isOver = false): Generator<WindowsAt, void> {
+    if (isOver) this.#seal();
+    // What is not sealed may be of any of them.
+    if (this.#taken > 0) return;
+    const starts = [...this.#parts.keys()].sort((a, b) => a - b);
+    const [first] = starts;
+    if (first === undefined) return;
+    if (Number.isNaN(this.#nextMs)) this.#nextMs = first;
+    const doneMs = isOver
+      ? (starts.at(-1) as number) + this.#windowMs
+      : this.#accumulator.watermarkMs - PATIENCE_MS;
+    for (; this.#nextMs + this.#windowMs <= doneMs; this.#nextMs += this.#windowMs) {
+      yield { startMs: this.#nextMs, windows: this.#windowsAt(this.#nextMs) };
+    }
+  }
+
+  #begin(watermarkMs: number): void {
+    this.#stages.clear();
+    this.#values.clear();
+    // Nothing of a recording is of the future.
+    this.#accumulator.begin(watermarkMs, Number.MAX_SAFE_INTEGER);
+    this.#taken = 0;
+  }
+
+  /** Adds what was counted to the windows it is of. */
+  #seal(): void {
+    const chunk = this.#accumulator;
+    const found: Parts[] = [];
+    for (let cell = 0; cell < chunk.cellCount; cell++) {
+      const baseMs = chunk.cellWindow(cell) * baseWindowMs;
+      found.push(this.#partsOf(baseMs - (baseMs % this.#windowMs), this.#seriesOf(cell)));
+    }
+    for (let row = 0; row < chunk.rows.size; row++) {
+      const { startMs, series, stages } = found[chunk.rows.cell(row)] as Parts;
+      const summary = stageSummary(chunk, row, this.#stages);
+      this.#drivers.takeStage(startMs, series, summary);
+      const known = stages.get(summary.stage);
+      if (known === undefined) stages.set(summary.stage, [summary]);
+      else known.push(summary);
+    }
+    this.#drivers.take(chunk, this.#values);
+    this.#begin(chunk.watermarkMs);
+  }
+
+  #partsOf(startMs: number, series: Series): Parts {
+    let window = this.#parts.get(startMs);
+    if (window === undefined) {
+      window = new Map();
+      this.#parts.set(startMs, window);
+    }
+    const key = seriesKey(series);
+    let parts = window.get(key);
+    if (parts === undefined) {
+      parts = { startMs, series, stages: new Map() };
+      window.set(key, parts);
+    }
+    return parts;
+  }
+
+  #seriesOf(cell: number): Series {
+    const named = dimensions.map((name, i) => {
+      const id = this.#accumulator.cellDimension(cell, i);
+      return [name, i === coldStartIndex ? id === 1 : this.#values.text(id)];
+    });
+    return Object.fromEntries(named) as Series;
+  }
+
+  #windowsAt(startMs: number): SeriesWindow[] {
+    const window = this.#parts.get(startMs);
+    this.#parts.delete(startMs);
+    if (window === undefined) return [];
+    return [...window.values()].map(({ series, stages }) => ({
+      windowStartMs: startMs,
+      windowMs: this.#windowMs,
+      series,
+      stages: packStages([...stages.values()].map(merged)),
+    }));
+  }
+}
+
+/** One summary of the parts of a window, which are at least one. */
+function merged(parts: readonly StageSummary[]): StageSummary {
+  const [first] = parts as readonly [StageSummary];
+  if (parts.length === 1) return first;
+  const sum = (of: (part: StageSummary) => number) =>
+    parts.reduce((total, part) => total + of(part), 0);
+  return {
+    stage: first.stage,
+    requests: sum((part) => part.requests),
+    errors: sum((part) => part.errors),
+    timeouts: sum((part) => part.timeouts),
+    cancelled: sum((part) => part.cancelled),
+    sumMs: sum((part) => part.sumMs),
+    minMs: Math.min(...parts.map((part) => part.minMs)),
+    maxMs: Math.max(...parts.map((part) => part.maxMs)),
+    digest: TDigest.merge(parts.map((part) => part.digest)),
+    bands: mergeBands(parts.map((part) => part.bands)),
+    bandsMs: mergeBands(parts.map((part) => part.bandsMs)),
+  };
+}

@@ -1,0 +1,90 @@
+import type { MetricFactory } from './metric-factory.ts';
+
+/** Metrics of the ingest role. */
+export function ingestMetrics(make: MetricFactory) {
+  return {
+    eventsConsumed: make.counter('events_consumed_total', 'Timing events read, good or bad.'),
+    eventsAggregated: make.counter(
+      'events_aggregated_total',
+      'Events counted in their own series.',
+    ),
+    eventsDropped: make.counter('events_dropped_total', 'Events not counted, by reason.', [
+      'reason',
+    ]),
+    eventsOverflowed: make.counter('events_overflowed_total', 'Events counted in __other__.'),
+    eventsLateMerged: make.counter(
+      'events_late_merged_total',
+      'Events counted in a window that the watermark had already passed.',
+    ),
+    eventsLateMergedShare: make.gauge(
+      'events_late_merged_share',
+      'Part of the events of the last five minutes that were merged late.',
+      ['topic'],
+      'max',
+    ),
+    chunksFlushed: make.counter('chunks_flushed_total', 'Chunks stored and committed.'),
+    chunkRows: make.counter('chunk_rows_total', 'Rows inserted into ClickHouse.'),
+    chunkFlushSeconds: make.histogram({
+      name: 'chunk_flush_seconds',
+      help: 'From sealing a chunk to its final commit.',
+      buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
+    }),
+    sinkErrors: make.counter('sink_errors_total', 'Failed inserts, by ClickHouse error.', ['code']),
+    chunksFilled: make.counter(
+      'chunks_filled_total',
+      'Chunks that a table lacked after ClickHouse was killed and that were sent to it again.',
+      ['table'],
+    ),
+    deadLetters: make.counter('dead_letters_total', 'Messages written to the dead-letter topic.'),
+    deadLettersSuppressed: make.counter(
+      'dead_letters_suppressed_total',
+      'Dead letters not written, as there are too many, by reason.',
+      ['reason'],
+    ),
+    lagMessages: make.gauge('lag_messages', 'Messages in Kafka that are not committed.', [
+      'topic',
+      'partition',
+    ]),
+    watermarkSeconds: make.gauge(
+      'watermark_timestamp_seconds',
+      'Event time reached.',
+      ['topic', 'partition'],
+      'max',
+    ),
+    openSeries: make.gauge('open_series', 'Series and windows held in open chunks.'),
+    rebalances: make.counter(
+      'rebalances_total',
+      'Times the consumer group has let this process in.',
+    ),
+    consumerRestarts: make.counter(
+      'consumer_restarts_total',
+      'Times the Kafka consumer has crashed.',
+    ),
+    progressAgeSeconds: make.gauge(
+      'progress_age_seconds',
+      'Time without progress while records wait.',
+      [],
+      'max',
+    ),
+  };
+}
+
+/** Metrics of the ledger's check. */
+export function ledgerMetrics(make: MetricFactory) {
+  return {
+    ledgerGapOffsets: make.gauge('ledger_gap_offsets', 'Offsets that no chunk of the ledger has.'),
+    ledgerOverlapOffsets: make.gauge('ledger_overlap_offsets', 'Offsets that two chunks have.'),
+    ledgerUnaccountedEvents: make.gauge(
+      'ledger_unaccounted_events',
+      'Events that chunks consumed and do not account for, or the other way round.',
+    ),
+    ledgerSampleDifference: make.gauge(
+      'ledger_sample_difference',
+      'Samples that chunks have stored too few or too many, of what the ledger says.',
+    ),
+    ledgerCheckedSeconds: make.gauge(
+      'ledger_checked_timestamp_seconds',
+      'When the ledger was last looked at; 0 before the first time.',
+    ),
+  };
+}

@@ -1,0 +1,38 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+interface HistogramOptions {
+  readonly name: string;
+  readonly help: string;
+  readonly buckets: readonly number[];
+}
+
+/** Registers metrics whose names begin with `tailmark_`. */
+export class MetricFactory {
+  readonly #registers: Registry[];
+
+  constructor(registry: Registry) {
+    this.#registers = [registry];
+  }
+
+  counter<L extends string>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> {
+    return new Counter<L>({ ...this.#named(name, help), labelNames: [...labelNames] });
+  }
+
+  /** @param aggregator how one page shows those of several threads. */
+  gauge<L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[] = [],
+    aggregator: 'sum' | 'max' = 'sum',
+  ): Gauge<L> {
+    return new Gauge<L>({ ...this.#named(name, help), labelNames: [...labelNames], aggregator });
+  }
+
+  histogram({ name, help, buckets }: HistogramOptions): Histogram {
+    return new Histogram({ ...this.#named(name, help), buckets: [...buckets] });
+  }
+
+  #named(name: string, help: string) {
+    return { name: `tailmark_${name}`, help, registers: this.#registers };
+  }
+}

@@ -1,0 +1,47 @@
+import type { StateArchive } from '../../snapshot/archive.ts';
+
+const dayMs = 86_400_000;
+const keptDays = 14;
+
+/** The highest of some value in the last two weeks, kept by the day, and how many there were. */
+export class DailyRecord {
+  readonly #highest = new Map<number, number>();
+  readonly #counts = new Map<number, number>();
+
+  take(startMs: number, value: number): void {
+    const day = Math.floor(startMs / dayMs);
+    const count = this.#counts.get(day);
+    if (count === undefined) this.#forget(day);
+    this.#counts.set(day, (count ?? 0) + 1);
+    if (value > (this.#highest.get(day) ?? 0)) this.#highest.set(day, value);
+  }
+
+  /** 0 before the first one. */
+  get highest(): number {
+    return Math.max(0, ...this.#highest.values());
+  }
+
+  get count(): number {
+    let count = 0;
+    for (const each of this.#counts.values()) count += each;
+    return count;
+  }
+
+  carry(state: StateArchive): void {
+    state.section('daily record', 1, () => {
+      for (const kept of [this.#highest, this.#counts]) {
+        const days = state.list(kept, (entry) => {
+          const [day, value] = entry ?? [0, 0];
+          return [state.number(day), state.number(value)] as [number, number];
+        });
+        for (const [day, value] of days) kept.set(day, value);
+      }
+    });
+  }
+
+  #forget(today: number): void {
+    for (const kept of [this.#highest, this.#counts]) {
+      for (const day of kept.keys()) if (day <= today - keptDays) kept.delete(day);
+    }
+  }
+}

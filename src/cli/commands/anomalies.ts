@@ -1,0 +1,114 @@
+import { Option } from 'commander';
+import { exitCodes } from '../../base/exit-codes.ts';
+import type { AnomalyEvent, Scope } from '../../detect/event/anomaly-event.ts';
+import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
+import type { Command } from '../command.ts';
+import type { Io } from '../io.ts';
+import { connectionOptions, resolveConfig } from '../load.ts';
+import { colorsOf } from '../text/colors.ts';
+import { formatMs } from '../text/format-ms.ts';
+import { visible } from '../text/visible.ts';
+import { timeRange } from '../time-range.ts';
+import { withClickHouse } from '../with-clickhouse.ts';
+
+type EventDriver = NonNullable<AnomalyEvent['drivers']>[number];
+
+/** Drivers that are named, and from how many times as many as usual on that is said. */
+const driversShown = 2;
+const muchMore = 1.5;
+
+export const anomalies: Command = {
+  name: 'anomalies',
+  summary: 'list anomalies, the newest first, with the stage to blame',
+  configure(command) {
+    connectionOptions(command, ['clickhouse-url', 'database'])
+      .option('--since <TIME>', 'that began since then: a duration before now, or RFC 3339', '24h')
+      .option('--model <NAME>', 'only of this model')
+      .addOption(new Option('--state <STATE>', 'only those').choices(['open', 'resolved']))
+      .option('--limit <N>', 'at most so many', '50')
+      .addHelpText(
+        'after',
+        `
+Examples:
+  tailmark anomalies --state open
+  tailmark anomalies --since 7d --model ranker --json | jq .anomalies[].summary
+
+Exit codes: 0 none is open, 2 at least one listed anomaly is open.`,
+      );
+  },
+  async run(_args, options, io) {
+    const config = await resolveConfig(options, io);
+    const since = typeof options.since === 'string' ? options.since : '24h';
+    const { fromMs } = timeRange(since, 'now', Date.now());
+    const events = await withClickHouse(config, 'read anomalies', async (client) => {
+      const { model, state, limit } = options;
+      return new AnomalyStore(client).since(fromMs, {
+        model: typeof model === 'string' ? model : '',
+        state: state === 'open' || state === 'resolved' ? state : '',
+        limit: Math.max(1, Math.min(10_000, Number(limit) || 50)),
+      });
+    });
+    if (options.json === true) io.out(`${JSON.stringify({ anomalies: events })}\n`);
+    else if (events.length === 0) io.err(`No anomalies since ${new Date(fromMs).toISOString()}.\n`);
+    else for (const event of events) io.out(anomalyText(event, io));
+    return events.some(({ state }) => state !== 'resolved') ? exitCodes.found : exitCodes.ok;
+  },
+};
+
+/** An anomaly as a few lines: what, since when, which stages carry it. */
+export function anomalyText(event: AnomalyEvent, io: Pick<Io, 'color'>): string {
+  const { bold, dim, green, red, yellow } = colorsOf(io);
+  const paint = event.state === 'resolved' ? green : event.severity === 'critical' ? red : yellow;
+  const state = event.state === 'resolved' ? 'resolved' : `open, ${event.severity}`;
+  const parts = event.blame
+    .filter((part) => Math.abs(part.share) >= 0.05)
+    .map(
+      (part) =>
+        `${part.stage} ${part.excess_ms < 0 ? '−' : '+'}${formatMs(Math.abs(part.excess_ms))} (${part.share < 0 ? '−' : ''}${Math.round(Math.abs(part.share) * 100)} %)`,
+    );
+  const until = event.resolved_at === null ? '' : ` to ${event.resolved_at}`;
+  return [
+    `${paint(state)}  ${bold(visible(event.summary))}`,
+    `  ${dim('when ')} ${event.started_at}${until}`,
+    ...(event.scope === undefined ? [] : [`  ${dim('where')} ${whereText(event.scope)}`]),
+    ...(event.rate === undefined
+      ? [`  ${dim('blame')} ${parts.join(', ')}; bottleneck: ${event.bottleneck}`]
+      : besideText(event).map((text) => `  ${dim('tail ')} ${text}`)),
+    ...(event.drivers ?? [])
+      .slice(0, driversShown)
+      .map((driver, i) => `  ${dim(i === 0 ? 'who  ' : '     ')} ${driverText(driver)}`),
+    ...(event.exemplars.length === 0
+      ? []
+      : [`  ${dim('trace')} ${event.exemplars.slice(0, 3).join(' ')}`]),
+    `  ${dim('id   ')} ${event.id}`,
+    '',
+  ].join('\n');
+}
+
+/** `host pod-7: 71 % of the slow requests, 8 % of all`; of what has become more also what it usually is. */
+function driverText({ facet, value, of_slow, of_all, usual_of_all: usual }: EventDriver): string {
+  const percent = (part: number) => `${Math.round(part * 100)} %`;
+  const isMore = usual !== undefined && of_all >= muchMore * usual;
+  const name = `${visible(facet)} ${visible(value)}`;
+  const text = `${name}: ${percent(of_slow)} of the slow requests, ${percent(of_all)} of all`;
+  return isMore ? `${text}, usually ${percent(usual)}` : text;
+}
+
+/** How long requests take beside what is wrong with how many there are; nothing where there are none. */
+function besideText({ quantile, observed_ms, baseline_ms }: AnomalyEvent): string[] {
+  if (observed_ms === 0) return [];
+  const name = `p${Number((quantile * 100).toPrecision(6))}`;
+  return [`${name} is ${formatMs(observed_ms)}, usual are ${formatMs(baseline_ms)}`];
+}
+
+/** `version v2 12/12; region eu 6/12, us 6/12`: of the series with a value, how many are hit. */
+function whereText({ values }: Scope): string {
+  const byDimension = new Map<string, string[]>();
+  for (const { dimension, value, series, of } of values) {
+    const text = `${value === '' ? '(none)' : visible(value)} ${series}/${of}`;
+    byDimension.set(dimension, [...(byDimension.get(dimension) ?? []), text]);
+  }
+  return [...byDimension]
+    .map(([dimension, texts]) => `${dimension} ${texts.join(', ')}`)
+    .join('; ');
+}

@@ -1,0 +1,169 @@
+import { Backtest, type Difference, differenceOf } from '../../backtest/backtest.ts';
+import { MemoryWindows } from '../../backtest/memory-windows.ts';
+import { exitCodes } from '../../base/exit-codes.ts';
+import type { Config } from '../../config/schema.ts';
+import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import { recallPast } from '../../roles/detect/backfill.ts';
+import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
+import { explainedEvent } from '../../sink/anomalies/read-drivers.ts';
+import { eachBlock } from '../../sink/windows/each-window.ts';
+import { FileSource } from '../../source/file-source.ts';
+import type { Command } from '../command.ts';
+import type { Io } from '../io.ts';
+import { connectionOptions, resolveConfig } from '../load.ts';
+import { colorsOf } from '../text/colors.ts';
+import { createProgress } from '../text/progress.ts';
+import { type TimeRange, timeRange } from '../time-range.ts';
+import { withClickHouse } from '../with-clickhouse.ts';
+import { anomalyText } from './anomalies.ts';
+
+/** Anomalies of a range that are compared with, at most. */
+const MOST_STORED = 10_000;
+
+/** What came of it, and where there is something to compare with, how it differs. */
+interface Outcome {
+  readonly backtest: Backtest;
+  readonly anomalies: readonly AnomalyEvent[];
+  readonly difference: Difference | undefined;
+  /** Events of a file that were not counted. */
+  readonly notCounted: number;
+}
+
+export const backtest: Command = {
+  name: 'backtest',
+  summary: 'say what a configuration would have told of the past',
+  configure(command) {
+    connectionOptions(command, ['clickhouse-url', 'database'])
+      .option('--from <TIME>', 'judge windows from then: a duration before now, or RFC 3339', '24h')
+      .option('--to <TIME>', 'up to then', 'now')
+      .option('--input <FILE>', 'judge recorded events instead: NDJSON, gzipped if it ends in .gz')
+      .addHelpText(
+        'after',
+        `
+Examples:
+  tailmark backtest                                       the last day, as configured now
+  tailmark backtest --from 7d --config candidate.yaml     a week, and what would have differed
+  tailmark backtest --input incident.ndjson.gz --json | jq .summary
+
+Stored windows are compared with what was told at the time; before --from the detector learns from
+as much as it would after a restart. A file is judged from its first event on. Nothing is written
+and nobody is told.
+
+With --json: one anomaly a line, its last event.
+
+Exit codes: 0 nothing is told, 2 at least one anomaly.`,
+      );
+  },
+  async run(_args, options, io) {
+    const config = await resolveConfig(options, io);
+    const { input } = options;
+    const beganMs = performance.now();
+    const outcome =
+      typeof input === 'string'
+        ? await ofFile(config, input, io)
+        : await ofTables(
+            config,
+            timeRange(String(options.from), String(options.to), Date.now(), ['--from', '--to']),
+            io,
+          );
+    const { anomalies } = outcome;
+    if (options.json === true) for (const each of anomalies) io.out(`${JSON.stringify(each)}\n`);
+    else io.out(rendered(outcome, (performance.now() - beganMs) / 1000, io));
+    return anomalies.length > 0 ? exitCodes.found : exitCodes.ok;
+  },
+};
+
+function optionsOf({ detect, alert }: Config) {
+  return { ...detect, runbookUrl: alert.runbook_url };
+}
+
+async function ofFile(config: Config, path: string, io: Io): Promise<Outcome> {
+  const windows = new MemoryWindows(config);
+  const judged = new Backtest(optionsOf(config), (event) => windows.explained(event));
+  const progress = createProgress(io, { label: 'Judging', total: undefined });
+  const judge = (isOver: boolean) => {
+    // One by one: what slow requests have in common is known of the last windows.
+    for (const at of windows.complete(isOver)) judged.judge([at]);
+    progress.update(0, `${windows.counts.events.toLocaleString('en-US')} events`);
+  };
+  const source = new FileSource({
+    path: path === '-' ? undefined : path,
+    stdin: io.stdin,
+    startedMs: Date.now(),
+    maxLineBytes: config.limits.max_message_bytes,
+  });
+  await source.start({
+    onClaimed: async () => 0,
+    onBatch: async (_claim, { records }) => {
+      for (let record = records.current; record !== undefined; record = records.current) {
+        if (record.refused === undefined) windows.take(record.value);
+        else windows.refuse();
+        records.advance();
+      }
+      judge(false);
+    },
+    onLost: () => undefined,
+  });
+  await source.done;
+  judge(true);
+  progress.finish();
+  const { rejected, late } = windows.counts;
+  const { anomalies } = judged;
+  return { backtest: judged, anomalies, difference: undefined, notCounted: rejected + late };
+}
+
+function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<Outcome> {
+  const { window: windowMs } = config.detect;
+  const floor = (ms: number) => Math.floor(ms / windowMs) * windowMs;
+  const range = { fromMs: floor(fromMs), toMs: floor(toMs), windowMs };
+  return withClickHouse(config, 'read windows of the past', async (client) => {
+    const judged = new Backtest(optionsOf(config));
+    const total = (range.toMs - range.fromMs) / windowMs;
+    const progress = createProgress(io, { label: 'Judging', total });
+    const past = { ...range, fromMs: range.fromMs - judged.historyMs, toMs: range.fromMs };
+    await recallPast(client, judged, past.fromMs, config.detect);
+    for await (const block of eachBlock(client, past)) judged.warmUp(block);
+    for await (const block of eachBlock(client, range)) {
+      judged.judge(block);
+      progress.update(judged.counts.windows);
+    }
+    progress.finish();
+    const any = { model: '', state: '', limit: MOST_STORED } as const;
+    const since = await new AnomalyStore(client).since(range.fromMs, any);
+    // How the pipeline fared then is not to be seen in windows.
+    const judgedThen = since.filter(({ kind }) => kind !== 'pipeline');
+    const then = judgedThen.filter(({ started_at }) => Date.parse(started_at) < range.toMs);
+    const anomalies: AnomalyEvent[] = [];
+    for (const event of judged.anomalies) {
+      anomalies.push(await explainedEvent(client, event, windowMs));
+    }
+    return {
+      ...{ backtest: judged, anomalies, notCounted: 0 },
+      difference: differenceOf(then, anomalies),
+    };
+  });
+}
+
+function rendered(outcome: Outcome, seconds: number, io: Io) {
+  const { backtest: judged, anomalies, difference, notCounted } = outcome;
+  const { bold, dim } = colorsOf(io);
+  const { windows, seriesWindows } = judged.counts;
+  const count = (n: number, name: string) =>
+    `${n.toLocaleString('en-US')} ${n === 1 ? name : name.endsWith('y') ? `${name.slice(0, -1)}ies` : `${name}s`}`;
+  const marked = (event: AnomalyEvent) =>
+    difference === undefined || difference.both.includes(event) ? '' : `${bold('new')}  `;
+  return [
+    ...anomalies.map((event) => `${marked(event)}${anomalyText(event, io)}`),
+    ...(difference?.gone ?? []).map((event) => `${bold('gone')}  ${anomalyText(event, io)}`),
+    `${bold(count(anomalies.length, 'anomaly'))} in ${count(windows, 'window')} (${count(seriesWindows, 'window')} of series, ${seconds.toFixed(1)} s)`,
+    ...(difference === undefined
+      ? []
+      : [
+          `${difference.both.length} as told at the time, ${difference.added.length} new; ${difference.gone.length} told then and not now`,
+        ]),
+    ...(notCounted === 0
+      ? []
+      : [dim(`${count(notCounted, 'event')} of the file not counted: rejected, or late`)]),
+    '',
+  ].join('\n');
+}

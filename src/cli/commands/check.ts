@@ -1,0 +1,120 @@
+import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
+import type { ProbeFinding } from '../../base/probe-finding.ts';
+import type { EffectiveSetting, LoadedConfig } from '../../config/load-config.ts';
+import type { Command } from '../command.ts';
+import { type Probes, probes as realProbes } from '../doctor/probes.ts';
+import { runProbes } from '../doctor/run-probes.ts';
+import type { Io } from '../io.ts';
+import { connectionOptions, loadWithOrigins } from '../load.ts';
+import { printReportLine } from '../text/report-line.ts';
+import { renderTable } from '../text/table.ts';
+
+/** `tailmark check` with the probes that --connect uses. */
+export function createCheck(probes: Probes): Command {
+  return {
+    name: 'check',
+    summary: 'validate the configuration, and with --connect the servers',
+    configure(command) {
+      connectionOptions(command)
+        .option(
+          '--connect',
+          'also ask Kafka and ClickHouse: reachable, credentials, topics, schema',
+        )
+        .option('--show', 'print every setting in force and where it comes from; secrets masked')
+        .addHelpText(
+          'after',
+          `
+Examples:
+  tailmark check --config tailmark.yaml
+  tailmark check --show | grep -v default      what is set, and by whom
+  tailmark check --connect --json | jq .findings
+
+Exit codes: 0 all is well, 78 the configuration is wrong, 69 a server does not answer,
+1 something else was found.`,
+        );
+    },
+    async run(_args, options, io) {
+      const loaded = await loadWithOrigins(options, io);
+      const findings =
+        options.connect === true ? await runProbes(probes, loaded.config, io.signal) : [];
+      const settings = options.show === true ? loaded.settings : undefined;
+      if (options.json === true) printJson(loaded, settings, findings, io);
+      else printText(loaded, settings, findings, io);
+      return verdict(findings);
+    },
+  };
+}
+
+export const check: Command = createCheck(realProbes);
+
+function verdict(findings: readonly ProbeFinding[]): ExitCode {
+  const failed = findings.find(({ ok }) => !ok);
+  return failed === undefined ? exitCodes.ok : (failed.error?.exitCode ?? exitCodes.failed);
+}
+
+function printJson(
+  { file }: LoadedConfig,
+  settings: readonly EffectiveSetting[] | undefined,
+  findings: readonly ProbeFinding[],
+  io: Io,
+): void {
+  const result = {
+    ok: findings.every(({ ok }) => ok),
+    file: file ?? null,
+    ...(settings === undefined
+      ? {}
+      : {
+          settings: settings.map(({ key, shown, origin, where }) => ({
+            key,
+            value: shown ?? null,
+            origin,
+            where,
+          })),
+        }),
+    findings: findings.map(({ ok, what, detail, hint, error }) => ({
+      ok,
+      what,
+      detail,
+      hint,
+      code: error?.code,
+    })),
+  };
+  io.out(`${JSON.stringify(result)}\n`);
+}
+
+function printText(
+  { file, settings: all }: LoadedConfig,
+  settings: readonly EffectiveSetting[] | undefined,
+  findings: readonly ProbeFinding[],
+  io: Io,
+): void {
+  if (settings !== undefined) io.out(`${settingsTable(settings, io)}\n`);
+  const count = (origin: string) => all.filter((setting) => setting.origin === origin).length;
+  const detail = [
+    file === undefined ? 'no file' : `${count('file')} from ${file}`,
+    `${count('environment')} from the environment`,
+    `${count('flag')} from flags`,
+    `${count('default')} by default`,
+  ];
+  printReportLine({ level: 'ok', what: 'Configuration', detail: detail.join(', ') }, io);
+  for (const { ok, what, detail, hint } of findings) {
+    const line = { level: ok ? 'ok' : 'fail', what, detail } as const;
+    printReportLine(hint === undefined ? line : { ...line, hint }, io);
+  }
+}
+
+function settingsTable(settings: readonly EffectiveSetting[], io: Io): string {
+  return renderTable({
+    columns: [{ title: 'SETTING' }, { title: 'VALUE' }, { title: 'FROM' }],
+    rows: settings.map(({ key, shown, where }) => [key, textOf(shown), where]),
+    color: io.color,
+    ...(io.columnCount === undefined ? {} : { maxWidth: io.columnCount }),
+  });
+}
+
+function textOf(shown: unknown): string {
+  if (shown === undefined) return '-';
+  if (typeof shown === 'string') return shown === '' ? '""' : shown;
+  const isPlainList = Array.isArray(shown) && shown.every((item) => typeof item !== 'object');
+  return isPlainList && shown.length > 0 ? shown.join(', ') : JSON.stringify(shown);
+}

@@ -1,0 +1,396 @@
+import { mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
+import { createLog } from '../../base/telemetry/log.ts';
+import { type Config, configSchema } from '../../config/schema.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
+import { publishedTraffic } from '../../generate/publish/published-traffic.ts';
+import { openKafkaPublisher } from '../../kafka/client/kafka-publisher.ts';
+import { ensureTopics } from '../../kafka/client/kafka-topics.ts';
+import { followTopic } from '../../kafka/follow-topic.ts';
+import { type LocalStack, startLocalStack } from '../../local/local-stack.ts';
+import { startPipeline } from '../../pipeline.ts';
+import { migrate } from '../../sink/migrate.ts';
+import { readTails, type StageTails } from '../../sink/read-tails.ts';
+import { verify } from '../../sink/verify.ts';
+import type { Command } from '../command.ts';
+import { PlotEvents, plot, sendEvents, type Timeline, timelineOf } from '../demo/demo-traffic.ts';
+import { demoVerdict } from '../demo/demo-verdict.ts';
+import type { Io } from '../io.ts';
+import { colorsOf } from '../text/colors.ts';
+import { formatMs } from '../text/format-ms.ts';
+import { LocalProgressLines } from '../text/local-progress-lines.ts';
+import { createProgress } from '../text/progress.ts';
+import { renderTable } from '../text/table.ts';
+import { withClickHouse } from '../with-clickhouse.ts';
+import { anomalyText } from './anomalies.ts';
+
+/** Longest wait for events that were sent to be stored. */
+const PATIENCE_MS = 90_000;
+
+const ONCE_TEXT = `
+To look around in it, run the demo without --once: it stays up, with calm traffic, and says how to
+query, verify and break it.
+`;
+
+export const demo: Command = {
+  name: 'demo',
+  summary: 'see all of it here: broker, database, traffic, a regression, the anomaly',
+  configure(command) {
+    command
+      .option(
+        '--once',
+        'end after the story; exit 1 if the regression was not found or blamed wrongly',
+      )
+      .option(
+        '--dir <DIR>',
+        'where the demo keeps its data; emptied at the start',
+        '.tailmark/demo',
+      )
+      .addHelpText(
+        'after',
+        `
+Starts a real Kafka and a real ClickHouse on this machine, without Docker. Sends ${plot.historyMs / 60_000} minutes of
+traffic as a past to learn from, then plays on at ${plot.speed} times real speed: the ${plot.stage} stage of ${plot.model}
+turns slow for ${plot.share * 100} % of the requests of one region, and recovers.
+
+Examples:
+  tailmark demo              then look around; Ctrl-C ends it
+  tailmark demo --once       the story only, with an exit code
+
+Exit codes of --once: 0 found and blamed rightly, 1 not.`,
+      );
+  },
+  async run(_args, options, io) {
+    const dir = typeof options.dir === 'string' ? options.dir : '.tailmark/demo';
+    const progress = new LocalProgressLines(io);
+    const stack = await startLocalStack({
+      dir,
+      fresh: true,
+      env: io.env,
+      onProgress: (step) => progress.show(step),
+      signal: io.signal,
+    }).finally(() => progress.end());
+    try {
+      return await new Demo(stack, io, options.json === true).play(options.once === true);
+    } finally {
+      await stack.stop();
+    }
+  },
+};
+
+/** What came of the story, for --json and for the exit code. */
+interface Outcome {
+  readonly ok: boolean;
+  readonly problems: readonly string[];
+}
+
+class Demo {
+  readonly #stack: LocalStack;
+  readonly #io: Io;
+  readonly #json: boolean;
+  readonly #config: Config;
+  readonly #events: AnomalyEvent[] = [];
+  #timeline: Timeline | undefined;
+
+  constructor(stack: LocalStack, io: Io, json: boolean) {
+    this.#stack = stack;
+    this.#io = io;
+    this.#json = json;
+    this.#config = configSchema.parse({
+      kafka: { brokers: stack.kafka.brokers, group_id: 'tailmark-demo' },
+      clickhouse: { url: stack.clickhouse.url, database: stack.clickhouse.database },
+      ingest: { flush_interval: '1s' },
+      // Nothing flaps in it: its end is told sooner.
+      detect: { interval: '500ms', resolve_windows: 3 },
+      http: { listen: '127.0.0.1:0' },
+    });
+  }
+
+  async play(once: boolean): Promise<ExitCode> {
+    const config = this.#config;
+    const topic = config.kafka.topics[0] ?? '';
+    this.#say(`Kafka at ${config.kafka.brokers.join(',')}, ClickHouse at ${config.clickhouse.url}`);
+    await migrate(config.clickhouse);
+    await ensureTopics(config.kafka, [{ topic, partitions: 2 }]);
+    const log = createLog({ level: 'info', fd: this.#logFd() });
+    const pipeline = await startPipeline(config, {
+      roles: ['ingest', 'detect', 'serve'],
+      stdin: this.#io.stdin,
+      log,
+    });
+    const followed = await followTopic(config.kafka, config.alert.topic, ({ value }) => {
+      if (value !== null) this.#onAnomaly(anomalyEventSchema.parse(JSON.parse(String(value))));
+    });
+    try {
+      const outcome = await Promise.race([
+        this.#story(topic),
+        pipeline.done.then(() => ({ ok: false, problems: ['the pipeline ended'] })),
+      ]);
+      if (this.#io.signal.aborted) return exitCodes.ok;
+      await this.#report(outcome, once);
+      if (!once) await this.#goOn(topic, pipeline.url);
+      return outcome.ok ? exitCodes.ok : exitCodes.failed;
+    } finally {
+      await followed.stop();
+      await pipeline.stop();
+    }
+  }
+
+  /** The past, the calm, the regression, the recovery. */
+  async #story(topic: string): Promise<Outcome> {
+    const { signal } = this.#io;
+    const publisher = await openKafkaPublisher(this.#config.kafka);
+    try {
+      // Until the past is sent, nobody knows when "now" will be: 12 s is what it takes here.
+      const timeline = timelineOf(Date.now() + 12_000);
+      this.#timeline = timeline;
+      const events = new PlotEvents(timeline);
+      const to = { publisher, topic };
+      const expected = Math.round((plot.historyMs / 1000) * plot.ratePerSecond);
+      const bar = createProgress(this.#io, { label: 'sending the past', total: expected });
+      let sent = await sendEvents(
+        events.until(timeline.liveMs),
+        to,
+        { speed: Number.POSITIVE_INFINITY, eventMs: undefined },
+        signal,
+        (count) => bar.update(count),
+      );
+      bar.finish();
+      await this.#untilStored(sent);
+      this.#say(
+        `sent and stored ${sent.toLocaleString('en-US')} events: ${plot.historyMs / 60_000} minutes of past`,
+      );
+      const scenes = [
+        {
+          untilMs: timeline.faultFromMs,
+          says: `live traffic now, at ${plot.speed} times real speed`,
+        },
+        {
+          untilMs: timeline.faultToMs,
+          says: `regression injected: ${plot.stage} of ${plot.model} in ${plot.region} takes ${plot.factor} times as long, in ${plot.share * 100} % of the requests`,
+        },
+        { untilMs: timeline.endMs, says: 'regression taken back' },
+      ];
+      let fromMs = timeline.liveMs;
+      for (const { untilMs, says } of scenes) {
+        this.#say(says);
+        const isLast = untilMs === timeline.endMs;
+        const pace = { speed: plot.speed, eventMs: fromMs };
+        const until = isLast ? AbortSignal.any([signal, this.#allResolved()]) : signal;
+        sent += await sendEvents(events.until(untilMs), to, pace, until, () => undefined);
+        fromMs = untilMs;
+      }
+      this.#timeline = { ...timeline, endMs: Math.min(timeline.endMs, Date.now()) };
+      await this.#untilStored(sent);
+      return await this.#judge(sent);
+    } finally {
+      await publisher.close();
+    }
+  }
+
+  /** Aborted when every anomaly, of which there is one at least, has been resolved. */
+  #allResolved(): AbortSignal {
+    const resolved = new AbortController();
+    const timer = setInterval(() => {
+      if (this.#events.length === 0 || this.#unresolved().length > 0) return;
+      clearInterval(timer);
+      resolved.abort();
+    }, 200);
+    timer.unref();
+    return resolved.signal;
+  }
+
+  #unresolved(): AnomalyEvent[] {
+    return [...this.#latest().values()].filter(({ state }) => state !== 'resolved');
+  }
+
+  /** Compares what was found with what was injected. */
+  async #judge(sent: number): Promise<Outcome> {
+    const problems = demoVerdict([...this.#latest().values()]);
+    const verification = await withClickHouse(this.#config, 'verify', (client) =>
+      verify(client, {
+        retention: this.#config.clickhouse.retention,
+        nowMs: () => Date.now(),
+        sleep: (ms) => sleep(ms),
+      }),
+    );
+    if (!verification.ok) problems.push('the ledger does not hold: see `tailmark verify`');
+    if (verification.totals.consumed !== sent) {
+      problems.push(`${sent} events were sent, ${verification.totals.consumed} consumed`);
+    }
+    return { ok: problems.length === 0, problems };
+  }
+
+  /** Waits until the ledger has so many events. */
+  async #untilStored(events: number): Promise<void> {
+    const deadlineMs = Date.now() + PATIENCE_MS;
+    await withClickHouse(this.#config, 'read the ledger', async (client) => {
+      while (!this.#io.signal.aborted && Date.now() < deadlineMs) {
+        const result = await client.query({
+          query: 'SELECT sum(consumed) AS consumed FROM flushes',
+          format: 'JSONEachRow',
+        });
+        const rows = await result.json<{ consumed: string }>();
+        if (Number(rows[0]?.consumed ?? 0) >= events) return;
+        await sleep(200);
+      }
+    });
+  }
+
+  #onAnomaly(event: AnomalyEvent): void {
+    const known = this.#events.some(
+      ({ id, revision }) => id === event.id && revision === event.revision,
+    );
+    if (known) return;
+    this.#events.push(event);
+    if (event.state === 'updated' || this.#json) return;
+    const { bold, green } = colorsOf(this.#io);
+    if (event.state === 'opened') this.#io.out(`${anomalyText(event, this.#io)}\n`);
+    else this.#io.out(`${green('resolved')}  ${bold(event.summary)}\n`);
+  }
+
+  /** The last event of each anomaly. */
+  #latest(): Map<string, AnomalyEvent> {
+    const latest = new Map<string, AnomalyEvent>();
+    for (const event of this.#events) {
+      if ((latest.get(event.id)?.revision ?? 0) < event.revision) latest.set(event.id, event);
+    }
+    return latest;
+  }
+
+  async #report(outcome: Outcome, once: boolean): Promise<void> {
+    const timeline = this.#timeline;
+    if (timeline === undefined) return;
+    const { liveMs, faultFromMs, faultToMs, endMs } = timeline;
+    const read = (fromMs: number, toMs: number) =>
+      withClickHouse(this.#config, 'read tails', (client) =>
+        readTails(
+          client,
+          {
+            fromMs,
+            toMs,
+            model: plot.model,
+            stage: '',
+            version: '',
+            region: plot.region,
+            requestType: '',
+            coldStart: 'false',
+          },
+          '10s',
+        ),
+      );
+    const before = await read(liveMs - 300_000, faultFromMs);
+    const during = await read(faultFromMs, faultToMs);
+    const after = await read(faultToMs + 10_000, endMs);
+    if (this.#json) {
+      const anomalies = [...this.#latest().values()];
+      this.#io.out(`${JSON.stringify({ ...outcome, anomalies, before, during, after })}\n`);
+      return;
+    }
+    this.#io.out(`\n${plot.model} in ${plot.region}, warm, before, during and after:\n\n`);
+    this.#io.out(comparison(before, during, after, this.#io.color));
+    const { green, red, bold } = colorsOf(this.#io);
+    for (const problem of outcome.problems) this.#io.out(`${red('wrong')}  ${problem}\n`);
+    const found = `found, blamed on ${plot.stage}, resolved; every event counted exactly once`;
+    this.#io.out(outcome.ok ? `\n${green('ok')}  ${bold(found)}\n` : '\n');
+    this.#io.out(once ? ONCE_TEXT : this.#furtherText());
+  }
+
+  #furtherText(): string {
+    const { kafka, clickhouse } = this.#config;
+    return `
+To look further, in another terminal:
+
+  export TAILMARK_KAFKA_BROKERS=${kafka.brokers.join(',')}
+  export TAILMARK_CLICKHOUSE_URL=${clickhouse.url}
+  bin/tailmark.js tails --model ${plot.model} --since 10m
+  bin/tailmark.js anomalies
+  bin/tailmark.js explain
+  bin/tailmark.js verify
+  bin/tailmark.js generate --fault slow_stage,stage=forward,model=llm,factor=3,for=2m --duration 5m
+  curl '${clickhouse.url}/?database=${clickhouse.database}' -d "SELECT stage, p50_ms, p99_ms FROM tails_1d WHERE model = '${plot.model}' AND NOT cold_start"
+
+The log of the pipeline: ${join(this.#stack.dir, 'tailmark.log')}
+`;
+  }
+
+  /** Calm traffic in real time, until interrupted. */
+  async #goOn(topic: string, url: string | undefined): Promise<void> {
+    const { signal } = this.#io;
+    this.#say(
+      `calm traffic goes on in real time; health and metrics at ${url ?? '-'}; Ctrl-C ends it`,
+    );
+    const publisher = await openKafkaPublisher(this.#config.kafka);
+    const startMs = Date.now();
+    const events = publishedTraffic({
+      seed: 'demo/after',
+      startMs,
+      durationMs: Number.POSITIVE_INFINITY,
+      ratePerSecond: plot.ratePerSecond,
+      dailySwing: 0,
+    });
+    await sendEvents(
+      events,
+      { publisher, topic },
+      { speed: 1, eventMs: startMs },
+      signal,
+      () => undefined,
+    );
+    await publisher.close();
+  }
+
+  #say(text: string): void {
+    const { dim } = colorsOf(this.#io);
+    this.#io.err(`${dim(new Date().toISOString().slice(11, 19))} ${text}\n`);
+  }
+
+  #logFd(): number {
+    mkdirSync(this.#stack.dir, { recursive: true });
+    return openSync(join(this.#stack.dir, 'tailmark.log'), 'a');
+  }
+}
+
+/** p50 and p99 of each stage in three ranges, the stages in the order of their slowdown. */
+function comparison(
+  before: readonly StageTails[],
+  during: readonly StageTails[],
+  after: readonly StageTails[],
+  color: boolean,
+): string {
+  const { red, bold } = colorsOf({ color });
+  const of = (rows: readonly StageTails[], stage: string) =>
+    rows.find((row) => row.stage === stage);
+  const cell = (row: StageTails | undefined, key: 'p50_ms' | 'p99_ms') =>
+    row === undefined ? '–' : formatMs(row[key]);
+  const rows = before
+    .map((row) => {
+      const ratio = (of(during, row.stage)?.p99_ms ?? Number.NaN) / row.p99_ms;
+      return { stage: row.stage, ratio };
+    })
+    .sort((a, b) => b.ratio - a.ratio);
+  return renderTable({
+    color,
+    columns: [
+      { title: 'stage' },
+      { title: 'p50', align: 'right' },
+      { title: 'p99 before', align: 'right' },
+      { title: 'p50', align: 'right' },
+      { title: 'p99 during', align: 'right' },
+      { title: '×', align: 'right' },
+      { title: 'p50', align: 'right' },
+      { title: 'p99 after', align: 'right' },
+    ],
+    rows: rows.map(({ stage, ratio }) => [
+      { text: stage, style: bold },
+      cell(of(before, stage), 'p50_ms'),
+      cell(of(before, stage), 'p99_ms'),
+      cell(of(during, stage), 'p50_ms'),
+      cell(of(during, stage), 'p99_ms'),
+      ratio >= 1.3 ? { text: ratio.toFixed(1), style: red } : ratio.toFixed(1),
+      cell(of(after, stage), 'p50_ms'),
+      cell(of(after, stage), 'p99_ms'),
+    ]),
+  });
+}

@@ -1,0 +1,43 @@
+import { exitCodes } from '../../base/exit-codes.ts';
+import type { Command } from '../command.ts';
+import { examineMachine } from '../doctor/examine-machine.ts';
+import { examineServers } from '../doctor/examine-servers.ts';
+import { type Probes, probes as realProbes } from '../doctor/probes.ts';
+import { connectionOptions } from '../load.ts';
+import { type Machine, thisMachine } from '../machine.ts';
+import { printReportLine } from '../text/report-line.ts';
+
+/** `tailmark doctor` for a machine and its servers. */
+export function createDoctor(machine: Machine, probes: Probes): Command {
+  return {
+    name: 'doctor',
+    summary: 'report what this machine and its servers lack',
+    configure(command) {
+      connectionOptions(command).addHelpText(
+        'after',
+        `
+Examples:
+  tailmark doctor
+  tailmark doctor --config tailmark.yaml --json | jq '.lines[] | select(.level != "ok")'
+
+Exit codes: 0 nothing fails (warnings may be there), 1 something fails.`,
+      );
+    },
+    async run(_args, options, io) {
+      const [local, servers] = await Promise.all([
+        examineMachine(machine, io.env),
+        examineServers(options, io, probes, machine),
+      ]);
+      const lines = [...local, ...servers];
+      const failCount = lines.filter(({ level }) => level === 'fail').length;
+      if (options.json === true) {
+        io.out(`${JSON.stringify({ ok: failCount === 0, lines })}\n`);
+      } else {
+        for (const line of lines) printReportLine(line, io);
+      }
+      return failCount === 0 ? exitCodes.ok : exitCodes.failed;
+    },
+  };
+}
+
+export const doctor: Command = createDoctor(thisMachine, realProbes);

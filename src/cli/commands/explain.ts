@@ -1,0 +1,67 @@
+import { exitCodes } from '../../base/exit-codes.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import { explainAnomaly, findAnomaly } from '../../sink/anomalies/explanation.ts';
+import type { Command } from '../command.ts';
+import { connectionOptions, resolveConfig } from '../load.ts';
+import { renderExplanation } from '../text/render-explanation.ts';
+import { withClickHouse } from '../with-clickhouse.ts';
+
+const idsShown = 5;
+
+export const explain: Command = {
+  name: 'explain',
+  summary: 'say why an anomaly was raised, and what carries it',
+  configure(command) {
+    connectionOptions(
+      command.argument('[ID]', 'id of the anomaly, or how it begins; the newest if left out'),
+      ['clickhouse-url', 'database'],
+    ).addHelpText(
+      'after',
+      `
+Examples:
+  tailmark explain                      the newest anomaly
+  tailmark explain 7422f22f
+  tailmark explain 7422f22f --json | jq .drivers
+
+It reads the tables only: what retention has removed is left out. docs/detection.md says what
+each number means.
+
+Exit codes: 0 it is resolved, 2 it is open.`,
+    );
+  },
+  async run([id = ''], options, io) {
+    const config = await resolveConfig(options, io);
+    const nowMs = Date.now();
+    const explanation = await withClickHouse(config, 'explain an anomaly', async (client) => {
+      const found = await findAnomaly(client, id);
+      if ('ids' in found) throw ambiguous(id, found.ids);
+      if (found.events.length === 0) throw unknown(id);
+      return explainAnomaly(client, found.events, nowMs);
+    });
+    if (options.json === true) io.out(`${JSON.stringify(explanation)}\n`);
+    else io.out(renderExplanation(explanation, io, nowMs));
+    const { state } = explanation.events.at(-1) as AnomalyEvent;
+    return state === 'resolved' ? exitCodes.ok : exitCodes.found;
+  },
+};
+
+function unknown(id: string): OperatorError {
+  const message =
+    id === ''
+      ? 'Cannot explain an anomaly as there must be one: the table has none'
+      : `Cannot explain the anomaly as its id must begin with what is given: none begins with ${JSON.stringify(id)}`;
+  return new OperatorError('TAILMARK_ANOMALY_UNKNOWN', message, {
+    hint: '`tailmark anomalies --since 30d` lists ids; they are kept for clickhouse.retention.anomalies.',
+  });
+}
+
+function ambiguous(id: string, ids: readonly string[]): OperatorError {
+  const shown = ids.slice(0, idsShown).join(', ');
+  const rest = ids.length > idsShown ? ', …' : '';
+  return new OperatorError(
+    'TAILMARK_ANOMALY_UNKNOWN',
+    `Cannot explain the anomaly as one id must begin with ${JSON.stringify(id)}: ${ids.length} do`,
+    { hint: `Give more of the id: ${shown}${rest}.` },
+  );
+}

@@ -1,0 +1,36 @@
+import { exitCodes } from '../../base/exit-codes.ts';
+import type { Command } from '../command.ts';
+import { connectionOptions, resolveConfig } from '../load.ts';
+
+export const migrate: Command = {
+  name: 'migrate',
+  summary: 'create or update the tables in ClickHouse, and set their retention',
+  configure(command) {
+    connectionOptions(command, ['clickhouse-url', 'database']).addHelpText(
+      'after',
+      `
+Examples:
+  tailmark migrate
+  tailmark migrate --clickhouse-url http://clickhouse:8123 --json
+
+Needs a user that may create databases and tables. Running it again changes nothing. The users that
+the roles run as afterwards are in sql/users.sql.`,
+    );
+  },
+  async run(_args, options, io) {
+    const config = await resolveConfig(options, io);
+    const { migrate: run } = await import('../../sink/migrate.ts');
+    const report = await run(config.clickhouse);
+    if (options.json === true) {
+      io.out(`${JSON.stringify(report)}\n`);
+      return exitCodes.ok;
+    }
+    for (const name of report.applied) io.out(`applied ${name}\n`);
+    if (report.retentionChanged.length > 0) {
+      io.out(`set the retention of ${report.retentionChanged.join(', ')}\n`);
+    }
+    const count = report.applied.length + report.present.length;
+    io.out(`database ${report.database} has all ${count} migrations\n`);
+    return exitCodes.ok;
+  },
+};

@@ -1,0 +1,289 @@
+import { createReadStream, type ReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { createGunzip } from 'node:zlib';
+import type { Command as Commander } from 'commander';
+import { systemClock, type WallClock } from '../../base/clock.ts';
+import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import { sleep } from '../../base/sleep.ts';
+import { parseSpeed } from '../../generate/parse-speed.ts';
+import { PublishOrder } from '../../generate/publish/publish-order.ts';
+import { sendPaced, type TimedLine } from '../../generate/publish/send-paced.ts';
+import { readEventLine } from '../../generate/replay/read-event-line.ts';
+import { readLines } from '../../generate/replay/read-lines.ts';
+import { shiftTs } from '../../generate/replay/shift-ts.ts';
+import type { Command } from '../command.ts';
+import { countOption } from '../count-option.ts';
+import { openTopic } from '../demo/traffic-target.ts';
+import type { Io } from '../io.ts';
+import { connectionOptions } from '../load.ts';
+import { openKafka } from '../open-kafka.ts';
+import { createProgress, type Progress } from '../text/progress.ts';
+import { printTrafficReport } from '../text/traffic-report.ts';
+import type { TrafficCommandParts } from './generate.ts';
+
+/** `tailmark replay FILE`: recorded events to Kafka, at their own pace or faster, as of then or now. */
+export function createReplayCommand(parts: TrafficCommandParts): Command {
+  return {
+    name: 'replay',
+    summary: 'send recorded timing events again',
+    configure,
+    run: (args, options, io) => run(args, options, io, parts),
+  };
+}
+
+export const replayCommand: Command = createReplayCommand({ openKafka });
+
+function configure(command: Commander): void {
+  connectionOptions(command.argument('<FILE>', 'NDJSON, gzipped if it ends in .gz; - is stdin'), [
+    'brokers',
+    'topic',
+  ])
+    .option('--speed <N|max>', 'event time per wall time', 'max')
+    .option('--rebase <now>', 'shift every ts by as much: the last request ends now')
+    .option('--per-message <N>', 'events in one message', '1')
+    .addHelpText(
+      'after',
+      `
+Only ts is rewritten, and only by --rebase. Lines that are no event go out as they are: the
+decoder dead-letters them with a reason. Empty lines are left out.
+
+Examples:
+  tailmark replay trace.ndjson.gz --rebase now
+  tailmark replay trace.ndjson --speed 60             an hour in a minute
+  zcat old/*.gz | tailmark replay - --speed max`,
+    );
+}
+
+/** A file to read more than once, or standard input. */
+interface Trace {
+  readonly sizeBytes: number | undefined;
+  /** A fresh pass. */
+  lines(): AsyncIterable<readonly Buffer[]>;
+  /** Bytes of the file that the present pass has read. */
+  readBytes(): number;
+}
+
+/** Counts of a pass, filled while it goes. */
+interface Tally {
+  unchangedCount: number;
+  blankCount: number;
+}
+
+async function run(
+  args: readonly string[],
+  options: Readonly<Record<string, unknown>>,
+  io: Io,
+  parts: TrafficCommandParts,
+): Promise<ExitCode> {
+  const { clock = systemClock } = parts;
+  const speed = parseSpeed(String(options.speed));
+  const rule = { flag: '--per-message', least: 1, most: 100_000 };
+  const perMessage = countOption(options.perMessage, rule);
+  const rebase = readRebase(options.rebase, args[0]);
+  const trace = await openTrace(args[0] ?? '-', io);
+  const target = await openTopic(parts.openKafka, options, io);
+  const tally: Tally = { unchangedCount: 0, blankCount: 0 };
+  let progress: Progress | undefined;
+  let sentCount = 0;
+  try {
+    const shiftMs = rebase ? await shiftToNow(trace, io, clock) : 0;
+    const beganMs = clock.nowMs();
+    const bar = createProgress(io, { label: 'Replaying', total: trace.sizeBytes, clock });
+    progress = bar;
+    const show = (events: number) =>
+      bar.update(trace.readBytes(), `${events.toLocaleString('en-US')} events`);
+    const lines = trace.lines();
+    show(0);
+    const sent = await sendPaced({
+      lines: Number.isFinite(speed)
+        ? inOrder(timedLines(lines, shiftMs, tally))
+        : timedLines(lines, shiftMs, tally),
+      send: (messages) => target.send(messages),
+      perMessage,
+      pace: { speed, eventMs: undefined, wallMs: beganMs },
+      clock,
+      sleep: parts.sleep ?? sleep,
+      signal: io.signal,
+      onSent: ({ lines: count }) => {
+        sentCount = count;
+        show(count);
+      },
+    });
+    await target.close();
+    show(sent.lines);
+    progress.finish();
+    const { unchangedCount, blankCount } = tally;
+    printTrafficReport(
+      {
+        did: 'Replayed',
+        target: target.name,
+        sent,
+        elapsedMs: clock.nowMs() - beganMs,
+        interrupted: io.signal.aborted,
+        extra: { unchanged: unchangedCount, blank: blankCount, shift_ms: shiftMs },
+        ...(unchangedCount === 0
+          ? {}
+          : { note: `${unchangedCount} of them are no events with a ts and went out unchanged.` }),
+      },
+      { json: options.json === true, print: io.out },
+      io,
+    );
+    return exitCodes.ok;
+  } catch (error) {
+    progress?.finish();
+    if (sentCount > 0) io.err(`${sentCount} events were sent before this failed.\n`);
+    await target.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** A line, when its request began and when it is due: when that ended. */
+interface ReplayLine extends TimedLine {
+  readonly startMs: number;
+}
+
+async function* timedLines(
+  groups: AsyncIterable<readonly Buffer[]>,
+  shiftMs: number,
+  tally: Tally,
+): AsyncGenerator<readonly ReplayLine[], void> {
+  for await (const group of groups) {
+    const timed: ReplayLine[] = [];
+    for (const line of group) {
+      if (line.length === 0) {
+        tally.blankCount++;
+        continue;
+      }
+      const event = readEventLine(line);
+      if (event === undefined) {
+        tally.unchangedCount++;
+        timed.push({ startMs: Number.NaN, dueMs: undefined, key: undefined, line });
+        continue;
+      }
+      const { text, ts, lastsMs, key } = event;
+      const shifted = shiftMs === 0 ? text : shiftTs(text, ts, shiftMs);
+      const startMs = ts.tsMs + shiftMs;
+      timed.push({ startMs, dueMs: startMs + lastsMs, key, line: shifted });
+    }
+    yield timed;
+  }
+}
+
+/** Events in the order in which their requests ended, whatever the file's is. What is no event waits for none. */
+async function* inOrder(
+  groups: AsyncIterable<readonly ReplayLine[]>,
+): AsyncGenerator<readonly TimedLine[], void> {
+  const order = new PublishOrder<ReplayLine & { readonly dueMs: number }>();
+  for await (const group of groups) {
+    const due: TimedLine[] = [];
+    for (const line of group) {
+      const { dueMs } = line;
+      if (dueMs === undefined) due.push(line);
+      else due.push(...order.take({ ...line, dueMs }));
+    }
+    yield due;
+  }
+  yield [...order.drain()];
+}
+
+/** What to add to every `ts` so that the last request of the trace ends now: a pass over the file. */
+async function shiftToNow(trace: Trace, io: Io, clock: WallClock): Promise<number> {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  const progress = createProgress(io, {
+    label: 'Looking for the last event',
+    total: trace.sizeBytes,
+    clock,
+  });
+  try {
+    for await (const group of trace.lines()) {
+      if (io.signal.aborted) break;
+      for (const line of group) {
+        const event = line.length === 0 ? undefined : readEventLine(line);
+        if (event !== undefined) lastMs = Math.max(lastMs, event.ts.tsMs + event.lastsMs);
+      }
+      progress.update(trace.readBytes());
+    }
+  } finally {
+    progress.finish();
+  }
+  return lastMs === Number.NEGATIVE_INFINITY ? 0 : clock.nowMs() - Math.floor(lastMs);
+}
+
+function readRebase(given: unknown, file: string | undefined): boolean {
+  if (given === undefined) return false;
+  if (given !== 'now') {
+    throw usage(`--rebase must be "now": it is ${JSON.stringify(given)}`, 'Write --rebase now.');
+  }
+  if (file === '-') {
+    throw usage(
+      '--rebase must have a file to read twice: it is standard input',
+      'Save the trace to a file first, or leave --rebase out.',
+    );
+  }
+  return true;
+}
+
+function usage(problem: string, hint: string): OperatorError {
+  return new OperatorError('TAILMARK_USAGE', `Cannot replay as ${problem}`, {
+    hint,
+    exitCode: exitCodes.usage,
+  });
+}
+
+async function openTrace(path: string, io: Io): Promise<Trace> {
+  if (path === '-') {
+    const { stdin } = io;
+    return {
+      sizeBytes: undefined,
+      readBytes: () => 0,
+      lines: () => readable('standard input', readLines(stdin as AsyncIterable<Buffer | string>)),
+    };
+  }
+  const info = await stat(path).catch((error: unknown) => {
+    throw unreadable(path, error);
+  });
+  if (info.isDirectory()) throw unreadable(path, new Error('it is a directory'));
+  let file: ReadStream | undefined;
+  return {
+    sizeBytes: info.size,
+    readBytes: () => file?.bytesRead ?? 0,
+    lines() {
+      const opened = createReadStream(path, { highWaterMark: 256 * 1024 });
+      file = opened;
+      if (!path.endsWith('.gz')) return readable(path, readLines(opened));
+      const gunzip = createGunzip({ chunkSize: 256 * 1024 });
+      opened.on('error', (error) => gunzip.destroy(error));
+      // Nobody needs the rest of the file when the lines end early.
+      gunzip.on('close', () => opened.destroy());
+      return readable(path, readLines(opened.pipe(gunzip)));
+    },
+  };
+}
+
+async function* readable(
+  name: string,
+  lines: AsyncIterable<readonly Buffer[]>,
+): AsyncGenerator<readonly Buffer[], void> {
+  const iterator = lines[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await iterator.next().catch((error: unknown) => {
+        throw unreadable(name, error);
+      });
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+function unreadable(name: string, error: unknown): OperatorError {
+  const detail = error instanceof Error ? error.message : String(error);
+  return new OperatorError('TAILMARK_FILE_UNREADABLE', `Cannot read ${name}: ${detail}`, {
+    hint: 'Give an NDJSON file of timing events, gzipped if its name ends in .gz.',
+    exitCode: exitCodes.usage,
+    cause: error,
+  });
+}

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { exitCodes } from '../../base/exit-codes.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import { startCpuProfile } from '../../base/telemetry/cpu-profile.ts';
+import { createLog } from '../../base/telemetry/log.ts';
+import { type Role, roles, startPipeline } from '../../pipeline.ts';
+import type { Command } from '../command.ts';
+import { connectionOptions, resolveConfig } from '../load.ts';
+
+/** Longest a stop may take before what is not stored is left to whoever reads it again. */
+const STOP_MS = 4_500;
+
+export const run: Command = {
+  name: 'run',
+  summary: 'read events, keep tails, raise anomalies',
+  configure(command) {
+    connectionOptions(command, [
+      'brokers',
+      'topic',
+      'group',
+      'clickhouse-url',
+      'database',
+      'source',
+      'file',
+      'listen',
+      'workers',
+    ])
+      .option('--roles <LIST>', `what this process does: ${roles.join(',')}`, roles.join(','))
+      .option('--profile <FILE>', 'write where CPU time went, for speedscope or Chrome DevTools')
+      .addHelpText(
+        'after',
+        `
+Examples:
+  tailmark run --config tailmark.yaml
+  tailmark run --roles ingest              one of many readers of the group
+  tailmark run --workers 4                 four of them, on four cores
+  tailmark run --profile run.cpuprofile    and of each worker run.cpuprofile.1, .2, ...
+  tailmark run --roles detect,serve
+  tailmark run --source file --file events.ndjson.gz
+
+SIGTERM and Ctrl-C store what was read and exit 0 within 5 seconds. The logs are JSON lines on
+standard error; /healthz, /readyz and /metrics are served where http.listen says.`,
+      );
+  },
+  async run(_args, options, io) {
+    const config = await resolveConfig(options, io);
+    const log = createLog({ level: config.log.level });
+    const chosen = rolesOf(String(options.roles));
+    const profile = typeof options.profile === 'string' ? options.profile : undefined;
+    const writeProfile = profile === undefined ? undefined : await startCpuProfile(profile);
+    const { stdin } = io;
+    const pipeline = await startPipeline(config, { roles: chosen, stdin, log, profile });
+    log.info(
+      { roles: chosen, source: config.source.type, url: pipeline.url },
+      pipeline.url === undefined ? 'running' : `running; health and metrics at ${pipeline.url}`,
+    );
+    let failure: unknown;
+    const atEnd = pipeline.done.then(() => true);
+    const hasEnded = await Promise.race([atEnd, aborted(io.signal)]).catch((error: unknown) => {
+      failure = error;
+      return false;
+    });
+    const startedMs = performance.now();
+    const stopping = pipeline.stop().then(() => true);
+    // A source that has come to its end is given the time it takes; a signal wants an end soon.
+    const stopped = hasEnded
+      ? await stopping
+      : await Promise.race([stopping, sleep(STOP_MS, false, { ref: false })]);
+    const tookMs = Math.round(performance.now() - startedMs);
+    await writeProfile?.();
+    if (failure !== undefined) throw failure;
+    if (stopped) {
+      log.info({ took_ms: tookMs }, 'everything read is stored');
+      return exitCodes.ok;
+    }
+    log.warn({ took_ms: tookMs }, 'not everything read could be stored; it will be read again');
+    return exitCodes.failed;
+  },
+};
+
+function rolesOf(list: string): Role[] {
+  return list.split(',').map((name) => {
+    const role = roles.find((known) => known === name.trim());
+    if (role !== undefined) return role;
+    throw new OperatorError(
+      'TAILMARK_USAGE',
+      `Cannot run as --roles must name ${roles.join(', ')}: it is ${list}`,
+      { hint: 'Separate several by commas.', exitCode: exitCodes.usage },
+    );
+  });
+}
+
+function aborted(signal: AbortSignal): Promise<false> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(false);
+    else signal.addEventListener('abort', () => resolve(false), { once: true });
+  });
+}

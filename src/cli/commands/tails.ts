@@ -1,0 +1,129 @@
+import { Option } from 'commander';
+import { exitCodes } from '../../base/exit-codes.ts';
+import {
+  type Resolution,
+  readTails,
+  resolutionOf,
+  resolutions,
+  type StageTails,
+} from '../../sink/read-tails.ts';
+import { readWindowStates, type WindowStates } from '../../sink/windows/read-window-states.ts';
+import type { Command } from '../command.ts';
+import { connectionOptions, resolveConfig } from '../load.ts';
+import { colorsOf } from '../text/colors.ts';
+import { formatMs } from '../text/format-ms.ts';
+import { renderTable } from '../text/table.ts';
+import { timeRange } from '../time-range.ts';
+import { withClickHouse } from '../with-clickhouse.ts';
+
+export const tails: Command = {
+  name: 'tails',
+  summary: 'print the latency tails of each model and stage over a range',
+  configure(command) {
+    connectionOptions(command, ['clickhouse-url', 'database'])
+      .option('--since <TIME>', 'from then: a duration before now, or RFC 3339', '15m')
+      .option('--until <TIME>', 'up to then', 'now')
+      .option('--model <NAME>', 'only this model')
+      .option('--stage <NAME>', 'only this stage; `total` is the whole request')
+      .option('--model-version <NAME>', 'only this version')
+      .option('--region <NAME>', 'only this region')
+      .option('--request-type <NAME>', 'only this request type')
+      .option('--cold', 'only cold starts')
+      .option('--warm', 'no cold starts')
+      .addOption(new Option('--resolution <W>', 'read windows of this length').choices(resolutions))
+      .addHelpText(
+        'after',
+        `
+Examples:
+  tailmark tails                                   every model, the last 15 minutes
+  tailmark tails --model ranker --since 24h --warm
+  tailmark tails --stage features --since 8d --until 7d --json
+
+Windows of 10 s, 1 min, 1 h or 1 day are read, by the length of the range; the range is widened to
+whole windows. The same in SQL: sql/queries/tails.sql.
+
+The last line says how many of the windows are final (nothing can change), provisional (late events
+may still be merged) and open, by the ledger of kafka.group_id; see docs/windows.md. In SQL:
+sql/queries/window_states.sql.`,
+      );
+  },
+  async run(_args, options, io) {
+    const config = await resolveConfig(options, io);
+    const range = timeRange(text(options.since), text(options.until), Date.now());
+    const chosen = resolutions.find((resolution) => resolution === options.resolution);
+    const resolution: Resolution = chosen ?? resolutionOf(range.toMs - range.fromMs);
+    const query = {
+      ...range,
+      model: text(options.model),
+      stage: text(options.stage),
+      version: text(options.modelVersion),
+      region: text(options.region),
+      requestType: text(options.requestType),
+      coldStart: options.cold === true ? 'true' : options.warm === true ? 'false' : '',
+    } as const;
+    const { rows, states } = await withClickHouse(config, 'read tails', async (client) => ({
+      rows: await readTails(client, query, resolution),
+      states: await readWindowStates(client, config, { ...range, resolution }),
+    }));
+    if (options.json === true) {
+      const from = new Date(range.fromMs).toISOString();
+      const to = new Date(range.toMs).toISOString();
+      io.out(`${JSON.stringify({ from, to, resolution, tails: rows, windows: states ?? null })}\n`);
+    } else if (rows.length === 0) {
+      io.err(
+        'No requests in this range. Widen --since, or see `tailmark verify` for what is stored.\n',
+      );
+    } else {
+      io.out(tailsTable(rows, io.color));
+      if (states !== undefined) io.out(colorsOf(io).dim(statesLine(states, resolution)));
+    }
+    return exitCodes.ok;
+  },
+};
+
+/** How far the windows behind a table of tails can be relied on. */
+export function statesLine(states: WindowStates, resolution: Resolution): string {
+  const { open, provisional, final, late_merged } = states;
+  const late = late_merged === 0 ? '' : `; ${late_merged.toLocaleString('en-US')} events came late`;
+  return `windows of ${resolution}: ${final} final, ${provisional} provisional, ${open} open${late}\n`;
+}
+
+/** Tails as a table, a block a model. */
+export function tailsTable(rows: readonly StageTails[], color: boolean): string {
+  const { bold, dim, red } = colorsOf({ color });
+  return renderTable({
+    color,
+    columns: [
+      { title: 'model' },
+      { title: 'stage' },
+      { title: 'requests', align: 'right' },
+      { title: 'failed', align: 'right' },
+      { title: 'p50', align: 'right' },
+      { title: 'p90', align: 'right' },
+      { title: 'p95', align: 'right' },
+      { title: 'p99', align: 'right' },
+      { title: 'p99.9', align: 'right' },
+      { title: 'max', align: 'right' },
+    ],
+    rows: rows.map((row, i) => [
+      row.model === rows[i - 1]?.model
+        ? { text: '', style: dim }
+        : { text: row.model, style: bold },
+      row.stage,
+      row.requests.toLocaleString('en-US'),
+      row.failed === 0
+        ? { text: '0', style: dim }
+        : { text: row.failed.toLocaleString('en-US'), style: red },
+      formatMs(row.p50_ms),
+      formatMs(row.p90_ms),
+      formatMs(row.p95_ms),
+      { text: formatMs(row.p99_ms), style: bold },
+      formatMs(row.p999_ms),
+      formatMs(row.max_ms),
+    ]),
+  });
+}
+
+function text(option: unknown): string {
+  return typeof option === 'string' ? option : '';
+}

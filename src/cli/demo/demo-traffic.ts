@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../base/clock.ts';
+import { encodeEvent } from '../../generate/encode-event.ts';
+import type { Fault } from '../../generate/fault.ts';
+import { type PublishedEvent, publishedTraffic } from '../../generate/publish/published-traffic.ts';
+import { sendPaced, type TimedLine } from '../../generate/publish/send-paced.ts';
+import { sourceKey } from '../../generate/source-key.ts';
+import type { Publisher } from '../../kafka/client/publisher.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+
+/** The plot: lengths in event time. */
+export const plot = {
+  seed: 'demo',
+  ratePerSecond: 250,
+  /** What the detector learns from, sent as fast as it goes. */
+  historyMs: 25 * MINUTE_MS,
+  calmMs: 20 * SECOND_MS,
+  faultMs: 80 * SECOND_MS,
+  /** At most; it ends when everything is resolved. */
+  recoveryMs: 300 * SECOND_MS,
+  /** Event time per wall time once the history is sent. */
+  speed: 4,
+  model: 'ranker',
+  stage: 'features',
+  region: 'eu-west-1',
+  /** The stage takes so many times as long, in this part of the requests. */
+  factor: 8,
+  share: 0.3,
+} as const;
+
+/** How much of the recovery the clock is laid out for: what it takes as a rule. */
+const USUAL_RECOVERY_MS = 90 * SECOND_MS;
+
+/** When what happens, milliseconds since the epoch. */
+export interface Timeline {
+  readonly startMs: number;
+  readonly liveMs: number;
+  readonly faultFromMs: number;
+  readonly faultToMs: number;
+  readonly endMs: number;
+}
+
+/**
+ * The plot laid so that its usual end falls on the wall clock's time when it has been played. It
+ * starts on a whole minute: the same windows, whenever it is run.
+ */
+export function timelineOf(nowMs: number): Timeline {
+  const liveLengthMs = plot.calmMs + plot.faultMs + USUAL_RECOVERY_MS;
+  const endMs = nowMs + liveLengthMs / plot.speed;
+  const startMs = Math.floor((endMs - liveLengthMs - plot.historyMs) / 60_000) * 60_000;
+  const liveMs = startMs + plot.historyMs;
+  const faultFromMs = liveMs + plot.calmMs;
+  const faultToMs = faultFromMs + plot.faultMs;
+  return { startMs, liveMs, faultFromMs, faultToMs, endMs: faultToMs + plot.recoveryMs };
+}
+
+/** The events of the plot, in the order in which they are published. */
+export class PlotEvents {
+  readonly #events: Iterator<PublishedEvent, void>;
+  #next: PublishedEvent | undefined;
+
+  constructor(timeline: Timeline) {
+    const fault: Fault = {
+      kind: 'slow_stage',
+      stage: plot.stage,
+      model: plot.model,
+      region: plot.region,
+      factor: plot.factor,
+      share: plot.share,
+      fromMs: timeline.faultFromMs - timeline.startMs,
+      forMs: plot.faultMs,
+    };
+    this.#events = publishedTraffic({
+      seed: plot.seed,
+      startMs: timeline.startMs,
+      durationMs: timeline.endMs - timeline.startMs,
+      ratePerSecond: plot.ratePerSecond,
+      dailySwing: 0,
+      faults: [fault],
+    });
+  }
+
+  /** Those published before a time; the next call goes on where this one ended. */
+  *until(endMs: number): Generator<PublishedEvent, void> {
+    for (;;) {
+      this.#next ??= this.#events.next().value ?? undefined;
+      if (this.#next === undefined || this.#next.dueMs >= endMs) return;
+      const event = this.#next;
+      this.#next = undefined;
+      yield event;
+    }
+  }
+}
+
+/** Sends events to a topic: at a speed, or as fast as it goes; calls back with how many are sent. */
+export async function sendEvents(
+  events: Iterable<PublishedEvent>,
+  to: { readonly publisher: Publisher; readonly topic: string },
+  pace: { readonly speed: number; readonly eventMs: number | undefined },
+  signal: AbortSignal,
+  onSent: (events: number) => void,
+): Promise<number> {
+  const sent = await sendPaced({
+    lines: timedLines(events),
+    send: (messages) => to.publisher.publish(to.topic, messages),
+    perMessage: 20,
+    pace: { ...pace, wallMs: Date.now() },
+    clock: systemClock,
+    sleep: async (ms, until) => {
+      await sleep(ms, undefined, { signal: until }).catch(() => undefined);
+    },
+    signal,
+    onSent: ({ lines }) => onSent(lines),
+  });
+  return sent.lines;
+}
+
+function* timedLines(events: Iterable<PublishedEvent>): Generator<TimedLine[]> {
+  let group: TimedLine[] = [];
+  for (const { dueMs, event } of events) {
+    group.push({
+      dueMs,
+      key: sourceKey(event.model, event.host),
+      line: encodeEvent(event),
+    });
+    if (group.length < 256) continue;
+    yield group;
+    group = [];
+  }
+  yield group;
+}

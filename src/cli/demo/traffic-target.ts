@@ -1,0 +1,91 @@
+import { createWriteStream } from 'node:fs';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { exitCodes } from '../../base/exit-codes.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
+import type { Io } from '../io.ts';
+import type { OpenKafka } from '../open-kafka.ts';
+
+/** Where generated or replayed messages go. */
+export interface TrafficTarget {
+  /** For people: "topic inference.timings.v1", "standard output", a path. */
+  readonly name: string;
+  /** Resolves when more can be taken. */
+  send(messages: readonly OutgoingMessage[]): Promise<void>;
+  /** Resolves when everything sent is there. */
+  close(): Promise<void>;
+}
+
+/** The first configured topic of timing events. @throws {OperatorError} as `openKafka` does */
+export async function openTopic(
+  openKafka: OpenKafka,
+  options: Readonly<Record<string, unknown>>,
+  io: Io,
+): Promise<TrafficTarget> {
+  const { config, publisher } = await openKafka(options, io);
+  const topic = config.kafka.topics[0] as string;
+  return {
+    name: `topic ${topic}`,
+    send: (messages) => publisher.publish(topic, messages),
+    close: () => publisher.close(),
+  };
+}
+
+/** NDJSON on standard output. */
+export function openStdout(io: Io): TrafficTarget {
+  return {
+    name: 'standard output',
+    async send(messages) {
+      io.out(linesOf(messages));
+      // Writing to a pipe may never give way, and signals must get through.
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+    close: async () => undefined,
+  };
+}
+
+/** NDJSON in a file, gzipped if its name ends in .gz; what was there is replaced. */
+export function openFile(path: string): TrafficTarget {
+  const file = createWriteStream(path);
+  const stream: Writable = path.endsWith('.gz') ? createGzip({ level: 6 }) : file;
+  if (stream !== file) {
+    stream.pipe(file);
+    file.on('error', (error) => stream.destroy(error));
+  }
+  const done = finished(file).catch((error: unknown) => {
+    throw new OperatorError(
+      'TAILMARK_PATH_UNWRITABLE',
+      `Cannot write ${path}: ${error instanceof Error ? error.message : String(error)}`,
+      {
+        hint: 'Give a path in a directory that exists and that you may write to, with space left.',
+        exitCode: exitCodes.usage,
+        cause: error,
+      },
+    );
+  });
+  // Whoever sends or closes next meets the error; until then it is not unhandled.
+  done.catch(() => undefined);
+  stream.on('error', () => undefined);
+  return {
+    name: path,
+    async send(messages) {
+      const drained = new Promise<void>((resolve) => {
+        if (stream.write(linesOf(messages))) setImmediate(resolve);
+        else stream.once('drain', resolve);
+      });
+      await Promise.race([drained, done]);
+    },
+    async close() {
+      stream.end();
+      await done;
+    },
+  };
+}
+
+function linesOf(messages: readonly OutgoingMessage[]): string {
+  let text = '';
+  for (const { value } of messages) text += `${value === null ? '' : value.toString()}\n`;
+  return text;
+}

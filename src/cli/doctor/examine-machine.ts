@@ -1,0 +1,65 @@
+import { OperatorError } from '../../base/operator-error.ts';
+import type { Io } from '../io.ts';
+import type { Machine } from '../machine.ts';
+import type { ReportLine } from '../text/report-line.ts';
+import { examineNode } from './examine-node.ts';
+
+const gib = 1024 ** 3;
+/** The engines take 0.6 GiB, and a demo leaves some. */
+const leastFreeBytes = 2 * gib;
+
+/** What this machine has for tailmark and for the local stack. Nothing but Node is a must. */
+export async function examineMachine(machine: Machine, env: Io['env']): Promise<ReportLine[]> {
+  const lines = await Promise.all([
+    found('Java', () => machine.javaVersion(env), String),
+    found('Maven', () => machine.mavenPath(env), String),
+    docker(machine, env),
+    found('ClickHouse engine', () => machine.enginePath(), String),
+    cache(machine, env),
+  ]);
+  return [examineNode(machine.nodeVersion, machine.nowMs()), ...lines];
+}
+
+async function found<T>(
+  what: string,
+  find: () => Promise<T>,
+  describe: (value: T) => string,
+): Promise<ReportLine> {
+  try {
+    return { level: 'ok', what, detail: describe(await find()) };
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    const { message: detail, hint } = error;
+    return { level: 'warn', what, detail, ...(hint === undefined ? {} : { hint }) };
+  }
+}
+
+async function docker(machine: Machine, env: Io['env']): Promise<ReportLine> {
+  const what = 'Docker';
+  try {
+    return { level: 'ok', what, detail: await machine.dockerVersion(env) };
+  } catch (error) {
+    const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    // Java and npm carry the local stack as well, so Docker is a choice and no lack.
+    if (isAbsent) return { level: 'ok', what, detail: 'not installed, and not needed' };
+    const hint = 'Start it, or join the group that may use it, if you want the containers.';
+    return { level: 'warn', what, detail: 'installed, but its server does not answer', hint };
+  }
+}
+
+async function cache(machine: Machine, env: Io['env']): Promise<ReportLine> {
+  const what = 'Cache directory';
+  const dir = await machine.cacheDir(env);
+  let freeBytes: number;
+  try {
+    freeBytes = await machine.freeBytes(dir);
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? String(error);
+    const hint = 'Name a directory that can be written in TAILMARK_CACHE_DIR.';
+    return { level: 'warn', what, detail: `${dir} cannot be written (${reason})`, hint };
+  }
+  const detail = `${dir}, ${(freeBytes / gib).toFixed(1)} GiB free`;
+  if (freeBytes >= leastFreeBytes) return { level: 'ok', what, detail };
+  const hint = `The local stack wants ${leastFreeBytes / gib} GiB; or set TAILMARK_CACHE_DIR.`;
+  return { level: 'warn', what, detail, hint };
+}

@@ -1,0 +1,92 @@
+import { OperatorError } from '../../base/operator-error.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import type { LoadedConfig } from '../../config/load-config.ts';
+import type { Io } from '../io.ts';
+import { loadWithOrigins } from '../load.ts';
+import type { Machine } from '../machine.ts';
+import type { ReportLine } from '../text/report-line.ts';
+import type { Probes } from './probes.ts';
+import { runProbes } from './run-probes.ts';
+
+/** Beyond this, events of a right clock look late or in the future: windows.max_future is 5m. */
+const mostSkewMs = 5_000;
+
+/** The configuration, and through it Kafka, ClickHouse and its clock. */
+export async function examineServers(
+  options: Readonly<Record<string, unknown>>,
+  io: Io,
+  probes: Probes,
+  machine: Machine,
+): Promise<ReportLine[]> {
+  let loaded: LoadedConfig;
+  try {
+    loaded = await loadWithOrigins(options, io);
+  } catch (error) {
+    return configurationLines(error);
+  }
+  const { config, origins, file } = loaded;
+  const [findings, skew] = await Promise.all([
+    runProbes(probes, config, io.signal),
+    clockSkew(config.clickhouse.url, machine, io.signal),
+  ]);
+  const isGiven = (key: string) => (origins.get(key) ?? 'default') !== 'default';
+  const isConfigured = isGiven('kafka.brokers') || isGiven('clickhouse.url');
+  return [
+    { level: 'ok', what: 'Configuration', detail: file ?? 'no file, so the defaults' },
+    ...findings.map(({ ok, isWarning, what, detail, hint }): ReportLine => {
+      if (ok) {
+        const level = isWarning === true ? 'warn' : 'ok';
+        return { level, what, detail, ...(hint === undefined ? {} : { hint }) };
+      }
+      // On a fresh machine nothing listens yet, and nobody said that something should.
+      const fresh = 'No server is configured: `tailmark up` starts both here.';
+      const fix = isConfigured ? hint : fresh;
+      const level = isConfigured ? 'fail' : 'warn';
+      return fix === undefined ? { level, what, detail } : { level, what, detail, hint: fix };
+    }),
+    ...skew,
+  ];
+}
+
+function configurationLines(error: unknown): ReportLine[] {
+  if (!(error instanceof OperatorError)) throw error;
+  const problems =
+    error instanceof ConfigError
+      ? error.problems.map(({ where, message, hint }) => ({ text: `${where}: ${message}`, hint }))
+      : [{ text: error.message, hint: error.hint }];
+  return problems.map(({ text: detail, hint }) => ({
+    level: 'fail' as const,
+    what: 'Configuration',
+    detail,
+    ...(hint === undefined ? {} : { hint }),
+  }));
+}
+
+/**
+ * The server's clock against ours, by its Date header, which tells whole seconds: what may be
+ * rounding or the way is no skew. No line if the server does not answer; the probe says that.
+ */
+async function clockSkew(
+  url: string,
+  machine: Machine,
+  signal: AbortSignal,
+): Promise<ReportLine[]> {
+  const what = 'Clock against ClickHouse';
+  const beforeMs = machine.nowMs();
+  const serverMs = await machine.serverMs(url, signal).catch(() => undefined);
+  const afterMs = machine.nowMs();
+  if (serverMs === undefined) return [];
+  const aheadMs = Math.max(0, serverMs - afterMs);
+  const behindMs = Math.max(0, beforeMs - (serverMs + 999));
+  const skewMs = Math.max(aheadMs, behindMs);
+  if (skewMs <= mostSkewMs) return [{ level: 'ok', what, detail: 'agrees within 5 s' }];
+  const side = aheadMs > 0 ? 'ahead' : 'behind';
+  return [
+    {
+      level: 'fail',
+      what,
+      detail: `the server is ${(skewMs / 1000).toFixed(0)} s ${side}`,
+      hint: 'Let NTP set both clocks: events too far ahead of the clock become dead letters.',
+    },
+  ];
+}

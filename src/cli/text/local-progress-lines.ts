@@ -1,0 +1,63 @@
+import type { LocalProgress } from '../../local/local-progress.ts';
+import type { Io } from '../io.ts';
+
+const names = { kafka: 'Kafka', clickhouse: 'ClickHouse' } as const;
+const parts = ['clickhouse', 'kafka'] as const;
+const redrawMs = 100;
+/** A log or a pipe gets a line for each change of state, and of a long download one in a while. */
+const repeatMs = 5_000;
+
+/**
+ * Shows on standard error how far the local stack is: one line that redraws itself on a terminal,
+ * lines elsewhere.
+ */
+export class LocalProgressLines {
+  readonly #io: Io;
+  readonly #nowMs: () => number;
+  readonly #latest = new Map<LocalProgress['part'], LocalProgress>();
+  readonly #shownMs = new Map<LocalProgress['part'], number>();
+  #drawnMs = Number.NEGATIVE_INFINITY;
+  #isDrawn = false;
+
+  constructor(io: Io, nowMs: () => number = () => performance.now()) {
+    this.#io = io;
+    this.#nowMs = nowMs;
+  }
+
+  show(step: LocalProgress): void {
+    const before = this.#latest.get(step.part);
+    this.#latest.set(step.part, step);
+    const isNewState = before?.state !== step.state;
+    const nowMs = this.#nowMs();
+    if (this.#io.isErrTty) {
+      if (!isNewState && nowMs - this.#drawnMs < redrawMs) return;
+      this.#drawnMs = nowMs;
+      this.#draw();
+      return;
+    }
+    const shownMs = this.#shownMs.get(step.part) ?? Number.NEGATIVE_INFINITY;
+    const isRepeat = step.state === 'fetching' && !isNewState;
+    if (isRepeat && nowMs - shownMs < repeatMs) return;
+    this.#shownMs.set(step.part, nowMs);
+    this.#io.err(`${names[step.part]}: ${step.text}\n`);
+  }
+
+  /** Ends the line that redraws itself, so that what follows begins on a new one. */
+  end(): void {
+    if (!this.#isDrawn) return;
+    this.#isDrawn = false;
+    this.#draw();
+    this.#io.err('\n');
+    this.#isDrawn = false;
+  }
+
+  #draw(): void {
+    this.#isDrawn = true;
+    const texts = parts.flatMap((part) => {
+      const step = this.#latest.get(part);
+      return step === undefined ? [] : [`${names[part]}: ${step.text}`];
+    });
+    // Back to the first column, the text, and whatever is left of a longer one erased.
+    this.#io.err(`\r${texts.join('   ')}\u001b[K`);
+  }
+}

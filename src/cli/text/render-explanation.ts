@@ -1,0 +1,294 @@
+import type { Driver } from '../../detect/drivers/drivers.ts';
+import type { TrafficMix } from '../../detect/drivers/traffic-mix.ts';
+import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import type { SlowRequest } from '../../sink/anomalies/anomaly-store.ts';
+import type { CoursePoint, Explanation } from '../../sink/anomalies/explanation.ts';
+import { colorsOf } from './colors.ts';
+import { durationText } from './duration-text.ts';
+import { clock, count, odds } from './explanation-text.ts';
+import { formatMs } from './format-ms.ts';
+import {
+  courseText,
+  courseTitle,
+  courseUsual,
+  courseValue,
+  rateEvidenceLines,
+} from './render-rate.ts';
+import { renderTable, type TableCell } from './table.ts';
+import { visible } from './visible.ts';
+
+const bars = '▁▂▃▄▅▆▇█';
+const barWidth = 20;
+const driversShown = 5;
+const eventsShown = 8;
+const membersShown = 12;
+
+type Colored = { readonly color: boolean };
+
+/**
+ * An anomaly for somebody who was just woken up: what is slow and since when, how it went, which
+ * stage and which requests carry it, why it is believed, and where to look.
+ */
+export function renderExplanation(
+  { events, course, drivers, mix, members, slowest }: Explanation,
+  io: Colored,
+  nowMs: number,
+): string {
+  const last = events.at(-1) as AnomalyEvent;
+  const { bold } = colorsOf(io);
+  const section = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : ['', bold(title), ...lines.map((line) => `  ${line}`)];
+  return [
+    ...headline(last, io, nowMs),
+    ...section(courseTitle(last), courseLines(course, last, io)),
+    ...section(blameTitle(last), blameLines(last, io)),
+    ...section(memberTitle(last, members), memberLines(members, io)),
+    ...section('What slow requests have in common', driverLines(drivers, io)),
+    ...section('Larger requests or slower ones', mixLines(mix)),
+    ...section('Why it is believed', believedLines(last)),
+    ...section('The slowest of them', slowestLines(slowest, io)),
+    ...section('What was told of it', eventLines(events, io)),
+    ...section('See for yourself', last.sql.split('\n').map(visible)),
+    '',
+  ].join('\n');
+}
+
+function headline(event: AnomalyEvent, io: Colored, nowMs: number): string[] {
+  const { bold, dim, green, red, yellow } = colorsOf(io);
+  const paint = event.state === 'resolved' ? green : event.severity === 'critical' ? red : yellow;
+  const fromMs = Date.parse(event.started_at);
+  const untilMs = Date.parse(event.resolved_at ?? '') || nowMs;
+  const lasted = durationText(untilMs - fromMs);
+  const state = event.state === 'resolved' ? `resolved (${event.resolution})` : 'open';
+  return [
+    `${paint(`${state}, ${event.severity}`)}  ${bold(visible(event.summary))}`,
+    `  ${dim('series')} ${visible(seriesName(event))}`,
+    `  ${dim('since ')} ${clock(event.started_at)}, for ${lasted}; told ${durationText(Date.parse(event.detected_at) - fromMs)} after it began`,
+    ...(event.runbook_url === null ? [] : [`  ${dim('runbook')} ${event.runbook_url}`]),
+    ...(event.incident_id === undefined
+      ? []
+      : [`  ${dim('part  ')} of ${event.incident_id}, which was told as a whole`]),
+    `  ${dim('id    ')} ${event.id}`,
+  ];
+}
+
+/** `ranker, v2, search, eu-west-1, cold starts`. */
+function seriesName(event: AnomalyEvent): string {
+  const { model, version, request_type, region, host, service, tenant, cold_start } = event;
+  const values = [version, request_type, region, host, service, tenant];
+  const named = [model, ...values.filter((value) => value !== '')].join(', ');
+  return `${named}${cold_start ? ', cold starts' : ''}`;
+}
+
+function memberTitle({ scope }: AnomalyEvent, members: readonly AnomalyEvent[]): string {
+  const open = members.filter(({ state }) => state !== 'resolved').length;
+  // Members are as of now, the scope as of the last event: more may have joined since.
+  const of = scope === undefined ? '' : ` of ${Math.max(scope.of, members.length)}`;
+  return `Which series it hits: ${members.length}${of}, ${open} of them still`;
+}
+
+function memberLines(members: readonly AnomalyEvent[], io: Colored): string[] {
+  const rows = members
+    .slice(0, membersShown)
+    .map((member): TableCell[] => [
+      seriesName(member),
+      member.stage,
+      courseText(member.rate?.observed ?? member.observed_ms, member),
+      courseText(member.rate?.baseline ?? member.baseline_ms, member),
+      `${(member.rate ?? member).ratio.toPrecision(2)}x`,
+      clock(member.started_at),
+      member.resolved_at === null ? 'open' : clock(member.resolved_at),
+    ]);
+  if (rows.length === 0) return [];
+  const right = (title: string) => ({ title, align: 'right' as const });
+  const columns = [
+    ...[{ title: 'series' }, { title: 'stage' }],
+    ...[right('is'), right('usually'), right('times')],
+    ...[{ title: 'since' }, { title: 'until' }],
+  ];
+  const left = members.length - rows.length;
+  return [
+    ...lines(renderTable({ columns, rows, color: io.color })),
+    ...(left > 0 ? [colorsOf(io).dim(`… ${left} more`)] : []),
+  ];
+}
+
+/** A line of bars, and what its lowest and highest stand for. */
+function courseLines(course: readonly CoursePoint[], event: AnomalyEvent, io: Colored): string[] {
+  const [first, last] = [course[0], course.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const { dim, red } = colorsOf(io);
+  const values = course.map((point) => courseValue(point, event));
+  const most = Math.max(...values) || 1;
+  const [fromMs, toMs] = [
+    Date.parse(event.started_at),
+    Date.parse(event.resolved_at ?? '') || Infinity,
+  ];
+  const line = course
+    .map(({ at_ms }, i) => {
+      const value = values[i] ?? 0;
+      const bar = bars[Math.min(bars.length - 1, Math.floor((value / most) * bars.length))] ?? '';
+      return at_ms >= fromMs - 59_999 && at_ms < toMs ? red(bar) : bar;
+    })
+    .join('');
+  const range = `${clock(new Date(first.at_ms).toISOString())} to ${clock(new Date(last.at_ms).toISOString())}`;
+  return [
+    line,
+    dim(
+      `${range}; ${courseText(Math.min(...values), event)} to ${courseText(Math.max(...values), event)}, usual are ${courseUsual(event)}`,
+    ),
+  ];
+}
+
+function blameLines(event: AnomalyEvent, io: Colored): string[] {
+  const { bold, dim } = colorsOf(io);
+  const most = Math.max(...event.blame.map(({ excess_ms }) => Math.abs(excess_ms)));
+  const rows = event.blame
+    .filter(({ share }) => Math.abs(share) >= 0.01)
+    .map(({ stage, excess_ms, share }, i): TableCell[] => [
+      { text: stage, style: i === 0 ? bold : (text) => text },
+      `${excess_ms < 0 ? '−' : '+'}${formatMs(Math.abs(excess_ms))}`,
+      `${Math.round(share * 100)} %`,
+      excess_ms < 0 ? '' : '█'.repeat(Math.round((excess_ms / most) * barWidth)),
+    ]);
+  const columns = [
+    { title: 'stage' },
+    { title: 'on average', align: 'right' as const },
+    { title: 'share', align: 'right' as const },
+    { title: '' },
+  ];
+  if (rows.length === 0) return [];
+  return [
+    ...lines(renderTable({ columns, rows, color: io.color })),
+    dim(`bottleneck: ${event.bottleneck}`),
+  ];
+}
+
+function driverLines(drivers: readonly Driver[], io: Colored): string[] {
+  if (drivers.length === 0) return [];
+  const { bold } = colorsOf(io);
+  const rows = drivers
+    .slice(0, driversShown)
+    .map((driver): TableCell[] => [
+      { text: `${driver.facet} ${driver.value}`, style: bold },
+      ...[driver.of_slow, driver.of_all, driver.usual_of_all].map(rounded),
+      ...[driver.slow_rate, driver.others_slow_rate, driver.usual_slow_rate].map(rounded),
+    ]);
+  const right = (title: string) => ({ title, align: 'right' as const });
+  const columns = [
+    { title: 'value' },
+    ...[
+      right('of slow ones'),
+      right('of all'),
+      right('of all usually'),
+      right('are slow'),
+      right('of others'),
+      right('usually slow'),
+    ],
+  ];
+  return lines(renderTable({ columns, rows, color: io.color }));
+}
+
+function mixLines(mix: TrafficMix | null): string[] {
+  if (mix === null) return [];
+  return [
+    `beyond the usual quantile are ${rounded(mix.excess)} of requests more than usual, by ${mix.facet}:`,
+    `${rounded(mix.share)} of them as more large requests came, ${rounded(1 - mix.share)} as requests of the same size take longer`,
+  ];
+}
+
+function blameTitle({ kind, quantile }: AnomalyEvent): string {
+  if (kind === 'drift') return 'What a request spends more than the week before';
+  return `What the slowest ${percent(1 - quantile)} spend more than usual`;
+}
+
+function believedLines(event: AnomalyEvent): string[] {
+  if (event.kind === 'drift') return driftEvidenceLines(event);
+  return event.rate === undefined ? evidenceLines(event) : rateEvidenceLines(event, event.rate);
+}
+
+function driftEvidenceLines(event: AnomalyEvent): string[] {
+  const { evidence, interval_ms, ratio } = event;
+  const { exceedances, expected, p_value, alpha, dispersion } = evidence;
+  const [low, high] = interval_ms;
+  const name = quantileName(event.quantile);
+  return [
+    `${count(exceedances)} of ${count(2 * expected)} hours were slower than the same hour a week before; the ${name} of half of them grew by ${ratio.toPrecision(3)} times or more`,
+    `odds of such hours in a usual week, at most: ${odds(p_value)}`,
+    `odds at which a drift is told, by the page budget: ${odds(alpha)}`,
+    `hours that follow each other are alike: each counts for ${(1 / dispersion).toPrecision(2)} of an independent one`,
+    `${name} is ${formatMs(event.observed_ms)} (95 %: ${formatMs(low)} to ${formatMs(high)}) over a day, after ${formatMs(event.baseline_ms)}`,
+    `a week before is ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
+  ];
+}
+
+function evidenceLines(event: AnomalyEvent): string[] {
+  const { evidence, interval_ms } = event;
+  const { windows, exceedances, expected, p_value, alpha, dispersion } = evidence;
+  const [low, high] = interval_ms;
+  const name = quantileName(event.quantile);
+  return [
+    `${count(exceedances)} of ${count(event.requests)} requests in ${windows === 1 ? 'one window' : `${windows} windows`} were above ${formatMs(evidence.above_ms ?? event.baseline_ms)}; ${count(expected)} usually are`,
+    `odds of such requests on a usual day, at most: ${odds(p_value)}`,
+    `odds at which an anomaly opens, by the page budget: ${odds(alpha)}`,
+    `requests vary ${dispersion.toPrecision(2)} times as much as independent ones would: that is allowed for`,
+    `${name} is ${formatMs(event.observed_ms)} (95 %: ${formatMs(low)} to ${formatMs(high)}), ${event.ratio.toPrecision(2)} times the usual ${formatMs(event.baseline_ms)}`,
+    `usual is what ${count(evidence.baseline_windows)} windows were from ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
+  ];
+}
+
+function slowestLines(slowest: readonly SlowRequest[], io: Colored): string[] {
+  if (slowest.length === 0) return [];
+  const rows = slowest.map((request): TableCell[] => {
+    const stages = Object.entries(request.stages_ms).sort(([, a], [, b]) => b - a);
+    const [stage, ms] = stages[0] ?? ['–', Number.NaN];
+    return [
+      clock(new Date(request.event_ms).toISOString()),
+      formatMs(request.total_ms),
+      `${stage} ${formatMs(ms)}`,
+      request.host,
+      request.status,
+      request.trace_id === '' ? request.request_id : request.trace_id,
+    ];
+  });
+  const columns = [
+    { title: 'at' },
+    { title: 'total', align: 'right' as const },
+    { title: 'most of it' },
+    { title: 'host' },
+    { title: 'status' },
+    { title: 'trace' },
+  ];
+  return lines(renderTable({ columns, rows, color: io.color }));
+}
+
+function eventLines(events: readonly AnomalyEvent[], io: Colored): string[] {
+  const { dim } = colorsOf(io);
+  const left = Math.max(0, events.length - eventsShown);
+  // The first one says how it began, the last ones how it stands.
+  const shown = left === 0 ? events : [events[0] as AnomalyEvent, ...events.slice(left + 1)];
+  return shown.flatMap((event, i) => [
+    `${clock(event.emitted_at)} ${event.state}, ${event.severity}: ${visible(event.summary)}`,
+    ...(left > 0 && i === 0 ? [dim(`… ${left} more updates`)] : []),
+  ]);
+}
+
+function lines(table: string): string[] {
+  return table.trimEnd().split('\n');
+}
+
+/** `p99`, `p99.9`. */
+function quantileName(q: number): string {
+  return `p${Number((q * 100).toPrecision(6))}`;
+}
+
+function percent(share: number): string {
+  return `${Number((share * 100).toPrecision(3))} %`;
+}
+
+/** `71 %`, `0.4 %`. */
+function rounded(share: number): string {
+  return share >= 0.095 || share === 0
+    ? `${Math.round(share * 100)} %`
+    : `${(share * 100).toFixed(1)} %`;
+}

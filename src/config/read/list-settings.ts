@@ -1,0 +1,51 @@
+import { inputSchema, propertiesOf, type SchemaNode } from '../input-schema.ts';
+
+/** One setting: what a line of the file, an environment variable or a flag can set. */
+export interface Setting {
+  /** Dotted path in the file: `kafka.group_id`. */
+  readonly key: string;
+  readonly path: readonly string[];
+  /** Its environment variable: `TAILMARK_KAFKA_GROUP_ID`. */
+  readonly environment: string;
+  readonly node: SchemaNode;
+  /** An optional block, such as `kafka.tls`; its environment variable is true or false. */
+  readonly isBlock: boolean;
+}
+
+let known: readonly Setting[] | undefined;
+
+/** Every setting, in the order of the file. A block comes before what it holds. */
+export function listSettings(): readonly Setting[] {
+  known ??= settingsBelow([], inputSchema());
+  return known;
+}
+
+function settingsBelow(parent: readonly string[], block: SchemaNode): Setting[] {
+  return Object.entries(propertiesOf(block)).flatMap(([name, node]) => {
+    const path = [...parent, name];
+    const isBlock = node.type === 'object' || node.oneOf !== undefined;
+    const setting: Setting = {
+      key: path.join('.'),
+      path,
+      environment: `TAILMARK_${path.join('_').toUpperCase()}`,
+      node: name === 'type' ? withVariants(node, block) : node,
+      isBlock,
+    };
+    if (!isBlock) return [setting];
+    const below = settingsBelow(path, node);
+    return node.default === undefined ? [setting, ...below] : below;
+  });
+}
+
+/** The `type` of a block with variants: one of them, rather than the first one's constant. */
+function withVariants(node: SchemaNode, block: SchemaNode): SchemaNode {
+  if (block.oneOf === undefined) return node;
+  const types = block.oneOf.map((variant) => variant.properties?.type);
+  const chosen = (block.default as { type?: unknown } | undefined)?.type;
+  return {
+    type: 'string',
+    enum: types.map((type) => type?.const),
+    description: types.map((type) => `${type?.const}: ${type?.description}`).join(' '),
+    ...(chosen === undefined ? {} : { default: chosen }),
+  };
+}

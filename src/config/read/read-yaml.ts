@@ -1,0 +1,159 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type ParsedNode,
+  parseDocument,
+  type YAMLError,
+} from 'yaml';
+import type { ConfigProblem } from '../config-error.ts';
+
+/** A configuration file as a tree of plain values that knows where each of them stands. */
+export interface YamlTree {
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly problems: readonly ConfigProblem[];
+  /** `file:line:column` of a key, or of the nearest block around it that the file has. */
+  whereKey(path: readonly PropertyKey[]): string;
+  /** `file:line:column` of a value, or of the nearest value around it that the file has. */
+  whereValue(path: readonly PropertyKey[]): string;
+}
+
+/** Nodes a file may expand to, aliases counted each time: a file of aliases stays small. */
+const maxNodes = 10_000;
+
+/** Ours rather than the parser's where those name its own interface, or quote what may be secret. */
+const explanations: Readonly<
+  Record<string, { readonly message?: string; readonly hint?: string }>
+> = {
+  TAB_AS_INDENT: { hint: 'Indent with spaces: YAML does not allow tabs.' },
+  MULTIPLE_DOCS: {
+    message: 'a second document begins',
+    hint: 'Keep one document: take out the line "---".',
+  },
+  BAD_ALIAS: {
+    message: 'an alias names no anchor above it',
+    hint: 'Put quotes around a value that starts with "*".',
+  },
+  TAG_RESOLVE_FAILED: {
+    message: 'a tag is not known',
+    hint: 'Put quotes around a value that starts with "!".',
+  },
+  BAD_DIRECTIVE: { message: 'a directive is not known', hint: 'Lines do not start with "%".' },
+  BAD_DQ_ESCAPE: {
+    message: 'an escape in double quotes is not known',
+    hint: 'Single quotes take every character as it is.',
+  },
+  BAD_SCALAR_START: { hint: 'Put quotes around the value.' },
+  BLOCK_AS_IMPLICIT_KEY: { hint: 'Put quotes around a value that holds ": ".' },
+  BAD_INDENT: { hint: 'Look at the indentation here, and for open brackets and quotes above.' },
+  MISSING_CHAR: { hint: 'Look for an open quote or bracket above.' },
+  MULTILINE_IMPLICIT_KEY: { hint: 'A ":" is missing after a key, or an indentation is wrong.' },
+};
+
+/** Parses YAML 1.2, strictly: duplicate keys, tabs and several documents are problems. */
+export function readYaml(text: string, file: string): YamlTree {
+  const lines = new LineCounter();
+  const document = parseDocument(text, {
+    version: '1.2',
+    strict: true,
+    uniqueKeys: true,
+    stringKeys: true,
+    prettyErrors: false,
+    lineCounter: lines,
+  });
+  const at = (offset: number) => {
+    const { line, col } = lines.linePos(offset);
+    return `${file}:${line}:${col}`;
+  };
+  const errors: YAMLError[] = [...document.errors, ...document.warnings];
+  const problems = errors.map((error) => syntaxProblem(error, at(error.pos[0]), text));
+  const broken = errors.some((error) => error.code !== 'DUPLICATE_KEY');
+  const walk = new TreeWalk(document);
+  const root = broken ? null : document.contents;
+  const isEmpty = root === null || (isScalar(root) && root.value === null);
+  const value = isEmpty ? {} : walk.read(root, '', 0);
+  for (const offset of walk.badAliases) {
+    problems.push(problemOf('BAD_ALIAS', at(offset), 'an alias names no anchor above it'));
+  }
+  if (walk.tooLarge) {
+    problems.push({ where: file, key: '', message: 'must be smaller: it expands without end' });
+  } else if (!isEmpty && !isMap(root)) {
+    const message = 'must be a map of keys and values';
+    problems.push({
+      where: at(root.range[0]),
+      key: '',
+      message,
+      hint: 'Write `kafka:` and so on.',
+    });
+  }
+  const nearest = (path: readonly PropertyKey[], find: (key: string) => number | undefined) => {
+    for (let length = path.length; length > 0; length--) {
+      const offset = find(path.slice(0, length).join('.'));
+      if (offset !== undefined) return at(offset);
+    }
+    return file;
+  };
+  return {
+    value: isEmpty || !isMap(root) || walk.tooLarge ? {} : (value as Record<string, unknown>),
+    problems,
+    whereKey: (path) => nearest(path, (key) => walk.keys.get(key)),
+    whereValue: (path) => nearest(path, (key) => walk.values.get(key) ?? walk.keys.get(key)),
+  };
+}
+
+function syntaxProblem(error: YAMLError, where: string, text: string): ConfigProblem {
+  if (error.code === 'DUPLICATE_KEY') {
+    const key = /^[\w.-]+/.exec(text.slice(error.pos[0]))?.[0] ?? 'a key';
+    const message = `${key} must stand once in its block: this is the second time`;
+    return { where, key: '', message, hint: 'Keep one of the two.' };
+  }
+  // What follows a colon quotes the file, where a secret may stand.
+  return problemOf(error.code, where, error.message.split(': ')[0] ?? '');
+}
+
+function problemOf(code: string, where: string, parserSays: string): ConfigProblem {
+  const { message = parserSays, hint } = explanations[code] ?? {};
+  const problem = { where, key: '', message: `must be valid YAML: ${message}` };
+  return hint === undefined ? problem : { ...problem, hint };
+}
+
+class TreeWalk {
+  readonly keys = new Map<string, number>();
+  readonly values = new Map<string, number>();
+  /** Offsets of aliases that name no anchor, as a password that starts with * does. */
+  readonly badAliases: number[] = [];
+  tooLarge = false;
+  readonly #document: Document.Parsed;
+  #nodeCount = 0;
+
+  constructor(document: Document.Parsed) {
+    this.#document = document;
+  }
+
+  read(node: ParsedNode | null, path: string, depth: number): unknown {
+    if (++this.#nodeCount > maxNodes || depth > 32) this.tooLarge = true;
+    if (node === null || this.tooLarge) return null;
+    if (path !== '' && !this.values.has(path)) this.values.set(path, node.range[0]);
+    if (isAlias(node)) {
+      const target = node.resolve(this.#document) as ParsedNode | undefined;
+      if (target === undefined) this.badAliases.push(node.range[0]);
+      return this.read(target ?? null, path, depth + 1);
+    }
+    const below = (key: PropertyKey) => (path === '' ? String(key) : `${path}.${String(key)}`);
+    if (isSeq(node)) {
+      return node.items.map((item, i) => this.read(item as ParsedNode, below(i), depth + 1));
+    }
+    if (!isMap(node)) return isScalar(node) ? node.value : null;
+    const entries = node.items.map((pair): [string, unknown] => {
+      const key = pair.key as ParsedNode;
+      const name = String(isScalar(key) ? key.value : '');
+      this.keys.set(below(name), key.range[0]);
+      return [name, this.read(pair.value as ParsedNode | null, below(name), depth + 1)];
+    });
+    // fromEntries defines properties, so a key named __proto__ stays an unknown key.
+    return Object.fromEntries(entries);
+  }
+}

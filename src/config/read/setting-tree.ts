@@ -1,0 +1,131 @@
+import { nodeAt, propertiesOf } from '../input-schema.ts';
+import type { PlacedSetting } from './read-environment.ts';
+import type { YamlTree } from './read-yaml.ts';
+
+export type SettingOrigin = 'flag' | 'environment' | 'file' | 'default';
+
+type Block = Record<string, unknown>;
+
+/**
+ * What the file, the environment and the flags say together: each layer is put over the one
+ * before, and every value remembers who set it.
+ */
+export class SettingTree {
+  readonly value: Block;
+  readonly #file: YamlTree;
+  readonly #placed = new Map<string, { origin: SettingOrigin; where: string }>();
+
+  constructor(file: YamlTree) {
+    this.#file = file;
+    this.value = structuredClone(file.value) as Block;
+    fillEmptyBlocks(this.value, []);
+  }
+
+  /** Puts a layer over what is there. What it replaces only in part gives way as a whole. */
+  put(layer: readonly PlacedSetting[], origin: 'flag' | 'environment'): void {
+    const inLayer = new Set(layer.map(({ setting }) => setting.key));
+    for (const { setting, value, where } of layer) {
+      const { path, key } = setting;
+      const block = this.#blockOf(path);
+      const name = path.at(-1) as string;
+      // The block around it is not a map: the schema says so, and nothing can be put into it.
+      if (block === undefined) continue;
+      // Turning a block on keeps what it holds already.
+      if (setting.isBlock && value !== undefined && isBlock(block[name])) continue;
+      const partner = name.endsWith('_file') ? name.slice(0, -'_file'.length) : `${name}_file`;
+      const partnerKey = [...path.slice(0, -1), partner].join('.');
+      if (nodeAt(partnerKey.split('.')) !== undefined && !inLayer.has(partnerKey)) {
+        delete block[partner];
+        this.#placed.delete(partnerKey);
+      }
+      if (name === 'type' && block.type !== value) this.#clear(block, path.slice(0, -1));
+      if (value === undefined) delete block[name];
+      else block[name] = value;
+      this.#placed.set(key, { origin, where });
+    }
+  }
+
+  /** Who set what stands at a path. */
+  origin(path: readonly PropertyKey[]): SettingOrigin {
+    if (this.at(path) === undefined) return 'default';
+    const placed = this.#placedAt(path);
+    if (placed !== undefined) return placed.origin;
+    return this.#fileHas(path) ? 'file' : 'default';
+  }
+
+  /** Where a value was written: the flag, the variable, or its place in the file. */
+  where(path: readonly PropertyKey[]): string {
+    return this.#placedAt(path)?.where ?? this.#around(path) ?? this.#file.whereValue(path);
+  }
+
+  /** Where a key was written, or the block that should have it. */
+  whereKey(path: readonly PropertyKey[]): string {
+    return this.#placedAt(path)?.where ?? this.#around(path) ?? this.#file.whereKey(path);
+  }
+
+  /** What stands at a path, undefined where nothing does. */
+  at(path: readonly PropertyKey[]): unknown {
+    let value: unknown = this.value;
+    for (const step of path) {
+      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return;
+      value = (value as Record<PropertyKey, unknown>)[step];
+    }
+    return value;
+  }
+
+  #placedAt(path: readonly PropertyKey[]) {
+    for (let length = path.length; length > 0; length--) {
+      const placed = this.#placed.get(path.slice(0, length).join('.'));
+      if (placed !== undefined) return placed;
+    }
+    return undefined;
+  }
+
+  /** For something missing in a block the file does not have: whoever set its neighbours. */
+  #around(path: readonly PropertyKey[]): string | undefined {
+    const parent = path.slice(0, -1);
+    if (this.#fileHas(path) || (parent.length > 0 && this.#fileHas(parent))) return undefined;
+    const prefix = `${parent.join('.')}.`;
+    for (const [key, { where }] of this.#placed) if (key.startsWith(prefix)) return where;
+    return undefined;
+  }
+
+  #fileHas(path: readonly PropertyKey[]): boolean {
+    let value: unknown = this.#file.value;
+    for (const step of path) {
+      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return false;
+      value = (value as Record<PropertyKey, unknown>)[step];
+    }
+    return true;
+  }
+
+  #blockOf(path: readonly string[]): Block | undefined {
+    let block = this.value;
+    for (const step of path.slice(0, -1)) {
+      block[step] ??= {};
+      if (!isBlock(block[step])) return undefined;
+      block = block[step];
+    }
+    return block;
+  }
+
+  #clear(block: Block, path: readonly string[]): void {
+    for (const name of Object.keys(block)) delete block[name];
+    const prefix = `${path.join('.')}.`;
+    for (const key of this.#placed.keys()) if (key.startsWith(prefix)) this.#placed.delete(key);
+  }
+}
+
+function isBlock(value: unknown): value is Block {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `kafka:` with every line below it commented out means the block's defaults. */
+function fillEmptyBlocks(block: Block, path: readonly string[]): void {
+  const node = nodeAt(path);
+  for (const [name, child] of Object.entries(node === undefined ? {} : propertiesOf(node))) {
+    if (child.type !== 'object' || !Object.hasOwn(block, name)) continue;
+    if (block[name] === null && child.default !== undefined) block[name] = {};
+    if (isBlock(block[name])) fillEmptyBlocks(block[name], [...path, name]);
+  }
+}

@@ -1,0 +1,28 @@
+import type { SchemaNode } from '../input-schema.ts';
+
+const decimal = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+
+/**
+ * The value that an environment variable or a flag means: lists are separated by commas, lists of
+ * maps are JSON. Text that is not what the setting wants stays text, for the schema to refuse.
+ */
+export function valueFromText(text: string, node: SchemaNode): unknown {
+  if (node.type === 'array') {
+    const items = node.items ?? {};
+    if (items.type === 'object') return fromJson(text);
+    return text.split(',').map((item) => valueFromText(item.trim(), items));
+  }
+  if (node.type === 'number' || node.type === 'integer') {
+    return decimal.test(text.trim()) ? Number(text) : text;
+  }
+  if (node.type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

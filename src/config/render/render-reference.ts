@@ -1,0 +1,88 @@
+import { describeType } from '../describe-type.ts';
+import { inputSchema, propertiesOf } from '../input-schema.ts';
+import { foreignVariables } from '../read/foreign-variables.ts';
+import { listSettings, type Setting } from '../read/list-settings.ts';
+
+const intro = `<!-- Made from src/config/schema.ts by \`npm run generate:docs\`: change it there. -->
+# Configuration
+
+\`tailmark check --show\` prints every setting in force and who set it. Of two values for one key the
+first of these wins:
+
+1. a flag (\`--brokers\`, \`--topic\`, \`--group\`, \`--clickhouse-url\`, \`--database\`, \`--log-level\`),
+2. the environment variable of the key,
+3. the YAML file: \`--config FILE\`, else \`TAILMARK_CONFIG\`, else \`./tailmark.yaml\` if there is one,
+4. the default.
+
+The file is YAML 1.2 and read strictly: an unknown or repeated key, or a value of the wrong form, is
+an error. All errors are shown at once, each with its line and a hint, and the exit code is 78.
+Nothing is interpolated into the file: \`\${VAR}\` is text. Start from
+[minimal.yaml](../config/minimal.yaml); [example.yaml](../config/example.yaml) has every key, and
+[schema.json](../config/schema.json) lets an editor check while you type.
+
+## Values
+
+- **Durations** are a number and a unit: \`500ms\`, \`10s\`, \`5m\`, \`24h\`, \`7d\`, \`2w\`.
+- **Environment variables** are \`TAILMARK_\` and the path of the key in capitals, joined by \`_\`. Lists are
+  separated by commas, lists of maps are JSON. An empty variable counts as absent. Optional blocks
+  (\`kafka.tls\`, \`kafka.sasl\`) have one too: \`true\` turns the block on, \`false\` takes it out. A
+  \`TAILMARK_\` variable that is no setting is an error, other than those below and the links that
+  Kubernetes writes beside a Service named \`tailmark\` (\`TAILMARK_PORT_9464_TCP_ADDR\` and the like).
+- **Secrets** come from the environment or from files of their own, never from this file or a flag:
+  \`password_file\`, \`secret_file\` and \`url_file\` name a file whose first line is the secret. Setting both
+  the secret and its file in one place is an error; of two places the one that wins for other keys wins
+  here. No output shows one: see [security.md](security.md).
+- **Blocks** with nothing below them (\`kafka:\`) mean their defaults.
+`;
+
+/** docs/configuration.md: every setting with what it must be, its default and its variable. */
+export function renderReference(): string {
+  const others = Object.entries(foreignVariables.documented);
+  const sections = Object.entries(propertiesOf(inputSchema())).map(([name, block]) => {
+    const rows = listSettings().filter(({ path }) => path[0] === name);
+    return [`## ${name}`, '', `${block.description}`, '', ...table(rows)].join('\n');
+  });
+  const variables = [
+    '## Other variables',
+    '',
+    '| variable | what it is for |',
+    '|---|---|',
+    ...others.map(([name, what]) => `| \`${name}\` | ${what} |`),
+  ].join('\n');
+  return `${[intro, ...sections.map((section) => `${section}\n`), `${variables}\n`].join('\n')}`;
+}
+
+function table(settings: readonly Setting[]): string[] {
+  return [
+    '| key | must be | default | variable | what it does |',
+    '|---|---|---|---|---|',
+    ...settings.map((setting) => {
+      const { key, node, environment, isBlock } = setting;
+      const must = isBlock ? 'a map, optional' : describeType(node);
+      const text = defaultText(node.default);
+      const what = `${node.description}${isBlock ? '' : webhookKeys(setting)}`;
+      return `| \`${key}\` | ${must} | ${text} | \`${environment}\` | ${what} |`;
+    }),
+  ];
+}
+
+function defaultText(value: unknown): string {
+  if (value === undefined) return '';
+  if (Array.isArray(value)) return `\`[${value.join(', ')}]\``;
+  return value === '' ? '`""`' : `\`${String(value)}\``;
+}
+
+/** What the maps of a list hold, as they have no rows of their own. */
+function webhookKeys({ node }: Setting): string {
+  const { items } = node;
+  if (items?.type !== 'object') return '';
+  const keys = Object.entries(propertiesOf(items)).map(([name, child]) => {
+    const isRequired = items.required?.includes(name) === true;
+    const orFile = Object.hasOwn(propertiesOf(items), `${name}_file`)
+      ? `, or \`${name}_file\``
+      : '';
+    const more = child.default === undefined ? '' : ` (default \`${String(child.default)}\`)`;
+    return `\`${name}\`${isRequired ? ` (required${orFile})` : more}: ${child.description}`;
+  });
+  return ` ${keys.join(' ')}`;
+}

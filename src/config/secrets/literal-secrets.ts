@@ -1,0 +1,60 @@
+import type { ConfigProblem } from '../config-error.ts';
+import { inputSchema, propertiesOf, type SchemaNode } from '../input-schema.ts';
+import { listSettings } from '../read/list-settings.ts';
+import type { YamlTree } from '../read/read-yaml.ts';
+
+type Path = readonly PropertyKey[];
+
+/**
+ * The secrets that stand in the configuration file itself, which is copied, printed and committed
+ * where secrets must not go. Addresses of webhooks may stand there as long as no login and no query
+ * is in them. Gives what is wrong, and the path of each for whoever takes them out.
+ */
+export function literalSecrets(file: YamlTree): (ConfigProblem & { readonly path: Path })[] {
+  return below(file.value, inputSchema(), [], file);
+}
+
+function below(
+  value: unknown,
+  node: SchemaNode,
+  path: Path,
+  file: YamlTree,
+): (ConfigProblem & { readonly path: Path })[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((item, i) => below(item, node.items ?? {}, [...path, i], file));
+  }
+  if (typeof value === 'object' && value !== null) {
+    const properties = propertiesOf(node);
+    return Object.entries(value).flatMap(([name, child]) =>
+      Object.hasOwn(properties, name)
+        ? below(child, properties[name] as SchemaNode, [...path, name], file)
+        : [],
+    );
+  }
+  if (node.secret !== true || value === null || value === '') return [];
+  const must = node.inFile === true ? addressRule(value) : 'must not stand in the file';
+  if (must === undefined) return [];
+  const key = path.join('.').replace(/\.(\d+)(?=\.|$)/g, '[$1]');
+  return [
+    {
+      path,
+      where: file.whereValue(path),
+      key,
+      message: `${key} ${must}: it is (hidden)`,
+      hint: `Put it into a file of its own and name that in ${String(path.at(-1))}_file${orVariable(path)}.`,
+    },
+  ];
+}
+
+/** What is wrong with an address in the file; undefined if nothing, or if it is none. */
+function addressRule(value: unknown): string | undefined {
+  if (typeof value !== 'string' || !URL.canParse(value)) return undefined;
+  const { username, password, search } = new URL(value);
+  if (username === '' && password === '' && search === '') return undefined;
+  return 'must hold no login and no query where it stands in the file';
+}
+
+function orVariable(path: Path): string {
+  const setting = listSettings().find(({ key }) => key === path.join('.'));
+  return setting === undefined ? '' : `, or set ${setting.environment}`;
+}

@@ -1,0 +1,305 @@
+import { isUtf8 } from 'node:buffer';
+import { coldStartIndex, dimensions } from '../../base/dimensions.ts';
+import { statuses } from '../../base/statuses.ts';
+import type { DecodeContext } from '../decode-event.ts';
+import { eventFields, fieldKinds } from '../event-fields.ts';
+import { EventRecord } from '../event-record.ts';
+import { isPlausibleTs } from '../is-plausible-ts.ts';
+import type { EventKernel } from '../kernel/event-kernel.ts';
+import { KernelScanner } from '../kernel/kernel-scanner.ts';
+import type { TimingEventLimits } from '../timing-event.ts';
+import { JsonScanner } from './json-scanner.ts';
+import { KeyMatcher } from './key-matcher.ts';
+import { Pattern } from './pattern.ts';
+import { scanEpochMs } from './scan-epoch-ms.ts';
+import { Shape } from './shape.ts';
+import { StageScanner } from './stage-scanner.ts';
+import { ValueScanner } from './value-scanner.ts';
+
+const QUOTE = 0x22;
+
+const kinds = Int32Array.from(eventFields, (field) => field.kind);
+const slots = Int32Array.from(eventFields, (field) => field.slot);
+const modelIndex = dimensions.indexOf('model');
+const trueWord = new Pattern('true');
+const falseWord = new Pattern('false');
+const nullWord = Buffer.from('null');
+/** Statuses as written, in the order of `statuses`. */
+const statusWords = statuses.map((status) => new Pattern(`"${status}"`));
+
+/**
+ * The hot path: one event from bytes to an EventRecord in one pass, without allocating. It takes
+ * only what is plain and right. At any doubt (an escape, a key given twice, a value out of its
+ * range, broken JSON) it answers -1 and leaves the event to `decodeEvent`, so the two cannot
+ * judge differently. Strings enter the interners only once the whole event is known to be good.
+ */
+export class EventScanner {
+  readonly #context: DecodeContext;
+  readonly #limits: TimingEventLimits;
+  readonly #json = new JsonScanner();
+  readonly #keys = new KeyMatcher(this.#json);
+  readonly #values: ValueScanner;
+  readonly #stages: StageScanner;
+  readonly #shape = new Shape();
+  /** Reads most events, where there is WebAssembly. */
+  readonly #byKernel: KernelScanner | undefined;
+  /** What was scanned last. */
+  readonly record: EventRecord;
+  /** Fields met in this event, a bit each. */
+  #seen = 0;
+  #isPartial = false;
+  /** Whether the message is UTF-8 throughout: asked once, if a byte beyond ASCII is met. */
+  #utf8: 'unasked' | 'valid' | 'invalid' = 'unasked';
+
+  /** @param kernel undefined: all is read in JavaScript. */
+  constructor(context: DecodeContext, limits: TimingEventLimits, kernel?: EventKernel) {
+    this.#context = context;
+    this.record = new EventRecord(kernel);
+    if (kernel !== undefined) this.#byKernel = new KernelScanner(kernel, context, limits);
+    this.#limits = limits;
+    this.#values = new ValueScanner(this.#json, context.values, limits.maxDimensionBytes);
+    this.#stages = new StageScanner(this.#json, context.stages, limits.maxDurationMs);
+  }
+
+  /** Events that the kernel has read so far. */
+  get kernelCount(): number {
+    return this.#byKernel?.eventCount ?? 0;
+  }
+
+  /** Begins a message; what was learned from interners that were cleared since is forgotten. */
+  begin(message: Buffer): void {
+    this.#json.begin(message);
+    this.#utf8 = 'unasked';
+    this.#byKernel?.begin();
+    if (this.#context.values.refresh()) {
+      this.#values.forget();
+      this.#byKernel?.forgetValues();
+    }
+    if (this.#context.stages.refresh()) {
+      this.#stages.forget();
+      this.#byKernel?.forgetStages();
+    }
+  }
+
+  /**
+   * Scans the object that begins at `start` into `record`. Returns the position after it, or -1
+   * if it is anything but a plain good event; `record` then holds nothing of use.
+   */
+  scan(bytes: Buffer, start: number, end: number): number {
+    if (bytes[start] !== 0x7b) return -1;
+    const read = this.#scanByKernel(bytes, start, end);
+    return read >= 0 ? read : this.#scanHere(bytes, start, end);
+  }
+
+  #scanByKernel(bytes: Buffer, start: number, end: number): number {
+    const { record } = this;
+    const kernel = this.#byKernel;
+    if (kernel === undefined) return -1;
+    const after = kernel.scan(bytes, start, end, record);
+    if (after < 0 || record.dimensionIds[modelIndex] === 0) return -1;
+    if (!this.#settleTotal(record, kernel.isPartial)) return -1;
+    if (kernel.sawHighByte && !this.#isUtf8(bytes)) return -1;
+    kernel.resolve(bytes, record);
+    return after;
+  }
+
+  #scanHere(bytes: Buffer, start: number, end: number): number {
+    const { record } = this;
+    this.#reset(bytes, record);
+    let after = this.#scanShaped(bytes, start, end, record);
+    const isShaped = after >= 0;
+    if (!isShaped) {
+      this.#shape.miss();
+      this.#reset(bytes, record);
+      after = this.#scanAny(bytes, start, end, record);
+    }
+    if (after < 0 || !this.#finish(bytes, record)) return -1;
+    // Notes are of the object that was read without the shape last, which may have been a broken one.
+    if (!isShaped) this.#shape.learn(bytes);
+    else if (this.#stages.isShaped) this.#byKernel?.learn(this.#shape, this.#stages.shape);
+    return after;
+  }
+
+  /** Reads an object that has the same between its values as one before; -1 if it has not. */
+  #scanShaped(bytes: Buffer, start: number, end: number, record: EventRecord): number {
+    const json = this.#json;
+    const shape = this.#shape;
+    const { count } = shape;
+    if (count === 0) return -1;
+    let pos = start;
+    for (let n = 0; n < count; n++) {
+      const step = shape.step(n);
+      if (!json.matches(step, pos, end)) return -1;
+      pos += step.length;
+      if (step.id === KeyMatcher.unknown) pos = json.skipValue(bytes, pos, end, 2);
+      else if (pos < end) pos = this.#value(step.id, bytes, pos, end, record);
+      else return -1;
+      if (pos < 0) return -1;
+    }
+    return pos < end && bytes[pos] === 0x7d ? pos + 1 : -1;
+  }
+
+  #scanAny(bytes: Buffer, start: number, end: number, record: EventRecord): number {
+    const json = this.#json;
+    let pos = start + 1;
+    let step = start;
+    for (;;) {
+      if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
+      const field = this.#keys.match(bytes, pos, end);
+      if (field === KeyMatcher.doubt) return -1;
+      pos = this.#keys.end;
+      if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
+      this.#shape.note(step, pos, field);
+      if (field === KeyMatcher.unknown) pos = json.skipValue(bytes, pos, end, 2);
+      else pos = this.#field(field, bytes, pos, end, record);
+      if (pos < 0) return -1;
+      step = pos;
+      if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
+      if (pos >= end) return -1;
+      const mark = bytes[pos++];
+      if (mark === 0x2c) continue;
+      return mark === 0x7d ? pos : -1;
+    }
+  }
+
+  #reset(bytes: Buffer, record: EventRecord): void {
+    this.#json.sawHighByte = false;
+    this.#keys.begin();
+    this.#seen = 0;
+    this.#values.begin();
+    this.#stages.begin();
+    this.#isPartial = false;
+    record.tsMs = Number.NaN;
+    record.status = 0;
+    for (let i = 0; i < dimensions.length; i++) record.dimensionIds[i] = 0;
+    record.totalMs = Number.NaN;
+    record.stageCount = 0;
+    record.batchSize = Number.NaN;
+    record.requestBytes = Number.NaN;
+    record.inputTokens = Number.NaN;
+    record.concurrency = Number.NaN;
+    record.cacheHit = -1;
+    record.bytes = bytes;
+    record.traceStart = 0;
+    record.traceEnd = 0;
+    record.idStart = 0;
+    record.idEnd = 0;
+  }
+
+  /** Reads the value of a known field; position after it, or -1. */
+  #field(field: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+    const bit = 1 << field;
+    // Of a key given twice the last one counts, even if the first is wrong.
+    if ((this.#seen & bit) !== 0 || pos >= end) return -1;
+    this.#seen |= bit;
+    if (bytes[pos] === 0x6e) return this.#json.word(bytes, pos, end, nullWord);
+    return this.#value(field, bytes, pos, end, record);
+  }
+
+  /** Reads a value that is not null. */
+  #value(field: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+    switch (kinds[field]) {
+      case fieldKinds.ts:
+        return this.#ts(bytes, pos, end, record);
+      case fieldKinds.dimension:
+        return this.#values.scan(slots[field] as number, bytes, pos, end, record);
+      case fieldKinds.id: {
+        const close = this.#values.label(bytes, pos, end);
+        record.idStart = pos + 1;
+        record.idEnd = close;
+        return close < 0 ? -1 : close + 1;
+      }
+      case fieldKinds.traceId: {
+        const close = this.#values.label(bytes, pos, end);
+        record.traceStart = pos + 1;
+        record.traceEnd = close;
+        return close < 0 ? -1 : close + 1;
+      }
+      case fieldKinds.status:
+        return this.#status(pos, end, record);
+      case fieldKinds.amount:
+        return this.#amount(slots[field] as number, bytes, pos, end, record);
+      case fieldKinds.totalMs: {
+        const after = this.#json.number(bytes, pos, end);
+        const ms = this.#json.value[0] as number;
+        record.totalMs = ms;
+        return ms <= this.#limits.maxDurationMs ? after : -1;
+      }
+      case fieldKinds.stagesMs:
+        return this.#stages.scan(bytes, pos, end, record);
+      default:
+        return this.#flag(kinds[field] as number, bytes, pos, end, record);
+    }
+  }
+
+  #ts(bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+    let ms = 0;
+    let after = 0;
+    if (bytes[pos] === QUOTE) {
+      const close = this.#json.plainString(bytes, pos + 1, end);
+      if (close < 0) return -1;
+      ms = scanEpochMs(bytes, pos + 1, close);
+      after = close + 1;
+    } else {
+      after = this.#json.number(bytes, pos, end);
+      ms = Math.floor(this.#json.value[0] as number);
+    }
+    record.tsMs = ms;
+    return isPlausibleTs(ms) ? after : -1;
+  }
+
+  #status(pos: number, end: number, record: EventRecord): number {
+    for (let i = 0; i < statusWords.length; i++) {
+      const word = statusWords[i] as Pattern;
+      if (!this.#json.matches(word, pos, end)) continue;
+      record.status = i;
+      return pos + word.length;
+    }
+    return -1;
+  }
+
+  #amount(slot: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+    const after = this.#json.number(bytes, pos, end);
+    const value = this.#json.value[0] as number;
+    if (slot === 0) record.batchSize = value;
+    else if (slot === 1) record.requestBytes = value;
+    else if (slot === 2) record.inputTokens = value;
+    else if (slot === 3) record.concurrency = value;
+    return value < Number.POSITIVE_INFINITY ? after : -1;
+  }
+
+  #flag(kind: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+    const isTrue = bytes[pos] === 0x74;
+    if (kind === fieldKinds.coldStart) record.dimensionIds[coldStartIndex] = isTrue ? 1 : 0;
+    else if (kind === fieldKinds.cacheHit) record.cacheHit = isTrue ? 1 : 0;
+    else this.#isPartial = isTrue;
+    const word = isTrue ? trueWord : falseWord;
+    return this.#json.matches(word, pos, end) ? pos + word.length : -1;
+  }
+
+  /** Whether the whole event is good; only then are its new strings interned. */
+  #finish(bytes: Buffer, record: EventRecord): boolean {
+    if (!this.#values.has(modelIndex, record) || Number.isNaN(record.tsMs)) return false;
+    if (!this.#settleTotal(record, this.#isPartial)) return false;
+    if (this.#json.sawHighByte && !this.#isUtf8(bytes)) return false;
+    if (!this.#stages.resolve(bytes, record)) return false;
+    this.#values.resolve(bytes, record);
+    return true;
+  }
+
+  /** Sums up a total that is not given, if it is to have one; false if the event has no right durations. */
+  #settleTotal(record: EventRecord, isPartial: boolean): boolean {
+    if (!Number.isNaN(record.totalMs)) return true;
+    if (record.stageCount === 0) return false;
+    if (isPartial) return true;
+    let sumMs = 0;
+    for (let i = 0; i < record.stageCount; i++) sumMs += record.stageMs[i] as number;
+    record.totalMs = sumMs;
+    return sumMs <= this.#limits.maxDurationMs;
+  }
+
+  #isUtf8(bytes: Buffer): boolean {
+    if (this.#utf8 === 'unasked') this.#utf8 = isUtf8(bytes) ? 'valid' : 'invalid';
+    return this.#utf8 === 'valid';
+  }
+}

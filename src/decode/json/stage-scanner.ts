@@ -1,0 +1,214 @@
+import { totalStage } from '../../base/dimensions.ts';
+import { limits } from '../../base/limits.ts';
+import type { EventRecord } from '../event-record.ts';
+import type { Vocabulary } from '../vocabulary.ts';
+import type { JsonScanner } from './json-scanner.ts';
+import { Pattern } from './pattern.ts';
+import { Shape } from './shape.ts';
+
+const QUOTE = 0x22;
+const maxNameLength = 64;
+/** Bytes of a stage name: 2 anywhere, 1 anywhere but first, 0 nowhere. */
+const nameClass = new Uint8Array(256).map((_, byte) => {
+  const char = String.fromCharCode(byte);
+  if (/[A-Za-z]/.test(char)) return 2;
+  return /[0-9_.:/-]/.test(char) ? 1 : 0;
+});
+const totalKey = Buffer.from(`"${totalStage}"`);
+
+/**
+ * Reads `stages_ms`. As with an event's keys, the stage that followed the last one in an earlier
+ * event is compared first, quotes included; a name met for the first time is checked, and
+ * interned only by `resolve`, when the whole event is known to be good.
+ */
+export class StageScanner {
+  readonly #json: JsonScanner;
+  readonly #stages: Vocabulary;
+  readonly #maxMs: number;
+  /** By stage id, its key to the colon, once that was met here and found right. */
+  #keys: (Pattern | undefined)[] = [];
+  /** By stage id, which stage came after it; 0, the empty string's id, stands for the first. */
+  #after = new Int32Array(limits.stageNames).fill(-1);
+  /** By stage id, the last event that had it: finds a name given twice. */
+  #metIn = new Int32Array(limits.stageNames);
+  #eventNumber = 0;
+  readonly #starts = new Int32Array(limits.stagesPerEvent);
+  readonly #ends = new Int32Array(limits.stagesPerEvent);
+  #hasPending = false;
+  readonly shape = new Shape();
+  /** Whether the stages of this event are those of the shape: none of them twice, none new. */
+  #isShaped = false;
+
+  constructor(json: JsonScanner, stages: Vocabulary, maxMs: number) {
+    this.#json = json;
+    this.#stages = stages;
+    this.#maxMs = maxMs;
+    this.#makeRoom(stages.otherId);
+  }
+
+  /** Forgets all ids, as the interner was cleared. */
+  forget(): void {
+    this.#keys = [];
+    this.#after.fill(-1);
+    this.#metIn.fill(0);
+    this.shape.forget();
+    this.#makeRoom(this.#stages.otherId);
+  }
+
+  /** Begins an event. */
+  begin(): void {
+    this.#isShaped = true;
+  }
+
+  /** Whether the stages of this event, if it has any, are those of the shape. */
+  get isShaped(): boolean {
+    return this.#isShaped;
+  }
+
+  /** Reads the object at `pos` into the record's stages; position after it, or -1. */
+  scan(bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+    this.#hasPending = false;
+    const after = this.#scanShaped(bytes, pos, end, record);
+    this.#isShaped = after >= 0;
+    if (after >= 0) return after;
+    this.shape.miss();
+    return this.#scanAny(bytes, pos, end, record);
+  }
+
+  /** Reads stages that have the same between their numbers as those before; -1 if they have not. */
+  #scanShaped(bytes: Buffer, start: number, end: number, record: EventRecord): number {
+    const json = this.#json;
+    const shape = this.shape;
+    const { count } = shape;
+    if (count === 0) return -1;
+    const { stageIds, stageMs } = record;
+    let pos = start;
+    for (let n = 0; n < count; n++) {
+      const step = shape.step(n);
+      if (!json.matches(step, pos, end)) return -1;
+      pos = json.number(bytes, pos + step.length, end);
+      const ms = json.value[0] as number;
+      if (pos < 0 || ms > this.#maxMs) return -1;
+      stageIds[n] = step.id;
+      stageMs[n] = ms;
+    }
+    record.stageCount = count;
+    return pos < end && bytes[pos] === 0x7d ? pos + 1 : -1;
+  }
+
+  #scanAny(bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+    const json = this.#json;
+    if (bytes[pos] !== 0x7b) return -1;
+    const { stageIds, stageMs } = record;
+    let last = 0;
+    let count = 0;
+    let i = pos + 1;
+    let step = pos;
+    if (i < end && (bytes[i] as number) <= 0x20) i = json.space(bytes, i, end);
+    if (i < end && bytes[i] === 0x7d) return i + 1;
+    for (;;) {
+      if (count === limits.stagesPerEvent) return -1;
+      let id = this.#after[last] as number;
+      const key = id < 0 ? undefined : this.#keys[id];
+      if (key !== undefined && json.matches(key, i, end)) {
+        i += key.length;
+      } else {
+        const close = this.#name(bytes, i, end);
+        if (close < 0) return -1;
+        id = this.#known(bytes, i + 1, close, count);
+        if (id >= 0) this.#after[last] = id;
+        i = json.space(bytes, close + 1, end);
+        if (i >= end || bytes[i] !== 0x3a) return -1;
+        i++;
+      }
+      if (i < end && (bytes[i] as number) <= 0x20) i = json.space(bytes, i, end);
+      this.shape.note(step, i, id);
+      i = json.number(bytes, i, end);
+      const ms = json.value[0] as number;
+      if (i < 0 || ms > this.#maxMs) return -1;
+      step = i;
+      stageIds[count] = id;
+      stageMs[count++] = ms;
+      last = Math.max(id, 0);
+      if (i < end && (bytes[i] as number) <= 0x20) i = json.space(bytes, i, end);
+      if (i >= end) return -1;
+      if (bytes[i] === 0x7d) break;
+      if (bytes[i] !== 0x2c) return -1;
+      i++;
+      if (i < end && (bytes[i] as number) <= 0x20) i = json.space(bytes, i, end);
+    }
+    record.stageCount = count;
+    return i + 1;
+  }
+
+  /**
+   * Gives the names met for the first time their ids. False if a name occurs twice, which only
+   * the general path can settle.
+   */
+  resolve(bytes: Buffer, record: EventRecord): boolean {
+    if (this.#isShaped || record.stageCount === 0) return true;
+    if (++this.#eventNumber === 0x7fffffff) {
+      this.#metIn.fill(0);
+      this.#eventNumber = 1;
+    }
+    if (this.#hasPending && record.stageCount > 0) this.#intern(bytes, record);
+    const eventNumber = this.#eventNumber;
+    for (let i = 0; i < record.stageCount; i++) {
+      const id = record.stageIds[i] as number;
+      if (this.#metIn[id] === eventNumber) return false;
+      this.#metIn[id] = eventNumber;
+    }
+    // A shape has the ids as they were found: with one that was new then it would be of no use.
+    if (!this.#hasPending) this.shape.learn(bytes);
+    return true;
+  }
+
+  /** Position of the closing quote of a right stage name, or -1. */
+  #name(bytes: Buffer, pos: number, end: number): number {
+    if (pos + 1 >= end || bytes[pos] !== QUOTE) return -1;
+    if (nameClass[bytes[pos + 1] as number] !== 2) return -1;
+    let i = pos + 2;
+    while (i < end && nameClass[bytes[i] as number] !== 0) i++;
+    if (i >= end || bytes[i] !== QUOTE || i - pos - 1 > maxNameLength) return -1;
+    return this.#json.word(bytes, pos, end, totalKey) < 0 ? i : -1;
+  }
+
+  /** Id of a right name if it is held already; otherwise -1, and it is left to `resolve`. */
+  #known(bytes: Buffer, start: number, end: number, index: number): number {
+    const id = this.#stages.interner.find(bytes, start, end);
+    if (id >= 0) {
+      this.#learn(id);
+      return id;
+    }
+    this.#starts[index] = start;
+    this.#ends[index] = end;
+    this.#hasPending = true;
+    return -1;
+  }
+
+  #intern(bytes: Buffer, record: EventRecord): void {
+    for (let i = 0; i < record.stageCount; i++) {
+      if ((record.stageIds[i] as number) >= 0) continue;
+      const id = this.#stages.idOf(bytes, this.#starts[i] as number, this.#ends[i] as number);
+      record.stageIds[i] = id;
+      if (id !== this.#stages.otherId) this.#learn(id);
+    }
+  }
+
+  /** Keeps a name for comparison: once per name, so it may allocate. */
+  #learn(id: number): void {
+    if (this.#keys[id] !== undefined) return;
+    this.#keys[id] = new Pattern(`"${this.#stages.interner.text(id)}":`);
+    this.#makeRoom(id);
+  }
+
+  #makeRoom(id: number): void {
+    if (id < this.#after.length) return;
+    const after = new Int32Array(id * 2).fill(-1);
+    after.set(this.#after);
+    this.#after = after;
+    const metIn = new Int32Array(id * 2);
+    metIn.set(this.#metIn);
+    this.#metIn = metIn;
+  }
+}

@@ -1,0 +1,187 @@
+import { dimensions } from '../../base/dimensions.ts';
+import { limits } from '../../base/limits.ts';
+import { statuses } from '../../base/statuses.ts';
+import { highIndex } from '../../sketch/high-word.ts';
+import type { EventProgram } from '../event-program.ts';
+import type { TimingEventLimits } from '../timing-event.ts';
+import { eventKernelWasm } from './event-kernel-wasm.ts';
+
+/**
+ * Where things lie in the kernel's memory, in bytes. kernel/event-kernel.ts has the same addresses.
+ *
+ *     numbers     what the event's numbers are, NaN where it has none: ts, total, four facets
+ *     integers    status, cache hit, partial, stages, dimensions pending, byte beyond ASCII, and
+ *                 the bounds of a ts that is a text, of the id and of the trace id
+ *     dimensions  ids, and start and end of values that are not known
+ *     limits      longest duration, longest text, and whose the values are
+ *     tables      the words of `status`, powers of ten
+ *     stages      ids and milliseconds
+ *     programs    of up to four shapes
+ *     entries     2,048 values of dimensions with their ids
+ *     input       bytes of the message, and zeros
+ */
+const layout = {
+  numbers: 0,
+  integers: 64,
+  dimensionIds: 128,
+  dimensionStarts: 160,
+  dimensionEnds: 192,
+  maxDurationMs: 224,
+  maxTextBytes: 232,
+  statusWords: 256,
+  powersOfTen: 512,
+  stageIds: 1024,
+  stageMs: 1536,
+  programs: 4096,
+  programBytes: 7168,
+  input: 163_840,
+  end: 262_144,
+} as const;
+const statusBytes = 48;
+/** What is read beyond the end, and more. */
+const paddingBytes = 64;
+
+/** Places in `EventKernel.integers`. */
+export const kernelIntegers = {
+  status: 0,
+  cacheHit: 1,
+  isPartial: 2,
+  stageCount: 3,
+  pendingDimensions: 4,
+  sawHighByte: 5,
+  textTsStart: 6,
+  textTsEnd: 7,
+  idStart: 8,
+  idEnd: 9,
+  traceStart: 10,
+  traceEnd: 11,
+} as const;
+
+interface Exports {
+  readonly memory: WebAssembly.Memory;
+  close(length: number): void;
+  scan(start: number, program: number): number;
+  learn(start: number, end: number, id: number): void;
+}
+
+/**
+ * The WebAssembly that reads events of known shape, sixteen bytes at a time, and its memory of 256 KiB:
+ * one for all decoders of a thread, as each message is decoded in one go. `KernelScanner` is its
+ * only user.
+ */
+export class EventKernel {
+  /** Most bytes of a message that it holds at a time. */
+  static readonly inputBytes = layout.end - layout.input - paddingBytes;
+  static readonly maxPrograms = 4;
+  static readonly programBytes = layout.programBytes;
+  static #shared: EventKernel | null | undefined;
+
+  readonly numbers: Float64Array;
+  readonly integers: Int32Array;
+  readonly dimensionIds: Int32Array;
+  readonly dimensionStarts: Int32Array;
+  readonly dimensionEnds: Int32Array;
+  readonly stageIds: Int32Array;
+  readonly stageMs: Float64Array;
+  readonly #exports: Exports;
+  readonly #bytes: Uint8Array;
+  readonly #input: Uint8Array;
+  readonly #bounds: Float64Array;
+  readonly #wholeBounds: Int32Array;
+  #lexicons = 0;
+  #owner: object | undefined;
+
+  /** The one of this thread, undefined where there is no WebAssembly with SIMD. */
+  static shared(): EventKernel | undefined {
+    EventKernel.#shared ??= opened();
+    return EventKernel.#shared ?? undefined;
+  }
+
+  constructor(exports: Exports) {
+    const { buffer } = exports.memory;
+    this.#exports = exports;
+    this.#bytes = new Uint8Array(buffer);
+    this.#input = new Uint8Array(buffer, layout.input);
+    this.numbers = new Float64Array(buffer, layout.numbers, 6);
+    this.integers = new Int32Array(buffer, layout.integers, 12);
+    this.dimensionIds = new Int32Array(buffer, layout.dimensionIds, dimensions.length);
+    this.dimensionStarts = new Int32Array(buffer, layout.dimensionStarts, dimensions.length);
+    this.dimensionEnds = new Int32Array(buffer, layout.dimensionEnds, dimensions.length);
+    this.stageIds = new Int32Array(buffer, layout.stageIds, limits.stagesPerEvent);
+    this.stageMs = new Float64Array(buffer, layout.stageMs, limits.stagesPerEvent);
+    this.#bounds = new Float64Array(buffer, layout.maxDurationMs, 1);
+    this.#wholeBounds = new Int32Array(buffer, layout.maxTextBytes, 2);
+    const powers = Float64Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
+    new Float64Array(buffer, layout.powersOfTen, powers.length).set(powers);
+    const lengths = new Int32Array(buffer);
+    for (const [n, name] of statuses.entries()) {
+      const at = layout.statusWords + n * statusBytes;
+      const word = Buffer.from(`"${name}"`);
+      this.#bytes.set(word, at);
+      this.#bytes.fill(0xff, at + 16, at + 16 + word.length);
+      lengths[(at + 32) >> 2] = word.length;
+    }
+  }
+
+  /** A number under which values are kept and found, that nobody had before. */
+  newLexicon(): number {
+    return ++this.#lexicons;
+  }
+
+  /** Whether the programs and values are those of a decoder: they are until another's `begin`. */
+  isOf(owner: object): boolean {
+    return this.#owner === owner;
+  }
+
+  /** A decoder has other programs or values from now on: it is to begin anew. */
+  leave(owner: object): void {
+    if (this.#owner === owner) this.#owner = undefined;
+  }
+
+  /** Takes up the work of a decoder: its limits, its programs and the values it knows. */
+  begin(
+    owner: object,
+    bounds: TimingEventLimits,
+    programs: readonly EventProgram[],
+    lexicon: number,
+  ): void {
+    this.#owner = owner;
+    this.#bounds[0] = bounds.maxDurationMs;
+    this.#wholeBounds[0] = bounds.maxDimensionBytes;
+    this.#wholeBounds[1] = lexicon;
+    for (const [n, { bytes }] of programs.entries()) {
+      this.#bytes.set(bytes, layout.programs + n * layout.programBytes);
+    }
+  }
+
+  /** Takes bytes of a message, at most `inputBytes`. */
+  take(bytes: Uint8Array): void {
+    this.#input.set(bytes);
+    this.#exports.close(bytes.length);
+  }
+
+  /**
+   * Reads the event at a position of the bytes by the n-th program; answers the position after it, or -1
+   * where it is another shape or anything but plain and good. What it read lies in the arrays.
+   */
+  scan(start: number, n: number): number {
+    return this.#exports.scan(start, layout.programs + n * layout.programBytes);
+  }
+
+  /** Keeps the value `[start, end)` of the bytes with its id, if it is no longer than 48 bytes. */
+  learn(start: number, end: number, id: number): void {
+    this.#exports.learn(start, end, id);
+  }
+}
+
+function opened(): EventKernel | null {
+  // Its memory is little endian wherever it runs, arrays are as the machine is.
+  if (highIndex !== 1) return null;
+  try {
+    const module = new WebAssembly.Module(Buffer.from(eventKernelWasm, 'base64'));
+    return new EventKernel(new WebAssembly.Instance(module).exports as Exports);
+  } catch {
+    // Without SIMD, or without WebAssembly: the scanner in JavaScript does it all.
+    return null;
+  }
+}

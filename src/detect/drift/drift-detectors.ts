@@ -1,0 +1,202 @@
+import { OrderedMap } from '../../base/ordered-map.ts';
+import type { HourTail } from '../../baseline/hourly-tails.ts';
+import { seriesOf, unversionedKey } from '../../series/series-key.ts';
+import type { Series, SeriesWindow } from '../../series/series-window.ts';
+import { carrySeries } from '../../series/snapshot-series.ts';
+import type { StateArchive } from '../../snapshot/archive.ts';
+import type { AnomalyEvent } from '../event/anomaly-event.ts';
+import type { DetectOptions } from '../options/detect-options.ts';
+import type { DetectorStep } from '../step/detector-step.ts';
+import { DriftDetector } from './drift-detector.ts';
+
+const none: readonly SeriesWindow[] = [];
+
+/** An hour of a series, all its versions together. */
+export interface SeriesHour {
+  readonly series: Series;
+  readonly hour: HourTail;
+}
+
+/** The slow drift of every series, by what it is of whatever its version. */
+export class DriftDetectors {
+  readonly #options: DetectOptions;
+  readonly #detectors = new OrderedMap<DriftDetector>();
+  /** The same by the keys of series, versions and all, for as long as these are not forgotten. */
+  readonly #bySeries = new Map<string, DriftDetector>();
+  /** Those that are of several series, or of none, by their keys in order; undefined where it has to be made. */
+  #others: ReadonlyMap<string, DriftDetector> | undefined;
+  /** False drifts a week that one may tell. */
+  #perWeek = 0;
+
+  constructor(options: DetectOptions) {
+    this.#options = options;
+  }
+
+  /** In the order in which they were met. */
+  get keys(): Iterable<string> {
+    return this.#detectors.keys();
+  }
+
+  restore(event: AnomalyEvent): void {
+    this.#of(seriesOf(event))?.restore(event);
+  }
+
+  /** What others have told counts, if it is the same event of the same anomaly. */
+  take(told: AnomalyEvent): void {
+    this.#detectors.get(unversionedKey(told))?.take(told);
+  }
+
+  /** As `AnomalyTrack.reconcile`. */
+  reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
+    const own = new Map(open.map((event) => [unversionedKey(event), event]));
+    for (const [key, detector] of this.#detectors) detector.reconcile(own.get(key), isKnown);
+    for (const [key, event] of own) if (!this.#detectors.has(key)) this.restore(event);
+  }
+
+  /** Takes an hour of the longer past; hours come in order, before any window. */
+  recall({ series, hour }: SeriesHour): void {
+    this.#of(series)?.recall(hour);
+  }
+
+  /** A series, by its key, is met no more: its version has ended. */
+  forget(key: string): void {
+    const detector = this.#bySeries.get(key);
+    if (detector === undefined) return;
+    this.#bySeries.delete(key);
+    detector.seriesCount -= 1;
+    this.#others = undefined;
+  }
+
+  /** What is of one series alone. */
+  carryOne(state: StateArchive, key: string): void {
+    const saved = this.#detectors.get(key);
+    const series = carrySeries(state, saved?.series);
+    const carried = saved ?? new DriftDetector(series, this.#options);
+    carried.carry(state);
+    this.#detectors.set(key, carried);
+    this.#others = undefined;
+  }
+
+  /** As `SeriesDetectors.putInOrder`. */
+  putInOrder(keys: readonly string[]): void {
+    this.#detectors.putInOrder(keys);
+  }
+
+  /** What all share, once they are there. */
+  carryShared(state: StateArchive): void {
+    this.#perWeek = state.number(this.#perWeek);
+  }
+
+  /** How many there are counts from now on. */
+  share(): void {
+    // What does not wake anybody has a budget of its own, as large as that of what does.
+    this.#perWeek = this.#options.page_budget_per_week / Math.max(1, this.#detectors.size);
+  }
+
+  /** Whether `know` has been told of the series, or has no room for any more. */
+  knows(key: string): boolean {
+    return this.#bySeries.has(key) || this.#detectors.size >= this.#options.max_series;
+  }
+
+  /** Looks at the series of a window from now on, before any of them is judged in it. */
+  know(present: ReadonlyMap<string, SeriesWindow>): void {
+    for (const [key, window] of present) {
+      if (this.#bySeries.has(key)) continue;
+      const detector = this.#of(window.series);
+      if (detector === undefined) continue;
+      this.#bySeries.set(key, detector);
+      detector.seriesCount += 1;
+      this.#others = undefined;
+    }
+  }
+
+  /**
+   * A step of what is of one series alone, the only version of its model.
+   *
+   * @param isOpen whether a shift of its tail is open.
+   * @param tail what was told of its tail in this step.
+   */
+  judgeSeries(
+    key: string,
+    window: SeriesWindow | undefined,
+    { startMs, context }: DetectorStep,
+    isOpen: boolean,
+    tail: AnomalyEvent | undefined,
+  ): AnomalyEvent | undefined {
+    const detector = this.#bySeries.get(key);
+    if (detector?.seriesCount !== 1) return undefined;
+    if (tail?.resolution === 'adopted') detector.forgetBefore(startMs);
+    const windows = window === undefined ? none : [window];
+    return detector.step(startMs, windows, !isOpen, this.#perWeek, context);
+  }
+
+  /**
+   * A step of those that are of several series, or of none, once what is of one alone was judged.
+   *
+   * @returns all that was told of drifts in the step, in order.
+   */
+  judge({ present, startMs, tails, openKeys, drifts, context }: DetectorStep): AnomalyEvent[] {
+    const others = this.#othersInOrder();
+    const told = drifts.map((event) => ({ key: unversionedKey(event), event }));
+    if (others.size > 0) {
+      for (const event of tails.filter(({ resolution }) => resolution === 'adopted')) {
+        others.get(unversionedKey(event))?.forgetBefore(startMs);
+      }
+      const windows = this.#windowsOfOthers(present);
+      const unusual = new Set([...openKeys].map((key) => this.#bySeries.get(key)));
+      for (const [key, detector] of others) {
+        const own = (windows.get(detector) ?? []).sort(byVersion);
+        const isUsual = !unusual.has(detector);
+        const event = detector.step(startMs, own, isUsual, this.#perWeek, context);
+        if (event !== undefined) told.push({ key, event });
+        if (detector.seriesCount === 0 && detector.isForgettable) this.#delete(key);
+      }
+    }
+    return told.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ event }) => event);
+  }
+
+  #othersInOrder(): ReadonlyMap<string, DriftDetector> {
+    if (this.#others === undefined) {
+      const others = new Map<string, DriftDetector>();
+      for (const key of this.#detectors.sortedKeys()) {
+        const detector = this.#detectors.get(key) as DriftDetector;
+        if (detector.seriesCount !== 1) others.set(key, detector);
+      }
+      this.#others = others;
+    }
+    return this.#others;
+  }
+
+  #windowsOfOthers(present: ReadonlyMap<string, SeriesWindow>): Map<DriftDetector, SeriesWindow[]> {
+    const windows = new Map<DriftDetector, SeriesWindow[]>();
+    for (const [key, window] of present) {
+      const detector = this.#bySeries.get(key);
+      if (detector === undefined || detector.seriesCount === 1) continue;
+      const own = windows.get(detector);
+      if (own === undefined) windows.set(detector, [window]);
+      else own.push(window);
+    }
+    return windows;
+  }
+
+  #delete(key: string): void {
+    this.#detectors.delete(key);
+    this.#others = undefined;
+  }
+
+  #of(series: Series): DriftDetector | undefined {
+    const key = unversionedKey(series);
+    let detector = this.#detectors.get(key);
+    if (detector === undefined && this.#detectors.size < this.#options.max_series) {
+      detector = new DriftDetector(series, this.#options);
+      this.#detectors.set(key, detector);
+      this.#others = undefined;
+    }
+    return detector;
+  }
+}
+
+/** Sums are the same to the last bit in whatever order windows come. */
+function byVersion(a: SeriesWindow, b: SeriesWindow): number {
+  return a.series.version < b.series.version ? -1 : 1;
+}

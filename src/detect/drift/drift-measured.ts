@@ -1,0 +1,114 @@
+import { totalStage } from '../../base/dimensions.ts';
+import type { HourPair, HourTail } from '../../baseline/hourly-tails.ts';
+import type { Series } from '../../series/series-window.ts';
+import type { AnomalyEvent, Blamed } from '../event/anomaly-event.ts';
+import { anomalySubject, explainedPart, formatMs, formatRatio } from '../event/anomaly-summary.ts';
+import { type StageMeans, splitExcess } from '../event/blame.ts';
+import { bottleneck } from '../event/bottleneck.ts';
+import type { DetectOptions } from '../options/detect-options.ts';
+import type { DriftVerdict } from './drift-test.ts';
+
+/** What is measured of a drift: what each of its events says anew. */
+export type DriftMeasured = Pick<
+  AnomalyEvent,
+  | 'stage'
+  | 'quantile'
+  | 'observed_ms'
+  | 'interval_ms'
+  | 'baseline_ms'
+  | 'ratio'
+  | 'requests'
+  | 'evidence'
+  | 'blame'
+  | 'bottleneck'
+  | 'summary'
+>;
+
+const smallestP = 1e-300;
+const hourMs = 3_600_000;
+
+/** How much slower a day was than the same hours a week before, in which stage, and why that is believed. */
+export function driftMeasured(
+  series: Series,
+  pairs: readonly HourPair[],
+  verdict: DriftVerdict,
+  { quantiles, window }: DetectOptions,
+): DriftMeasured {
+  const { usualMs, ratio, interval, hours } = verdict;
+  const first = pairs[0] as HourPair;
+  const last = pairs.at(-1) as HourPair;
+  const measuredStage = last.now.stage;
+  const blame = blameOf(pairs, measuredStage);
+  const measured = {
+    stage: blame[0]?.stage ?? measuredStage,
+    quantile: quantiles[verdict.quantile] as number,
+    observed_ms: round(ratio * usualMs),
+    interval_ms: interval.map((times) => round(times * usualMs)) as [number, number],
+    baseline_ms: round(usualMs),
+    ratio: round(ratio),
+    requests: Math.round(pairs.reduce((sum, { now }) => sum + now.requests, 0)),
+    evidence: {
+      test: 'hourly_ratios' as const,
+      p_value: Math.max(Math.exp(verdict.logP), smallestP),
+      alpha: Math.exp(verdict.logLevel),
+      windows: Math.round((hours * hourMs) / window),
+      exceedances: verdict.slower,
+      expected: hours / 2,
+      dispersion: round(Math.max(1, hours / verdict.independent)),
+      measured_stage: measuredStage,
+      baseline_windows: Math.round((hours * hourMs) / window),
+      baseline_from: new Date(first.usual.startMs).toISOString(),
+      baseline_to: new Date(last.usual.startMs + hourMs).toISOString(),
+    },
+    blame,
+    // Of hours only means are kept: whether the median has moved is not known.
+    bottleneck: bottleneck({
+      blame,
+      coldStart: series.cold_start,
+      medianRatio: Number.POSITIVE_INFINITY,
+    }),
+  };
+  return { ...measured, summary: summaryOf({ ...series, ...measured }) };
+}
+
+/**
+ * "p95 of ranker was 132 ms over a day, 1.3x the 101 ms of the same hours a week before; features
+ * explains all of it".
+ */
+function summaryOf(event: Series & Omit<DriftMeasured, 'summary'>): string {
+  const { observed_ms, baseline_ms, ratio } = event;
+  const was = `${formatMs(observed_ms)} over a day, ${formatRatio(ratio)} the ${formatMs(baseline_ms)}`;
+  return `${anomalySubject(event)} was ${was} of the same hours a week before${explainedPart(event)}`;
+}
+
+/**
+ * By how much the mean of each stage has grown, per whole request. Empty where these have no `total`, or have
+ * not grown.
+ */
+function blameOf(pairs: readonly HourPair[], measuredStage: string): Blamed[] {
+  if (measuredStage !== totalStage) return [];
+  const now = stageMeans(pairs.map((pair) => pair.now));
+  return splitExcess(now, stageMeans(pairs.map((pair) => pair.usual))) ?? [];
+}
+
+function stageMeans(hours: readonly HourTail[]): StageMeans {
+  const stagesMs = meansOf(hours);
+  const totalMs = stagesMs.get(totalStage) ?? 0;
+  stagesMs.delete(totalStage);
+  return { totalMs, stagesMs };
+}
+
+/** What a request spends in each stage on average, over some hours; each hour counts alike. */
+export function meansOf(hours: readonly HourTail[]): Map<string, number> {
+  const means = new Map<string, number>();
+  for (const { meansMs } of hours) {
+    for (const [stage, ms] of meansMs) {
+      means.set(stage, (means.get(stage) ?? 0) + ms / hours.length);
+    }
+  }
+  return means;
+}
+
+function round(value: number): number {
+  return Math.round(value * 1e6) / 1e6 + 0;
+}

@@ -1,0 +1,113 @@
+import { totalStage } from '../../base/dimensions.ts';
+import type { Bands } from '../../series/series-window.ts';
+import type { Blamed } from './anomaly-event.ts';
+
+/** Name under which stands what the total has and no stage measured. */
+export const unaccounted = 'unaccounted';
+
+/**
+ * Part of the slowest requests left out at their slow end, at least: some of several seconds would else be
+ * half of the mean of twenty, and their stage would be blamed for what happened to all others. How many of
+ * these come is chance: where few are looked at, so many standard deviations more are left out, up to half.
+ */
+const trimmed = { part: 0.1, deviations: 2, most: 0.5 } as const;
+
+/** What additions of doubles leave behind is no part of anything. */
+const rounding = 1e-9;
+
+/** Stages with their bands, as windows and references hold them. */
+export type BandedStages = ReadonlyMap<string, { readonly bands: Bands; readonly bandsMs: Bands }>;
+
+/**
+ * Splits how much slower the slowest `1 - q` of the requests (but for the very slowest) have
+ * become over their stages, largest part first. The parts, with `unaccounted`, add up to the whole:
+ * they are differences of mean milliseconds in the same requests, taken from bands of the total.
+ * undefined without totals on both sides, or when the slowest requests have not become slower.
+ */
+export function blame(
+  now: BandedStages,
+  baseline: BandedStages,
+  q: number,
+): readonly Blamed[] | undefined {
+  const share = 1 - q;
+  const fewest = share * Math.min(requestsOf(now), requestsOf(baseline));
+  const part = trimmed.part + trimmed.deviations * Math.sqrt(trimmed.part / fewest);
+  const left = Math.min(trimmed.most, part);
+  const slowNow = slowestMeans(now, share, left);
+  const slowUsually = slowestMeans(baseline, share, left);
+  if (slowNow === undefined || slowUsually === undefined) return undefined;
+  return splitExcess(slowNow, slowUsually);
+}
+
+/**
+ * Splits how much longer requests take on average over their stages, largest part first. The parts, with
+ * `unaccounted`, add up to the whole. undefined when they have not become slower.
+ */
+export function splitExcess(now: StageMeans, usual: StageMeans): Blamed[] | undefined {
+  const wholeMs = now.totalMs - usual.totalMs;
+  if (!(wholeMs > 0)) return undefined;
+  const parts: Blamed[] = [];
+  let restMs = wholeMs;
+  for (const stage of new Set([...now.stagesMs.keys(), ...usual.stagesMs.keys()])) {
+    const excessMs = (now.stagesMs.get(stage) ?? 0) - (usual.stagesMs.get(stage) ?? 0);
+    restMs -= excessMs;
+    parts.push({ stage, excess_ms: excessMs, share: excessMs / wholeMs });
+  }
+  if (Math.abs(restMs) > rounding * wholeMs) {
+    parts.push({ stage: unaccounted, excess_ms: restMs, share: restMs / wholeMs });
+  }
+  return parts.sort((x, y) => y.excess_ms - x.excess_ms || compare(x.stage, y.stage));
+}
+
+/** Mean milliseconds of some requests: of their total and of each stage within it. */
+export interface StageMeans {
+  readonly totalMs: number;
+  readonly stagesMs: ReadonlyMap<string, number>;
+}
+
+/** By the totals; 0 without any. */
+function requestsOf(stages: BandedStages): number {
+  const { amounts = [] } = stages.get(totalStage)?.bands ?? {};
+  return amounts.reduce((sum, amount) => sum + amount, 0);
+}
+
+/**
+ * The slowest `share` of requests by total, but for a part of these at the slow end; the bands at the borders
+ * count by their parts.
+ */
+function slowestMeans(stages: BandedStages, share: number, part: number): StageMeans | undefined {
+  const total = stages.get(totalStage);
+  const requests = requestsOf(stages);
+  if (total === undefined || requests === 0) return undefined;
+  const { bands, amounts } = total.bands;
+  const slowest = share * requests * (1 - part);
+  const taken = new Map<number, number>();
+  let toSkip = share * requests * part;
+  let left = slowest;
+  for (let i = bands.length - 1; i >= 0 && left > 0; i--) {
+    const inBand = amounts[i] as number;
+    if (inBand <= 0) continue;
+    const skipped = Math.min(toSkip, inBand);
+    toSkip -= skipped;
+    const used = Math.min(inBand - skipped, left);
+    if (used > 0) taken.set(bands[i] as number, used / inBand);
+    left -= used;
+  }
+  const stagesMs = new Map<string, number>();
+  for (const [stage, { bands: ofStage }] of stages) {
+    if (stage !== totalStage) stagesMs.set(stage, sumTaken(ofStage, taken) / slowest);
+  }
+  return { totalMs: sumTaken(total.bandsMs, taken) / slowest, stagesMs };
+}
+
+function sumTaken({ bands, amounts }: Bands, taken: ReadonlyMap<number, number>): number {
+  let sum = 0;
+  for (let i = 0; i < bands.length; i++) {
+    sum += (amounts[i] as number) * (taken.get(bands[i] as number) ?? 0);
+  }
+  return sum;
+}
+
+function compare(x: string, y: string): number {
+  return x < y ? -1 : x > y ? 1 : 0;
+}

@@ -1,0 +1,36 @@
+import type { Series } from '../../series/series-window.ts';
+import type { DetectOptions } from '../options/detect-options.ts';
+import type { AnomalyEvent } from './anomaly-event.ts';
+import { anomalyIdOf, dedupKeyOf } from './anomaly-identity.ts';
+
+export interface NewAnomalyInput {
+  readonly kind: AnomalyEvent['kind'];
+  readonly series: Series;
+  /** Tells anomalies of one kind and series apart, where several can be open. */
+  readonly name?: string | undefined;
+  readonly startedAtMs: number;
+  readonly nowMs: number;
+  readonly options: DetectOptions;
+}
+
+/** What the event that opens an anomaly says whatever its kind: what it is of, when, and that it is open. */
+export function newAnomaly({ kind, series, name, startedAtMs, nowMs, options }: NewAnomalyInput) {
+  const dedupKey = dedupKeyOf(kind, series, name);
+  const iso = (ms: number) => new Date(ms).toISOString();
+  const { service, model, version, request_type, region, host, tenant, cold_start } = series;
+  return {
+    id: anomalyIdOf(dedupKey, startedAtMs),
+    revision: 1,
+    dedup_key: dedupKey,
+    state: 'opened',
+    kind,
+    ...{ service, model, version, request_type, region, host, tenant, cold_start },
+    exemplars: [] as string[],
+    started_at: iso(startedAtMs),
+    detected_at: iso(nowMs),
+    emitted_at: iso(nowMs),
+    resolved_at: null,
+    resolution: null,
+    runbook_url: options.runbookUrl ?? null,
+  } satisfies Partial<AnomalyEvent>;
+}

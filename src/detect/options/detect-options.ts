@@ -1,0 +1,15 @@
+import type { Config } from '../../config/schema.ts';
+
+/** The `detect` block, and what of other blocks goes into events. */
+export type DetectOptions = Config['detect'] & {
+  readonly runbookUrl?: string | undefined;
+};
+
+/** Windows in a row whose requests are counted: what lasts longer is judged by its last ones. */
+export const longestRun = 30;
+
+/** And within so many, where there are some without a request between them: what was before says nothing of now. */
+export const longestSpan = 2 * longestRun;
+
+/** A window is learnt only when so many more have come and none of them opened an anomaly. */
+export const quarantineWindows = 6;

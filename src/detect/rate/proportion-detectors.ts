@@ -1,0 +1,152 @@
+import { OrderedMap } from '../../base/ordered-map.ts';
+import { seriesKey, seriesOf, unversionedKey } from '../../series/series-key.ts';
+import type { Series } from '../../series/series-window.ts';
+import type { StateArchive } from '../../snapshot/archive.ts';
+import { UnreadableState } from '../../snapshot/unreadable-state.ts';
+import type { AnomalyEvent } from '../event/anomaly-event.ts';
+import type { DetectOptions } from '../options/detect-options.ts';
+import { PeakPool } from '../score/peak-pool.ts';
+import type { StepContext } from '../step/detector-step.ts';
+import type { CountedRequests, Proportion } from './proportion.ts';
+import { ProportionDetector, type UsualOf } from './proportion-detector.ts';
+
+/** One proportion of the requests of every series. */
+export class ProportionDetectors {
+  readonly #proportion: Proportion;
+  readonly #options: DetectOptions;
+  readonly #detectors = new OrderedMap<ProportionDetector>();
+  /** The newest series of each model, whatever its version: the next one begins with what it knows. */
+  readonly #newest = new Map<string, ProportionDetector>();
+  readonly #pool = new PeakPool();
+
+  constructor(proportion: Proportion, options: DetectOptions) {
+    this.#proportion = proportion;
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#detectors.size;
+  }
+
+  isOf({ kind }: AnomalyEvent): boolean {
+    return kind === this.#proportion.kind;
+  }
+
+  restore(event: AnomalyEvent): void {
+    const series = seriesOf(event);
+    this.#of(series, seriesKey(series)).restore(event);
+  }
+
+  /** What others have told counts, if it is the same event of the same anomaly. */
+  take(told: AnomalyEvent): void {
+    this.#detectors.get(seriesKey(told))?.take(told);
+  }
+
+  /** As `AnomalyTrack.reconcile`; events of other kinds are left alone. */
+  reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
+    const own = new Map<string, AnomalyEvent>();
+    for (const event of open) if (this.isOf(event)) own.set(seriesKey(event), event);
+    for (const [key, detector] of this.#detectors) detector.reconcile(own.get(key), isKnown);
+    for (const [key, event] of own) if (!this.#detectors.has(key)) this.restore(event);
+  }
+
+  /** What is of one series alone, if there is anything. */
+  carryOne(state: StateArchive, series: Series, key: string): void {
+    state.optional(this.#detectors.get(key), (saved) => {
+      const carried = saved ?? this.#newDetector(series, undefined);
+      carried.carry(state);
+      this.#detectors.set(key, carried);
+      return carried;
+    });
+  }
+
+  /** As `SeriesDetectors.putInOrder`. */
+  putInOrder(keys: readonly string[]): void {
+    this.#detectors.putInOrder(keys);
+  }
+
+  /** What series share, once all are there. */
+  carryShared(state: StateArchive): void {
+    this.#pool.carry(state);
+    const newest = [...this.#newest.values()].map(({ series }) => seriesKey(series));
+    for (const key of state.list(newest, (one = '') => state.text(one))) {
+      const detector = this.#detectors.get(key);
+      if (detector === undefined) {
+        throw new UnreadableState(`it has no ${this.#proportion.kind} of ${key}`);
+      }
+      this.#newest.set(unversionedKey(detector.series), detector);
+    }
+  }
+
+  /** Whether something of the series is open, so that it must not be forgotten. */
+  isOpen(key: string): boolean {
+    return this.#detectors.get(key)?.isOpen === true;
+  }
+
+  forget(key: string): void {
+    const detector = this.#detectors.get(key);
+    if (detector === undefined) return;
+    this.#detectors.delete(key);
+    const model = unversionedKey(detector.series);
+    if (this.#newest.get(model) === detector) this.#newest.delete(model);
+  }
+
+  /** What series have added to what they share counts from now on. */
+  share(): void {
+    this.#pool.share();
+  }
+
+  /** Looks at a series from now on. */
+  know(series: Series, key: string): void {
+    this.#of(series, key);
+  }
+
+  knows(key: string): boolean {
+    return this.#detectors.has(key);
+  }
+
+  /**
+   * A step of one series, if it is known.
+   *
+   * @param counted the requests of the series in the window, if there was any.
+   */
+  stepOne(
+    key: string,
+    startMs: number,
+    counted: CountedRequests | undefined,
+    context: StepContext,
+    usualOf: UsualOf,
+  ): AnomalyEvent | undefined {
+    return this.#detectors.get(key)?.step(startMs, counted, context, usualOf);
+  }
+
+  /** A step of all of them, in the order of their keys. */
+  step(
+    startMs: number,
+    counted: (key: string) => CountedRequests | undefined,
+    context: StepContext,
+    usualOf: UsualOf,
+  ): AnomalyEvent[] {
+    const events: AnomalyEvent[] = [];
+    for (const key of this.#detectors.sortedKeys()) {
+      const event = this.stepOne(key, startMs, counted(key), context, usualOf);
+      if (event !== undefined) events.push(event);
+    }
+    return events;
+  }
+
+  #of(series: Series, key: string): ProportionDetector {
+    let detector = this.#detectors.get(key);
+    if (detector === undefined) {
+      const model = unversionedKey(series);
+      detector = this.#newDetector(series, this.#newest.get(model));
+      this.#detectors.set(key, detector);
+      this.#newest.set(model, detector);
+    }
+    return detector;
+  }
+
+  #newDetector(series: Series, before: ProportionDetector | undefined): ProportionDetector {
+    return new ProportionDetector(this.#proportion, series, this.#options, this.#pool, before);
+  }
+}

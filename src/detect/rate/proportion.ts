@@ -1,0 +1,121 @@
+import type { Series, SeriesWindow, StageSummary } from '../../series/series-window.ts';
+import { wholeRequest } from '../../series/whole-request.ts';
+import type { TDigest } from '../../sketch/t-digest.ts';
+import type { AnomalyEvent, Bottleneck, Rate, Resolution } from '../event/anomaly-event.ts';
+import { formatShare, seriesLabel } from '../event/format.ts';
+import type { DetectOptions } from '../options/detect-options.ts';
+import type { LastingWindows } from './proportion-test.ts';
+import type { LeastRise } from './proportion-weights.ts';
+
+/** What is kept of the whole requests of a window. */
+export type WholeRequests = Pick<StageSummary, 'stage' | 'requests' | 'errors' | 'timeouts'>;
+
+/** Whole requests of a window of a series, and how many of them are counted. */
+export interface CountedRequests {
+  readonly whole: WholeRequests;
+  readonly hits: number;
+  /** What they take: one digest where they are of one series. */
+  readonly digests: TDigest | readonly TDigest[];
+}
+
+/** A part of a series' requests that is judged by itself: what they are called, and what rise of it matters. */
+export interface Proportion {
+  readonly kind: AnomalyEvent['kind'];
+  readonly unit: Rate['unit'];
+  readonly bottleneck: Bottleneck;
+  readonly leastRise: (options: DetectOptions) => LeastRise;
+  readonly lasting: LastingWindows;
+  readonly summary: (series: Series, rate: Rate, shown: readonly WholeRequests[]) => string;
+  /** @param now the part of requests that is counted by now, if there are any. */
+  readonly farewell: (
+    event: AnomalyEvent,
+    resolution: Resolution,
+    now: number | undefined,
+  ) => string;
+}
+
+/** From this part of the failures on it is said of which sort they are. */
+const mostShare = 0.8;
+
+/** Errors and timeouts together. */
+export const failures: Proportion = {
+  kind: 'error_rate',
+  unit: 'failures per request',
+  bottleneck: 'unknown',
+  leastRise: ({ min_error_ratio: ratio, min_error_rate: rate }) => ({ ratio, rate }),
+  // A pod that restarts fails for half a minute, and nobody should wake up.
+  lasting: { known: 4, young: 12, fresh: 4 },
+  // "ranker (search, eu-west-1): 4.8 % of requests fail, usual are 0.2 %; most of them time out"
+  summary: (series, { observed, baseline }, shown) => {
+    const timeouts = shown.reduce((sum, each) => sum + each.timeouts, 0);
+    const all = shown.reduce((sum, each) => sum + each.errors + each.timeouts, 0);
+    const sort =
+      timeouts === all
+        ? '; all of them time out'
+        : timeouts >= mostShare * all
+          ? '; most of them time out'
+          : '';
+    return `${seriesLabel(series)}: ${formatShare(observed)} of requests fail, usual are ${formatShare(baseline)}${sort}`;
+  },
+  farewell: (event, resolution, now) => {
+    const label = seriesLabel(event);
+    const usual = formatShare(event.rate?.baseline ?? 0);
+    const part = now === undefined ? '' : `: ${formatShare(now)} of requests fail`;
+    if (resolution === 'recovered') return `${label} has recovered${part}, usual are ${usual}`;
+    if (resolution === 'no_traffic')
+      return `${label} has too few requests to judge whether they fail`;
+    return `${label} keeps failing, which is the new usual${part}, before it was ${usual}`;
+  },
+};
+
+/** Requests that had to wait for a model to be loaded. */
+export const coldStarts: Proportion = {
+  kind: 'cold_starts',
+  unit: 'cold starts per request',
+  bottleneck: 'cold_start',
+  leastRise: ({ min_cold_start_ratio: ratio, min_cold_start_rate: rate }) => ({ ratio, rate }),
+  // Pods that are added start cold for a minute, all those of a new version for some.
+  lasting: { known: 12, young: 30, fresh: 30 },
+  summary: (series, { observed, baseline }) =>
+    `${seriesLabel(series)}: ${formatShare(observed)} of requests are cold starts, usual are ${formatShare(baseline)}`,
+  farewell: (event, resolution, now) => {
+    const label = seriesLabel(event);
+    const usual = formatShare(event.rate?.baseline ?? 0);
+    const part = now === undefined ? '' : `: ${formatShare(now)} of requests are cold starts`;
+    if (resolution === 'recovered') return `${label} has recovered${part}, usual are ${usual}`;
+    if (resolution === 'no_traffic')
+      return `${label} has too few requests to judge how many are cold starts`;
+    return `${label} keeps starting cold, which is the new usual${part}, before it was ${usual}`;
+  },
+};
+
+/** How many requests of a window failed; undefined where it has none. */
+export function failedRequests(window: SeriesWindow | undefined): CountedRequests | undefined {
+  const whole = window && wholeRequest(window);
+  if (whole === undefined) return undefined;
+  return { whole, hits: whole.errors + whole.timeouts, digests: whole.digest };
+}
+
+/** How many requests of a series, warm and cold together, were cold starts; undefined where there are none. */
+export function coldRequests(
+  warm: SeriesWindow | undefined,
+  cold: SeriesWindow | undefined,
+): CountedRequests | undefined {
+  const [ofWarm, ofCold] = [failedRequests(warm), failedRequests(cold)];
+  const both = [ofWarm, ofCold].filter((each) => each !== undefined);
+  const parts = both.map(({ whole }) => whole);
+  const [first] = parts;
+  if (first === undefined) return undefined;
+  const sum = (of: (part: WholeRequests) => number) =>
+    parts.reduce((total, part) => total + of(part), 0);
+  return {
+    whole: {
+      stage: first.stage,
+      requests: sum(({ requests }) => requests),
+      errors: sum(({ errors }) => errors),
+      timeouts: sum(({ timeouts }) => timeouts),
+    },
+    digests: both.flatMap(({ digests }) => digests),
+    hits: ofCold?.whole.requests ?? 0,
+  };
+}

@@ -1,0 +1,167 @@
+import { invariant } from '../../base/invariant.ts';
+import { OrderedMap } from '../../base/ordered-map.ts';
+import type { Series, SeriesWindow, StageSummary } from '../../series/series-window.ts';
+import { wholeRequest } from '../../series/whole-request.ts';
+import type { StateArchive } from '../../snapshot/archive.ts';
+import type { AnomalyEvent } from '../event/anomaly-event.ts';
+import { formatMs } from '../event/anomaly-summary.ts';
+import type { TailBeside } from '../event/rate-event.ts';
+import type { DetectOptions } from '../options/detect-options.ts';
+import type { StepContext } from '../step/detector-step.ts';
+import type { Objective } from './burn-rules.ts';
+import { SloBurnDetector } from './slo-burn-detector.ts';
+
+/** Objectives × models that are judged; each takes 70 KB. */
+const maxDetectors = 1_000;
+
+/** An objective as configured. */
+interface Configured extends Objective {
+  readonly models: RegExp;
+  /** '' for any. */
+  readonly requestType: string;
+}
+
+interface Sum {
+  readonly model: string;
+  requests: number;
+  bad: number;
+}
+
+/** All objectives of all models that they name: each of both has a budget of its own. */
+export class SloBurnDetectors {
+  readonly #options: DetectOptions;
+  readonly #configured: readonly Configured[];
+  readonly #detectors = new OrderedMap<SloBurnDetector>();
+  #windowsBeyondLimit = 0;
+
+  constructor(options: DetectOptions) {
+    this.#options = options;
+    this.#configured = options.slos.map((slo) => ({
+      name: slo.name ?? nameOf(slo),
+      thresholdMs: slo.threshold,
+      objective: slo.objective,
+      models: globOf(slo.model),
+      requestType: slo.request_type ?? '',
+    }));
+  }
+
+  /** Windows of series whose model was one too many for an objective, since the start. */
+  get windowsBeyondLimit(): number {
+    return this.#windowsBeyondLimit;
+  }
+
+  /** One whose objective is not configured any more is followed too: it ends for want of requests. */
+  restore(event: AnomalyEvent): void {
+    this.#ofEvent(event)?.restore(event);
+  }
+
+  /** What others have told counts, if it is the same event of the same anomaly. */
+  take(told: AnomalyEvent): void {
+    this.#ofEvent(told)?.take(told);
+  }
+
+  /** As `AnomalyTrack.reconcile`. */
+  reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
+    const byDetector = new Map(open.map((event) => [this.#ofEvent(event), event]));
+    for (const detector of this.#detectors.values()) {
+      detector.reconcile(byDetector.get(detector), isKnown);
+    }
+  }
+
+  carry(state: StateArchive): void {
+    this.#windowsBeyondLimit = state.number(this.#windowsBeyondLimit);
+    state.list(this.#detectors.values(), (saved) => {
+      const { objective, model, requestType } = saved ?? {};
+      const carried = this.#of(
+        {
+          name: state.text(objective?.name ?? ''),
+          thresholdMs: state.number(objective?.thresholdMs ?? 0),
+          objective: state.number(objective?.objective ?? 0),
+        },
+        state.text(model ?? ''),
+        state.text(requestType ?? ''),
+      );
+      invariant(carried !== undefined, 'more objectives were saved than are judged');
+      carried.carry(state);
+      return carried;
+    });
+  }
+
+  step(
+    windows: readonly SeriesWindow[],
+    startMs: number,
+    context: StepContext,
+    tailOf: (model: string) => TailBeside,
+  ): AnomalyEvent[] {
+    const sums = new Map<SloBurnDetector, Sum>();
+    for (const window of windows) this.#count(window, sums);
+    const events: AnomalyEvent[] = [];
+    // In the same order whoever judges.
+    for (const key of this.#detectors.sortedKeys()) {
+      const detector = this.#detectors.get(key) as SloBurnDetector;
+      const sum = sums.get(detector) ?? { requests: 0, bad: 0, model: '' };
+      const event = detector.step(startMs, sum, context, () => tailOf(sum.model));
+      if (event !== undefined) events.push(event);
+    }
+    return events;
+  }
+
+  #count(window: SeriesWindow, sums: Map<SloBurnDetector, Sum>): void {
+    for (const configured of this.#configured) {
+      const { model, request_type } = window.series;
+      const { requestType, models } = configured;
+      if (requestType !== '' && requestType !== request_type) continue;
+      if (!models.test(model)) continue;
+      const detector = this.#of(configured, model, requestType);
+      const whole = wholeRequest(window);
+      if (detector === undefined) this.#windowsBeyondLimit += 1;
+      if (detector === undefined || whole === undefined) continue;
+      const sum = sums.get(detector) ?? { model, requests: 0, bad: 0 };
+      sum.requests += whole.requests;
+      sum.bad += badRequests(whole, configured.thresholdMs);
+      sums.set(detector, sum);
+    }
+  }
+
+  #ofEvent({ slo, model, request_type }: AnomalyEvent): SloBurnDetector | undefined {
+    if (slo === undefined) return undefined;
+    const { name, objective, threshold_ms: thresholdMs } = slo;
+    return this.#of({ name, objective, thresholdMs }, model, request_type);
+  }
+
+  #of(objective: Objective, model: string, requestType: string): SloBurnDetector | undefined {
+    const { name, thresholdMs, objective: part } = objective;
+    const key = [name, thresholdMs, part, model, requestType].join('\u0000');
+    let detector = this.#detectors.get(key);
+    if (detector === undefined && this.#detectors.size < maxDetectors) {
+      const none = { service: '', version: '', region: '', host: '', tenant: '' };
+      const series: Series = { ...none, model, request_type: requestType, cold_start: false };
+      detector = new SloBurnDetector(series, objective, this.#options);
+      this.#detectors.set(key, detector);
+    }
+    return detector;
+  }
+}
+
+/** "99.9 % of rank* in 200 ms". */
+function nameOf({ objective, model, threshold }: DetectOptions['slos'][number]): string {
+  return `${Number((objective * 100).toPrecision(8))} % of ${model} in ${formatMs(threshold)}`;
+}
+
+/** `*` stands for any characters. */
+function globOf(pattern: string): RegExp {
+  const parts = pattern.split('*').map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`, 's');
+}
+
+/**
+ * How many requests took longer than a threshold, or failed. The digest says how many were slower, not
+ * which: those that timed out are taken to be among the slow ones, those that ended in an error to be as
+ * slow as the others.
+ */
+export function badRequests(whole: StageSummary, thresholdMs: number): number {
+  const { requests, errors, timeouts, digest } = whole;
+  if (requests === 0) return 0;
+  const slow = requests * (1 - digest.cdf(thresholdMs));
+  return Math.min(requests, Math.max(slow, timeouts) + errors * (1 - slow / requests));
+}

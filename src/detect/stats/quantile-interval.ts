@@ -1,0 +1,30 @@
+import type { TDigest } from '../../sketch/t-digest.ts';
+
+const normal95 = 1.959964;
+
+/**
+ * 95 % interval of a quantile, in the digest's unit: the order statistics whose ranks lie 1.96
+ * standard deviations of a binomial count to both sides, the variance widened by the dispersion.
+ * Ends at the smallest and largest value when the requests are too few to bound it.
+ */
+export function quantileInterval(
+  digest: TDigest,
+  q: number,
+  dispersion: number,
+): readonly [number, number] {
+  const half = normal95 * Math.sqrt((dispersion * q * (1 - q)) / digest.count);
+  return [digest.quantile(q - half), digest.quantile(q + half)];
+}
+
+/**
+ * 95 % interval of a part of requests, after Wilson (1927), as if there were as many requests fewer as they
+ * vary more than independent ones.
+ */
+export function shareInterval(hits: number, requests: number, dispersion: number) {
+  const n = Math.max(1, requests / dispersion);
+  const share = requests === 0 ? 0 : hits / requests;
+  const z2 = normal95 ** 2;
+  const middle = (share + z2 / (2 * n)) / (1 + z2 / n);
+  const half = (normal95 / (1 + z2 / n)) * Math.sqrt((share * (1 - share)) / n + z2 / (4 * n * n));
+  return [Math.max(0, middle - half), Math.min(1, middle + half)] as [number, number];
+}

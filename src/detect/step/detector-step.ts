@@ -1,0 +1,35 @@
+import type { SeriesWindow } from '../../series/series-window.ts';
+import type { AnomalyEvent } from '../event/anomaly-event.ts';
+import type { TestLevels } from '../options/page-budget.ts';
+
+/** What a step is told beside its window. */
+export interface StepContext {
+  readonly nowMs: number;
+  readonly levels: TestLevels;
+  /** Requests of all series in this window. */
+  readonly totalRequests: number;
+  /** False while history is replayed: nothing goes out, and nothing that went out is resolved. */
+  readonly live: boolean;
+  /**
+   * False where part of the traffic was missing when the window was judged: how much there is says nothing.
+   *
+   * @default {true}
+   */
+  readonly isWhole?: boolean;
+}
+
+/** All series of one window start on their way through the tests. */
+export interface DetectorStep {
+  readonly startMs: number;
+  readonly context: StepContext;
+  /** Windows of all series, judged or not: of those that are not perhaps only their whole requests. */
+  readonly offered: readonly SeriesWindow[];
+  /** The window of each series that has one and is judged, by its key. */
+  readonly present: ReadonlyMap<string, SeriesWindow>;
+  /** What was told in it so far: of tails in the order of their series' keys. */
+  readonly tails: AnomalyEvent[];
+  readonly failures: AnomalyEvent[];
+  readonly drifts: AnomalyEvent[];
+  /** Series with a window in which a shift of the tail is open after it. */
+  readonly openKeys: Set<string>;
+}

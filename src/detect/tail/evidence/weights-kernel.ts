@@ -1,0 +1,114 @@
+import { invariant } from '../../../base/invariant.ts';
+import { DurationKernel } from '../../../baseline/durations/duration-kernel.ts';
+import { bytesOf, bytesOfFloat, type Room, StateMemory } from '../../../memory/arena.ts';
+import type { TDigest } from '../../../sketch/t-digest.ts';
+import { evidenceConstants } from './evidence-constants.ts';
+import { binsBefore, evidenceRegions, kernelFaults } from './evidence-layout.ts';
+import { faultTemplates, slowPathFault } from './fault-templates.ts';
+import { weightsKernelWasm } from './weights-kernel-wasm.ts';
+
+/** Scratch at first, in doubles; a window takes two a centroid, and of some more. */
+const firstScratch = 1_024;
+const doublesPerCentroid = 2;
+const margin = 8;
+
+interface Exports {
+  configure(constants: number, templates: number, sums: number): void;
+  weigh(centroids: number, size: number, weights: number, said: number, scratch: number): void;
+  weighBins(weights: number, density: number, parts: number, ofLast: number): void;
+  within(weights: number, said: number, into: number): void;
+  logOf(x: number): number;
+}
+
+/**
+ * The WebAssembly that weighs durations, all faults side by side: one for all of a thread. What it works on is
+ * in `StateMemory`, and places are those of its doubles.
+ */
+export class WeightsKernel {
+  static #shared: WeightsKernel | undefined;
+
+  readonly #memory = StateMemory.shared();
+  readonly #durations = DurationKernel.shared();
+  readonly #exports: Exports;
+  #scratch: Room;
+
+  /** The one of this thread. */
+  static shared(): WeightsKernel {
+    WeightsKernel.#shared ??= new WeightsKernel();
+    return WeightsKernel.#shared;
+  }
+
+  private constructor() {
+    const faults = faultTemplates.length;
+    invariant(faults === kernelFaults, `the weights kernel is made for ${kernelFaults} faults`);
+    const imports = { 'weights-kernel': { log: Math.log } };
+    this.#exports = this.#memory.kernel(weightsKernelWasm, imports);
+    const { leastMs, mostRatio, mostEvidence, unit } = evidenceConstants;
+    const constants = this.#memory.keep([leastMs, mostRatio, mostEvidence, unit]);
+    const templates = this.#memory.keep(templatesOf());
+    const { at: sums } = this.#memory.take(evidenceRegions * (4 * faults + 2));
+    this.#exports.configure(bytesOf(constants), bytesOf(templates), bytesOf(sums));
+    this.#scratch = this.#memory.take(firstScratch);
+  }
+
+  /** Adds up what a window's digest says. */
+  weigh(digest: TDigest, weights: number, said: number): void {
+    const { size } = digest;
+    const scratch = bytesOf(this.scratch((size + margin) * doublesPerCentroid));
+    const centroids = this.#durations.give(digest);
+    this.#exports.weigh(centroids, size, bytesOf(weights), bytesOf(said), scratch);
+  }
+
+  /**
+   * Weighs every bin of a baseline for each fault.
+   *
+   * @param density of its bins, with `binsBefore` before them that are 0: a place of singles.
+   * @param parts what part of it was seen in each, likewise.
+   * @param ofLast density under the last fault, likewise.
+   */
+  weighBins(weights: number, density: number, parts: number, ofLast: number): void {
+    this.#exports.weighBins(
+      bytesOf(weights),
+      bytesOfFloat(density),
+      bytesOfFloat(parts),
+      bytesOfFloat(ofLast),
+    );
+  }
+
+  /** What of that which a window says is left when it is given how many requests lie in each region. */
+  within(weights: number, said: number, into: number): void {
+    this.#exports.within(bytesOf(weights), bytesOf(said), bytesOf(into));
+  }
+
+  /** `Math.log` of what is positive and not subnormal, as the kernel has it: of single precision. */
+  log(x: number): number {
+    return this.#exports.logOf(x);
+  }
+
+  /** A place for so many doubles, until the next call. */
+  scratch(doubles: number): number {
+    if (doubles > this.#scratch.doubles) {
+      this.#memory.release(this.#scratch);
+      this.#scratch = this.#memory.take(doubles);
+    }
+    return this.#scratch.at;
+  }
+}
+
+/** Instead of bins by which durations are moved: the density is given. */
+const noShift = -1;
+
+/** What the kernel knows of the faults, field by field. */
+function templatesOf(): number[] {
+  const { mostRatio, binsPerOctave } = evidenceConstants;
+  const shifts = faultTemplates.map(({ octaves }, i) =>
+    i === slowPathFault ? noShift : Math.round(octaves * binsPerOctave),
+  );
+  invariant(
+    Math.max(...shifts) <= binsBefore,
+    `a fault moves durations by over ${binsBefore} bins`,
+  );
+  const shares = faultTemplates.map(({ share }) => share);
+  const leastRatios = shares.map((share) => Math.max(1 - share, 1 / mostRatio));
+  return [shares, leastRatios, shifts].flat();
+}

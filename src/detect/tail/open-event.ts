@@ -1,0 +1,153 @@
+import { totalStage } from '../../base/dimensions.ts';
+import type { DimensionValue } from '../../baseline/borrowed-baseline.ts';
+import type { SeriesReference, StageReference } from '../../baseline/series-reference.ts';
+import { mergeBands } from '../../series/bands.ts';
+import type { Series, SeriesWindow } from '../../series/series-window.ts';
+import { TDigest } from '../../sketch/t-digest.ts';
+import type { AnomalyEvent, Blamed } from '../event/anomaly-event.ts';
+import { groupKeyOf } from '../event/anomaly-identity.ts';
+import { anomalySummary } from '../event/anomaly-summary.ts';
+import { type BandedStages, blame } from '../event/blame.ts';
+import { bottleneck } from '../event/bottleneck.ts';
+import { newAnomaly } from '../event/new-anomaly.ts';
+import { severity } from '../event/severity.ts';
+import { evidenceSql } from '../event/sql.ts';
+import type { DetectOptions } from '../options/detect-options.ts';
+import { quantileInterval } from '../stats/quantile-interval.ts';
+import type { ShiftVerdict } from './shift-verdict.ts';
+
+export interface OpenEventInput {
+  readonly series: Series;
+  readonly verdict: ShiftVerdict;
+  /** The windows since the anomaly began, oldest first, the judged one last. */
+  readonly windows: readonly SeriesWindow[];
+  readonly baseline: SeriesReference;
+  /** Values in which the series whose past it is differ from this one; none where it is the series' own. */
+  readonly baselineOf: readonly DimensionValue[];
+  /** Requests of all series in the judged window. */
+  readonly totalRequests: number;
+  readonly nowMs: number;
+  readonly options: DetectOptions;
+}
+
+const kind = 'tail_shift';
+const smallestP = 1e-300;
+
+/** Part of the slowest requests' excess that makes a stage the one that explains it. */
+const mostShare = 0.5;
+
+/** The event that opens an anomaly: what was measured, why it is believed, who is to blame. */
+export function openEvent(input: OpenEventInput): AnomalyEvent {
+  const { series, verdict, nowMs, options } = input;
+  const { startedAtMs } = verdict;
+  const event: Omit<AnomalyEvent, 'summary'> = {
+    ...newAnomaly({ kind, series, startedAtMs, nowMs, options }),
+    ...measure(input),
+    sql: evidenceSql({ series, q: verdict.q, startedAtMs, windowMs: options.window }),
+  };
+  return { ...event, summary: anomalySummary(event) };
+}
+
+/** The fields that a later window measures anew: size, evidence, blame and what follows. */
+export type Measured = Pick<
+  AnomalyEvent,
+  | 'quantile'
+  | 'baseline_ms'
+  | 'observed_ms'
+  | 'interval_ms'
+  | 'ratio'
+  | 'requests'
+  | 'affected_share'
+  | 'evidence'
+  | 'blame'
+  | 'stage'
+  | 'group_key'
+  | 'bottleneck'
+  | 'severity'
+>;
+
+export function measure(input: OpenEventInput): Measured {
+  const { series, verdict, windows, baseline, totalRequests } = input;
+  const { stage, q, thresholdMs } = verdict;
+  const digest = TDigest.merge(windows.flatMap((window) => window.stages.get(stage)?.digest ?? []));
+  const observedMs = digest.quantile(q);
+  const ratio = observedMs / thresholdMs;
+  const [lowMs, highMs] = quantileInterval(digest, q, verdict.dispersion);
+  const parts = blameOf(input, observedMs);
+  const top = parts[0]?.stage ?? stage;
+  const usual = baseline.reference(stage, 1);
+  const medianRatio = usual === undefined ? 1 : digest.quantile(0.5) / usual.digest.quantile(0.5);
+  const excessShare = (verdict.exceedances - verdict.expected) / verdict.requests;
+  const affectedShare = (excessShare * verdict.windowRequests) / Math.max(1, totalRequests);
+  return {
+    quantile: q,
+    baseline_ms: round(thresholdMs),
+    observed_ms: round(observedMs),
+    interval_ms: [round(lowMs), round(highMs)],
+    ratio: round(ratio),
+    requests: Math.round(verdict.requests),
+    affected_share: round(affectedShare),
+    evidence: evidenceOf(input, usual),
+    blame: parts.map((part) => ({ ...part, excess_ms: round(part.excess_ms) })),
+    stage: top,
+    group_key: groupKeyOf(kind, series.model, top),
+    bottleneck: bottleneck({ blame: parts, coldStart: series.cold_start, medianRatio }),
+    severity: severity({ totalMoved: stage === totalStage, ratio, affectedShare }),
+  };
+}
+
+function evidenceOf(
+  { verdict, baselineOf }: OpenEventInput,
+  usual: StageReference | undefined,
+): AnomalyEvent['evidence'] {
+  return {
+    test: 'likelihood_ratio',
+    p_value: Math.max(Math.exp(verdict.logP), smallestP),
+    alpha: Math.exp(verdict.logLevel),
+    windows: verdict.windows,
+    exceedances: round(verdict.exceedances),
+    expected: round(verdict.expected),
+    dispersion: round(verdict.dispersion),
+    measured_stage: verdict.stage,
+    baseline_windows: usual?.windows ?? 0,
+    baseline_from: new Date(usual?.fromMs ?? verdict.startedAtMs).toISOString(),
+    baseline_to: new Date(usual?.toMs ?? verdict.startedAtMs).toISOString(),
+    ...(baselineOf.length > 0 && { baseline_of: [...baselineOf] }),
+  };
+}
+
+/**
+ * From the bands of the total. A stage that moved while the total hides it is blamed from them too,
+ * if it carries most of what the slowest requests lost; else, or without totals, by itself.
+ */
+function blameOf(input: OpenEventInput, observedMs: number): readonly Blamed[] {
+  const { stage, thresholdMs } = input.verdict;
+  const parts = blameOfTotal(input);
+  const top = parts?.[0];
+  const explains = stage === totalStage || (top?.stage === stage && top.share >= mostShare);
+  if (parts !== undefined && explains) return parts;
+  return [{ stage, excess_ms: observedMs - thresholdMs, share: 1 }];
+}
+
+function blameOfTotal({ verdict, windows, baseline }: OpenEventInput) {
+  const names = new Set(windows.flatMap((window) => [...window.stages.keys()]));
+  const now = new Map(
+    [...names].map((name) => {
+      const summaries = windows.flatMap((window) => window.stages.get(name) ?? []);
+      const bands = mergeBands(summaries.map((summary) => summary.bands));
+      return [name, { bands, bandsMs: mergeBands(summaries.map(({ bandsMs }) => bandsMs)) }];
+    }),
+  );
+  const usual: BandedStages = new Map(
+    [...names].flatMap((name) => {
+      const bands = baseline.bands(name);
+      return bands === undefined ? [] : [[name, bands] as const];
+    }),
+  );
+  return blame(now, usual, verdict.q);
+}
+
+/** As exact as anyone reads, and never -0, which JSON would not bring back. */
+function round(value: number): number {
+  return Math.round(value * 1e6) / 1e6 + 0;
+}

@@ -1,0 +1,137 @@
+import { totalStage } from '../../base/dimensions.ts';
+import type { TrafficForecast } from '../../baseline/traffic-profile.ts';
+import type { Series } from '../../series/series-window.ts';
+import type { AnomalyEvent, Rate, Resolution, Severity } from '../event/anomaly-event.ts';
+import { formatPerSecond, seriesLabel } from '../event/format.ts';
+import type { RateMeasured } from '../event/rate-event.ts';
+import type { DetectOptions } from '../options/detect-options.ts';
+import type { DropVerdict } from './drop-test.ts';
+import type { SilenceVerdict } from './silence-test.ts';
+
+const smallestP = 1e-300;
+const normal95 = 1.959964;
+/** Where so little is left it is as good as nothing. */
+const criticalPart = 0.1;
+
+/** How much traffic is left, how much is foretold, and why that is believed. */
+export function dropMeasured(
+  series: Series,
+  verdict: DropVerdict,
+  forecast: TrafficForecast,
+  { window }: DetectOptions,
+): RateMeasured {
+  const { requests, expected, windows, dispersion } = verdict;
+  const seconds = (windows * window) / 1000;
+  const half = normal95 * Math.sqrt(Math.max(1, requests) * dispersion);
+  const rate = rateOf(requests / seconds, expected / seconds, [
+    Math.max(0, requests - half) / seconds,
+    (requests + half) / seconds,
+  ]);
+  return {
+    rate,
+    requests,
+    evidence: {
+      test: 'likelihood_ratio',
+      ...oddsOf(verdict),
+      windows,
+      exceedances: requests,
+      expected: round(expected),
+      dispersion: round(dispersion),
+      ...comparedWith(forecast, window),
+    },
+    severity: severityOf(rate),
+    summary: summaryOf(series, rate),
+  };
+}
+
+/** The same anomaly, when less is left. */
+export function dropAgain(series: Series, event: AnomalyEvent, perSecond: number) {
+  const [, high] = event.rate?.interval ?? [0, 0];
+  const rate = rateOf(perSecond, event.rate?.baseline ?? 0, [0, Math.max(perSecond, high)]);
+  return { rate, severity: severityOf(rate), summary: summaryOf(series, rate) };
+}
+
+/** That nothing comes, how much is foretold, and why that is believed. */
+export function silenceMeasured(
+  series: Series,
+  verdict: SilenceVerdict,
+  forecast: TrafficForecast,
+  { window }: DetectOptions,
+): RateMeasured {
+  const { gapMs, expected } = verdict;
+  const rate = rateOf(0, forecast.perSecond, [0, 0]);
+  const usual = formatPerSecond(rate.baseline);
+  const which = series.model === '' ? '; the traffic, Kafka or the ingest has stopped' : '';
+  return {
+    rate,
+    requests: 0,
+    evidence: {
+      test: 'silence',
+      ...oddsOf(verdict),
+      windows: Math.max(1, Math.round(gapMs / window)),
+      exceedances: 0,
+      expected: round(expected),
+      dispersion: 1,
+      ...comparedWith(forecast, window),
+    },
+    severity: 'critical',
+    summary: `${seriesLabel(series)}: no request for ${lastedText(gapMs)}, usual are ${usual}${which}`,
+  };
+}
+
+/** @param perSecond by now, if anybody knows. */
+export function trafficFarewell(
+  event: AnomalyEvent,
+  resolution: Resolution,
+  perSecond: number | undefined,
+): string {
+  const label = seriesLabel(event);
+  const usual = formatPerSecond(event.rate?.baseline ?? 0);
+  const now = perSecond === undefined ? '' : `: ${formatPerSecond(perSecond)} by now`;
+  const were = `before it ${event.kind === 'no_data' ? 'stopped' : 'fell'} it was ${usual}`;
+  if (resolution === 'recovered') return `${label} has requests again${now}, ${were}`;
+  if (resolution === 'no_traffic') return `${label}: nobody sends anything, nothing can be said`;
+  return `${label} keeps having less traffic, which is the new usual${now}, ${were}`;
+}
+
+function rateOf(observed: number, baseline: number, interval: readonly [number, number]): Rate {
+  return {
+    unit: 'requests per second',
+    observed: round(observed),
+    baseline: round(baseline),
+    ratio: round(baseline > 0 ? observed / baseline : 0),
+    interval: [round(interval[0]), round(interval[1])],
+  };
+}
+
+function oddsOf({ logP, logLevel }: { readonly logP: number; readonly logLevel: number }) {
+  return { p_value: Math.max(Math.exp(logP), smallestP), alpha: Math.exp(logLevel) };
+}
+
+function comparedWith({ fromMs, toMs }: TrafficForecast, windowMs: number) {
+  return {
+    measured_stage: totalStage,
+    baseline_windows: Math.round((toMs - fromMs) / windowMs),
+    baseline_from: new Date(fromMs).toISOString(),
+    baseline_to: new Date(toMs).toISOString(),
+  };
+}
+
+function severityOf({ observed, baseline }: Rate): Severity {
+  return observed <= criticalPart * baseline ? 'critical' : 'warning';
+}
+
+/** "ranker: 12 requests a second, usual are 51". */
+function summaryOf(series: Series, { observed, baseline }: Rate): string {
+  const left = formatPerSecond(observed);
+  return `${seriesLabel(series)}: requests have fallen to ${left}, usual are ${formatPerSecond(baseline)}`;
+}
+
+function lastedText(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 120 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 1e6) / 1e6 + 0;
+}

@@ -1,0 +1,179 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import kafkajs, { type KafkaConfig, type Mechanism, type SASLOptions } from 'kafkajs';
+import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
+import { invariant } from '../../base/invariant.ts';
+import { type ErrorCode, OperatorError } from '../../base/operator-error.ts';
+import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
+import type { Logger } from '../../base/telemetry/log.ts';
+import { tlsFailure } from '../../base/tls-failure.ts';
+import type { Config } from '../../config/schema.ts';
+import { registerCompressionCodecs } from '../compression/compression.ts';
+import { endFetchLoops } from '../patches/end-fetch-loops.ts';
+import { joinOnce } from '../patches/join-once.ts';
+import { leaveAfterDoubt } from '../patches/leave-on-unknown-commit.ts';
+import { rejoinAfterFailure } from '../patches/rejoin-on-failed-join.ts';
+import { rejoinForTopics } from '../patches/rejoin-on-log-change.ts';
+import { retryCoordinatorSearch } from '../patches/retry-coordinator-search.ts';
+import { fetchInPlace } from '../protocol/fetch-patch.ts';
+import { FramePool } from '../protocol/frame-pool.ts';
+import { frameSockets, takeFramesWhole } from '../protocol/frame-socket.ts';
+import type { RecordBatchReader } from '../protocol/record-batch-reader.ts';
+import { oauthBearer } from './oauth-bearer.ts';
+
+const { Kafka, logLevel } = kafkajs;
+/** kafkajs' client; other folders know it by this name alone. */
+export type KafkaClient = InstanceType<typeof Kafka>;
+
+export interface KafkaClientOptions {
+  /** Where kafkajs' own lines go, at debug; undefined drops them. */
+  readonly log?: Logger | undefined;
+  /** Attempts before an unreachable cluster is an error. @default {5} */
+  readonly retries?: number;
+  /** Longest wait for one answer. @default {30_000} */
+  readonly requestTimeoutMs?: number;
+  /**
+   * Has consumers given `FetchMark`s instead of messages, with the records that this reads.
+   * @default kafkajs' own messages
+   */
+  readonly reader?: RecordBatchReader;
+}
+
+/** A kafkajs client of the configured cluster. */
+export function createKafkaClient(config: Config['kafka'], options: KafkaClientOptions = {}) {
+  const { log, retries = 5, requestTimeoutMs = 30_000, reader } = options;
+  registerCompressionCodecs();
+  const internal = createRequire(import.meta.url);
+  endFetchLoops(internal('kafkajs/src/consumer/runner.js'));
+  const consumerGroup = internal('kafkajs/src/consumer/consumerGroup.js');
+  rejoinForTopics(consumerGroup);
+  rejoinAfterFailure(consumerGroup);
+  leaveAfterDoubt(consumerGroup);
+  joinOnce(consumerGroup);
+  retryCoordinatorSearch(internal('kafkajs/src/cluster/index.js'));
+  const client: KafkaConfig = {
+    clientId: config.client_id,
+    brokers: config.brokers,
+    connectionTimeout: 3_000,
+    requestTimeout: requestTimeoutMs,
+    retry: { initialRetryTime: 100, maxRetryTime: 5_000, retries },
+    logLevel: logLevel.WARN,
+    logCreator: () => (entry) => {
+      const { message, ...rest } = entry.log;
+      log?.debug({ kafkajs: { ...rest, timestamp: undefined } }, message);
+    },
+  };
+  if (reader !== undefined) {
+    const pool = new FramePool();
+    client.socketFactory = frameSockets(pool);
+    takeFramesWhole(internal('kafkajs/src/network/connection.js'));
+    fetchInPlace(internal('kafkajs/src/broker/index.js'), client.socketFactory, { reader, pool });
+  }
+  if (config.tls !== undefined) client.ssl = tlsOf(config.tls);
+  if (config.sasl !== undefined) client.sasl = saslOf(config.sasl);
+  return new Kafka(client);
+}
+
+function tlsOf(tls: NonNullable<Config['kafka']['tls']>) {
+  return {
+    ...(tls.ca_file === undefined ? {} : { ca: [readFileSync(tls.ca_file)] }),
+    ...(tls.cert_file === undefined ? {} : { cert: readFileSync(tls.cert_file) }),
+    ...(tls.key_file === undefined ? {} : { key: readFileSync(tls.key_file) }),
+    ...(tls.server_name === undefined ? {} : { servername: tls.server_name }),
+  };
+}
+
+function saslOf(sasl: NonNullable<Config['kafka']['sasl']>): SASLOptions | Mechanism {
+  const { mechanism, username = '', password = '', token_file } = sasl;
+  if (mechanism !== 'oauthbearer') return { mechanism: mechanism as 'plain', username, password };
+  invariant(token_file !== undefined, 'a login by token has no token_file');
+  return { mechanism, authenticationProvider: oauthBearer(token_file) };
+}
+
+/** Says what went wrong between us and Kafka, in the operator's terms. */
+export function kafkaError(error: unknown, doing: string, config: Config['kafka']): OperatorError {
+  const known = operatorErrorIn(error);
+  if (known !== undefined) return known;
+  const root = rootOf(error);
+  const detail = knownSecrets.hide(root.message.split('\n', 1)[0] ?? '');
+  const type = 'type' in root && typeof root.type === 'string' ? root.type : root.name;
+  const brokers = config.brokers.join(', ');
+  const made = (code: ErrorCode, exitCode: ExitCode, message: string, hint: string) =>
+    new OperatorError(code, `Cannot ${doing}${message}`, { hint, exitCode, cause: error });
+  if (/SASL|authentication/i.test(`${type} ${detail}`)) {
+    return made(
+      'TAILMARK_KAFKA_AUTH',
+      exitCodes.config,
+      ` as Kafka must accept kafka.sasl: it answered "${detail}"`,
+      authHint(config, type),
+    );
+  }
+  if (type === 'UNKNOWN_TOPIC_OR_PARTITION') {
+    return made(
+      'TAILMARK_KAFKA_TOPIC_MISSING',
+      exitCodes.unavailable,
+      ` as the topic must exist: ${detail}`,
+      'Create it, or correct kafka.topics.',
+    );
+  }
+  const handshake = config.tls === undefined ? undefined : tlsFailure(root);
+  if (handshake !== undefined) {
+    return made(
+      'TAILMARK_KAFKA_TLS',
+      exitCodes.config,
+      ` as TLS to kafka.brokers must come about: ${handshake} (${brokers}: ${withoutOpenSsl(detail)})`,
+      'See kafka.tls: ca_file names the authority of the brokers, cert_file and key_file our own ' +
+        'certificate, server_name the name to expect. Leave kafka.tls out for a port without TLS.',
+    );
+  }
+  if (/Connection|Broker|ECONN|ENOTFOUND|timeout/i.test(`${root.name} ${detail}`)) {
+    return made(
+      'TAILMARK_KAFKA_UNREACHABLE',
+      exitCodes.unavailable,
+      ` as a broker must answer at kafka.brokers: it is ${brokers} (${detail})`,
+      unreachableHint(config, detail),
+    );
+  }
+  return made(
+    'TAILMARK_KAFKA_FAILED',
+    exitCodes.unavailable,
+    `: ${detail}`,
+    `Kafka answered ${type}; the brokers' logs have more.`,
+  );
+}
+
+function authHint({ sasl }: Config['kafka'], type: string): string {
+  if (sasl === undefined) return 'The listener wants a login: set kafka.sasl.';
+  if (type === 'ILLEGAL_SASL_STATE') return 'The listener takes no login: leave kafka.sasl out.';
+  return sasl.mechanism === 'oauthbearer'
+    ? 'Look at the token in kafka.sasl.token_file: its expiry, audience and issuer must be what the brokers want.'
+    : 'Check kafka.sasl.mechanism, username and password_file (TAILMARK_KAFKA_SASL_PASSWORD).';
+}
+
+/** A broker hangs up without a word on whoever speaks another protocol than its listener. */
+function unreachableHint({ tls, sasl }: Config['kafka'], detail: string): string {
+  if (/closed|ECONNRESET|socket hang up/i.test(detail)) {
+    const wants = [
+      ...(tls === undefined ? ['TLS (kafka.tls)'] : ['a client certificate (kafka.tls.cert_file)']),
+      ...(sasl === undefined ? ['a login (kafka.sasl)'] : []),
+    ];
+    return `It hung up, as a listener does that wants ${wants.join(' or ')}.`;
+  }
+  return 'Start Kafka (`tailmark up` runs one here) or set kafka.brokers or TAILMARK_KAFKA_BROKERS.';
+}
+
+/** OpenSSL's lines name its functions and source files; what went wrong is one part of them. */
+function withoutOpenSsl(detail: string): string {
+  return /error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/i.exec(detail)?.[1] ?? detail;
+}
+
+function operatorErrorIn(error: unknown): OperatorError | undefined {
+  if (error instanceof OperatorError) return error;
+  return error instanceof Error ? operatorErrorIn(error.cause) : undefined;
+}
+
+/** The innermost cause: kafkajs wraps what happened in what it did about it. */
+function rootOf(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  return error.cause instanceof Error ? rootOf(error.cause) : error;
+}

@@ -1,0 +1,41 @@
+import type { Message } from 'kafkajs';
+import type { Config } from '../../config/schema.ts';
+import { createKafkaClient, kafkaError } from './kafka-client.ts';
+import type { OutgoingMessage, Publisher } from './publisher.ts';
+
+/**
+ * Opens a publisher on the configured cluster.
+ *
+ * @throws OperatorError when no broker answers.
+ */
+export async function openKafkaPublisher(config: Config['kafka']): Promise<Publisher> {
+  const producer = createKafkaClient(config, { retries: 3 }).producer({
+    allowAutoTopicCreation: false,
+  });
+  try {
+    await producer.connect();
+  } catch (error) {
+    throw kafkaError(error, 'write to Kafka', config);
+  }
+  return {
+    async publish(topic: string, messages: readonly OutgoingMessage[]): Promise<void> {
+      if (messages.length === 0) return;
+      try {
+        await producer.send({ topic, acks: -1, messages: messages.map(kafkaMessageOf) });
+      } catch (error) {
+        throw kafkaError(error, `write to topic ${topic}`, config);
+      }
+    },
+    close: () => producer.disconnect(),
+  };
+}
+
+function kafkaMessageOf(message: OutgoingMessage): Message {
+  return {
+    value: message.value,
+    ...(message.key === undefined ? {} : { key: message.key }),
+    ...(message.headers === undefined ? {} : { headers: { ...message.headers } }),
+    ...(message.timestampMs === undefined ? {} : { timestamp: String(message.timestampMs) }),
+    ...(message.partition === undefined ? {} : { partition: message.partition }),
+  };
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import kafkajs, { type AuthenticationProviderArgs, type Authenticator } from 'kafkajs';
+import { exitCodes } from '../../base/exit-codes.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
+
+const { KafkaJSNonRetriableError } = kafkajs;
+
+/**
+ * Logs in by SASL OAUTHBEARER (RFC 7628) with the token that stands in a file at that moment:
+ * whatever renews it replaces the file, as Kubernetes does with projected tokens.
+ *
+ * kafkajs has this mechanism too, but takes every answer for consent: a broker tells its refusal
+ * in the body of an answer that is no error, and kafkajs then meets a closed connection.
+ */
+export function oauthBearer(
+  tokenFile: string,
+): (args: AuthenticationProviderArgs) => Authenticator {
+  return ({ saslAuthenticate }) => ({
+    authenticate: async () => {
+      const message = Buffer.from(`n,,\u0001auth=Bearer ${readToken(tokenFile)}\u0001\u0001`);
+      const refusal = await saslAuthenticate({
+        request: { encode: () => withLength(message) },
+        response: { decode: (answer: Buffer) => answer, parse: refusalIn },
+      });
+      if (typeof refusal !== 'string') return;
+      throw new KafkaJSNonRetriableError(`SASL OAUTHBEARER authentication failed: ${refusal}`);
+    },
+  });
+}
+
+function withLength(bytes: Buffer): Buffer {
+  const framed = Buffer.alloc(4 + bytes.length);
+  framed.writeInt32BE(bytes.length);
+  bytes.copy(framed, 4);
+  return framed;
+}
+
+/** What the broker has against the token: `invalid_token`; undefined if it takes it. */
+function refusalIn(answer: Buffer): string | undefined {
+  // Four bytes of length come before what is there.
+  const text = answer.subarray(4).toString().replaceAll('\u0001', '').trim();
+  if (text === '') return undefined;
+  const status = /"status"\s*:\s*"([\w.-]{1,80})"/.exec(text)?.[1];
+  return status ?? 'the token was refused';
+}
+
+function readToken(path: string): string {
+  let token: string;
+  try {
+    token = readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw tokenError(path, (error as NodeJS.ErrnoException).code ?? 'it cannot be read');
+  }
+  if (token === '') throw tokenError(path, 'it is empty');
+  // A control character would end the field of the login that the token stands in.
+  if (!/^[\x21-\x7e]+$/.test(token)) throw tokenError(path, 'it holds more than one token');
+  knownSecrets.remember(token);
+  return token;
+}
+
+/** Without a cause, which kafkajs would put in its place. */
+function tokenError(path: string, why: string): OperatorError {
+  return new OperatorError(
+    'TAILMARK_KAFKA_AUTH',
+    `Cannot log in to Kafka as kafka.sasl.token_file must hold a token: it is ${path} (${why})`,
+    {
+      hint: 'Whatever renews the token must replace the file as a whole: write another, then rename it.',
+      exitCode: exitCodes.config,
+    },
+  );
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import type { Config } from '../config/schema.ts';
+import { createKafkaClient, kafkaError } from './client/kafka-client.ts';
+
+/** A message as it stands in a topic. */
+export interface TopicMessage {
+  readonly partition: number;
+  readonly offset: number;
+  readonly timestampMs: number;
+  readonly key: string | undefined;
+  readonly value: Buffer | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface FollowedTopic {
+  /** Ends the reading; nothing is committed. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Reads a topic from its beginning, for looking on: in a group of its own that commits nothing. Each
+ * message is given once: a consumer that loses its place in the group begins again, and what it has
+ * given is left out.
+ *
+ * @throws OperatorError when the cluster or the topic is not there.
+ */
+export async function followTopic(
+  config: Config['kafka'],
+  topic: string,
+  onMessage: (message: TopicMessage) => void,
+): Promise<FollowedTopic> {
+  const consumer = createKafkaClient(config, { retries: 3 }).consumer({
+    groupId: `${config.client_id}-follow-${randomUUID()}`,
+    allowAutoTopicCreation: false,
+    maxWaitTimeInMs: 250,
+  });
+  const nextOffsets = new Map<number, number>();
+  try {
+    await consumer.connect();
+    await consumer.subscribe({ topics: [topic], fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      eachMessage: async ({ partition, message }) => {
+        const offset = Number(message.offset);
+        if (offset < (nextOffsets.get(partition) ?? 0)) return;
+        nextOffsets.set(partition, offset + 1);
+        const headers: Record<string, string> = {};
+        for (const [name, value] of Object.entries(message.headers ?? {})) {
+          headers[name] = String(value);
+        }
+        onMessage({
+          partition,
+          offset,
+          timestampMs: Number(message.timestamp),
+          key: message.key?.toString(),
+          value: message.value,
+          headers,
+        });
+      },
+    });
+  } catch (error) {
+    await consumer.disconnect().catch(() => undefined);
+    throw kafkaError(error, `read topic ${topic}`, config);
+  }
+  return { stop: () => consumer.disconnect() };
+}

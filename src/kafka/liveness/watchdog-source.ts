@@ -1,0 +1,226 @@
+import type { Kafka } from 'kafkajs';
+import type { Clock } from '../../base/clock.ts';
+import { exitCodes } from '../../base/exit-codes.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import type { Logger } from '../../base/telemetry/log.ts';
+import type { Metrics } from '../../base/telemetry/metrics.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Source, SourceHandler } from '../../source/source.ts';
+import { ConsumerObserver, type ObservedPartition } from './consumer-observer.ts';
+import { LagProbe, type PartitionLog } from './lag-probe.ts';
+import { type PartitionState, StallDetector, type Verdict } from './stall-detector.ts';
+
+type Client = Pick<Kafka, 'admin' | 'consumer'>;
+
+export interface WatchedSourceOptions {
+  readonly config: Config;
+  /** The client that the source reads by. */
+  readonly kafka: Client;
+  /** A client that asks with short timeouts. */
+  readonly probeKafka: Pick<Kafka, 'admin'>;
+  readonly clock: Clock;
+  /** How long a partition has been waiting for ClickHouse; 0 while it is not. */
+  readonly storeWaitMs: (topic: string, partition: number) => number;
+  readonly log?: Logger | undefined;
+  readonly metrics?: Metrics | undefined;
+  /** @default as docs/liveness.md says */
+  readonly limits?: { readonly unreadyMs: number; readonly stalledMs: number };
+}
+
+const TICK_MS = 1_000;
+const LOOK_EVERY_MS = 5_000;
+/** While Kafka does not answer, so that its return is told soon: records may all be read by then. */
+const LOOK_AGAIN_MS = 1_000;
+const LOOK_TIMEOUT_MS = 5_000;
+const UNREADY_MS = 20_000;
+const STALLED_MS = 40_000;
+/** Beyond the longest join, for what must follow it. */
+const AFTER_JOIN_MS = 10_000;
+
+/**
+ * A Kafka source with a watchdog: where records wait and reading or committing does not go on, it
+ * says so, and then rejects `done`, so that the process ends and its supervisor starts it anew.
+ * docs/liveness.md says what is watched and why each thing is.
+ */
+export class WatchedSource implements Source {
+  readonly groupId: string;
+  readonly done: Promise<void>;
+  readonly #options: WatchedSourceOptions;
+  readonly #source: Source;
+  readonly #observer: ConsumerObserver;
+  readonly #probe: LagProbe;
+  readonly #stalled: Promise<never>;
+  #detector: StallDetector | undefined;
+  #logs: ReadonlyMap<string, PartitionLog> = new Map();
+  /** Where logs ended at first sight, which is where `start_from: latest` begins. */
+  readonly #firstEnds = new Map<string, number>();
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  #answeredMs = Number.NEGATIVE_INFINITY;
+  #isLooking = false;
+  #outage: string | undefined;
+  #verdict: Verdict = { problems: [], stalled: undefined, progressAgeMs: 0 };
+  #counted = { joins: 0, crashes: 0 };
+  #stopTicking: () => void = () => undefined;
+  #fail: (error: Error) => void = () => undefined;
+
+  /** @param open makes the source on the client it is given. */
+  constructor(options: WatchedSourceOptions, open: (kafka: Client) => Source) {
+    const { config, kafka, probeKafka, clock } = options;
+    this.#options = options;
+    this.#observer = new ConsumerObserver(clock);
+    this.#source = open(this.#observer.observed(kafka));
+    this.groupId = this.#source.groupId;
+    this.#probe = new LagProbe({
+      kafka: probeKafka,
+      topics: config.kafka.topics,
+      groupId: this.groupId,
+      clock,
+      timeoutMs: LOOK_TIMEOUT_MS,
+    });
+    this.#stalled = new Promise((_, reject) => {
+      this.#fail = reject;
+    });
+    this.done = Promise.race([this.#source.done, this.#stalled]);
+    this.done.catch(() => undefined);
+  }
+
+  async start(handler: SourceHandler): Promise<void> {
+    const { clock, config, limits } = this.#options;
+    const stalledMs = Math.max(STALLED_MS, this.#observer.rebalanceTimeoutMs + AFTER_JOIN_MS);
+    this.#detector = new StallDetector({
+      ...(limits ?? { unreadyMs: UNREADY_MS, stalledMs }),
+      commitEveryMs: config.ingest.flush_interval,
+    });
+    this.#stopTicking = clock.every(TICK_MS, () => this.#tick());
+    try {
+      await Promise.race([this.#source.start(handler), this.#stalled]);
+    } catch (error) {
+      this.#endWatch();
+      throw error;
+    }
+  }
+
+  /** Why reading does not go on as it should; empty when it does. */
+  problems(): readonly string[] {
+    return this.#verdict.problems;
+  }
+
+  quiesce(): void {
+    this.#endWatch();
+    this.#source.quiesce();
+  }
+
+  async stop(): Promise<void> {
+    this.#endWatch();
+    await this.#source.stop();
+  }
+
+  #endWatch(): void {
+    this.#stopTicking();
+    this.#detector = undefined;
+    this.#probe.close();
+    this.#options.metrics?.lagMessages.reset();
+    this.#verdict = { problems: [], stalled: undefined, progressAgeMs: 0 };
+  }
+
+  #tick(): void {
+    if (this.#detector === undefined) return;
+    const elapsedMs = this.#options.clock.elapsedMs();
+    const lookEveryMs = this.#outage === undefined ? LOOK_EVERY_MS : LOOK_AGAIN_MS;
+    if (!this.#isLooking && elapsedMs - this.#lookedMs >= lookEveryMs) void this.#look();
+    const { isMember, joins, lastError, isFetching, partitions } = this.#observer;
+    const before = this.#verdict;
+    this.#verdict = this.#detector.observe({
+      elapsedMs,
+      lookedMs: this.#answeredMs,
+      outage: this.#outage,
+      isMember,
+      joins,
+      lastError,
+      isFetching,
+      partitions: [...partitions].map(([name, partition]) => this.#stateOf(name, partition)),
+    });
+    this.#report(before, this.#verdict);
+  }
+
+  async #look(): Promise<void> {
+    const beganMs = this.#options.clock.elapsedMs();
+    this.#lookedMs = beganMs;
+    this.#isLooking = true;
+    try {
+      this.#logs = await this.#probe.look();
+      this.#answeredMs = beganMs;
+      this.#outage = undefined;
+      for (const [name, { endOffset }] of this.#logs) {
+        if (!this.#firstEnds.has(name)) this.#firstEnds.set(name, endOffset);
+      }
+      this.#measureLag();
+    } catch (error) {
+      this.#outage = error instanceof Error ? error.message : String(error);
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  /** Of the partitions that are ours: by the brokers, so that it is true whatever reading and storing do. */
+  #measureLag(): void {
+    const gauge = this.#options.metrics?.lagMessages;
+    if (gauge === undefined || this.#detector === undefined) return;
+    gauge.reset();
+    for (const [name, observed] of this.#observer.partitions) {
+      const log = this.#logs.get(name);
+      if (log === undefined) continue;
+      const { position = 0, lowOffset, handedOffset } = this.#stateOf(name, observed);
+      const committed = log.committedOffset ?? position;
+      // What was read over and never handed on, as markers of transactions, is nothing to commit.
+      const isStored = handedOffset < committed;
+      const reached = Math.max(committed, lowOffset, isStored ? position : 0);
+      const lag = Math.max(0, log.endOffset - reached);
+      gauge.set({ topic: observed.topic, partition: observed.partition }, lag);
+    }
+  }
+
+  #stateOf(name: string, observed: ObservedPartition): PartitionState {
+    const { topic, partition, position, handedOffset, committedOffset, isInWork } = observed;
+    const log = this.#logs.get(name);
+    const lowOffset = log?.lowOffset ?? 0;
+    const isEarliest = this.#options.config.kafka.start_from === 'earliest';
+    const begin = isEarliest ? lowOffset : this.#firstEnds.get(name);
+    return {
+      name,
+      endOffset: log?.endOffset,
+      position: position ?? (log && Math.max(log.committedOffset ?? begin ?? 0, lowOffset)),
+      lowOffset,
+      committedOffset: Math.max(committedOffset, log?.committedOffset ?? 0),
+      handedOffset,
+      isInWork,
+      isPaused: this.#observer.isPaused(topic, partition),
+      storeWaitMs: this.#options.storeWaitMs(topic, partition),
+    };
+  }
+
+  #report(before: Verdict, now: Verdict): void {
+    const { log, metrics } = this.#options;
+    const { joins, crashes } = this.#observer;
+    metrics?.rebalances.inc(joins - this.#counted.joins);
+    metrics?.consumerRestarts.inc(crashes - this.#counted.crashes);
+    metrics?.progressAgeSeconds.set(now.progressAgeMs / 1000);
+    this.#counted = { joins, crashes };
+    if (before.problems.length === 0 && now.problems.length > 0) {
+      log?.warn({ problems: now.problems }, 'reading from Kafka does not go on');
+    } else if (before.problems.length > 0 && now.problems.length === 0) {
+      log?.info('reading from Kafka goes on');
+    }
+    if (now.stalled === undefined) return;
+    log?.error({ problems: now.problems }, 'reading from Kafka is stuck; the process ends');
+    this.#stopTicking();
+    this.#detector = undefined;
+    const what = `Cannot go on as reading from Kafka must make progress: ${now.stalled}`;
+    this.#fail(
+      new OperatorError('TAILMARK_STALLED', what, {
+        hint: 'Nothing is lost or doubled: have a supervisor start it anew. See docs/liveness.md.',
+        exitCode: exitCodes.unavailable,
+      }),
+    );
+  }
+}

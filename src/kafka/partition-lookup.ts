@@ -1,0 +1,49 @@
+import type { Admin } from 'kafkajs';
+import type { FoundPartition } from '../source/source.ts';
+import type { KafkaClaim } from './kafka-claim.ts';
+
+/**
+ * Looks partitions up: what their group has committed, and what their logs hold. Three requests
+ * and one more a topic, however many partitions there are. A partition that its topic does not
+ * have (any more) is left out.
+ */
+export async function findPartitions(
+  admin: Admin,
+  groupId: string,
+  claims: readonly KafkaClaim[],
+): Promise<Map<KafkaClaim, FoundPartition>> {
+  const topics = [...new Set(claims.map(({ topic }) => topic))];
+  const committed = await admin.fetchOffsets({ groupId, topics });
+  const found = new Map<KafkaClaim, FoundPartition>();
+  for (const topic of topics) {
+    const bounds = await admin.fetchTopicOffsets(topic);
+    const commits = committed.find((entry) => entry.topic === topic)?.partitions ?? [];
+    for (const claim of claims) {
+      const bound = bounds.find(({ partition }) => partition === claim.partition);
+      if (claim.topic !== topic || bound === undefined) continue;
+      const commit = commits.find(({ partition }) => partition === claim.partition);
+      // -1 is none; where an offset was out of range kafkajs commits -2.
+      const offset = Number(commit?.offset ?? -1);
+      const endOffset = Number(bound.high);
+      found.set(claim, {
+        committed:
+          offset < 0
+            ? { offset: undefined, metadata: '' }
+            : { offset, metadata: commit?.metadata ?? '' },
+        startOffset: Number(bound.low),
+        endOffset,
+        firstOffsetAt: (timestampMs) => firstOffsetAt(admin, claim, timestampMs),
+      });
+    }
+  }
+  return found;
+}
+
+async function firstOffsetAt(
+  admin: Admin,
+  { topic, partition }: KafkaClaim,
+  timestampMs: number,
+): Promise<number> {
+  const offsets = await admin.fetchTopicOffsetsByTimestamp(topic, timestampMs);
+  return Number(offsets.find((entry) => entry.partition === partition)?.offset ?? 0);
+}

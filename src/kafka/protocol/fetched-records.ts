@@ -1,0 +1,129 @@
+import type { Records, SourceRecord } from '../../source/record.ts';
+import type { RefusedRecord } from '../../source/refused-record.ts';
+import type { RecordBatchHeader } from './record-batch-header.ts';
+
+/** Records of one batch as they lie in memory, known to be whole; or why they are refused. */
+export interface BatchPart {
+  readonly header: RecordBatchHeader;
+  /** Inflated; empty where the batch is refused. */
+  readonly bytes: Buffer;
+  readonly refused: RefusedRecord | undefined;
+}
+
+/** Bits of a varint in a byte. */
+const GROUP_BITS = 7;
+
+/**
+ * The records of a partition out of one fetch, read where they lie: a view of each value is all that
+ * is made, and that when its turn comes.
+ *
+ * Some 100 ns a record (Kafka's message format v2: length, attributes, timestamp and offset by their
+ * difference to the batch's, key, value, headers; zigzag varints).
+ */
+export class FetchedRecords implements Records {
+  readonly #parts: readonly BatchPart[];
+  /** Offset of the last record that was passed, seen or not; -1 where there was none. */
+  readonly lastOffset: number;
+  readonly #onPassed: () => void;
+  #part = 0;
+  /** Of the current part, how many are left behind the one in view. */
+  #left = 0;
+  #at = 0;
+  readonly #view: { -readonly [K in keyof SourceRecord]: SourceRecord[K] } = {
+    offset: 0,
+    timestampMs: 0,
+    value: null,
+    refused: undefined,
+  };
+  #isInView = true;
+
+  /** @param onPassed is told, once, when the last record has been passed. */
+  constructor(parts: readonly BatchPart[], lastOffset: number, onPassed: () => void) {
+    this.#parts = parts;
+    this.lastOffset = lastOffset;
+    this.#onPassed = onPassed;
+    this.#left = parts[0]?.header.recordCount ?? 0;
+    this.advance();
+  }
+
+  get current(): SourceRecord | undefined {
+    return this.#isInView ? this.#view : undefined;
+  }
+
+  /** Offset of the last record that will be in view; -1 where none will. */
+  get lastShownOffset(): number {
+    return this.#parts.at(-1)?.header.lastOffset ?? -1;
+  }
+
+  advance(): void {
+    while (this.#left === 0) {
+      const next = this.#parts[++this.#part];
+      if (next === undefined) {
+        this.#end();
+        return;
+      }
+      this.#left = next.header.recordCount;
+      this.#at = 0;
+    }
+    const part = this.#parts[this.#part] as BatchPart;
+    this.#left--;
+    if (part.refused === undefined) this.#read(part);
+    else this.#refuse(part);
+  }
+
+  #end(): void {
+    if (!this.#isInView) return;
+    this.#isInView = false;
+    this.#view.value = null;
+    this.#onPassed();
+  }
+
+  #read({ bytes, header }: BatchPart): void {
+    const view = this.#view;
+    this.#at = skipVarint(bytes, this.#at) + 1;
+    const timestampDelta = this.#varint(bytes);
+    view.offset = header.baseOffset + this.#varint(bytes);
+    view.timestampMs = header.appendedMs ?? header.baseTimestampMs + timestampDelta;
+    view.refused = undefined;
+    this.#skipPart(bytes);
+    const length = this.#varint(bytes);
+    const start = this.#at;
+    this.#at = start + Math.max(0, length);
+    view.value = length < 0 ? null : bytes.subarray(start, this.#at);
+    for (let parts = 2 * this.#varint(bytes); parts > 0; parts--) this.#skipPart(bytes);
+  }
+
+  /** The first of a refused batch have its first offsets, the last of it has its last. */
+  #refuse({ header, refused }: BatchPart): void {
+    const { baseOffset, lastOffset, recordCount } = header;
+    const view = this.#view;
+    view.offset = this.#left === 0 ? lastOffset : baseOffset + recordCount - 1 - this.#left;
+    view.timestampMs = header.appendedMs ?? header.baseTimestampMs;
+    view.value = null;
+    view.refused = refused;
+  }
+
+  /** Moves behind a part that is led by its length: -1 for none. */
+  #skipPart(bytes: Buffer): void {
+    const length = this.#varint(bytes);
+    this.#at += Math.max(0, length);
+  }
+
+  /** The zigzag varint at the position, which moves behind it. Exact up to 2^53. */
+  #varint(bytes: Buffer): number {
+    let byte = bytes[this.#at++] as number;
+    if (byte < 0x80) return (byte >>> 1) ^ -(byte & 1);
+    let value = byte & 0x7f;
+    for (let shift = GROUP_BITS; ; shift += GROUP_BITS) {
+      byte = bytes[this.#at++] as number;
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+    }
+  }
+}
+
+function skipVarint(bytes: Buffer, start: number): number {
+  let at = start;
+  while ((bytes[at] as number) >= 0x80) at++;
+  return at + 1;
+}

@@ -1,0 +1,155 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePorts } from '../local-ports.ts';
+import type { OnLocalProgress } from '../local-progress.ts';
+import type { ChildHandle } from '../process/child-handle.ts';
+import { openLog } from '../process/open-log.ts';
+import { exitOf } from '../process/tied-process.ts';
+import { describeExit, startFailure } from '../start-failure.ts';
+import { waitUntil } from '../wait-until.ts';
+import {
+  clickHouseServerConfig,
+  clickHouseUsersConfig,
+  type LocalClickHouseUser,
+} from './clickhouse-config.ts';
+import { findClickHouseEngine } from './clickhouse-engine.ts';
+import { queryClickHouse } from './clickhouse-query.ts';
+
+export interface ClickHouseOptions {
+  /** Made if absent. Databases and logs live in it and survive a restart. */
+  readonly dataDir: string;
+  /** @default a free port */
+  readonly httpPort?: number | undefined;
+  /** @default a free port */
+  readonly tcpPort?: number | undefined;
+  /** Made if absent. */
+  readonly database: string;
+  /** Besides `default`, which needs no password. @default {[]} */
+  readonly users?: readonly LocalClickHouseUser[] | undefined;
+  readonly onProgress: OnLocalProgress;
+  readonly signal?: AbortSignal | undefined;
+  /** Told the process id as soon as there is one. */
+  readonly onSpawn?: ((pid: number) => void) | undefined;
+}
+
+export interface ClickHouseServer extends ChildHandle {
+  readonly url: string;
+  readonly tcpPort: number;
+}
+
+const script = fileURLToPath(new URL('../../../bin/child/clickhouse.js', import.meta.url));
+const startDeadlineMs = 60_000;
+const graceMs = 5_000;
+
+/**
+ * Starts ClickHouse from the npm package chdb and resolves when it answers and has the database:
+ * under a second once the engine (566 MB) is in the page cache. Throws
+ * TAILMARK_LOCAL_ENGINE_MISSING and TAILMARK_LOCAL_START_FAILED; nothing is left running then.
+ */
+export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouseServer> {
+  const { dataDir, database, users = [], onProgress, signal, onSpawn } = options;
+  const engine = findClickHouseEngine();
+  onProgress({ part: 'clickhouse', state: 'starting', text: 'starting the server' });
+  const [httpPort = 0, tcpPort = 0] = await freePorts([options.httpPort, options.tcpPort]);
+  const paths = prepareDirectory(dataDir, users);
+  const child = spawnServer(engine, dataDir, paths, httpPort, tcpPort);
+  onSpawn?.(child.pid);
+  let ended: string | null = null;
+  void child.exited.then((exit) => {
+    ended = describeExit(exit);
+  });
+  try {
+    const ready = await waitUntil(() => serves(httpPort, paths.data), {
+      deadlineMs: startDeadlineMs,
+      intervalMs: 50,
+      stopped: () => ended !== null,
+      signal,
+    });
+    if (!ready) {
+      const happened = ended ?? `did not answer within ${startDeadlineMs / 1000} s`;
+      throw startFailure('ClickHouse', happened, [paths.stderr, paths.log]);
+    }
+    const name = database.replaceAll('\\', '\\\\').replaceAll('`', '\\`');
+    await queryClickHouse(httpPort, `CREATE DATABASE IF NOT EXISTS \`${name}\``);
+  } catch (error) {
+    await child.stop();
+    throw error;
+  }
+  return { ...child, url: `http://127.0.0.1:${httpPort}`, tcpPort };
+}
+
+interface ClickHousePaths {
+  readonly data: string;
+  readonly config: string;
+  readonly log: string;
+  readonly stderr: string;
+}
+
+function prepareDirectory(dataDir: string, users: readonly LocalClickHouseUser[]): ClickHousePaths {
+  const paths = {
+    data: join(dataDir, 'data'),
+    config: join(dataDir, 'config.xml'),
+    log: join(dataDir, 'clickhouse.log'),
+    stderr: join(dataDir, 'stderr.log'),
+  };
+  const usersPath = join(dataDir, 'users.xml');
+  mkdirSync(paths.data, { recursive: true });
+  // The users' passwords are in it.
+  writeFileSync(usersPath, clickHouseUsersConfig(users), { mode: 0o600 });
+  writeFileSync(paths.config, clickHouseServerConfig({ logPath: paths.log, usersPath }));
+  return paths;
+}
+
+function spawnServer(
+  engine: string,
+  dataDir: string,
+  paths: ClickHousePaths,
+  httpPort: number,
+  tcpPort: number,
+): ChildHandle {
+  const logFd = openLog(paths.stderr);
+  const query =
+    'SYSTEM START LISTEN HTTP; SYSTEM START LISTEN TCP; ' +
+    "SELECT * FROM file('stdin', 'LineAsString') FORMAT Null";
+  const args = [
+    `--path=${paths.data}`,
+    '--listen_host=127.0.0.1',
+    `--http_port=${httpPort}`,
+    `--tcp_port=${tcpPort}`,
+    `--config-file=${paths.config}`,
+    '--log-level=warning',
+    '--query',
+    query,
+  ];
+  const child = spawn(process.execPath, [script, String(graceMs), engine, ...args], {
+    cwd: dataDir,
+    env: { ...process.env, NODE_OPTIONS: '' },
+    stdio: ['pipe', logFd, logFd],
+  });
+  closeSync(logFd);
+  child.stdin?.on('error', () => {}); // It may be gone before the pipe is closed.
+  const exited = exitOf(child);
+  return {
+    pid: child.pid ?? 0,
+    exited,
+    stop: async () => {
+      child.stdin?.end();
+      // Queries still running hold it up for as long as they like.
+      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Whether the server on this port is ours, by where it keeps its data. */
+async function serves(httpPort: number, dataPath: string): Promise<boolean> {
+  try {
+    const sql = "SELECT value FROM system.server_settings WHERE name = 'path' FORMAT TSVRaw";
+    return (await queryClickHouse(httpPort, sql)).trim() === dataPath;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { exitCodes } from '../../base/exit-codes.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import type { Environment } from '../cache-dir.ts';
+
+export interface JavaRuntime {
+  readonly path: string;
+  /** Feature release: 17, 21, … */
+  readonly version: number;
+}
+
+const leastVersion = 17;
+
+/** What to do without Java or Maven; the local Kafka needs both, its second start only Java. */
+export const javaHint =
+  `Install a JDK ${leastVersion} or later and Maven (both on PATH, or JAVA_HOME and MAVEN_HOME set). ` +
+  'Without them: `docker compose up` runs Kafka and ClickHouse in Docker, and `--source file` reads ' +
+  'events from a file or standard input.';
+
+/** Finds Java by JAVA_HOME, else on PATH. Throws TAILMARK_LOCAL_JAVA_MISSING, also if too old. */
+export async function findJava(env: Environment): Promise<JavaRuntime> {
+  const path = findProgram('java', env.JAVA_HOME, env);
+  if (path === null) {
+    throw missing(
+      `Cannot start Kafka as Java ${leastVersion} or later must be installed: it is not`,
+    );
+  }
+  const text = await versionText(path, env);
+  const version = parseJavaVersion(text);
+  if (version === null) {
+    const [firstLine = ''] = text.trim().split('\n');
+    throw missing(
+      `Cannot start Kafka as ${path} must be Java ${leastVersion} or later: it is unusable` +
+        ` (${firstLine === '' ? 'no answer to -version' : firstLine})`,
+    );
+  }
+  if (version < leastVersion) {
+    throw missing(
+      `Cannot start Kafka as ${path} must be Java ${leastVersion} or later: it is ${version}`,
+    );
+  }
+  return { path, version };
+}
+
+/** Finds Maven by MAVEN_HOME, else on PATH. Throws TAILMARK_LOCAL_JAVA_MISSING. */
+export function findMaven(env: Environment): string {
+  const path = findProgram('mvn', env.MAVEN_HOME, env);
+  if (path === null) {
+    throw missing('Cannot fetch Kafka as Maven (mvn) must be installed: it is not');
+  }
+  return path;
+}
+
+/** Feature release from what `java -version` prints; 8 for "1.8.0". Null if it says none. */
+export function parseJavaVersion(text: string): number | null {
+  const match = /version "(?:1\.)?(\d+)/.exec(text);
+  return match?.[1] === undefined ? null : Number(match[1]);
+}
+
+function missing(message: string): OperatorError {
+  return new OperatorError('TAILMARK_LOCAL_JAVA_MISSING', message, {
+    hint: javaHint,
+    exitCode: exitCodes.unavailable,
+  });
+}
+
+function findProgram(name: string, home: string | undefined, env: Environment): string | null {
+  const places = (env.PATH ?? '').split(delimiter).filter((place) => place !== '');
+  if (home !== undefined && home !== '') places.unshift(join(home, 'bin'));
+  return places.map((place) => join(place, name)).find(isExecutable) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+async function versionText(path: string, env: Environment): Promise<string> {
+  try {
+    const { stdout, stderr } = await promisify(execFile)(path, ['-version'], {
+      env: { ...env },
+      timeout: 20_000,
+    });
+    return stderr + stdout;
+  } catch (error) {
+    return String((error as { stderr?: unknown }).stderr ?? '');
+  }
+}

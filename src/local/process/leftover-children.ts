@@ -1,0 +1,63 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { waitUntil } from '../wait-until.ts';
+import { processIdentity } from './process-identity.ts';
+
+interface Child {
+  readonly pid: number;
+  readonly identity: string;
+}
+
+const fileName = 'children.json';
+const graceMs = 10_000;
+
+/**
+ * Remembers the programs that work in a directory. Whoever takes the directory over from a process
+ * that was killed first waits until they have ended, as they do on their own within seconds.
+ */
+export class LeftoverChildren {
+  readonly #path: string;
+  readonly #children: Child[] = [];
+
+  constructor(dir: string) {
+    this.#path = join(dir, fileName);
+  }
+
+  add(pid: number): void {
+    const identity = processIdentity(pid);
+    if (identity === null) return;
+    this.#children.push({ pid, identity });
+    writeFileSync(this.#path, `${JSON.stringify(this.#children)}\n`);
+  }
+
+  /** Call when all have ended. */
+  forget(): void {
+    this.#children.length = 0;
+    rmSync(this.#path, { force: true });
+  }
+
+  /** Resolves when no program of an earlier holder runs; those that linger are killed. */
+  async awaitEarlier(signal?: AbortSignal): Promise<void> {
+    const earlier = this.#read();
+    const running = () => earlier.filter(({ pid, identity }) => processIdentity(pid) === identity);
+    const gone = async () => running().length === 0;
+    const options = { intervalMs: 100, stopped: () => false, signal };
+    if (await waitUntil(gone, { ...options, deadlineMs: graceMs })) return this.forget();
+    for (const { pid } of running()) process.kill(pid, 'SIGKILL');
+    await waitUntil(gone, { ...options, deadlineMs: graceMs });
+    this.forget();
+  }
+
+  #read(): Child[] {
+    try {
+      const value: unknown = JSON.parse(readFileSync(this.#path, 'utf8'));
+      if (!Array.isArray(value)) return [];
+      return value.filter(
+        (child: Partial<Child> | null): child is Child =>
+          typeof child?.pid === 'number' && typeof child.identity === 'string',
+      );
+    } catch {
+      return [];
+    }
+  }
+}

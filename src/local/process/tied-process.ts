@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { Environment } from '../cache-dir.ts';
+import type { ChildExit, ChildHandle } from './child-handle.ts';
+
+export interface TiedProcessOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Environment;
+  /** Descriptor that receives standard error, and standard output unless `onOutput` is given. */
+  readonly logFd: number;
+  readonly onOutput?: (text: string) => void;
+  /** From SIGTERM to SIGKILL. */
+  readonly graceMs: number;
+}
+
+const script = fileURLToPath(new URL('../../../bin/child/tied.js', import.meta.url));
+/** What the process in between may take on top of the grace before both are killed. */
+const marginMs = 2_000;
+
+/**
+ * Starts a program through bin/child/tied.js, which ends it when this process ends, kill -9
+ * included. Should that process in between be killed itself, the program is killed from here.
+ */
+export async function startTiedProcess(options: TiedProcessOptions): Promise<ChildHandle> {
+  const { command, args, cwd, env, logFd, onOutput, graceMs } = options;
+  const tie = spawn(process.execPath, [script, String(graceMs), command, ...args], {
+    cwd,
+    env: { ...env, NODE_OPTIONS: '' },
+    stdio: ['pipe', onOutput === undefined ? logFd : 'pipe', logFd, 'pipe'],
+  });
+  tie.stdin?.on('error', () => {}); // It may be gone before the pipe is closed.
+  tie.stdout?.setEncoding('utf8').on('data', (text: string) => onOutput?.(text));
+  const ended = exitOf(tie);
+  const pid = await Promise.race([readPid(tie.stdio[3] as Readable), ended.then(() => null)]);
+  const exited = ended.then((exit) => {
+    if (pid !== null && exit.signal !== null) kill(pid);
+    return exit;
+  });
+  return {
+    pid: pid ?? tie.pid ?? 0,
+    exited,
+    stop: async () => {
+      tie.stdin?.end();
+      const timer = setTimeout(() => tie.kill('SIGKILL'), graceMs + marginMs);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Resolves with how a child ended; a child that could not be started has ended with code 127. */
+export function exitOf(child: ChildProcess): Promise<ChildExit> {
+  return new Promise((resolve) => {
+    child.once('error', () => resolve({ code: 127, signal: null }));
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+}
+
+async function readPid(pipe: Readable): Promise<number | null> {
+  let text = '';
+  try {
+    for await (const part of pipe) text += String(part);
+  } catch {
+    return null;
+  }
+  const pid = Number.parseInt(text, 10);
+  return Number.isNaN(pid) ? null : pid;
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended already, as it should have.
+  }
+}

@@ -1,0 +1,35 @@
+import { systemClock } from '../../base/clock.ts';
+import type { TrafficBlock } from '../../detect/detector.ts';
+import type { SeriesHour } from '../../detect/drift/drift-detectors.ts';
+import type { DetectOptions } from '../../detect/options/detect-options.ts';
+import type { ClickHouseClient } from '../../sink/clickhouse.ts';
+import { readHours } from '../../sink/windows/read-hours.ts';
+import { readTraffic } from '../../sink/windows/read-traffic.ts';
+
+/** A detector, or what stands for one. */
+interface Recalling {
+  recallTraffic(blocks: Iterable<TrafficBlock>, untilMs: number): void;
+  recallHours(hours: Iterable<SeriesHour>): void;
+}
+
+/**
+ * Has a detector take up the eight days before a time: requests of models, and hours of series. Piece by piece;
+ * between two of them others have their turn.
+ */
+export async function recallPast(
+  client: ClickHouseClient,
+  detector: Recalling,
+  untilMs: number,
+  { quantiles, max_series }: Pick<DetectOptions, 'quantiles' | 'max_series'>,
+): Promise<void> {
+  for await (const blocks of readTraffic(client, untilMs)) {
+    const last = blocks.at(-1);
+    if (last !== undefined) detector.recallTraffic(blocks, last.startMs);
+    await systemClock.breathe();
+  }
+  detector.recallTraffic([], untilMs);
+  for await (const hours of readHours(client, untilMs, quantiles, max_series)) {
+    detector.recallHours(hours);
+    await systemClock.breathe();
+  }
+}

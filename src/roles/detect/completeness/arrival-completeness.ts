@@ -1,0 +1,164 @@
+import { completeUntil, type PartitionProgress } from '../../../sink/windows/window-progress.ts';
+import type { ArrivalLog } from './arrival-log.ts';
+import {
+  type Completeness,
+  type CompletenessProbe,
+  type PartitionBehind,
+  type StoreOutage,
+  storeOutage,
+} from './completeness.ts';
+import { PartitionTrack, type TrackLimits } from './partition-track.ts';
+
+export interface ArrivalCompletenessOptions extends TrackLimits {
+  readonly arrivals: Pick<ArrivalLog, 'partitions' | 'lookedMs' | 'outage'>;
+  /** How far each partition has come, by the ledger. */
+  readonly readProgress: () => Promise<readonly PartitionProgress[]>;
+  readonly nowMs: () => number;
+  /** Of what is no live traffic, a partition that is silent for so long holds no window open. */
+  readonly idleMs: number;
+}
+
+/** A process that was stopped, or had a long step, has not waited for anybody meanwhile. */
+const longestStepMs = 5_000;
+/** Events of another time say for so long that part of the traffic is elsewhere. */
+const displacedForMs = 2 * 60_000;
+
+/**
+ * Windows are complete up to where everything that had arrived in Kafka is stored. A partition that is read
+ * to its end holds nothing up, however old or rare its events are; one with records that wait is never idle.
+ * Whoever does not come on is waited for a limited time. docs/windows.md has the rule.
+ */
+export class ArrivalCompleteness implements CompletenessProbe {
+  readonly #options: ArrivalCompletenessOptions;
+  readonly #tracks = new Map<string, PartitionTrack>();
+  #completeMs = Number.NEGATIVE_INFINITY;
+  #observedMs: number | undefined;
+  #ledgerReadMs = Number.NEGATIVE_INFINITY;
+  #progress: readonly PartitionProgress[] = [];
+  #storeOutage: StoreOutage | undefined;
+
+  constructor(options: ArrivalCompletenessOptions) {
+    this.#options = options;
+  }
+
+  async look(): Promise<Completeness> {
+    const { nowMs, readProgress } = this.#options;
+    const beganMs = nowMs();
+    try {
+      const progress = await readProgress();
+      this.#storeOutage = undefined;
+      return this.observe(nowMs(), progress);
+    } catch (error) {
+      this.#storeOutage = storeOutage(this.#storeOutage, beganMs, error);
+      return this.observe(nowMs(), undefined);
+    }
+  }
+
+  /** @param progress by the ledger; undefined where it cannot be read. */
+  observe(nowMs: number, progress: readonly PartitionProgress[] | undefined): Completeness {
+    const { arrivals, maxWaitMs } = this.#options;
+    const stepMs = Math.min(longestStepMs, Math.max(0, nowMs - (this.#observedMs ?? nowMs)));
+    this.#observedMs = nowMs;
+    this.#progress = progress ?? this.#progress;
+    this.#track(nowMs);
+    if (progress !== undefined) this.#ledgerReadMs = nowMs;
+    const tracks = [...this.#tracks.values()];
+    const isLive = tracks.some((track) => track.isLive);
+    this.#weigh(tracks, { nowMs, stepMs, isLive });
+    const { outage, lookedMs } = arrivals;
+    const isAway = outage !== undefined && nowMs - lookedMs > maxWaitMs;
+    const reached = isAway ? this.#byLedger(nowMs) : this.#byArrivals(tracks, isLive, nowMs);
+    this.#completeMs = Math.max(this.#completeMs, Math.min(reached, nowMs));
+    const displaced = isLive
+      ? tracks.filter((track) => track.isDisplaced && track.hadEvents(nowMs, displacedForMs))
+      : [];
+    const isWhole = !isAway && displaced.length === 0 && !tracks.some((track) => track.isGivenUp);
+    return {
+      completeMs: this.#completeMs,
+      knownMs: isWhole && outage === undefined && isLive ? this.#knownMs(tracks) : undefined,
+      isWhole,
+      behind: this.#behind(tracks, nowMs),
+      displaced: displaced.map(({ name, delayMs = 0 }) => ({ name, delayMs })),
+      lagMessages: new Map(tracks.map(({ name, lagMessages }) => [name, lagMessages])),
+      kafkaOutage: outage,
+      storeOutage: this.#storeOutage,
+    };
+  }
+
+  /** Partitions that Kafka has; before it was ever asked, those that the ledger has. */
+  #track(nowMs: number): void {
+    const { arrivals } = this.#options;
+    const isAsked = Number.isFinite(arrivals.lookedMs);
+    const byName = new Map(this.#progress.map((each) => [`${each.topic}/${each.partition}`, each]));
+    const names = isAsked ? arrivals.partitions.keys() : byName.keys();
+    const present = new Set(names);
+    for (const name of this.#tracks.keys()) if (!present.has(name)) this.#tracks.delete(name);
+    const isNewer = arrivals.lookedMs > this.#ledgerReadMs;
+    for (const name of present) {
+      let track = this.#tracks.get(name);
+      if (track === undefined) {
+        track = new PartitionTrack(name, this.#options);
+        this.#tracks.set(name, track);
+      }
+      track.observe(nowMs, arrivals.partitions.get(name), isNewer, byName.get(name));
+    }
+  }
+
+  #weigh(
+    tracks: readonly PartitionTrack[],
+    now: { readonly nowMs: number; readonly stepMs: number; readonly isLive: boolean },
+  ): void {
+    const { nowMs, isLive } = now;
+    const storing = new Set(tracks.filter((track) => track.isStoring(nowMs)));
+    const isThere = (track: PartitionTrack) =>
+      track.isLive && nowMs - track.reachMs(isLive) <= this.#options.usualMs;
+    const there = new Set([...storing].filter(isThere));
+    const others = (set: ReadonlySet<PartitionTrack>, track: PartitionTrack) =>
+      set.size > (set.has(track) ? 1 : 0);
+    for (const track of tracks) {
+      const othersStore = others(storing, track);
+      track.weigh({ ...now, othersStore, othersAreThere: others(there, track) });
+    }
+  }
+
+  #byArrivals(tracks: readonly PartitionTrack[], isLive: boolean, nowMs: number): number {
+    const { idleMs } = this.#options;
+    const begun = tracks.filter(({ watermarkMs }) => watermarkMs > 0);
+    const latestMs = (of: readonly PartitionTrack[]) =>
+      Math.max(Number.NEGATIVE_INFINITY, ...of.map(({ watermarkMs }) => watermarkMs));
+    // Of what is not live, a watermark alone says how far a partition is.
+    const counted = tracks.filter((track) => {
+      if (track.isGivenUp) return false;
+      if (isLive || track.lagMessages > 0) return true;
+      return track.watermarkMs > 0 && nowMs - track.flushedMs < idleMs;
+    });
+    if (counted.length === 0) return isLive ? Number.NEGATIVE_INFINITY : latestMs(begun);
+    const reachedMs = Math.min(...counted.map((track) => track.reachMs(isLive)));
+    // Past the last event nothing is known: none may have come, or all may be late.
+    const live = begun.filter((track) => track.isLive);
+    return isLive ? Math.min(reachedMs, latestMs(live)) : reachedMs;
+  }
+
+  /** While Kafka cannot be asked, the ledger is all there is. */
+  #byLedger(nowMs: number): number {
+    return completeUntil(this.#progress, nowMs, this.#options.idleMs);
+  }
+
+  /** All that had arrived by then is stored, and nothing waits. */
+  #knownMs(tracks: readonly PartitionTrack[]): number | undefined {
+    if (tracks.length === 0 || tracks.some(({ lagMessages }) => lagMessages > 0)) return undefined;
+    const untilMs = Math.min(...tracks.map((track) => track.storedUntilMs ?? -Infinity));
+    return Number.isFinite(untilMs) ? untilMs : undefined;
+  }
+
+  #behind(tracks: readonly PartitionTrack[], nowMs: number): PartitionBehind[] {
+    const { usualMs } = this.#options;
+    const behind: PartitionBehind[] = [];
+    for (const track of tracks) {
+      const { name, lagMessages, isGivenUp } = track;
+      const behindMs = nowMs - (track.waitingSinceMs() ?? nowMs);
+      if (behindMs > usualMs) behind.push({ name, behindMs, lagMessages, isGivenUp });
+    }
+    return behind.sort((a, b) => b.behindMs - a.behindMs || (a.name < b.name ? -1 : 1));
+  }
+}

@@ -1,0 +1,109 @@
+import { AlertDispatcher } from '../../alert/alert-dispatcher.ts';
+import { openAlertTargets } from '../../alert/open-alert-targets.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { Logger } from '../../base/telemetry/log.ts';
+import type { Config } from '../../config/schema.ts';
+import { probing } from '../../ingest/open-source.ts';
+import { createKafkaClient } from '../../kafka/client/kafka-client.ts';
+import type { Publisher } from '../../kafka/client/publisher.ts';
+import { alwaysLeading } from '../../kafka/leadership/always-leading.ts';
+import { KafkaLeadership } from '../../kafka/leadership/kafka-leadership.ts';
+import type { Leadership } from '../../kafka/leadership/leadership.ts';
+import { LagProbe } from '../../kafka/liveness/lag-probe.ts';
+import { readProgress } from '../../sink/windows/read-progress.ts';
+import { idleAfterMs, usualLagMs } from '../../sink/windows/window-progress.ts';
+import { ArrivalCompleteness } from './completeness/arrival-completeness.ts';
+import { ArrivalLog } from './completeness/arrival-log.ts';
+import type { CompletenessProbe } from './completeness/completeness.ts';
+import { WatchLoop } from './leader-loop.ts';
+import { Watcher, type WatcherOptions } from './window-judge.ts';
+
+export interface WatchLoopParts
+  extends Omit<WatcherOptions, 'dispatcher' | 'nowMs' | 'isLeading' | 'completeness'> {
+  /** undefined: anomalies go to the table and to webhooks only. */
+  readonly publisher: Publisher | undefined;
+}
+
+/** A look at Kafka that takes longer has failed. */
+const LOOK_TIMEOUT_MS = 5_000;
+
+/** The detect role, with the configured alert targets, at work or standing by. */
+export async function startWatchLoop(parts: WatchLoopParts): Promise<WatchLoop> {
+  const { config, publisher, log, metrics } = parts;
+  const dispatcher = new AlertDispatcher({
+    targets: openAlertTargets(config.alert, publisher),
+    onFailure: ({ target, error }, event) => {
+      metrics.alertsFailed.inc({ target });
+      const fields = { target, anomaly: event.id, err: error.message };
+      log.error(fields, 'an event was not delivered');
+    },
+  });
+  const leadership = await openLeadership(config, log);
+  const isLeading = () => leadership.isLeading();
+  const arrivals = openArrivals(parts);
+  await arrivals?.start();
+  const makeWatcher = () => {
+    const completeness = arrivals === undefined ? undefined : completenessBy(arrivals, parts);
+    const own = { dispatcher, nowMs: () => systemClock.nowMs(), isLeading };
+    return new Watcher({ ...parts, ...own, ...(completeness && { completeness }) });
+  };
+  const loop = new WatchLoop(makeWatcher, {
+    intervalMs: config.detect.interval,
+    judgeAtEnd: config.source.type !== 'kafka',
+    leadership,
+    log,
+    metrics,
+    onStop: () => arrivals?.stop(),
+  });
+  try {
+    await loop.start();
+  } catch (error) {
+    arrivals?.stop();
+    await leadership.stop();
+    throw error;
+  }
+  return loop;
+}
+
+/** Where partitions end, asked by a client of its own; a file has no end that could be asked for. */
+function openArrivals({ config, groupId }: WatchLoopParts): ArrivalLog | undefined {
+  if (config.source.type !== 'kafka') return undefined;
+  const probe = new LagProbe({
+    kafka: createKafkaClient(config.kafka, probing),
+    topics: config.kafka.topics,
+    groupId,
+    clock: systemClock,
+    timeoutMs: LOOK_TIMEOUT_MS,
+    leavesOutMissing: true,
+  });
+  return new ArrivalLog(probe, systemClock);
+}
+
+function completenessBy(
+  arrivals: ArrivalLog,
+  { config, client, groupId }: WatchLoopParts,
+): CompletenessProbe {
+  return new ArrivalCompleteness({
+    arrivals,
+    readProgress: () => readProgress(client, groupId),
+    nowMs: () => systemClock.nowMs(),
+    idleMs: idleAfterMs(config),
+    maxWaitMs: config.windows.max_wait,
+    usualMs: usualLagMs(config),
+    fromEarliest: config.kafka.start_from === 'earliest',
+  });
+}
+
+/** Of the processes that read from Kafka one detects; one that reads a file is alone. */
+async function openLeadership(config: Config, log: Logger): Promise<Leadership> {
+  if (config.source.type !== 'kafka') return alwaysLeading;
+  return KafkaLeadership.open({
+    kafka: createKafkaClient(config.kafka, { log }),
+    config: config.kafka,
+    groupId: `${config.kafka.group_id}-detect`,
+    topic: config.alert.topic,
+    sessionTimeoutMs: config.detect.session_timeout,
+    clock: systemClock,
+    log,
+  });
+}

@@ -1,0 +1,173 @@
+import { systemClock } from '../../base/clock.ts';
+import type { Logger } from '../../base/telemetry/log.ts';
+import type { Config } from '../../config/schema.ts';
+import { Detector } from '../../detect/detector.ts';
+import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import type { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
+import type { Snapshot, StateStore } from '../../sink/anomalies/state-store.ts';
+import type { ClickHouseClient } from '../../sink/clickhouse.ts';
+import { eachBlock, type ReadOptions, type WindowsAt } from '../../sink/windows/each-window.ts';
+import type { WindowRange } from '../../sink/windows/window-reader.ts';
+import { UnreadableState } from '../../snapshot/unreadable-state.ts';
+import { recallPast } from './backfill.ts';
+import { learnableFromMs } from './learnable-past.ts';
+import { ReplayProgress } from './replay-progress.ts';
+
+export interface DetectorReplayOptions {
+  readonly config: Config;
+  readonly client: ClickHouseClient;
+  readonly store: AnomalyStore;
+  readonly states: StateStore;
+  readonly log: Logger;
+  /** Called with each window that was judged again. */
+  readonly onJudged: (at: WindowsAt) => void;
+  /** @throws LeadLost when this process does not lead any more. */
+  readonly requireLead: () => void;
+}
+
+/** Windows that are judged again. */
+export interface CatchUpRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Whether they have all of the traffic by now. @default {true} */
+  readonly isWhole?: boolean;
+}
+
+/** A detector as a snapshot has it. */
+export interface LoadedDetector {
+  readonly detector: Detector;
+  /** It knows all windows before then. */
+  readonly asOfMs: number;
+}
+
+/**
+ * Detectors that know the past: from a snapshot, or from the windows themselves. Windows are judged again without
+ * emitting events. What was emitted of them counts.
+ */
+export class DetectorReplay {
+  readonly #options: DetectorReplayOptions;
+
+  constructor(options: DetectorReplayOptions) {
+    this.#options = options;
+  }
+
+  newDetector(): Detector {
+    const { detect, alert } = this.#options.config;
+    return new Detector({ ...detect, runbookUrl: alert.runbook_url });
+  }
+
+  /** How windows are read for a detector. */
+  readingFor(detector: Detector): ReadOptions {
+    return {
+      isWanted: (series, startMs) => detector.isWanted(series, startMs),
+      onTooMuch: (windows, limit) => {
+        this.#options.log.warn(
+          { windows, limit },
+          'so many windows are too much to read at once: half of them next',
+        );
+      },
+    };
+  }
+
+  /** A detector from the newest snapshot of that time or before; undefined where none can be used. */
+  async load(untilMs: number): Promise<LoadedDetector | undefined> {
+    const { log, states } = this.#options;
+    for await (const snapshot of states.snapshots(untilMs)) {
+      const { asOfMs } = snapshot;
+      try {
+        return { detector: await this.#loaded(snapshot), asOfMs };
+      } catch (error) {
+        // Where it cannot be read just now, as ClickHouse is away, the next start may.
+        if (!(error instanceof UnreadableState)) throw error;
+        log.warn(
+          {
+            err: error.message,
+            state_as_of: new Date(asOfMs).toISOString(),
+          },
+          'what a detector has learnt before cannot be used; another one begins anew',
+        );
+      }
+    }
+    return undefined;
+  }
+
+  /** Judges again what is on record as judged: nothing is emitted of it. */
+  async catchUp(detector: Detector, { fromMs, toMs, isWhole = true }: CatchUpRange): Promise<void> {
+    const windowMs = this.#options.config.detect.window;
+    for await (const block of this.#pastBlocks(detector, { fromMs, toMs, windowMs })) {
+      const steps = block.map((at) => ({ ...at, nowMs: at.startMs + windowMs, isWhole }));
+      detector.observeAll(steps);
+      block.forEach(this.#options.onJudged);
+    }
+    await this.reconcile(detector, toMs);
+  }
+
+  /** A detector that has learnt from the windows before a time. */
+  async learnAnew(untilMs: number | undefined): Promise<Detector> {
+    const { client, config, store } = this.#options;
+    const detector = this.newDetector();
+    detector.restore((await store.open(untilMs)).filter(isOfModels));
+    if (untilMs === undefined) return detector;
+    const past = await this.#learnable(untilMs - detector.historyMs, untilMs);
+    await recallPast(client, detector, past.fromMs, config.detect);
+    for await (const block of this.#pastBlocks(detector, past)) {
+      detector.warmUpAll(block.map(({ windows }) => windows));
+    }
+    return detector;
+  }
+
+  /** What was emitted counts, of windows before that time, wherever judging them again gave something else. */
+  async reconcile(detector: Detector, beforeMs?: number): Promise<void> {
+    const { store } = this.#options;
+    const open = (await store.open(beforeMs)).filter(isOfModels);
+    const emitted = await store.emitted(detector.open);
+    detector.reconcile(open, (id) => emitted.has(id));
+  }
+
+  /** Parts are loaded as they come: of a snapshot that is read only one is in memory. */
+  async #loaded({ shared, parts }: Snapshot): Promise<Detector> {
+    const detector = this.newDetector();
+    const loading = detector.beginLoad(await shared());
+    for await (const part of parts()) {
+      this.#options.requireLead();
+      loading.take(part);
+      await systemClock.breathe();
+    }
+    loading.end();
+    return detector;
+  }
+
+  /** The newest part of a range that a first start can learn. */
+  async #learnable(fromMs: number, toMs: number): Promise<WindowRange> {
+    const { client, config, log } = this.#options;
+    const { window: windowMs, min_baseline_windows } = config.detect;
+    const whole = { fromMs, toMs, windowMs };
+    const newest = { ...whole, fromMs: await learnableFromMs(client, whole, min_baseline_windows) };
+    if (newest.fromMs > fromMs) {
+      log.info(
+        { from: new Date(newest.fromMs).toISOString(), until: new Date(toMs).toISOString() },
+        'the past is too much to learn all of it before anything is judged: its newest part is learnt',
+      );
+    }
+    return newest;
+  }
+
+  /** Windows of the past, for as long as this process leads; with a line in the log now and then. */
+  async *#pastBlocks(
+    detector: Detector,
+    range: WindowRange,
+  ): AsyncGenerator<readonly WindowsAt[], void> {
+    const { client, log, requireLead } = this.#options;
+    const progress = new ReplayProgress(range, log, systemClock);
+    for await (const block of eachBlock(client, range, this.readingFor(detector))) {
+      requireLead();
+      yield block;
+      progress.at((block.at(-1) as WindowsAt).startMs);
+    }
+  }
+}
+
+/** All but what is of the pipeline itself, which no window tells of. */
+function isOfModels({ kind }: AnomalyEvent): boolean {
+  return kind !== 'pipeline';
+}

@@ -1,0 +1,127 @@
+import type { Logger } from '../../base/telemetry/log.ts';
+import type { Metrics } from '../../base/telemetry/metrics.ts';
+import type { Leadership } from '../../kafka/leadership/leadership.ts';
+import { LeadLost } from './lead-lost.ts';
+import type { Watcher } from './window-judge.ts';
+
+export interface WatchLoopOptions {
+  readonly intervalMs: number;
+  /** Whether `stop` judges once more: of a source that has an end, all is stored by then. */
+  readonly judgeAtEnd: boolean;
+  readonly leadership: Leadership;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Called when the loop has ended. @default nothing */
+  readonly onStop?: () => void;
+}
+
+/** Failed steps in a row after which the role is not ready. */
+const FAILURES_TOLERATED = 3;
+
+/**
+ * Steps a watcher at an interval while this process leads; a step that fails is tried again at the next turn.
+ * Without the lead there is none: the one that leads knows better by the time it comes back, and a new one
+ * takes up what that has left.
+ */
+export class WatchLoop {
+  readonly #makeWatcher: () => Watcher;
+  readonly #options: WatchLoopOptions;
+  /** Started, while this process leads. */
+  #watcher: Watcher | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #stopped = false;
+  #failures = 0;
+  #lastError = '';
+
+  constructor(makeWatcher: () => Watcher, options: WatchLoopOptions) {
+    this.#makeWatcher = makeWatcher;
+    this.#options = options;
+  }
+
+  /** Rejects when the work can never go on. */
+  get done(): Promise<never> {
+    return this.#options.leadership.done;
+  }
+
+  /** Takes up the work at once if this process leads already; else it stands by. */
+  async start(): Promise<void> {
+    await this.#leadOrStandBy();
+    this.#schedule();
+  }
+
+  /** Why the detector does not keep up, or cannot stand by. */
+  problems(): string[] {
+    const problems = [...this.#options.leadership.problems()];
+    if (this.#failures >= FAILURES_TOLERATED) {
+      problems.push(`detect: ${this.#failures} steps in a row have failed: ${this.#lastError}`);
+    }
+    return [...problems, ...(this.#watcher?.problems() ?? [])];
+  }
+
+  /** What an operator should know although the detector does its work. */
+  notes(): string[] {
+    return this.#watcher?.notes() ?? [];
+  }
+
+  /** Ends after the step under way and what it has to tell; then another process may lead. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+    if (this.#options.judgeAtEnd) await this.#step();
+    await this.#watcher?.settle().catch(() => undefined);
+    this.#options.onStop?.();
+    await this.#options.leadership.stop();
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#running = this.#step().finally(() => this.#schedule());
+    }, this.#options.intervalMs);
+  }
+
+  async #step(): Promise<void> {
+    try {
+      await this.#leadOrStandBy();
+      await this.#watcher?.step();
+      this.#failures = 0;
+    } catch (error) {
+      if (error instanceof LeadLost) {
+        this.#standBy();
+        return;
+      }
+      this.#failures++;
+      this.#lastError = error instanceof Error ? error.message : String(error);
+      this.#options.log.warn(
+        { err: this.#lastError, failures: this.#failures },
+        'a detection step failed and is done again',
+      );
+    }
+  }
+
+  async #leadOrStandBy(): Promise<void> {
+    const { leadership, metrics, log } = this.#options;
+    if (!leadership.isLeading()) {
+      this.#standBy();
+      return;
+    }
+    if (this.#watcher !== undefined) return;
+    log.info('this process detects from now on');
+    const watcher = this.#makeWatcher();
+    await watcher.start();
+    this.#watcher = watcher;
+    metrics.detectorLeader.set(1);
+  }
+
+  #standBy(): void {
+    const { metrics, log } = this.#options;
+    metrics.detectorLeader.set(0);
+    if (this.#watcher === undefined) return;
+    this.#watcher.end();
+    this.#watcher = undefined;
+    this.#failures = 0;
+    log.warn('another process detects from now on; this one stands by');
+  }
+}

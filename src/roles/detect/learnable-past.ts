@@ -1,0 +1,75 @@
+import type { ClickHouseClient } from '../../sink/clickhouse.ts';
+import { readQuery } from '../../sink/read-query.ts';
+import type { WindowRange } from '../../sink/windows/window-reader.ts';
+
+/** Numbers that say how much a first start learns. */
+export const tuned = {
+  /** Stages of windows: some 75 s of work, as one takes 25 µs to read, decode and learn (bench detector-limits). */
+  stages: 3_000_000,
+  /** Windows that are counted; those around each are taken to be like it. */
+  samples: 12,
+  /** Windows that are learnt whatever they hold: so many times as many as a baseline needs. */
+  leastTimes: 3,
+} as const;
+
+/** The table has windows of so many seconds. */
+const storedSeconds = 10;
+
+/**
+ * Where a first start begins to learn: at the begin of the past, or later, where that is more than can be learnt in
+ * a minute or so. What comes last counts most, and windows that come meanwhile must not wait. The same tables give
+ * the same begin.
+ *
+ * @param minBaselineWindows so many make a baseline.
+ */
+export async function learnableFromMs(
+  client: ClickHouseClient,
+  range: WindowRange,
+  minBaselineWindows: number,
+): Promise<number> {
+  const { fromMs, toMs, windowMs } = range;
+  const starts = sampledStarts(range);
+  const seconds = starts.flatMap((startMs) => {
+    const steps = Array.from({ length: windowMs / (1000 * storedSeconds) }, (_, i) => i);
+    return steps.map((i) => startMs / 1000 + i * storedSeconds);
+  });
+  const result = await client.query({
+    query: readQuery('window_sizes'),
+    query_params: { windowSeconds: windowMs / 1000, starts: seconds },
+    format: 'JSONEachRow',
+  });
+  const rows = await result.json<{ start: number; stages: string }>();
+  const found = new Map(rows.map(({ start, stages }) => [start * 1000, Number(stages)]));
+  const sizes = starts.map((startMs) => found.get(startMs) ?? 0);
+  const windows = windowsWithin(sizes, (toMs - fromMs) / windowMs);
+  const least = tuned.leastTimes * minBaselineWindows;
+  return Math.max(fromMs, toMs - Math.max(least, windows) * windowMs);
+}
+
+/** Starts of windows in the middle of equal parts of a range, the newest first. */
+export function sampledStarts({ fromMs, toMs, windowMs }: WindowRange): number[] {
+  const windows = (toMs - fromMs) / windowMs;
+  const samples = Math.min(tuned.samples, windows);
+  return Array.from({ length: samples }, (_, i) => {
+    return toMs - Math.ceil(((i + 0.5) * windows) / samples) * windowMs;
+  });
+}
+
+/**
+ * How many of the newest windows can be learnt.
+ *
+ * @param sizes stages of sampled windows, the newest first, each of which stands for an equal part.
+ * @param windows in all.
+ */
+export function windowsWithin(sizes: readonly number[], windows: number): number {
+  const each = windows / Math.max(1, sizes.length);
+  let left: number = tuned.stages;
+  let within = 0;
+  for (const size of sizes) {
+    const fitting = Math.min(each, left / Math.max(1, size));
+    within += fitting;
+    left -= fitting * size;
+    if (fitting < each) break;
+  }
+  return Math.floor(within);
+}

@@ -1,0 +1,65 @@
+import type { Logger } from '../../base/telemetry/log.ts';
+import type { Metrics } from '../../base/telemetry/metrics.ts';
+import type { DetectorStats } from '../../detect/detector.ts';
+
+/** Says how near the detector is to its limits: in metrics, in the log when that changes, and to whoever asks. */
+export class LimitWatch {
+  readonly #log: Logger;
+  readonly #metrics: Metrics;
+  #stats: DetectorStats | undefined;
+
+  constructor(log: Logger, metrics: Metrics) {
+    this.#log = log;
+    this.#metrics = metrics;
+  }
+
+  /** Takes what a detector stands at after a window. */
+  take(stats: DetectorStats): void {
+    const { series, seriesLimit, seriesUnjudged, isCrowded, tests, stagesUnjudged } = stats;
+    const was = this.#stats?.isCrowded === true;
+    this.#stats = stats;
+    this.#metrics.detectorSeries.set(series);
+    this.#metrics.detectorSeriesLimit.set(seriesLimit);
+    this.#metrics.detectorSeriesUnjudged.set(seriesUnjudged);
+    this.#metrics.detectorTests.set(tests);
+    this.#metrics.detectorStagesUnjudged.set(stagesUnjudged);
+    const fields = { series, limit: seriesLimit, unjudged: seriesUnjudged };
+    if (isCrowded && !was) {
+      this.#log.warn(
+        fields,
+        'more series have requests than detect.max_series: those with the most requests are judged',
+      );
+    } else if (was && !isCrowded) {
+      this.#log.info(fields, 'all series are judged again');
+    }
+  }
+
+  /** What an operator should know although the detector does its work. */
+  notes(): string[] {
+    if (this.#stats === undefined) return [];
+    const { series, seriesLimit, seriesUnjudged, isCrowded, stagesUnjudged } = this.#stats;
+    const notes: string[] = [];
+    if (isCrowded) {
+      notes.push(
+        `detect: judges ${series} series of at most ${seriesLimit} (detect.max_series); ` +
+          `${seriesUnjudged} with fewer requests were not judged in the last window`,
+      );
+    }
+    if (stagesUnjudged > 0) {
+      notes.push(
+        `detect: ${stagesUnjudged} stages of judged series, those with the least time, are not judged`,
+      );
+    }
+    return notes;
+  }
+
+  /** This process judges no more. */
+  end(): void {
+    this.#stats = undefined;
+    this.#metrics.detectorSeries.set(0);
+    this.#metrics.detectorSeriesLimit.set(0);
+    this.#metrics.detectorSeriesUnjudged.set(0);
+    this.#metrics.detectorTests.set(0);
+    this.#metrics.detectorStagesUnjudged.set(0);
+  }
+}

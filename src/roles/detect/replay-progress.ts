@@ -1,0 +1,35 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/telemetry/log.ts';
+import type { WindowRange } from '../../sink/windows/window-reader.ts';
+
+/** A line of the log no more often than this. */
+const everyMs = 10_000;
+
+/** Says in the log how far windows of the past have been read, while that takes long. */
+export class ReplayProgress {
+  readonly #range: WindowRange;
+  readonly #log: Logger;
+  readonly #clock: Pick<Clock, 'elapsedMs'>;
+  #saidMs: number;
+
+  constructor(range: WindowRange, log: Logger, clock: Pick<Clock, 'elapsedMs'>) {
+    this.#range = range;
+    this.#log = log;
+    this.#clock = clock;
+    this.#saidMs = clock.elapsedMs();
+  }
+
+  /** The window of that start is done. */
+  at(startMs: number): void {
+    const nowMs = this.#clock.elapsedMs();
+    if (nowMs - this.#saidMs < everyMs) return;
+    this.#saidMs = nowMs;
+    const { fromMs, toMs, windowMs } = this.#range;
+    const percent = Math.floor((100 * (startMs + windowMs - fromMs)) / (toMs - fromMs));
+    const reached = new Date(startMs).toISOString();
+    this.#log.info(
+      { reached, until: new Date(toMs).toISOString(), percent },
+      'reading past windows',
+    );
+  }
+}

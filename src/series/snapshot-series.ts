@@ -1,0 +1,81 @@
+import { TDigest } from '../sketch/t-digest.ts';
+import type { StateArchive } from '../snapshot/archive.ts';
+import { packStages } from './pack-stages.ts';
+import type { Bands, Series, SeriesWindow, StageSummary } from './series-window.ts';
+
+const nothing = TDigest.fromCentroids([], []);
+const noBands: Bands = { bands: [], amounts: [] };
+const nobody: Series = {
+  service: '',
+  model: '',
+  version: '',
+  request_type: '',
+  region: '',
+  host: '',
+  tenant: '',
+  cold_start: false,
+};
+
+export function carrySeries(state: StateArchive, series: Series = nobody): Series {
+  let carried = series;
+  state.section('series', 1, () => {
+    carried = {
+      service: state.text(series.service),
+      model: state.text(series.model),
+      version: state.text(series.version),
+      request_type: state.text(series.request_type),
+      region: state.text(series.region),
+      host: state.text(series.host),
+      tenant: state.text(series.tenant),
+      cold_start: state.flag(series.cold_start),
+    };
+  });
+  return carried;
+}
+
+export function carrySeriesWindow(
+  state: StateArchive,
+  window: SeriesWindow | undefined,
+): SeriesWindow {
+  let carried = window;
+  state.section('series window', 1, () => {
+    const windowStartMs = state.number(window?.windowStartMs ?? 0);
+    const windowMs = state.number(window?.windowMs ?? 0);
+    const series = carrySeries(state, window?.series);
+    const stages = state.list(window?.stages.values() ?? [], (one) => carrySummary(state, one));
+    carried ??= { windowStartMs, windowMs, series, stages: packStages(stages) };
+  });
+  return carried as SeriesWindow;
+}
+
+function carrySummary(state: StateArchive, summary: StageSummary | undefined): StageSummary {
+  const { stage = '', requests = 0, errors = 0, timeouts = 0, cancelled = 0 } = summary ?? {};
+  const { sumMs = 0, minMs = 0, maxMs = 0, bands = noBands, bandsMs = noBands } = summary ?? {};
+  return {
+    stage: state.text(stage),
+    requests: state.number(requests),
+    errors: state.number(errors),
+    timeouts: state.number(timeouts),
+    cancelled: state.number(cancelled),
+    sumMs: state.number(sumMs),
+    minMs: state.number(minMs),
+    maxMs: state.number(maxMs),
+    digest: carryDigest(state, summary?.digest),
+    bands: carryBands(state, bands),
+    bandsMs: carryBands(state, bandsMs),
+  };
+}
+
+export function carryDigest(state: StateArchive, digest: TDigest = nothing): TDigest {
+  const means = state.numbers(digest.means);
+  const weights = state.numbers(digest.weights);
+  return digest === nothing ? TDigest.fromCentroids(means, weights) : digest;
+}
+
+/** Saves bands, or gives back those that were saved. */
+export function carryBands(
+  state: StateArchive,
+  { bands, amounts }: Bands | undefined = noBands,
+): Bands {
+  return { bands: [...state.numbers(bands)], amounts: [...state.numbers(amounts)] };
+}

@@ -1,0 +1,71 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import {
+  baselineValues,
+  driverMinutes,
+  type FoundDrivers,
+  foundDrivers,
+  hasDrivers,
+  measuredRange,
+  noDrivers,
+} from '../../detect/drivers/found-drivers.ts';
+import { withDrivers } from '../../detect/drivers/with-drivers.ts';
+import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import { rowsOf } from '../chunks/rows-of.ts';
+
+type Amounts = Readonly<Record<string, number>>;
+
+/** An event with what slow requests have in common, in the windows that it adds up. */
+export async function explainedEvent(
+  client: ClickHouseClient,
+  event: AnomalyEvent,
+  windowMs: number,
+): Promise<AnomalyEvent> {
+  if (!hasDrivers(event)) return event;
+  const { fromMs, toMs } = measuredRange(event, windowMs);
+  return withDrivers(event, await readDrivers(client, event, fromMs, toMs));
+}
+
+/**
+ * Which requests carry the tail of an anomaly in the minutes of [fromMs, toMs), against those of its
+ * baseline. Facets are kept by model and version, so other series of these are in the numbers as well.
+ */
+export async function readDrivers(
+  client: ClickHouseClient,
+  event: AnomalyEvent,
+  fromMs: number,
+  toMs: number,
+): Promise<FoundDrivers> {
+  if (event.kind !== 'tail_shift') return noDrivers;
+  const { service, model, version, region, host, tenant, quantile } = event;
+  const { request_type: requestType, cold_start: coldStart } = event;
+  const series = { service, model, version, requestType, region, host, tenant, coldStart };
+  const { now, usual } = driverMinutes(event, { fromMs, toMs });
+  const range = { fromSeconds: now.from * 60, toSeconds: now.to * 60 };
+  const usualRange = { usualFromSeconds: usual.from * 60, usualToSeconds: usual.to * 60 };
+  const of = baselineValues(event);
+  const usualVersions = of.version;
+  const [totals, rows] = await Promise.all([
+    rowsOf<{ now_bands: Amounts; usual_bands: Amounts }>(client, 'total_bands', {
+      ...{ ...series, ...range, ...usualRange },
+      ...{ usualVersions, usualRegions: of.region, usualHosts: of.host },
+    }),
+    rowsOf<{ facet: string; value: string; now_bands: Amounts; usual_bands: Amounts }>(
+      client,
+      'facet_bands',
+      { model, version, usualVersions, ...range, ...usualRange },
+    ),
+  ]);
+  const facets = rows.map(({ facet, value, now_bands, usual_bands }) => ({
+    facet,
+    value,
+    now: bandsOf(now_bands),
+    usual: bandsOf(usual_bands),
+  }));
+  const [total] = totals;
+  const bands = { now: bandsOf(total?.now_bands), usual: bandsOf(total?.usual_bands) };
+  return foundDrivers(facets, bands, quantile);
+}
+
+function bandsOf(amounts: Amounts = {}): Map<number, number> {
+  return new Map(Object.entries(amounts).map(([band, n]) => [Number(band), Number(n)]));
+}

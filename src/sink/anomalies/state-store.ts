@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { type StatePart, sharedPart } from '../../detect/state-parts.ts';
+import { UnreadableState } from '../../snapshot/unreadable-state.ts';
+import { readQuery } from '../read-query.ts';
+import { rowBinaryOf, rowBinaryStream } from '../row-binary/row-binary-of.ts';
+import { RowBinaryReader } from '../row-binary/row-binary-reader.ts';
+import { RowBinaryWriter } from '../row-binary/row-binary-writer.ts';
+import { decodedParts } from '../windows/decode-parts.ts';
+
+/** What a detector has learnt of all windows before some time. */
+export interface Snapshot {
+  readonly asOfMs: number;
+  /** The part that all share, which the others are read with. @throws UnreadableState when there is none. */
+  readonly shared: () => Promise<Buffer>;
+  /** The others, in any order, as they come: they are never in memory together. */
+  readonly parts: () => AsyncIterable<StatePart>;
+}
+
+/** Parts go out when there are so many bytes of them: that bounds memory, not the size of a snapshot. */
+const insertBytes = 8 * 1024 * 1024;
+const slots = 2;
+
+const insertParts = `INSERT INTO detector_state (detector, slot, part, snapshot, as_of, reign, state)
+FORMAT RowBinary`;
+
+/** Snapshots of a detector's state, in ClickHouse: the last one that is whole, and the one before. */
+export class StateStore {
+  readonly #client: ClickHouseClient;
+  readonly #detector: string;
+  readonly #writer = new RowBinaryWriter();
+  /** When this process began to lead, later than all whose snapshots there are. */
+  #reign: number;
+  /** That of the last whole snapshot, which is not to be written to. */
+  #slot: number | undefined;
+
+  /** @param detector whose state it is: the name of its group. */
+  constructor(client: ClickHouseClient, detector: string, nowMs: number) {
+    this.#client = client;
+    this.#detector = detector;
+    this.#reign = nowMs;
+  }
+
+  /** Saves the state as of then, part by part; how many bytes. Nothing of it counts until the last is saved. */
+  async save(asOfMs: number, parts: Iterable<StatePart>): Promise<number> {
+    this.#slot ??= (await this.#newest(asOfMs))[0]?.slot ?? slots - 1;
+    const slot = (this.#slot + 1) % slots;
+    const snapshot = randomUUID();
+    const writer = this.#writer;
+    let count = 0;
+    let bytes = 0;
+    writer.reset();
+    for (const part of parts) {
+      writer.string(this.#detector);
+      writer.uint8(slot);
+      writer.string(part.name);
+      writer.string(snapshot);
+      writer.uint64(asOfMs);
+      writer.uint64(this.#reign);
+      writer.utf8(part.bytes);
+      count++;
+      bytes += part.bytes.length;
+      if (writer.length >= insertBytes) await this.#send();
+    }
+    await this.#send();
+    await this.#client.insert({
+      table: 'detector_snapshots',
+      values: [
+        {
+          ...{ detector: this.#detector, as_of: asOfMs, snapshot, slot },
+          ...{ parts: count, bytes, reign: this.#reign },
+        },
+      ],
+      format: 'JSONEachRow',
+      clickhouse_settings: { async_insert: 0, wait_end_of_query: 1, insert_deduplicate: 0 },
+    });
+    this.#slot = slot;
+    return bytes;
+  }
+
+  /**
+   * The snapshots of that time or before, the newest first, each read when it is asked for. One that is not
+   * whole any more is passed over: a successor that was given up may have written to its slot.
+   */
+  async *snapshots(untilMs: number): AsyncGenerator<Snapshot, void> {
+    for (const { snapshot, slot, parts, asOfMs } of await this.#newest(untilMs)) {
+      if ((await this.#count(slot, snapshot)) !== parts) continue;
+      this.#slot = slot;
+      yield {
+        asOfMs,
+        shared: () => this.#shared(slot, snapshot),
+        parts: () => this.#parts(slot, snapshot),
+      };
+    }
+  }
+
+  /** Times that the last snapshots of that time or before are of, the newest first. */
+  async timesMs(untilMs: number): Promise<number[]> {
+    return (await this.#newest(untilMs)).map(({ asOfMs }) => asOfMs);
+  }
+
+  /** Of the last snapshots; whoever has written them, this one leads after that. */
+  async #newest(untilMs: number) {
+    const result = await this.#client.query({
+      query: readQuery('detector_snapshots'),
+      query_params: { detector: this.#detector, untilMs },
+      format: 'JSONEachRow',
+    });
+    const rows =
+      await result.json<Record<'snapshot' | 'slot' | 'parts' | 'reign' | 'as_of_ms', string>>();
+    this.#reign = Math.max(this.#reign, ...rows.map(({ reign }) => Number(reign) + 1));
+    return rows.map(({ snapshot, slot, parts, as_of_ms }) => {
+      return { snapshot, slot: Number(slot), parts: Number(parts), asOfMs: Number(as_of_ms) };
+    });
+  }
+
+  /** How many of its parts are there. */
+  async #count(slot: number, snapshot: string): Promise<number> {
+    const result = await this.#client.query({
+      query: readQuery('detector_state_parts'),
+      query_params: { detector: this.#detector, slot, snapshot },
+      format: 'JSONEachRow',
+    });
+    return Number((await result.json<{ parts: string }>())[0]?.parts ?? 0);
+  }
+
+  async #shared(slot: number, snapshot: string): Promise<Buffer> {
+    const bytes = await rowBinaryOf(this.#client, 'detector_state_part', {
+      ...{ detector: this.#detector, slot, snapshot, part: sharedPart },
+    });
+    if (bytes.length === 0) throw new UnreadableState(`its part ${sharedPart} is missing`);
+    const reader = new RowBinaryReader(bytes);
+    return reader.take(reader.varUint());
+  }
+
+  /** All but the shared one, in any order. */
+  async *#parts(slot: number, snapshot: string): AsyncGenerator<StatePart, void> {
+    const response = await rowBinaryStream(this.#client, 'detector_state', {
+      ...{ detector: this.#detector, slot, snapshot },
+    });
+    for await (const part of decodedParts(response)) if (part.name !== sharedPart) yield part;
+  }
+
+  async #send(): Promise<void> {
+    if (this.#writer.length === 0) return;
+    const { stream } = await this.#client.exec({
+      query: insertParts,
+      values: Readable.from([this.#writer.copy()], { objectMode: false }),
+      clickhouse_settings: { async_insert: 0, wait_end_of_query: 1, insert_deduplicate: 0 },
+    });
+    this.#writer.reset();
+    for await (const _ of stream) {
+      // The answer is empty; reading it to its end gives the socket back.
+    }
+  }
+}

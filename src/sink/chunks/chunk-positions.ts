@@ -1,0 +1,54 @@
+import type { DaysOfRows, RowKind } from './chunk-placeholders.ts';
+
+/** A part of a chunk in one table, which is there whole or not at all. */
+export interface ChunkPlace {
+  readonly table: string;
+  /** What rows of the landing table it is made of; undefined for all of them. */
+  readonly kind: RowKind | undefined;
+  /** Windows [fromS, toS) that it holds, epoch seconds: a partition of the table. */
+  readonly fromS: number;
+  readonly toS: number;
+}
+
+type Span = 'day' | 'month' | 'year';
+
+const DAY_S = 86_400;
+/** The last second a DateTime holds. */
+const END_S = 2 ** 32 - 1;
+
+/** What the views fill, and how each table is partitioned (sql/0001, sql/0002). */
+const tables: readonly { readonly table: string; readonly kind: RowKind; readonly span: Span }[] = [
+  { table: 'latency_10s', kind: 'stage', span: 'day' },
+  { table: 'latency_1m', kind: 'stage', span: 'day' },
+  { table: 'latency_1h', kind: 'stage', span: 'month' },
+  { table: 'latency_1d', kind: 'stage', span: 'year' },
+  { table: 'drivers_1m', kind: 'driver', span: 'day' },
+  { table: 'exemplars', kind: 'exemplar', span: 'day' },
+];
+
+/** Every place where a chunk with rows of these days must be once it is stored. */
+export function chunkPlaces(days: DaysOfRows): ChunkPlace[] {
+  const places: ChunkPlace[] = [{ table: 'chunk_rows', kind: undefined, fromS: 0, toS: END_S }];
+  for (const { table, kind, span } of tables) {
+    const seen = new Set<number>();
+    for (const day of days[kind]) {
+      const [fromS, toS] = partitionOf(day, span);
+      if (!seen.has(fromS)) places.push({ table, kind, fromS, toS });
+      seen.add(fromS);
+    }
+  }
+  return places;
+}
+
+/** Bounds of the partition that a day is in, epoch seconds. */
+function partitionOf(day: number, span: Span): [fromS: number, toS: number] {
+  if (span === 'day') return [day * DAY_S, Math.min(END_S, (day + 1) * DAY_S)];
+  const date = new Date(day * DAY_S * 1000);
+  const year = date.getUTCFullYear();
+  const month = date.getUTCMonth();
+  const [from, to] =
+    span === 'month'
+      ? [Date.UTC(year, month), Date.UTC(year, month + 1)]
+      : [Date.UTC(year, 0), Date.UTC(year + 1, 0)];
+  return [from / 1000, Math.min(END_S, to / 1000)];
+}

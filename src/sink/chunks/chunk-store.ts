@@ -1,0 +1,243 @@
+import { Readable } from 'node:stream';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { readQuery } from '../read-query.ts';
+import { type Chunk, chunkToken, type LedgerEntry } from './chunk.ts';
+import { chunkColumns, chunkColumnTypes } from './chunk-columns.ts';
+import { type ChunkPlace, chunkPlaces } from './chunk-positions.ts';
+
+const insertRows = `INSERT INTO chunk_rows (${chunkColumns.join(', ')}) FORMAT RowBinary`;
+
+/** Rows of a chunk once more, for one table: as many of them as that table's partition is made of. */
+const insertAgain = `INSERT INTO chunk_rows (${chunkColumns.join(', ')}, only_table)
+SELECT ${chunkColumns.join(', ')}, {table:String} FROM input('${structureOf(chunkColumnTypes)}')
+WHERE ({kind:String} = '' OR kind = {kind:String})
+  AND toUnixTimestamp(window_start) >= {fromS:UInt32} AND toUnixTimestamp(window_start) < {toS:UInt32}
+FORMAT RowBinary`;
+
+/**
+ * One block, one acknowledgement after all views are filled, and never asynchronously. No two rows of a
+ * block have the same key, so merging them before they are written (`optimize_on_insert`) would find
+ * nothing, and takes as much of the server's CPU as all the rest of the insert. Nor does compiling an
+ * expression pay that a chunk has some thousand rows for.
+ */
+const insertSettings = {
+  async_insert: 0,
+  wait_end_of_query: 1,
+  insert_deduplicate: 1,
+  deduplicate_blocks_in_dependent_materialized_views: 1,
+  input_format_parallel_parsing: 0,
+  max_insert_block_size: '10000000',
+  min_insert_block_size_rows: '0',
+  min_insert_block_size_bytes: '0',
+  max_partitions_per_insert_block: '0',
+  optimize_on_insert: 0,
+  compile_expressions: 0,
+} as const;
+
+/** What a look at the tables says of a chunk whose fate is in doubt. */
+export interface ChunkState {
+  /** The ledger has it, so every table has it. */
+  readonly isRecorded: boolean;
+  /** Its rows have landed; each table behind may have them or not. */
+  readonly isLanded: boolean;
+  /** Samples in the rows that have landed. */
+  readonly landedSamples: number;
+  /** Sending it again fills what is missing, and no more: its token cannot be forgotten yet. */
+  readonly isRemembered: boolean;
+}
+
+/** Where a partition's ledger ends. */
+export interface LedgerEnd {
+  readonly endOffset: number;
+  /** The latest timestamp of all records that are stored. */
+  readonly latestTimestampMs: number;
+  readonly watermarkMs: number;
+}
+
+/** Where chunks and their ledger are kept. */
+export interface ChunkStore {
+  /** Stores a chunk's rows. Sending the same chunk again changes nothing while it is remembered. */
+  insert(chunk: Chunk): Promise<void>;
+  /**
+   * The places that lack a chunk whose insert was answered: their server was killed between noting
+   * its token and committing its rows. Those of a chunk that is still being inserted lack it, too.
+   */
+  missing(chunk: Chunk, sinceMs: number): Promise<ChunkPlace[]>;
+  /** Stores a chunk's rows in one place alone. `attempt` counts those that did not help. */
+  fill(chunk: Chunk, place: ChunkPlace, attempt: number): Promise<void>;
+  /**
+   * Writes the ledger row, which says that the chunk is stored in every table. `attempt` counts
+   * those that were answered and left none, as the server was killed in one of them.
+   */
+  record(entry: LedgerEntry, attempt: number): Promise<void>;
+  /** What is stored of a chunk that was begun at `sinceMs` or later. */
+  look(chunk: Chunk, sinceMs: number): Promise<ChunkState>;
+  /** undefined where nothing of the partition is stored. */
+  ledgerEnd(groupId: string, topic: string, partition: number): Promise<LedgerEnd | undefined>;
+  /** When the group stored its first chunk of a topic; undefined if it has none. */
+  groupBeginMs(groupId: string, topic: string): Promise<number | undefined>;
+}
+
+const DAY_S = 86_400;
+
+/** A process' clock may be this far ahead of the server's. */
+const CLOCK_SKEW_MS = 600_000;
+
+/** Chunks in ClickHouse: steps 3 and 4 of the protocol in docs/exactly-once.md. */
+export class ClickHouseChunkStore implements ChunkStore {
+  readonly #client: ClickHouseClient;
+  readonly #instance: string;
+
+  /** @param instance names this process in the ledger. */
+  constructor(client: ClickHouseClient, instance: string) {
+    this.#client = client;
+    this.#instance = instance;
+  }
+
+  async insert(chunk: Chunk): Promise<void> {
+    if (chunk.rows.rowCount === 0) return;
+    await this.#send(insertRows, {}, chunk, chunkToken(chunk));
+  }
+
+  async missing(chunk: Chunk, sinceMs: number): Promise<ChunkPlace[]> {
+    const { mark, days, rowCount } = chunk.rows;
+    if (rowCount === 0) return [];
+    const places = chunkPlaces(days);
+    const all = [...days.stage, ...days.driver, ...days.exemplar];
+    const found = await this.#rows('chunk_places', {
+      mark,
+      fromS: Math.min(...all) * DAY_S,
+      toS: (Math.max(...all) + 1) * DAY_S,
+      sinceMs: Math.max(0, sinceMs - CLOCK_SKEW_MS),
+    });
+    const known = new Set(found.map(({ place, part }) => `${place} ${part}`));
+    return places.filter(({ table, fromS }) => !known.has(`${table} ${fromS}`));
+  }
+
+  async fill(chunk: Chunk, place: ChunkPlace, attempt: number): Promise<void> {
+    const { table, kind = '', fromS, toS } = place;
+    const token = `fill/${table}/${fromS}/${attempt}/${chunkToken(chunk)}`;
+    await this.#send(insertAgain, { table, kind, fromS, toS }, chunk, token);
+  }
+
+  async record(chunk: LedgerEntry, attempt: number): Promise<void> {
+    await this.#client.insert({
+      table: 'flushes',
+      format: 'JSONEachRow',
+      values: [
+        {
+          group_id: chunk.groupId,
+          topic: chunk.topic,
+          partition: chunk.partition,
+          start_offset: chunk.startOffset,
+          end_offset: chunk.endOffset,
+          first_timestamp: wholeMs(chunk.firstTimestampMs),
+          last_timestamp: wholeMs(chunk.lastTimestampMs),
+          watermark: wholeMs(Math.max(0, chunk.watermarkMs)),
+          records: chunk.records,
+          consumed: chunk.consumed,
+          aggregated: chunk.aggregated,
+          rejected: chunk.rejected,
+          late: chunk.late,
+          overflow: chunk.overflow,
+          late_merged: chunk.lateMerged,
+          samples: chunk.rows.samples,
+          row_count: chunk.rows.rowCount,
+          window_min: Math.floor(chunk.rows.windowMinMs / 1000),
+          window_max: Math.floor(chunk.rows.windowMaxMs / 1000),
+          instance: this.#instance,
+        },
+      ],
+      clickhouse_settings: {
+        async_insert: 0,
+        wait_end_of_query: 1,
+        insert_deduplicate: 1,
+        insert_deduplication_token: `ledger/${attempt === 0 ? '' : `${attempt}/`}${chunkToken(chunk)}`,
+      },
+    });
+  }
+
+  async look(chunk: Chunk, sinceMs: number): Promise<ChunkState> {
+    const { groupId, topic, partition, startOffset, endOffset, firstTimestampMs, rows } = chunk;
+    const [row] = await this.#rows('chunk_state', {
+      groupId,
+      topic,
+      partition,
+      startOffset,
+      endOffset,
+      firstTimestampMs,
+      mark: rows.mark,
+      sinceMs: Math.max(0, sinceMs - CLOCK_SKEW_MS),
+    });
+    return {
+      isRecorded: Number(row?.ledger_rows) > 0,
+      isLanded: Number(row?.landed_rows) > 0,
+      landedSamples: Number(row?.landed_samples),
+      // Half of the window, as chunks that are being stored are not in the ledger yet.
+      isRemembered: Number(row?.chunks_since) * 2 < Number(row?.tokens_kept),
+    };
+  }
+
+  async ledgerEnd(
+    groupId: string,
+    topic: string,
+    partition: number,
+  ): Promise<LedgerEnd | undefined> {
+    const [row] = await this.#rows('ledger_end', { groupId, topic, partition });
+    if (row === undefined) return undefined;
+    return {
+      endOffset: Number(row.end_offset),
+      latestTimestampMs: Number(row.latest_ms),
+      watermarkMs: Number(row.watermark_ms),
+    };
+  }
+
+  async groupBeginMs(groupId: string, topic: string): Promise<number | undefined> {
+    const [row] = await this.#rows('group_begin', { groupId, topic });
+    return row === undefined ? undefined : Number(row.first_ms);
+  }
+
+  async #send(
+    query: string,
+    params: Record<string, unknown>,
+    chunk: Chunk,
+    token: string,
+  ): Promise<void> {
+    const { stream } = await this.#client.exec({
+      query,
+      query_params: params,
+      values: Readable.from([chunk.rows.bytes], { objectMode: false }),
+      clickhouse_settings: { ...insertSettings, insert_deduplication_token: token },
+    });
+    for await (const _ of stream) {
+      // The answer is empty; reading it to its end gives the socket back.
+    }
+  }
+
+  async #rows(
+    query: string,
+    params: Record<string, unknown>,
+  ): Promise<Record<string, string | number>[]> {
+    const result = await this.#client.query({
+      query: readQuery(query),
+      query_params: params,
+      format: 'JSONEachRow',
+    });
+    return result.json<Record<string, string | number>>();
+  }
+}
+
+/** Columns and types as the table function `input` takes them, as a text within quotes. */
+function structureOf(types: Readonly<Record<string, string>>): string {
+  return Object.entries(types)
+    .map(([name, type]) => `${name} ${type.replaceAll("'", "\\'")}`)
+    .join(', ');
+}
+
+/**
+ * A DateTime64(3) in JSON: a number is milliseconds. As a text, seconds with decimals are refused
+ * where they have other than ten digits, which a record's timestamp and no watermark at all can have.
+ */
+function wholeMs(ms: number): number {
+  return Math.floor(ms);
+}

@@ -1,0 +1,52 @@
+import type { StatePart } from '../../detect/state-parts.ts';
+import type { ResponseStream } from '../row-binary/row-binary-of.ts';
+import { RowBinaryReader } from '../row-binary/row-binary-reader.ts';
+
+/**
+ * Rows of sql/queries/detector_state.sql, each as soon as it has come. Memory: two parts, of some 300 KB for
+ * a series of ten stages.
+ *
+ * @throws RangeError when the response ends within a part.
+ */
+export async function* decodedParts(response: ResponseStream): AsyncGenerator<StatePart, void> {
+  let pieces: Buffer[] = [];
+  let length = 0;
+  // A part comes in many pieces: they are put together when twice as many bytes are there as did not suffice.
+  let enough = 0;
+  for await (const piece of response) {
+    pieces.push(piece as Buffer);
+    length += (piece as Buffer).length;
+    if (length < enough) continue;
+    const rest = yield* wholeParts(Buffer.concat(pieces));
+    pieces = [rest];
+    length = rest.length;
+    enough = 2 * length;
+  }
+  const rest = yield* wholeParts(Buffer.concat(pieces));
+  if (rest.length > 0) {
+    throw new RangeError(`the response ends within a part, after ${rest.length} bytes of it`);
+  }
+}
+
+/** The parts that are whole; what is left behind them. */
+function* wholeParts(bytes: Buffer): Generator<StatePart, Buffer> {
+  const reader = new RowBinaryReader(bytes);
+  let from = 0;
+  while (!reader.atEnd) {
+    const part = nextPart(reader);
+    if (part === undefined) break;
+    from = reader.at;
+    yield part;
+  }
+  return Buffer.from(bytes.subarray(from));
+}
+
+function nextPart(reader: RowBinaryReader): StatePart | undefined {
+  try {
+    const name = reader.string();
+    return { name, bytes: reader.take(reader.varUint()) };
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}

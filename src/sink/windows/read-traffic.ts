@@ -1,0 +1,57 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import { TrafficProfile } from '../../baseline/traffic-profile.ts';
+import type { TrafficBlock } from '../../detect/detector.ts';
+import { readQuery } from '../read-query.ts';
+import { eachPiece } from './each-piece.ts';
+
+const dayMs = 86_400_000;
+const blockMs = TrafficProfile.blockMs;
+/** What a profile holds. */
+const rememberedMs = 8 * dayMs;
+
+/**
+ * Requests of every model, and of all of them together (''), in the eight days before, by blocks, oldest
+ * first, piece by piece.
+ */
+export function readTraffic(
+  client: ClickHouseClient,
+  untilMs: number,
+): AsyncGenerator<TrafficBlock[], void> {
+  const toMs = Math.floor(untilMs / blockMs) * blockMs;
+  const range = { fromMs: Math.max(0, toMs - rememberedMs), toMs, stepMs: blockMs };
+  return eachPiece(range, 'ten minutes of all models', async (fromMs, endMs) => {
+    const result = await client.query({
+      query: readQuery('traffic_blocks'),
+      query_params: {
+        blockSeconds: blockMs / 1000,
+        fromSeconds: fromMs / 1000,
+        toSeconds: endMs / 1000,
+      },
+      format: 'JSONEachRow',
+    });
+    return withAllModels(await result.json<TrafficRow>());
+  });
+}
+
+interface TrafficRow {
+  readonly model: string;
+  readonly at_seconds: string;
+  readonly requests: string;
+}
+
+/** The blocks of rows in the order of time, and those of all models together. */
+function withAllModels(rows: readonly TrafficRow[]): TrafficBlock[] {
+  const blocks: TrafficBlock[] = [];
+  let all = { model: '', startMs: Number.NaN, requests: 0 };
+  for (const row of rows) {
+    const startMs = Number(row.at_seconds) * 1000;
+    const requests = Number(row.requests);
+    blocks.push({ model: row.model, startMs, requests });
+    if (all.startMs !== startMs) {
+      all = { model: '', startMs, requests: 0 };
+      blocks.push(all);
+    }
+    all.requests += requests;
+  }
+  return blocks;
+}

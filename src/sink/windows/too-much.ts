@@ -1,0 +1,39 @@
+import { ClickHouseError } from '@clickhouse/client';
+import { exitCodes } from '../../base/exit-codes.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+
+/**
+ * Errors of ClickHouse for a query that asks for too much, and the setting that limits it:
+ * MEMORY_LIMIT_EXCEEDED, TIMEOUT_EXCEEDED, TOO_SLOW, TOO_MANY_ROWS, TOO_MANY_BYTES,
+ * TOO_MANY_ROWS_OR_BYTES. Source: ClickHouse, src/Common/ErrorCodes.cpp.
+ */
+const limitingSettings: ReadonlyMap<string, string> = new Map([
+  ['241', 'max_memory_usage'],
+  ['159', 'max_execution_time'],
+  ['160', 'max_execution_time'],
+  ['158', 'max_rows_to_read'],
+  ['307', 'max_bytes_to_read'],
+  ['396', 'max_result_bytes'],
+]);
+
+/** The setting that a query was too much for; undefined where it failed for another reason. */
+export function limitingSetting(error: unknown): string | undefined {
+  if (error instanceof ClickHouseError) return limitingSettings.get(error.code);
+  // The client's own error.
+  const isTimeout = error instanceof Error && /^Timeout error/.test(error.message);
+  return isTimeout ? 'clickhouse.request_timeout' : undefined;
+}
+
+/** A piece that cannot be smaller is too much, too. */
+export function oneIsTooMuch(piece: string, error: unknown, setting: string): OperatorError {
+  const message = (error as Error).message.split('\n', 1)[0];
+  return new OperatorError(
+    'TAILMARK_CLICKHOUSE_FAILED',
+    `Cannot read for the detector: ${setting} must allow for ${piece} (${message})`,
+    {
+      hint: `Raise ${setting}, or use fewer dimensions: each series and stage takes some kilobytes.`,
+      exitCode: exitCodes.unavailable,
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,60 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import { systemClock } from '../../base/clock.ts';
+import type { SeriesWindow } from '../../series/series-window.ts';
+import { type ResponseStream, rowBinaryStream } from '../row-binary/row-binary-of.ts';
+import { WindowDecoder, type WindowsAt } from './window-decoder.ts';
+
+/** Half-open range of window starts. */
+export interface WindowRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly windowMs: number;
+}
+
+/** Bytes decoded between two turns of the event loop: some ten milliseconds. */
+const bytesATurn = 1024 * 1024;
+
+/** Asks for all series of a range of windows, in the order of their starts. */
+export function openWindows(client: ClickHouseClient, range: WindowRange): Promise<ResponseStream> {
+  return rowBinaryStream(client, 'series_windows', {
+    windowSeconds: range.windowMs / 1000,
+    fromSeconds: Math.floor(range.fromMs / 1000),
+    toSeconds: Math.floor(range.toMs / 1000),
+  });
+}
+
+/** Windows from the response as it comes. Memory: one window of all series, some 1.5 kB a series and stage. */
+export async function* decodedWindows(
+  response: ResponseStream,
+  decoder: WindowDecoder,
+): AsyncGenerator<WindowsAt, void> {
+  let bytes = 0;
+  for await (const part of response) {
+    yield* decoder.take(part as Buffer);
+    bytes += (part as Buffer).length;
+    if (bytes < bytesATurn) continue;
+    bytes = 0;
+    await systemClock.breathe();
+  }
+  yield* decoder.end();
+}
+
+/** All series of a short range of windows, in memory. */
+export async function readWindows(
+  client: ClickHouseClient,
+  range: WindowRange,
+): Promise<SeriesWindow[]> {
+  const all: SeriesWindow[] = [];
+  const decoder = new WindowDecoder(range.windowMs);
+  for await (const { windows } of decodedWindows(await openWindows(client, range), decoder)) {
+    all.push(...windows);
+  }
+  return all;
+}
+
+/** The windows of a whole response. */
+export function decodeWindows(bytes: Buffer, windowMs: number): SeriesWindow[] {
+  const decoder = new WindowDecoder(windowMs);
+  const found = [...decoder.take(bytes), ...decoder.end()];
+  return found.flatMap(({ windows }) => windows);
+}

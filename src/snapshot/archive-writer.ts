@@ -1,0 +1,119 @@
+import type { Carried, StateArchive } from './archive.ts';
+
+/** Doubles of a list are kept in four bytes each where that loses nothing: counts, and what was a float. */
+export const numberWidths = { single: 4, double: 8 } as const;
+
+/** Saves state as bytes, little endian, into one buffer that grows and is reused. */
+export class StateWriter implements StateArchive {
+  #bytes: Buffer;
+  #view: DataView;
+  #at = 0;
+
+  constructor(initialBytes = 1 << 16) {
+    this.#bytes = Buffer.allocUnsafeSlow(initialBytes);
+    this.#view = viewOf(this.#bytes);
+  }
+
+  /** A copy of what was written since the last time. */
+  take(): Buffer {
+    const taken = Buffer.from(this.#bytes.subarray(0, this.#at));
+    this.#at = 0;
+    return taken;
+  }
+
+  section(name: string, version: number, body: () => void): void {
+    this.text(name);
+    this.#size(version);
+    body();
+  }
+
+  number(value: number): number {
+    this.#reserve(8);
+    this.#view.setFloat64(this.#at, value, true);
+    this.#at += 8;
+    return value;
+  }
+
+  flag(value: boolean): boolean {
+    this.#reserve(1);
+    this.#bytes[this.#at++] = value ? 1 : 0;
+    return value;
+  }
+
+  text(value: string): string {
+    const length = Buffer.byteLength(value);
+    this.#size(length);
+    this.#reserve(length);
+    this.#at += this.#bytes.write(value, this.#at, length, 'utf8');
+    return value;
+  }
+
+  numbers(values: ArrayLike<number>): Float64Array {
+    this.#write(values);
+    return values instanceof Float64Array ? values : Float64Array.from(values);
+  }
+
+  fill(values: Float64Array | Float32Array): void {
+    this.#write(values);
+  }
+
+  list<T>(items: Iterable<T>, carry: (item: T | undefined) => T): T[] {
+    const all = [...items];
+    this.#size(all.length);
+    for (const item of all) carry(item);
+    return all;
+  }
+
+  map<T extends Carried>(items: Map<string, T>): void {
+    this.#size(items.size);
+    for (const [key, item] of items) {
+      this.text(key);
+      item.carry(this);
+    }
+  }
+
+  optional<T>(value: T | undefined, carry: (value: T | undefined) => T): T | undefined {
+    if (this.flag(value !== undefined)) carry(value);
+    return value;
+  }
+
+  #write(values: ArrayLike<number>): void {
+    const n = values.length;
+    const width = isSingle(values) ? numberWidths.single : numberWidths.double;
+    this.#size(n);
+    this.#reserve(1 + n * width);
+    this.#bytes[this.#at++] = width;
+    const view = this.#view;
+    let at = this.#at;
+    for (let i = 0; i < n; i++, at += width) {
+      if (width === numberWidths.single) view.setFloat32(at, values[i] as number, true);
+      else view.setFloat64(at, values[i] as number, true);
+    }
+    this.#at = at;
+  }
+
+  #size(value: number): void {
+    this.#reserve(4);
+    this.#view.setUint32(this.#at, value, true);
+    this.#at += 4;
+  }
+
+  #reserve(more: number): void {
+    if (this.#at + more <= this.#bytes.length) return;
+    const bigger = Buffer.allocUnsafeSlow(Math.max(this.#at + more, this.#bytes.length * 2));
+    this.#bytes.copy(bigger, 0, 0, this.#at);
+    this.#bytes = bigger;
+    this.#view = viewOf(bigger);
+  }
+}
+
+function isSingle(values: ArrayLike<number>): boolean {
+  for (let i = 0; i < values.length; i++) {
+    if (!Object.is(Math.fround(values[i] as number), values[i])) return false;
+  }
+  return true;
+}
+
+function viewOf(bytes: Buffer): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+}

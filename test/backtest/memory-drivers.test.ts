@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { Backtest } from '../../src/backtest/backtest.ts';
+import { MemoryWindows } from '../../src/backtest/memory-windows.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import { defaultFleet } from '../../src/generate/default-fleet.ts';
+import { encodeEvent } from '../../src/generate/encode-event.ts';
+import type { Fault } from '../../src/generate/fault.ts';
+import { generateTraffic } from '../../src/generate/traffic.ts';
+
+const minuteMs = 60_000;
+const startMs = Date.UTC(2026, 10, 2, 9);
+const config = configSchema.parse({ detect: { baseline: '40m' } });
+
+/** The last event of what is told of 50 minutes of the ranker, the last ten with a fault. */
+function toldOf(fault: Fault) {
+  const windows = new MemoryWindows(config);
+  const backtest = new Backtest(config.detect, (event) => windows.explained(event));
+  const judge = (isOver: boolean) => {
+    for (const at of windows.complete(isOver)) backtest.judge([at]);
+  };
+  for (const event of generateTraffic({
+    seed: 'memory drivers',
+    startMs,
+    durationMs: 50 * minuteMs,
+    ratePerSecond: 60,
+    models: defaultFleet.filter(({ name }) => name === 'ranker'),
+    dailySwing: 0,
+    faults: [{ ...fault, fromMs: 40 * minuteMs }],
+  })) {
+    windows.take(Buffer.from(encodeEvent(event)));
+    judge(false);
+  }
+  judge(true);
+  return backtest.anomalies;
+}
+
+describe('drivers of a recording', () => {
+  it('name the host that is slow', () => {
+    const host = 'ranker-eu-west-1-2';
+    const [told, ...others] = toldOf({ kind: 'slow_stage', stage: 'forward', factor: 6, host });
+    expect(others).toEqual([]);
+    expect(told).toMatchObject({ model: 'ranker', region: 'eu-west-1', stage: 'forward' });
+    const [driver] = told?.drivers ?? [];
+    expect(driver).toMatchObject({ facet: 'host', value: host });
+    expect(driver?.of_slow).toBeGreaterThan(0.7);
+    expect(driver?.of_all).toBeLessThan(0.3);
+    expect(driver?.usual_slow_rate).toBeLessThan(0.1);
+  });
+
+  it('tell larger requests from slower ones', () => {
+    const [told] = toldOf({ kind: 'big_requests', factor: 3, share: 0.3 });
+    expect(told?.bottleneck).toBe('traffic_mix');
+    expect(told?.mix_share).toBeGreaterThan(0.5);
+  });
+});

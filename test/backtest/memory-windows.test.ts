@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import { MemoryWindows } from '../../src/backtest/memory-windows.ts';
+import { limits } from '../../src/base/limits.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import type { SeriesWindow } from '../../src/series/series-window.ts';
+import type { WindowsAt } from '../../src/sink/windows/each-window.ts';
+import { decodeWindows } from '../../src/sink/windows/window-reader.ts';
+import { summarizeWindow } from '../scenarios/summarize-window.ts';
+import { encodeWindows } from '../sink/windows/encode-windows.ts';
+
+const config = configSchema.parse({});
+const startMs = 1_790_000_000_000;
+
+const text = (event: object) => Buffer.from(JSON.stringify(event));
+/** An event of a request that ends at this time. */
+const eventAt = (ms: number, model: string, features: number, forward: number) => ({
+  ts: startMs + ms - features - forward,
+  ...{ model, version: '7', region: 'eu-west-1' },
+  stages_ms: { features, forward },
+});
+
+function all(memory: MemoryWindows): WindowsAt[] {
+  return [...memory.complete(true)];
+}
+
+/** As `summarizeWindow` has it, where every value is kept as it is. */
+function expected(atMs: number, model: string, pairs: readonly (readonly [number, number])[]) {
+  return summarizeWindow({
+    series: {
+      ...{ service: '', model, version: '7', request_type: '', region: 'eu-west-1' },
+      ...{ host: '', tenant: '', cold_start: false },
+    },
+    windowStartMs: startMs + atMs,
+    windowMs: config.detect.window,
+    stages: new Map([
+      ['features', pairs.map(([features]) => features)],
+      ['forward', pairs.map(([, forward]) => forward)],
+      ['total', pairs.map(([features, forward]) => features + forward)],
+    ]),
+  });
+}
+
+/** Stages in any order. */
+const plain = ({ stages, ...window }: SeriesWindow) => ({
+  ...window,
+  stages: new Map([...stages].sort(([a], [b]) => (a < b ? -1 : 1))),
+});
+
+describe('windows in memory', () => {
+  it('are what the tables would give of the same events, series by series', () => {
+    const memory = new MemoryWindows(config);
+    memory.take(text(eventAt(0, 'a', 1, 20)));
+    memory.take(text(eventAt(9_999, 'a', 2, 30)));
+    memory.take(text(eventAt(5_000, 'b', 4, 8)));
+    memory.take(text(eventAt(30_000, 'a', 3, 40)));
+    const found = all(memory);
+    expect(found.map(({ startMs: at, windows }) => [at - startMs, windows.length])).toEqual([
+      [0, 2],
+      [10_000, 0],
+      [20_000, 0],
+      [30_000, 1],
+    ]);
+    expect(found.flatMap(({ windows }) => windows.map(plain))).toEqual(
+      [
+        expected(0, 'a', [
+          [1, 20],
+          [2, 30],
+        ]),
+        expected(0, 'b', [[4, 8]]),
+        expected(30_000, 'a', [[3, 40]]),
+      ].map(plain),
+    );
+    expect(memory.counts).toEqual({ events: 4, rejected: 0, late: 0 });
+  });
+
+  it('that come in parts are merged, and handed out once nothing comes to them any more', () => {
+    const memory = new MemoryWindows(config);
+    const count = 60_000;
+    for (let n = 0; n < count; n++) memory.take(text(eventAt(n * 4, 'a', 1 + (n % 50), 20)));
+    const early = [...memory.complete()];
+    // Sealed at 50,000 events, 200 s; a minute is waited.
+    expect(early).toEqual([]);
+    for (let n = count; n < 100_000; n++) memory.take(text(eventAt(n * 4, 'a', 1 + (n % 50), 20)));
+    const first = [...memory.complete()];
+    expect(first.map(({ startMs: at }) => (at - startMs) / 10_000)).toEqual(
+      Array.from({ length: 33 }, (_, n) => n),
+    );
+    // Its window is gone.
+    memory.take(text(eventAt(5_000, 'a', 1, 1)));
+    const rest = all(memory);
+    expect(rest).toHaveLength(7);
+    const totals = [...first, ...rest].map(({ windows }) => windows[0]?.stages.get('total'));
+    expect(totals.map((total) => total?.requests)).toEqual(new Array(40).fill(2_500));
+    expect(totals.map((total) => total?.sumMs)).toEqual(new Array(40).fill(2_500 * 45.5));
+    expect(totals[20]?.digest.quantile(0.5)).toBeCloseTo(45, -1);
+    // Merged ones, too, are what the tables can hold.
+    const windows = [...first, ...rest].flatMap((one) => one.windows);
+    expect(decodeWindows(encodeWindows(windows), config.detect.window)).toEqual(windows);
+    expect(memory.counts).toEqual({ events: 100_001, rejected: 0, late: 1 });
+  });
+
+  it('count a request when it ends, and lose none because it began long before', () => {
+    const memory = new MemoryWindows(config);
+    for (let n = 0; n < 50_000; n++) memory.take(text(eventAt(n * 10, 'a', 1, 20)));
+    // All but the last minute is handed out.
+    expect([...memory.complete()]).toHaveLength(43);
+    // Began in a window that is gone.
+    memory.take(text(eventAt(499_000, 'a', 1, 359_999)));
+    const last = all(memory).at(-1);
+    expect(last?.startMs).toBe(startMs + 490_000);
+    expect(last?.windows[0]?.stages.get('total')).toMatchObject({
+      requests: 1_001,
+      maxMs: 360_000,
+    });
+    expect(memory.counts).toEqual({ events: 50_001, rejected: 0, late: 0 });
+  });
+
+  it('count what is no event, and what was not read whole', () => {
+    const memory = new MemoryWindows(config);
+    memory.take(Buffer.from('{"ts":1'));
+    memory.refuse();
+    memory.take(null);
+    expect(all(memory)).toEqual([]);
+    expect(memory.counts).toEqual({ events: 3, rejected: 3, late: 0 });
+  });
+
+  it('are as long as the detector judges them', () => {
+    const minute = configSchema.parse({ detect: { window: '1m' } });
+    const memory = new MemoryWindows(minute);
+    const wholeMs = Math.ceil(startMs / 60_000) * 60_000 - startMs;
+    for (const ms of [0, 30_000, 59_999, 60_000]) {
+      memory.take(text(eventAt(wholeMs + ms, 'a', 1, 2)));
+    }
+    const found = all(memory).map(({ windows }) => windows[0]?.stages.get('total')?.requests);
+    expect(found).toEqual([3, 1]);
+  });
+
+  it('hold a recording of more windows than a chunk may have', () => {
+    const memory = new MemoryWindows(config);
+    const windows = limits.windowsPerChunk + 500;
+    let judged = 0;
+    for (let i = 0; i < windows; i++) {
+      memory.take(text(eventAt(i * config.detect.window, 'a', 1, 20)));
+      judged += [...memory.complete()].length;
+    }
+    judged += all(memory).length;
+    expect(memory.counts).toEqual({ events: windows, rejected: 0, late: 0 });
+    expect(judged).toBe(windows);
+  });
+});

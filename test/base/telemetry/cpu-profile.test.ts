@@ -1,0 +1,35 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { Profiler } from 'node:inspector';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { startCpuProfile } from '../../../src/base/telemetry/cpu-profile.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'tailmark-profile-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+function burnForTheProfile(): number {
+  let sum = 0;
+  for (const endMs = performance.now() + 50; performance.now() < endMs; ) sum += Math.sqrt(sum + 1);
+  return sum;
+}
+
+it('says by function where CPU time went', async () => {
+  const path = join(dir, 'run.cpuprofile');
+  const end = await startCpuProfile(path);
+  expect(burnForTheProfile()).toBeGreaterThan(0);
+  await end();
+  const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(path, 'utf8')) as Profiler.Profile;
+  const burning = nodes.filter((node) => node.callFrame.functionName === 'burnForTheProfile');
+  const hits = burning.reduce((sum, { hitCount = 0 }) => sum + hitCount, 0);
+  expect(hits).toBeGreaterThan(0);
+  expect(timeDeltas).toHaveLength(samples?.length ?? 0);
+});
+
+it('needs a file that can be written, and says so before anything is measured', async () => {
+  const path = join(dir, 'absent', 'run.cpuprofile');
+  await expect(startCpuProfile(path)).rejects.toMatchObject({
+    code: 'TAILMARK_PATH_UNWRITABLE',
+    message: expect.stringContaining(path),
+  });
+});

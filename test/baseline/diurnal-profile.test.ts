@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DayCourse } from '../../src/baseline/diurnal-profile.ts';
+import { Random } from '../../src/generate/random.ts';
+import { TDigest } from '../../src/sketch/t-digest.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const quantiles = [0.5, 0.9, 0.99, 0.999] as const;
+
+/** A wave of a day: 1 at midnight, `most` at noon. */
+function waveOf(most: number) {
+  return (hour: number) => most ** ((1 - Math.cos((2 * Math.PI * hour) / 24)) / 2);
+}
+
+/** A thousand requests from 1 to 1000 ms, of which the slowest tenth takes so many times as long. */
+function digestOf(tailTimes: number, times = 1): TDigest {
+  return TDigest.fromValues(
+    Array.from({ length: 1000 }, (_, i) => (i + 1) * times * (i < 900 ? 1 : tailTimes)),
+    1000,
+  );
+}
+
+function learnt(tailAt: (hour: number) => number, hours: Iterable<number>): DayCourse {
+  const course = new DayCourse();
+  for (const hour of hours) course.learn(hour * hourMs, digestOf(tailAt(hour)));
+  return course;
+}
+
+const day = Array.from({ length: 24 }, (_, hour) => hour);
+
+describe('DayCourse', () => {
+  it('tells how a tail has gone from one hour of the day to another, and what has not', () => {
+    const wave = waveOf(4);
+    const course = learnt(wave, day);
+    for (const [from, to] of [
+      [0, 12],
+      [12, 24 + 6],
+      [23, 4 * 24 + 5],
+    ] as const) {
+      const times = course.between(from * hourMs, to * hourMs);
+      expect(times?.timesAt(0.99)).toBeCloseTo(wave(to) / wave(from), 9);
+      expect(times?.timesAt(0.999)).toBe(times?.timesAt(0.99));
+      expect(times?.timesAt(0.5)).toBe(1);
+      expect(times?.timesAt(0.1)).toBe(1);
+    }
+    expect(course.between(5 * hourMs, 5 * hourMs)).toBeUndefined();
+  });
+
+  it('lies between two hours where a time does', () => {
+    const wave = waveOf(4);
+    const half = learnt(wave, day)
+      .between(6 * hourMs, 7.5 * hourMs)
+      ?.timesAt(0.99);
+    expect(half).toBeCloseTo(Math.sqrt(wave(7) * wave(8)) / wave(6), 9);
+  });
+
+  it('moves a digest by what its quantiles have gone', () => {
+    const wave = waveOf(4);
+    const course = learnt(wave, day).between(0, 12 * hourMs);
+    const moved = course?.moved(digestOf(1));
+    const noon = digestOf(4);
+    expect(moved?.count).toBe(1000);
+    // Right above a point another one has a part in it.
+    for (const q of [0.3, 0.5, 0.75, 0.95, 0.99]) {
+      expect(Math.abs((moved?.quantile(q) ?? 0) / noon.quantile(q) - 1)).toBeLessThan(0.02);
+    }
+  });
+
+  it('needs most hours of a day; others lie between those around them', () => {
+    const wave = waveOf(4);
+    const without = (left: readonly number[]) => day.filter((hour) => !left.includes(hour));
+    expect(learnt(wave, without([1, 2, 3, 4, 5])).between(0, 12 * hourMs)).toBeUndefined();
+    const course = learnt(wave, without([5, 6, 7, 23]));
+    const times = course.between(0, 6 * hourMs)?.timesAt(0.99);
+    expect(times).toBeCloseTo(Math.sqrt(wave(4) * wave(8)), 9);
+  });
+
+  it('takes what moves by chance for no course of the day', () => {
+    let trusted = 0;
+    for (let seed = 0; seed < 200; seed++) {
+      const random = new Random(`hours ${seed}`);
+      // Each hour remembers something of the one before, as what swings for an hour does.
+      let level = random.normal();
+      const swing = () => {
+        level = Math.exp(-1) * level + Math.sqrt(1 - Math.exp(-2)) * random.normal();
+        return Math.exp(0.3 * level);
+      };
+      const course = learnt(swing, day);
+      trusted += course.between(0, 12 * hourMs) === undefined ? 0 : 1;
+    }
+    expect(trusted).toBeLessThanOrEqual(4);
+  });
+
+  it('knows a morning rush, an evening, and a lunch break', () => {
+    const office = (hour: number) => (hour >= 8 && hour < 20 ? (hour === 12 ? 2.5 : 3) : 1);
+    const course = learnt(office, day);
+    expect(course.between(3 * hourMs, 10 * hourMs)?.timesAt(0.99)).toBeCloseTo(3, 9);
+    expect(course.between(3 * hourMs, 12 * hourMs)?.timesAt(0.99)).toBeCloseTo(2.5, 9);
+  });
+
+  it('counts the last day half, the one before a quarter', () => {
+    const course = new DayCourse();
+    for (const most of [2, 2, 8]) {
+      for (const hour of day) course.learn(hour * hourMs, digestOf(waveOf(most)(hour)));
+    }
+    expect(course.between(0, 12 * hourMs)?.timesAt(0.99)).toBeCloseTo(2 ** (0.5 * 3 + 0.5), 9);
+  });
+
+  it('gives back what it took, there and back, and keeps requests in order', () => {
+    const tail = fc.double({ min: 0.2, max: 20, noNaN: true });
+    const hour = fc.integer({ min: 0, max: 23 });
+    const values = fc.array(fc.double({ min: 0.01, max: 1e5, noNaN: true }), { minLength: 1 });
+    fc.assert(
+      fc.property(tail, hour, hour, values, (most, from, to, drawn) => {
+        const course = learnt(waveOf(most), day);
+        const there = course.between(from * hourMs, dayMs + to * hourMs);
+        const back = course.between(to * hourMs, from * hourMs);
+        const digest = TDigest.fromValues(drawn, 1000);
+        const moved = there?.moved(digest) ?? digest;
+        expect([...moved.weights]).toEqual([...digest.weights]);
+        expect([...moved.means]).toEqual([...moved.means].sort((a, b) => a - b));
+        for (const q of quantiles) {
+          expect((there?.timesAt(q) ?? 1) * (back?.timesAt(q) ?? 1)).toBeCloseTo(1, 9);
+        }
+      }),
+      { seed: 20261125, numRuns: 100 },
+    );
+  });
+});

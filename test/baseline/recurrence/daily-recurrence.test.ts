@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { DailyEpisodes } from '../../../src/baseline/recurrence/daily-recurrence.ts';
+
+const windowMs = 10_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** Ten minutes from a time on, of evidence that rises to a peak; then seven of nothing. */
+function burst(
+  episodes: DailyEpisodes,
+  fromMs: number,
+  peak: number,
+  restlessness = 1,
+  kind: readonly number[] = [],
+): number[] {
+  const levels: number[] = [];
+  for (let i = 0; i < 100; i++) {
+    const evidence = i < 60 ? (peak * (i + 1)) / 60 : 0;
+    episodes.take(fromMs + i * windowMs, evidence, restlessness, fromMs, kind);
+    if (i < 60) levels.push(episodes.level(fromMs + i * windowMs, restlessness));
+  }
+  return levels;
+}
+
+describe('DailyEpisodes', () => {
+  it('asks for twice as much when as much came at the same time the day before', () => {
+    const episodes = new DailyEpisodes();
+    expect(Math.max(...burst(episodes, 6 * hourMs, 90))).toBe(0);
+    const levels = burst(episodes, dayMs + 6 * hourMs + 60_000, 95);
+    // Below 12 nothing goes on; from then on no score of the day comes near.
+    expect(levels.findIndex((level) => level > 0)).toBe(7);
+    for (const [i, level] of levels.slice(7).entries()) {
+      expect(level).toBeGreaterThan((95 * (i + 8)) / 60);
+    }
+    expect(levels.at(-1)).toBe(180);
+  });
+
+  it('asks for no more at another time, of what is far less, or three days later', () => {
+    const later = (days: number, ms: number, peak: number, before = 90) => {
+      const episodes = new DailyEpisodes();
+      burst(episodes, 6 * hourMs, before);
+      return Math.max(...burst(episodes, days * dayMs + 6 * hourMs + ms, peak).slice(-20));
+    };
+    // It is clear after 70 s, both times.
+    expect(later(1, 7 * 60_000, 90)).toBe(0);
+    expect(later(1, -7 * 60_000, 90)).toBe(0);
+    expect(later(1, 6 * 60_000, 90)).toBe(180);
+    // The other one had not come to its peak by then.
+    expect(later(1, -6 * 60_000, 90)).toBe(165);
+    expect(later(1, 0, 15, 300)).toBe(0);
+    expect(later(2, 0, 90)).toBe(180);
+    expect(later(3, 0, 90)).toBe(0);
+  });
+
+  it('goes by what requests said: the same is clearer once a series is known to be calm', () => {
+    const episodes = new DailyEpisodes();
+    burst(episodes, 6 * hourMs, 30, 4);
+    expect(burst(episodes, dayMs + 6 * hourMs, 120).at(-1)).toBe(240);
+    expect(burst(episodes, 2 * dayMs + 6 * hourMs, 60, 2).at(-1)).toBe(120);
+  });
+
+  it('knows what a young series took minutes to be clear about, five of them at most', () => {
+    const levelAfter = (unclearMinutes: number) => {
+      const episodes = new DailyEpisodes();
+      const clearMs = 6 * hourMs + unclearMinutes * 60_000;
+      for (let i = 0; i < 100; i++) {
+        episodes.take(clearMs + i * windowMs, i < 30 ? 20 : 0, 5, 6 * hourMs);
+      }
+      return burst(episodes, dayMs + 6 * hourMs, 90).at(-1);
+    };
+    // It is clear after 70 s this time, and may be five minutes earlier or later than it was.
+    expect([0, 4, 5, 11].map(levelAfter)).toEqual([200, 200, 200, 200]);
+    expect(levelAfter(12)).toBe(0);
+  });
+
+  it('knows by pieces of its past, too, of which each may be half of something', () => {
+    const pieceMs = 10 * 60_000;
+    const levelAfter = (evidence: number, ms: number) => {
+      const episodes = new DailyEpisodes();
+      episodes.takePiece(6 * hourMs - pieceMs, 6 * hourMs + pieceMs, evidence, 2);
+      return burst(episodes, dayMs + 6 * hourMs + ms, 150);
+    };
+    // Twice the double of what the piece said, from when it is clear on, whenever in the piece that is.
+    for (const ms of [-pieceMs, -60_000, 0, 9 * 60_000]) {
+      const levels = levelAfter(20, ms);
+      expect([levels.find((level) => level > 0), levels.at(-1)]).toEqual([160, 160]);
+    }
+    // It is clear after 50 s, and may come five minutes earlier or later than the piece is.
+    expect(Math.max(...levelAfter(20, -pieceMs - 6 * 60_000))).toBe(0);
+    expect(Math.max(...levelAfter(20, 16 * 60_000))).toBe(0);
+    // Less than ln 100 is nothing.
+    expect(levelAfter(4.75, 0).at(-1)).toBe(38);
+    expect(levelAfter(4.5, 0).at(-1)).toBe(0);
+  });
+
+  it('takes what looks like another fault for something else, once that is known', () => {
+    const levelsOf = (kind: readonly number[]) => {
+      const episodes = new DailyEpisodes();
+      burst(episodes, 6 * hourMs, 90, 1, [4, 3, 0]);
+      return burst(episodes, dayMs + 6 * hourMs, 90, 1, kind);
+    };
+    expect(levelsOf([40, 30, 0]).at(-1)).toBe(180);
+    // The cosine is 0.8, and 0.79.
+    expect(levelsOf([5, 0, 0]).at(-1)).toBe(180);
+    expect(levelsOf([4.95, 0, 0.8]).at(-1)).toBe(0);
+    expect(levelsOf([0, 0, 1]).at(-1)).toBe(0);
+    // Of few slow requests it is not: for two minutes since it was clear, in the eighth window.
+    const levels = levelsOf([0, 0, 1]);
+    expect(levels.findLastIndex((level) => level > 0)).toBe(7 + 11);
+    // What is not known, of today or of yesterday, is like all.
+    expect(levelsOf([]).at(-1)).toBe(180);
+  });
+
+  it('takes the shape of the first five minutes, whatever comes later', () => {
+    const levelOf = (early: readonly number[], late: readonly number[]) => {
+      const episodes = new DailyEpisodes();
+      burst(episodes, 6 * hourMs, 90, 1, [4, 3, 0]);
+      const startMs = dayMs + 6 * hourMs;
+      for (let i = 0; i < 60; i++) {
+        // It is clear in the first window; the 31st is five minutes later.
+        const shape = i < 30 ? early : late;
+        episodes.take(startMs + i * windowMs, 12 + i, 1, startMs, shape);
+      }
+      return episodes.level(startMs + 59 * windowMs, 1);
+    };
+    expect(levelOf([4, 3, 0], [0, 0, 1])).toBe(180);
+    expect(levelOf([0, 0, 1], [4, 3, 0])).toBe(0);
+  });
+
+  it('is one episode for as long as that of the day before, though evidence begins again', () => {
+    const goesOnAfter = (yesterdayMinutes: number, minutes: number) => {
+      const episodes = new DailyEpisodes();
+      const job = (fromMs: number, lastsMinutes: number) => {
+        for (let i = 0; i < 6 * 120; i++) {
+          episodes.take(fromMs + i * windowMs, i < 6 * lastsMinutes ? 90 : 0, 1, fromMs);
+          if (fromMs > dayMs && i === 6 * minutes) return episodes.goesOn;
+        }
+        return episodes.goesOn;
+      };
+      job(6 * hourMs, yesterdayMinutes);
+      return job(dayMs + 6 * hourMs, 8);
+    };
+    // Evidence of yesterday came last ten seconds before the end.
+    expect([8, 20, 34, 35].map((minutes) => goesOnAfter(30, minutes))).toEqual([
+      ...[true, true, true],
+      false,
+    ]);
+    // With nothing expected it is over after a minute.
+    expect([8, 9].map((minutes) => goesOnAfter(0, minutes))).toEqual([true, false]);
+    // An hour at most is expected of what lasted longer.
+    expect([64, 65].map((minutes) => goesOnAfter(90, minutes))).toEqual([true, false]);
+  });
+
+  it('takes over what another one knows, and goes on by itself', () => {
+    const before = new DailyEpisodes();
+    burst(before, 6 * hourMs, 90);
+    const after = new DailyEpisodes();
+    after.inherit(before);
+    expect(burst(after, dayMs + 6 * hourMs, 95).at(-1)).toBe(180);
+    // What the other one sees from now on is its own.
+    burst(before, 9 * hourMs, 90);
+    expect(burst(after, dayMs + 9 * hourMs, 95).at(-1)).toBe(0);
+  });
+
+  it('knows what takes minutes to be clear today, and was clear at once yesterday', () => {
+    const levelAfter = (unclearMinutes: number) => {
+      const episodes = new DailyEpisodes();
+      burst(episodes, 6 * hourMs, 90);
+      const sinceMs = dayMs + 6 * hourMs;
+      const clearMs = sinceMs + unclearMinutes * 60_000;
+      episodes.take(clearMs, 60, 1, sinceMs);
+      return episodes.level(clearMs, 1);
+    };
+    // Yesterday it was clear after 70 s. Twice what it had come to in the 49th window, and in the end.
+    expect([3, 11].map(levelAfter)).toEqual([147, 180]);
+    expect(levelAfter(12)).toBe(0);
+  });
+
+  it('takes nothing for far less before the time at which it was clear the day before', () => {
+    const episodes = new DailyEpisodes();
+    const clearMs = 6 * hourMs + 4 * 60_000;
+    for (let i = 0; i < 60; i++) episodes.take(clearMs + i * windowMs, i < 30 ? 90 : 0, 1, clearMs);
+    // It was clear at once then, and is a minute earlier today: so much may be its beginning.
+    episodes.take(dayMs + clearMs - 60_000, 15, 1, dayMs + clearMs - 60_000);
+    expect(episodes.level(dayMs + clearMs - 60_000, 1)).toBe(180);
+  });
+
+  it('does not take the same day for one before', () => {
+    const episodes = new DailyEpisodes();
+    burst(episodes, 6 * hourMs, 90);
+    expect(Math.max(...burst(episodes, 8 * hourMs, 90))).toBe(0);
+  });
+
+  it('asks for more than the clearest of a week, if it came yesterday at all', () => {
+    const last = (...peaks: readonly number[]) => {
+      const episodes = new DailyEpisodes();
+      return peaks.map((peak, day) =>
+        peak === 0 ? 0 : Math.max(...burst(episodes, day * dayMs + 6 * hourMs, peak)),
+      );
+    };
+    expect(last(90, 40, 40, 0, 40, 40).at(-1)).toBe(180);
+    expect(last(90, 0, 0, 40).at(-1)).toBe(0);
+  });
+
+  it('keeps the last 128', () => {
+    const levelAfter = (others: number) => {
+      const episodes = new DailyEpisodes();
+      burst(episodes, 0, 90);
+      for (let i = 1; i <= others; i++) burst(episodes, i * 1_020_000, 20);
+      return Math.max(...burst(episodes, 2 * dayMs, 90));
+    };
+    expect(levelAfter(127)).toBe(180);
+    expect(levelAfter(128)).toBeLessThan(90);
+  });
+});

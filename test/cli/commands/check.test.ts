@@ -1,0 +1,157 @@
+import { Command as Commander } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { exitCodes } from '../../../src/base/exit-codes.ts';
+import { OperatorError } from '../../../src/base/operator-error.ts';
+import type { ProbeFinding } from '../../../src/base/probe-finding.ts';
+import { createCheck } from '../../../src/cli/commands/check.ts';
+import { connectionOptions, resolveConfig } from '../../../src/cli/load.ts';
+import { capturedIo, run } from '../captured-io.ts';
+
+const fixture = (name: string) =>
+  new URL(`../../fixtures/config/${name}`, import.meta.url).pathname;
+
+const reachable: ProbeFinding = { ok: true, what: 'Kafka', detail: '3 broker(s)' };
+const refused: ProbeFinding = {
+  ok: false,
+  what: 'ClickHouse',
+  detail: 'connection refused',
+  hint: 'Start it.',
+  error: new OperatorError('TAILMARK_CLICKHOUSE_UNREACHABLE', 'Cannot', {
+    exitCode: exitCodes.unavailable,
+  }),
+};
+
+async function check(
+  options: Readonly<Record<string, unknown>>,
+  findings: { kafka?: ProbeFinding[]; clickhouse?: ProbeFinding[] } = {},
+  signal?: AbortSignal,
+) {
+  const { io, out } = capturedIo(signal === undefined ? {} : { signal });
+  const command = createCheck({
+    kafka: async () => findings.kafka ?? [],
+    clickhouse: async () => findings.clickhouse ?? [],
+  });
+  return { exitCode: await command.run([], options, io), out: out() };
+}
+
+describe('tailmark check', () => {
+  it('counts where settings come from', async () => {
+    const config = fixture('webhook.good.yaml');
+    const { exitCode, out } = await run(['check', '--config', config, '--group', 'x'], {
+      env: { TAILMARK_LOG_LEVEL: 'warn' },
+    });
+    expect(exitCode).toBe(0);
+    expect(out).toContain(
+      `ok    Configuration: 1 from ${config}, 1 from the environment, 1 from flags`,
+    );
+  });
+
+  it('with a wrong file exits 78 and tells every problem, as text and as JSON', async () => {
+    const config = fixture('several-at-once.bad.yaml');
+    const { exitCode, out, err } = await run(['check', '--config', config]);
+    expect(exitCode).toBe(78);
+    expect(out).toBe('');
+    expect(err).toMatch(/several-at-once\.bad\.yaml:12:11: http\.listen must be host:port/);
+    const json = await run(['check', '--config', config, '--json']);
+    const { error } = JSON.parse(json.err) as { error: { problems: { key: string }[] } };
+    expect(error.problems.map(({ key }) => key)).toEqual([
+      'kafka.broker',
+      'kafka.topics',
+      'detect.window',
+      'detect.min_effect_ratio',
+      'windows.dimensions',
+      'alert.topic',
+      'http.listen',
+    ]);
+  });
+
+  it('--show prints every setting with its origin, and no secret', async () => {
+    const config = fixture('webhook.good.yaml');
+    const { out } = await run(['check', '--show', '--topic', 'a,b', '--config', config], {
+      env: { TAILMARK_CLICKHOUSE_PASSWORD: 'hunter2' },
+    });
+    expect(out).toMatch(/^kafka\.topics +a, b +--topic$/m);
+    expect(out).toMatch(/^clickhouse\.password +\*\*\* +TAILMARK_CLICKHOUSE_PASSWORD$/m);
+    expect(out).toMatch(/^alert\.webhooks +\[\{"url":"\*\*\*","timeout":"500ms"\}\] +\S+:3:5$/m);
+    expect(out).toMatch(/^detect\.window +10s +default$/m);
+    expect(out).not.toContain('hunter2');
+  });
+
+  it('--show --json gives settings as they are written', async () => {
+    const { out } = await run(['check', '--show', '--json', '--brokers', 'a:1,b:2']);
+    const { ok, file, settings } = JSON.parse(out) as {
+      ok: boolean;
+      file: string | null;
+      settings: { key: string }[];
+    };
+    expect([ok, file]).toEqual([true, null]);
+    expect(settings.find(({ key }) => key === 'kafka.brokers')).toEqual({
+      key: 'kafka.brokers',
+      value: ['a:1', 'b:2'],
+      origin: 'flag',
+      where: '--brokers',
+    });
+  });
+
+  it('does not ask the servers without --connect', async () => {
+    const { exitCode, out } = await check({}, { kafka: [refused] });
+    expect([exitCode, out.includes('refused')]).toEqual([0, false]);
+  });
+
+  it('--connect prints findings, and exits as the first failed one says', async () => {
+    const fine = await check({ connect: true }, { kafka: [reachable] });
+    expect([fine.exitCode, fine.out.split('\n')[1]]).toEqual([0, 'ok    Kafka: 3 broker(s)']);
+    const failed = await check({ connect: true }, { kafka: [reachable], clickhouse: [refused] });
+    expect(failed.exitCode).toBe(69);
+    expect(failed.out).toContain('fail  ClickHouse: connection refused\n      Start it.\n');
+    const uncoded = await check({ connect: true }, { kafka: [{ ...reachable, ok: false }] });
+    expect(uncoded.exitCode).toBe(1);
+  });
+
+  it('--connect --json gives findings with their codes', async () => {
+    const { out } = await check({ connect: true, json: true }, { clickhouse: [refused] });
+    expect(JSON.parse(out)).toEqual({
+      ok: false,
+      file: null,
+      findings: [
+        {
+          ok: false,
+          what: 'ClickHouse',
+          detail: 'connection refused',
+          hint: 'Start it.',
+          code: 'TAILMARK_CLICKHOUSE_UNREACHABLE',
+        },
+      ],
+    });
+  });
+
+  it('--connect ends when interrupted, though a probe hangs or throws', async () => {
+    const { io, out } = capturedIo({ signal: AbortSignal.abort() });
+    const command = createCheck({
+      kafka: () => new Promise(() => {}),
+      clickhouse: () => Promise.reject(new Error('odd')),
+    });
+    expect(await command.run([], { connect: true }, io)).toBe(1);
+    expect(out()).toContain('fail  Kafka: interrupted\n');
+  });
+});
+
+describe('connectionOptions', () => {
+  it('set their keys over the environment', async () => {
+    const command = connectionOptions(new Commander());
+    command.parse(
+      ['--brokers', 'a:1', '--clickhouse-url', 'http://c:1', '--database', 'd', '--group', 'g'],
+      { from: 'user' },
+    );
+    const env = { TAILMARK_KAFKA_BROKERS: 'b:2', TAILMARK_KAFKA_CLIENT_ID: 'me' };
+    const { kafka, clickhouse } = await resolveConfig(command.opts(), { env });
+    expect(kafka.brokers).toEqual(['a:1']);
+    expect([kafka.group_id, kafka.client_id]).toEqual(['g', 'me']);
+    expect([clickhouse.url, clickhouse.database]).toEqual(['http://c:1', 'd']);
+  });
+
+  it('are only those that were asked for', () => {
+    const command = connectionOptions(new Commander(), ['clickhouse-url']);
+    expect(command.options.map(({ long }) => long)).toEqual(['--clickhouse-url']);
+  });
+});

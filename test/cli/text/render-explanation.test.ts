@@ -1,0 +1,364 @@
+import { describe, expect, it } from 'vitest';
+import { durationText } from '../../../src/cli/text/duration-text.ts';
+import { odds } from '../../../src/cli/text/explanation-text.ts';
+import { renderExplanation } from '../../../src/cli/text/render-explanation.ts';
+import type { Rate } from '../../../src/detect/event/anomaly-event.ts';
+import type { Explanation } from '../../../src/sink/anomalies/explanation.ts';
+import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+
+const plain = { color: false };
+const minute = (n: number) => Date.parse('2026-11-01T11:55:00Z') + n * 60_000;
+
+const opened = anomalyFixture({ summary: 'p99 of ranker is 412 ms, usual are 121 ms' });
+const resolved = anomalyFixture({
+  ...opened,
+  revision: 2,
+  state: 'resolved',
+  resolution: 'recovered',
+  emitted_at: '2026-11-01T12:09:30.000Z',
+  resolved_at: '2026-11-01T12:09:30.000Z',
+  summary: 'p99 of ranker has recovered',
+});
+
+const whole: Explanation = {
+  events: [opened, resolved],
+  course: [121, 118, 124, 120, 122, 380, 420, 410, 300, 118].map((quantile_ms, n) => ({
+    at_ms: minute(n),
+    step_seconds: 60,
+    requests: 600,
+    failed: 0,
+    cold_starts: 0,
+    quantile_ms,
+  })),
+  drivers: [
+    {
+      facet: 'host',
+      value: 'pod-7',
+      of_slow: 0.71,
+      of_all: 0.08,
+      usual_of_all: 0.1,
+      slow_rate: 0.44,
+      others_slow_rate: 0.0158,
+      usual_slow_rate: 0.01,
+      usual_others_slow_rate: 0.0098,
+    },
+    {
+      facet: 'cache_hit',
+      value: 'miss',
+      of_slow: 1,
+      of_all: 0.2,
+      usual_of_all: 0.1,
+      slow_rate: 0.25,
+      others_slow_rate: 0,
+      usual_slow_rate: 0,
+      usual_others_slow_rate: 0,
+    },
+  ],
+  mix: null,
+  members: [],
+  slowest: [
+    {
+      event_ms: Date.parse('2026-11-01T12:01:02.345Z'),
+      total_ms: 2_412,
+      trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+      request_id: 'req-1',
+      host: 'pod-7',
+      status: 'ok',
+      stages_ms: { queue: 12, features: 2_301, forward: 51 },
+    },
+  ],
+};
+
+describe('an anomaly explained', () => {
+  it('says what is slow, how it went, who carries it, and why it is believed', () => {
+    expect(renderExplanation(whole, plain, minute(60))).toMatchInlineSnapshot(`
+      "resolved (recovered), critical  p99 of ranker has recovered
+        series ranker, search, eu-west-1
+        since  2026-11-01 12:00:00Z, for 10 min; told 22 s after it began
+        id     0123456789abcdef0123456789abcdef
+
+      How p99 of total went
+        ▃▃▃▃▃███▆▃
+        2026-11-01 11:55:00Z to 2026-11-01 12:04:00Z; 118 ms to 420 ms, usual are 121 ms
+
+      What the slowest 1 % spend more than usual
+        stage     on average  share
+        features     +253 ms   87 %  ████████████████████
+        queue       +38.0 ms   13 %  ███
+        bottleneck: feature
+
+      What slow requests have in common
+        value           of slow ones  of all  of all usually  are slow  of others  usually slow
+        host pod-7              71 %   8.0 %            10 %      44 %      1.6 %         1.0 %
+        cache_hit miss         100 %    20 %            10 %      25 %        0 %           0 %
+
+      Why it is believed
+        140 of 1,200 requests in 2 windows were above 121 ms; 12 usually are
+        odds of such requests on a usual day, at most: 1 in 10^18
+        odds at which an anomaly opens, by the page budget: 1 in 50 million
+        requests vary 1.7 times as much as independent ones would: that is allowed for
+        p99 is 412 ms (95 %: 371 ms to 460 ms), 3.4 times the usual 121 ms
+        usual is what 351 windows were from 2026-11-01 11:00:00Z to 2026-11-01 11:58:50Z
+
+      The slowest of them
+        at                     total  most of it       host   status  trace
+        2026-11-01 12:01:02Z  2.41 s  features 2.30 s  pod-7  ok      4bf92f3577b34da6a3ce929d0e0e4736
+
+      What was told of it
+        2026-11-01 12:00:22Z opened, critical: p99 of ranker is 412 ms, usual are 121 ms
+        2026-11-01 12:09:30Z resolved, critical: p99 of ranker has recovered
+
+      See for yourself
+        SELECT 1
+      "
+    `);
+  });
+
+  it('over several series lists them, those beyond twelve by number', () => {
+    const scope = { series: 14, open: 13, of: 20, common: [], values: [] };
+    const members = Array.from({ length: 14 }, (_, n) =>
+      anomalyFixture({
+        ...{ region: `region-${n}`, version: 'v2', incident_id: opened.id },
+        ...(n === 0 ? { resolved_at: '2026-11-01T12:03:00.000Z', state: 'resolved' } : {}),
+      }),
+    );
+    const events = [anomalyFixture({ scope })];
+    const text = renderExplanation({ ...whole, events, members }, plain, minute(60));
+    expect(text).toContain('Which series it hits: 14 of 20, 13 of them still\n');
+    expect(text).toContain(
+      'ranker, v2, search, region-0   features  412 ms   121 ms   3.4x  2026-11-01 12:00:00Z  2026-11-01 12:03:00Z\n',
+    );
+    expect(text).toContain(
+      'ranker, v2, search, region-11  features  412 ms   121 ms   3.4x  2026-11-01 12:00:00Z  open\n  … 2 more\n',
+    );
+    const part = renderExplanation({ ...whole, events: [members[1]!] }, plain, minute(60));
+    expect(part).toContain(`  part   of ${opened.id}, which was told as a whole\n`);
+  });
+
+  it('says how much of it is larger requests and how much is slower ones', () => {
+    const mix = { facet: 'batch_size', excess: 0.2, mix: 0.144, slowdown: 0.056, share: 0.72 };
+    expect(renderExplanation({ ...whole, mix }, plain, minute(60))).toContain(`
+Larger requests or slower ones
+  beyond the usual quantile are 20 % of requests more than usual, by batch_size:
+  72 % of them as more large requests came, 28 % as requests of the same size take longer
+`);
+  });
+
+  it('that is open lasts until now, and leaves out what is not there', () => {
+    const text = renderExplanation(
+      { events: [opened], course: [], drivers: [], mix: null, members: [], slowest: [] },
+      plain,
+      Date.parse(opened.started_at) + 3 * 3_600_000,
+    );
+    expect(text).toContain('since  2026-11-01 12:00:00Z, for 3 h 0 min; told 22 s after it began');
+    expect(text).not.toMatch(/How p99|have in common|The slowest of them/);
+  });
+
+  it('with many events shows the first and the last ones', () => {
+    const events = Array.from({ length: 20 }, (_, n) => ({ ...opened, summary: `event ${n}` }));
+    const text = renderExplanation({ ...whole, events }, plain, minute(60));
+    expect(text).toContain('event 0\n  … 12 more updates\n');
+    expect(text.match(/: event \d+/g)).toHaveLength(8);
+    expect(text).toContain('event 19');
+  });
+
+  it('shows nothing of what a series’ names do to a terminal', () => {
+    const evil = 'pod\u001b[2J';
+    const slowest = [{ ...whole.slowest[0], host: evil }] as Explanation['slowest'];
+    const events = [{ ...resolved, model: evil, summary: evil, sql: evil, stage: evil }];
+    const text = renderExplanation({ ...whole, slowest, events }, plain, minute(60));
+    expect(text).not.toContain('\u001b');
+    expect(text.match(/pod\\u001b\[2J/g)).toHaveLength(5);
+  });
+});
+
+describe('an anomaly of a rate explained', () => {
+  const failing = anomalyFixture({
+    kind: 'error_rate',
+    stage: 'total',
+    blame: [],
+    bottleneck: 'unknown',
+    observed_ms: 123,
+    baseline_ms: 121,
+    ratio: 123 / 121,
+    rate: {
+      unit: 'failures per request',
+      observed: 0.048,
+      baseline: 0.002,
+      ratio: 24,
+      interval: [0.037, 0.062],
+    },
+    evidence: { ...opened.evidence, test: 'likelihood_ratio', exceedances: 58, expected: 2.4 },
+    summary: 'ranker (search, eu-west-1): 4.8 % of requests fail, usual are 0.2 %',
+  });
+  const course = [0, 1, 0, 1, 0, 29, 28, 30].map((failed, n) => {
+    const counts = { requests: 600, failed, cold_starts: n };
+    return { at_ms: minute(n), step_seconds: 60, ...counts, quantile_ms: 121 };
+  });
+  const explained = { events: [failing], course, drivers: [], mix: null, members: [], slowest: [] };
+
+  it('says how many requests fail and why that is believed, and blames no stage', () => {
+    expect(renderExplanation(explained, plain, minute(60))).toMatchInlineSnapshot(`
+      "open, critical  ranker (search, eu-west-1): 4.8 % of requests fail, usual are 0.2 %
+        series ranker, search, eu-west-1
+        since  2026-11-01 12:00:00Z, for 55 min; told 22 s after it began
+        id     0123456789abcdef0123456789abcdef
+
+      How many of the requests failed
+        ▁▁▁▁▁███
+        2026-11-01 11:55:00Z to 2026-11-01 12:02:00Z; 0 % to 5 %, usual are 0.2 %
+
+      Why it is believed
+        58 of 1,200 requests in 2 windows failed; usually 2.4 do
+        odds of that on a usual day, at most: 1 in 10^18
+        odds at which an anomaly opens, by the page budget: 1 in 50 million
+        it varies 1.7 times as much as by chance: that is allowed for
+        4.8 % (95 %: 3.7 % to 6.2 %), usual are 0.2 %
+        usual is what 351 windows were from 2026-11-01 11:00:00Z to 2026-11-01 11:58:50Z
+
+      What was told of it
+        2026-11-01 12:00:22Z opened, critical: ranker (search, eu-west-1): 4.8 % of requests fail, usual are 0.2 %
+
+      See for yourself
+        SELECT 1
+      "
+    `);
+  });
+
+  it('of cold starts says how many there were', () => {
+    const rate = { ...(failing.rate as Rate), unit: 'cold starts per request' } as const;
+    const waking = anomalyFixture({ ...failing, kind: 'cold_starts', rate });
+    const text = renderExplanation({ ...explained, events: [waking] }, plain, minute(60));
+    expect(text).toContain('How many of the requests were cold starts\n  ▁▂▃▄▅▆▇█\n');
+    expect(text).toContain('; 0 % to 1.2 %, usual are 0.2 %\n');
+    expect(text).toContain('58 of 1,200 requests in 2 windows were cold starts; usually 2.4 are\n');
+  });
+
+  it('of a drift says what the week before was, and by how many hours', () => {
+    const drifting = anomalyFixture({
+      ...{ kind: 'drift', severity: 'info', version: '', quantile: 0.95, stage: 'forward' },
+      ...{ observed_ms: 132, interval_ms: [129, 135], baseline_ms: 101, ratio: 1.31 },
+      requests: 259_200,
+      summary:
+        'p95 of ranker (search) was 132 ms over a day, 1.31x the 101 ms of the same hours a week before; forward explains 97 % of it',
+      blame: [
+        { stage: 'forward', excess_ms: 20, share: 0.97 },
+        { stage: 'queue', excess_ms: 0.6, share: 0.03 },
+      ],
+      bottleneck: 'compute',
+      evidence: {
+        ...{ test: 'hourly_ratios', p_value: 2e-9, alpha: 7e-5, windows: 8_640 },
+        ...{ exceedances: 23, expected: 12, dispersion: 1.6, measured_stage: 'total' },
+        baseline_windows: 8_640,
+        baseline_from: '2026-10-25T12:00:00.000Z',
+        baseline_to: '2026-10-26T12:00:00.000Z',
+      },
+    });
+    const told = { ...explained, events: [drifting] };
+    expect(renderExplanation(told, plain, minute(60))).toMatchInlineSnapshot(`
+      "open, info  p95 of ranker (search) was 132 ms over a day, 1.31x the 101 ms of the same hours a week before; forward explains 97 % of it
+        series ranker, search, eu-west-1
+        since  2026-11-01 12:00:00Z, for 55 min; told 22 s after it began
+        id     0123456789abcdef0123456789abcdef
+
+      How p95 of total went
+        ████████
+        2026-11-01 11:55:00Z to 2026-11-01 12:02:00Z; 121 ms to 121 ms, usual are 101 ms
+
+      What a request spends more than the week before
+        stage    on average  share
+        forward    +20.0 ms   97 %  ████████████████████
+        queue       +600 µs    3 %  █
+        bottleneck: compute
+
+      Why it is believed
+        23 of 24 hours were slower than the same hour a week before; the p95 of half of them grew by 1.31 times or more
+        odds of such hours in a usual week, at most: 1 in 500 million
+        odds at which a drift is told, by the page budget: 1 in 14,300
+        hours that follow each other are alike: each counts for 0.63 of an independent one
+        p95 is 132 ms (95 %: 129 ms to 135 ms) over a day, after 101 ms
+        a week before is 2026-10-25 12:00:00Z to 2026-10-26 12:00:00Z
+
+      What was told of it
+        2026-11-01 12:00:22Z opened, info: p95 of ranker (search) was 132 ms over a day, 1.31x the 101 ms of the same hours a week before; forward explains 97 % of it
+
+      See for yourself
+        SELECT 1
+      "
+    `);
+  });
+
+  it('of traffic says how much there was', () => {
+    const rate = { observed: 12, baseline: 51, ratio: 12 / 51, interval: [11, 13] } as const;
+    const stopped = anomalyFixture({
+      ...failing,
+      kind: 'throughput_drop',
+      rate: { unit: 'requests per second', ...rate, interval: [11, 13] },
+      evidence: { ...failing.evidence, exceedances: 7_200, expected: 30_600 },
+    });
+    const text = renderExplanation({ ...explained, events: [stopped] }, plain, minute(60));
+    expect(text).toContain('How many requests there were\n  ████████\n');
+    expect(text).toContain('10 a second to 10 a second, usual are 51 a second');
+    expect(text).toContain('7,200 requests in 2 windows; usually there are 30,600\n');
+    expect(text).toContain('12 a second (95 %: 11 a second to 13 a second), usual are 51 a second');
+  });
+
+  it('of an objective says what is promised and by which rule it is broken', () => {
+    const burning = anomalyFixture({
+      ...failing,
+      kind: 'slo_burn',
+      rate: {
+        unit: 'bad per request',
+        observed: 0.03,
+        baseline: 0.001,
+        ratio: 30,
+        interval: [0.028, 0.032],
+      },
+      slo: {
+        name: 'search is fast',
+        objective: 0.999,
+        threshold_ms: 200,
+        burn_rate: 14.4,
+        long_ms: 3_600_000,
+        short_ms: 300_000,
+      },
+      requests: 36_000,
+      evidence: { ...failing.evidence, test: 'burn_rate', exceedances: 1_080, expected: 36 },
+    });
+    const text = renderExplanation({ ...explained, events: [burning] }, plain, minute(60));
+    expect(text).toContain('How p99 of total went');
+    expect(text).toContain('121 ms to 121 ms, usual are 121 ms');
+    expect(text).toContain(
+      [
+        'Why it is believed',
+        '  the objective: 99.9 % of requests take at most 200 ms and do not fail (search is fast)',
+        '  1,080 of 36,000 requests of 60 min were bad; 36 may be',
+        '  3 % (95 %: 2.8 % to 3.2 %), 30 times what may be',
+        '  it opens at 14.4 times, over 60 min and still over the last 5 min',
+        '',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('odds', () => {
+  it.each([
+    [0.5, '1 in 2'],
+    [3.4e-6, '1 in 294,000'],
+    [2.93e-9, '1 in 341 million'],
+    [4e-12, '1 in 250 billion'],
+    [1e-13, '1 in 10 trillion'],
+    [3e-19, '1 in 10^18'],
+    [0, 'nil'],
+  ])('of %d are %s', (p, text) => expect(odds(p)).toBe(text));
+});
+
+describe('a duration', () => {
+  it.each([
+    [-5, '0 s'],
+    [119_400, '119 s'],
+    [120_000, '2 min'],
+    [3 * 3_600_000 + 1_200_000, '3 h 20 min'],
+    [51 * 3_600_000, '2 d 3 h'],
+  ])('of %d ms is %s', (ms, text) => expect(durationText(ms)).toBe(text));
+});

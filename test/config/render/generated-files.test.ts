@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig } from '../../../src/config/load-config.ts';
+import { listSettings } from '../../../src/config/read/list-settings.ts';
+import { generatedFiles } from '../../../src/config/render/generated-files.ts';
+import { configSchema } from '../../../src/config/schema.ts';
+
+const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+
+const loadText = (text: string) => loadConfig({ path: 'x.yaml', env: {}, readFile: () => text });
+
+describe('files made from the schema', () => {
+  it.each(generatedFiles())(
+    '$path is current: else run npm run generate:docs',
+    ({ path, text }) => {
+      expect(read(path)).toBe(text);
+    },
+  );
+
+  it('example.yaml loads to exactly the defaults', () => {
+    expect(loadText(read('config/example.yaml')).config).toEqual(configSchema.parse({}));
+  });
+
+  it('example.yaml sets every key that has a default, and has every other one as a comment', () => {
+    const example = read('config/example.yaml');
+    const { origins } = loadText(example);
+    for (const { key, node, isBlock, path } of listSettings()) {
+      if (node.secret === true && node.items === undefined) {
+        expect(example).not.toMatch(new RegExp(`^[ #]*${path.at(-1)}:`, 'm'));
+        continue;
+      }
+      if (node.default !== undefined) expect(`${key} ${origins.get(key)}`).toBe(`${key} file`);
+      else
+        expect(example).toMatch(
+          new RegExp(`^ *# +(# *)?${path.at(-1)}:${isBlock ? '' : '$'}`, 'm'),
+        );
+    }
+  });
+
+  it('example.yaml is what its own schema allows, key by key', () => {
+    const schema = JSON.parse(read('config/schema.json')) as {
+      properties: Record<string, { properties?: Record<string, unknown>; oneOf?: unknown }>;
+    };
+    const example = parse(read('config/example.yaml')) as Record<string, Record<string, unknown>>;
+    expect(Object.keys(example)).toEqual(Object.keys(schema.properties));
+    for (const [block, value] of Object.entries(example)) {
+      const node = schema.properties[block];
+      if (node?.oneOf !== undefined) continue;
+      for (const key of Object.keys(value)) expect(node?.properties).toHaveProperty([key]);
+    }
+  });
+
+  it('schema.json holds no keyword of ours, and no secret', () => {
+    const text = read('config/schema.json');
+    expect(text).not.toMatch(/"(form|duration|inFile|secret)": /);
+    expect(text).not.toMatch(/"password": /);
+    expect(text).toContain('"secret_file": {');
+  });
+
+  it('minimal.yaml loads', () => {
+    expect(loadText(read('config/minimal.yaml')).config.kafka.brokers).toEqual(['127.0.0.1:9092']);
+  });
+
+  it('configuration.md names every key and its variable', () => {
+    const reference = read('docs/configuration.md');
+    for (const { key, environment } of listSettings()) {
+      expect(reference).toContain(`| \`${key}\` |`);
+      expect(reference).toContain(`\`${environment}\``);
+    }
+  });
+});

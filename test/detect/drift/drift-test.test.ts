@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import type { HourPair } from '../../../src/baseline/hourly-tails.ts';
+import { clearestOf, judgeDrift } from '../../../src/detect/drift/drift-test.ts';
+import { detectOptions } from '../../scenarios/run-scenario.ts';
+import { SeededRandom } from '../../scenarios/seeded-random.ts';
+
+const options = detectOptions();
+const hourMs = 3_600_000;
+const perWeek = 1e-3;
+
+/** A day whose hours have, at both quantiles, so many times what they had a week before. */
+function day(timesOf: (hour: number) => number, requests = 10_000, hours = 24): HourPair[] {
+  const random = new SeededRandom(77);
+  return Array.from({ length: hours }, (_, hour) => {
+    const of = (startMs: number, times: number) => ({
+      ...{ startMs, stage: 'total', requests, meansMs: new Map<string, number>() },
+      quantilesMs: [100, 200].map((ms) => ms * times * Math.exp(0.02 * random.normal())),
+    });
+    const startMs = 200 * hourMs + hour * hourMs;
+    return { now: of(startMs, timesOf(hour)), usual: of(startMs - 168 * hourMs, 1) };
+  });
+}
+
+const judge = (
+  pairs: readonly HourPair[],
+  budget = perWeek,
+  between: readonly (readonly HourPair[])[] = [],
+) => clearestOf(judgeDrift(pairs, between, options, budget));
+const opens = (pairs: readonly HourPair[]) => judge(pairs)?.opens;
+/** Of one quantile, by its index. */
+const ofQuantile = (pairs: readonly HourPair[], quantile: number) =>
+  judgeDrift(pairs, [], options, perWeek).find((verdict) => verdict.quantile === quantile);
+
+describe('judgeDrift', () => {
+  it('opens on a day of which every hour is slower by the least factor', () => {
+    const verdict = judge(day(() => 1.4));
+    expect(verdict).toMatchObject({ opens: true, hours: 24, slower: 24 });
+    expect(verdict?.ratio).toBeCloseTo(1.4, 1);
+    expect(verdict?.interval[0]).toBeGreaterThan(1.37);
+    expect(verdict?.interval[1]).toBeLessThan(1.43);
+    expect(verdict?.startedAtMs).toBe(200 * hourMs);
+  });
+
+  it('does not on what is smaller, on nothing, nor on a day that is faster', () => {
+    expect(opens(day(() => 1.2))).toBe(false);
+    expect(opens(day(() => 1))).toBe(false);
+    expect(opens(day(() => 0.5))).toBe(false);
+    // Of milliseconds nobody cares.
+    const short = day(() => 1.4).map(({ now, usual }) => ({
+      now: { ...now, quantilesMs: [0.14, 0.28] },
+      usual: { ...usual, quantilesMs: [0.1, 0.2] },
+    }));
+    expect(opens(short)).toBe(false);
+  });
+
+  it('does not on one slow day among others: those in between must have been faster, too', () => {
+    const slow = day(() => 1.5);
+    // Against each of the days from four to six days ago it has grown by so much.
+    const opensAfter = (...grown: readonly number[]) =>
+      judge(
+        slow,
+        perWeek,
+        grown.map((times) => day(() => times)),
+      )?.opens;
+    expect(opensAfter(1.5, 1.5, 1.5)).toBe(true);
+    expect(opensAfter(1.5, 1, 1.5)).toBe(false);
+    // Half of the least growth, as what creeps has: the root of 1.3 is 1.14.
+    expect(opensAfter(1.17, 1.17, 1.17)).toBe(true);
+    expect(opensAfter(1.17, 1.17, 1.11)).toBe(false);
+    // Of days that are hardly known nothing is asked.
+    const hardlyKnown = [day(() => 1, 10_000, 7), day(() => 1, 150)];
+    expect(judge(slow, perWeek, hardlyKnown)?.opens).toBe(true);
+  });
+
+  it('knows how little hours that follow each other say of their spread', () => {
+    // A mix that remembers six hours is slower for most of a day by itself, once in a while.
+    const wandering = (seed: number) => {
+      const random = new SeededRandom(seed);
+      let level = 0.4 * random.normal();
+      const levels = Array.from({ length: 24 }, () => {
+        level = 0.85 * level + 0.2 * random.normal();
+        return Math.exp(level);
+      });
+      return day((hour) => levels[hour] as number);
+    };
+    const days = Array.from({ length: 2_000 }, (_, seed) => wandering(seed));
+    const slow = days.filter((pairs) => (judge(pairs)?.ratio ?? 0) > 1.3);
+    expect(slow.length).toBeGreaterThan(200);
+    // By as many degrees of freedom as there are hours it were 60: what drifts by itself is told at times.
+    expect(slow.filter((pairs) => opens(pairs)).length).toBe(37);
+  });
+
+  it('opens while it creeps in, from the hour on that has half of the least factor', () => {
+    const verdict = judge(day((hour) => 1 + 0.03 * hour));
+    expect(verdict?.opens).toBe(true);
+    expect(verdict?.startedAtMs).toBe(204 * hourMs);
+  });
+
+  it('does not on some hours of trouble, however bad, nor on what is over', () => {
+    expect(opens(day((hour) => (hour >= 4 && hour < 10 ? 5 : 1)))).toBe(false);
+    expect(opens(day((hour) => (hour < 18 ? 1.5 : 1)))).toBe(false);
+    expect(opens(day((hour) => (hour < 18 ? 1.5 : 1.45)))).toBe(true);
+  });
+
+  it('asks for more where hours vary, and for more yet where they are alike', () => {
+    const logPOf = (timesOf: (hour: number) => number) =>
+      ofQuantile(day(timesOf), 0)?.logP as number;
+    const calm = logPOf(() => 1.4);
+    const restless = logPOf((hour) => 1.4 * (hour % 2 === 0 ? 1.3 : 1 / 1.3));
+    const alike = logPOf((hour) => 1.4 * (hour < 12 ? 1.3 : 1 / 1.3));
+    expect(calm).toBeLessThan(restless);
+    expect(restless).toBeLessThan(alike);
+    expect(opens(day((hour) => 1.4 * (hour < 12 ? 1.3 : 1 / 1.3)))).toBe(false);
+  });
+
+  it('says nothing of few hours, nor of quantiles that few requests are beyond', () => {
+    expect(judge(day(() => 2, 10_000, 7))).toBeUndefined();
+    expect(opens(day(() => 2, 10_000, 8))).toBe(true);
+    expect(judge(day(() => 2, 199))).toBeUndefined();
+    expect(
+      ofQuantile(
+        day(() => 2, 200),
+        0,
+      ),
+    ).toBeDefined();
+    expect(
+      ofQuantile(
+        day(() => 2, 999),
+        1,
+      ),
+    ).toBeUndefined();
+  });
+
+  it('compares no stage with another one', () => {
+    const others = day(() => 2).map(({ now, usual }) => ({ now, usual: { ...usual, stage: 'x' } }));
+    expect(judge(others)).toBeUndefined();
+  });
+
+  it('spends a budget: what may be told once in a million weeks is asked for more', () => {
+    const pairs = day((hour) => 1.4 * (hour % 2 === 0 ? 1.15 : 1 / 1.15));
+    expect(judge(pairs, 1e-3)?.opens).toBe(true);
+    expect(judge(pairs, 1e-30)?.opens).toBe(false);
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { type DriverCount, driversOf } from '../../../src/detect/drivers/drivers.ts';
+
+const countOf = (value: string, counts: Partial<DriverCount>): DriverCount => ({
+  facet: 'host',
+  value,
+  requests: 0,
+  slow: 0,
+  usualRequests: 0,
+  usualSlow: 0,
+  ...counts,
+});
+
+describe('drivers', () => {
+  it('are values that slow requests have far more often, and more so than usual', () => {
+    const usual = { usualRequests: 1_000, usualSlow: 10 };
+    expect(
+      driversOf([
+        countOf('bad', { requests: 100, slow: 60, ...usual }),
+        countOf('good', { requests: 300, slow: 15, ...usual }),
+        countOf('other', { requests: 600, slow: 25, ...usual }),
+      ]),
+    ).toEqual([
+      {
+        facet: 'host',
+        value: 'bad',
+        of_slow: 0.6,
+        of_all: 0.1,
+        usual_of_all: 1 / 3,
+        slow_rate: 0.6,
+        others_slow_rate: 40 / 900,
+        usual_slow_rate: 0.01,
+        usual_others_slow_rate: 0.01,
+      },
+    ]);
+  });
+
+  it('come with the one that tells most first, over all facets', () => {
+    const two = (facet: string, value: string, slow: number) => [
+      { ...countOf(value, { requests: 100, slow }), facet },
+      { ...countOf('rest', { requests: 900, slow: 100 - slow }), facet },
+    ];
+    const found = driversOf([...two('batch_size', '64-127', 40), ...two('host', 'pod-7', 90)]);
+    expect(found.map(({ facet, value }) => `${facet} ${value}`)).toEqual([
+      'host pod-7',
+      'batch_size 64-127',
+    ]);
+    expect(found[0]?.usual_slow_rate).toBe(0);
+  });
+
+  it.each([
+    ['were as lopsided before', { requests: 100, slow: 60, usualRequests: 100, usualSlow: 55 }],
+    ['have few of the slow ones', { requests: 20, slow: 15 }],
+    ['are slow hardly more often', { requests: 400, slow: 50 }],
+  ])('are not those that %s', (_, counts) => {
+    const rest = { requests: 900, slow: 85, usualRequests: 900, usualSlow: 45 };
+    expect(driversOf([countOf('one', counts), countOf('rest', rest)])).toEqual([]);
+  });
+
+  it('are none where hardly anything is slow, or all have the value', () => {
+    const few = [countOf('a', { requests: 10, slow: 9 }), countOf('b', { requests: 90 })];
+    expect(driversOf(few)).toEqual([]);
+    expect(driversOf([countOf('all', { requests: 100, slow: 50 })])).toEqual([]);
+  });
+
+  it('may be slow alone: no other is', () => {
+    const counts = [countOf('a', { requests: 10, slow: 10 }), countOf('b', { requests: 90 })];
+    expect(driversOf(counts)).toMatchObject([
+      { value: 'a', of_slow: 1, slow_rate: 1, others_slow_rate: 0 },
+    ]);
+  });
+
+  it('are those that are as slow as ever, if so many more requests have them', () => {
+    const lost = [
+      countOf('miss', { requests: 1_000, slow: 200, usualRequests: 200, usualSlow: 40 }),
+      countOf('hit', { usualRequests: 800, usualSlow: 8 }),
+    ];
+    expect(driversOf(lost)).toEqual([
+      {
+        ...{ facet: 'host', value: 'miss', of_slow: 1, of_all: 1, usual_of_all: 0.2 },
+        ...{ slow_rate: 0.2, others_slow_rate: 0 },
+        ...{ usual_slow_rate: 0.2, usual_others_slow_rate: 0.01 },
+      },
+    ]);
+    // They became slower as well, which explains more of it than that there are more.
+    const slower = [
+      countOf('miss', { requests: 300, slow: 280, usualRequests: 200, usualSlow: 40 }),
+      countOf('hit', { requests: 700, slow: 600, usualRequests: 800, usualSlow: 8 }),
+    ];
+    expect(driversOf(slower)).toEqual([]);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import type { Driver } from '../../../src/detect/drivers/drivers.ts';
+import type { TrafficMix } from '../../../src/detect/drivers/traffic-mix.ts';
+import { withDrivers } from '../../../src/detect/drivers/with-drivers.ts';
+import { anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
+import { anomalyFixture } from '../anomaly-fixture.ts';
+
+const driver: Driver = {
+  ...{
+    facet: 'host',
+    value: 'pod-7',
+    of_slow: 0.7,
+    of_all: 0.1,
+    usual_of_all: 0.1,
+    slow_rate: 0.4,
+  },
+  ...{ others_slow_rate: 0.02, usual_slow_rate: 0.01, usual_others_slow_rate: 0.01 },
+};
+const mixOf = (share: number): TrafficMix => ({
+  ...{ facet: 'batch_size', excess: 0.2, mix: 0.2 * share, slowdown: 0.2 * (1 - share), share },
+});
+
+describe('an event with its drivers', () => {
+  const event = anomalyFixture();
+
+  it('is as it was where nothing is known of them', () => {
+    expect(withDrivers(event, { drivers: [], mix: undefined })).toBe(event);
+  });
+
+  it('names five at most, and is an event of the contract', () => {
+    const told = withDrivers(event, {
+      drivers: new Array<Driver>(7).fill(driver),
+      mix: mixOf(0.7),
+    });
+    expect(told.drivers).toEqual(new Array<Driver>(5).fill(driver));
+    expect(anomalyEventSchema.parse(told)).toEqual(told);
+  });
+
+  it('is traffic mix where that explains half of it, and says so', () => {
+    expect(withDrivers(event, { drivers: [], mix: mixOf(0.72) })).toEqual({
+      ...event,
+      bottleneck: 'traffic_mix',
+      mix_share: 0.72,
+      summary: `${event.summary}; more large requests (by batch_size) explain 72 % of it`,
+    });
+    const resolved = anomalyFixture({ state: 'resolved' });
+    expect(withDrivers(resolved, { drivers: [], mix: mixOf(0.72) })).toEqual({
+      ...{ ...resolved, bottleneck: 'traffic_mix', mix_share: 0.72 },
+    });
+  });
+
+  it('keeps its class where less is mix, and a cold start is one', () => {
+    expect(withDrivers(event, { drivers: [], mix: mixOf(0.4) })).toEqual({
+      ...event,
+      mix_share: 0.4,
+    });
+    const cold = anomalyFixture({ cold_start: true, bottleneck: 'cold_start' });
+    expect(withDrivers(cold, { drivers: [], mix: mixOf(0.9) })).toEqual({
+      ...cold,
+      mix_share: 0.9,
+    });
+  });
+});

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { anomalySummary } from '../../../src/detect/event/anomaly-summary.ts';
+import { anomalyFixture } from '../anomaly-fixture.ts';
+
+describe('anomalySummary', () => {
+  it('says what, where, how much and why', () => {
+    expect(anomalySummary(anomalyFixture())).toBe(
+      'p99 of ranker (search, eu-west-1) is 412 ms, 3.4x its usual 121 ms; features explains 87 % of it',
+    );
+  });
+
+  it('names the measured stage where it is not the total, and does not blame it twice', () => {
+    const { evidence } = anomalyFixture();
+    const event = anomalyFixture({
+      quantile: 0.999,
+      cold_start: true,
+      observed_ms: 12_345,
+      baseline_ms: 0.84,
+      ratio: 14_696.4,
+      evidence: { ...evidence, measured_stage: 'queue' },
+      blame: [{ stage: 'queue', excess_ms: 12_344, share: 1 }],
+    });
+    expect(anomalySummary(event)).toBe(
+      'p99.9 of queue of ranker (search, eu-west-1, cold starts) is 12.3 s, 14696x its usual 0.84 ms',
+    );
+  });
+
+  it('does not claim more than all of the excess', () => {
+    const blame = [{ stage: 'features', excess_ms: 300, share: 1.17 }];
+    expect(anomalySummary(anomalyFixture({ blame }))).toMatch(/; features explains all of it$/);
+  });
+});

@@ -1,0 +1,14 @@
+import { describe, expect, it } from 'vitest';
+import { quoteSql } from '../../../src/detect/event/sql.ts';
+
+describe('quoteSql', () => {
+  it.each([
+    ['plain', "'plain'"],
+    ["o'brien", "'o\\'brien'"],
+    ['back\\slash', "'back\\\\slash'"],
+    ["\\' OR 1=1 --", "'\\\\\\' OR 1=1 --'"],
+    ['', "''"],
+  ])('of %s is %s', (text, expected) => {
+    expect(quoteSql(text)).toBe(expected);
+  });
+});

@@ -1,0 +1,378 @@
+import { describe, expect, it } from 'vitest';
+import { type AnomalyEvent, anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
+import { anomalyIdOf, dedupKeyOf } from '../../../src/detect/event/anomaly-identity.ts';
+import { IncidentGrouper } from '../../../src/detect/incident/incident-grouper.ts';
+import type { Series } from '../../../src/series/series-window.ts';
+import { detectOptions } from '../../scenarios/run-scenario.ts';
+import { anomalyFixture } from '../anomaly-fixture.ts';
+
+const beginMs = Date.parse('2026-11-01T12:00:00Z');
+const at = (seconds: number) => new Date(beginMs + seconds * 1_000).toISOString();
+
+function seriesOf(name: string): Series {
+  const [model = '', region = ''] = name.split('/');
+  const absent = { service: '', version: '', request_type: '', host: '', tenant: '' };
+  return { ...absent, model, region, cold_start: false };
+}
+
+/** An anomaly of `model/region` that begins at a second of the story. */
+function opened(name: string, second: number, changed: Partial<AnomalyEvent> = {}): AnomalyEvent {
+  const series = seriesOf(name);
+  const dedup_key = dedupKeyOf('tail_shift', series);
+  return anomalyFixture({
+    ...{ ...series, dedup_key, severity: 'warning', affected_share: 0.001, ratio: 3 },
+    id: anomalyIdOf(dedup_key, beginMs + second * 1_000),
+    started_at: at(second),
+    detected_at: at(second + 12),
+    emitted_at: at(second + 12),
+    summary: `${name} is slow`,
+    ...changed,
+  });
+}
+
+function resolved(event: AnomalyEvent, second: number): AnomalyEvent {
+  const changed = { revision: event.revision + 1, emitted_at: at(second), resolved_at: at(second) };
+  const summary = `${event.model}/${event.region} is back`;
+  return { ...event, ...changed, state: 'resolved', resolution: 'recovered', summary };
+}
+
+/** What series tell at a second. */
+type Story = Readonly<Record<number, readonly AnomalyEvent[]>>;
+
+/** Ten series are there, whatever is told. */
+const live = ['ranker', 'ads'].flatMap((model) =>
+  ['eu', 'us', 'ap', 'sa', 'me'].map((region) => seriesOf(`${model}/${region}`)),
+);
+
+const contextAt = (second: number, all: readonly Series[] = live) => ({
+  // The last window that is over.
+  startMs: Math.floor((beginMs + second * 1_000) / 10_000) * 10_000 - 10_000,
+  nowMs: beginMs + second * 1_000,
+  live: () => all,
+});
+
+function run(story: Story, options = detectOptions(), all = live): AnomalyEvent[] {
+  const grouper = new IncidentGrouper(options);
+  return Object.entries(story).flatMap(([second, events]) =>
+    grouper.fold(events, contextAt(Number(second), all)),
+  );
+}
+
+const isPage = ({ incident_id }: AnomalyEvent) => incident_id === undefined;
+const isOpening = (event: AnomalyEvent) => isPage(event) && event.state === 'opened';
+const outline = (events: readonly AnomalyEvent[]) =>
+  events
+    .filter(isPage)
+    .map(({ state, model, region, scope }) =>
+      [state, `${model}/${region}`, ...(scope === undefined ? [] : [scope.series])].join(' '),
+    );
+
+const first = opened('ranker/eu', 0, { ratio: 4 });
+const second = opened('ranker/us', 20);
+
+describe('one series', () => {
+  it('is told as it is, from opening to resolving', () => {
+    const end = resolved(first, 300);
+    const updated: AnomalyEvent = { ...first, state: 'updated', revision: 2 };
+    const later: AnomalyEvent = { ...end, revision: 3 };
+    const told = run({ 12: [first], 60: [updated], 70: [], 300: [later] });
+    expect(told).toEqual([first, updated, later]);
+  });
+});
+
+describe('several series', () => {
+  const story: Story = {
+    12: [first],
+    32: [second],
+    400: [],
+    420: [resolved(first, 420)],
+    440: [resolved(second, 440)],
+  };
+  const told = run(story);
+
+  it('of one cause are opened once, updated and resolved once', () => {
+    expect(outline(told)).toEqual([
+      'opened ranker/eu',
+      'updated ranker/eu 2',
+      'resolved ranker/eu 2',
+    ]);
+    const pages = told.filter(isPage);
+    expect(pages.map(({ revision }) => revision)).toEqual([1, 2, 3]);
+    for (const field of ['id', 'dedup_key', 'started_at', 'detected_at'] as const) {
+      expect(new Set(pages.map((event) => event[field]))).toEqual(new Set([first[field]]));
+    }
+    expect(pages[2]).toMatchObject({ resolved_at: at(440), resolution: 'recovered' });
+    expect(pages.map(({ summary }) => summary)).toEqual([
+      'ranker/eu is slow',
+      '2 of 5 series of ranker are hit; worst: ranker/eu is slow',
+      '2 of 5 series of ranker were hit and none is any more; last: ranker/us is back',
+    ]);
+  });
+
+  it('have rows of their own, each opened and resolved, that name the whole', () => {
+    const rows = told.filter((event) => !isPage(event));
+    expect(rows.map(({ state, region, revision }) => `${state} ${region} ${revision}`)).toEqual([
+      ...['opened eu 1', 'opened us 1', 'resolved eu 2', 'resolved us 2'],
+    ]);
+    expect(new Set(rows.map(({ incident_id }) => incident_id))).toEqual(new Set([first.id]));
+    expect(rows[1]?.id).toBe(second.id);
+    expect(new Set(told.map(({ id }) => id)).size).toBe(3);
+  });
+
+  it('are led by the one with clearly more slow requests, whatever it is called', () => {
+    const few = opened('ranker/eu', 0);
+    const many = opened('ranker/us', 0, { affected_share: 0.002 });
+    expect(run({ 12: [few, many] }).filter(isPage)[0]?.id).toBe(many.id);
+  });
+
+  it('that are as bad are led by the same, whichever has a few more and was seen sooner', () => {
+    const leads = [0.0174, 0.0175].flatMap((affected_share) =>
+      [0, 10].map((second) => {
+        const eu = opened('ranker/eu', 0, { affected_share: 0.01745 });
+        const us = opened('ranker/us', second - 10, { affected_share });
+        return run({ 12: [us, eu] }).filter(isPage)[0]?.region;
+      }),
+    );
+    expect(leads).toEqual(['eu', 'eu', 'eu', 'eu']);
+  });
+
+  it('are whole events, with those that are open and worst listed first', () => {
+    for (const event of told) expect(anomalyEventSchema.parse(event)).toEqual(event);
+    const worse = opened('ranker/us', 20, { ratio: 9 });
+    const pages = run({ 12: [first], 32: [worse], 400: [] }).filter(isPage);
+    expect(pages[1]?.members?.map(({ region, ratio }) => `${region} ${ratio}`)).toEqual([
+      ...['us 9', 'eu 4'],
+    ]);
+    expect(pages[1]?.summary).toContain('worst: ranker/us is slow');
+  });
+
+  it('are told the same by a process that takes over at any event stored', () => {
+    const options = detectOptions();
+    const steps = Object.entries(story).map(([at, events]) => ({ at: Number(at), events }));
+    let kills = 0;
+    for (const [index, { at: killedAt }] of steps.entries()) {
+      const before = steps
+        .slice(0, index)
+        .flatMap(({ at: second, events }) => ({ second, events }));
+      for (let stored = 0; ; stored++) {
+        const old = new IncidentGrouper(options);
+        const table = before.flatMap(({ second: s, events }) => old.fold(events, contextAt(s)));
+        const step = old.fold(steps[index]?.events ?? [], contextAt(killedAt));
+        if (stored > step.length) break;
+        kills++;
+        table.push(...step.slice(0, stored));
+        const next = new IncidentGrouper(options);
+        const known = next.restore(openIn(table));
+        for (const { at: second, events } of steps.slice(index)) {
+          // What is known to be open does not open again, what is known to be over does not end again.
+          const news = events.filter(({ id, state }) => {
+            if (second > killedAt) return true;
+            const isOpen = known.some((event) => event.id === id);
+            const was = table.some((event) => event.id === id);
+            return state === 'opened' ? !was : isOpen;
+          });
+          for (const event of next.fold(news, contextAt(second))) {
+            const again = table.findIndex(
+              ({ id, revision }) => id === event.id && revision === event.revision,
+            );
+            if (again < 0) table.push(event);
+            else expect(event).toEqual(table[again]);
+          }
+        }
+        expect(table, `killed at ${killedAt} with ${stored} of ${step.length} stored`).toEqual(
+          told,
+        );
+      }
+    }
+    expect(kills).toBeGreaterThan(10);
+  });
+});
+
+/** What a table gives of what is open, through JSON. */
+function openIn(table: readonly AnomalyEvent[]): AnomalyEvent[] {
+  const last = new Map(table.map((event) => [event.id, event]));
+  const isOpen = (id: string) => last.get(id)?.state !== 'resolved';
+  return [...last.values()]
+    .filter(({ id, incident_id }) => isOpen(incident_id ?? id))
+    .map((event) => anomalyEventSchema.parse(JSON.parse(JSON.stringify(event))));
+}
+
+describe('an anomaly joins', () => {
+  const joins = (other: AnomalyEvent) =>
+    run({ 12: [first], 2000: [other] }).filter(isOpening).length === 1;
+
+  it.each([
+    ['another stage of the model, five minutes on', opened('ranker/us', 300, { stage: 'queue' })],
+    ['what began before, and was seen later', opened('ranker/us', -300, { stage: 'queue' })],
+    ['the same stage of another model, five minutes on', opened('ads/us', 300)],
+    ['the same stage of the model half an hour on', opened('ranker/us', 1_800)],
+  ])('by %s', (_, other) => {
+    expect(joins(other)).toBe(true);
+  });
+
+  it.each([
+    ['another stage of the model, later', opened('ranker/us', 310, { stage: 'queue' })],
+    ['the same stage of another model, later', opened('ads/us', 310)],
+    ['the same stage of the model, more than half an hour on', opened('ranker/us', 1_810)],
+    ['a stage of another model', opened('ads/us', 0, { stage: 'queue' })],
+    ['the same stage later, but critical', opened('ranker/us', 310, { severity: 'critical' })],
+    ['another kind', opened('ranker/us', 0, { kind: 'error_rate' })],
+  ])('not by %s', (_, other) => {
+    expect(joins(other)).toBe(false);
+  });
+
+  it('not by the total of another model, which is no stage in particular', () => {
+    const total = { stage: 'total' };
+    const story = { 12: [opened('ranker/eu', 0, total)], 20: [opened('ads/us', 0, total)] };
+    expect(outline(run(story))).toEqual(['opened ranker/eu', 'opened ads/us']);
+  });
+
+  it('what has spread so far, step by step', () => {
+    const story = {
+      12: [first],
+      1512: [opened('ranker/us', 1_500)],
+      3012: [opened('ranker/ap', 3_000)],
+    };
+    expect(outline(run(story))).toEqual([
+      ...['opened ranker/eu', 'updated ranker/eu 2', 'updated ranker/eu 3'],
+    ]);
+  });
+
+  it('no page whose series are all back', () => {
+    const story = { 12: [first], 100: [resolved(first, 100), opened('ranker/us', 80)] };
+    expect(outline(run(story))).toEqual([
+      ...['opened ranker/eu', 'resolved ranker/eu', 'opened ranker/us'],
+    ]);
+  });
+
+  it('the page that is nearest in time', () => {
+    const queue = opened('ads/eu', 250, { stage: 'queue' });
+    const between = opened('ads/us', 240);
+    const story = { 12: [first], 262: [queue], 270: [between], 900: [] };
+    expect(outline(run(story)).slice(2)).toEqual(['updated ads/eu 2']);
+  });
+
+  it.each([
+    ['cause', 1],
+    ['model', 2],
+    ['series', 4],
+  ])('as far as page_per allows: %s', (page_per, pages) => {
+    const story = {
+      12: [first, opened('ranker/us', 0), opened('ads/eu', 0), opened('ads/us', 0)],
+    };
+    expect(run(story, detectOptions({ page_per })).filter(isPage)).toHaveLength(pages);
+  });
+});
+
+describe('half of all series', () => {
+  const models = ['a', 'b', 'c', 'd'];
+  const all = models.flatMap((model) => ['eu', 'us', 'ap'].map((r) => seriesOf(`${model}/${r}`)));
+  const stages = ['queue', 'features', 'forward', 'parse'];
+  const storm = (count: number) =>
+    all
+      .slice(0, count)
+      .map(({ model, region }) =>
+        opened(`${model}/${region}`, 0, { stage: stages[models.indexOf(model)] ?? '' }),
+      );
+
+  it('of three models at once are one cause, whatever their stages', () => {
+    expect(outline(run({ 12: storm(7) }, detectOptions(), all))).toEqual(['opened a/ap 7']);
+  });
+
+  it.each([
+    ['fewer than half', storm(7), [...all, ...all.map((each) => ({ ...each, tenant: 't' }))]],
+    ['two models', storm(6), all],
+  ])('is not what %s are', (_, events, among) => {
+    expect(run({ 12: events }, detectOptions(), among).filter(isPage).length).toBeGreaterThan(1);
+  });
+});
+
+describe('what is told', () => {
+  it('waits five minutes for what is no worse', () => {
+    const regions = ['us', 'ap', 'sa', 'me'];
+    const joining = regions.map((region, n) => opened(`ranker/${region}`, 60 * n));
+    const story = Object.fromEntries(joining.map((event, n) => [60 * n + 24, [event]]));
+    const quiet = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [10 * n + 205, []]));
+    const told = run({ 12: [first], ...story, ...quiet }).filter(isPage);
+    expect(outline(told)).toEqual(['opened ranker/eu', 'updated ranker/eu 5']);
+    expect(told[1]?.emitted_at).toBe(at(315));
+  });
+
+  it('does not wait when it has become critical, by one series or by all together', () => {
+    const worse = opened('ranker/us', 20, { severity: 'critical' });
+    const byOne = run({ 12: [first], 32: [worse] }).filter(isPage);
+    expect(byOne.map(({ severity }) => severity)).toEqual(['warning', 'critical']);
+    const total = { ...first.evidence, measured_stage: 'total' };
+    const part = { affected_share: 0.03, evidence: total };
+    const byAll = run({ 12: [opened('ranker/eu', 0, part)], 32: [opened('ranker/us', 20, part)] });
+    expect(byAll.filter(isPage).map(({ severity }) => severity)).toEqual(['warning', 'critical']);
+  });
+
+  it('does not wait when another model has become critical, and tells of each once', () => {
+    const shared = { stage: 'features', severity: 'critical' } as const;
+    const lead = opened('ranker/eu', 0, shared);
+    const other = opened('ads/eu', 20, { ...shared, severity: 'warning' });
+    const worse: AnomalyEvent = { ...other, state: 'updated', revision: 2, severity: 'critical' };
+    const told = run({ 12: [lead], 32: [other], 52: [worse], 62: [], 72: [] });
+    expect(outline(told)).toEqual(['opened ranker/eu', 'updated ranker/eu 2']);
+    expect(told.filter(isPage).at(-1)?.emitted_at).toBe(at(52));
+  });
+
+  it('never falls in severity, however many are back', () => {
+    const worse = opened('ranker/us', 20, { severity: 'critical' });
+    const story = { 12: [first], 32: [worse], 200: [resolved(worse, 200)], 900: [] };
+    const told = run({ ...story, 950: [resolved(first, 950)] }).filter(isPage);
+    expect(told.map(({ severity }) => severity)).toEqual(['warning', 'critical', 'critical']);
+  });
+
+  it('says nothing of a fourteenth series when twelve are known', () => {
+    const regions = Array.from({ length: 13 }, (_, n) => `r${n}`);
+    const together = regions.slice(0, 12).map((region) => opened(`ranker/${region}`, 0));
+    const story = { 12: together, 400: [opened('ranker/r12', 200)], 900: [] };
+    expect(outline(run(story))).toEqual(['opened ranker/r0 12']);
+  });
+
+  it('follows what the first series measures anew, in its own time', () => {
+    const grown: AnomalyEvent = { ...first, state: 'updated', revision: 2, ratio: 8 };
+    const told = run({ 12: [first, second], 100: [grown], 300: [], 310: [] }).filter(isPage);
+    expect(told.map(({ emitted_at, ratio }) => `${emitted_at} ${ratio}`)).toEqual([
+      ...[`${at(12)} 4`, `${at(310)} 8`],
+    ]);
+  });
+
+  it('goes by another key where something else hits the first series while its page is open', () => {
+    const story = { 12: [first, second], 600: [resolved(first, 600)] };
+    const anew = opened('ranker/eu', 4_000, { stage: 'queue' });
+    const told = run({ ...story, 4012: [anew], 5000: [resolved(anew, 5_000)] }).filter(isPage);
+    expect(told.map(({ state, dedup_key }) => `${state} ${dedup_key}`)).toEqual([
+      `opened ${first.dedup_key}`,
+      `opened ${first.dedup_key}.2`,
+      `resolved ${first.dedup_key}.2`,
+    ]);
+    expect(told[1]?.id).toBe(anew.id);
+  });
+
+  it('counts a series that is hit again once', () => {
+    const again = opened('ranker/eu', 500);
+    const story = { 12: [first, second], 400: [resolved(first, 400)], 512: [again], 900: [] };
+    expect(outline(run(story))).toEqual(['opened ranker/eu 2']);
+    const end = run({ ...story, 1000: [resolved(second, 1_000), resolved(again, 1_000)] });
+    expect(outline(end)).toEqual(['opened ranker/eu 2', 'resolved ranker/eu 2']);
+  });
+
+  it('takes drifts of one model for one within a day, and those of two models for two', () => {
+    const drift = (name: string, hour: number) =>
+      opened(name, hour * 3_600, { kind: 'drift', dedup_key: `drift/${name}`, severity: 'info' });
+    const story = {
+      0: [drift('ranker/eu', 0)],
+      36000: [drift('ads/eu', 10)],
+      72000: [drift('ranker/us', 20)],
+      180000: [drift('ranker/ap', 50)],
+    };
+    expect(outline(run(story)).filter((line) => line.startsWith('opened'))).toEqual([
+      'opened ranker/eu',
+      'opened ads/eu',
+    ]);
+    expect(outline(run(story)).at(-1)).toBe('updated ranker/eu 3');
+  });
+});

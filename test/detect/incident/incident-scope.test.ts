@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { incidentScope } from '../../../src/detect/incident/incident-scope.ts';
+import type { Series } from '../../../src/series/series-window.ts';
+
+function series(model: string, version: string, region: string): Series {
+  const absent = { service: '', request_type: '', host: '', tenant: '', cold_start: false };
+  return { ...absent, model, version, region };
+}
+const regions = ['eu', 'us', 'ap'];
+const of = (model: string, version: string, where = regions) =>
+  where.map((region) => series(model, version, region));
+const scopeOf = (affected: readonly Series[], live: readonly Series[], open = affected.length) =>
+  incidentScope({ affected, open, live });
+
+describe('the reach of an anomaly', () => {
+  it('counts series of the models that it hits, and leaves out other models', () => {
+    const live = [...of('ranker', 'v1'), ...of('ads', 'v1')];
+    expect(scopeOf(live.slice(0, 2), live, 1)).toEqual({
+      ...{ series: 2, open: 1, of: 3, common: [] },
+      values: [
+        { dimension: 'region', value: 'eu', series: 1, of: 1 },
+        { dimension: 'region', value: 'us', series: 1, of: 1 },
+      ],
+    });
+  });
+
+  it('names the version where it hits all of one and none of the other', () => {
+    const live = [...of('ranker', 'v1'), ...of('ranker', 'v2')];
+    const scope = scopeOf(live.slice(3), live);
+    expect(scope.common).toEqual([{ dimension: 'version', value: 'v2' }]);
+    expect(scope.values[0]).toEqual({ dimension: 'version', value: 'v2', series: 3, of: 3 });
+  });
+
+  it('does not name what two of many have in common by chance', () => {
+    const live = [...of('ranker', 'v1'), ...of('ranker', 'v2')];
+    expect(scopeOf(live.slice(3, 5), live).common).toEqual([]);
+  });
+
+  it('names what so many of one value have in common that chance is no explanation', () => {
+    const many = Array.from({ length: 20 }, (_, n) => `region-${n}`);
+    const live = [...of('ranker', 'v1', many), ...of('ranker', 'v2', many)];
+    // Ten of twenty, all of v2: by chance in one of 4,600 cases. Three: in one of nine.
+    expect(scopeOf(live.slice(20, 30), live).common).toMatchObject([{ value: 'v2' }]);
+    expect(scopeOf(live.slice(20, 23), live).common).toEqual([]);
+  });
+
+  it('names a region where one of its five series shows nothing', () => {
+    const inEu = ['a', 'b', 'c', 'd', 'e'].map((type) => ({
+      ...series('ranker', 'v1', 'eu'),
+      request_type: type,
+    }));
+    const live = [...inEu, ...inEu.map((each) => ({ ...each, region: 'us' }))];
+    expect(scopeOf(inEu.slice(0, 4), live).common).toEqual([{ dimension: 'region', value: 'eu' }]);
+    expect(scopeOf(inEu.slice(0, 3), live).common).toEqual([]);
+  });
+
+  it('counts a series that has lost its traffic as one of all', () => {
+    const gone = series('ranker', 'v1', 'sa');
+    expect(scopeOf([gone, ...of('ranker', 'v1')], of('ranker', 'v1')).of).toBe(4);
+  });
+
+  it('lists five values of a dimension at most, those with most series first', () => {
+    const many = Array.from({ length: 9 }, (_, n) => `region-${n}`);
+    const live = [...of('ranker', 'v1', many), ...of('ranker', 'v2', many)];
+    const { values } = scopeOf([...live.slice(0, 9), series('ranker', 'v2', 'region-7')], live);
+    const listed = values.filter(({ dimension }) => dimension === 'region');
+    expect(listed.map(({ value, series: hit }) => `${value} ${hit}`)).toEqual([
+      ...['region-7 2', 'region-0 1', 'region-1 1', 'region-2 1', 'region-3 1'],
+    ]);
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import type { Scope } from '../../../src/detect/event/anomaly-event.ts';
+import { incidentSummary } from '../../../src/detect/incident/incident-summary.ts';
+
+const scope: Scope = { series: 12, open: 12, of: 14, common: [], values: [] };
+const detail = 'p99 of ranker (search) is 412 ms, 3.4x its usual 121 ms';
+const models = ['ranker'];
+
+describe('the summary of an anomaly over several series', () => {
+  it('says how many of how many, and how bad the worst is', () => {
+    expect(incidentSummary({ state: 'opened', scope, models, detail })).toBe(
+      `12 of 14 series of ranker are hit; worst: ${detail}`,
+    );
+  });
+
+  it('names what they have in common, models by name, and how many are back', () => {
+    const some: Scope = {
+      ...{ ...scope, open: 9 },
+      common: [
+        { dimension: 'version', value: 'v2' },
+        { dimension: 'request_type', value: '' },
+        { dimension: 'cold_start', value: 'true' },
+      ],
+    };
+    const text = incidentSummary({ state: 'updated', scope: some, models: ['b', 'a'], detail });
+    expect(text).toBe(
+      '12 of 14 series of a and b (all of version v2 and request type without a name and cold starts)' +
+        ` are hit, 3 of them no more; worst: ${detail}`,
+    );
+  });
+
+  it('names three models, and counts the others', () => {
+    const many = ['e', 'd', 'c', 'b', 'a'];
+    expect(incidentSummary({ state: 'opened', scope, models: many, detail })).toContain(
+      'series of a, b, c and 2 more models are hit',
+    );
+  });
+
+  it('at the end says that none is hit any more', () => {
+    expect(incidentSummary({ state: 'resolved', scope, models, detail: 'back' })).toBe(
+      '12 of 14 series of ranker were hit and none is any more; last: back',
+    );
+  });
+});

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
+import { reconcileOpen } from '../../../src/detect/lifecycle/reconcile-open.ts';
+
+const event = (id: string, revision: number) => ({ id, revision }) as AnomalyEvent;
+
+/** What is open by a detector's own judgement, and what is done to it. */
+function own(id: string, revision: number) {
+  const done: string[] = [];
+  const take = (emitted: AnomalyEvent) => done.push(`take ${emitted.id}`);
+  const open = {
+    event: event(id, revision),
+    announced: true,
+    take,
+    unannounce: () => done.push('un'),
+  };
+  return { done, open };
+}
+
+it.each([
+  ['the same event', event('x', 2), [], 'same', ['take x']],
+  ['another revision of it', event('x', 1), [], 'other', []],
+  ['another anomaly', event('y', 2), [], 'other', []],
+  ['nothing any more, though it was emitted', undefined, ['x'], 'over', []],
+  ['nothing, and it was not emitted', undefined, [], 'same', ['un']],
+] as const)(
+  'what was emitted counts: %s',
+  (_, emitted, known: readonly string[], outcome, done) => {
+    const { open, done: did } = own('x', 2);
+    expect(reconcileOpen(open, emitted, (id) => known.includes(id))).toBe(outcome);
+    expect(did).toEqual(done);
+  },
+);

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { longestRun } from '../../../src/detect/options/detect-options.ts';
+import { JudgedWindows } from '../../../src/detect/rate/judged-windows.ts';
+import { StateReader } from '../../../src/snapshot/archive-reader.ts';
+import { StateWriter } from '../../../src/snapshot/archive-writer.ts';
+
+const windowMs = 10_000;
+const steps = fc.array(
+  fc.record({
+    requests: fc.nat({ max: 500 }),
+    hits: fc.nat({ max: 9 }),
+    score: fc.double({ min: 0, max: 50, noNaN: true }),
+    /** Windows that were not judged before it. */
+    pause: fc.constantFrom(0, 0, 0, 0, 2),
+  }),
+  { maxLength: 80 },
+);
+
+function restored(windows: JudgedWindows): JudgedWindows {
+  const writer = new StateWriter();
+  windows.carry(writer);
+  const reader = new StateReader(writer.take());
+  const other = new JudgedWindows();
+  other.carry(reader);
+  reader.end();
+  return other;
+}
+
+describe('JudgedWindows', () => {
+  it('are the last thirty, each settled once with its own score, also when they were saved', () => {
+    fc.assert(
+      fc.property(steps, (given) => {
+        let windows = new JudgedWindows();
+        let model: { startMs: number; requests: number; hits: number }[] = [];
+        const waiting: { startMs: number; score: number }[] = [];
+        let startMs = 0;
+        for (const [n, { requests, hits, score, pause }] of given.entries()) {
+          startMs += windowMs * (1 + pause);
+          windows.add(startMs, requests, hits);
+          if (score > 10) windows.score(score);
+          model = [...model, { startMs, requests, hits }].slice(-longestRun);
+          waiting.push({ startMs, score: score > 10 ? score : 0 });
+          expect(windows.since(0)).toEqual(model);
+          const lateMs = startMs - 7 * windowMs;
+          expect(windows.since(lateMs)).toEqual(model.filter((one) => one.startMs >= lateMs));
+          expect(windows.since(startMs + 1)).toEqual(model.slice(-1));
+          if (n % 17 === 16) windows = restored(windows);
+          if (waiting.length <= 6) continue;
+          const oldest = waiting.shift();
+          // What was never judged is not there to be settled.
+          expect(windows.settle((oldest?.startMs ?? 0) - 1)).toBeUndefined();
+          const at = windows.settle(oldest?.startMs ?? 0) ?? Number.NaN;
+          const settled = model.find((one) => one.startMs === oldest?.startMs);
+          expect([windows.requestsOf(at), windows.hitsOf(at), windows.scoreOf(at)]).toEqual([
+            settled?.requests,
+            settled?.hits,
+            oldest?.score,
+          ]);
+        }
+      }),
+      { seed: 13, numRuns: 200 },
+    );
+  });
+
+  it('have none to settle before the first one', () => {
+    expect(new JudgedWindows().settle(0)).toBeUndefined();
+  });
+});

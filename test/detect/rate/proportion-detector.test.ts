@@ -1,0 +1,252 @@
+import { describe, expect, it } from 'vitest';
+import { Detector } from '../../../src/detect/detector.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
+import { failedRequests, failures } from '../../../src/detect/rate/proportion.ts';
+import { ProportionDetector } from '../../../src/detect/rate/proportion-detector.ts';
+import { PeakPool } from '../../../src/detect/score/peak-pool.ts';
+import { Random } from '../../../src/generate/random.ts';
+import type { SeriesWindow } from '../../../src/series/series-window.ts';
+import { detectOptions } from '../../scenarios/run-scenario.ts';
+import {
+  binomial,
+  type Counts,
+  countWindow,
+  dayCurve,
+  poisson,
+  seriesOf,
+  wandering,
+  windowsPerDay,
+} from '../count-traffic.ts';
+
+const options = detectOptions();
+/** Requests a second, and the part of them that fails, window by window. */
+type Model = (at: number) => { readonly perSecond: number; readonly share: number };
+
+function countsOf(model: Model, windows: number, seed: string): Counts[] {
+  const random = new Random(seed);
+  return Array.from({ length: windows }, (_, at) => {
+    const { perSecond, share } = model(at);
+    const requests = poisson(perSecond * 10, random);
+    return { requests, errors: binomial(requests, share, random) };
+  });
+}
+
+/** All that is told of one series whose share of the page budget is that of one in 6,000 weeks. */
+function told(
+  counts: readonly Counts[],
+  given = options,
+): { readonly at: number; readonly event: AnomalyEvent }[] {
+  const pool = new PeakPool();
+  const detector = new ProportionDetector(failures, seriesOf(), given, pool, undefined);
+  return counts.flatMap((each, at) => {
+    const window = countWindow(seriesOf(), at, each);
+    const { windowStartMs } = window;
+    const levels = { perWeek: 1e-3 / 6 };
+    const { requests: totalRequests } = each;
+    const context = { nowMs: windowStartMs + 12_000, levels, totalRequests, live: true };
+    const counted = totalRequests === 0 ? undefined : failedRequests(window);
+    const event = detector.step(windowStartMs, counted, context, () => undefined);
+    return event === undefined ? [] : [{ at, event: anomalyEventSchema.parse(event) }];
+  });
+}
+
+/** Comes at random five times a day and lasts for so many windows. */
+function bursts(random: Random, windows: number, usual: number, share: number): Model {
+  let left = 0;
+  return () => {
+    if (left > 0) left--;
+    else if (random.chance(5 / windowsPerDay)) left = windows;
+    return { perSecond: 20, share: left > 0 ? share : usual };
+  };
+}
+
+const nulls: Readonly<Record<string, (random: Random) => Model>> = {
+  'failures that know nothing of each other': () => () => ({ perSecond: 50, share: 0.002 }),
+  'no failure at all': () => () => ({ perSecond: 50, share: 0 }),
+  'one request in two seconds, one in ten fails': () => () => ({ perSecond: 0.5, share: 0.1 }),
+  'five times the traffic at noon, four times the failures': () => (at) => ({
+    perSecond: 5 * 5 ** dayCurve(at),
+    share: 0.002 * 4 ** dayCurve(at),
+  }),
+  'failures that swing within a minute': (random) => {
+    const level = wandering(random, 6);
+    return () => ({ perSecond: 20, share: 0.02 * Math.exp(0.5 * level() - 0.125) });
+  },
+  'failures drawn anew each window': (random) => () => ({
+    perSecond: 20,
+    share: Math.min(0.9, 0.01 * Math.exp(1.2 * random.normal() - 0.72)),
+  }),
+  'half a minute in which a third fails, five times a day': (random) =>
+    bursts(random, 3, 0.002, 0.3),
+};
+
+describe('an error rate with nothing wrong', () => {
+  it.each(Object.entries(nulls))('pages nobody: %s', { timeout: 60_000 }, (name, model) => {
+    const days = 8;
+    for (const seed of [1, 2]) {
+      const counts = countsOf(
+        model(new Random(`${name} ${seed}`)),
+        days * windowsPerDay,
+        `${name} ${seed} draws`,
+      );
+      // The first day is for learning.
+      const late = told(counts).filter(({ at }) => at >= windowsPerDay);
+      expect(late.map(({ at, event }) => `${at} ${event.summary}`)).toEqual([]);
+    }
+  });
+});
+
+describe('an error rate that rises', () => {
+  const from = windowsPerDay + 1000;
+  const fault = { from, to: from + 120 };
+  const during = (at: number) => at >= fault.from && at < fault.to;
+
+  it.each([
+    // Requests a second, usual, with the fault; windows from its beginning until it is told, at most.
+    [50, 0.002, 0.05, 4],
+    [5, 0.002, 0.05, 8],
+    [0.5, 0.002, 0.1, 60],
+    [20, 0.02, 0.06, 6],
+    [20, 0, 1, 4],
+  ])('%d requests a second, from %d to %d, is told once and resolved once', (...given) => {
+    const [perSecond, usual, share, most] = given;
+    for (const seed of [1, 2, 3]) {
+      const model: Model = (at) => ({ perSecond, share: during(at) ? share : usual });
+      const events = told(countsOf(model, fault.to + 200, `${given} ${seed}`));
+      const opened = events.filter(({ event }) => event.state === 'opened');
+      const resolved = events.filter(({ event }) => event.state === 'resolved');
+      expect([opened.length, resolved.length]).toEqual([1, 1]);
+      const [first] = opened;
+      expect(first?.at).toBeGreaterThan(fault.from);
+      expect((first?.at ?? 0) - fault.from).toBeLessThan(most);
+      expect(resolved[0]?.event).toMatchObject({ resolution: 'recovered', id: first?.event.id });
+      expect(resolved[0]?.at).toBeLessThan(fault.to + (perSecond < 1 ? 60 : 12));
+    }
+  });
+
+  it('says what part fails and what part usually does', () => {
+    const model: Model = (at) => ({ perSecond: 50, share: during(at) ? 0.06 : 0.002 });
+    const [opened] = told(countsOf(model, fault.to, 'says'));
+    const { event } = opened as { event: AnomalyEvent };
+    expect(event.kind).toBe('error_rate');
+    expect(event.rate?.unit).toBe('failures per request');
+    expect(event.rate?.observed).toBeCloseTo(0.06, 1);
+    expect(event.rate?.baseline).toBeCloseTo(0.002, 3);
+    const [low, high] = event.rate?.interval ?? [0, 0];
+    expect(low < 0.06 && 0.06 < high).toBe(true);
+    expect(event.evidence.p_value).toBeLessThanOrEqual(event.evidence.alpha);
+    expect(event.summary).toMatch(
+      /^ranker \(v1, search, eu-west-1\): [\d.]+ % of requests fail, usual are 0\.[12]\d? %$/,
+    );
+    // No duration is wrong: it says how long requests take, and blames nobody.
+    expect([event.observed_ms > 0, event.blame, event.stage]).toEqual([true, [], 'total']);
+    // One request in twenty of all there are, and more than twice as many as usual.
+    expect(event.severity).toBe('critical');
+  });
+
+  it('counts timeouts, says so, and is critical where much of all traffic fails', () => {
+    const model: Model = (at) => ({ perSecond: 50, share: during(at) ? 0.4 : 0.001 });
+    const counts = countsOf(model, fault.to, 'timeouts').map(({ requests, errors = 0 }) => {
+      return { requests, timeouts: errors };
+    });
+    expect(told(counts)[0]?.event).toMatchObject({ severity: 'critical' });
+    expect(told(counts)[0]?.event.summary).toMatch(/; all of them time out$/);
+  });
+
+  it.each([
+    ['less than min_error_rate', 0.002, 0.008],
+    ['less than min_error_ratio', 0.1, 0.15],
+  ])('by %s pages nobody', (_, usual, share) => {
+    const model: Model = (at) => ({ perSecond: 50, share: during(at) ? share : usual });
+    expect(told(countsOf(model, fault.to + 100, `little ${usual}`))).toEqual([]);
+  });
+
+  it('for half a minute pages nobody', () => {
+    const model: Model = (at) => {
+      return { perSecond: 50, share: at >= from && at < from + 3 ? 0.5 : 0.002 };
+    };
+    expect(told(countsOf(model, from + 100, 'short'))).toEqual([]);
+  });
+
+  it('and stays is the new usual after adopt_after, in one event', () => {
+    const model: Model = (at) => ({ perSecond: 50, share: at >= from ? 0.05 : 0.002 });
+    const counts = countsOf(model, from + 4 * 360 + 3 * 360, 'stays');
+    const events = told(counts, detectOptions({ adopt_after: '4h' }));
+    expect(events.map(({ event }) => event.state)).toEqual(['opened', 'resolved']);
+    expect(events[1]?.event).toMatchObject({ resolution: 'adopted' });
+    expect((events[1]?.at ?? 0) - from).toBe(4 * 360);
+  });
+
+  it('whose traffic stops ends with that reason', () => {
+    const model: Model = (at) => {
+      return { perSecond: at >= from + 30 ? 0 : 50, share: during(at) ? 0.05 : 0.002 };
+    };
+    const events = told(countsOf(model, from + 130, 'stops'));
+    expect(events.map(({ event }) => event.state)).toEqual(['opened', 'resolved']);
+    expect(events[1]).toMatchObject({ at: from + 29 + 60, event: { resolution: 'no_traffic' } });
+  });
+
+  it('whose traffic ebbs to a request a minute ends so, ten minutes after the failures are too long ago', () => {
+    const model: Model = (at) => ({ perSecond: 50, share: during(at) ? 0.05 : 0.002 });
+    const counts = countsOf(model, from + 200, 'ebbs').map((each, at): Counts => {
+      if (at < from + 30) return each;
+      return { requests: at % 6 === 0 ? 1 : 0, errors: 0 };
+    });
+    const events = told(counts);
+    expect(events.map(({ event }) => event.state)).toEqual(['opened', 'resolved']);
+    // The last windows of many requests are looked at for ten minutes more, at every request.
+    const lastJudged = Math.floor((from + 29 + 59) / 6) * 6;
+    const at = lastJudged + 60;
+    expect(events[1]).toMatchObject({ at, event: { resolution: 'no_traffic' } });
+  });
+});
+
+describe('the error rates of a detector', () => {
+  const short = detectOptions({ baseline: '10m' });
+  const counts = (share: (at: number) => number, windows: number) =>
+    countsOf((at) => ({ perSecond: 50, share: share(at) }), windows, 'detector');
+  const windowsOf = (all: readonly Counts[], version = (_: number) => 'v1') =>
+    all.map((each, at) => [countWindow(seriesOf({ version: version(at) }), at, each)]);
+  const observe = (detector: Detector, windows: readonly SeriesWindow[][]) =>
+    windows.flatMap((present) => {
+      return detector.observe(present, (present[0]?.windowStartMs ?? 0) + 12_000);
+    });
+
+  it('go on after a restart as if there had been none', () => {
+    const windows = windowsOf(counts((at) => (at >= 300 && at < 360 ? 0.3 : 0.002), 420));
+    const all = observe(new Detector(short), windows);
+    expect(all.map(({ kind, state }) => [kind, state])).toEqual([
+      ['error_rate', 'opened'],
+      ['error_rate', 'resolved'],
+    ]);
+    for (const restartAt of [330, 365]) {
+      const before = observe(new Detector(short), windows.slice(0, restartAt));
+      expect(before).toEqual([all[0]]);
+      for (const from of [restartAt, restartAt - 120]) {
+        const next = new Detector(short);
+        next.restore(JSON.parse(JSON.stringify(before)));
+        for (const present of windows.slice(from, restartAt)) next.warmUp(present);
+        expect(next.open).toEqual(before);
+        // Without any window before, the last ones that it counts are those since.
+        const { summary: _, ...resolved } = all[1] as AnomalyEvent;
+        expect(observe(next, windows.slice(restartAt))).toMatchObject([resolved]);
+        expect(next.open).toEqual([]);
+      }
+    }
+  });
+
+  it('find a new version that fails from its first request on', () => {
+    const all = counts((at) => (at >= 300 ? 0.3 : 0.002), 340);
+    const windows = windowsOf(all, (at) => (at >= 300 ? 'v2' : 'v1'));
+    const [opened] = observe(new Detector(short), windows);
+    expect(opened).toMatchObject({ kind: 'error_rate', version: 'v2', state: 'opened' });
+  });
+
+  it('say nothing of a version that comes and fails as often as the last', () => {
+    const windows = windowsOf(
+      counts(() => 0.05, 900),
+      (at) => `v${Math.floor(at / 150)}`,
+    );
+    expect(observe(new Detector(short), windows)).toEqual([]);
+  });
+});

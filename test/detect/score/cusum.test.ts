@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { EvidenceSums } from '../../../src/detect/score/cusum.ts';
+
+describe('EvidenceSums', () => {
+  it('adds up while there is any, and begins anew where there is none', () => {
+    const evidence = new EvidenceSums(2, 5);
+    const rows = [
+      [1, -1],
+      [-2, 3],
+      [2, -4],
+      [1, 2],
+    ];
+    const most = rows.map((row, at) => evidence.add(at, Float64Array.from(row)));
+    expect(most).toEqual([0, 1, 0, 0]);
+    expect([evidence.sum(0), evidence.sum(1)]).toEqual([3, 2]);
+    expect([evidence.startMs(0), evidence.startMs(1)]).toEqual([2, 3]);
+    expect([evidence.gaining(0), evidence.gaining(1)]).toEqual([2, 1]);
+    expect([evidence.rest(0), evidence.last(0)]).toEqual([1, 1]);
+  });
+
+  it('lets go what has fallen far from where it was, if it was odd', () => {
+    const fallen = (peak: number) => {
+      const evidence = new EvidenceSums(1, 5);
+      for (const [at, gain] of [peak, -0.5 * peak].entries()) {
+        evidence.add(at, Float64Array.of(gain));
+      }
+      return evidence.sum(0);
+    };
+    expect([fallen(4), fallen(6)]).toEqual([2, 0]);
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { DriftForecast } from '../../../src/detect/score/local-level.ts';
+import { Random } from '../../../src/generate/random.ts';
+
+const requests = 100;
+const variance = 0.04;
+
+/** Learns windows whose requests say `level(window)` more than usual each, and chance. */
+function taught(windows: number, level: (window: number) => number, seed = 1): DriftForecast {
+  const random = new Random(`drift ${seed}`);
+  const drift = new DriftForecast(1);
+  const noise = Math.sqrt(requests * variance);
+  for (let window = 0; window < windows; window++) {
+    const excess = requests * level(window) + noise * random.normal();
+    if (drift.take(requests, Float64Array.of(excess))) drift.follow(() => variance);
+  }
+  return drift;
+}
+
+describe('DriftForecast', () => {
+  it('stays at 0 where nothing but chance moves, and takes nothing off', () => {
+    for (const seed of [1, 2, 3, 4, 5]) {
+      const drift = taught(8_640, () => 0, seed);
+      expect(drift.level(0)).toBe(0);
+      expect(drift.spread(0)).toBe(1);
+    }
+  });
+
+  it('goes with a level that wanders, five minutes behind', () => {
+    const slow = (window: number) => 0.2 * Math.sin(window / 700);
+    const drift = taught(9_900, slow);
+    expect(slow(9_855)).toBeGreaterThan(0.19);
+    expect(Math.abs(drift.level(0) - slow(9_855))).toBeLessThan(0.05);
+  });
+
+  it('does not go with one fault of 20 minutes in a calm past', () => {
+    expect(taught(8_640, (window) => (window >= 8_520 ? 0.2 : 0)).level(0)).toBe(0);
+  });
+
+  it('says by how much minutes surprise that no level foretells', () => {
+    const random = new Random('jumps');
+    let level = 0;
+    const drift = taught(8_640, (window) => {
+      if (window % 30 === 0) level = 0.06 * random.normal();
+      return level;
+    });
+    expect(drift.spread(0)).toBeGreaterThan(5);
+    expect(drift.wandering).toBe(1);
+  });
+
+  it('says that it moves, though it is foretold; and not of chance', () => {
+    const drift = taught(8_640, (window) => 0.2 * Math.sin(window / 700));
+    expect(drift.moving).toBe(1);
+    for (const seed of [1, 2, 3, 4, 5]) expect(taught(8_640, () => 0, seed).moving).toBe(0);
+  });
+
+  it('says what part of how it moves is foreseen: most of what is slow, none of what jumps or of chance', () => {
+    const slow = taught(8_640, (window) => 0.2 * Math.sin(window / 700));
+    expect(slow.foreseen).toBeGreaterThan(0.8);
+    const random = new Random('each block');
+    let level = 0;
+    const jumps = taught(8_640, (window) => {
+      if (window % 30 === 0) level = 0.06 * random.normal();
+      return level;
+    });
+    expect(jumps.foreseen).toBeLessThan(0.15);
+    for (const seed of [1, 2, 3, 4, 5]) expect(taught(8_640, () => 0, seed).foreseen).toBe(0);
+  });
+
+  it('goes with a level that moves little where another one is sure to move', () => {
+    const beside = (amplitude: number) => {
+      const random = new Random('beside');
+      const drift = new DriftForecast(2);
+      const noise = () => Math.sqrt(requests * variance) * random.normal();
+      for (let window = 0; window < 8_640; window++) {
+        const slow = Math.sin(window / 700);
+        const sums = [0.003, amplitude].map((each) => requests * each * slow + noise());
+        if (drift.take(requests, Float64Array.from(sums))) drift.follow(() => variance);
+      }
+      return { level: drift.level(0), spread: drift.spread(0) };
+    };
+    expect(beside(0)).toEqual({ level: 0, spread: 1 });
+    const { level, spread } = beside(0.2);
+    expect(level).not.toBe(0);
+    // What would be chance by itself.
+    expect(spread).toBeGreaterThan(1);
+    expect(spread).toBeLessThan(1.5);
+  });
+
+  it('is cautious of what it does not know, and hands on what it does', () => {
+    const young = new DriftForecast(1);
+    expect(young.spread(0)).toBe(2);
+    young.inherit(taught(8_640, () => 0));
+    expect(young.spread(0)).toBe(1);
+  });
+
+  it('forgets its levels, not how restless it was', () => {
+    const drift = taught(8_640, (window) => 0.2 * Math.sin(window / 700));
+    const spread = drift.spread(0);
+    drift.forget();
+    expect(drift.level(0)).toBe(0);
+    expect(drift.spread(0)).toBe(spread);
+  });
+});

@@ -1,0 +1,226 @@
+import { describe, expect, it } from 'vitest';
+import { PeakPool } from '../../../src/detect/score/peak-pool.ts';
+import {
+  type Growth,
+  peakScore,
+  TailPeaks,
+} from '../../../src/detect/score/peaks-over-threshold.ts';
+import { Random } from '../../../src/generate/random.ts';
+
+const windowMs = 10_000;
+const windowsPerWeek = (7 * 86_400_000) / windowMs;
+
+/** Of scores whose level stays where it is, and that have grown for so long that no burst does. */
+const calmly: Growth = {
+  ...{ wandering: 0, moving: 0, foreseen: 0 },
+  ...{ ageMs: 10 * 60_000, ofBaseline: 0 },
+};
+
+/** Peaks that have learnt from exponential scores of the given mean, each followed by a calm minute. */
+function taught(windows: number, mean: number, pool = new PeakPool()): TailPeaks {
+  const random = new Random(`peaks ${mean}`);
+  const peaks = new TailPeaks(windowMs, pool);
+  for (let i = 0; i < windows; i++) peaks.learn(random.exponential(mean));
+  return peaks;
+}
+
+describe('TailPeaks', () => {
+  it('asks for no less than theory does of a series that is calmer', () => {
+    const perWeek = 1e-4;
+    const byTheory = peakScore + Math.log(100.8 / perWeek);
+    const level = taught(windowsPerWeek, 0.2).level(perWeek);
+    expect(level).toBeGreaterThanOrEqual(byTheory);
+    expect(level).toBeLessThan(byTheory * 1.1);
+  });
+
+  it('is exceeded more seldom than it says where scores go further', () => {
+    const level = taught(windowsPerWeek, 2.5).level(1);
+    const random = new Random('afterwards');
+    let above = 0;
+    const weeks = 20;
+    for (let i = 0; i < weeks * windowsPerWeek; i++) if (random.exponential(2.5) > level) above++;
+    expect(above / weeks).toBeLessThan(1.5);
+    expect(level).toBeLessThan(2.5 * 2.8 * Math.log(windowsPerWeek));
+  });
+
+  it('knows more of a new series once others were seen, and all that the one before has seen', () => {
+    const pool = new PeakPool();
+    const before = taught(windowsPerWeek, 4, pool);
+    // Others know it once it is shared.
+    expect(taught(0, 4, pool).level(1e-4)).toBe(taught(0, 4).level(1e-4));
+    pool.share();
+    expect(taught(0, 4, pool).level(1e-4)).toBeGreaterThan(taught(0, 4).level(1e-4) * 1.5);
+    const heir = new TailPeaks(windowMs, pool);
+    heir.inherit(before);
+    expect(heir.level(1e-4)).toBe(before.level(1e-4));
+  });
+
+  it('joins high scores to one peak until a minute was calm', () => {
+    const pool = new PeakPool();
+    const peaks = new TailPeaks(windowMs, pool);
+    for (const score of [7, 0, 0, 8, 0, 0, 0, 0, 0]) peaks.learn(score);
+    pool.share();
+    expect(pool.peaks).toBe(0);
+    peaks.learn(0);
+    pool.share();
+    expect(pool.peaks).toBe(1);
+    expect(pool.excess).toBeCloseTo(8 - peakScore, 5);
+  });
+
+  it('lets one peak count for four usual ones at most', () => {
+    const pool = new PeakPool();
+    const peaks = new TailPeaks(windowMs, pool);
+    for (const score of [500, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
+    pool.share();
+    expect(pool.excess).toBeCloseTo(4 * 1.1, 5);
+  });
+
+  it('asks for three times what the highest peak exceeded by, most in the first days', () => {
+    const levelAfter = (weeks: number, ...highest: readonly number[]) => {
+      const peaks = taught(weeks * windowsPerWeek, 1);
+      for (const score of highest) {
+        for (const next of [score, 0, 0, 0, 0, 0, 0]) peaks.learn(next);
+      }
+      return peaks.level(1);
+    };
+    const thrice = peakScore + 3 * (40 - peakScore);
+    expect(levelAfter(2 / 7, 40, 30, 25) / thrice).toBeCloseTo(1 + 0.3 / 2, 1);
+    expect(levelAfter(1, 25, 30, 40) / thrice).toBeCloseTo(1 + 0.3 / 7, 1);
+    // Two that are alone up there may have been faults.
+    expect(levelAfter(1, 40, 30) / thrice).toBeLessThan(0.5);
+  });
+
+  it('takes what rises for longer than a burst for none', () => {
+    const levelAfter = (windows: number) => {
+      const peaks = taught(windowsPerWeek, 1);
+      for (let times = 0; times < 3; times++) {
+        for (let i = 1; i <= windows; i++) peaks.learn(10 + (30 * i) / windows);
+        for (let i = 0; i < 6; i++) peaks.learn(0);
+      }
+      return peaks.level(1);
+    };
+    expect(levelAfter(12)).toBeGreaterThan(70);
+    expect(levelAfter(13)).toBeLessThan(40);
+  });
+
+  it('asks for up to three fifths more of scores whose own level wanders', () => {
+    // So seldom that the highest of them do not count.
+    const perWeek = 1e-12;
+    const times = (mean: number, weeks = 1) => {
+      const peaks = taught(weeks * windowsPerWeek, mean);
+      const wandering = peaks.level(perWeek, { ...calmly, wandering: 1 });
+      return (wandering - peakScore) / (peaks.level(perWeek, calmly) - peakScore);
+    };
+    expect(times(1)).toBeCloseTo(1.6, 9);
+    // Of what goes out further than chance by less than two standard errors, too.
+    expect(times(1.1, 1 / 14)).toBeCloseTo(1.6, 9);
+    // Of one that goes further surely, that is asked already.
+    expect(times(1.6)).toBeLessThan(1.45);
+    expect(times(3)).toBe(1);
+  });
+
+  it('asks for more of what grows slowly where the level moves, the longer it takes', () => {
+    const peaks = taught(windowsPerWeek, 1);
+    const times = (moving: number, minutes: number, foreseen = 0) => {
+      const ageMs = minutes * 60_000;
+      const level = peaks.level(1e-4, { ...calmly, moving, foreseen, ageMs });
+      return Number((level / peaks.level(1e-4, { ...calmly, ageMs })).toFixed(9));
+    };
+    expect([0, 2, 5, 15, 24, 30, 300].map((minutes) => times(1, minutes))).toEqual([
+      1, 1.033333333, 1.083333333, 1.25, 1.85, 2.25, 20.25,
+    ]);
+    expect(times(0.5, 30)).toBe(1.625);
+    expect(times(0, 300)).toBe(1);
+    // What moves so slowly that it is foreseen goes on for longer: that counts from half the time on.
+    expect([0.15, 0.25, 0.4, 0.9].map((foreseen) => times(1, 12, foreseen))).toEqual([
+      1.2, 1.3, 1.5, 1.5,
+    ]);
+    expect(times(1, 7.5, 1)).toBe(1.125);
+  });
+
+  it('asks for more of what has grown for half of a baseline, whatever the series', () => {
+    const peaks = taught(windowsPerWeek, 1);
+    const times = (ofBaseline: number, moving = 0) => {
+      const ageMs = 30 * 60_000;
+      const level = peaks.level(1e-4, { ...calmly, moving, ageMs, ofBaseline });
+      return Number((level / peaks.level(1e-4, { ...calmly, ageMs })).toFixed(9));
+    };
+    expect([0.1, 0.5, 0.75, 1, 2].map((part) => times(part))).toEqual([1, 1, 1.5, 2, 4]);
+    // Not on top of what a swing asks for.
+    expect([0.5, 1, 2].map((part) => times(part, 1))).toEqual([2.25, 2.25, 4]);
+  });
+
+  it('asks for more of what may be one of some bursts of which few are known', () => {
+    const levelOf = (minutes: number, burst: number, days = 1) => {
+      const peaks = taught(days * (windowsPerWeek / 7), 1);
+      for (const score of [burst, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
+      return peaks.level(1e-2, { ...calmly, ageMs: minutes * 60_000 });
+    };
+    // One that is far out asks for twice as much, of what is no older than a burst or two.
+    const [young, older, old] = [levelOf(3, 60), levelOf(4.5, 60), levelOf(6, 60)];
+    expect(young / old).toBeGreaterThan(1.5);
+    expect(older).toBeCloseTo((young + old) / 2, 9);
+    expect(levelOf(0.5, 60)).toBe(young);
+    // After a week it is a fraction of that; and where there is none, nothing.
+    expect(levelOf(3, 60, 7) / levelOf(6, 60, 7)).toBeLessThan(1.2);
+    expect(levelOf(3, 5)).toBe(levelOf(6, 5));
+  });
+
+  it('takes a burst for as many windows as it is, however long these are', () => {
+    const peaks = new TailPeaks(6 * windowMs, new PeakPool());
+    for (const score of [60, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
+    for (let i = 0; i < 3; i++) for (const score of [50, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
+    const levelAt = (minutes: number) => peaks.level(1e-2, { ...calmly, ageMs: minutes * 60_000 });
+    expect(levelAt(6)).toBe(levelAt(18));
+    expect(levelAt(18)).toBeGreaterThan(levelAt(35));
+    expect(levelAt(36)).toBeGreaterThan(levelAt(60));
+    expect(levelAt(72)).toBe(levelAt(120));
+  });
+
+  it('asks for twice what the highest burst exceeded by, and not for three times, once it is no burst', () => {
+    const peaks = taught(52 * windowsPerWeek, 1);
+    for (let i = 0; i < 3; i++) for (const score of [60, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
+    const times = (minutes: number) => {
+      const level = peaks.level(1e-2, { ...calmly, ageMs: minutes * 60_000 });
+      return (level - peakScore) / (60 - peakScore);
+    };
+    for (const [minutes, expected] of [
+      [0, 3],
+      [6, 3],
+      [9, 2.5],
+      [12, 2],
+      [60, 2],
+    ] as const) {
+      // Two weeks' memory of days make it a little more.
+      expect(times(minutes) / expected).toBeGreaterThan(0.999);
+      expect(times(minutes) / expected).toBeLessThan(1.12);
+    }
+  });
+
+  it('knows of bursts from the first one on that was told and was over by itself, as far as it took to be told', () => {
+    const timesAfter = (...scores: number[]) => {
+      const peaks = taught(52 * windowsPerWeek, 1);
+      const before = peaks.level(1e-2);
+      for (const score of scores) peaks.follow(score);
+      peaks.endTold(1e-2);
+      return (peaks.level(1e-2) - peakScore) / (before - peakScore);
+    };
+    expect(timesAfter(10, 20, 300)).toBeGreaterThan(3);
+    expect(timesAfter(10, 20, 300)).toBeLessThan(3.2);
+    expect(timesAfter(10, 20, 300)).toBe(timesAfter(10, 20, 1_000));
+    // What rises for longer was none, and what stays below the usual peak says nothing new.
+    expect(timesAfter(...Array.from({ length: 14 }, (_, i) => 10 + i), 300)).toBe(1);
+    expect(timesAfter(peakScore + 1)).toBe(1);
+    expect(timesAfter()).toBe(1);
+  });
+
+  it('does not count a peak that an anomaly grew out of', () => {
+    const pool = new PeakPool();
+    const peaks = new TailPeaks(windowMs, pool);
+    peaks.learn(50);
+    peaks.forgetPeak();
+    for (let i = 0; i < 10; i++) peaks.learn(0);
+    pool.share();
+    expect(pool.peaks).toBe(0);
+  });
+});

@@ -1,0 +1,234 @@
+import { describe, expect, it } from 'vitest';
+import { configSchema } from '../../../src/config/schema.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
+import { badRequests, SloBurnDetectors } from '../../../src/detect/slo/slo-burn-detectors.ts';
+import type { SeriesWindow, StageSummary } from '../../../src/series/series-window.ts';
+import { TDigest } from '../../../src/sketch/t-digest.ts';
+import { StateReader } from '../../../src/snapshot/archive-reader.ts';
+import { StateWriter } from '../../../src/snapshot/archive-writer.ts';
+import { detectOptions } from '../../scenarios/run-scenario.ts';
+import { countStartMs, countWindow, seriesOf, windowMs } from '../count-traffic.ts';
+
+const minute = 60_000 / windowMs;
+const hour = 60 * minute;
+const slo = { model: 'rank*', threshold: '200ms', objective: 0.999 };
+const options = (slos: readonly object[] = [slo]) => detectOptions({ slos });
+
+/** A window of 1,000 requests of which so many take half a second and so many fail, the rest 50 ms. */
+function windowOf(
+  at: number,
+  slow: number,
+  errors = 0,
+  changed: Partial<SeriesWindow['series']> = {},
+) {
+  const window = countWindow(seriesOf(changed), at, { requests: 1000, errors });
+  const total = window.stages.get('total') as StageSummary;
+  // As good as nothing on either side of the threshold, so that nothing is spread across it.
+  const centroids = [
+    [50, 1000 - slow],
+    [199.999, 1e-9],
+    [200.001, 1e-9],
+    [500, slow],
+  ].filter(([, weight = 0]) => weight > 0);
+  const [means, weights] = [0, 1].map((i) => centroids.map((each) => each[i] as number));
+  const digest = TDigest.fromCentroids(means ?? [], weights ?? [], centroids.length);
+  return { ...window, stages: new Map([['total', { ...total, digest }]]) };
+}
+
+const context = (at: number, live = true) => ({
+  nowMs: countStartMs + at * windowMs + 12_000,
+  levels: { perWeek: 1 },
+  totalRequests: 1000,
+  live,
+});
+const tailOf = () => ({ now: undefined, usual: undefined });
+
+interface Told {
+  readonly at: number;
+  readonly event: AnomalyEvent;
+}
+
+function run(
+  detectors: SloBurnDetectors,
+  windows: number,
+  of: (at: number) => readonly SeriesWindow[],
+  first = 0,
+): Told[] {
+  const told: Told[] = [];
+  for (let at = first; at < windows; at++) {
+    const startMs = countStartMs + at * windowMs;
+    for (const event of detectors.step(of(at), startMs, context(at), tailOf)) {
+      told.push({ at, event: anomalyEventSchema.parse(event) });
+    }
+  }
+  return told;
+}
+
+const outline = (told: readonly Told[]) =>
+  told.map(({ event }) => `${event.state} ${event.severity}`);
+
+describe('a burning objective', () => {
+  const incident = { from: 2 * hour, to: 2 * hour + 20 * minute };
+  const during = (at: number) => at >= incident.from && at < incident.to;
+  /** 15 % of requests are slow for twenty minutes. */
+  const slow = (at: number) => [windowOf(at, during(at) ? 150 : 0)];
+
+  it('is told once 2 % of a month are used in an hour, and is over when the last minutes are', () => {
+    const told = run(new SloBurnDetectors(options()), 12 * hour, slow);
+    expect(outline(told)).toEqual(['opened critical', 'resolved critical']);
+    const [opened, resolved] = told as [Told, Told];
+    // In the hour as it is counted, by minutes, 14.4 times what may be: 5.2 of 358 thousand.
+    expect(opened.at - incident.from).toBe(34);
+    expect(opened.event).toMatchObject({
+      kind: 'slo_burn',
+      ...{ model: 'ranker', version: '', region: '', request_type: '' },
+      started_at: new Date(countStartMs + incident.from * windowMs).toISOString(),
+      slo: {
+        ...{ name: '99.9 % of rank* in 200 ms', objective: 0.999, threshold_ms: 200 },
+        ...{ burn_rate: 14.4, long_ms: 3_600_000, short_ms: 300_000 },
+      },
+      rate: { unit: 'bad per request', baseline: 0.001 },
+      evidence: { test: 'burn_rate', exceedances: 35 * 150 },
+    });
+    expect(opened.event.rate?.ratio).toBeGreaterThanOrEqual(14.4);
+    // 6 times over half an hour: until fewer than 1.1 of the bad minutes are in it. And three windows more.
+    expect(resolved.event.resolution).toBe('recovered');
+    expect(resolved.at - incident.to).toBeGreaterThan(25 * minute);
+    expect(resolved.at - incident.to).toBeLessThan(31 * minute);
+  });
+
+  it('slowly is told too, as a warning, and becomes critical where it gets faster', () => {
+    // Three times what may be, for days, then ten times.
+    const told = run(new SloBurnDetectors(options()), 34 * hour, (at) => [
+      windowOf(at, at < 30 * hour ? 3 : 10),
+    ]);
+    expect(outline(told)).toEqual(['opened warning', 'updated critical']);
+    const [opened, worse] = told as [Told, Told];
+    // A third of three days, by whole minutes: what is not known of them counts as good.
+    expect(opened.at).toBe(24 * hour - minute);
+    expect(opened.event.slo).toMatchObject({ burn_rate: 1, long_ms: 3 * 86_400_000 });
+    expect(worse.at).toBeGreaterThan(30 * hour);
+    expect(worse.event.slo).toMatchObject({ burn_rate: 6 });
+    expect(worse.event.id).toBe(opened.event.id);
+  });
+
+  it('is counted by model and by type of request, errors too, and says so in words', () => {
+    const detectors = new SloBurnDetectors(options([{ ...slo, request_type: 'search' }]));
+    const told = run(detectors, 2 * hour, (at) => [
+      ...['ranker', 'ranker-2'].map((model) => {
+        return windowOf(at, 0, model === 'ranker' && at >= hour ? 100 : 0, { model });
+      }),
+      windowOf(at, 900, 0, { request_type: 'batch' }),
+      windowOf(at, 900, 0, { model: 'other' }),
+    ]);
+    expect(outline(told)).toEqual(['opened critical']);
+    expect(told[0]?.event).toMatchObject({ model: 'ranker', request_type: 'search' });
+    expect(told[0]?.event.summary).toBe(
+      'ranker (search): 10 % of requests of the last 5 min take over 200 ms or fail (1.5 % of the last hour); ' +
+        'of 99.9 % that shall not, the budget of 30 days lasts 2.1 days',
+    );
+  });
+
+  it('of few requests pages nobody', () => {
+    const few = (at: number) => {
+      const window = windowOf(at, 1000);
+      const total = window.stages.get('total') as StageSummary;
+      // One in half a minute, all of them slow, four in all.
+      const requests = at % 3 === 0 && at > hour && at <= hour + 12 ? 1 : 0;
+      return requests === 0
+        ? []
+        : [{ ...window, stages: new Map([['total', { ...total, requests }]]) }];
+    };
+    expect(run(new SloBurnDetectors(options()), 2 * hour, few)).toEqual([]);
+  });
+
+  it('goes on after a restart as if there had been none', () => {
+    const all = run(new SloBurnDetectors(options()), 5 * hour, slow);
+    const restartAt = incident.to + 5 * minute;
+    for (const history of [0, 10 * minute, 2 * hour]) {
+      const next = new SloBurnDetectors(options());
+      const open = anomalyEventSchema.parse(JSON.parse(JSON.stringify(all[0]?.event)));
+      next.restore(open);
+      for (let at = restartAt - history; at < restartAt; at++) {
+        expect(
+          next.step(slow(at), countStartMs + at * windowMs, context(at, false), tailOf),
+        ).toEqual([]);
+      }
+      const told = run(next, 5 * hour, slow, restartAt);
+      expect(outline(told)).toEqual(['resolved critical']);
+      // With the history of a restart, at the same window.
+      if (history === 2 * hour) expect(told).toEqual(all.slice(1));
+    }
+  });
+
+  it('goes on from what was saved as the one that saved it', () => {
+    const all = run(new SloBurnDetectors(options()), 5 * hour, slow);
+    for (const savedAt of [incident.from, incident.to - 1, incident.to + 5 * minute]) {
+      const one = new SloBurnDetectors(options());
+      const before = run(one, savedAt, slow);
+      const writer = new StateWriter();
+      one.carry(writer);
+      const next = new SloBurnDetectors(options());
+      const reader = new StateReader(writer.take());
+      next.carry(reader);
+      reader.end();
+      expect([...before, ...run(next, 5 * hour, slow, savedAt)]).toEqual(all);
+    }
+  });
+
+  it('is judged for a thousand models, and windows of others are counted', () => {
+    const detectors = new SloBurnDetectors(options([{ ...slo, model: '*' }]));
+    const one = windowOf(0, 0);
+    const many = Array.from({ length: 1_003 }, (_, n) => {
+      return { ...one, series: { ...one.series, model: `m${n}` } };
+    });
+    run(detectors, 2, () => many);
+    expect(detectors.windowsBeyondLimit).toBe(6);
+  });
+
+  it('that is not configured any more is resolved for want of requests', () => {
+    const opened = run(new SloBurnDetectors(options()), incident.to, slow);
+    const next = new SloBurnDetectors(options([]));
+    next.restore((opened[0] as Told).event);
+    const told = run(next, incident.to + 2 * hour, slow, incident.to);
+    expect(told.map(({ event }) => event.resolution)).toEqual(['no_traffic']);
+  });
+});
+
+describe('a bad request', () => {
+  const total = (slow: number, counts: Partial<StageSummary>) => {
+    const summary = windowOf(0, slow).stages.get('total') as StageSummary;
+    return { ...summary, ...counts };
+  };
+
+  it.each([
+    [0, {}, 0],
+    [30, {}, 30],
+    // Errors are as slow as the others, timeouts are among the slow ones.
+    [100, { errors: 100 }, 190],
+    [100, { timeouts: 100 }, 100],
+    [0, { timeouts: 100 }, 100],
+    [1000, { errors: 500, timeouts: 500 }, 1000],
+    [0, { requests: 0 }, 0],
+  ])('of %d slow ones and %j is one of %d', (slow, counts, bad) => {
+    expect(badRequests(total(slow, counts), 200)).toBeCloseTo(bad, 6);
+  });
+});
+
+describe('an objective', () => {
+  it.each([
+    ['of all requests', { ...slo, objective: 1 }],
+    ['without a threshold', { model: 'a', objective: 0.9 }],
+    ['of no model', { ...slo, model: '' }],
+  ])('%s is refused', (_, given) => {
+    expect(configSchema.safeParse({ detect: { slos: [given] } }).success).toBe(false);
+  });
+
+  it('is refused where another has its name, or says the same', () => {
+    const parse = (slos: readonly object[]) => configSchema.safeParse({ detect: { slos } }).success;
+    expect(parse([slo, slo])).toBe(false);
+    expect(parse([slo, { ...slo, threshold: '1s' }])).toBe(true);
+    const named = { ...slo, name: 'fast' };
+    expect(parse([named, { ...named, model: 'other' }])).toBe(false);
+  });
+});

@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import { EvidenceWeights } from '../../../../src/detect/tail/evidence/evidence-weights.ts';
+import {
+  faultTemplates,
+  slowPathFault,
+} from '../../../../src/detect/tail/evidence/fault-templates.ts';
+import { Said } from '../../../../src/detect/tail/evidence/window-scores.ts';
+import { Random } from '../../../../src/generate/random.ts';
+import { TDigest } from '../../../../src/sketch/t-digest.ts';
+
+const size = faultTemplates.length;
+
+function lognormal(seed: string, count: number, of = (ms: number, _: Random) => ms): TDigest {
+  const random = new Random(seed);
+  const values = Array.from({ length: count }, () => of(random.lognormal(50, 0.3), random));
+  return TDigest.fromValues(values, 2_000);
+}
+
+function said(weights: EvidenceWeights, digest: TDigest): Float64Array {
+  const said = new Said();
+  EvidenceWeights.weigh(weights.at, digest, said);
+  return Float64Array.from(said.sums);
+}
+
+describe('EvidenceWeights', () => {
+  const weights = new EvidenceWeights(lognormal('usual', 50_000));
+
+  it('speaks against every fault where nothing is wrong, as much as its means foretell', () => {
+    const requests = 20_000;
+    const sums = said(weights, lognormal('more of it', requests));
+    faultTemplates.forEach((_, t) => {
+      const mean = weights.means[t] as number;
+      const error = Math.sqrt((weights.variances[t] as number) / requests);
+      expect(mean).toBeLessThan(0);
+      expect(Math.abs((sums[t] as number) / requests - mean)).toBeLessThan(5 * error + 1e-3);
+    });
+  });
+
+  it('foretells what narrow stages say, though their density is taken to be wider', () => {
+    const of = (seed: string, requests: number) =>
+      lognormal(seed, requests, (ms, random) => 50 * (ms / 50) ** (random.chance(0.1) ? 0.2 : 0.6));
+    const narrow = new EvidenceWeights(of('narrow', 100_000));
+    const [requests, told] = [100_000, new Said()];
+    EvidenceWeights.weigh(narrow.at, of('more of it', requests), told);
+    faultTemplates.forEach((_, t) => {
+      const perRequest = (told.excess[t] as number) / requests;
+      const error = Math.sqrt((narrow.variances[t] as number) / requests);
+      expect([t, Math.abs(perRequest) < 6 * error + 5e-4]).toEqual([t, true]);
+    });
+  });
+
+  it('exceeds x by chance with a probability of e^-x at most', () => {
+    let most = 0;
+    for (let i = 0; i < 400; i++) {
+      most = Math.max(most, ...said(weights, lognormal(`window ${i}`, 100)));
+    }
+    // 400 windows and 16 faults, were they independent.
+    expect(most).toBeLessThan(Math.log(400 * size));
+  });
+
+  it('speaks most for the fault that there is', () => {
+    // Of what is far slower every request says as much as one may, whatever share there is.
+    const small = faultTemplates.filter((fault) => fault.octaves === (fault.share < 0.1 ? 1.5 : 1));
+    expect(small.map(({ share }) => share)).toEqual([0.03, 0.1, 0.3, 1]);
+    for (const { share, octaves } of small) {
+      const slowed = lognormal('slow', 20_000, (ms, random) =>
+        random.chance(share) ? ms * 2 ** octaves : ms,
+      );
+      const sums = said(weights, slowed);
+      const best = faultTemplates[sums.indexOf(Math.max(...sums))];
+      expect([share, octaves, best]).toEqual([share, octaves, { share, octaves }]);
+    }
+  });
+
+  it('says nothing of how many requests are slow, where it is given that', () => {
+    const digest = lognormal('usual', 50_000);
+    // Nine times as many as usual lie above the p97, each where it would.
+    const bound = digest.quantile(0.97);
+    const swung = TDigest.fromCentroids(
+      digest.means,
+      digest.weights.map((weight, i) =>
+        (digest.means[i] as number) > bound ? 9 * weight : weight,
+      ),
+    );
+    const [all, given] = [new Said(), new Said()];
+    EvidenceWeights.weigh(weights.at, swung, all);
+    EvidenceWeights.within(weights.at, all, given);
+    const most = ({ excess }: Said) =>
+      Math.max(...excess.map((sum) => Math.abs(sum) / swung.count));
+    expect(most(all)).toBeGreaterThan(0.2);
+    expect(most(given)).toBeLessThan(0.02);
+  });
+
+  it('is a ratio of densities within each region: the mean of its exponential is 1, however those swing', () => {
+    const digest = lognormal('usual', 50_000);
+    const bound = digest.quantile(0.97);
+    for (const times of [1, 9, 1 / 9]) {
+      const sums = new Float64Array(size);
+      let requests = 0;
+      digest.means.forEach((ms, i) => {
+        const [all, given] = [new Said(), new Said()];
+        EvidenceWeights.weigh(weights.at, TDigest.fromValues([ms]), all);
+        EvidenceWeights.within(weights.at, all, given);
+        const weight = (digest.weights[i] as number) * (ms > bound ? times : 1);
+        requests += weight;
+        for (let t = 0; t < size; t++) {
+          sums[t] = (sums[t] as number) + weight * Math.exp(given.sums[t] as number);
+        }
+      });
+      for (const sum of sums) expect(Math.abs(sum / requests - 1)).toBeLessThan(0.1);
+    }
+  });
+
+  it('lets no request say more than four', () => {
+    const sums = said(weights, TDigest.fromValues([1e9]));
+    expect(Math.max(...sums)).toBeLessThanOrEqual(4);
+    expect(Math.max(...said(weights, TDigest.fromValues([1e-9])))).toBeLessThanOrEqual(4);
+  });
+
+  it('is not led astray by gaps between few usual requests', () => {
+    const few = new EvidenceWeights(lognormal('few', 200));
+    const sums = said(few, lognormal('many', 20_000));
+    expect(Math.max(...sums) / 20_000).toBeLessThan(0.05);
+  });
+
+  describe('where requests take two paths', () => {
+    const slow = slowPathFault;
+    const cache = (seed: string, requests: number, hits: number): TDigest => {
+      const random = new Random(seed);
+      const draw = () =>
+        random.chance(hits) ? random.lognormal(4, 0.2) : random.lognormal(180, 0.3);
+      return TDigest.fromValues(Array.from({ length: requests }, draw), 2_000);
+    };
+    const cached = new EvidenceWeights(cache('usual', 50_000, 0.8));
+
+    it('knows the slow one, from the middle between both on, and how many take it', () => {
+      expect(weights.slowPath).toBeUndefined();
+      const { fromMs, share } = cached.slowPath ?? { fromMs: 0, share: 0 };
+      expect(share).toBeCloseTo(0.2, 2);
+      // The root of 4 × 180 is 27.
+      expect(fromMs).toBeGreaterThan(24);
+      expect(fromMs).toBeLessThan(31);
+    });
+
+    it('says by the last fault that three in ten take the slow one, and the others what they took', () => {
+      const [ms, missMs] = [4, 180];
+      const ofHit = said(cached, TDigest.fromValues([ms]))[slow] as number;
+      const ofMiss = said(cached, TDigest.fromValues([missMs]))[slow] as number;
+      expect(ofHit).toBeCloseTo(Math.log(0.7), 3);
+      expect(ofMiss).toBeCloseTo(Math.log(0.7 + 0.3 / 0.2), 1);
+      const most = (hits: number) => {
+        const sums = said(cached, cache('now', 20_000, hits));
+        return [sums.indexOf(Math.max(...sums)), (sums[slow] as number) > 0];
+      };
+      expect(most(0.5)).toEqual([slow, true]);
+      expect(most(0)).toEqual([slow, true]);
+      expect(most(0.8)[1]).toBe(false);
+      expect(most(0.95)[1]).toBe(false);
+    });
+
+    it('says as much as its means foretell, where nothing is wrong', () => {
+      const told = new Said();
+      EvidenceWeights.weigh(cached.at, cache('more of it', 20_000, 0.8), told);
+      const error = Math.sqrt((cached.variances[slow] as number) * 20_000);
+      expect(Math.abs(told.excess[slow] as number)).toBeLessThan(5 * error);
+    });
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { leadOf } from '../../../src/detect/tail/lead-of.ts';
+import { partBeside } from '../../../src/detect/tail/shift-test.ts';
+import type { ShiftVerdict } from '../../../src/detect/tail/shift-verdict.ts';
+
+const verdict = (of: Partial<ShiftVerdict>) =>
+  ({ logP: -30, logLevel: -20, recurs: false, ...of }) as ShiftVerdict;
+const small = { opens: false, opensBeside: false, isClear: false } as const;
+const nearly = { ...small, opensBeside: true } as const;
+const opening = { opens: true, opensBeside: true, isClear: true } as const;
+
+describe('leadOf', () => {
+  it('is nothing where nothing opens', () => {
+    expect(leadOf([])).toBeUndefined();
+    const total = verdict({ stage: 'total', ...small });
+    expect(leadOf([total, verdict({ stage: 'features', ...nearly })])).toBeUndefined();
+  });
+
+  it('is the total before its stages, and then the clearest of these', () => {
+    const total = verdict({ stage: 'total', logP: -21, ...opening });
+    const features = verdict({ stage: 'features', logP: -40, ...opening });
+    const forward = verdict({ stage: 'forward', logP: -50, ...opening });
+    expect(leadOf([features, forward, total])).toBe(total);
+    expect(leadOf([features, forward])).toBe(forward);
+  });
+
+  it('is not the total for what a stage does every day at this time', () => {
+    const total = verdict({ stage: 'total', ...opening });
+    const features = verdict({ stage: 'features', recurs: true, ...small });
+    const forward = verdict({ stage: 'forward', ...opening });
+    expect(leadOf([total, features])).toBeUndefined();
+    expect(leadOf([total, features, forward])).toBe(forward);
+    expect(leadOf([total, features, { ...forward, ...nearly }])).toBeUndefined();
+  });
+
+  it('is a stage that is nearly clear where the total is clear and too small: by what it needed then', () => {
+    const total = verdict({ stage: 'total', ...small, isClear: true });
+    const features = verdict({ stage: 'features', logP: -18, ...nearly });
+    expect(leadOf([total, features])).toEqual({ ...features, logLevel: -20 * partBeside });
+    // One that is clear by itself needs no help.
+    const forward = verdict({ stage: 'forward', logP: -22, ...opening });
+    expect(leadOf([total, features, forward])).toBe(forward);
+  });
+});

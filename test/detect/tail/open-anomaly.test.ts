@@ -1,0 +1,378 @@
+import { describe, expect, it } from 'vitest';
+import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
+import { OpenAnomaly } from '../../../src/detect/tail/open-anomaly.ts';
+import { TDigest } from '../../../src/sketch/t-digest.ts';
+import { detectOptions } from '../../scenarios/run-scenario.ts';
+import { anomalyFixture } from '../anomaly-fixture.ts';
+
+const options = detectOptions();
+const openedMs = Date.parse(anomalyFixture().emitted_at);
+const minuteMs = 60_000;
+
+function anomaly(changed: Partial<AnomalyEvent> = {}, quiet = 3): OpenAnomaly {
+  const patience = { quiet, peteredOutMs: 60 * minuteMs };
+  return new OpenAnomaly(anomalyFixture(changed), options, true, patience);
+}
+
+/** A window of 1000 requests whose slowest 2 % take `tailMs`. */
+function stage(tailMs: number, requests = 1000) {
+  const values = Array.from({ length: requests }, (_, i) => (i % 50 === 0 ? tailMs : 50));
+  const bands = { bands: [], amounts: [] };
+  const counts = { requests, errors: 0, timeouts: 0, cancelled: 0, sumMs: 0, minMs: 0, maxMs: 0 };
+  const digest = TDigest.fromValues(values);
+  return { stage: 'total', ...counts, digest, bands, bandsMs: bands };
+}
+
+/** The first window, and one that comes so long after it: what is told, if it is judged so late. */
+function updateAt(
+  open: OpenAnomaly,
+  afterMs: number,
+  measured: AnomalyEvent,
+  { lateMs = 2_000, out = ['total', measured.stage] } = {},
+) {
+  const windowMs = 10_000;
+  const firstMs = Math.floor((openedMs - windowMs) / windowMs) * windowMs;
+  open.follow(firstMs, stage(400));
+  open.follow(firstMs + afterMs, stage(400));
+  return open.update(measured, 'worse', firstMs + afterMs + windowMs + lateMs, out);
+}
+
+describe('OpenAnomaly', () => {
+  it('is over after as many quiet windows in a row as it needs', () => {
+    const open = anomaly();
+    const tails = [400, 60, 60, 400, 60, 60, 60, 60];
+    const over = tails.map((tailMs, i) => {
+      open.follow(i * 10_000, stage(tailMs));
+      return open.isOver;
+    });
+    // It looks at two windows at once, so a slow one is heard for one window more.
+    expect(over).toEqual([false, false, false, false, false, false, false, true]);
+  });
+
+  it('goes on above half of the least effect, though it would not open there', () => {
+    // Baseline 121 ms: opens at 157.3 ms, goes on above 139.15 ms. Told were 3 % above it, now 2 % are.
+    const told = () => {
+      const { evidence } = anomalyFixture();
+      return anomaly({ evidence: { ...evidence, exceedances: 36 } });
+    };
+    expect(told().follow(0, stage(145))).toBe('loud');
+    expect(told().follow(0, stage(60))).toBe('quiet');
+  });
+
+  it('does not go on for a rest that is surely nearer to the usual than to what was told', () => {
+    // Told were 12 % above 121 ms, usual are 1 %: of 1000 requests 20 are much nearer to that.
+    expect(anomaly().follow(0, stage(145))).toBe('quiet');
+    expect(anomaly().follow(0, stage(145), { isRising: true })).toBe('quiet');
+    // By all of the least effect it is out all the same; or where another stage is.
+    expect(anomaly().follow(0, stage(158))).toBe('loud');
+    expect(anomaly().follow(0, stage(145), { isOtherOut: true })).toBe('loud');
+    // Of few requests, of a series that is restless, and of what was little it is not sure.
+    expect(anomaly().follow(0, stage(145, 50))).toBe('loud');
+    const { evidence } = anomalyFixture();
+    const restless = anomaly({ evidence: { ...evidence, dispersion: 20 } });
+    expect(restless.follow(0, stage(145))).toBe('loud');
+    // Where all requests were told to be slow, what one in ten is no longer is the same still.
+    const all = anomaly({ evidence: { ...evidence, exceedances: 1200 } });
+    const values = [...Array(100).fill(50), ...Array(900).fill(125)];
+    expect(all.follow(0, { ...stage(125), digest: TDigest.fromValues(values) })).toBe('loud');
+  });
+
+  it('goes on while its evidence rises, until none of the last six windows by itself was as told', () => {
+    const open = anomaly();
+    const values = [...Array(120).fill(400), ...Array(880).fill(50)];
+    open.follow(0, { ...stage(400), digest: TDigest.fromValues(values) });
+    const after = [1, 2, 3, 4, 5, 6, 7].map((window) =>
+      open.follow(window * 10_000, stage(60), { isRising: true }),
+    );
+    expect(after.indexOf('quiet')).toBe(5);
+  });
+
+  describe('that peters out', () => {
+    // Baseline 121 ms, least effect 157.3 ms: worth a page is what is over 148.2 ms in the long run.
+    const { evidence, requests } = anomalyFixture();
+    /** A window in two is loud by itself: quiet ones never follow each other. Minutes until it is over. */
+    const minutesTo = (tailMs: number, told: number, around = { beside: '', every: 0 }) => {
+      const changed = { evidence: { ...evidence, exceedances: requests * told } };
+      const open = anomaly(changed, 18);
+      for (let window = 0; window < 6 * 180; window++) {
+        const [shares, ms] = window % 2 === 0 ? [30, tailMs] : [2, 60];
+        const values = [...Array(1000 - shares).fill(50), ...Array(shares).fill(ms)];
+        const summary = { ...stage(ms), digest: TDigest.fromValues(values) };
+        const isBeside = window % around.every === 1;
+        const following = open.follow(window * 10_000, summary, {
+          isRising: true,
+          [around.beside]: isBeside,
+        });
+        expect([following, open.isOver && !open.hasPeteredOut]).toEqual(['loud', false]);
+        if (open.isOver) return window / 6;
+      }
+      return undefined;
+    };
+
+    it('is over after an hour that was worth no page', () => {
+      expect(minutesTo(147, 0.04)).toBe(60);
+    });
+
+    it('goes on while its quantile is out by nearly the least effect', () => {
+      expect(minutesTo(149, 0.04)).toBeUndefined();
+    });
+
+    it('goes on while it is as was told, however little that is', () => {
+      expect(minutesTo(147, 0.015)).toBeUndefined();
+    });
+
+    it.each(['isOtherOut', 'isOtherShown'] as const)(
+      'goes on while %s, if not by chance',
+      (beside) => {
+        expect(minutesTo(147, 0.04, { beside, every: 18 })).toBeUndefined();
+        expect(minutesTo(147, 0.04, { beside, every: 22 })).toBe(60);
+      },
+    );
+
+    it('is held open by a replay', () => {
+      const open = anomaly({ evidence: { ...evidence, exceedances: 36 } }, 18);
+      for (let window = 0; window <= 6 * 60; window++) {
+        open.follow(window * 10_000, stage(60), { isRising: true });
+      }
+      expect(open.hasPeteredOut).toBe(true);
+      open.holdOpen();
+      expect(open.isOver).toBe(false);
+    });
+  });
+
+  it('is held against what is usual at the time of day', () => {
+    // Baseline 121 ms: twice that at noon, of which 300 ms are beyond half of the least effect, and 250 are not.
+    const open = anomaly({}, 1);
+    expect(open.follow(0, stage(250))).toBe('loud');
+    expect(open.follow(10 * 60 * minuteMs, stage(250), { usualTimes: 2 })).toBe('quiet');
+    expect(open.usualMs).toBe(242);
+    expect(open.resolve('recovered', openedMs, 250).summary).toMatch(/: 250 ms, usual are 242 ms$/);
+    expect(anomaly().follow(0, stage(320), { usualTimes: 2 })).toBe('loud');
+    expect(anomaly().follow(0, stage(100), { usualTimes: 0.5 })).toBe('loud');
+  });
+
+  it('is held against what an update has measured from then on', () => {
+    const open = anomaly();
+    const larger = anomalyFixture({ observed_ms: 1_400, baseline_ms: 242, ratio: 1_400 / 242 });
+    const lateMs = openedMs + 10 * minuteMs;
+    open.follow(openedMs, stage(1_400), { usualTimes: 2 });
+    open.follow(lateMs, stage(1_400), { usualTimes: 2 });
+    const told = open.update(larger, 'worse', lateMs, ['total', 'features'], 2);
+    expect(told).toMatchObject({ state: 'updated', baseline_ms: 242 });
+    open.follow(lateMs + 10_000, stage(1_400), { usualTimes: 2.5 });
+    expect(open.usualMs).toBe(302.5);
+  });
+
+  it.each(['isOtherOut', 'isOtherShown'] as const)('goes on while %s', (beside) => {
+    expect(anomaly().follow(0, stage(60), { [beside]: true })).toBe('loud');
+    expect(anomaly().follow(0, stage(60), { [beside]: false })).toBe('quiet');
+  });
+
+  it('looks no further back than ten minutes, however few requests came since', () => {
+    const open = anomaly();
+    open.follow(0, stage(400));
+    const everyMinute = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((minute) =>
+      open.follow(minute * minuteMs, stage(60, 1)),
+    );
+    // One request a minute is too few to judge by, once the slow ones are that long ago.
+    expect(everyMinute).toEqual([...Array(9).fill('loud'), undefined, undefined]);
+    expect(open.silentMs(11 * minuteMs)).toBe(2 * minuteMs);
+  });
+
+  it('does not judge windows without requests, and counts its silence from the last judged', () => {
+    const open = anomaly();
+    expect(open.follow(0, stage(400))).toBe('loud');
+    expect(open.follow(10_000, undefined)).toBeUndefined();
+    expect(open.follow(20_000, undefined)).toBeUndefined();
+    expect(open.silentMs(30_000)).toBe(30_000);
+  });
+
+  it('judges windows of too few requests together, once they are enough', () => {
+    const open = anomaly();
+    expect(open.follow(0, stage(60, 20))).toBeUndefined();
+    expect(open.silentMs(0)).toBe(0);
+    expect(open.follow(10_000, stage(60, 20))).toBe('quiet');
+    expect(open.follow(20_000, stage(400, 20))).toBe('loud');
+  });
+
+  it('is not held open by what one slow request in a trickle may be by chance', () => {
+    // One request a window: thirty of them, five minutes, are judged together.
+    const following = (slow: readonly number[], goesOn: readonly number[] = []) => {
+      const open = anomaly();
+      return Array.from({ length: 45 }, (_, window) => {
+        const summary = stage(slow.includes(window) ? 400 : 60, 1);
+        return open.follow(window * 10_000, summary, { isRising: goesOn.includes(window) });
+      }).slice(29);
+    };
+    expect(following([32])).toEqual(Array(16).fill('quiet'));
+    expect(following([28, 32]).indexOf('loud')).toBe(3);
+    // Its evidence rises with each slow request, and says no more than that there was one.
+    expect(following([], [32])).toEqual(Array(16).fill('quiet'));
+    expect(following([30], [32]).indexOf('loud')).toBe(3);
+  });
+
+  it('takes no more windows together than opening does', () => {
+    const many = { ...options, min_requests: 100 };
+    const following = (requests: number) => {
+      const open = new OpenAnomaly(anomalyFixture(), many, true, {
+        quiet: 3,
+        peteredOutMs: 60 * minuteMs,
+      });
+      const window = stage(60, requests);
+      return Array.from({ length: 40 }, (_, i) => open.follow(i * 10_000, window));
+    };
+    // Thirty windows of three hold too few; forty would not, nor do twenty-five of four.
+    expect(following(3)).toEqual(Array(40).fill(undefined));
+    expect(following(4).indexOf('quiet')).toBe(24);
+  });
+
+  it('tells at once that it has become critical, and never that it is less', () => {
+    const open = anomaly({ severity: 'warning' });
+    const measured = anomalyFixture({ severity: 'critical', ratio: 4 });
+    const event = updateAt(open, 10_000, measured);
+    expect(event).toMatchObject({ state: 'updated', revision: 2, severity: 'critical', ratio: 4 });
+    const calmer = anomalyFixture({ severity: 'warning', ratio: 6 });
+    const later = updateAt(open, 11 * minuteMs, calmer);
+    expect(later).toMatchObject({ revision: 3, severity: 'critical', ratio: 6 });
+  });
+
+  it('tells growth by half, five minutes after the last event at the earliest', () => {
+    const open = anomaly({ ratio: 2 });
+    const grown = anomalyFixture({ ratio: 3 });
+    expect(updateAt(open, 5 * minuteMs - 10_000, grown)).toBeUndefined();
+    expect(updateAt(open, 6 * minuteMs, anomalyFixture({ ratio: 2.9 }))).toBeUndefined();
+    expect(updateAt(anomaly({ ratio: 2 }), 5 * minuteMs, grown)?.revision).toBe(2);
+  });
+
+  it('counts these minutes in event time, so that it does not matter how soon a window is judged', () => {
+    const grown = anomalyFixture({ ratio: 3 });
+    const updates = [0, 1, 60 * minuteMs].map((lateMs) => {
+      const open = anomaly({ ratio: 2 });
+      return [5 * minuteMs - 10_000, 5 * minuteMs].map((afterMs) => {
+        return updateAt(open, afterMs, grown, { lateMs })?.revision;
+      });
+    });
+    expect(updates).toEqual([
+      [undefined, 2],
+      [undefined, 2],
+      [undefined, 2],
+    ]);
+  });
+
+  it('is told again once an hour at most, where it comes and goes', () => {
+    const minutesTold = (pauseWindows: number) => {
+      const open = anomaly({ ratio: 2 }, 18);
+      const told: number[] = [];
+      for (let window = 0; window <= 6 * 75; window++) {
+        const isOut = window % 24 < 24 - pauseWindows;
+        open.follow(openedMs + window * 10_000, stage(isOut ? 400 : 60));
+        if (window === 0) open.begin();
+        const grown = anomalyFixture({ ratio: 2 ** (told.length + 2) });
+        if (isOut && open.update(grown, 'worse', openedMs, []) !== undefined) told.push(window / 6);
+      }
+      return told;
+    };
+    expect(minutesTold(0)).toEqual([5, 15, 35, 75]);
+    // Two windows are looked at together, so that three of silence are none yet.
+    expect(minutesTold(3)).toEqual([5, 15, 35, 75]);
+    expect(minutesTold(12)).toEqual([60]);
+  });
+
+  it('waits twice as long after each update', () => {
+    const open = anomaly({ ratio: 1.5 });
+    const tell = (ratio: number, minutes: number) =>
+      updateAt(open, minutes * minuteMs, anomalyFixture({ ratio }))?.revision;
+    expect([tell(3, 5), tell(6, 14), tell(6, 15), tell(12, 34), tell(12, 35)]).toEqual([
+      2,
+      undefined,
+      3,
+      undefined,
+      4,
+    ]);
+  });
+
+  it('tells nothing but its end while the tail is not out', () => {
+    const open = anomaly();
+    const blame = [{ stage: 'queue', excess_ms: 1, share: 1 }];
+    const inside = anomalyFixture({ stage: 'queue', blame, observed_ms: 150, ratio: 1.24 });
+    expect(updateAt(open, 10 * minuteMs, inside)).toBeUndefined();
+    expect(updateAt(open, 10 * minuteMs + 10_000, inside)).toBeUndefined();
+    const out = { ...inside, observed_ms: 158, ratio: 1.31 };
+    expect(updateAt(open, 10 * minuteMs + 20_000, out)?.revision).toBe(2);
+  });
+
+  it('tells another culprit when it explains half in two windows in a row', () => {
+    const open = anomaly();
+    const culprit = (share: number) => {
+      const blame = [{ stage: 'queue', excess_ms: 100, share }];
+      return anomalyFixture({ stage: 'queue', blame });
+    };
+    const told = [0.9, 0.4, 0.9, 0.9].map((share, i) => {
+      return updateAt(open, 10 * minuteMs + i * 10_000, culprit(share));
+    });
+    expect(told.slice(0, 3)).toEqual([undefined, undefined, undefined]);
+    expect(told[3]).toMatchObject({ stage: 'queue', revision: 2 });
+  });
+
+  it('blames another stage only where that one is out by its own requests', () => {
+    const blamed = (stage: string) => {
+      const blame = [{ stage, excess_ms: 100, share: 0.9 }];
+      return anomalyFixture({ stage, blame, ratio: 40 });
+    };
+    const told = (stage: string, out: string[]) => {
+      const open = anomaly();
+      return [10, 11].map((minutes) => {
+        return updateAt(open, minutes * minuteMs, blamed(stage), { out })?.stage;
+      });
+    };
+    expect(told('queue', ['total', 'features'])).toEqual([undefined, undefined]);
+    expect(told('queue', ['total'])).toEqual([undefined, undefined]);
+    expect(told('queue', ['total', 'queue'])).toEqual(['queue', undefined]);
+    // What no stage has is blamed where none of them is out.
+    expect(told('unaccounted', ['total', 'features'])).toEqual([undefined, undefined]);
+    expect(told('unaccounted', ['total'])).toEqual(['unaccounted', undefined]);
+    // The one that was told is believed as it was.
+    expect(told(anomalyFixture().stage, ['total'])).toEqual([anomalyFixture().stage, undefined]);
+  });
+
+  it('tells growth over the most that was told, not over the last', () => {
+    const open = anomaly({ ratio: 2 });
+    const culprit = (stage: string, ratio: number) =>
+      anomalyFixture({ stage, ratio, blame: [{ stage, excess_ms: 100, share: 0.9 }] });
+    const { stage: first } = anomalyFixture();
+    expect(updateAt(open, 5 * minuteMs, culprit(first, 4))?.ratio).toBe(4);
+    expect(updateAt(open, 20 * minuteMs, culprit('queue', 2))).toBeUndefined();
+    expect(updateAt(open, 20 * minuteMs + 10_000, culprit('queue', 2))?.ratio).toBe(2);
+    expect(updateAt(open, 60 * minuteMs, culprit('queue', 5.9))).toBeUndefined();
+    expect(updateAt(open, 60 * minuteMs + 10_000, culprit('queue', 6))?.ratio).toBe(6);
+  });
+
+  it('is worth measuring when it may have become critical, or has rested', () => {
+    const afterMinutes = (minutes: number, severity: AnomalyEvent['severity']) => {
+      const open = anomaly({ severity });
+      open.follow(openedMs + minutes * minuteMs, stage(400));
+      return ['total', 'queue'].map((one) => open.mayTell(one));
+    };
+    expect(afterMinutes(1, 'warning')).toEqual([true, false]);
+    expect(afterMinutes(1, 'critical')).toEqual([false, false]);
+    expect(afterMinutes(6, 'critical')).toEqual([true, true]);
+  });
+
+  it('says in its last event why it ended', () => {
+    const at = openedMs + minuteMs;
+    const subject = 'p99 of ranker (search, eu-west-1)';
+    expect(anomaly().resolve('recovered', at, 123.4)).toMatchObject({
+      state: 'resolved',
+      revision: 2,
+      resolution: 'recovered',
+      resolved_at: new Date(at).toISOString(),
+      summary: `${subject} has recovered: 123 ms, usual are 121 ms`,
+    });
+    expect(anomaly().resolve('no_traffic', at, undefined).summary).toBe(
+      `${subject} has too little traffic to judge any more`,
+    );
+    expect(anomaly().resolve('adopted', at, 400).summary).toBe(
+      `${subject} has stayed up and is the new usual: 400 ms, before it was 121 ms`,
+    );
+  });
+});

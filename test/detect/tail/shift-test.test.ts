@@ -1,0 +1,282 @@
+import { describe, expect, it } from 'vitest';
+import { pageBudget } from '../../../src/detect/options/page-budget.ts';
+import { logExceedanceTail } from '../../../src/detect/stats/exceedance-tail.ts';
+import { FaultEvidence } from '../../../src/detect/tail/evidence/fault-evidence.ts';
+import type { ShiftVerdict } from '../../../src/detect/tail/shift-verdict.ts';
+import { Random } from '../../../src/generate/random.ts';
+import { StateMemory } from '../../../src/memory/arena.ts';
+import { StateWriter } from '../../../src/snapshot/archive-writer.ts';
+import { detectOptions } from '../../scenarios/run-scenario.ts';
+import { type Draw, JudgedStage } from '../judged-stage.ts';
+
+const options = detectOptions();
+const levels = pageBudget(1e-3, 1);
+const perDay = 8_640;
+
+const usual: Draw = (random) => random.lognormal(50, 0.3);
+const slowed =
+  (share: number, factor: number): Draw =>
+  (random, window) =>
+    usual(random, window) * (random.chance(share) ? factor : 1);
+
+function learnt(stage?: string, days = 1.2): JudgedStage {
+  const judged = new JudgedStage(stage);
+  judged.run(Math.round(days * perDay), usual);
+  return judged;
+}
+
+describe('ShiftTest', () => {
+  it('opens nothing in two days of nothing', () => {
+    const verdicts = new JudgedStage().run(2 * perDay, usual);
+    expect(verdicts.length).toBeGreaterThan(0);
+    expect(verdicts.filter(({ opens }) => opens)).toEqual([]);
+  });
+
+  it('opens on the first window of an outage, with 30 requests in it', () => {
+    const [first] = learnt().run(1, slowed(1, 10));
+    expect(first).toMatchObject({ opens: true, window: 0, windows: 1, requests: 30, loud: true });
+    expect(first?.startedAtMs).toBe(first?.windowStartMs);
+  });
+
+  it('opens on the second window of an outage, where the first lacks one request', () => {
+    const fewer = options.min_requests - 1;
+    const verdicts = learnt().run(2, slowed(1, 10), fewer);
+    expect(verdicts.map(({ opens, requests }) => [opens, requests])).toEqual([
+      [false, fewer],
+      [true, 2 * fewer],
+    ]);
+  });
+
+  it('opens in a few minutes on one request in ten that takes three times as long', () => {
+    const opening = learnt()
+      .run(60, slowed(0.1, 3))
+      .find(({ opens }) => opens);
+    expect(opening?.window).toBeLessThan(18);
+    expect(opening?.exceedances).toBeGreaterThan(opening?.expected ?? 0);
+    expect(opening?.logP).toBeLessThanOrEqual(opening?.logLevel ?? 0);
+  });
+
+  it('names the quantile that shows it: the p99 where three requests in a hundred are slow', () => {
+    const opening = learnt()
+      .run(60, slowed(0.03, 10), 200)
+      .find(({ opens }) => opens);
+    expect([options.quantiles[0], opening?.q]).toEqual([0.95, 0.99]);
+  });
+
+  it('never opens on what is clear but too small to matter', () => {
+    const verdicts = learnt().run(300, slowed(1, 1.12), 300);
+    expect(Math.min(...verdicts.map(({ logP }) => logP))).toBeLessThan(-100);
+    expect(verdicts.filter(({ opens }) => opens)).toEqual([]);
+  });
+
+  it('does not take a few slow requests for the effect of what was too small for minutes: it must show in half of them', () => {
+    const judged = learnt();
+    const small = slowed(1, 1.12);
+    const before = judged.run(90, small);
+    const [last] = before.slice(-1);
+    expect(last?.logP).toBeLessThan(last?.logLevel ?? 0);
+    const draw: Draw = (random, window) => small(random, window) * (random.chance(0.15) ? 1.8 : 1);
+    const verdicts = judged.run(40, draw);
+    const shown = verdicts.filter(({ exceedances, expected }) => exceedances >= 3 * expected);
+    expect(shown[0]?.window).toBeLessThan(6);
+    expect(before.some(({ opens }) => opens)).toBe(false);
+    const opening = verdicts.find(({ opens }) => opens);
+    expect(opening?.window).toBeGreaterThan(shown[0]?.window ?? 0);
+    expect(opening?.windows).toBeGreaterThanOrEqual(15);
+  });
+
+  it('does not open on a few slow requests that come by chance, though much speaks for a little', () => {
+    const small = slowed(1, 1.1);
+    const draw: Draw = (random, window) => small(random, window) * (random.chance(0.02) ? 2 : 1);
+    const verdicts = learnt().run(150, draw, 10);
+    const byChance = ({ exceedances, requests, expected }: ShiftVerdict) =>
+      logExceedanceTail(exceedances, requests, expected / requests, 1) > Math.log(1e-3);
+    const shown = verdicts.filter(
+      ({ isOut, logP, logLevel }) => isOut && logP <= 1.3 * logLevel && logP > 2 * logLevel,
+    );
+    const [few, many] = [shown.filter(byChance), shown.filter((verdict) => !byChance(verdict))];
+    expect(few.length).toBeGreaterThan(0);
+    expect(few.some(({ opens }) => opens)).toBe(false);
+    expect(many.some(({ opens }) => opens)).toBe(true);
+  });
+
+  it('does not open on one window of a few very slow requests, nor on one of a stage', () => {
+    expect(learnt().run(1, slowed(0.1, 8), 300)[0]).toMatchObject({ opens: false, loud: true });
+    expect(learnt('forward').run(1, slowed(1, 10))[0]).toMatchObject({ opens: false, loud: true });
+  });
+
+  it('takes ninety requests of a stage, half as many where it is beyond doubt', () => {
+    const firstOf = (draw: Draw) =>
+      learnt('forward')
+        .run(12, draw, 30)
+        .find(({ opens }) => opens)?.window;
+    expect(firstOf(slowed(1, 2))).toBe(1);
+    expect(firstOf(slowed(0.5, 1.6))).toBeGreaterThanOrEqual(2);
+  });
+
+  it('tells of a burst once: of one that was told and was over by itself, the like are known from then on', () => {
+    const burst = slowed(0.25, 3);
+    const opensAgain = (isTold: boolean) => {
+      const judged = learnt();
+      const opens = (verdicts: readonly ShiftVerdict[]) =>
+        verdicts.some((verdict) => verdict.opens);
+      expect(opens(judged.run(6, burst))).toBe(true);
+      judged.run(12, usual, 30, 'told');
+      if (isTold) judged.test.endTold(levels);
+      judged.test.forgetRun();
+      judged.run(600, usual);
+      return opens(judged.run(6, burst));
+    };
+    expect([opensAgain(false), opensAgain(true)]).toEqual([true, false]);
+  });
+
+  it('asks a stage for a fifth more than whole requests, as long as it may be a burst', () => {
+    const firstOf = (stage: string) => {
+      const verdicts = learnt(stage).run(30, slowed(0.15, 2.5), 30);
+      const clear = verdicts.findIndex(({ logP, logLevel }) => logP <= logLevel);
+      const opening = verdicts.findIndex(({ opens }) => opens);
+      return { verdicts, clear, opening };
+    };
+    const total = firstOf('total');
+    expect(total.opening).toBe(total.clear);
+    const { verdicts, clear, opening } = firstOf('forward');
+    expect(opening).toBeGreaterThan(clear);
+    const times = ({ logP, logLevel }: ShiftVerdict) => logP / logLevel;
+    expect(verdicts.slice(clear, opening).every((verdict) => times(verdict) < 1.2)).toBe(true);
+    expect(times(verdicts[opening] as ShiftVerdict)).toBeGreaterThanOrEqual(1.2);
+  });
+
+  it('finds where requests lie what they usually never do, though the part of slow ones swings wildly', () => {
+    // Up to six in ten take four times as long, another part in each window.
+    const part = (window: number) => 0.6 * new Random(`part ${window}`).uniform() ** 2;
+    const swinging: Draw = (random, window) =>
+      usual(random, window) * (random.chance(part(window)) ? 4 : 1);
+    const judged = new JudgedStage();
+    expect(judged.run(2 * perDay, swinging).filter(({ opens }) => opens)).toEqual([]);
+    // By all that they say together it is not found in forty minutes.
+    const opening = judged
+      .run(120, (random, window) => swinging(random, window) * (random.chance(0.05) ? 3 : 1))
+      .find(({ opens }) => opens);
+    expect(opening?.window).toBeLessThan(60);
+  });
+
+  it('knows what came at this time of the day before, of itself, of its first hour and of the version before', () => {
+    const job = slowed(0.3, 4);
+    /** Whether a job an hour and more after the beginning, or at it, is the same the next day as on the first. */
+    const recursAfter = (at: number, first: Draw, heir = false) => {
+      const before = new JudgedStage('features');
+      before.run(at, usual);
+      before.run(60, first);
+      before.run(1_200 - at, usual);
+      const after = heir ? new JudgedStage('features') : before;
+      if (heir) after.test.inherit(before.test);
+      after.window = perDay - 600 + at;
+      after.run(600, usual);
+      return after
+        .run(60, job)
+        .slice(-20)
+        .map(({ recurs }) => recurs);
+    };
+    const all = (recurs: boolean) => Array(20).fill(recurs);
+    expect(recursAfter(600, job)).toEqual(all(true));
+    expect(recursAfter(600, job, true)).toEqual(all(true));
+    // Nothing had been learnt by which it could be told then.
+    expect(recursAfter(0, job)).toEqual(all(true));
+    expect(recursAfter(12, job, true)).toEqual(all(true));
+    expect(recursAfter(600, usual)).toEqual(all(false));
+    expect(recursAfter(0, usual)).toEqual(all(false));
+    // What looks otherwise is something else, however clear.
+    expect(recursAfter(600, slowed(1, 2))).toEqual(all(false));
+  });
+
+  it('waits in a young series until it has lasted, or is beyond doubt', () => {
+    const firstOf = (draw: Draw) =>
+      learnt('total', 0.02)
+        .run(18, draw, 100)
+        .find(({ opens }) => opens)?.window;
+    expect(firstOf(slowed(0.12, 2))).toBeGreaterThanOrEqual(3);
+    expect(firstOf(slowed(1, 10))).toBeLessThanOrEqual(1);
+  });
+
+  it('tells no more of what is over', () => {
+    const judged = learnt();
+    judged.run(5, slowed(0.3, 4));
+    const after = judged.run(12, usual);
+    expect(after.filter(({ opens }) => opens)).toEqual([]);
+    expect(after.filter(({ rising, window }) => rising && window >= 6)).toEqual([]);
+  });
+
+  it('lets go of evidence that has fallen far from its peak, long before it is used up', () => {
+    const judged = learnt();
+    const most = (verdicts: readonly ShiftVerdict[]) =>
+      Math.max(0, ...verdicts.map(({ logP }) => -logP));
+    const peak = most(judged.run(60, slowed(0.1, 4)));
+    // Usual requests take it away slowly; what is below 60 % of the peak counts as over.
+    const scores = judged.run(300, usual).map(({ logP }) => -logP);
+    const fading = scores.filter((score) => score > 20);
+    expect(fading.length).toBeGreaterThan(0);
+    expect(Math.min(...fading)).toBeGreaterThan(0.5 * peak);
+  });
+
+  it('asks for twice as much when as much came the day before', () => {
+    const judged = learnt();
+    const burst = () => judged.run(60, slowed(0.1, 3));
+    expect(burst().some(({ opens }) => opens)).toBe(true);
+    judged.run(perDay - 60, usual);
+    const again = burst();
+    expect(again.filter(({ opens }) => opens)).toEqual([]);
+    expect(again.some(({ recurs }) => recurs)).toBe(true);
+  });
+
+  it('is as sure of a new version as of the one before', () => {
+    const before = learnt('forward');
+    const young = new JudgedStage('forward');
+    young.test.inherit(before.test);
+    young.run(60, usual);
+    const opening = young.run(60, slowed(0.3, 3)).find(({ opens }) => opens);
+    expect(opening?.window).toBeLessThan(6);
+  });
+
+  it('begins anew against another baseline', () => {
+    const judged = learnt();
+    judged.run(4, slowed(0.3, 4));
+    judged.test.rebase();
+    expect(judged.run(2, usual)).toEqual([]);
+  });
+
+  it('has forgotten what lasted for hours soon after its end', () => {
+    const judged = new JudgedStage();
+    judged.run(perDay, usual);
+    expect(judged.run(6 * 60 * 3, slowed(0.1, 3), 30, 'over').at(-1)?.rising).toBe(true);
+    const after = judged.run(360, usual, 30, 'over');
+    expect(after.at(-1)?.window ?? 0).toBeLessThan(90);
+  });
+
+  it('says the same wherever its memory grows', () => {
+    const swinging: Draw = (random, window) =>
+      usual(random, window) * (random.chance(window % 3 === 0 ? 0.3 : 0.02) ? 4 : 1);
+    const saved = (prepare: () => void) => {
+      const judged = new JudgedStage();
+      for (let window = 0; window < 50; window++) {
+        // They are found to swing soon after the first ones are learnt.
+        if (window >= 32 && window < 42) prepare();
+        judged.run(1, swinging, 200);
+      }
+      const writer = new StateWriter();
+      judged.test.carry(writer);
+      return writer.take();
+    };
+    const grown = saved(fillMemory);
+    expect(saved(() => {}).equals(grown)).toBe(true);
+  });
+});
+
+/** Fills the memory: evidence that is begun next has it grow. */
+function fillMemory(): void {
+  const memory = StateMemory.shared();
+  const before = memory.doubles.length;
+  let last = memory.take(FaultEvidence.doubles);
+  while (memory.doubles.length === before) last = memory.take(FaultEvidence.doubles);
+  const left = memory.doubles.length - last.at - last.doubles;
+  memory.take(left - (left % FaultEvidence.doubles));
+}

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { SilenceTest } from '../../../src/detect/traffic/silence-test.ts';
+import { detectOptions } from '../../scenarios/run-scenario.ts';
+
+const options = detectOptions();
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+const levels = { perWeek: 1e-3 };
+const forecast = { perSecond: 50, fromMs: 0, toMs: 0, isKnown: true, isWeekKnown: true };
+
+/** Two days of requests, but for one pause of so many minutes. */
+function withPause(minutes: number): SilenceTest {
+  const test = new SilenceTest(options);
+  for (let startMs = 0; startMs < 2 * dayMs; startMs += options.window) {
+    const isPause = startMs >= dayMs && startMs < dayMs + minutes * minuteMs;
+    test.take(startMs, isPause ? 0 : 500, true);
+  }
+  return test;
+}
+
+describe('SilenceTest', () => {
+  it('speaks of a gap that is three times as long as the longest pause of late, and of none before', () => {
+    const test = withPause(20);
+    const judgedAfter = (minutes: number) =>
+      test.judge(2 * dayMs + minutes * minuteMs, forecast, levels, 0);
+    expect(judgedAfter(59)).toBeUndefined();
+    expect(judgedAfter(60)).toMatchObject({ startedAtMs: 2 * dayMs, gapMs: 60 * minuteMs });
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { RecordBatchReader } from '../../src/kafka/protocol/record-batch-reader.ts';
+import { allOf, encodeLog } from './record-batch.ts';
+
+type Kind = 'record' | 'abort' | 'commit';
+
+interface Answer {
+  readonly bytes: Buffer;
+  readonly aborted: readonly { readonly producerId: bigint; readonly firstOffset: number }[];
+}
+
+/** Entries of a log in order: `[producer, kind]`; producer 0 writes in no transaction. */
+function answerOf(
+  entries: readonly (readonly [number, Kind])[],
+  aborted: readonly (readonly [producer: number, firstOffset: number])[],
+  firstOffset = 10,
+): Answer {
+  const log = entries.map(([producer, kind], i) => ({
+    offset: firstOffset + i,
+    value: Buffer.from('v'),
+    isMarker: kind !== 'record',
+    ...(producer === 0 ? {} : { producerId: producer }),
+  }));
+  return {
+    bytes: encodeLog(log),
+    aborted: aborted.map(([producer, offset]) => ({
+      producerId: BigInt(producer),
+      firstOffset: offset,
+    })),
+  };
+}
+
+async function offsetsSeen({ bytes, aborted }: Answer): Promise<number[]> {
+  const records = await new RecordBatchReader(1 << 20).read(bytes, aborted, { inflatedBytes: 0 });
+  return allOf(records).map(({ offset }) => offset);
+}
+
+describe('of aborted transactions nothing is seen:', () => {
+  it('hides a transaction that began first and was aborted last', async () => {
+    // The broker tells of them in the order in which they ended.
+    const answer = answerOf(
+      [
+        [1, 'record'],
+        [2, 'record'],
+        [0, 'record'],
+        [2, 'abort'],
+        [1, 'abort'],
+        [0, 'record'],
+      ],
+      [
+        [2, 11],
+        [1, 10],
+      ],
+    );
+    expect(await offsetsSeen(answer)).toEqual([12, 15]);
+  });
+
+  it('hides what is left of several transactions where a fetch begins within them', async () => {
+    const answer = answerOf(
+      [
+        [2, 'record'],
+        [1, 'record'],
+        [1, 'abort'],
+        [2, 'abort'],
+        [0, 'record'],
+      ],
+      [
+        [1, 3],
+        [2, 5],
+      ],
+    );
+    expect(await offsetsSeen(answer)).toEqual([14]);
+  });
+
+  it('hides nothing of transactions that were committed, also by the same producer', async () => {
+    const answer = answerOf(
+      [
+        [1, 'record'],
+        [1, 'commit'],
+        [1, 'record'],
+        [2, 'record'],
+        [1, 'abort'],
+        [1, 'record'],
+        [1, 'commit'],
+        [2, 'commit'],
+      ],
+      [[1, 12]],
+    );
+    expect(await offsetsSeen(answer)).toEqual([10, 13, 15]);
+  });
+
+  it('a transaction that ended does not hide the next one', async () => {
+    const entries = [
+      [1, 'record'],
+      [1, 'abort'],
+      [2, 'record'],
+      [2, 'record'],
+      [2, 'abort'],
+      [0, 'record'],
+    ] as const;
+    const answer = answerOf(entries, [
+      [1, 10],
+      [2, 12],
+    ]);
+    expect(await offsetsSeen(answer)).toEqual([15]);
+  });
+
+  it('marks are never seen', async () => {
+    const answer = answerOf(
+      [
+        [1, 'record'],
+        [1, 'commit'],
+        [0, 'record'],
+      ],
+      [],
+    );
+    expect(await offsetsSeen(answer)).toEqual([10, 12]);
+  });
+});

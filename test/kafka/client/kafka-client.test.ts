@@ -1,0 +1,82 @@
+import kafkajs from 'kafkajs';
+import { describe, expect, it } from 'vitest';
+import { OperatorError } from '../../../src/base/operator-error.ts';
+import { configSchema } from '../../../src/config/schema.ts';
+import { kafkaError } from '../../../src/kafka/client/kafka-client.ts';
+
+const { kafka } = configSchema.parse({ kafka: { brokers: ['a:9092', 'b:9092'] } });
+
+function protocolError(type: string, message: string): Error {
+  return new kafkajs.KafkaJSProtocolError(Object.assign(new Error(message), { type, code: 1 }));
+}
+
+/** Errors take a message, which the types of kafkajs do not know. */
+function made(errorClass: new () => Error, message: string): Error {
+  return Reflect.construct(errorClass, [message]);
+}
+
+describe('kafkaError', () => {
+  it.each([
+    ['a refused connection', new kafkajs.KafkaJSConnectionError('connect ECONNREFUSED a:9092')],
+    ['a silent broker', new kafkajs.KafkaJSConnectionError('Connection timeout')],
+    ['an unknown host', new Error('getaddrinfo ENOTFOUND a')],
+    ['a broker that is gone', made(kafkajs.KafkaJSBrokerNotFound, 'No leader')],
+  ])('tells %s as a cluster that cannot be reached', (_, cause) => {
+    const error = kafkaError(cause, 'read from Kafka', kafka);
+    expect(error).toMatchObject({ code: 'TAILMARK_KAFKA_UNREACHABLE', exitCode: 69, cause });
+    expect(error.message).toBe(
+      `Cannot read from Kafka as a broker must answer at kafka.brokers: it is a:9092, b:9092 (${cause.message})`,
+    );
+    expect(error.hint).toContain('TAILMARK_KAFKA_BROKERS');
+  });
+
+  it('finds what happened below what kafkajs did about it', () => {
+    const root = new kafkajs.KafkaJSConnectionError('connect ECONNREFUSED a:9092');
+    const wrapped = new kafkajs.KafkaJSNumberOfRetriesExceeded(root, {
+      retryCount: 3,
+      retryTime: 1,
+    });
+    expect(kafkaError(wrapped, 'read', kafka).message).toContain('(connect ECONNREFUSED a:9092)');
+    expect(kafkaError(wrapped, 'read', kafka).code).toBe('TAILMARK_KAFKA_UNREACHABLE');
+  });
+
+  it.each([
+    made(kafkajs.KafkaJSSASLAuthenticationError, 'SASL PLAIN authentication failed'),
+    protocolError('SASL_AUTHENTICATION_FAILED', 'no'),
+  ])('tells a refused login as one: %s', (cause) => {
+    expect(kafkaError(cause, 'read', kafka)).toMatchObject({
+      code: 'TAILMARK_KAFKA_AUTH',
+      exitCode: 78,
+    });
+  });
+
+  it('tells a missing topic as one', () => {
+    const cause = protocolError('UNKNOWN_TOPIC_OR_PARTITION', 'This server does not host it');
+    const error = kafkaError(cause, 'write to topic x', kafka);
+    expect(error).toMatchObject({
+      code: 'TAILMARK_KAFKA_TOPIC_MISSING',
+      exitCode: 69,
+      message: 'Cannot write to topic x as the topic must exist: This server does not host it',
+    });
+  });
+
+  it('tells any other answer by its kind and first line', () => {
+    const cause = protocolError('INVALID_REPLICATION_FACTOR', 'must be 1\nat somewhere');
+    const error = kafkaError(cause, 'create topics', kafka);
+    expect(error).toMatchObject({
+      code: 'TAILMARK_KAFKA_FAILED',
+      exitCode: 69,
+      message: 'Cannot create topics: must be 1',
+    });
+    expect(error.hint).toContain('INVALID_REPLICATION_FACTOR');
+  });
+
+  it('leaves what is told already', () => {
+    const told = new OperatorError('TAILMARK_STALLED', 'Cannot go on');
+    expect(kafkaError(told, 'read', kafka)).toBe(told);
+  });
+
+  it('takes what is no error', () => {
+    expect(kafkaError('odd', 'read', kafka).message).toBe('Cannot read: odd');
+  });
+});

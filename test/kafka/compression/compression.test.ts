@@ -1,0 +1,251 @@
+import { deflateSync, gzipSync } from 'node:zlib';
+import kafkajs from 'kafkajs';
+import { compressFrameSync, compressSync, decompressFrameSync } from 'lz4-napi';
+import snappy from 'snappy';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { registerCompressionCodecs } from '../../../src/kafka/compression/compression.ts';
+import { InflateError } from '../../../src/kafka/compression/inflate-error.ts';
+import { inflateGzip } from '../../../src/kafka/compression/inflate-gzip.ts';
+import { inflateLz4 } from '../../../src/kafka/compression/inflate-lz4.ts';
+import { inflateSnappy } from '../../../src/kafka/compression/inflate-snappy.ts';
+import { inflateZstd } from '../../../src/kafka/compression/inflate-zstd.ts';
+import { SeededRandom } from '../../base/seeded-random.ts';
+import { codecOf, decodeAsKafkajs, encodeBatch, recordsOf } from '../record-batch.ts';
+import { zstdFrame } from './zstd-frame.ts';
+
+const { CompressionTypes } = kafkajs;
+const maxBytes = 1 << 20;
+
+const random = new SeededRandom(1);
+const samples: readonly (readonly [string, Buffer])[] = [
+  ['nothing', Buffer.alloc(0)],
+  ['text', Buffer.from('{"ts":1,"model":"größe"}\n'.repeat(50))],
+  ['noise', Buffer.from(Array.from({ length: 5_000 }, () => random.between(0, 255)))],
+  ['much of the same', Buffer.alloc(300_000, 'a')],
+];
+
+/** Snappy as xerial's Java library frames it: a header, then blocks led by their length. */
+function xerial(blocks: readonly Buffer[]): Buffer {
+  const header = Buffer.concat([Buffer.from([0x82]), Buffer.from('SNAPPY\0'), Buffer.alloc(8)]);
+  header.writeUInt32BE(1, 8);
+  header.writeUInt32BE(1, 12);
+  const framed = blocks.flatMap((block) => {
+    const compressed = snappy.compressSync(block);
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(compressed.length);
+    return [length, compressed];
+  });
+  return Buffer.concat([header, ...framed]);
+}
+
+/** `zstd -19` of a line of text 40 times: compressed blocks, a dictionary of sequences, a checksum. */
+const zstdOfLines =
+  'KLUv/QRoJQIA4gMOEZB9nOEQgwbdHSgk91Bxns4lYG8kyHlvlmVbn+v3O9d1kOHrwa2LlFl/l67V6cEUMlRC5P1i1wECACMjI3goAC8UOMrY';
+
+describe('inflateSnappy', () => {
+  it.each(samples)('takes plain snappy of %s', (_, bytes) => {
+    expect(inflateSnappy(snappy.compressSync(bytes), maxBytes).equals(bytes)).toBe(true);
+  });
+
+  it('takes the frames that Java producers write, of several blocks', () => {
+    const blocks = [Buffer.from('{"a":1}'), Buffer.alloc(40_000, 'b'), Buffer.from('end')];
+    expect(inflateSnappy(xerial(blocks), maxBytes).equals(Buffer.concat(blocks))).toBe(true);
+    expect(inflateSnappy(xerial([]), maxBytes)).toHaveLength(0);
+  });
+
+  it('refuses what is cut short', () => {
+    const whole = xerial([Buffer.from('{"a":1}'.repeat(100))]);
+    expect(() => inflateSnappy(whole.subarray(0, whole.length - 3), maxBytes)).toThrow();
+    expect(() => inflateSnappy(Buffer.from('no snappy at all'), maxBytes)).toThrow();
+  });
+});
+
+describe('inflateZstd', () => {
+  it('takes raw and run-length blocks', () => {
+    const frame = zstdFrame([Buffer.from('{"a":'), { byte: 0x37, times: 1_000 }, Buffer.from('}')]);
+    expect(inflateZstd(frame, maxBytes).toString()).toBe(`{"a":${'7'.repeat(1_000)}}`);
+  });
+
+  it('takes compressed blocks', () => {
+    const line = '{"ts":1789000000123,"model":"ranker","stages_ms":{"forward":51.7}}\n';
+    expect(inflateZstd(Buffer.from(zstdOfLines, 'base64'), maxBytes).toString()).toBe(
+      line.repeat(40),
+    );
+  });
+
+  it('refuses what is none, or cut short', () => {
+    expect(() => inflateZstd(Buffer.from('no zstd at all'), maxBytes)).toThrow();
+    expect(() =>
+      inflateZstd(Buffer.from(zstdOfLines, 'base64').subarray(0, 40), maxBytes),
+    ).toThrow();
+  });
+});
+
+/** An LZ4 frame by its format's text: no checksums, blocks of at most 64 KiB. */
+function lz4Frame(blocks: readonly Buffer[]): Buffer {
+  const parts = blocks.flatMap((block) => {
+    const size = Buffer.alloc(4);
+    size.writeUInt32LE(block.length);
+    return [size, block];
+  });
+  const head = compressFrameSync(Buffer.alloc(100, 'a')).subarray(0, 7);
+  return Buffer.concat([head, ...parts, Buffer.alloc(4)]);
+}
+
+describe('inflateLz4', () => {
+  const lines = Buffer.from(
+    Array.from({ length: 5_000 }, (_, i) => `{"ts":${i * 7919},"model":"m${i % 7}"}\n`).join(''),
+  );
+  const noise = Buffer.from(Array.from({ length: 70_000 }, () => random.between(0, 255)));
+  const blockBytes = 64 * 1024;
+  const pieces = (bytes: Buffer) =>
+    Array.from({ length: Math.ceil(bytes.length / blockBytes) }, (_, i) =>
+      bytes.subarray(i * blockBytes, (i + 1) * blockBytes),
+    );
+  const blockOf = (bytes: Buffer, dictionary?: Buffer) => {
+    const packed = compressSync(bytes, dictionary).subarray(4);
+    const isStored = dictionary === undefined && packed.length >= bytes.length;
+    const size = Buffer.alloc(4);
+    size.writeUInt32LE(isStored ? bytes.length + 2 ** 31 : packed.length);
+    return Buffer.concat([size, isStored ? bytes : packed]);
+  };
+  /** Of blocks of 64 KiB; the check bytes are those of these headers by xxHash32. */
+  const frameOf = (head: readonly number[], blocks: readonly Buffer[]) =>
+    Buffer.concat([Buffer.from([0x04, 0x22, 0x4d, 0x18, ...head]), ...blocks, Buffer.alloc(4)]);
+  const independent = [0x60, 0x40, 0x82];
+
+  it.each([
+    ['text', lines],
+    ['noise, which is stored as it is', noise],
+    ['both', Buffer.concat([lines, noise, lines])],
+  ])('gives what the library gives for frames of independent blocks: %s', (_, bytes) => {
+    const frame = frameOf(
+      independent,
+      pieces(bytes).map((piece) => blockOf(piece)),
+    );
+    expect(decompressFrameSync(frame).equals(bytes)).toBe(true);
+    expect(inflateLz4(frame, maxBytes).equals(bytes)).toBe(true);
+    expect(inflateLz4(compressFrameSync(bytes), maxBytes).equals(bytes)).toBe(true);
+  });
+
+  it('hands nothing out that is not its own', () => {
+    const frame = frameOf(independent, [blockOf(noise.subarray(0, 1_000))]);
+    const found = inflateLz4(frame, maxBytes);
+    frame.fill(0);
+    expect(found.equals(noise.subarray(0, 1_000))).toBe(true);
+  });
+
+  it('takes blocks that refer to the one before, and checksums', () => {
+    const [first = lines, second = lines] = pieces(lines);
+    const linked = frameOf([0x40, 0x40, 0xc0], [blockOf(first), blockOf(second, first)]);
+    const both = Buffer.concat([first, second]);
+    expect(inflateLz4(linked, maxBytes).equals(both)).toBe(true);
+    const checked = compressFrameSync(lines, { contentChecksum: true, blockChecksums: true });
+    expect(inflateLz4(checked, maxBytes).equals(lines)).toBe(true);
+    checked[checked.length - 1] = (checked.at(-1) as number) ^ 1;
+    expect(() => inflateLz4(checked, maxBytes)).toThrow(InflateError);
+  });
+
+  it('takes a size that is given, and refuses a wrong one', () => {
+    const sized = (size: number) => {
+      const bytes = Buffer.alloc(8);
+      bytes.writeBigUInt64LE(BigInt(size));
+      return frameOf([0x68, 0x40, ...bytes, 0], [blockOf(lines.subarray(0, 50_000))]);
+    };
+    expect(inflateLz4(sized(50_000), maxBytes).equals(lines.subarray(0, 50_000))).toBe(true);
+    expect(() => inflateLz4(sized(50_001), maxBytes)).toThrow('another size than it says');
+  });
+
+  it('refuses blocks that are broken, or give more than their header allows', () => {
+    const tooLarge = frameOf(independent, [blockOf(Buffer.alloc(blockBytes + 1, 'a'))]);
+    expect(() => inflateLz4(tooLarge, maxBytes)).toThrow(InflateError);
+    const block = blockOf(lines.subarray(0, 1_000));
+    // The first match reaches back before the beginning.
+    const broken = Buffer.concat([Buffer.from([5, 0, 0, 0, 0x10, 0x61, 0xff, 0xff, 0]), block]);
+    expect(() => inflateLz4(frameOf(independent, [broken]), maxBytes)).toThrow(InflateError);
+  });
+});
+
+const inflated = 1 << 20;
+/** Inflates what was made of a megabyte of zeros. */
+const bombs: readonly [string, (maxBytes: number) => Buffer | Promise<Buffer>][] = [
+  ['gzip', (max) => inflateGzip(gzipSync(Buffer.alloc(inflated)), max)],
+  ['deflate', (max) => inflateGzip(deflateSync(Buffer.alloc(inflated)), max)],
+  ['snappy', (max) => inflateSnappy(snappy.compressSync(Buffer.alloc(inflated)), max)],
+  [
+    'xerial snappy',
+    (max) => inflateSnappy(xerial(new Array(32).fill(Buffer.alloc(inflated / 32))), max),
+  ],
+  ['lz4', (max) => inflateLz4(compressFrameSync(Buffer.alloc(inflated)), max)],
+  ['zstd that says its size', (max) => inflateZstd(zstdFrame(zeros), max)],
+  ['zstd that does not', (max) => inflateZstd(zstdFrame(zeros, 20), max)],
+];
+const zeros = new Array(8).fill({ byte: 0, times: inflated / 8 });
+
+describe('a bound on what is inflated', () => {
+  it.each(bombs)('lets %s pass that just fits, and no byte more', async (_, inflate) => {
+    expect((await inflate(inflated)).equals(Buffer.alloc(inflated))).toBe(true);
+    await expect((async () => inflate(inflated - 1))()).rejects.toThrow(InflateError);
+    await expect((async () => inflate(inflated - 1))()).rejects.toThrow(
+      /^inflate to at most|window/,
+    );
+  });
+
+  it('does not take small lz4 blocks for full ones', () => {
+    // "a", then its repetition: 20 bytes of one sequence, and five literals to end with.
+    const block = Buffer.from([0x1f, 0x61, 1, 0, 0, 0x50, 0x61, 0x61, 0x61, 0x61, 0x61]);
+    const frame = lz4Frame(new Array(100).fill(block));
+    expect(inflateLz4(frame, 2_500).toString()).toBe('a'.repeat(2_500));
+    expect(() => inflateLz4(frame, 2_499)).toThrow(InflateError);
+  });
+
+  it('refuses a zstd window larger than what a decoder must have', () => {
+    expect(() => inflateZstd(zstdFrame([Buffer.from('a')], 24), inflated)).toThrow(InflateError);
+    expect(inflateZstd(zstdFrame([Buffer.from('a')], 23), inflated).toString()).toBe('a');
+  });
+
+  it('refuses bytes that are of none, by an error of its own', async () => {
+    const noise = Buffer.from(Array.from({ length: 300 }, () => random.between(0, 255)));
+    const all = [inflateGzip, inflateSnappy, inflateLz4, inflateZstd];
+    for (const inflate of all) {
+      for (const bytes of [noise, Buffer.alloc(0), Buffer.alloc(3)]) {
+        await expect((async () => inflate(bytes, inflated))()).rejects.toThrow(InflateError);
+      }
+    }
+  });
+});
+
+describe('the codecs that kafkajs is taught', () => {
+  beforeAll(() => registerCompressionCodecs());
+  const values = ['{"ts":1,"model":"größe"}', null, '', 'x'.repeat(70_000)];
+  const records = recordsOf(values);
+  const types = [
+    CompressionTypes.GZIP,
+    CompressionTypes.Snappy,
+    CompressionTypes.LZ4,
+    CompressionTypes.ZSTD,
+  ];
+
+  it.each(types)('bring records back that they have compressed: %i', async (codec) => {
+    const { compress } = codecOf(codec);
+    if (codec === CompressionTypes.ZSTD && !hasZstd) {
+      await expect(compress({ buffer: records })).rejects.toThrow('use 22.15 or later, or lz4');
+    }
+    const isOurs = codec === CompressionTypes.ZSTD && !hasZstd;
+    const payload = isOurs ? zstdFrame([records]) : await compress({ buffer: records });
+    const messages = await decodeAsKafkajs([
+      encodeBatch({ baseOffset: 7, codec, count: values.length, payload }),
+    ]);
+    expect(messages.map(({ offset }) => offset)).toEqual(['7', '8', '9', '10']);
+    expect(messages.map(({ value }) => value?.toString() ?? null)).toEqual(values);
+  });
+
+  it('write lz4 as frames, which other clients read', async () => {
+    const { compress } = codecOf(CompressionTypes.LZ4);
+    const frame = await compress({ buffer: Buffer.from('x') });
+    expect(frame.readUInt32LE(0)).toBe(0x184d2204);
+  });
+});
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+const hasZstd = major > 22 || (major === 22 && minor >= 15);

@@ -1,0 +1,269 @@
+import { createRequire } from 'node:module';
+import type { Admin, Consumer, ConsumerConfig, Kafka } from 'kafkajs';
+import { decodeFetchAnswer } from '../../src/kafka/protocol/fetch-response.ts';
+import { RecordBatchReader } from '../../src/kafka/protocol/record-batch-reader.ts';
+import { encodeAnswer, encodeLog } from './record-batch.ts';
+
+// kafkajs' own consumer, with all its loops, on a cluster of ours: its wedges are the true ones.
+const load = createRequire(import.meta.url);
+const createConsumer: (options: object) => Consumer = load('kafkajs/src/consumer');
+const { createLogger } = load('kafkajs/src/loggers') as {
+  createLogger: (options: object) => object;
+};
+const { createErrorFromCode } = load('kafkajs/src/protocol/error') as {
+  createErrorFromCode: (code: number) => Error;
+};
+const { KafkaJSConnectionError } = load('kafkajs/src/errors') as {
+  KafkaJSConnectionError: new (message: string, broker: object) => Error;
+};
+const { MemberAssignment } = load('kafkajs/src/consumer/assignerProtocol') as {
+  MemberAssignment: { encode(options: object): Buffer };
+};
+
+export const topic = 't';
+const reader = new RecordBatchReader(1 << 20);
+
+/** A broker's answer by its error code; kafkajs knows codes up to 88. */
+export const answers = {
+  timedOut: 7,
+  notLeader: 6,
+  coordinatorNotAvailable: 15,
+  unknownMember: 25,
+  rebalanceInProgress: 27,
+  unknown: 129,
+} as const;
+
+export function refuse(code: number): never {
+  throw createErrorFromCode(code);
+}
+
+/** Nobody listens where a broker was. */
+export function away(): never {
+  throw new KafkaJSConnectionError('connect ECONNREFUSED', { broker: 'b:9092' });
+}
+
+export const never = new Promise<never>(() => undefined);
+
+export interface FakeRecord {
+  readonly offset: number;
+  readonly isControlRecord: boolean;
+}
+
+/** What a test makes of a request before it is answered: wait, refuse, or nothing. */
+type Meddle = () => Promise<void> | void;
+
+interface FetchRequest {
+  readonly maxWaitTime: number;
+  readonly topics: readonly {
+    readonly partitions: readonly { readonly partition: number; readonly fetchOffset: string }[];
+  }[];
+}
+
+/** Without it a consumer could ask for ever within one moment. */
+function roundTrip(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** One topic on a cluster whose group has one member. Times are those of the (faked) timers. */
+export class FakeKafka {
+  /** Records of each partition; as many partitions as there are. */
+  readonly logs: FakeRecord[][];
+  /** The node that leads each partition. */
+  readonly leaders: number[];
+  nodes: number[] = [1];
+  /** What the next join gives. */
+  assigned: number[];
+  readonly committed = new Map<number, number>();
+  /** Every commit that was asked for, refused ones too: `partition@offset`. */
+  readonly commitsAsked: string[] = [];
+  heartbeats = 0;
+  joins = 0;
+  sessionMs = 10_000;
+  /** Records before the offset asked for that an answer begins with: batches are given whole. */
+  overlap = 0;
+  onJoin: Meddle = () => undefined;
+  onHeartbeat: Meddle = () => undefined;
+  onCommit: Meddle = () => undefined;
+  onFetch: (nodeId: number) => Promise<void> | void = () => undefined;
+  /** What the source's own questions meet; the watchdog's are met by `onProbe`. */
+  onAdmin: Meddle = () => undefined;
+  onProbe: Meddle = () => undefined;
+  #memberId = '';
+  #generation = 0;
+  #seenMs = 0;
+
+  constructor(partitions = 1) {
+    this.logs = Array.from({ length: partitions }, () => []);
+    this.leaders = this.logs.map(() => 1);
+    this.assigned = this.logs.map((_, partition) => partition);
+  }
+
+  append(partition: number, count: number, isControlRecord = false): void {
+    const log = this.logs[partition] ?? [];
+    for (let i = 0; i < count; i++) log.push({ offset: log.length, isControlRecord });
+  }
+
+  /** The client that a source reads by. */
+  client(): Pick<Kafka, 'admin' | 'consumer'> {
+    return {
+      admin: () => this.#admin(() => this.onAdmin()),
+      consumer: (config) =>
+        createConsumer({
+          ...(config as ConsumerConfig),
+          retry: {
+            initialRetryTime: 100,
+            maxRetryTime: 5_000,
+            retries: 5,
+            factor: 0,
+            multiplier: 2,
+          },
+          cluster: this.#cluster(),
+          logger: createLogger({ level: 0, logCreator: () => () => undefined }),
+          isolationLevel: 1,
+        }),
+    };
+  }
+
+  /** The client that the watchdog asks by. */
+  probeClient(): Pick<Kafka, 'admin'> {
+    return { admin: () => this.#admin(() => this.onProbe()) };
+  }
+
+  #admin(meddle: Meddle): Admin {
+    const admin = {
+      connect: async () => undefined,
+      disconnect: async () => undefined,
+      fetchOffsets: async () => {
+        await meddle();
+        const partitions = this.logs.map((_, partition) => ({
+          partition,
+          offset: String(this.committed.get(partition) ?? -1),
+          metadata: '',
+        }));
+        return [{ topic, partitions }];
+      },
+      fetchTopicOffsets: async () => {
+        await meddle();
+        return this.logs.map((log, partition) => {
+          const high = String(log.length);
+          return { partition, low: '0', high, offset: high };
+        });
+      },
+    };
+    return admin as unknown as Admin;
+  }
+
+  #cluster(): object {
+    const metadata = () =>
+      this.logs.map((_, partitionId) => ({
+        partitionId,
+        leader: this.leaders[partitionId],
+        offlineReplicas: [],
+      }));
+    const committed = {};
+    return {
+      connect: async () => undefined,
+      disconnect: async () => undefined,
+      refreshMetadata: async () => undefined,
+      refreshMetadataIfNecessary: async () => undefined,
+      addMultipleTargetTopics: async () => undefined,
+      removeBroker: () => undefined,
+      getNodeIds: () => this.nodes.map(String),
+      findTopicPartitionMetadata: metadata,
+      findGroupCoordinator: async () => this.#coordinator(),
+      findBroker: async ({ nodeId }: { nodeId: string }) => ({
+        fetch: (request: FetchRequest) => this.#fetch(Number(nodeId), request),
+      }),
+      committedOffsets: () => committed,
+      defaultOffset: () => -2,
+      fetchTopicsOffset: async () => [
+        { topic, partitions: this.logs.map((_, partition) => ({ partition, offset: '0' })) },
+      ],
+    };
+  }
+
+  #coordinator(): object {
+    const heard = (memberId: string) => {
+      if (memberId !== this.#memberId || Date.now() - this.#seenMs > this.sessionMs) {
+        refuse(answers.unknownMember);
+      }
+      this.#seenMs = Date.now();
+    };
+    return {
+      isConnected: () => true,
+      joinGroup: async () => {
+        await roundTrip();
+        await this.onJoin();
+        this.joins++;
+        this.#generation++;
+        this.#memberId = `member-${this.joins}`;
+        this.#seenMs = Date.now();
+        const memberId = this.#memberId;
+        return {
+          generationId: this.#generation,
+          leaderId: 'another',
+          memberId,
+          members: [],
+          groupProtocol: 'RoundRobinAssigner',
+        };
+      },
+      syncGroup: async () => {
+        const assignment = this.assigned.length === 0 ? {} : { [topic]: this.assigned };
+        return { memberAssignment: MemberAssignment.encode({ version: 0, assignment }) };
+      },
+      heartbeat: async ({ memberId }: { memberId: string }) => {
+        await roundTrip();
+        await this.onHeartbeat();
+        heard(memberId);
+        this.heartbeats++;
+      },
+      leaveGroup: async () => undefined,
+      offsetFetch: async () => ({
+        responses: [
+          {
+            topic,
+            partitions: this.assigned.map((partition) => ({
+              partition,
+              offset: String(this.committed.get(partition) ?? -1),
+            })),
+          },
+        ],
+      }),
+      offsetCommit: async (request: {
+        memberId: string;
+        topics: { partitions: { partition: number; offset: string }[] }[];
+      }) => {
+        const asked = request.topics.flatMap(({ partitions }) => partitions);
+        for (const { partition, offset } of asked) this.commitsAsked.push(`${partition}@${offset}`);
+        await this.onCommit();
+        heard(request.memberId);
+        for (const { partition, offset } of asked) this.committed.set(partition, Number(offset));
+      },
+    };
+  }
+
+  async #fetch(nodeId: number, { maxWaitTime, topics }: FetchRequest): Promise<object> {
+    await roundTrip();
+    await this.onFetch(nodeId);
+    const partitions = topics.flatMap((asked) =>
+      asked.partitions.map(({ partition, fetchOffset }) => {
+        const log = this.logs[partition] ?? [];
+        const asked = Number(fetchOffset);
+        const from = asked < log.length ? Math.max(0, asked - this.overlap) : asked;
+        const bytes = encodeLog(
+          log.slice(from, asked + 10).map(({ offset, isControlRecord }) => ({
+            offset,
+            value: Buffer.from('{}'),
+            ...(isControlRecord ? { producerId: 1, isMarker: true } : {}),
+          })),
+        );
+        return { partition, highWatermark: log.length, bytes };
+      }),
+    );
+    if (partitions.every(({ bytes }) => bytes.length === 0)) {
+      await new Promise((resolve) => setTimeout(resolve, maxWaitTime));
+    }
+    const bytes = encodeAnswer(partitions, { topic });
+    return decodeFetchAnswer(bytes, 11, reader, () => bytes.fill(0xee));
+  }
+}

@@ -1,0 +1,345 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Observation,
+  type PartitionState,
+  StallDetector,
+  type Verdict,
+} from '../../../src/kafka/liveness/stall-detector.ts';
+
+const fine: Verdict = { problems: [], stalled: undefined, progressAgeMs: 0 };
+
+/** A partition of which everything is read and committed. */
+function partition(changes: Partial<PartitionState> = {}): PartitionState {
+  return {
+    name: 't/0',
+    endOffset: 100,
+    position: 100,
+    lowOffset: 0,
+    committedOffset: 100,
+    handedOffset: 99,
+    isInWork: false,
+    isPaused: false,
+    storeWaitMs: 0,
+    ...changes,
+  };
+}
+
+/** A detector that is shown the same thing every second, until something else is said. */
+class Watch {
+  elapsedMs = 5_000;
+  seen: Omit<Observation, 'elapsedMs'>;
+  readonly #detector = new StallDetector({
+    unreadyMs: 20_000,
+    stalledMs: 40_000,
+    commitEveryMs: 5_000,
+  });
+
+  constructor(...partitions: PartitionState[]) {
+    this.seen = {
+      lookedMs: 0,
+      outage: undefined,
+      isMember: true,
+      joins: 1,
+      lastError: undefined,
+      isFetching: true,
+      partitions,
+    };
+    this.observe();
+  }
+
+  observe(): Verdict {
+    return this.#detector.observe({ ...this.seen, elapsedMs: this.elapsedMs });
+  }
+
+  /** Time goes by, in steps of a second; the last verdict. */
+  pass(seconds: number, each: (second: number) => Partial<Watch['seen']> = () => ({})): Verdict {
+    let verdict = fine;
+    for (let second = 1; second <= seconds; second++) {
+      this.elapsedMs += 1_000;
+      this.seen = { ...this.seen, ...each(second) };
+      verdict = this.observe();
+    }
+    return verdict;
+  }
+
+  /** Seconds until it is said that the process is not ready, and that it must end. */
+  ends(withinSeconds = 300, each: (second: number) => Partial<Watch['seen']> = () => ({})) {
+    let unready: number | undefined;
+    for (let second = 1; second <= withinSeconds; second++) {
+      const verdict = this.pass(1, () => each(second));
+      if (verdict.problems.length > 0) unready ??= second;
+      if (verdict.stalled !== undefined) return { unready, end: second, stalled: verdict.stalled };
+    }
+    return { unready, end: undefined, stalled: undefined };
+  }
+}
+
+describe('a partition with records to read and no progress', () => {
+  const behind = partition({ position: 60, committedOffset: 60, handedOffset: 59 });
+  const reason = (changes: Partial<PartitionState>, seen: Partial<Watch['seen']> = {}) => {
+    const watch = new Watch({ ...behind, ...changes });
+    return watch.ends(100, () => seen);
+  };
+  const text = (why: string) => `t/0 stands at offset 60 for 40 s with 40 more to read: ${why}`;
+
+  it('is told after 20 s and ends the process after 40 s, with what is wrong', () => {
+    expect(reason({ isInWork: true })).toEqual({
+      unready: 20,
+      end: 40,
+      stalled: text('the batch that was handed over has not come back'),
+    });
+    expect(reason({ isPaused: true })).toEqual({
+      unready: 20,
+      end: 40,
+      stalled: text('it is paused'),
+    });
+    expect(reason({}, { isFetching: false })).toEqual({
+      unready: 20,
+      end: 40,
+      stalled: text('the consumer asks the brokers for nothing'),
+    });
+  });
+
+  it('is a group that does not let us in, told by what the consumer failed with', () => {
+    const watch = new Watch(behind);
+    const lost = { isMember: false, lastError: 'Unknown error code 129' };
+    expect(watch.pass(20, () => lost).problems).toEqual([
+      'kafka: not a member of the group for 20 s (Unknown error code 129)',
+      'kafka: t/0 stands at offset 60 for 20 s with 40 more to read: ' +
+        'the consumer is not a member of its group (Unknown error code 129)',
+    ]);
+    expect(watch.pass(20).stalled).toBe(
+      'not a member of the group for 40 s (Unknown error code 129)',
+    );
+  });
+
+  it('that is asked for in vain ends the process only once more is written behind it', () => {
+    const watch = new Watch(behind);
+    const { stalled, problems } = watch.pass(300);
+    expect({ stalled, problems }).toEqual({
+      stalled: undefined,
+      problems: [
+        'kafka: t/0 stands at offset 60 for 300 s with 40 more to read: ' +
+          'the consumer asks, and is given nothing',
+      ],
+    });
+    watch.seen = { ...watch.seen, partitions: [{ ...behind, endOffset: 101 }] };
+    expect(watch.pass(1).stalled).toBe(
+      't/0 stands at offset 60 for 301 s with 41 more to read: the consumer asks, and is given nothing',
+    );
+  });
+
+  it('goes on by one record, and has its time anew', () => {
+    const watch = new Watch({ ...behind, isInWork: true });
+    watch.pass(39);
+    watch.seen = { ...watch.seen, partitions: [{ ...behind, isInWork: true, position: 61 }] };
+    expect(watch.pass(1)).toEqual(fine);
+    expect(watch.ends()).toMatchObject({ unready: 20, end: 40 });
+  });
+
+  it('reads the same records again and again: that is no progress', () => {
+    const watch = new Watch(behind);
+    const loop = (second: number) => ({
+      isMember: second % 5 !== 0,
+      joins: 1 + Math.floor(second / 5),
+      partitions: [{ ...behind, isInWork: true, position: 40 + (second % 20) }],
+    });
+    expect(watch.ends(100, loop)).toEqual({
+      unready: 20,
+      end: 40,
+      stalled:
+        't/0 stands at offset 40 for 40 s with 60 more to read: its group has been joined 8 times meanwhile',
+    });
+  });
+
+  it('is alone in that: the others go on, and have read everything', () => {
+    const watch = new Watch(partition({ name: 't/1' }), { ...behind, isPaused: true });
+    let end = 100;
+    const each = () => {
+      end += 10;
+      const other = partition({ name: 't/1', endOffset: end, position: end });
+      return { partitions: [other, { ...behind, isPaused: true }] };
+    };
+    expect(watch.ends(100, each)).toMatchObject({ unready: 20, end: 40 });
+  });
+
+  it('waits for its turn behind 63 others that are behind as well: 16 times as long', () => {
+    const others = (second: number) =>
+      Array.from({ length: 63 }, (_, n) =>
+        partition({ name: `t/${n + 1}`, endOffset: 1e6, position: 100 + second, handedOffset: -1 }),
+      );
+    const stuck = { ...behind, isInWork: true };
+    const watch = new Watch(...others(0), stuck);
+    const each = (second: number) => ({ partitions: [...others(second), stuck] });
+    expect(watch.ends(1_000, each)).toMatchObject({ unready: 320, end: 640 });
+  });
+});
+
+describe('records that are read and not committed', () => {
+  const unstored = partition({ committedOffset: 60, handedOffset: 95 });
+
+  it('end the process 5 s later than others: chunks are stored as often', () => {
+    const watch = new Watch(unstored);
+    expect(watch.ends()).toEqual({
+      unready: 25,
+      end: 45,
+      stalled: 'nothing read of t/0 has been committed for 45 s: it stands at offset 60',
+    });
+  });
+
+  it('have their time anew with each commit', () => {
+    const watch = new Watch(unstored);
+    const each = (second: number) => ({
+      partitions: [
+        partition({ committedOffset: 60 + Math.floor(second / 40), handedOffset: 95 + second }),
+      ],
+    });
+    expect(watch.ends(1_000, each)).toEqual({ unready: 25, end: undefined, stalled: undefined });
+  });
+
+  it('are no more once a commit has passed them', () => {
+    const watch = new Watch(unstored);
+    watch.pass(44);
+    const stored = partition({ committedOffset: 96, handedOffset: 95 });
+    expect(watch.pass(1, () => ({ partitions: [stored] }))).toEqual(fine);
+  });
+
+  it('are none where retention took them', () => {
+    const watch = new Watch(partition({ committedOffset: 60, handedOffset: 80, lowOffset: 81 }));
+    expect(watch.pass(300)).toEqual(fine);
+  });
+});
+
+describe('no reason to end is', () => {
+  const behind = partition({ position: 60, committedOffset: 60, handedOffset: 59 });
+
+  it('a topic without traffic', () => {
+    expect(new Watch(partition()).pass(86_400)).toEqual(fine);
+  });
+
+  it('a member without partitions', () => {
+    expect(new Watch().pass(86_400)).toEqual(fine);
+  });
+
+  it('a partition of which nothing is known yet', () => {
+    const unknown = partition({ endOffset: undefined, position: undefined, handedOffset: -1 });
+    expect(new Watch(unknown).pass(3_600)).toEqual(fine);
+  });
+
+  it('a rebalance that waits 30 s for slow members', () => {
+    const watch = new Watch(behind);
+    const each = (second: number) => ({ isMember: second > 30 });
+    expect(watch.pass(35, each)).toMatchObject({ stalled: undefined });
+    const read = partition({ position: 70, committedOffset: 60, handedOffset: 60 });
+    expect(watch.pass(1, () => ({ partitions: [read] }))).toMatchObject({ problems: [] });
+  });
+
+  it('a message of 16 MB that takes 30 s to fetch', () => {
+    const watch = new Watch(behind);
+    expect(watch.pass(30, () => ({ isFetching: false })).stalled).toBeUndefined();
+    expect(watch.pass(1, () => ({ partitions: [partition({ handedOffset: -1 })] }))).toEqual(fine);
+  });
+
+  it('ClickHouse being away for an hour, which is told elsewhere', () => {
+    const waiting = partition({ position: 60, committedOffset: 20, handedOffset: 59 });
+    const watch = new Watch({ ...waiting, isInWork: true });
+    const each = (second: number) => ({
+      partitions: [{ ...waiting, isInWork: true, storeWaitMs: second * 1_000 }],
+    });
+    expect(watch.pass(3_600, each)).toEqual(fine);
+  });
+
+  it('another partition that holds up the round while it waits for ClickHouse', () => {
+    const waiting = partition({ name: 't/1', position: 60, handedOffset: 59 });
+    const watch = new Watch({ ...behind }, waiting);
+    const each = (second: number) => ({
+      partitions: [behind, { ...waiting, isInWork: true, storeWaitMs: second * 1_000 }],
+    });
+    // The first second: others' short store calls are no reason to wait.
+    expect(watch.pass(3_600, each)).toEqual({ ...fine, progressAgeMs: 1_000 });
+  });
+
+  it('a machine that slept for a night', () => {
+    const watch = new Watch({ ...behind, isInWork: true });
+    watch.pass(3);
+    watch.elapsedMs += 8 * 3_600_000;
+    expect(watch.observe()).toEqual({ ...fine, progressAgeMs: 13_000 });
+  });
+
+  it('records that are all filtered: the position passes them', () => {
+    const watch = new Watch(partition({ handedOffset: -1 }));
+    const each = (second: number) => ({
+      partitions: [
+        partition({
+          endOffset: 100 + 50 * second,
+          position: 100 + 49 * second,
+          handedOffset: -1,
+          committedOffset: 0,
+        }),
+      ],
+    });
+    expect(watch.pass(3_600, each)).toMatchObject({ problems: [], stalled: undefined });
+  });
+
+  it('lag that is only control records', () => {
+    const rest = partition({ position: 99 });
+    expect(new Watch(rest).ends(86_400)).toEqual({
+      unready: 20,
+      end: undefined,
+      stalled: undefined,
+    });
+  });
+
+  it('a log made anew under the same name, read from its beginning', () => {
+    const watch = new Watch(partition());
+    const each = (second: number) => ({
+      lookedMs: watch.elapsedMs,
+      partitions: [
+        partition({
+          endOffset: 90,
+          position: second,
+          committedOffset: Math.max(0, second - 5),
+          handedOffset: second - 1,
+        }),
+      ],
+    });
+    expect(watch.pass(80, each)).toEqual(fine);
+  });
+});
+
+describe('a member that is in and out again between two observations', () => {
+  it('is not said to be outside', () => {
+    const watch = new Watch(partition());
+    expect(watch.pass(60, (second) => ({ isMember: false, joins: second }))).toEqual(fine);
+    expect(watch.pass(20).problems).toEqual(['kafka: not a member of the group for 20 s']);
+  });
+});
+
+describe('a partition that goes to another member', () => {
+  it('is forgotten, and comes back with its time anew', () => {
+    const stuck = partition({ position: 60, handedOffset: -1, isInWork: true });
+    const watch = new Watch(stuck);
+    watch.pass(39);
+    watch.pass(1, () => ({ partitions: [] }));
+    expect(watch.ends(100, () => ({ partitions: [stuck] }))).toMatchObject({ end: 41 });
+  });
+});
+
+describe('Kafka being away', () => {
+  const stuck = partition({ position: 60, handedOffset: -1, isInWork: true });
+  const outage = 'no answer within 5 s';
+
+  it('is told after 10 s and never ends the process', () => {
+    const watch = new Watch(stuck);
+    expect(watch.pass(9, () => ({ outage })).problems).toEqual([]);
+    expect(watch.pass(1).problems).toEqual(['kafka: no answer for 10 s (no answer within 5 s)']);
+    expect(watch.pass(86_400)).toMatchObject({ stalled: undefined });
+  });
+
+  it('gives the consumer all its time anew when it is over', () => {
+    const watch = new Watch(stuck);
+    watch.pass(39);
+    watch.pass(60, () => ({ outage, isMember: false }));
+    expect(watch.ends(100, () => ({ outage: undefined }))).toMatchObject({ unready: 20, end: 40 });
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { joinOnce } from '../../../src/kafka/patches/join-once.ts';
+
+/** A consumer group whose joins are answered when they are told to. */
+function group() {
+  class ConsumerGroup {
+    readonly answers: ((error?: Error) => void)[] = [];
+
+    joinAndSync(): Promise<void> {
+      return new Promise((resolve, reject) => {
+        this.answers.push((error) => (error === undefined ? resolve() : reject(error)));
+      });
+    }
+  }
+  joinOnce(ConsumerGroup);
+  joinOnce(ConsumerGroup);
+  return new ConsumerGroup();
+}
+
+describe('joinOnce', () => {
+  it('has all who want to join meanwhile wait for the one that is under way', async () => {
+    const member = group();
+    const loops = [member.joinAndSync(), member.joinAndSync()];
+    expect(member.answers).toHaveLength(1);
+    member.answers[0]?.();
+    await Promise.all(loops);
+    const next = member.joinAndSync();
+    expect(member.answers).toHaveLength(2);
+    member.answers[1]?.();
+    await next;
+  });
+
+  it('fails all of them, and lets the next one try', async () => {
+    const member = group();
+    const loops = Promise.allSettled([member.joinAndSync(), member.joinAndSync()]);
+    const failure = new Error('Closed connection');
+    member.answers[0]?.(failure);
+    const reason = failure;
+    expect(await loops).toEqual([
+      { status: 'rejected', reason },
+      { status: 'rejected', reason },
+    ]);
+    void member.joinAndSync();
+    expect(member.answers).toHaveLength(2);
+  });
+
+  it('tells groups apart', () => {
+    const members = [group(), group()];
+    for (const member of members) void member.joinAndSync();
+    expect(members.map(({ answers }) => answers.length)).toEqual([1, 1]);
+  });
+});

@@ -1,0 +1,102 @@
+import { createRequire } from 'node:module';
+import { describe, expect, it } from 'vitest';
+import { leaveAfterDoubt } from '../../../src/kafka/patches/leave-on-unknown-commit.ts';
+
+const load = createRequire(import.meta.url);
+const { isRebalancing } = load('kafkajs/src/errors') as {
+  isRebalancing: (error: unknown) => boolean;
+};
+
+/** A member of a group that writes down what it asks for, under which name. */
+function member() {
+  class ConsumerGroup {
+    readonly groupId = 'g';
+    memberId: string | null = 'm1';
+    coordinator: unknown = 'old';
+    readonly asked: string[] = [];
+    commitFailure: Error | undefined;
+    coordinatorFailure: Error | undefined;
+    joinFailure: Error | undefined;
+    readonly cluster = {
+      findGroupCoordinator: async () => {
+        if (this.coordinatorFailure !== undefined) throw this.coordinatorFailure;
+        return 'new';
+      },
+    };
+
+    async commitOffsets(_offsets: unknown): Promise<void> {
+      if (this.commitFailure !== undefined) throw this.commitFailure;
+    }
+
+    async heartbeat(_options: unknown): Promise<void> {
+      this.asked.push(`heartbeat ${this.memberId}`);
+    }
+
+    async joinAndSync(): Promise<void> {
+      this.asked.push(`join ${this.memberId}`);
+      if (this.joinFailure !== undefined) throw this.joinFailure;
+      this.memberId = 'm2';
+    }
+
+    async leave(): Promise<void> {
+      this.asked.push(`leave ${this.memberId} at ${this.coordinator}`);
+      this.memberId = null;
+    }
+  }
+  leaveAfterDoubt(ConsumerGroup);
+  leaveAfterDoubt(ConsumerGroup);
+  return new ConsumerGroup();
+}
+
+const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe('leaveAfterDoubt', () => {
+  it('has a member whose commit was not answered leave, and come back as another', async () => {
+    const one = member();
+    one.commitFailure = new Error('Closed connection');
+    expect(await failureOf(one.commitOffsets({}))).toBe(one.commitFailure);
+    expect(isRebalancing(await failureOf(one.heartbeat({})))).toBe(true);
+    await one.joinAndSync();
+    await one.heartbeat({});
+    expect(one.asked).toEqual(['leave m1 at new', 'join null', 'heartbeat m2']);
+    await one.joinAndSync();
+    expect(one.asked.at(-1)).toBe('join m2');
+  });
+
+  it('has it join as another also where it cannot leave, and until it has joined', async () => {
+    const one = member();
+    one.commitFailure = new Error('Request timed out');
+    one.coordinatorFailure = new Error('away');
+    one.joinFailure = new Error('away');
+    await failureOf(one.commitOffsets({}));
+    await failureOf(one.joinAndSync());
+    expect(isRebalancing(await failureOf(one.heartbeat({})))).toBe(true);
+    one.joinFailure = undefined;
+    await one.joinAndSync();
+    expect(one.asked).toEqual(['join null', 'join null']);
+    expect(await failureOf(one.heartbeat({}))).toBeUndefined();
+  });
+
+  it('leaves a member alone whose commits are answered, whatever the answer is', async () => {
+    const one = member();
+    await one.commitOffsets({});
+    one.commitFailure = Object.assign(new Error('loading'), { type: 'GROUP_LOAD_IN_PROGRESS' });
+    await failureOf(one.commitOffsets({}));
+    await one.heartbeat({});
+    await one.joinAndSync();
+    expect(one.asked).toEqual(['heartbeat m1', 'join m1']);
+  });
+
+  it('mends what kafkajs has', () => {
+    const { prototype }: Parameters<typeof leaveAfterDoubt>[0] = load(
+      'kafkajs/src/consumer/consumerGroup',
+    );
+    for (const name of ['commitOffsets', 'heartbeat', 'joinAndSync', 'leave'] as const) {
+      expect(prototype[name]).toBeTypeOf('function');
+    }
+  });
+});

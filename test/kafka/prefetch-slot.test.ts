@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { BatchLane } from '../../src/kafka/prefetch-slot.ts';
+import { type RecordBatch, RecordList } from '../../src/source/record.ts';
+
+const batchAt = (fetchOffset: number): RecordBatch => ({
+  topic: 't',
+  partition: 0,
+  fetchOffset,
+  records: new RecordList([]),
+  nextOffset: fetchOffset + 1,
+  highWatermark: 9,
+});
+
+/** A lane whose batches are done with when the test says so. */
+function bench() {
+  const begun: number[] = [];
+  let settle: { done: () => void; fail: (error: Error) => void } | undefined;
+  const lane = new BatchLane(({ fetchOffset }) => {
+    begun.push(fetchOffset);
+    return new Promise<void>((done, fail) => {
+      settle = { done, fail };
+    });
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  return {
+    lane,
+    begun,
+    end: () => {
+      settle?.done();
+      return turn();
+    },
+    fail: (error: Error) => {
+      settle?.fail(error);
+      return turn();
+    },
+  };
+}
+
+describe('a lane', () => {
+  it('has one batch handled at a time, in order, and holds one', async () => {
+    const { lane, begun, end } = bench();
+    lane.push(batchAt(1));
+    expect([[...begun], lane.isFull]).toEqual([[1], false]);
+    lane.push(batchAt(2));
+    expect([[...begun], lane.isFull]).toEqual([[1], true]);
+    const { room } = lane;
+    await end();
+    await room;
+    expect([[...begun], lane.isFull]).toEqual([[1, 2], false]);
+    await end();
+    lane.push(batchAt(3));
+    expect(begun).toEqual([1, 2, 3]);
+  });
+
+  it('takes nothing more after a failure, and lets nobody wait', async () => {
+    const { lane, begun, fail } = bench();
+    const error = new Error('no');
+    lane.push(batchAt(1));
+    lane.push(batchAt(2));
+    const { room } = lane;
+    await fail(error);
+    await room;
+    expect([lane.failure, lane.isFull]).toEqual([error, false]);
+    lane.push(batchAt(3));
+    expect(begun).toEqual([1]);
+  });
+});

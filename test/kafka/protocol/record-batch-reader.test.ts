@@ -1,0 +1,171 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { limits } from '../../../src/base/limits.ts';
+import { RecordBatchReader } from '../../../src/kafka/protocol/record-batch-reader.ts';
+import type { SourceRecord } from '../../../src/source/record.ts';
+import { allOf, encodeBatch, recordsOf, varint } from '../record-batch.ts';
+
+const maxBatchBytes = 1 << 20;
+const gzip = 1;
+
+/** All that is to be seen of some batches, in one fetch's answer. */
+async function read(batches: readonly Buffer[]): Promise<SourceRecord[]> {
+  const reader = new RecordBatchReader(maxBatchBytes);
+  return allOf(await reader.read(Buffer.concat(batches), [], { inflatedBytes: 0 }));
+}
+
+const good = recordsOf(['a', 'b']);
+const offsetsOf = (records: readonly SourceRecord[]) => records.map(({ offset }) => offset);
+const refusalsOf = (records: readonly SourceRecord[]) =>
+  records.map(({ refused }) => refused?.detail);
+
+describe('a record batch that cannot be decoded', () => {
+  const bomb = gzipSync(Buffer.alloc(maxBatchBytes + 1));
+  const cases: readonly [string, Parameters<typeof encodeBatch>[0], string][] = [
+    [
+      'a bomb',
+      { codec: 1, count: 3, payload: bomb },
+      'inflate to at most 1048576 bytes: it is larger (limits.max_batch_bytes)',
+    ],
+    ['corrupt gzip', { codec: 1, count: 3, payload: bomb.subarray(9) }, 'be gzip: '],
+    ['corrupt snappy', { codec: 2, count: 3, payload: Buffer.alloc(20, 0xff) }, 'be snappy: '],
+    ['corrupt lz4', { codec: 3, count: 3, payload: Buffer.alloc(20) }, 'be an LZ4 frame'],
+    ['corrupt zstd', { codec: 4, count: 3, payload: Buffer.alloc(20) }, 'be a Zstandard frame'],
+    [
+      'an unknown codec',
+      { codec: 5, count: 3, payload: Buffer.alloc(20) },
+      'be of a known compression',
+    ],
+    [
+      'fewer records than it says',
+      { codec: 1, count: 3, payload: gzipSync(good) },
+      'hold whole records: record 2 must lie within the batch',
+    ],
+    ['the same, uncompressed', { count: 3, payload: good }, 'hold whole records: record 2'],
+    [
+      'a record that breaks off',
+      { count: 2, payload: good.subarray(0, -2) },
+      'hold whole records: record 1',
+    ],
+    [
+      'a record longer than it says',
+      { count: 1, payload: Buffer.from([14, 0, 0, 0, 1, 6, 97, 0]) },
+      'hold whole records: record 0',
+    ],
+    [
+      'two thousand million headers',
+      { count: 1, payload: recordsWithHeaderCount(2 ** 31 - 1) },
+      'hold whole records: record 0 must be as long as it says',
+    ],
+    [
+      'a negative number of headers',
+      { count: 1, payload: recordsWithHeaderCount(-5) },
+      'hold whole records: record 0 must not have -5 headers',
+    ],
+  ];
+
+  it.each(cases)('for %s is consumed as rejected records', async (_, batch, detail) => {
+    const after = encodeBatch({ baseOffset: 103, count: 2, payload: good });
+    const messages = await read([encodeBatch({ baseOffset: 100, ...batch }), after]);
+    const expected = Array.from({ length: batch.count }, (_none, i) => 100 + i);
+    expect(offsetsOf(messages)).toEqual([...expected, 103, 104]);
+    const refusals = refusalsOf(messages);
+    expect(refusals.slice(batch.count)).toEqual([undefined, undefined]);
+    for (const refusal of refusals.slice(0, batch.count)) {
+      expect(refusal).toContain(`The record batch must ${detail}`);
+      expect(refusal).toContain(`offsets 100 to ${99 + batch.count}, ${batch.count} records`);
+    }
+    expect(messages.slice(batch.count).map(({ value }) => value?.toString())).toEqual(['a', 'b']);
+  });
+
+  it('has its last offset where compaction has taken some', async () => {
+    const batch = {
+      baseOffset: 2 ** 40,
+      codec: 1,
+      count: 3,
+      lastOffsetDelta: 5_000_000,
+      payload: bomb,
+    };
+    const messages = await read([encodeBatch(batch)]);
+    expect(offsetsOf(messages)).toEqual([2 ** 40, 2 ** 40 + 1, 2 ** 40 + 5_000_000]);
+    expect(messages.map(({ timestampMs }) => timestampMs)).toEqual(
+      new Array(3).fill(1789000000000),
+    );
+  });
+
+  it('may say that it has 100,000 records; more end the process with what to do', async () => {
+    const full = { codec: 1, count: limits.recordsPerRefusedBatch, payload: bomb };
+    expect(await read([encodeBatch(full)])).toHaveLength(limits.recordsPerRefusedBatch);
+    const more = encodeBatch({ ...full, baseOffset: 50, count: limits.recordsPerRefusedBatch + 1 });
+    await expect(read([more])).rejects.toMatchObject({
+      code: 'TAILMARK_BATCH_UNREADABLE',
+      retriable: false,
+      message:
+        'Cannot go on reading from Kafka as a record batch that cannot be decoded must hold at most ' +
+        '100000 records: the batch at offsets 50 to 100050 says 100001',
+      hint: expect.stringContaining('--to-offset 100051'),
+    });
+  });
+
+  it('of a format before Kafka 0.11 ends the process', async () => {
+    const old = encodeBatch({ count: 1, payload: recordsOf(['v']) });
+    old[16] = 1;
+    await expect(read([old])).rejects.toMatchObject({ code: 'TAILMARK_BATCH_UNREADABLE' });
+  });
+});
+
+describe('a record batch', () => {
+  it('may have more records than can be refused, and more headers than anybody reads', async () => {
+    const count = limits.recordsPerRefusedBatch + 5;
+    const payload = recordsOf(new Array(count).fill('v'));
+    expect(await read([encodeBatch({ count, payload })])).toHaveLength(count);
+    const records = await read([encodeBatch({ count: 2, payload: recordsOf(['v', 'w'], 500) })]);
+    expect(records.map(({ value }) => value?.toString())).toEqual(['v', 'w']);
+  });
+
+  it('that is cut by the end of an answer is left to the next one', async () => {
+    const whole = encodeBatch({ count: 2, payload: good });
+    const next = encodeBatch({ baseOffset: 2, count: 2, payload: good });
+    for (const bytes of [1, 20, 60, 61, 62, next.length - 1]) {
+      expect(offsetsOf(await read([whole, next.subarray(0, bytes)]))).toEqual([0, 1]);
+    }
+  });
+
+  it('that compaction has left empty is passed over', async () => {
+    const empty = encodeBatch({ count: 0, lastOffsetDelta: 6, payload: Buffer.alloc(0) });
+    const reader = new RecordBatchReader(maxBatchBytes);
+    const records = await reader.read(empty, [], { inflatedBytes: 0 });
+    expect(allOf(records)).toEqual([]);
+    expect(records.lastOffset).toBe(6);
+  });
+});
+
+describe('an answer of many batches', () => {
+  /** 256 KiB each, so that 16 of them are the four batches' worth that is held at once. */
+  const payload = gzipSync(recordsOf([Buffer.alloc(256 * 1024)]));
+  const batches = Array.from({ length: 40 }, (_, baseOffset) =>
+    encodeBatch({ baseOffset, codec: gzip, count: 1, payload }),
+  );
+
+  it('is cut where it has grown to all that is held at once, and goes on there', async () => {
+    const taken: number[] = [];
+    for (let fetches = 0; taken.length < batches.length; fetches++) {
+      expect(fetches).toBeLessThan(4);
+      const messages = await read(batches.slice(taken.length));
+      expect(messages.length).toBeLessThanOrEqual(16);
+      taken.push(...offsetsOf(messages));
+    }
+    expect(taken).toEqual(Array.from({ length: 40 }, (_, offset) => offset));
+  });
+
+  it('is cut also where small uncompressed batches lie between', async () => {
+    const small = encodeBatch({ baseOffset: 1, count: 1, payload: recordsOf(['s']) });
+    const mixed = batches.flatMap((batch) => [batch, small]);
+    expect((await read(mixed)).length).toBeLessThanOrEqual(32);
+  });
+});
+
+function recordsWithHeaderCount(count: number): Buffer {
+  const body = Buffer.concat([Buffer.from([0, 0, 0, 1, 1]), varint(count)]);
+  return Buffer.concat([varint(body.length), body]);
+}

@@ -1,0 +1,118 @@
+import { pino } from 'pino';
+import { vi } from 'vitest';
+import type { Clock } from '../../src/base/clock.ts';
+import { OperatorError } from '../../src/base/operator-error.ts';
+import { createMetrics } from '../../src/base/telemetry/metrics.ts';
+import { KafkaSource } from '../../src/kafka/kafka-source.ts';
+import { WatchedSource } from '../../src/kafka/liveness/watchdog-source.ts';
+import type { RecordBatch } from '../../src/source/record.ts';
+import { type Claim, ClaimLostError, type SourceHandler } from '../../src/source/source.ts';
+import { testConfig } from '../ingest/test-config.ts';
+import { type FakeKafka, topic } from './fake-kafka.ts';
+import { allOf } from './record-batch.ts';
+
+/** The clock of the timers that the test has faked. */
+const fakedClock: Clock = {
+  nowMs: () => Date.now(),
+  elapsedMs: () => Date.now(),
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  breathe: () => Promise.resolve(),
+  every: (ms, action) => {
+    const timer = setInterval(action, ms);
+    return () => clearInterval(timer);
+  },
+};
+
+type OnBatch = (
+  claim: Claim,
+  batch: RecordBatch,
+  keepAlive: () => Promise<void>,
+) => Promise<void> | void;
+
+/** A watched KafkaSource on a fake cluster, in simulated time, whose handler commits at once. */
+export class WatchedRun implements SourceHandler {
+  readonly metrics = createMetrics();
+  readonly source: WatchedSource;
+  /** What the test does with a batch before it is taken and committed. */
+  meddle: OnBatch = () => undefined;
+  storeWaitMs = 0;
+  /** What it says where it is asked whether a log is another. */
+  onDoubt: (claim: Claim) => Promise<boolean> | boolean = () => false;
+  /** Records taken, as `partition@offset`. */
+  readonly taken: string[] = [];
+  /** The first thing that made it unready, and when, since the start or `forget`. */
+  unready: { readonly afterMs: number; readonly problem: string | undefined } | undefined;
+  end: { readonly afterMs: number; readonly error: OperatorError } | undefined;
+  readonly #kafka: FakeKafka;
+  #sinceMs = Date.now();
+
+  constructor(kafka: FakeKafka) {
+    this.#kafka = kafka;
+    const defaults = testConfig();
+    const config = { ...defaults, kafka: { ...defaults.kafka, topics: [topic] } };
+    this.source = new WatchedSource(
+      {
+        config,
+        kafka: kafka.client(),
+        probeKafka: kafka.probeClient(),
+        clock: fakedClock,
+        storeWaitMs: () => this.storeWaitMs,
+        log: pino({ level: 'silent' }),
+        metrics: this.metrics,
+      },
+      (client) =>
+        new KafkaSource(config.kafka, {
+          kafka: client,
+          clock: fakedClock,
+          log: pino({ level: 'silent' }),
+        }),
+    );
+    this.source.done.catch((error: unknown) => this.#ended(error));
+  }
+
+  /** Starts to read, and reads what is there. */
+  async begin(): Promise<void> {
+    this.source.start(this).catch((error: unknown) => this.#ended(error));
+    await this.pass(3);
+    this.forget();
+  }
+
+  /** What is to come is timed from here. */
+  forget(): void {
+    this.#sinceMs = Date.now();
+    this.unready = undefined;
+  }
+
+  /** So many seconds go by, or as many as until the end. */
+  async pass(seconds: number, each: () => void = () => undefined): Promise<void> {
+    for (let second = 0; second < seconds && this.end === undefined; second++) {
+      each();
+      await vi.advanceTimersByTimeAsync(1_000);
+      const [problem] = this.source.problems();
+      if (problem === undefined) continue;
+      this.unready ??= { afterMs: Date.now() - this.#sinceMs, problem };
+    }
+  }
+
+  async onClaimed(claim: Claim): Promise<number> {
+    return this.#kafka.committed.get(claim.partition) ?? 0;
+  }
+
+  async onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {
+    await this.meddle(claim, batch, keepAlive);
+    if (claim.isLost) throw new ClaimLostError('t');
+    for (const { offset } of allOf(batch.records)) this.taken.push(`${batch.partition}@${offset}`);
+    await claim.commit(batch.nextOffset, '');
+  }
+
+  async isAnotherLog(claim: Claim): Promise<boolean> {
+    return this.onDoubt(claim);
+  }
+
+  onLost(): void {}
+
+  #ended(error: unknown): void {
+    if (!(error instanceof OperatorError)) throw error;
+    this.end ??= { afterMs: Date.now() - this.#sinceMs, error };
+  }
+}

@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import { SimulatedPipeline } from '../simulated-pipeline.ts';
+
+const hourMs = 3_600_000;
+/** A flush each 5 s, a look each second: nothing is behind by more while all is well. */
+const usualSeconds = 6;
+
+describe('ArrivalCompleteness', () => {
+  it('is complete up to where all that had arrived is stored', async () => {
+    const world = new SimulatedPipeline(4);
+    await world.pass(30);
+    for (let n = 0; n < 20; n++) {
+      await world.pass(1);
+      expect(world.second - world.completeSecond).toBeLessThanOrEqual(usualSeconds);
+      expect(world.last).toMatchObject({ isWhole: true, behind: [], displaced: [] });
+      // Nothing of before that is missing.
+      for (const { records, stored } of world.partitions) {
+        expect(records.slice(stored).every((ms) => ms >= (world.last?.completeMs ?? 0))).toBe(true);
+      }
+    }
+  });
+
+  it.each([
+    ['sparse: an event each 20 s', { everyMs: 20_000 }],
+    ['silent', { everyMs: 0 }],
+    ['of garbage alone', { isGood: false }],
+    ['of events of five hours ago', { delayMs: 5 * hourMs }],
+    ['of events of five hours ago, each 20 s', { everyMs: 20_000, delayMs: 5 * hourMs }],
+    ['of a clock that is 4 min ahead', { delayMs: -240_000 }],
+  ])('is not held up by a partition that is read to its end: %s', async (_, traffic) => {
+    const world = new SimulatedPipeline(4, (n) => (n === 3 ? traffic : {}));
+    await world.pass(70);
+    for (let n = 0; n < 60; n++) {
+      await world.pass(1);
+      expect(world.second - world.completeSecond).toBeLessThanOrEqual(usualSeconds);
+      expect(world.completeSecond).toBeLessThanOrEqual(world.second);
+    }
+  });
+
+  it('takes a look for stored only when the last of its records is', async () => {
+    const world = new SimulatedPipeline(1);
+    await world.pass(30);
+    world.set(0, { mostPerFlush: 4 });
+    await world.pass(5);
+    const { records, stored } = world.partitions[0] ?? { records: [], stored: 0 };
+    // A record a second, and of the last five one is not stored: complete up to the second before it.
+    expect(records.length - stored).toBeGreaterThan(0);
+    expect(world.last?.completeMs).toBe(records[stored - 1]);
+  });
+
+  it('waits for events that arrive late, for no longer than the limit', async () => {
+    for (const [delayMs, heldSeconds] of [
+      [20_000, 20],
+      [29_000, 29],
+      [31_000, 0],
+    ] as const) {
+      const world = new SimulatedPipeline(3, (n) => (n === 2 ? { delayMs } : {}));
+      await world.pass(120);
+      const heldUp = world.second - world.completeSecond;
+      expect(heldUp).toBeGreaterThanOrEqual(heldSeconds);
+      expect(heldUp).toBeLessThanOrEqual(heldSeconds + usualSeconds);
+    }
+  });
+
+  it('concludes that there is no traffic only from a log that is read to its end', async () => {
+    const world = new SimulatedPipeline(2);
+    await world.pass(30);
+    for (const at of [0, 1]) world.set(at, { everyMs: 0 });
+    await world.pass(6);
+    // The last second of Kafka is known, and no window past the last event is judged.
+    expect(world.last?.knownMs).toBe(world.nowMs);
+    expect(world.completeSecond).toBe(30);
+    await world.pass(600);
+    expect(world.last?.knownMs).toBe(world.nowMs);
+    expect(world.completeSecond).toBe(30);
+  });
+
+  it('concludes nothing while the store is away, nor before all that came meanwhile is stored', async () => {
+    const world = new SimulatedPipeline(3);
+    await world.pass(30);
+    world.isStoreAway = true;
+    await world.pass(480);
+    expect(world.last).toMatchObject({ knownMs: undefined, storeOutage: {} });
+    expect(world.last?.behind[0]?.behindMs).toBeGreaterThan(470_000);
+    expect(world.completeSecond).toBeLessThanOrEqual(30);
+    // Back, at 40 records a flush of each partition: a minute and more to catch up.
+    world.isStoreAway = false;
+    for (const at of [0, 1, 2]) world.set(at, { mostPerFlush: 40 });
+    let wasBehind = 0;
+    for (let n = 0; n < 90; n++) {
+      await world.pass(1);
+      const { completeMs = 0, knownMs, isWhole } = world.last ?? {};
+      expect(isWhole).toBe(true);
+      for (const { records, stored } of world.partitions) {
+        expect(records.slice(stored).every((ms) => ms >= completeMs)).toBe(true);
+      }
+      const lag = world.partitions.reduce(
+        (sum, each) => sum + each.records.length - each.stored,
+        0,
+      );
+      if (lag > 0) expect(knownMs).toBeUndefined();
+      if (world.last?.behind.length !== 0) wasBehind++;
+    }
+    expect(wasBehind).toBeGreaterThan(30);
+    expect(world.second - world.completeSecond).toBeLessThanOrEqual(usualSeconds);
+  });
+
+  it('concludes nothing while nothing is ingested', async () => {
+    const world = new SimulatedPipeline(3);
+    await world.pass(30);
+    for (const at of [0, 1, 2]) world.set(at, { isStored: false });
+    for (let n = 0; n < 480; n++) {
+      await world.pass(1);
+      expect(world.completeSecond).toBeLessThanOrEqual(30);
+      if (n > usualSeconds) expect(world.last?.knownMs).toBeUndefined();
+    }
+    expect(world.last?.behind).toHaveLength(3);
+    expect(world.last?.behind.some(({ isGivenUp }) => isGivenUp)).toBe(false);
+    for (const at of [0, 1, 2]) world.set(at, { isStored: true });
+    await world.pass(usualSeconds);
+    expect(world.last).toMatchObject({ isWhole: true, behind: [] });
+  });
+
+  it('waits for a partition that stands still no longer than the limit, and then says that part is missing', async () => {
+    const world = new SimulatedPipeline(3);
+    await world.pass(60);
+    world.set(1, { isStored: false });
+    await world.pass(30);
+    expect(world.completeSecond).toBeLessThanOrEqual(60);
+    expect(world.last?.isWhole).toBe(true);
+    await world.pass(15);
+    expect(world.second - world.completeSecond).toBeLessThanOrEqual(usualSeconds);
+    expect(world.last).toMatchObject({ isWhole: false, knownMs: undefined });
+    expect(world.last?.behind).toMatchObject([{ name: 't/1', isGivenUp: true }]);
+    await world.pass(600);
+    expect(world.second - world.completeSecond).toBeLessThanOrEqual(usualSeconds);
+    world.set(1, { isStored: true });
+    await world.pass(usualSeconds + 1);
+    expect(world.last).toMatchObject({ isWhole: true, behind: [] });
+  });
+
+  it('is never taken back', async () => {
+    const world = new SimulatedPipeline(3);
+    let before = Number.NEGATIVE_INFINITY;
+    for (let n = 0; n < 400; n++) {
+      if (n === 60) world.set(1, { isStored: false });
+      if (n === 150) world.set(1, { isStored: true, mostPerFlush: 7 });
+      if (n === 250) world.set(2, { delayMs: 25_000 });
+      await world.pass(1);
+      expect(world.last?.completeMs).toBeGreaterThanOrEqual(before);
+      before = world.last?.completeMs ?? before;
+    }
+  });
+
+  it('waits for a partition that gains a tenth of what it is behind, and for one that hardly gains not', async () => {
+    for (const [mostPerFlush, isGivenUp] of [
+      [20, false],
+      [5, true],
+    ] as const) {
+      const world = new SimulatedPipeline(3);
+      await world.pass(30);
+      world.isStoreAway = true;
+      await world.pass(480);
+      world.isStoreAway = false;
+      world.set(2, { mostPerFlush });
+      let gaveUp = false;
+      for (let n = 0; n < 60; n++) {
+        await world.pass(1);
+        gaveUp ||= world.last?.isWhole === false;
+      }
+      expect([mostPerFlush, gaveUp]).toEqual([mostPerFlush, isGivenUp]);
+    }
+  });
+
+  it('goes by watermarks through a backlog of before anybody looked', async () => {
+    const world = new SimulatedPipeline(3, () => ({ isStored: false }));
+    await world.pass(600, false);
+    for (const at of [0, 1, 2]) world.set(at, { isStored: true, mostPerFlush: 40 + at * 20 });
+    for (let n = 0; n < 120; n++) {
+      await world.pass(1);
+      for (const { records, stored } of world.partitions) {
+        expect(records.slice(stored).every((ms) => ms >= (world.last?.completeMs ?? 0))).toBe(true);
+      }
+    }
+    expect(world.second - world.completeSecond).toBeLessThanOrEqual(usualSeconds);
+  });
+
+  it('goes by watermarks where nothing is live, as in a replay, and does not call its end silence', async () => {
+    const world = new SimulatedPipeline(2, (n) => ({ delayMs: 24 * hourMs + n * 8_000 }));
+    await world.pass(100);
+    const leastMs = Math.min(...world.partitions.map(({ watermarkMs }) => watermarkMs));
+    expect(world.last).toMatchObject({ completeMs: leastMs, isWhole: true, displaced: [] });
+    for (const at of [0, 1]) world.set(at, { everyMs: 0 });
+    await world.pass(100);
+    expect(world.last?.knownMs).toBeUndefined();
+    const mostMs = Math.max(...world.partitions.map(({ watermarkMs }) => watermarkMs));
+    expect(world.last?.completeMs).toBe(mostMs);
+  });
+
+  it('names a partition whose events are of another time, while it has events', async () => {
+    const world = new SimulatedPipeline(3, (n) => (n === 2 ? { delayMs: 5 * hourMs } : {}));
+    await world.pass(60);
+    expect(world.last).toMatchObject({ isWhole: false, displaced: [{ name: 't/2' }] });
+    world.set(2, { everyMs: 0 });
+    await world.pass(130);
+    expect(world.last).toMatchObject({ isWhole: true, displaced: [] });
+  });
+
+  it('says how old the events are of a partition that was live before', async () => {
+    const world = new SimulatedPipeline(3);
+    await world.pass(60);
+    world.set(2, { delayMs: 5 * hourMs });
+    await world.pass(60);
+    expect(world.last).toMatchObject({ isWhole: false, displaced: [{ name: 't/2' }] });
+    expect(Math.abs((world.last?.displaced[0]?.delayMs ?? 0) - 5 * hourMs)).toBeLessThan(20_000);
+  });
+
+  it('takes a topic that was made anew for another log', async () => {
+    const world = new SimulatedPipeline(2);
+    await world.pass(60);
+    const anew = world.partitions[1];
+    if (anew === undefined) throw new Error('no partition');
+    // The ledger still ends at the old log's offset, which the new one is far from.
+    anew.records.length = 0;
+    anew.stored = 0;
+    world.set(1, { isStored: false, everyMs: 2_000 });
+    await world.pass(20);
+    expect(world.last?.behind.map(({ name }) => name)).toEqual(['t/1']);
+    expect(world.completeSecond).toBeLessThan(65);
+    world.set(1, { isStored: true });
+    await world.pass(10);
+    expect(world.last).toMatchObject({ isWhole: true, behind: [] });
+    expect(world.second - world.completeSecond).toBeLessThanOrEqual(usualSeconds);
+  });
+
+  it('goes by the ledger where Kafka cannot be asked for longer than the limit, and concludes nothing', async () => {
+    const world = new SimulatedPipeline(2);
+    await world.pass(60);
+    world.isKafkaAway = true;
+    await world.pass(20);
+    expect(world.completeSecond).toBeLessThanOrEqual(60);
+    expect(world.last).toMatchObject({ knownMs: undefined, kafkaOutage: {} });
+    await world.pass(20);
+    expect(world.last?.isWhole).toBe(false);
+    expect(world.second - world.completeSecond).toBeLessThanOrEqual(usualSeconds);
+    world.isKafkaAway = false;
+    await world.pass(usualSeconds);
+    expect(world.last).toMatchObject({ isWhole: true, kafkaOutage: undefined });
+  });
+
+  it('that takes over knows at once what it may judge', async () => {
+    const world = new SimulatedPipeline(3, (n) => (n === 2 ? { delayMs: 5 * hourMs } : {}));
+    await world.pass(60);
+    const next = await world.newDetector().look();
+    expect(world.nowMs - next.completeMs).toBeLessThanOrEqual(usualSeconds * 1000);
+  });
+});

@@ -1,0 +1,200 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createLog } from '../../../src/base/telemetry/log.ts';
+import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
+import { alwaysLeading } from '../../../src/kafka/leadership/always-leading.ts';
+import type { Leadership } from '../../../src/kafka/leadership/leadership.ts';
+import { LeadLost } from '../../../src/roles/detect/lead-lost.ts';
+import { WatchLoop } from '../../../src/roles/detect/leader-loop.ts';
+import type { Watcher } from '../../../src/roles/detect/window-judge.ts';
+
+const log = createLog({ level: 'silent' });
+
+function loopOf(
+  watcher: Watcher,
+  { judgeAtEnd = false, leadership = alwaysLeading, metrics = createMetrics() } = {},
+): WatchLoop {
+  const options = { intervalMs: 100, judgeAtEnd, leadership, log, metrics };
+  return new WatchLoop(() => watcher, options);
+}
+
+/** A lead that a test gives and takes. */
+class GivenLead implements Leadership {
+  leads = false;
+  stopped = false;
+  away: string[] = [];
+  readonly done = new Promise<never>(() => undefined);
+  isLeading = () => this.leads;
+  problems = () => this.away;
+  stop = async () => {
+    this.stopped = true;
+  };
+}
+
+/** A watcher whose steps fail as often as it is told to. */
+function watcherOf(failures: readonly unknown[]) {
+  const left = [...failures];
+  const calls: string[] = [];
+  const watcher = {
+    start: async () => {
+      calls.push('start');
+    },
+    step: async () => {
+      calls.push('step');
+      const failure = left.shift();
+      if (failure !== undefined) throw failure;
+    },
+    settle: async () => {
+      calls.push('settle');
+    },
+    problems: () => [],
+    notes: () => ['detect: a note'],
+    end: () => undefined,
+  };
+  return { calls, watcher: watcher as unknown as Watcher };
+}
+
+describe('WatchLoop', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('is not ready after three failed steps in a row, and again after one that holds', async () => {
+    const { watcher } = watcherOf([
+      new Error('a'),
+      new Error('b'),
+      'ClickHouse is away',
+      new Error('c'),
+    ]);
+    const loop = loopOf(watcher);
+    await loop.start();
+    const problems: string[][] = [];
+    for (let turn = 0; turn < 5; turn++) {
+      await vi.advanceTimersByTimeAsync(100);
+      problems.push(loop.problems());
+    }
+    expect(problems).toEqual([
+      [],
+      [],
+      ['detect: 3 steps in a row have failed: ClickHouse is away'],
+      ['detect: 4 steps in a row have failed: c'],
+      [],
+    ]);
+    await loop.stop();
+  });
+
+  it('has the notes of its watcher while this process leads, and none while it stands by', async () => {
+    const leadership = new GivenLead();
+    const loop = loopOf(watcherOf([]).watcher, { leadership });
+    await loop.start();
+    expect(loop.notes()).toEqual([]);
+    leadership.leads = true;
+    await vi.advanceTimersByTimeAsync(100);
+    expect(loop.notes()).toEqual(['detect: a note']);
+    leadership.leads = false;
+    await vi.advanceTimersByTimeAsync(100);
+    expect(loop.notes()).toEqual([]);
+    await loop.stop();
+  });
+
+  it('does not take two failures that are not in a row for more', async () => {
+    const { watcher } = watcherOf([new Error('a'), new Error('b'), undefined, new Error('c')]);
+    const loop = loopOf(watcher);
+    await loop.start();
+    for (let turn = 0; turn < 4; turn++) {
+      await vi.advanceTimersByTimeAsync(100);
+      expect(loop.problems()).toEqual([]);
+    }
+    await loop.stop();
+  });
+
+  it('steps at its interval, one step at a time, until it is stopped', async () => {
+    const { calls, watcher } = watcherOf([]);
+    let finish: () => void = () => undefined;
+    watcher.step = () => {
+      calls.push('step');
+      return new Promise((resolve) => {
+        finish = resolve;
+      });
+    };
+    const loop = loopOf(watcher);
+    await loop.start();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(calls).toEqual(['start', 'step']);
+    finish();
+    await vi.advanceTimersByTimeAsync(99);
+    expect(calls).toEqual(['start', 'step']);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(calls).toEqual(['start', 'step', 'step']);
+    let isStopped = false;
+    const stopped = loop.stop().then(() => {
+      isStopped = true;
+    });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(isStopped).toBe(false);
+    finish();
+    await stopped;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(calls).toEqual(['start', 'step', 'step', 'settle']);
+  });
+
+  it('judges once more at the end of a source that has one', async () => {
+    const { calls, watcher } = watcherOf([]);
+    const loop = loopOf(watcher, { judgeAtEnd: true });
+    await loop.start();
+    await loop.stop();
+    expect(calls).toEqual(['start', 'step', 'settle']);
+  });
+
+  it('stands by, ready and without a watcher, until it leads, and again when it does not', async () => {
+    const lead = new GivenLead();
+    const metrics = createMetrics();
+    const { calls, watcher } = watcherOf([]);
+    const loop = loopOf(watcher, { leadership: lead, metrics });
+    const gauge = async () => (await metrics.detectorLeader.get()).values[0]?.value;
+    await loop.start();
+    await vi.advanceTimersByTimeAsync(200);
+    expect([calls, loop.problems(), await gauge()]).toEqual([[], [], 0]);
+    lead.leads = true;
+    await vi.advanceTimersByTimeAsync(200);
+    expect([calls, await gauge()]).toEqual([['start', 'step', 'step'], 1]);
+    lead.leads = false;
+    await vi.advanceTimersByTimeAsync(200);
+    expect([calls, await gauge()]).toEqual([['start', 'step', 'step'], 0]);
+    lead.leads = true;
+    await vi.advanceTimersByTimeAsync(100);
+    // What it knew is old by now: it starts anew.
+    expect(calls.slice(3)).toEqual(['start', 'step']);
+    await loop.stop();
+    expect([calls.slice(5), lead.stopped]).toEqual([['settle'], true]);
+  });
+
+  it('that loses the lead within a step stands by; that is no failure', async () => {
+    const lead = new GivenLead();
+    lead.leads = true;
+    const { calls, watcher } = watcherOf([new LeadLost(), new LeadLost(), new LeadLost()]);
+    const loop = loopOf(watcher, { leadership: lead });
+    await loop.start();
+    await vi.advanceTimersByTimeAsync(400);
+    expect(calls).toEqual([
+      ...['start', 'step', 'start', 'step', 'start', 'step', 'start', 'step'],
+    ]);
+    expect(loop.problems()).toEqual([]);
+    lead.leads = false;
+    await vi.advanceTimersByTimeAsync(100);
+    // What another one has told by now is not for this one to put on record.
+    await loop.stop();
+    expect(calls).not.toContain('settle');
+  });
+
+  it('says why it cannot stand by', async () => {
+    const lead = new GivenLead();
+    lead.away = ['detect: not in the group'];
+    const loop = loopOf(watcherOf([]).watcher, { leadership: lead });
+    await loop.start();
+    expect(loop.problems()).toEqual(['detect: not in the group']);
+    await loop.stop();
+  });
+});

@@ -1,0 +1,66 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
+import type { DetectorStats } from '../../../src/detect/detector.ts';
+import { LimitWatch } from '../../../src/roles/detect/limit-watch.ts';
+
+const calm: DetectorStats = {
+  ...{ series: 3, seriesLimit: 3, seriesUnjudged: 0, isCrowded: false },
+  ...{ windowsJudged: 0, tests: 9, perWeek: 0.1, windowsBeyondLimit: 0, stagesUnjudged: 0 },
+};
+const crowded = { ...calm, isCrowded: true, seriesUnjudged: 7 };
+
+function watch() {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const metrics = createMetrics();
+  const limits = new LimitWatch(log, metrics);
+  const gauges = async () => {
+    const all = [
+      metrics.detectorSeries,
+      metrics.detectorSeriesLimit,
+      metrics.detectorSeriesUnjudged,
+    ];
+    return Promise.all(all.map(async (gauge) => (await gauge.get()).values[0]?.value));
+  };
+  return { limits, lines, gauges };
+}
+
+describe('LimitWatch', () => {
+  it('has a gauge of series, of their limit, and of those that are not judged', async () => {
+    const { limits, gauges } = watch();
+    limits.take(crowded);
+    expect(await gauges()).toEqual([3, 3, 7]);
+    limits.end();
+    expect(await gauges()).toEqual([0, 0, 0]);
+  });
+
+  it('says in the log once that the limit is reached, and once that it is over', () => {
+    const { limits, lines } = watch();
+    for (const stats of [calm, crowded, { ...crowded, seriesUnjudged: 9 }, crowded, calm, calm]) {
+      limits.take(stats);
+    }
+    const [warn, info] = [40, 30];
+    expect(lines).toMatchObject([
+      { level: warn, series: 3, limit: 3, unjudged: 7 },
+      { level: info, series: 3, limit: 3, unjudged: 0 },
+    ]);
+    expect(lines[0]?.msg).toContain('detect.max_series');
+  });
+
+  it('has a note for an operator while it lasts', () => {
+    const { limits } = watch();
+    expect(limits.notes()).toEqual([]);
+    limits.take(crowded);
+    expect(limits.notes()).toEqual([
+      'detect: judges 3 series of at most 3 (detect.max_series); ' +
+        '7 with fewer requests were not judged in the last window',
+    ]);
+    limits.take({ ...calm, stagesUnjudged: 53 });
+    expect(limits.notes()).toEqual([
+      'detect: 53 stages of judged series, those with the least time, are not judged',
+    ]);
+    limits.take(calm);
+    expect(limits.notes()).toEqual([]);
+  });
+});

@@ -1,0 +1,277 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { AlertDispatcher } from '../../../src/alert/alert-dispatcher.ts';
+import { createLog } from '../../../src/base/telemetry/log.ts';
+import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
+import { type Config, configSchema } from '../../../src/config/schema.ts';
+import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
+import { LeadLost } from '../../../src/roles/detect/lead-lost.ts';
+import { Watcher } from '../../../src/roles/detect/window-judge.ts';
+import { scenarioSchema } from '../../scenarios/scenario-schema.ts';
+import { scenarioStartMs, scenarioWindows } from '../../scenarios/scenario-windows.ts';
+import { FakeTables, Killed } from './fake-tables.ts';
+
+const windowMs = 10_000;
+const count = 190;
+const configOf = (detect: object = {}) =>
+  configSchema.parse({
+    detect: { baseline: '10m', save_interval: '5m', resolve_windows: 3, ...detect },
+    windows: { grace: '2s' },
+  });
+const config = configOf();
+/** A series that pages twice, and what it pages for first grows meanwhile. */
+const windows = scenarioWindows(
+  scenarioSchema.parse({
+    title: '',
+    seed: 5,
+    windows: count,
+    series: [{ model: 'a', requests: 300, stages: { forward: { median_ms: 50, sigma: 0.3 } } }],
+    faults: [
+      { series: 0, windows: [80, 124], stage: 'forward', factor: 4, share: 0.5 },
+      { series: 0, windows: [113, 124], stage: 'forward', factor: 9, share: 0.9 },
+      { series: 0, windows: [168, 178], stage: 'forward', factor: 4, share: 0.5 },
+    ],
+    expect: [],
+  }),
+  windowMs,
+).flat();
+
+/** One process: what it delivers, and whether it may. */
+class Member {
+  readonly delivered: AnomalyEvent[] = [];
+  readonly logged: string[] = [];
+  isLeading = true;
+  readonly watcher: Watcher;
+  readonly #tables: FakeTables;
+
+  constructor(tables: FakeTables, settings: Config = config, lateMs = 1_000) {
+    this.#tables = tables;
+    const deliver = async (event: AnomalyEvent) => {
+      this.delivered.push(event);
+    };
+    const log = createLog({ level: 'silent' });
+    log.warn = (_fields: unknown, message?: string) => {
+      this.logged.push(message ?? '');
+    };
+    this.watcher = new Watcher({
+      config: settings,
+      groupId: 'g',
+      client: tables.client,
+      dispatcher: new AlertDispatcher({ targets: [{ name: 'kept', deliver }] }),
+      log,
+      metrics: createMetrics(),
+      nowMs: () => tables.watermarkMs + lateMs,
+      isLeading: () => this.isLeading,
+    });
+  }
+
+  /** Judges up to and with a window; it is killed if that fails. */
+  async judge(from: number, to: number): Promise<void> {
+    for (let window = from; window < to; window++) {
+      this.#tables.watermarkMs = scenarioStartMs + (window + 1) * windowMs + 2_000;
+      await this.watcher.step();
+    }
+  }
+}
+
+async function inPeace() {
+  const tables = new FakeTables(windows);
+  const member = new Member(tables);
+  await member.watcher.start();
+  await member.judge(0, count);
+  await member.watcher.settle();
+  return tables;
+}
+
+/** Judges so many windows a step; each member is killed at its n-th call, and followed by another. */
+async function judgeAll(
+  tables: FakeTables,
+  stride: number,
+  deaths: readonly (readonly [calls: number, isDone: boolean])[],
+): Promise<AnomalyEvent[]> {
+  const delivered: AnomalyEvent[] = [];
+  let judged = 0;
+  for (let turn = 0; judged < count; turn++) {
+    const [calls, isDone] = deaths[turn] ?? [Number.POSITIVE_INFINITY, false];
+    tables.killAt(calls, isDone);
+    const member = new Member(tables, config, 1_000 + 1_000 * turn);
+    try {
+      await member.watcher.start();
+      for (let to = judged; judged < count; judged = to) {
+        to = Math.min(count, judged + stride);
+        await member.judge(to - 1, to);
+      }
+    } catch (error) {
+      expect(error).toBeInstanceOf(Killed);
+    }
+    delivered.push(...member.delivered);
+  }
+  return delivered;
+}
+
+const peace = inPeace();
+/** Everything but when the clock said that it was told. */
+const outline = (events: readonly AnomalyEvent[]) =>
+  events.map(({ emitted_at, detected_at, resolved_at, ...event }) => event);
+const nameOf = ({ id, revision }: AnomalyEvent) => `${id} ${revision}`;
+
+describe('a watcher that takes over', () => {
+  it('tells what the one before would have, killed before any window, each event on record once', async () => {
+    const expected = (await peace).events;
+    expect(expected.map(({ state }) => state)).toEqual([
+      ...['opened', 'updated', 'resolved', 'opened', 'resolved'],
+    ]);
+    const kills = fc.array(fc.integer({ min: 1, max: count - 1 }), { minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(kills, async (at) => {
+        const tables = new FakeTables(windows);
+        const delivered: AnomalyEvent[] = [];
+        const ends = [...new Set(at)].sort((a, b) => a - b);
+        for (const [i, from] of [0, ...ends].entries()) {
+          // Each is slower than the last.
+          const member = new Member(tables, config, 1_000 + 7_000 * i);
+          await member.watcher.start();
+          await member.judge(from, ends[i] ?? count);
+          delivered.push(...member.delivered);
+        }
+        expect(outline(tables.events)).toEqual(outline(expected));
+        expect(delivered.map(nameOf)).toEqual(tables.events.map(nameOf));
+      }),
+      { numRuns: 12, seed: 3, examples: [[[113, 114, 120]], [[81, 125, 152]]] },
+    );
+  }, 120_000);
+
+  it('tells the same, killed within any step: at whatever call, with the call done or not', async () => {
+    const expected = (await peace).events;
+    // The first is killed about where it tells something, whoever follows anywhere.
+    const telling = fc.record({
+      ...{
+        event: fc.nat({ max: expected.length - 1 }),
+        callsAfter: fc.integer({ min: -4, max: 8 }),
+      },
+      isDone: fc.boolean(),
+    });
+    const others = fc.array(fc.tuple(fc.integer({ min: 1, max: 60 }), fc.boolean()), {
+      maxLength: 4,
+    });
+    const strides = fc.constantFrom(1, 4, 9);
+    await fc.assert(
+      fc.asyncProperty(telling, others, strides, async (first, next, stride) => {
+        const dry = new FakeTables(windows);
+        await judgeAll(dry, stride, []);
+        const calls = (dry.tellingCalls[first.event] as number) + first.callsAfter;
+        const tables = new FakeTables(windows);
+        const delivered = await judgeAll(tables, stride, [[calls, first.isDone], ...next]);
+        const stored = new Map(tables.events.map((event) => [nameOf(event), event]));
+        expect(outline([...stored.values()])).toEqual(outline(expected));
+        // Each is on record once, and was delivered as it is there, perhaps more than once.
+        expect(tables.events).toHaveLength(stored.size);
+        for (const event of delivered) expect(event).toEqual(stored.get(nameOf(event)));
+        expect(new Set(delivered.map(nameOf))).toEqual(new Set(stored.keys()));
+        // Whoever tells more of an anomaly goes on from what was told of it.
+        const told = new Set(tables.events.map(({ id, detected_at }) => `${id} ${detected_at}`));
+        expect(told.size).toBe(new Set(expected.map(({ id }) => id)).size);
+      }),
+      { numRuns: 30, seed: 8 },
+    );
+  }, 120_000);
+
+  it('tells an event again as it is on record, where the one before died before progress was', async () => {
+    const expected = (await peace).events;
+    const tables = new FakeTables(windows);
+    const first = new Member(tables);
+    await first.watcher.start();
+    await first.judge(0, 70);
+    tables.away.add('detector_progress');
+    // In one step: an anomaly opens, grows and is resolved; nothing says so but its table.
+    await expect(first.judge(138, 139)).rejects.toThrow('detector_progress');
+    tables.away.clear();
+    const second = new Member(tables, config, 60_000);
+    await second.watcher.start();
+    await second.judge(100, count);
+    expect(outline(tables.events)).toEqual(outline(expected));
+    const again = second.delivered.slice(0, first.delivered.length);
+    expect(again.length).toBe(3);
+    expect(again).toEqual(first.delivered);
+    expect(second.delivered.map(nameOf)).toEqual(expected.map(nameOf));
+  });
+
+  it('begins anew, and says why, where the state is of other settings', async () => {
+    const tables = new FakeTables(windows);
+    const first = new Member(tables);
+    await first.watcher.start();
+    await first.judge(0, 100);
+    const second = new Member(tables, configOf({ quantiles: [0.99] }));
+    await second.watcher.start();
+    expect(second.logged).toContain(
+      'what a detector has learnt before cannot be used; another one begins anew',
+    );
+    await second.judge(100, count);
+    const states = tables.events.map(({ state }) => state);
+    expect(states.filter((state) => state === 'opened')).toHaveLength(2);
+    expect(states.filter((state) => state === 'resolved')).toHaveLength(2);
+  });
+
+  it('takes the snapshot before, where the last one is not whole', async () => {
+    const expected = (await peace).events;
+    const tables = new FakeTables(windows);
+    const first = new Member(tables);
+    await first.watcher.start();
+    await first.judge(0, 132);
+    const [newest, before] = tables.snapshots;
+    expect(Number(newest?.as_of)).toBeGreaterThan(Number(before?.as_of));
+    // Somebody has begun to write to its slot.
+    const lost = [...tables.parts].find(([, { snapshot }]) => snapshot === newest?.snapshot);
+    tables.parts.delete(lost?.[0] ?? '');
+    const second = new Member(tables);
+    await second.watcher.start();
+    await second.judge(132, count);
+    expect(outline(tables.events)).toEqual(outline(expected));
+    expect(second.logged.filter((line) => line.includes('cannot be used'))).toEqual([]);
+  });
+
+  it('does not write to the slot of the last whole snapshot', async () => {
+    const tables = new FakeTables(windows);
+    const first = new Member(tables);
+    await first.watcher.start();
+    await first.judge(0, 70);
+    const slots = () => tables.snapshots.map(({ slot }) => slot);
+    const [last] = slots();
+    const second = new Member(tables);
+    await second.watcher.start();
+    tables.away.add('detector_snapshots');
+    await second.judge(70, 130);
+    tables.away.clear();
+    expect(slots()[0]).toBe(last);
+    const third = new Member(tables);
+    await third.watcher.start();
+    expect(third.logged).toEqual([]);
+    await third.judge(130, 131);
+    expect(slots()[0]).not.toBe(last);
+  });
+
+  it('goes on judging where its state cannot be saved', async () => {
+    const expected = (await peace).events;
+    const tables = new FakeTables(windows);
+    const member = new Member(tables);
+    tables.away.add('detector_state');
+    await member.watcher.start();
+    await member.judge(0, count);
+    expect(outline(tables.events)).toEqual(outline(expected));
+    expect(tables.snapshots).toEqual([]);
+    expect(new Set(member.logged)).toContain('what the detector has learnt could not be saved');
+  });
+
+  it('that does not lead any more writes nothing, and says nothing', async () => {
+    const tables = new FakeTables(windows);
+    const member = new Member(tables);
+    await member.watcher.start();
+    await member.judge(0, 79);
+    const before = [tables.judgedUntilMs, tables.snapshots.length];
+    member.isLeading = false;
+    await expect(member.judge(79, count)).rejects.toThrow(LeadLost);
+    await expect(member.watcher.settle()).rejects.toThrow(LeadLost);
+    expect([tables.judgedUntilMs, tables.snapshots.length]).toEqual(before);
+    expect([tables.events, member.delivered]).toEqual([[], []]);
+  });
+});

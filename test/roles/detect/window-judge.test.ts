@@ -1,0 +1,333 @@
+import { describe, expect, it } from 'vitest';
+import { AlertDispatcher } from '../../../src/alert/alert-dispatcher.ts';
+import { createLog } from '../../../src/base/telemetry/log.ts';
+import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
+import { configSchema } from '../../../src/config/schema.ts';
+import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
+import {
+  type Completeness,
+  nothingWrong,
+} from '../../../src/roles/detect/completeness/completeness.ts';
+import { Watcher } from '../../../src/roles/detect/window-judge.ts';
+import { scenarioSchema } from '../../scenarios/scenario-schema.ts';
+import { scenarioStartMs, scenarioWindows } from '../../scenarios/scenario-windows.ts';
+import { FakeTables } from './fake-tables.ts';
+
+const windowMs = 10_000;
+const config = configSchema.parse({
+  detect: { baseline: '10m', resolve_windows: 3 },
+  windows: { grace: '2s' },
+});
+/** A fault from window 80 to 95. */
+const windows = scenarioWindows(
+  scenarioSchema.parse({
+    title: '',
+    seed: 5,
+    windows: 115,
+    series: [{ model: 'a', requests: 300, stages: { forward: { median_ms: 50, sigma: 0.3 } } }],
+    faults: [{ series: 0, windows: [80, 95], stage: 'forward', factor: 4, share: 0.5 }],
+    expect: [],
+  }),
+  windowMs,
+).flat();
+
+/** @param delivered resolves when the pager has an event. */
+function watch(
+  tables: FakeTables,
+  delivered: () => Promise<void> = async () => undefined,
+  look?: () => Completeness,
+) {
+  const told: AnomalyEvent[] = [];
+  const deliver = async (event: AnomalyEvent) => {
+    await delivered();
+    told.push(event);
+  };
+  const watcher = new Watcher({
+    config,
+    groupId: 'g',
+    client: tables.client,
+    dispatcher: new AlertDispatcher({ targets: [{ name: 'kept', deliver }] }),
+    log: createLog({ level: 'silent' }),
+    metrics: createMetrics(),
+    nowMs: () => tables.clockMs ?? tables.watermarkMs + 1_000,
+    ...(look && { completeness: { look: async () => look() } }),
+  });
+  /** The watermark reaches the end of a window, and the grace after it. */
+  const stepTo = async (window: number) => {
+    tables.watermarkMs = scenarioStartMs + (window + 1) * windowMs + 2_000;
+    await watcher.step();
+  };
+  return { told, watcher, stepTo };
+}
+
+const outline = (events: readonly AnomalyEvent[]) =>
+  events.map(({ id, state }) => `${id} ${state}`);
+
+/** What is told when nothing goes wrong. */
+async function toldInPeace(): Promise<AnomalyEvent[]> {
+  const tables = new FakeTables(windows);
+  const { told, watcher, stepTo } = watch(tables);
+  await watcher.start();
+  for (let window = 0; window < 115; window++) await stepTo(window);
+  await watcher.settle();
+  expect(outline(tables.events)).toEqual(outline(told));
+  return told;
+}
+
+describe('Watcher', () => {
+  it('opens an anomaly once and resolves it once, with exemplars', async () => {
+    const told = await toldInPeace();
+    expect(told.map(({ state }) => state)).toEqual(['opened', 'resolved']);
+    expect(new Set(told.map(({ id }) => id)).size).toBe(1);
+    expect(told[0]?.exemplars).toEqual(['trace-1']);
+  });
+
+  it.each([
+    ['all of the past', 1, 120],
+    // Three million stages are 80 windows of so many.
+    ['its newest part where all of it would take too long', 37_500, 80],
+    ['enough for a baseline, whatever that takes', 1_000_000, 60],
+  ])('learns %s at a first start', async (_, size, learnt) => {
+    const tables = new FakeTables(windows);
+    tables.windowSize = size;
+    tables.watermarkMs = scenarioStartMs + 115 * windowMs;
+    const { watcher } = watch(tables);
+    await watcher.start();
+    expect(tables.readFromMs[0]).toBe(tables.watermarkMs - learnt * windowMs);
+  });
+
+  it('says by the clock that nothing comes at all, of live traffic, once', async () => {
+    const tables = new FakeTables(windows.slice(0, 70));
+    tables.usualRequests = 300 * 60;
+    tables.watermarkMs = scenarioStartMs + 2_000;
+    const { told, watcher, stepTo } = watch(tables);
+    await watcher.start();
+    await stepTo(69);
+    const endMs = scenarioStartMs + 70 * windowMs;
+    // Half a minute for a partition to be idle, five seconds for what it had to be stored, and the grace.
+    for (const [afterMs, events] of [
+      [336_000, 0],
+      [338_000, 1],
+      [400_000, 1],
+    ] as const) {
+      tables.clockMs = endMs + afterMs;
+      await watcher.step();
+      await watcher.settle();
+      expect(told.map(({ kind, model }) => `${model} ${kind}`)).toHaveLength(events);
+    }
+    expect(told[0]).toMatchObject({ kind: 'no_data', model: '', severity: 'critical' });
+    expect(outline(tables.events)).toEqual(outline(told));
+  });
+
+  it('says nothing by the clock of a recording that has come to its end', async () => {
+    const tables = new FakeTables(windows.slice(0, 70));
+    tables.usualRequests = 300 * 60;
+    tables.flushedMs = scenarioStartMs + 30 * 86_400_000;
+    const { told, watcher, stepTo } = watch(tables);
+    tables.clockMs = tables.flushedMs;
+    await watcher.start();
+    await stepTo(69);
+    tables.clockMs += 3_600_000;
+    await watcher.step();
+    await watcher.settle();
+    expect(told).toEqual([]);
+  });
+
+  it('emits at once that the store is away, puts it on record when it is back, and takes it up again', async () => {
+    const tables = new FakeTables(windows);
+    const fine = {
+      ...nothingWrong,
+      completeMs: scenarioStartMs,
+      knownMs: undefined,
+      isWhole: true,
+    };
+    let now: Completeness = fine;
+    const first = watch(tables, undefined, () => now);
+    tables.clockMs = scenarioStartMs + 10_000;
+    await first.watcher.start();
+    await first.watcher.step();
+    const error = new Error('connect ECONNREFUSED');
+    now = { ...fine, storeOutage: { sinceMs: tables.clockMs, reason: error.message, error } };
+    tables.away.add('anomalies');
+    for (const [seconds, emitted] of [
+      [59, 0],
+      [60, 1],
+      [400, 1],
+    ] as const) {
+      tables.clockMs = scenarioStartMs + 10_000 + seconds * 1_000;
+      await expect(first.watcher.step()).rejects.toBe(error);
+      expect(first.told).toHaveLength(emitted);
+    }
+    expect(first.told).toMatchObject([{ kind: 'pipeline', state: 'opened', severity: 'warning' }]);
+    expect(first.watcher.problems()).toEqual([
+      'detect: ClickHouse has not answered for 7 min (connect ECONNREFUSED): nothing is judged',
+    ]);
+    expect(tables.events).toEqual([]);
+    // Back; what came meanwhile is still to be stored.
+    tables.away.clear();
+    now = {
+      ...fine,
+      behind: [{ name: 't/0', behindMs: 400_000, lagMessages: 9, isGivenUp: false }],
+    };
+    await first.watcher.step();
+    expect(tables.events).toEqual(first.told);
+    // Whoever follows knows of it, and the detector of models has none of it.
+    const second = watch(tables, undefined, () => now);
+    await second.watcher.start();
+    now = fine;
+    await second.watcher.step();
+    expect(second.told).toMatchObject([
+      { id: first.told[0]?.id, state: 'resolved', revision: 2, resolution: 'recovered' },
+    ]);
+    expect(tables.events).toEqual([...first.told, ...second.told]);
+  });
+
+  it('concludes nothing from how much traffic there is while part of it is missing', async () => {
+    // The model stops for good at window 70, as all of it is in a partition that is not stored.
+    const tables = new FakeTables(windows.slice(0, 70));
+    tables.usualRequests = 300 * 60;
+    for (const isWhole of [false, true]) {
+      let atMs = scenarioStartMs;
+      const state = () => ({ ...nothingWrong, completeMs: atMs, knownMs: undefined, isWhole });
+      const { told, watcher } = watch(tables, undefined, state);
+      tables.judgedUntilMs = undefined;
+      await watcher.start();
+      for (const end of [70, 120]) {
+        atMs = scenarioStartMs + end * windowMs + 2_000;
+        tables.clockMs = atMs;
+        await watcher.step();
+      }
+      await watcher.settle();
+      expect(told.map(({ kind }) => kind)).toEqual(isWhole ? ['no_data'] : []);
+    }
+  });
+
+  it('tells which requests carry it, and that it is more large ones, in every event', async () => {
+    const tables = new FakeTables(windows);
+    const facet = 'batch_size';
+    tables.facets = [
+      { facet, value: '1', now_bands: { 0: 900 }, usual_bands: { 0: 880 } },
+      { facet, value: '2-3', now_bands: { 0: 810, 10: 90 }, usual_bands: { 0: 108, 10: 12 } },
+    ];
+    const { told, watcher, stepTo } = watch(tables);
+    await watcher.start();
+    await stepTo(114);
+    await watcher.settle();
+    expect(told.map(({ state }) => state)).toEqual(['opened', 'resolved']);
+    for (const event of told) {
+      expect(event).toMatchObject({ bottleneck: 'traffic_mix', mix_share: 1 });
+      expect(event.drivers).toMatchObject([{ facet, value: '2-3', of_slow: 1, of_all: 0.5 }]);
+    }
+    expect(told[0]?.summary).toContain('more large requests (by batch_size) explain 100 % of it');
+    expect(tables.events).toEqual(told);
+  });
+
+  it('tells all else when it cannot read which requests carry it', async () => {
+    const tables = new FakeTables(windows);
+    tables.facets = undefined;
+    const { told, watcher, stepTo } = watch(tables);
+    await watcher.start();
+    await stepTo(114);
+    await watcher.settle();
+    expect(outline(told)).toEqual(outline(await toldInPeace()));
+    expect(told[0]?.drivers).toBeUndefined();
+  });
+
+  it('tells one page of several series, and puts each into the table', async () => {
+    const stages = { forward: { median_ms: 50, sigma: 0.3 } };
+    const regions = ['eu', 'us', 'ap'];
+    const many = scenarioSchema.parse({
+      ...{ title: '', seed: 6, windows: 115, expect: [] },
+      series: regions.map((region) => ({ model: 'a', region, requests: 300, stages })),
+      faults: [{ series: [0, 1], windows: [80, 95], stage: 'forward', factor: 4, share: 0.5 }],
+    });
+    const tables = new FakeTables(scenarioWindows(many, windowMs).flat());
+    const { told, watcher, stepTo } = watch(tables);
+    await watcher.start();
+    await stepTo(114);
+    await watcher.settle();
+    expect(told.map(({ state }) => state)).toEqual(['opened', 'resolved']);
+    expect(told[1]?.scope).toMatchObject({ series: 2, open: 0, of: 3 });
+    const rows = tables.events.filter(({ incident_id }) => incident_id === told[0]?.id);
+    expect(rows.map(({ state, region }) => `${state} ${region}`).sort()).toEqual([
+      ...['opened eu', 'opened us', 'resolved eu', 'resolved us'],
+    ]);
+    expect(tables.events).toHaveLength(told.length + rows.length);
+  });
+
+  it('judges a window only when the watermark has passed it and the grace', async () => {
+    const tables = new FakeTables(windows);
+    const { watcher } = watch(tables);
+    await watcher.start();
+    tables.watermarkMs = scenarioStartMs + windowMs + 1_999;
+    await watcher.step();
+    expect(tables.judgedUntilMs).toBeUndefined();
+    tables.watermarkMs += 1;
+    await watcher.step();
+    expect(tables.judgedUntilMs).toBe(scenarioStartMs + windowMs);
+  });
+
+  it('tells the same in one large step as in many', async () => {
+    const { told, watcher, stepTo } = watch(new FakeTables(windows));
+    await watcher.start();
+    await stepTo(114);
+    await watcher.settle();
+    expect(outline(told)).toEqual(outline(await toldInPeace()));
+  });
+
+  it('tells an event that could not be stored at a later step, once', async () => {
+    const tables = new FakeTables(windows);
+    const { told, watcher, stepTo } = watch(tables);
+    await watcher.start();
+    let failed = 0;
+    for (let window = 0; window < 115; window++) {
+      // The table is away from the fault on, for a few steps.
+      if (window === 80) tables.away.add('anomalies');
+      if (window === 90) tables.away.clear();
+      await stepTo(window).catch(() => {
+        failed++;
+      });
+      if (window === 89) {
+        await watcher.settle();
+        expect(tables.judgedUntilMs).toBeLessThan(scenarioStartMs + 90 * windowMs);
+      }
+    }
+    await watcher.settle();
+    expect(failed).toBeGreaterThan(1);
+    const expected = outline(await toldInPeace());
+    expect(outline(told)).toEqual(expected);
+    expect(outline(tables.events)).toEqual(expected);
+    expect(tables.judgedUntilMs).toBe(scenarioStartMs + 115 * windowMs);
+  });
+
+  it('puts no window on record as judged whose event is still on its way', async () => {
+    const tables = new FakeTables(windows);
+    let arrive: () => void = () => undefined;
+    const arrived = new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    const { told, watcher, stepTo } = watch(tables, () => arrived);
+    await watcher.start();
+    for (let window = 0; window < 115; window++) await stepTo(window);
+    const [opened] = tables.stored;
+    expect([told, opened?.event.state]).toEqual([[], 'opened']);
+    expect(tables.judgedUntilMs).toBe(opened?.windowStartMs);
+    arrive();
+    await watcher.settle();
+    expect(outline(told)).toEqual(outline(tables.events));
+    expect(tables.judgedUntilMs).toBe(scenarioStartMs + 115 * windowMs);
+  });
+
+  it('that starts anew goes on where the last one had judged, and tells nothing twice', async () => {
+    const tables = new FakeTables(windows);
+    const first = watch(tables);
+    await first.watcher.start();
+    for (let window = 0; window < 60; window++) await first.stepTo(window);
+    await first.watcher.settle();
+    const second = watch(tables);
+    await second.watcher.start();
+    for (let window = 60; window < 115; window++) await second.stepTo(window);
+    await second.watcher.settle();
+    expect(outline([...first.told, ...second.told])).toEqual(outline(await toldInPeace()));
+  });
+});

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { dedupKeyOf } from '../../../src/detect/event/anomaly-identity.ts';
+import { emittedIds } from '../../../src/sink/anomalies/emitted-ids.ts';
+
+const series = { service: '', model: 'a', version: '', request_type: '', region: '', host: '' };
+const of = { ...series, tenant: '', cold_start: false };
+const key = dedupKeyOf('tail_shift', of);
+const own = (id: string, startedMs: number, dedup_key = key) => {
+  return { id, dedup_key, started_at: new Date(startedMs).toISOString() };
+};
+
+describe('emittedIds', () => {
+  it('are those of the same id', () => {
+    const emitted = [{ id: 'x', dedupKey: 'of something else', resolvedMs: 5 }];
+    expect([...emittedIds([own('x', 1_000), own('y', 1_000)], emitted)]).toEqual(['x']);
+  });
+
+  it('are those of the same kind and series that began before what was emitted was over', () => {
+    const emitted = [
+      { id: 'x', dedupKey: key, resolvedMs: 4_000 },
+      { id: 'w', dedupKey: key, resolvedMs: 2_000 },
+    ];
+    expect([...emittedIds([own('before', 3_999), own('after', 4_000)], emitted)]).toEqual([
+      'before',
+    ]);
+    const others = [
+      own('kind', 1_000, dedupKeyOf('error_rate', of)),
+      own('series', 1_000, dedupKeyOf('tail_shift', { ...of, region: 'eu' })),
+    ];
+    expect([...emittedIds(others, emitted)]).toEqual([]);
+  });
+
+  it('are those of what is open, and of the second page of a series', () => {
+    const emitted = [{ id: 'x', dedupKey: `${key}.2`, resolvedMs: undefined }];
+    expect([...emittedIds([own('y', 9_000)], emitted)]).toEqual(['y']);
+  });
+});

@@ -1,0 +1,176 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { describe, expect, it } from 'vitest';
+import { type Chunk, chunkToken } from '../../../src/sink/chunks/chunk.ts';
+import { chunkColumns } from '../../../src/sink/chunks/chunk-columns.ts';
+import { ClickHouseChunkStore } from '../../../src/sink/chunks/chunk-store.ts';
+
+const bytes = Buffer.from('rows');
+const chunk: Chunk = {
+  groupId: 'g',
+  topic: 't',
+  partition: 1,
+  startOffset: 20,
+  endOffset: 30,
+  firstTimestampMs: 1_790_000_000_123,
+  lastTimestampMs: 1_790_000_001_000,
+  watermarkMs: 1_790_000_000_999,
+  records: 9,
+  consumed: 15,
+  aggregated: 10,
+  rejected: 2,
+  late: 2,
+  overflow: 1,
+  lateMerged: 3,
+  rows: {
+    bytes,
+    rowCount: 3,
+    samples: 44,
+    windowMinMs: 1_790_000_000_000,
+    windowMaxMs: 1_790_000_010_000,
+    mark: 77,
+    days: { stage: [20717, 20718], driver: [20717], exemplar: [] },
+  },
+};
+
+interface Asked {
+  readonly query?: string;
+  readonly table?: string;
+  readonly values?: unknown;
+  readonly query_params?: unknown;
+  readonly clickhouse_settings?: Readonly<Record<string, unknown>>;
+}
+
+/** A client that notes what it is asked, and answers with the row that it is told. */
+function listeningStore(found: Readonly<Record<string, string>> = {}) {
+  const asked: Asked[] = [];
+  const client = {
+    exec: async (given: Asked) => {
+      asked.push({ ...given, values: await buffer(given.values as Readable) });
+      return { stream: Readable.from([]) };
+    },
+    insert: async (given: Asked) => {
+      asked.push(given);
+    },
+    query: async (given: Asked) => {
+      asked.push(given);
+      return { json: async () => [found] };
+    },
+  };
+  const store = new ClickHouseChunkStore(client as unknown as ClickHouseClient, 'host/1');
+  return { store, asked };
+}
+
+describe('insert', () => {
+  it('sends one block under the token of the chunk, and waits until every view has it', async () => {
+    const { store, asked } = listeningStore();
+    await store.insert(chunk);
+    await store.insert(chunk);
+    expect(asked).toHaveLength(2);
+    expect(asked[1]).toEqual(asked[0]);
+    expect(asked[0]?.values).toEqual(bytes);
+    expect(asked[0]?.query).toBe(
+      `INSERT INTO chunk_rows (${chunkColumns.join(', ')}) FORMAT RowBinary`,
+    );
+    expect(asked[0]?.clickhouse_settings).toMatchObject({
+      insert_deduplication_token: chunkToken(chunk),
+      insert_deduplicate: 1,
+      deduplicate_blocks_in_dependent_materialized_views: 1,
+      async_insert: 0,
+      wait_end_of_query: 1,
+      input_format_parallel_parsing: 0,
+      min_insert_block_size_rows: '0',
+      min_insert_block_size_bytes: '0',
+    });
+  });
+
+  it('asks nothing for a chunk without rows', async () => {
+    const { store, asked } = listeningStore();
+    const rows = { ...chunk.rows, bytes: Buffer.alloc(0), rowCount: 0 };
+    await store.insert({ ...chunk, rows });
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('record', () => {
+  it('writes the ledger row under a token of its own, times to the millisecond', async () => {
+    const { store, asked } = listeningStore();
+    await store.record(chunk, 0);
+    expect(asked).toMatchObject([
+      {
+        table: 'flushes',
+        values: [
+          {
+            group_id: 'g',
+            topic: 't',
+            partition: 1,
+            start_offset: 20,
+            end_offset: 30,
+            first_timestamp: 1_790_000_000_123,
+            last_timestamp: 1_790_000_001_000,
+            watermark: 1_790_000_000_999,
+            records: 9,
+            consumed: 15,
+            aggregated: 10,
+            rejected: 2,
+            late: 2,
+            overflow: 1,
+            late_merged: 3,
+            samples: 44,
+            row_count: 3,
+            window_min: 1_790_000_000,
+            window_max: 1_790_000_010,
+            instance: 'host/1',
+          },
+        ],
+        clickhouse_settings: {
+          insert_deduplication_token: `ledger/${chunkToken(chunk)}`,
+          async_insert: 0,
+          wait_end_of_query: 1,
+        },
+      },
+    ]);
+  });
+
+  it('writes 0 for a watermark that no event has set', async () => {
+    const { store, asked } = listeningStore();
+    await store.record({ ...chunk, watermarkMs: Number.NEGATIVE_INFINITY }, 0);
+    expect(asked).toMatchObject([{ values: [{ watermark: 0 }] }]);
+  });
+});
+
+describe('look', () => {
+  it.each([
+    ['nothing', [0, 0, 0, 100], [false, false, true]],
+    ['rows only', [0, 7, 49, 100], [false, true, true]],
+    ['rows, half a window of chunks ago', [0, 7, 50, 100], [false, true, false]],
+    ['rows, with the window off', [0, 7, 0, 0], [false, true, false]],
+    ['rows and the ledger row', [1, 7, 1, 100], [true, true, true]],
+  ])('finds %s', async (_, [ledger, landed, since, kept], expected) => {
+    const { store, asked } = listeningStore({
+      ledger_rows: String(ledger),
+      landed_rows: String(landed),
+      landed_samples: String((landed ?? 0) * 3),
+      chunks_since: String(since),
+      tokens_kept: String(kept),
+    });
+    const state = await store.look(chunk, 1_790_000_900_000);
+    const { isRecorded, isLanded, landedSamples, isRemembered } = state;
+    expect([isRecorded, isLanded, isRemembered]).toEqual(expected);
+    expect(landedSamples).toBe((landed ?? 0) * 3);
+    expect(asked).toMatchObject([
+      {
+        query_params: {
+          groupId: 'g',
+          topic: 't',
+          partition: 1,
+          startOffset: 20,
+          endOffset: 30,
+          firstTimestampMs: 1_790_000_000_123,
+          sinceMs: 1_790_000_300_000,
+        },
+      },
+    ]);
+  });
+});

@@ -1,0 +1,204 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { dimensions } from '../../../src/base/dimensions.ts';
+import { chunkColumns, chunkColumnTypes } from '../../../src/sink/chunks/chunk-columns.ts';
+import { encodeChunk } from '../../../src/sink/chunks/encode-chunk.ts';
+import { RowBinaryWriter } from '../../../src/sink/row-binary/row-binary-writer.ts';
+import { SeededRandom } from '../../base/seeded-random.ts';
+import { randomEvents } from '../../window/random-events.ts';
+import { TestChunk } from '../../window/test-chunk.ts';
+import { type DecodedRow, decodeRows } from '../decoded-row.ts';
+
+const startMs = 1_790_000_000_000;
+const origin = {
+  groupId: 'tailmark',
+  topic: 'inference.timings.v1',
+  partition: 3,
+  startOffset: 2 ** 40 + 5,
+  nowMs: startMs,
+};
+const writer = new RowBinaryWriter(16);
+
+function encode(chunk: TestChunk) {
+  return encodeChunk(chunk.accumulator, origin, chunk.stages, chunk.values, writer);
+}
+
+describe('encodeChunk', () => {
+  it('writes the columns of the table, in its order', () => {
+    const sql = readFileSync(new URL('../../../sql/0002_chunk_rows.sql', import.meta.url), 'utf8');
+    const table = /CREATE TABLE chunk_rows\n\(\n([\s\S]*?)\n\)/.exec(sql)?.[1] ?? '';
+    const columns = [...table.matchAll(/^ {4}(\w+) +(.+?)(?: CODEC.*)?,$/gm)];
+    const types = Object.fromEntries(columns.map(([, name, type]) => [name, type]));
+    expect(chunkColumns).toEqual([...Object.keys(types), 'chunk_mark']);
+    expect(chunkColumnTypes).toEqual({ ...types, chunk_mark: 'UInt64' });
+  });
+
+  it.each([1, 2, 3])('can be read back row by row, and says what it wrote: seed %i', (seed) => {
+    const random = new SeededRandom(seed);
+    const chunk = new TestChunk({ dimensions }).begin();
+    chunk.add(...randomEvents(random, 800, { fromMs: startMs, stepMs: 50, jitterMs: 20_000 }));
+    const encoded = encode(chunk);
+    const rows = decodeRows(encoded.bytes);
+    expect(rows).toHaveLength(encoded.rowCount);
+    const stageRows = rows.filter((row) => row.kind === 1);
+    expect(encoded.samples).toBe(stageRows.reduce((sum, row) => sum + row.requests, 0));
+    const windows = stageRows.map((row) => row.window_start * 1000);
+    expect(encoded.windowMinMs).toBe(Math.min(...windows));
+    expect(encoded.windowMaxMs).toBe(Math.max(...windows));
+    for (const row of rows) {
+      expect(row).toMatchObject({
+        group_id: 'tailmark',
+        topic: origin.topic,
+        partition: 3,
+        start_offset: 2 ** 40 + 5,
+      });
+    }
+    const expected = chunk.rows();
+    expect(stageRows.map(keyOf).sort()).toEqual([...expected.keys()].sort());
+    for (const row of stageRows) {
+      const truth = expected.get(keyOf(row));
+      expect(row).toMatchObject({
+        requests: truth?.requests,
+        errors: truth?.errors,
+        timeouts: truth?.timeouts,
+        cancelled: truth?.cancelled,
+        sum_ms: (truth?.sumUs ?? 0) / 1000,
+        min_ms: truth?.minMs,
+        max_ms: truth?.maxMs,
+        bands: truth?.bands,
+        bands_ms: truth?.bandsMs,
+        facet: '',
+        value: '',
+        event_time: 0,
+        status: '',
+        trace_id: '',
+        request_id: '',
+        stages_ms: new Map(),
+      });
+      expect(row.latency.count).toBe(truth?.requests);
+    }
+  });
+
+  it('is the same bytes for the same events, also after another chunk', () => {
+    const events = randomEvents(new SeededRandom(4), 500, {
+      fromMs: startMs,
+      stepMs: 50,
+      jitterMs: 0,
+    });
+    const chunk = new TestChunk().begin();
+    chunk.add(...events);
+    const { bytes } = encode(chunk);
+    chunk.begin().add(
+      ...randomEvents(new SeededRandom(5), 700, {
+        fromMs: startMs,
+        stepMs: 10,
+        jitterMs: 0,
+      }),
+    );
+    encode(chunk);
+    chunk.begin().add(...events);
+    expect(encode(chunk).bytes.equals(bytes)).toBe(true);
+  });
+
+  it('of no events is empty', () => {
+    const encoded = encode(new TestChunk().begin());
+    expect(encoded).toMatchObject({
+      bytes: Buffer.alloc(0),
+      rowCount: 0,
+      samples: 0,
+      windowMinMs: 0,
+      windowMaxMs: 0,
+      days: { stage: [], driver: [], exemplar: [] },
+    });
+  });
+
+  it('marks the first row of each kind and day, the same whoever makes it', () => {
+    const make = (from: Partial<typeof origin> = {}) => {
+      const chunk = new TestChunk({ facets: ['host'] }).begin();
+      for (const ts of [startMs - 86_400_000, startMs, startMs + 20_000]) {
+        chunk.add({ ts, model: 'm', host: 'pod-1', total_ms: 2, trace_id: 'a' });
+      }
+      const { accumulator, stages, values } = chunk;
+      return encodeChunk(accumulator, { ...origin, ...from }, stages, values, writer);
+    };
+    const { bytes, mark, days } = make();
+    const marked = decodeRows(bytes).filter(({ chunk_mark }) => chunk_mark !== 0);
+    const day = Math.floor(startMs / 86_400_000);
+    expect(marked.map((row) => [row.kind, Math.floor(row.window_start / 86_400)])).toEqual([
+      [1, day - 1],
+      [1, day],
+      [2, day - 1],
+      [2, day],
+      [3, day - 1],
+      [3, day],
+    ]);
+    expect(new Set(marked.map((row) => row.chunk_mark))).toEqual(new Set([mark]));
+    const both = [day - 1, day];
+    expect(days).toEqual({ stage: both, driver: both, exemplar: both });
+    expect(make().mark).toBe(mark);
+    const others = [{ startOffset: 7 }, { partition: 4 }, { topic: 'u' }, { nowMs: 1 }];
+    const marks = others.map((other) => make(other).mark);
+    expect(new Set([mark, ...marks]).size).toBe(5);
+  });
+
+  it('writes a driver row a facet, at its minute', () => {
+    const chunk = new TestChunk({ facets: ['host', 'batch_size'] }).begin();
+    const event = { ts: startMs + 61_234, model: 'm', version: '7', region: 'eu', total_ms: 2 };
+    chunk.add({ ...event, host: 'pod-1', batch_size: 9 }, { ...event, host: 'pod-1' });
+    const drivers = decodeRows(encode(chunk).bytes).filter((row) => row.kind === 2);
+    const minute = Math.floor((startMs + 61_234) / 60_000) * 60;
+    const common = { window_start: minute, model: 'm', version: '7', region: '', stage: '' };
+    const bands = (requests: number) => new Map([[4, requests]]);
+    expect(drivers).toMatchObject([
+      { ...common, facet: 'host', value: 'pod-1', requests: 2, bands: bands(2) },
+      { ...common, facet: 'batch_size', value: '8-15', requests: 1, bands: bands(1) },
+    ]);
+  });
+
+  it('writes facet values beyond their limit as __other__', () => {
+    const chunk = new TestChunk({ facets: ['host'] }).begin();
+    for (let i = 0; i < 130; i++) {
+      chunk.add({ ts: startMs, model: 'm', host: `pod-${i}`, total_ms: 1 });
+    }
+    const drivers = decodeRows(encode(chunk).bytes).filter((row) => row.kind === 2);
+    expect(drivers).toHaveLength(129);
+    expect(drivers.at(-1)).toMatchObject({ value: '__other__', requests: 2 });
+  });
+
+  it('writes the slowest requests whole, with the host where that is no dimension', () => {
+    const chunk = new TestChunk({ dimensions: ['model'], facets: [] }).begin();
+    const stages_ms = { queue: 1.5, forward: 20 };
+    chunk.add({
+      ts: startMs + 7,
+      model: 'm',
+      host: 'pod-9',
+      id: 'r-1',
+      trace_id: 'größe',
+      status: 'timeout',
+      stages_ms,
+    });
+    const exemplars = decodeRows(encode(chunk).bytes).filter((row) => row.kind === 3);
+    expect(exemplars).toMatchObject([
+      {
+        window_start: startMs / 1000,
+        host: 'pod-9',
+        stage: '',
+        requests: 1,
+        sum_ms: 21.5,
+        event_time: startMs + 7,
+        status: 'timeout',
+        trace_id: 'größe',
+        request_id: 'r-1',
+        stages_ms: new Map(Object.entries(stages_ms)),
+      },
+    ]);
+  });
+});
+
+function keyOf(row: DecodedRow): string {
+  const values = dimensions.map((name) => {
+    if (name === 'cold_start') return row.cold_start ? '1' : '';
+    return row[name];
+  });
+  return [row.window_start * 1000, ...values, row.stage].join('|');
+}

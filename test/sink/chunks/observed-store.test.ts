@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../../src/base/clock.ts';
+import type { ChunkStore } from '../../../src/sink/chunks/chunk-store.ts';
+import { ObservedStore } from '../../../src/sink/chunks/observed-store.ts';
+
+/** Calls of a store that end when the test says so, on a clock that it moves. */
+function rig() {
+  const now = { ms: 1_000 };
+  const clock: Pick<Clock, 'elapsedMs'> = { elapsedMs: () => now.ms };
+  const pending: { succeed: () => void; fail: () => void }[] = [];
+  const call = () =>
+    new Promise<undefined>((resolve, reject) => {
+      pending.push({
+        succeed: () => resolve(undefined),
+        fail: () => reject(new Error('connection refused')),
+      });
+    });
+  const inner = { ledgerEnd: call, groupBeginMs: call } as unknown as ChunkStore;
+  const store = new ObservedStore(inner, clock as Clock, 70_000);
+  const ask = (partition: number) => {
+    store.ledgerEnd('group', 't', partition).catch(() => undefined);
+    return pending.at(-1) as (typeof pending)[number];
+  };
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  return { now, store, ask, pending, settled };
+}
+
+describe('a partition waits for the store', () => {
+  it('from a call until it succeeds', async () => {
+    const { now, store, ask, settled } = rig();
+    expect(store.waitMs('t', 0)).toBe(0);
+    const call = ask(0);
+    now.ms += 3_000;
+    expect([store.waitMs('t', 0), store.waitMs('t', 1)]).toEqual([3_000, 0]);
+    call.succeed();
+    await settled();
+    expect(store.waitMs('t', 0)).toBe(0);
+  });
+
+  it('through failures and the pauses between attempts', async () => {
+    const { now, store, ask, settled } = rig();
+    for (let attempt = 0; attempt < 100; attempt++) {
+      const call = ask(0);
+      now.ms += 1_000;
+      call.fail();
+      await settled();
+      now.ms += 5_000;
+      expect(store.waitMs('t', 0)).toBe(6_000 * (attempt + 1));
+    }
+  });
+
+  it('no more when nobody tries again after a failure: its claim was lost', async () => {
+    const { now, store, ask, settled } = rig();
+    ask(0).fail();
+    await settled();
+    now.ms += 10_001;
+    expect(store.waitMs('t', 0)).toBe(0);
+    ask(0);
+    now.ms += 5;
+    expect(store.waitMs('t', 0)).toBe(5);
+  });
+
+  it('no more when a call is out for longer than any may take', () => {
+    const { now, store, ask } = rig();
+    ask(0);
+    now.ms += 70_000;
+    expect(store.waitMs('t', 0)).toBe(70_000);
+    now.ms += 1;
+    expect(store.waitMs('t', 0)).toBe(0);
+  });
+
+  it('with all of its topic while the topic is asked about', () => {
+    const { now, store } = rig();
+    void store.groupBeginMs('group', 't');
+    now.ms += 40;
+    expect([store.waitMs('t', 7), store.waitMs('u', 7)]).toEqual([40, 0]);
+  });
+});

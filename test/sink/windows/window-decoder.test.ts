@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Series, SeriesWindow } from '../../../src/series/series-window.ts';
+import { WindowDecoder } from '../../../src/sink/windows/window-decoder.ts';
+import { decodeWindows } from '../../../src/sink/windows/window-reader.ts';
+import { summarizeWindow } from '../../scenarios/summarize-window.ts';
+import { encodeWindows } from './encode-windows.ts';
+
+const startMs = 1_790_000_000_000;
+const windowMs = 10_000;
+
+function windowOf(model: string, at: number, stages: Record<string, number[]>): SeriesWindow {
+  const none = { service: '', version: '', request_type: '', region: '', host: '', tenant: '' };
+  const series: Series = { ...none, model, cold_start: false };
+  return summarizeWindow({
+    ...{ series, windowMs, windowStartMs: startMs + at * windowMs },
+    stages: new Map(Object.entries(stages)),
+  });
+}
+
+/** Three windows of two series; the first window lacks one, and of one series there is no total. */
+const windows = [
+  windowOf('größe', 0, { forward: [1, 2, 3], total: [4, 5, 600] }),
+  windowOf('größe', 1, { forward: [7], queue: [1], total: [9] }),
+  windowOf('partial', 1, { features: [3], forward: [5, 6], queue: [1, 2] }),
+  windowOf('größe', 2, { total: Array.from({ length: 300 }, (_, n) => n + 1) }),
+];
+const bytes = encodeWindows(windows);
+
+/** Decodes the bytes in parts that end at given places. */
+function decodedIn(cuts: readonly number[], decoder = new WindowDecoder(windowMs)) {
+  const ends = [...cuts].sort((a, b) => a - b);
+  const found = [];
+  let from = 0;
+  for (const end of [...ends, bytes.length]) {
+    found.push(...decoder.take(bytes.subarray(from, end)));
+    from = end;
+  }
+  return [...found, ...decoder.end()];
+}
+
+describe('WindowDecoder', () => {
+  it('decodes the same windows wherever the parts of a response end', () => {
+    const whole = decodeWindows(bytes, windowMs);
+    expect(whole).toEqual(windows);
+    const place = fc.integer({ min: 0, max: bytes.length });
+    fc.assert(
+      fc.property(fc.array(place, { maxLength: 40 }), (cuts) => {
+        expect(decodedIn(cuts).flatMap((at) => at.windows)).toEqual(whole);
+      }),
+      { numRuns: 200 },
+    );
+    const everywhere = Array.from(bytes.keys());
+    expect(decodedIn(everywhere).flatMap((at) => at.windows)).toEqual(whole);
+  });
+
+  it('hands out a window once its last row has come, with all of its series', () => {
+    const found = decodedIn([]);
+    expect(found.map((at) => [at.startMs - startMs, at.windows.length])).toEqual([
+      [0, 1],
+      [10_000, 2],
+      [20_000, 1],
+    ]);
+    const decoder = new WindowDecoder(windowMs);
+    const first = encodeWindows(windows.slice(0, 1)).length;
+    expect([...decoder.take(bytes.subarray(0, first))]).toEqual([]);
+    const second = encodeWindows(windows.slice(0, 2)).length;
+    const [complete, ...others] = decoder.take(bytes.subarray(first, second));
+    expect(complete?.windows).toEqual(windows.slice(0, 1));
+    expect(others).toEqual([]);
+  });
+
+  it('keeps of a series that is not wanted the stage that stands for its whole requests', () => {
+    const asked: string[] = [];
+    const decoder = new WindowDecoder(windowMs, (series, atMs) => {
+      asked.push(`${series.model} ${(atMs - startMs) / windowMs}`);
+      return atMs === startMs;
+    });
+    const found = decodedIn([], decoder).flatMap((at) => at.windows);
+    expect(asked).toEqual(['größe 0', 'größe 1', 'partial 1', 'größe 2']);
+    const kept = ['total', 'forward', 'total'] as const;
+    expect(found[0]).toEqual(windows[0]);
+    for (const [n, stage] of kept.entries()) {
+      const summary = windows[n + 1]?.stages.get(stage);
+      const [only, ...others] = found[n + 1]?.stages.values() ?? [];
+      expect(others).toEqual([]);
+      expect(only).toMatchObject({ stage, requests: summary?.requests, bands: summary?.bands });
+      expect(only?.digest.means).toEqual(summary?.digest.means);
+    }
+    expect(decoder.rows).toBe(9);
+  });
+
+  it('asks for a window only when those before it have been handed out', () => {
+    const handed: number[] = [];
+    const decoder = new WindowDecoder(windowMs, (_, atMs) => {
+      expect(handed).toEqual([0, 1, 2].slice(0, (atMs - startMs) / windowMs));
+      return true;
+    });
+    for (const at of decoder.take(bytes)) handed.push((at.startMs - startMs) / windowMs);
+    handed.push(...[...decoder.end()].map((at) => (at.startMs - startMs) / windowMs));
+    expect(handed).toEqual([0, 1, 2]);
+  });
+
+  it('says of a response that ends within a row that it does', () => {
+    const decoder = new WindowDecoder(windowMs);
+    const found = [...decoder.take(bytes.subarray(0, bytes.length - 1))];
+    expect(found).toHaveLength(1);
+    expect(() => [...decoder.end()]).toThrow(/ends within a row/);
+  });
+});
