@@ -30,6 +30,7 @@ export class CalmFeed {
   readonly #producer: Producer;
   readonly #random: Random;
   readonly #stopping = new AbortController();
+  #reachedMs = 0;
 
   private constructor(options: CalmFeedOptions, producer: Producer, begun: Promise<void>) {
     this.#options = options;
@@ -57,6 +58,7 @@ export class CalmFeed {
 
   async #publishPast(pastMs: number): Promise<number> {
     const nowMs = Date.now();
+    this.#reachedMs = nowMs;
     const count = Math.floor((pastMs / 1000) * this.#options.eventsPerSecond);
     for (let from = 0; from < count; from += pastBatch) {
       const length = Math.min(pastBatch, count - from);
@@ -71,7 +73,8 @@ export class CalmFeed {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
-    let dueMs = Date.now();
+    // From where the past ends: what has been due while it was stored comes at once.
+    let dueMs = this.#reachedMs;
     while (!signal.aborted) {
       const messages = [];
       for (; dueMs < Date.now(); dueMs += this.#random.exponential(this.#meanGapMs)) {

@@ -87,7 +87,9 @@ async function runWorld(options: WorldOptions, phases: SilencePhase[]): Promise<
       TAILMARK_CLICKHOUSE_URL: `http://127.0.0.1:${world.proxy.port}`,
       TAILMARK_HTTP_LISTEN: '127.0.0.1:0',
     });
-    await detector.logged('"detector ready"');
+    const running = detector;
+    const isReady = async () => (running.err().includes('"detector ready"') ? true : undefined);
+    await world.until('the detector has learnt the past', isReady, { deadlineMs: 5 * minuteMs });
     past.begin();
     say(`${past.events} events of the past are stored; the detector runs`);
     await new SilenceRun(options, world, feed, detector).run(phases);
