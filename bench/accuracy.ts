@@ -6,7 +6,7 @@ import { poolDigest } from '../test/sketch/pool-digest.ts';
 import { seededRandom } from '../test/sketch/seeded-random.ts';
 import { type WorstError, worstError } from '../test/sketch/worst-error.ts';
 
-// Writes the tables of docs/accuracy.md, which says how to run it, to standard output: the same
+// Writes the tables of docs/explained/accuracy.md, which says how to run it, to standard output: the same
 // numbers at every run.
 
 const seeds = [1, 2, 3];

@@ -1,4 +1,4 @@
-// Draws docs/demo.svg from a running demo: p99 of each stage, and when the anomaly was open.
+// Draws docs/images/demo.svg from a running demo: p99 of each stage, and when the anomaly was open.
 //
 //     bin/tailmark.js demo            in one terminal, until it says that calm traffic goes on
 //     node scripts/draw-demo.js URL   in another; URL is the ClickHouse address it printed
@@ -98,6 +98,6 @@ parts.push(
   `<text x="${plot.right + 52}" y="${plot.top + 20 + 4 * 22}" fill="#868e96">and ${stages.length - 4} quieter ones</text>`,
 );
 const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="12" fill="#495057">\n${parts.join('\n')}\n</svg>\n`;
-const file = fileURLToPath(new URL('../docs/demo.svg', import.meta.url));
+const file = fileURLToPath(new URL('../docs/images/demo.svg', import.meta.url));
 writeFileSync(file, svg);
 process.stdout.write(`${file}\n`);

@@ -1,4 +1,4 @@
-// Draws what `npm run eval -- false-pages --record` and `-- faults --record` have kept as docs/eval-*.svg, from its tables: columns are found by
+// Draws what `npm run eval -- false-pages --record` and `-- faults --record` have kept as docs/images/eval-*.svg, from its tables: columns are found by
 // name.
 
 const width = 900;
@@ -17,9 +17,9 @@ export function evalPlots(falsePages, faultsFound) {
   const nulls = tableOf(falsePages, 'traffic with nothing wrong');
   const faults = tableOf(faultsFound, 'fault');
   return [
-    { path: 'docs/eval-recall.svg', text: recallPlot(faults) },
-    { path: 'docs/eval-delay.svg', text: delayPlot(faults) },
-    { path: 'docs/eval-false-pages.svg', text: falsePagesPlot(nulls) },
+    { path: 'docs/images/eval-recall.svg', text: recallPlot(faults) },
+    { path: 'docs/images/eval-delay.svg', text: delayPlot(faults) },
+    { path: 'docs/images/eval-false-pages.svg', text: falsePagesPlot(nulls) },
   ];
 }
 

@@ -16,19 +16,22 @@ const { renderCliReference } = await import('../dist/cli/text/render-cli-referen
 
 for (const { path, text } of [
   ...generatedFiles(),
-  { path: 'docs/cli.md', text: await renderCliReference() },
+  { path: 'docs/reference/cli.md', text: await renderCliReference() },
   {
-    path: 'docs/performance.md',
-    text: withPipelineTables(read('docs/performance.md'), read('bench/results/pipeline.txt')),
+    path: 'docs/explained/performance.md',
+    text: withPipelineTables(
+      read('docs/explained/performance.md'),
+      read('bench/results/pipeline.txt'),
+    ),
   },
   {
     path: 'README.md',
     text: withReadmeNumbers(read('README.md'), resultsOf),
   },
   {
-    path: 'docs/mutants.md',
+    path: 'docs/explained/mutants.md',
     text: withEvalTables(
-      read('docs/mutants.md'),
+      read('docs/explained/mutants.md'),
       read('bench/results/detect-mutants.txt'),
       'detect-mutants',
     ),

@@ -1,4 +1,4 @@
-// Turns what `npm run bench -- pipeline --record` has kept into the tables of docs/performance.md.
+// Turns what `npm run bench -- pipeline --record` has kept into the tables of docs/explained/performance.md.
 
 import { betweenMarks } from './between-marks.js';
 

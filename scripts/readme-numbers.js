@@ -91,7 +91,7 @@ function ingestTable(results) {
     '',
     `Events per CPU second, by medians: ${listed(compared)}; with one event a message ${listed(ratios(single))} times.`,
     `The least of tailmark’s rounds over the best of each peer’s: ${listed(worst)}. Counts, sums and percentiles of`,
-    'each are held against the input first: [docs/performance.md](docs/performance.md), `npm run bench -- pipeline`.',
+    'each are held against the input first: [performance](docs/explained/performance.md), `npm run bench -- pipeline`.',
   ].join('\n');
 }
 

@@ -1,4 +1,4 @@
-/** Exit codes of every command, after sysexits(3). Documented in docs/cli.md. */
+/** Exit codes of every command, after sysexits(3). Documented in docs/reference/cli.md. */
 export const exitCodes = {
   ok: 0,
   failed: 1,

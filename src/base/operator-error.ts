@@ -1,6 +1,6 @@
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
-/** Every code an operator can meet; each has an entry in docs/errors.md, which a test holds. */
+/** Every code an operator can meet; each has an entry in docs/reference/errors.md, which a test holds. */
 export const errorCodes = [
   'TAILMARK_USAGE',
   'TAILMARK_CONFIG_INVALID',

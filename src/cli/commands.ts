@@ -9,7 +9,7 @@ export interface ListedCommand {
 
 /**
  * Every command, in the order of `tailmark --help`. A new one is a file beside this one and an
- * entry here; a test holds that name and summary are the command's own, and docs/cli.md is made
+ * entry here; a test holds that name and summary are the command's own, and docs/reference/cli.md is made
  * from it.
  */
 export const commands: readonly ListedCommand[] = [

@@ -76,7 +76,7 @@ Examples:
   tailmark tails --json | jq .        what the tails are now
 
 Exit codes: 0 fine, 1 failed, 2 anomalies or a failed verdict, 64 usage, 69 unavailable,
-70 internal, 78 configuration. Documentation: docs/cli.md, docs/configuration.md.`,
+70 internal, 78 configuration. Documentation: docs/reference/cli.md, docs/reference/configuration.md.`,
   );
 }
 

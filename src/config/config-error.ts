@@ -22,7 +22,7 @@ export class ConfigError extends OperatorError {
       'TAILMARK_CONFIG_INVALID',
       [`Cannot use the configuration: ${count}`, ...problems.map(describeProblem)].join('\n'),
       {
-        hint: 'Every key is described in docs/configuration.md; `tailmark check` tries again.',
+        hint: 'Every key is described in docs/reference/configuration.md; `tailmark check` tries again.',
         exitCode: exitCodes.config,
       },
     );

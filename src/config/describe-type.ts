@@ -3,7 +3,7 @@ import type { SchemaNode } from './input-schema.ts';
 
 /**
  * What a setting must be, in words that follow "must be": "a duration from 6s to 5m", "one of
- * earliest, latest". The same words stand in messages and in docs/configuration.md.
+ * earliest, latest". The same words stand in messages and in docs/reference/configuration.md.
  */
 export function describeType(node: SchemaNode): string {
   if (node.duration !== undefined) {

@@ -351,7 +351,7 @@ const log = z
   .prefault({})
   .describe('Logs: JSON lines on standard error.');
 
-/** Every setting, its default and its documentation. docs/configuration.md is made from it. */
+/** Every setting, its default and its documentation. docs/reference/configuration.md is made from it. */
 export const configSchema = z
   .strictObject({ kafka, source, clickhouse, windows, ingest, limits, detect, alert, http, log })
   .refine((value) => !value.kafka.topics.includes(value.alert.topic), {

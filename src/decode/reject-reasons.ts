@@ -1,5 +1,5 @@
 /**
- * Why an event, or a whole message, was not counted: a closed list, documented in docs/event.md.
+ * Why an event, or a whole message, was not counted: a closed list, documented in docs/reference/event.md.
  * `late`, `future` and
  * `too_many_windows` are the window's verdicts, `undecodable_batch` is the source's, all others
  * are the decoder's.

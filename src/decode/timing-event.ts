@@ -162,7 +162,7 @@ const otherFields = {
 /**
  * The contract of one timing event, JSON v1: what the decoder accepts, and why it rejects, is
  * what this says. Unknown fields are ignored; `null` counts as absent. config/
- * timing-event.schema.json and the table of docs/event.md are made from it.
+ * timing-event.schema.json and the table of docs/reference/event.md are made from it.
  */
 export function timingEvent(bounds: TimingEventLimits) {
   const { maxDurationMs, maxDimensionBytes } = bounds;

@@ -1,4 +1,4 @@
-/** Kinds of fault; docs/generate.md shows each. */
+/** Kinds of fault; docs/how-to/generate.md shows each. */
 export const faultKinds = [
   'slow_stage',
   'queue',

@@ -44,7 +44,7 @@ const MOST_FILLS = 3;
 const EARLIER_KEPT = 3;
 
 /**
- * Stores a sealed chunk exactly once, whoever dies when (docs/exactly-once.md):
+ * Stores a sealed chunk exactly once, whoever dies when (docs/explained/exactly-once.md):
  *
  *     commit start, with the intent ── insert rows ── ledger row ── commit end
  *                                 └─── dead letters ──┘

@@ -104,7 +104,7 @@ export class LateShare {
     if (isHigh) {
       this.#log.warn(
         facts,
-        'more than 1 % of the events came for windows that were already complete; raise windows.grace, or find the producers that send late (docs/windows.md)',
+        'more than 1 % of the events came for windows that were already complete; raise windows.grace, or find the producers that send late (docs/explained/windows.md)',
       );
     } else {
       this.#log.info(facts, 'less than 0.5 % of the events come late again');

@@ -115,7 +115,7 @@ function count(flag: string, given: string, least: number, most: number): number
 
 function usage(rule: string): OperatorError {
   return new OperatorError('TAILMARK_USAGE', `Cannot run as ${rule}`, {
-    hint: 'docs/chaos.md lists the options.',
+    hint: 'docs/explained/chaos.md lists the options.',
     exitCode: exitCodes.usage,
   });
 }

@@ -37,7 +37,7 @@ const pastMs = 26 * hourMs;
 const slowForMs = 75_000;
 const settledMs = 45_000;
 
-/** With the default settings: what breaks is ours, and the traffic is calm. docs/chaos.md says what is done. */
+/** With the default settings: what breaks is ours, and the traffic is calm. docs/explained/chaos.md says what is done. */
 export async function runSilence(options: SilenceRunOptions): Promise<SilenceSummary> {
   const { seed, rounds, atOnce, eventsPerSecond, dir, say } = options;
   const worlds = Array.from({ length: Math.min(atOnce, rounds) }, (_, n) => ({

@@ -1,6 +1,6 @@
 // npm run chaos -- [OPTIONS]: builds a copy of the checkout, which later changes to it do not reach,
 // and runs test/chaos/main.ts in it. With --record, what it prints is kept, with machine and commit,
-// in bench/results/. See docs/chaos.md.
+// in bench/results/. See docs/explained/chaos.md.
 
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { compile, given, headOf, ownDirectory, pathOf, run } from '../../scripts/recorded-run.js';

@@ -7,13 +7,13 @@ import { renderCliReference } from '../../src/cli/text/render-cli-reference.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-describe('docs/cli.md', () => {
+describe('docs/reference/cli.md', () => {
   it('is current: else run npm run generate:docs', async () => {
-    expect(read('docs/cli.md')).toBe(await renderCliReference());
+    expect(read('docs/reference/cli.md')).toBe(await renderCliReference());
   });
 
   it('has every command, each with its examples', () => {
-    const sections = read('docs/cli.md').split(/^## /m);
+    const sections = read('docs/reference/cli.md').split(/^## /m);
     for (const { name } of commands) {
       const section = sections.find((text) => text.startsWith(`tailmark ${name}\n`));
       expect(section, name).toMatch(new RegExp(`Examples:\n  tailmark ${name}`));
@@ -22,13 +22,13 @@ describe('docs/cli.md', () => {
 
   it('has every exit code', () => {
     for (const [name, code] of Object.entries(exitCodes)) {
-      expect(read('docs/cli.md')).toContain(`| ${code} | ${name} | `);
+      expect(read('docs/reference/cli.md')).toContain(`| ${code} | ${name} | `);
     }
   });
 });
 
-describe('docs/errors.md', () => {
-  const sections = read('docs/errors.md').split(/^## /m).slice(1);
+describe('docs/reference/errors.md', () => {
+  const sections = read('docs/reference/errors.md').split(/^## /m).slice(1);
 
   it('has exactly the error codes, in their order', () => {
     expect(sections.map((section) => section.split('\n', 1)[0])).toEqual([...errorCodes]);

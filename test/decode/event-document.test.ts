@@ -37,7 +37,7 @@ function schemaText(): string {
   return `${compact}\n`;
 }
 
-const documentUrl = new URL('../../docs/event.md', import.meta.url);
+const documentUrl = new URL('../../docs/reference/event.md', import.meta.url);
 const document = readFileSync(documentUrl, 'utf8');
 
 const units: Readonly<Record<string, string>> = {
@@ -99,14 +99,14 @@ describe('config/timing-event.schema.json', () => {
   });
 });
 
-describe('docs/event.md', () => {
+describe('docs/reference/event.md', () => {
   it('has the table of fields that the contract gives', async () => {
     const marked = /(<!-- fields: .* -->\n)[\s\S]*(<!-- end of fields -->)/;
     expect(document).toMatch(marked);
     const current = document.replace(marked, (_, open: string, close: string) => {
       return `${open}${fieldTable()}\n${close}`;
     });
-    await expect(current).toMatchFileSnapshot('../../docs/event.md');
+    await expect(current).toMatchFileSnapshot('../../docs/reference/event.md');
   });
 
   it('says of every reject reason what to do, in the order of the list', () => {

@@ -17,7 +17,7 @@ describe('commands in the documentation', () => {
       .filter(({ words }) => words[0] === 'tailmark' || words[0] === 'npm')
       .map(({ place }) => place.replace(/:\d+$/, ''));
     expect(new Set(places)).toContain('README.md');
-    expect(new Set(places)).toContain('docs/generate.md');
+    expect(new Set(places)).toContain('docs/how-to/generate.md');
     expect(places.length).toBeGreaterThan(20);
   });
 

@@ -134,11 +134,12 @@ describe('what docker-compose.yml tells tailmark', () => {
   });
 });
 
-const overrides = codeBlocks({ path: 'docs/docker.md', text: read('docs/docker.md') }).filter(
-  ({ language, text }) => language === 'yaml' && /^services:/m.test(text),
-);
+const overrides = codeBlocks({
+  path: 'docs/how-to/docker.md',
+  text: read('docs/how-to/docker.md'),
+}).filter(({ language, text }) => language === 'yaml' && /^services:/m.test(text));
 
-describe('overrides in docs/docker.md', () => {
+describe('overrides in docs/how-to/docker.md', () => {
   it('are found', () => expect(overrides.length).toBeGreaterThan(0));
 
   it.each(overrides)('line $line changes services that exist, to what tailmark takes', (block) => {

@@ -24,7 +24,7 @@ interface Lock {
 
 const manifest = JSON.parse(read('package.json')) as Manifest;
 const { packages } = JSON.parse(read('package-lock.json')) as Lock;
-const [runtime = '', development = ''] = read('docs/dependencies.md').split(
+const [runtime = '', development = ''] = read('docs/reference/dependencies.md').split(
   '\n## For development and tests\n',
 );
 
@@ -46,7 +46,7 @@ function headings(part: string): string[] {
 describe.each([
   ['at run time', runtime, manifest.dependencies],
   ['for development', development, manifest.devDependencies],
-])('docs/dependencies.md, %s', (_, part, wanted) => {
+])('docs/reference/dependencies.md, %s', (_, part, wanted) => {
   const names = Object.keys(wanted).toSorted();
 
   it('has a row for every dependency, and no other', () => {

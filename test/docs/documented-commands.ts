@@ -3,7 +3,7 @@ import type { Document } from './documents.ts';
 import { shellCommands } from './shell-commands.ts';
 
 export interface DocumentedCommand {
-  /** `docs/event.md:12`. */
+  /** `docs/reference/event.md:12`. */
   readonly place: string;
   readonly words: readonly string[];
 }

@@ -51,7 +51,7 @@ const anomalies = examples.filter(({ value }) => 'dedup_key' in value);
 describe('events in the documentation', () => {
   it('are found', () => {
     expect(timings.map(({ place }) => place.split(':')[0])).toContain('README.md');
-    expect(timings.map(({ place }) => place.split(':')[0])).toContain('docs/event.md');
+    expect(timings.map(({ place }) => place.split(':')[0])).toContain('docs/reference/event.md');
   });
 
   it.each(timings)('$place is a timing event', ({ value }) => {

@@ -46,7 +46,9 @@ const links = documents().flatMap((document) =>
 
 describe('links in the documentation', () => {
   it('are found', () => {
-    expect(links.map(({ path, link }) => `${path} ${link}`)).toContain('README.md docs/event.md');
+    expect(links.map(({ path, link }) => `${path} ${link}`)).toContain(
+      'README.md docs/reference/event.md',
+    );
   });
 
   it.each(links)('$path to $link', ({ from, link }) => {
@@ -57,9 +59,9 @@ describe('links in the documentation', () => {
     ['nowhere.md', 'there is no such file'],
     ['../etc/passwd', 'it leads out of the project'],
     ['docs', 'a folder ends in a slash'],
-    ['docs/cli.md#exit-cods', 'that page has no such heading'],
+    ['docs/reference/cli.md#exit-cods', 'that page has no such heading'],
     ['#no-heading', 'that page has no such heading'],
-    ['docs/cli.md#exit-codes', null],
+    ['docs/reference/cli.md#exit-codes', null],
     ['docs/', null],
   ])('%s would be %j', (link, problem) => {
     expect(problemOf(link, { path: 'README.md', text: '# Title\n' })).toBe(problem);

@@ -5,9 +5,9 @@ import { sectionsOf, withPipelineTables } from '../../scripts/pipeline-table.js'
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const results = read('bench/results/pipeline.txt');
 
-describe('docs/performance.md', () => {
+describe('docs/explained/performance.md', () => {
   it('has the tables of the last recorded run (npm run generate:docs)', () => {
-    const document = read('docs/performance.md');
+    const document = read('docs/explained/performance.md');
     expect(withPipelineTables(document, results)).toBe(document);
   });
 

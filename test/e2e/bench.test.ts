@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const runner = fileURLToPath(new URL('../../bench/run.js', import.meta.url));
-/** What the straightforward way costs, at least: full runs find some ten times (docs/performance.md). */
+/** What the straightforward way costs, at least: full runs find some ten times (docs/explained/performance.md). */
 const LEAST_RATIO = 2;
 
 /** Runs a bench in a process of its own; what it printed, once it has ended well. */

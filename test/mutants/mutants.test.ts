@@ -25,7 +25,7 @@ describe('mutants of the detector', () => {
   });
 
   it('are on their page, as they were recorded (npm run generate:docs)', () => {
-    const page = read('docs/mutants.md');
+    const page = read('docs/explained/mutants.md');
     expect(withEvalTables(page, read(results), 'detect-mutants')).toBe(page);
   });
 

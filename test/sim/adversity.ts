@@ -19,9 +19,9 @@ export interface AdversitySetting {
 }
 
 const SESSION_MS = 6_000;
-/** A topic is made anew no sooner after it was deleted (docs/exactly-once.md). */
+/** A topic is made anew no sooner after it was deleted (docs/explained/exactly-once.md). */
 const RECREATED_MS = 10_000;
-/** A wall clock is at most so far off: further, and docs/exactly-once.md says what happens. */
+/** A wall clock is at most so far off: further, and docs/explained/exactly-once.md says what happens. */
 export const MOST_SKEW_MS = 400_000;
 
 /** Lays out over a run what befalls it besides what befalls single requests. */

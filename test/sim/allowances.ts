@@ -4,7 +4,7 @@ import type { FleetGroup } from './sim-fleet.ts';
 import type { Truth, TruthRecord } from './truth.ts';
 
 /**
- * All that docs/exactly-once.md does not promise, and what exactly may then be so. Everything else
+ * All that docs/explained/exactly-once.md does not promise, and what exactly may then be so. Everything else
  * must be exact in every run.
  *
  * 1. A record that retention, compaction or the deletion of its topic removed may be missing: it may

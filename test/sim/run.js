@@ -1,5 +1,5 @@
 // npm run sim -- --seed N | [--seeds A..B] [--jobs N] [--json] [--record]: builds a copy of the code,
-// which later changes to it do not reach, and runs test/sim/main.ts in it. See docs/simulator.md.
+// which later changes to it do not reach, and runs test/sim/main.ts in it. See docs/explained/simulator.md.
 // With --record, where no seed is bad, what it prints is kept, with machine and commit, in
 // bench/results/sim.txt.
 

@@ -25,7 +25,7 @@ export interface ProcessSetting {
   readonly config: Config;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Whether it has the watchdog of docs/liveness.md; without it, it must do as well. */
+  /** Whether it has the watchdog of docs/explained/liveness.md; without it, it must do as well. */
   readonly isWatched: boolean;
   /** A kafkajs client that goes by this name. */
   readonly client: (clientId: string) => Kafka;

@@ -73,7 +73,7 @@ function configure(command: Commander): void {
       `
 Faults: ${faultKinds.join(', ')}.
 Keys: model, version, region, host, request_type, from, for, and by kind stage, factor, share,
-ramp, stop, every, after, knock_on; from and for count from the start. docs/generate.md shows each.
+ramp, stop, every, after, knock_on; from and for count from the start. docs/how-to/generate.md shows each.
 
 Examples:
   tailmark generate --rate 500 --forever

@@ -33,7 +33,7 @@ function configure(command: Commander): void {
     .addHelpText(
       'after',
       `
-Needs Java 17 or later and, the first time, Maven; docs/local-stack.md has the details.
+Needs Java 17 or later and, the first time, Maven; docs/how-to/local-stack.md has the details.
 Both servers end with this command, however it ends. The data stays, for the next start.
 
 Examples:

@@ -38,7 +38,7 @@ Errors are \`error:\` what is wrong, \`hint:\` what to do, and \`code:\`, a stab
 |---|---|---|
 `;
 
-/** docs/cli.md: exit codes, and what `--help` prints for every command. */
+/** docs/reference/cli.md: exit codes, and what `--help` prints for every command. */
 export async function renderCliReference(): Promise<string> {
   const rows = (Object.entries(exitCodes) as [keyof typeof exitCodes, ExitCode][]).map(
     ([name, code]) => `| ${code} | ${name} | ${meanings[name]} |`,

@@ -7,6 +7,6 @@ export function generatedFiles(): readonly { readonly path: string; readonly tex
   return [
     { path: 'config/example.yaml', text: renderExample() },
     { path: 'config/schema.json', text: renderJsonSchema() },
-    { path: 'docs/configuration.md', text: renderReference() },
+    { path: 'docs/reference/configuration.md', text: renderReference() },
   ];
 }

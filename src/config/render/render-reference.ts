@@ -17,8 +17,8 @@ first of these wins:
 The file is YAML 1.2 and read strictly: an unknown or repeated key, or a value of the wrong form, is
 an error. All errors are shown at once, each with its line and a hint, and the exit code is 78.
 Nothing is interpolated into the file: \`\${VAR}\` is text. Start from
-[minimal.yaml](../config/minimal.yaml); [example.yaml](../config/example.yaml) has every key, and
-[schema.json](../config/schema.json) lets an editor check while you type.
+[minimal.yaml](../../config/minimal.yaml); [example.yaml](../../config/example.yaml) has every key, and
+[schema.json](../../config/schema.json) lets an editor check while you type.
 
 ## Values
 
@@ -31,11 +31,11 @@ Nothing is interpolated into the file: \`\${VAR}\` is text. Start from
 - **Secrets** come from the environment or from files of their own, never from this file or a flag:
   \`password_file\`, \`secret_file\` and \`url_file\` name a file whose first line is the secret. Setting both
   the secret and its file in one place is an error; of two places the one that wins for other keys wins
-  here. No output shows one: see [security.md](security.md).
+  here. No output shows one: see [security.md](../how-to/security.md).
 - **Blocks** with nothing below them (\`kafka:\`) mean their defaults.
 `;
 
-/** docs/configuration.md: every setting with what it must be, its default and its variable. */
+/** docs/reference/configuration.md: every setting with what it must be, its default and its variable. */
 export function renderReference(): string {
   const others = Object.entries(foreignVariables.documented);
   const sections = Object.entries(propertiesOf(inputSchema())).map(([name, block]) => {

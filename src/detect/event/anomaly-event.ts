@@ -148,7 +148,7 @@ const driver = z.strictObject({
 
 /**
  * What goes to the topic, to webhooks and to the `anomalies` table, and what a restarted detector
- * goes on from. docs/anomaly-event.md explains each field; fields may be added, never changed.
+ * goes on from. docs/reference/anomaly-event.md explains each field; fields may be added, never changed.
  */
 export const anomalyEventSchema = z
   .strictObject({

@@ -23,7 +23,7 @@ export interface WatchedSourceOptions {
   readonly storeWaitMs: (topic: string, partition: number) => number;
   readonly log?: Logger | undefined;
   readonly metrics?: Metrics | undefined;
-  /** @default as docs/liveness.md says */
+  /** @default as docs/explained/liveness.md says */
   readonly limits?: { readonly unreadyMs: number; readonly stalledMs: number };
 }
 
@@ -40,7 +40,7 @@ const AFTER_JOIN_MS = 10_000;
 /**
  * A Kafka source with a watchdog: where records wait and reading or committing does not go on, it
  * says so, and then rejects `done`, so that the process ends and its supervisor starts it anew.
- * docs/liveness.md says what is watched and why each thing is.
+ * docs/explained/liveness.md says what is watched and why each thing is.
  */
 export class WatchedSource implements Source {
   readonly groupId: string;
@@ -218,7 +218,7 @@ export class WatchedSource implements Source {
     const what = `Cannot go on as reading from Kafka must make progress: ${now.stalled}`;
     this.#fail(
       new OperatorError('TAILMARK_STALLED', what, {
-        hint: 'Nothing is lost or doubled: have a supervisor start it anew. See docs/liveness.md.',
+        hint: 'Nothing is lost or doubled: have a supervisor start it anew. See docs/explained/liveness.md.',
         exitCode: exitCodes.unavailable,
       }),
     );

@@ -146,7 +146,7 @@ function unreadable(rule: string, how: string): OperatorError {
   const error = new OperatorError(
     'TAILMARK_BATCH_UNREADABLE',
     `Cannot go on reading from Kafka as a record batch ${rule}`,
-    { hint: `Pass over it${how}. See docs/limits.md.`, exitCode: exitCodes.failed },
+    { hint: `Pass over it${how}. See docs/reference/limits.md.`, exitCode: exitCodes.failed },
   );
   // kafkajs is not to fetch the same again.
   return Object.assign(error, { retriable: false });

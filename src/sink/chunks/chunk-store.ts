@@ -83,7 +83,7 @@ const DAY_S = 86_400;
 /** A process' clock may be this far ahead of the server's. */
 const CLOCK_SKEW_MS = 600_000;
 
-/** Chunks in ClickHouse: steps 3 and 4 of the protocol in docs/exactly-once.md. */
+/** Chunks in ClickHouse: steps 3 and 4 of the protocol in docs/explained/exactly-once.md. */
 export class ClickHouseChunkStore implements ChunkStore {
   readonly #client: ClickHouseClient;
   readonly #instance: string;

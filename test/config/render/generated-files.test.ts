@@ -63,7 +63,7 @@ describe('files made from the schema', () => {
   });
 
   it('configuration.md names every key and its variable', () => {
-    const reference = read('docs/configuration.md');
+    const reference = read('docs/reference/configuration.md');
     for (const { key, environment } of listSettings()) {
       expect(reference).toContain(`| \`${key}\` |`);
       expect(reference).toContain(`\`${environment}\``);

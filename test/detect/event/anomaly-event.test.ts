@@ -28,8 +28,8 @@ describe('anomalyEventSchema', () => {
     expect(z.toJSONSchema(anomalyEventSchema)).toEqual(committed);
   });
 
-  it('is documented field by field in docs/anomaly-event.md', () => {
-    const documented = read('docs/anomaly-event.md');
+  it('is documented field by field in docs/reference/anomaly-event.md', () => {
+    const documented = read('docs/reference/anomaly-event.md');
     const { shape } = anomalyEventSchema;
     const fields = [
       shape,

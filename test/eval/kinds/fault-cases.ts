@@ -26,7 +26,7 @@ const isOf = (dimension: 'version' | 'cold_start', value: string) => (event: Ano
     : event.scope.common.some((each) => each.dimension === dimension && each.value === value);
 const isMix = ({ bottleneck }: AnomalyEvent) => bottleneck === 'traffic_mix';
 
-/** One of each kind, as docs/generate.md has them. */
+/** One of each kind, as docs/how-to/generate.md has them. */
 export const faultCases: readonly FaultCase[] = [
   {
     name: 'one bad host',

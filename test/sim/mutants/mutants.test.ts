@@ -20,14 +20,14 @@ describe('mutants', () => {
   it('have names of their own, and seeds that find them', () => {
     const names = mutants.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
-    // Some are not found by any of the seeds tried: docs/simulator.md says which.
+    // Some are not found by any of the seeds tried: docs/explained/simulator.md says which.
     expect(names).toEqual(expect.arrayContaining(Object.keys(noted)));
     expect(Object.keys(noted).length).toBeGreaterThanOrEqual(24);
     for (const seeds of Object.values(noted)) expect(seeds.length).toBeGreaterThan(0);
   });
 
   it('are all on the page of the simulator, by name and by what they stand for', () => {
-    const page = readFileSync(path('docs/simulator.md'), 'utf8');
+    const page = readFileSync(path('docs/explained/simulator.md'), 'utf8');
     for (const { name, bug } of mutants) expect(page).toContain(`| \`${name}\` | ${bug} |`);
   });
 

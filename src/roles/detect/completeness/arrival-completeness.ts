@@ -26,7 +26,7 @@ const displacedForMs = 2 * 60_000;
 /**
  * Windows are complete up to where everything that had arrived in Kafka is stored. A partition that is read
  * to its end holds nothing up, however old or rare its events are; one with records that wait is never idle.
- * Whoever does not come on is waited for a limited time. docs/windows.md has the rule.
+ * Whoever does not come on is waited for a limited time. docs/explained/windows.md has the rule.
  */
 export class ArrivalCompleteness implements CompletenessProbe {
   readonly #options: ArrivalCompletenessOptions;
