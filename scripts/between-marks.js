@@ -12,3 +12,19 @@ export function betweenMarks(document, name, text, source = `bench/results/${nam
   if (from < 0 || to < from) throw new Error(`The document has lost its marks: ${begin}`);
   return `${document.slice(0, from)}${begin}\n\n${text}\n\n${document.slice(to)}`;
 }
+
+/** A text whose lines of prose are at most 120 columns wide; tables stay as they are. */
+export function wrapped(text) {
+  return text.split('\n').flatMap(wrappedLine).join('\n');
+}
+
+function wrappedLine(line) {
+  if (line.length <= 120 || line.startsWith('|')) return [line];
+  const lines = [''];
+  for (const word of line.split(' ')) {
+    const longer = lines.at(-1) === '' ? word : `${lines.at(-1)} ${word}`;
+    if (longer.length > 120) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
+}

@@ -1,2 +1,2 @@
-export const evalNames: readonly string[];
+export const evalPages: Readonly<Record<string, readonly string[]>>;
 export function withEvalTables(document: string, results: string, name: string): string;

@@ -1,12 +1,14 @@
-// Puts what `npm run eval -- MODE --record` has kept into docs/detection.md.
+// Puts what `npm run eval -- MODE --record` has kept into the pages of the evaluation.
 
-import { betweenMarks } from './between-marks.js';
+import { betweenMarks, wrapped } from './between-marks.js';
 
-/** The modes whose results are in docs/detection.md. */
-export const evalNames = [
-  ...['eval-false-pages', 'eval-faults', 'eval-kinds', 'eval-drift', 'eval-incidents'],
-  ...['eval-releases', 'eval-real', 'eval-nab'],
-];
+/** The results that each page shows. */
+export const evalPages = {
+  'docs/explained/evaluation.md': ['eval-false-pages', 'eval-faults', 'eval-releases'],
+  'docs/explained/evaluation-fleet.md': [
+    ...['eval-kinds', 'eval-drift', 'eval-incidents', 'eval-real', 'eval-nab'],
+  ],
+};
 
 /**
  * The document with the tables of `bench/results/NAME.txt` made anew: the results without their head, which
@@ -18,5 +20,5 @@ export function withEvalTables(document, results, name) {
     return betweenMarks(document, name, `Not recorded yet: \`npm run eval -- ${mode} --record\`.`);
   }
   const [, ...tables] = results.trimEnd().split('\n\n');
-  return betweenMarks(document, name, tables.join('\n\n'));
+  return betweenMarks(document, name, wrapped(tables.join('\n\n')));
 }

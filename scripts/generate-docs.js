@@ -1,8 +1,9 @@
 // Writes every file that is made from the settings' schema, the commands and bench results. Reads the build:
 // run it by `npm run generate:docs`, which builds first. Tests hold that the files are current.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { withDetectionSummary } from './detection-summary.js';
 import { evalPlots } from './eval-plots.js';
-import { evalNames, withEvalTables } from './eval-tables.js';
+import { evalPages, withEvalTables } from './eval-tables.js';
 import { withPipelineTables } from './pipeline-table.js';
 import { withReadmeNumbers } from './readme-numbers.js';
 
@@ -39,11 +40,15 @@ for (const { path, text } of [
   ...evalPlots(read('bench/results/eval-false-pages.txt'), read('bench/results/eval-faults.txt')),
   {
     path: 'docs/detection.md',
-    text: evalNames.reduce(
-      (document, name) => withEvalTables(document, resultsOf(name), name),
-      read('docs/detection.md'),
-    ),
+    text: withDetectionSummary(read('docs/detection.md'), resultsOf),
   },
+  ...Object.entries(evalPages).map(([path, names]) => ({
+    path,
+    text: names.reduce(
+      (document, name) => withEvalTables(document, resultsOf(name), name),
+      read(path),
+    ),
+  })),
 ]) {
   writeFileSync(new URL(`../${path}`, import.meta.url), text);
   process.stdout.write(`${path}\n`);

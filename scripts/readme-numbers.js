@@ -1,4 +1,4 @@
-// Makes README's tables of numbers of what is recorded in bench/results/: each row names its file, its
+// Makes README's table of numbers of what is recorded in bench/results/: each row names its file, its
 // command and its date, and every number in it is read or computed from that file.
 
 import { betweenMarks } from './between-marks.js';
@@ -6,33 +6,24 @@ import { tableOf } from './eval-plots.js';
 import { sectionsOf } from './pipeline-table.js';
 
 /**
- * The document with its tables made anew.
+ * The document with its table made anew.
  *
  * @param read the text of `bench/results/NAME.txt`, by NAME; '' where nothing is recorded.
  */
 export function withReadmeNumbers(document, read) {
-  const tables = {
-    'numbers-ingest': ingestTable(read('pipeline')),
-    'numbers-robustness': table('fault injected', [
-      simRow(read('sim')),
-      chaosRow(read('chaos')),
-      outageRow(read('chaos-outage')),
-      fuzzRow(read('fuzz')),
-    ]),
-    'numbers-detection': table('detection, on simulated traffic whose truth is known', [
-      falsePagesRow(read('eval-false-pages')),
-      faultsRow(read('eval-faults')),
-      delayRow(read('page-delay')),
-    ]),
-  };
-  return Object.entries(tables).reduce(
-    (made, [name, text]) => betweenMarks(made, name, text, 'bench/results/'),
-    document,
-  );
-}
-
-function table(head, rows) {
-  return [`| ${head} | result | command | recorded |`, '|---|---|---|---|', ...rows].join('\n');
+  const table = [
+    '| measured | result | command | recorded |',
+    '|---|---|---|---|',
+    ...ingestRows(read('pipeline')),
+    simRow(read('sim')),
+    chaosRow(read('chaos')),
+    outageRow(read('chaos-outage')),
+    fuzzRow(read('fuzz')),
+    falsePagesRow(read('eval-false-pages')),
+    faultsRow(read('eval-faults')),
+    delayRow(read('page-delay')),
+  ].join('\n');
+  return betweenMarks(document, 'numbers', table, 'bench/results/');
 }
 
 /** A row of a file: what was done and its result, how it was run and when. */
@@ -68,38 +59,26 @@ function times(ratio) {
   return ratio >= 10 ? String(Math.round(ratio)) : ratio.toFixed(1);
 }
 
-function ingestTable(results) {
+function ingestRows(results) {
   const sections = sectionsOf(results);
-  const rows = sections.map(({ perMessage, peers: [own] }) => {
-    const messages = perMessage === 1 ? 'one event a message' : `${perMessage} events a message`;
-    const median = (text) => text.split(' (')[0];
-    return `| ${messages} | ${median(own.cpu)} | ${median(own.wall)} | ${own.peak} | ${recordedOf('pipeline', results)} |`;
+  const median = (text) => text.split(' (')[0];
+  const rates = sections.map(({ perMessage, peers: [own] }) => {
+    const messages = perMessage === 1 ? 'one event' : `${perMessage} events`;
+    return `${messages} a message: ${median(own.wall)} a second, ${median(own.cpu)} a CPU second, ${own.peak}`;
   });
-  const [packed, single] = sections.map(({ peers }) => peers.slice(1));
-  const ratios = (peers) => peers.map(({ ratio }) => times(Number.parseFloat(ratio)));
-  const names = packed.map(({ name }) => name);
-  const listed = (items) => `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
-  const compared = ratios(packed).map((ratio, i) => `${ratio} times ${names[i]}`);
-  // Events per CPU second: [k] ([least] k–[most] k).
-  const spreadOf = ({ cpu }) => found(cpu, /\((\d+) k–(\d+) k\)/).map(Number);
-  const [least] = spreadOf(sections[0].peers[0]);
-  const worst = packed.map((peer, i) => `${times(least / spreadOf(peer)[1])} times ${names[i]}`);
+  const [packed] = sections.map(({ peers }) => peers.slice(1));
+  const ratios = packed.map(({ name, ratio }) => `${name} ${times(Number.parseFloat(ratio))}`);
   return [
-    '| from the topic to the acknowledged insert, one worker | events per CPU second, ClickHouse’s included | events a second | peak memory | recorded |',
-    '|---|---|---|---|---|',
-    ...rows,
-    '',
-    `Events per CPU second, by medians: ${listed(compared)}; with one event a message ${listed(ratios(single))} times.`,
-    `The least of tailmark’s rounds over the best of each peer’s: ${listed(worst)}. Counts, sums and percentiles of`,
-    'each are held against the input first: [performance](docs/explained/performance.md), `npm run bench -- pipeline`.',
-  ].join('\n');
+    row('pipeline', results, 'ingest, from the topic to the acknowledged insert', rates.join('; ')),
+    row('pipeline', results, 'events per CPU second, times those of', ratios.join(', ')),
+  ];
 }
 
 function simRow(results) {
   const [seeds] = found(results, /^seeds +([\d,]+)$/m);
   const [bad] = found(results, /^bad seeds +(\d+)$/m);
-  const done = `${seeds} simulated worlds, each with its own crashes, zombies, lost responses, forgotten tokens and the like`;
-  const result = `${bad} worlds in which a count, sum, ledger row or dead letter is wrong`;
+  const done = `${seeds} simulated worlds with crashes, zombies and lost responses`;
+  const result = `${bad} with a wrong count`;
   return row('sim', results, done, result);
 }
 
@@ -108,11 +87,8 @@ function chaosRow(results) {
   const [events] = found(results, /^events +(\d+) /m);
   const [differences, of] = found(results, /^differences +(\d+) of (\d+)/m);
   const [takeover] = found(results, /^takeover after kill -9 .* most ([\d.]+) s/m);
-  const [sigterm] = found(results, /^end after SIGTERM .* most ([\d.]+) s/m);
-  const done = `${cycles} kills, pauses, cuts, restarts over ${grouped(events)} events`;
-  const result =
-    `${differences} of ${of} counts, sums and offsets differ; partitions of a killed process stored elsewhere within ` +
-    `${takeover} s, SIGTERM over within ${sigterm} s`;
+  const done = `${cycles} kills, pauses, cuts and restarts over ${grouped(events)} events`;
+  const result = `${differences} of ${of} sums differ; takeover within ${takeover} s`;
   return row('chaos', results, done, result);
 }
 
@@ -123,7 +99,7 @@ function outageRow(results) {
   const [ratio] = found(results, /^caught up in .* ([\d.]+) times the input/m);
   const [memory] = found(results, /^memory, the most +(\d+) MiB/m);
   const done = `${away} minutes without ClickHouse at ${grouped(input)} events a second`;
-  const result = `${differences} of ${of} counts, sums and offsets differ; memory at most ${memory} MiB, caught up at ${ratio} times the input`;
+  const result = `${differences} of ${of} sums differ; at most ${memory} MiB; caught up at ${ratio} times the input`;
   return row('chaos-outage', results, done, result);
 }
 
@@ -135,10 +111,10 @@ function fuzzRow(results) {
   const bombs = [...results.matchAll(/^(.+): \+(\d+) MiB, (\d+) ms$/gm)];
   if (bombs.length === 0) throw new Error('The results of the fuzzer have lost their bombs');
   const mostOf = (group) => Math.max(...bombs.map((bomb) => Number(bomb[group])));
-  const done = `${grouped(messages)} fuzzed messages; ${bombs.length} bombs: compression, depth, size`;
+  const done = `${grouped(messages)} fuzzed messages, ${bombs.length} bombs`;
   const result =
-    `${crashes} crashes, the slowest message ${Math.round(Number(slowest))} ms; a bomb takes ${mostOf(2)} MiB and ` +
-    `${mostOf(3)} ms at most`;
+    `${crashes} crashes; a message takes ${Math.round(Number(slowest))} ms at most, a bomb ${mostOf(2)} MiB and ` +
+    `${mostOf(3)} ms`;
   return row('fuzz', results, done, result);
 }
 
@@ -152,14 +128,10 @@ function falsePagesRow(results) {
   const rows = tableOf(results, 'traffic with nothing wrong');
   const all = rowOf(rows, 'all');
   const kinds = rows.filter((each) => each !== all);
-  const most = kinds.reduce((a, b) =>
-    Number(b['false pages']) > Number(a['false pages']) ? b : a,
-  );
   const result =
     `${all['false pages']} in ${grouped(all['series-weeks'])} series-weeks: ${all['per 1,000 series-weeks']} per 1,000 ` +
-    `(at most ${all['at most (95 %)']}, by the 95 % bound); at most ${most['false pages']} in the ` +
-    `${most['series-weeks']} weeks of one kind of traffic`;
-  const done = `false pages in ${kinds.length} kinds of traffic with nothing wrong: bursts, swings, daily jobs, deploys, heavy tails`;
+    `(at most ${all['at most (95 %)']}, 95 %)`;
+  const done = `false pages in ${kinds.length} kinds of traffic with nothing wrong`;
   return row('eval-false-pages', results, done, result);
 }
 
@@ -171,17 +143,16 @@ function faultsRow(results) {
   );
   const recall = (each) => Number.parseFloat(each['recall of those']);
   const worst = judged.reduce((a, b) => (recall(b) < recall(a) ? b : a));
-  const done = `recall, against an oracle that knows the traffic’s distribution, of ${judged.length} kinds of fault`;
+  const done = `recall, against an oracle that knows the traffic, of ${judged.length} kinds of fault`;
   const result =
-    `${all['recall of those']} of the ${grouped(all['oracle finds'])} faults that the oracle finds, ` +
-    `${all['stage blamed']} blamed on the right stage; worst: ${worst.name}, ${worst['recall of those']}`;
+    `${all['recall of those']} of ${grouped(all['oracle finds'])} faults, ${all['stage blamed']} right stage; ` +
+    `worst: ${worst.name}, ${worst['recall of those']}`;
   return row('eval-faults', results, done, result);
 }
 
 /** Each fault stands at the margin, and its summary after its rounds. */
 function delayRow(results) {
-  const what =
-    'from the first event of a fault to the page on the topic, Kafka to Kafka, default settings';
+  const what = 'from a fault’s first event to the page, Kafka to Kafka';
   if (results === '') return `| ${what} | not recorded yet | \`npm run bench -- page-delay\` | – |`;
   const [rate] = found(results, /^(\d+) requests\/s of one model/m);
   const delays = [
@@ -190,9 +161,9 @@ function delayRow(results) {
     ),
   ];
   if (delays.length === 0) throw new Error('The results of the delay have lost their faults');
-  const texts = delays.map(([, fault, paged, of, least, median, most]) => {
-    const delay = least === undefined ? '' : `, ${least} to ${most} s (median ${median} s)`;
-    return `${fault}: ${paged} of ${of} paged${delay}`;
+  const texts = delays.map(([, fault, paged, of, least, , most]) => {
+    const delay = least === undefined ? '' : `, ${least} to ${most} s`;
+    return `${fault.split(/[:,]/)[0]}: ${paged} of ${of}${delay}`;
   });
   const done = `${what}, ${rate} requests a second`;
   return row('page-delay', results, done, texts.join('; '));

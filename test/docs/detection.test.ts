@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { withDetectionSummary } from '../../scripts/detection-summary.js';
 import { evalPlots, tableOf } from '../../scripts/eval-plots.js';
-import { evalNames, withEvalTables } from '../../scripts/eval-tables.js';
+import { evalPages, withEvalTables } from '../../scripts/eval-tables.js';
 
 const url = (path: string) => new URL(`../../${path}`, import.meta.url);
 const read = (path: string) => readFileSync(url(path), 'utf8');
@@ -10,9 +11,34 @@ const resultsOf = (name: string) => {
   return existsSync(url(path)) ? read(path) : '';
 };
 
+const tables = Object.entries(evalPages).flatMap(([page, names]) =>
+  names.map((name) => ({ page, name })),
+);
+
 describe('docs/detection.md', () => {
-  it.each(evalNames)('has the tables recorded in bench/results/%s.txt', (name) => {
-    const document = read('docs/detection.md');
+  const page = read('docs/detection.md');
+
+  it('has the table of what is recorded (npm run generate:docs)', () => {
+    expect(withDetectionSummary(page, resultsOf)).toBe(page);
+  });
+
+  it.each([
+    ['eval-false-pages', /\| \*\*all\*\* \| (\d+) \| \d+ /, '| **all** | $1 | 999 '],
+    ['eval-faults', /(\| \*\*all\*\* .*?)[\d.]+ %/, '$112.3 %'],
+    ['eval-releases', /40 of 40 \|$/m, '39 of 40 |'],
+    ['eval-kinds', /\| \*\*all\*\* \| (\d+) \| \d+ /, '| **all** | $1 | 1 '],
+    ['eval-drift', /\| 6 \| 6 \|/, '| 6 | 5 |'],
+  ])('has other numbers with another bench/results/%s.txt', (name, from, to) => {
+    expect(resultsOf(name)).toMatch(from);
+    const other = (one: string) =>
+      one === name ? resultsOf(one).replace(from, to) : resultsOf(one);
+    expect(withDetectionSummary(page, other)).not.toBe(page);
+  });
+});
+
+describe('the pages of the evaluation', () => {
+  it.each(tables)('$page has the tables recorded in bench/results/$name.txt', ({ page, name }) => {
+    const document = read(page);
     expect(withEvalTables(document, resultsOf(name), name)).toBe(document);
   });
 
@@ -22,7 +48,8 @@ describe('docs/detection.md', () => {
     'shows $path as it was recorded',
     (plot) => {
       expect(read(plot.path)).toBe(plot.text);
-      expect(read('docs/detection.md')).toContain(`](${plot.path.replace('docs/', '')})`);
+      const page = read('docs/explained/evaluation.md');
+      expect(page).toContain(`](${plot.path.replace('docs/', '../')})`);
     },
   );
 

@@ -5,7 +5,7 @@ import { builtCopy, given, headOf, run } from '../../scripts/recorded-run.js';
 
 const usage = `npm run eval [-- [MODE] [OPTION …]]
 
-Counts false pages where nothing is wrong, and faults that are found, beside an oracle: docs/detection.md.
+Counts false pages where nothing is wrong, and faults that are found, beside an oracle: docs/explained/evaluation.md.
 
 without a mode   false-pages and faults, one after the other: --weeks N, --faulty N and what both take
 false-pages      traffic with nothing wrong: --weeks N (4 of each family)

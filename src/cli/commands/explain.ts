@@ -24,7 +24,7 @@ Examples:
   tailmark explain 7422f22f
   tailmark explain 7422f22f --json | jq .drivers
 
-It reads the tables only: what retention has removed is left out. docs/detection.md says what
+It reads the tables only: what retention has removed is left out. docs/explained/incidents.md says what
 each number means.
 
 Exit codes: 0 it is resolved, 2 it is open.`,

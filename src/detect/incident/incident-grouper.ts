@@ -20,7 +20,7 @@ const severities: readonly string[] = ['critical', 'warning', 'info'];
 
 /**
  * One cause, one page: folds the anomalies of series into incidents. What opens goes out at once; what begins
- * close to it and has a cause in common joins, and is told as an update. docs/detection.md has the rules and
+ * close to it and has a cause in common joins, and is told as an update. docs/explained/incidents.md has the rules and
  * why they are so.
  */
 export class IncidentGrouper {

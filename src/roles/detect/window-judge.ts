@@ -57,7 +57,7 @@ interface Unstored {
  *
  * What the detector has learnt is saved at an interval, once all before it is judged, told and on record.
  * A successor goes on from there: it judges what came since again, in silence, and then is where the last
- * one was. docs/detection.md, "Restart".
+ * one was. docs/explained/detection-takeover.md, "Restart".
  */
 export class Watcher {
   readonly #options: WatcherOptions;

@@ -1,0 +1,1 @@
+export function withDetectionSummary(document: string, read: (name: string) => string): string;
