@@ -1,4 +1,4 @@
-// Makes the one table of docs/detection.md that says how good the detector is, of what is recorded in bench/results/.
+// Makes the table of docs/detection.md that says how good the detector is, of what bench/results/ has.
 
 import { betweenMarks } from './between-marks.js';
 import { tableOf } from './eval-plots.js';

@@ -1,4 +1,4 @@
-// Measures how easy the pages are to read: words, the widest line of prose, and Flesch reading ease (Flesch 1948).
+// Measures how easy the pages are to read: words, the widest line, and Flesch reading ease (Flesch 1948).
 // `node scripts/readability.js` prints it for every page, the hardest first.
 
 import { readdirSync, readFileSync } from 'node:fs';
