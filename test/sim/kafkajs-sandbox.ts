@@ -5,9 +5,9 @@ import { compileFunction } from 'node:vm';
 import type { Kafka, KafkaConfig } from 'kafkajs';
 import { endFetchLoops } from '../../src/kafka/patches/end-fetch-loops.ts';
 import { joinOnce } from '../../src/kafka/patches/join-once.ts';
-import { leaveAfterDoubt } from '../../src/kafka/patches/leave-on-unknown-commit.ts';
-import { rejoinAfterFailure } from '../../src/kafka/patches/rejoin-on-failed-join.ts';
-import { rejoinForTopics } from '../../src/kafka/patches/rejoin-on-log-change.ts';
+import { leaveOnUnknownCommit } from '../../src/kafka/patches/leave-on-unknown-commit.ts';
+import { rejoinOnFailedJoin } from '../../src/kafka/patches/rejoin-on-failed-join.ts';
+import { rejoinOnLogChange } from '../../src/kafka/patches/rejoin-on-log-change.ts';
 import { retryCoordinatorSearch } from '../../src/kafka/patches/retry-coordinator-search.ts';
 
 /** What kafkajs asks of the machine. */
@@ -88,9 +88,9 @@ export function loadKafkajs(time: SandboxTime, brokerClass: BrokerClass): Kafkaj
   };
   endFetchLoops(load(join(root, 'consumer/runner.js')) as Parameters<typeof endFetchLoops>[0]);
   const group = load(join(root, 'consumer/consumerGroup.js'));
-  rejoinForTopics(group as Parameters<typeof rejoinForTopics>[0]);
-  rejoinAfterFailure(group as Parameters<typeof rejoinAfterFailure>[0]);
-  leaveAfterDoubt(group as Parameters<typeof leaveAfterDoubt>[0]);
+  rejoinOnLogChange(group as Parameters<typeof rejoinOnLogChange>[0]);
+  rejoinOnFailedJoin(group as Parameters<typeof rejoinOnFailedJoin>[0]);
+  leaveOnUnknownCommit(group as Parameters<typeof leaveOnUnknownCommit>[0]);
   joinOnce(group as Parameters<typeof joinOnce>[0]);
   const cluster = load(join(root, 'cluster/index.js'));
   retryCoordinatorSearch(cluster as Parameters<typeof retryCoordinatorSearch>[0]);

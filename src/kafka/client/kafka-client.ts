@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import kafkajs, { type KafkaConfig, type Mechanism, type SASLOptions } from 'kafkajs';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import { invariant } from '../../base/invariant.ts';
@@ -9,15 +8,11 @@ import type { Logger } from '../../base/telemetry/log.ts';
 import { tlsFailure } from '../../base/tls-failure.ts';
 import type { Config } from '../../config/schema.ts';
 import { registerCompressionCodecs } from '../compression/compression.ts';
-import { endFetchLoops } from '../patches/end-fetch-loops.ts';
-import { joinOnce } from '../patches/join-once.ts';
-import { leaveAfterDoubt } from '../patches/leave-on-unknown-commit.ts';
-import { rejoinAfterFailure } from '../patches/rejoin-on-failed-join.ts';
-import { rejoinForTopics } from '../patches/rejoin-on-log-change.ts';
-import { retryCoordinatorSearch } from '../patches/retry-coordinator-search.ts';
-import { fetchInPlace } from '../protocol/fetch-patch.ts';
+import { fetchInPlace } from '../patches/fetch-in-place.ts';
+import { kafkajsInternals, patchKafkajs } from '../patches/patch-kafkajs.ts';
+import { takeFramesWhole } from '../patches/take-frames-whole.ts';
 import { FramePool } from '../protocol/frame-pool.ts';
-import { frameSockets, takeFramesWhole } from '../protocol/frame-socket.ts';
+import { frameSockets } from '../protocol/frame-socket.ts';
 import type { RecordBatchReader } from '../protocol/record-batch-reader.ts';
 import { oauthBearer } from './oauth-bearer.ts';
 
@@ -43,14 +38,7 @@ export interface KafkaClientOptions {
 export function createKafkaClient(config: Config['kafka'], options: KafkaClientOptions = {}) {
   const { log, retries = 5, requestTimeoutMs = 30_000, reader } = options;
   registerCompressionCodecs();
-  const internal = createRequire(import.meta.url);
-  endFetchLoops(internal('kafkajs/src/consumer/runner.js'));
-  const consumerGroup = internal('kafkajs/src/consumer/consumerGroup.js');
-  rejoinForTopics(consumerGroup);
-  rejoinAfterFailure(consumerGroup);
-  leaveAfterDoubt(consumerGroup);
-  joinOnce(consumerGroup);
-  retryCoordinatorSearch(internal('kafkajs/src/cluster/index.js'));
+  patchKafkajs();
   const client: KafkaConfig = {
     clientId: config.client_id,
     brokers: config.brokers,
@@ -66,8 +54,9 @@ export function createKafkaClient(config: Config['kafka'], options: KafkaClientO
   if (reader !== undefined) {
     const pool = new FramePool();
     client.socketFactory = frameSockets(pool);
-    takeFramesWhole(internal('kafkajs/src/network/connection.js'));
-    fetchInPlace(internal('kafkajs/src/broker/index.js'), client.socketFactory, { reader, pool });
+    const { Broker, Connection } = kafkajsInternals();
+    takeFramesWhole(Connection);
+    fetchInPlace(Broker, client.socketFactory, { reader, pool });
   }
   if (config.tls !== undefined) client.ssl = tlsOf(config.tls);
   if (config.sasl !== undefined) client.sasl = saslOf(config.sasl);

@@ -1,11 +1,11 @@
+import { type Patchable, patchOnce } from './patch-once.ts';
+
 /** As much of kafkajs' `Runner` as is needed; src/consumer/runner.js there. */
 interface Runner {
   readonly running: boolean;
   readonly fetchManager: { getFetchers(): readonly { stop(): Promise<void> }[] };
   fetch(nodeId: string): Promise<unknown[]>;
 }
-
-const mended = new WeakSet<object>();
 
 /**
  * Has fetch loops end with the consumer. When a broker comes or goes at the moment at which a
@@ -14,13 +14,11 @@ const mended = new WeakSet<object>();
  * event loop a turn: no timer fires and no signal is handled (fetchManager.js, `start`; runner.js,
  * `fetch`). Here the first such round ends the loops.
  */
-export function endFetchLoops(runner: { readonly prototype: Runner }): void {
-  const { prototype } = runner;
-  if (mended.has(prototype)) return;
-  mended.add(prototype);
-  const { fetch } = prototype;
-  prototype.fetch = function (this: Runner, nodeId: string) {
-    if (!this.running) for (const fetcher of this.fetchManager.getFetchers()) void fetcher.stop();
-    return fetch.call(this, nodeId);
-  };
+export function endFetchLoops(runner: Patchable<Runner>): void {
+  patchOnce(runner, 'endFetchLoops', ['fetch'], ({ fetch }) => ({
+    fetch(this: Runner, nodeId: string) {
+      if (!this.running) for (const fetcher of this.fetchManager.getFetchers()) void fetcher.stop();
+      return fetch.call(this, nodeId);
+    },
+  }));
 }

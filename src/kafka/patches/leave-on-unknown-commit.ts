@@ -1,3 +1,4 @@
+import { type Patchable, patchOnce } from './patch-once.ts';
 import { RejoinError } from './rejoin-error.ts';
 
 /** As much of kafkajs' `ConsumerGroup` as is needed; src/consumer/consumerGroup.js there. */
@@ -12,41 +13,38 @@ interface ConsumerGroup {
   leave(): Promise<void>;
 }
 
-const mended = new WeakSet<object>();
-
 /**
  * Has a consumer leave its group, and come back as another member, after a commit of which nobody
  * knows whether it will still arrive. Commits are in order on one connection only: one whose
  * connection broke may be taken after later ones that went over the next, and put the group back,
  * past a chunk that had been begun meanwhile. The coordinator refuses it once its member is gone.
  */
-export function leaveAfterDoubt(group: { readonly prototype: ConsumerGroup }): void {
-  const { prototype } = group;
-  if (mended.has(prototype)) return;
-  mended.add(prototype);
+export function leaveOnUnknownCommit(group: Patchable<ConsumerGroup>): void {
   const doubts = new WeakMap<ConsumerGroup, unknown>();
-  const { commitOffsets, heartbeat, joinAndSync } = prototype;
-  prototype.commitOffsets = async function (this: ConsumerGroup, offsets: unknown) {
-    try {
-      await commitOffsets.call(this, offsets);
-    } catch (error) {
-      if (!isAnswer(error)) doubts.set(this, error);
-      throw error;
-    }
-  };
-  prototype.heartbeat = async function (this: ConsumerGroup, options: unknown) {
-    if (doubts.has(this)) throw new RejoinError(doubts.get(this));
-    await heartbeat.call(this, options);
-  };
-  prototype.joinAndSync = async function (this: ConsumerGroup) {
-    if (doubts.has(this)) await leave(this);
-    await joinAndSync.call(this);
-    doubts.delete(this);
-  };
+  const methods = ['commitOffsets', 'heartbeat', 'joinAndSync'] as const;
+  patchOnce(group, 'leaveOnUnknownCommit', methods, (before) => ({
+    async commitOffsets(this: ConsumerGroup, offsets: unknown) {
+      try {
+        await before.commitOffsets.call(this, offsets);
+      } catch (error) {
+        if (!isResponse(error)) doubts.set(this, error);
+        throw error;
+      }
+    },
+    async heartbeat(this: ConsumerGroup, options: unknown) {
+      if (doubts.has(this)) throw new RejoinError(doubts.get(this));
+      await before.heartbeat.call(this, options);
+    },
+    async joinAndSync(this: ConsumerGroup) {
+      if (doubts.has(this)) await leave(this);
+      await before.joinAndSync.call(this);
+      doubts.delete(this);
+    },
+  }));
 }
 
-/** A broker's answer has the type of its error; what happens to connections has none. */
-function isAnswer(error: unknown): boolean {
+/** A broker's response has the type of its error; what happens to connections has none. */
+function isResponse(error: unknown): boolean {
   return error instanceof Error && 'type' in error && typeof error.type === 'string';
 }
 

@@ -1,3 +1,4 @@
+import { type Patchable, patchOnce } from './patch-once.ts';
 import { RejoinError } from './rejoin-error.ts';
 
 /** As much of kafkajs' `ConsumerGroup` as is needed; src/consumer/consumerGroup.js there. */
@@ -6,8 +7,6 @@ interface ConsumerGroup {
   heartbeat(options: unknown): Promise<void>;
 }
 
-const mended = new WeakSet<object>();
-
 /**
  * Has a consumer whose join failed join again. kafkajs 2.2.4 then goes on fetching what it had been
  * given before (runner.js, `scheduleFetchManager`): a connection that closes during the join is
@@ -15,23 +14,21 @@ const mended = new WeakSet<object>();
  * tells it that it is no member: it reads, and may not commit, until the process ends. Here the next
  * heartbeat that is due begins with the join.
  */
-export function rejoinAfterFailure(group: { readonly prototype: ConsumerGroup }): void {
-  const { prototype } = group;
-  if (mended.has(prototype)) return;
-  mended.add(prototype);
+export function rejoinOnFailedJoin(group: Patchable<ConsumerGroup>): void {
   const failures = new WeakMap<ConsumerGroup, unknown>();
-  const { joinAndSync, heartbeat } = prototype;
-  prototype.joinAndSync = async function (this: ConsumerGroup) {
-    try {
-      await joinAndSync.call(this);
-      failures.delete(this);
-    } catch (error) {
-      failures.set(this, error);
-      throw error;
-    }
-  };
-  prototype.heartbeat = async function (this: ConsumerGroup, options: unknown) {
-    if (failures.has(this)) throw new RejoinError(failures.get(this));
-    await heartbeat.call(this, options);
-  };
+  patchOnce(group, 'rejoinOnFailedJoin', ['joinAndSync', 'heartbeat'], (before) => ({
+    async joinAndSync(this: ConsumerGroup) {
+      try {
+        await before.joinAndSync.call(this);
+        failures.delete(this);
+      } catch (error) {
+        failures.set(this, error);
+        throw error;
+      }
+    },
+    async heartbeat(this: ConsumerGroup, options: unknown) {
+      if (failures.has(this)) throw new RejoinError(failures.get(this));
+      await before.heartbeat.call(this, options);
+    },
+  }));
 }

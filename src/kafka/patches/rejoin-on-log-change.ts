@@ -1,11 +1,10 @@
+import { type Patchable, patchOnce } from './patch-once.ts';
 import { RejoinError } from './rejoin-error.ts';
 
 /** As much of kafkajs' `ConsumerGroup` as is needed; src/consumer/consumerGroup.js there. */
 interface ConsumerGroup {
   recoverFromFetch(error: unknown): Promise<void>;
 }
-
-const mended = new WeakSet<object>();
 
 /**
  * Has a consumer join anew, so that its partitions are placed anew, where a log is not what it was.
@@ -17,22 +16,20 @@ const mended = new WeakSet<object>();
  * - The offset is out of range. It commits another one in its place, with nothing beside it: what the
  *   group knew of a chunk that had been begun is gone, and whoever comes next counts it again.
  */
-export function rejoinForTopics(group: { readonly prototype: ConsumerGroup }): void {
-  const { prototype } = group;
-  if (mended.has(prototype)) return;
-  mended.add(prototype);
-  const { recoverFromFetch } = prototype;
-  prototype.recoverFromFetch = async function (this: ConsumerGroup, error: unknown) {
-    if (error instanceof Error && error.name === 'KafkaJSOffsetOutOfRange') {
-      throw new RejoinError(error);
-    }
-    try {
-      await recoverFromFetch.call(this, error);
-    } catch (failure) {
-      if (!isOfTopic(error)) throw failure;
-      throw new RejoinError(failure);
-    }
-  };
+export function rejoinOnLogChange(group: Patchable<ConsumerGroup>): void {
+  patchOnce(group, 'rejoinOnLogChange', ['recoverFromFetch'], ({ recoverFromFetch }) => ({
+    async recoverFromFetch(this: ConsumerGroup, error: unknown) {
+      if (error instanceof Error && error.name === 'KafkaJSOffsetOutOfRange') {
+        throw new RejoinError(error);
+      }
+      try {
+        await recoverFromFetch.call(this, error);
+      } catch (failure) {
+        if (!isOfTopic(error)) throw failure;
+        throw new RejoinError(failure);
+      }
+    },
+  }));
 }
 
 function isOfTopic(error: unknown): boolean {

@@ -44,27 +44,3 @@ export function frameSocket(
   const socket: Socket = connect({ host, port, onread }, onConnect);
   return socket;
 }
-
-/** As much of kafkajs' `Connection` as is needed; src/network/connection.js there. */
-interface Connection {
-  chunks: Buffer[];
-  readonly bytesBuffered: number;
-  processData(bytes: Buffer): void;
-}
-
-const mended = new WeakSet<object>();
-
-/**
- * Has a connection take a whole frame as it is. kafkajs 2.2.4 keeps the empty rest of the frame before
- * (connection.js, `processData`), and copies the next one behind it.
- */
-export function takeFramesWhole(connection: { readonly prototype: Connection }): void {
-  const { prototype } = connection;
-  if (mended.has(prototype)) return;
-  mended.add(prototype);
-  const { processData } = prototype;
-  prototype.processData = function (this: Connection, bytes: Buffer) {
-    if (this.bytesBuffered === 0) this.chunks = [];
-    processData.call(this, bytes);
-  };
-}

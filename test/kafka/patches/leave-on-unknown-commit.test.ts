@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
-import { leaveAfterDoubt } from '../../../src/kafka/patches/leave-on-unknown-commit.ts';
+import { leaveOnUnknownCommit } from '../../../src/kafka/patches/leave-on-unknown-commit.ts';
 
 const load = createRequire(import.meta.url);
 const { isRebalancing } = load('kafkajs/src/errors') as {
@@ -43,8 +43,8 @@ function member() {
       this.memberId = null;
     }
   }
-  leaveAfterDoubt(ConsumerGroup);
-  leaveAfterDoubt(ConsumerGroup);
+  leaveOnUnknownCommit(ConsumerGroup);
+  leaveOnUnknownCommit(ConsumerGroup);
   return new ConsumerGroup();
 }
 
@@ -54,7 +54,7 @@ const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe('leaveAfterDoubt', () => {
+describe('leaveOnUnknownCommit', () => {
   it('has a member whose commit was not answered leave, and come back as another', async () => {
     const one = member();
     one.commitFailure = new Error('Closed connection');
@@ -92,7 +92,7 @@ describe('leaveAfterDoubt', () => {
   });
 
   it('mends what kafkajs has', () => {
-    const { prototype }: Parameters<typeof leaveAfterDoubt>[0] = load(
+    const { prototype }: Parameters<typeof leaveOnUnknownCommit>[0] = load(
       'kafkajs/src/consumer/consumerGroup',
     );
     for (const name of ['commitOffsets', 'heartbeat', 'joinAndSync', 'leave'] as const) {

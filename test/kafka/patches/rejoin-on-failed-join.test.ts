@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
-import { rejoinAfterFailure } from '../../../src/kafka/patches/rejoin-on-failed-join.ts';
+import { rejoinOnFailedJoin } from '../../../src/kafka/patches/rejoin-on-failed-join.ts';
 
 const load = createRequire(import.meta.url);
 const { isRebalancing } = load('kafkajs/src/errors') as {
@@ -21,8 +21,8 @@ function group() {
       this.heartbeats++;
     }
   }
-  rejoinAfterFailure(ConsumerGroup);
-  rejoinAfterFailure(ConsumerGroup);
+  rejoinOnFailedJoin(ConsumerGroup);
+  rejoinOnFailedJoin(ConsumerGroup);
   return new ConsumerGroup();
 }
 
@@ -32,7 +32,7 @@ const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe('rejoinAfterFailure', () => {
+describe('rejoinOnFailedJoin', () => {
   it('has kafkajs join again at the next heartbeat, until a join succeeds', async () => {
     const member = group();
     await member.joinAndSync();
@@ -60,7 +60,7 @@ describe('rejoinAfterFailure', () => {
   });
 
   it('mends what kafkajs has', () => {
-    const { prototype }: Parameters<typeof rejoinAfterFailure>[0] = load(
+    const { prototype }: Parameters<typeof rejoinOnFailedJoin>[0] = load(
       'kafkajs/src/consumer/consumerGroup',
     );
     expect(prototype.joinAndSync).toBeTypeOf('function');

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
-import { rejoinForTopics } from '../../../src/kafka/patches/rejoin-on-log-change.ts';
+import { rejoinOnLogChange } from '../../../src/kafka/patches/rejoin-on-log-change.ts';
 
 const load = createRequire(import.meta.url);
 const { isRebalancing } = load('kafkajs/src/errors') as {
@@ -16,15 +16,15 @@ async function recoveryFrom(error: Error, failure: Error | undefined): Promise<u
       if (failure !== undefined) throw failure;
     }
   }
-  rejoinForTopics(ConsumerGroup);
-  rejoinForTopics(ConsumerGroup);
+  rejoinOnLogChange(ConsumerGroup);
+  rejoinOnLogChange(ConsumerGroup);
   return new ConsumerGroup().recoverFromFetch(error).then(
     () => 'recovered',
     (thrown: unknown) => thrown,
   );
 }
 
-describe('rejoinForTopics', () => {
+describe('rejoinOnLogChange', () => {
   it('has kafkajs join where a topic is gone and its metadata cannot be had', async () => {
     const gone = errorOf('UNKNOWN_TOPIC_OR_PARTITION');
     const thrown = await recoveryFrom(gone, gone);
@@ -50,7 +50,9 @@ describe('rejoinForTopics', () => {
   });
 
   it('mends what kafkajs has', () => {
-    const group: Parameters<typeof rejoinForTopics>[0] = load('kafkajs/src/consumer/consumerGroup');
+    const group: Parameters<typeof rejoinOnLogChange>[0] = load(
+      'kafkajs/src/consumer/consumerGroup',
+    );
     expect(group.prototype.recoverFromFetch).toBeTypeOf('function');
   });
 });

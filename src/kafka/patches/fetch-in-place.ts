@@ -1,6 +1,7 @@
-import { decodeFetchAnswer, OLDEST_VERSION } from './fetch-response.ts';
-import type { FramePool } from './frame-pool.ts';
-import type { RecordBatchReader } from './record-batch-reader.ts';
+import { decodeFetchAnswer, OLDEST_VERSION } from '../protocol/fetch-response.ts';
+import type { FramePool } from '../protocol/frame-pool.ts';
+import type { RecordBatchReader } from '../protocol/record-batch-reader.ts';
+import { type Patchable, patchOnce } from './patch-once.ts';
 
 /** How a client's answers are read, and where their memory goes when they are. */
 interface InPlace {
@@ -27,7 +28,6 @@ interface Broker {
   fetch(request: object): Promise<unknown>;
 }
 
-const mended = new WeakSet<object>();
 /** By what is a client's own, and its brokers have in hand. */
 const clients = new WeakMap<object, InPlace>();
 
@@ -36,21 +36,19 @@ const clients = new WeakMap<object, InPlace>();
  * as they lie in its answer (decodeFetchAnswer). All others are given kafkajs' own messages.
  */
 export function fetchInPlace(
-  broker: { readonly prototype: Broker },
+  broker: Patchable<Broker>,
   socketFactory: object,
   inPlace: InPlace,
 ): void {
   clients.set(socketFactory, inPlace);
-  const { prototype } = broker;
-  if (mended.has(prototype)) return;
-  mended.add(prototype);
-  const { fetch } = prototype;
-  prototype.fetch = function (this: Broker, request: object) {
-    const given = clients.get(this.connectionPool.socketFactory);
-    if (given === undefined) return fetch.call(this, request);
-    const lookupRequest = withAnswersInPlace(this.lookupRequest, given);
-    return fetch.call(Object.create(this, { lookupRequest: { value: lookupRequest } }), request);
-  };
+  patchOnce(broker, 'fetchInPlace', ['fetch'], ({ fetch }) => ({
+    fetch(this: Broker, request: object) {
+      const given = clients.get(this.connectionPool.socketFactory);
+      if (given === undefined) return fetch.call(this, request);
+      const lookupRequest = withAnswersInPlace(this.lookupRequest, given);
+      return fetch.call(Object.create(this, { lookupRequest: { value: lookupRequest } }), request);
+    },
+  }));
 }
 
 /** kafkajs asks for request and answer by the version that it and the broker share. */

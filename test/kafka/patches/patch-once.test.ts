@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { endFetchLoops } from '../../../src/kafka/patches/end-fetch-loops.ts';
+import { kafkajsInternals } from '../../../src/kafka/patches/patch-kafkajs.ts';
+import { patchOnce } from '../../../src/kafka/patches/patch-once.ts';
+
+function counterClass() {
+  return class Counter {
+    calls = 0;
+    count() {
+      this.calls++;
+      return this.calls;
+    }
+  };
+}
+
+describe('patchOnce', () => {
+  it('replaces a method once, however often it is asked for, and gives the one before', () => {
+    const Counter = counterClass();
+    const patch = () =>
+      patchOnce(Counter, 'tenTimes', ['count'], ({ count }) => ({
+        count(this: InstanceType<typeof Counter>) {
+          return 10 * count.call(this);
+        },
+      }));
+    patch();
+    patch();
+    expect([new Counter().count(), new Counter().count()]).toEqual([10, 10]);
+  });
+
+  it('fails where a method is not there: another version of kafkajs', () => {
+    expect(() => endFetchLoops({ name: 'Runner', prototype: Object.create(null) })).toThrow(
+      "BUG: kafkajs' Runner must have the method fetch, which endFetchLoops replaces",
+    );
+  });
+
+  it('finds each class in the pinned version', () => {
+    for (const [name, found] of Object.entries(kafkajsInternals())) {
+      expect([name, typeof found]).toEqual([name, 'function']);
+    }
+  });
+});
