@@ -12,14 +12,14 @@ import { openSource } from './open-source.ts';
 export interface IngestOptions {
   readonly client: ClickHouseClient;
   readonly stdin: NodeJS.ReadableStream;
+  /** When this run began. */
+  readonly startedMs: number;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
 /** The ingest role in one thread, not yet reading. */
 export interface Ingest {
-  /** Named in ledger rows and tokens. */
-  readonly groupId: string;
   /** Begins to read. `publisher` takes dead letters; a file has none. */
   start(publisher: Publisher | undefined): Promise<RunningIngest>;
 }
@@ -39,14 +39,13 @@ const CALL_GRACE_MS = 10_000;
 
 /** Source, chunks and store of the ingest role, put together as configured. */
 export function openIngest(config: Config, options: IngestOptions): Ingest {
-  const { client, stdin, log, metrics } = options;
+  const { client, stdin, startedMs, log, metrics } = options;
   const chunkStore = new ClickHouseChunkStore(client, instanceName());
   const longestCallMs = config.clickhouse.request_timeout + CALL_GRACE_MS;
   const store = new ObservedStore(chunkStore, systemClock, longestCallMs);
   const storeWaitMs = store.waitMs.bind(store);
-  const source = openSource(config, { stdin, nowMs: Date.now(), log, metrics, storeWaitMs });
+  const source = openSource(config, { stdin, nowMs: startedMs, log, metrics, storeWaitMs });
   return {
-    groupId: source.groupId,
     async start(publisher) {
       const ingester = new Ingester({ config, source, store, publisher, log, metrics });
       await ingester.start();

@@ -4,6 +4,7 @@ import { createGunzip } from 'node:zlib';
 import { exitCodes } from '../base/exit-codes.ts';
 import { limits } from '../base/limits.ts';
 import { OperatorError } from '../base/operator-error.ts';
+import { importIdOf } from './group-id.ts';
 import { RecordList, type SourceRecord } from './record.ts';
 import type { RefusedRecord } from './refused-record.ts';
 import {
@@ -47,7 +48,7 @@ export class FileSource implements Source {
   constructor(options: FileSourceOptions) {
     this.#options = options;
     const name = options.path === undefined ? 'stdin' : basename(options.path);
-    this.groupId = `file/${new Date(options.startedMs).toISOString()}`;
+    this.groupId = importIdOf(options.startedMs);
     this.#claim = new FileClaim(name);
     this.done = new Promise((resolve, reject) => {
       this.#finish = resolve;

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../base/clock.ts';
 import { invariant } from '../base/invariant.ts';
 import { startCpuProfile } from '../base/telemetry/cpu-profile.ts';
 import { createLog } from '../base/telemetry/log.ts';
@@ -26,7 +27,13 @@ try {
   const writeProfile = profile === undefined ? undefined : await startCpuProfile(profile);
   const client = openClickHouse(config.clickhouse);
   const publisher = await openKafkaPublisher(config.kafka);
-  const ingest = openIngest(config, { client, stdin: process.stdin, log, metrics });
+  const ingest = openIngest(config, {
+    client,
+    stdin: process.stdin,
+    startedMs: systemClock.nowMs(),
+    log,
+    metrics,
+  });
   const running = await ingest.start(publisher);
   running.done.catch((error: unknown) => say({ said: 'failed', failure: packFailure(error) }));
   const saying = setInterval(

@@ -28,7 +28,7 @@ export interface WatchLoopParts
 const LOOK_TIMEOUT_MS = 5_000;
 
 /** The detect role, with the configured alert targets, at work or standing by. */
-export async function startWatchLoop(parts: WatchLoopParts): Promise<WatchLoop> {
+export async function startDetect(parts: WatchLoopParts): Promise<WatchLoop> {
   const { config, publisher, log, metrics } = parts;
   const dispatcher = new AlertDispatcher({
     targets: openAlertTargets(config.alert, publisher),

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exitCodes } from '../base/exit-codes.ts';
-import { OperatorError } from '../base/operator-error.ts';
-import { knownSecrets } from '../base/telemetry/known-secrets.ts';
+import { exitCodes } from '../../base/exit-codes.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 
 /** What the process says of itself. */
 export interface Health {

@@ -1,0 +1,34 @@
+import { systemClock } from '../../base/clock.ts';
+import { LedgerWatch } from '../../ingest/ledger-watch.ts';
+import { openIngest } from '../../ingest/open-ingest.ts';
+import { startWorkers } from '../../workers/worker-pool.ts';
+import type { RoleContext, RunningRole } from '../role.ts';
+
+/** The ingest role, in this thread or in several of its own, and the check of its ledger. */
+export async function startIngest(context: RoleContext): Promise<RunningRole> {
+  const { config, client, groupId, log, metrics } = context;
+  const intervalMs = config.ingest.verify_interval;
+  const ledger = new LedgerWatch({ client, groupId, intervalMs, clock: systemClock, log, metrics });
+  ledger.start();
+  try {
+    const ingest = await startThreads(context);
+    return {
+      ...ingest,
+      stop: async () => {
+        await ingest.stop();
+        // After the drain: a slow check is not to hold it up.
+        await ledger.stop();
+      },
+    };
+  } catch (error) {
+    await ledger.stop();
+    throw error;
+  }
+}
+
+async function startThreads(context: RoleContext): Promise<RunningRole> {
+  const { config, publisher, profile } = context;
+  if (config.ingest.workers === 1) return openIngest(config, context).start(publisher);
+  const pool = await startWorkers(config, { clock: systemClock, profile });
+  return { ...pool, threadMetrics: () => pool.metrics() };
+}

@@ -1,0 +1,23 @@
+import { readMetrics, renderMetrics } from '../../base/telemetry/metrics.ts';
+import type { RoleContext, RunningRole } from '../role.ts';
+import { type HttpServer, startHttpServer } from './http-server.ts';
+
+/**
+ * Health and metrics of this process over HTTP.
+ *
+ * @param others the roles that it tells of.
+ */
+export function startServe(
+  { config, metrics }: Pick<RoleContext, 'config' | 'metrics'>,
+  others: readonly RunningRole[],
+): Promise<HttpServer> {
+  return startHttpServer(config.http.listen, {
+    problems: () => others.flatMap((role) => role.problems()),
+    notes: () => others.flatMap((role) => role.notes?.() ?? []),
+    metrics: async () => {
+      const threads = await Promise.all(others.map((role) => role.threadMetrics?.() ?? []));
+      if (threads.flat().length === 0) return metrics.registry.metrics();
+      return renderMetrics([await readMetrics(metrics), ...threads.flat()]);
+    },
+  });
+}
