@@ -1,8 +1,8 @@
 import type { Config } from '../config/schema.ts';
 
 /**
- * Who consumes, as the ledger and tokens have it: the consumer group. A file has a name of its own for each run:
- * each run is a new import.
+ * Who consumes, as the ledger and tokens have it: the consumer group. A file has a name of its own for each
+ * run, as each run is a new import.
  *
  * @param startedMs when this run began.
  */
