@@ -1,7 +1,7 @@
 import type { ArrivalProfile, ModelProfile, RegionProfile, SizeProfile } from './model-profile.ts';
 
 // Arrival and token parameters are fitted to the Azure Public Dataset, AzureLLMInferenceTrace
-// 2023 (Microsoft, CC-BY 4.0). docs/how-to/generate.md says how, and how well they fit.
+// 2023 (Microsoft, CC-BY 4.0). docs/explained/traffic.md says how, and how well they fit.
 
 /** Many independent people: the trace "conv". */
 const conversation: ArrivalProfile = {

@@ -35,7 +35,7 @@ interface Sliced {
  * arrivals of one slice (100 ms, or 1 s below 20 requests a second) and those that wait on the
  * hosts. The events are the truth that tests compare with: nothing is hidden in the generator.
  *
- * The model and where its parameters come from are in docs/how-to/generate.md.
+ * The model and where its parameters come from are in docs/explained/traffic.md.
  */
 export function* generateTraffic(options: TrafficOptions): Generator<TimingEventJson, void> {
   const { durationMs, ratePerSecond } = options;

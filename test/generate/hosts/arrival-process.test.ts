@@ -41,7 +41,7 @@ function relativeVariance(slices: Float64Array, slicesPerSpan: number): number {
 }
 
 describe('ArrivalProcess', () => {
-  // What the fitted traces measure; docs/how-to/generate.md has the whole table.
+  // What the fitted traces measure; docs/explained/traffic.md has the whole table.
   it('clusters like the trace of conversations, from 1 s to 1 minute', () => {
     const slices = counts(arrivalsOf('chat'), 40, 24);
     expect(Math.abs(relativeVariance(slices, 10) / 0.0696 - 1)).toBeLessThan(0.2);
