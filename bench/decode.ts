@@ -3,7 +3,7 @@ import { cpus } from 'node:os';
 import type { EventRecord } from '../src/decode/event-record.ts';
 import { Interner } from '../src/decode/interner.ts';
 import { MessageDecoder } from '../src/decode/message-decoder.ts';
-import { benchEvents } from '../src/generate/bench-events.ts';
+import { benchEvents } from './traffic/bench-events.ts';
 
 // What decoding an event costs, beside JSON.parse of the message's text and a read of the fields
 // that a consumer needs. Both see the same messages and must agree on every value first. Prints

@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { configSchema } from '../src/config/schema.ts';
-import { benchEvents } from '../src/generate/bench-events.ts';
 import { openKafkaPublisher } from '../src/kafka/client/kafka-publisher.ts';
 import { ensureTopics } from '../src/kafka/client/kafka-topics.ts';
 import type { Publisher } from '../src/kafka/client/publisher.ts';
@@ -15,6 +14,7 @@ import { startLocalStack } from '../src/local/local-stack.ts';
 import { migrate } from '../src/sink/migrate.ts';
 import { cpuSecondsOf } from './peers/process-usage.ts';
 import { ReplayedRequests } from './replayed-requests.ts';
+import { benchEvents } from './traffic/bench-events.ts';
 
 /**
  * How long it takes an event from the topic to the tables: `tailmark run` beside a steady load, with

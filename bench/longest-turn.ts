@@ -2,11 +2,11 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createLog } from '../src/base/telemetry/log.ts';
 import { createMetrics } from '../src/base/telemetry/metrics.ts';
 import { type Config, configSchema } from '../src/config/schema.ts';
-import { benchEvents } from '../src/generate/bench-events.ts';
 import { Ingester } from '../src/ingest/ingester.ts';
 import type { ChunkStore } from '../src/sink/chunks/chunk-store.ts';
 import { RecordList } from '../src/source/record.ts';
 import type { Claim, Source, SourceHandler } from '../src/source/source.ts';
+import { benchEvents } from './traffic/bench-events.ts';
 
 /**
  * How long the event loop is kept from its turn while an ingest process works on one batch: no

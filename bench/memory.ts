@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createClient } from '@clickhouse/client';
 import { configSchema } from '../src/config/schema.ts';
-import { benchEvents } from '../src/generate/bench-events.ts';
 import { openKafkaPublisher } from '../src/kafka/client/kafka-publisher.ts';
 import { ensureTopics } from '../src/kafka/client/kafka-topics.ts';
 import { startLocalStack } from '../src/local/local-stack.ts';
 import { migrate } from '../src/sink/migrate.ts';
 import { cpuSecondsOf, peakBytesOf } from './peers/process-usage.ts';
+import { benchEvents } from './traffic/bench-events.ts';
 
 /**
  * Peak memory of `tailmark run --roles ingest` by how many series are live at once, each with eight

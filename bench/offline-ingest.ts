@@ -1,8 +1,8 @@
 import { configSchema } from '../src/config/schema.ts';
-import { benchEvents } from '../src/generate/bench-events.ts';
 import { chunkSettingsOf } from '../src/ingest/chunk-settings.ts';
 import { OpenChunk } from '../src/ingest/open-chunk.ts';
 import { RowBinaryWriter } from '../src/sink/row-binary/row-binary-writer.ts';
+import { benchEvents } from './traffic/bench-events.ts';
 
 const config = configSchema.parse({});
 const writer = new RowBinaryWriter();

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createClient } from '@clickhouse/client';
 import { configSchema } from '../src/config/schema.ts';
-import { benchEvents } from '../src/generate/bench-events.ts';
 import { openKafkaPublisher } from '../src/kafka/client/kafka-publisher.ts';
 import { ensureTopics } from '../src/kafka/client/kafka-topics.ts';
 import { type LocalStack, startLocalStack } from '../src/local/local-stack.ts';
@@ -14,6 +13,7 @@ import { java, kafkaStreams } from './peers/java.ts';
 import { type Peer, peerQuantiles, type RunningPeer, stageNames } from './peers/peer.ts';
 import { cpuSecondsOf, peakBytesOf } from './peers/process-usage.ts';
 import { tailmark } from './peers/tailmark.ts';
+import { benchEvents } from './traffic/bench-events.ts';
 
 /**
  * From a topic on the real Kafka to tails in the real ClickHouse: tailmark and other ways to the

@@ -1,9 +1,9 @@
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { configSchema } from '../src/config/schema.ts';
-import { benchEvents } from '../src/generate/bench-events.ts';
 import { chunkSettingsOf } from '../src/ingest/chunk-settings.ts';
 import { OpenChunk } from '../src/ingest/open-chunk.ts';
 import { RowBinaryWriter } from '../src/sink/row-binary/row-binary-writer.ts';
+import { benchEvents } from './traffic/bench-events.ts';
 
 /**
  * What another worker brings: threads that decode, count and seal chunks of their own, out of memory,

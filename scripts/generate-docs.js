@@ -1,19 +1,21 @@
-// Writes every file that is made from the settings' schema, the commands and bench results. Reads the build:
-// run it by `npm run generate:docs`, which builds first. Tests hold that the files are current.
+// Writes every file that is made from the settings' schema, the commands and bench results. Run it by
+// `npm run generate:docs`. Tests hold that the files are current.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { withDetectionSummary } from './detection-summary.js';
 import { evalPlots } from './eval-plots.js';
 import { evalPages, withEvalTables } from './eval-tables.js';
 import { withPipelineTables } from './pipeline-table.js';
 import { withReadmeNumbers } from './readme-numbers.js';
+import { builtCopy } from './recorded-run.js';
 
 const read = (path) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const resultsOf = (name) => {
   const path = `bench/results/${name}.txt`;
   return existsSync(new URL(`../${path}`, import.meta.url)) ? read(path) : '';
 };
-const { generatedFiles } = await import('../dist/config/render/generated-files.js');
-const { renderCliReference } = await import('../dist/cli/text/render-cli-reference.js');
+const directory = builtCopy('docs');
+const { generatedFiles } = await import(`${directory}/scripts/docs/generated-files.js`);
+const { renderCliReference } = await import(`${directory}/scripts/docs/render-cli-reference.js`);
 
 for (const { path, text } of [
   ...generatedFiles(),

@@ -205,7 +205,6 @@ describe('the core', () => {
 describe('the alert’s state and the sink’s encoding', () => {
   it.each([
     'sink/chunks/encode-chunk.ts',
-    'sink/ledger-check.ts',
     'sink/chunks/chunk.ts',
     'ingest/commit-note.ts',
     'ingest/place-partition.ts',

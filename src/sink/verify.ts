@@ -1,9 +1,19 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Config } from '../config/schema.ts';
-import type { PartitionLedger } from './ledger-check.ts';
 import type { LedgerProblem, LedgerProblemKind } from './ledger-problem.ts';
 import { type FoundProblems, readProblems } from './read-problems.ts';
 import { readQuery } from './read-query.ts';
+
+/** What the ledger says of one partition. */
+export interface PartitionLedger {
+  readonly group_id: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly chunks: number;
+  readonly from_offset: number;
+  readonly to_offset: number;
+  readonly consumed: number;
+}
 
 /** A comparison that `verify` made. */
 export interface Check {

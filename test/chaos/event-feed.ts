@@ -1,4 +1,4 @@
-import { benchEvents } from '../../src/generate/bench-events.ts';
+import { benchEvents } from '../../bench/traffic/bench-events.ts';
 import { poll } from '../e2e/kit/poll.ts';
 import { StageTally } from '../e2e/kit/stage-tally.ts';
 import type { CountedEvent, StageSums } from '../e2e/kit/truth.ts';

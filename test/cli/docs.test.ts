@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { renderCliReference } from '../../scripts/docs/render-cli-reference.ts';
 import { exitCodes } from '../../src/base/exit-codes.ts';
 import { errorCodes } from '../../src/base/operator-error.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { renderCliReference } from '../../src/cli/text/render-cli-reference.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 

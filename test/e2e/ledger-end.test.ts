@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ClickHouseChunkStore } from '../../src/sink/chunks/chunk-store.ts';
-import type { LedgerRow } from '../../src/sink/ledger-check.ts';
 import { useStack } from '../containers/stack.ts';
+import type { LedgerRow } from '../sink/ledger-check.ts';
 import { Rig } from './kit/rig.ts';
 import { storeLedger } from './kit/stored-ledger.ts';
 

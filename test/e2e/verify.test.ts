@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chunkColumns } from '../../src/sink/chunks/chunk-columns.ts';
-import { checkLedger, type LedgerRow } from '../../src/sink/ledger-check.ts';
 import { readProblems } from '../../src/sink/read-problems.ts';
 import { type Verification, verify } from '../../src/sink/verify.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
 import { useStack } from '../containers/stack.ts';
+import { checkLedger, type LedgerRow } from '../sink/ledger-check.ts';
 import { randomLedger } from '../sink/random-ledger.ts';
 import { benchMessages } from './kit/bench-messages.ts';
 import { Rig } from './kit/rig.ts';

@@ -1,7 +1,7 @@
 import { type Chunk, chunkToken, type LedgerEntry } from '../../src/sink/chunks/chunk.ts';
 import type { ChunkPlace } from '../../src/sink/chunks/chunk-positions.ts';
 import type { ChunkState, ChunkStore } from '../../src/sink/chunks/chunk-store.ts';
-import type { LedgerRow } from '../../src/sink/ledger-check.ts';
+import type { LedgerRow } from '../sink/ledger-check.ts';
 import type { FakeWorld } from './fake-world.ts';
 
 /** The landing table, and what its views fill. */

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Config } from '../../src/config/schema.ts';
 import { decodeNote } from '../../src/ingest/commit-note.ts';
-import { checkLedger } from '../../src/sink/ledger-check.ts';
 import { decodeRows } from '../sink/decoded-row.ts';
+import { checkLedger } from '../sink/ledger-check.ts';
 import { type ReferenceRow, referenceChunk } from '../window/reference-chunk.ts';
 import { FakeBroker } from './fake-broker.ts';
 import { FakeChunkStore } from './fake-chunk-store.ts';

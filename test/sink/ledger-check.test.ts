@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkLedger, type LedgerRow } from '../../src/sink/ledger-check.ts';
+import { checkLedger, type LedgerRow } from './ledger-check.ts';
 
 /** A ledger row of [start, end) whose records are as many milliseconds after the epoch. */
 function row(start: number, end: number, more: Partial<LedgerRow> = {}): LedgerRow {

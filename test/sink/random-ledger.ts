@@ -1,5 +1,5 @@
-import type { LedgerRow } from '../../src/sink/ledger-check.ts';
 import type { SeededRandom } from '../base/seeded-random.ts';
+import type { LedgerRow } from './ledger-check.ts';
 
 /**
  * The ledger of one partition in the order of storing: mostly in order, with whatever can be wrong

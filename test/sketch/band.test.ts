@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bandOf } from '../../src/sketch/band.ts';
-import { bandHighMs } from '../../src/sketch/band-high-ms.ts';
-import { bandLowMs } from '../../src/sketch/band-low-ms.ts';
 import { bandRange } from '../../src/sketch/band-range.ts';
+import { bandHighMs } from './band-high-ms.ts';
+import { bandLowMs } from './band-low-ms.ts';
 
 describe('bands', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { benchEvents } from '../../../src/generate/bench-events.ts';
+import { benchEvents } from '../../../bench/traffic/bench-events.ts';
 import { type CountedEvent, type StageSums, truthOf } from './truth.ts';
 
 export interface BenchMessages {

@@ -1,4 +1,4 @@
-import type { LedgerRow } from '../../../src/sink/ledger-check.ts';
+import type { LedgerRow } from '../../sink/ledger-check.ts';
 import type { Rig } from './rig.ts';
 
 /** Puts ledger rows into `flushes`, each recorded a while after the one before. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { packMessages } from '../../../bench/traffic/pack-messages.ts';
 import { encodeEvent } from '../../../src/generate/encode-event.ts';
 import { MessagePacker } from '../../../src/generate/publish/message-packer.ts';
-import { packMessages } from '../../../src/generate/publish/pack-messages.ts';
 import { generateTraffic } from '../../../src/generate/traffic.ts';
 
 describe('MessagePacker', () => {

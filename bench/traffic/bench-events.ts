@@ -1,5 +1,5 @@
-import { invariant } from '../base/invariant.ts';
-import { Random } from './random.ts';
+import { invariant } from '../../src/base/invariant.ts';
+import { Random } from '../../src/generate/random.ts';
 
 export interface BenchEventsOptions {
   readonly seed: number | string;

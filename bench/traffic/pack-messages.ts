@@ -1,8 +1,8 @@
-import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
-import { encodeEvent } from '../encode-event.ts';
-import { sourceKey } from '../source-key.ts';
-import type { TimingEventJson } from '../timing-event-json.ts';
-import { MessagePacker } from './message-packer.ts';
+import { encodeEvent } from '../../src/generate/encode-event.ts';
+import { MessagePacker } from '../../src/generate/publish/message-packer.ts';
+import { sourceKey } from '../../src/generate/source-key.ts';
+import type { TimingEventJson } from '../../src/generate/timing-event-json.ts';
+import type { OutgoingMessage } from '../../src/kafka/client/publisher.ts';
 
 /** Messages of up to `perMessage` events each, keyed by source, in the order they fill up. */
 export function* packMessages(

@@ -1,7 +1,7 @@
-import { describeType } from '../describe-type.ts';
-import { inputSchema, propertiesOf } from '../input-schema.ts';
-import { foreignVariables } from '../read/foreign-variables.ts';
-import { listSettings, type Setting } from '../read/list-settings.ts';
+import { describeType } from '../../src/config/describe-type.ts';
+import { inputSchema, propertiesOf } from '../../src/config/input-schema.ts';
+import { foreignVariables } from '../../src/config/read/foreign-variables.ts';
+import { listSettings, type Setting } from '../../src/config/read/list-settings.ts';
 
 const intro = `<!-- Made from src/config/schema.ts by \`npm run generate:docs\`: change it there. -->
 # Configuration

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { loadConfig } from '../../../src/config/load-config.ts';
-import { listSettings } from '../../../src/config/read/list-settings.ts';
-import { generatedFiles } from '../../../src/config/render/generated-files.ts';
-import { configSchema } from '../../../src/config/schema.ts';
+import { generatedFiles } from '../../scripts/docs/generated-files.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { listSettings } from '../../src/config/read/list-settings.ts';
+import { configSchema } from '../../src/config/schema.ts';
 
-const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 const loadText = (text: string) => loadConfig({ path: 'x.yaml', env: {}, readFile: () => text });
 

@@ -1,5 +1,5 @@
+import { bandRange } from '../../src/sketch/band-range.ts';
 import { bandLowMs } from './band-low-ms.ts';
-import { bandRange } from './band-range.ts';
 
 /** Upper bound of a band in milliseconds, exclusive. The highest band has none: Infinity. */
 export function bandHighMs(band: number): number {

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
-import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
-import { commands } from '../commands.ts';
-import { createProgram } from '../create-program.ts';
-import type { Io } from '../io.ts';
+import { type ExitCode, exitCodes } from '../../src/base/exit-codes.ts';
+import { commands } from '../../src/cli/commands.ts';
+import { createProgram } from '../../src/cli/create-program.ts';
+import type { Io } from '../../src/cli/io.ts';
 
 const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   ok: 'Fine. Also when the reader of standard output has gone (`tailmark tails | head`).',

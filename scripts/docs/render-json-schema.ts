@@ -1,4 +1,4 @@
-import { inputSchema, type SchemaNode } from '../input-schema.ts';
+import { inputSchema, type SchemaNode } from '../../src/config/input-schema.ts';
 
 /** What only this project's own messages and documents use. */
 const ownKeywords: ReadonlySet<string> = new Set(['duration', 'form', 'secret', 'inFile']);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { benchEvents } from '../../bench/traffic/bench-events.ts';
 import { timingEvent } from '../../src/decode/timing-event.ts';
-import { benchEvents } from '../../src/generate/bench-events.ts';
 
 describe('benchEvents', () => {
   it('gives as many events as asked for, the same bytes for a seed', () => {

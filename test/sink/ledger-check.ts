@@ -1,4 +1,9 @@
-import { type LedgerProblem, ledgerProblem, type ProblemFacts } from './ledger-problem.ts';
+import {
+  type LedgerProblem,
+  ledgerProblem,
+  type ProblemFacts,
+} from '../../src/sink/ledger-problem.ts';
+import type { PartitionLedger } from '../../src/sink/verify.ts';
 
 /** A ledger row, as sql/queries/ledger.sql gives it. */
 export interface LedgerRow {
@@ -17,17 +22,6 @@ export interface LedgerRow {
   readonly late: number;
   readonly overflow: number;
   readonly samples: number;
-}
-
-/** What the ledger says of one partition. */
-export interface PartitionLedger {
-  readonly group_id: string;
-  readonly topic: string;
-  readonly partition: number;
-  readonly chunks: number;
-  readonly from_offset: number;
-  readonly to_offset: number;
-  readonly consumed: number;
 }
 
 /**

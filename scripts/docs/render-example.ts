@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
-import { describeType } from '../describe-type.ts';
-import { inputSchema, propertiesOf, type SchemaNode } from '../input-schema.ts';
-import { listSettings } from '../read/list-settings.ts';
+import { describeType } from '../../src/config/describe-type.ts';
+import { inputSchema, propertiesOf, type SchemaNode } from '../../src/config/input-schema.ts';
+import { listSettings } from '../../src/config/read/list-settings.ts';
 
 const width = 98;
 
