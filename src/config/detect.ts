@@ -112,16 +112,16 @@ export const detect = z
       .max(1_000)
       .default(18)
       .describe('Quiet windows in a row that resolve an anomaly.'),
-    adopt_after: duration({ minMs: minute, maxMs: 35 * day })
+    rebaseline_after: duration({ minMs: minute, maxMs: 35 * day })
       .prefault('2d')
       .describe(
-        'What lasts this long is the new usual: its anomaly ends. Never before `baseline`.',
+        'An anomaly that lasts this long becomes the baseline, and ends. Never sooner than `baseline`.',
       ),
-    page_per: z
+    group_by: z
       .enum(['cause', 'model', 'series'])
       .default('cause')
       .describe(
-        'What is one page: all series that one cause hits, those of one model, or each series.',
+        'What shares a page: all series that one cause hits, those of one model, or each series alone.',
       ),
   })
   .refine((value) => value.window % (10 * second) === 0, {

@@ -42,9 +42,9 @@ describe('drivers of a recording', () => {
     expect(told).toMatchObject({ model: 'ranker', region: 'eu-west-1', stage: 'forward' });
     const [driver] = told?.drivers ?? [];
     expect(driver).toMatchObject({ facet: 'host', value: host });
-    expect(driver?.of_slow).toBeGreaterThan(0.7);
-    expect(driver?.of_all).toBeLessThan(0.3);
-    expect(driver?.usual_slow_rate).toBeLessThan(0.1);
+    expect(driver?.share_of_slow).toBeGreaterThan(0.7);
+    expect(driver?.share_of_all).toBeLessThan(0.3);
+    expect(driver?.baseline_slow_rate).toBeLessThan(0.1);
   });
 
   it('tell larger requests from slower ones', () => {

@@ -3,11 +3,17 @@ import { anomalyText } from '../../src/cli/commands/anomalies.ts';
 import { anomalyFixture } from '../detect/anomaly-fixture.ts';
 
 const rates = {
-  ...{ slow_rate: 0.5, others_slow_rate: 0.05 },
-  ...{ usual_slow_rate: 0.05, usual_others_slow_rate: 0.05 },
+  ...{ slow_rate: 0.5, slow_rate_of_others: 0.05 },
+  ...{ baseline_slow_rate: 0.05, baseline_slow_rate_of_others: 0.05 },
 };
-const host = { facet: 'host', value: 'pod-7', of_slow: 0.712, of_all: 0.08, ...rates };
-const miss = { facet: 'cache_hit', value: 'miss', of_slow: 1, of_all: 1, usual_of_all: 0.2 };
+const host = { facet: 'host', value: 'pod-7', share_of_slow: 0.712, share_of_all: 0.08, ...rates };
+const miss = {
+  facet: 'cache_hit',
+  value: 'miss',
+  share_of_slow: 1,
+  share_of_all: 1,
+  baseline_share_of_all: 0.2,
+};
 
 /** What is said of who is slow, line by line. */
 function whoOf(drivers: Parameters<typeof anomalyText>[0]['drivers']): string[] {
@@ -20,7 +26,7 @@ function whoOf(drivers: Parameters<typeof anomalyText>[0]['drivers']): string[] 
 
 describe('an anomaly in a list', () => {
   it('says who is slow, the two who tell most', () => {
-    const more = { ...host, facet: 'batch_size', value: '64-127', usual_of_all: 0.08 };
+    const more = { ...host, facet: 'batch_size', value: '64-127', baseline_share_of_all: 0.08 };
     expect(whoOf([host, more, { ...miss, ...rates }])).toEqual([
       '  who   host pod-7: 71 % of the slow requests, 8 % of all',
       '        batch_size 64-127: 71 % of the slow requests, 8 % of all',

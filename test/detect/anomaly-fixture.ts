@@ -26,7 +26,7 @@ export function anomalyFixture(changed: Partial<AnomalyEvent> = {}): AnomalyEven
     ratio: 412 / 121,
     requests: 1200,
     evidence: {
-      test: 'exceedances',
+      test: 'likelihood_ratio',
       p_value: 3e-19,
       alpha: 2e-8,
       windows: 2,

@@ -80,7 +80,7 @@ describe('cold starts', () => {
     }).flat();
     const pages = events.filter(({ incident_id }) => incident_id === undefined);
     expect(pages.map(({ state }) => state)).toEqual(['opened', 'resolved']);
-    expect(pages.at(-1)?.scope).toMatchObject({ series: 2, of: 3 });
+    expect(pages.at(-1)?.scope).toMatchObject({ affected: 2, total: 3 });
   });
 
   it.each([

@@ -11,7 +11,7 @@ import { detectOptions } from '../scenarios/run-scenario.ts';
 import { eventfulWindows } from './eventful-windows.ts';
 import { LayoutTrace } from './layout-trace.ts';
 
-const detect = { baseline: '10m', adopt_after: '40m' };
+const detect = { baseline: '10m', rebaseline_after: '40m' };
 const options = detectOptions(detect);
 const judgedAfterMs = 12_000;
 const { windows, startMs, traffic, hours } = eventfulWindows(options.window);
@@ -112,17 +112,17 @@ describe('the state of a detector', () => {
     expect(new Set(events.map(({ state }) => state))).toEqual(
       new Set(['opened', 'updated', 'resolved']),
     );
-    const all = new Set(['recovered', 'adopted', 'no_traffic']);
+    const all = new Set(['recovered', 'rebaselined', 'no_traffic']);
     for (const kind of ['tail_shift', 'error_rate']) {
       const updated = events.filter((event) => event.kind === kind && event.state === 'updated');
       expect([kind, updated.length > 0]).toEqual([kind, true]);
     }
     expect(ends('tail_shift')).toEqual(all);
     expect(ends('error_rate')).toEqual(all);
-    expect(ends('cold_starts')).toEqual(new Set(['recovered', 'adopted']));
-    expect(ends('drift')).toEqual(new Set(['adopted']));
+    expect(ends('cold_starts')).toEqual(new Set(['recovered', 'rebaselined']));
+    expect(ends('drift')).toEqual(new Set(['rebaselined']));
     expect(ends('throughput_drop')).toEqual(new Set(['recovered']));
-    expect(ends('no_data')).toEqual(new Set(['recovered', 'adopted']));
+    expect(ends('no_data')).toEqual(new Set(['recovered', 'rebaselined']));
     expect(new Set(events.map(({ version }) => version)).size).toBeGreaterThan(1);
   });
 

@@ -7,7 +7,7 @@ import { scenarioStartMs, scenarioWindows } from '../scenarios/scenario-windows.
 import { anomalyFixture } from './anomaly-fixture.ts';
 
 /** Each series by itself: incident.test.ts has what of them is one page. */
-const options = detectOptions({ baseline: '10m', page_per: 'series' });
+const options = detectOptions({ baseline: '10m', group_by: 'series' });
 const scenario = scenarioSchema.parse({
   title: '',
   seed: 31,

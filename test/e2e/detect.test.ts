@@ -244,7 +244,7 @@ describe('a slow stage', () => {
     const hit = new Set(rows.map(({ version, request_type }) => `${version} ${request_type}`));
     expect(hit.size).toBeGreaterThan(1);
     const { scope, members: listedMembers = [] } = pages.at(-1) as AnomalyEvent;
-    expect(scope).toMatchObject({ series: hit.size, open: 0 });
+    expect(scope).toMatchObject({ affected: hit.size, unresolved: 0 });
     // The fault is of one region, and of all versions and request types there.
     expect(scope?.common).toEqual([{ dimension: 'region', value: fault.region }]);
     expect(listedMembers).toHaveLength(hit.size);

@@ -79,8 +79,19 @@ describe('tailmark explain', () => {
       );
       expect(explained.drivers).toEqual([
         {
-          ...{ facet: 'host', value: 'pod-3', of_slow: 1, of_all: 1 / 3, usual_of_all: 1 / 3 },
-          ...{ slow_rate: 1, others_slow_rate: 0, usual_slow_rate: 0, usual_others_slow_rate: 0 },
+          ...{
+            facet: 'host',
+            value: 'pod-3',
+            share_of_slow: 1,
+            share_of_all: 1 / 3,
+            baseline_share_of_all: 1 / 3,
+          },
+          ...{
+            slow_rate: 1,
+            slow_rate_of_others: 0,
+            baseline_slow_rate: 0,
+            baseline_slow_rate_of_others: 0,
+          },
         },
       ]);
       // All requests are of one size: none of it is mix.

@@ -52,7 +52,7 @@ const startMs = Date.UTC(2026, 10, 2);
 const afterMs = 10 * 60_000;
 /** Days of which nothing is asked: every way learns from them. */
 export const learningDays = 1;
-/** Days until what is open in the end must have ended: it is adopted after two. */
+/** Days until what is open in the end must have ended: it is rebaselined after two. */
 const epilogueDays = 3;
 
 /** Runs one series through the detector, its rivals and the oracle. The same order, the same outcome. */

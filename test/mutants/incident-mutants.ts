@@ -22,7 +22,7 @@ export const incidentMutants: readonly PlantedMutant[] = [
     name: 'grouped-by-the-wrong-key',
     bug: 'anomalies of all models are one page where a page per model was asked for',
     file: grouper,
-    find: "const isOfAnyModel = pagePer === 'cause' && !isDrift;",
+    find: "const isOfAnyModel = groupBy === 'cause' && !isDrift;",
     replace: 'const isOfAnyModel = !isDrift;',
     tests: grouperTests,
   },

@@ -18,7 +18,7 @@ describe.each(files)('%s', (file) => {
     const pages = told.filter(({ event }) => event.incident_id === undefined);
     const outlined = pages.map(({ window, event }) => {
       const { state, stage, model, version, region, request_type, scope } = event;
-      const hit = scope === undefined ? '' : ` ${scope.series}/${scope.of}`;
+      const hit = scope === undefined ? '' : ` ${scope.affected}/${scope.total}`;
       return `${window} ${state} ${stage} ${[model, version, region, request_type]}${hit}`;
     });
     expect(outlined, outlined.join('; ')).toHaveLength(scenario.expect.length);
@@ -82,7 +82,7 @@ function expectEvent(
     expect(event.blame[0]?.share).toBeGreaterThanOrEqual(expected.min_share);
   }
   const { scope } = event;
-  expect(scope && [scope.series, scope.of], event.summary).toEqual(expected.hit);
+  expect(scope && [scope.affected, scope.total], event.summary).toEqual(expected.hit);
   if (expected.common !== undefined) {
     const common = scope?.common.map(({ dimension, value }) => [dimension, value]);
     expect(Object.fromEntries(common ?? [])).toEqual(expected.common);

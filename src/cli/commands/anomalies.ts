@@ -86,11 +86,17 @@ export function anomalyText(event: AnomalyEvent, io: Pick<Io, 'color'>): string 
 }
 
 /** `host pod-7: 71 % of the slow requests, 8 % of all`; of what has become more also what it usually is. */
-function driverText({ facet, value, of_slow, of_all, usual_of_all: usual }: EventDriver): string {
+function driverText({
+  facet,
+  value,
+  share_of_slow,
+  share_of_all,
+  baseline_share_of_all: usual,
+}: EventDriver): string {
   const percent = (part: number) => `${Math.round(part * 100)} %`;
-  const isMore = usual !== undefined && of_all >= muchMore * usual;
+  const isMore = usual !== undefined && share_of_all >= muchMore * usual;
   const name = `${visible(facet)} ${visible(value)}`;
-  const text = `${name}: ${percent(of_slow)} of the slow requests, ${percent(of_all)} of all`;
+  const text = `${name}: ${percent(share_of_slow)} of the slow requests, ${percent(share_of_all)} of all`;
   return isMore ? `${text}, usually ${percent(usual)}` : text;
 }
 
@@ -104,8 +110,8 @@ function besideText({ quantile, observed_ms, baseline_ms }: AnomalyEvent): strin
 /** `version v2 12/12; region eu 6/12, us 6/12`: of the series with a value, how many are hit. */
 function whereText({ values }: Scope): string {
   const byDimension = new Map<string, string[]>();
-  for (const { dimension, value, series, of } of values) {
-    const text = `${value === '' ? '(none)' : visible(value)} ${series}/${of}`;
+  for (const { dimension, value, affected, total } of values) {
+    const text = `${value === '' ? '(none)' : visible(value)} ${affected}/${total}`;
     byDimension.set(dimension, [...(byDimension.get(dimension) ?? []), text]);
   }
   return [...byDimension]

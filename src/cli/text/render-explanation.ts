@@ -83,7 +83,7 @@ function seriesName(event: AnomalyEvent): string {
 function memberTitle({ scope }: AnomalyEvent, members: readonly AnomalyEvent[]): string {
   const open = members.filter(({ state }) => state !== 'resolved').length;
   // Members are as of now, the scope as of the last event: more may have joined since.
-  const of = scope === undefined ? '' : ` of ${Math.max(scope.of, members.length)}`;
+  const of = scope === undefined ? '' : ` of ${Math.max(scope.total, members.length)}`;
   return `Which series it hits: ${members.length}${of}, ${open} of them still`;
 }
 
@@ -171,8 +171,8 @@ function driverLines(drivers: readonly Driver[], io: Colored): string[] {
     .slice(0, driversShown)
     .map((driver): TableCell[] => [
       { text: `${driver.facet} ${driver.value}`, style: bold },
-      ...[driver.of_slow, driver.of_all, driver.usual_of_all].map(rounded),
-      ...[driver.slow_rate, driver.others_slow_rate, driver.usual_slow_rate].map(rounded),
+      ...[driver.share_of_slow, driver.share_of_all, driver.baseline_share_of_all].map(rounded),
+      ...[driver.slow_rate, driver.slow_rate_of_others, driver.baseline_slow_rate].map(rounded),
     ]);
   const right = (title: string) => ({ title, align: 'right' as const });
   const columns = [
@@ -228,7 +228,7 @@ function evidenceLines(event: AnomalyEvent): string[] {
   const [low, high] = interval_ms;
   const name = quantileName(event.quantile);
   return [
-    `${count(exceedances)} of ${count(event.requests)} requests in ${windows === 1 ? 'one window' : `${windows} windows`} were above ${formatMs(evidence.above_ms ?? event.baseline_ms)}; ${count(expected)} usually are`,
+    `${count(exceedances)} of ${count(event.requests)} requests in ${windows === 1 ? 'one window' : `${windows} windows`} were above ${formatMs(event.baseline_ms)}; ${count(expected)} usually are`,
     `odds of such requests on a usual day, at most: ${odds(p_value)}`,
     `odds at which an anomaly opens, by the page budget: ${odds(alpha)}`,
     `requests vary ${dispersion.toPrecision(2)} times as much as independent ones would: that is allowed for`,

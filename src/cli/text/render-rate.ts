@@ -33,7 +33,7 @@ export function courseText(value: number, { rate }: AnomalyEvent): string {
 
 /** What is usual of it. */
 export function courseUsual(event: AnomalyEvent): string {
-  const isTail = event.rate === undefined || event.rate.unit === 'bad per request';
+  const isTail = event.rate === undefined || event.rate.unit === 'errors per request';
   return courseText(isTail ? event.baseline_ms : (event.rate?.baseline ?? 0), event);
 }
 
@@ -53,7 +53,7 @@ function burnEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
 
 /** Why it is believed that a rate is not as usual. */
 export function rateEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
-  if (rate.unit === 'bad per request') return burnEvidenceLines(event, rate);
+  if (rate.unit === 'errors per request') return burnEvidenceLines(event, rate);
   const { p_value, alpha, dispersion, windows, exceedances, expected, ...usual } = event.evidence;
   const text = (value: number) => courseText(value, event);
   const [low, high] = rate.interval;

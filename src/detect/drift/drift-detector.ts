@@ -127,7 +127,7 @@ export class DriftDetector {
       opening: () => this.#opening(nowMs),
       renewed: (event) => this.#renewed(event),
       // It began a day before anybody knew.
-      isAdoptable: nowMs - detectedMs >= this.#options.adopt_after,
+      isAdoptable: nowMs - detectedMs >= this.#options.rebaseline_after,
       farewell: (event, resolution) => this.#farewell(event, resolution),
       ended: (resolution) => this.#end(sinceMs, startMs, resolution),
     };
@@ -167,12 +167,12 @@ export class DriftDetector {
   #farewell(event: AnomalyEvent, resolution: Resolution): string {
     const subject = anomalySubject(event);
     if (resolution === 'recovered') return `${subject} is as fast again as a week ago`;
-    if (resolution === 'adopted') return `${subject} stays slower; that is the new usual`;
+    if (resolution === 'rebaselined') return `${subject} stays slower; that is the new usual`;
     return `${subject} has had too few requests to say whether it is still slower`;
   }
 
   #end(sinceMs: number, startMs: number, resolution: Resolution): void {
-    if (resolution === 'adopted' && this.#judged !== undefined) {
+    if (resolution === 'rebaselined' && this.#judged !== undefined) {
       this.#tails.adopt(sinceMs, factorsOf(this.#judged, this.#options));
     } else {
       // Slow hours are no measure in a week.

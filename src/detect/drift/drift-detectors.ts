@@ -125,7 +125,7 @@ export class DriftDetectors {
   ): AnomalyEvent | undefined {
     const detector = this.#bySeries.get(key);
     if (detector?.seriesCount !== 1) return undefined;
-    if (tail?.resolution === 'adopted') detector.forgetBefore(startMs);
+    if (tail?.resolution === 'rebaselined') detector.forgetBefore(startMs);
     const windows = window === undefined ? none : [window];
     return detector.step(startMs, windows, !isOpen, this.#perWeek, context);
   }
@@ -139,7 +139,7 @@ export class DriftDetectors {
     const others = this.#othersInOrder();
     const told = drifts.map((event) => ({ key: unversionedKey(event), event }));
     if (others.size > 0) {
-      for (const event of tails.filter(({ resolution }) => resolution === 'adopted')) {
+      for (const event of tails.filter(({ resolution }) => resolution === 'rebaselined')) {
         others.get(unversionedKey(event))?.forgetBefore(startMs);
       }
       const windows = this.#windowsOfOthers(present);

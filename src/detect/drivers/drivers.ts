@@ -13,16 +13,16 @@ export interface Driver {
   readonly facet: string;
   readonly value: string;
   /** Part of the slow requests, and of all, that have the value. */
-  readonly of_slow: number;
-  readonly of_all: number;
+  readonly share_of_slow: number;
+  readonly share_of_all: number;
   /** Part of all that usually have it. */
-  readonly usual_of_all: number;
+  readonly baseline_share_of_all: number;
   /** How many of the requests with the value are slow, and how many of those without it. */
   readonly slow_rate: number;
-  readonly others_slow_rate: number;
+  readonly slow_rate_of_others: number;
   /** The same in the range that it is compared with; 0 where there was no request. */
-  readonly usual_slow_rate: number;
-  readonly usual_others_slow_rate: number;
+  readonly baseline_slow_rate: number;
+  readonly baseline_slow_rate_of_others: number;
 }
 
 /** Fewer slow requests say nothing about what they have in common. */
@@ -63,24 +63,27 @@ export function driversOf(counts: readonly DriverCount[]): Driver[] {
       const driver: Driver = {
         facet: count.facet,
         value: count.value,
-        of_slow: count.slow / slow,
-        of_all: count.requests / requests,
-        usual_of_all: rateOf(count.usualRequests, usualRequests),
+        share_of_slow: count.slow / slow,
+        share_of_all: count.requests / requests,
+        baseline_share_of_all: rateOf(count.usualRequests, usualRequests),
         slow_rate: rateOf(count.slow, count.requests),
-        others_slow_rate: rateOf(slow - count.slow, requests - count.requests),
-        usual_slow_rate: rateOf(count.usualSlow, count.usualRequests),
-        usual_others_slow_rate: rateOf(
+        slow_rate_of_others: rateOf(slow - count.slow, requests - count.requests),
+        baseline_slow_rate: rateOf(count.usualSlow, count.usualRequests),
+        baseline_slow_rate_of_others: rateOf(
           usualSlow - count.usualSlow,
           usualRequests - count.usualRequests,
         ),
       };
-      const { of_slow, of_all, usual_of_all, usual_slow_rate } = driver;
+      const { share_of_slow, share_of_all, baseline_share_of_all, baseline_slow_rate } = driver;
       // What the rise would be if only this had changed (Kitagawa 1955).
-      const more = (of_all - usual_of_all) * (usual_slow_rate - usualRate);
+      const more = (share_of_all - baseline_share_of_all) * (baseline_slow_rate - usualRate);
       const explained = isRise ? Math.min(1, more / excess) : 0;
-      const isMore = of_all > usual_of_all && explained >= leastExplained;
+      const isMore = share_of_all > baseline_share_of_all && explained >= leastExplained;
       if (isMore || (count.requests < requests && isLopsided(driver))) {
-        found.push({ driver, tells: Math.max(of_slow - of_all, isMore ? explained : 0) });
+        found.push({
+          driver,
+          tells: Math.max(share_of_slow - share_of_all, isMore ? explained : 0),
+        });
       }
     }
   }
@@ -88,11 +91,11 @@ export function driversOf(counts: readonly DriverCount[]): Driver[] {
 }
 
 function isLopsided(driver: Driver): boolean {
-  const { of_slow, slow_rate, others_slow_rate } = driver;
-  if (of_slow < leastShare || slow_rate < leastLift * others_slow_rate) return false;
+  const { share_of_slow, slow_rate, slow_rate_of_others } = driver;
+  if (share_of_slow < leastShare || slow_rate < leastLift * slow_rate_of_others) return false;
   // Nothing is said of before where none of the others was slow then.
-  const usual = driver.usual_slow_rate / driver.usual_others_slow_rate;
-  return !Number.isFinite(usual) || slow_rate >= leastRise * usual * others_slow_rate;
+  const usual = driver.baseline_slow_rate / driver.baseline_slow_rate_of_others;
+  return !Number.isFinite(usual) || slow_rate >= leastRise * usual * slow_rate_of_others;
 }
 
 function rateOf(slow: number, requests: number): number {

@@ -10,16 +10,9 @@ const dimension = z.enum(dimensions).describe('One of the dimensions.');
 const evidence = z
   .strictObject({
     test: z
-      .enum([
-        'exceedances',
-        'likelihood_ratio',
-        'silence',
-        'burn_rate',
-        'hourly_ratios',
-        'arrivals',
-      ])
+      .enum(['likelihood_ratio', 'silence', 'burn_rate', 'hourly_ratios', 'arrivals'])
       .describe(
-        'What p_value is of: a count above a quantile, requests as of a fault, none at all, hours that are slower; of `pipeline`: nothing, as what has arrived is counted.',
+        'Test that p_value belongs to. With `burn_rate` and `arrivals` p_value says nothing: they count.',
       ),
     p_value: z
       .number()
@@ -28,13 +21,12 @@ const evidence = z
       .describe('Chance of so much evidence on a usual day, at most.'),
     alpha: z.number().min(0).max(1).describe('What p_value had to be at most.'),
     windows: z.int().min(1).describe('Consecutive windows that were added up.'),
-    above_ms: milliseconds
-      .optional()
-      .describe('Requests above this are exceedances; baseline_ms where it is left out.'),
     exceedances: z
       .number()
       .min(0)
-      .describe('Requests above it; of a `rate`: those it counts; of a `drift`: slower hours.'),
+      .describe(
+        'Requests above baseline_ms; of a `rate`: those it counts; of a `drift`: slower hours.',
+      ),
     expected: z.number().min(0).describe('Requests, or hours, that usually are.'),
     dispersion: z.number().min(1).describe('Variance against that of independent requests.'),
     measured_stage: z.string().describe('Stage whose quantile observed_ms is; often `total`.'),
@@ -57,7 +49,7 @@ const rate = z
         'failures per request',
         'cold starts per request',
         'requests per second',
-        'bad per request',
+        'errors per request',
       ])
       .describe('What is counted, per what.'),
     observed: z.number().min(0).describe('It, in the anomalous windows.'),
@@ -90,9 +82,9 @@ const blamed = z.strictObject({
 
 const scope = z
   .strictObject({
-    series: z.int().min(2).describe('Series that it has hit since it began.'),
-    open: z.int().min(0).describe('Of these, series that have not recovered.'),
-    of: z
+    affected: z.int().min(2).describe('Series that it has affected since it began.'),
+    unresolved: z.int().min(0).describe('Of these, series that have not recovered.'),
+    total: z
       .int()
       .min(2)
       .describe('Series of the same models with enough traffic of late to be judged.'),
@@ -104,8 +96,8 @@ const scope = z
         z.strictObject({
           dimension,
           value: z.string().describe('Its value.'),
-          series: z.int().min(1).describe('Series with the value that it has hit.'),
-          of: z.int().min(1).describe('All series with the value.'),
+          affected: z.int().min(1).describe('Series with the value that it has affected.'),
+          total: z.int().min(1).describe('All series with the value.'),
         }),
       )
       .describe('The same by value, of dimensions that differ; five values of each at most.'),
@@ -137,13 +129,13 @@ const part = z.number().min(0).max(1);
 const driver = z.strictObject({
   facet: z.string().describe('host, cache_hit, batch_size …: one of `windows.facets`.'),
   value: z.string().describe('Its value; numbers by powers of two.'),
-  of_slow: part.describe('Part of the slow requests that have it.'),
-  of_all: part.describe('Part of all requests that have it.'),
-  usual_of_all: part.optional().describe('of_all in the baseline.'),
-  slow_rate: part.describe('How many of those that have it are slow.'),
-  others_slow_rate: part.describe('How many of the others are.'),
-  usual_slow_rate: part.describe('slow_rate in the baseline.'),
-  usual_others_slow_rate: part.describe('others_slow_rate in the baseline.'),
+  share_of_slow: part.describe('Part of the slow requests that have it.'),
+  share_of_all: part.describe('Part of all requests that have it.'),
+  baseline_share_of_all: part.optional().describe('share_of_all in the baseline.'),
+  slow_rate: part.describe('Part of the requests that have it that is slow.'),
+  slow_rate_of_others: part.describe('Part of the other requests that is slow.'),
+  baseline_slow_rate: part.describe('slow_rate in the baseline.'),
+  baseline_slow_rate_of_others: part.describe('slow_rate_of_others in the baseline.'),
 });
 
 /**
@@ -224,7 +216,7 @@ export const anomalyEventSchema = z
     emitted_at: time.describe('When this event was decided.'),
     resolved_at: time.nullable().describe('When the episode was resolved; null before.'),
     resolution: z
-      .enum(['recovered', 'no_traffic', 'adopted'])
+      .enum(['recovered', 'no_traffic', 'rebaselined'])
       .nullable()
       .describe('Why it was resolved; null before.'),
     summary: z.string().describe('One sentence for people.'),

@@ -105,11 +105,11 @@ export class IncidentGrouper {
     together: readonly AnomalyEvent[],
     context: IncidentContext,
   ): Incident | undefined {
-    const { page_per: pagePer, window: windowMs } = this.#options;
-    if (pagePer === 'series') return undefined;
+    const { group_by: groupBy, window: windowMs } = this.#options;
+    if (groupBy === 'series') return undefined;
     // Within a day models get slower that have nothing to do with each other.
     const isDrift = event.kind === 'drift';
-    const isOfAnyModel = pagePer === 'cause' && !isDrift;
+    const isOfAnyModel = groupBy === 'cause' && !isDrift;
     const candidates = this.#incidents.filter(
       ({ kind, isOver, lead }) =>
         kind === event.kind && !isOver && (isOfAnyModel || lead.model === event.model),

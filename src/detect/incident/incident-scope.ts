@@ -11,10 +11,10 @@ const mostShare = 0.75;
 const rareChance = 0.01;
 
 export interface IncidentScopeInput {
-  /** Series that it has hit, each once; at least two. */
+  /** Series that it has affected, each once; at least two. */
   readonly affected: readonly Series[];
   /** How many of them have not recovered. */
-  readonly open: number;
+  readonly unresolved: number;
   /** All series with enough traffic of late to be judged, those of other models too. */
   readonly live: readonly Series[];
 }
@@ -23,7 +23,7 @@ export interface IncidentScopeInput {
  * How far one cause reaches: how many of the series of the models it hits, value by value, and what all that
  * it hits have in common and others do not. A bad version shows there, and so does a region.
  */
-export function incidentScope({ affected, open, live }: IncidentScopeInput): Scope {
+export function incidentScope({ affected, unresolved, live }: IncidentScopeInput): Scope {
   const models = new Set(affected.map(({ model }) => model));
   const everyone = new Map(
     [...live.filter(({ model }) => models.has(model)), ...affected].map((series) => [
@@ -34,22 +34,28 @@ export function incidentScope({ affected, open, live }: IncidentScopeInput): Sco
   const common: Scope['common'] = [];
   const values: Scope['values'] = [];
   for (const dimension of dimensions) {
-    const of = countBy([...everyone.values()], dimension);
-    if (of.size < 2) continue;
+    const totals = countBy([...everyone.values()], dimension);
+    if (totals.size < 2) continue;
     const hit = [...countBy(affected, dimension)].sort(
       ([a, x], [b, y]) => y - x || (a < b ? -1 : 1),
     );
-    for (const [value, series] of hit.slice(0, maxScopeValues)) {
-      values.push({ dimension, value, series, of: of.get(value) ?? series });
+    for (const [value, count] of hit.slice(0, maxScopeValues)) {
+      values.push({ dimension, value, affected: count, total: totals.get(value) ?? count });
     }
     const [only] = hit;
     if (hit.length > 1 || only === undefined) continue;
     const [value, series] = only;
-    const having = of.get(value) ?? series;
+    const having = totals.get(value) ?? series;
     const isRare = chanceOfCommon(series, having, everyone.size) <= rareChance;
     if (series >= mostShare * having || isRare) common.push({ dimension, value });
   }
-  return { series: affected.length, open, of: everyone.size, common, values };
+  return {
+    affected: affected.length,
+    unresolved,
+    total: everyone.size,
+    common,
+    values,
+  };
 }
 
 /** How often so many series, drawn at random from all, would all be of those that have a value. */

@@ -14,9 +14,9 @@ export interface IncidentSummaryInput {
 
 /** "12 of 14 series of ranker (all of version v2) are hit; worst: p99 of ranker (search) is 412 ms, …". */
 export function incidentSummary({ state, scope, models, detail }: IncidentSummaryInput): string {
-  const who = `${scope.series} of ${scope.of} series of ${named(models)}${sharedBy(scope)}`;
+  const who = `${scope.affected} of ${scope.total} series of ${named(models)}${sharedBy(scope)}`;
   if (state === 'resolved') return `${who} were hit and none is any more; last: ${detail}`;
-  const back = scope.series - scope.open;
+  const back = scope.affected - scope.unresolved;
   const recovered = back === 0 ? '' : `, ${back} of them no more`;
   return `${who} are hit${recovered}; worst: ${detail}`;
 }

@@ -223,7 +223,7 @@ export class Incident {
     const affected = this.#affected();
     const models = Math.min(maxScopeValues, new Set(affected.map(({ model }) => model)).size);
     const modelsTold = told.scope?.values.filter((each) => each.dimension === 'model').length ?? 0;
-    const isWider = affected.length >= materialGrowth * (told.scope?.series ?? 1);
+    const isWider = affected.length >= materialGrowth * (told.scope?.affected ?? 1);
     return hasGrown || isWider || models > Math.max(1, modelsTold);
   }
 
@@ -246,8 +246,11 @@ export class Incident {
   ): AnomalyEvent {
     const { lead, openAnomalies } = this;
     const affected = this.#affected();
-    const open = new Set(openAnomalies.map(seriesKey)).size;
-    const scope = incidentScope({ affected: affected.map(seriesOf), open, live: live(lead.kind) });
+    const scope = incidentScope({
+      affected: affected.map(seriesOf),
+      unresolved: new Set(openAnomalies.map(seriesKey)).size,
+      live: live(lead.kind),
+    });
     const iso = new Date(nowMs).toISOString();
     const [worst = lead] = affected;
     const last = state === 'resolved' ? this.#lastToRecover() : worst;

@@ -148,11 +148,11 @@ export class AnomalyTrack {
   }
 
   #resolution(open: Episode, startMs: number, judgement: Judgement): Resolution | undefined {
-    const { adopt_after, baseline, window } = this.#options;
+    const { rebaseline_after, baseline, window } = this.#options;
     if (open.quiet >= this.#quietNeeded) return 'recovered';
     if (startMs - this.#lastJudgedMs >= Math.max(10 * minuteMs, 30 * window)) return 'no_traffic';
-    const isLong = startMs - open.startedAtMs >= Math.max(adopt_after, baseline);
-    return isLong && judgement.isAdoptable ? 'adopted' : undefined;
+    const isLong = startMs - open.startedAtMs >= Math.max(rebaseline_after, baseline);
+    return isLong && judgement.isAdoptable ? 'rebaselined' : undefined;
   }
 
   #end(open: Episode, resolution: Resolution, judgement: Judgement, { nowMs }: StepContext) {

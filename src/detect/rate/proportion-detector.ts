@@ -249,7 +249,7 @@ export class ProportionDetector {
   }
 
   #ended(resolution: Resolution): void {
-    if (resolution === 'adopted') this.#adopt();
+    if (resolution === 'rebaselined') this.#adopt();
     else this.#candidate = undefined;
     this.#test.forgetRun();
   }

@@ -29,7 +29,7 @@ export function burnMeasured(input: BurnInput): RateMeasured {
   const allowed = 1 - objective.objective;
   const observed = over.bad / over.requests;
   const rate: Rate = {
-    unit: 'bad per request',
+    unit: 'errors per request',
     observed: round(observed),
     baseline: round(allowed),
     ratio: round(observed / allowed),

@@ -268,7 +268,7 @@ export class SeriesDetector {
     if (open.isOver)
       return this.#end(open, 'recovered', context, summary?.digest.quantile(quantile));
     if (this.#isAdopted(open, window.windowStartMs)) {
-      const event = this.#end(open, 'adopted', context, summary?.digest.quantile(quantile));
+      const event = this.#end(open, 'rebaselined', context, summary?.digest.quantile(quantile));
       this.#adopt();
       return event;
     }
@@ -339,7 +339,7 @@ export class SeriesDetector {
   ): AnomalyEvent | undefined {
     if (resolution === 'recovered') this.#tests.endTold(context.levels);
     this.#close();
-    if (resolution !== 'adopted') {
+    if (resolution !== 'rebaselined') {
       this.#candidate = undefined;
       // What was usual before is usual again, however long ago that was.
       this.#baseline.hold(this.lastSeenMs);
@@ -356,8 +356,8 @@ export class SeriesDetector {
   }
 
   #isAdopted(open: OpenAnomaly, windowStartMs: number): boolean {
-    const { adopt_after, baseline, min_baseline_windows: least } = this.#options;
-    const isLong = windowStartMs - open.startedAtMs >= Math.max(adopt_after, baseline);
+    const { rebaseline_after, baseline, min_baseline_windows: least } = this.#options;
+    const isLong = windowStartMs - open.startedAtMs >= Math.max(rebaseline_after, baseline);
     return isLong && (this.#candidate?.windows ?? 0) >= least;
   }
 

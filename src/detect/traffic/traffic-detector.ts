@@ -204,7 +204,7 @@ export class TrafficDetector {
       farewell: (event, resolution) => trafficFarewell(event, resolution, this.#nowPerSecond),
       ended: (resolution) => {
         this.#drop.forgetRun();
-        if (resolution === 'adopted') this.#silence.adopt();
+        if (resolution === 'rebaselined') this.#silence.adopt();
       },
     };
   }

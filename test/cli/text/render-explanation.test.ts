@@ -34,24 +34,24 @@ const whole: Explanation = {
     {
       facet: 'host',
       value: 'pod-7',
-      of_slow: 0.71,
-      of_all: 0.08,
-      usual_of_all: 0.1,
+      share_of_slow: 0.71,
+      share_of_all: 0.08,
+      baseline_share_of_all: 0.1,
       slow_rate: 0.44,
-      others_slow_rate: 0.0158,
-      usual_slow_rate: 0.01,
-      usual_others_slow_rate: 0.0098,
+      slow_rate_of_others: 0.0158,
+      baseline_slow_rate: 0.01,
+      baseline_slow_rate_of_others: 0.0098,
     },
     {
       facet: 'cache_hit',
       value: 'miss',
-      of_slow: 1,
-      of_all: 0.2,
-      usual_of_all: 0.1,
+      share_of_slow: 1,
+      share_of_all: 0.2,
+      baseline_share_of_all: 0.1,
       slow_rate: 0.25,
-      others_slow_rate: 0,
-      usual_slow_rate: 0,
-      usual_others_slow_rate: 0,
+      slow_rate_of_others: 0,
+      baseline_slow_rate: 0,
+      baseline_slow_rate_of_others: 0,
     },
   ],
   mix: null,
@@ -115,7 +115,7 @@ describe('an anomaly explained', () => {
   });
 
   it('over several series lists them, those beyond twelve by number', () => {
-    const scope = { series: 14, open: 13, of: 20, common: [], values: [] };
+    const scope = { affected: 14, unresolved: 13, total: 20, common: [], values: [] };
     const members = Array.from({ length: 14 }, (_, n) =>
       anomalyFixture({
         ...{ region: `region-${n}`, version: 'v2', incident_id: opened.id },
@@ -308,7 +308,7 @@ describe('an anomaly of a rate explained', () => {
       ...failing,
       kind: 'slo_burn',
       rate: {
-        unit: 'bad per request',
+        unit: 'errors per request',
         observed: 0.03,
         baseline: 0.001,
         ratio: 30,

@@ -11,7 +11,7 @@ const windowMs = 10_000;
 const none = { service: '', version: '', request_type: '', region: '', host: '', tenant: '' };
 const seriesOf = (model: string): Series => ({ ...none, model, cold_start: false });
 const options = {
-  ...detectOptions({ baseline: '10m', page_per: 'series' }),
+  ...detectOptions({ baseline: '10m', group_by: 'series' }),
   max_series: 4,
 };
 

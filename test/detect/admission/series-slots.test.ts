@@ -39,7 +39,7 @@ function windowsAt(at: number, traffic: Traffic, slow: Readonly<Record<string, n
 }
 
 const optionsOf = (max_series: number) => ({
-  ...detectOptions({ baseline: '10m', page_per: 'series' }),
+  ...detectOptions({ baseline: '10m', group_by: 'series' }),
   max_series,
 });
 

@@ -154,12 +154,12 @@ describe('slow drift', () => {
     expect(event.sql).toContain('FROM latency_1h');
   });
 
-  it('is adopted two days after it was told, and told no more', () => {
+  it('is rebaselined two days after it was told, and told no more', () => {
     const all = told(4 * week, (hour) => ({ times: hour < week + 24 ? 1 : 1.45 }));
     const [opened] = all;
     expect(outline(all)).toEqual([
       `${opened?.hour} opened`,
-      `${(opened?.hour ?? 0) + 48} resolved adopted`,
+      `${(opened?.hour ?? 0) + 48} resolved rebaselined`,
     ]);
     expect(all[1]?.event.summary).toMatch(/stays slower; that is the new usual$/);
   });
@@ -240,11 +240,14 @@ describe('slow drift', () => {
     const drifts = new DriftDetectors(options);
     const shiftsAt = week + 30;
     const before = told(shiftsAt, () => ({ times: 1 }), 0, drifts);
-    const adopted = anomalyFixture({ ...(versions.at(-1) as Series), resolution: 'adopted' });
+    const rebaselined = anomalyFixture({
+      ...(versions.at(-1) as Series),
+      resolution: 'rebaselined',
+    });
     const context = { nowMs: 0, levels: { perWeek: 1 }, totalRequests: 0, live: true };
     const windows = versions.map((series) => ({ ...windowOf(shiftsAt, { times: 1 }), series }));
     const present = new Map(windows.map((window) => [seriesKey(window.series), window]));
-    step(drifts, present, countStartMs + shiftsAt * hourMs, () => false, [adopted], context);
+    step(drifts, present, countStartMs + shiftsAt * hourMs, () => false, [rebaselined], context);
     const after = told(shiftsAt + week, () => ({ times: 2 }), shiftsAt + 1, drifts);
     expect([...before, ...after]).toEqual([]);
   });
@@ -254,7 +257,7 @@ describe('slow drift', () => {
     const all = told(week + 4 * 24, (hour) =>
       isOpen(hour) ? { times: hour < week + 24 ? 1 : 1.4 } : undefined,
     );
-    expect(all.map(({ event }) => event.resolution)).toEqual([null, 'adopted']);
+    expect(all.map(({ event }) => event.resolution)).toEqual([null, 'rebaselined']);
     expect(all[0]?.event.requests).toBeLessThanOrEqual(10 * 20_000);
   });
 
@@ -268,7 +271,7 @@ describe('slow drift', () => {
   });
 
   it('ends without traffic once too few hours are left to say', () => {
-    const drifts = new DriftDetectors({ ...options, adopt_after: 10 * 24 * hourMs });
+    const drifts = new DriftDetectors({ ...options, rebaseline_after: 10 * 24 * hourMs });
     const timesOf = (hour: number) => (hour < week + 24 ? 1 : 1.4);
     const at = (hour: number) => (hour < week + 60 ? { times: timesOf(hour) } : undefined);
     const all = told(week + 6 * 24, at, 0, drifts);
@@ -296,7 +299,7 @@ describe('a detector that has both', () => {
           kinds.push(`${kind} ${resolution ?? state}`);
       }
     }
-    expect(kinds).toEqual(['tail_shift opened', 'tail_shift adopted']);
+    expect(kinds).toEqual(['tail_shift opened', 'tail_shift rebaselined']);
   });
 });
 

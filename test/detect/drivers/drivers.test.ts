@@ -24,13 +24,13 @@ describe('drivers', () => {
       {
         facet: 'host',
         value: 'bad',
-        of_slow: 0.6,
-        of_all: 0.1,
-        usual_of_all: 1 / 3,
+        share_of_slow: 0.6,
+        share_of_all: 0.1,
+        baseline_share_of_all: 1 / 3,
         slow_rate: 0.6,
-        others_slow_rate: 40 / 900,
-        usual_slow_rate: 0.01,
-        usual_others_slow_rate: 0.01,
+        slow_rate_of_others: 40 / 900,
+        baseline_slow_rate: 0.01,
+        baseline_slow_rate_of_others: 0.01,
       },
     ]);
   });
@@ -45,7 +45,7 @@ describe('drivers', () => {
       'host pod-7',
       'batch_size 64-127',
     ]);
-    expect(found[0]?.usual_slow_rate).toBe(0);
+    expect(found[0]?.baseline_slow_rate).toBe(0);
   });
 
   it.each([
@@ -66,7 +66,7 @@ describe('drivers', () => {
   it('may be slow alone: no other is', () => {
     const counts = [countOf('a', { requests: 10, slow: 10 }), countOf('b', { requests: 90 })];
     expect(driversOf(counts)).toMatchObject([
-      { value: 'a', of_slow: 1, slow_rate: 1, others_slow_rate: 0 },
+      { value: 'a', share_of_slow: 1, slow_rate: 1, slow_rate_of_others: 0 },
     ]);
   });
 
@@ -77,9 +77,15 @@ describe('drivers', () => {
     ];
     expect(driversOf(lost)).toEqual([
       {
-        ...{ facet: 'host', value: 'miss', of_slow: 1, of_all: 1, usual_of_all: 0.2 },
-        ...{ slow_rate: 0.2, others_slow_rate: 0 },
-        ...{ usual_slow_rate: 0.2, usual_others_slow_rate: 0.01 },
+        ...{
+          facet: 'host',
+          value: 'miss',
+          share_of_slow: 1,
+          share_of_all: 1,
+          baseline_share_of_all: 0.2,
+        },
+        ...{ slow_rate: 0.2, slow_rate_of_others: 0 },
+        ...{ baseline_slow_rate: 0.2, baseline_slow_rate_of_others: 0.01 },
       },
     ]);
     // They became slower as well, which explains more of it than that there are more.

@@ -9,12 +9,12 @@ const driver: Driver = {
   ...{
     facet: 'host',
     value: 'pod-7',
-    of_slow: 0.7,
-    of_all: 0.1,
-    usual_of_all: 0.1,
+    share_of_slow: 0.7,
+    share_of_all: 0.1,
+    baseline_share_of_all: 0.1,
     slow_rate: 0.4,
   },
-  ...{ others_slow_rate: 0.02, usual_slow_rate: 0.01, usual_others_slow_rate: 0.01 },
+  ...{ slow_rate_of_others: 0.02, baseline_slow_rate: 0.01, baseline_slow_rate_of_others: 0.01 },
 };
 const mixOf = (share: number): TrafficMix => ({
   ...{ facet: 'batch_size', excess: 0.2, mix: 0.2 * share, slowdown: 0.2 * (1 - share), share },

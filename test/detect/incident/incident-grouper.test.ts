@@ -64,7 +64,7 @@ const outline = (events: readonly AnomalyEvent[]) =>
   events
     .filter(isPage)
     .map(({ state, model, region, scope }) =>
-      [state, `${model}/${region}`, ...(scope === undefined ? [] : [scope.series])].join(' '),
+      [state, `${model}/${region}`, ...(scope === undefined ? [] : [scope.affected])].join(' '),
     );
 
 const first = opened('ranker/eu', 0, { ratio: 4 });
@@ -256,11 +256,11 @@ describe('an anomaly joins', () => {
     ['cause', 1],
     ['model', 2],
     ['series', 4],
-  ])('as far as page_per allows: %s', (page_per, pages) => {
+  ])('as far as group_by allows: %s', (group_by, pages) => {
     const story = {
       12: [first, opened('ranker/us', 0), opened('ads/eu', 0), opened('ads/us', 0)],
     };
-    expect(run(story, detectOptions({ page_per })).filter(isPage)).toHaveLength(pages);
+    expect(run(story, detectOptions({ group_by })).filter(isPage)).toHaveLength(pages);
   });
 });
 

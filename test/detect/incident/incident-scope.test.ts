@@ -9,17 +9,20 @@ function series(model: string, version: string, region: string): Series {
 const regions = ['eu', 'us', 'ap'];
 const of = (model: string, version: string, where = regions) =>
   where.map((region) => series(model, version, region));
-const scopeOf = (affected: readonly Series[], live: readonly Series[], open = affected.length) =>
-  incidentScope({ affected, open, live });
+const scopeOf = (
+  affected: readonly Series[],
+  live: readonly Series[],
+  unresolved = affected.length,
+) => incidentScope({ affected, unresolved, live });
 
 describe('the reach of an anomaly', () => {
   it('counts series of the models that it hits, and leaves out other models', () => {
     const live = [...of('ranker', 'v1'), ...of('ads', 'v1')];
     expect(scopeOf(live.slice(0, 2), live, 1)).toEqual({
-      ...{ series: 2, open: 1, of: 3, common: [] },
+      ...{ affected: 2, unresolved: 1, total: 3, common: [] },
       values: [
-        { dimension: 'region', value: 'eu', series: 1, of: 1 },
-        { dimension: 'region', value: 'us', series: 1, of: 1 },
+        { dimension: 'region', value: 'eu', affected: 1, total: 1 },
+        { dimension: 'region', value: 'us', affected: 1, total: 1 },
       ],
     });
   });
@@ -28,7 +31,7 @@ describe('the reach of an anomaly', () => {
     const live = [...of('ranker', 'v1'), ...of('ranker', 'v2')];
     const scope = scopeOf(live.slice(3), live);
     expect(scope.common).toEqual([{ dimension: 'version', value: 'v2' }]);
-    expect(scope.values[0]).toEqual({ dimension: 'version', value: 'v2', series: 3, of: 3 });
+    expect(scope.values[0]).toEqual({ dimension: 'version', value: 'v2', affected: 3, total: 3 });
   });
 
   it('does not name what two of many have in common by chance', () => {
@@ -56,7 +59,7 @@ describe('the reach of an anomaly', () => {
 
   it('counts a series that has lost its traffic as one of all', () => {
     const gone = series('ranker', 'v1', 'sa');
-    expect(scopeOf([gone, ...of('ranker', 'v1')], of('ranker', 'v1')).of).toBe(4);
+    expect(scopeOf([gone, ...of('ranker', 'v1')], of('ranker', 'v1')).total).toBe(4);
   });
 
   it('lists five values of a dimension at most, those with most series first', () => {
@@ -64,7 +67,7 @@ describe('the reach of an anomaly', () => {
     const live = [...of('ranker', 'v1', many), ...of('ranker', 'v2', many)];
     const { values } = scopeOf([...live.slice(0, 9), series('ranker', 'v2', 'region-7')], live);
     const listed = values.filter(({ dimension }) => dimension === 'region');
-    expect(listed.map(({ value, series: hit }) => `${value} ${hit}`)).toEqual([
+    expect(listed.map(({ value, affected }) => `${value} ${affected}`)).toEqual([
       ...['region-7 2', 'region-0 1', 'region-1 1', 'region-2 1', 'region-3 1'],
     ]);
   });

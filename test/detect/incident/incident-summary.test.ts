@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Scope } from '../../../src/detect/event/anomaly-event.ts';
 import { incidentSummary } from '../../../src/detect/incident/incident-summary.ts';
 
-const scope: Scope = { series: 12, open: 12, of: 14, common: [], values: [] };
+const scope: Scope = { affected: 12, unresolved: 12, total: 14, common: [], values: [] };
 const detail = 'p99 of ranker (search) is 412 ms, 3.4x its usual 121 ms';
 const models = ['ranker'];
 
@@ -15,7 +15,7 @@ describe('the summary of an anomaly over several series', () => {
 
   it('names what they have in common, models by name, and how many are back', () => {
     const some: Scope = {
-      ...{ ...scope, open: 9 },
+      ...{ ...scope, unresolved: 9 },
       common: [
         { dimension: 'version', value: 'v2' },
         { dimension: 'request_type', value: '' },

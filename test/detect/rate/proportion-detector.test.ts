@@ -168,12 +168,12 @@ describe('an error rate that rises', () => {
     expect(told(countsOf(model, from + 100, 'short'))).toEqual([]);
   });
 
-  it('and stays is the new usual after adopt_after, in one event', () => {
+  it('and stays is the new usual after rebaseline_after, in one event', () => {
     const model: Model = (at) => ({ perSecond: 50, share: at >= from ? 0.05 : 0.002 });
     const counts = countsOf(model, from + 4 * 360 + 3 * 360, 'stays');
-    const events = told(counts, detectOptions({ adopt_after: '4h' }));
+    const events = told(counts, detectOptions({ rebaseline_after: '4h' }));
     expect(events.map(({ event }) => event.state)).toEqual(['opened', 'resolved']);
-    expect(events[1]?.event).toMatchObject({ resolution: 'adopted' });
+    expect(events[1]?.event).toMatchObject({ resolution: 'rebaselined' });
     expect((events[1]?.at ?? 0) - from).toBe(4 * 360);
   });
 

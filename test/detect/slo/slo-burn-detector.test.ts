@@ -87,7 +87,7 @@ describe('a burning objective', () => {
         ...{ name: '99.9 % of rank* in 200 ms', objective: 0.999, threshold_ms: 200 },
         ...{ burn_rate: 14.4, long_ms: 3_600_000, short_ms: 300_000 },
       },
-      rate: { unit: 'bad per request', baseline: 0.001 },
+      rate: { unit: 'errors per request', baseline: 0.001 },
       evidence: { test: 'burn_rate', exceedances: 35 * 150 },
     });
     expect(opened.event.rate?.ratio).toBeGreaterThanOrEqual(14.4);

@@ -371,7 +371,7 @@ describe('OpenAnomaly', () => {
     expect(anomaly().resolve('no_traffic', at, undefined).summary).toBe(
       `${subject} has too little traffic to judge any more`,
     );
-    expect(anomaly().resolve('adopted', at, 400).summary).toBe(
+    expect(anomaly().resolve('rebaselined', at, 400).summary).toBe(
       `${subject} has stayed up and is the new usual: 400 ms, before it was 121 ms`,
     );
   });

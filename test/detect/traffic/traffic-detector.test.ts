@@ -134,14 +134,14 @@ describe('traffic that stops', () => {
     );
   });
 
-  it('and stays away is the new usual after adopt_after, told once', () => {
-    const given = detectOptions({ adopt_after: '4h' });
+  it('and stays away is the new usual after rebaseline_after, told once', () => {
+    const given = detectOptions({ rebaseline_after: '4h' });
     const events = told((at) => (at >= from ? 0 : 50), from + 6 * 360, 'for good', given);
     expect(
       events.map(({ event: { kind, state, resolution } }) => [kind, state, resolution]),
     ).toEqual([
       ['no_data', 'opened', null],
-      ['no_data', 'resolved', 'adopted'],
+      ['no_data', 'resolved', 'rebaselined'],
     ]);
   });
 });

@@ -63,7 +63,7 @@ describe('the faults of a fleet', () => {
   it('name a version by the series, or by what several have in common', () => {
     const { namesCause } = caseOf('a bad new version');
     const scope = {
-      ...{ series: 2, open: 2, of: 4, values: [] },
+      ...{ affected: 2, unresolved: 2, total: 4, values: [] },
       common: [{ dimension: 'version' as const, value: '2026-11-01' }],
     };
     expect(namesCause?.(anomalyFixture({ version: '2026-11-01' }))).toBe(true);

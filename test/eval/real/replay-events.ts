@@ -23,7 +23,7 @@ const eventsPerMessage = 500;
 export function replayEvents(events: Iterable<RecordedEvent>, config: Config): Replay {
   const windows = new MemoryWindows(config);
   // Each series by itself: pages are counted by series and week.
-  const detector = new Detector({ ...config.detect, page_per: 'series' });
+  const detector = new Detector({ ...config.detect, group_by: 'series' });
   const pages = new Map<string, { opened: AnomalyEvent; last: AnomalyEvent }>();
   const seen = new Map<string, { fromMs: number; toMs: number }>();
   let seriesWindows = 0;

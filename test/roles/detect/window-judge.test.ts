@@ -216,7 +216,9 @@ describe('Watcher', () => {
     expect(told.map(({ state }) => state)).toEqual(['opened', 'resolved']);
     for (const event of told) {
       expect(event).toMatchObject({ bottleneck: 'traffic_mix', mix_share: 1 });
-      expect(event.drivers).toMatchObject([{ facet, value: '2-3', of_slow: 1, of_all: 0.5 }]);
+      expect(event.drivers).toMatchObject([
+        { facet, value: '2-3', share_of_slow: 1, share_of_all: 0.5 },
+      ]);
     }
     expect(told[0]?.summary).toContain('more large requests (by batch_size) explain 100 % of it');
     expect(tables.events).toEqual(told);
@@ -247,7 +249,7 @@ describe('Watcher', () => {
     await stepTo(114);
     await watcher.settle();
     expect(told.map(({ state }) => state)).toEqual(['opened', 'resolved']);
-    expect(told[1]?.scope).toMatchObject({ series: 2, open: 0, of: 3 });
+    expect(told[1]?.scope).toMatchObject({ affected: 2, unresolved: 0, total: 3 });
     const rows = tables.events.filter(({ incident_id }) => incident_id === told[0]?.id);
     expect(rows.map(({ state, region }) => `${state} ${region}`).sort()).toEqual([
       ...['opened eu', 'opened us', 'resolved eu', 'resolved us'],
