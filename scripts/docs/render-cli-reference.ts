@@ -6,10 +6,10 @@ import type { Io } from '../../src/cli/io.ts';
 
 const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   ok: 'Fine. Also when the reader of standard output has gone (`tailmark tails | head`).',
-  failed: 'The command did not reach its end, or found something wrong.',
+  failed: 'The command did not complete, or found something wrong.',
   found: 'Anomalies, or a failed verdict, were found: for scripts that ask.',
   usage: 'The command line is wrong: an unknown command or option, a missing argument.',
-  unavailable: 'Kafka, ClickHouse or a part of the local stack does not answer or is missing.',
+  unavailable: 'Kafka, ClickHouse or a part of the local stack does not respond or is missing.',
   internal: 'A bug of tailmark. `--log-level debug` adds the stack; please report it.',
   config: 'The configuration is wrong or cannot be read; every problem is shown at once.',
 };
@@ -17,19 +17,18 @@ const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {
 const intro = `<!-- Made from the commands by \`npm run generate:docs\`: change it there. -->
 # Command line
 
-Results go to standard output, everything else (logs, progress, errors) to standard error, so that
+Results go to standard output, everything else (logs, progress, errors) to standard error. So
 \`tailmark … --json | jq\` always works. \`--help\` prints a command's options and examples, \`-h\` only
-its options. Mistyped commands and options are met with the one that was likely meant.
+its options. For a mistyped command or option the likely one is shown.
 
 - \`--config FILE\`, \`--json\` and \`--log-level LEVEL\` work with every command, before or after its name.
 - Flags such as \`--brokers\` set one key of the configuration, over the environment and the file: see
   [configuration.md](configuration.md).
-- Colours are on where a terminal shows them; \`NO_COLOR\`, \`TERM=dumb\` and a pipe turn them off,
-  \`FORCE_COLOR\` on.
+- Colours are on in a terminal. \`NO_COLOR\`, \`TERM=dumb\` and a pipe turn them off, \`FORCE_COLOR\` on.
 - The first SIGINT or SIGTERM lets a command finish what it has begun; a second SIGINT ends it at once.
 
-Errors are \`error:\` what is wrong, \`hint:\` what to do, and \`code:\`, a stable name that
-[errors.md](errors.md) explains. With \`--json\` they are one line of JSON on standard error:
+An error has three lines: \`error:\` says what is wrong, \`hint:\` what to do, and \`code:\` is a stable
+name that [errors.md](errors.md) explains. With \`--json\` they are one line of JSON on standard error:
 \`{"error":{"code":…,"message":…,"hint":…}}\`, with \`problems\` beside them for the configuration.
 
 ## Exit codes
@@ -43,7 +42,7 @@ export async function renderCliReference(): Promise<string> {
   const rows = (Object.entries(exitCodes) as [keyof typeof exitCodes, ExitCode][]).map(
     ([name, code]) => `| ${code} | ${name} | ${meanings[name]} |`,
   );
-  rows.push('| 130 | | Ended at once by a second SIGINT. |');
+  rows.push('| 130 | | A second SIGINT ended it at once. |');
   const sections = await Promise.all(commands.map(async ({ name }) => section(name)));
   return `${intro}${rows.join('\n')}\n\n${sections.join('\n')}`;
 }

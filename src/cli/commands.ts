@@ -15,7 +15,7 @@ export interface ListedCommand {
 export const commands: readonly ListedCommand[] = [
   {
     name: 'demo',
-    summary: 'see all of it here: broker, database, traffic, a regression, the anomaly',
+    summary: 'see the whole story: broker, database, traffic, a regression, the anomaly',
     load: async () => (await import('./commands/demo.ts')).demo,
   },
   {
@@ -60,12 +60,12 @@ export const commands: readonly ListedCommand[] = [
   },
   {
     name: 'explain',
-    summary: 'say why an anomaly was raised, and what carries it',
+    summary: 'show the evidence for an anomaly, and what explains it',
     load: async () => (await import('./commands/explain.ts')).explain,
   },
   {
     name: 'backtest',
-    summary: 'say what a configuration would have told of the past',
+    summary: 'show which anomalies a configuration would have found in the past',
     load: async () => (await import('./commands/backtest.ts')).backtest,
   },
   {

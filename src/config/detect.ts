@@ -20,11 +20,11 @@ export const detect = z
     session_timeout: duration({ minMs: second, maxMs: 5 * minute })
       .prefault('6s')
       .describe(
-        'A detector silent for this long gives way to one that stands by. The broker has a least: group.min.session.timeout.ms.',
+        'A leader without a heartbeat for this long is replaced by a standby. At least group.min.session.timeout.ms of the broker.',
       ),
     save_interval: duration({ minMs: second, maxMs: day })
       .prefault('5m')
-      .describe('How often what was learnt is saved, by event time, for the next detector.'),
+      .describe('Interval of snapshots, in event time. The next leader starts from the last one.'),
     baseline: duration({ minMs: minute, maxMs: 35 * day })
       .prefault('1h')
       .describe('The recent past that a window is compared with.'),
@@ -33,15 +33,19 @@ export const detect = z
       .min(5)
       .max(10_000)
       .default(20)
-      .describe('Fewer windows than this make no baseline: nothing is judged.'),
-    quantiles: z.array(quantile).min(1).default([0.95, 0.99]).describe('Tails that are judged.'),
+      .describe('Windows that a baseline needs at least. Until then nothing is judged.'),
+    quantiles: z
+      .array(quantile)
+      .min(1)
+      .default([0.95, 0.99])
+      .describe('Quantiles of a tail that are judged.'),
     max_series: z
       .int()
       .min(1)
       .max(4_000)
       .default(2_000)
       .describe(
-        'Series that are judged: those with the most requests. One of ten stages takes 0.9 MB.',
+        'Series that are judged at most, those with the most requests. One of ten stages takes 0.9 MB.',
       ),
     page_budget_per_week: z
       .number()
@@ -60,7 +64,7 @@ export const detect = z
       .min(0)
       .max(1)
       .default(0.05)
-      .describe("A stage's tail must grow by at least this part of that of its whole requests."),
+      .describe("A stage's tail must grow by at least this part of the same quantile of total."),
     min_drift_ratio: z
       .number()
       .min(1.05)
@@ -70,7 +74,7 @@ export const detect = z
       .int()
       .min(1)
       .default(30)
-      .describe('Fewer requests, over all windows that show it, never open an anomaly.'),
+      .describe('Requests that an anomaly needs at least, over all windows that show it.'),
     min_cold_start_ratio: z
       .number()
       .min(1)
@@ -81,7 +85,7 @@ export const detect = z
       .gt(0)
       .max(1)
       .default(0.05)
-      .describe('And by at least this part of all requests.'),
+      .describe('Cold starts must also grow by at least this part of all requests: 0.05 is 5 %.'),
     min_error_ratio: z
       .number()
       .min(1)
@@ -98,10 +102,10 @@ export const detect = z
       .min(0.1)
       .max(0.95)
       .default(0.5)
-      .describe('The part of its usual requests that a model must have lost.'),
+      .describe('The part of its forecast requests that a model must have lost.'),
     no_data_after: duration({ minMs: minute, maxMs: day })
       .prefault('2m')
-      .describe('A model whose requests have stopped for less than this has not stopped.'),
+      .describe('How long a model must receive no requests before `no_data` opens.'),
     pipeline_after: duration({ minMs: second, maxMs: day })
       .prefault('60s')
       .describe('How long windows may be behind before a `pipeline` event says so.'),

@@ -64,7 +64,7 @@ const sasl = z
     token_file: z
       .string()
       .optional()
-      .describe('oauthbearer: file that holds the token. Read anew for each login, as it rotates.'),
+      .describe('oauthbearer: file that holds the token. It is read again for each login.'),
   })
   .superRefine((value, context) => {
     const problem = (key: string, message: string) =>
@@ -197,11 +197,11 @@ const windows = z
       .array(z.enum(dimensions))
       .min(1)
       .default(['model', 'version', 'request_type', 'region', 'cold_start'])
-      .describe('What tells one series from another. `model` must be among them.'),
+      .describe('Fields whose values make a series. `model` must be among them.'),
     facets: z
       .array(z.enum(facets))
       .default([...facets])
-      .describe('What is kept beside, to say which requests were slow.'),
+      .describe('Fields that are kept beside a series, to say what slow requests have in common.'),
     allowed_lateness: duration({ minMs: 0, maxMs: 30 * day })
       .prefault('24h')
       .describe('Events this far behind their partition still count; older ones are dead letters.'),
@@ -211,16 +211,16 @@ const windows = z
     idle_partition: duration({ minMs: second, maxMs: hour })
       .prefault('30s')
       .describe(
-        'A partition silent for this long no longer holds windows open, where Kafka says nothing.',
+        'A partition without events for this long holds no window open, if Kafka does not respond.',
       ),
     max_wait: duration({ minMs: second, maxMs: hour })
       .prefault('30s')
       .describe(
-        'How long windows wait for a partition that stands still, or whose events come late.',
+        'How long windows wait for a partition that makes no progress, or whose events arrive late.',
       ),
     grace: duration({ minMs: 0, maxMs: hour })
       .prefault('2s')
-      .describe('What arrives so long after the end of a window is still judged with it.'),
+      .describe('How long after its end a window still takes events before it is judged.'),
   })
   .refine((value) => value.dimensions.includes('model'), {
     path: ['dimensions'],
@@ -240,7 +240,9 @@ const ingest = z
       .min(1)
       .max(64)
       .default(1)
-      .describe('Threads that read Kafka, each a member of the group; one a core at most.'),
+      .describe(
+        'Threads that read Kafka, each a member of the group; no more than there are cores.',
+      ),
     flush_interval: duration({ minMs: 100, maxMs: 5 * minute })
       .prefault('5s')
       .describe('How often a partition’s open chunk is stored.'),
@@ -276,7 +278,9 @@ const limits = z
       .min(64 * 1024)
       .max(1024 * 1024 * 1024)
       .default(32 * 1024 * 1024)
-      .describe('Most bytes a compressed record batch may inflate to; a larger one is rejected.'),
+      .describe(
+        'Bytes that a compressed record batch may inflate to at most; a larger one is rejected.',
+      ),
     max_dead_letters_per_second: z
       .number()
       .min(0)
@@ -346,7 +350,7 @@ const log = z
     level: z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
       .default('info')
-      .describe('Least level written.'),
+      .describe('Lowest level that is written.'),
   })
   .prefault({})
   .describe('Logs: JSON lines on standard error.');

@@ -31,7 +31,7 @@ interface Outcome {
 
 export const backtest: Command = {
   name: 'backtest',
-  summary: 'say what a configuration would have told of the past',
+  summary: 'show which anomalies a configuration would have found in the past',
   configure(command) {
     connectionOptions(command, ['clickhouse-url', 'database'])
       .option('--from <TIME>', 'judge windows from then: a duration before now, or RFC 3339', '24h')
@@ -42,16 +42,16 @@ export const backtest: Command = {
         `
 Examples:
   tailmark backtest                                       the last day, as configured now
-  tailmark backtest --from 7d --config candidate.yaml     a week, and what would have differed
+  tailmark backtest --from 7d --config candidate.yaml     a week, and and what would differ
   tailmark backtest --input incident.ndjson.gz --json | jq .summary
 
-Stored windows are compared with what was told at the time; before --from the detector learns from
-as much as it would after a restart. A file is judged from its first event on. Nothing is written
-and nobody is told.
+The result is compared with the anomalies of that time. Before --from the detector learns from as
+much as after a restart. A file is judged from its first event on. Nothing is written, and nobody is
+notified.
 
 With --json: one anomaly a line, its last event.
 
-Exit codes: 0 nothing is told, 2 at least one anomaly.`,
+Exit codes: 0 no anomaly, 2 at least one anomaly.`,
       );
   },
   async run(_args, options, io) {

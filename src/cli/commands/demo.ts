@@ -36,7 +36,7 @@ query, verify and break it.
 
 export const demo: Command = {
   name: 'demo',
-  summary: 'see all of it here: broker, database, traffic, a regression, the anomaly',
+  summary: 'see the whole story: broker, database, traffic, a regression, the anomaly',
   configure(command) {
     command
       .option(

@@ -11,7 +11,7 @@ const idsShown = 5;
 
 export const explain: Command = {
   name: 'explain',
-  summary: 'say why an anomaly was raised, and what carries it',
+  summary: 'show the evidence for an anomaly, and what explains it',
   configure(command) {
     connectionOptions(
       command.argument('[ID]', 'id of the anomaly, or how it begins; the newest if left out'),
@@ -24,8 +24,8 @@ Examples:
   tailmark explain 7422f22f
   tailmark explain 7422f22f --json | jq .drivers
 
-It reads the tables only: what retention has removed is left out. docs/explained/incidents.md says what
-each number means.
+It reads the tables only: what retention has removed is left out. What each number means is in
+docs/explained/incidents.md.
 
 Exit codes: 0 it is resolved, 2 it is open.`,
     );

@@ -43,7 +43,7 @@ Windows of 10 s, 1 min, 1 h or 1 day are read, by the length of the range; the r
 whole windows. The same in SQL: sql/queries/tails.sql.
 
 The last line says how many of the windows are final (nothing can change), provisional (late events
-may still be merged) and open, by the ledger of kafka.group_id; see docs/explained/windows.md. In SQL:
+may still be merged) and open, by the ledger of kafka.group_id: docs/explained/windows.md. In SQL:
 sql/queries/window_states.sql.`,
       );
   },
