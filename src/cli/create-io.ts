@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import type { Io } from './io.ts';
 
@@ -45,6 +46,10 @@ export function createIo(): ProcessIo {
   const io: Io = {
     out: (text) => {
       if (!isPipeClosed) stdout.write(text);
+    },
+    outDrained: async () => {
+      if (isPipeClosed || !stdout.writableNeedDrain) return;
+      await once(stdout, 'drain', { signal: abort.signal }).catch(() => undefined);
     },
     err: (text) => {
       stderr.write(text);

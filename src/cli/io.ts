@@ -2,6 +2,8 @@
 export interface Io {
   /** Results. */
   out(text: string): void;
+  /** Resolves when results that were written have been taken on, or nobody reads them any more. @default {at once} */
+  outDrained?(): Promise<void>;
   /** Messages, progress and errors. */
   err(text: string): void;
   readonly stdin: NodeJS.ReadableStream;

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
@@ -12,6 +13,11 @@ export interface WantedPort {
 }
 
 const host = '127.0.0.1';
+/**
+ * Ports are chosen below those that systems give to outgoing connections (32768 on Linux, 49152 elsewhere): a
+ * connection of anybody's could else have taken one before the server listens.
+ */
+const chosen = { from: 12_000, to: 32_000, tries: 100 } as const;
 
 /**
  * Picks one port for each wish: the given one, else the last one if free, else any free one, all
@@ -70,6 +76,10 @@ async function hold(wanted: WantedPort): Promise<Server> {
     } catch {
       // Somebody else has it now: any other will do.
     }
+  }
+  for (let n = 0; n < chosen.tries; n++) {
+    const server = await listen(randomInt(chosen.from, chosen.to)).catch(() => undefined);
+    if (server !== undefined) return server;
   }
   return listen(0);
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createIo, wantsColor } from '../../src/cli/create-io.ts';
 import { colorsOf } from '../../src/cli/text/colors.ts';
 
@@ -42,6 +42,22 @@ describe('createIo', () => {
     expect(isPipeClosed()).toBe(false);
     process.stdout.emit('error', Object.assign(new Error('closed'), { code: 'EPIPE' }));
     expect([isPipeClosed(), io.signal.aborted]).toEqual([true, true]);
+    await finish();
+  });
+
+  it('says when what was written has been taken on', async () => {
+    const { io, finish } = createIo();
+    await io.outDrained?.();
+    const isFull = vi.spyOn(process.stdout, 'writableNeedDrain', 'get').mockReturnValue(true);
+    let isDrained = false;
+    const waiting = io.outDrained?.().then(() => {
+      isDrained = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isDrained).toBe(false);
+    process.stdout.emit('drain');
+    await waiting;
+    isFull.mockRestore();
     await finish();
   });
 });

@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { Config } from '../../src/config/schema.ts';
@@ -30,6 +30,8 @@ beforeAll(async () => {
   tokenFile = join(kafka.dir, 'token');
   putToken(unsecuredToken('tailmark', 600));
 });
+// Says why, where all that follows finds nobody.
+afterEach(() => kafka?.requireRunning());
 afterAll(async () => {
   await kafka?.stop();
 });

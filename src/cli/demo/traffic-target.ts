@@ -39,6 +39,7 @@ export function openStdout(io: Io): TrafficTarget {
     name: 'standard output',
     async send(messages) {
       io.out(linesOf(messages));
+      await io.outDrained?.();
       // Writing to a pipe may never give way, and signals must get through.
       await new Promise((resolve) => setImmediate(resolve));
     },

@@ -81,7 +81,7 @@ export async function startKafka(options: KafkaOptions): Promise<KafkaBroker> {
     onProgress({ part: 'kafka', state: 'starting', text: 'starting the broker' });
     const child = await run('kafka.Kafka', [paths.properties]);
     onSpawn?.(child.pid);
-    await untilReady(child, port, paths.log, signal);
+    await untilKafkaAnswers(child, () => kafkaPing(port), paths.log, signal);
     return { ...child, brokers: [`127.0.0.1:${port}`] };
   } finally {
     closeSync(logFd);
@@ -127,24 +127,29 @@ async function format(
   }
 }
 
-async function untilReady(
+/**
+ * Waits until a broker answers. One that has ended does not, whoever answers on its port.
+ *
+ * @throws OperatorError TAILMARK_LOCAL_START_FAILED with the last lines of its log; it is stopped then.
+ */
+export async function untilKafkaAnswers(
   child: ChildHandle,
-  port: number,
+  answers: () => Promise<boolean>,
   logPath: string,
-  signal: AbortSignal | undefined,
+  signal?: AbortSignal,
 ): Promise<void> {
   let ended: string | null = null;
   void child.exited.then((exit) => {
     ended = describeExit(exit);
   });
   try {
-    const ready = await waitUntil(() => kafkaPing(port), {
+    const ready = await waitUntil(answers, {
       deadlineMs: startDeadlineMs,
       intervalMs: 50,
       stopped: () => ended !== null,
       signal,
     });
-    if (ready) return;
+    if (ready && ended === null) return;
   } catch (error) {
     await child.stop();
     throw error;

@@ -1,18 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { clusterId } from '../../../src/local/kafka/cluster-id.ts';
 import { findJava } from '../../../src/local/kafka/java-runtime.ts';
+import { untilKafkaAnswers } from '../../../src/local/kafka/kafka-broker.ts';
 import { ensureKafkaJars } from '../../../src/local/kafka/kafka-jars.ts';
 import { kafkaPing } from '../../../src/local/kafka/kafka-ping.ts';
 import { kafkaProperties } from '../../../src/local/kafka/kafka-properties.ts';
 import { freePorts } from '../../../src/local/local-ports.ts';
 import type { ChildHandle } from '../../../src/local/process/child-handle.ts';
+import { logTail } from '../../../src/local/process/log-tail.ts';
 import { openLog } from '../../../src/local/process/open-log.ts';
 import { startTiedProcess } from '../../../src/local/process/tied-process.ts';
+import { describeExit } from '../../../src/local/start-failure.ts';
 import { type Authority, makeAuthority } from './certificates.ts';
-import { poll } from './poll.ts';
 
 /** A broker with a listener of each kind, on the loopback. */
 export interface SecureKafka {
@@ -26,6 +29,8 @@ export interface SecureKafka {
   readonly authority: Authority;
   readonly dir: string;
   readonly log: string;
+  /** @throws Error with the last lines of its log, where the broker has ended. */
+  requireRunning(): void;
   stop(): Promise<void>;
 }
 
@@ -77,8 +82,13 @@ export async function startSecureKafka(login: Login): Promise<SecureKafka> {
     const { code } = await format.exited;
     if (code !== 0) throw new Error(`no storage formatted: ${readFileSync(run.log, 'utf8')}`);
     broker = await run.start('kafka.Kafka', [properties]);
-    await poll('Kafka answers', async () => ((await kafkaPing(plain)) ? true : undefined), {
-      deadlineMs: 90_000,
+    const listening = () =>
+      Promise.all([kafkaPing(plain), kafkaPing(sasl), accepts(saslTls), accepts(mutual)]);
+    const answers = async () => (await listening()).every(Boolean);
+    await untilKafkaAnswers(broker, answers, run.log);
+    let ended: string | undefined;
+    void broker.exited.then((exit) => {
+      ended = describeExit(exit);
     });
     return {
       plaintext: `127.0.0.1:${plain}`,
@@ -89,12 +99,27 @@ export async function startSecureKafka(login: Login): Promise<SecureKafka> {
       authority,
       dir,
       log: run.log,
+      requireRunning: () => {
+        if (ended !== undefined) {
+          throw new Error(`the broker ${ended}:\n${logTail(run.log).join('\n')}`);
+        }
+      },
       stop,
     };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Whether something listens on this port of the loopback. Never rejects. */
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    socket.on('connect', () => resolve(true));
+    socket.on('error', () => resolve(false));
+    socket.on('connect', () => socket.destroy());
+  });
 }
 
 interface JavaRunner {
