@@ -218,7 +218,7 @@ export const ingestMutants: readonly Mutant[] = [
   },
   {
     name: 'recreated-not-seen',
-    bug: 'a topic that was made anew is read from where the old one was left',
+    bug: 'a recreated topic is read from where the old one was left',
     file: 'src/ingest/log-identity.ts',
     find: 'return first === firstLater && first >= startOffset && first < endOffset;',
     replace: 'return first > firstLater && first >= startOffset && first < endOffset;',

@@ -12,7 +12,7 @@ export const sinkMutants: readonly Mutant[] = [
   },
   {
     name: 'token-without-times',
-    bug: 'the token does not tell a topic made anew from the one before (same token, other rows: dropped)',
+    bug: 'the token of a recreated topic is that of the one before (same token, other rows: dropped)',
     file: 'src/sink/chunks/chunk.ts',
     find: 'const { groupId, topic, partition, startOffset, endOffset } = chunk;',
     replace: `const { groupId, topic, partition, startOffset, endOffset } = chunk;
