@@ -15,9 +15,10 @@ export function startServe(
     problems: () => others.flatMap((role) => role.problems()),
     notes: () => others.flatMap((role) => role.notes?.() ?? []),
     metrics: async () => {
-      const threads = await Promise.all(others.map((role) => role.threadMetrics?.() ?? []));
-      if (threads.flat().length === 0) return metrics.registry.metrics();
-      return renderMetrics([await readMetrics(metrics), ...threads.flat()]);
+      const byRole = await Promise.all(others.map((role) => role.threadMetrics?.() ?? []));
+      const threads = byRole.flat();
+      if (threads.length === 0) return metrics.registry.metrics();
+      return renderMetrics([await readMetrics(metrics), ...threads]);
     },
   });
 }
