@@ -22,6 +22,7 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     jobs: { type: 'string', default: `${availableParallelism()}` },
     verbose: { type: 'boolean', default: false },
+    keep: { type: 'string' },
   },
 });
 const first = firstSeed(values.seeds, values.from);
@@ -37,7 +38,7 @@ const orders: SeriesOrder[] = [
     names.map((family) => ({ family, seed, days: 4, faultsFromDay: 1 })),
   ),
 ];
-let ended = 0;
+let ended = 0; // In this run: those that were kept are not run again.
 const worker = new URL('./worker.js', import.meta.url);
 const say = (outcome: SeriesOutcome) => {
   ended++;
@@ -54,8 +55,11 @@ const say = (outcome: SeriesOutcome) => {
     process.stderr.write(`  ${text}\n`);
   }
 };
-const jobs = Number(values.jobs);
-const outcomes = await runOrders<SeriesOrder, SeriesOutcome>(worker, orders, jobs, say);
+const outcomes = await runOrders<SeriesOrder, SeriesOutcome>(worker, orders, {
+  threads: Number(values.jobs),
+  onOutcome: say,
+  keepIn: values.keep,
+});
 const evaluation = evaluate(outcomes);
 process.stdout.write(
   values.json ? `${JSON.stringify(evaluation, null, 2)}\n` : renderEvaluation(evaluation),

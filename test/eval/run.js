@@ -10,7 +10,8 @@ Counts false pages where nothing is wrong, and faults that are found, beside an 
 without a mode   false-pages and faults, one after the other: --weeks N, --faulty N and what both take
 false-pages      traffic with nothing wrong: --weeks N (4 of each family)
 faults           traffic with faults: --faulty N (2 series of each family)
-                 both --from N (the first seed, from 1 on), --family NAME …, --jobs N, --json
+                 both --from N (the first seed, from 1 on), --family NAME …, --jobs N, --json,
+                 --keep FILE (each outcome as it ends: with it a run that was ended goes on)
 kinds            a fleet in which everything goes wrong: --count N, --calm N, --days N, --jobs N
 drift            what gets slower by the day: --from N, --count N, --days N, --jobs N
 incidents        what comes and goes, and what lasts: --count N

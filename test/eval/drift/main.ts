@@ -34,12 +34,10 @@ const orders = Array.from({ length: Number(values.count) }, (_, n) => n).flatMap
   }),
 );
 const worker = new URL('./worker.js', import.meta.url);
-const outcomes = await runOrders<DriftOrder, DriftOutcome>(
-  worker,
-  orders,
-  Number(values.jobs),
-  (outcome) => {
+const outcomes = await runOrders<DriftOrder, DriftOutcome>(worker, orders, {
+  threads: Number(values.jobs),
+  onOutcome: (outcome) => {
     if (values.verbose) process.stderr.write(`${JSON.stringify(outcome)}\n`);
   },
-);
+});
 process.stdout.write(renderDrift(outcomes));

@@ -28,11 +28,9 @@ const orders: KindsOrder[] = [
   ...seedsOf(values.calm).map((seed) => ({ seed, calmDays: Number(values.days) })),
 ];
 const worker = new URL('./worker.js', import.meta.url);
-const runs = await runOrders<KindsOrder, KindsOutcome>(
-  worker,
-  orders,
-  Number(values.jobs),
-  ({ seed, outcomes, falsePages }) => {
+const runs = await runOrders<KindsOrder, KindsOutcome>(worker, orders, {
+  threads: Number(values.jobs),
+  onOutcome: ({ seed, outcomes, falsePages }) => {
     if (!values.verbose) return;
     for (const { name, told, ...outcome } of outcomes) {
       process.stderr.write(`${seed} ${name}: ${JSON.stringify(outcome)}\n`);
@@ -40,5 +38,5 @@ const runs = await runOrders<KindsOrder, KindsOutcome>(
     }
     for (const text of falsePages) process.stderr.write(`${seed} false: ${text}\n`);
   },
-);
+});
 process.stdout.write(renderKinds(runs));

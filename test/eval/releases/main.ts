@@ -36,6 +36,8 @@ const say = (outcomes: readonly ReleaseOutcome[]) => {
     process.stderr.write(`${[text, ...(verdict === 'right' ? [] : summaries)].join('\n  ')}\n`);
   }
 };
-const jobs = Number(values.jobs);
-const outcomes = await runOrders<ReleaseOrder, ReleaseOutcome[]>(worker, orders, jobs, say);
+const outcomes = await runOrders<ReleaseOrder, ReleaseOutcome[]>(worker, orders, {
+  threads: Number(values.jobs),
+  onOutcome: say,
+});
 process.stdout.write(renderReleases(outcomes.flat()));
