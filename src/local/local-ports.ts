@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
-import { createServer, type Server } from 'node:net';
+import type { Server } from 'node:net';
 import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
+import { claimable, claimPort, isOurs, listenOn } from './port-claim.ts';
 
 export interface WantedPort {
   /** Asked for by the operator: it must be free. */
@@ -12,16 +13,13 @@ export interface WantedPort {
   readonly flag: string;
 }
 
-const host = '127.0.0.1';
-/**
- * Ports are chosen below those that systems give to outgoing connections (32768 on Linux, 49152 elsewhere): a
- * connection of anybody's could else have taken one before the server listens.
- */
-const chosen = { from: 12_000, to: 32_000, tries: 100 } as const;
+/** Many of the ports may be taken, or claimed. */
+const tries = 100;
 
 /**
  * Picks one port for each wish: the given one, else the last one if free, else any free one, all
- * different. Throws TAILMARK_PORT_TAKEN. Nothing holds the ports afterwards: start soon.
+ * different. Throws TAILMARK_PORT_TAKEN. No other process that asks here gets them until this one ends, but nothing
+ * listens there: start soon.
  */
 export async function choosePorts(wanted: readonly WantedPort[]): Promise<number[]> {
   const held: Server[] = [];
@@ -55,7 +53,7 @@ async function hold(wanted: WantedPort): Promise<Server> {
   const { given, last, flag } = wanted;
   if (given !== undefined) {
     try {
-      return await listen(given);
+      return await listenOn(given);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       const why = code === 'EADDRINUSE' ? 'taken by another program' : `refused (${code})`;
@@ -72,22 +70,16 @@ async function hold(wanted: WantedPort): Promise<Server> {
   }
   if (last !== undefined) {
     try {
-      return await listen(last);
+      if (await isOurs(last)) return await listenOn(last);
     } catch {
       // Somebody else has it now: any other will do.
     }
   }
-  for (let n = 0; n < chosen.tries; n++) {
-    const server = await listen(randomInt(chosen.from, chosen.to)).catch(() => undefined);
+  for (let n = 0; n < tries; n++) {
+    const port = randomInt(claimable.from, claimable.to);
+    if (!(await claimPort(port))) continue;
+    const server = await listenOn(port).catch(() => undefined);
     if (server !== undefined) return server;
   }
-  return listen(0);
-}
-
-function listen(port: number): Promise<Server> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen({ host, port, exclusive: true }, () => resolve(server));
-  });
+  return listenOn(0);
 }

@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { choosePorts, freePorts } from '../../src/local/local-ports.ts';
+import { claimPort } from '../../src/local/port-claim.ts';
 
 const servers: Server[] = [];
 afterEach(async () => {
@@ -42,6 +45,27 @@ describe('choosePorts', () => {
     const [other = 0] = await choosePorts([{ last: taken, flag: 'x' }]);
     expect(other).toBeGreaterThan(0);
     expect(other).not.toBe(taken);
+  });
+
+  it('takes no port that another process has chosen, though nothing listens there yet', async () => {
+    const module = new URL('../../dist/local/local-ports.js', import.meta.url);
+    const code = `import { freePorts } from ${JSON.stringify(module.href)};
+      console.log((await freePorts([undefined]))[0]);
+      setInterval(() => {}, 1000);`;
+    const args = ['--input-type=module', '-e', code];
+    const other = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      const [line] = await once(other.stdout, 'data');
+      const port = Number(line);
+      expect(port).toBeGreaterThan(0);
+      expect(await choosePorts([{ last: port, flag: 'x' }])).not.toEqual([port]);
+      expect(await claimPort(port)).toBe(false);
+      other.kill('SIGKILL');
+      await once(other, 'exit');
+      expect(await choosePorts([{ last: port, flag: 'x' }])).toEqual([port]);
+    } finally {
+      other.kill('SIGKILL');
+    }
   });
 
   it('prefers a given port over the same one remembered for another', async () => {

@@ -36,7 +36,8 @@ export interface KafkaBroker extends ChildHandle {
 
 const startDeadlineMs = 90_000;
 const graceMs = 5_000;
-const jvmArgs = [
+/** Its log has warnings and errors alone: the last lines say why it has ended. */
+export const jvmArgs = [
   '-Xms64m',
   '-Xmx512m',
   '-XX:+UseG1GC',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { clusterId } from '../../../src/local/kafka/cluster-id.ts';
 import { findJava } from '../../../src/local/kafka/java-runtime.ts';
-import { untilKafkaAnswers } from '../../../src/local/kafka/kafka-broker.ts';
+import { jvmArgs, untilKafkaAnswers } from '../../../src/local/kafka/kafka-broker.ts';
 import { ensureKafkaJars } from '../../../src/local/kafka/kafka-jars.ts';
 import { kafkaPing } from '../../../src/local/kafka/kafka-ping.ts';
 import { kafkaProperties } from '../../../src/local/kafka/kafka-properties.ts';
@@ -137,7 +137,7 @@ async function javaRunner(dir: string): Promise<JavaRunner> {
   mkdirSync(tmp);
   const log = join(dir, 'kafka.log');
   const logFd = openLog(log);
-  const jvm = ['-Xmx384m', `-Djava.io.tmpdir=${tmp}`, '-cp', join(jars, '*')];
+  const jvm = [...jvmArgs, '-Xmx384m', `-Djava.io.tmpdir=${tmp}`, '-cp', join(jars, '*')];
   return {
     log,
     start: (main, args) =>
