@@ -159,7 +159,7 @@ function storeOf(onChunk: (chunk: Chunk) => void): ChunkStore {
     missing: async () => [],
     fill: async () => undefined,
     record: async () => undefined,
-    look: async () => ({
+    inspect: async () => ({
       isRecorded: true,
       isLanded: false,
       landedSamples: 0,

@@ -129,7 +129,12 @@ const store: ChunkStore = {
   missing: async () => [],
   fill: async () => undefined,
   record: async () => undefined,
-  look: async () => ({ isRecorded: true, isLanded: false, landedSamples: 0, isRemembered: true }),
+  inspect: async () => ({
+    isRecorded: true,
+    isLanded: false,
+    landedSamples: 0,
+    isRemembered: true,
+  }),
   ledgerEnd: async () => undefined,
   groupBeginMs: async () => undefined,
 };

@@ -17,7 +17,7 @@ for (let round = 0; round < 5; round++) {
   chunk.begin(0, Number.NEGATIVE_INFINITY, Date.now() + 1e12);
   const t0 = process.cpuUsage();
   for (let i = 0; i < messages.length; i++)
-    chunk.take({ offset: i, timestampMs: 0, value: messages[i] as Buffer });
+    chunk.add({ offset: i, timestampMs: 0, value: messages[i] as Buffer });
   const t1 = process.cpuUsage(t0);
   const t2 = process.cpuUsage();
   const { chunk: sealed, letters } = chunk.seal(Date.now());

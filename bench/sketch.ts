@@ -32,7 +32,7 @@ const unasked = (): never => {
   throw new Error('there are no bands here');
 };
 const host: CountHost = {
-  take: (bytes) => pool.take(bytes),
+  take: (bytes) => pool.allocateBytes(bytes),
   slotOf: (record, stage) => {
     const address = pool.addressOf(pool.allocate());
     kernel.ints[(record >>> 2) + stage] = address;
@@ -45,7 +45,7 @@ const host: CountHost = {
 function addOurs(slots: number): void {
   pool.reset();
   const records = Array.from({ length: Math.ceil(slots / stages) }, () =>
-    pool.take(kernelBytes.record),
+    pool.allocateBytes(kernelBytes.record),
   );
   for (let k = 0; k < stages; k++) kernel.ids[k] = k % slots;
   let next = 0;

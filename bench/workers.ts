@@ -71,7 +71,7 @@ function serve(): void {
     for (let n = 0; n < CHUNKS; n++) {
       chunk.begin(0, Number.NEGATIVE_INFINITY, NOW_MS);
       for (const [offset, value] of messages.entries())
-        chunk.take({ offset, timestampMs: 0, value });
+        chunk.add({ offset, timestampMs: 0, value });
       const { chunk: sealed } = chunk.seal(NOW_MS);
       if (sealed.aggregated !== EVENTS) throw new Error(`${sealed.aggregated} events counted`);
     }

@@ -206,8 +206,8 @@ describe('the alert’s state and the sink’s encoding', () => {
   it.each([
     'sink/chunks/encode-chunk.ts',
     'sink/chunks/chunk.ts',
-    'ingest/commit-note.ts',
-    'ingest/place-partition.ts',
+    'ingest/commit-metadata.ts',
+    'ingest/start-position.ts',
     'ingest/open-chunk.ts',
   ])('are pure too: %s', (path) => {
     const source = sources.find((candidate) => candidate.path === path);

@@ -4,7 +4,7 @@ SELECT
     facet,
     value,
     sumMapIf(bands, is_now) AS now_bands,
-    sumMapIf(bands, NOT is_now) AS usual_bands
+    sumMapIf(bands, NOT is_now) AS baseline_bands
 FROM
 (
     SELECT
@@ -17,9 +17,9 @@ FROM
       AND if(is_now,
           {version:String} = '' OR version = {version:String},
           -- The baseline of a series that is new is of others.
-          ({version:String} = '' OR version IN {usualVersions:Array(String)})
-              AND window_start >= toDateTime({usualFromSeconds:UInt32}, 'UTC')
-              AND window_start < toDateTime({usualToSeconds:UInt32}, 'UTC'))
+          ({version:String} = '' OR version IN {baselineVersions:Array(String)})
+              AND window_start >= toDateTime({baselineFromSeconds:UInt32}, 'UTC')
+              AND window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC'))
 )
 GROUP BY facet, value
 ORDER BY facet, value

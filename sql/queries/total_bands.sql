@@ -1,7 +1,7 @@
 -- Requests of one series by the band of their total, in a range and in another one to compare it with.
 SELECT
     sumMapIf(bands, is_now) AS now_bands,
-    sumMapIf(bands, NOT is_now) AS usual_bands
+    sumMapIf(bands, NOT is_now) AS baseline_bands
 FROM
 (
     SELECT
@@ -14,8 +14,8 @@ FROM
       AND if(is_now,
           version = {version:String} AND region = {region:String} AND host = {host:String},
           -- The baseline of a series that is new is of others.
-          version IN {usualVersions:Array(String)} AND region IN {usualRegions:Array(String)}
-              AND host IN {usualHosts:Array(String)}
-              AND window_start >= toDateTime({usualFromSeconds:UInt32}, 'UTC')
-              AND window_start < toDateTime({usualToSeconds:UInt32}, 'UTC'))
+          version IN {baselineVersions:Array(String)} AND region IN {baselineRegions:Array(String)}
+              AND host IN {baselineHosts:Array(String)}
+              AND window_start >= toDateTime({baselineFromSeconds:UInt32}, 'UTC')
+              AND window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC'))
 )

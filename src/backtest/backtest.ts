@@ -16,7 +16,7 @@ export class Backtest {
   readonly #detector: Detector;
   readonly #explained: (event: AnomalyEvent) => AnomalyEvent;
   readonly #events = new Map<string, AnomalyEvent>();
-  readonly counts = { windows: 0, seriesWindows: 0, told: 0 };
+  readonly counts = { windows: 0, seriesWindows: 0, emitted: 0 };
 
   /** @param explained adds what slow requests have in common, where that is known. */
   constructor(options: DetectOptions, explained = (event: AnomalyEvent) => event) {
@@ -31,13 +31,13 @@ export class Backtest {
   }
 
   /** How much traffic there was long before, up to the windows that it learns from. */
-  recallTraffic(blocks: Iterable<TrafficBlock>, untilMs: number): void {
-    this.#detector.recallTraffic(blocks, untilMs);
+  backfillTraffic(blocks: Iterable<TrafficBlock>, untilMs: number): void {
+    this.#detector.backfillTraffic(blocks, untilMs);
   }
 
   /** How long requests took long before, hour by hour, up to the windows that it learns from. */
-  recallHours(hours: Iterable<SeriesHour>): void {
-    this.#detector.recallHours(hours);
+  backfillHours(hours: Iterable<SeriesHour>): void {
+    this.#detector.backfillHours(hours);
   }
 
   /** Learns from windows, and tells nothing. Those that are judged come later. */
@@ -55,7 +55,7 @@ export class Backtest {
     for (const event of this.#detector.observeAll(steps)) {
       // A series of an anomaly that is told as a whole.
       if (event.incident_id !== undefined) continue;
-      this.counts.told++;
+      this.counts.emitted++;
       this.#events.set(event.id, this.#explained(event));
     }
   }

@@ -56,7 +56,7 @@ export class MemoryDrivers {
   }
 
   /** Takes the facets of a chunk, before it begins anew; `values` are its interned texts. */
-  take({ drivers, watermarkMs }: ChunkAccumulator, values: Interner): void {
+  observe({ drivers, watermarkMs }: ChunkAccumulator, values: Interner): void {
     for (let row = 0; row < drivers.size; row++) {
       const n = drivers.readBands(row, bandNumbers, bandAmounts);
       const [model, version] = [drivers.modelId(row), drivers.versionId(row)];
@@ -87,29 +87,29 @@ export class MemoryDrivers {
   of(event: AnomalyEvent): FoundDrivers {
     if (!hasDrivers(event)) return noDrivers;
     const { model, version } = event;
-    const { now, usual } = driverMinutes(event, measuredRange(event, this.#windowMs));
-    const totals = { now: new Map() as Amounts, usual: new Map() as Amounts };
+    const { now, baseline } = driverMinutes(event, measuredRange(event, this.#windowMs));
+    const totals = { now: new Map() as Amounts, baseline: new Map() as Amounts };
     for (const each of this.#totals.get(seriesKey(event)) ?? []) {
       if (isIn(now, each)) add(totals.now, each);
     }
     const of = baselineValues(event);
     for (const key of baselineKeys(event, of)) {
       for (const each of this.#totals.get(key) ?? [])
-        if (isIn(usual, each)) add(totals.usual, each);
+        if (isIn(baseline, each)) add(totals.baseline, each);
     }
-    const facets = new Map<string, FacetBands & { now: Amounts; usual: Amounts }>();
-    const take = (side: 'now' | 'usual', range: MinuteRange, versions: readonly string[]) => {
+    const facets = new Map<string, FacetBands & { now: Amounts; baseline: Amounts }>();
+    const count = (side: 'now' | 'baseline', range: MinuteRange, versions: readonly string[]) => {
       for (const each of this.#facetsOf(model, versions)) {
         if (!isIn(range, each)) continue;
         const { facet, value } = each;
         const key = groupKey(facet, value);
-        const known = facets.get(key) ?? { facet, value, now: new Map(), usual: new Map() };
+        const known = facets.get(key) ?? { facet, value, now: new Map(), baseline: new Map() };
         facets.set(key, known);
         add(known[side], each);
       }
     };
-    take('now', now, [version]);
-    take('usual', usual, of.version);
+    count('now', now, [version]);
+    count('baseline', baseline, of.version);
     return foundDrivers([...facets.values()], totals, event.quantile);
   }
 

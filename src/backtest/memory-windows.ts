@@ -64,7 +64,7 @@ export class MemoryWindows implements DecodeSink {
   }
 
   /** Takes a message of events. */
-  take(message: Buffer | null): void {
+  consume(message: Buffer | null): void {
     this.counts.events += this.#decoder.decode(message, this);
     const isSparse = this.#accumulator.windowCount >= WINDOWS_AT_ONCE;
     if (isSparse || this.#taken >= EVENTS_AT_ONCE) this.#seal();
@@ -134,7 +134,7 @@ export class MemoryWindows implements DecodeSink {
       if (known === undefined) stages.set(summary.stage, [summary]);
       else known.push(summary);
     }
-    this.#drivers.take(chunk, this.#values);
+    this.#drivers.observe(chunk, this.#values);
     this.#begin(chunk.watermarkMs);
   }
 

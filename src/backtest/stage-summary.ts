@@ -26,7 +26,7 @@ export function stageSummary(chunk: ChunkAccumulator, row: number, names: Intern
     return { bands: [...bandNumbers.subarray(0, n)], amounts: [...bandAmounts.subarray(0, n)] };
   };
   packed.add(means, weights, sketches.centroids(row, means, weights));
-  const [digest] = packed.take() as [TDigest];
+  const [digest] = packed.drain() as [TDigest];
   return {
     stage: names.text(stageId),
     requests: sketches.requests(row),

@@ -1,7 +1,7 @@
 import { type Dimension, dimensions } from '../base/dimensions.ts';
 import { mergeBands } from '../series/bands.ts';
 import type { Bands, Series } from '../series/series-window.ts';
-import { carryBands, carryDigest, carrySeries } from '../series/snapshot-series.ts';
+import { serializeBands, serializeDigest, serializeSeries } from '../series/snapshot-series.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import type { StateArchive } from '../snapshot/archive.ts';
 import type { SeriesReference, StageBands, StageReference } from './series-reference.ts';
@@ -102,13 +102,13 @@ export class BorrowedBaseline implements SeriesReference {
   }
 
   /** Saves it, or makes one of what was saved. */
-  static carried(state: StateArchive, saved: BorrowedBaseline | undefined): BorrowedBaseline {
+  static serialize(state: StateArchive, saved: BorrowedBaseline | undefined): BorrowedBaseline {
     let lenders: readonly Series[] = [];
     const stages = new Map<string, BorrowedStage>();
     state.section('borrowed baseline', 3, () => {
-      lenders = state.list(saved?.lenders ?? [], (series) => carrySeries(state, series));
+      lenders = state.list(saved?.lenders ?? [], (series) => serializeSeries(state, series));
       const entries = saved === undefined ? [] : saved.#stages;
-      for (const [name, stage] of state.list(entries, (entry) => carryStage(state, entry))) {
+      for (const [name, stage] of state.list(entries, (entry) => serializeStage(state, entry))) {
         stages.set(name, stage);
       }
     });
@@ -136,21 +136,21 @@ function mergedBands(parts: readonly StageBands[]): StageBands {
   };
 }
 
-function carryStage(
+function serializeStage(
   state: StateArchive,
   saved: readonly [string, BorrowedStage] | undefined,
 ): [string, BorrowedStage] {
   const [name = '', stage] = saved ?? [];
-  const carriedName = state.text(name);
+  const restoredName = state.text(name);
   const reference: StageReference = {
-    digest: carryDigest(state, stage?.reference.digest),
+    digest: serializeDigest(state, stage?.reference.digest),
     windows: state.number(stage?.reference.windows ?? 0),
     fromMs: state.number(stage?.reference.fromMs ?? 0),
     toMs: state.number(stage?.reference.toMs ?? 0),
     course: undefined,
     allowance,
   };
-  const bands = carryBands(state, stage?.bands.bands);
-  const bandsMs = carryBands(state, stage?.bands.bandsMs);
-  return [carriedName, { reference, bands: { bands, bandsMs } }];
+  const bands = serializeBands(state, stage?.bands.bands);
+  const bandsMs = serializeBands(state, stage?.bands.bandsMs);
+  return [restoredName, { reference, bands: { bands, bandsMs } }];
 }

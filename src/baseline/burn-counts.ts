@@ -80,7 +80,7 @@ export class BurnCounts {
     return (this.#step + 1) * this.#stepMs;
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('burn counts', 1, () => {
       for (const counts of [this.#requests, this.#bad, this.#requestSums, this.#badSums]) {
         state.fill(counts);

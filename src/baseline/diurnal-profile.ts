@@ -24,7 +24,7 @@ export class Course {
   }
 
   /** Saves one, or makes the one that was saved. */
-  static carried(state: StateArchive, course: Course | undefined): Course {
+  static serialize(state: StateArchive, course: Course | undefined): Course {
     return new Course([...state.numbers(course === undefined ? [] : course.#logTimes)]);
   }
 
@@ -62,7 +62,7 @@ export class Course {
  *
  * Memory: 1 KB. Cost: a microsecond an hour.
  */
-export class DayCourse {
+export class DiurnalProfile {
   /** ln of milliseconds, by hour and point; NaN where nobody knows. */
   readonly #logMs = new Float64Array(hours * points.length).fill(Number.NaN);
 
@@ -85,7 +85,7 @@ export class DayCourse {
     return logTimes.some((each) => each !== 0) ? new Course(logTimes) : undefined;
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('day course', 1, () => {
       state.fill(this.#logMs);
     });

@@ -1,4 +1,4 @@
-import type { Rooms } from '../memory/arena.ts';
+import type { ArenaScope } from '../memory/arena.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import type { StateArchive } from '../snapshot/archive.ts';
 import { DurationHistogram } from './durations/duration-histogram.ts';
@@ -22,16 +22,16 @@ export interface Piece {
  * Memory: some 3 KB a piece, for as long as the baseline has that hour.
  */
 export class FirstHour {
-  readonly #rooms: Rooms;
+  readonly #rooms: ArenaScope;
   readonly #pieces: DurationHistogram[] = [];
   #startMs = Number.NaN;
 
-  constructor(rooms: Rooms) {
+  constructor(rooms: ArenaScope) {
     this.#rooms = rooms;
   }
 
   /** Takes a window; windows come in order, and those after the hour are left out. */
-  take(windowStartMs: number, digest: TDigest): void {
+  observe(windowStartMs: number, digest: TDigest): void {
     if (Number.isNaN(this.#startMs)) this.#startMs = windowStartMs;
     const place = Math.floor((windowStartMs - this.#startMs) / pieceMs);
     if (place >= mostPieces) return;
@@ -57,11 +57,11 @@ export class FirstHour {
     for (const piece of this.#pieces.splice(0)) piece.release();
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('first hour', 1, () => {
       this.#startMs = state.number(this.#startMs);
       const pieces = state.list(this.#pieces, (piece = DurationHistogram.in(this.#rooms)) => {
-        piece.carry(state);
+        piece.serialize(state);
         return piece;
       });
       this.#pieces.splice(0, this.#pieces.length, ...pieces);

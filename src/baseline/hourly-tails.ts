@@ -1,4 +1,4 @@
-import { type Rooms, StateMemory } from '../memory/arena.ts';
+import { Arena, type ArenaScope } from '../memory/arena.ts';
 import type { SeriesWindow } from '../series/series-window.ts';
 import { wholeRequest } from '../series/whole-request.ts';
 import type { StateArchive } from '../snapshot/archive.ts';
@@ -20,7 +20,7 @@ export interface HourTail {
 /** An hour, and the same one some days before, mostly a week. */
 export interface HourPair {
   readonly now: HourTail;
-  readonly usual: HourTail;
+  readonly baseline: HourTail;
 }
 
 /** By how much each of an hour's numbers is to be multiplied. */
@@ -55,7 +55,7 @@ interface OpenHour {
  */
 export class HourlyTails {
   readonly #quantiles: readonly number[];
-  readonly #rooms = StateMemory.shared().rooms();
+  readonly #rooms = Arena.shared().scope();
   /** Oldest first. */
   #hours: HourTail[] = [];
   #open: OpenHour | undefined;
@@ -84,7 +84,7 @@ export class HourlyTails {
     const open = this.#open;
     if (open !== undefined && open.startMs < startMs) {
       this.#open = undefined;
-      if (!open.isLeftOut && open.requests > 0) this.recall(this.#ended(open));
+      if (!open.isLeftOut && open.requests > 0) this.backfill(this.#ended(open));
       open.durations.release();
       open.sumsMs.release();
     }
@@ -93,7 +93,7 @@ export class HourlyTails {
   }
 
   /** Adds what a series had in a window, in the hour that was reached. */
-  take(window: SeriesWindow): void {
+  observe(window: SeriesWindow): void {
     const whole = wholeRequest(window);
     if (whole === undefined) return;
     const open = this.#hourAt(window.windowStartMs);
@@ -109,7 +109,7 @@ export class HourlyTails {
   }
 
   /** Takes an hour that is over; hours come in order. */
-  recall(hour: HourTail): void {
+  backfill(hour: HourTail): void {
     const last = this.#hours.at(-1);
     if (last === undefined || hour.startMs > last.startMs) this.#hours.push(hour);
   }
@@ -119,13 +119,13 @@ export class HourlyTails {
     const fromMs = hourOf(untilMs) - comparedHours * hourMs;
     const known = new Map(this.#hours.map((hour) => [hour.startMs, hour]));
     return this.#hours.flatMap((now) => {
-      const usual = known.get(now.startMs - days * dayMs);
-      return now.startMs < fromMs || usual === undefined ? [] : [{ now, usual }];
+      const baseline = known.get(now.startMs - days * dayMs);
+      return now.startMs < fromMs || baseline === undefined ? [] : [{ now, baseline }];
     });
   }
 
   /** Makes hours before that time what they would be by now. */
-  adopt(beforeMs: number, factors: HourFactors): void {
+  rebaseline(beforeMs: number, factors: HourFactors): void {
     this.#hours = this.#hours.map((hour) =>
       hour.startMs < beforeMs ? multiplied(hour, factors) : hour,
     );
@@ -136,11 +136,11 @@ export class HourlyTails {
     this.#hours = this.#hours.filter(({ startMs }) => startMs < fromMs || startMs >= toMs);
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('hourly tails', 1, () => {
-      this.#hours = state.list(this.#hours, (hour) => carryHour(state, hour));
+      this.#hours = state.list(this.#hours, (hour) => serializeHour(state, hour));
       this.#open = state.optional(this.#open, (open = newHour(0, this.#rooms)) =>
-        carryOpen(state, open),
+        serializeOpen(state, open),
       );
     });
   }
@@ -166,7 +166,7 @@ export class HourlyTails {
   }
 }
 
-function newHour(startMs: number, rooms: Rooms): OpenHour {
+function newHour(startMs: number, rooms: ArenaScope): OpenHour {
   const durations = DurationHistogram.in(rooms);
   const sumsMs = new StageSums(rooms);
   return { startMs, durations, stage: '', requests: 0, sumsMs, isLeftOut: false };
@@ -181,26 +181,26 @@ function multiplied(hour: HourTail, { quantiles, means }: HourFactors): HourTail
   return { ...hour, quantilesMs, meansMs: new Map(meansMs) };
 }
 
-function carryHour(state: StateArchive, hour: HourTail | undefined): HourTail {
+function serializeHour(state: StateArchive, hour: HourTail | undefined): HourTail {
   return {
     startMs: state.number(hour?.startMs ?? 0),
     stage: state.text(hour?.stage ?? ''),
     requests: state.number(hour?.requests ?? 0),
     quantilesMs: state.numbers(hour?.quantilesMs ?? []),
-    meansMs: carryMeans(state, hour?.meansMs),
+    meansMs: serializeMeans(state, hour?.meansMs),
   };
 }
 
-function carryOpen(state: StateArchive, open: OpenHour): OpenHour {
+function serializeOpen(state: StateArchive, open: OpenHour): OpenHour {
   const startMs = state.number(open.startMs);
-  open.durations.carry(state);
+  open.durations.serialize(state);
   const stage = state.text(open.stage);
   const requests = state.number(open.requests);
-  open.sumsMs.carry(state);
+  open.sumsMs.serialize(state);
   return { ...open, startMs, stage, requests, isLeftOut: state.flag(open.isLeftOut) };
 }
 
-function carryMeans(state: StateArchive, means: ReadonlyMap<string, number> = new Map()) {
+function serializeMeans(state: StateArchive, means: ReadonlyMap<string, number> = new Map()) {
   return new Map(
     state.list<[string, number]>(means, (entry) => [
       state.text(entry?.[0] ?? ''),

@@ -1,8 +1,8 @@
-import { StateMemory } from '../memory/arena.ts';
+import { Arena } from '../memory/arena.ts';
 import { NumberRing } from '../memory/ring.ts';
 import type { StateArchive } from '../snapshot/archive.ts';
 
-const memory = StateMemory.shared();
+const memory = Arena.shared();
 
 /** What part of requests usually is of some sort (fails, say), and of how many that is known. */
 export interface RateReference {
@@ -67,14 +67,14 @@ export class RateBaseline {
     return this.#reference;
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('rate baseline', 1, () => {
-      this.#blocks.carryEach(state, (at) => {
+      this.#blocks.serializeEach(state, (at) => {
         const all = memory.doubles;
         for (let i = at; i < at + fields; i++) all[i] = state.number(all[i] as number);
       });
       this.#reference = state.optional(this.#reference, (reference) =>
-        carryRateReference(state, reference),
+        serializeRateReference(state, reference),
       );
       state.number(this.#referencePeriod);
     });
@@ -124,7 +124,7 @@ export class RateBaseline {
 
 const nothing: RateReference = { rate: 0, requests: 0, windows: 0, fromMs: 0, toMs: 0 };
 
-export function carryRateReference(
+export function serializeRateReference(
   state: StateArchive,
   reference: RateReference = nothing,
 ): RateReference {

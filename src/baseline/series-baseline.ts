@@ -75,17 +75,17 @@ export class SeriesBaseline implements SeriesReference {
    * Takes the time of a window that is not learnt. When for a baseline's length none was, what is usual goes with the
    * day from then on, until the next one is.
    */
-  follow(windowStartMs: number): void {
+  advance(windowStartMs: number): void {
     if (!(windowStartMs - this.#lastMs >= this.#periods.baselineMs)) return;
     const blockMs = this.#periods.blockOf(windowStartMs);
     if (blockMs === this.#followedMs) return;
     this.#addPending();
     this.#followedMs = blockMs;
     this.#renewal = {};
-    for (const baseline of this.#stages.values()) baseline.follow(blockMs);
+    for (const baseline of this.#stages.values()) baseline.advance(blockMs);
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     this.#addPending();
     state.section('series baseline', 2, () => {
       state.map(this.#stages, () => this.#newStage());

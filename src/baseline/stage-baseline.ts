@@ -1,11 +1,11 @@
-import { type Rooms, StateMemory } from '../memory/arena.ts';
+import { Arena, type ArenaScope } from '../memory/arena.ts';
 import { RangeSums } from '../memory/range-sums.ts';
 import type { Bands, StageSummary } from '../series/series-window.ts';
-import { carryDigest } from '../series/snapshot-series.ts';
+import { serializeDigest } from '../series/snapshot-series.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import type { StateArchive } from '../snapshot/archive.ts';
 import type { BaselinePeriods } from './baseline-periods.ts';
-import { Course, DayCourse } from './diurnal-profile.ts';
+import { Course, DiurnalProfile } from './diurnal-profile.ts';
 import { DurationHistogram } from './durations/duration-histogram.ts';
 import type { StageBands, StageReference } from './series-reference.ts';
 
@@ -35,8 +35,8 @@ interface Block {
  */
 export class StageBaseline {
   readonly #periods: BaselinePeriods;
-  readonly #rooms = StateMemory.shared().rooms();
-  readonly #day = new DayCourse();
+  readonly #rooms = Arena.shared().scope();
+  readonly #day = new DiurnalProfile();
   #blocks: Block[] = [];
   /** Until then nothing is too old. */
   #heldUntilMs = Number.NEGATIVE_INFINITY;
@@ -74,7 +74,7 @@ export class StageBaseline {
    * Makes the reference what it would be with that time in its middle, if the day goes as those before. It stays
    * the one that was given last where no day is known.
    */
-  follow(ms: number): void {
+  advance(ms: number): void {
     this.#followedFrom ??= this.reference();
     const from = this.#followedFrom;
     if (from === undefined) return;
@@ -116,21 +116,21 @@ export class StageBaseline {
     };
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('stage baseline', 3, () => {
       this.#blocks = state.list(this.#blocks, (block) =>
-        carryBlock(state, block ?? newBlock(0, this.#rooms)),
+        serializeBlock(state, block ?? newBlock(0, this.#rooms)),
       );
       this.#windows = state.number(this.#windows);
       this.#reference = state.optional(this.#reference, (reference) =>
-        carryReference(state, reference),
+        serializeReference(state, reference),
       );
       this.#referencePeriod = state.number(this.#referencePeriod);
       this.#heldUntilMs = state.number(this.#heldUntilMs);
       this.#followedFrom = state.optional(this.#followedFrom, (reference) =>
-        carryReference(state, reference),
+        serializeReference(state, reference),
       );
-      this.#day.carry(state);
+      this.#day.serialize(state);
     });
   }
 
@@ -179,7 +179,7 @@ export class StageBaseline {
 }
 
 /** What comes is likely to lie where the block before has it. */
-function newBlock(startMs: number, rooms: Rooms, before?: Block): Block {
+function newBlock(startMs: number, rooms: ArenaScope, before?: Block): Block {
   return {
     startMs,
     durations: before ? DurationHistogram.like(before.durations) : DurationHistogram.in(rooms),
@@ -194,24 +194,27 @@ function release({ durations, bands, bandsMs }: Block): void {
   for (const sums of [durations, bands, bandsMs]) sums.release();
 }
 
-function carryBlock(state: StateArchive, block: Block): Block {
+function serializeBlock(state: StateArchive, block: Block): Block {
   const startMs = state.number(block.startMs);
-  block.durations.carry(state);
-  block.bands.carry(state);
-  block.bandsMs.carry(state);
+  block.durations.serialize(state);
+  block.bands.serialize(state);
+  block.bandsMs.serialize(state);
   const lastEndMs = state.number(block.lastEndMs);
   const windows = state.number(block.windows);
   return { ...block, startMs, lastEndMs, windows };
 }
 
-function carryReference(state: StateArchive, saved: StageReference | undefined): StageReference {
+function serializeReference(
+  state: StateArchive,
+  saved: StageReference | undefined,
+): StageReference {
   const { windows = 0, fromMs = 0, toMs = 0 } = saved ?? {};
   return {
-    digest: carryDigest(state, saved?.digest),
+    digest: serializeDigest(state, saved?.digest),
     windows: state.number(windows),
     fromMs: state.number(fromMs),
     toMs: state.number(toMs),
-    course: state.optional(saved?.course, (course) => Course.carried(state, course)),
+    course: state.optional(saved?.course, (course) => Course.serialize(state, course)),
     allowance: ownAllowance,
   };
 }

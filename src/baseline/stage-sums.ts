@@ -1,23 +1,23 @@
-import { type Room, type Rooms, StateMemory } from '../memory/arena.ts';
+import { type Allocation, Arena, type ArenaScope } from '../memory/arena.ts';
 import type { StageSummary } from '../series/series-window.ts';
 import type { StateArchive } from '../snapshot/archive.ts';
 
-const memory = StateMemory.shared();
+const memory = Arena.shared();
 
 /** Room for so many stages at first: a cache line. */
 const firstStages = 8;
 
 /** What requests spend in each stage, added up over windows: a map by stage, whose sums lie side by side. */
 export class StageSums {
-  readonly #rooms: Rooms;
+  readonly #rooms: ArenaScope;
   /** In the order in which they were met, as are their sums. */
   readonly #stages: string[] = [];
-  #room: Room;
+  #room: Allocation;
 
   /** An empty one, which takes its room from there. */
-  constructor(rooms: Rooms) {
+  constructor(rooms: ArenaScope) {
     this.#rooms = rooms;
-    this.#room = rooms.take(firstStages);
+    this.#room = rooms.allocate(firstStages);
   }
 
   /** Adds a window, of which stages mostly come in the order of the one before. */
@@ -44,7 +44,7 @@ export class StageSums {
     this.#rooms.release(this.#room);
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.list<[string, number]>(this.entries(), (entry) => {
       const stage = state.text(entry?.[0] ?? '');
       const place = this.#placeOf(stage);
@@ -64,7 +64,7 @@ export class StageSums {
 
   #grow(): void {
     const before = this.#room;
-    this.#room = this.#rooms.take(2 * before.doubles);
+    this.#room = this.#rooms.allocate(2 * before.doubles);
     memory.doubles.copyWithin(this.#room.at, before.at, before.at + before.doubles);
     this.#rooms.release(before);
   }

@@ -48,7 +48,7 @@ export class TrafficProfile {
   static readonly blockMs = blockMs;
 
   /** Adds a window; windows come in order. What lies between two of them is not known. */
-  take(startMs: number, windowMs: number, requests: number): void {
+  observe(startMs: number, windowMs: number, requests: number): void {
     const block = Math.floor(startMs / blockMs);
     if (block !== this.#block) {
       this.#close();
@@ -61,15 +61,15 @@ export class TrafficProfile {
 
   /**
    * Takes a block of a longer past than its windows will tell; blocks come in order. Between two of them, and
-   * from the last to `recallUntil`, there was no request.
+   * from the last to `backfillUntil`, there was no request.
    */
-  recall(startMs: number, requests: number): void {
+  backfill(startMs: number, requests: number): void {
     const block = Math.floor(startMs / blockMs);
-    this.recallUntil(startMs);
+    this.backfillUntil(startMs);
     this.#put(block, requests / (blockMs / 1000));
   }
 
-  recallUntil(endMs: number): void {
+  backfillUntil(endMs: number): void {
     if (this.#rates.length === 0) return;
     const end = Math.floor(endMs / blockMs);
     const next = Math.max(this.#firstBlock + this.#rates.length, end - keptBlocks);
@@ -91,7 +91,7 @@ export class TrafficProfile {
     return Number.isFinite(ratio) ? Math.min(1, ratio) : 1;
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('traffic profile', 1, () => {
       this.#rates = [...state.numbers(this.#rates)];
       this.#firstBlock = state.number(this.#firstBlock);

@@ -66,11 +66,11 @@ export function loadConfig(options: LoadConfigOptions): LoadedConfig {
   const secretProblems = [...literals, ...readSecrets(tree, options.readFile)];
   rememberSecrets(tree.value);
   const parsed = configSchema.safeParse(tree.value);
-  const told = new Set(literals.map(({ path }) => path.join('.')));
+  const literalPaths = new Set(literals.map(({ path }) => path.join('.')));
   const issues = parsed.success
     ? []
     : [...parsed.error.issues, ...laterIssues(tree, parsed.error)].filter(
-        ({ path }) => !told.has(path.join('.')),
+        ({ path }) => !literalPaths.has(path.join('.')),
       );
   const problems: ConfigProblem[] = [
     ...yaml.problems,

@@ -125,25 +125,25 @@ export class Detector {
    */
   *save(): Generator<StatePart, void> {
     const writer = new StateWriter();
-    for (const name of this.carry(writer)) yield { name, bytes: writer.take() };
+    for (const name of this.serialize(writer)) yield { name, bytes: writer.drain() };
   }
 
   /** Has all that it knows taken up, and says of each part, after it, what it is. */
-  *carry(state: StateArchive): Generator<string, void> {
+  *serialize(state: StateArchive): Generator<string, void> {
     for (const key of this.#series.keys) {
-      this.#carrySeries(state, key);
+      this.#serializeSeries(state, key);
       yield key;
     }
     for (const model of this.#rates.models) {
-      this.#rates.carryModel(state, model);
+      this.#rates.serializeModel(state, model);
       yield modelPart(model);
     }
     for (const key of this.#drifts.keys) {
-      this.#drifts.carryOne(state, key);
+      this.#drifts.serializeOne(state, key);
       yield driftPart(key);
     }
-    this.#carryNames(state);
-    this.#carryShared(state);
+    this.#serializeNames(state);
+    this.#serializeShared(state);
     yield sharedPart;
   }
 
@@ -159,20 +159,20 @@ export class Detector {
   beginLoad(bytes: Buffer): StateLoading {
     invariant(this.#series.size === 0, 'a detector that has judged was given the state of another');
     const shared = new StateReader(bytes);
-    const { series, models, drifts } = readable(sharedPart, () => this.#carryNames(shared));
+    const { series, models, drifts } = readable(sharedPart, () => this.#serializeNames(shared));
     const carriers = new Map<string, (part: StateArchive) => void>();
-    for (const key of series) carriers.set(key, (part) => this.#carrySeries(part, key));
+    for (const key of series) carriers.set(key, (part) => this.#serializeSeries(part, key));
     for (const model of models) {
-      carriers.set(modelPart(model), (part) => this.#rates.carryModel(part, model));
+      carriers.set(modelPart(model), (part) => this.#rates.serializeModel(part, model));
     }
     for (const key of drifts) {
-      carriers.set(driftPart(key), (part) => this.#drifts.carryOne(part, key));
+      carriers.set(driftPart(key), (part) => this.#drifts.serializeOne(part, key));
     }
     return new StateLoading(carriers, () => {
       this.#series.putInOrder(series);
       this.#rates.putInOrder(series, models);
       this.#drifts.putInOrder(drifts);
-      this.#carryShared(shared);
+      this.#serializeShared(shared);
       shared.end();
     });
   }
@@ -182,20 +182,20 @@ export class Detector {
     const loading = this.beginLoad(partOf(parts, sharedPart));
     for (const [name, bytes] of parts) {
       if (name === sharedPart) continue;
-      loading.take({ name, bytes });
+      loading.load({ name, bytes });
       yield name;
     }
     loading.end();
   }
 
-  #carrySeries(state: StateArchive, key: string): void {
-    this.#series.carryOne(state, key);
+  #serializeSeries(state: StateArchive, key: string): void {
+    this.#series.serializeOne(state, key);
     const { series } = this.#series.get(key) as SeriesDetector;
-    this.#rates.carryOne(state, series, key);
+    this.#rates.serializeOne(state, series, key);
   }
 
   /** What the state was saved with, and the names of series, models and drifts, in order. */
-  #carryNames(state: StateArchive) {
+  #serializeNames(state: StateArchive) {
     let series: readonly string[] = [];
     let models: readonly string[] = [];
     let drifts: readonly string[] = [];
@@ -214,23 +214,23 @@ export class Detector {
   }
 
   /** What they share, once they are there. */
-  #carryShared(state: StateArchive): void {
+  #serializeShared(state: StateArchive): void {
     state.section('what all share', 4, () => {
-      this.#judge.carry(state);
-      this.#series.carryShared(state);
-      this.#rates.carryShared(state);
-      this.#drifts.carryShared(state);
-      this.#incidents.carry(state);
+      this.#judge.serialize(state);
+      this.#series.serializeShared(state);
+      this.#rates.serializeShared(state);
+      this.#drifts.serializeShared(state);
+      this.#incidents.serialize(state);
     });
   }
 
   /** Takes an event for what was told, where the same was told before, by another detector. */
-  take(told: AnomalyEvent): void {
-    const event = this.#incidents.take(told);
+  adopt(published: AnomalyEvent): void {
+    const event = this.#incidents.adopt(published);
     if (event === undefined) return;
-    if (event.kind === 'tail_shift') this.#series.get(seriesKey(event))?.take(event);
-    else if (event.kind === 'drift') this.#drifts.take(event);
-    else this.#rates.take(event);
+    if (event.kind === 'tail_shift') this.#series.get(seriesKey(event))?.adopt(event);
+    else if (event.kind === 'drift') this.#drifts.adopt(event);
+    else this.#rates.adopt(event);
   }
 
   /**
@@ -280,17 +280,18 @@ export class Detector {
    * of `TrafficProfile.blockMs`, oldest first, up to `untilMs`. Without it a day must pass before a stop
    * can be told from an evening.
    */
-  recallTraffic(blocks: Iterable<TrafficBlock>, untilMs: number): void {
-    for (const { model, startMs, requests } of blocks) this.#rates.recall(model, startMs, requests);
-    this.#rates.recallUntil(untilMs);
+  backfillTraffic(blocks: Iterable<TrafficBlock>, untilMs: number): void {
+    for (const { model, startMs, requests } of blocks)
+      this.#rates.backfill(model, startMs, requests);
+    this.#rates.backfillUntil(untilMs);
   }
 
   /**
    * How long the requests of each series took, all its versions together, hour by hour, from long before
    * `warmUp`, oldest first. Without it a week must pass before a slow drift can be told.
    */
-  recallHours(hours: Iterable<SeriesHour>): void {
-    for (const hour of hours) this.#drifts.recall(hour);
+  backfillHours(hours: Iterable<SeriesHour>): void {
+    for (const hour of hours) this.#drifts.backfill(hour);
   }
 
   /**
@@ -300,7 +301,7 @@ export class Detector {
     if (untilMs <= this.#judge.lastStartMs) return [];
     const levels = pageBudget(this.#options.page_budget_per_week, this.#judge.testCount);
     const context = { nowMs, levels, totalRequests: 0, live: true };
-    return this.#fold(this.#rates.silentUntil(untilMs, context), untilMs, nowMs);
+    return this.#group(this.#rates.silentUntil(untilMs, context), untilMs, nowMs);
   }
 
   /** All series of one past window: learns and follows, tells nothing. */
@@ -344,16 +345,16 @@ export class Detector {
   }
 
   #judgeAll(steps: readonly StepInput[], live: boolean): AnomalyEvent[] {
-    const told: AnomalyEvent[] = [];
-    for (const { startMs, nowMs, events } of this.#judge.judge(steps, live)) {
-      if (live) told.push(...this.#fold(events, startMs, nowMs));
+    const emitted: AnomalyEvent[] = [];
+    for (const { startMs, nowMs, events } of this.#judge.evaluate(steps, live)) {
+      if (live) emitted.push(...this.#group(events, startMs, nowMs));
     }
-    return told;
+    return emitted;
   }
 
   /** What series and models tell becomes what is stored and told. */
-  #fold(events: readonly AnomalyEvent[], startMs: number, nowMs: number): AnomalyEvent[] {
+  #group(events: readonly AnomalyEvent[], startMs: number, nowMs: number): AnomalyEvent[] {
     const live = (kind: AnomalyEvent['kind']) => liveSeries(kind, this.#series.live);
-    return this.#incidents.fold(events, { startMs, nowMs, live });
+    return this.#incidents.group(events, { startMs, nowMs, live });
   }
 }

@@ -8,7 +8,7 @@ import type { AnomalyEvent } from './event/anomaly-event.ts';
 import type { TailBeside } from './event/rate-event.ts';
 import type { DetectOptions } from './options/detect-options.ts';
 import { coldRequests, coldStarts, failedRequests, failures } from './rate/proportion.ts';
-import type { UsualOf } from './rate/proportion-detector.ts';
+import type { BaselineOf } from './rate/proportion-detector.ts';
 import { ProportionDetectors } from './rate/proportion-detectors.ts';
 import { PeakPool } from './score/peak-pool.ts';
 import { SloBurnDetectors } from './slo/slo-burn-detectors.ts';
@@ -60,14 +60,14 @@ export class RateDetectors {
   }
 
   /** What others have told counts, if it is the same event of the same anomaly. */
-  take(told: AnomalyEvent): void {
-    const proportions = this.#proportionsOf(told);
-    if (proportions !== undefined) proportions.take(told);
-    else if (told.kind === 'slo_burn') this.#slos.take(told);
-    else this.#traffic.get(told.model)?.take(told);
+  adopt(published: AnomalyEvent): void {
+    const proportions = this.#proportionsOf(published);
+    if (proportions !== undefined) proportions.adopt(published);
+    else if (published.kind === 'slo_burn') this.#slos.adopt(published);
+    else this.#traffic.get(published.model)?.adopt(published);
   }
 
-  /** As `AnomalyTrack.reconcile`, of all of these kinds. */
+  /** As `AnomalyLifecycle.reconcile`, of all of these kinds. */
   reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
     for (const proportions of this.#proportions) proportions.reconcile(open, isKnown);
     const isBurn = ({ kind }: AnomalyEvent) => kind === 'slo_burn';
@@ -91,16 +91,16 @@ export class RateDetectors {
   }
 
   /** What is of one series alone, if there is anything. */
-  carryOne(state: StateArchive, series: Series, key: string): void {
-    for (const proportions of this.#proportions) proportions.carryOne(state, series, key);
+  serializeOne(state: StateArchive, series: Series, key: string): void {
+    for (const proportions of this.#proportions) proportions.serializeOne(state, series, key);
   }
 
   /** What is of one model alone. */
-  carryModel(state: StateArchive, model: string): void {
-    const carried =
+  serializeModel(state: StateArchive, model: string): void {
+    const restored =
       this.#traffic.get(model) ?? new TrafficDetector(model, this.#options, this.#trafficPool);
-    carried.carry(state);
-    this.#traffic.set(model, carried);
+    restored.serialize(state);
+    this.#traffic.set(model, restored);
   }
 
   /** As `SeriesDetectors.putInOrder`. */
@@ -110,23 +110,23 @@ export class RateDetectors {
   }
 
   /** What series and models share, once all are there. */
-  carryShared(state: StateArchive): void {
+  serializeShared(state: StateArchive): void {
     state.section('what rates share', 4, () => {
-      this.#slos.carry(state);
-      for (const proportions of this.#proportions) proportions.carryShared(state);
+      this.#slos.serialize(state);
+      for (const proportions of this.#proportions) proportions.serializeShared(state);
       this.#knowsColdStarts = state.flag(this.#knowsColdStarts);
-      this.#trafficPool.carry(state);
+      this.#trafficPool.serialize(state);
     });
   }
 
   /** Takes the requests of a model in a block of the longer past; blocks come in order, before any window. */
-  recall(model: string, startMs: number, requests: number): void {
-    this.#trafficOf(model)?.recall(startMs, requests);
+  backfill(model: string, startMs: number, requests: number): void {
+    this.#trafficOf(model)?.backfill(startMs, requests);
   }
 
   /** There is nothing more to recall up to then. */
-  recallUntil(endMs: number): void {
-    for (const detector of this.#traffic.values()) detector.recallUntil(endMs);
+  backfillUntil(endMs: number): void {
+    for (const detector of this.#traffic.values()) detector.backfillUntil(endMs);
   }
 
   /** No window has become complete up to then, as there was no request of any model. */
@@ -144,14 +144,14 @@ export class RateDetectors {
   }
 
   /** What series and models have added to what they share counts from now on. */
-  share(): void {
-    for (const proportions of this.#proportions) proportions.share();
-    this.#trafficPool.share();
+  publishShared(): void {
+    for (const proportions of this.#proportions) proportions.publishShared();
+    this.#trafficPool.publishShared();
   }
 
   /** Whether `know` has been told of the series. */
-  knows(key: string): boolean {
-    return this.#failures.knows(key);
+  has(key: string): boolean {
+    return this.#failures.has(key);
   }
 
   /**
@@ -160,9 +160,9 @@ export class RateDetectors {
    *
    * @param seriesCount how many series there are.
    */
-  know(present: ReadonlyMap<string, SeriesWindow>, seriesCount: number): void {
+  register(present: ReadonlyMap<string, SeriesWindow>, seriesCount: number): void {
     if (this.#failures.size === seriesCount) return;
-    for (const [key, { series }] of present) this.#failures.know(series, key);
+    for (const [key, { series }] of present) this.#failures.register(series, key);
   }
 
   /** A step of what is of one series alone. */
@@ -170,42 +170,45 @@ export class RateDetectors {
     key: string,
     window: SeriesWindow | undefined,
     { startMs, context }: DetectorStep,
-    usualOf: UsualOf,
+    baselineOf: BaselineOf,
   ): AnomalyEvent | undefined {
     const failed = failedRequests(window);
-    return this.#failures.stepOne(key, startMs, failed, context, usualOf);
+    return this.#failures.stepOne(key, startMs, failed, context, baselineOf);
   }
 
   /**
    * A step of what is of several series.
    *
-   * @param usualOf as of the end of the step, asked for only where something is told.
+   * @param baselineOf as of the end of the step, asked for only where something is told.
    */
-  judge(step: DetectorStep, usualOf: UsualOf): AnomalyEvent[] {
+  evaluate(step: DetectorStep, baselineOf: BaselineOf): AnomalyEvent[] {
     return [
-      ...this.#stepColdStarts(step, usualOf),
-      ...this.#stepTraffic(step, usualOf),
-      ...this.#stepSlos(step, usualOf),
+      ...this.#stepColdStarts(step, baselineOf),
+      ...this.#stepTraffic(step, baselineOf),
+      ...this.#stepSlos(step, baselineOf),
     ];
   }
 
-  #stepColdStarts({ present, startMs, context }: DetectorStep, usualOf: UsualOf): AnomalyEvent[] {
+  #stepColdStarts(
+    { present, startMs, context }: DetectorStep,
+    baselineOf: BaselineOf,
+  ): AnomalyEvent[] {
     for (const { series } of present.values()) this.#knowsColdStarts ||= series.cold_start;
     if (!this.#knowsColdStarts) return [];
     const cold = new Map<string, SeriesWindow>();
     for (const [key, window] of present) {
       const { series } = window;
-      if (!series.cold_start) this.#coldStarts.know(series, key);
+      if (!series.cold_start) this.#coldStarts.register(series, key);
       else cold.set(seriesKey({ ...series, cold_start: false }), window);
     }
     const ofBoth = (key: string) => coldRequests(present.get(key), cold.get(key));
-    return this.#coldStarts.step(startMs, ofBoth, context, usualOf);
+    return this.#coldStarts.step(startMs, ofBoth, context, baselineOf);
   }
 
   /** By all series, also those that are not judged: else traffic would seem to stop where one loses its place. */
   #stepTraffic(
     { offered, present, startMs, context }: DetectorStep,
-    usualOf: UsualOf,
+    baselineOf: BaselineOf,
   ): AnomalyEvent[] {
     const requests = requestsByModel(offered);
     let all = 0;
@@ -221,7 +224,7 @@ export class RateDetectors {
         startMs,
         requests: model === ofAllModels ? all : (requests.get(model) ?? 0),
         isSilentEverywhere: all === 0,
-        tail: () => tailBeside(model, present, usualOf),
+        tail: () => tailBeside(model, present, baselineOf),
       };
       events.push(...detector.step(window, context));
       if (detector.isForgettable(startMs)) this.#traffic.delete(model);
@@ -231,9 +234,9 @@ export class RateDetectors {
 
   #stepSlos(
     { offered, present, startMs, context }: DetectorStep,
-    usualOf: UsualOf,
+    baselineOf: BaselineOf,
   ): AnomalyEvent[] {
-    const tailOf = (model: string) => tailBeside(model, present, usualOf);
+    const tailOf = (model: string) => tailBeside(model, present, baselineOf);
     return this.#slos.step(offered, startMs, context, tailOf);
   }
 
@@ -269,17 +272,17 @@ function requestsByModel(windows: readonly SeriesWindow[]): Map<string, number> 
 function tailBeside(
   model: string,
   present: ReadonlyMap<string, SeriesWindow>,
-  usualOf: UsualOf,
+  baselineOf: BaselineOf,
 ): TailBeside {
   const now: TDigest[] = [];
-  const usual: TDigest[] = [];
+  const baseline: TDigest[] = [];
   for (const window of present.values()) {
     if (model !== ofAllModels && window.series.model !== model) continue;
     const whole = wholeRequest(window);
     if (whole !== undefined) now.push(whole.digest);
-    const before = usualOf(window.series);
-    if (before !== undefined) usual.push(before);
+    const before = baselineOf(window.series);
+    if (before !== undefined) baseline.push(before);
   }
   const merged = (all: TDigest[]) => (all.length === 0 ? undefined : TDigest.merge(all));
-  return { now: merged(now), usual: merged(usual) };
+  return { now: merged(now), baseline: merged(baseline) };
 }

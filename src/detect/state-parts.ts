@@ -31,13 +31,14 @@ export class StateLoading {
   }
 
   /** @throws UnreadableState when the part is not of this state, is cut off, or came before. */
-  take({ name, bytes }: StatePart): void {
-    const carry = this.#carriers.get(name);
-    if (carry === undefined) throw new UnreadableState(`its part ${name} is not one of its own`);
+  load({ name, bytes }: StatePart): void {
+    const serialize = this.#carriers.get(name);
+    if (serialize === undefined)
+      throw new UnreadableState(`its part ${name} is not one of its own`);
     this.#carriers.delete(name);
     readable(name, () => {
       const reader = new StateReader(bytes);
-      carry(reader);
+      serialize(reader);
       reader.end();
     });
   }

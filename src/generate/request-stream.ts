@@ -83,11 +83,11 @@ export class RequestStream {
     const version = this.#effects.version ?? before;
     draw.draw(random, this.#effects, host.slowness);
     const admission = this.#admission;
-    host.queue.look(atMs, admission);
+    host.queue.peek(atMs, admission);
     const { stageMs, queueStage, forwardStage } = draw;
     // Who would wait beyond the deadline goes away unserved and takes no slot.
     if (admission.waitMs < model.deadlineMs) {
-      host.queue.take(atMs, Math.min(draw.holdMs, model.deadlineMs));
+      host.queue.occupy(atMs, Math.min(draw.holdMs, model.deadlineMs));
     }
     stageMs[queueStage] = (stageMs[queueStage] as number) + admission.waitMs;
     const { timesOutMs, hangsIn } = this.#effects;
@@ -97,7 +97,7 @@ export class RequestStream {
     const endMs = atMs + stageMs.reduce((sum, ms) => sum + ms, 0);
     const pausedMs = this.#effects.pausedMs(host.name, atMs, endMs);
     stageMs[forwardStage] = (stageMs[forwardStage] as number) + pausedMs;
-    const status = this.#settle(timesOutMs);
+    const status = this.#statusOf(timesOutMs);
     return this.#event(atMs, id, version, host.name, status);
   }
 
@@ -112,7 +112,7 @@ export class RequestStream {
   }
 
   /** Rounds the stages to microseconds, and ends them early where the request ended early. */
-  #settle(timesOutMs: number): Status {
+  #statusOf(timesOutMs: number): Status {
     const { stageMs, forwardStage, stageNames, failsAt } = this.#draw;
     const micros = this.#micros;
     const isTimeout = timesOutMs > 0;

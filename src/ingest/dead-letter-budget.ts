@@ -19,7 +19,7 @@ export class DeadLetterBudget {
   }
 
   /** Takes up to `wanted` letters; returns how many may be written. */
-  take(wanted: number, elapsedMs: number): number {
+  spend(wanted: number, elapsedMs: number): number {
     const filledMs = this.#filledMs ?? elapsedMs;
     const filled = this.#letters + ((elapsedMs - filledMs) / 1000) * this.#perSecond;
     this.#filledMs = elapsedMs;

@@ -5,7 +5,7 @@ import type { OutgoingMessage, Publisher } from '../kafka/client/publisher.ts';
 import { type Chunk, chunkToken, type LedgerEntry } from '../sink/chunks/chunk.ts';
 import type { ChunkStore } from '../sink/chunks/chunk-store.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
-import { encodeNote, figuresOf, type Intent } from './commit-note.ts';
+import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
 import { type DeadLetter, deadLetterMessage } from './dead-letter.ts';
 import type { DeadLetterBudget } from './dead-letter-budget.ts';
 import { persist } from './persist.ts';
@@ -64,17 +64,17 @@ export async function flushChunk(
 ): Promise<void> {
   const { store, clock } = context;
   const { intent, watermarkBeforeMs } = begun;
-  const noteOf = (given: Intent) =>
-    encodeNote({ watermarkMs: finite(watermarkBeforeMs), intent: given });
-  let note = noteOf(intent);
-  const done = encodeNote({ watermarkMs: finite(chunk.watermarkMs), intent: undefined });
+  const metadataOf = (given: Intent) =>
+    encodeMetadata({ watermarkMs: finite(watermarkBeforeMs), intent: given });
+  let metadata = metadataOf(intent);
+  const done = encodeMetadata({ watermarkMs: finite(chunk.watermarkMs), intent: undefined });
   const step = (name: string, action: () => Promise<void>) =>
     persist(name, claim, chunk, action, context);
 
   let confirmedMs = 0;
   const commitIntent = async () => {
     const askedMs = clock.elapsedMs();
-    await claim.commit(chunk.startOffset, note);
+    await claim.commit(chunk.startOffset, metadata);
     confirmedMs = askedMs;
   };
   /**
@@ -98,13 +98,13 @@ export async function flushChunk(
       await store.insert(chunk);
       return;
     }
-    const state = await store.look(chunk, intent.nowMs);
+    const state = await store.inspect(chunk, intent.nowMs);
     isRecorded = state.isRecorded;
     if (isRecorded) return;
     wereThere = state.isLanded && !hasSent;
     if (!state.isLanded && isOtherThanBegun(chunk, intent)) {
       // What lands now is of fewer records than the intent says: whoever comes next is to know.
-      note = noteOf(asLeft(intent, chunk));
+      metadata = metadataOf(withEarlier(intent, chunk));
       await commitIntent();
     }
     if (!state.isLanded || state.isRemembered) {
@@ -117,7 +117,7 @@ export async function flushChunk(
   };
   let isRecordInDoubt = begun.inherited;
   let isLedgerTried = false;
-  const isInLedger = async () => (await store.look(chunk, intent.nowMs)).isRecorded;
+  const isInLedger = async () => (await store.inspect(chunk, intent.nowMs)).isRecorded;
   const record = async () => {
     if (isRecordInDoubt && (await isInLedger())) return;
     const isRepeated = isRecordInDoubt || begun.inherited || begun.isFirst;
@@ -146,14 +146,14 @@ export async function flushChunk(
 }
 
 /** Whether some of a chunk's records are gone since it was begun. */
-function isOtherThanBegun(chunk: Chunk, { figures }: Intent): boolean {
-  return figures.consumed !== chunk.consumed || figures.rows.samples !== chunk.rows.samples;
+function isOtherThanBegun(chunk: Chunk, { counts }: Intent): boolean {
+  return counts.consumed !== chunk.consumed || counts.rows.samples !== chunk.rows.samples;
 }
 
 /** The intent of a successor that has fewer of the records. */
-function asLeft(intent: Intent, chunk: Chunk): Intent {
-  const earlier = [intent.figures, ...(intent.earlier ?? [])].slice(0, EARLIER_KEPT);
-  return { ...intent, figures: figuresOf(chunk), earlier };
+function withEarlier(intent: Intent, chunk: Chunk): Intent {
+  const earlier = [intent.counts, ...(intent.earlier ?? [])].slice(0, EARLIER_KEPT);
+  return { ...intent, counts: countsOf(chunk), earlier };
 }
 
 /**
@@ -164,19 +164,19 @@ function asLeft(intent: Intent, chunk: Chunk): Intent {
  */
 async function entryOfLanded(
   chunk: Chunk,
-  { figures, earlier = [], nowMs }: Intent,
+  { counts, earlier = [], nowMs }: Intent,
   wereThere: boolean,
   store: ChunkStore,
 ): Promise<LedgerEntry> {
-  const senders = [figures, ...earlier];
-  const isToldBySamples = senders.some(({ rows }) => rows.samples !== chunk.rows.samples);
-  const { landedSamples } = isToldBySamples
-    ? await store.look(chunk, nowMs)
+  const senders = [counts, ...earlier];
+  const countsSamples = senders.some(({ rows }) => rows.samples !== chunk.rows.samples);
+  const { landedSamples } = countsSamples
+    ? await store.inspect(chunk, nowMs)
     : { landedSamples: -1 };
   const sender = senders.find(({ rows }) => rows.samples === landedSamples);
   if (sender !== undefined) return { ...chunk, ...sender };
   if (landedSamples === chunk.rows.samples) return chunk;
-  return wereThere ? { ...chunk, ...figures } : chunk;
+  return wereThere ? { ...chunk, ...counts } : chunk;
 }
 
 /**
@@ -218,7 +218,7 @@ function rationedMessages(
 ): OutgoingMessage[] {
   if (publisher === undefined) return [];
   const elapsedMs = clock.elapsedMs();
-  const written = letterBudget?.take(letters.length, elapsedMs) ?? letters.length;
+  const written = letterBudget?.spend(letters.length, elapsedMs) ?? letters.length;
   const suppressed = suppressedLetters(letters.slice(written));
   for (const [reason, count] of suppressed?.byReason ?? []) {
     metrics.deadLettersSuppressed.inc({ reason }, count);

@@ -21,7 +21,7 @@ import { DeadLetterBudget } from './dead-letter-budget.ts';
 import { LateShare } from './late-share.ts';
 import { logIdentity } from './log-identity.ts';
 import { type PartitionContext, PartitionIngest } from './partition-ingest.ts';
-import { type Place, placePartition } from './place-partition.ts';
+import { resolveStartPosition, type StartPosition } from './start-position.ts';
 
 export interface IngesterOptions {
   readonly config: Config;
@@ -93,7 +93,7 @@ export class Ingester implements SourceHandler {
   }
 
   async onClaimed(claim: Claim, found: FoundPartition): Promise<number> {
-    const place = await this.#placeOf(claim, found);
+    const place = await this.#startPositionOf(claim, found);
     if (!claim.isLost) {
       this.#partitions.set(claim, new PartitionIngest(claim, place, this.#context));
     }
@@ -158,12 +158,16 @@ export class Ingester implements SourceHandler {
   }
 
   /** A commit of another version ends the process: nobody else here could read it either. */
-  async #placeOf(claim: Claim, found: FoundPartition): Promise<Place> {
+  async #startPositionOf(claim: Claim, found: FoundPartition): Promise<StartPosition> {
     const { config, source, store, log } = this.#options;
     const startFrom = config.kafka.start_from;
-    let place: Place;
+    let place: StartPosition;
     try {
-      place = await placePartition(claim, found, { groupId: source.groupId, startFrom, store });
+      place = await resolveStartPosition(claim, found, {
+        groupId: source.groupId,
+        startFrom,
+        store,
+      });
     } catch (error) {
       if (error instanceof OperatorError) this.#fail(error);
       throw error;

@@ -74,7 +74,7 @@ export class LedgerWatch {
     const { clock, intervalMs } = this.#options;
     this.#cancel = clock.every(intervalMs, () => {
       // A look that takes longer than the interval is let finish.
-      this.#looking ??= this.look().finally(() => {
+      this.#looking ??= this.check().finally(() => {
         this.#looking = undefined;
       });
     });
@@ -87,18 +87,18 @@ export class LedgerWatch {
   }
 
   /** One look. Never rejects: what it could not see shows as `ledger_checked_timestamp_seconds`. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const { clock, metrics } = this.#options;
     const nowMs = clock.nowMs();
     try {
       const [ledger, chunks] = await this.#read(nowMs);
-      this.#take(ledger, ['gap', 'overlap', 'conservation', 'empty_range'], nowMs - LEDGER_MS);
-      this.#take(chunks, ['loss', 'duplicate', 'unrecorded'], nowMs - CHUNKS_MS);
+      this.#compare(ledger, ['gap', 'overlap', 'conservation', 'empty_range'], nowMs - LEDGER_MS);
+      this.#compare(chunks, ['loss', 'duplicate', 'unrecorded'], nowMs - CHUNKS_MS);
       this.#report(ledger, chunks);
       metrics.ledgerCheckedSeconds.set(nowMs / 1000);
       this.#failure = '';
     } catch (error) {
-      this.#sayFailure(error);
+      this.#logFailure(error);
     }
   }
 
@@ -120,7 +120,7 @@ export class LedgerWatch {
   }
 
   /** Takes in what a look found of these kinds, and what it would have found if it were there. */
-  #take(found: FoundProblems, kinds: readonly LedgerProblemKind[], sinceMs: number): void {
+  #compare(found: FoundProblems, kinds: readonly LedgerProblemKind[], sinceMs: number): void {
     const seen = new Map(found.problems.map((problem) => [keyOf(problem), problem]));
     for (const [key, known] of this.#known) {
       if (!kinds.includes(known.problem.kind) || seen.has(key)) continue;
@@ -128,14 +128,14 @@ export class LedgerWatch {
       const isCut = found.kinds.has(known.problem.kind) && this.#isCut(found, known.problem.kind);
       const isOutOfSight = known.problem.oldestMs < sinceMs;
       if (known.sightings < SIGHTINGS) this.#known.delete(key);
-      else if (!isOutOfSight && !isCut) this.#mended(key, known.problem);
+      else if (!isOutOfSight && !isCut) this.#resolved(key, known.problem);
     }
     for (const [key, problem] of seen) {
       const known = this.#known.get(key);
       if (known !== undefined) {
         known.problem = problem;
         known.sightings++;
-        if (known.sightings === SIGHTINGS) this.#say(problem);
+        if (known.sightings === SIGHTINGS) this.#log(problem);
       } else if (this.#known.size < KNOWN_AT_MOST) {
         this.#known.set(key, { problem, sightings: 1 });
       }
@@ -147,12 +147,12 @@ export class LedgerWatch {
     return brought < (found.kinds.get(kind)?.found ?? 0);
   }
 
-  #mended(key: string, problem: Problem): void {
+  #resolved(key: string, problem: Problem): void {
     this.#known.delete(key);
     this.#options.log.info(fieldsOf(problem), 'a problem of the ledger is gone');
   }
 
-  #say(problem: Problem): void {
+  #log(problem: Problem): void {
     this.#options.log.error(fieldsOf(problem), `the ledger is wrong: ${problem.detail}`);
   }
 
@@ -176,7 +176,7 @@ export class LedgerWatch {
     for (const [name, sum] of sums) this.#options.metrics[name].set(sum);
   }
 
-  #sayFailure(error: unknown): void {
+  #logFailure(error: unknown): void {
     const code = errorCodeOf(error);
     const err = error instanceof Error ? error.message : String(error);
     const failure = code === '' ? err : code;

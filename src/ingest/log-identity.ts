@@ -1,7 +1,7 @@
 import { limits } from '../base/limits.ts';
 import type { LedgerEnd } from '../sink/chunks/chunk-store.ts';
 import type { FoundPartition } from '../source/source.ts';
-import type { Intent } from './commit-note.ts';
+import type { Intent } from './commit-metadata.ts';
 
 /**
  * Whether the topic was made anew since what the ledger has was stored. Where nothing is in the
@@ -17,7 +17,7 @@ async function isNew(
   const { endOffset, latestTimestampMs } = ledger;
   // A chunk that begins below what is stored and has later records: compaction may have left nothing
   // else to tell by.
-  const isLater = (begun?.figures.firstTimestampMs ?? 0) > latestTimestampMs;
+  const isLater = (begun?.counts.firstTimestampMs ?? 0) > latestTimestampMs;
   if (isLater && committed < endOffset && latestTimestampMs < limits.timestampMs) return true;
   const reached = Math.max(committed, endOffset);
   if (found.startOffset >= endOffset && reached <= found.endOffset) return false;
@@ -36,8 +36,8 @@ async function isOf(
   found: FoundPartition,
 ): Promise<boolean> {
   if (intent === undefined || startOffset > found.endOffset) return false;
-  const { endOffset, figures } = intent;
-  const { firstTimestampMs, lastTimestampMs } = figures;
+  const { endOffset, counts } = intent;
+  const { firstTimestampMs, lastTimestampMs } = counts;
   if (ledger !== undefined && startOffset >= ledger.endOffset) return false;
   if (ledger !== undefined && firstTimestampMs <= ledger.latestTimestampMs) return false;
   if (found.startOffset === found.endOffset) return endOffset <= found.endOffset;

@@ -124,7 +124,7 @@ export class OpenChunk implements DecodeSink {
   }
 
   /** Takes one record. Never throws for what is in it. */
-  take(record: SourceRecord): void {
+  add(record: SourceRecord): void {
     // A producer may write any timestamp, or none (-1); the ledger's columns hold these.
     const timestampMs = Math.min(Math.max(0, record.timestampMs), limits.timestampMs);
     if (this.#records === 0) this.#firstTimestampMs = timestampMs;

@@ -3,13 +3,13 @@ import { type Chunk, chunkToken } from '../sink/chunks/chunk.ts';
 import type { RecordBatch } from '../source/record.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
 import { chunkSettingsOf } from './chunk-settings.ts';
-import { encodeNote, figuresOf, type Intent } from './commit-note.ts';
+import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
 import type { DeadLetter } from './dead-letter.ts';
 import { type Begun, type FlushContext, flushChunk } from './flush-chunk.ts';
 import type { LateShare } from './late-share.ts';
 import { type ChunkContext, OpenChunk } from './open-chunk.ts';
 import { persist } from './persist.ts';
-import type { Place } from './place-partition.ts';
+import type { StartPosition } from './start-position.ts';
 
 /** What a partition's ingest needs of the world. */
 export interface PartitionContext extends ChunkContext, FlushContext {
@@ -38,7 +38,7 @@ const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
 export class PartitionIngest {
   readonly claim: Claim;
   readonly #context: PartitionContext;
-  readonly #place: Place;
+  readonly #start: StartPosition;
   #isPlaceKept: boolean;
   #open: OpenChunk;
   /** A predecessor's chunk, while it is being made again: it must be sealed exactly at its end. */
@@ -51,11 +51,11 @@ export class PartitionIngest {
   #flushingSinceMs = 0;
   #failure: unknown;
 
-  constructor(claim: Claim, place: Place, context: PartitionContext) {
+  constructor(claim: Claim, place: StartPosition, context: PartitionContext) {
     const { intent, startOffset, watermarkMs = Number.NEGATIVE_INFINITY } = place;
     const settings = intent?.settings ?? chunkSettingsOf(context.config);
     this.claim = claim;
-    this.#place = place;
+    this.#start = place;
     this.#isPlaceKept = !place.isFleeting;
     this.#context = context;
     this.#open = new OpenChunk(context, settings, claim.topic, claim.partition);
@@ -125,7 +125,7 @@ export class PartitionIngest {
     const begun = this.#begunWith(chunk, isFirst);
     if (begun.inherited) this.#useOwnSettings();
     // Where the log does not reach back to the chunk's end, the ledger is to show the gap.
-    const nextOffset = Math.max(chunk.endOffset, begun.inherited ? this.#place.readOffset : 0);
+    const nextOffset = Math.max(chunk.endOffset, begun.inherited ? this.#start.readOffset : 0);
     this.#begin(nextOffset, chunk.watermarkMs, clock.nowMs());
     const startedMs = clock.elapsedMs();
     this.#flushingSinceMs = startedMs;
@@ -161,11 +161,11 @@ export class PartitionIngest {
   /** A chunk made again goes by its predecessor's name, also where some records are gone by now. */
   #asBegun(chunk: Chunk): Chunk {
     if (this.#inherited === undefined) return chunk;
-    const { figures } = this.#inherited;
-    const { firstTimestampMs, lastTimestampMs, watermarkMs } = figures;
-    const differs = figures.records !== chunk.records || figures.consumed !== chunk.consumed;
+    const { counts } = this.#inherited;
+    const { firstTimestampMs, lastTimestampMs, watermarkMs } = counts;
+    const differs = counts.records !== chunk.records || counts.consumed !== chunk.consumed;
     this.#context.log[differs ? 'warn' : 'info'](
-      { token: chunkToken(chunk), records: chunk.records, records_before: figures.records },
+      { token: chunkToken(chunk), records: chunk.records, records_before: counts.records },
       differs
         ? 'a chunk that a predecessor began had records that are gone by now'
         : 'a chunk that a predecessor began is made again',
@@ -186,7 +186,7 @@ export class PartitionIngest {
         endOffset: chunk.endOffset,
         nowMs: this.#open.nowMs,
         settings: this.#open.settings,
-        figures: figuresOf(chunk),
+        counts: countsOf(chunk),
       },
     };
   }
@@ -201,10 +201,10 @@ export class PartitionIngest {
 
   /** Commits the place, so that whoever comes next begins there as well. */
   async #keepPlace(): Promise<void> {
-    const { startOffset, watermarkMs } = this.#place;
-    const note = encodeNote({ watermarkMs, intent: undefined });
+    const { startOffset, watermarkMs } = this.#start;
+    const metadata = encodeMetadata({ watermarkMs, intent: undefined });
     const range = { startOffset, endOffset: startOffset };
-    const commit = () => this.claim.commit(startOffset, note);
+    const commit = () => this.claim.commit(startOffset, metadata);
     await persist('commit the place', this.claim, range, commit, this.#context);
     this.#isPlaceKept = true;
   }
@@ -230,7 +230,7 @@ export class PartitionIngest {
         return;
       }
       bytes += record.value?.length ?? 0;
-      if (record.offset >= this.#open.nextOffset) this.#open.take(record);
+      if (record.offset >= this.#open.nextOffset) this.#open.add(record);
       records.advance();
       if (boundary === undefined && this.#open.isFull) break;
     }

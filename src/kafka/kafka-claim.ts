@@ -76,7 +76,7 @@ export class KafkaClaim implements Claim {
   }
 
   /** Is to take the place of a claim on the same partition, of the same generation. */
-  follow(before: KafkaClaim, isElsewhere: boolean): void {
+  succeed(before: KafkaClaim, isElsewhere: boolean): void {
     this.#latest = before.#latest;
     this.#isElsewhere = isElsewhere;
   }

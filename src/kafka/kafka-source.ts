@@ -16,8 +16,8 @@ import { ClaimLostError, type Source, type SourceHandler } from '../source/sourc
 import { kafkaError } from './client/kafka-client.ts';
 import { KafkaClaim } from './kafka-claim.ts';
 import { findPartitions } from './partition-lookup.ts';
-import { BatchLane } from './prefetch-slot.ts';
-import type { FetchMark } from './protocol/fetch-response.ts';
+import { BatchQueue } from './prefetch-slot.ts';
+import type { FetchPlaceholder } from './protocol/fetch-response.ts';
 
 const { PartitionAssigners } = kafkajs;
 
@@ -65,7 +65,7 @@ export class KafkaSource implements Source {
   readonly #consumer: Consumer;
   readonly #admin: Admin;
   readonly #claims = new Map<string, KafkaClaim>();
-  readonly #lanes = new WeakMap<KafkaClaim, BatchLane>();
+  readonly #queues = new WeakMap<KafkaClaim, BatchQueue>();
   /** When each broker has last answered a fetch. */
   readonly #heardMs = new Map<number, number>();
   #handler: SourceHandler | undefined;
@@ -142,11 +142,11 @@ export class KafkaSource implements Source {
       partitions.map((partition) => this.#claim(topic, partition)),
     );
     this.#consumer.pause(claims.map(partitionOf));
-    void this.#place(claims);
+    void this.#announce(claims);
   }
 
   /** Looks claims up, asks the handler where they begin, and has them read from there. */
-  async #place(claims: readonly KafkaClaim[]): Promise<void> {
+  async #announce(claims: readonly KafkaClaim[]): Promise<void> {
     let waiting = claims;
     for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)) {
       waiting = waiting.filter((claim) => !claim.isLost && claim.position === undefined);
@@ -208,7 +208,7 @@ export class KafkaSource implements Source {
     const fetchOffset = Number(asked ?? batch.firstOffset());
     if (fetchOffset !== claim.position && (await this.#hasJumped(claim, fetchOffset))) return;
     if (claim.isInDoubt && (await this.#isAnotherLog(claim, heartbeat))) return;
-    const lane = this.#laneOf(claim, handler);
+    const lane = this.#queueOf(claim, handler);
     while (lane.isFull) {
       await Promise.race([lane.room, this.#clock.sleep(KEEP_ALIVE_MS)]);
       if (lane.isFull && !claim.isLost) await heartbeat();
@@ -232,14 +232,14 @@ export class KafkaSource implements Source {
     resolveOffset(lastOffset);
   }
 
-  #laneOf(claim: KafkaClaim, handler: SourceHandler): BatchLane {
-    let lane = this.#lanes.get(claim);
+  #queueOf(claim: KafkaClaim, handler: SourceHandler): BatchQueue {
+    let lane = this.#queues.get(claim);
     if (lane === undefined) {
       const keepAlive = async () => {
         if (claim.isLost) throw new ClaimLostError(claim.name);
       };
-      lane = new BatchLane((batch: RecordBatch) => handler.onBatch(claim, batch, keepAlive));
-      this.#lanes.set(claim, lane);
+      lane = new BatchQueue((batch: RecordBatch) => handler.onBatch(claim, batch, keepAlive));
+      this.#queues.set(claim, lane);
     }
     return lane;
   }
@@ -261,7 +261,7 @@ export class KafkaSource implements Source {
       { topic, partition, offset: position, fetched_offset: fetchOffset },
       'the offset to read is not in the log any more; the partition is placed anew',
     );
-    this.#placeAnew(claim).follow(claim, fetchOffset < position);
+    this.#placeAnew(claim).succeed(claim, fetchOffset < position);
     return true;
   }
 
@@ -301,7 +301,7 @@ export class KafkaSource implements Source {
     claim.lose();
     const next = this.#claim(claim.topic, claim.partition);
     this.#consumer.pause([partitionOf(next)]);
-    void this.#place([next]);
+    void this.#announce([next]);
     return next;
   }
 
@@ -360,7 +360,7 @@ function partitionOf(claim: KafkaClaim) {
  * in which the offset lies from its beginning, and does not tell which of what lies before was aborted.
  */
 function recordsOf({ topic, messages }: EachBatchPayload['batch'], fetchOffset: number): Records {
-  const marks = messages as unknown as readonly FetchMark[];
+  const marks = messages as unknown as readonly FetchPlaceholder[];
   const records = marks.find((mark) => mark.records !== undefined)?.records;
   invariant(records !== undefined, `a batch of ${topic} comes without its records`);
   while (records.current !== undefined && records.current.offset < fetchOffset) records.advance();

@@ -4,7 +4,7 @@ import type { RecordBatch } from '../source/record.ts';
  * Hands batches of one claim over, one after another, so that the next is fetched while one is being
  * counted. It holds one besides that, and no more: whoever brings a third waits.
  */
-export class BatchLane {
+export class BatchQueue {
   readonly #handle: (batch: RecordBatch) => Promise<void>;
   #next: RecordBatch | undefined;
   #isHandling = false;

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:net';
 
 /**
- * Ports are chosen below those that systems give to outgoing connections (32768 on Linux, 49152 elsewhere): a
- * connection of anybody's could else have taken one before the server listens.
+ * They lie below those that systems give to outgoing connections (32768 on Linux, 49152 elsewhere), which
+ * could take one before the server listens.
  */
 export const claimable = { from: 12_000, to: 22_000 } as const;
 const host = '127.0.0.1';
@@ -12,8 +12,8 @@ const claimDistance = 10_000;
 const claims = new Map<number, Server>();
 
 /**
- * Claims a port against other processes until this one ends, also while its server is down: between the choice of a
- * port and the server's start, and while a server starts again. The operating system frees what it held.
+ * Claims a port against other processes until this one ends, also while its server is down: before its
+ * start, and while it starts again. When the process ends, the operating system frees the claim.
  *
  * @returns false where another process has claimed it, or this one has.
  */

@@ -14,7 +14,7 @@ const roomyDoubles = 64;
 type Imports = Readonly<Record<string, Readonly<Record<string, (x: number) => number>>>>;
 
 /** A part of the memory: its first double, and how many there are. */
-export interface Room {
+export interface Allocation {
   readonly at: number;
   readonly doubles: number;
 }
@@ -26,8 +26,8 @@ export interface Room {
  * It grows by need, up to 4 GiB, and is kept; what was taken for an owner's `Rooms` is free again once nobody
  * has these any more, and then goes to the next one of its size. Cost: taking a room some hundred nanoseconds.
  */
-export class StateMemory {
-  static #shared: StateMemory | undefined;
+export class Arena {
+  static #shared: Arena | undefined;
 
   readonly memory = new WebAssembly.Memory(pages);
   /** Views of the memory, made anew when it grows: not to be kept over a call that may take some. */
@@ -37,14 +37,14 @@ export class StateMemory {
   /** What is free, by size. The first line is nobody's: a room is never at 0. */
   readonly #free = new Map<number, number[]>();
   #end = lineDoubles;
-  readonly #forgotten = new FinalizationRegistry((rooms: readonly Room[]) => {
+  readonly #forgotten = new FinalizationRegistry((rooms: readonly Allocation[]) => {
     for (const room of rooms) this.release(room);
   });
 
   /** The one of this thread. */
-  static shared(): StateMemory {
-    StateMemory.#shared ??= new StateMemory();
-    return StateMemory.#shared;
+  static shared(): Arena {
+    Arena.#shared ??= new Arena();
+    return Arena.#shared;
   }
 
   private constructor() {
@@ -66,15 +66,15 @@ export class StateMemory {
 
   /** The place of values that stay. */
   keep(values: readonly number[]): number {
-    const { at } = this.take(values.length);
+    const { at } = this.allocate(values.length);
     this.doubles.set(values, at);
     return at;
   }
 
   /** Rooms of one owner. */
-  rooms(): Rooms {
-    const held: Room[] = [];
-    const rooms = new Rooms(this, held);
+  scope(): ArenaScope {
+    const held: Allocation[] = [];
+    const rooms = new ArenaScope(this, held);
     this.#forgotten.register(rooms, held);
     return rooms;
   }
@@ -84,21 +84,21 @@ export class StateMemory {
    *
    * @throws RangeError when that is more than there can be.
    */
-  take(doubles: number): Room {
+  allocate(doubles: number): Allocation {
     const least = doubles < roomyDoubles ? lineDoubles : roomyDoubles;
     const size = Math.ceil(doubles / least) * least;
     return { at: this.#taken(size), doubles: size };
   }
 
   /** The place of so many doubles, all of them 0, for as long as there is their owner. */
-  takeFor(owner: object, doubles: number): number {
-    const room = this.take(doubles);
+  allocateFor(owner: object, doubles: number): number {
+    const room = this.allocate(doubles);
     this.#forgotten.register(owner, [room]);
     return room.at;
   }
 
   /** What a room had is of no interest any more. */
-  release({ at, doubles }: Room): void {
+  release({ at, doubles }: Allocation): void {
     const free = this.#free.get(doubles);
     if (free === undefined) this.#free.set(doubles, [at]);
     else free.push(at);
@@ -137,23 +137,23 @@ export class StateMemory {
 }
 
 /** What one owner has taken: free again when it is collected as garbage. */
-export class Rooms {
-  readonly #memory: StateMemory;
-  readonly #held: Room[];
+export class ArenaScope {
+  readonly #memory: Arena;
+  readonly #held: Allocation[];
 
-  constructor(memory: StateMemory, held: Room[]) {
+  constructor(memory: Arena, held: Allocation[]) {
     this.#memory = memory;
     this.#held = held;
   }
 
   /** Room for so many doubles, all of them 0. */
-  take(doubles: number): Room {
-    const room = this.#memory.take(doubles);
+  allocate(doubles: number): Allocation {
+    const room = this.#memory.allocate(doubles);
     this.#held.push(room);
     return room;
   }
 
-  release(room: Room): void {
+  release(room: Allocation): void {
     const last = this.#held.pop();
     if (last !== undefined && last !== room) this.#held[this.#held.indexOf(room)] = last;
     this.#memory.release(room);

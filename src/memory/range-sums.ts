@@ -1,7 +1,7 @@
 import type { StateArchive } from '../snapshot/archive.ts';
-import { type Room, type Rooms, StateMemory } from './arena.ts';
+import { type Allocation, Arena, type ArenaScope } from './arena.ts';
 
-const memory = StateMemory.shared();
+const memory = Arena.shared();
 
 /** Room that is made at least, on the side where it is needed; of a wide range half of what it has. */
 const LEAST_ROOM = 8;
@@ -14,8 +14,8 @@ const LEAST_ROOM = 8;
  */
 export class RangeSums {
   readonly #columns: number;
-  readonly #rooms: Rooms;
-  #room: Room | undefined;
+  readonly #scope: ArenaScope;
+  #allocation: Allocation | undefined;
   #low = 0;
   /** How many sums there are. */
   #length = 0;
@@ -24,9 +24,9 @@ export class RangeSums {
    * @param columns sums of each index, side by side.
    * @param rooms from which it takes what it needs.
    */
-  constructor(columns = 1, rooms = memory.rooms()) {
+  constructor(columns = 1, rooms = memory.scope()) {
     this.#columns = columns;
-    this.#rooms = rooms;
+    this.#scope = rooms;
   }
 
   /** Index of the first of `values`. */
@@ -41,7 +41,7 @@ export class RangeSums {
 
   /** Where the sums are, in `StateMemory`. */
   get at(): number {
-    return this.#room?.at ?? 0;
+    return this.#allocation?.at ?? 0;
   }
 
   /** The sums from `low` on; some are 0. A view, for as long as the memory does not grow. */
@@ -52,7 +52,7 @@ export class RangeSums {
   /** One that is empty, with room for what another one has, and a little more. */
   static like(other: RangeSums): RangeSums {
     const columns = other.#columns;
-    const empty = new RangeSums(columns, other.#rooms);
+    const empty = new RangeSums(columns, other.#scope);
     const all = memory.doubles;
     const { at } = other;
     let first = 0;
@@ -62,7 +62,7 @@ export class RangeSums {
     while (all[at + last] === 0) last--;
     const begin = Math.floor(first / columns) - LEAST_ROOM;
     const end = Math.floor(last / columns) + 1 + LEAST_ROOM;
-    empty.#take(other.#low + begin, (end - begin) * columns);
+    empty.#allocate(other.#low + begin, (end - begin) * columns);
     return empty;
   }
 
@@ -74,7 +74,7 @@ export class RangeSums {
     if (used.length === 0) return all;
     const least = Math.min(...used.map(({ low }) => low));
     const end = Math.max(...used.map(({ low, range }) => low + range));
-    all.#take(least, (end - least) * columns);
+    all.#allocate(least, (end - least) * columns);
     const sums = all.values;
     for (const { low, values } of used) {
       const shift = (low - least) * columns;
@@ -114,16 +114,16 @@ export class RangeSums {
 
   /** Nobody asks for its sums any more: others may have their room. */
   release(): void {
-    if (this.#room !== undefined) this.#rooms.release(this.#room);
-    this.#room = undefined;
+    if (this.#allocation !== undefined) this.#scope.release(this.#allocation);
+    this.#allocation = undefined;
     this.#length = 0;
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('range sums', 1, () => {
       const low = state.number(this.#low);
       const sums = state.numbers(this.values);
-      if (this.#length === 0 && sums.length > 0) this.#take(low, sums.length);
+      if (this.#length === 0 && sums.length > 0) this.#allocate(low, sums.length);
       this.#low = low;
       this.values.set(sums);
     });
@@ -137,17 +137,17 @@ export class RangeSums {
     const room = Math.max(LEAST_ROOM, length >>> 1);
     const low = isEmpty || index < this.#low ? index - room : this.#low;
     const high = isEmpty || index >= end ? index + room : end - 1;
-    const [before, beforeLow, beforeLength] = [this.#room, this.#low, this.#length];
-    this.#take(low, (high - low + 1) * columns);
+    const [before, beforeLow, beforeLength] = [this.#allocation, this.#low, this.#length];
+    this.#allocate(low, (high - low + 1) * columns);
     if (before === undefined) return;
     const shift = (beforeLow - low) * columns;
     memory.doubles.copyWithin(this.at + shift, before.at, before.at + beforeLength);
-    this.#rooms.release(before);
+    this.#scope.release(before);
   }
 
-  #take(low: number, length: number): void {
+  #allocate(low: number, length: number): void {
     this.#low = low;
     this.#length = length;
-    this.#room = this.#rooms.take(length);
+    this.#allocation = this.#scope.allocate(length);
   }
 }

@@ -1,5 +1,5 @@
 import type { StateArchive } from '../snapshot/archive.ts';
-import { StateMemory } from './arena.ts';
+import { Arena } from './arena.ts';
 
 /**
  * The last of some entries, each of a few numbers: side by side in `StateMemory`, where an object each would lie
@@ -20,7 +20,7 @@ export class NumberRing {
    * @param most entries that are kept.
    */
   constructor(fields: number, most: number) {
-    this.#at = StateMemory.shared().takeFor(this, fields * most);
+    this.#at = Arena.shared().allocateFor(this, fields * most);
     this.#fields = fields;
     this.#most = most;
   }
@@ -59,11 +59,11 @@ export class NumberRing {
     this.#length -= 1;
   }
 
-  /** @param carryEntry is given where an entry lies: takes up what is there, or puts it there. */
-  carryEach(state: StateArchive, carryEntry: (at: number) => void): void {
+  /** @param serializeEntry is given where an entry lies: takes up what is there, or puts it there. */
+  serializeEach(state: StateArchive, serializeEntry: (at: number) => void): void {
     state.list(this.lastOf(this.#length), (place) => {
       const at = place ?? this.push();
-      carryEntry(at);
+      serializeEntry(at);
       return at;
     });
   }

@@ -7,7 +7,7 @@ const packed = new PackedDigests();
 /** The stages of one series' window, by name, as the tables give them: digests are floats in one array. */
 export function packStages(stages: readonly StageSummary[]): Map<string, StageSummary> {
   for (const { digest } of stages) packed.add(digest.means, digest.weights);
-  const digests = packed.take();
+  const digests = packed.drain();
   return new Map(
     stages.map((summary, i) => [summary.stage, { ...summary, digest: digests[i] as TDigest }]),
   );

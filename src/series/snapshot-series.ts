@@ -16,10 +16,10 @@ const nobody: Series = {
   cold_start: false,
 };
 
-export function carrySeries(state: StateArchive, series: Series = nobody): Series {
-  let carried = series;
+export function serializeSeries(state: StateArchive, series: Series = nobody): Series {
+  let restored = series;
   state.section('series', 1, () => {
-    carried = {
+    restored = {
       service: state.text(series.service),
       model: state.text(series.model),
       version: state.text(series.version),
@@ -30,25 +30,25 @@ export function carrySeries(state: StateArchive, series: Series = nobody): Serie
       cold_start: state.flag(series.cold_start),
     };
   });
-  return carried;
+  return restored;
 }
 
-export function carrySeriesWindow(
+export function serializeSeriesWindow(
   state: StateArchive,
   window: SeriesWindow | undefined,
 ): SeriesWindow {
-  let carried = window;
+  let restored = window;
   state.section('series window', 1, () => {
     const windowStartMs = state.number(window?.windowStartMs ?? 0);
     const windowMs = state.number(window?.windowMs ?? 0);
-    const series = carrySeries(state, window?.series);
-    const stages = state.list(window?.stages.values() ?? [], (one) => carrySummary(state, one));
-    carried ??= { windowStartMs, windowMs, series, stages: packStages(stages) };
+    const series = serializeSeries(state, window?.series);
+    const stages = state.list(window?.stages.values() ?? [], (one) => serializeSummary(state, one));
+    restored ??= { windowStartMs, windowMs, series, stages: packStages(stages) };
   });
-  return carried as SeriesWindow;
+  return restored as SeriesWindow;
 }
 
-function carrySummary(state: StateArchive, summary: StageSummary | undefined): StageSummary {
+function serializeSummary(state: StateArchive, summary: StageSummary | undefined): StageSummary {
   const { stage = '', requests = 0, errors = 0, timeouts = 0, cancelled = 0 } = summary ?? {};
   const { sumMs = 0, minMs = 0, maxMs = 0, bands = noBands, bandsMs = noBands } = summary ?? {};
   return {
@@ -60,20 +60,20 @@ function carrySummary(state: StateArchive, summary: StageSummary | undefined): S
     sumMs: state.number(sumMs),
     minMs: state.number(minMs),
     maxMs: state.number(maxMs),
-    digest: carryDigest(state, summary?.digest),
-    bands: carryBands(state, bands),
-    bandsMs: carryBands(state, bandsMs),
+    digest: serializeDigest(state, summary?.digest),
+    bands: serializeBands(state, bands),
+    bandsMs: serializeBands(state, bandsMs),
   };
 }
 
-export function carryDigest(state: StateArchive, digest: TDigest = nothing): TDigest {
+export function serializeDigest(state: StateArchive, digest: TDigest = nothing): TDigest {
   const means = state.numbers(digest.means);
   const weights = state.numbers(digest.weights);
   return digest === nothing ? TDigest.fromCentroids(means, weights) : digest;
 }
 
 /** Saves bands, or gives back those that were saved. */
-export function carryBands(
+export function serializeBands(
   state: StateArchive,
   { bands, amounts }: Bands | undefined = noBands,
 ): Bands {

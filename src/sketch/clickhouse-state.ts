@@ -59,7 +59,7 @@ export function encodeState(
 /** Reads the state at `at` alone, as `readState` does; `next` is the position behind it. */
 export function decodeState(bytes: Uint8Array, at = 0): { digest: TDigest; next: number } {
   const next = readState(bytes, at, alone);
-  const [digest] = alone.take() as [TDigest];
+  const [digest] = alone.drain() as [TDigest];
   return { digest, next };
 }
 

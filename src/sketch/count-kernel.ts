@@ -199,7 +199,7 @@ export class KernelArena {
   }
 
   /** The address of so many bytes, whole cache lines, as they were left. */
-  take(bytes: number): number {
+  allocate(bytes: number): number {
     if (this.#at + bytes > this.#end) {
       if (this.#used === this.#blocks.length) this.#blocks.push(this.#kernel.takeBlock());
       this.#at = this.#blocks[this.#used++] as number;
@@ -211,7 +211,7 @@ export class KernelArena {
   }
 
   takeZeroed(bytes: number): number {
-    const address = this.take(bytes);
+    const address = this.allocate(bytes);
     this.#kernel.bytes.fill(0, address, address + bytes);
     return address;
   }

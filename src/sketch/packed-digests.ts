@@ -32,7 +32,7 @@ export class PackedDigests {
   }
 
   /** Those that were added since the last time, in that order, in an array of their own. */
-  take(): TDigest[] {
+  drain(): TDigest[] {
     const centroids = this.#centroids.slice(0, this.#end);
     const sizes = this.#sizes;
     this.#end = 0;

@@ -44,7 +44,7 @@ export class SketchPool {
   #addresses = new Int32Array(256);
   #slotCount = 0;
   readonly #host: CountHost = {
-    take: (bytes) => this.take(bytes),
+    take: (bytes) => this.allocateBytes(bytes),
     slotOf: noRecords,
     vectorOf: noRecords,
     addFar: noRecords,
@@ -67,7 +67,7 @@ export class SketchPool {
   allocate(): number {
     const slot = this.#slotCount;
     if (slot >= this.#maxSlots) return -1;
-    const address = this.#arena.take(kernelBytes.slot);
+    const address = this.#arena.allocate(kernelBytes.slot);
     const { ints, doubles } = this.#kernel;
     doubles[(address + offsets.requests) >>> 3] = 0;
     doubles[(address + offsets.sum) >>> 3] = 0;
@@ -88,7 +88,7 @@ export class SketchPool {
   }
 
   /** Zeroed memory for the kernel, which is taken back by `reset`. */
-  take(bytes: number): number {
+  allocateBytes(bytes: number): number {
     return this.#arena.takeZeroed(bytes);
   }
 

@@ -1,4 +1,4 @@
-import type { Carried, StateArchive } from './archive.ts';
+import type { Serializable, StateArchive } from './archive.ts';
 import { numberWidths } from './archive-writer.ts';
 import { UnreadableState } from './unreadable-state.ts';
 
@@ -42,18 +42,18 @@ export class StateReader implements StateArchive {
   }
 
   number(_value: number): number {
-    return this.#view.getFloat64(this.#take(8), true);
+    return this.#view.getFloat64(this.#advance(8), true);
   }
 
   flag(_value: boolean): boolean {
-    const byte = this.#bytes[this.#take(1)] as number;
+    const byte = this.#bytes[this.#advance(1)] as number;
     if (byte > 1) throw new UnreadableState(`a flag of ${this.#section} is ${byte}`);
     return byte === 1;
   }
 
   text(_value: string): string {
     const length = this.#size();
-    const at = this.#take(length);
+    const at = this.#advance(length);
     return this.#bytes.toString('utf8', at, at + length);
   }
 
@@ -74,35 +74,35 @@ export class StateReader implements StateArchive {
     this.#read(values);
   }
 
-  list<T>(_items: Iterable<T>, carry: (item: T | undefined) => T): T[] {
+  list<T>(_items: Iterable<T>, serialize: (item: T | undefined) => T): T[] {
     const n = this.#checked(this.#size());
     const items: T[] = [];
-    for (let i = 0; i < n; i++) items.push(carry(undefined));
+    for (let i = 0; i < n; i++) items.push(serialize(undefined));
     return items;
   }
 
-  map<T extends Carried>(items: Map<string, T>, make: (key: string) => T): void {
+  map<T extends Serializable>(items: Map<string, T>, make: (key: string) => T): void {
     const n = this.#checked(this.#size());
     for (let i = 0; i < n; i++) {
       const key = this.text('');
       const item = make(key);
-      item.carry(this);
+      item.serialize(this);
       items.set(key, item);
     }
   }
 
-  optional<T>(_value: T | undefined, carry: (value: T | undefined) => T): T | undefined {
-    return this.flag(false) ? carry(undefined) : undefined;
+  optional<T>(_value: T | undefined, serialize: (value: T | undefined) => T): T | undefined {
+    return this.flag(false) ? serialize(undefined) : undefined;
   }
 
   #read(values: Float64Array | Float32Array): void {
-    const width = this.#bytes[this.#take(1)];
+    const width = this.#bytes[this.#advance(1)];
     if (width !== numberWidths.single && width !== numberWidths.double) {
       throw new UnreadableState(`numbers of ${this.#section} are ${width} bytes wide`);
     }
     const n = values.length;
     const view = this.#view;
-    let at = this.#take(n * width);
+    let at = this.#advance(n * width);
     for (let i = 0; i < n; i++, at += width) {
       values[i] =
         width === numberWidths.single ? view.getFloat32(at, true) : view.getFloat64(at, true);
@@ -116,11 +116,11 @@ export class StateReader implements StateArchive {
   }
 
   #size(): number {
-    return this.#view.getUint32(this.#take(4), true);
+    return this.#view.getUint32(this.#advance(4), true);
   }
 
   /** Where the next bytes are. */
-  #take(length: number): number {
+  #advance(length: number): number {
     const at = this.#at;
     if (at + length > this.#bytes.length) this.#fallShort();
     this.#at += length;

@@ -1,4 +1,4 @@
-import type { Carried, StateArchive } from './archive.ts';
+import type { Serializable, StateArchive } from './archive.ts';
 
 /** Doubles of a list are kept in four bytes each where that loses nothing: counts, and what was a float. */
 export const numberWidths = { single: 4, double: 8 } as const;
@@ -15,7 +15,7 @@ export class StateWriter implements StateArchive {
   }
 
   /** A copy of what was written since the last time. */
-  take(): Buffer {
+  drain(): Buffer {
     const taken = Buffer.from(this.#bytes.subarray(0, this.#at));
     this.#at = 0;
     return taken;
@@ -57,23 +57,23 @@ export class StateWriter implements StateArchive {
     this.#write(values);
   }
 
-  list<T>(items: Iterable<T>, carry: (item: T | undefined) => T): T[] {
+  list<T>(items: Iterable<T>, serialize: (item: T | undefined) => T): T[] {
     const all = [...items];
     this.#size(all.length);
-    for (const item of all) carry(item);
+    for (const item of all) serialize(item);
     return all;
   }
 
-  map<T extends Carried>(items: Map<string, T>): void {
+  map<T extends Serializable>(items: Map<string, T>): void {
     this.#size(items.size);
     for (const [key, item] of items) {
       this.text(key);
-      item.carry(this);
+      item.serialize(this);
     }
   }
 
-  optional<T>(value: T | undefined, carry: (value: T | undefined) => T): T | undefined {
-    if (this.flag(value !== undefined)) carry(value);
+  optional<T>(value: T | undefined, serialize: (value: T | undefined) => T): T | undefined {
+    if (this.flag(value !== undefined)) serialize(value);
     return value;
   }
 

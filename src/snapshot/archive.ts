@@ -1,6 +1,6 @@
 /** Has state that can be saved and restored. */
-export interface Carried {
-  carry(state: StateArchive): void;
+export interface Serializable {
+  serialize(state: StateArchive): void;
 }
 
 /**
@@ -23,9 +23,9 @@ export interface StateArchive {
   /** The elements of an array that keeps its place and its length. */
   fill(values: Float64Array | Float32Array): void;
   /** Each by itself, in order; `carry` is given nothing where an item is restored. */
-  list<T>(items: Iterable<T>, carry: (item: T | undefined) => T): T[];
+  list<T>(items: Iterable<T>, serialize: (item: T | undefined) => T): T[];
   /** Each under its key, in order; where they are restored, `make` makes them for an empty map. */
-  map<T extends Carried>(items: Map<string, T>, make: (key: string) => T): void;
+  map<T extends Serializable>(items: Map<string, T>, make: (key: string) => T): void;
   /** What may be missing; `carry` is given nothing where it is restored. */
-  optional<T>(value: T | undefined, carry: (value: T | undefined) => T): T | undefined;
+  optional<T>(value: T | undefined, serialize: (value: T | undefined) => T): T | undefined;
 }

@@ -140,13 +140,13 @@ async function* linesOf(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncG
     let start = 0;
     for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
       rest.add(bytes.subarray(start, end));
-      const line = rest.take();
+      const line = rest.next();
       start = end + 1;
       if (line.originalBytes > 0) yield line;
     }
     if (start < bytes.length) rest.add(bytes.subarray(start));
   }
-  const last = rest.take();
+  const last = rest.next();
   if (last.originalBytes > 0) yield last;
 }
 
@@ -170,7 +170,7 @@ class LineParts {
   }
 
   /** The line, without the carriage return that it may end in; the next one begins. */
-  take(): Line {
+  next(): Line {
     const originalBytes = this.#bytes - (this.#endsInReturn ? 1 : 0);
     if (originalBytes > this.#maxBytes) this.#cut(Buffer.alloc(0));
     const [first] = this.#parts;

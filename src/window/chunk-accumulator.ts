@@ -90,7 +90,7 @@ export class ChunkAccumulator {
   readonly #kernel = CountKernel.shared();
   /** Makes room for what an event is the first to have. */
   readonly #host: CountHost = {
-    take: (bytes) => this.sketches.take(bytes),
+    take: (bytes) => this.sketches.allocateBytes(bytes),
     slotOf: (record, stageId) => this.#slotOf(record, stageId),
     vectorOf: (record, band) => this.bands.vectorOf(record, band),
     addFar: (record, band, column, amount) =>

@@ -18,7 +18,7 @@ const SAYS_EVERY_MS = 1_000;
 
 const port = parentPort;
 invariant(port !== null, 'an ingest worker is a thread');
-const say = (message: WorkerMessage) => port.postMessage(message);
+const post = (message: WorkerMessage) => port.postMessage(message);
 try {
   const { config, worker, profile } = workerData as WorkerData;
   rememberSecrets(config);
@@ -35,9 +35,9 @@ try {
     metrics,
   });
   const running = await ingest.start(publisher);
-  running.done.catch((error: unknown) => say({ said: 'failed', failure: packFailure(error) }));
-  const saying = setInterval(
-    () => say({ said: 'problems', problems: running.problems() }),
+  running.done.catch((error: unknown) => post({ type: 'failed', failure: packFailure(error) }));
+  const reporting = setInterval(
+    () => post({ type: 'problems', problems: running.problems() }),
     SAYS_EVERY_MS,
   );
   const stop = async () => {
@@ -45,19 +45,21 @@ try {
     await publisher.close();
     await client.close();
     await writeProfile?.();
-    clearInterval(saying);
-    say({ said: 'stopped' });
+    clearInterval(reporting);
+    post({ type: 'stopped' });
     port.close();
   };
   const answer = async (request: WorkerRequest) => {
     if (request.ask === 'stop') return stop();
-    say({ said: 'metrics', id: request.id, metrics: await readMetrics(metrics) });
+    post({ type: 'metrics', id: request.id, metrics: await readMetrics(metrics) });
   };
   port.on('message', (request: WorkerRequest) => {
-    answer(request).catch((error: unknown) => say({ said: 'failed', failure: packFailure(error) }));
+    answer(request).catch((error: unknown) =>
+      post({ type: 'failed', failure: packFailure(error) }),
+    );
   });
-  say({ said: 'reading' });
+  post({ type: 'reading' });
 } catch (error) {
-  say({ said: 'failed', failure: packFailure(error) });
+  post({ type: 'failed', failure: packFailure(error) });
   port.close();
 }

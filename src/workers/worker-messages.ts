@@ -16,13 +16,13 @@ export type WorkerRequest = { readonly ask: 'metrics'; readonly id: number } | {
 
 /** What it says. */
 export type WorkerMessage =
-  | { readonly said: 'reading' }
+  | { readonly type: 'reading' }
   /** Once a second: a worker that is silent does not work. */
-  | { readonly said: 'problems'; readonly problems: readonly string[] }
-  | { readonly said: 'metrics'; readonly id: number; readonly metrics: MetricsSnapshot }
-  | { readonly said: 'failed'; readonly failure: WorkerFailure }
+  | { readonly type: 'problems'; readonly problems: readonly string[] }
+  | { readonly type: 'metrics'; readonly id: number; readonly metrics: MetricsSnapshot }
+  | { readonly type: 'failed'; readonly failure: WorkerFailure }
   /** Everything it has read is stored. */
-  | { readonly said: 'stopped' };
+  | { readonly type: 'stopped' };
 
 /** An error on its way between threads; of another class than OperatorError if it has no code. */
 export interface WorkerFailure {

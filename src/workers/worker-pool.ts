@@ -95,12 +95,12 @@ class WorkerThread {
     this.failed.catch(() => undefined);
     this.#worker.on('message', (message: WorkerMessage) => {
       this.#heardMs = this.#clock.elapsedMs();
-      if (message.said === 'reading') read();
-      else if (message.said === 'problems') this.#problems = message.problems;
-      else if (message.said === 'metrics') {
+      if (message.type === 'reading') read();
+      else if (message.type === 'problems') this.#problems = message.problems;
+      else if (message.type === 'metrics') {
         this.#metrics = message.metrics;
         this.#asked.get(message.id)?.();
-      } else if (message.said === 'failed') fail(unpackFailure(message.failure));
+      } else if (message.type === 'failed') fail(unpackFailure(message.failure));
       else this.#hasStopped = true;
     });
     this.#worker.on('error', fail);

@@ -27,7 +27,7 @@ function toldOf(fault: Fault) {
     dailySwing: 0,
     faults: [{ ...fault, fromMs: 40 * minuteMs }],
   })) {
-    windows.take(Buffer.from(encodeEvent(event)));
+    windows.consume(Buffer.from(encodeEvent(event)));
     judge(false);
   }
   judge(true);

@@ -49,10 +49,10 @@ const plain = ({ stages, ...window }: SeriesWindow) => ({
 describe('windows in memory', () => {
   it('are what the tables would give of the same events, series by series', () => {
     const memory = new MemoryWindows(config);
-    memory.take(text(eventAt(0, 'a', 1, 20)));
-    memory.take(text(eventAt(9_999, 'a', 2, 30)));
-    memory.take(text(eventAt(5_000, 'b', 4, 8)));
-    memory.take(text(eventAt(30_000, 'a', 3, 40)));
+    memory.consume(text(eventAt(0, 'a', 1, 20)));
+    memory.consume(text(eventAt(9_999, 'a', 2, 30)));
+    memory.consume(text(eventAt(5_000, 'b', 4, 8)));
+    memory.consume(text(eventAt(30_000, 'a', 3, 40)));
     const found = all(memory);
     expect(found.map(({ startMs: at, windows }) => [at - startMs, windows.length])).toEqual([
       [0, 2],
@@ -76,17 +76,18 @@ describe('windows in memory', () => {
   it('that come in parts are merged, and handed out once nothing comes to them any more', () => {
     const memory = new MemoryWindows(config);
     const count = 60_000;
-    for (let n = 0; n < count; n++) memory.take(text(eventAt(n * 4, 'a', 1 + (n % 50), 20)));
+    for (let n = 0; n < count; n++) memory.consume(text(eventAt(n * 4, 'a', 1 + (n % 50), 20)));
     const early = [...memory.complete()];
     // Sealed at 50,000 events, 200 s; a minute is waited.
     expect(early).toEqual([]);
-    for (let n = count; n < 100_000; n++) memory.take(text(eventAt(n * 4, 'a', 1 + (n % 50), 20)));
+    for (let n = count; n < 100_000; n++)
+      memory.consume(text(eventAt(n * 4, 'a', 1 + (n % 50), 20)));
     const first = [...memory.complete()];
     expect(first.map(({ startMs: at }) => (at - startMs) / 10_000)).toEqual(
       Array.from({ length: 33 }, (_, n) => n),
     );
     // Its window is gone.
-    memory.take(text(eventAt(5_000, 'a', 1, 1)));
+    memory.consume(text(eventAt(5_000, 'a', 1, 1)));
     const rest = all(memory);
     expect(rest).toHaveLength(7);
     const totals = [...first, ...rest].map(({ windows }) => windows[0]?.stages.get('total'));
@@ -101,11 +102,11 @@ describe('windows in memory', () => {
 
   it('count a request when it ends, and lose none because it began long before', () => {
     const memory = new MemoryWindows(config);
-    for (let n = 0; n < 50_000; n++) memory.take(text(eventAt(n * 10, 'a', 1, 20)));
+    for (let n = 0; n < 50_000; n++) memory.consume(text(eventAt(n * 10, 'a', 1, 20)));
     // All but the last minute is handed out.
     expect([...memory.complete()]).toHaveLength(43);
     // Began in a window that is gone.
-    memory.take(text(eventAt(499_000, 'a', 1, 359_999)));
+    memory.consume(text(eventAt(499_000, 'a', 1, 359_999)));
     const last = all(memory).at(-1);
     expect(last?.startMs).toBe(startMs + 490_000);
     expect(last?.windows[0]?.stages.get('total')).toMatchObject({
@@ -117,9 +118,9 @@ describe('windows in memory', () => {
 
   it('count what is no event, and what was not read whole', () => {
     const memory = new MemoryWindows(config);
-    memory.take(Buffer.from('{"ts":1'));
+    memory.consume(Buffer.from('{"ts":1'));
     memory.refuse();
-    memory.take(null);
+    memory.consume(null);
     expect(all(memory)).toEqual([]);
     expect(memory.counts).toEqual({ events: 3, rejected: 3, late: 0 });
   });
@@ -129,7 +130,7 @@ describe('windows in memory', () => {
     const memory = new MemoryWindows(minute);
     const wholeMs = Math.ceil(startMs / 60_000) * 60_000 - startMs;
     for (const ms of [0, 30_000, 59_999, 60_000]) {
-      memory.take(text(eventAt(wholeMs + ms, 'a', 1, 2)));
+      memory.consume(text(eventAt(wholeMs + ms, 'a', 1, 2)));
     }
     const found = all(memory).map(({ windows }) => windows[0]?.stages.get('total')?.requests);
     expect(found).toEqual([3, 1]);
@@ -140,7 +141,7 @@ describe('windows in memory', () => {
     const windows = limits.windowsPerChunk + 500;
     let judged = 0;
     for (let i = 0; i < windows; i++) {
-      memory.take(text(eventAt(i * config.detect.window, 'a', 1, 20)));
+      memory.consume(text(eventAt(i * config.detect.window, 'a', 1, 20)));
       judged += [...memory.complete()].length;
     }
     judged += all(memory).length;

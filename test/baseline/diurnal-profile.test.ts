@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DayCourse } from '../../src/baseline/diurnal-profile.ts';
+import { DiurnalProfile } from '../../src/baseline/diurnal-profile.ts';
 import { Random } from '../../src/generate/random.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 
@@ -21,8 +21,8 @@ function digestOf(tailTimes: number, times = 1): TDigest {
   );
 }
 
-function learnt(tailAt: (hour: number) => number, hours: Iterable<number>): DayCourse {
-  const course = new DayCourse();
+function learnt(tailAt: (hour: number) => number, hours: Iterable<number>): DiurnalProfile {
+  const course = new DiurnalProfile();
   for (const hour of hours) course.learn(hour * hourMs, digestOf(tailAt(hour)));
   return course;
 }
@@ -100,7 +100,7 @@ describe('DayCourse', () => {
   });
 
   it('counts the last day half, the one before a quarter', () => {
-    const course = new DayCourse();
+    const course = new DiurnalProfile();
     for (const most of [2, 2, 8]) {
       for (const hour of day) course.learn(hour * hourMs, digestOf(waveOf(most)(hour)));
     }

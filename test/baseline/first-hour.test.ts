@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FirstHour } from '../../src/baseline/first-hour.ts';
-import { StateMemory } from '../../src/memory/arena.ts';
+import { Arena } from '../../src/memory/arena.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 
 const minuteMs = 60_000;
@@ -9,11 +9,11 @@ const windowMs = 10_000;
 
 /** A first hour that has windows for so long, of one request that takes twice as long every ten minutes. */
 function hourOf(minutes: number, skipped: (minute: number) => boolean = () => false): FirstHour {
-  const hour = new FirstHour(StateMemory.shared().rooms());
+  const hour = new FirstHour(Arena.shared().scope());
   for (let ms = 0; ms < minutes * minuteMs; ms += windowMs) {
     const minute = Math.floor(ms / minuteMs);
     if (!skipped(minute))
-      hour.take(startMs + ms, TDigest.fromValues([2 ** Math.floor(minute / 10)]));
+      hour.observe(startMs + ms, TDigest.fromValues([2 ** Math.floor(minute / 10)]));
   }
   return hour;
 }
@@ -42,6 +42,6 @@ describe('FirstHour', () => {
     expect(hour.isBefore(startMs + 60 * minuteMs - 1)).toBe(false);
     expect(hour.isBefore(startMs + 60 * minuteMs)).toBe(true);
     // Before the first window there is nothing that could be over.
-    expect(new FirstHour(StateMemory.shared().rooms()).isBefore(startMs)).toBe(false);
+    expect(new FirstHour(Arena.shared().scope()).isBefore(startMs)).toBe(false);
   });
 });

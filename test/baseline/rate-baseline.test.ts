@@ -9,10 +9,10 @@ const baselineMs = 600_000;
 
 function restored(baseline: RateBaseline): RateBaseline {
   const writer = new StateWriter();
-  baseline.carry(writer);
-  const reader = new StateReader(writer.take());
+  baseline.serialize(writer);
+  const reader = new StateReader(writer.drain());
   const other = new RateBaseline(baselineMs, windowMs);
-  other.carry(reader);
+  other.serialize(reader);
   reader.end();
   return other;
 }

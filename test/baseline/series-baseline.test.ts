@@ -38,7 +38,7 @@ describe('SeriesBaseline', () => {
     learn(0);
     const isRenewedBy = (ms: number) => {
       const before = baseline.renewal;
-      baseline.follow(ms);
+      baseline.advance(ms);
       return baseline.renewal !== before;
     };
     const early = [10_000, 70_000].map(isRenewedBy);

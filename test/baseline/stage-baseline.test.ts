@@ -71,12 +71,13 @@ describe('StageBaseline', () => {
     const minuteMs = 60_000;
     const hourlyPeriods = new BaselinePeriods(hourMs, minuteMs);
     /** 80 ms at midnight, 160 at noon. */
-    const usualAt = (ms: number) =>
+    const baselineAt = (ms: number) =>
       80 * 2 ** ((1 - Math.cos((2 * Math.PI * ms) / (24 * hourMs))) / 2);
     /** Of a day and two hours. */
     const hourly = () => {
       const baseline = new StageBaseline(hourlyPeriods);
-      for (let ms = 0; ms < 26 * hourMs; ms += minuteMs) baseline.learn(ms, summary(usualAt(ms)));
+      for (let ms = 0; ms < 26 * hourMs; ms += minuteMs)
+        baseline.learn(ms, summary(baselineAt(ms)));
       return baseline;
     };
     const medianOf = (baseline: StageBaseline) =>
@@ -87,18 +88,18 @@ describe('StageBaseline', () => {
     it('follows the day, and goes on from there', () => {
       const baseline = hourly();
       expect(baseline.reference()?.course).toBeUndefined();
-      isNear(medianOf(baseline), usualAt(25.5 * hourMs), 0.01);
+      isNear(medianOf(baseline), baselineAt(25.5 * hourMs), 0.01);
       for (const hour of [30, 36.25, 44]) {
-        baseline.follow(hour * hourMs);
-        isNear(medianOf(baseline), usualAt(hour * hourMs), 0.02);
+        baseline.advance(hour * hourMs);
+        isNear(medianOf(baseline), baselineAt(hour * hourMs), 0.02);
         const { windows, toMs } = baseline.reference() ?? {};
         expect({ windows, toMs }).toEqual({ windows: 72, toMs: 26 * hourMs });
       }
       // What it held is what it had followed to, and one window does not change that.
-      baseline.follow(36 * hourMs);
+      baseline.advance(36 * hourMs);
       const before = medianOf(baseline);
       baseline.hold(36 * hourMs);
-      baseline.learn(36 * hourMs, summary(usualAt(36 * hourMs)));
+      baseline.learn(36 * hourMs, summary(baselineAt(36 * hourMs)));
       expect(baseline.reference()?.course).toBeUndefined();
       isNear(medianOf(baseline), before, 0.01);
       expect(baseline.windows).toBe(73);
@@ -106,19 +107,19 @@ describe('StageBaseline', () => {
 
     it('goes on where another one was saved', () => {
       const one = hourly();
-      one.follow(30 * hourMs);
+      one.advance(30 * hourMs);
       const writer = new StateWriter();
-      one.carry(writer);
+      one.serialize(writer);
       const other = new StageBaseline(hourlyPeriods);
-      other.carry(new StateReader(writer.take()));
+      other.serialize(new StateReader(writer.drain()));
       for (const baseline of [one, other]) {
-        baseline.follow(36 * hourMs);
-        isNear(medianOf(baseline), usualAt(36 * hourMs), 0.02);
+        baseline.advance(36 * hourMs);
+        isNear(medianOf(baseline), baselineAt(36 * hourMs), 0.02);
       }
       expect(other.reference()?.digest.means).toEqual(one.reference()?.digest.means);
       for (const baseline of [one, other]) {
         baseline.hold(36 * hourMs);
-        baseline.learn(36 * hourMs, summary(usualAt(36 * hourMs)));
+        baseline.learn(36 * hourMs, summary(baselineAt(36 * hourMs)));
       }
       expect(other.reference()).toEqual(one.reference());
     });
@@ -130,7 +131,7 @@ describe('StageBaseline', () => {
       // Of the next window the reference would not be renewed yet: to follow does not do it either.
       learn(baseline, 16, 16);
       expect(baseline.reference()).toBe(before);
-      baseline.follow(200 * windowMs);
+      baseline.advance(200 * windowMs);
       expect(baseline.reference()).toBe(before);
     });
   });

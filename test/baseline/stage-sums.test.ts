@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { StageSums } from '../../src/baseline/stage-sums.ts';
-import { StateMemory } from '../../src/memory/arena.ts';
+import { Arena } from '../../src/memory/arena.ts';
 import { StateReader } from '../../src/snapshot/archive-reader.ts';
 import { StateWriter } from '../../src/snapshot/archive-writer.ts';
 
@@ -13,7 +13,7 @@ const window = fc.uniqueArray(
 
 describe('StageSums', () => {
   it('is a map of sums to the last bit, in the order in which stages came, also when it was saved', () => {
-    const rooms = StateMemory.shared().rooms();
+    const rooms = Arena.shared().scope();
     fc.assert(
       fc.property(fc.array(window, { maxLength: 12 }), (windows) => {
         const sums = new StageSums(rooms);
@@ -26,10 +26,10 @@ describe('StageSums', () => {
         }
         expect([...sums.entries()]).toEqual([...model]);
         const writer = new StateWriter();
-        sums.carry(writer);
-        const reader = new StateReader(writer.take());
+        sums.serialize(writer);
+        const reader = new StateReader(writer.drain());
         const restored = new StageSums(rooms);
-        restored.carry(reader);
+        restored.serialize(reader);
         reader.end();
         expect([...restored.entries()]).toEqual([...model]);
         for (const each of [sums, restored]) each.release();
@@ -39,10 +39,10 @@ describe('StageSums', () => {
   });
 
   it('leaves its room to others, empty', () => {
-    const rooms = StateMemory.shared().rooms();
+    const rooms = Arena.shared().scope();
     const sums = new StageSums(rooms);
     sums.add(Array.from({ length: 50 }, (_, i) => ({ stage: `stage ${i}`, sumMs: 1 })));
-    const { length } = StateMemory.shared().doubles;
+    const { length } = Arena.shared().doubles;
     sums.release();
     for (let n = 0; n < 1_000; n++) {
       const others = Array.from({ length: 10 }, () => new StageSums(rooms));
@@ -50,6 +50,6 @@ describe('StageSums', () => {
       for (const other of others) expect([...other.entries()]).toEqual([['total', n]]);
       for (const other of others) other.release();
     }
-    expect(StateMemory.shared().doubles.length).toBe(length);
+    expect(Arena.shared().doubles.length).toBe(length);
   });
 });

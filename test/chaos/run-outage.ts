@@ -17,7 +17,7 @@ const partitions = 8;
 /** Steady input before the outage. */
 const warmUpMs = 30_000;
 /** What waits in memory and in Kafka while all is well, beyond a flush interval. */
-const usualLagMs = 3_000;
+const normalLagMs = 3_000;
 const memoryEveryMs = 60_000;
 const catchUpDeadlineMs = 3_600_000;
 
@@ -124,14 +124,14 @@ class OutageRun {
   #caughtUp(what: string): Promise<number> {
     const { ingest } = this.#world.config;
     const { eventsPerSecond } = this.#options;
-    const usual = (eventsPerSecond * (ingest.flush_interval + usualLagMs)) / 1000;
+    const baseline = (eventsPerSecond * (ingest.flush_interval + normalLagMs)) / 1000;
     let stored: number | undefined;
     return this.#world.until(
       what,
       async () => {
         this.#look();
         stored = await Promise.race([this.#world.ledger.consumed(), this.#feedFailure()]);
-        return stored !== undefined && this.#feed.events - stored <= usual ? stored : undefined;
+        return stored !== undefined && this.#feed.events - stored <= baseline ? stored : undefined;
       },
       { deadlineMs: catchUpDeadlineMs, seen: () => [stored, ...this.#world.fleet.tail()] },
     );

@@ -50,8 +50,8 @@ function judge(detector: Detector, from: number, to: number, lateMs = judgedAfte
 
 function newDetector(): Detector {
   const detector = new Detector(options);
-  detector.recallTraffic(traffic, startMs);
-  detector.recallHours(hours);
+  detector.backfillTraffic(traffic, startMs);
+  detector.backfillHours(hours);
   return detector;
 }
 
@@ -64,7 +64,7 @@ function inPeace(savedAt: ReadonlySet<number>) {
   for (let window = 0; window < windows.length; window++) {
     if (savedAt.has(window)) {
       saved.set(window, save(detector));
-      for (const _ of detector.carry(trace));
+      for (const _ of detector.serialize(trace));
     }
     told.push(...judge(detector, window, window + 1));
   }

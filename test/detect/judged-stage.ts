@@ -39,7 +39,7 @@ export class JudgedStage {
       const summary = summaryOf(values);
       const reference = this.#baseline.windows < 20 ? undefined : this.#baseline.reference();
       this.test.compareWith(reference, undefined);
-      const verdict = this.test.judge(startMs, summary, levels);
+      const verdict = this.test.evaluate(startMs, summary, levels);
       if (verdict !== undefined) verdicts.push({ ...verdict, window: i });
       this.#waiting.push({ startMs, summary });
       if (this.#waiting.length > quarantineWindows) this.#learn(as);
@@ -50,7 +50,7 @@ export class JudgedStage {
   #learn(as: Settling): void {
     const oldest = this.#waiting.shift();
     if (oldest === undefined) return;
-    this.test.settle(oldest.startMs, as);
+    this.test.learn(oldest.startMs, as);
     if (as === 'learnt') this.#baseline.learn(oldest.startMs, oldest.summary);
   }
 }

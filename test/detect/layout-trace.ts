@@ -1,4 +1,4 @@
-import type { Carried, StateArchive } from '../../src/snapshot/archive.ts';
+import type { Serializable, StateArchive } from '../../src/snapshot/archive.ts';
 
 /** What a section carries, in order: a list or an option with what its items carry. */
 interface Field {
@@ -60,21 +60,21 @@ export class LayoutTrace implements StateArchive {
     this.#meet('fill');
   }
 
-  list<T>(items: Iterable<T>, carry: (item: T | undefined) => T): T[] {
+  list<T>(items: Iterable<T>, serialize: (item: T | undefined) => T): T[] {
     const { inner } = this.#meet('list');
     const all = [...items];
-    for (const item of all) this.#within(inner, () => carry(item));
+    for (const item of all) this.#within(inner, () => serialize(item));
     return all;
   }
 
-  map<T extends Carried>(items: Map<string, T>): void {
+  map<T extends Serializable>(items: Map<string, T>): void {
     const { inner } = this.#meet('map');
-    for (const item of items.values()) this.#within(inner, () => item.carry(this));
+    for (const item of items.values()) this.#within(inner, () => item.serialize(this));
   }
 
-  optional<T>(value: T | undefined, carry: (value: T | undefined) => T): T | undefined {
+  optional<T>(value: T | undefined, serialize: (value: T | undefined) => T): T | undefined {
     const { inner } = this.#meet('optional');
-    if (value !== undefined) this.#within(inner, () => carry(value));
+    if (value !== undefined) this.#within(inner, () => serialize(value));
     return value;
   }
 

@@ -1,7 +1,7 @@
 import { evidenceConstants } from '../../src/detect/tail/evidence/evidence-constants.ts';
 import { faultTemplates } from '../../src/detect/tail/evidence/fault-templates.ts';
 
-const { calm, leastFall, medianOfChance, mostOfUsual, overFall, overShare, peakScore } =
+const { calm, leastFall, medianOfChance, maxVarianceRatio, overFall, overShare, peakScore } =
   evidenceConstants;
 const count = faultTemplates.length;
 const filled = (value: number) => Array.from({ length: count }, () => value);
@@ -18,7 +18,7 @@ export class PlainEvidence {
 
   add(startMs: number, said: ArrayLike<number>): number {
     for (let t = 0; t < count; t++) {
-      const gain = (said[t] as number) / this.restlessness(t);
+      const gain = (said[t] as number) / this.varianceInflation(t);
       const before = this.sums[t] as number;
       if (before <= 0) {
         this.starts[t] = startMs;
@@ -40,7 +40,7 @@ export class PlainEvidence {
     return (this.sums[t] as number) - (this.#clearest[t] as number);
   }
 
-  restlessness(t: number): number {
+  varianceInflation(t: number): number {
     const spread = 2 > calm ? (2 * medianOfChance) / medianOfChance : 1;
     return (this.dispersions[t] as number) * spread;
   }
@@ -48,10 +48,10 @@ export class PlainEvidence {
   learn(excess: ArrayLike<number>, variances: ArrayLike<number>): void {
     const weight = 1 / (++this.#learnt + 12);
     for (let t = 0; t < count; t++) {
-      const [variance, usual] = [variances[t] as number, this.dispersions[t] as number];
+      const [variance, baseline] = [variances[t] as number, this.dispersions[t] as number];
       if (!(variance > 0)) continue;
-      const square = Math.min((excess[t] as number) ** 2 / variance, mostOfUsual * usual);
-      this.dispersions[t] = Math.max(1, usual + weight * (square - usual));
+      const square = Math.min((excess[t] as number) ** 2 / variance, maxVarianceRatio * baseline);
+      this.dispersions[t] = Math.max(1, baseline + weight * (square - baseline));
     }
   }
 

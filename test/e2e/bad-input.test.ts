@@ -265,11 +265,11 @@ describe('a compressed topic', () => {
   async function produce(rig: Rig, name: string, events: readonly object[]): Promise<void> {
     const kafka = createKafkaClient(rig.config.kafka);
     const codec = codecs[name === 'xerial snappy' ? 'snappy' : (name as keyof typeof codecs)];
-    const usual = codecRegistry[codec] as () => object;
+    const baseline = codecRegistry[codec] as () => object;
     const compress = ownCompressors[name];
     if (compress !== undefined) {
       codecRegistry[codec] = () => ({
-        ...usual(),
+        ...baseline(),
         compress: async ({ buffer }: { buffer: Buffer }) => compress(buffer),
       });
     }
@@ -283,7 +283,7 @@ describe('a compressed topic', () => {
       });
     } finally {
       await producer.disconnect();
-      codecRegistry[codec] = usual;
+      codecRegistry[codec] = baseline;
     }
   }
 });

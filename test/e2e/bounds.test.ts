@@ -22,9 +22,9 @@ async function sendBatch(
   compress: (records: Buffer) => Buffer = gzipSync,
 ): Promise<void> {
   const kafka = createKafkaClient(rig.config.kafka);
-  const usual = codecRegistry[CompressionTypes.GZIP] as () => object;
+  const baseline = codecRegistry[CompressionTypes.GZIP] as () => object;
   codecRegistry[CompressionTypes.GZIP] = () => ({
-    ...usual(),
+    ...baseline(),
     compress: async ({ buffer }: { buffer: Buffer }) => compress(buffer),
   });
   const producer = kafka.producer();
@@ -37,7 +37,7 @@ async function sendBatch(
     });
   } finally {
     await producer.disconnect();
-    codecRegistry[CompressionTypes.GZIP] = usual;
+    codecRegistry[CompressionTypes.GZIP] = baseline;
   }
 }
 

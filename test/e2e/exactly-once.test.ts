@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Random } from '../../src/generate/random.ts';
-import { decodeNote } from '../../src/ingest/commit-note.ts';
+import { decodeMetadata } from '../../src/ingest/commit-metadata.ts';
 import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import type { Chunk } from '../../src/sink/chunks/chunk.ts';
 import type { ChunkStore } from '../../src/sink/chunks/chunk-store.ts';
@@ -28,7 +28,7 @@ const spread = (messages: readonly Buffer[], partitions: number) =>
 
 /** The look-ups of a store, as they are. */
 const lookUps = (store: ChunkStore): Omit<ChunkStore, 'insert' | 'record'> => ({
-  look: (entry, sinceMs) => store.look(entry, sinceMs),
+  inspect: (entry, sinceMs) => store.inspect(entry, sinceMs),
   ledgerEnd: (...partition) => store.ledgerEnd(...partition),
   groupBeginMs: (...topic) => store.groupBeginMs(...topic),
   missing: (chunk, sinceMs) => store.missing(chunk, sinceMs),
@@ -211,7 +211,7 @@ async function pendingIntents(rig: Rig): Promise<number> {
     topics: [rig.topic],
   });
   await admin.disconnect();
-  const notes = (topic?.partitions ?? []).map(({ metadata }) => decodeNote(metadata ?? ''));
+  const notes = (topic?.partitions ?? []).map(({ metadata }) => decodeMetadata(metadata ?? ''));
   return notes.filter((note) => note?.intent !== undefined).length;
 }
 

@@ -147,11 +147,11 @@ describe('queries', () => {
         whole: false,
         anyVersion: false,
         anyStart: false,
-        usualFromSeconds: 0,
-        usualToSeconds: 1,
-        usualVersions: ['7'],
-        usualRegions: ['eu-west-1'],
-        usualHosts: [''],
+        baselineFromSeconds: 0,
+        baselineToSeconds: 1,
+        baselineVersions: ['7'],
+        baselineRegions: ['eu-west-1'],
+        baselineHosts: [''],
         rankedFromSeconds: 0,
         rankedToSeconds: Math.ceil(Date.now() / 1000) + 1,
         seriesLimit: 10,
@@ -244,7 +244,7 @@ describe('queries', () => {
         const one = seen.get(key) ?? { series: window.series, tails: new HourlyTails(quantiles) };
         seen.set(key, one);
         one.tails.reach(window.windowStartMs);
-        one.tails.take(window);
+        one.tails.observe(window);
       }
       for (const { series, tails } of seen.values()) {
         tails.reach(toMs + 3_600_000);

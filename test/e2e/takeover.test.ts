@@ -1,6 +1,6 @@
 import type { Admin } from 'kafkajs';
 import { describe, expect, it } from 'vitest';
-import { decodeNote } from '../../src/ingest/commit-note.ts';
+import { decodeMetadata } from '../../src/ingest/commit-metadata.ts';
 import type { Ingester } from '../../src/ingest/ingester.ts';
 import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import { openKafkaPublisher } from '../../src/kafka/client/kafka-publisher.ts';
@@ -50,7 +50,7 @@ function committed(rig: Rig, partition = 0) {
     const query = { groupId: rig.config.kafka.group_id, topics: [rig.topic] };
     const [topic] = await admin.fetchOffsets(query);
     const found = topic?.partitions.find((entry) => entry.partition === partition);
-    return { offset: Number(found?.offset ?? -1), note: decodeNote(found?.metadata ?? '') };
+    return { offset: Number(found?.offset ?? -1), note: decodeMetadata(found?.metadata ?? '') };
   });
 }
 
@@ -74,7 +74,7 @@ async function diesInFirstChunk(rig: Rig, how: 'landed' | 'not landed'): Promise
     record: never,
     missing: (chunk, sinceMs) => store.missing(chunk, sinceMs),
     fill: (...chunk) => store.fill(...chunk),
-    look: (entry, sinceMs) => store.look(entry, sinceMs),
+    inspect: (entry, sinceMs) => store.inspect(entry, sinceMs),
     ledgerEnd: (...partition) => store.ledgerEnd(...partition),
     groupBeginMs: (...topic) => store.groupBeginMs(...topic),
   });

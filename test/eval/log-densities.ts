@@ -30,10 +30,10 @@ export function logDensities(
     let largest = 0;
     for (let i = 0; i < parts; i++) {
       const component = components[i] as Component;
-      const usual = share === 1 ? 0 : (1 - share) * partDensityAt(ms, component);
+      const baseline = share === 1 ? 0 : (1 - share) * partDensityAt(ms, component);
       const slowed = share === 0 ? 0 : (share * partDensityAt(ms / factor, component)) / factor;
-      densities[i] = usual + slowed;
-      largest = Math.max(largest, usual + slowed);
+      densities[i] = baseline + slowed;
+      largest = Math.max(largest, baseline + slowed);
     }
     if (largest === 0) return logs.fill(Number.NEGATIVE_INFINITY);
     logScale += Math.log(largest);

@@ -25,7 +25,7 @@ interface Latent {
   readonly paretoShare: number;
 }
 
-const usual: Latent = {
+const baseline: Latent = {
   ...{ ratePerSecond: 3, slowShare: 0.03, longShare: 0.1, version: 'v1', paretoShare: 0 },
 };
 
@@ -64,7 +64,7 @@ const family = (
     const phase = shape.uniform();
     return {
       momentAt: (window) =>
-        momentOf({ ...usual, ...latentAt(window + Math.round(phase * windowsPerDay)) }, scale),
+        momentOf({ ...baseline, ...latentAt(window + Math.round(phase * windowsPerDay)) }, scale),
       law: typeof latent === 'function' ? undefined : lawOf(latent, scale),
     };
   },
@@ -106,7 +106,7 @@ export const nullFamilies: readonly NullFamily[] = [
   family('shocks', 'five times a day a minute with five times the slow requests', shocks()),
   family('cron job', 'every day at six, for ten minutes, five times the slow requests', (at) => {
     const ofDay = (at % windowsPerDay) / windowsPerMinute;
-    return { slowShare: usual.slowShare * (ofDay >= 360 && ofDay < 370 ? 5 : 1) };
+    return { slowShare: baseline.slowShare * (ofDay >= 360 && ofDay < 370 ? 5 : 1) };
   }),
   family('heavy tail', 'one request in fifty has a Pareto tail, α = 1.5', () => ({
     paretoShare: 0.02,
@@ -126,7 +126,9 @@ export const nullFamilies: readonly NullFamily[] = [
 function lawOf({ stage, chain, states, forgottenAfterWindows }: Chance, scale: number): TrafficLaw {
   return {
     ...{ stage, chain, forgottenAfterWindows },
-    states: states.map((latent) => componentsOf(momentOf({ ...usual, ...latent }, scale), stage)),
+    states: states.map((latent) =>
+      componentsOf(momentOf({ ...baseline, ...latent }, scale), stage),
+    ),
   };
 }
 
@@ -180,7 +182,7 @@ function wandering(
 
 function swing(sigma: number, memoryWindows: number): Chance {
   return wandering('features', memoryWindows, (level) => ({
-    slowShare: usual.slowShare * Math.exp(sigma * level - sigma ** 2 / 2),
+    slowShare: baseline.slowShare * Math.exp(sigma * level - sigma ** 2 / 2),
   }));
 }
 
@@ -197,7 +199,7 @@ function redrawn(dispersion: number): Chance {
 /** Its state is how many windows are left of a shock. */
 function shocks(): Chance {
   const begins = 5 / windowsPerDay;
-  const latentOf = (left: number) => ({ slowShare: usual.slowShare * (left > 0 ? 5 : 1) });
+  const latentOf = (left: number) => ({ slowShare: baseline.slowShare * (left > 0 ? 5 : 1) });
   const lefts = Array.from({ length: windowsPerMinute + 1 }, (_, left) => left);
   const goesTo = (next: number, p: number) => lefts.map((left) => (left === next ? p : 0));
   const rows = lefts.map((left) => goesTo(left - 1, 1));

@@ -14,7 +14,7 @@ const chain = new MarkovChain(
   ],
   [0.75, 0.25],
 );
-const usual = [
+const baseline = [
   [0.7, 0.2, 0.1],
   [0.2, 0.5, 0.3],
 ];
@@ -42,7 +42,7 @@ function probability(outcome: readonly number[], faultFrom: number): number {
       const only = (one: number) => Float64Array.from([one === 0 ? 1 : 0, one === 1 ? 1 : 0]);
       const before = at === 0 ? chain.stationary : only(path[at - 1] as number);
       joint *= chain.step(before)[state] as number;
-      joint *= (at >= faultFrom ? faulty : usual)[state]?.[seen] as number;
+      joint *= (at >= faultFrom ? faulty : baseline)[state]?.[seen] as number;
     }
     sum += joint;
   }
@@ -52,7 +52,7 @@ function probability(outcome: readonly number[], faultFrom: number): number {
 function evidenceOf(outcome: readonly number[]): number {
   const oracle = new Oracle(chain, chain.stationary, Number.POSITIVE_INFINITY);
   for (const [at, seen] of outcome.entries()) {
-    oracle.take(at, logsOf(usual, seen), logsOf(faulty, seen));
+    oracle.take(at, logsOf(baseline, seen), logsOf(faulty, seen));
   }
   return oracle.evidence;
 }
@@ -61,7 +61,7 @@ describe('LatentFilter', () => {
   it('foretells each window as a sum over all paths of the state does', () => {
     for (const outcome of outcomes) {
       const filter = new LatentFilter(chain);
-      const logs = outcome.map((seen) => filter.take(logsOf(usual, seen)));
+      const logs = outcome.map((seen) => filter.take(logsOf(baseline, seen)));
       const log = logs.reduce((sum, each) => sum + each, 0);
       expect(log).toBeCloseTo(Math.log(probability(outcome, windows)), 10);
       const [a = 0, b = 0] = filter.probabilities;

@@ -39,17 +39,17 @@ export class Oracle {
   }
 
   /** One window of the stage that may be at fault: ln of its density in each state, without and with the fault. */
-  take(window: number, usual: Float64Array, faulty: Float64Array): void {
+  take(window: number, baseline: Float64Array, faulty: Float64Array): void {
     if (this.foundAt >= 0) return;
     // The fault was there before, or begins here.
     const begun = this.#ratios.map((ratio, i) => ratio + (this.#unharmed.probabilities[i] ?? 0));
     const next = this.#chain.step(begun);
-    const logUsual = this.#unharmed.take(usual);
+    const logBaseline = this.#unharmed.take(baseline);
     this.#ratios = next.map((ratio, i) => {
       const logFaulty = faulty[i] as number;
       if (ratio === 0 || logFaulty === Number.NEGATIVE_INFINITY) return 0;
       // What is impossible without the fault gives it away: its ratio is infinite.
-      return ratio * Math.exp(logFaulty - logUsual);
+      return ratio * Math.exp(logFaulty - logBaseline);
     });
     this.evidence = this.#ratios.reduce((sum, ratio) => sum + ratio, 0);
     if (this.evidence >= this.#threshold) this.foundAt = window;

@@ -62,8 +62,8 @@ export class Rivals {
     if (digest.count < leastRequests) return;
     const startMs = this.#minute * minuteMs;
     const p99 = digest.quantile(0.99);
-    const usual = startMs - this.#firstMs >= dayMs ? this.#firstDay.reference() : undefined;
-    if (usual !== undefined && p99 > 1.5 * usual.digest.quantile(0.99)) {
+    const baseline = startMs - this.#firstMs >= dayMs ? this.#firstDay.reference() : undefined;
+    if (baseline !== undefined && p99 > 1.5 * baseline.digest.quantile(0.99)) {
       this.#page('static threshold', nowMs);
     }
     if (this.#zScore(startMs, p99) > 3) this.#page('seasonal z-score', nowMs);

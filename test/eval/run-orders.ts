@@ -6,8 +6,8 @@ export interface OrdersOptions<Outcome> {
   readonly threads: number;
   readonly onOutcome?: ((outcome: Outcome) => void) | undefined;
   /**
-   * A file that keeps each outcome as it comes, a line each. Orders whose outcome is in it are not run again: a run
-   * that was ended goes on from there. It must be of the same code.
+   * A file that keeps each outcome as it comes, a line each. Orders whose outcome is in it are not run
+   * again, so that a run that was ended goes on. It must be of the same code.
    */
   readonly keepIn?: string | undefined;
 }

@@ -63,13 +63,13 @@ export class SeriesOracle {
     }
     this.#past ??= new LatentFilter(chain);
     const ms = durations.get(stage) ?? [];
-    const usual = logDensities(ms, states);
+    const baseline = logDensities(ms, states);
     if (fault?.stage !== stage) {
-      this.#past.take(usual);
+      this.#past.take(baseline);
       return;
     }
     const faulty = logDensities(ms, states, slowdownOf(fault, window));
-    this.#oracleOf(fault, chain, this.#past.probabilities).take(window, usual, faulty);
+    this.#oracleOf(fault, chain, this.#past.probabilities).take(window, baseline, faulty);
     // Afterwards, when the next one comes, it is known what this one was.
     this.#past.take(faulty);
   }

@@ -14,23 +14,23 @@ export interface TrueEffect {
 /** The largest that a fault at its full strength has on a p95 or p99, of its stage or of the total. */
 export function trueEffect(fault: Fault, moment: Moment, random: Random): TrueEffect {
   const factor = fault.factorAt(fault.to);
-  const usual = { stage: new Float64Array(draws), total: new Float64Array(draws) };
+  const baseline = { stage: new Float64Array(draws), total: new Float64Array(draws) };
   const faulty = { stage: new Float64Array(draws), total: new Float64Array(draws) };
   for (let n = 0; n < draws; n++) {
     for (const { name, components } of moment.stages) {
       const ms = drawMs(components, random);
       const isAtFault = name === fault.stage;
       const slowed = isAtFault && random.chance(fault.share) ? ms * factor : ms;
-      usual.total[n] = (usual.total[n] as number) + ms;
+      baseline.total[n] = (baseline.total[n] as number) + ms;
       faulty.total[n] = (faulty.total[n] as number) + slowed;
       if (!isAtFault) continue;
-      usual.stage[n] = ms;
+      baseline.stage[n] = ms;
       faulty.stage[n] = slowed;
     }
   }
   let largest: TrueEffect = { ratio: 0, excessMs: 0 };
   for (const of of ['stage', 'total'] as const) {
-    const [before, after] = [usual[of].sort(), faulty[of].sort()];
+    const [before, after] = [baseline[of].sort(), faulty[of].sort()];
     for (const q of quantiles) {
       const at = Math.ceil(q * draws) - 1;
       const [usually, now] = [before[at] as number, after[at] as number];

@@ -27,7 +27,7 @@ describe('WindowMaker', () => {
           version: 'v1',
           stages_ms: Object.fromEntries(ms),
         };
-        memory.take(Buffer.from(JSON.stringify(event)));
+        memory.consume(Buffer.from(JSON.stringify(event)));
       }
       return { startMs, windows: maker.make(startMs, 'v1', durations) };
     });

@@ -5,7 +5,7 @@ import snappy from 'snappy';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { chunkSettingsOf } from '../../src/ingest/chunk-settings.ts';
-import { decodeNote, encodeNote } from '../../src/ingest/commit-note.ts';
+import { decodeMetadata, encodeMetadata } from '../../src/ingest/commit-metadata.ts';
 import { InflateError } from '../../src/kafka/compression/inflate-error.ts';
 import { inflateGzip } from '../../src/kafka/compression/inflate-gzip.ts';
 import { inflateLz4 } from '../../src/kafka/compression/inflate-lz4.ts';
@@ -29,7 +29,7 @@ const numbers = {
   records: 4,
   consumed: 5,
 };
-const figures = {
+const counts = {
   ...numbers,
   ...{ aggregated: 5, rejected: 0, late: 0, overflow: 0, lateMerged: 0 },
   rows: { rowCount: 1, samples: 1, windowMinMs: 0, windowMaxMs: 0 },
@@ -114,10 +114,12 @@ const targets: Readonly<Record<string, Target>> = {
     refuses([OperatorError], () => decodeState(messages.mutate(whole)));
   },
   commitNote: (messages) => {
-    const intent = { endOffset: 9, nowMs: 1, settings, figures };
-    const note = encodeNote({ watermarkMs: messages.random(), intent });
-    refuses([OperatorError], () => decodeNote(messages.mutate(Buffer.from(note)).toString('utf8')));
-    refuses([OperatorError], () => decodeNote(messages.next().toString('utf8')));
+    const intent = { endOffset: 9, nowMs: 1, settings, counts };
+    const note = encodeMetadata({ watermarkMs: messages.random(), intent });
+    refuses([OperatorError], () =>
+      decodeMetadata(messages.mutate(Buffer.from(note)).toString('utf8')),
+    );
+    refuses([OperatorError], () => decodeMetadata(messages.next().toString('utf8')));
   },
 };
 

@@ -4,37 +4,37 @@ import { DeadLetterBudget } from '../../src/ingest/dead-letter-budget.ts';
 describe('DeadLetterBudget', () => {
   it('gives ten seconds’ worth at once, and the rate from then on', () => {
     const budget = new DeadLetterBudget(100);
-    expect(budget.take(1_500, 5_000)).toBe(1_000);
-    expect(budget.take(1, 5_000)).toBe(0);
-    expect(budget.take(1, 5_009)).toBe(0);
-    expect(budget.take(5, 5_025)).toBe(2);
+    expect(budget.spend(1_500, 5_000)).toBe(1_000);
+    expect(budget.spend(1, 5_000)).toBe(0);
+    expect(budget.spend(1, 5_009)).toBe(0);
+    expect(budget.spend(5, 5_025)).toBe(2);
     let taken = 0;
-    for (let ms = 5_025; ms <= 65_025; ms += 7) taken += budget.take(1_000, ms);
+    for (let ms = 5_025; ms <= 65_025; ms += 7) taken += budget.spend(1_000, ms);
     expect(taken).toBeGreaterThanOrEqual(5_999);
     expect(taken).toBeLessThanOrEqual(6_000);
   });
 
   it('saves up no more than ten seconds’ worth', () => {
     const budget = new DeadLetterBudget(3);
-    expect(budget.take(30, 0)).toBe(30);
-    expect(budget.take(1_000, 86_400_000)).toBe(30);
+    expect(budget.spend(30, 0)).toBe(30);
+    expect(budget.spend(1_000, 86_400_000)).toBe(30);
   });
 
   it('of 0 gives none', () => {
     const budget = new DeadLetterBudget(0);
-    expect(budget.take(5, 0)).toBe(0);
-    expect(budget.take(5, 1e9)).toBe(0);
+    expect(budget.spend(5, 0)).toBe(0);
+    expect(budget.spend(5, 1e9)).toBe(0);
     expect(budget.report(1e9)).toBe(10);
   });
 
   it('reports what was not written once in ten seconds, each letter once', () => {
     const budget = new DeadLetterBudget(0);
     expect(budget.report(0)).toBe(0);
-    budget.take(4, 0);
+    budget.spend(4, 0);
     expect(budget.report(0)).toBe(4);
-    budget.take(5, 1);
+    budget.spend(5, 1);
     expect(budget.report(9_999)).toBe(0);
-    budget.take(6, 9_999);
+    budget.spend(6, 9_999);
     expect(budget.report(10_000)).toBe(11);
     expect(budget.report(30_000)).toBe(0);
   });

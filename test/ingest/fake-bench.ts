@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { createLog } from '../../src/base/telemetry/log.ts';
 import type { Config } from '../../src/config/schema.ts';
-import { decodeNote } from '../../src/ingest/commit-note.ts';
+import { decodeMetadata } from '../../src/ingest/commit-metadata.ts';
 import { PartitionIngest } from '../../src/ingest/partition-ingest.ts';
-import type { Place } from '../../src/ingest/place-partition.ts';
+import type { StartPosition } from '../../src/ingest/start-position.ts';
 import type { SourceRecord } from '../../src/source/record.ts';
 import { FakeBroker, FakeClaim } from './fake-broker.ts';
 import { FakeChunkStore } from './fake-chunk-store.ts';
@@ -72,8 +72,8 @@ export class FakeBench {
 }
 
 /** Where the group has committed, or at the first record. */
-function placeAtCommit({ committed, found }: FakeBroker): Place {
-  const note = decodeNote(committed.metadata);
+function placeAtCommit({ committed, found }: FakeBroker): StartPosition {
+  const note = decodeMetadata(committed.metadata);
   const startOffset = committed.offset ?? found.startOffset;
   return {
     reason: 'committed',

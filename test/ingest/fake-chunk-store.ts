@@ -42,7 +42,7 @@ export class FakeChunkStore {
         this.#world.ask(process, 'fill', () => this.#fillOne(chunk, table, attempt)),
       record: (entry, attempt) =>
         this.#world.ask(process, 'record', () => this.#record(entry, attempt)),
-      look: (entry) => this.#world.ask(process, 'look', () => this.#look(entry)),
+      inspect: (entry) => this.#world.ask(process, 'look', () => this.#look(entry)),
       ledgerEnd: () =>
         this.#world.ask(process, 'ledger end', () => {
           const last = this.ledger.at(-1);

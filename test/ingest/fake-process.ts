@@ -2,7 +2,7 @@ import { createLog } from '../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { type PartitionContext, PartitionIngest } from '../../src/ingest/partition-ingest.ts';
-import { type Place, placePartition } from '../../src/ingest/place-partition.ts';
+import { resolveStartPosition, type StartPosition } from '../../src/ingest/start-position.ts';
 import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
 import { ClaimLostError } from '../../src/source/source.ts';
 import { type FakeBroker, FakeClaim } from './fake-broker.ts';
@@ -117,12 +117,12 @@ export class FakeProcess {
   }
 
   /** As a source does: asks until it is answered. */
-  async #place(): Promise<Place> {
+  async #place(): Promise<StartPosition> {
     const { store } = this.#context;
     for (;;) {
       try {
         const found = await this.#claim.find();
-        return await placePartition(this.#claim, found, {
+        return await resolveStartPosition(this.#claim, found, {
           groupId: 'g',
           startFrom: 'earliest',
           store,

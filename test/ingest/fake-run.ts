@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Config } from '../../src/config/schema.ts';
-import { decodeNote } from '../../src/ingest/commit-note.ts';
+import { decodeMetadata } from '../../src/ingest/commit-metadata.ts';
 import { decodeRows } from '../sink/decoded-row.ts';
 import { checkLedger } from '../sink/ledger-check.ts';
 import { type ReferenceRow, referenceChunk } from '../window/reference-chunk.ts';
@@ -138,7 +138,7 @@ function problemsOf(log: FakeLog, config: Config, servers: FakeServers): string[
   expect('from', partitions[0]?.from_offset, log.records[0]?.offset);
   if (end <= (log.records.at(-1)?.offset ?? 0)) problems.push(`the ledger ends at ${end}`);
   // Whoever finds all of it on the ledger and no record to read has nothing to commit by.
-  const pendingEnd = decodeNote(broker.committed.metadata)?.intent?.endOffset;
+  const pendingEnd = decodeMetadata(broker.committed.metadata)?.intent?.endOffset;
   expect('committed offset', pendingEnd ?? broker.committed.offset, end);
   const letters = new Set(
     servers.publisher.messages.map(({ message: { headers = {} } }) =>

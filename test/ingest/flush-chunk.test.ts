@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeNote, figuresOf } from '../../src/ingest/commit-note.ts';
+import { countsOf, decodeMetadata } from '../../src/ingest/commit-metadata.ts';
 import { type FlushContext, flushChunk } from '../../src/ingest/flush-chunk.ts';
 import type { LedgerEntry } from '../../src/sink/chunks/chunk.ts';
 import { ClaimLostError } from '../../src/source/source.ts';
@@ -123,12 +123,12 @@ describe('flushChunk', () => {
       hasLanded = true;
       throw new Error('no answer');
     };
-    const look = async () => ({ ...(await store.look(chunk, 0)), isLanded: hasLanded });
+    const look = async () => ({ ...(await store.inspect(chunk, 0)), isLanded: hasLanded });
     const intent = testIntent(20, 99, { records: 12, consumed: 13, aggregated: 13 });
     const inherited = { ...begun, intent, inherited: true };
     await flushChunk(claim, chunk, [], inherited, {
       ...context,
-      store: { ...store, insert, look },
+      store: { ...store, insert, inspect: look },
     });
     expect(steps.filter((step) => step === 'insert')).toHaveLength(2);
     expect(recorded).toMatchObject([{ records: 10, consumed: 10, aggregated: 10 }]);
@@ -145,9 +145,9 @@ describe('flushChunk', () => {
     const inherited = { ...begun, intent, inherited: true };
     await flushChunk({ ...claim, commit }, chunk, [], inherited, context);
     expect(steps.slice(0, 4)).toEqual(['commit 10 55 20', 'look', 'commit 10 55 20', 'insert']);
-    const intents = notes.map((note) => decodeNote(note)?.intent);
-    expect(intents.map((each) => each?.figures.consumed)).toEqual([13, 10, undefined]);
-    expect(intents.map((each) => each?.earlier)).toEqual([undefined, [intent.figures], undefined]);
+    const intents = notes.map((note) => decodeMetadata(note)?.intent);
+    expect(intents.map((each) => each?.counts.consumed)).toEqual([13, 10, undefined]);
+    expect(intents.map((each) => each?.earlier)).toEqual([undefined, [intent.counts], undefined]);
   });
 
   it.each([
@@ -166,8 +166,8 @@ describe('flushChunk', () => {
     const found = { isLanded: true, isRemembered: false, landedSamples: 5 };
     const { claim, context, recorded } = worldOf({}, found);
     const rows = { rowCount: 3, samples: 5, windowMinMs: 0, windowMaxMs: 0 };
-    const first = testIntent(20, 99, { records: 12, rows }).figures;
-    const intent = { ...testIntent(20, 99, figuresOf(chunk)), earlier: [first] };
+    const first = testIntent(20, 99, { records: 12, rows }).counts;
+    const intent = { ...testIntent(20, 99, countsOf(chunk)), earlier: [first] };
     await flushChunk(claim, chunk, [], { ...begun, intent, inherited: true }, context);
     expect(recorded).toMatchObject([{ records: 12, rows: { samples: 5 } }]);
   });
@@ -175,7 +175,7 @@ describe('flushChunk', () => {
   it('has landed from the one who began it while the ledger could not be written', async () => {
     const found = { isLanded: false, landedSamples: 0 };
     const { claim, context, recorded } = worldOf({ record: [new Error('away')] }, found);
-    const { look, record } = context.store;
+    const { inspect: look, record } = context.store;
     const store = {
       ...context.store,
       record: async (entry: LedgerEntry, attempt: number) => {

@@ -1,6 +1,6 @@
 import { createLog } from '../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
-import { decodeNote } from '../../src/ingest/commit-note.ts';
+import { decodeMetadata } from '../../src/ingest/commit-metadata.ts';
 import type { DeadLetter } from '../../src/ingest/dead-letter.ts';
 import type { FlushContext } from '../../src/ingest/flush-chunk.ts';
 import type { Chunk, LedgerEntry } from '../../src/sink/chunks/chunk.ts';
@@ -73,7 +73,7 @@ export function worldOf(
     partition: 0,
     isLost: false,
     commit: (offset: number, metadata: string) => {
-      const note = decodeNote(metadata);
+      const note = decodeMetadata(metadata);
       return take('commit', `${offset} ${note?.watermarkMs} ${note?.intent?.endOffset}`);
     },
   };
@@ -94,7 +94,7 @@ export function worldOf(
         await take('record', attempt === 0 ? '' : `${attempt}`);
         if (recorded.length > forgetful + (refusals.record?.length ?? 0)) isRecorded = true;
       },
-      look: async () => {
+      inspect: async () => {
         await take('look');
         return { isLanded: false, landedSamples: 0, isRemembered: true, ...found, isRecorded };
       },

@@ -76,7 +76,7 @@ class Watched {
   async look(times = 1): Promise<void> {
     for (let n = 0; n < times; n++) {
       this.nowMs += intervalMs;
-      await this.watch.look();
+      await this.watch.check();
     }
   }
 

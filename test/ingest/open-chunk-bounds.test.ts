@@ -22,9 +22,9 @@ describe('an open chunk', () => {
     const chunk = openChunk();
     const refused = { reason: 'undecodable_batch', detail: 'why', originalBytes: 77 } as const;
     const cut = { reason: 'message_too_large', detail: 'long', originalBytes: 99 } as const;
-    chunk.take({ offset: 5, timestampMs: 1, value: null, refused });
-    chunk.take({ offset: 6, timestampMs: 2, value: Buffer.from('{"ts"'), refused: cut });
-    chunk.take({ offset: 7, timestampMs: 3, value: event('m') });
+    chunk.add({ offset: 5, timestampMs: 1, value: null, refused });
+    chunk.add({ offset: 6, timestampMs: 2, value: Buffer.from('{"ts"'), refused: cut });
+    chunk.add({ offset: 7, timestampMs: 3, value: event('m') });
     const { chunk: sealed, letters } = chunk.seal(nowMs);
     expect(sealed).toMatchObject({ records: 3, consumed: 3, aggregated: 1, rejected: 2 });
     const origin = { topic: 't', partition: 0, index: 0 };
@@ -38,10 +38,10 @@ describe('an open chunk', () => {
     let share = 3;
     const chunk = openChunk({ rowShare: () => share });
     for (let offset = 0; offset < 2; offset++) {
-      chunk.take({ offset, timestampMs: 1, value: event(`m${offset}`) });
+      chunk.add({ offset, timestampMs: 1, value: event(`m${offset}`) });
     }
     expect(chunk.isFull).toBe(false);
-    chunk.take({ offset: 2, timestampMs: 1, value: event('m2') });
+    chunk.add({ offset: 2, timestampMs: 1, value: event('m2') });
     expect(chunk.isFull).toBe(true);
     share = 4;
     expect(chunk.isFull).toBe(false);
@@ -51,7 +51,7 @@ describe('an open chunk', () => {
     const chunk = openChunk({ rowShare: () => 3 });
     const take = (offset: number) => {
       const value = `{"ts":${nowMs},"model":"m","total_ms":${2 ** offset}}`;
-      chunk.take({ offset, timestampMs: 1, value: Buffer.from(value) });
+      chunk.add({ offset, timestampMs: 1, value: Buffer.from(value) });
     };
     for (let offset = 0; offset < 11; offset++) take(offset);
     expect(chunk.isFull).toBe(false);
@@ -65,7 +65,7 @@ describe('an open chunk', () => {
     [12_345, 12_345],
   ])('notes a record’s timestamp of %i as %i', (timestampMs, noted) => {
     const chunk = openChunk();
-    chunk.take({ offset: 0, timestampMs, value: event('m') });
+    chunk.add({ offset: 0, timestampMs, value: event('m') });
     const { chunk: sealed } = chunk.seal(nowMs);
     expect([sealed.firstTimestampMs, sealed.lastTimestampMs]).toEqual([noted, noted]);
   });
@@ -73,7 +73,7 @@ describe('an open chunk', () => {
   it('notes the timestamp of the first record, and the latest of all', () => {
     const chunk = openChunk();
     for (const [offset, timestampMs] of [70, 90, -1, 50].entries()) {
-      chunk.take({ offset, timestampMs, value: event('m') });
+      chunk.add({ offset, timestampMs, value: event('m') });
     }
     const { chunk: sealed } = chunk.seal(nowMs);
     expect([sealed.firstTimestampMs, sealed.lastTimestampMs]).toEqual([70, 90]);
@@ -82,8 +82,8 @@ describe('an open chunk', () => {
   it('takes a long event that is plain, and rejects one as long that JSON.parse would have to read', () => {
     const chunk = openChunk();
     const filler = 'x'.repeat(limits.eventBytes);
-    chunk.take({ offset: 0, timestampMs: 1, value: event('m', `,"x":"${filler}"`) });
-    chunk.take({ offset: 1, timestampMs: 1, value: event('\\u006d', `,"x":"${filler}"`) });
+    chunk.add({ offset: 0, timestampMs: 1, value: event('m', `,"x":"${filler}"`) });
+    chunk.add({ offset: 1, timestampMs: 1, value: event('\\u006d', `,"x":"${filler}"`) });
     const { chunk: sealed, letters } = chunk.seal(nowMs);
     expect(sealed).toMatchObject({ consumed: 2, aggregated: 1, rejected: 1 });
     expect(letters.map(({ offset, reason }) => [offset, reason])).toEqual([

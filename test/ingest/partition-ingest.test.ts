@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeNote, encodeNote } from '../../src/ingest/commit-note.ts';
+import { decodeMetadata, encodeMetadata } from '../../src/ingest/commit-metadata.ts';
 import { type RecordBatch, RecordList } from '../../src/source/record.ts';
 import { ClaimLostError } from '../../src/source/source.ts';
 import { FakeBench, logOf, recordAt } from './fake-bench.ts';
@@ -10,7 +10,7 @@ import { testConfig } from './test-config.ts';
 import { testIntent } from './test-intent.ts';
 
 const intent = (endOffset: number, nowMs = logNowMs, watermarkMs = logStartMs) =>
-  encodeNote({ watermarkMs, intent: testIntent(endOffset, nowMs) });
+  encodeMetadata({ watermarkMs, intent: testIntent(endOffset, nowMs) });
 const chunksOf = (events: number) => testConfig({ flush_max_events: events });
 
 /** A broker on which a predecessor has committed. */
@@ -29,7 +29,7 @@ describe('a partition taken', () => {
     expect(bench.ranges).toEqual([[7, 10]]);
     expect(bench.broker.committed).toEqual({
       offset: 10,
-      metadata: encodeNote({ watermarkMs: logStartMs + 9_000, intent: undefined }),
+      metadata: encodeMetadata({ watermarkMs: logStartMs + 9_000, intent: undefined }),
     });
   });
 
@@ -97,7 +97,7 @@ describe('an inherited intent', () => {
   });
 
   it('is made by the settings of the one who began it, and the next chunk by its own', async () => {
-    const note = encodeNote({
+    const note = encodeMetadata({
       watermarkMs: undefined,
       intent: {
         ...testIntent(4, logNowMs),
@@ -203,7 +203,7 @@ describe('a watermark', () => {
     void bench.batch(0);
     await bench.goOn();
     await Promise.all([bench.ingest.drain(), bench.goOn()]);
-    const { watermarkMs = 0 } = decodeNote(bench.broker.committed.metadata) ?? {};
+    const { watermarkMs = 0 } = decodeMetadata(bench.broker.committed.metadata) ?? {};
     expect(bench.store.ledger).toMatchObject([{ aggregated: 2 }]);
     expect(watermarkMs).toBeGreaterThanOrEqual(logNowMs);
     expect(watermarkMs).toBeLessThan(logNowMs + 1_000);
@@ -245,7 +245,7 @@ describe('back-pressure', () => {
     expect(bench.open.filter((name) => name === 'insert')).toHaveLength(1);
     expect(taken.size).toBe(10);
     expect(bench.broker.committed.offset).toBe(0);
-    expect(decodeNote(bench.broker.committed.metadata)?.intent?.endOffset).toBe(5);
+    expect(decodeMetadata(bench.broker.committed.metadata)?.intent?.endOffset).toBe(5);
     // It goes on saying that it is alive, without end.
     const before = bench.world.nowMs;
     await bench.goOn(['insert'], 100);

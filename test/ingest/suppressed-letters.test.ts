@@ -63,7 +63,7 @@ function flusher(perSecond: number, failures = 0) {
       missing: async () => [],
       fill: async () => undefined,
       record: async () => undefined,
-      look: async () => ({
+      inspect: async () => ({
         isRecorded: false,
         isLanded: false,
         landedSamples: 0,

@@ -1,18 +1,18 @@
 import { chunkSettingsOf } from '../../src/ingest/chunk-settings.ts';
-import type { ChunkFigures, Intent } from '../../src/ingest/commit-note.ts';
+import type { ChunkCounts, Intent } from '../../src/ingest/commit-metadata.ts';
 import { testConfig } from './test-config.ts';
 
-/** An intent of the test configuration; the figures matter where the tables are asked. */
+/** An intent of the test configuration; the counts matter where the tables are asked. */
 export function testIntent(
   endOffset: number,
   nowMs: number,
-  figures: Partial<ChunkFigures> = {},
+  counts: Partial<ChunkCounts> = {},
 ): Intent {
   return {
     endOffset,
     nowMs,
     settings: chunkSettingsOf(testConfig()),
-    figures: {
+    counts: {
       firstTimestampMs: 1,
       lastTimestampMs: 2,
       watermarkMs: 77,
@@ -24,7 +24,7 @@ export function testIntent(
       overflow: 0,
       lateMerged: 0,
       rows: { rowCount: 1, samples: 1, windowMinMs: 0, windowMaxMs: 0 },
-      ...figures,
+      ...counts,
     },
   };
 }

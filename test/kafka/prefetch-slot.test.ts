@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BatchLane } from '../../src/kafka/prefetch-slot.ts';
+import { BatchQueue } from '../../src/kafka/prefetch-slot.ts';
 import { type RecordBatch, RecordList } from '../../src/source/record.ts';
 
 const batchAt = (fetchOffset: number): RecordBatch => ({
@@ -15,7 +15,7 @@ const batchAt = (fetchOffset: number): RecordBatch => ({
 function bench() {
   const begun: number[] = [];
   let settle: { done: () => void; fail: (error: Error) => void } | undefined;
-  const lane = new BatchLane(({ fetchOffset }) => {
+  const lane = new BatchQueue(({ fetchOffset }) => {
     begun.push(fetchOffset);
     return new Promise<void>((done, fail) => {
       settle = { done, fail };

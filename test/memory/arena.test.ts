@@ -2,15 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { type Room, StateMemory } from '../../src/memory/arena.ts';
+import { type Allocation, Arena } from '../../src/memory/arena.ts';
 
-const memory = StateMemory.shared();
+const memory = Arena.shared();
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
 describe('StateMemory', () => {
   it('gives rooms of whole cache lines that are 0 and nobody else’s, and keeps what is in them', () => {
-    const rooms = Array.from({ length: 300 }, (_, i) => memory.take(1_000 + i));
+    const rooms = Array.from({ length: 300 }, (_, i) => memory.allocate(1_000 + i));
     rooms.forEach(({ at, doubles }, i) => {
       expect([at % 8, doubles >= 1_000 + i]).toEqual([0, true]);
       const room = memory.doubles.subarray(at, at + doubles);
@@ -18,39 +18,39 @@ describe('StateMemory', () => {
       room.fill(i);
     });
     const grown = memory.doubles.length;
-    while (memory.doubles.length === grown) memory.take(100_000);
+    while (memory.doubles.length === grown) memory.allocate(100_000);
     rooms.forEach(({ at, doubles }, i) => {
       expect(memory.doubles.subarray(at, at + doubles).every((value) => value === i)).toBe(true);
     });
   });
 
   it('gives a room that was released to the next one of its size, empty', () => {
-    const rooms = memory.rooms();
-    const [room, other] = [rooms.take(5_000), rooms.take(5_000)];
+    const rooms = memory.scope();
+    const [room, other] = [rooms.allocate(5_000), rooms.allocate(5_000)];
     memory.doubles.fill(7, room.at, room.at + room.doubles);
     rooms.release(room);
-    expect(rooms.take(9_000).at).not.toBe(room.at);
-    const again = rooms.take(4_999);
+    expect(rooms.allocate(9_000).at).not.toBe(room.at);
+    const again = rooms.allocate(4_999);
     expect([again.at, memory.doubles[again.at]]).toEqual([room.at, 0]);
     expect(again.at).not.toBe(other.at);
   });
 
   it('says so when there is no room for more, and goes on with what there is', () => {
     const before = memory.doubles.length;
-    expect(() => memory.take(2 ** 29)).toThrow(
+    expect(() => memory.allocate(2 ** 29)).toThrow(
       new RangeError('detectors keep 4 GiB already: there is no room for more'),
     );
     expect(memory.doubles.length).toBe(before);
-    const { at } = memory.take(3_000);
+    const { at } = memory.allocate(3_000);
     expect(memory.doubles[at + 2_999]).toBe(0);
   });
 
   it('has each room of an owner once, of which one was released before', async () => {
     const size = 77_056;
     const lend = () => {
-      const rooms = memory.rooms();
-      const [first, ...others] = [rooms.take(size), rooms.take(size), rooms.take(size)];
-      rooms.release(first as Room);
+      const rooms = memory.scope();
+      const [first, ...others] = [rooms.allocate(size), rooms.allocate(size), rooms.allocate(size)];
+      rooms.release(first as Allocation);
       return [first, ...others].map((room) => room?.at);
     };
     const lent = lend();
@@ -58,7 +58,7 @@ describe('StateMemory', () => {
       collect();
       await nextTurn();
     }
-    const again = Array.from({ length: 4 }, () => memory.take(size).at);
+    const again = Array.from({ length: 4 }, () => memory.allocate(size).at);
     expect(again.slice(0, 3).sort()).toEqual(lent.sort());
     expect(lent).not.toContain(again[3]);
   });
@@ -67,8 +67,8 @@ describe('StateMemory', () => {
     const before = memory.doubles.length;
     for (let round = 0; round < 40; round++) {
       // Four MiB each, 160 in all.
-      for (let n = 0; n < 8; n++) memory.rooms().take(2 ** 15 + 64);
-      for (let n = 0; n < 8; n++) memory.takeFor({}, 2 ** 15 + 64);
+      for (let n = 0; n < 8; n++) memory.scope().allocate(2 ** 15 + 64);
+      for (let n = 0; n < 8; n++) memory.allocateFor({}, 2 ** 15 + 64);
       collect();
       await nextTurn();
     }

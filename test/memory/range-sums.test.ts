@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { StateMemory } from '../../src/memory/arena.ts';
+import { Arena } from '../../src/memory/arena.ts';
 import { RangeSums } from '../../src/memory/range-sums.ts';
 
 const additions = fc.array(
@@ -48,7 +48,7 @@ describe('RangeSums', () => {
     const addAll = (sums: RangeSums, all: readonly { index: number; amount: number }[]) => {
       for (const { index, amount } of all) {
         const at = sums.place(index);
-        const { doubles } = StateMemory.shared();
+        const { doubles } = Arena.shared();
         doubles[at] = (doubles[at] as number) + amount;
         doubles[at + 1] = (doubles[at + 1] as number) - 2 * amount;
       }
@@ -71,7 +71,7 @@ describe('RangeSums', () => {
         for (let index = all.low; index < all.low + all.values.length / 2; index++) {
           const sum = expected.get(index) ?? 0;
           const at = all.place(index);
-          const [first, second] = StateMemory.shared().doubles.subarray(at, at + 2);
+          const [first, second] = Arena.shared().doubles.subarray(at, at + 2);
           expect([first, second]).toEqual([sum, sum === 0 ? 0 : -2 * sum]);
         }
       }),

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { StateMemory } from '../../src/memory/arena.ts';
+import { Arena } from '../../src/memory/arena.ts';
 import { NumberRing } from '../../src/memory/ring.ts';
 import { StateReader } from '../../src/snapshot/archive-reader.ts';
 import { StateWriter } from '../../src/snapshot/archive-writer.ts';
 
-const memory = StateMemory.shared();
+const memory = Arena.shared();
 const steps = fc.array(fc.constantFrom('push', 'push', 'push', 'drop'), { maxLength: 60 });
 
 function put(at: number, value: number): void {
@@ -22,8 +22,8 @@ function entriesOf(ring: NumberRing): [number, number][] {
   return ring.lastOf(ring.length).map(entryAt);
 }
 
-function carry(ring: NumberRing, state: StateWriter | StateReader): void {
-  ring.carryEach(state, (at) => put(at, state.number(memory.doubles[at] as number)));
+function serialize(ring: NumberRing, state: StateWriter | StateReader): void {
+  ring.serializeEach(state, (at) => put(at, state.number(memory.doubles[at] as number)));
 }
 
 describe('NumberRing', () => {
@@ -48,10 +48,10 @@ describe('NumberRing', () => {
           expect(slots.every((slot) => slot >= 0 && slot < most && slot % 1 === 0)).toBe(true);
           if (n % 9 !== 8) continue;
           const writer = new StateWriter();
-          carry(ring, writer);
-          const reader = new StateReader(writer.take());
+          serialize(ring, writer);
+          const reader = new StateReader(writer.drain());
           ring = new NumberRing(2, most);
-          carry(ring, reader);
+          serialize(ring, reader);
           reader.end();
         }
       }),

@@ -35,7 +35,7 @@ export const baselineMutants: readonly PlantedMutant[] = [
   },
   {
     name: 'baseline-learns-the-incident',
-    bug: 'the windows of an open anomaly are learnt: an hour later it is usual, and resolved (Adtributor: poisoned baseline)',
+    bug: 'the windows of an open anomaly are learnt: an hour later it is baseline, and resolved (Adtributor: poisoned baseline)',
     file: 'src/detect/tail/quarantine.ts',
     find: '    for (const entry of entries) entry.learnable = false;\n',
     replace: '',
@@ -69,8 +69,8 @@ export const baselineMutants: readonly PlantedMutant[] = [
     name: 'any-size-is-daily',
     bug: 'a fault at the hour of a daily job is not reported, however much larger than the job it is',
     file: daily,
-    find: '(expected.peak * recurrence.clearer) / restlessness',
-    replace: '(expected.peak * recurrence.clearer ** 8) / restlessness',
+    find: '(expected.peak * recurrence.clearer) / varianceInflation',
+    replace: '(expected.peak * recurrence.clearer ** 8) / varianceInflation',
     tests: recurrenceTests,
   },
   {

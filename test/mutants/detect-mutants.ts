@@ -76,16 +76,16 @@ export const detectMutants: readonly PlantedMutant[] = [
     name: 'one-clear-window-resolves',
     bug: 'an anomaly is resolved by its first clear window, and opens again a minute later',
     file: open,
-    find: 'return this.#episode.quiet >= this.#patience.quiet || this.#hasPeteredOut;',
-    replace: 'return this.#episode.quiet >= 1 || this.#hasPeteredOut;',
+    find: 'return this.#chain.quiet >= this.#patience.quiet || this.#hasPeteredOut;',
+    replace: 'return this.#chain.quiet >= 1 || this.#hasPeteredOut;',
     tests: openTests,
   },
   {
     name: 'one-window-late',
     bug: 'an anomaly is resolved one window later than the setting says',
     file: open,
-    find: 'return this.#episode.quiet >= this.#patience.quiet || this.#hasPeteredOut;',
-    replace: 'return this.#episode.quiet > this.#patience.quiet || this.#hasPeteredOut;',
+    find: 'return this.#chain.quiet >= this.#patience.quiet || this.#hasPeteredOut;',
+    replace: 'return this.#chain.quiet > this.#patience.quiet || this.#hasPeteredOut;',
     tests: openTests,
   },
   {
@@ -185,7 +185,7 @@ export const detectMutants: readonly PlantedMutant[] = [
     tests: ['test/detect/slo/slo-burn-detector.test.ts'],
   },
   {
-    name: 'usual-gap-pages',
+    name: 'baseline-gap-pages',
     bug: 'a model that pauses every night is reported as stopped: the longest gap so far is not looked at',
     file: 'src/detect/traffic/silence-test.ts',
     find: 'times < longer ||',
@@ -210,7 +210,7 @@ export const detectMutants: readonly PlantedMutant[] = [
   },
   {
     name: 'errors-learnt',
-    bug: 'windows of an open error rate are learnt: what fails all day is usual by noon',
+    bug: 'windows of an open error rate are learnt: what fails all day is baseline by noon',
     file: 'src/detect/rate/proportion-detector.ts',
     find: 'if (!windows.isLearnable(at) || windows.startMsOf(at) < fromMs) continue;',
     replace: 'if (!windows.isLearnable(at) || windows.startMsOf(at) >= fromMs) continue;',

@@ -35,7 +35,7 @@ export const watchMutants: readonly PlantedMutant[] = [
     name: 'on-record-before-delivered',
     bug: 'windows are on record as judged while their events are still on the way: a crash loses a page',
     file: watcher,
-    find: 'if (this.#untold.size === 0) await this.#putOnRecord();',
+    find: 'if (this.#undelivered.size === 0) await this.#putOnRecord();',
     replace: 'await this.#putOnRecord();',
     tests: watcherTests,
   },
@@ -43,27 +43,27 @@ export const watchMutants: readonly PlantedMutant[] = [
     name: 'emitted-without-the-lead',
     bug: 'who has lost the lead while it waited for a query goes on to emit: two processes page',
     file: watcher,
-    find: `    const before = await this.#store.told(event.id, event.revision);
+    find: `    const before = await this.#store.stored(event.id, event.revision);
     this.#requireLead();`,
-    replace: '    const before = await this.#store.told(event.id, event.revision);',
+    replace: '    const before = await this.#store.stored(event.id, event.revision);',
     tests: watcherTests,
   },
   {
     name: 'emitted-anew-by-the-successor',
     bug: 'a successor does not ask what is on record: the same revision goes out with other contents',
     file: watcher,
-    find: 'const before = await this.#store.told(event.id, event.revision);',
-    replace: `const before = await this.#store.told(event.id, 0);`,
+    find: 'const before = await this.#store.stored(event.id, event.revision);',
+    replace: `const before = await this.#store.stored(event.id, 0);`,
     tests: watcherTests,
   },
   {
     name: 'event-lost-with-the-table',
     bug: 'an event that could not be stored is dropped, and the anomaly is open without a page (retry dropped)',
     file: watcher,
-    find: `      await this.#tell(next);
+    find: `      await this.#publish(next);
       this.#unstored.shift();`,
     replace: `      this.#unstored.shift();
-      await this.#tell(next);`,
+      await this.#publish(next);`,
     tests: watcherTests,
   },
   {

@@ -19,11 +19,11 @@ export function scenarioWindows(scenario: Scenario, windowMs: number): SeriesWin
     const random = new SeededRandom(scenario.seed * 1000 + index);
     const names = [...Object.keys(models), 'total'];
     const ended: Request[][] = windows.map(() => []);
-    let restlessness = 0;
+    let varianceInflation = 0;
     for (let at = 0; at < scenario.windows; at++) {
       const memory = restless?.memory ?? 0;
-      restlessness = memory * restlessness + Math.sqrt(1 - memory ** 2) * random.normal();
-      const begun = sampleWindow(scenario, index, at, random, restlessness);
+      varianceInflation = memory * varianceInflation + Math.sqrt(1 - memory ** 2) * random.normal();
+      const begun = sampleWindow(scenario, index, at, random, varianceInflation);
       begun.forEach((request, n) => {
         const laterBy = windowsLater(request, (n + 0.5) / begun.length, windowMs);
         ended[at + laterBy]?.push(request);
@@ -65,9 +65,9 @@ function sampleWindow(
   index: number,
   at: number,
   random: SeededRandom,
-  restlessness: number,
+  varianceInflation: number,
 ): Request[] {
-  const { stages, restless, requests: usual } = scenario.series[index]!;
+  const { stages, restless, requests: baseline } = scenario.series[index]!;
   const faults = scenario.faults.filter(({ series, windows: [first, last], every }) => {
     const block = Math.floor((at - first) / every);
     return (
@@ -77,7 +77,7 @@ function sampleWindow(
       (every === 1 || block % 2 === 0)
     );
   });
-  const requests = faults.find((fault) => fault.requests !== undefined)?.requests ?? usual;
+  const requests = faults.find((fault) => fault.requests !== undefined)?.requests ?? baseline;
   const columns: number[][] = [];
   const isTimeout = new Array<boolean>(requests).fill(false);
   const totals = new Array<number>(requests).fill(0);
@@ -86,7 +86,7 @@ function sampleWindow(
     const slowed: { factor: number; share: number; timeout_ms?: number | undefined }[] = own;
     if (restless?.stage === stage) {
       const slowShare = faults.find((fault) => fault.slow_share !== undefined)?.slow_share;
-      const share = (slowShare ?? restless.share) * Math.exp(restless.sigma * restlessness);
+      const share = (slowShare ?? restless.share) * Math.exp(restless.sigma * varianceInflation);
       slowed.push({ factor: restless.factor, share });
     }
     const values = totals.map((_, request) => {

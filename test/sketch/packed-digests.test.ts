@@ -21,7 +21,7 @@ describe('PackedDigests', () => {
           packed.add([...means, -1], weights, means.length);
           return TDigest.fromCentroids(means.map(Math.fround), weights);
         });
-        const found = packed.take();
+        const found = packed.drain();
         expect(found.map(plainOf)).toEqual(expected.map(plainOf));
         const middles = expected.map((each) => each.quantile(q));
         expect(found.map((each) => each.quantile(q))).toEqual(middles);
@@ -39,20 +39,20 @@ describe('PackedDigests', () => {
   it('leaves what it gave as it was', () => {
     const packed = new PackedDigests();
     packed.add([1, 2], [3, 4]);
-    const [first] = packed.take();
+    const [first] = packed.drain();
     packed.add([5], [6]);
-    expect(packed.take().map(plainOf)).toEqual([{ means: [5], weights: [6], count: 6 }]);
+    expect(packed.drain().map(plainOf)).toEqual([{ means: [5], weights: [6], count: 6 }]);
     expect(first && plainOf(first)).toEqual({ means: [1, 2], weights: [3, 4], count: 7 });
-    expect(packed.take()).toEqual([]);
+    expect(packed.drain()).toEqual([]);
   });
 
   it('refuses centroids that cannot be, and forgets them', () => {
     const packed = new PackedDigests();
     packed.add([2, 1], [1, 1]);
-    expect(() => packed.take()).toThrow('BUG: centroid means must ascend: 2, 1 at 1');
+    expect(() => packed.drain()).toThrow('BUG: centroid means must ascend: 2, 1 at 1');
     packed.add([1], [0]);
-    expect(() => packed.take()).toThrow('BUG: centroid 0 has the weight 0');
-    expect(packed.take()).toEqual([]);
+    expect(() => packed.drain()).toThrow('BUG: centroid 0 has the weight 0');
+    expect(packed.drain()).toEqual([]);
   });
 });
 

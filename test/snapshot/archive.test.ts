@@ -9,7 +9,7 @@ class Pair {
   one = 0;
   other = 0;
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     this.one = state.number(this.one);
     this.other = state.number(this.other);
   }
@@ -27,7 +27,7 @@ class Kept {
   map = new Map<string, Pair>();
   optional: number | undefined;
 
-  carry(state: StateArchive, name = 'kept', version = 1): void {
+  serialize(state: StateArchive, name = 'kept', version = 1): void {
     state.section(name, version, () => {
       this.number = state.number(this.number);
       this.flag = state.flag(this.flag);
@@ -61,8 +61,8 @@ const kept = fc
 
 function saved(from: Kept): Buffer {
   const writer = new StateWriter(1);
-  from.carry(writer);
-  return writer.take();
+  from.serialize(writer);
+  return writer.drain();
 }
 
 const full = Object.assign(new Kept(), {
@@ -75,7 +75,7 @@ describe('a state archive', () => {
   it('refuses another name, another version and another length, by name', () => {
     const read = (name: string, version: number, length = 3) => {
       const into = Object.assign(new Kept(), { doubles: new Float64Array(length) });
-      return () => into.carry(new StateReader(saved(full)), name, version);
+      return () => into.serialize(new StateReader(saved(full)), name, version);
     };
     expect(read('other', 1)).toThrow(new UnreadableState('it has "kept" where other should be'));
     expect(read('kept', 2)).toThrow(
@@ -90,10 +90,10 @@ describe('a state archive', () => {
     const bytes = saved(full);
     for (let length = 0; length < bytes.length; length++) {
       const cut = new StateReader(bytes.subarray(0, length));
-      expect(() => new Kept().carry(cut)).toThrow(UnreadableState);
+      expect(() => new Kept().serialize(cut)).toThrow(UnreadableState);
     }
     const more = new StateReader(Buffer.concat([bytes, Buffer.of(0)]));
-    new Kept().carry(more);
+    new Kept().serialize(more);
     expect(() => more.end()).toThrow(new UnreadableState('1 bytes are left after the beginning'));
   });
 
@@ -102,7 +102,7 @@ describe('a state archive', () => {
       fc.property(kept, (before) => {
         const after = new Kept();
         const reader = new StateReader(saved(before));
-        after.carry(reader);
+        after.serialize(reader);
         reader.end();
         expect(after).toEqual(before);
         expect([...after.map.keys()]).toEqual([...before.map.keys()]);
@@ -115,7 +115,7 @@ describe('a state archive', () => {
     const bytesOf = (values: number[]) => {
       const writer = new StateWriter();
       writer.numbers(values);
-      return writer.take().length - 5;
+      return writer.drain().length - 5;
     };
     expect(bytesOf([0, 1, 2 ** 24, 0.5, Number.NaN])).toBe(20);
     expect(bytesOf([0, 1, 2 ** 24 + 1])).toBe(24);

@@ -17,7 +17,7 @@ function chunkOf(messages: readonly string[], settings: Record<string, unknown> 
   const open = new OpenChunk(context, chunkSettingsOf(config), 't', 0);
   open.begin(0, nowMs - 1_000, nowMs);
   messages.forEach((text, offset) => {
-    open.take({ offset, timestampMs: nowMs, value: Buffer.from(text) });
+    open.add({ offset, timestampMs: nowMs, value: Buffer.from(text) });
   });
   const isFull = open.isFull;
   const { chunk, letters } = open.seal(nowMs);
@@ -135,7 +135,7 @@ describe('one message', () => {
     const context = { config, groupId: 'g', writer: new RowBinaryWriter() };
     const open = new OpenChunk(context, chunkSettingsOf(config), 't', 0);
     open.begin(0, Number.NEGATIVE_INFINITY, nowMs);
-    open.take({ offset: 0, timestampMs: 0, value: Buffer.from(lines.join('\n')) });
+    open.add({ offset: 0, timestampMs: 0, value: Buffer.from(lines.join('\n')) });
     expect(open.isFull).toBe(true);
     const { chunk, letters } = open.seal(nowMs);
     expect(chunk).toMatchObject({ aggregated: limits.windowsPerChunk, rejected: extra });

@@ -1,4 +1,4 @@
-import type { Rooms } from '../../memory/arena.ts';
+import type { ArenaScope } from '../../memory/arena.ts';
 import { RangeSums } from '../../memory/range-sums.ts';
 import { highWord } from '../../sketch/high-word.ts';
 import { TDigest } from '../../sketch/t-digest.ts';
@@ -28,7 +28,7 @@ export class DurationHistogram {
   }
 
   /** An empty one, which takes its room from there. */
-  static in(rooms: Rooms): DurationHistogram {
+  static in(rooms: ArenaScope): DurationHistogram {
     return new DurationHistogram(new RangeSums(2, rooms));
   }
 
@@ -53,9 +53,9 @@ export class DurationHistogram {
     this.#buckets.release();
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('duration histogram', 2, () => {
-      this.#buckets.carry(state);
+      this.#buckets.serialize(state);
     });
   }
 }

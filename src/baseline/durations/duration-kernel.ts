@@ -1,5 +1,5 @@
 import { invariant } from '../../base/invariant.ts';
-import { bytesOf, bytesOfFloat, type Room, StateMemory } from '../../memory/arena.ts';
+import { type Allocation, Arena, bytesOf, bytesOfFloat } from '../../memory/arena.ts';
 import type { RangeSums } from '../../memory/range-sums.ts';
 import { highIndex } from '../../sketch/high-word.ts';
 import type { TDigest } from '../../sketch/t-digest.ts';
@@ -49,13 +49,13 @@ export interface Merged {
 export class DurationKernel {
   static #shared: DurationKernel | undefined;
 
-  readonly #memory = StateMemory.shared();
+  readonly #memory = Arena.shared();
   readonly #exports: Exports;
   /** Scratch of one call. */
-  #scratch: Room;
+  #scratch: Allocation;
   /** What was given last: all digests of this array. */
   #given: TDigest['centroids'] | undefined;
-  #givenRoom: Room;
+  #givenRoom: Allocation;
 
   /** The one of this thread. @throws where there is no WebAssembly, or numbers are big endian. */
   static shared(): DurationKernel {
@@ -66,8 +66,8 @@ export class DurationKernel {
   private constructor() {
     invariant(highIndex === 1, 'this machine is big endian, which tailmark does not run on');
     this.#exports = this.#memory.kernel(durationKernelWasm);
-    this.#scratch = this.#memory.take(firstRoom);
-    this.#givenRoom = this.#memory.take(firstRoom);
+    this.#scratch = this.#memory.allocate(firstRoom);
+    this.#givenRoom = this.#memory.allocate(firstRoom);
   }
 
   /**
@@ -143,9 +143,9 @@ export class DurationKernel {
   }
 
   /** That room, or a larger one instead. */
-  #roomFor(doubles: number, room: Room): Room {
+  #roomFor(doubles: number, room: Allocation): Allocation {
     if (doubles <= room.doubles) return room;
     this.#memory.release(room);
-    return this.#memory.take(doubles);
+    return this.#memory.allocate(doubles);
   }
 }

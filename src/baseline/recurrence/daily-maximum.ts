@@ -8,7 +8,7 @@ export class DailyRecord {
   readonly #highest = new Map<number, number>();
   readonly #counts = new Map<number, number>();
 
-  take(startMs: number, value: number): void {
+  observe(startMs: number, value: number): void {
     const day = Math.floor(startMs / dayMs);
     const count = this.#counts.get(day);
     if (count === undefined) this.#forget(day);
@@ -27,7 +27,7 @@ export class DailyRecord {
     return count;
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('daily record', 1, () => {
       for (const kept of [this.#highest, this.#counts]) {
         const days = state.list(kept, (entry) => {

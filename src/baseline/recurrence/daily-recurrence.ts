@@ -36,7 +36,7 @@ interface Current extends Episode {
  *
  * Memory: 128 episodes of 200 bytes at most.
  */
-export class DailyEpisodes {
+export class DailyRecurrence {
   #past: Episode[] = [];
   #current: Current | undefined;
   #quiet = 0;
@@ -56,10 +56,10 @@ export class DailyEpisodes {
    * @param sinceMs when the evidence began.
    * @param shape how much speaks for each of some faults; all that is comparable has the same ones.
    */
-  take(
+  observe(
     windowStartMs: number,
     evidence: number,
-    restlessness: number,
+    varianceInflation: number,
     sinceMs: number,
     shape: ArrayLike<number> = noShape,
   ): void {
@@ -67,21 +67,27 @@ export class DailyEpisodes {
       const leastMs = windowStartMs - mostUnclearMs;
       this.#current = {
         ...{ sinceMs: Math.max(sinceMs, leastMs), startMs: windowStartMs, endMs: windowStartMs },
-        ...{ said: new Float32Array(minutes), peak: 0, clearest: 0, shape, isPiece: false },
+        ...{
+          peaksByMinute: new Float32Array(minutes),
+          peak: 0,
+          clearest: 0,
+          shape,
+          isPiece: false,
+        },
       };
     }
     const episode = this.#current;
     if (episode === undefined) return;
-    const said = evidence * restlessness;
+    const strength = evidence * varianceInflation;
     const ageMs = windowStartMs - episode.startMs;
-    if (said > episode.peak) episode.peak = said;
+    if (strength > episode.peak) episode.peak = strength;
     if (evidence >= leastScore) episode.endMs = windowStartMs;
     if (evidence > episode.clearest && ageMs < shapeUntilMs) {
       episode.clearest = evidence;
       episode.shape = shape;
     }
-    episode.said.fill(episode.peak, minuteOf(ageMs, episode));
-    this.#quiet = said < episode.peak * endShare ? this.#quiet + 1 : 0;
+    episode.peaksByMinute.fill(episode.peak, minuteOf(ageMs, episode));
+    this.#quiet = strength < episode.peak * endShare ? this.#quiet + 1 : 0;
     if (this.#quiet >= endWindows) this.#endUnlessExpected(episode, windowStartMs);
   }
 
@@ -91,16 +97,24 @@ export class DailyEpisodes {
    * @param sinceMs what it has may have begun before it: from then on.
    * @param evidence of all its windows, in nats.
    */
-  takePiece(sinceMs: number, endMs: number, evidence: number, restlessness: number): void {
+  takePiece(sinceMs: number, endMs: number, evidence: number, varianceInflation: number): void {
     if (evidence < leastOfPiece) return;
-    const peak = pieceOf * evidence * restlessness;
-    const said = new Float32Array(minutes).fill(peak);
-    const piece = { sinceMs, startMs: endMs, endMs, said, peak, shape: noShape, isPiece: true };
+    const peak = pieceOf * evidence * varianceInflation;
+    const peaksByMinute = new Float32Array(minutes).fill(peak);
+    const piece = {
+      sinceMs,
+      startMs: endMs,
+      endMs,
+      peaksByMinute,
+      peak,
+      shape: noShape,
+      isPiece: true,
+    };
     this.#past = [piece, ...this.#past];
   }
 
   /** Takes over what another series knows, which this one has come to replace. */
-  inherit(other: DailyEpisodes): void {
+  inherit(other: DailyRecurrence): void {
     this.#past = [...other.#past];
   }
 
@@ -110,17 +124,17 @@ export class DailyEpisodes {
    *
    * @param restlessness that evidence is divided by now.
    */
-  level(windowStartMs: number, restlessness: number): number {
+  level(windowStartMs: number, varianceInflation: number): number {
     if (this.#current === undefined) return 0;
     const expected = expectedEpisode(this.#past, this.#current, windowStartMs);
-    return expected === undefined ? 0 : (expected.peak * recurrence.clearer) / restlessness;
+    return expected === undefined ? 0 : (expected.peak * recurrence.clearer) / varianceInflation;
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('daily episodes', 5, () => {
-      this.#past = state.list(this.#past, (episode) => carryEpisode(state, episode));
+      this.#past = state.list(this.#past, (episode) => serializeEpisode(state, episode));
       this.#current = state.optional(this.#current, (current) => ({
-        ...carryEpisode(state, current),
+        ...serializeEpisode(state, current),
         clearest: state.number(current?.clearest ?? 0),
       }));
       this.#quiet = state.number(this.#quiet);
@@ -140,14 +154,14 @@ export class DailyEpisodes {
   }
 }
 
-function carryEpisode(state: StateArchive, episode: Episode | undefined): Episode {
+function serializeEpisode(state: StateArchive, episode: Episode | undefined): Episode {
   const { sinceMs = 0, startMs = 0, endMs = 0, peak = 0 } = episode ?? {};
-  const said = episode?.said ?? new Float32Array(minutes);
-  const carried = {
+  const peaksByMinute = episode?.peaksByMinute ?? new Float32Array(minutes);
+  const restored = {
     ...{ sinceMs: state.number(sinceMs), startMs: state.number(startMs) },
-    ...{ endMs: state.number(endMs), peak: state.number(peak), said },
+    ...{ endMs: state.number(endMs), peak: state.number(peak), peaksByMinute },
     isPiece: state.flag(episode?.isPiece ?? false),
   };
-  state.fill(said);
-  return { ...carried, shape: state.numbers(episode?.shape ?? noShape) };
+  state.fill(peaksByMinute);
+  return { ...restored, shape: state.numbers(episode?.shape ?? noShape) };
 }

@@ -39,7 +39,7 @@ export interface Episode {
   /** When there was evidence last. */
   endMs: number;
   /** By the end of each minute, the most that requests had said; the last has all later ones. */
-  readonly said: Float32Array;
+  readonly peaksByMinute: Float32Array;
   peak: number;
   /** How much speaks for each fault, from the first minutes; empty, or all 0, where that is not known. */
   shape: ArrayLike<number>;
@@ -95,7 +95,10 @@ export function expectedEpisode(
     const thenMs = ageMs + laterMsOf(agoMs - at.laterMs);
     if (!isAlike(current, episode, ageMs) || isFarWeaker(current, episode, thenMs)) continue;
     at.days |= 1 << daysOf(agoMs - at.laterMs);
-    at.peak = Math.max(at.peak, episode.said[minuteOf(thenMs + slackMs, episode)] as number);
+    at.peak = Math.max(
+      at.peak,
+      episode.peaksByMinute[minuteOf(thenMs + slackMs, episode)] as number,
+    );
     at.lastedMs = Math.max(at.lastedMs, Math.min(episode.endMs - episode.startMs, lastingMs));
   }
   const found = appointments.find(isKept);
@@ -103,8 +106,8 @@ export function expectedEpisode(
 }
 
 /** The minute of an age, in what was said by minutes. */
-export function minuteOf(ageMs: number, { said }: Pick<Episode, 'said'>): number {
-  return Math.min(said.length - 1, Math.max(0, Math.floor(ageMs / minuteMs)));
+export function minuteOf(ageMs: number, { peaksByMinute }: Pick<Episode, 'peaksByMinute'>): number {
+  return Math.min(peaksByMinute.length - 1, Math.max(0, Math.floor(ageMs / minuteMs)));
 }
 
 function isKept({ laterMs, days }: Appointment): boolean {
@@ -135,8 +138,8 @@ function isFarWeaker(current: Episode, past: Episode, thenMs: number): boolean {
   const reachedMs = thenMs - recurrence.slackMs - minuteMs;
   if (past.isPiece || reachedMs < 0) return false;
   // The last minute holds what came after it, too.
-  const minute = Math.min(minuteOf(reachedMs, past), past.said.length - 2);
-  return current.peak * recurrence.weaker < (past.said[minute] as number);
+  const minute = Math.min(minuteOf(reachedMs, past), past.peaksByMinute.length - 2);
+  return current.peak * recurrence.weaker < (past.peaksByMinute[minute] as number);
 }
 
 function daysOf(agoMs: number): number {

@@ -1,18 +1,18 @@
 import type { StateArchive } from '../../snapshot/archive.ts';
-import { DailyEpisodes } from './daily-recurrence.ts';
+import { DailyRecurrence } from './daily-recurrence.ts';
 import { ReleaseEpisodes } from './release-episodes.ts';
 
 /**
- * What a stage does again and again: at a time of day (`DailyEpisodes`), or at an age of a release, while the
+ * What a stage does again and again: at a time of day (`DailyRecurrence`), or at an age of a release, while the
  * series is compared with the one before it (`ReleaseEpisodes`).
  */
 export class Recurrences {
-  readonly #daily = new DailyEpisodes();
+  readonly #daily = new DailyRecurrence();
   readonly #ofReleases = new ReleaseEpisodes();
   #isNew = false;
 
   /** Evidence from which on there is something to take, or as long as an episode goes on. */
-  static readonly leastScore = DailyEpisodes.leastScore;
+  static readonly leastScore = DailyRecurrence.leastScore;
 
   get goesOn(): boolean {
     return this.#daily.goesOn || (this.#isNew && this.#ofReleases.goesOn);
@@ -24,22 +24,22 @@ export class Recurrences {
     if (isNew) this.#ofReleases.begin(windowStartMs);
   }
 
-  /** Takes a window: `DailyEpisodes.take`. */
-  take(...window: Parameters<DailyEpisodes['take']>): void {
-    this.#daily.take(...window);
-    if (this.#isNew) this.#ofReleases.take(...window);
+  /** Takes a window: `DailyRecurrence.take`. */
+  observe(...window: Parameters<DailyRecurrence['observe']>): void {
+    this.#daily.observe(...window);
+    if (this.#isNew) this.#ofReleases.observe(...window);
   }
 
-  /** Takes a piece of a first hour: `DailyEpisodes.takePiece`. */
-  takePiece(...piece: Parameters<DailyEpisodes['takePiece']>): void {
+  /** Takes a piece of a first hour: `DailyRecurrence.takePiece`. */
+  takePiece(...piece: Parameters<DailyRecurrence['takePiece']>): void {
     this.#daily.takePiece(...piece);
   }
 
   /** What the evidence must exceed to be news. */
-  level(windowStartMs: number, restlessness: number): number {
-    const ofDay = this.#daily.level(windowStartMs, restlessness);
+  level(windowStartMs: number, varianceInflation: number): number {
+    const ofDay = this.#daily.level(windowStartMs, varianceInflation);
     if (!this.#isNew) return ofDay;
-    return Math.max(ofDay, this.#ofReleases.level(windowStartMs, restlessness));
+    return Math.max(ofDay, this.#ofReleases.level(windowStartMs, varianceInflation));
   }
 
   inherit(other: Recurrences): void {
@@ -47,10 +47,10 @@ export class Recurrences {
     this.#ofReleases.inherit(other.#ofReleases);
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('recurrences', 1, () => {
-      this.#daily.carry(state);
-      this.#ofReleases.carry(state);
+      this.#daily.serialize(state);
+      this.#ofReleases.serialize(state);
       this.#isNew = state.flag(this.#isNew);
     });
   }

@@ -1,18 +1,18 @@
 import type { StateArchive } from '../../snapshot/archive.ts';
-import { DailyEpisodes } from './daily-recurrence.ts';
+import { DailyRecurrence } from './daily-recurrence.ts';
 
 /** Releases are as far apart as days are, and begin in the middle of one. */
 const dayMs = 86_400_000;
 
 /**
- * What comes at the same age of each release of a series, as a slow start does: `DailyEpisodes` by age instead of
+ * What comes at the same age of each release of a series, as a slow start does: `DailyRecurrence` by age instead of
  * by time of day. The first release that starts slowly pages; the next one that does so alike does not. A release
  * that was rolled back amid it says nothing of the next one.
  *
- * Memory: that of `DailyEpisodes`.
+ * Memory: that of `DailyRecurrence`.
  */
 export class ReleaseEpisodes {
-  readonly #episodes = new DailyEpisodes();
+  readonly #episodes = new DailyRecurrence();
   /** Releases before this one. */
   #release = 0;
   #bornMs = Number.NaN;
@@ -26,14 +26,16 @@ export class ReleaseEpisodes {
     if (Number.isNaN(this.#bornMs)) this.#bornMs = windowStartMs;
   }
 
-  /** Takes a window: `DailyEpisodes.take`. */
-  take(...[startMs, evidence, by, sinceMs, shape]: Parameters<DailyEpisodes['take']>): void {
-    this.#episodes.take(this.#byAge(startMs), evidence, by, this.#byAge(sinceMs), shape);
+  /** Takes a window: `DailyRecurrence.take`. */
+  observe(
+    ...[startMs, evidence, by, sinceMs, shape]: Parameters<DailyRecurrence['observe']>
+  ): void {
+    this.#episodes.observe(this.#byAge(startMs), evidence, by, this.#byAge(sinceMs), shape);
   }
 
-  /** What evidence must exceed to be news at this age: `DailyEpisodes.level`. */
-  level(windowStartMs: number, restlessness: number): number {
-    return this.#episodes.level(this.#byAge(windowStartMs), restlessness);
+  /** What evidence must exceed to be news at this age: `DailyRecurrence.level`. */
+  level(windowStartMs: number, varianceInflation: number): number {
+    return this.#episodes.level(this.#byAge(windowStartMs), varianceInflation);
   }
 
   /** Takes over what was seen of the releases before. */
@@ -42,9 +44,9 @@ export class ReleaseEpisodes {
     this.#release = other.#release + 1;
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('release episodes', 1, () => {
-      this.#episodes.carry(state);
+      this.#episodes.serialize(state);
       this.#release = state.number(this.#release);
       this.#bornMs = state.number(this.#bornMs);
     });

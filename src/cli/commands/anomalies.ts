@@ -91,13 +91,13 @@ function driverText({
   value,
   share_of_slow,
   share_of_all,
-  baseline_share_of_all: usual,
+  baseline_share_of_all: baseline,
 }: EventDriver): string {
   const percent = (part: number) => `${Math.round(part * 100)} %`;
-  const isMore = usual !== undefined && share_of_all >= muchMore * usual;
+  const isMore = baseline !== undefined && share_of_all >= muchMore * baseline;
   const name = `${visible(facet)} ${visible(value)}`;
   const text = `${name}: ${percent(share_of_slow)} of the slow requests, ${percent(share_of_all)} of all`;
-  return isMore ? `${text}, usually ${percent(usual)}` : text;
+  return isMore ? `${text}, usually ${percent(baseline)}` : text;
 }
 
 /** How long requests take beside what is wrong with how many there are; nothing where there are none. */

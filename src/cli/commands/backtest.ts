@@ -3,7 +3,7 @@ import { MemoryWindows } from '../../backtest/memory-windows.ts';
 import { exitCodes } from '../../base/exit-codes.ts';
 import type { Config } from '../../config/schema.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import { recallPast } from '../../roles/detect/backfill.ts';
+import { backfillPast } from '../../roles/detect/backfill.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import { explainedEvent } from '../../sink/anomalies/read-drivers.ts';
 import { eachBlock } from '../../sink/windows/each-window.ts';
@@ -96,7 +96,7 @@ async function ofFile(config: Config, path: string, io: Io): Promise<Outcome> {
     onClaimed: async () => 0,
     onBatch: async (_claim, { records }) => {
       for (let record = records.current; record !== undefined; record = records.current) {
-        if (record.refused === undefined) windows.take(record.value);
+        if (record.refused === undefined) windows.consume(record.value);
         else windows.refuse();
         records.advance();
       }
@@ -121,7 +121,7 @@ function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<
     const total = (range.toMs - range.fromMs) / windowMs;
     const progress = createProgress(io, { label: 'Judging', total });
     const past = { ...range, fromMs: range.fromMs - judged.historyMs, toMs: range.fromMs };
-    await recallPast(client, judged, past.fromMs, config.detect);
+    await backfillPast(client, judged, past.fromMs, config.detect);
     for await (const block of eachBlock(client, past)) judged.warmUp(block);
     for await (const block of eachBlock(client, range)) {
       judged.judge(block);

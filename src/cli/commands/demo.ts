@@ -111,7 +111,9 @@ class Demo {
   async play(once: boolean): Promise<ExitCode> {
     const config = this.#config;
     const topic = config.kafka.topics[0] ?? '';
-    this.#say(`Kafka at ${config.kafka.brokers.join(',')}, ClickHouse at ${config.clickhouse.url}`);
+    this.#print(
+      `Kafka at ${config.kafka.brokers.join(',')}, ClickHouse at ${config.clickhouse.url}`,
+    );
     await migrate(config.clickhouse);
     await ensureTopics(config.kafka, [{ topic, partitions: 2 }]);
     const log = createLog({ level: 'info', fd: this.#logFd() });
@@ -159,23 +161,23 @@ class Demo {
       );
       bar.finish();
       await this.#untilStored(sent);
-      this.#say(
+      this.#print(
         `sent and stored ${sent.toLocaleString('en-US')} events: ${plot.historyMs / 60_000} minutes of past`,
       );
       const scenes = [
         {
           untilMs: timeline.faultFromMs,
-          says: `live traffic now, at ${plot.speed} times real speed`,
+          text: `live traffic now, at ${plot.speed} times real speed`,
         },
         {
           untilMs: timeline.faultToMs,
-          says: `regression injected: ${plot.stage} of ${plot.model} in ${plot.region} takes ${plot.factor} times as long, in ${plot.share * 100} % of the requests`,
+          text: `regression injected: ${plot.stage} of ${plot.model} in ${plot.region} takes ${plot.factor} times as long, in ${plot.share * 100} % of the requests`,
         },
-        { untilMs: timeline.endMs, says: 'regression taken back' },
+        { untilMs: timeline.endMs, text: 'regression taken back' },
       ];
       let fromMs = timeline.liveMs;
-      for (const { untilMs, says } of scenes) {
-        this.#say(says);
+      for (const { untilMs, text } of scenes) {
+        this.#print(text);
         const isLast = untilMs === timeline.endMs;
         const pace = { speed: plot.speed, eventMs: fromMs };
         const until = isLast ? AbortSignal.any([signal, this.#allResolved()]) : signal;
@@ -319,7 +321,7 @@ The log of the pipeline: ${join(this.#stack.dir, 'tailmark.log')}
   /** Calm traffic in real time, until interrupted. */
   async #goOn(topic: string, url: string | undefined): Promise<void> {
     const { signal } = this.#io;
-    this.#say(
+    this.#print(
       `calm traffic goes on in real time; health and metrics at ${url ?? '-'}; Ctrl-C ends it`,
     );
     const publisher = await openKafkaPublisher(this.#config.kafka);
@@ -341,7 +343,7 @@ The log of the pipeline: ${join(this.#stack.dir, 'tailmark.log')}
     await publisher.close();
   }
 
-  #say(text: string): void {
+  #print(text: string): void {
     const { dim } = colorsOf(this.#io);
     this.#io.err(`${dim(new Date().toISOString().slice(11, 19))} ${text}\n`);
   }

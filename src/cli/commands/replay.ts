@@ -180,7 +180,7 @@ async function* inOrder(
     for (const line of group) {
       const { dueMs } = line;
       if (dueMs === undefined) due.push(line);
-      else due.push(...order.take({ ...line, dueMs }));
+      else due.push(...order.push({ ...line, dueMs }));
     }
     yield due;
   }

@@ -31,7 +31,7 @@ export const plot = {
 } as const;
 
 /** How much of the recovery the clock is laid out for: what it takes as a rule. */
-const USUAL_RECOVERY_MS = 90 * SECOND_MS;
+const TYPICAL_RECOVERY_MS = 90 * SECOND_MS;
 
 /** When what happens, milliseconds since the epoch. */
 export interface Timeline {
@@ -47,7 +47,7 @@ export interface Timeline {
  * starts on a whole minute: the same windows, whenever it is run.
  */
 export function timelineOf(nowMs: number): Timeline {
-  const liveLengthMs = plot.calmMs + plot.faultMs + USUAL_RECOVERY_MS;
+  const liveLengthMs = plot.calmMs + plot.faultMs + TYPICAL_RECOVERY_MS;
   const endMs = nowMs + liveLengthMs / plot.speed;
   const startMs = Math.floor((endMs - liveLengthMs - plot.historyMs) / 60_000) * 60_000;
   const liveMs = startMs + plot.historyMs;

@@ -8,9 +8,9 @@ import { durationText } from './duration-text.ts';
 import { clock, count, odds } from './explanation-text.ts';
 import { formatMs } from './format-ms.ts';
 import {
+  baselineText,
   courseText,
   courseTitle,
-  courseUsual,
   courseValue,
   rateEvidenceLines,
 } from './render-rate.ts';
@@ -135,7 +135,7 @@ function courseLines(course: readonly CoursePoint[], event: AnomalyEvent, io: Co
   return [
     line,
     dim(
-      `${range}; ${courseText(Math.min(...values), event)} to ${courseText(Math.max(...values), event)}, usual are ${courseUsual(event)}`,
+      `${range}; ${courseText(Math.min(...values), event)} to ${courseText(Math.max(...values), event)}, usual are ${baselineText(event)}`,
     ),
   ];
 }

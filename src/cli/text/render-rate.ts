@@ -32,7 +32,7 @@ export function courseText(value: number, { rate }: AnomalyEvent): string {
 }
 
 /** What is usual of it. */
-export function courseUsual(event: AnomalyEvent): string {
+export function baselineText(event: AnomalyEvent): string {
   const isTail = event.rate === undefined || event.rate.unit === 'errors per request';
   return courseText(isTail ? event.baseline_ms : (event.rate?.baseline ?? 0), event);
 }
@@ -54,7 +54,8 @@ function burnEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
 /** Why it is believed that a rate is not as usual. */
 export function rateEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
   if (rate.unit === 'errors per request') return burnEvidenceLines(event, rate);
-  const { p_value, alpha, dispersion, windows, exceedances, expected, ...usual } = event.evidence;
+  const { p_value, alpha, dispersion, windows, exceedances, expected, ...baseline } =
+    event.evidence;
   const text = (value: number) => courseText(value, event);
   const [low, high] = rate.interval;
   const over = windows === 1 ? 'one window' : `${windows} windows`;
@@ -70,6 +71,6 @@ export function rateEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
     `odds at which an anomaly opens, by the page budget: ${odds(alpha)}`,
     `it varies ${dispersion.toPrecision(2)} times as much as by chance: that is allowed for`,
     `${text(rate.observed)} (95 %: ${text(low)} to ${text(high)}), usual are ${text(rate.baseline)}`,
-    `usual is what ${count(usual.baseline_windows)} windows were from ${clock(usual.baseline_from)} to ${clock(usual.baseline_to)}`,
+    `usual is what ${count(baseline.baseline_windows)} windows were from ${clock(baseline.baseline_from)} to ${clock(baseline.baseline_to)}`,
   ];
 }

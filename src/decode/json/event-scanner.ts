@@ -149,7 +149,7 @@ export class EventScanner {
       if (field === KeyMatcher.doubt) return -1;
       pos = this.#keys.end;
       if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
-      this.#shape.note(step, pos, field);
+      this.#shape.record(step, pos, field);
       if (field === KeyMatcher.unknown) pos = json.skipValue(bytes, pos, end, 2);
       else pos = this.#field(field, bytes, pos, end, record);
       if (pos < 0) return -1;

@@ -44,7 +44,7 @@ export class Shape {
   }
 
   /** Notes bytes `[start, end)` between two values, and what the value after them means. */
-  note(start: number, end: number, meaning: number): void {
+  record(start: number, end: number, meaning: number): void {
     const n = this.#noted++;
     if (n >= MOST_STEPS) return;
     this.#starts[n] = start;

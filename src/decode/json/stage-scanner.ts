@@ -122,7 +122,7 @@ export class StageScanner {
         i++;
       }
       if (i < end && (bytes[i] as number) <= 0x20) i = json.space(bytes, i, end);
-      this.shape.note(step, i, id);
+      this.shape.record(step, i, id);
       i = json.number(bytes, i, end);
       const ms = json.value[0] as number;
       if (i < 0 || ms > this.#maxMs) return -1;

@@ -155,7 +155,7 @@ export class EventKernel {
   }
 
   /** Takes bytes of a message, at most `inputBytes`. */
-  take(bytes: Uint8Array): void {
+  load(bytes: Uint8Array): void {
     this.#input.set(bytes);
     this.#exports.close(bytes.length);
   }

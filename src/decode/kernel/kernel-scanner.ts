@@ -101,7 +101,7 @@ export class KernelScanner {
       return -1;
     }
     const isShort = start + AHEAD_BYTES > this.#to && this.#to < bytes.length;
-    if (this.#to < 0 || isShort || start < this.#from) this.#take(bytes, start);
+    if (this.#to < 0 || isShort || start < this.#from) this.#load(bytes, start);
     let n = this.#after[this.#last] as number;
     for (let tried = 0; tried < count; tried++) {
       const read = this.#kernel.scan(start - this.#from, n);
@@ -120,13 +120,13 @@ export class KernelScanner {
     return -1;
   }
 
-  #take(bytes: Buffer, start: number): void {
+  #load(bytes: Buffer, start: number): void {
     const kernel = this.#kernel;
     if (!kernel.isOf(this)) kernel.begin(this, this.#limits, this.#programs, this.#lexicon);
     const isWhole = bytes.length <= EventKernel.inputBytes;
     this.#from = isWhole ? 0 : start;
     this.#to = isWhole ? bytes.length : Math.min(bytes.length, start + EventKernel.inputBytes);
-    kernel.take(isWhole ? bytes : bytes.subarray(this.#from, this.#to));
+    kernel.load(isWhole ? bytes : bytes.subarray(this.#from, this.#to));
   }
 
   /** Interns the values that are not known to the kernel: when the whole event is known to be good. */

@@ -120,7 +120,7 @@ export class Admission {
   }
 
   /** Takes the turn that was planned. */
-  take({ out, in: entering }: Turn, places: number): void {
+  apply({ out, in: entering }: Turn, places: number): void {
     for (const claims of [this.#holders, this.#candidates]) {
       for (const claim of claims.values()) {
         claim.load = next(claim);
@@ -138,7 +138,7 @@ export class Admission {
     if (candidates.size === 0) this.#holders.clear();
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('admission', 1, () => {
       for (const claims of [this.#holders, this.#candidates]) {
         state.list<[string, Claim]>(claims, (entry) => {

@@ -42,7 +42,7 @@ export class JudgedStages {
    * @param mayChange whether places may change hands.
    * @param forget is told a stage that is not judged any more.
    */
-  take(
+  select(
     window: SeriesWindow,
     block: number,
     places: number,
@@ -73,20 +73,20 @@ export class JudgedStages {
     return { ...window, stages };
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     this.#block = state.number(this.#block);
     state.list(this.#held, (stage = '') => {
       const held = state.text(stage);
       this.#held.add(held);
       return held;
     });
-    this.#admission.carry(state);
+    this.#admission.serialize(state);
   }
 
   #turn(places: number, mayChange: boolean, forget: (stage: string) => void): void {
     const isFixed = (stage: string) => !mayChange || stage === totalStage;
     const turn = this.#admission.plan(this.#held, places, isFixed, mayChange ? places : 0);
-    this.#admission.take(turn, places);
+    this.#admission.apply(turn, places);
     for (const stage of turn.out) {
       this.#held.delete(stage);
       forget(stage);

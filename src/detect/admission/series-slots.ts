@@ -71,7 +71,7 @@ export class SeriesPlaces {
   turn(block: number): void {
     if (this.isCrowded) {
       const { turn } = this.#planFor(block);
-      this.#admission.take(turn, this.#limit);
+      this.#admission.apply(turn, this.#limit);
       for (const key of turn.out) this.#owner.evict(key);
       for (const key of turn.in) this.#series.of(seriesOfKey(key), key);
     }
@@ -91,7 +91,7 @@ export class SeriesPlaces {
   }
 
   /** The windows of series that have a place, by key; new ones get theirs first. */
-  take(windows: readonly SeriesWindow[], keys: readonly string[]): Map<string, SeriesWindow> {
+  admit(windows: readonly SeriesWindow[], keys: readonly string[]): Map<string, SeriesWindow> {
     const isShort = this.#admit(windows, keys);
     const present = new Map<string, SeriesWindow>();
     const refused: Offer[] = [];
@@ -122,9 +122,9 @@ export class SeriesPlaces {
     return (isNext && this.#planFor(block).in.has(key)) || this.#isNextVersion(series, key);
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     this.#block = state.number(this.#block);
-    this.#admission.carry(state);
+    this.#admission.serialize(state);
   }
 
   /** Gives places to new series of a window; whether there is none for some. */

@@ -11,7 +11,7 @@ import { groupKeyOf } from '../event/anomaly-identity.ts';
 import { anomalySubject } from '../event/anomaly-summary.ts';
 import { newAnomaly } from '../event/new-anomaly.ts';
 import { driftSql } from '../event/sql.ts';
-import { AnomalyTrack, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
+import { AnomalyLifecycle, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
 import type { Renewed } from '../lifecycle/event-chain.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../step/detector-step.ts';
@@ -39,7 +39,7 @@ export class DriftDetector {
   readonly #series: Series;
   readonly #options: DetectOptions;
   readonly #tails: HourlyTails;
-  readonly #track: AnomalyTrack;
+  readonly #track: AnomalyLifecycle;
   /** As of the last hour. */
   #judged: Judged | undefined;
   /** How many series of it, versions and all, are looked at. */
@@ -50,7 +50,7 @@ export class DriftDetector {
     this.#series = { ...series, version: '' };
     this.#options = options;
     this.#tails = new HourlyTails(options.quantiles);
-    this.#track = new AnomalyTrack(options);
+    this.#track = new AnomalyLifecycle(options);
   }
 
   get series(): Series {
@@ -66,18 +66,18 @@ export class DriftDetector {
   }
 
   /** What others have told counts, if it is the same event of the same anomaly. */
-  take(told: AnomalyEvent): void {
-    this.#track.take(told);
+  adopt(published: AnomalyEvent): void {
+    this.#track.adopt(published);
   }
 
-  /** As `AnomalyTrack.reconcile`. */
+  /** As `AnomalyLifecycle.reconcile`. */
   reconcile(open: AnomalyEvent | undefined, isKnown: (id: string) => boolean): void {
     this.#track.reconcile(open, isKnown);
   }
 
   /** Takes an hour of the longer past; hours come in order, before any window. */
-  recall(hour: HourTail): void {
-    this.#tails.recall(hour);
+  backfill(hour: HourTail): void {
+    this.#tails.backfill(hour);
   }
 
   /** The past before that time is no measure any more: a shift of the tail has become the usual. */
@@ -85,33 +85,33 @@ export class DriftDetector {
     this.#tails.forget(Number.NEGATIVE_INFINITY, ms);
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('drift detector', 1, () => {
-      this.#tails.carry(state);
-      this.#track.carry(state);
+      this.#tails.serialize(state);
+      this.#track.serialize(state);
     });
   }
 
   /**
    * @param windows of the series of all versions.
-   * @param isUsual false while a shift of the tail is open in one of them.
+   * @param isNormal false while a shift of the tail is open in one of them.
    * @param perWeek false drifts that it may tell.
    */
   step(
     startMs: number,
     windows: readonly SeriesWindow[],
-    isUsual: boolean,
+    isNormal: boolean,
     perWeek: number,
     context: StepContext,
   ): AnomalyEvent | undefined {
-    if (this.#tails.reach(startMs)) this.#judge(startMs, perWeek);
-    for (const window of windows) this.#tails.take(window);
-    if (!isUsual) this.#tails.leaveOut(startMs);
+    if (this.#tails.reach(startMs)) this.#evaluate(startMs, perWeek);
+    for (const window of windows) this.#tails.observe(window);
+    if (!isNormal) this.#tails.leaveOut(startMs);
     if (!this.#track.isOpen && this.#judged?.opening === undefined) return undefined;
     return this.#track.step(startMs, this.#judgement(startMs, context), context);
   }
 
-  #judge(startMs: number, perWeek: number): void {
+  #evaluate(startMs: number, perWeek: number): void {
     const pairs = this.#tails.pairs(startMs);
     const between = daysBetween.map((days) => this.#tails.pairs(startMs, days));
     const verdicts = judgeDrift(pairs, between, this.#options, perWeek);
@@ -127,8 +127,8 @@ export class DriftDetector {
       opening: () => this.#opening(nowMs),
       renewed: (event) => this.#renewed(event),
       // It began a day before anybody knew.
-      isAdoptable: nowMs - detectedMs >= this.#options.rebaseline_after,
-      farewell: (event, resolution) => this.#farewell(event, resolution),
+      isRebaselinable: nowMs - detectedMs >= this.#options.rebaseline_after,
+      resolvedSummary: (event, resolution) => this.#resolvedSummary(event, resolution),
       ended: (resolution) => this.#end(sinceMs, startMs, resolution),
     };
   }
@@ -164,7 +164,7 @@ export class DriftDetector {
     return { ...measured, severity: event.severity };
   }
 
-  #farewell(event: AnomalyEvent, resolution: Resolution): string {
+  #resolvedSummary(event: AnomalyEvent, resolution: Resolution): string {
     const subject = anomalySubject(event);
     if (resolution === 'recovered') return `${subject} is as fast again as a week ago`;
     if (resolution === 'rebaselined') return `${subject} stays slower; that is the new usual`;
@@ -173,7 +173,7 @@ export class DriftDetector {
 
   #end(sinceMs: number, startMs: number, resolution: Resolution): void {
     if (resolution === 'rebaselined' && this.#judged !== undefined) {
-      this.#tails.adopt(sinceMs, factorsOf(this.#judged, this.#options));
+      this.#tails.rebaseline(sinceMs, factorsOf(this.#judged, this.#options));
     } else {
       // Slow hours are no measure in a week.
       this.#tails.forget(sinceMs, startMs);
@@ -185,13 +185,13 @@ export class DriftDetector {
 /** By how much hours have grown in a week. */
 function factorsOf({ pairs, verdicts }: Judged, { quantiles }: DetectOptions): HourFactors {
   const now = meansOf(pairs.map((pair) => pair.now));
-  const usual = meansOf(pairs.map((pair) => pair.usual));
+  const baseline = meansOf(pairs.map((pair) => pair.baseline));
   const times = ([stage, ms]: [string, number]): [string, number] => [
     stage,
     ms > 0 ? (now.get(stage) ?? ms) / ms : 1,
   ];
   return {
     quantiles: quantiles.map((_, i) => verdicts.find((one) => one.quantile === i)?.ratio ?? 1),
-    means: new Map([...usual].map(times)),
+    means: new Map([...baseline].map(times)),
   };
 }

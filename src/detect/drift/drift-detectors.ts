@@ -2,7 +2,7 @@ import { OrderedMap } from '../../base/ordered-map.ts';
 import type { HourTail } from '../../baseline/hourly-tails.ts';
 import { seriesOf, unversionedKey } from '../../series/series-key.ts';
 import type { Series, SeriesWindow } from '../../series/series-window.ts';
-import { carrySeries } from '../../series/snapshot-series.ts';
+import { serializeSeries } from '../../series/snapshot-series.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
@@ -42,11 +42,11 @@ export class DriftDetectors {
   }
 
   /** What others have told counts, if it is the same event of the same anomaly. */
-  take(told: AnomalyEvent): void {
-    this.#detectors.get(unversionedKey(told))?.take(told);
+  adopt(published: AnomalyEvent): void {
+    this.#detectors.get(unversionedKey(published))?.adopt(published);
   }
 
-  /** As `AnomalyTrack.reconcile`. */
+  /** As `AnomalyLifecycle.reconcile`. */
   reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
     const own = new Map(open.map((event) => [unversionedKey(event), event]));
     for (const [key, detector] of this.#detectors) detector.reconcile(own.get(key), isKnown);
@@ -54,8 +54,8 @@ export class DriftDetectors {
   }
 
   /** Takes an hour of the longer past; hours come in order, before any window. */
-  recall({ series, hour }: SeriesHour): void {
-    this.#of(series)?.recall(hour);
+  backfill({ series, hour }: SeriesHour): void {
+    this.#of(series)?.backfill(hour);
   }
 
   /** A series, by its key, is met no more: its version has ended. */
@@ -68,12 +68,12 @@ export class DriftDetectors {
   }
 
   /** What is of one series alone. */
-  carryOne(state: StateArchive, key: string): void {
+  serializeOne(state: StateArchive, key: string): void {
     const saved = this.#detectors.get(key);
-    const series = carrySeries(state, saved?.series);
-    const carried = saved ?? new DriftDetector(series, this.#options);
-    carried.carry(state);
-    this.#detectors.set(key, carried);
+    const series = serializeSeries(state, saved?.series);
+    const restored = saved ?? new DriftDetector(series, this.#options);
+    restored.serialize(state);
+    this.#detectors.set(key, restored);
     this.#others = undefined;
   }
 
@@ -83,23 +83,23 @@ export class DriftDetectors {
   }
 
   /** What all share, once they are there. */
-  carryShared(state: StateArchive): void {
+  serializeShared(state: StateArchive): void {
     this.#perWeek = state.number(this.#perWeek);
   }
 
   /** How many there are counts from now on. */
-  share(): void {
+  publishShared(): void {
     // What does not wake anybody has a budget of its own, as large as that of what does.
     this.#perWeek = this.#options.page_budget_per_week / Math.max(1, this.#detectors.size);
   }
 
   /** Whether `know` has been told of the series, or has no room for any more. */
-  knows(key: string): boolean {
+  has(key: string): boolean {
     return this.#bySeries.has(key) || this.#detectors.size >= this.#options.max_series;
   }
 
   /** Looks at the series of a window from now on, before any of them is judged in it. */
-  know(present: ReadonlyMap<string, SeriesWindow>): void {
+  register(present: ReadonlyMap<string, SeriesWindow>): void {
     for (const [key, window] of present) {
       if (this.#bySeries.has(key)) continue;
       const detector = this.#of(window.series);
@@ -135,9 +135,9 @@ export class DriftDetectors {
    *
    * @returns all that was told of drifts in the step, in order.
    */
-  judge({ present, startMs, tails, openKeys, drifts, context }: DetectorStep): AnomalyEvent[] {
+  evaluate({ present, startMs, tails, openKeys, drifts, context }: DetectorStep): AnomalyEvent[] {
     const others = this.#othersInOrder();
-    const told = drifts.map((event) => ({ key: unversionedKey(event), event }));
+    const emitted = drifts.map((event) => ({ key: unversionedKey(event), event }));
     if (others.size > 0) {
       for (const event of tails.filter(({ resolution }) => resolution === 'rebaselined')) {
         others.get(unversionedKey(event))?.forgetBefore(startMs);
@@ -146,13 +146,13 @@ export class DriftDetectors {
       const unusual = new Set([...openKeys].map((key) => this.#bySeries.get(key)));
       for (const [key, detector] of others) {
         const own = (windows.get(detector) ?? []).sort(byVersion);
-        const isUsual = !unusual.has(detector);
-        const event = detector.step(startMs, own, isUsual, this.#perWeek, context);
-        if (event !== undefined) told.push({ key, event });
+        const isNormal = !unusual.has(detector);
+        const event = detector.step(startMs, own, isNormal, this.#perWeek, context);
+        if (event !== undefined) emitted.push({ key, event });
         if (detector.seriesCount === 0 && detector.isForgettable) this.#delete(key);
       }
     }
-    return told.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ event }) => event);
+    return emitted.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ event }) => event);
   }
 
   #othersInOrder(): ReadonlyMap<string, DriftDetector> {

@@ -34,7 +34,7 @@ export function driftMeasured(
   verdict: DriftVerdict,
   { quantiles, window }: DetectOptions,
 ): DriftMeasured {
-  const { usualMs, ratio, interval, hours } = verdict;
+  const { baselineMs, ratio, interval, hours } = verdict;
   const first = pairs[0] as HourPair;
   const last = pairs.at(-1) as HourPair;
   const measuredStage = last.now.stage;
@@ -42,9 +42,9 @@ export function driftMeasured(
   const measured = {
     stage: blame[0]?.stage ?? measuredStage,
     quantile: quantiles[verdict.quantile] as number,
-    observed_ms: round(ratio * usualMs),
-    interval_ms: interval.map((times) => round(times * usualMs)) as [number, number],
-    baseline_ms: round(usualMs),
+    observed_ms: round(ratio * baselineMs),
+    interval_ms: interval.map((times) => round(times * baselineMs)) as [number, number],
+    baseline_ms: round(baselineMs),
     ratio: round(ratio),
     requests: Math.round(pairs.reduce((sum, { now }) => sum + now.requests, 0)),
     evidence: {
@@ -57,8 +57,8 @@ export function driftMeasured(
       dispersion: round(Math.max(1, hours / verdict.independent)),
       measured_stage: measuredStage,
       baseline_windows: Math.round((hours * hourMs) / window),
-      baseline_from: new Date(first.usual.startMs).toISOString(),
-      baseline_to: new Date(last.usual.startMs + hourMs).toISOString(),
+      baseline_from: new Date(first.baseline.startMs).toISOString(),
+      baseline_to: new Date(last.baseline.startMs + hourMs).toISOString(),
     },
     blame,
     // Of hours only means are kept: whether the median has moved is not known.
@@ -88,7 +88,7 @@ function summaryOf(event: Series & Omit<DriftMeasured, 'summary'>): string {
 function blameOf(pairs: readonly HourPair[], measuredStage: string): Blamed[] {
   if (measuredStage !== totalStage) return [];
   const now = stageMeans(pairs.map((pair) => pair.now));
-  return splitExcess(now, stageMeans(pairs.map((pair) => pair.usual))) ?? [];
+  return splitExcess(now, stageMeans(pairs.map((pair) => pair.baseline))) ?? [];
 }
 
 function stageMeans(hours: readonly HourTail[]): StageMeans {

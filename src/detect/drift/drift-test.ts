@@ -14,7 +14,7 @@ export interface DriftVerdict {
    * Median of the hours of the week before; by how much they have grown, the median hour; its 95 %
    * interval.
    */
-  readonly usualMs: number;
+  readonly baselineMs: number;
   readonly ratio: number;
   readonly interval: readonly [number, number];
   /** Independent hours that these are worth. */
@@ -96,7 +96,7 @@ function judgeQuantile(
   const { quantiles, min_drift_ratio, min_effect_ms } = options;
   const known = knownOf(pairs, quantile, options);
   if (known.length < fewestHours) return undefined;
-  const usualMs = median(known.map(({ usual }) => usual.quantilesMs[quantile] as number));
+  const baselineMs = median(known.map(({ baseline }) => baseline.quantilesMs[quantile] as number));
   const growths = growthsOf(known, quantile);
   const least = Math.log(min_drift_ratio);
   const growth = median(growths);
@@ -104,13 +104,13 @@ function judgeQuantile(
   const logP = logStudentTail(mean / error, freedom);
   const logLevel = Math.log(Math.min(1, perWeek / (looksPerWeek * quantiles.length)));
   const goesOn = median(growths.slice(-lastHours)) >= least / 2;
-  const isLarge = growth >= least && usualMs * Math.expm1(growth) >= min_effect_ms;
+  const isLarge = growth >= least && baselineMs * Math.expm1(growth) >= min_effect_ms;
   const first = known[growths.findIndex((each) => each >= least / 2)] ?? (known[0] as HourPair);
   return {
     quantile,
     hours: known.length,
     slower: growths.filter((each) => each > 0).length,
-    usualMs,
+    baselineMs,
     ratio: Math.exp(growth),
     interval: [Math.exp(growth - normal95 * error), Math.exp(growth + normal95 * error)],
     independent,
@@ -130,15 +130,16 @@ function knownOf(
 ): HourPair[] {
   const beyond = 1 - (quantiles[quantile] as number);
   return pairs.filter(
-    ({ now, usual }) =>
-      now.stage === usual.stage && Math.min(now.requests, usual.requests) * beyond >= fewestBeyond,
+    ({ now, baseline }) =>
+      now.stage === baseline.stage &&
+      Math.min(now.requests, baseline.requests) * beyond >= fewestBeyond,
   );
 }
 
 /** By how much each hour has grown, as a logarithm. */
 function growthsOf(known: readonly HourPair[], quantile: number): number[] {
-  return known.map(({ now, usual }) =>
-    Math.log((now.quantilesMs[quantile] as number) / (usual.quantilesMs[quantile] as number)),
+  return known.map(({ now, baseline }) =>
+    Math.log((now.quantilesMs[quantile] as number) / (baseline.quantilesMs[quantile] as number)),
   );
 }
 

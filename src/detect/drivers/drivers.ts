@@ -4,8 +4,8 @@ export interface DriverCount {
   readonly value: string;
   readonly requests: number;
   readonly slow: number;
-  readonly usualRequests: number;
-  readonly usualSlow: number;
+  readonly baselineRequests: number;
+  readonly baselineSlow: number;
 }
 
 /** A value that carries a tail: see `driversOf`. Parts and rates are 0 to 1. */
@@ -47,55 +47,55 @@ export function driversOf(counts: readonly DriverCount[]): Driver[] {
   for (const count of counts) {
     byFacet.set(count.facet, [...(byFacet.get(count.facet) ?? []), count]);
   }
-  const found: { readonly driver: Driver; readonly tells: number }[] = [];
+  const found: { readonly driver: Driver; readonly weight: number }[] = [];
   for (const values of byFacet.values()) {
     const sum = (of: (count: DriverCount) => number) =>
       values.reduce((total, count) => total + of(count), 0);
     const requests = sum((count) => count.requests);
     const slow = sum((count) => count.slow);
-    const usualRequests = sum((count) => count.usualRequests);
-    const usualSlow = sum((count) => count.usualSlow);
+    const baselineRequests = sum((count) => count.baselineRequests);
+    const baselineSlow = sum((count) => count.baselineSlow);
     if (slow < fewestSlow) continue;
-    const usualRate = rateOf(usualSlow, usualRequests);
-    const excess = slow / requests - usualRate;
-    const isRise = usualRequests > 0 && excess >= leastExcess * usualRate;
+    const baselineRate = rateOf(baselineSlow, baselineRequests);
+    const excess = slow / requests - baselineRate;
+    const isRise = baselineRequests > 0 && excess >= leastExcess * baselineRate;
     for (const count of values) {
       const driver: Driver = {
         facet: count.facet,
         value: count.value,
         share_of_slow: count.slow / slow,
         share_of_all: count.requests / requests,
-        baseline_share_of_all: rateOf(count.usualRequests, usualRequests),
+        baseline_share_of_all: rateOf(count.baselineRequests, baselineRequests),
         slow_rate: rateOf(count.slow, count.requests),
         slow_rate_of_others: rateOf(slow - count.slow, requests - count.requests),
-        baseline_slow_rate: rateOf(count.usualSlow, count.usualRequests),
+        baseline_slow_rate: rateOf(count.baselineSlow, count.baselineRequests),
         baseline_slow_rate_of_others: rateOf(
-          usualSlow - count.usualSlow,
-          usualRequests - count.usualRequests,
+          baselineSlow - count.baselineSlow,
+          baselineRequests - count.baselineRequests,
         ),
       };
       const { share_of_slow, share_of_all, baseline_share_of_all, baseline_slow_rate } = driver;
       // What the rise would be if only this had changed (Kitagawa 1955).
-      const more = (share_of_all - baseline_share_of_all) * (baseline_slow_rate - usualRate);
+      const more = (share_of_all - baseline_share_of_all) * (baseline_slow_rate - baselineRate);
       const explained = isRise ? Math.min(1, more / excess) : 0;
       const isMore = share_of_all > baseline_share_of_all && explained >= leastExplained;
       if (isMore || (count.requests < requests && isLopsided(driver))) {
         found.push({
           driver,
-          tells: Math.max(share_of_slow - share_of_all, isMore ? explained : 0),
+          weight: Math.max(share_of_slow - share_of_all, isMore ? explained : 0),
         });
       }
     }
   }
-  return found.sort((a, b) => b.tells - a.tells).map(({ driver }) => driver);
+  return found.sort((a, b) => b.weight - a.weight).map(({ driver }) => driver);
 }
 
 function isLopsided(driver: Driver): boolean {
   const { share_of_slow, slow_rate, slow_rate_of_others } = driver;
   if (share_of_slow < leastShare || slow_rate < leastLift * slow_rate_of_others) return false;
   // Nothing is said of before where none of the others was slow then.
-  const usual = driver.baseline_slow_rate / driver.baseline_slow_rate_of_others;
-  return !Number.isFinite(usual) || slow_rate >= leastRise * usual * slow_rate_of_others;
+  const baseline = driver.baseline_slow_rate / driver.baseline_slow_rate_of_others;
+  return !Number.isFinite(baseline) || slow_rate >= leastRise * baseline * slow_rate_of_others;
 }
 
 function rateOf(slow: number, requests: number): number {

@@ -1,6 +1,6 @@
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { type Driver, driversOf } from './drivers.ts';
-import { type BandCounts, slowBandOf, sumOfBands, usualSlowBand } from './slow-band.ts';
+import { type BandCounts, baselineSlowBand, slowBandOf, sumOfBands } from './slow-band.ts';
 import { type FacetBands, type TrafficMix, trafficMix } from './traffic-mix.ts';
 
 /** Which requests carry a tail. */
@@ -31,13 +31,13 @@ const mostSlow = 0.05;
  */
 export function foundDrivers(
   facets: readonly FacetBands[],
-  totals: { readonly now: BandCounts; readonly usual: BandCounts },
+  totals: { readonly now: BandCounts; readonly baseline: BandCounts },
   quantile: number,
 ): FoundDrivers {
   const ofSeries =
-    usualSlowBand(totals.usual, 1 - quantile) ?? slowBandOf(totals.now, 1 - quantile);
+    baselineSlowBand(totals.baseline, 1 - quantile) ?? slowBandOf(totals.now, 1 - quantile);
   if (ofSeries === undefined) return noDrivers;
-  const ofModel = usualSlowBand(usualTotals(facets), mostSlow) ?? ofSeries;
+  const ofModel = baselineSlowBand(baselineTotals(facets), mostSlow) ?? ofSeries;
   const slowBand = Math.max(ofSeries, ofModel);
   return {
     drivers: driversOf(facets.map((each) => countOf(each, slowBand))),
@@ -46,12 +46,12 @@ export function foundDrivers(
 }
 
 /** Usual requests of the model by band: those that have the facet that most of them have. */
-function usualTotals(facets: readonly FacetBands[]): BandCounts {
+function baselineTotals(facets: readonly FacetBands[]): BandCounts {
   let most: BandCounts = new Map();
   let mostRequests = 0;
   for (const facet of new Set(facets.map((each) => each.facet))) {
     const ofFacet = facets.filter((each) => each.facet === facet);
-    const bands = sumOfBands(ofFacet.map(({ usual }) => usual));
+    const bands = sumOfBands(ofFacet.map(({ baseline }) => baseline));
     const requests = [...bands.values()].reduce((sum, amount) => sum + amount, 0);
     if (requests > mostRequests) [most, mostRequests] = [bands, requests];
   }
@@ -93,16 +93,16 @@ export function measuredRange({ started_at, evidence }: AnomalyEvent, windowMs: 
 export function driverMinutes(
   { evidence }: AnomalyEvent,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
-): { readonly now: MinuteRange; readonly usual: MinuteRange } {
+): { readonly now: MinuteRange; readonly baseline: MinuteRange } {
   const now = { from: Math.floor(fromMs / minuteMs), to: Math.ceil(toMs / minuteMs) };
-  const usual = {
+  const baseline = {
     from: Math.floor(Date.parse(evidence.baseline_from) / minuteMs),
     to: Math.min(Math.ceil(Date.parse(evidence.baseline_to) / minuteMs), now.from),
   };
-  return { now, usual };
+  return { now, baseline };
 }
 
-function countOf({ facet, value, now, usual }: FacetBands, slowBand: number) {
+function countOf({ facet, value, now, baseline }: FacetBands, slowBand: number) {
   const all = (bands: ReadonlyMap<number, number>, from = Number.NEGATIVE_INFINITY) =>
     [...bands].reduce((sum, [band, amount]) => sum + (band >= from ? amount : 0), 0);
   return {
@@ -110,7 +110,7 @@ function countOf({ facet, value, now, usual }: FacetBands, slowBand: number) {
     value,
     requests: all(now),
     slow: all(now, slowBand),
-    usualRequests: all(usual),
-    usualSlow: all(usual, slowBand),
+    baselineRequests: all(baseline),
+    baselineSlow: all(baseline, slowBand),
   };
 }

@@ -20,11 +20,11 @@ export function slowBandOf(byBand: BandCounts, share: number): number | undefine
 }
 
 /** The same, of usual requests: no band with far more than that share. */
-export function usualSlowBand(usual: BandCounts, share: number): number | undefined {
-  const band = slowBandOf(usual, share);
+export function baselineSlowBand(baseline: BandCounts, share: number): number | undefined {
+  const band = slowBandOf(baseline, share);
   if (band === undefined) return undefined;
   let [all, slow] = [0, 0];
-  for (const [each, amount] of usual) {
+  for (const [each, amount] of baseline) {
     all += amount;
     if (each >= band) slow += amount;
   }

@@ -3,7 +3,7 @@ export interface FacetBands {
   readonly facet: string;
   readonly value: string;
   readonly now: ReadonlyMap<number, number>;
-  readonly usual: ReadonlyMap<number, number>;
+  readonly baseline: ReadonlyMap<number, number>;
 }
 
 /** How far a change of what is asked for explains that more requests are slow. Rates are 0 to 1. */
@@ -56,7 +56,7 @@ interface Value {
   /** Power of two; NaN where the value is no size. */
   readonly octave: number;
   readonly now: Rate;
-  readonly usual: Rate;
+  readonly baseline: Rate;
   readonly bands: ReadonlyMap<number, number>;
 }
 
@@ -70,32 +70,32 @@ function splitBy(
   facets: readonly FacetBands[],
   slowBand: number,
 ): TrafficMix | undefined {
-  const values = facets.map(({ value, now, usual }) => ({
+  const values = facets.map(({ value, now, baseline }) => ({
     octave: octaveOf(value),
     now: rateOf(now, slowBand),
-    usual: rateOf(usual, slowBand),
-    bands: usual,
+    baseline: rateOf(baseline, slowBand),
+    bands: baseline,
   }));
   const now = sumOf(values.map((value) => value.now));
-  const usual = sumOf(values.map((value) => value.usual));
-  if (now.requests === 0 || usual.requests === 0) return undefined;
-  const usualRate = usual.slow / usual.requests;
-  const excess = now.slow / now.requests - usualRate;
-  if (!(excess > Math.max(leastExcess, leastRise * usualRate))) return undefined;
+  const baseline = sumOf(values.map((value) => value.baseline));
+  if (now.requests === 0 || baseline.requests === 0) return undefined;
+  const baselineRate = baseline.slow / baseline.requests;
+  const excess = now.slow / now.requests - baselineRate;
+  if (!(excess > Math.max(leastExcess, leastRise * baselineRate))) return undefined;
   const law = sizeLaw(values);
   let mix = 0;
   let slowdown = 0;
   for (const value of values) {
-    const [partNow, partUsual] = [
+    const [partNow, baselinePart] = [
       value.now.requests / now.requests,
-      value.usual.requests / usual.requests,
+      value.baseline.requests / baseline.requests,
     ];
-    const expected = law(value, slowBand) ?? usualRate;
-    mix += (partNow - partUsual) * expected;
+    const expected = law(value, slowBand) ?? baselineRate;
+    mix += (partNow - baselinePart) * expected;
     slowdown +=
       value.now.slow / now.requests -
       partNow * expected -
-      (value.usual.slow / usual.requests - partUsual * expected);
+      (value.baseline.slow / baseline.requests - baselinePart * expected);
   }
   const share = Math.round(Math.min(1, Math.max(0, mix / excess)) * 1e6) / 1e6;
   return { facet, excess, mix, slowdown, share };
@@ -104,7 +104,7 @@ function splitBy(
 /** How many of a value's requests would usually be slow: as they were, or as the next smaller ones tell. */
 function sizeLaw(values: readonly Value[]): (value: Value, slowBand: number) => number | undefined {
   const known = values
-    .filter(({ octave, usual }) => usual.requests >= fewRequests && !Number.isNaN(octave))
+    .filter(({ octave, baseline }) => baseline.requests >= fewRequests && !Number.isNaN(octave))
     .sort((a, b) => a.octave - b.octave);
   const [half, largest] = known.slice(-2);
   // Bands that a request moves by when its size doubles: none where time does not hang on size.
@@ -114,8 +114,8 @@ function sizeLaw(values: readonly Value[]): (value: Value, slowBand: number) => 
       : (meanBand(largest.bands) - meanBand(half.bands)) / (largest.octave - half.octave);
   const perOctave = Math.min(bandsPerOctave, Math.max(0, stepBands));
   return (value, slowBand) => {
-    const { octave, usual } = value;
-    if (usual.requests >= fewRequests) return usual.slow / usual.requests;
+    const { octave, baseline } = value;
+    if (baseline.requests >= fewRequests) return baseline.slow / baseline.requests;
     const next = known.findLast((each) => each.octave <= octave) ?? known[0];
     if (next === undefined || Number.isNaN(octave)) return undefined;
     const moved = Math.round(perOctave * Math.max(0, octave - next.octave));

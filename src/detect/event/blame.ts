@@ -34,22 +34,22 @@ export function blame(
   const part = trimmed.part + trimmed.deviations * Math.sqrt(trimmed.part / fewest);
   const left = Math.min(trimmed.most, part);
   const slowNow = slowestMeans(now, share, left);
-  const slowUsually = slowestMeans(baseline, share, left);
-  if (slowNow === undefined || slowUsually === undefined) return undefined;
-  return splitExcess(slowNow, slowUsually);
+  const slowBefore = slowestMeans(baseline, share, left);
+  if (slowNow === undefined || slowBefore === undefined) return undefined;
+  return splitExcess(slowNow, slowBefore);
 }
 
 /**
  * Splits how much longer requests take on average over their stages, largest part first. The parts, with
  * `unaccounted`, add up to the whole. undefined when they have not become slower.
  */
-export function splitExcess(now: StageMeans, usual: StageMeans): Blamed[] | undefined {
-  const wholeMs = now.totalMs - usual.totalMs;
+export function splitExcess(now: StageMeans, baseline: StageMeans): Blamed[] | undefined {
+  const wholeMs = now.totalMs - baseline.totalMs;
   if (!(wholeMs > 0)) return undefined;
   const parts: Blamed[] = [];
   let restMs = wholeMs;
-  for (const stage of new Set([...now.stagesMs.keys(), ...usual.stagesMs.keys()])) {
-    const excessMs = (now.stagesMs.get(stage) ?? 0) - (usual.stagesMs.get(stage) ?? 0);
+  for (const stage of new Set([...now.stagesMs.keys(), ...baseline.stagesMs.keys()])) {
+    const excessMs = (now.stagesMs.get(stage) ?? 0) - (baseline.stagesMs.get(stage) ?? 0);
     restMs -= excessMs;
     parts.push({ stage, excess_ms: excessMs, share: excessMs / wholeMs });
   }

@@ -11,7 +11,7 @@ import { countsSql } from './sql.ts';
 export interface TailBeside {
   /** Of the windows that show it; undefined where they have no request. */
   readonly now: TDigest | undefined;
-  readonly usual: TDigest | undefined;
+  readonly baseline: TDigest | undefined;
 }
 
 /** What is measured of an anomaly that is no duration. */
@@ -47,19 +47,19 @@ export function rateEvent(input: RateEventInput): AnomalyEvent {
   };
 }
 
-/** The highest quantile that is judged, now and usually; 0 where there is no request to say. */
-export function tailBeside({ now, usual }: TailBeside, { quantiles }: DetectOptions) {
+/** The highest quantile that is judged, now and in the baseline; 0 where there is no request to say. */
+export function tailBeside({ now, baseline }: TailBeside, { quantiles }: DetectOptions) {
   const quantile = Math.max(...quantiles);
   const observed = now === undefined || now.count === 0 ? 0 : now.quantile(quantile);
-  const baseline = usual?.quantile(quantile) ?? observed;
+  const baselineMs = baseline?.quantile(quantile) ?? observed;
   const interval =
     observed === 0 || now === undefined ? [0, 0] : quantileInterval(now, quantile, 1);
   return {
     quantile,
     observed_ms: round(observed),
     interval_ms: [round(interval[0] as number), round(interval[1] as number)] as [number, number],
-    baseline_ms: round(baseline),
-    ratio: round(baseline > 0 ? observed / baseline : 1),
+    baseline_ms: round(baselineMs),
+    ratio: round(baselineMs > 0 ? observed / baselineMs : 1),
   };
 }
 

@@ -2,7 +2,7 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 import { UnreadableState } from '../../snapshot/unreadable-state.ts';
 import { type AnomalyEvent, anomalyEventSchema } from './anomaly-event.ts';
 
-export function carryEvent(state: StateArchive, event: AnomalyEvent | undefined): AnomalyEvent {
+export function serializeEvent(state: StateArchive, event: AnomalyEvent | undefined): AnomalyEvent {
   const text = state.text(JSON.stringify(event) ?? '');
   if (event !== undefined) return event;
   const read = anomalyEventSchema.safeParse(JSON.parse(text));

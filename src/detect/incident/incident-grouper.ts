@@ -46,9 +46,11 @@ export class IncidentGrouper {
   restore(stored: readonly AnomalyEvent[]): AnomalyEvent[] {
     const own = new Map(this.#incidents.map((incident) => [incident.id, incident]));
     this.#incidents = [];
-    for (const told of stored.filter(({ incident_id }) => incident_id === undefined)) {
-      const rows = stored.filter(({ incident_id }) => incident_id === told.id);
-      this.#incidents.push(Incident.restored(told, rows, this.#options.window, own.get(told.id)));
+    for (const published of stored.filter(({ incident_id }) => incident_id === undefined)) {
+      const rows = stored.filter(({ incident_id }) => incident_id === published.id);
+      this.#incidents.push(
+        Incident.restored(published, rows, this.#options.window, own.get(published.id)),
+      );
     }
     this.#sort();
     return this.#incidents.flatMap((incident) => incident.openAnomalies);
@@ -59,21 +61,21 @@ export class IncidentGrouper {
    *
    * @returns the anomaly of a series that it tells of, as it stands by that.
    */
-  take(stored: AnomalyEvent): AnomalyEvent | undefined {
+  adopt(stored: AnomalyEvent): AnomalyEvent | undefined {
     const id = stored.incident_id ?? stored.id;
-    return this.#incidents.find((incident) => incident.id === id)?.correct(stored);
+    return this.#incidents.find((incident) => incident.id === id)?.adopt(stored);
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('incidents', 1, () => {
       this.#incidents = state.list(this.#incidents, (incident) =>
-        Incident.carried(state, incident, this.#options.window),
+        Incident.serialize(state, incident, this.#options.window),
       );
     });
   }
 
   /** What series tell in one step becomes what is stored and told. */
-  fold(events: readonly AnomalyEvent[], context: IncidentContext): AnomalyEvent[] {
+  group(events: readonly AnomalyEvent[], context: IncidentContext): AnomalyEvent[] {
     if (events.length === 0 && this.#incidents.length === 0) return [];
     const opened: AnomalyEvent[] = [];
     for (const event of events) {
@@ -81,19 +83,19 @@ export class IncidentGrouper {
         anomalies.some(({ id }) => id === event.id),
       );
       if (known === undefined) opened.push(event);
-      else known.take(event);
+      else known.observe(event);
     }
     // The clearest first: it is the one that is told as it is.
     opened.sort(byWeight);
     opened.forEach((event, i) => {
       const incident = this.#incidentFor(event, opened.slice(i), context);
-      if (incident !== undefined) incident.take(event);
+      if (incident !== undefined) incident.observe(event);
       else this.#incidents.push(this.#newIncident(event));
     });
     this.#sort();
-    const told = this.#incidents.flatMap((incident) => incident.settle(context));
+    const emitted = this.#incidents.flatMap((incident) => incident.release(context));
     this.#incidents = this.#incidents.filter(({ isOver }) => !isOver);
-    return told;
+    return emitted;
   }
 
   #newIncident(lead: AnomalyEvent): Incident {

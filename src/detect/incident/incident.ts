@@ -8,8 +8,8 @@ import type { AnomalyEvent, ScopeMember, Severity } from '../event/anomaly-event
 import { dedupKeyOfSeries, firstMemberIdOf } from '../event/anomaly-identity.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
 import { severity as severityOf } from '../event/severity.ts';
-import { carryEvent } from '../event/snapshot-event.ts';
-import { UpdateWait } from '../lifecycle/update-backoff.ts';
+import { serializeEvent } from '../event/snapshot-event.ts';
+import { UpdateBackoff } from '../lifecycle/update-backoff.ts';
 import { extentOf } from './extent-of.ts';
 import { incidentScope, maxScopeValues } from './incident-scope.ts';
 import { incidentSummary } from './incident-summary.ts';
@@ -52,8 +52,8 @@ export class Incident {
   /** Changed in this step. */
   readonly #changed = new Set<string>();
   /** As last told; undefined before the first time. */
-  #told: AnomalyEvent | undefined;
-  #wait: UpdateWait;
+  #published: AnomalyEvent | undefined;
+  #wait: UpdateBackoff;
 
   /**
    * @param lead the anomaly that opens it.
@@ -61,9 +61,9 @@ export class Incident {
    */
   constructor(lead: AnomalyEvent, dedupKey: string, windowMs: number) {
     this.#dedupKey = dedupKey;
-    this.#wait = new UpdateWait(windowMs);
+    this.#wait = new UpdateBackoff(windowMs);
     this.#leadId = lead.id;
-    this.take(lead);
+    this.observe(lead);
   }
 
   /**
@@ -74,19 +74,19 @@ export class Incident {
    * was told of, and when. It is of no use where it comes to other events than those that were emitted.
    */
   static restored(
-    told: AnomalyEvent,
+    published: AnomalyEvent,
     rows: readonly AnomalyEvent[],
     windowMs: number,
     judged?: Incident,
   ): Incident {
-    const own = judged?.toldRevision === told.revision ? judged : undefined;
-    const firstId = firstMemberIdOf(told.id);
-    const byId = new Map(rows.map((row) => [row.id === firstId ? told.id : row.id, row]));
+    const own = judged?.publishedRevision === published.revision ? judged : undefined;
+    const firstId = firstMemberIdOf(published.id);
+    const byId = new Map(rows.map((row) => [row.id === firstId ? published.id : row.id, row]));
     const ownMembers = own === undefined ? new Map<string, Member>() : own.#members;
     const ofOwn = (id: string) => ownMembers.get(id)?.event;
-    const lead = ofSeries(byId.get(told.id) ?? told, told.id, ofOwn(told.id));
-    const incident = new Incident(lead, told.dedup_key, windowMs);
-    incident.#told = told;
+    const lead = ofSeries(byId.get(published.id) ?? published, published.id, ofOwn(published.id));
+    const incident = new Incident(lead, published.dedup_key, windowMs);
+    incident.#published = published;
     for (const id of new Set([...ownMembers.keys(), ...byId.keys()])) {
       const row = byId.get(id);
       if (row === undefined) continue;
@@ -98,24 +98,26 @@ export class Incident {
   }
 
   /** Saves one, or makes the one that was saved. */
-  static carried(state: StateArchive, saved: Incident | undefined, windowMs: number): Incident {
-    let carried = saved;
+  static serialize(state: StateArchive, saved: Incident | undefined, windowMs: number): Incident {
+    let restored = saved;
     state.section('incident', 1, () => {
       const dedupKey = state.text(saved?.dedupKey ?? '');
       const known = saved === undefined ? [] : saved.#members.values();
       const members = state.list<Member>(known, (member) => ({
-        event: carryEvent(state, member?.event),
-        row: state.optional(member?.row, (row) => carryEvent(state, row)),
+        event: serializeEvent(state, member?.event),
+        row: state.optional(member?.row, (row) => serializeEvent(state, row)),
       }));
       const [lead] = members;
       if (lead === undefined) throw new UnreadableState('an incident has no anomaly');
-      carried ??= new Incident(lead.event, dedupKey, windowMs);
-      for (const member of members) carried.#members.set(member.event.id, member);
-      carried.#changed.clear();
-      carried.#told = state.optional(carried.#told, (event) => carryEvent(state, event));
-      carried.#wait.carry(state);
+      restored ??= new Incident(lead.event, dedupKey, windowMs);
+      for (const member of members) restored.#members.set(member.event.id, member);
+      restored.#changed.clear();
+      restored.#published = state.optional(restored.#published, (event) =>
+        serializeEvent(state, event),
+      );
+      restored.#wait.serialize(state);
     });
-    return carried as Incident;
+    return restored as Incident;
   }
 
   /**
@@ -123,13 +125,13 @@ export class Incident {
    *
    * @returns the anomaly of a series that it is of, if it is of one.
    */
-  correct(stored: AnomalyEvent): AnomalyEvent | undefined {
+  adopt(stored: AnomalyEvent): AnomalyEvent | undefined {
     const isRow = stored.incident_id !== undefined;
     const id = isRow && stored.id === firstMemberIdOf(this.#leadId) ? this.#leadId : stored.id;
     const member = this.#members.get(id);
     if (!isRow) {
-      if (stored.revision !== this.#told?.revision) return undefined;
-      this.#told = stored;
+      if (stored.revision !== this.#published?.revision) return undefined;
+      this.#published = stored;
       if (stored.scope !== undefined || member === undefined) return undefined;
     } else if (stored.revision !== member?.row?.revision) return undefined;
     const event = ofSeries(stored, id, member.event);
@@ -142,8 +144,8 @@ export class Incident {
   }
 
   /** Revision of the last event; undefined before the first. */
-  get toldRevision(): number | undefined {
-    return this.#told?.revision;
+  get publishedRevision(): number | undefined {
+    return this.#published?.revision;
   }
 
   get dedupKey(): string {
@@ -171,7 +173,7 @@ export class Incident {
   }
 
   get severity(): Severity {
-    return mostSevere([this.#told?.severity ?? 'info', ofAll(this.openAnomalies)]);
+    return mostSevere([this.#published?.severity ?? 'info', ofAll(this.openAnomalies)]);
   }
 
   get isOver(): boolean {
@@ -181,58 +183,59 @@ export class Incident {
   /** What the table holds of it: the last event that was told and the rows of its series. */
   get stored(): AnomalyEvent[] {
     const rows = [...this.#members.values()].flatMap(({ row }) => row ?? []);
-    return this.#told === undefined ? rows : [this.#told, ...rows];
+    return this.#published === undefined ? rows : [this.#published, ...rows];
   }
 
   /** Takes what a series tells: a new anomaly, or how one of its own goes on. */
-  take(event: AnomalyEvent): void {
+  observe(event: AnomalyEvent): void {
     this.#members.set(event.id, { event, row: this.#members.get(event.id)?.row });
     this.#changed.add(event.id);
   }
 
   /** What is to be told after a step, in the order in which it is to be stored. */
-  settle(context: IncidentContext): AnomalyEvent[] {
-    const isNew = this.#told === undefined;
-    this.#wait.reach(context.startMs, this.#told ?? this.lead);
+  release(context: IncidentContext): AnomalyEvent[] {
+    const isNew = this.#published === undefined;
+    this.#wait.reach(context.startMs, this.#published ?? this.lead);
     const rows = this.#members.size === 1 ? [] : this.#rows();
     const news = this.#news(context);
     this.#changed.clear();
     if (news === undefined) return rows;
-    this.#told = news;
+    this.#published = news;
     this.#wait.begin();
     return isNew ? [news, ...rows] : [...rows, news];
   }
 
   #news(context: IncidentContext): AnomalyEvent | undefined {
-    const told = this.#told;
+    const published = this.#published;
     if (this.#members.size === 1) {
       if (!this.#changed.has(this.#leadId)) return undefined;
       return { ...this.lead, dedup_key: this.#dedupKey };
     }
-    if (told === undefined) return this.#event('opened', 1, context);
-    if (this.isOver) return this.#event('resolved', told.revision + 1, context);
-    if (!this.#isNews(told)) return undefined;
-    return this.#event('updated', told.revision + 1, context);
+    if (published === undefined) return this.#event('opened', 1, context);
+    if (this.isOver) return this.#event('resolved', published.revision + 1, context);
+    if (!this.#isNews(published)) return undefined;
+    return this.#event('updated', published.revision + 1, context);
   }
 
-  #isNews(told: AnomalyEvent): boolean {
-    if (this.severity !== told.severity || this.#isCriticalElsewhere(told)) return true;
-    if (!this.#wait.isOver(told)) return false;
+  #isNews(published: AnomalyEvent): boolean {
+    if (this.severity !== published.severity || this.#isCriticalElsewhere(published)) return true;
+    if (!this.#wait.isOver(published)) return false;
     const { lead } = this;
-    const hasGrown = extentOf(lead) !== extentOf(told) || lead.stage !== told.stage;
+    const hasGrown = extentOf(lead) !== extentOf(published) || lead.stage !== published.stage;
     const affected = this.#affected();
     const models = Math.min(maxScopeValues, new Set(affected.map(({ model }) => model)).size);
-    const modelsTold = told.scope?.values.filter((each) => each.dimension === 'model').length ?? 0;
-    const isWider = affected.length >= materialGrowth * (told.scope?.affected ?? 1);
-    return hasGrown || isWider || models > Math.max(1, modelsTold);
+    const publishedModels =
+      published.scope?.values.filter((each) => each.dimension === 'model').length ?? 0;
+    const isWider = affected.length >= materialGrowth * (published.scope?.affected ?? 1);
+    return hasGrown || isWider || models > Math.max(1, publishedModels);
   }
 
   /**
    * Whether a model is critical that was not when it was last told: its team may have no page but this. Where
    * there were more than an event lists, it is not known which.
    */
-  #isCriticalElsewhere(told: AnomalyEvent): boolean {
-    const listed = told.members ?? [told];
+  #isCriticalElsewhere(published: AnomalyEvent): boolean {
+    const listed = published.members ?? [published];
     if (listed.length >= membersListed) return false;
     const isCritical = ({ severity }: Pick<AnomalyEvent, 'severity'>) => severity === 'critical';
     const known = new Set(listed.filter(isCritical).map(({ model }) => model));

@@ -1,9 +1,9 @@
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
-import { carryEvent } from '../event/snapshot-event.ts';
+import { serializeEvent } from '../event/snapshot-event.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../step/detector-step.ts';
-import { Episode, type Renewed } from './event-chain.ts';
+import { EventChain, type Renewed } from './event-chain.ts';
 import { reconcileOpen } from './reconcile-open.ts';
 
 /** What a detector of some kind says of one window, when it is asked. */
@@ -15,8 +15,8 @@ export interface Judgement {
   /** What an open anomaly's event would say by now, if there is more to say than before. */
   renewed(event: AnomalyEvent): Renewed | undefined;
   /** Whether it has stayed so long that it could be the new usual. */
-  readonly isAdoptable: boolean;
-  farewell(event: AnomalyEvent, resolution: Resolution): string;
+  readonly isRebaselinable: boolean;
+  resolvedSummary(event: AnomalyEvent, resolution: Resolution): string;
   /** Called when it is over, also where nobody had been told. */
   ended(resolution: Resolution): void;
 }
@@ -31,9 +31,9 @@ const maxBackoff = 4;
  * becomes the new usual. While history is replayed nothing goes out, and nothing that went out is
  * resolved.
  */
-export class AnomalyTrack {
+export class AnomalyLifecycle {
   readonly #options: DetectOptions;
-  #open: Episode | undefined;
+  #open: EventChain | undefined;
   #restored: AnomalyEvent | undefined;
   #openings: number[] = [];
   #quietNeeded = 0;
@@ -63,9 +63,10 @@ export class AnomalyTrack {
   }
 
   /** What others have told counts, if it is the same event of the same anomaly. */
-  take(told: AnomalyEvent): void {
+  adopt(published: AnomalyEvent): void {
     const event = this.#open?.event;
-    if (event?.id === told.id && event.revision === told.revision) this.#open?.take(told);
+    if (event?.id === published.id && event.revision === published.revision)
+      this.#open?.adopt(published);
   }
 
   /**
@@ -82,12 +83,12 @@ export class AnomalyTrack {
     return outcome === 'over';
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('anomaly track', 2, () => {
       this.#open = state.optional(this.#open, (open) =>
-        Episode.carried(state, open, this.#options.window),
+        EventChain.serialize(state, open, this.#options.window),
       );
-      this.#restored = state.optional(this.#restored, (event) => carryEvent(state, event));
+      this.#restored = state.optional(this.#restored, (event) => serializeEvent(state, event));
       this.#openings = [...state.numbers(this.#openings)];
       this.#quietNeeded = state.number(this.#quietNeeded);
       this.#lastJudgedMs = state.number(this.#lastJudgedMs);
@@ -96,7 +97,7 @@ export class AnomalyTrack {
 
   step(startMs: number, judgement: Judgement, context: StepContext): AnomalyEvent | undefined {
     this.#install(startMs, context.live);
-    if (this.#open !== undefined) return this.#follow(this.#open, startMs, judgement, context);
+    if (this.#open !== undefined) return this.#observeOpen(this.#open, startMs, judgement, context);
     const event = judgement.opening();
     if (event === undefined) return undefined;
     this.#begin(event, context.live, startMs).begin();
@@ -110,8 +111,8 @@ export class AnomalyTrack {
     this.#begin(event, true, startMs);
   }
 
-  #begin(event: AnomalyEvent, announced: boolean, startMs: number): Episode {
-    const open = new Episode(event, announced, this.#options.window);
+  #begin(event: AnomalyEvent, announced: boolean, startMs: number): EventChain {
+    const open = new EventChain(event, announced, this.#options.window);
     open.reach(startMs);
     const { startedAtMs } = open;
     // A replay may have opened the same anomaly itself; the one that went out counts.
@@ -126,12 +127,12 @@ export class AnomalyTrack {
     return open;
   }
 
-  #follow(open: Episode, startMs: number, judgement: Judgement, context: StepContext) {
+  #observeOpen(open: EventChain, startMs: number, judgement: Judgement, context: StepContext) {
     open.reach(startMs);
     const isOut = judgement.isOut(open.event);
     if (isOut !== undefined) {
       this.#lastJudgedMs = startMs;
-      open.follow(isOut);
+      open.observe(isOut);
     }
     if (!context.live && open.announced) {
       // Only a live window may resolve what went out as open.
@@ -147,23 +148,23 @@ export class AnomalyTrack {
     return this.#update(open, judgement, context.nowMs);
   }
 
-  #resolution(open: Episode, startMs: number, judgement: Judgement): Resolution | undefined {
+  #resolution(open: EventChain, startMs: number, judgement: Judgement): Resolution | undefined {
     const { rebaseline_after, baseline, window } = this.#options;
     if (open.quiet >= this.#quietNeeded) return 'recovered';
     if (startMs - this.#lastJudgedMs >= Math.max(10 * minuteMs, 30 * window)) return 'no_traffic';
     const isLong = startMs - open.startedAtMs >= Math.max(rebaseline_after, baseline);
-    return isLong && judgement.isAdoptable ? 'rebaselined' : undefined;
+    return isLong && judgement.isRebaselinable ? 'rebaselined' : undefined;
   }
 
-  #end(open: Episode, resolution: Resolution, judgement: Judgement, { nowMs }: StepContext) {
+  #end(open: EventChain, resolution: Resolution, judgement: Judgement, { nowMs }: StepContext) {
     this.#open = undefined;
     judgement.ended(resolution);
     if (!open.announced) return undefined;
-    return open.resolve(resolution, judgement.farewell(open.event, resolution), nowMs);
+    return open.resolve(resolution, judgement.resolvedSummary(open.event, resolution), nowMs);
   }
 
   /** Told again at once when it has become critical, else when the last event has rested. */
-  #update(open: Episode, judgement: Judgement, nowMs: number): AnomalyEvent | undefined {
+  #update(open: EventChain, judgement: Judgement, nowMs: number): AnomalyEvent | undefined {
     const last = open.event;
     const renewed = judgement.renewed(last);
     if (renewed === undefined) return undefined;

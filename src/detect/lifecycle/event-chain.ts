@@ -1,8 +1,8 @@
 import { invariant } from '../../base/invariant.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
-import { carryEvent } from '../event/snapshot-event.ts';
-import { UpdateWait } from './update-backoff.ts';
+import { serializeEvent } from '../event/snapshot-event.ts';
+import { UpdateBackoff } from './update-backoff.ts';
 
 /** What an update may say anew. */
 export type Renewed = Partial<
@@ -16,10 +16,10 @@ const pauseWindows = 3;
  * The events of one anomaly, of whatever kind, from the one that opens it to the one that resolves it:
  * each is the one before with what has changed, one revision later.
  */
-export class Episode {
+export class EventChain {
   #event: AnomalyEvent;
   #announced: boolean;
-  readonly #wait: UpdateWait;
+  readonly #wait: UpdateBackoff;
   #quiet = 0;
   #isIntermittent = false;
 
@@ -27,21 +27,25 @@ export class Episode {
   constructor(event: AnomalyEvent, announced: boolean, windowMs: number) {
     this.#event = event;
     this.#announced = announced;
-    this.#wait = new UpdateWait(windowMs);
+    this.#wait = new UpdateBackoff(windowMs);
   }
 
   /** Saves one, or makes the one that was saved. */
-  static carried(state: StateArchive, saved: Episode | undefined, windowMs: number): Episode {
-    let carried = saved;
+  static serialize(
+    state: StateArchive,
+    saved: EventChain | undefined,
+    windowMs: number,
+  ): EventChain {
+    let restored = saved;
     state.section('episode', 2, () => {
-      const event = carryEvent(state, saved?.event);
+      const event = serializeEvent(state, saved?.event);
       const announced = state.flag(saved?.announced ?? false);
-      carried ??= new Episode(event, announced, windowMs);
-      carried.#wait.carry(state);
-      carried.#quiet = state.number(carried.#quiet);
-      carried.#isIntermittent = state.flag(carried.#isIntermittent);
+      restored ??= new EventChain(event, announced, windowMs);
+      restored.#wait.serialize(state);
+      restored.#quiet = state.number(restored.#quiet);
+      restored.#isIntermittent = state.flag(restored.#isIntermittent);
     });
-    return carried as Episode;
+    return restored as EventChain;
   }
 
   /** The last one. */
@@ -73,7 +77,7 @@ export class Episode {
   }
 
   /** Takes whether it was out in the last window. */
-  follow(isOut: boolean): void {
+  observe(isOut: boolean): void {
     if (isOut && this.#quiet >= pauseWindows) this.#isIntermittent = true;
     this.#quiet = isOut ? 0 : this.#quiet + 1;
   }
@@ -99,9 +103,9 @@ export class Episode {
   }
 
   /** What has gone out by this name counts: others may have told it first, at another time. */
-  take(told: AnomalyEvent): void {
+  adopt(published: AnomalyEvent): void {
     this.#announced = true;
-    this.#event = told;
+    this.#event = published;
   }
 
   /** Nobody was told: it is announced if it still opens. */

@@ -1,6 +1,6 @@
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
-import type { Patience } from '../tail/open-anomaly.ts';
+import type { ResolvePolicy } from '../tail/open-anomaly.ts';
 
 const hourMs = 3_600_000;
 /**
@@ -10,7 +10,7 @@ const hourMs = 3_600_000;
 const backoff = { quietMs: hourMs, peteredOutMs: 24 * hourMs, most: 4 } as const;
 
 /** When anomalies of a series were opened, and how they ended: what comes and goes is over less soon. */
-export class Openings {
+export class FlapHistory {
   #openedMs: number[] = [];
   #peteredOutMs: number[] = [];
 
@@ -28,7 +28,7 @@ export class Openings {
   }
 
   /** How soon one that began then is over. */
-  patience(startedAtMs: number, { resolve_windows }: DetectOptions): Patience {
+  patience(startedAtMs: number, { resolve_windows }: DetectOptions): ResolvePolicy {
     this.#openedMs = laterThan(startedAtMs - backoff.quietMs, this.#openedMs);
     this.#peteredOutMs = laterThan(startedAtMs - backoff.peteredOutMs, this.#peteredOutMs);
     const times = (before: readonly number[]) => 2 ** Math.min(before.length, backoff.most);
@@ -38,7 +38,7 @@ export class Openings {
     };
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('openings', 1, () => {
       this.#openedMs = [...state.numbers(this.#openedMs)];
       this.#peteredOutMs = [...state.numbers(this.#peteredOutMs)];

@@ -4,7 +4,7 @@ import type { AnomalyEvent } from '../event/anomaly-event.ts';
 interface Own {
   readonly event: AnomalyEvent;
   readonly announced: boolean;
-  take(told: AnomalyEvent): void;
+  adopt(published: AnomalyEvent): void;
   unannounce(): void;
 }
 
@@ -25,7 +25,7 @@ export function reconcileOpen(
   if (open !== undefined) {
     const isSame = announced?.event.id === open.id && announced.event.revision === open.revision;
     if (!isSame) return 'other';
-    announced.take(open);
+    announced.adopt(open);
   } else if (announced !== undefined) {
     if (isKnown(announced.event.id)) return 'over';
     announced.unannounce();

@@ -12,11 +12,11 @@ const intermittentEveryMs = 60 * 60_000;
  * lasts does not tell of every turn. Counted in event time: whoever judges the same windows later tells the
  * same.
  */
-export class UpdateWait {
+export class UpdateBackoff {
   readonly #windowMs: number;
   /** Start of the last window, and of the one that it was last told of. */
   #windowStartMs = Number.NaN;
-  #toldMs = Number.NaN;
+  #emittedMs = Number.NaN;
 
   constructor(windowMs: number) {
     this.#windowMs = windowMs;
@@ -25,28 +25,28 @@ export class UpdateWait {
   /** Takes the next window. Where it is not known which one `last` was told of, its time tells. */
   reach(windowStartMs: number, last: AnomalyEvent): void {
     this.#windowStartMs = windowStartMs;
-    if (!Number.isNaN(this.#toldMs)) return;
+    if (!Number.isNaN(this.#emittedMs)) return;
     const windowMs = this.#windowMs;
     const endMs = Date.parse(last.emitted_at) - windowMs;
-    this.#toldMs = Math.floor(endMs / windowMs) * windowMs;
+    this.#emittedMs = Math.floor(endMs / windowMs) * windowMs;
   }
 
   /** It is told of the last window. */
   begin(): void {
-    this.#toldMs = this.#windowStartMs;
+    this.#emittedMs = this.#windowStartMs;
   }
 
   /** @param last what was told; @param isIntermittent whether it comes and goes. */
   isOver({ revision }: AnomalyEvent, isIntermittent = false): boolean {
     const waitMs = updateEveryMs * 2 ** Math.min(revision - 1, mostDoublings);
     const leastMs = isIntermittent ? intermittentEveryMs : 0;
-    return this.#windowStartMs - this.#toldMs >= Math.max(waitMs, leastMs);
+    return this.#windowStartMs - this.#emittedMs >= Math.max(waitMs, leastMs);
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('update wait', 1, () => {
       this.#windowStartMs = state.number(this.#windowStartMs);
-      this.#toldMs = state.number(this.#toldMs);
+      this.#emittedMs = state.number(this.#emittedMs);
     });
   }
 }

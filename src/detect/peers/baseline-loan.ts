@@ -66,10 +66,10 @@ export class BaselineLoan {
     return !isOpen && isKnown && window.windowStartMs - own.firstMs >= baseline;
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('baseline loan', 1, () => {
       this.#borrowed = state.optional(this.#borrowed, (one) =>
-        BorrowedBaseline.carried(state, one),
+        BorrowedBaseline.serialize(state, one),
       );
       this.#requests = state.number(this.#requests);
     });

@@ -1,12 +1,12 @@
-import { StateMemory } from '../../memory/arena.ts';
-import { carryDigest } from '../../series/snapshot-series.ts';
+import { Arena } from '../../memory/arena.ts';
+import { serializeDigest } from '../../series/snapshot-series.ts';
 import type { TDigest } from '../../sketch/t-digest.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import { quarantineWindows } from '../options/detect-options.ts';
 import type { CountedRequests, WholeRequests } from './proportion.ts';
 import { WindowRing, windowFields } from './window-ring.ts';
 
-const memory = StateMemory.shared();
+const memory = Arena.shared();
 
 /** Whether an anomaly goes on is looked for in so many windows, in more where they hold too few requests. */
 const mostKept = 30;
@@ -98,12 +98,12 @@ export class CountedWindows extends WindowRing {
     return places.flatMap((at) => this.#digestsAt(at));
   }
 
-  carry(state: StateArchive): void {
-    this.carryEach(state, (at) => this.#carryWindow(state, at));
+  serialize(state: StateArchive): void {
+    this.serializeEach(state, (at) => this.#serializeWindow(state, at));
     this.#quarantined = state.number(this.#quarantined);
     const known = this.lastOf(mostDigests).map((at) => this.#digestsAt(at));
     const digests = state.list(known, (each = []) =>
-      state.list(each, (digest) => carryDigest(state, digest)),
+      state.list(each, (digest) => serializeDigest(state, digest)),
     );
     digests.forEach((each, i) => {
       const at = this.back(digests.length - i);
@@ -128,7 +128,7 @@ export class CountedWindows extends WindowRing {
     return this.#stageIndex;
   }
 
-  #carryWindow(state: StateArchive, at: number): void {
+  #serializeWindow(state: StateArchive, at: number): void {
     const all = memory.doubles;
     all[at + START] = state.number(all[at + START] as number);
     all[at + STAGE] = this.#indexOf(state.text(this.#stageOf(at)));

@@ -1,9 +1,9 @@
-import { StateMemory } from '../../memory/arena.ts';
+import { Arena } from '../../memory/arena.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import { longestRun } from '../options/detect-options.ts';
 import { WindowRing, windowFields } from './window-ring.ts';
 
-const memory = StateMemory.shared();
+const memory = Arena.shared();
 
 /** Requests of a window, and those of them that are counted: that hit, say. */
 export interface ProportionCount {
@@ -42,7 +42,7 @@ export class JudgedWindows extends WindowRing {
   }
 
   /** The oldest that waits, if it is of that time: it waits no more. */
-  settle(startMs: number): number | undefined {
+  release(startMs: number): number | undefined {
     const at = this.back(this.#waiting);
     if (this.#waiting === 0 || memory.doubles[at + START] !== startMs) return undefined;
     this.#waiting -= 1;
@@ -66,9 +66,9 @@ export class JudgedWindows extends WindowRing {
     }));
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     const all = memory.doubles;
-    this.carryEach(state, (at) => {
+    this.serializeEach(state, (at) => {
       for (const field of [START, REQUESTS, HITS]) {
         all[at + field] = state.number(all[at + field] as number);
       }

@@ -1,14 +1,14 @@
 import {
-  carryRateReference,
   RateBaseline,
   type RateReference,
+  serializeRateReference,
 } from '../../baseline/rate-baseline.ts';
 import type { Series } from '../../series/series-window.ts';
 import { TDigest } from '../../sketch/t-digest.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { rateEvent, tailBeside } from '../event/rate-event.ts';
-import { AnomalyTrack, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
+import { AnomalyLifecycle, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
 import type { Renewed } from '../lifecycle/event-chain.ts';
 import { type DetectOptions, longestSpan, quarantineWindows } from '../options/detect-options.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
@@ -20,7 +20,7 @@ import { ProportionTest, type ProportionVerdict } from './proportion-test.ts';
 import { type LeastRise, rateEffect } from './proportion-weights.ts';
 
 /** What usual requests of a series take. */
-export type UsualOf = (series: Series) => TDigest | undefined;
+export type BaselineOf = (series: Series) => TDigest | undefined;
 
 /** What an anomaly has grown by since it was told last, to be told again. */
 const materialGrowth = 1.5;
@@ -35,7 +35,7 @@ export class ProportionDetector {
   readonly #least: LeastRise;
   readonly #options: DetectOptions;
   readonly #test: ProportionTest;
-  readonly #track: AnomalyTrack;
+  readonly #track: AnomalyLifecycle;
   /**
    * Until this one has a baseline: a new version that fails from its first request on, say, is compared
    * with the last.
@@ -62,7 +62,7 @@ export class ProportionDetector {
     this.#least = proportion.leastRise(options);
     this.#options = options;
     this.#test = new ProportionTest(options, this.#least, proportion.lasting, pool);
-    this.#track = new AnomalyTrack(options);
+    this.#track = new AnomalyLifecycle(options);
     this.#baseline = this.#newBaseline();
     this.#inherited = before?.reference();
     if (before !== undefined) this.#test.inherit(before.#test);
@@ -77,52 +77,52 @@ export class ProportionDetector {
   }
 
   /** What others have told counts, if it is the same event of the same anomaly. */
-  take(told: AnomalyEvent): void {
-    this.#track.take(told);
+  adopt(published: AnomalyEvent): void {
+    this.#track.adopt(published);
   }
 
-  /** As `AnomalyTrack.reconcile`. */
+  /** As `AnomalyLifecycle.reconcile`. */
   reconcile(open: AnomalyEvent | undefined, isKnown: (id: string) => boolean): void {
     if (this.#track.reconcile(open, isKnown)) this.#test.forgetRun();
   }
 
   /** All but the pool, which is shared. */
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('proportion detector', 1, () => {
-      this.#test.carry(state);
-      this.#track.carry(state);
+      this.#test.serialize(state);
+      this.#track.serialize(state);
       this.#inherited = state.optional(this.#inherited, (reference) =>
-        carryRateReference(state, reference),
+        serializeRateReference(state, reference),
       );
-      this.#baseline.carry(state);
+      this.#baseline.serialize(state);
       this.#candidate = state.optional(this.#candidate, (candidate = this.#newBaseline()) => {
-        candidate.carry(state);
+        candidate.serialize(state);
         return candidate;
       });
-      this.#windows.carry(state);
+      this.#windows.serialize(state);
       state.number(this.#lastSeenMs);
     });
   }
 
   /**
    * @param counted undefined where the series had no request.
-   * @param usualOf what whole requests take, to say it beside how many are counted.
+   * @param baselineOf what whole requests take, to say it beside how many are counted.
    */
   step(
     startMs: number,
     counted: CountedRequests | undefined,
     context: StepContext,
-    usualOf: UsualOf,
+    baselineOf: BaselineOf,
   ): AnomalyEvent | undefined {
     if (counted === undefined) return this.#missing(startMs, context);
     this.#windows.add(startMs, counted);
-    const verdict = this.#judge(startMs, counted, context);
+    const verdict = this.#evaluate(startMs, counted, context);
     if (verdict?.suspicious) this.#windows.suspect();
     let event: AnomalyEvent | undefined;
     // Most windows show nothing: nothing is made for them.
     if (verdict !== undefined || this.#track.isOpen) {
-      const usual = () => usualOf(this.series);
-      event = this.#track.step(startMs, this.#judgement(verdict, context, usual), context);
+      const baseline = () => baselineOf(this.series);
+      event = this.#track.step(startMs, this.#judgement(verdict, context, baseline), context);
       const sinceMs = this.#track.openSinceMs;
       if (sinceMs !== undefined) this.#setAside(sinceMs);
     }
@@ -130,14 +130,14 @@ export class ProportionDetector {
     return event;
   }
 
-  #judge(
+  #evaluate(
     startMs: number,
     { whole: { requests }, hits }: CountedRequests,
     { levels }: StepContext,
   ): ProportionVerdict | undefined {
     const reference = this.reference();
     if (reference === undefined) return undefined;
-    return this.#test.judge(startMs, requests, Math.min(requests, hits), reference, levels);
+    return this.#test.evaluate(startMs, requests, Math.min(requests, hits), reference, levels);
   }
 
   #missing(startMs: number, context: StepContext): AnomalyEvent | undefined {
@@ -156,16 +156,16 @@ export class ProportionDetector {
   #judgement(
     verdict: ProportionVerdict | undefined,
     context: StepContext,
-    usual: () => TDigest | undefined,
+    baseline: () => TDigest | undefined,
   ): Judgement {
     return {
       isOut: (event) => this.#isOut(event),
-      opening: () => (verdict?.opens ? this.#opening(verdict, context, usual) : undefined),
-      renewed: (event) => this.#renewed(event, verdict, context, usual),
-      isAdoptable:
+      opening: () => (verdict?.opens ? this.#opening(verdict, context, baseline) : undefined),
+      renewed: (event) => this.#renewed(event, verdict, context, baseline),
+      isRebaselinable:
         (this.#candidate?.reference()?.windows ?? 0) >= this.#options.min_baseline_windows,
-      farewell: (event, resolution) =>
-        this.#proportion.farewell(event, resolution, this.#now(event)),
+      resolvedSummary: (event, resolution) =>
+        this.#proportion.resolvedSummary(event, resolution, this.#now(event)),
       ended: (resolution) => this.#ended(resolution),
     };
   }
@@ -196,7 +196,7 @@ export class ProportionDetector {
     return requests < min_requests ? undefined : hits / requests;
   }
 
-  #opening(verdict: ProportionVerdict, context: StepContext, usual: () => TDigest | undefined) {
+  #opening(verdict: ProportionVerdict, context: StepContext, baseline: () => TDigest | undefined) {
     const shown = this.#shown(verdict);
     return rateEvent({
       kind: this.#proportion.kind,
@@ -211,7 +211,7 @@ export class ProportionDetector {
         context,
       }),
       bottleneck: this.#proportion.bottleneck,
-      tail: { now: this.#tailOf(shown), usual: usual() },
+      tail: { now: this.#tailOf(shown), baseline: baseline() },
       nowMs: context.nowMs,
       options: this.#options,
     });
@@ -221,7 +221,7 @@ export class ProportionDetector {
     event: AnomalyEvent,
     verdict: ProportionVerdict | undefined,
     context: StepContext,
-    usual: () => TDigest | undefined,
+    baseline: () => TDigest | undefined,
   ): Renewed | undefined {
     if (verdict === undefined || event.rate === undefined) return undefined;
     // Held against what was usual when it began, whatever has been learnt since.
@@ -234,7 +234,7 @@ export class ProportionDetector {
     const isWorse = measured.severity === 'critical' && event.severity !== 'critical';
     const isGrown = (measured.rate?.ratio ?? 0) >= materialGrowth * event.rate.ratio;
     if (!isWorse && !isGrown) return undefined;
-    const tail = { now: this.#tailOf(shown), usual: usual() };
+    const tail = { now: this.#tailOf(shown), baseline: baseline() };
     return { ...measured, ...tailBeside(tail, this.#options) };
   }
 
@@ -249,7 +249,7 @@ export class ProportionDetector {
   }
 
   #ended(resolution: Resolution): void {
-    if (resolution === 'rebaselined') this.#adopt();
+    if (resolution === 'rebaselined') this.#rebaseline();
     else this.#candidate = undefined;
     this.#test.forgetRun();
   }
@@ -276,7 +276,7 @@ export class ProportionDetector {
     if (at === undefined) return;
     const isLearnable = this.#windows.isLearnable(at);
     // The test learns odd windows too: leaving them out would make the next one look odder.
-    this.#test.settle(this.#windows.startMsOf(at), isLearnable);
+    this.#test.learn(this.#windows.startMsOf(at), isLearnable);
     if (!isLearnable) return;
     if (!this.#windows.isSuspicious(at)) {
       this.#learnTo(this.#baseline, at);
@@ -285,7 +285,7 @@ export class ProportionDetector {
     }
     this.#candidate ??= this.#newBaseline();
     this.#learnTo(this.#candidate, at);
-    this.#adoptUnopened();
+    this.#rebaselineUnopened();
   }
 
   /** When there was a request last; NaN before the first one. */
@@ -294,15 +294,15 @@ export class ProportionDetector {
   }
 
   /** Odd windows in a row that never sufficed to page become usual after a baseline's length. */
-  #adoptUnopened(): void {
+  #rebaselineUnopened(): void {
     const reference = this.#candidate?.reference();
     if (this.#track.isOpen || reference === undefined) return;
     const { baseline, min_baseline_windows } = this.#options;
     const isLong = this.#lastSeenMs - reference.fromMs >= baseline - baseline / 8;
-    if (isLong && reference.windows >= min_baseline_windows) this.#adopt();
+    if (isLong && reference.windows >= min_baseline_windows) this.#rebaseline();
   }
 
-  #adopt(): void {
+  #rebaseline(): void {
     this.#baseline = this.#candidate ?? this.#newBaseline();
     this.#candidate = undefined;
     for (const at of this.#windows.quarantine) this.#windows.setAside(at);

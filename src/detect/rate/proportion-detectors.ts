@@ -8,7 +8,7 @@ import type { DetectOptions } from '../options/detect-options.ts';
 import { PeakPool } from '../score/peak-pool.ts';
 import type { StepContext } from '../step/detector-step.ts';
 import type { CountedRequests, Proportion } from './proportion.ts';
-import { ProportionDetector, type UsualOf } from './proportion-detector.ts';
+import { type BaselineOf, ProportionDetector } from './proportion-detector.ts';
 
 /** One proportion of the requests of every series. */
 export class ProportionDetectors {
@@ -38,11 +38,11 @@ export class ProportionDetectors {
   }
 
   /** What others have told counts, if it is the same event of the same anomaly. */
-  take(told: AnomalyEvent): void {
-    this.#detectors.get(seriesKey(told))?.take(told);
+  adopt(published: AnomalyEvent): void {
+    this.#detectors.get(seriesKey(published))?.adopt(published);
   }
 
-  /** As `AnomalyTrack.reconcile`; events of other kinds are left alone. */
+  /** As `AnomalyLifecycle.reconcile`; events of other kinds are left alone. */
   reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
     const own = new Map<string, AnomalyEvent>();
     for (const event of open) if (this.isOf(event)) own.set(seriesKey(event), event);
@@ -51,12 +51,12 @@ export class ProportionDetectors {
   }
 
   /** What is of one series alone, if there is anything. */
-  carryOne(state: StateArchive, series: Series, key: string): void {
+  serializeOne(state: StateArchive, series: Series, key: string): void {
     state.optional(this.#detectors.get(key), (saved) => {
-      const carried = saved ?? this.#newDetector(series, undefined);
-      carried.carry(state);
-      this.#detectors.set(key, carried);
-      return carried;
+      const restored = saved ?? this.#newDetector(series, undefined);
+      restored.serialize(state);
+      this.#detectors.set(key, restored);
+      return restored;
     });
   }
 
@@ -66,8 +66,8 @@ export class ProportionDetectors {
   }
 
   /** What series share, once all are there. */
-  carryShared(state: StateArchive): void {
-    this.#pool.carry(state);
+  serializeShared(state: StateArchive): void {
+    this.#pool.serialize(state);
     const newest = [...this.#newest.values()].map(({ series }) => seriesKey(series));
     for (const key of state.list(newest, (one = '') => state.text(one))) {
       const detector = this.#detectors.get(key);
@@ -92,16 +92,16 @@ export class ProportionDetectors {
   }
 
   /** What series have added to what they share counts from now on. */
-  share(): void {
-    this.#pool.share();
+  publishShared(): void {
+    this.#pool.publishShared();
   }
 
   /** Looks at a series from now on. */
-  know(series: Series, key: string): void {
+  register(series: Series, key: string): void {
     this.#of(series, key);
   }
 
-  knows(key: string): boolean {
+  has(key: string): boolean {
     return this.#detectors.has(key);
   }
 
@@ -115,9 +115,9 @@ export class ProportionDetectors {
     startMs: number,
     counted: CountedRequests | undefined,
     context: StepContext,
-    usualOf: UsualOf,
+    baselineOf: BaselineOf,
   ): AnomalyEvent | undefined {
-    return this.#detectors.get(key)?.step(startMs, counted, context, usualOf);
+    return this.#detectors.get(key)?.step(startMs, counted, context, baselineOf);
   }
 
   /** A step of all of them, in the order of their keys. */
@@ -125,11 +125,11 @@ export class ProportionDetectors {
     startMs: number,
     counted: (key: string) => CountedRequests | undefined,
     context: StepContext,
-    usualOf: UsualOf,
+    baselineOf: BaselineOf,
   ): AnomalyEvent[] {
     const events: AnomalyEvent[] = [];
     for (const key of this.#detectors.sortedKeys()) {
-      const event = this.stepOne(key, startMs, counted(key), context, usualOf);
+      const event = this.stepOne(key, startMs, counted(key), context, baselineOf);
       if (event !== undefined) events.push(event);
     }
     return events;

@@ -1,18 +1,18 @@
 import type { RateReference } from '../../baseline/rate-baseline.ts';
-import { DailyEpisodes } from '../../baseline/recurrence/daily-recurrence.ts';
-import { StateMemory } from '../../memory/arena.ts';
+import { DailyRecurrence } from '../../baseline/recurrence/daily-recurrence.ts';
+import { Arena } from '../../memory/arena.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import { type DetectOptions, quarantineWindows } from '../options/detect-options.ts';
 import type { TestLevels } from '../options/page-budget.ts';
-import { ShortEpisodes } from '../score/burst-history.ts';
-import { EvidenceSums } from '../score/cusum.ts';
-import { DriftForecast } from '../score/local-level.ts';
+import { BurstHistory } from '../score/burst-history.ts';
+import { Cusum } from '../score/cusum.ts';
+import { LocalLevel } from '../score/local-level.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
-import { peakScore, TailPeaks } from '../score/peaks-over-threshold.ts';
+import { PeaksOverThreshold, peakScore } from '../score/peaks-over-threshold.ts';
 import { JudgedWindows, type ProportionCount } from './judged-windows.ts';
 import { type LeastRise, ProportionWeights } from './proportion-weights.ts';
 
-const memory = StateMemory.shared();
+const memory = Arena.shared();
 
 /** What the test says of one window and those before it, where it is odd at all. */
 export interface ProportionVerdict {
@@ -36,7 +36,7 @@ const confirmedScore = Math.log(100);
 /** The dispersion remembers two days, at windows of 10 s; before any window, so many say that it is this. */
 const dispersionWindows = 17_280;
 const prior = { dispersion: 4, windows: 12 } as const;
-const mostOfUsual = 9;
+const maxVarianceRatio = 9;
 /** Evidence of as many requests as the baseline has is its own noise by this part. */
 const noiseOfBaseline = 2;
 /** Fewer of them say nothing. */
@@ -62,13 +62,13 @@ const faults = ProportionWeights.faults;
 
 /** What is kept in `StateMemory`, in doubles: dispersions of the faults, and the parts that this is made of. */
 const PEAKS = faults;
-const EVIDENCE = PEAKS + TailPeaks.doubles;
-const DRIFT = EVIDENCE + EvidenceSums.doubles(faults);
-const WEIGHTS = DRIFT + DriftForecast.doubles(faults);
+const EVIDENCE = PEAKS + PeaksOverThreshold.doubles;
+const DRIFT = EVIDENCE + Cusum.doubles(faults);
+const WEIGHTS = DRIFT + LocalLevel.doubles(faults);
 const doubles = WEIGHTS + ProportionWeights.doubles;
 
 /** Evidence below this is no episode's, unless one goes on. */
-const leastEpisode = Math.min(DailyEpisodes.leastScore, ShortEpisodes.leastScore);
+const leastEpisode = Math.min(DailyRecurrence.leastScore, BurstHistory.leastScore);
 
 /** Scratch: what a window adds for each fault, and what of that is more than usual. */
 const gains = new Float64Array(faults);
@@ -87,14 +87,14 @@ export class ProportionTest {
   readonly #options: DetectOptions;
   readonly #least: LeastRise;
   readonly #lasting: LastingWindows;
-  readonly #peaks: TailPeaks;
-  readonly #daily = new DailyEpisodes();
-  readonly #short = new ShortEpisodes();
+  readonly #peaks: PeaksOverThreshold;
+  readonly #daily = new DailyRecurrence();
+  readonly #short = new BurstHistory();
   /** Whether either of these has an episode that goes on. */
   #hasEpisode = false;
-  readonly #at = memory.takeFor(this, doubles);
-  readonly #drift = new DriftForecast(faults, this.#at + DRIFT);
-  readonly #evidence = new EvidenceSums(faults, peakScore, this.#at + EVIDENCE);
+  readonly #at = memory.allocateFor(this, doubles);
+  readonly #drift = new LocalLevel(faults, this.#at + DRIFT);
+  readonly #evidence = new Cusum(faults, peakScore, this.#at + EVIDENCE);
   readonly #weights = new ProportionWeights(this.#at + WEIGHTS);
   #reference: RateReference | undefined;
   readonly #windows = new JudgedWindows();
@@ -110,12 +110,12 @@ export class ProportionTest {
     this.#options = options;
     this.#least = least;
     this.#lasting = lasting;
-    this.#peaks = new TailPeaks(options.window, pool, this.#at + PEAKS);
+    this.#peaks = new PeaksOverThreshold(options.window, pool, this.#at + PEAKS);
     this.#dispersions.fill(prior.dispersion);
   }
 
   /** undefined when nothing is odd about the window and those before it. */
-  judge(
+  evaluate(
     startMs: number,
     requests: number,
     hits: number,
@@ -126,9 +126,9 @@ export class ProportionTest {
     this.#windows.add(startMs, requests, hits);
     const fault = this.#addUp(startMs, requests, hits);
     const score = this.#scoreOf(fault, reference);
-    const restlessness = this.#restlessness(fault);
+    const varianceInflation = this.#varianceInflation(fault);
     this.#takeEpisodes(startMs, fault, score);
-    const before = score < peakScore ? 0 : this.#knownLevel(startMs, restlessness);
+    const before = score < peakScore ? 0 : this.#knownLevel(startMs, varianceInflation);
     // How far it goes that is known to come is of no interest.
     if (score > before) this.#windows.score(score);
     if (score < peakScore) return undefined;
@@ -140,18 +140,18 @@ export class ProportionTest {
     const sum = this.#evidence.sum(fault);
     if (sum < leastEpisode && !this.#hasEpisode) return;
     const sinceMs = this.#evidence.startMs(fault);
-    this.#daily.take(startMs, sum, this.#restlessness(fault), sinceMs);
-    this.#short.take(startMs, score);
+    this.#daily.observe(startMs, sum, this.#varianceInflation(fault), sinceMs);
+    this.#short.observe(startMs, score);
     this.#hasEpisode = this.#daily.goesOn || this.#short.goesOn;
   }
 
-  #knownLevel(startMs: number, restlessness: number): number {
-    return Math.max(this.#daily.level(startMs, restlessness), this.#short.level(startMs));
+  #knownLevel(startMs: number, varianceInflation: number): number {
+    return Math.max(this.#daily.level(startMs, varianceInflation), this.#short.level(startMs));
   }
 
   /** Takes a window, once it is known whether it belongs to an anomaly; and learns from it, if it was judged. */
-  settle(startMs: number, isLearnt: boolean): void {
-    const settled = this.#windows.settle(startMs);
+  learn(startMs: number, isLearnt: boolean): void {
+    const settled = this.#windows.release(startMs);
     if (settled === undefined) return;
     if (!isLearnt) {
       this.#peaks.forgetPeak();
@@ -167,16 +167,16 @@ export class ProportionTest {
     const at = this.#at;
     const weight = 1 / (Math.min(this.#learnt + this.#known, dispersionWindows) + prior.windows);
     for (let i = 0; i < faults; i++) {
-      const beyond = weights.said(i, requests, hits) - requests * weights.mean(i);
+      const beyond = weights.scoreOf(i, requests, hits) - requests * weights.mean(i);
       excess[i] = beyond;
       const variance = requests * weights.variance(i);
       if (variance <= 0) continue;
-      const usual = all[at + i] as number;
-      const square = Math.min(beyond ** 2 / variance, mostOfUsual * usual);
-      all[at + i] = Math.max(1, usual + weight * (square - usual));
+      const baseline = all[at + i] as number;
+      const square = Math.min(beyond ** 2 / variance, maxVarianceRatio * baseline);
+      all[at + i] = Math.max(1, baseline + weight * (square - baseline));
     }
-    if (!this.#drift.take(requests, excess)) return;
-    this.#drift.follow((i) => weights.variance(i) * (all[at + i] as number));
+    if (!this.#drift.observe(requests, excess)) return;
+    this.#drift.update((i) => weights.variance(i) * (all[at + i] as number));
   }
 
   /** Takes over what is known of another series, which this one has come to replace. */
@@ -200,15 +200,15 @@ export class ProportionTest {
   }
 
   /** All but what is made anew of the baseline, and the pool, which is shared. */
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('proportion test', 1, () => {
-      this.#peaks.carry(state);
-      this.#daily.carry(state);
-      this.#short.carry(state);
-      this.#drift.carry(state);
-      this.#evidence.carry(state);
+      this.#peaks.serialize(state);
+      this.#daily.serialize(state);
+      this.#short.serialize(state);
+      this.#drift.serialize(state);
+      this.#evidence.serialize(state);
       state.fill(this.#dispersions);
-      this.#windows.carry(state);
+      this.#windows.serialize(state);
       this.#learnt = state.number(this.#learnt);
       this.#known = state.number(this.#known);
     });
@@ -229,15 +229,15 @@ export class ProportionTest {
   #addUp(startMs: number, requests: number, hits: number): number {
     const weights = this.#weights;
     for (let i = 0; i < faults; i++) {
-      const foretold = requests * Math.max(0, this.#drift.level(i));
-      const said = weights.said(i, requests, hits);
-      gains[i] = (said - foretold) / this.#restlessness(i);
+      const predicted = requests * Math.max(0, this.#drift.level(i));
+      const score = weights.scoreOf(i, requests, hits);
+      gains[i] = (score - predicted) / this.#varianceInflation(i);
     }
     return this.#evidence.add(startMs, gains);
   }
 
   /** What the evidence for a fault is divided by: the dispersion, and how much its level varies. */
-  #restlessness(fault: number): number {
+  #varianceInflation(fault: number): number {
     return (memory.doubles[this.#at + fault] as number) * this.#drift.spread(fault);
   }
 

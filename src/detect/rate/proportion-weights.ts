@@ -1,7 +1,7 @@
 import type { RateReference } from '../../baseline/rate-baseline.ts';
-import { StateMemory } from '../../memory/arena.ts';
+import { Arena } from '../../memory/arena.ts';
 
-const memory = StateMemory.shared();
+const memory = Arena.shared();
 
 /** A rate must grow by so many times, and by so much, to matter to people. */
 export interface LeastRise {
@@ -17,11 +17,11 @@ const mostEvidence = 4;
 
 /** The rate from which on a rise matters to people, and above half of which it goes on. */
 export function rateEffect(
-  usual: number,
+  baseline: number,
   { ratio, rate }: LeastRise,
 ): { readonly effect: number; readonly halfEffect: number } {
-  const effect = Math.max(usual * ratio, usual + rate);
-  return { effect, halfEffect: (usual + effect) / 2 };
+  const effect = Math.max(baseline * ratio, baseline + rate);
+  return { effect, halfEffect: (baseline + effect) / 2 };
 }
 
 /** What is kept of each fault, side by side. */
@@ -54,24 +54,24 @@ export class ProportionWeights {
   }
 
   /** Makes it what it is against another usual rate. */
-  renew({ rate: usual }: RateReference, least: LeastRise): void {
-    this.#effect = rateEffect(usual, least).effect;
+  renew({ rate: baseline }: RateReference, least: LeastRise): void {
+    this.#effect = rateEffect(baseline, least).effect;
     const all = memory.doubles;
     for (let i = 0; i < rises.length; i++) {
       const at = this.#at + perFault * i;
-      const rise = (rises[i] as number) * (this.#effect - usual);
-      const rate = Math.max(usual, Math.min(mostRate, usual + rise));
-      const hit = Math.min(mostEvidence, Math.log(rate / usual));
-      const missed = Math.log((1 - rate) / (1 - usual));
+      const rise = (rises[i] as number) * (this.#effect - baseline);
+      const rate = Math.max(baseline, Math.min(mostRate, baseline + rise));
+      const hit = Math.min(mostEvidence, Math.log(rate / baseline));
+      const missed = Math.log((1 - rate) / (1 - baseline));
       all[at + HIT] = hit;
       all[at + MISSED] = missed;
-      all[at + MEAN] = usual * hit + (1 - usual) * missed;
-      all[at + VARIANCE] = usual * (1 - usual) * (hit - missed) ** 2;
+      all[at + MEAN] = baseline * hit + (1 - baseline) * missed;
+      all[at + VARIANCE] = baseline * (1 - baseline) * (hit - missed) ** 2;
     }
   }
 
   /** What requests say of which so many are counted. */
-  said(fault: number, requests: number, hits: number): number {
+  scoreOf(fault: number, requests: number, hits: number): number {
     const all = memory.doubles;
     const at = this.#at + perFault * fault;
     return hits * (all[at + HIT] as number) + (requests - hits) * (all[at + MISSED] as number);

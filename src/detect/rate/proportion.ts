@@ -27,7 +27,7 @@ export interface Proportion {
   readonly lasting: LastingWindows;
   readonly summary: (series: Series, rate: Rate, shown: readonly WholeRequests[]) => string;
   /** @param now the part of requests that is counted by now, if there are any. */
-  readonly farewell: (
+  readonly resolvedSummary: (
     event: AnomalyEvent,
     resolution: Resolution,
     now: number | undefined,
@@ -57,14 +57,14 @@ export const failures: Proportion = {
           : '';
     return `${seriesLabel(series)}: ${formatShare(observed)} of requests fail, usual are ${formatShare(baseline)}${sort}`;
   },
-  farewell: (event, resolution, now) => {
+  resolvedSummary: (event, resolution, now) => {
     const label = seriesLabel(event);
-    const usual = formatShare(event.rate?.baseline ?? 0);
+    const baseline = formatShare(event.rate?.baseline ?? 0);
     const part = now === undefined ? '' : `: ${formatShare(now)} of requests fail`;
-    if (resolution === 'recovered') return `${label} has recovered${part}, usual are ${usual}`;
+    if (resolution === 'recovered') return `${label} has recovered${part}, usual are ${baseline}`;
     if (resolution === 'no_traffic')
       return `${label} has too few requests to judge whether they fail`;
-    return `${label} keeps failing, which is the new usual${part}, before it was ${usual}`;
+    return `${label} keeps failing, which is the new usual${part}, before it was ${baseline}`;
   },
 };
 
@@ -78,14 +78,14 @@ export const coldStarts: Proportion = {
   lasting: { known: 12, young: 30, fresh: 30 },
   summary: (series, { observed, baseline }) =>
     `${seriesLabel(series)}: ${formatShare(observed)} of requests are cold starts, usual are ${formatShare(baseline)}`,
-  farewell: (event, resolution, now) => {
+  resolvedSummary: (event, resolution, now) => {
     const label = seriesLabel(event);
-    const usual = formatShare(event.rate?.baseline ?? 0);
+    const baseline = formatShare(event.rate?.baseline ?? 0);
     const part = now === undefined ? '' : `: ${formatShare(now)} of requests are cold starts`;
-    if (resolution === 'recovered') return `${label} has recovered${part}, usual are ${usual}`;
+    if (resolution === 'recovered') return `${label} has recovered${part}, usual are ${baseline}`;
     if (resolution === 'no_traffic')
       return `${label} has too few requests to judge how many are cold starts`;
-    return `${label} keeps starting cold, which is the new usual${part}, before it was ${usual}`;
+    return `${label} keeps starting cold, which is the new usual${part}, before it was ${baseline}`;
   },
 };
 

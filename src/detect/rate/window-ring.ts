@@ -1,7 +1,7 @@
-import { StateMemory } from '../../memory/arena.ts';
+import { Arena } from '../../memory/arena.ts';
 import { NumberRing } from '../../memory/ring.ts';
 
-const memory = StateMemory.shared();
+const memory = Arena.shared();
 
 /** What an entry begins with; and where what else it has begins. */
 export const windowFields = { start: 0, requests: 1, hits: 2, end: 3 } as const;

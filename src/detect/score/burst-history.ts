@@ -35,7 +35,7 @@ interface Episode {
  *
  * Memory: 64 episodes of 40 bytes at most.
  */
-export class ShortEpisodes {
+export class BurstHistory {
   #past: Episode[] = [];
   #current: Episode | undefined;
   #quiet = 0;
@@ -48,7 +48,7 @@ export class ShortEpisodes {
   }
 
   /** Takes the score of a window; windows come in order. */
-  take(windowStartMs: number, score: number): void {
+  observe(windowStartMs: number, score: number): void {
     if (score < leastScore && this.#current === undefined) return;
     this.#current ??= begun(windowStartMs);
     const episode = this.#current;
@@ -81,16 +81,16 @@ export class ShortEpisodes {
     return second * clearer;
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('short episodes', 1, () => {
-      this.#past = state.list(this.#past, (episode) => carryEpisode(state, episode));
-      this.#current = state.optional(this.#current, (episode) => carryEpisode(state, episode));
+      this.#past = state.list(this.#past, (episode) => serializeEpisode(state, episode));
+      this.#current = state.optional(this.#current, (episode) => serializeEpisode(state, episode));
       this.#quiet = state.number(this.#quiet);
     });
   }
 }
 
-function carryEpisode(state: StateArchive, saved: Episode | undefined): Episode {
+function serializeEpisode(state: StateArchive, saved: Episode | undefined): Episode {
   const episode = saved ?? begun(0);
   const startMs = state.number(episode.startMs);
   state.fill(episode.scores);

@@ -1,7 +1,7 @@
-import { StateMemory } from '../../memory/arena.ts';
+import { Arena } from '../../memory/arena.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 
-const memory = StateMemory.shared();
+const memory = Arena.shared();
 
 /** What has fallen below this part of its peak, where the peak was odd, is over. */
 const overShare = 0.6;
@@ -20,19 +20,19 @@ const perFault = 6;
  * "Continuous inspection schemes", 1954), and what a detector asks of it: since when, how clear without the
  * clearest window, in how many windows.
  */
-export class EvidenceSums {
+export class Cusum {
   readonly #oddScore: number;
   readonly #faults: number;
   readonly #at: number;
 
   /**
    * @param oddScore evidence that is let go as soon as it falls, because there was that much of it.
-   * @param at where it is kept, where somebody else has room for it: `EvidenceSums.doubles` of the faults, all 0.
+   * @param at where it is kept, where somebody else has room for it: `Cusum.doubles` of the faults, all 0.
    */
   constructor(faults: number, oddScore: number, at?: number) {
     this.#oddScore = oddScore;
     this.#faults = faults;
-    this.#at = at ?? memory.takeFor(this, EvidenceSums.doubles(faults));
+    this.#at = at ?? memory.allocateFor(this, Cusum.doubles(faults));
   }
 
   /** What one of so many faults takes. */
@@ -96,7 +96,7 @@ export class EvidenceSums {
     for (let i = 0; i < this.#faults; i++) memory.doubles[this.#at + perFault * i] = 0;
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('evidence sums', 1, () => {
       const values = new Float64Array(this.#faults);
       for (const field of [SUM, START, HIGHEST, CLEAREST, GAINING, LAST]) {

@@ -1,7 +1,7 @@
-import { StateMemory } from '../../memory/arena.ts';
+import { Arena } from '../../memory/arena.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 
-const memory = StateMemory.shared();
+const memory = Arena.shared();
 
 /** What a kernel needs of it, too. */
 export const driftConstants = {
@@ -49,16 +49,16 @@ const fields = 5;
  * A block is taken in when the next one is complete, so that nothing is followed that began five minutes
  * ago. Memory: 40 bytes a sum, and 64. Cost: nanoseconds a window and sum.
  */
-export class DriftForecast {
+export class LocalLevel {
   readonly #size: number;
   readonly #at: number;
 
   /**
-   * @param at where it is kept, where somebody else has room for it: `DriftForecast.doubles` of a size, all 0.
+   * @param at where it is kept, where somebody else has room for it: `LocalLevel.doubles` of a size, all 0.
    */
   constructor(size: number, at?: number) {
     this.#size = size;
-    this.#at = at ?? memory.takeFor(this, DriftForecast.doubles(size));
+    this.#at = at ?? memory.allocateFor(this, LocalLevel.doubles(size));
     this.#fields(SURPRISE, MEDIAN + 1).fill(priorRestlessness * medianOfChance);
   }
 
@@ -73,7 +73,7 @@ export class DriftForecast {
    * @param excess has sums of it over `requests`, less what the baseline foretells.
    * @returns whether it is the last one of its block, which is to be followed then.
    */
-  take(requests: number, excess: Float64Array): boolean {
+  observe(requests: number, excess: Float64Array): boolean {
     const all = memory.doubles;
     const at = this.#at;
     const sums = at + FIELDS;
@@ -91,7 +91,7 @@ export class DriftForecast {
    *
    * @param varianceOf one request's part in a sum, as it usually is.
    */
-  follow(varianceOf: (i: number) => number): void {
+  update(varianceOf: (i: number) => number): void {
     const all = memory.doubles;
     const at = this.#at;
     if (all[at + HAS_WAITING] === 1) this.#moveLevels();
@@ -139,9 +139,9 @@ export class DriftForecast {
   get foreseen(): number {
     let most = 0;
     for (let i = 1; i < this.#size; i++) if (this.#of(MEDIAN, i) > this.#of(MEDIAN, most)) most = i;
-    const restlessness = this.#of(MEDIAN, most) / medianOfChance;
-    if (restlessness <= calm) return 0;
-    return 1 - (this.#of(SURPRISE, most) / medianOfChance - 1) / (restlessness - 1);
+    const varianceInflation = this.#of(MEDIAN, most) / medianOfChance;
+    if (varianceInflation <= calm) return 0;
+    return 1 - (this.#of(SURPRISE, most) / medianOfChance - 1) / (varianceInflation - 1);
   }
 
   /** Forgets the levels: the baseline that they compare with is another one. */
@@ -154,13 +154,13 @@ export class DriftForecast {
   }
 
   /** Takes over how restless another one is. */
-  inherit(other: DriftForecast): void {
+  inherit(other: LocalLevel): void {
     this.#fields(SURPRISE, MEDIAN + 1).set(other.#fields(SURPRISE, MEDIAN + 1));
     const all = memory.doubles;
     all[this.#at + BLOCKS] = all[other.#at + BLOCKS] as number;
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('drift forecast', 2, () => {
       const all = memory.doubles;
       state.fill(this.#fields(0, fields));
@@ -190,8 +190,9 @@ export class DriftForecast {
   #moveLevels(): void {
     const still = this.#still;
     for (let i = 0; i < this.#size; i++) {
-      const restlessness = this.#of(MEDIAN, i) / medianOfChance;
-      const gain = restlessness > still ? Math.min(mostGain, 1 - still / restlessness) : 0;
+      const varianceInflation = this.#of(MEDIAN, i) / medianOfChance;
+      const gain =
+        varianceInflation > still ? Math.min(mostGain, 1 - still / varianceInflation) : 0;
       const level = this.level(i);
       this.#put(LEVEL, i, gain === 0 ? 0 : level + gain * (this.#of(WAITING, i) - level));
     }

@@ -27,14 +27,14 @@ export class PeakPool {
   }
 
   /** What was added counts from now on. */
-  share(): void {
+  publishShared(): void {
     this.#peaks += this.#unsharedPeaks;
     this.#excess += this.#unsharedExcess;
     this.#unsharedPeaks = 0;
     this.#unsharedExcess = 0;
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     this.#peaks = state.number(this.#peaks);
     this.#excess = state.number(this.#excess);
     this.#unsharedPeaks = state.number(this.#unsharedPeaks);

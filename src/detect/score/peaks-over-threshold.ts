@@ -1,8 +1,8 @@
-import { StateMemory } from '../../memory/arena.ts';
+import { Arena } from '../../memory/arena.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { PeakPool } from './peak-pool.ts';
 
-const memory = StateMemory.shared();
+const memory = Arena.shared();
 
 /** A score from which on a run of windows is a peak: -ln of a probability of one in a hundred. */
 export const peakScore = Math.log(100);
@@ -27,7 +27,7 @@ const heavierTail = 0.6;
 /** Restless is what is so by more than so many standard errors. */
 const sureErrors = 2;
 /** A peak counts up to so many times the usual one: what nobody was told of may have been a fault. */
-const mostOfUsual = 4;
+const maxExcessRatio = 4;
 /** A burst is a peak that is reached within so many windows. */
 export const burstWindows = 12;
 /**
@@ -100,7 +100,7 @@ export interface Growth {
  * (Peaks over threshold: Davison and Smith, "Models for exceedances over high thresholds", 1990, with
  * runs joined to one peak.)
  */
-export class TailPeaks {
+export class PeaksOverThreshold {
   readonly #windowWeeks: number;
   readonly #burstMs: number;
   readonly #keep: number;
@@ -109,14 +109,14 @@ export class TailPeaks {
 
   /**
    * @param pool shared with others.
-   * @param at where it is kept, where somebody else has room for it: `TailPeaks.doubles`, all 0.
+   * @param at where it is kept, where somebody else has room for it: `PeaksOverThreshold.doubles`, all 0.
    */
   constructor(windowMs: number, pool: PeakPool, at?: number) {
     this.#windowWeeks = windowMs / (7 * 86_400_000);
     this.#burstMs = burstWindows * windowMs;
     this.#keep = Math.exp(-this.#windowWeeks / memoryWeeks);
     this.#pool = pool;
-    this.#at = at ?? memory.takeFor(this, doubles);
+    this.#at = at ?? memory.allocateFor(this, doubles);
   }
 
   static readonly doubles = doubles;
@@ -141,7 +141,7 @@ export class TailPeaks {
   }
 
   /** Takes the score of a window of an anomaly that is open: whether that is a burst is known once it is over. */
-  follow(score: number): void {
+  observePeak(score: number): void {
     this.#goesOn(score);
   }
 
@@ -151,7 +151,7 @@ export class TailPeaks {
    *
    * @param perWeek as of `level`.
    */
-  endTold(perWeek: number): void {
+  endEmitted(perWeek: number): void {
     const over = Math.min(this.#of(PEAK), this.level(perWeek)) - peakScore;
     if (this.#isBurst && over > 0) {
       const highest = this.#highest;
@@ -183,7 +183,7 @@ export class TailPeaks {
       highest[2] = over;
       highest.sort().reverse();
     }
-    const excess = Math.min(over, mostOfUsual * this.#usualExcess());
+    const excess = Math.min(over, maxExcessRatio * this.#meanExcess());
     all[at + PEAKS] = (all[at + PEAKS] as number) + 1;
     all[at + EXCESS] = (all[at + EXCESS] as number) + excess;
     this.#pool.add(excess);
@@ -191,7 +191,7 @@ export class TailPeaks {
   }
 
   /** Takes over what another one has seen. */
-  inherit(other: TailPeaks): void {
+  inherit(other: PeaksOverThreshold): void {
     const seen = memory.doubles.subarray(other.#at, other.#at + PEAK);
     memory.doubles.set(seen, this.#at);
   }
@@ -210,7 +210,7 @@ export class TailPeaks {
     const byChance = Math.exp(-peakScore) / (this.#windowWeeks * calmWindows);
     const peaks = this.#of(PEAKS);
     const rate = (peaks + priorRatePeaks) / (this.#of(WEEKS) + priorRatePeaks / byChance);
-    const own = this.#usualExcess();
+    const own = this.#meanExcess();
     const wandering = growth?.wandering ?? 0;
     const error = 1 / Math.sqrt(peaks + pooledPeaks);
     const surely = own / leastExcess - 1 - sureErrors * error;
@@ -238,21 +238,21 @@ export class TailPeaks {
   #unknownBursts(highest: number, ageMs: number): number {
     const { full, none } = unknownBursts;
     // The highest of so many exponential ones.
-    const byChance = this.#usualExcess() * Math.log(this.#of(PEAKS) + pooledPeaks);
+    const byChance = this.#meanExcess() * Math.log(this.#of(PEAKS) + pooledPeaks);
     const left = (none - ageMs / this.#burstMs) / (none - full);
     return between0And1(highest / byChance - 1) * between0And1(left);
   }
 
   /** All but the pool, which is shared. */
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('tail peaks', 2, () => {
-      for (const field of [PEAKS, EXCESS, WEEKS]) this.#carry(state, field);
+      for (const field of [PEAKS, EXCESS, WEEKS]) this.#serialize(state, field);
       state.fill(this.#highest);
-      for (const field of [PEAK, CALM, WINDOWS, RISE]) this.#carry(state, field);
+      for (const field of [PEAK, CALM, WINDOWS, RISE]) this.#serialize(state, field);
     });
   }
 
-  #carry(state: StateArchive, field: number): void {
+  #serialize(state: StateArchive, field: number): void {
     memory.doubles[this.#at + field] = state.number(this.#of(field));
   }
 
@@ -266,7 +266,7 @@ export class TailPeaks {
     return memory.doubles.subarray(this.#at + HIGHEST, this.#at + PEAK);
   }
 
-  #usualExcess(): number {
+  #meanExcess(): number {
     const pooled = (this.#pool.excess + priorExcess * priorPeaks) / (this.#pool.peaks + priorPeaks);
     return (this.#of(EXCESS) + pooled * pooledPeaks) / (this.#of(PEAKS) + pooledPeaks);
   }

@@ -75,7 +75,7 @@ function summaryOf(
   );
 }
 
-export function burnFarewell(
+export function burnResolvedSummary(
   event: AnomalyEvent,
   resolution: Resolution,
   { name }: Objective,

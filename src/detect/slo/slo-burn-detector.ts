@@ -3,11 +3,11 @@ import type { Series } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { rateEvent, type TailBeside, tailBeside } from '../event/rate-event.ts';
-import { AnomalyTrack, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
+import { AnomalyLifecycle, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
 import type { Renewed } from '../lifecycle/event-chain.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../step/detector-step.ts';
-import { burnFarewell, burnMeasured } from './burn-measured.ts';
+import { burnMeasured, burnResolvedSummary } from './burn-measured.ts';
 import { type BurnRule, burnRules, burnSpansMs, type Objective } from './burn-rules.ts';
 
 const minuteMs = 60_000;
@@ -15,7 +15,7 @@ const hourMs = 60 * minuteMs;
 /** Fewer bad requests say nothing, whatever part of all they are. */
 const fewestBad = 5;
 /** What a fast burn has used up the slow rule sees for as long as its short span: that was told. */
-const toldMs = 6 * hourMs;
+const slowRuleSpanMs = 6 * hourMs;
 
 /**
  * One objective of one model: how fast its budget of bad requests is used, and its anomaly, if one is
@@ -26,7 +26,7 @@ export class SloBurnDetector {
   readonly #series: Series;
   readonly #options: DetectOptions;
   readonly #counts: BurnCounts;
-  readonly #track: AnomalyTrack;
+  readonly #track: AnomalyLifecycle;
   #slowFromMs = Number.NEGATIVE_INFINITY;
 
   /** @param series whose values are '' but for those that the objective is of. */
@@ -35,7 +35,7 @@ export class SloBurnDetector {
     this.objective = objective;
     this.#options = options;
     this.#counts = new BurnCounts(burnSpansMs, Math.max(minuteMs, options.window));
-    this.#track = new AnomalyTrack(options);
+    this.#track = new AnomalyLifecycle(options);
   }
 
   get model(): string {
@@ -46,19 +46,19 @@ export class SloBurnDetector {
     return this.#series.request_type;
   }
 
-  /** As of `AnomalyTrack`. */
-  take(told: AnomalyEvent): void {
-    this.#track.take(told);
+  /** As of `AnomalyLifecycle`. */
+  adopt(published: AnomalyEvent): void {
+    this.#track.adopt(published);
   }
 
   reconcile(open: AnomalyEvent | undefined, isKnown: (id: string) => boolean): void {
     this.#track.reconcile(open, isKnown);
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('slo burn', 1, () => {
-      this.#counts.carry(state);
-      this.#track.carry(state);
+      this.#counts.serialize(state);
+      this.#track.serialize(state);
       this.#slowFromMs = state.number(this.#slowFromMs);
     });
   }
@@ -82,10 +82,11 @@ export class SloBurnDetector {
       opening: () => (rule === undefined ? undefined : this.#opening(rule, context, tail)),
       renewed: (event) => this.#renewed(event, rule, tail),
       // What is promised is not changed by how long it is broken.
-      isAdoptable: false,
-      farewell: (event, resolution) => burnFarewell(event, resolution, this.objective),
+      isRebaselinable: false,
+      resolvedSummary: (event, resolution) =>
+        burnResolvedSummary(event, resolution, this.objective),
       ended: () => {
-        this.#slowFromMs = startMs + toldMs;
+        this.#slowFromMs = startMs + slowRuleSpanMs;
       },
     };
     return this.#track.step(startMs, judgement, context);

@@ -56,11 +56,11 @@ export class SloBurnDetectors {
   }
 
   /** What others have told counts, if it is the same event of the same anomaly. */
-  take(told: AnomalyEvent): void {
-    this.#ofEvent(told)?.take(told);
+  adopt(published: AnomalyEvent): void {
+    this.#ofEvent(published)?.adopt(published);
   }
 
-  /** As `AnomalyTrack.reconcile`. */
+  /** As `AnomalyLifecycle.reconcile`. */
   reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
     const byDetector = new Map(open.map((event) => [this.#ofEvent(event), event]));
     for (const detector of this.#detectors.values()) {
@@ -68,11 +68,11 @@ export class SloBurnDetectors {
     }
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     this.#windowsBeyondLimit = state.number(this.#windowsBeyondLimit);
     state.list(this.#detectors.values(), (saved) => {
       const { objective, model, requestType } = saved ?? {};
-      const carried = this.#of(
+      const restored = this.#of(
         {
           name: state.text(objective?.name ?? ''),
           thresholdMs: state.number(objective?.thresholdMs ?? 0),
@@ -81,9 +81,9 @@ export class SloBurnDetectors {
         state.text(model ?? ''),
         state.text(requestType ?? ''),
       );
-      invariant(carried !== undefined, 'more objectives were saved than are judged');
-      carried.carry(state);
-      return carried;
+      invariant(restored !== undefined, 'more objectives were saved than are judged');
+      restored.serialize(state);
+      return restored;
     });
   }
 

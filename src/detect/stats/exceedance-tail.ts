@@ -14,7 +14,7 @@ const negligible = 1e-15;
  * Logarithmic, so that a p-value of 1e-400 still compares.
  *
  * A beta-binomial of that variance, with correlation ρ = (dispersion - 1) / (n - 1). The variance does
- * not say how far a restless rate may swing: that is for the series' own peaks (`TailPeaks`) to say.
+ * not say how far a restless rate may swing: that is for the series' own peaks (`PeaksOverThreshold`) to say.
  *
  * @param k exceedances; a fraction is interpolated between its neighbours, in the logarithm.
  * @param n requests, a whole number.

@@ -101,19 +101,19 @@ export class StepJudge {
     return this.#places.isWanted(series, blockOf(startMs));
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     this.#lastStartMs = state.number(this.#lastStartMs);
     this.#block = state.number(this.#block);
     this.#levels = { perWeek: state.number(this.#levels.perWeek) };
     this.#windowsBeyondLimit = state.number(this.#windowsBeyondLimit);
-    this.#places.carry(state);
+    this.#places.serialize(state);
   }
 
   /**
    * Judges steps, which come in order; one at or before the last is ignored. What a step tells is to be dealt
    * with before the next one is asked for.
    */
-  *judge(steps: readonly StepInput[], live: boolean): Generator<JudgedStep, void> {
+  *evaluate(steps: readonly StepInput[], live: boolean): Generator<JudgedStep, void> {
     for (let at = 0; at < steps.length; ) {
       const block = this.#begin(steps, at, live);
       if (block.length > 0) yield* this.#judgeBlock(block);
@@ -139,16 +139,16 @@ export class StepJudge {
       if (isNew) this.#places.turn(block);
       if (isNew) this.#forget(keys, startMs);
       const present = this.#present(next, keys);
-      if (isFirst) this.#know(present);
-      if (isNew) this.#share(startMs, block);
+      if (isFirst) this.#register(present);
+      if (isNew) this.#publishShared(startMs, block);
       this.#lastStartMs = startMs;
-      const told = { tails: [], failures: [], drifts: [], openKeys: new Set<string>() };
+      const emitted = { tails: [], failures: [], drifts: [], openKeys: new Set<string>() };
       begun.push({
         startMs,
         context: this.#contextOf(next, live),
         present,
         offered: windows,
-        ...told,
+        ...emitted,
       });
       if (isFirst && !this.#areSettled(windows, keys)) break;
     }
@@ -162,7 +162,7 @@ export class StepJudge {
       if (series === undefined) {
         return !this.#places.wouldAdmit((windows[i] as SeriesWindow).series, key);
       }
-      return series.before === undefined && this.#rates.knows(key) && this.#drifts.knows(key);
+      return series.before === undefined && this.#rates.has(key) && this.#drifts.has(key);
     });
   }
 
@@ -190,23 +190,23 @@ export class StepJudge {
       const what = `a window of ${windowMs} ms at ${windowStartMs}`;
       invariant(false, `${what} came with those at ${startMs}`);
     }
-    const present = this.#places.take(windows, keys);
+    const present = this.#places.admit(windows, keys);
     this.#windowsBeyondLimit += windows.length - present.size;
     this.#windowsJudged += present.size;
     return present;
   }
 
-  #know(present: ReadonlyMap<string, SeriesWindow>): void {
-    this.#rates.know(present, this.#series.size);
-    this.#drifts.know(present);
+  #register(present: ReadonlyMap<string, SeriesWindow>): void {
+    this.#rates.register(present, this.#series.size);
+    this.#drifts.register(present);
   }
 
   /** What series know of each other is as of now. */
-  #share(startMs: number, block: number): void {
+  #publishShared(startMs: number, block: number): void {
     this.#block = block;
-    this.#series.share(startMs);
-    this.#rates.share();
-    this.#drifts.share();
+    this.#series.publishShared(startMs);
+    this.#rates.publishShared();
+    this.#drifts.publishShared();
     this.#levels = pageBudget(this.#options.page_budget_per_week, this.testCount);
   }
 
@@ -218,15 +218,15 @@ export class StepJudge {
     };
     // What is of several series comes first: where it tells of something, series are to be as far, and no further.
     const others = steps.map((step, at) =>
-      this.#rates.judge(step, (series) => {
+      this.#rates.evaluate(step, (series) => {
         judgeUntil(at + 1);
-        return this.#usualOf(series);
+        return this.#baselineOf(series);
       }),
     );
     judgeUntil(steps.length);
     return steps.map((step, at) => {
       const rates = [...step.failures, ...(others[at] as AnomalyEvent[])].sort(byDedupKey);
-      const events = [...step.tails, ...rates, ...this.#drifts.judge(step)];
+      const events = [...step.tails, ...rates, ...this.#drifts.evaluate(step)];
       return { startMs: step.startMs, nowMs: step.context.nowMs, events };
     });
   }
@@ -243,14 +243,14 @@ export class StepJudge {
 
   /** What is of one series alone: all steps of a series, then those of the next. */
   #judgeSeries(steps: readonly DetectorStep[]): void {
-    const usualOf = (series: Series) => this.#usualOf(series);
+    const baselineOf = (series: Series) => this.#baselineOf(series);
     for (const key of this.#series.sortedKeys) {
       const series = this.#series.get(key) as SeriesDetector;
       for (const step of steps) {
         const { startMs, context, present } = step;
         const window = present.get(key);
         const tail = this.#series.step(series, window, startMs, context);
-        const failure = this.#rates.judgeSeries(key, window, step, usualOf);
+        const failure = this.#rates.judgeSeries(key, window, step, baselineOf);
         const isOpen = window !== undefined && series.isOpen;
         const drift = this.#drifts.judgeSeries(key, window, step, isOpen, tail);
         if (tail !== undefined) step.tails.push(tail);
@@ -261,8 +261,8 @@ export class StepJudge {
     }
   }
 
-  #usualOf(series: Series) {
-    return this.#series.get(seriesKey(series))?.usual(totalStage)?.digest;
+  #baselineOf(series: Series) {
+    return this.#series.get(seriesKey(series))?.baseline(totalStage)?.digest;
   }
 }
 

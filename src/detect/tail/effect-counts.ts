@@ -15,7 +15,7 @@ interface Counted {
   readonly counts: TailCounts;
   readonly quantile: number;
   readonly q: number;
-  readonly usualMs: number;
+  readonly baselineMs: number;
 }
 
 /** Where an effect shows; without one, the first quantile. */
@@ -84,31 +84,31 @@ export class EffectCounts {
   }
 
   /** What was counted at a quantile in the last windows; undefined of one that is not. */
-  over(q: number, windows: number): (TailSums & { readonly usualMs: number }) | undefined {
+  over(q: number, windows: number): (TailSums & { readonly baselineMs: number }) | undefined {
     const quantile = this.#options.quantiles.indexOf(q);
     const path = this.#path?.q === q ? this.#path : undefined;
     if (quantile < 0 && path === undefined) return undefined;
     const counted = path === undefined ? this.#ofTail(quantile) : countedOf(path);
-    return { ...counted.counts.sums(counted.quantile, windows), usualMs: counted.usualMs };
+    return { ...counted.counts.sums(counted.quantile, windows), baselineMs: counted.baselineMs };
   }
 
-  carry(state: StateArchive): void {
-    this.#tail.carry(state);
+  serialize(state: StateArchive): void {
+    this.#tail.serialize(state);
     this.#path = state.optional(this.#path, (path = new SlowPathCounts()) => {
-      path.carry(state);
+      path.serialize(state);
       return path;
     });
   }
 
   #ofTail(quantile: number): Counted {
-    const { usualMs } = this.#thresholds[quantile] as TailThreshold;
+    const { baselineMs } = this.#thresholds[quantile] as TailThreshold;
     const q = this.#options.quantiles[quantile] as number;
-    return { counts: this.#tail, quantile, q, usualMs };
+    return { counts: this.#tail, quantile, q, baselineMs };
   }
 }
 
 function countedOf({ counts, q, threshold }: SlowPathCounts): Counted {
-  return { counts, quantile: 0, q, usualMs: threshold.usualMs };
+  return { counts, quantile: 0, q, baselineMs: threshold.baselineMs };
 }
 
 /** Whether an effect shows in more windows than another one, or in as many by more. */

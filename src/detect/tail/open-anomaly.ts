@@ -4,7 +4,7 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { anomalySubject, formatMs } from '../event/anomaly-summary.ts';
 import { unaccounted } from '../event/blame.ts';
-import { Episode } from '../lifecycle/event-chain.ts';
+import { EventChain } from '../lifecycle/event-chain.ts';
 import { type DetectOptions, longestRun, longestSpan } from '../options/detect-options.ts';
 import { logExceedanceTail } from '../stats/exceedance-tail.ts';
 import type { Measured } from './open-event.ts';
@@ -34,11 +34,11 @@ interface Around {
   /** Another stage shows an effect by now, clear in this window or not. */
   readonly isOtherShown?: boolean;
   /** How far the day has moved its baseline since that was learnt. */
-  readonly usualTimes?: number;
+  readonly baselineFactor?: number;
 }
 
 /** How soon it is over. */
-export interface Patience {
+export interface ResolvePolicy {
   /** Quiet windows in a row that resolve it. */
   readonly quiet: number;
   /** Time without an effect worth a page that resolves it, though single windows are loud. */
@@ -65,7 +65,7 @@ const leastLeft = 3 / 4;
 /** Nor has it petered out while another stage was out, or showed an effect, in this part of the windows. */
 const partBeside = 1 / 20;
 /** Where all requests were above the quantile, so many are taken to have been. */
-const mostTold = 0.99;
+const maxShare = 0.99;
 /** An anomaly that has grown by this factor since it was last told is told again. */
 const materialGrowth = 1.5;
 /** A new culprit must explain this much, in two windows in a row. */
@@ -78,12 +78,12 @@ const materialShare = 0.5;
  */
 export class OpenAnomaly {
   readonly #options: DetectOptions;
-  readonly #patience: Patience;
-  #episode: Episode;
+  readonly #patience: ResolvePolicy;
+  #chain: EventChain;
   #counts: LeadCount[] = [];
   #lastJudgedMs = Number.NaN;
   /** How far the day had moved its baseline in the last window, and when it was measured. */
-  #usualTimes = 1;
+  #baselineFactor = 1;
   #measuredTimes = 1;
   #newCulprit = '';
   /** The largest ratio that was told of what is measured. */
@@ -100,36 +100,41 @@ export class OpenAnomaly {
   #hasPeteredOut = false;
 
   /** @param announced whether the event has gone out. */
-  constructor(event: AnomalyEvent, options: DetectOptions, announced: boolean, patience: Patience) {
-    this.#episode = new Episode(event, announced, options.window);
+  constructor(
+    event: AnomalyEvent,
+    options: DetectOptions,
+    announced: boolean,
+    patience: ResolvePolicy,
+  ) {
+    this.#chain = new EventChain(event, announced, options.window);
     this.#options = options;
     this.#patience = patience;
   }
 
   /** Saves one, or makes the one that was saved. */
-  static carried(
+  static serialize(
     state: StateArchive,
     open: OpenAnomaly | undefined,
     options: DetectOptions,
   ): OpenAnomaly {
-    let carried = open;
+    let restored = open;
     state.section('open anomaly', 9, () => {
-      const episode = Episode.carried(
+      const chain = EventChain.serialize(
         state,
-        open === undefined ? undefined : open.#episode,
+        open === undefined ? undefined : open.#chain,
         options.window,
       );
       const quiet = state.number(open === undefined ? 0 : open.#patience.quiet);
       const peteredOutMs = state.number(open === undefined ? 0 : open.#patience.peteredOutMs);
       const patience = { quiet, peteredOutMs };
-      carried ??= new OpenAnomaly(episode.event, options, episode.announced, patience);
-      carried.#episode = episode;
-      carried.#carry(state);
+      restored ??= new OpenAnomaly(chain.event, options, chain.announced, patience);
+      restored.#chain = chain;
+      restored.#serialize(state);
     });
-    return carried as OpenAnomaly;
+    return restored as OpenAnomaly;
   }
 
-  #carry(state: StateArchive): void {
+  #serialize(state: StateArchive): void {
     this.#counts = state.list(this.#counts, (count) => ({
       startMs: state.number(count?.startMs ?? 0),
       requests: state.number(count?.requests ?? 0),
@@ -138,7 +143,7 @@ export class OpenAnomaly {
       beyondEffect: state.number(count?.beyondEffect ?? 0),
     }));
     this.#lastJudgedMs = state.number(this.#lastJudgedMs);
-    this.#usualTimes = state.number(this.#usualTimes);
+    this.#baselineFactor = state.number(this.#baselineFactor);
     this.#measuredTimes = state.number(this.#measuredTimes);
     this.#newCulprit = state.text(this.#newCulprit);
     this.#mostRatio = state.number(this.#mostRatio);
@@ -150,35 +155,35 @@ export class OpenAnomaly {
   }
 
   get event(): AnomalyEvent {
-    return this.#episode.event;
+    return this.#chain.event;
   }
 
   get announced(): boolean {
-    return this.#episode.announced;
+    return this.#chain.announced;
   }
 
   get startedAtMs(): number {
-    return this.#episode.startedAtMs;
+    return this.#chain.startedAtMs;
   }
 
   /** What has gone out by this name counts: others may have told it first, at another time. */
-  take(told: AnomalyEvent): void {
-    this.#episode.take(told);
+  adopt(published: AnomalyEvent): void {
+    this.#chain.adopt(published);
   }
 
   /** What the tail that is measured usually is, at the time of day of the last window. */
-  get usualMs(): number {
-    return (this.event.baseline_ms * this.#usualTimes) / this.#measuredTimes;
+  get baselineMs(): number {
+    return (this.event.baseline_ms * this.#baselineFactor) / this.#measuredTimes;
   }
 
   /** It was opened, and told, in the window that it has followed. */
   begin(): void {
-    this.#episode.begin();
+    this.#chain.begin();
   }
 
   /** Nobody was told: it is announced if it still opens. */
   unannounce(): void {
-    this.#episode.unannounce();
+    this.#chain.unannounce();
   }
 
   /** Milliseconds since the last window with enough requests to judge. */
@@ -188,31 +193,31 @@ export class OpenAnomaly {
   }
 
   /** Takes the next window of the leading stage. */
-  follow(
+  observe(
     windowStartMs: number,
     summary: StageSummary | undefined,
-    { isRising = false, isOtherOut = false, isOtherShown = false, usualTimes = 1 }: Around = {},
+    { isRising = false, isOtherOut = false, isOtherShown = false, baselineFactor = 1 }: Around = {},
   ): Following {
-    this.#episode.reach(windowStartMs);
-    this.#usualTimes = usualTimes;
+    this.#chain.reach(windowStartMs);
+    this.#baselineFactor = baselineFactor;
     if (summary === undefined) return undefined;
     const sums = this.#sumWith(windowStartMs, summary);
     this.#sumLacking(windowStartMs, summary, isOtherOut || isOtherShown);
     if (sums.requests < this.#options.min_requests) return undefined;
     this.#lastJudgedMs = windowStartMs;
     const isNoChance = !sums.isTrickle || this.#isAboveHalf(sums);
-    const isAsUsual = this.#isAsUsual(sums);
-    const isOut = this.#isOut(sums) && !isAsUsual;
-    const goesOn = isOtherOut || isOtherShown || (isRising && !(isAsUsual && this.#isSettled));
+    const isAtBaseline = this.#isAtBaseline(sums);
+    const isOut = this.#isOut(sums) && !isAtBaseline;
+    const goesOn = isOtherOut || isOtherShown || (isRising && !(isAtBaseline && this.#isSettled));
     const loud = isOut || (goesOn && isNoChance);
-    this.#episode.follow(loud);
+    this.#chain.observe(loud);
     this.#hasPeteredOut = !isOtherOut && this.#isLongBeneath(windowStartMs);
     return loud ? 'loud' : 'quiet';
   }
 
   /** True once enough quiet windows have followed each other, or it has petered out. */
   get isOver(): boolean {
-    return this.#episode.quiet >= this.#patience.quiet || this.#hasPeteredOut;
+    return this.#chain.quiet >= this.#patience.quiet || this.#hasPeteredOut;
   }
 
   /** True once its tail has been worth no page for long, and is by far less than what was told. */
@@ -222,22 +227,22 @@ export class OpenAnomaly {
 
   /** Holds a replayed anomaly open: only a live window may resolve what went out as open. */
   holdOpen(): void {
-    this.#episode.holdOpen(this.#patience.quiet - 1);
+    this.#chain.holdOpen(this.#patience.quiet - 1);
     this.#hasPeteredOut = false;
   }
 
   /** Adds a window to the last ones: those that leaving looks at, more where they hold few requests. */
   #sumWith(startMs: number, { requests, digest }: StageSummary): LeadSums {
-    const { usualMs } = this;
+    const { baselineMs } = this;
     const { evidence } = this.event;
-    const { effectMs, halfEffectMs } = effectBounds(usualMs, this.#options);
+    const { effectMs, halfEffectMs } = effectBounds(baselineMs, this.#options);
     const afterMs = startMs - longestSpan * this.#options.window;
     const late = this.#counts.filter((count) => count.startMs > afterMs);
     this.#counts = late.slice(-(longestRun - 1));
     this.#counts.push({
       startMs,
       requests,
-      exceedances: requests * (1 - digest.cdf(usualMs)),
+      exceedances: requests * (1 - digest.cdf(baselineMs)),
       beyondHalf: requests * (1 - digest.cdf(halfEffectMs)),
       beyondEffect: requests * (1 - digest.cdf(effectMs)),
     });
@@ -261,10 +266,10 @@ export class OpenAnomaly {
    * low, single minutes go on to look like it, and enough quiet ones never follow each other.
    */
   #sumLacking(startMs: number, { requests, digest }: StageSummary, isBeside: boolean): void {
-    const { usualMs } = this;
+    const { baselineMs } = this;
     const { quantile } = this.event;
-    const { effectMs } = effectBounds(usualMs, this.#options);
-    const worthMs = usualMs + leastLeft * (effectMs - usualMs);
+    const { effectMs } = effectBounds(baselineMs, this.#options);
+    const worthMs = baselineMs + leastLeft * (effectMs - baselineMs);
     this.#lacking += requests * (digest.cdf(worthMs) - quantile);
     this.#logRatio += this.#logRatioOf(this.#counts.at(-1) as LeadCount);
     this.#windows += 1;
@@ -301,7 +306,7 @@ export class OpenAnomaly {
    * likelier of the usual share, and the quantile is not out by all of the least effect. The baseline is as the
    * incident found it; what the hours since have made of it is no incident.
    */
-  #isAsUsual(sums: LeadCounts): boolean {
+  #isAtBaseline(sums: LeadCounts): boolean {
     const { quantile, evidence } = this.event;
     if (sums.beyondEffect >= (1 - quantile) * sums.requests) return false;
     return this.#logRatioOf(sums) <= evidence.dispersion * logSure;
@@ -315,23 +320,23 @@ export class OpenAnomaly {
   /** ln of how much likelier as many exceedances are of the share that was told, than of the usual one. */
   #logRatioOf({ requests, exceedances }: LeadCounts): number {
     const { quantile, requests: of, evidence } = this.event;
-    const usual = 1 - quantile;
-    const told = Math.min(mostTold, Math.max(usual, evidence.exceedances / of));
+    const baseline = 1 - quantile;
+    const share = Math.min(maxShare, Math.max(baseline, evidence.exceedances / of));
     return (
-      exceedances * Math.log(told / usual) +
-      (requests - exceedances) * Math.log((1 - told) / (1 - usual))
+      exceedances * Math.log(share / baseline) +
+      (requests - exceedances) * Math.log((1 - share) / (1 - baseline))
     );
   }
 
   /** The event as it goes out, the first time. */
   announce(nowMs: number): AnomalyEvent {
-    return this.#episode.announce(nowMs);
+    return this.#chain.announce(nowMs);
   }
 
   /** Whether `update` may have something to tell of a stage, so that it is worth measuring. */
-  mayTell(stage: string): boolean {
+  mayUpdate(stage: string): boolean {
     const mayRise = stage === totalStage && this.event.severity !== 'critical';
-    return mayRise || this.#episode.isRested;
+    return mayRise || this.#chain.isRested;
   }
 
   /**
@@ -341,14 +346,14 @@ export class OpenAnomaly {
    * than the last one unless that one's own requests show it. Severity never falls, so that it does not swing.
    *
    * @param out stages that are out, each by its own requests.
-   * @param usualTimes how far the day has moved the baseline that it is measured by.
+   * @param baselineFactor how far the day has moved the baseline that it is measured by.
    */
   update(
     measured: Measured,
     summary: string,
     nowMs: number,
     out: readonly string[],
-    usualTimes = 1,
+    baselineFactor = 1,
   ): AnomalyEvent | undefined {
     const { severity, ratio, stage, blame } = measured;
     const last = this.event;
@@ -358,37 +363,37 @@ export class OpenAnomaly {
     const culpritHolds = culprit !== '' && culprit === this.#newCulprit;
     this.#newCulprit = culprit;
     const rises = last.severity !== 'critical' && severity === 'critical';
-    const rested = this.#episode.isRested;
+    const rested = this.#chain.isRested;
     const isOut =
       measured.observed_ms >= effectBounds(measured.baseline_ms, this.#options).effectMs;
     const promoted = measured.evidence.measured_stage !== last.evidence.measured_stage;
     const grown = ratio >= materialGrowth * Math.max(this.#mostRatio, last.ratio);
     const isNews = grown || culpritHolds || promoted;
     if (!rises && !(isOut && rested && isNews && !isDoubtful)) return undefined;
-    this.#usualTimes = usualTimes;
-    this.#measuredTimes = usualTimes;
+    this.#baselineFactor = baselineFactor;
+    this.#measuredTimes = baselineFactor;
     this.#mostRatio = promoted ? ratio : Math.max(this.#mostRatio, last.ratio, ratio);
     if (promoted) {
       this.#counts = [];
       this.#worthMs = Number.NaN;
     }
     const renewed = { ...measured, severity: rises ? severity : last.severity, summary };
-    return this.#episode.update(renewed, nowMs);
+    return this.#chain.update(renewed, nowMs);
   }
 
   /** The last event. `nowQuantileMs`: the leading quantile in the window that resolved it. */
   resolve(resolution: Resolution, nowMs: number, nowQuantileMs: number | undefined): AnomalyEvent {
-    return this.#episode.resolve(resolution, this.#farewell(resolution, nowQuantileMs), nowMs);
+    return this.#chain.resolve(resolution, this.#resolvedSummary(resolution, nowQuantileMs), nowMs);
   }
 
-  #farewell(resolution: Resolution, nowQuantileMs?: number): string {
+  #resolvedSummary(resolution: Resolution, nowQuantileMs?: number): string {
     const event = this.event;
     const subject = anomalySubject(event);
-    const usual = formatMs(this.usualMs);
+    const baseline = formatMs(this.baselineMs);
     const now = nowQuantileMs === undefined ? '' : `: ${formatMs(nowQuantileMs)}`;
-    if (resolution === 'recovered') return `${subject} has recovered${now}, usual are ${usual}`;
+    if (resolution === 'recovered') return `${subject} has recovered${now}, usual are ${baseline}`;
     if (resolution === 'no_traffic') return `${subject} has too little traffic to judge any more`;
-    return `${subject} has stayed up and is the new usual${now}, before it was ${usual}`;
+    return `${subject} has stayed up and is the new usual${now}, before it was ${baseline}`;
   }
 }
 

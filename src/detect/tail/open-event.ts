@@ -75,8 +75,9 @@ export function measure(input: OpenEventInput): Measured {
   const [lowMs, highMs] = quantileInterval(digest, q, verdict.dispersion);
   const parts = blameOf(input, observedMs);
   const top = parts[0]?.stage ?? stage;
-  const usual = baseline.reference(stage, 1);
-  const medianRatio = usual === undefined ? 1 : digest.quantile(0.5) / usual.digest.quantile(0.5);
+  const reference = baseline.reference(stage, 1);
+  const medianRatio =
+    reference === undefined ? 1 : digest.quantile(0.5) / reference.digest.quantile(0.5);
   const excessShare = (verdict.exceedances - verdict.expected) / verdict.requests;
   const affectedShare = (excessShare * verdict.windowRequests) / Math.max(1, totalRequests);
   return {
@@ -87,7 +88,7 @@ export function measure(input: OpenEventInput): Measured {
     ratio: round(ratio),
     requests: Math.round(verdict.requests),
     affected_share: round(affectedShare),
-    evidence: evidenceOf(input, usual),
+    evidence: evidenceOf(input, reference),
     blame: parts.map((part) => ({ ...part, excess_ms: round(part.excess_ms) })),
     stage: top,
     group_key: groupKeyOf(kind, series.model, top),
@@ -98,7 +99,7 @@ export function measure(input: OpenEventInput): Measured {
 
 function evidenceOf(
   { verdict, baselineOf }: OpenEventInput,
-  usual: StageReference | undefined,
+  baseline: StageReference | undefined,
 ): AnomalyEvent['evidence'] {
   return {
     test: 'likelihood_ratio',
@@ -109,9 +110,9 @@ function evidenceOf(
     expected: round(verdict.expected),
     dispersion: round(verdict.dispersion),
     measured_stage: verdict.stage,
-    baseline_windows: usual?.windows ?? 0,
-    baseline_from: new Date(usual?.fromMs ?? verdict.startedAtMs).toISOString(),
-    baseline_to: new Date(usual?.toMs ?? verdict.startedAtMs).toISOString(),
+    baseline_windows: baseline?.windows ?? 0,
+    baseline_from: new Date(baseline?.fromMs ?? verdict.startedAtMs).toISOString(),
+    baseline_to: new Date(baseline?.toMs ?? verdict.startedAtMs).toISOString(),
     ...(baselineOf.length > 0 && { baseline_of: [...baselineOf] }),
   };
 }
@@ -138,13 +139,13 @@ function blameOfTotal({ verdict, windows, baseline }: OpenEventInput) {
       return [name, { bands, bandsMs: mergeBands(summaries.map(({ bandsMs }) => bandsMs)) }];
     }),
   );
-  const usual: BandedStages = new Map(
+  const before: BandedStages = new Map(
     [...names].flatMap((name) => {
       const bands = baseline.bands(name);
       return bands === undefined ? [] : [[name, bands] as const];
     }),
   );
-  return blame(now, usual, verdict.q);
+  return blame(now, before, verdict.q);
 }
 
 /** As exact as anyone reads, and never -0, which JSON would not bring back. */

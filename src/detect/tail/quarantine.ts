@@ -1,5 +1,5 @@
 import type { SeriesWindow } from '../../series/series-window.ts';
-import { carrySeriesWindow } from '../../series/snapshot-series.ts';
+import { serializeSeriesWindow } from '../../series/snapshot-series.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import { quarantineWindows } from '../options/detect-options.ts';
 
@@ -56,18 +56,18 @@ export class Quarantine {
     this.#held = this.#held.map((entry) => withoutStage(entry, stage));
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('quarantine', 1, () => {
-      const carry = (entry: Quarantined | undefined) => carryQuarantined(state, entry);
-      this.#last = state.list(this.#last, carry);
-      this.#held = state.list(this.#held, carry);
+      const serialize = (entry: Quarantined | undefined) => serializeQuarantined(state, entry);
+      this.#last = state.list(this.#last, serialize);
+      this.#held = state.list(this.#held, serialize);
     });
   }
 }
 
-function carryQuarantined(state: StateArchive, entry: Quarantined | undefined): Quarantined {
+function serializeQuarantined(state: StateArchive, entry: Quarantined | undefined): Quarantined {
   return {
-    window: carrySeriesWindow(state, entry?.window),
+    window: serializeSeriesWindow(state, entry?.window),
     learnable: state.flag(entry?.learnable ?? false),
     suspicious: state.flag(entry?.suspicious ?? false),
   };

@@ -3,12 +3,12 @@ import type { BorrowedBaseline } from '../../baseline/borrowed-baseline.ts';
 import { SeriesBaseline } from '../../baseline/series-baseline.ts';
 import type { SeriesReference, StageReference } from '../../baseline/series-reference.ts';
 import type { Series, SeriesWindow } from '../../series/series-window.ts';
-import { carrySeriesWindow } from '../../series/snapshot-series.ts';
+import { serializeSeriesWindow } from '../../series/snapshot-series.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
-import { carryEvent } from '../event/snapshot-event.ts';
-import { Openings } from '../lifecycle/flap-history.ts';
+import { serializeEvent } from '../event/snapshot-event.ts';
+import { FlapHistory } from '../lifecycle/flap-history.ts';
 import { reconcileOpen } from '../lifecycle/reconcile-open.ts';
 import { type DetectOptions, longestRun, quarantineWindows } from '../options/detect-options.ts';
 import { BaselineLoan } from '../peers/baseline-loan.ts';
@@ -39,7 +39,7 @@ export class SeriesDetector {
   readonly #loan: BaselineLoan;
   /** What windows that are not learnt would make: the new usual, if they stay. */
   #candidate: SeriesBaseline | undefined;
-  #usualInARow = 0;
+  #windowsAtBaseline = 0;
   readonly #quarantine = new Quarantine();
   #open: OpenAnomaly | undefined;
   /** The last windows of what is open. */
@@ -47,7 +47,7 @@ export class SeriesDetector {
   /** Windows of it in a row in which the total was out. */
   #totalOut = 0;
   #restored: AnomalyEvent | undefined;
-  readonly #openings = new Openings();
+  readonly #openings = new FlapHistory();
 
   /**
    * @param pool shared by all series.
@@ -83,24 +83,24 @@ export class SeriesDetector {
   }
 
   /** All but the series before, which is one of its own, and the pool, which is shared. */
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('series detector', 6, () => {
-      this.#tests.carry(state);
-      this.#baseline.carry(state);
-      this.#loan.carry(state);
+      this.#tests.serialize(state);
+      this.#baseline.serialize(state);
+      this.#loan.serialize(state);
       this.#candidate = state.optional(this.#candidate, (candidate = this.#newBaseline()) => {
-        candidate.carry(state);
+        candidate.serialize(state);
         return candidate;
       });
-      this.#usualInARow = state.number(this.#usualInARow);
-      this.#quarantine.carry(state);
+      this.#windowsAtBaseline = state.number(this.#windowsAtBaseline);
+      this.#quarantine.serialize(state);
       this.#open = state.optional(this.#open, (open) =>
-        OpenAnomaly.carried(state, open, this.#options),
+        OpenAnomaly.serialize(state, open, this.#options),
       );
-      this.#lately = state.list(this.#lately, (one) => carrySeriesWindow(state, one));
+      this.#lately = state.list(this.#lately, (one) => serializeSeriesWindow(state, one));
       this.#totalOut = state.number(this.#totalOut);
-      this.#restored = state.optional(this.#restored, (event) => carryEvent(state, event));
-      this.#openings.carry(state);
+      this.#restored = state.optional(this.#restored, (event) => serializeEvent(state, event));
+      this.#openings.serialize(state);
       this.lastSeenMs = state.number(this.lastSeenMs);
     });
   }
@@ -140,7 +140,7 @@ export class SeriesDetector {
   }
 
   /** What a stage usually takes; undefined before its first window was learnt. */
-  usual(stage: string): StageReference | undefined {
+  baseline(stage: string): StageReference | undefined {
     return this.#reference.reference(stage, 1);
   }
 
@@ -152,9 +152,10 @@ export class SeriesDetector {
   /**
    * What others have told counts: the open anomaly goes on by that event, if it is of the same revision.
    */
-  take(told: AnomalyEvent): void {
+  adopt(published: AnomalyEvent): void {
     const event = this.#open?.event;
-    if (event?.id === told.id && event.revision === told.revision) this.#open?.take(told);
+    if (event?.id === published.id && event.revision === published.revision)
+      this.#open?.adopt(published);
   }
 
   /**
@@ -175,9 +176,9 @@ export class SeriesDetector {
     this.lastSeenMs = startMs;
     if (this.#baseline.windows > this.#options.min_baseline_windows) this.before = undefined;
     this.#install(startMs, context.live);
-    if (this.#open !== undefined) this.#baseline.follow(startMs);
+    if (this.#open !== undefined) this.#baseline.advance(startMs);
     const before = this.before === undefined ? undefined : this.before.#tests;
-    const verdicts = this.#tests.judge(window, context.levels, this.#reference, before);
+    const verdicts = this.#tests.evaluate(window, context.levels, this.#reference, before);
     const suspicious = verdicts.some((verdict) => verdict.suspicious);
     const suspectFromMs = Math.min(...verdicts.map(({ sinceMs }) => sinceMs));
     this.#quarantine.add(window, suspicious);
@@ -185,7 +186,7 @@ export class SeriesDetector {
     if (this.#open !== undefined) {
       this.#lately = [...this.#lately, window].slice(-longestRun);
       this.#setAside(startMs);
-      event = this.#follow(this.#open, window, verdicts, context);
+      event = this.#observeOpen(this.#open, window, verdicts, context);
     } else if (verdicts.length > 0) {
       event = this.#openOn(verdicts, context);
     }
@@ -235,12 +236,12 @@ export class SeriesDetector {
     this.#lately = since;
     this.#setAside(lead.startedAtMs);
     const summary = since.at(-1)?.stages.get(lead.stage);
-    this.#open.follow(lead.windowStartMs, summary, { isOtherOut: true });
+    this.#open.observe(lead.windowStartMs, summary, { isOtherOut: true });
     this.#open.begin();
     return context.live ? event : undefined;
   }
 
-  #follow(
+  #observeOpen(
     open: OpenAnomaly,
     window: SeriesWindow,
     verdicts: readonly ShiftVerdict[],
@@ -251,11 +252,11 @@ export class SeriesDetector {
     const total = verdicts.find(({ stage }) => stage === totalStage);
     this.#totalOut = total?.isOut === true ? this.#totalOut + 1 : 0;
     const isLead = (verdict: ShiftVerdict) => verdict.stage === evidence.measured_stage;
-    const following = open.follow(window.windowStartMs, summary, {
+    const following = open.observe(window.windowStartMs, summary, {
       isRising: verdicts.some((verdict) => isLead(verdict) && verdict.rising),
       isOtherOut: verdicts.some((verdict) => !isLead(verdict) && verdict.loud),
       isOtherShown: verdicts.some((verdict) => !isLead(verdict) && verdict.isOut),
-      usualTimes: this.#usualTimes(evidence.measured_stage, quantile),
+      baselineFactor: this.#baselineFactor(evidence.measured_stage, quantile),
     });
     if (!context.live && open.announced) {
       open.holdOpen();
@@ -267,9 +268,9 @@ export class SeriesDetector {
     if (open.hasPeteredOut) this.#openings.peteredOut(window.windowStartMs);
     if (open.isOver)
       return this.#end(open, 'recovered', context, summary?.digest.quantile(quantile));
-    if (this.#isAdopted(open, window.windowStartMs)) {
+    if (this.#isRebaselined(open, window.windowStartMs)) {
       const event = this.#end(open, 'rebaselined', context, summary?.digest.quantile(quantile));
-      this.#adopt();
+      this.#rebaseline();
       return event;
     }
     if (!context.live || following === 'quiet') return undefined;
@@ -299,7 +300,7 @@ export class SeriesDetector {
     verdicts: readonly ShiftVerdict[],
     context: StepContext,
   ): AnomalyEvent | undefined {
-    if (lead === undefined || !open.mayTell(lead.stage)) return undefined;
+    if (lead === undefined || !open.mayUpdate(lead.stage)) return undefined;
     const lately = this.#lately;
     const counted = lately.filter(({ stages }) => stages.has(lead.stage)).length;
     const verdict = this.#tests.of(lead.stage)?.over(lead, q, counted);
@@ -307,16 +308,16 @@ export class SeriesDetector {
     const { event } = open;
     // Another quantile may show it more by now: the one that was told is held against its own baseline.
     const isSame = verdict.stage === event.evidence.measured_stage && q === event.quantile;
-    const held = isSame ? { ...verdict, thresholdMs: open.usualMs } : verdict;
+    const held = isSame ? { ...verdict, thresholdMs: open.baselineMs } : verdict;
     const measured = measure(this.#eventInput(held, lately, context));
     const summary = anomalySummary({ ...event, ...measured });
     const out = verdicts.filter(({ isOut }) => isOut).map(({ stage }) => stage);
-    const usualTimes = this.#usualTimes(verdict.stage, q);
-    return open.update(measured, summary, context.nowMs, out, usualTimes);
+    const baselineFactor = this.#baselineFactor(verdict.stage, q);
+    return open.update(measured, summary, context.nowMs, out, baselineFactor);
   }
 
   /** How far the day has moved the baseline since its last window was learnt. */
-  #usualTimes(stage: string, q: number): number {
+  #baselineFactor(stage: string, q: number): number {
     return this.#reference.reference(stage, 1)?.course?.timesAt(q) ?? 1;
   }
 
@@ -337,7 +338,7 @@ export class SeriesDetector {
     context: StepContext,
     nowQuantileMs?: number,
   ): AnomalyEvent | undefined {
-    if (resolution === 'recovered') this.#tests.endTold(context.levels);
+    if (resolution === 'recovered') this.#tests.endEmitted(context.levels);
     this.#close();
     if (resolution !== 'rebaselined') {
       this.#candidate = undefined;
@@ -355,14 +356,14 @@ export class SeriesDetector {
     this.#tests.forgetRun();
   }
 
-  #isAdopted(open: OpenAnomaly, windowStartMs: number): boolean {
+  #isRebaselined(open: OpenAnomaly, windowStartMs: number): boolean {
     const { rebaseline_after, baseline, min_baseline_windows: least } = this.#options;
     const isLong = windowStartMs - open.startedAtMs >= Math.max(rebaseline_after, baseline);
     return isLong && (this.#candidate?.windows ?? 0) >= least;
   }
 
   /** The candidate becomes the baseline, and every test compares with it from now on. */
-  #adopt(): void {
+  #rebaseline(): void {
     this.#baseline = this.#candidate ?? this.#newBaseline();
     this.#loan.end();
     this.#candidate = undefined;
@@ -389,7 +390,7 @@ export class SeriesDetector {
     if (entry !== undefined) {
       // The tests learn odd windows too: leaving them out would make the next one look odder.
       const unlearnt = this.#open === undefined ? 'over' : 'told';
-      this.#tests.settle(entry.window.windowStartMs, entry.learnable ? 'learnt' : unlearnt);
+      this.#tests.learn(entry.window.windowStartMs, entry.learnable ? 'learnt' : unlearnt);
     }
     const heldFromMs = Math.max(suspectFromMs, this.lastSeenMs - this.#options.baseline / 2);
     for (const held of this.#quarantine.before(heldFromMs)) {
@@ -399,25 +400,25 @@ export class SeriesDetector {
 
   #learnOne(entry: Quarantined): void {
     if (entry.suspicious) {
-      this.#usualInARow = 0;
+      this.#windowsAtBaseline = 0;
       this.#candidate ??= this.#newBaseline();
       this.#candidate.learn(entry.window);
-      this.#adoptUnopened();
+      this.#rebaselineUnopened();
       return;
     }
     this.#baseline.learn(entry.window);
-    this.#usualInARow += 1;
-    if (this.#usualInARow >= quarantineWindows && this.#open === undefined) {
+    this.#windowsAtBaseline += 1;
+    if (this.#windowsAtBaseline >= quarantineWindows && this.#open === undefined) {
       this.#candidate = undefined;
     }
   }
 
   /** Odd windows that never sufficed to page become usual after a baseline's length. */
-  #adoptUnopened(): void {
+  #rebaselineUnopened(): void {
     if (this.#open !== undefined || this.#candidate === undefined) return;
     const ageMs = this.lastSeenMs - this.#candidate.firstMs;
     if (ageMs < this.#options.baseline) return;
-    if (this.#candidate.windows >= this.#options.min_baseline_windows) this.#adopt();
+    if (this.#candidate.windows >= this.#options.min_baseline_windows) this.#rebaseline();
   }
 
   #eventInput(

@@ -2,7 +2,7 @@ import { limits } from '../../base/limits.ts';
 import { OrderedMap } from '../../base/ordered-map.ts';
 import { seriesKey, unversionedKey } from '../../series/series-key.ts';
 import type { Series, SeriesWindow } from '../../series/series-window.ts';
-import { carrySeries } from '../../series/snapshot-series.ts';
+import { serializeSeries } from '../../series/snapshot-series.ts';
 import { wholeRequest } from '../../series/whole-request.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import { UnreadableState } from '../../snapshot/unreadable-state.ts';
@@ -78,8 +78,8 @@ export class SeriesDetectors {
   }
 
   /** What series know of each other is as of now: how far peaks go, and which series there are. */
-  share(startMs: number): void {
-    this.#pool.share();
+  publishShared(startMs: number): void {
+    this.#pool.publishShared();
     const sinceMs = startMs - longestRun * this.#options.window;
     const live = [...this.#series].filter(([, { latestWindows }]) => {
       const late = latestWindows.filter(({ windowStartMs }) => windowStartMs >= sinceMs);
@@ -163,17 +163,17 @@ export class SeriesDetectors {
   }
 
   /** What is of one series alone. */
-  carryOne(state: StateArchive, key: string): void {
+  serializeOne(state: StateArchive, key: string): void {
     const saved = this.#series.get(key);
-    const series = carrySeries(state, saved?.series);
-    const carried = saved ?? this.#newSeries(series, undefined);
+    const series = serializeSeries(state, saved?.series);
+    const restored = saved ?? this.#newSeries(series, undefined);
     if (saved !== undefined) this.#tests -= saved.testCount;
-    carried.carry(state);
-    this.#tests += carried.testCount;
-    this.#series.set(key, carried);
-    state.optional(this.#shares.get(carried), (share = new JudgedStages([], Number.NaN)) => {
-      share.carry(state);
-      this.#shares.set(carried, share);
+    restored.serialize(state);
+    this.#tests += restored.testCount;
+    this.#series.set(key, restored);
+    state.optional(this.#shares.get(restored), (share = new JudgedStages([], Number.NaN)) => {
+      share.serialize(state);
+      this.#shares.set(restored, share);
       return share;
     });
   }
@@ -185,35 +185,35 @@ export class SeriesDetectors {
   }
 
   /** What they share, once all are there. */
-  carryShared(state: StateArchive): void {
+  serializeShared(state: StateArchive): void {
     state.section('what series share', 3, () => {
-      this.#pool.carry(state);
+      this.#pool.serialize(state);
       this.#live = state.list(this.#live, (key = '') => state.text(key));
       const newest = [...this.#newest.values()].map(({ series }) => seriesKey(series));
       for (const key of state.list(newest, (one = '') => state.text(one))) {
         const series = this.#known(key);
         this.#newest.set(unversionedKey(series.series), series);
       }
-      this.#carryBefore(state);
+      this.#serializeBefore(state);
     });
   }
 
   /** The series before each young one: another of these, or one that is forgotten by all but that one. */
-  #carryBefore(state: StateArchive): void {
+  #serializeBefore(state: StateArchive): void {
     const young = [...this.#series.values()].filter(({ before }) => before !== undefined);
     state.list(young, (series) => {
       const key = state.text(series === undefined ? '' : seriesKey(series.series));
-      const one = carrySeries(state, series?.before?.series);
+      const one = serializeSeries(state, series?.before?.series);
       const known = this.#series.get(seriesKey(one));
       const isForgotten = series !== undefined && series.before !== known;
       const forgotten = state.optional(isForgotten ? series.before : undefined, (before) => {
-        const carried = before ?? this.#newSeries(one, undefined);
-        carried.carry(state);
-        return carried;
+        const restored = before ?? this.#newSeries(one, undefined);
+        restored.serialize(state);
+        return restored;
       });
-      const carried = series ?? this.#known(key);
-      carried.before = forgotten ?? this.#known(seriesKey(one));
-      return carried;
+      const restored = series ?? this.#known(key);
+      restored.before = forgotten ?? this.#known(seriesKey(one));
+      return restored;
     });
   }
 
@@ -226,7 +226,7 @@ export class SeriesDetectors {
     const block = blockOf(window.windowStartMs);
     share ??= new JudgedStages(series.stages.keys(), block);
     const forget = (stage: string) => series.forgetStage(stage);
-    const judged = share.take(window, block, places, !series.isOpen, forget);
+    const judged = share.select(window, block, places, !series.isOpen, forget);
     if (share.isEnough(places)) this.#shares.delete(series);
     else this.#shares.set(series, share);
     return judged;

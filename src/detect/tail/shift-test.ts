@@ -2,7 +2,7 @@ import { totalStage } from '../../base/dimensions.ts';
 import { FirstHour } from '../../baseline/first-hour.ts';
 import { Recurrences } from '../../baseline/recurrence/recurrences.ts';
 import type { StageReference } from '../../baseline/series-reference.ts';
-import { StateMemory } from '../../memory/arena.ts';
+import { Arena } from '../../memory/arena.ts';
 import type { StageSummary } from '../../series/series-window.ts';
 import type { TDigest } from '../../sketch/t-digest.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
@@ -12,14 +12,14 @@ import type { PeakPool } from '../score/peak-pool.ts';
 import { burstWindows, peakScore } from '../score/peaks-over-threshold.ts';
 import { logExceedanceTail } from '../stats/exceedance-tail.ts';
 import { EffectCounts, shownWindows } from './effect-counts.ts';
+import { CusumBank, waitingWindows } from './evidence/cusum-bank.ts';
 import { EvidenceWeights } from './evidence/evidence-weights.ts';
-import { FaultEvidence, waitingWindows } from './evidence/fault-evidence.ts';
 import { type FaultTemplate, faultTemplates, slowPathFault } from './evidence/fault-templates.ts';
-import { Said } from './evidence/window-scores.ts';
+import { WindowScores } from './evidence/window-scores.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
 import { TailCounts, type TailSums } from './tail-counts.ts';
 
-const memory = StateMemory.shared();
+const memory = Arena.shared();
 
 /**
  * What becomes of a window that leaves quarantine: it is learnt, or belongs to an anomaly that is open, or to
@@ -72,12 +72,12 @@ const WAITING_MS = 8;
 const VARIANCES = 16;
 const VARIANCES_WITHIN = VARIANCES + count;
 const EVIDENCE = VARIANCES_WITHIN + count;
-const WEIGHTS = EVIDENCE + FaultEvidence.doubles;
+const WEIGHTS = EVIDENCE + CusumBank.doubles;
 const COUNTS = WEIGHTS + EvidenceWeights.doubles;
 
 /** The fault that there is most evidence for: windows since it began, how much there is, how much there must be. */
 interface Found {
-  readonly evidence: FaultEvidence;
+  readonly evidence: CusumBank;
   readonly fault: number;
   readonly run: number;
   readonly score: number;
@@ -85,20 +85,20 @@ interface Found {
 }
 
 /** Scratch: all that a window says, and what it says given how many of its requests are slow. */
-const saidOfWhole = new Said();
-const saidOfShape = new Said();
+const wholeScores = new WindowScores();
+const shapeScores = new WindowScores();
 /** Of a window that is not judged by its shape: all 0, whatever was judged before it. */
-const saidNothing = new Said();
+const noScores = new WindowScores();
 /** Windows that vary by so many times as much as by chance swing by themselves. */
 const swinging = 4;
 
 /**
  * Judges one stage of one series: do its requests look more like one of some faults than like its past?
- * For each fault the log-likelihood ratio of the requests is added up (`FaultEvidence`), so that one slow window
+ * For each fault the log-likelihood ratio of the requests is added up (`CusumBank`), so that one slow window
  * and an hour of slightly slower ones both tell, each as soon as can be; what is foretold of late
- * (`DriftForecast`) is taken off. Where windows swing by themselves the same is added up given how many requests
+ * (`LocalLevel`) is taken off. Where windows swing by themselves the same is added up given how many requests
  * of each are slow: it is only by where they lie that a fault can be told then. One of the two must reach what
- * the series' own past (`TailPeaks`, `Recurrences`) and the page budget ask for, and the tail must have
+ * the series' own past (`PeaksOverThreshold`, `Recurrences`) and the page budget ask for, and the tail must have
  * moved by what matters to people (`TailCounts`).
  *
  * Windows come in order; each is judged, and `settle`d once it is known whether it belongs to an anomaly.
@@ -116,10 +116,10 @@ export class ShiftTest {
   #settled = 0;
   #learnt = 0;
   /** Of where requests lie, given how many are slow, once windows swing; and of all that a window says. */
-  #shape: FaultEvidence | undefined;
-  readonly #whole: FaultEvidence;
+  #shape: CusumBank | undefined;
+  readonly #whole: CusumBank;
   readonly #stage: string;
-  readonly #rooms = memory.rooms();
+  readonly #rooms = memory.scope();
   readonly #pool: PeakPool;
   readonly #episodes = new Recurrences();
   /** Until it is known what is usual without it. */
@@ -135,8 +135,8 @@ export class ShiftTest {
     this.#stage = stage;
     this.#options = options;
     this.#pool = pool;
-    this.#at = this.#rooms.take(COUNTS + TailCounts.doubles(options)).at;
-    this.#whole = new FaultEvidence(options.window, pool, this.#at + EVIDENCE);
+    this.#at = this.#rooms.allocate(COUNTS + TailCounts.doubles(options)).at;
+    this.#whole = new CusumBank(options.window, pool, this.#at + EVIDENCE);
     this.#effects = new EffectCounts(options, this.#at + COUNTS);
   }
 
@@ -161,8 +161,8 @@ export class ShiftTest {
   }
 
   /** undefined when nothing is odd about the window and those before it. */
-  judge(startMs: number, summary: StageSummary, levels: TestLevels): ShiftVerdict | undefined {
-    this.#firstHour?.take(startMs, summary.digest);
+  evaluate(startMs: number, summary: StageSummary, levels: TestLevels): ShiftVerdict | undefined {
+    this.#firstHour?.observe(startMs, summary.digest);
     if (!this.#isComparing) return undefined;
     const { requests, digest } = summary;
     const options = this.#options;
@@ -170,40 +170,40 @@ export class ShiftTest {
     const [whole, weights, counts] = [at + EVIDENCE, at + WEIGHTS, at + COUNTS];
     TailCounts.add(counts, options.quantiles.length, startMs, summary);
     if (this.#hasPath) this.#effects.addToPath(startMs, summary);
-    EvidenceWeights.weigh(weights, digest, saidOfWhole);
-    const find = FaultEvidence.find;
-    const fault = find(whole, weights, counts, options, startMs, requests, saidOfWhole);
-    const swings = FaultEvidence.mostDispersion(whole) > swinging;
+    EvidenceWeights.weigh(weights, digest, wholeScores);
+    const find = CusumBank.find;
+    const fault = find(whole, weights, counts, options, startMs, requests, wholeScores);
+    const swings = CusumBank.mostDispersion(whole) > swinging;
     let faultOfShape = -1;
     if (swings) {
       this.#shape ??= this.#newEvidence();
-      EvidenceWeights.within(weights, saidOfWhole, saidOfShape);
+      EvidenceWeights.within(weights, wholeScores, shapeScores);
       const shape = this.#shape.at;
-      faultOfShape = find(shape, weights, counts, options, startMs, requests, saidOfShape);
+      faultOfShape = find(shape, weights, counts, options, startMs, requests, shapeScores);
     } else this.#shape?.forget();
     // Not before: the memory may have grown.
     const all = memory.doubles;
-    const score = Math.max(saidOfWhole.score, swings ? saidOfShape.score : 0);
+    const score = Math.max(wholeScores.score, swings ? shapeScores.score : 0);
     const minuteAgo = at + BEFORE + (this.#judged % risingWindows);
     const rising = score > (all[minuteAgo] as number);
     all[minuteAgo] = score;
-    const isOfWhole = !swings || saidOfWhole.sum >= saidOfShape.sum;
-    const { sum, restlessness } = isOfWhole ? saidOfWhole : saidOfShape;
+    const isOfWhole = !swings || wholeScores.sum >= shapeScores.sum;
+    const { sum, varianceInflation } = isOfWhole ? wholeScores : shapeScores;
     this.#episodes.begin(startMs, this.#isBorrowing);
     // Of most windows there is nothing to remember: what would is not looked at.
     if (this.#isEpisode || sum >= Recurrences.leastScore) {
       const sinceMs = isOfWhole ? this.#whole.startMs(fault) : this.#shape?.startMs(faultOfShape);
       const kind = isOfWhole ? this.#whole.kind : undefined;
-      this.#episodes.take(startMs, sum, restlessness, sinceMs ?? startMs, kind);
+      this.#episodes.observe(startMs, sum, varianceInflation, sinceMs ?? startMs, kind);
       this.#isEpisode = this.#episodes.goesOn;
     }
-    const before = score < peakScore ? 0 : this.#episodes.level(startMs, restlessness);
+    const before = score < peakScore ? 0 : this.#episodes.level(startMs, varianceInflation);
     const place = this.#judged % waitingWindows;
-    FaultEvidence.await(whole, place, newsOf(saidOfWhole, before), requests, saidOfWhole);
+    CusumBank.await(whole, place, newsOf(wholeScores, before), requests, wholeScores);
     if (this.#shape !== undefined) {
-      const ofShape = swings ? newsOf(saidOfShape, before) : 0;
-      const said = swings ? saidOfShape : saidNothing;
-      FaultEvidence.await(this.#shape.at, place, ofShape, swings ? requests : 0, said);
+      const ofShape = swings ? newsOf(shapeScores, before) : 0;
+      const scores = swings ? shapeScores : noScores;
+      CusumBank.await(this.#shape.at, place, ofShape, swings ? requests : 0, scores);
     }
     all[at + WAITING_MS + place] = startMs;
     this.#judged += 1;
@@ -216,10 +216,10 @@ export class ShiftTest {
   /** Remembers what was clear in the first hour, now that there is something to tell it from. */
   #judgeAgain(firstHour: FirstHour): void {
     for (const { startMs, endMs, digest } of firstHour.pieces) {
-      EvidenceWeights.weigh(this.#at + WEIGHTS, digest, saidOfWhole);
-      const { evidence, restlessness } = this.#whole.clearestOf(saidOfWhole);
+      EvidenceWeights.weigh(this.#at + WEIGHTS, digest, wholeScores);
+      const { evidence, varianceInflation } = this.#whole.clearestOf(wholeScores);
       // It may have begun in the piece before, or before the series did.
-      this.#episodes.takePiece(2 * startMs - endMs, endMs, evidence, restlessness);
+      this.#episodes.takePiece(2 * startMs - endMs, endMs, evidence, varianceInflation);
     }
     firstHour.release();
     this.#firstHour = undefined;
@@ -229,13 +229,13 @@ export class ShiftTest {
   #clearest(startMs: number, fault: number, ofShape: number, before: number, perWeek: number) {
     const least = Math.max(oddScore, before);
     const { baseline } = this.#options;
-    const foundIn = (evidence: FaultEvidence, { run, score }: Said, of: number): Found => {
+    const foundIn = (evidence: CusumBank, { run, score }: WindowScores, of: number): Found => {
       const level = Math.max(least, evidence.level(of, startMs, perWeek, baseline));
       return { evidence, fault: of, run, score, level };
     };
-    const whole = foundIn(this.#whole, saidOfWhole, fault);
+    const whole = foundIn(this.#whole, wholeScores, fault);
     if (ofShape < 0 || this.#shape === undefined) return whole;
-    const shape = foundIn(this.#shape, saidOfShape, ofShape);
+    const shape = foundIn(this.#shape, shapeScores, ofShape);
     return shape.score * whole.level > whole.score * shape.level ? shape : whole;
   }
 
@@ -243,28 +243,28 @@ export class ShiftTest {
   over(verdict: ShiftVerdict, q: number, windows: number): ShiftVerdict | undefined {
     const counted = this.#effects.over(q, windows);
     if (counted === undefined) return undefined;
-    const { usualMs, ...sums } = counted;
-    return { ...verdict, q, thresholdMs: usualMs, windows, ...sums };
+    const { baselineMs, ...sums } = counted;
+    return { ...verdict, q, thresholdMs: baselineMs, windows, ...sums };
   }
 
   /** Takes the window that began then, if it was judged, out of quarantine; and does with it what is asked for. */
-  settle(startMs: number, as: Settling): void {
+  learn(startMs: number, as: Settling): void {
     if (this.#settled === this.#judged) return;
     const place = this.#settled % waitingWindows;
     if (memory.doubles[this.#at + WAITING_MS + place] !== startMs) return;
     this.#settled += 1;
     if (as !== 'learnt') {
       for (const evidence of this.#evidence) {
-        if (as === 'told') evidence.follow(place);
+        if (as === 'told') evidence.observePeak(place);
         else evidence.forgetPeak();
       }
       return;
     }
     this.#learnt += 1;
     const at = this.#at;
-    FaultEvidence.learn(at + EVIDENCE, this.#whole, place, at + VARIANCES);
+    CusumBank.learn(at + EVIDENCE, this.#whole, place, at + VARIANCES);
     const shape = this.#shape;
-    if (shape !== undefined) FaultEvidence.learn(shape.at, shape, place, at + VARIANCES_WITHIN);
+    if (shape !== undefined) CusumBank.learn(shape.at, shape, place, at + VARIANCES_WITHIN);
   }
 
   /**
@@ -282,10 +282,10 @@ export class ShiftTest {
   }
 
   /** The anomaly is over by itself; it was perhaps no more than a burst, and such are learnt. */
-  endTold({ perWeek }: TestLevels): void {
+  endEmitted({ perWeek }: TestLevels): void {
     for (const evidence of this.#evidence) {
-      for (let i = this.#settled; i < this.#judged; i++) evidence.follow(i % waitingWindows);
-      evidence.endTold(perWeek);
+      for (let i = this.#settled; i < this.#judged; i++) evidence.observePeak(i % waitingWindows);
+      evidence.endEmitted(perWeek);
     }
   }
 
@@ -307,20 +307,20 @@ export class ShiftTest {
   }
 
   /** All but what is made anew of the baseline, and the pool, which is shared. */
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('shift test', 6, () => {
-      this.#whole.carry(state);
+      this.#whole.serialize(state);
       this.#shape = state.optional(this.#shape, (shape = this.#newEvidence()) => {
-        shape.carry(state);
+        shape.serialize(state);
         return shape;
       });
-      this.#episodes.carry(state);
+      this.#episodes.serialize(state);
       this.#isEpisode = this.#episodes.goesOn;
       this.#firstHour = state.optional(this.#firstHour, (hour = new FirstHour(this.#rooms)) => {
-        hour.carry(state);
+        hour.serialize(state);
         return hour;
       });
-      this.#effects.carry(state);
+      this.#effects.serialize(state);
       state.fill(this.#view(VARIANCES, count));
       state.fill(this.#view(VARIANCES_WITHIN, count));
       state.fill(this.#view(BEFORE, risingWindows));
@@ -337,18 +337,18 @@ export class ShiftTest {
     return memory.doubles.subarray(this.#at + place, this.#at + place + doubles);
   }
 
-  get #evidence(): readonly FaultEvidence[] {
+  get #evidence(): readonly CusumBank[] {
     return this.#shape === undefined ? [this.#whole] : [this.#whole, this.#shape];
   }
 
-  #newEvidence(): FaultEvidence {
-    return new FaultEvidence(this.#options.window, this.#pool);
+  #newEvidence(): CusumBank {
+    return new CusumBank(this.#options.window, this.#pool);
   }
 
   #verdict(startMs: number, found: Found) {
     const { evidence, fault, run, score, level } = found;
     const isPathOdd = evidence.sum(slowPathFault) >= oddScore;
-    const { counts, effect, quantile, q, usualMs } = this.#effects.shown(run, isPathOdd);
+    const { counts, effect, quantile, q, baselineMs } = this.#effects.shown(run, isPathOdd);
     const shows = effect !== undefined && effect.windows >= leastPartShown * run;
     const windows = effect?.windows ?? Math.min(run, shownWindows);
     const sums = counts.sums(quantile, windows);
@@ -358,7 +358,7 @@ export class ShiftTest {
     return {
       stage: this.#stage,
       q,
-      thresholdMs: usualMs,
+      thresholdMs: baselineMs,
       windows,
       logP: -score,
       logLevel: -level,
@@ -437,6 +437,6 @@ function isNoChance({ requests, exceedances, expected }: TailSums, dispersion: n
 }
 
 /** How far it goes; what is known to come at this time of day is of no interest. */
-function newsOf({ score }: Said, known: number): number {
+function newsOf({ score }: WindowScores, known: number): number {
   return score > known ? score : 0;
 }

@@ -13,8 +13,8 @@ const partOfFast = 0.85;
 /** Quantiles are whole multiples of this part, as people quote them. */
 const steps = 20;
 const nothing: TailThreshold = {
-  usualMs: Number.POSITIVE_INFINITY,
-  usualShare: 1,
+  baselineMs: Number.POSITIVE_INFINITY,
+  baselineShare: 1,
   effectMs: Number.POSITIVE_INFINITY,
   halfEffectMs: Number.POSITIVE_INFINITY,
 };
@@ -41,13 +41,13 @@ export class SlowPathCounts {
     this.threshold = nothing;
     if (path !== undefined) {
       this.q = slowPathQuantile(path.share);
-      const { effectMs, halfEffectMs, ...usual } = tailThreshold(
+      const { effectMs, halfEffectMs, ...threshold } = tailThreshold(
         baseline,
         this.q,
         optionsOf(this.q),
       );
       this.threshold = {
-        ...usual,
+        ...threshold,
         effectMs: Math.max(effectMs, path.fromMs),
         halfEffectMs: Math.max(halfEffectMs, path.fromMs),
       };
@@ -59,8 +59,8 @@ export class SlowPathCounts {
     TailCounts.add(this.counts.at, 1, startMs, summary);
   }
 
-  carry(state: StateArchive): void {
-    this.counts.carry(state);
+  serialize(state: StateArchive): void {
+    this.counts.serialize(state);
   }
 }
 

@@ -58,7 +58,7 @@ export class StageTests {
    * @param before the tests of the series that this one has come to replace: those of new stages begin with
    * what they know.
    */
-  judge(
+  evaluate(
     window: SeriesWindow,
     levels: TestLevels,
     baseline: SeriesReference,
@@ -77,7 +77,7 @@ export class StageTests {
         judged.test.compareWith(this.#referenceOf(summary.stage, baseline), total);
         judged.renewal = baseline.renewal;
       }
-      const verdict = judged.test.judge(window.windowStartMs, summary, levels);
+      const verdict = judged.test.evaluate(window.windowStartMs, summary, levels);
       if (verdict === undefined) continue;
       verdicts ??= [];
       verdicts.push(verdict);
@@ -87,13 +87,13 @@ export class StageTests {
   }
 
   /** Lets a window out of quarantine: `ShiftTest.settle`. */
-  settle(startMs: number, as: Settling): void {
-    for (const test of this.#tests.values()) test.settle(startMs, as);
+  learn(startMs: number, as: Settling): void {
+    for (const test of this.#tests.values()) test.learn(startMs, as);
   }
 
-  /** What was told is over by itself: `ShiftTest.endTold`. */
-  endTold(levels: TestLevels): void {
-    for (const test of this.#tests.values()) test.endTold(levels);
+  /** What was told is over by itself: `ShiftTest.endEmitted`. */
+  endEmitted(levels: TestLevels): void {
+    for (const test of this.#tests.values()) test.endEmitted(levels);
   }
 
   /** What they said has been dealt with: `ShiftTest.forgetRun`. */
@@ -106,7 +106,7 @@ export class StageTests {
     for (const test of this.#tests.values()) test.rebase();
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.map(this.#tests, (stage) => this.#newTest(stage));
   }
 

@@ -1,12 +1,12 @@
 import { DurationKernel } from '../../baseline/durations/duration-kernel.ts';
-import { StateMemory } from '../../memory/arena.ts';
+import { Arena } from '../../memory/arena.ts';
 import type { StageSummary } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import { type DetectOptions, longestRun } from '../options/detect-options.ts';
 import type { TailThreshold } from './tail-threshold.ts';
 
 const kernel = DurationKernel.shared();
-const memory = StateMemory.shared();
+const memory = Arena.shared();
 
 /** With fewer requests in the tail usually, or exceedances seen, no number says anything. */
 const minInTail = 1;
@@ -66,7 +66,7 @@ export class TailCounts {
   constructor(options: CountedQuantiles, at?: number) {
     this.#quantiles = options.quantiles.length;
     this.#width = widthOf(options);
-    this.at = at ?? memory.takeFor(this, TailCounts.doubles(options));
+    this.at = at ?? memory.allocateFor(this, TailCounts.doubles(options));
     this.#starts().fill(Number.NEGATIVE_INFINITY);
   }
 
@@ -84,9 +84,9 @@ export class TailCounts {
   compareWith(thresholds: readonly TailThreshold[]): void {
     const all = memory.doubles;
     let at = this.at + SUMS + kept * this.#width;
-    for (const { usualMs, usualShare, effectMs, halfEffectMs } of thresholds) {
-      all[at] = usualMs;
-      all[at + 1] = usualShare;
+    for (const { baselineMs, baselineShare, effectMs, halfEffectMs } of thresholds) {
+      all[at] = baselineMs;
+      all[at + 1] = baselineShare;
       all[at + 2] = effectMs;
       all[at + 3] = halfEffectMs;
       at += perQuantile;
@@ -156,7 +156,7 @@ export class TailCounts {
     return this.#startOf(back + 1);
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('tail counts', 1, () => {
       const at = this.at + SUMS;
       state.fill(memory.doubles.subarray(at, at + kept * this.#width));

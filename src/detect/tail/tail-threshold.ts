@@ -4,9 +4,9 @@ import type { DetectOptions } from '../options/detect-options.ts';
 /** Where a baseline's tail begins, and how far it must move to matter. */
 export interface TailThreshold {
   /** The baseline's quantile. */
-  readonly usualMs: number;
+  readonly baselineMs: number;
   /** Part of requests usually above it: 1 - q, but for ties. */
-  readonly usualShare: number;
+  readonly baselineShare: number;
   /** The quantile must reach this for an anomaly to open. */
   readonly effectMs: number;
   /** And stay above this for it to go on. */
@@ -30,20 +30,20 @@ export function effectOptions(
 
 /** A quantile has reached `effectMs` exactly when 1 - q of the requests lie above it. */
 export function tailThreshold(baseline: TDigest, q: number, options: EffectOptions): TailThreshold {
-  const usualMs = baseline.quantile(q);
-  const bounds = effectBounds(usualMs, options);
-  const share = 1 - baseline.cdf(usualMs);
-  const usualShare = Math.min(Math.max(share, minShareOfTail * (1 - q)), 0.999);
-  return { usualMs, usualShare, ...bounds };
+  const baselineMs = baseline.quantile(q);
+  const bounds = effectBounds(baselineMs, options);
+  const share = 1 - baseline.cdf(baselineMs);
+  const baselineShare = Math.min(Math.max(share, minShareOfTail * (1 - q)), 0.999);
+  return { baselineMs, baselineShare, ...bounds };
 }
 
 /** Both the ratio and the milliseconds must be reached; going on needs half of each. */
 export function effectBounds(
-  usualMs: number,
+  baselineMs: number,
   { min_effect_ratio: ratio, min_effect_ms: ms }: EffectOptions,
 ): { readonly effectMs: number; readonly halfEffectMs: number } {
   return {
-    effectMs: Math.max(usualMs * ratio, usualMs + ms),
-    halfEffectMs: Math.max(usualMs * (1 + (ratio - 1) / 2), usualMs + ms / 2),
+    effectMs: Math.max(baselineMs * ratio, baselineMs + ms),
+    halfEffectMs: Math.max(baselineMs * (1 + (ratio - 1) / 2), baselineMs + ms / 2),
   };
 }

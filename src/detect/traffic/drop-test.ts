@@ -3,9 +3,9 @@ import { type TrafficForecast, TrafficProfile } from '../../baseline/traffic-pro
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { TestLevels } from '../options/page-budget.ts';
-import { EvidenceSums } from '../score/cusum.ts';
+import { Cusum } from '../score/cusum.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
-import { peakScore, TailPeaks } from '../score/peaks-over-threshold.ts';
+import { PeaksOverThreshold, peakScore } from '../score/peaks-over-threshold.ts';
 
 /** What the test says of the last windows, where they are odd at all. */
 export interface DropVerdict {
@@ -45,7 +45,7 @@ const variance = {
   prior: 0.02,
   priorBlocks: 12,
   least: 0.0025,
-  mostOfUsual: 9,
+  maxVarianceRatio: 9,
   blocks: 288,
 } as const;
 
@@ -61,8 +61,8 @@ const followed = 2;
  */
 export class DropTest {
   readonly #options: DetectOptions;
-  readonly #peaks: TailPeaks;
-  readonly #evidence = new EvidenceSums(parts.length, peakScore);
+  readonly #peaks: PeaksOverThreshold;
+  readonly #evidence = new Cusum(parts.length, peakScore);
   readonly #gains = new Float64Array(parts.length);
   /** How many times as much was foretold as came, block by block. */
   readonly #shortest = new DailyRecord();
@@ -78,11 +78,11 @@ export class DropTest {
   /** @param pool shared by all tests of traffic. */
   constructor(options: DetectOptions, pool: PeakPool) {
     this.#options = options;
-    this.#peaks = new TailPeaks(options.window, pool);
+    this.#peaks = new PeaksOverThreshold(options.window, pool);
   }
 
   /** undefined when nothing is odd about the window and those before it. */
-  judge(
+  evaluate(
     startMs: number,
     requests: number,
     forecast: TrafficForecast,
@@ -133,11 +133,11 @@ export class DropTest {
   }
 
   /** All but the pool, which is shared. */
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('drop test', 1, () => {
-      this.#peaks.carry(state);
-      this.#evidence.carry(state);
-      this.#shortest.carry(state);
+      this.#peaks.serialize(state);
+      this.#evidence.serialize(state);
+      this.#shortest.serialize(state);
       this.#variance = state.number(this.#variance);
       this.#blocks = state.number(this.#blocks);
       this.#block = state.number(this.#block);
@@ -181,11 +181,11 @@ export class DropTest {
     const expected = this.#expected;
     const short = Math.max(0, expected - this.#requests);
     const beyond = Math.max(0, 2 * short ** 2 - expected) / expected ** 2;
-    const square = Math.min(beyond, variance.mostOfUsual * this.#variance);
+    const square = Math.min(beyond, variance.maxVarianceRatio * this.#variance);
     const weight = 1 / (Math.min(this.#blocks, variance.blocks) + variance.priorBlocks);
     this.#variance = Math.max(variance.least, this.#variance + weight * (square - this.#variance));
     this.#blocks += 1;
-    this.#shortest.take(startMs, expected / Math.max(1, this.#requests));
+    this.#shortest.observe(startMs, expected / Math.max(1, this.#requests));
   }
 }
 

@@ -39,22 +39,22 @@ export class SilenceTest {
   }
 
   /** Nothing more is told until requests come again: that there are none is usual by now. */
-  adopt(): void {
+  rebaseline(): void {
     this.#lastMs = Number.NaN;
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('silence test', 1, () => {
-      this.#gaps.carry(state);
+      this.#gaps.serialize(state);
       this.#lastMs = state.number(this.#lastMs);
       this.#windows = state.number(this.#windows);
     });
   }
 
   /** Takes a window. `isLearnt`: the gap that it ends, if it does, was not told as an anomaly. */
-  take(startMs: number, requests: number, isLearnt: boolean): void {
+  observe(startMs: number, requests: number, isLearnt: boolean): void {
     const gapMs = requests > 0 && isLearnt ? this.#gapMs(startMs) : 0;
-    this.#gaps.take(startMs, gapMs);
+    this.#gaps.observe(startMs, gapMs);
     this.#windows += 1;
     if (requests > 0) this.#lastMs = startMs + this.#options.window;
   }
@@ -85,7 +85,7 @@ export class SilenceTest {
   }
 
   /** @param leastMs a gap that says something, at least. */
-  judge(
+  evaluate(
     untilMs: number,
     forecast: TrafficForecast,
     levels: TestLevels,

@@ -3,14 +3,19 @@ import type { Series } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { rateEvent, type TailBeside, tailBeside } from '../event/rate-event.ts';
-import { AnomalyTrack, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
+import { AnomalyLifecycle, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
 import type { Renewed } from '../lifecycle/event-chain.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
 import type { StepContext } from '../step/detector-step.ts';
 import { DropTest, type DropVerdict } from './drop-test.ts';
 import { SilenceTest, type SilenceVerdict } from './silence-test.ts';
-import { dropAgain, dropMeasured, silenceMeasured, trafficFarewell } from './traffic-measured.ts';
+import {
+  dropAgain,
+  dropMeasured,
+  silenceMeasured,
+  trafficResolvedSummary,
+} from './traffic-measured.ts';
 
 /** How much traffic there was in a window. */
 export interface TrafficWindow {
@@ -44,8 +49,8 @@ export class TrafficDetector {
   readonly #profile = new TrafficProfile();
   readonly #drop: DropTest;
   readonly #silence: SilenceTest;
-  readonly #dropTrack: AnomalyTrack;
-  readonly #silenceTrack: AnomalyTrack;
+  readonly #dropTrack: AnomalyLifecycle;
+  readonly #silenceTrack: AnomalyLifecycle;
   /** Requests of the last minutes, oldest first. */
   #last: { readonly startMs: number; readonly requests: number }[] = [];
   /** When there was a request last, as far as is known. */
@@ -61,8 +66,8 @@ export class TrafficDetector {
     this.#options = options;
     this.#drop = new DropTest(options, pool);
     this.#silence = new SilenceTest(options);
-    this.#dropTrack = new AnomalyTrack(options);
-    this.#silenceTrack = new AnomalyTrack(options);
+    this.#dropTrack = new AnomalyLifecycle(options);
+    this.#silenceTrack = new AnomalyLifecycle(options);
   }
 
   /** Nothing is open, and there has been no request for a day: if it comes again, it is new. */
@@ -77,11 +82,11 @@ export class TrafficDetector {
   }
 
   /** What others have told counts, if it is the same event of the same anomaly. */
-  take(told: AnomalyEvent): void {
-    (told.kind === 'no_data' ? this.#silenceTrack : this.#dropTrack).take(told);
+  adopt(published: AnomalyEvent): void {
+    (published.kind === 'no_data' ? this.#silenceTrack : this.#dropTrack).adopt(published);
   }
 
-  /** As `AnomalyTrack.reconcile`, of both kinds. */
+  /** As `AnomalyLifecycle.reconcile`, of both kinds. */
   reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
     const ofKind = (kind: AnomalyEvent['kind']) => open.find((event) => event.kind === kind);
     const isOver = [
@@ -92,13 +97,13 @@ export class TrafficDetector {
   }
 
   /** All but the pool, which is shared. */
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('traffic detector', 1, () => {
-      this.#profile.carry(state);
-      this.#drop.carry(state);
-      this.#silence.carry(state);
-      this.#dropTrack.carry(state);
-      this.#silenceTrack.carry(state);
+      this.#profile.serialize(state);
+      this.#drop.serialize(state);
+      this.#silence.serialize(state);
+      this.#dropTrack.serialize(state);
+      this.#silenceTrack.serialize(state);
       this.#last = state.list(this.#last, (entry) => ({
         startMs: state.number(entry?.startMs ?? 0),
         requests: state.number(entry?.requests ?? 0),
@@ -111,14 +116,14 @@ export class TrafficDetector {
    * Takes a block of `TrafficProfile.blockMs` of the longer past; blocks come in order, before any
    * window.
    */
-  recall(startMs: number, requests: number): void {
+  backfill(startMs: number, requests: number): void {
     if (requests > 0) this.#lastSeenMs = startMs + TrafficProfile.blockMs;
-    this.#profile.recall(startMs, requests);
+    this.#profile.backfill(startMs, requests);
   }
 
   /** There is nothing more to recall up to then. */
-  recallUntil(endMs: number): void {
-    this.#profile.recallUntil(endMs);
+  backfillUntil(endMs: number): void {
+    this.#profile.backfillUntil(endMs);
   }
 
   step(window: TrafficWindow, context: StepContext): AnomalyEvent[] {
@@ -128,8 +133,8 @@ export class TrafficDetector {
     if ((isSilentEverywhere && !isOfAll) || context.isWhole === false)
       return this.#wait(window, context);
     if (requests > 0) this.#lastSeenMs = startMs;
-    this.#profile.take(startMs, this.#options.window, requests);
-    this.#silence.take(startMs, requests, !this.#silenceTrack.isOpen);
+    this.#profile.observe(startMs, this.#options.window, requests);
+    this.#silence.observe(startMs, requests, !this.#silenceTrack.isOpen);
     this.#last.push({ startMs, requests });
     while (startMs - (this.#last[0]?.startMs ?? startMs) >= leaveMs) this.#last.shift();
     const untilMs = startMs + this.#options.window;
@@ -146,7 +151,7 @@ export class TrafficDetector {
     if (this.#silenceTrack.isOpen) return [];
     const verdict = this.#judgeSilence(untilMs, context);
     const nothing = { startMs: untilMs, requests: 0, isSilentEverywhere: true } as const;
-    const tail = () => ({ now: undefined, usual: undefined });
+    const tail = () => ({ now: undefined, baseline: undefined });
     const window = { ...nothing, tail };
     const judgement = this.#silenceJudgement(verdict, untilMs, window, context);
     const event = this.#silenceTrack.step(untilMs, judgement, context);
@@ -157,7 +162,7 @@ export class TrafficDetector {
     const forecast = this.#profile.forecast;
     if (forecast === undefined || !forecast.isKnown || this.#dropTrack.isOpen) return undefined;
     const leastMs = this.#series.model === '' ? everythingMs : 0;
-    return this.#silence.judge(untilMs, forecast, levels, leastMs);
+    return this.#silence.evaluate(untilMs, forecast, levels, leastMs);
   }
 
   #stepSilence(window: TrafficWindow, untilMs: number, context: StepContext) {
@@ -174,7 +179,7 @@ export class TrafficDetector {
     this.#drop.forgetRun();
     if (requests > 0) {
       this.#lastSeenMs = startMs;
-      this.#silence.take(startMs, requests, false);
+      this.#silence.observe(startMs, requests, false);
     } else this.#silence.pause();
     return [this.#silenceTrack, this.#dropTrack].flatMap((track) => {
       return track.isOpen ? (track.step(startMs, unsaid, context) ?? []) : [];
@@ -200,11 +205,12 @@ export class TrafficDetector {
         return rateEvent({ ...about, startedAtMs, measured, tail: tail(), nowMs, options });
       },
       renewed: () => undefined,
-      isAdoptable: true,
-      farewell: (event, resolution) => trafficFarewell(event, resolution, this.#nowPerSecond),
+      isRebaselinable: true,
+      resolvedSummary: (event, resolution) =>
+        trafficResolvedSummary(event, resolution, this.#nowPerSecond),
       ended: (resolution) => {
         this.#drop.forgetRun();
-        if (resolution === 'rebaselined') this.#silence.adopt();
+        if (resolution === 'rebaselined') this.#silence.rebaseline();
       },
     };
   }
@@ -220,7 +226,7 @@ export class TrafficDetector {
     const { startMs, requests } = window;
     const verdict =
       forecast?.isKnown === true && this.#silence.isSteady(steadyMs)
-        ? this.#drop.judge(startMs, requests, forecast, context.levels)
+        ? this.#drop.evaluate(startMs, requests, forecast, context.levels)
         : undefined;
     if (verdict === undefined && !this.#dropTrack.isOpen) return undefined;
     const judgement = this.#dropJudgement(verdict, window, context);
@@ -244,8 +250,9 @@ export class TrafficDetector {
         return rateEvent({ ...about, startedAtMs, measured, tail: tail(), nowMs, options });
       },
       renewed: (event) => this.#renewed(event, tail),
-      isAdoptable: true,
-      farewell: (event, resolution) => trafficFarewell(event, resolution, this.#nowPerSecond),
+      isRebaselinable: true,
+      resolvedSummary: (event, resolution) =>
+        trafficResolvedSummary(event, resolution, this.#nowPerSecond),
       ended: () => this.#drop.forgetRun(),
     };
   }
@@ -281,7 +288,7 @@ const nothingToSay: Omit<Judgement, 'ended'> = {
   isOut: () => undefined,
   opening: () => undefined,
   renewed: () => undefined,
-  isAdoptable: false,
-  farewell: (event: AnomalyEvent, resolution: Resolution) =>
-    trafficFarewell(event, resolution, undefined),
+  isRebaselinable: false,
+  resolvedSummary: (event: AnomalyEvent, resolution: Resolution) =>
+    trafficResolvedSummary(event, resolution, undefined),
 };

@@ -60,7 +60,7 @@ export function silenceMeasured(
 ): RateMeasured {
   const { gapMs, expected } = verdict;
   const rate = rateOf(0, forecast.perSecond, [0, 0]);
-  const usual = formatPerSecond(rate.baseline);
+  const baseline = formatPerSecond(rate.baseline);
   const which = series.model === '' ? '; the traffic, Kafka or the ingest has stopped' : '';
   return {
     rate,
@@ -75,20 +75,20 @@ export function silenceMeasured(
       ...comparedWith(forecast, window),
     },
     severity: 'critical',
-    summary: `${seriesLabel(series)}: no request for ${lastedText(gapMs)}, usual are ${usual}${which}`,
+    summary: `${seriesLabel(series)}: no request for ${lastedText(gapMs)}, usual are ${baseline}${which}`,
   };
 }
 
 /** @param perSecond by now, if anybody knows. */
-export function trafficFarewell(
+export function trafficResolvedSummary(
   event: AnomalyEvent,
   resolution: Resolution,
   perSecond: number | undefined,
 ): string {
   const label = seriesLabel(event);
-  const usual = formatPerSecond(event.rate?.baseline ?? 0);
+  const baseline = formatPerSecond(event.rate?.baseline ?? 0);
   const now = perSecond === undefined ? '' : `: ${formatPerSecond(perSecond)} by now`;
-  const were = `before it ${event.kind === 'no_data' ? 'stopped' : 'fell'} it was ${usual}`;
+  const were = `before it ${event.kind === 'no_data' ? 'stopped' : 'fell'} it was ${baseline}`;
   if (resolution === 'recovered') return `${label} has requests again${now}, ${were}`;
   if (resolution === 'no_traffic') return `${label}: nobody sends anything, nothing can be said`;
   return `${label} keeps having less traffic, which is the new usual${now}, ${were}`;

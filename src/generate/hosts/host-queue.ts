@@ -45,7 +45,7 @@ export class HostQueue {
   }
 
   /** Looks at the host as an arrival would; takes nothing. */
-  look(nowMs: number, into: Admission): void {
+  peek(nowMs: number, into: Admission): void {
     const ring = this.#startsMs;
     while (this.#waiting > 0 && (ring[this.#head] as number) <= nowMs) {
       this.#head = (this.#head + 1) & (ring.length - 1);
@@ -60,7 +60,7 @@ export class HostQueue {
   }
 
   /** Takes the slot that is free first, for `holdMs`, as soon as it is free. */
-  take(nowMs: number, holdMs: number): void {
+  occupy(nowMs: number, holdMs: number): void {
     const startMs = Math.max(nowMs, this.#freeAtMs[0] as number);
     if (startMs > nowMs) this.#enqueue(startMs);
     this.#replaceEarliest(startMs + holdMs);

@@ -30,7 +30,7 @@ export class DueQueue<T> {
   }
 
   /** Takes the item that is due first; undefined where none waits. */
-  take(): { readonly dueMs: number; readonly item: T } | undefined {
+  pop(): { readonly dueMs: number; readonly item: T } | undefined {
     const heap = this.#heap;
     const first = heap[0];
     const last = heap.pop();

@@ -25,7 +25,7 @@ export class PublishOrder<T extends Publishable> {
   }
 
   /** Takes the next item; gives those that are due before it can be. */
-  *take(item: T): Generator<T, void> {
+  *push(item: T): Generator<T, void> {
     this.#reachedMs = Math.max(this.#reachedMs, item.startMs);
     this.#waiting.add(item.dueMs, item);
     yield* this.#until(this.#reachedMs, this.#most);
@@ -39,7 +39,7 @@ export class PublishOrder<T extends Publishable> {
   *#until(reachedMs: number, most: number): Generator<T, void> {
     const waiting = this.#waiting;
     while (waiting.size > 0 && (waiting.nextDueMs < reachedMs || waiting.size > most)) {
-      const next = waiting.take();
+      const next = waiting.pop();
       if (next !== undefined) yield next.item;
     }
   }

@@ -42,7 +42,7 @@ export function* publishedTraffic(
     const dueMs = Math.ceil(event.ts + event.total_ms + drawPublishDelay(random));
     // It waits for nothing: its time does not come.
     if (dueMs >= endMs) continue;
-    yield* order.take({ startMs: event.ts, dueMs, event });
+    yield* order.push({ startMs: event.ts, dueMs, event });
   }
   yield* order.drain();
 }

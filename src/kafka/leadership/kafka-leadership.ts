@@ -154,8 +154,8 @@ export class KafkaLeadership implements Leadership {
       }),
       assign: async ({ members }) => {
         const candidates = members.map(({ memberId, memberMetadata }): Candidate => {
-          const said = AssignerProtocol.MemberMetadata.decode(memberMetadata)?.userData;
-          return { memberId, leads: said?.equals(leads) === true };
+          const userData = AssignerProtocol.MemberMetadata.decode(memberMetadata)?.userData;
+          return { memberId, leads: userData?.equals(leads) === true };
         });
         const leader = electLeader(candidates);
         return candidates.map(({ memberId }) => ({

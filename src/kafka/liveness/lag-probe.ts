@@ -41,7 +41,7 @@ export class LagProbe {
    *
    * @throws when the brokers do not answer in time, or not all of it.
    */
-  async look(): Promise<ReadonlyMap<string, PartitionLog>> {
+  async probe(): Promise<ReadonlyMap<string, PartitionLog>> {
     const { clock, timeoutMs } = this.#options;
     const isOver = new AbortController();
     const late = clock.sleep(timeoutMs, isOver.signal).then(() => {

@@ -123,7 +123,7 @@ export class StallDetector {
       if (isUnstored(partition)) track.unstoredMs += stepMs;
     }
     for (const partition of now.partitions) this.#advance(partition, now);
-    return this.#judge(now);
+    return this.#evaluate(now);
   }
 
   /** While Kafka is away nothing is held against the consumer, and it gets its time anew after. */
@@ -192,7 +192,7 @@ export class StallDetector {
     return isBusy ? Math.min(1, PARTITIONS_A_ROUND / now.partitions.length) : 1;
   }
 
-  #judge(now: Observation): Verdict {
+  #evaluate(now: Observation): Verdict {
     const { unreadyMs, stalledMs, commitEveryMs } = this.#limits;
     const problems: string[] = [];
     let stalled: string | undefined;

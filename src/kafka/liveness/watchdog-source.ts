@@ -127,7 +127,7 @@ export class WatchedSource implements Source {
     if (this.#detector === undefined) return;
     const elapsedMs = this.#options.clock.elapsedMs();
     const lookEveryMs = this.#outage === undefined ? LOOK_EVERY_MS : LOOK_AGAIN_MS;
-    if (!this.#isLooking && elapsedMs - this.#lookedMs >= lookEveryMs) void this.#look();
+    if (!this.#isLooking && elapsedMs - this.#lookedMs >= lookEveryMs) void this.#check();
     const { isMember, joins, lastError, isFetching, partitions } = this.#observer;
     const before = this.#verdict;
     this.#verdict = this.#detector.observe({
@@ -143,12 +143,12 @@ export class WatchedSource implements Source {
     this.#report(before, this.#verdict);
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const beganMs = this.#options.clock.elapsedMs();
     this.#lookedMs = beganMs;
     this.#isLooking = true;
     try {
-      this.#logs = await this.#probe.look();
+      this.#logs = await this.#probe.probe();
       this.#answeredMs = beganMs;
       this.#outage = undefined;
       for (const [name, { endOffset }] of this.#logs) {

@@ -2,7 +2,7 @@ import type { FetchedRecords } from './fetched-records.ts';
 import type { AbortedTransaction, RecordBatchReader } from './record-batch-reader.ts';
 
 /** What kafkajs takes for a record. It goes by offsets; the records themselves it never sees. */
-export interface FetchMark {
+export interface FetchPlaceholder {
   readonly offset: string;
   readonly isControlRecord: boolean;
   /** On the mark of the last record that is to be seen: all of them. */
@@ -18,7 +18,7 @@ interface FetchedPartition {
   /** Those that are aborted are left out already. */
   readonly abortedTransactions: readonly never[];
   readonly preferredReadReplica: number;
-  readonly messages: readonly FetchMark[];
+  readonly messages: readonly FetchPlaceholder[];
 }
 
 export interface FetchAnswer {
@@ -85,7 +85,7 @@ export async function decodeFetchAnswer(
         lastStableOffset,
         abortedTransactions: [],
         preferredReadReplica,
-        messages: marksOf(records),
+        messages: placeholdersOf(records),
       });
     }
     responses.push({ topicName, partitions });
@@ -105,9 +105,9 @@ export async function decodeFetchAnswer(
  * One mark that carries the records, and one where the batches reach further than the last of them:
  * what is hidden or compacted away is passed over like a control record.
  */
-function marksOf(records: FetchedRecords): FetchMark[] {
+function placeholdersOf(records: FetchedRecords): FetchPlaceholder[] {
   const { lastOffset, lastShownOffset } = records;
-  const marks: FetchMark[] = [];
+  const marks: FetchPlaceholder[] = [];
   if (lastShownOffset >= 0) {
     marks.push({ offset: String(lastShownOffset), isControlRecord: false, records });
   }

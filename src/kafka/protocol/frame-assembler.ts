@@ -35,7 +35,7 @@ export class FrameAssembler {
   }
 
   /** Takes so many bytes, which were read into the room. */
-  take(count: number): void {
+  received(count: number): void {
     if (this.#isFillingFrame()) {
       this.#filled += count;
       this.#endIfFull();
@@ -68,7 +68,7 @@ export class FrameAssembler {
       this.#onFrame(Buffer.from(this.#length));
       return at;
     }
-    this.#frame = this.#pool.take(LENGTH_BYTES + length);
+    this.#frame = this.#pool.allocate(LENGTH_BYTES + length);
     this.#length.copy(this.#frame);
     this.#filled = LENGTH_BYTES;
     return at;

@@ -19,7 +19,7 @@ export class FramePool {
   readonly #lent = new WeakMap<ArrayBufferLike, Buffer>();
 
   /** Memory for a frame of so many bytes, with anything in it. */
-  take(bytes: number): Buffer {
+  allocate(bytes: number): Buffer {
     if (bytes < LEAST_BYTES) return Buffer.allocUnsafeSlow(bytes);
     const whole = this.#fitting(bytes) ?? allocate(bytes);
     this.#lent.set(whole.buffer, whole);

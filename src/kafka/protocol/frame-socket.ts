@@ -37,7 +37,7 @@ export function frameSocket(
   const onread = {
     buffer: () => frames.room(),
     callback: (count: number) => {
-      frames.take(count);
+      frames.received(count);
       return true;
     },
   };

@@ -7,29 +7,29 @@ import { readHours } from '../../sink/windows/read-hours.ts';
 import { readTraffic } from '../../sink/windows/read-traffic.ts';
 
 /** A detector, or what stands for one. */
-interface Recalling {
-  recallTraffic(blocks: Iterable<TrafficBlock>, untilMs: number): void;
-  recallHours(hours: Iterable<SeriesHour>): void;
+interface Backfillable {
+  backfillTraffic(blocks: Iterable<TrafficBlock>, untilMs: number): void;
+  backfillHours(hours: Iterable<SeriesHour>): void;
 }
 
 /**
  * Has a detector take up the eight days before a time: requests of models, and hours of series. Piece by piece;
  * between two of them others have their turn.
  */
-export async function recallPast(
+export async function backfillPast(
   client: ClickHouseClient,
-  detector: Recalling,
+  detector: Backfillable,
   untilMs: number,
   { quantiles, max_series }: Pick<DetectOptions, 'quantiles' | 'max_series'>,
 ): Promise<void> {
   for await (const blocks of readTraffic(client, untilMs)) {
     const last = blocks.at(-1);
-    if (last !== undefined) detector.recallTraffic(blocks, last.startMs);
+    if (last !== undefined) detector.backfillTraffic(blocks, last.startMs);
     await systemClock.breathe();
   }
-  detector.recallTraffic([], untilMs);
+  detector.backfillTraffic([], untilMs);
   for await (const hours of readHours(client, untilMs, quantiles, max_series)) {
-    detector.recallHours(hours);
+    detector.backfillHours(hours);
     await systemClock.breathe();
   }
 }

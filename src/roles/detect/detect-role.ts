@@ -11,7 +11,7 @@ import { KafkaLeadership } from '../../kafka/leadership/kafka-leadership.ts';
 import type { Leadership } from '../../kafka/leadership/leadership.ts';
 import { LagProbe } from '../../kafka/liveness/lag-probe.ts';
 import { readProgress } from '../../sink/windows/read-progress.ts';
-import { idleAfterMs, usualLagMs } from '../../sink/windows/window-progress.ts';
+import { idleAfterMs, normalLagMs } from '../../sink/windows/window-progress.ts';
 import { ArrivalCompleteness } from './completeness/arrival-completeness.ts';
 import { ArrivalLog } from './completeness/arrival-log.ts';
 import type { CompletenessProbe } from './completeness/completeness.ts';
@@ -89,7 +89,7 @@ function completenessBy(
     nowMs: () => systemClock.nowMs(),
     idleMs: idleAfterMs(config),
     maxWaitMs: config.windows.max_wait,
-    usualMs: usualLagMs(config),
+    normalLagMs: normalLagMs(config),
     fromEarliest: config.kafka.start_from === 'earliest',
   });
 }

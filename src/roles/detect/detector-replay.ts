@@ -9,7 +9,7 @@ import type { ClickHouseClient } from '../../sink/clickhouse.ts';
 import { eachBlock, type ReadOptions, type WindowsAt } from '../../sink/windows/each-window.ts';
 import type { WindowRange } from '../../sink/windows/window-reader.ts';
 import { UnreadableState } from '../../snapshot/unreadable-state.ts';
-import { recallPast } from './backfill.ts';
+import { backfillPast } from './backfill.ts';
 import { learnableFromMs } from './learnable-past.ts';
 import { ReplayProgress } from './replay-progress.ts';
 
@@ -109,7 +109,7 @@ export class DetectorReplay {
     detector.restore((await store.open(untilMs)).filter(isOfModels));
     if (untilMs === undefined) return detector;
     const past = await this.#learnable(untilMs - detector.historyMs, untilMs);
-    await recallPast(client, detector, past.fromMs, config.detect);
+    await backfillPast(client, detector, past.fromMs, config.detect);
     for await (const block of this.#pastBlocks(detector, past)) {
       detector.warmUpAll(block.map(({ windows }) => windows));
     }
@@ -130,7 +130,7 @@ export class DetectorReplay {
     const loading = detector.beginLoad(await shared());
     for await (const part of parts()) {
       this.#options.requireLead();
-      loading.take(part);
+      loading.load(part);
       await systemClock.breathe();
     }
     loading.end();

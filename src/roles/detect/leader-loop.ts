@@ -70,7 +70,7 @@ export class WatchLoop {
     clearTimeout(this.#timer);
     await this.#running;
     if (this.#options.judgeAtEnd) await this.#step();
-    await this.#watcher?.settle().catch(() => undefined);
+    await this.#watcher?.flush().catch(() => undefined);
     this.#options.onStop?.();
     await this.#options.leadership.stop();
   }

@@ -14,7 +14,7 @@ export class LimitWatch {
   }
 
   /** Takes what a detector stands at after a window. */
-  take(stats: DetectorStats): void {
+  observe(stats: DetectorStats): void {
     const { series, seriesLimit, seriesUnjudged, isCrowded, tests, stagesUnjudged } = stats;
     const was = this.#stats?.isCrowded === true;
     this.#stats = stats;

@@ -10,20 +10,20 @@ export class ReplayProgress {
   readonly #range: WindowRange;
   readonly #log: Logger;
   readonly #clock: Pick<Clock, 'elapsedMs'>;
-  #saidMs: number;
+  #loggedMs: number;
 
   constructor(range: WindowRange, log: Logger, clock: Pick<Clock, 'elapsedMs'>) {
     this.#range = range;
     this.#log = log;
     this.#clock = clock;
-    this.#saidMs = clock.elapsedMs();
+    this.#loggedMs = clock.elapsedMs();
   }
 
   /** The window of that start is done. */
   at(startMs: number): void {
     const nowMs = this.#clock.elapsedMs();
-    if (nowMs - this.#saidMs < everyMs) return;
-    this.#saidMs = nowMs;
+    if (nowMs - this.#loggedMs < everyMs) return;
+    this.#loggedMs = nowMs;
     const { fromMs, toMs, windowMs } = this.#range;
     const percent = Math.floor((100 * (startMs + windowMs - fromMs)) / (toMs - fromMs));
     const reached = new Date(startMs).toISOString();

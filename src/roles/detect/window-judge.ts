@@ -71,11 +71,11 @@ export class Watcher {
   /** Events that the table does not have yet, in order: the detector says each only once. */
   readonly #unstored: Unstored[] = [];
   /** Events on their way to pagers. */
-  readonly #untold = new Set<Promise<unknown>>();
+  readonly #undelivered = new Set<Promise<unknown>>();
   /** Start of the first window that is not judged. */
   #judgedUntilMs: number | undefined;
   /** The last window of which a detector before this one has told more than is on record as judged. */
-  #toldAheadMs: number | undefined;
+  #emittedUntilMs: number | undefined;
   readonly #late = new LateRequests();
   /** From when on windows are being judged again; until that is done the detector does not know all of them. */
   #againFromMs: number | undefined;
@@ -118,7 +118,7 @@ export class Watcher {
   async start(): Promise<void> {
     const { config, groupId, log } = this.#options;
     const { window: windowMs } = config.detect;
-    const completeness = await this.#completeness.look();
+    const completeness = await this.#completeness.probe();
     if (completeness.storeOutage !== undefined) throw completeness.storeOutage.error;
     const reachedMs = completeness.completeMs;
     const stored = await this.#store.judgedUntilMs(groupId);
@@ -126,16 +126,17 @@ export class Watcher {
       stored ?? (Number.isFinite(reachedMs) ? floor(reachedMs, windowMs) : undefined);
     const asOfMs = await this.#resume(judgedUntilMs, stored);
     this.#judgedUntilMs = judgedUntilMs;
-    this.#limits.take(this.#detector.stats);
+    this.#limits.observe(this.#detector.stats);
     this.#health.restore(await this.#store.open());
-    const toldMs = await this.#store.lastToldMs();
-    const isAhead = toldMs !== undefined && judgedUntilMs !== undefined && toldMs >= judgedUntilMs;
-    this.#toldAheadMs = isAhead ? toldMs : undefined;
+    const storedMs = await this.#store.lastStoredMs();
+    const isAhead =
+      storedMs !== undefined && judgedUntilMs !== undefined && storedMs >= judgedUntilMs;
+    this.#emittedUntilMs = isAhead ? storedMs : undefined;
     log.info(
       {
         judged_until: isoOf(judgedUntilMs),
         state_as_of: isoOf(asOfMs),
-        open_anomalies: this.#detector.open.filter(isTold).length,
+        open_anomalies: this.#detector.open.filter(isPublished).length,
       },
       'detector ready',
     );
@@ -182,10 +183,10 @@ export class Watcher {
   async step(): Promise<void> {
     const { client, config } = this.#options;
     this.#requireLead();
-    const completeness = await this.#look();
+    const completeness = await this.#probe();
     const { storeOutage, isWhole, knownMs, behind } = completeness;
     if (storeOutage !== undefined) throw storeOutage.error;
-    await this.#tellAll();
+    await this.#publishAll();
     await this.#judgeLate(completeness);
     const windowMs = config.detect.window;
     const completeMs = floor(completeness.completeMs - config.windows.grace, windowMs);
@@ -206,14 +207,14 @@ export class Watcher {
       }
       this.#judgedUntilMs = toMs;
       // Written down only when all is told: what a crash leaves untold is judged, and told, again.
-      if (this.#untold.size === 0) await this.#putOnRecord();
+      if (this.#undelivered.size === 0) await this.#putOnRecord();
       fromMs = toMs;
     }
   }
 
   /** Resolves when every event so far has been delivered or given up, and that is on record. */
-  async settle(): Promise<void> {
-    await Promise.all(this.#untold);
+  async flush(): Promise<void> {
+    await Promise.all(this.#undelivered);
     if (this.#judgedUntilMs === undefined || this.#unstored.length > 0) return;
     await this.#putOnRecord(this.#saveTookMs <= QUICK_SAVE_MS);
   }
@@ -222,9 +223,9 @@ export class Watcher {
    * How far windows are complete, and whether the pipeline keeps up. What is wrong with it goes out at once: the
    * table may be what is away, and has it later.
    */
-  async #look(): Promise<Completeness> {
+  async #probe(): Promise<Completeness> {
     const { config, nowMs } = this.#options;
-    const completeness = await this.#completeness.look();
+    const completeness = await this.#completeness.probe();
     const atMs = nowMs();
     this.#requireLead();
     const completeMs = floor(completeness.completeMs - config.windows.grace, config.detect.window);
@@ -247,7 +248,7 @@ export class Watcher {
   async #judgeLate(completeness: Completeness): Promise<void> {
     const { log, nowMs } = this.#options;
     if (this.#againFromMs === undefined) {
-      if (this.#toldAheadMs !== undefined || !this.#late.isDue(nowMs(), completeness)) return;
+      if (this.#emittedUntilMs !== undefined || !this.#late.isDue(nowMs(), completeness)) return;
       try {
         this.#againFromMs = await this.#lateFromMs();
       } catch (error) {
@@ -266,7 +267,7 @@ export class Watcher {
         from: isoOf(this.#againFromMs),
         until: isoOf(untilMs),
         state_as_of: isoOf(asOfMs),
-        open_anomalies: this.#detector.open.filter(isTold).length,
+        open_anomalies: this.#detector.open.filter(isPublished).length,
       },
       'windows were judged again with requests that came late',
     );
@@ -306,7 +307,7 @@ export class Watcher {
     // On record they are of the last window: who goes on after it knows of them.
     const startMs = (this.#judgedUntilMs ?? untilMs) - config.detect.window;
     this.#unstored.push(...events.map((event) => ({ event, startMs })));
-    await this.#tellAll();
+    await this.#publishAll();
   }
 
   async #judge({ windows, startMs }: WindowsAt, isWhole: boolean): Promise<void> {
@@ -316,35 +317,35 @@ export class Watcher {
     const events = this.#detector.observe(windows, nowMs(), startMs, isWhole);
     const { stats } = this.#detector;
     metrics.windowsJudged.inc(stats.windowsJudged - windowsJudged);
-    this.#limits.take(stats);
+    this.#limits.observe(stats);
     this.#unstored.push(...events.map((event) => ({ event, startMs })));
-    await this.#tellAll();
-    if (this.#toldAheadMs !== undefined && startMs >= this.#toldAheadMs) {
+    await this.#publishAll();
+    if (this.#emittedUntilMs !== undefined && startMs >= this.#emittedUntilMs) {
       await this.#replay.reconcile(this.#detector);
-      this.#toldAheadMs = undefined;
+      this.#emittedUntilMs = undefined;
     }
   }
 
   /** Tells what is to be told, in order. What cannot be stored stays for the next step. */
-  async #tellAll(): Promise<void> {
+  async #publishAll(): Promise<void> {
     for (let next = this.#unstored[0]; next !== undefined; next = this.#unstored[0]) {
-      await this.#tell(next);
+      await this.#publish(next);
       this.#unstored.shift();
     }
   }
 
-  async #tell({ event, startMs, isEmitted = false }: Unstored): Promise<void> {
-    const before = await this.#store.told(event.id, event.revision);
+  async #publish({ event, startMs, isEmitted = false }: Unstored): Promise<void> {
+    const before = await this.#store.stored(event.id, event.revision);
     this.#requireLead();
     if (isEmitted) {
       if (before === undefined) await this.#store.add(event, startMs);
       return;
     }
-    const told = before ?? (await this.#explained(await this.#withExemplars(event)));
+    const published = before ?? (await this.#explained(await this.#withExemplars(event)));
     // Another one has put it on record, and perhaps told nobody yet: it goes out as it is there.
-    if (before === undefined) await this.#store.add(told, startMs);
-    else this.#detector.take(before);
-    if (isTold(told)) this.#emit(told, before === undefined);
+    if (before === undefined) await this.#store.add(published, startMs);
+    else this.#detector.adopt(before);
+    if (isPublished(published)) this.#emit(published, before === undefined);
   }
 
   /** @param isNew false where another one has counted it. */
@@ -353,10 +354,10 @@ export class Watcher {
     if (isNew) metrics.anomalies.inc({ event: event.state });
     const { id, state, severity, stage } = event;
     log.warn({ anomaly: id, state, severity, stage }, event.summary);
-    const untold: Promise<unknown> = dispatcher
+    const undelivered: Promise<unknown> = dispatcher
       .dispatch(event)
-      .finally(() => this.#untold.delete(untold));
-    this.#untold.add(untold);
+      .finally(() => this.#undelivered.delete(undelivered));
+    this.#undelivered.add(undelivered);
   }
 
   async #withExemplars(event: AnomalyEvent): Promise<AnomalyEvent> {
@@ -439,6 +440,6 @@ function messageOf(error: unknown): string {
 }
 
 /** All but series of an anomaly that is told as a whole: they are for the table only. */
-function isTold({ incident_id }: AnomalyEvent): boolean {
+function isPublished({ incident_id }: AnomalyEvent): boolean {
   return incident_id === undefined;
 }

@@ -97,7 +97,7 @@ export class AnomalyStore {
   }
 
   /** An event as it was told; undefined if it was not. */
-  async told(id: string, revision: number): Promise<AnomalyEvent | undefined> {
+  async stored(id: string, revision: number): Promise<AnomalyEvent | undefined> {
     return (await this.#events('told_event', { id, revision }))[0];
   }
 
@@ -117,7 +117,7 @@ export class AnomalyStore {
   }
 
   /** Start of the last window of which anything was told; undefined where nothing ever was. */
-  async lastToldMs(): Promise<number | undefined> {
+  async lastStoredMs(): Promise<number | undefined> {
     const query = `SELECT toUnixTimestamp64Milli(max(window_start)) AS ms, count() AS found FROM anomalies`;
     const row = (await this.#rows<{ ms: string; found: string }>(query, {}))[0];
     return row === undefined || Number(row.found) === 0 ? undefined : Number(row.ms);

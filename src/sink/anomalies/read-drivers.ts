@@ -39,30 +39,33 @@ export async function readDrivers(
   const { service, model, version, region, host, tenant, quantile } = event;
   const { request_type: requestType, cold_start: coldStart } = event;
   const series = { service, model, version, requestType, region, host, tenant, coldStart };
-  const { now, usual } = driverMinutes(event, { fromMs, toMs });
+  const { now, baseline } = driverMinutes(event, { fromMs, toMs });
   const range = { fromSeconds: now.from * 60, toSeconds: now.to * 60 };
-  const usualRange = { usualFromSeconds: usual.from * 60, usualToSeconds: usual.to * 60 };
+  const baselineRange = {
+    baselineFromSeconds: baseline.from * 60,
+    baselineToSeconds: baseline.to * 60,
+  };
   const of = baselineValues(event);
-  const usualVersions = of.version;
+  const baselineVersions = of.version;
   const [totals, rows] = await Promise.all([
-    rowsOf<{ now_bands: Amounts; usual_bands: Amounts }>(client, 'total_bands', {
-      ...{ ...series, ...range, ...usualRange },
-      ...{ usualVersions, usualRegions: of.region, usualHosts: of.host },
+    rowsOf<{ now_bands: Amounts; baseline_bands: Amounts }>(client, 'total_bands', {
+      ...{ ...series, ...range, ...baselineRange },
+      ...{ baselineVersions, baselineRegions: of.region, baselineHosts: of.host },
     }),
-    rowsOf<{ facet: string; value: string; now_bands: Amounts; usual_bands: Amounts }>(
+    rowsOf<{ facet: string; value: string; now_bands: Amounts; baseline_bands: Amounts }>(
       client,
       'facet_bands',
-      { model, version, usualVersions, ...range, ...usualRange },
+      { model, version, baselineVersions, ...range, ...baselineRange },
     ),
   ]);
-  const facets = rows.map(({ facet, value, now_bands, usual_bands }) => ({
+  const facets = rows.map(({ facet, value, now_bands, baseline_bands }) => ({
     facet,
     value,
     now: bandsOf(now_bands),
-    usual: bandsOf(usual_bands),
+    baseline: bandsOf(baseline_bands),
   }));
   const [total] = totals;
-  const bands = { now: bandsOf(total?.now_bands), usual: bandsOf(total?.usual_bands) };
+  const bands = { now: bandsOf(total?.now_bands), baseline: bandsOf(total?.baseline_bands) };
   return foundDrivers(facets, bands, quantile);
 }
 

@@ -131,7 +131,7 @@ export class StateStore {
     });
     if (bytes.length === 0) throw new UnreadableState(`its part ${sharedPart} is missing`);
     const reader = new RowBinaryReader(bytes);
-    return reader.take(reader.varUint());
+    return reader.readBytes(reader.varUint());
   }
 
   /** All but the shared one, in any order. */

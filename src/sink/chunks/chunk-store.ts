@@ -71,7 +71,7 @@ export interface ChunkStore {
    */
   record(entry: LedgerEntry, attempt: number): Promise<void>;
   /** What is stored of a chunk that was begun at `sinceMs` or later. */
-  look(chunk: Chunk, sinceMs: number): Promise<ChunkState>;
+  inspect(chunk: Chunk, sinceMs: number): Promise<ChunkState>;
   /** undefined where nothing of the partition is stored. */
   ledgerEnd(groupId: string, topic: string, partition: number): Promise<LedgerEnd | undefined>;
   /** When the group stored its first chunk of a topic; undefined if it has none. */
@@ -157,7 +157,7 @@ export class ClickHouseChunkStore implements ChunkStore {
     });
   }
 
-  async look(chunk: Chunk, sinceMs: number): Promise<ChunkState> {
+  async inspect(chunk: Chunk, sinceMs: number): Promise<ChunkState> {
     const { groupId, topic, partition, startOffset, endOffset, firstTimestampMs, rows } = chunk;
     const [row] = await this.#rows('chunk_state', {
       groupId,

@@ -24,10 +24,10 @@ export interface Chunk {
 }
 
 /** What the ledger says of a chunk's rows. */
-export type RowFigures = Pick<EncodedChunk, 'rowCount' | 'samples' | 'windowMinMs' | 'windowMaxMs'>;
+export type RowCounts = Pick<EncodedChunk, 'rowCount' | 'samples' | 'windowMinMs' | 'windowMaxMs'>;
 
 /** What the ledger says of a chunk: all of it but the rows themselves. */
-export type LedgerEntry = Omit<Chunk, 'rows'> & { readonly rows: RowFigures };
+export type LedgerEntry = Omit<Chunk, 'rows'> & { readonly rows: RowCounts };
 
 /**
  * Names a chunk for ClickHouse's deduplication: the same records always give the same token. The

@@ -53,8 +53,8 @@ export class ObservedStore implements ChunkStore {
     return this.#watch(nameOf(entry), () => this.#store.record(entry, attempt));
   }
 
-  look(chunk: Chunk, sinceMs: number): Promise<ChunkState> {
-    return this.#watch(nameOf(chunk), () => this.#store.look(chunk, sinceMs));
+  inspect(chunk: Chunk, sinceMs: number): Promise<ChunkState> {
+    return this.#watch(nameOf(chunk), () => this.#store.inspect(chunk, sinceMs));
   }
 
   ledgerEnd(groupId: string, topic: string, partition: number): Promise<LedgerEnd | undefined> {

@@ -71,7 +71,7 @@ export class RowBinaryReader {
   }
 
   /** The next so many bytes, not copied. */
-  take(length: number): Buffer {
+  readBytes(length: number): Buffer {
     const from = this.skip(length);
     return this.bytes.subarray(from, this.at);
   }

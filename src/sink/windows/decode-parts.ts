@@ -44,7 +44,7 @@ function* wholeParts(bytes: Buffer): Generator<StatePart, Buffer> {
 function nextPart(reader: RowBinaryReader): StatePart | undefined {
   try {
     const name = reader.string();
-    return { name, bytes: reader.take(reader.varUint()) };
+    return { name, bytes: reader.readBytes(reader.varUint()) };
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

@@ -62,7 +62,7 @@ export class WindowDecoder {
   }
 
   /** The next part of the response: windows that are complete with it, in order. */
-  *take(part: Buffer): Generator<WindowsAt, void> {
+  *decode(part: Buffer): Generator<WindowsAt, void> {
     const bytes = this.#rest.length === 0 ? part : Buffer.concat([this.#rest, part]);
     const reader = new RowBinaryReader(bytes);
     let from = 0;
@@ -138,7 +138,7 @@ export class WindowDecoder {
   }
 
   #closeSeries(): void {
-    const digests = this.#packed.take();
+    const digests = this.#packed.drain();
     for (const [i, stage] of this.#open.entries()) stage.digest = digests[i] as TDigest;
     this.#open = [];
   }

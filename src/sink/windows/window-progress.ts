@@ -44,6 +44,6 @@ export function idleAfterMs({ windows, ingest }: Pick<Config, 'windows' | 'inges
 const storingMs = 5_000;
 
 /** What has arrived is stored by then while all is well. */
-export function usualLagMs({ ingest }: Pick<Config, 'ingest'>): number {
+export function normalLagMs({ ingest }: Pick<Config, 'ingest'>): number {
   return ingest.flush_interval + storingMs;
 }

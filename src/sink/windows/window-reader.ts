@@ -30,7 +30,7 @@ export async function* decodedWindows(
 ): AsyncGenerator<WindowsAt, void> {
   let bytes = 0;
   for await (const part of response) {
-    yield* decoder.take(part as Buffer);
+    yield* decoder.decode(part as Buffer);
     bytes += (part as Buffer).length;
     if (bytes < bytesATurn) continue;
     bytes = 0;
@@ -55,6 +55,6 @@ export async function readWindows(
 /** The windows of a whole response. */
 export function decodeWindows(bytes: Buffer, windowMs: number): SeriesWindow[] {
   const decoder = new WindowDecoder(windowMs);
-  const found = [...decoder.take(bytes), ...decoder.end()];
+  const found = [...decoder.decode(bytes), ...decoder.end()];
   return found.flatMap(({ windows }) => windows);
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DurationHistogram } from '../../../src/baseline/durations/duration-histogram.ts';
 import { Random } from '../../../src/generate/random.ts';
-import { StateMemory } from '../../../src/memory/arena.ts';
+import { Arena } from '../../../src/memory/arena.ts';
 import { highWord } from '../../../src/sketch/high-word.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';
 
@@ -10,7 +10,7 @@ describe('DurationHistogram', () => {
   it('answers quantiles of all that went in to half a percent', () => {
     const random = new Random('durations');
     const all: number[] = [];
-    const rooms = StateMemory.shared().rooms();
+    const rooms = Arena.shared().scope();
     const [one, other] = [DurationHistogram.in(rooms), DurationHistogram.in(rooms)];
     for (let window = 0; window < 200; window++) {
       const values = Array.from({ length: 100 }, () => random.lognormal(40, 0.8));
@@ -27,7 +27,7 @@ describe('DurationHistogram', () => {
   });
 
   it('holds what is shorter than a microsecond, and what lasts for days', () => {
-    const histogram = DurationHistogram.in(StateMemory.shared().rooms());
+    const histogram = DurationHistogram.in(Arena.shared().scope());
     histogram.add(TDigest.fromValues([0, 1e-9, 1e9]));
     const digest = DurationHistogram.digestOf([histogram]);
     expect(digest.count).toBe(3);
@@ -36,7 +36,7 @@ describe('DurationHistogram', () => {
   });
 
   it('holds what rounds across the bound of a bucket', () => {
-    const histogram = DurationHistogram.in(StateMemory.shared().rooms());
+    const histogram = DurationHistogram.in(Arena.shared().scope());
     histogram.add(TDigest.fromCentroids([0.5, 1 - 2 ** -40], [1, 3]));
     const { means, weights } = DurationHistogram.digestOf([histogram]);
     expect([...means, ...weights]).toEqual([0.5, 1, 1, 3]);
@@ -48,7 +48,7 @@ describe('DurationHistogram', () => {
     );
     fc.assert(
       fc.property(fc.array(fc.array(centroids)), (parts) => {
-        const rooms = StateMemory.shared().rooms();
+        const rooms = Arena.shared().scope();
         const all = new Map<number, { requests: number; ms: number }>();
         const histograms = parts.map((windows) => {
           const histogram = DurationHistogram.in(rooms);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DailyEpisodes } from '../../../src/baseline/recurrence/daily-recurrence.ts';
+import { DailyRecurrence } from '../../../src/baseline/recurrence/daily-recurrence.ts';
 
 const windowMs = 10_000;
 const hourMs = 3_600_000;
@@ -7,24 +7,24 @@ const dayMs = 24 * hourMs;
 
 /** Ten minutes from a time on, of evidence that rises to a peak; then seven of nothing. */
 function burst(
-  episodes: DailyEpisodes,
+  episodes: DailyRecurrence,
   fromMs: number,
   peak: number,
-  restlessness = 1,
+  varianceInflation = 1,
   kind: readonly number[] = [],
 ): number[] {
   const levels: number[] = [];
   for (let i = 0; i < 100; i++) {
     const evidence = i < 60 ? (peak * (i + 1)) / 60 : 0;
-    episodes.take(fromMs + i * windowMs, evidence, restlessness, fromMs, kind);
-    if (i < 60) levels.push(episodes.level(fromMs + i * windowMs, restlessness));
+    episodes.observe(fromMs + i * windowMs, evidence, varianceInflation, fromMs, kind);
+    if (i < 60) levels.push(episodes.level(fromMs + i * windowMs, varianceInflation));
   }
   return levels;
 }
 
 describe('DailyEpisodes', () => {
   it('asks for twice as much when as much came at the same time the day before', () => {
-    const episodes = new DailyEpisodes();
+    const episodes = new DailyRecurrence();
     expect(Math.max(...burst(episodes, 6 * hourMs, 90))).toBe(0);
     const levels = burst(episodes, dayMs + 6 * hourMs + 60_000, 95);
     // Below 12 nothing goes on; from then on no score of the day comes near.
@@ -37,7 +37,7 @@ describe('DailyEpisodes', () => {
 
   it('asks for no more at another time, of what is far less, or three days later', () => {
     const later = (days: number, ms: number, peak: number, before = 90) => {
-      const episodes = new DailyEpisodes();
+      const episodes = new DailyRecurrence();
       burst(episodes, 6 * hourMs, before);
       return Math.max(...burst(episodes, days * dayMs + 6 * hourMs + ms, peak).slice(-20));
     };
@@ -53,7 +53,7 @@ describe('DailyEpisodes', () => {
   });
 
   it('goes by what requests said: the same is clearer once a series is known to be calm', () => {
-    const episodes = new DailyEpisodes();
+    const episodes = new DailyRecurrence();
     burst(episodes, 6 * hourMs, 30, 4);
     expect(burst(episodes, dayMs + 6 * hourMs, 120).at(-1)).toBe(240);
     expect(burst(episodes, 2 * dayMs + 6 * hourMs, 60, 2).at(-1)).toBe(120);
@@ -61,10 +61,10 @@ describe('DailyEpisodes', () => {
 
   it('knows what a young series took minutes to be clear about, five of them at most', () => {
     const levelAfter = (unclearMinutes: number) => {
-      const episodes = new DailyEpisodes();
+      const episodes = new DailyRecurrence();
       const clearMs = 6 * hourMs + unclearMinutes * 60_000;
       for (let i = 0; i < 100; i++) {
-        episodes.take(clearMs + i * windowMs, i < 30 ? 20 : 0, 5, 6 * hourMs);
+        episodes.observe(clearMs + i * windowMs, i < 30 ? 20 : 0, 5, 6 * hourMs);
       }
       return burst(episodes, dayMs + 6 * hourMs, 90).at(-1);
     };
@@ -76,7 +76,7 @@ describe('DailyEpisodes', () => {
   it('knows by pieces of its past, too, of which each may be half of something', () => {
     const pieceMs = 10 * 60_000;
     const levelAfter = (evidence: number, ms: number) => {
-      const episodes = new DailyEpisodes();
+      const episodes = new DailyRecurrence();
       episodes.takePiece(6 * hourMs - pieceMs, 6 * hourMs + pieceMs, evidence, 2);
       return burst(episodes, dayMs + 6 * hourMs + ms, 150);
     };
@@ -95,7 +95,7 @@ describe('DailyEpisodes', () => {
 
   it('takes what looks like another fault for something else, once that is known', () => {
     const levelsOf = (kind: readonly number[]) => {
-      const episodes = new DailyEpisodes();
+      const episodes = new DailyRecurrence();
       burst(episodes, 6 * hourMs, 90, 1, [4, 3, 0]);
       return burst(episodes, dayMs + 6 * hourMs, 90, 1, kind);
     };
@@ -113,13 +113,13 @@ describe('DailyEpisodes', () => {
 
   it('takes the shape of the first five minutes, whatever comes later', () => {
     const levelOf = (early: readonly number[], late: readonly number[]) => {
-      const episodes = new DailyEpisodes();
+      const episodes = new DailyRecurrence();
       burst(episodes, 6 * hourMs, 90, 1, [4, 3, 0]);
       const startMs = dayMs + 6 * hourMs;
       for (let i = 0; i < 60; i++) {
         // It is clear in the first window; the 31st is five minutes later.
         const shape = i < 30 ? early : late;
-        episodes.take(startMs + i * windowMs, 12 + i, 1, startMs, shape);
+        episodes.observe(startMs + i * windowMs, 12 + i, 1, startMs, shape);
       }
       return episodes.level(startMs + 59 * windowMs, 1);
     };
@@ -129,10 +129,10 @@ describe('DailyEpisodes', () => {
 
   it('is one episode for as long as that of the day before, though evidence begins again', () => {
     const goesOnAfter = (yesterdayMinutes: number, minutes: number) => {
-      const episodes = new DailyEpisodes();
+      const episodes = new DailyRecurrence();
       const job = (fromMs: number, lastsMinutes: number) => {
         for (let i = 0; i < 6 * 120; i++) {
-          episodes.take(fromMs + i * windowMs, i < 6 * lastsMinutes ? 90 : 0, 1, fromMs);
+          episodes.observe(fromMs + i * windowMs, i < 6 * lastsMinutes ? 90 : 0, 1, fromMs);
           if (fromMs > dayMs && i === 6 * minutes) return episodes.goesOn;
         }
         return episodes.goesOn;
@@ -152,9 +152,9 @@ describe('DailyEpisodes', () => {
   });
 
   it('takes over what another one knows, and goes on by itself', () => {
-    const before = new DailyEpisodes();
+    const before = new DailyRecurrence();
     burst(before, 6 * hourMs, 90);
-    const after = new DailyEpisodes();
+    const after = new DailyRecurrence();
     after.inherit(before);
     expect(burst(after, dayMs + 6 * hourMs, 95).at(-1)).toBe(180);
     // What the other one sees from now on is its own.
@@ -164,11 +164,11 @@ describe('DailyEpisodes', () => {
 
   it('knows what takes minutes to be clear today, and was clear at once yesterday', () => {
     const levelAfter = (unclearMinutes: number) => {
-      const episodes = new DailyEpisodes();
+      const episodes = new DailyRecurrence();
       burst(episodes, 6 * hourMs, 90);
       const sinceMs = dayMs + 6 * hourMs;
       const clearMs = sinceMs + unclearMinutes * 60_000;
-      episodes.take(clearMs, 60, 1, sinceMs);
+      episodes.observe(clearMs, 60, 1, sinceMs);
       return episodes.level(clearMs, 1);
     };
     // Yesterday it was clear after 70 s. Twice what it had come to in the 49th window, and in the end.
@@ -177,23 +177,24 @@ describe('DailyEpisodes', () => {
   });
 
   it('takes nothing for far less before the time at which it was clear the day before', () => {
-    const episodes = new DailyEpisodes();
+    const episodes = new DailyRecurrence();
     const clearMs = 6 * hourMs + 4 * 60_000;
-    for (let i = 0; i < 60; i++) episodes.take(clearMs + i * windowMs, i < 30 ? 90 : 0, 1, clearMs);
+    for (let i = 0; i < 60; i++)
+      episodes.observe(clearMs + i * windowMs, i < 30 ? 90 : 0, 1, clearMs);
     // It was clear at once then, and is a minute earlier today: so much may be its beginning.
-    episodes.take(dayMs + clearMs - 60_000, 15, 1, dayMs + clearMs - 60_000);
+    episodes.observe(dayMs + clearMs - 60_000, 15, 1, dayMs + clearMs - 60_000);
     expect(episodes.level(dayMs + clearMs - 60_000, 1)).toBe(180);
   });
 
   it('does not take the same day for one before', () => {
-    const episodes = new DailyEpisodes();
+    const episodes = new DailyRecurrence();
     burst(episodes, 6 * hourMs, 90);
     expect(Math.max(...burst(episodes, 8 * hourMs, 90))).toBe(0);
   });
 
   it('asks for more than the clearest of a week, if it came yesterday at all', () => {
     const last = (...peaks: readonly number[]) => {
-      const episodes = new DailyEpisodes();
+      const episodes = new DailyRecurrence();
       return peaks.map((peak, day) =>
         peak === 0 ? 0 : Math.max(...burst(episodes, day * dayMs + 6 * hourMs, peak)),
       );
@@ -204,7 +205,7 @@ describe('DailyEpisodes', () => {
 
   it('keeps the last 128', () => {
     const levelAfter = (others: number) => {
-      const episodes = new DailyEpisodes();
+      const episodes = new DailyRecurrence();
       burst(episodes, 0, 90);
       for (let i = 1; i <= others; i++) burst(episodes, i * 1_020_000, 20);
       return Math.max(...burst(episodes, 2 * dayMs, 90));

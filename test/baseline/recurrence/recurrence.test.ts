@@ -7,10 +7,10 @@ const dayMs = 24 * hourMs;
 
 /** Ten minutes from a time on, clear at once; 10 more is said every minute. */
 function episodeAt(startMs: number, changes: Partial<Episode> = {}): Episode {
-  const said = Float32Array.from({ length: 20 }, (_, i) => 10 * Math.min(10, i + 1));
+  const peaksByMinute = Float32Array.from({ length: 20 }, (_, i) => 10 * Math.min(10, i + 1));
   const endMs = startMs + 10 * minuteMs;
   const times = { sinceMs: startMs, startMs, endMs };
-  return { ...times, said, peak: 100, shape: [4, 3, 0], isPiece: false, ...changes };
+  return { ...times, peaksByMinute, peak: 100, shape: [4, 3, 0], isPiece: false, ...changes };
 }
 
 /** Whether an episode of day 7 at six, when it is 10 minutes old, is one of those of the past. */
@@ -101,9 +101,9 @@ describe('expectedEpisode', () => {
   });
 
   it('takes no long episode for far weaker than what a longer one had come to in the end', () => {
-    const said = Float32Array.from({ length: 20 }, (_, i) => 10 * (i + 1));
-    said[19] = 1000;
-    const past = [episodeAt(6 * dayMs, { said, peak: 1000, endMs: 6 * dayMs + hourMs })];
+    const peaksByMinute = Float32Array.from({ length: 20 }, (_, i) => 10 * (i + 1));
+    peaksByMinute[19] = 1000;
+    const past = [episodeAt(6 * dayMs, { peaksByMinute, peak: 1000, endMs: 6 * dayMs + hourMs })];
     const expectedWith = (peak: number) => {
       const current = episodeAt(7 * dayMs, { peak });
       return expectedEpisode(past, current, current.startMs + 40 * minuteMs);

@@ -28,7 +28,7 @@ class World {
       for (const offer of offers) if (this.held.has(offer.key)) this.admission.countHolder(offer);
     }
     const turn = this.admission.plan(this.held, this.places, this.isFixed);
-    this.admission.take(turn, this.places);
+    this.admission.apply(turn, this.places);
     for (const key of turn.out) this.held.delete(key);
     for (const key of turn.in) this.held.add(key);
     return [...this.held].sort();
@@ -115,8 +115,8 @@ describe('Admission', () => {
       world.turn([...flood, ...offersOf({ a: 90, b: 90, steady: 60 })]);
     }
     const writer = new StateWriter();
-    world.admission.carry(writer);
-    expect(writer.take().length).toBeLessThan(300);
+    world.admission.serialize(writer);
+    expect(writer.drain().length).toBeLessThan(300);
     expect([...world.held].sort()).toEqual(['a', 'b']);
     // When both holders are gone the one that came all the time has more than any of the flood.
     for (let turn = 0; turn < 12; turn++) world.turn(offersOf({ steady: 60 }));
@@ -132,10 +132,10 @@ describe('Admission', () => {
     // Ten requests are less than half a one after 21 turns of two minutes.
     expect(turns).toBe(22);
     const writer = new StateWriter();
-    world.admission.carry(writer);
+    world.admission.serialize(writer);
     const empty = new StateWriter();
-    new Admission(30).carry(empty);
-    expect(writer.take()).toEqual(empty.take());
+    new Admission(30).serialize(empty);
+    expect(writer.drain()).toEqual(empty.drain());
   });
 
   it('goes on from what was saved as the one that saved it', () => {
@@ -144,9 +144,9 @@ describe('Admission', () => {
     const next = new World(['a', 'b']);
     for (let turn = 0; turn < 3; turn++) one.turn(offers);
     const writer = new StateWriter();
-    one.admission.carry(writer);
-    const reader = new StateReader(writer.take());
-    next.admission.carry(reader);
+    one.admission.serialize(writer);
+    const reader = new StateReader(writer.drain());
+    next.admission.serialize(reader);
     reader.end();
     next.held.clear();
     for (const key of one.held) next.held.add(key);

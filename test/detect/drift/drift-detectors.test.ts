@@ -113,14 +113,14 @@ function step(
   const known = knownBy.get(drifts) ?? new Set();
   knownBy.set(drifts, known);
   for (const key of present.keys()) known.add(key);
-  drifts.know(present);
-  drifts.share();
+  drifts.register(present);
+  drifts.publishShared();
   for (const key of known) {
     const tail = tails.find((event) => seriesKey(event) === key);
     const event = drifts.judgeSeries(key, present.get(key), at, openKeys.has(key), tail);
     if (event !== undefined) drifting.push(event);
   }
-  return drifts.judge(at);
+  return drifts.evaluate(at);
 }
 
 const outline = (all: readonly Told[]) =>
@@ -209,8 +209,8 @@ describe('slow drift', () => {
         step(drifts, present, countStartMs + hour * hourMs, () => false, [], context);
       }
       const writer = new StateWriter();
-      for (const key of drifts.keys) drifts.carryOne(writer, key);
-      return writer.take().toString('hex');
+      for (const key of drifts.keys) drifts.serializeOne(writer, key);
+      return writer.drain().toString('hex');
     };
     expect(save(['a', 'b', 'c'])).toBe(save(['c', 'b', 'a']));
   });
@@ -263,10 +263,10 @@ describe('slow drift', () => {
 
   it('goes on from hours that are recalled', () => {
     const drifts = new DriftDetectors(options);
-    for (const hour of recalled((n) => (n < 7 * 24 ? 1 : 1.4))) drifts.recall(hour);
+    for (const hour of backfilled((n) => (n < 7 * 24 ? 1 : 1.4))) drifts.backfill(hour);
     expect(outline(told(193, () => ({ times: 1.4 }), 192, drifts))).toEqual(['192 opened']);
     const calm = new DriftDetectors(options);
-    for (const hour of recalled(() => 1)) calm.recall(hour);
+    for (const hour of backfilled(() => 1)) calm.backfill(hour);
     expect(told(193, () => ({ times: 1.4 }), 192, calm)).toEqual([]);
   });
 
@@ -304,7 +304,7 @@ describe('a detector that has both', () => {
 });
 
 /** Eight days of hours. */
-function recalled(timesOf: (hour: number) => number): SeriesHour[] {
+function backfilled(timesOf: (hour: number) => number): SeriesHour[] {
   return Array.from({ length: 192 }, (_, n) => {
     const { stages } = windowOf(n, { times: timesOf(n) });
     const { digest, requests } = stages.get('total') as StageSummary;

@@ -17,7 +17,7 @@ function day(timesOf: (hour: number) => number, requests = 10_000, hours = 24): 
       quantilesMs: [100, 200].map((ms) => ms * times * Math.exp(0.02 * random.normal())),
     });
     const startMs = 200 * hourMs + hour * hourMs;
-    return { now: of(startMs, timesOf(hour)), usual: of(startMs - 168 * hourMs, 1) };
+    return { now: of(startMs, timesOf(hour)), baseline: of(startMs - 168 * hourMs, 1) };
   });
 }
 
@@ -46,9 +46,9 @@ describe('judgeDrift', () => {
     expect(opens(day(() => 1))).toBe(false);
     expect(opens(day(() => 0.5))).toBe(false);
     // Of milliseconds nobody cares.
-    const short = day(() => 1.4).map(({ now, usual }) => ({
+    const short = day(() => 1.4).map(({ now, baseline }) => ({
       now: { ...now, quantilesMs: [0.14, 0.28] },
-      usual: { ...usual, quantilesMs: [0.1, 0.2] },
+      baseline: { ...baseline, quantilesMs: [0.1, 0.2] },
     }));
     expect(opens(short)).toBe(false);
   });
@@ -132,7 +132,10 @@ describe('judgeDrift', () => {
   });
 
   it('compares no stage with another one', () => {
-    const others = day(() => 2).map(({ now, usual }) => ({ now, usual: { ...usual, stage: 'x' } }));
+    const others = day(() => 2).map(({ now, baseline }) => ({
+      now,
+      baseline: { ...baseline, stage: 'x' },
+    }));
     expect(judge(others)).toBeUndefined();
   });
 

@@ -6,19 +6,19 @@ const countOf = (value: string, counts: Partial<DriverCount>): DriverCount => ({
   value,
   requests: 0,
   slow: 0,
-  usualRequests: 0,
-  usualSlow: 0,
+  baselineRequests: 0,
+  baselineSlow: 0,
   ...counts,
 });
 
 describe('drivers', () => {
   it('are values that slow requests have far more often, and more so than usual', () => {
-    const usual = { usualRequests: 1_000, usualSlow: 10 };
+    const baseline = { baselineRequests: 1_000, baselineSlow: 10 };
     expect(
       driversOf([
-        countOf('bad', { requests: 100, slow: 60, ...usual }),
-        countOf('good', { requests: 300, slow: 15, ...usual }),
-        countOf('other', { requests: 600, slow: 25, ...usual }),
+        countOf('bad', { requests: 100, slow: 60, ...baseline }),
+        countOf('good', { requests: 300, slow: 15, ...baseline }),
+        countOf('other', { requests: 600, slow: 25, ...baseline }),
       ]),
     ).toEqual([
       {
@@ -49,11 +49,14 @@ describe('drivers', () => {
   });
 
   it.each([
-    ['were as lopsided before', { requests: 100, slow: 60, usualRequests: 100, usualSlow: 55 }],
+    [
+      'were as lopsided before',
+      { requests: 100, slow: 60, baselineRequests: 100, baselineSlow: 55 },
+    ],
     ['have few of the slow ones', { requests: 20, slow: 15 }],
     ['are slow hardly more often', { requests: 400, slow: 50 }],
   ])('are not those that %s', (_, counts) => {
-    const rest = { requests: 900, slow: 85, usualRequests: 900, usualSlow: 45 };
+    const rest = { requests: 900, slow: 85, baselineRequests: 900, baselineSlow: 45 };
     expect(driversOf([countOf('one', counts), countOf('rest', rest)])).toEqual([]);
   });
 
@@ -72,8 +75,8 @@ describe('drivers', () => {
 
   it('are those that are as slow as ever, if so many more requests have them', () => {
     const lost = [
-      countOf('miss', { requests: 1_000, slow: 200, usualRequests: 200, usualSlow: 40 }),
-      countOf('hit', { usualRequests: 800, usualSlow: 8 }),
+      countOf('miss', { requests: 1_000, slow: 200, baselineRequests: 200, baselineSlow: 40 }),
+      countOf('hit', { baselineRequests: 800, baselineSlow: 8 }),
     ];
     expect(driversOf(lost)).toEqual([
       {
@@ -90,8 +93,8 @@ describe('drivers', () => {
     ]);
     // They became slower as well, which explains more of it than that there are more.
     const slower = [
-      countOf('miss', { requests: 300, slow: 280, usualRequests: 200, usualSlow: 40 }),
-      countOf('hit', { requests: 700, slow: 600, usualRequests: 800, usualSlow: 8 }),
+      countOf('miss', { requests: 300, slow: 280, baselineRequests: 200, baselineSlow: 40 }),
+      countOf('hit', { requests: 700, slow: 600, baselineRequests: 800, baselineSlow: 8 }),
     ];
     expect(driversOf(slower)).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { slowBandOf, sumOfBands, usualSlowBand } from '../../../src/detect/drivers/slow-band.ts';
+import { baselineSlowBand, slowBandOf, sumOfBands } from '../../../src/detect/drivers/slow-band.ts';
 
 describe('the slow band', () => {
   it('is the lowest of those from the top that hold the share', () => {
@@ -17,7 +17,7 @@ describe('the slow band', () => {
 
   it('is none where there is no request', () => {
     expect(slowBandOf(new Map(), 0.01)).toBeUndefined();
-    expect(usualSlowBand(new Map(), 0.01)).toBeUndefined();
+    expect(baselineSlowBand(new Map(), 0.01)).toBeUndefined();
   });
 
   it('of usual requests is the next one where far more than the share lie in it', () => {
@@ -28,8 +28,8 @@ describe('the slow band', () => {
         [20, 61],
       ]),
     );
-    expect(usualSlowBand(sumOfBands(parts), 0.05)).toBe(20);
-    expect(usualSlowBand(sumOfBands(parts), 0.02)).toBe(20);
-    expect(usualSlowBand(sumOfBands(parts), 0.01)).toBe(21);
+    expect(baselineSlowBand(sumOfBands(parts), 0.05)).toBe(20);
+    expect(baselineSlowBand(sumOfBands(parts), 0.02)).toBe(20);
+    expect(baselineSlowBand(sumOfBands(parts), 0.01)).toBe(21);
   });
 });

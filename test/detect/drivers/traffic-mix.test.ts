@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sumOfBands, usualSlowBand } from '../../../src/detect/drivers/slow-band.ts';
+import { baselineSlowBand, sumOfBands } from '../../../src/detect/drivers/slow-band.ts';
 import { type FacetBands, trafficMix } from '../../../src/detect/drivers/traffic-mix.ts';
 import { defaultFleet } from '../../../src/generate/default-fleet.ts';
 import type { Fault } from '../../../src/generate/fault.ts';
@@ -9,7 +9,7 @@ import { TestChunk } from '../../window/test-chunk.ts';
 
 const minuteMs = 60_000;
 const startMs = 1_789_000_000_000 - (1_789_000_000_000 % minuteMs);
-const usualMinutes = 5;
+const baselineMinutes = 5;
 
 /** What drivers_1m would hold: usual minutes, and those from the fault's first on. */
 function facetsOf(model: string, fault: Fault, seed: string): FacetBands[] {
@@ -17,7 +17,7 @@ function facetsOf(model: string, fault: Fault, seed: string): FacetBands[] {
   for (const event of generateTraffic({
     seed,
     startMs,
-    durationMs: (usualMinutes + 1.5) * minuteMs,
+    durationMs: (baselineMinutes + 1.5) * minuteMs,
     ratePerSecond: 25,
     models: defaultFleet.filter(({ name }) => name === model),
     dailySwing: 0,
@@ -28,7 +28,7 @@ function facetsOf(model: string, fault: Fault, seed: string): FacetBands[] {
   const { drivers } = chunk.accumulator;
   const found = new Map<
     string,
-    FacetBands & { now: Map<number, number>; usual: Map<number, number> }
+    FacetBands & { now: Map<number, number>; baseline: Map<number, number> }
   >();
   const bands = new Int16Array(208);
   const amounts = new Float64Array(208);
@@ -36,9 +36,10 @@ function facetsOf(model: string, fault: Fault, seed: string): FacetBands[] {
     const facet = drivers.facet(row);
     const value = drivers.value(row, (id) => chunk.values.text(id));
     const key = `${facet} ${value}`;
-    const known = found.get(key) ?? { facet, value, now: new Map(), usual: new Map() };
+    const known = found.get(key) ?? { facet, value, now: new Map(), baseline: new Map() };
     found.set(key, known);
-    const side = drivers.minute(row) - startMs / minuteMs >= usualMinutes ? known.now : known.usual;
+    const side =
+      drivers.minute(row) - startMs / minuteMs >= baselineMinutes ? known.now : known.baseline;
     const n = drivers.readBands(row, bands, amounts);
     for (let i = 0; i < n; i++) {
       const band = bands[i] as number;
@@ -49,19 +50,19 @@ function facetsOf(model: string, fault: Fault, seed: string): FacetBands[] {
 }
 
 /** Requests of one size: so many in band 0, and so many in band 10. */
-const size = (value: string, now: [number, number], usual: [number, number]): FacetBands => {
+const size = (value: string, now: [number, number], baseline: [number, number]): FacetBands => {
   const bands = ([fast, slow]: [number, number]) =>
     new Map([
       [0, fast],
       [10, slow],
     ]);
-  return { facet: 'batch_size', value, now: bands(now), usual: bands(usual) };
+  return { facet: 'batch_size', value, now: bands(now), baseline: bands(baseline) };
 };
 
 describe('the split of a rise', () => {
   it('is mix where larger requests came and each size is as slow as ever', () => {
-    const usual = [size('1', [900, 0], [880, 0]), size('2-3', [450, 450], [60, 60])];
-    expect(trafficMix(usual, 10)).toEqual({
+    const baseline = [size('1', [900, 0], [880, 0]), size('2-3', [450, 450], [60, 60])];
+    expect(trafficMix(baseline, 10)).toEqual({
       ...{ facet: 'batch_size', share: 1 },
       excess: expect.closeTo(0.25 - 0.06, 12),
       mix: expect.closeTo(0.19, 12),
@@ -91,12 +92,12 @@ describe('the split of a rise', () => {
       const split = trafficMix(sizes, 10);
       if (split === undefined) continue;
       splits++;
-      const rate = (side: 'now' | 'usual') => {
+      const rate = (side: 'now' | 'baseline') => {
         const of = (band: number) =>
           sizes.reduce((sum, each) => sum + (each[side].get(band) ?? 0), 0);
         return of(10) / (of(0) + of(10));
       };
-      expect(split.excess).toBeCloseTo(rate('now') - rate('usual'), 12);
+      expect(split.excess).toBeCloseTo(rate('now') - rate('baseline'), 12);
       expect(split.mix + split.slowdown).toBeCloseTo(split.excess, 12);
       expect(split.share).toBeGreaterThanOrEqual(0);
       expect(split.share).toBeLessThanOrEqual(1);
@@ -106,16 +107,16 @@ describe('the split of a rise', () => {
 
   it('takes a size that was never seen for as slow as the law of sizes has it', () => {
     const at = (band: number, amount: number) => new Map([[band, amount]]);
-    const value = (name: string, now: Map<number, number>, usual: Map<number, number>) => ({
-      ...{ facet: 'batch_size', value: name, now, usual },
+    const value = (name: string, now: Map<number, number>, baseline: Map<number, number>) => ({
+      ...{ facet: 'batch_size', value: name, now, baseline },
     });
     // Twice the size takes two bands more; slow begins at band 12, where 128 would come to lie.
-    const usual = [
+    const baseline = [
       value('32-63', at(8, 500), at(8, 940)),
       value('64-127', at(10, 100), at(10, 40)),
     ];
     const rare = value('1', at(12, 4), at(12, 60));
-    const split = trafficMix([...usual, rare, value('128-255', at(12, 400), new Map())], 12);
+    const split = trafficMix([...baseline, rare, value('128-255', at(12, 400), new Map())], 12);
     expect(split?.share).toBeGreaterThan(0.95);
     // Had size no part in time, the same would be slowness.
     const flat = [value('32-63', at(8, 500), at(8, 940)), value('64-127', at(8, 100), at(8, 40))];
@@ -138,7 +139,7 @@ describe('traffic mix and slowdown', () => {
   /** The first minute and a half of a fault, as when its page is opened. */
   const stories = Array.from({ length: 24 }, (_, n) => {
     const model = n % 4 < 2 ? 'ranker' : 'embedder';
-    const fromMs = usualMinutes * minuteMs + Math.floor(random.next() * 20_000);
+    const fromMs = baselineMinutes * minuteMs + Math.floor(random.next() * 20_000);
     const sized = { factor: 2 + 4 * random.next(), share: 0.3 + 0.6 * random.next() };
     const at = { ...sized, fromMs, model };
     const slow: readonly Fault[] = [
@@ -157,7 +158,7 @@ describe('traffic mix and slowdown', () => {
     const sizes = facets.filter(({ facet }) => facet === 'batch_size' || facet === 'input_tokens');
     return trafficMix(
       facets,
-      usualSlowBand(sumOfBands(sizes.map(({ usual }) => usual)), 0.05) as number,
+      baselineSlowBand(sumOfBands(sizes.map(({ baseline }) => baseline)), 0.05) as number,
     );
   };
   const told = stories.map(({ n, isMix, model, fault }) => {

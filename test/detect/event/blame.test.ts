@@ -20,18 +20,18 @@ function stagesOf(requests: readonly (readonly [queue: number, forward: number, 
 
 describe('blame', () => {
   it('has nothing to say without totals or without excess', () => {
-    const usual = stagesOf([[1, 10, 0]]);
-    const partial = new Map([...usual].filter(([stage]) => stage !== 'total'));
-    expect(blame(partial, usual, 0.5)).toBeUndefined();
-    expect(blame(usual, partial, 0.5)).toBeUndefined();
-    expect(blame(usual, usual, 0.5)).toBeUndefined();
+    const baseline = stagesOf([[1, 10, 0]]);
+    const partial = new Map([...baseline].filter(([stage]) => stage !== 'total'));
+    expect(blame(partial, baseline, 0.5)).toBeUndefined();
+    expect(blame(baseline, partial, 0.5)).toBeUndefined();
+    expect(blame(baseline, baseline, 0.5)).toBeUndefined();
   });
 
   it('splits the slowest half but for the slowest of it exactly, border bands by their parts', () => {
     const times = (count: number, request: readonly [number, number, number]) =>
       Array.from({ length: count }, () => request);
     // Of twenty the slowest half is ten; of these the slowest tenth and twice √(1/10²), three, are left out.
-    const usual = stagesOf([
+    const baseline = stagesOf([
       ...times(10, [1, 2, 0]),
       ...times(8, [2, 10, 0]),
       ...times(2, [10, 30, 0]),
@@ -42,7 +42,7 @@ describe('blame', () => {
       ...times(2, [100, 30, 0]),
     ]);
     // Seven of queue 2 and forward 10; now of 80 and 20, and 4 in no stage.
-    const parts = blame(now, usual, 0.5);
+    const parts = blame(now, baseline, 0.5);
     expect(parts?.map(({ stage }) => stage)).toEqual(['queue', 'forward', unaccounted]);
     [78, 10, 4].forEach((ms, i) => {
       expect(parts?.[i]?.excess_ms).toBeCloseTo(ms, 10);
@@ -53,9 +53,9 @@ describe('blame', () => {
   it('does not let one very slow request speak for all others', () => {
     const requests = (queueMs: number) =>
       Array.from({ length: 40 }, () => [queueMs, 10, 0] as const);
-    const usual = stagesOf(requests(5));
+    const baseline = stagesOf(requests(5));
     const now = stagesOf([...requests(25).slice(1), [5, 3_000, 0]]);
-    expect(blame(now, usual, 0.5)?.[0]).toMatchObject({ stage: 'queue', excess_ms: 20 });
+    expect(blame(now, baseline, 0.5)?.[0]).toMatchObject({ stage: 'queue', excess_ms: 20 });
   });
 
   it('does not let two requests that hang speak for the twenty slowest of two thousand', () => {
@@ -64,9 +64,9 @@ describe('blame', () => {
         if (i < hanging) return [5, 2_000, 0] as const;
         return [i < 40 ? slowMs : 5, 10, 0] as const;
       });
-    const usual = stagesOf(requests(30, 1));
+    const baseline = stagesOf(requests(30, 1));
     const now = stagesOf(requests(60, 3));
-    expect(blame(now, usual, 0.99)?.[0]).toMatchObject({ stage: 'queue', excess_ms: 30 });
+    expect(blame(now, baseline, 0.99)?.[0]).toMatchObject({ stage: 'queue', excess_ms: 30 });
   });
 
   it('gives parts that add up to the excess of the slowest requests', () => {
@@ -74,14 +74,14 @@ describe('blame', () => {
     const requests = fc.array(fc.tuple(ms, ms, ms), { minLength: 1, maxLength: 60 });
     const q = fc.constantFrom(0.5, 0.9, 0.95, 0.99);
     fc.assert(
-      fc.property(requests, requests, q, (nowRequests, usualRequests, quantile) => {
+      fc.property(requests, requests, q, (nowRequests, baselineRequests, quantile) => {
         const now = stagesOf(nowRequests);
-        const usual = stagesOf(usualRequests);
-        const parts = blame(now, usual, quantile);
+        const baseline = stagesOf(baselineRequests);
+        const parts = blame(now, baseline, quantile);
         const share = 1 - quantile;
-        const fewest = share * Math.min(nowRequests.length, usualRequests.length);
+        const fewest = share * Math.min(nowRequests.length, baselineRequests.length);
         const part = Math.min(0.5, 0.1 + 2 * Math.sqrt(0.1 / fewest));
-        const excess = slowestMean(now, share, part) - slowestMean(usual, share, part);
+        const excess = slowestMean(now, share, part) - slowestMean(baseline, share, part);
         if (parts === undefined) {
           expect(excess).toBeLessThanOrEqual(1e-6);
           return;

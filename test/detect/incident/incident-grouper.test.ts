@@ -54,7 +54,7 @@ const contextAt = (second: number, all: readonly Series[] = live) => ({
 function run(story: Story, options = detectOptions(), all = live): AnomalyEvent[] {
   const grouper = new IncidentGrouper(options);
   return Object.entries(story).flatMap(([second, events]) =>
-    grouper.fold(events, contextAt(Number(second), all)),
+    grouper.group(events, contextAt(Number(second), all)),
   );
 }
 
@@ -156,8 +156,8 @@ describe('several series', () => {
         .flatMap(({ at: second, events }) => ({ second, events }));
       for (let stored = 0; ; stored++) {
         const old = new IncidentGrouper(options);
-        const table = before.flatMap(({ second: s, events }) => old.fold(events, contextAt(s)));
-        const step = old.fold(steps[index]?.events ?? [], contextAt(killedAt));
+        const table = before.flatMap(({ second: s, events }) => old.group(events, contextAt(s)));
+        const step = old.group(steps[index]?.events ?? [], contextAt(killedAt));
         if (stored > step.length) break;
         kills++;
         table.push(...step.slice(0, stored));
@@ -171,7 +171,7 @@ describe('several series', () => {
             const was = table.some((event) => event.id === id);
             return state === 'opened' ? !was : isOpen;
           });
-          for (const event of next.fold(news, contextAt(second))) {
+          for (const event of next.group(news, contextAt(second))) {
             const again = table.findIndex(
               ({ id, revision }) => id === event.id && revision === event.revision,
             );

@@ -7,18 +7,18 @@ const event = (id: string, revision: number) => ({ id, revision }) as AnomalyEve
 /** What is open by a detector's own judgement, and what is done to it. */
 function own(id: string, revision: number) {
   const done: string[] = [];
-  const take = (emitted: AnomalyEvent) => done.push(`take ${emitted.id}`);
+  const adopt = (emitted: AnomalyEvent) => done.push(`adopt ${emitted.id}`);
   const open = {
     event: event(id, revision),
     announced: true,
-    take,
+    adopt,
     unannounce: () => done.push('un'),
   };
   return { done, open };
 }
 
 it.each([
-  ['the same event', event('x', 2), [], 'same', ['take x']],
+  ['the same event', event('x', 2), [], 'same', ['adopt x']],
   ['another revision of it', event('x', 1), [], 'other', []],
   ['another anomaly', event('y', 2), [], 'other', []],
   ['nothing any more, though it was emitted', undefined, ['x'], 'over', []],

@@ -31,10 +31,10 @@ interface Kept extends Step {
 
 function restored(windows: CountedWindows): CountedWindows {
   const writer = new StateWriter();
-  windows.carry(writer);
-  const reader = new StateReader(writer.take());
+  windows.serialize(writer);
+  const reader = new StateReader(writer.drain());
   const other = new CountedWindows();
-  other.carry(reader);
+  other.serialize(reader);
   reader.end();
   return other;
 }

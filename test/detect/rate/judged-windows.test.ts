@@ -19,10 +19,10 @@ const steps = fc.array(
 
 function restored(windows: JudgedWindows): JudgedWindows {
   const writer = new StateWriter();
-  windows.carry(writer);
-  const reader = new StateReader(writer.take());
+  windows.serialize(writer);
+  const reader = new StateReader(writer.drain());
   const other = new JudgedWindows();
-  other.carry(reader);
+  other.serialize(reader);
   reader.end();
   return other;
 }
@@ -49,8 +49,8 @@ describe('JudgedWindows', () => {
           if (waiting.length <= 6) continue;
           const oldest = waiting.shift();
           // What was never judged is not there to be settled.
-          expect(windows.settle((oldest?.startMs ?? 0) - 1)).toBeUndefined();
-          const at = windows.settle(oldest?.startMs ?? 0) ?? Number.NaN;
+          expect(windows.release((oldest?.startMs ?? 0) - 1)).toBeUndefined();
+          const at = windows.release(oldest?.startMs ?? 0) ?? Number.NaN;
           const settled = model.find((one) => one.startMs === oldest?.startMs);
           expect([windows.requestsOf(at), windows.hitsOf(at), windows.scoreOf(at)]).toEqual([
             settled?.requests,
@@ -64,6 +64,6 @@ describe('JudgedWindows', () => {
   });
 
   it('have none to settle before the first one', () => {
-    expect(new JudgedWindows().settle(0)).toBeUndefined();
+    expect(new JudgedWindows().release(0)).toBeUndefined();
   });
 });

@@ -51,12 +51,12 @@ function told(
 }
 
 /** Comes at random five times a day and lasts for so many windows. */
-function bursts(random: Random, windows: number, usual: number, share: number): Model {
+function bursts(random: Random, windows: number, baseline: number, share: number): Model {
   let left = 0;
   return () => {
     if (left > 0) left--;
     else if (random.chance(5 / windowsPerDay)) left = windows;
-    return { perSecond: 20, share: left > 0 ? share : usual };
+    return { perSecond: 20, share: left > 0 ? share : baseline };
   };
 }
 
@@ -109,9 +109,9 @@ describe('an error rate that rises', () => {
     [20, 0.02, 0.06, 6],
     [20, 0, 1, 4],
   ])('%d requests a second, from %d to %d, is told once and resolved once', (...given) => {
-    const [perSecond, usual, share, most] = given;
+    const [perSecond, baseline, share, most] = given;
     for (const seed of [1, 2, 3]) {
-      const model: Model = (at) => ({ perSecond, share: during(at) ? share : usual });
+      const model: Model = (at) => ({ perSecond, share: during(at) ? share : baseline });
       const events = told(countsOf(model, fault.to + 200, `${given} ${seed}`));
       const opened = events.filter(({ event }) => event.state === 'opened');
       const resolved = events.filter(({ event }) => event.state === 'resolved');
@@ -156,9 +156,9 @@ describe('an error rate that rises', () => {
   it.each([
     ['less than min_error_rate', 0.002, 0.008],
     ['less than min_error_ratio', 0.1, 0.15],
-  ])('by %s pages nobody', (_, usual, share) => {
-    const model: Model = (at) => ({ perSecond: 50, share: during(at) ? share : usual });
-    expect(told(countsOf(model, fault.to + 100, `little ${usual}`))).toEqual([]);
+  ])('by %s pages nobody', (_, baseline, share) => {
+    const model: Model = (at) => ({ perSecond: 50, share: during(at) ? share : baseline });
+    expect(told(countsOf(model, fault.to + 100, `little ${baseline}`))).toEqual([]);
   });
 
   it('for half a minute pages nobody', () => {

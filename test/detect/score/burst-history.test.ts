@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { ShortEpisodes } from '../../../src/detect/score/burst-history.ts';
+import { BurstHistory } from '../../../src/detect/score/burst-history.ts';
 
 const windowMs = 10_000;
 const dayMs = 86_400_000;
 
 /** Something that is as clear as `peak` after half of so many windows, and then goes; the level at each. */
-function episode(episodes: ShortEpisodes, fromMs: number, windows: number, peak: number): number[] {
+function episode(episodes: BurstHistory, fromMs: number, windows: number, peak: number): number[] {
   const levels: number[] = [];
   for (let at = 0; at < windows + 6; at++) {
     const score = at < windows ? Math.min(peak, (2 * peak * (at + 1)) / windows) : 0;
-    episodes.take(fromMs + at * windowMs, score);
+    episodes.observe(fromMs + at * windowMs, score);
     levels.push(episodes.level(fromMs + at * windowMs));
   }
   return levels;
@@ -17,7 +17,7 @@ function episode(episodes: ShortEpisodes, fromMs: number, windows: number, peak:
 
 describe('ShortEpisodes', () => {
   it('knows nothing before something came three times', () => {
-    const episodes = new ShortEpisodes();
+    const episodes = new BurstHistory();
     for (let n = 0; n < 3; n++) {
       expect(Math.max(...episode(episodes, n * dayMs, 6, 100))).toBe(0);
     }
@@ -25,7 +25,7 @@ describe('ShortEpisodes', () => {
   });
 
   it('asks for more than the clearest but one', () => {
-    const episodes = new ShortEpisodes();
+    const episodes = new BurstHistory();
     [40, 1000, 60].forEach((peak, n) => {
       episode(episodes, n * dayMs, 6, peak);
     });
@@ -33,10 +33,10 @@ describe('ShortEpisodes', () => {
   });
 
   it('remembers nothing that lasted for ten minutes, and what was short for two weeks', () => {
-    const long = new ShortEpisodes();
+    const long = new BurstHistory();
     for (let n = 0; n < 4; n++) episode(long, n * dayMs, 150, 1000);
     expect(Math.max(...episode(long, 4 * dayMs, 6, 100))).toBe(0);
-    const old = new ShortEpisodes();
+    const old = new BurstHistory();
     for (let n = 0; n < 3; n++) episode(old, n * dayMs, 6, 100);
     // One that ends makes it look which ones are too old.
     episode(old, 20 * dayMs, 6, 100);

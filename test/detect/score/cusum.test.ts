@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { EvidenceSums } from '../../../src/detect/score/cusum.ts';
+import { Cusum } from '../../../src/detect/score/cusum.ts';
 
 describe('EvidenceSums', () => {
   it('adds up while there is any, and begins anew where there is none', () => {
-    const evidence = new EvidenceSums(2, 5);
+    const evidence = new Cusum(2, 5);
     const rows = [
       [1, -1],
       [-2, 3],
@@ -20,7 +20,7 @@ describe('EvidenceSums', () => {
 
   it('lets go what has fallen far from where it was, if it was odd', () => {
     const fallen = (peak: number) => {
-      const evidence = new EvidenceSums(1, 5);
+      const evidence = new Cusum(1, 5);
       for (const [at, gain] of [peak, -0.5 * peak].entries()) {
         evidence.add(at, Float64Array.of(gain));
       }

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { DriftForecast } from '../../../src/detect/score/local-level.ts';
+import { LocalLevel } from '../../../src/detect/score/local-level.ts';
 import { Random } from '../../../src/generate/random.ts';
 
 const requests = 100;
 const variance = 0.04;
 
 /** Learns windows whose requests say `level(window)` more than usual each, and chance. */
-function taught(windows: number, level: (window: number) => number, seed = 1): DriftForecast {
+function taught(windows: number, level: (window: number) => number, seed = 1): LocalLevel {
   const random = new Random(`drift ${seed}`);
-  const drift = new DriftForecast(1);
+  const drift = new LocalLevel(1);
   const noise = Math.sqrt(requests * variance);
   for (let window = 0; window < windows; window++) {
     const excess = requests * level(window) + noise * random.normal();
-    if (drift.take(requests, Float64Array.of(excess))) drift.follow(() => variance);
+    if (drift.observe(requests, Float64Array.of(excess))) drift.update(() => variance);
   }
   return drift;
 }
@@ -70,12 +70,12 @@ describe('DriftForecast', () => {
   it('goes with a level that moves little where another one is sure to move', () => {
     const beside = (amplitude: number) => {
       const random = new Random('beside');
-      const drift = new DriftForecast(2);
+      const drift = new LocalLevel(2);
       const noise = () => Math.sqrt(requests * variance) * random.normal();
       for (let window = 0; window < 8_640; window++) {
         const slow = Math.sin(window / 700);
         const sums = [0.003, amplitude].map((each) => requests * each * slow + noise());
-        if (drift.take(requests, Float64Array.from(sums))) drift.follow(() => variance);
+        if (drift.observe(requests, Float64Array.from(sums))) drift.update(() => variance);
       }
       return { level: drift.level(0), spread: drift.spread(0) };
     };
@@ -88,7 +88,7 @@ describe('DriftForecast', () => {
   });
 
   it('is cautious of what it does not know, and hands on what it does', () => {
-    const young = new DriftForecast(1);
+    const young = new LocalLevel(1);
     expect(young.spread(0)).toBe(2);
     young.inherit(taught(8_640, () => 0));
     expect(young.spread(0)).toBe(1);

@@ -11,16 +11,16 @@ describe('PeakPool', () => {
   it('counts what was added once it is shared, and once only', () => {
     const pool = poolOf([0.5, 2]);
     expect([pool.peaks, pool.excess]).toEqual([0, 0]);
-    pool.share();
-    pool.share();
+    pool.publishShared();
+    pool.publishShared();
     expect([pool.peaks, pool.excess]).toEqual([2, 2.5]);
   });
 
   it('has the same sum, to the last bit, in whatever order peaks come', () => {
     // As doubles, 0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ.
     const [some, others] = [poolOf([0.1, 0.2, 0.3]), poolOf([0.3, 0.2, 0.1])];
-    some.share();
-    others.share();
+    some.publishShared();
+    others.publishShared();
     expect(some.excess).toBe(others.excess);
     expect(some.excess).toBeCloseTo(0.6, 5);
   });

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { PeakPool } from '../../../src/detect/score/peak-pool.ts';
 import {
   type Growth,
+  PeaksOverThreshold,
   peakScore,
-  TailPeaks,
 } from '../../../src/detect/score/peaks-over-threshold.ts';
 import { Random } from '../../../src/generate/random.ts';
 
@@ -17,9 +17,9 @@ const calmly: Growth = {
 };
 
 /** Peaks that have learnt from exponential scores of the given mean, each followed by a calm minute. */
-function taught(windows: number, mean: number, pool = new PeakPool()): TailPeaks {
+function taught(windows: number, mean: number, pool = new PeakPool()): PeaksOverThreshold {
   const random = new Random(`peaks ${mean}`);
-  const peaks = new TailPeaks(windowMs, pool);
+  const peaks = new PeaksOverThreshold(windowMs, pool);
   for (let i = 0; i < windows; i++) peaks.learn(random.exponential(mean));
   return peaks;
 }
@@ -48,30 +48,30 @@ describe('TailPeaks', () => {
     const before = taught(windowsPerWeek, 4, pool);
     // Others know it once it is shared.
     expect(taught(0, 4, pool).level(1e-4)).toBe(taught(0, 4).level(1e-4));
-    pool.share();
+    pool.publishShared();
     expect(taught(0, 4, pool).level(1e-4)).toBeGreaterThan(taught(0, 4).level(1e-4) * 1.5);
-    const heir = new TailPeaks(windowMs, pool);
+    const heir = new PeaksOverThreshold(windowMs, pool);
     heir.inherit(before);
     expect(heir.level(1e-4)).toBe(before.level(1e-4));
   });
 
   it('joins high scores to one peak until a minute was calm', () => {
     const pool = new PeakPool();
-    const peaks = new TailPeaks(windowMs, pool);
+    const peaks = new PeaksOverThreshold(windowMs, pool);
     for (const score of [7, 0, 0, 8, 0, 0, 0, 0, 0]) peaks.learn(score);
-    pool.share();
+    pool.publishShared();
     expect(pool.peaks).toBe(0);
     peaks.learn(0);
-    pool.share();
+    pool.publishShared();
     expect(pool.peaks).toBe(1);
     expect(pool.excess).toBeCloseTo(8 - peakScore, 5);
   });
 
   it('lets one peak count for four usual ones at most', () => {
     const pool = new PeakPool();
-    const peaks = new TailPeaks(windowMs, pool);
+    const peaks = new PeaksOverThreshold(windowMs, pool);
     for (const score of [500, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
-    pool.share();
+    pool.publishShared();
     expect(pool.excess).toBeCloseTo(4 * 1.1, 5);
   });
 
@@ -167,7 +167,7 @@ describe('TailPeaks', () => {
   });
 
   it('takes a burst for as many windows as it is, however long these are', () => {
-    const peaks = new TailPeaks(6 * windowMs, new PeakPool());
+    const peaks = new PeaksOverThreshold(6 * windowMs, new PeakPool());
     for (const score of [60, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
     for (let i = 0; i < 3; i++) for (const score of [50, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
     const levelAt = (minutes: number) => peaks.level(1e-2, { ...calmly, ageMs: minutes * 60_000 });
@@ -201,8 +201,8 @@ describe('TailPeaks', () => {
     const timesAfter = (...scores: number[]) => {
       const peaks = taught(52 * windowsPerWeek, 1);
       const before = peaks.level(1e-2);
-      for (const score of scores) peaks.follow(score);
-      peaks.endTold(1e-2);
+      for (const score of scores) peaks.observePeak(score);
+      peaks.endEmitted(1e-2);
       return (peaks.level(1e-2) - peakScore) / (before - peakScore);
     };
     expect(timesAfter(10, 20, 300)).toBeGreaterThan(3);
@@ -216,11 +216,11 @@ describe('TailPeaks', () => {
 
   it('does not count a peak that an anomaly grew out of', () => {
     const pool = new PeakPool();
-    const peaks = new TailPeaks(windowMs, pool);
+    const peaks = new PeaksOverThreshold(windowMs, pool);
     peaks.learn(50);
     peaks.forgetPeak();
     for (let i = 0; i < 10; i++) peaks.learn(0);
-    pool.share();
+    pool.publishShared();
     expect(pool.peaks).toBe(0);
   });
 });

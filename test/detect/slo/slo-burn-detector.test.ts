@@ -41,7 +41,7 @@ const context = (at: number, live = true) => ({
   totalRequests: 1000,
   live,
 });
-const tailOf = () => ({ now: undefined, usual: undefined });
+const tailOf = () => ({ now: undefined, baseline: undefined });
 
 interface Told {
   readonly at: number;
@@ -167,10 +167,10 @@ describe('a burning objective', () => {
       const one = new SloBurnDetectors(options());
       const before = run(one, savedAt, slow);
       const writer = new StateWriter();
-      one.carry(writer);
+      one.serialize(writer);
       const next = new SloBurnDetectors(options());
-      const reader = new StateReader(writer.take());
-      next.carry(reader);
+      const reader = new StateReader(writer.drain());
+      next.serialize(reader);
       reader.end();
       expect([...before, ...run(next, 5 * hour, slow, savedAt)]).toEqual(all);
     }

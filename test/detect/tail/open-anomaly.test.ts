@@ -32,8 +32,8 @@ function updateAt(
 ) {
   const windowMs = 10_000;
   const firstMs = Math.floor((openedMs - windowMs) / windowMs) * windowMs;
-  open.follow(firstMs, stage(400));
-  open.follow(firstMs + afterMs, stage(400));
+  open.observe(firstMs, stage(400));
+  open.observe(firstMs + afterMs, stage(400));
   return open.update(measured, 'worse', firstMs + afterMs + windowMs + lateMs, out);
 }
 
@@ -42,7 +42,7 @@ describe('OpenAnomaly', () => {
     const open = anomaly();
     const tails = [400, 60, 60, 400, 60, 60, 60, 60];
     const over = tails.map((tailMs, i) => {
-      open.follow(i * 10_000, stage(tailMs));
+      open.observe(i * 10_000, stage(tailMs));
       return open.isOver;
     });
     // It looks at two windows at once, so a slow one is heard for one window more.
@@ -55,34 +55,34 @@ describe('OpenAnomaly', () => {
       const { evidence } = anomalyFixture();
       return anomaly({ evidence: { ...evidence, exceedances: 36 } });
     };
-    expect(told().follow(0, stage(145))).toBe('loud');
-    expect(told().follow(0, stage(60))).toBe('quiet');
+    expect(told().observe(0, stage(145))).toBe('loud');
+    expect(told().observe(0, stage(60))).toBe('quiet');
   });
 
   it('does not go on for a rest that is surely nearer to the usual than to what was told', () => {
     // Told were 12 % above 121 ms, usual are 1 %: of 1000 requests 20 are much nearer to that.
-    expect(anomaly().follow(0, stage(145))).toBe('quiet');
-    expect(anomaly().follow(0, stage(145), { isRising: true })).toBe('quiet');
+    expect(anomaly().observe(0, stage(145))).toBe('quiet');
+    expect(anomaly().observe(0, stage(145), { isRising: true })).toBe('quiet');
     // By all of the least effect it is out all the same; or where another stage is.
-    expect(anomaly().follow(0, stage(158))).toBe('loud');
-    expect(anomaly().follow(0, stage(145), { isOtherOut: true })).toBe('loud');
+    expect(anomaly().observe(0, stage(158))).toBe('loud');
+    expect(anomaly().observe(0, stage(145), { isOtherOut: true })).toBe('loud');
     // Of few requests, of a series that is restless, and of what was little it is not sure.
-    expect(anomaly().follow(0, stage(145, 50))).toBe('loud');
+    expect(anomaly().observe(0, stage(145, 50))).toBe('loud');
     const { evidence } = anomalyFixture();
     const restless = anomaly({ evidence: { ...evidence, dispersion: 20 } });
-    expect(restless.follow(0, stage(145))).toBe('loud');
+    expect(restless.observe(0, stage(145))).toBe('loud');
     // Where all requests were told to be slow, what one in ten is no longer is the same still.
     const all = anomaly({ evidence: { ...evidence, exceedances: 1200 } });
     const values = [...Array(100).fill(50), ...Array(900).fill(125)];
-    expect(all.follow(0, { ...stage(125), digest: TDigest.fromValues(values) })).toBe('loud');
+    expect(all.observe(0, { ...stage(125), digest: TDigest.fromValues(values) })).toBe('loud');
   });
 
   it('goes on while its evidence rises, until none of the last six windows by itself was as told', () => {
     const open = anomaly();
     const values = [...Array(120).fill(400), ...Array(880).fill(50)];
-    open.follow(0, { ...stage(400), digest: TDigest.fromValues(values) });
+    open.observe(0, { ...stage(400), digest: TDigest.fromValues(values) });
     const after = [1, 2, 3, 4, 5, 6, 7].map((window) =>
-      open.follow(window * 10_000, stage(60), { isRising: true }),
+      open.observe(window * 10_000, stage(60), { isRising: true }),
     );
     expect(after.indexOf('quiet')).toBe(5);
   });
@@ -99,7 +99,7 @@ describe('OpenAnomaly', () => {
         const values = [...Array(1000 - shares).fill(50), ...Array(shares).fill(ms)];
         const summary = { ...stage(ms), digest: TDigest.fromValues(values) };
         const isBeside = window % around.every === 1;
-        const following = open.follow(window * 10_000, summary, {
+        const following = open.observe(window * 10_000, summary, {
           isRising: true,
           [around.beside]: isBeside,
         });
@@ -132,7 +132,7 @@ describe('OpenAnomaly', () => {
     it('is held open by a replay', () => {
       const open = anomaly({ evidence: { ...evidence, exceedances: 36 } }, 18);
       for (let window = 0; window <= 6 * 60; window++) {
-        open.follow(window * 10_000, stage(60), { isRising: true });
+        open.observe(window * 10_000, stage(60), { isRising: true });
       }
       expect(open.hasPeteredOut).toBe(true);
       open.holdOpen();
@@ -143,36 +143,36 @@ describe('OpenAnomaly', () => {
   it('is held against what is usual at the time of day', () => {
     // Baseline 121 ms: twice that at noon, of which 300 ms are beyond half of the least effect, and 250 are not.
     const open = anomaly({}, 1);
-    expect(open.follow(0, stage(250))).toBe('loud');
-    expect(open.follow(10 * 60 * minuteMs, stage(250), { usualTimes: 2 })).toBe('quiet');
-    expect(open.usualMs).toBe(242);
+    expect(open.observe(0, stage(250))).toBe('loud');
+    expect(open.observe(10 * 60 * minuteMs, stage(250), { baselineFactor: 2 })).toBe('quiet');
+    expect(open.baselineMs).toBe(242);
     expect(open.resolve('recovered', openedMs, 250).summary).toMatch(/: 250 ms, usual are 242 ms$/);
-    expect(anomaly().follow(0, stage(320), { usualTimes: 2 })).toBe('loud');
-    expect(anomaly().follow(0, stage(100), { usualTimes: 0.5 })).toBe('loud');
+    expect(anomaly().observe(0, stage(320), { baselineFactor: 2 })).toBe('loud');
+    expect(anomaly().observe(0, stage(100), { baselineFactor: 0.5 })).toBe('loud');
   });
 
   it('is held against what an update has measured from then on', () => {
     const open = anomaly();
     const larger = anomalyFixture({ observed_ms: 1_400, baseline_ms: 242, ratio: 1_400 / 242 });
     const lateMs = openedMs + 10 * minuteMs;
-    open.follow(openedMs, stage(1_400), { usualTimes: 2 });
-    open.follow(lateMs, stage(1_400), { usualTimes: 2 });
+    open.observe(openedMs, stage(1_400), { baselineFactor: 2 });
+    open.observe(lateMs, stage(1_400), { baselineFactor: 2 });
     const told = open.update(larger, 'worse', lateMs, ['total', 'features'], 2);
     expect(told).toMatchObject({ state: 'updated', baseline_ms: 242 });
-    open.follow(lateMs + 10_000, stage(1_400), { usualTimes: 2.5 });
-    expect(open.usualMs).toBe(302.5);
+    open.observe(lateMs + 10_000, stage(1_400), { baselineFactor: 2.5 });
+    expect(open.baselineMs).toBe(302.5);
   });
 
   it.each(['isOtherOut', 'isOtherShown'] as const)('goes on while %s', (beside) => {
-    expect(anomaly().follow(0, stage(60), { [beside]: true })).toBe('loud');
-    expect(anomaly().follow(0, stage(60), { [beside]: false })).toBe('quiet');
+    expect(anomaly().observe(0, stage(60), { [beside]: true })).toBe('loud');
+    expect(anomaly().observe(0, stage(60), { [beside]: false })).toBe('quiet');
   });
 
   it('looks no further back than ten minutes, however few requests came since', () => {
     const open = anomaly();
-    open.follow(0, stage(400));
+    open.observe(0, stage(400));
     const everyMinute = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((minute) =>
-      open.follow(minute * minuteMs, stage(60, 1)),
+      open.observe(minute * minuteMs, stage(60, 1)),
     );
     // One request a minute is too few to judge by, once the slow ones are that long ago.
     expect(everyMinute).toEqual([...Array(9).fill('loud'), undefined, undefined]);
@@ -181,18 +181,18 @@ describe('OpenAnomaly', () => {
 
   it('does not judge windows without requests, and counts its silence from the last judged', () => {
     const open = anomaly();
-    expect(open.follow(0, stage(400))).toBe('loud');
-    expect(open.follow(10_000, undefined)).toBeUndefined();
-    expect(open.follow(20_000, undefined)).toBeUndefined();
+    expect(open.observe(0, stage(400))).toBe('loud');
+    expect(open.observe(10_000, undefined)).toBeUndefined();
+    expect(open.observe(20_000, undefined)).toBeUndefined();
     expect(open.silentMs(30_000)).toBe(30_000);
   });
 
   it('judges windows of too few requests together, once they are enough', () => {
     const open = anomaly();
-    expect(open.follow(0, stage(60, 20))).toBeUndefined();
+    expect(open.observe(0, stage(60, 20))).toBeUndefined();
     expect(open.silentMs(0)).toBe(0);
-    expect(open.follow(10_000, stage(60, 20))).toBe('quiet');
-    expect(open.follow(20_000, stage(400, 20))).toBe('loud');
+    expect(open.observe(10_000, stage(60, 20))).toBe('quiet');
+    expect(open.observe(20_000, stage(400, 20))).toBe('loud');
   });
 
   it('is not held open by what one slow request in a trickle may be by chance', () => {
@@ -201,7 +201,7 @@ describe('OpenAnomaly', () => {
       const open = anomaly();
       return Array.from({ length: 45 }, (_, window) => {
         const summary = stage(slow.includes(window) ? 400 : 60, 1);
-        return open.follow(window * 10_000, summary, { isRising: goesOn.includes(window) });
+        return open.observe(window * 10_000, summary, { isRising: goesOn.includes(window) });
       }).slice(29);
     };
     expect(following([32])).toEqual(Array(16).fill('quiet'));
@@ -219,7 +219,7 @@ describe('OpenAnomaly', () => {
         peteredOutMs: 60 * minuteMs,
       });
       const window = stage(60, requests);
-      return Array.from({ length: 40 }, (_, i) => open.follow(i * 10_000, window));
+      return Array.from({ length: 40 }, (_, i) => open.observe(i * 10_000, window));
     };
     // Thirty windows of three hold too few; forty would not, nor do twenty-five of four.
     expect(following(3)).toEqual(Array(40).fill(undefined));
@@ -265,7 +265,7 @@ describe('OpenAnomaly', () => {
       const told: number[] = [];
       for (let window = 0; window <= 6 * 75; window++) {
         const isOut = window % 24 < 24 - pauseWindows;
-        open.follow(openedMs + window * 10_000, stage(isOut ? 400 : 60));
+        open.observe(openedMs + window * 10_000, stage(isOut ? 400 : 60));
         if (window === 0) open.begin();
         const grown = anomalyFixture({ ratio: 2 ** (told.length + 2) });
         if (isOut && open.update(grown, 'worse', openedMs, []) !== undefined) told.push(window / 6);
@@ -350,8 +350,8 @@ describe('OpenAnomaly', () => {
   it('is worth measuring when it may have become critical, or has rested', () => {
     const afterMinutes = (minutes: number, severity: AnomalyEvent['severity']) => {
       const open = anomaly({ severity });
-      open.follow(openedMs + minutes * minuteMs, stage(400));
-      return ['total', 'queue'].map((one) => open.mayTell(one));
+      open.observe(openedMs + minutes * minuteMs, stage(400));
+      return ['total', 'queue'].map((one) => open.mayUpdate(one));
     };
     expect(afterMinutes(1, 'warning')).toEqual([true, false]);
     expect(afterMinutes(1, 'critical')).toEqual([false, false]);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { pageBudget } from '../../../src/detect/options/page-budget.ts';
 import { logExceedanceTail } from '../../../src/detect/stats/exceedance-tail.ts';
-import { FaultEvidence } from '../../../src/detect/tail/evidence/fault-evidence.ts';
+import { CusumBank } from '../../../src/detect/tail/evidence/cusum-bank.ts';
 import type { ShiftVerdict } from '../../../src/detect/tail/shift-verdict.ts';
 import { Random } from '../../../src/generate/random.ts';
-import { StateMemory } from '../../../src/memory/arena.ts';
+import { Arena } from '../../../src/memory/arena.ts';
 import { StateWriter } from '../../../src/snapshot/archive-writer.ts';
 import { detectOptions } from '../../scenarios/run-scenario.ts';
 import { type Draw, JudgedStage } from '../judged-stage.ts';
@@ -13,21 +13,21 @@ const options = detectOptions();
 const levels = pageBudget(1e-3, 1);
 const perDay = 8_640;
 
-const usual: Draw = (random) => random.lognormal(50, 0.3);
+const baseline: Draw = (random) => random.lognormal(50, 0.3);
 const slowed =
   (share: number, factor: number): Draw =>
   (random, window) =>
-    usual(random, window) * (random.chance(share) ? factor : 1);
+    baseline(random, window) * (random.chance(share) ? factor : 1);
 
 function learnt(stage?: string, days = 1.2): JudgedStage {
   const judged = new JudgedStage(stage);
-  judged.run(Math.round(days * perDay), usual);
+  judged.run(Math.round(days * perDay), baseline);
   return judged;
 }
 
 describe('ShiftTest', () => {
   it('opens nothing in two days of nothing', () => {
-    const verdicts = new JudgedStage().run(2 * perDay, usual);
+    const verdicts = new JudgedStage().run(2 * perDay, baseline);
     expect(verdicts.length).toBeGreaterThan(0);
     expect(verdicts.filter(({ opens }) => opens)).toEqual([]);
   });
@@ -121,10 +121,10 @@ describe('ShiftTest', () => {
       const opens = (verdicts: readonly ShiftVerdict[]) =>
         verdicts.some((verdict) => verdict.opens);
       expect(opens(judged.run(6, burst))).toBe(true);
-      judged.run(12, usual, 30, 'told');
-      if (isTold) judged.test.endTold(levels);
+      judged.run(12, baseline, 30, 'told');
+      if (isTold) judged.test.endEmitted(levels);
       judged.test.forgetRun();
-      judged.run(600, usual);
+      judged.run(600, baseline);
       return opens(judged.run(6, burst));
     };
     expect([opensAgain(false), opensAgain(true)]).toEqual([true, false]);
@@ -150,7 +150,7 @@ describe('ShiftTest', () => {
     // Up to six in ten take four times as long, another part in each window.
     const part = (window: number) => 0.6 * new Random(`part ${window}`).uniform() ** 2;
     const swinging: Draw = (random, window) =>
-      usual(random, window) * (random.chance(part(window)) ? 4 : 1);
+      baseline(random, window) * (random.chance(part(window)) ? 4 : 1);
     const judged = new JudgedStage();
     expect(judged.run(2 * perDay, swinging).filter(({ opens }) => opens)).toEqual([]);
     // By all that they say together it is not found in forty minutes.
@@ -165,13 +165,13 @@ describe('ShiftTest', () => {
     /** Whether a job an hour and more after the beginning, or at it, is the same the next day as on the first. */
     const recursAfter = (at: number, first: Draw, heir = false) => {
       const before = new JudgedStage('features');
-      before.run(at, usual);
+      before.run(at, baseline);
       before.run(60, first);
-      before.run(1_200 - at, usual);
+      before.run(1_200 - at, baseline);
       const after = heir ? new JudgedStage('features') : before;
       if (heir) after.test.inherit(before.test);
       after.window = perDay - 600 + at;
-      after.run(600, usual);
+      after.run(600, baseline);
       return after
         .run(60, job)
         .slice(-20)
@@ -183,8 +183,8 @@ describe('ShiftTest', () => {
     // Nothing had been learnt by which it could be told then.
     expect(recursAfter(0, job)).toEqual(all(true));
     expect(recursAfter(12, job, true)).toEqual(all(true));
-    expect(recursAfter(600, usual)).toEqual(all(false));
-    expect(recursAfter(0, usual)).toEqual(all(false));
+    expect(recursAfter(600, baseline)).toEqual(all(false));
+    expect(recursAfter(0, baseline)).toEqual(all(false));
     // What looks otherwise is something else, however clear.
     expect(recursAfter(600, slowed(1, 2))).toEqual(all(false));
   });
@@ -201,7 +201,7 @@ describe('ShiftTest', () => {
   it('tells no more of what is over', () => {
     const judged = learnt();
     judged.run(5, slowed(0.3, 4));
-    const after = judged.run(12, usual);
+    const after = judged.run(12, baseline);
     expect(after.filter(({ opens }) => opens)).toEqual([]);
     expect(after.filter(({ rising, window }) => rising && window >= 6)).toEqual([]);
   });
@@ -212,7 +212,7 @@ describe('ShiftTest', () => {
       Math.max(0, ...verdicts.map(({ logP }) => -logP));
     const peak = most(judged.run(60, slowed(0.1, 4)));
     // Usual requests take it away slowly; what is below 60 % of the peak counts as over.
-    const scores = judged.run(300, usual).map(({ logP }) => -logP);
+    const scores = judged.run(300, baseline).map(({ logP }) => -logP);
     const fading = scores.filter((score) => score > 20);
     expect(fading.length).toBeGreaterThan(0);
     expect(Math.min(...fading)).toBeGreaterThan(0.5 * peak);
@@ -222,7 +222,7 @@ describe('ShiftTest', () => {
     const judged = learnt();
     const burst = () => judged.run(60, slowed(0.1, 3));
     expect(burst().some(({ opens }) => opens)).toBe(true);
-    judged.run(perDay - 60, usual);
+    judged.run(perDay - 60, baseline);
     const again = burst();
     expect(again.filter(({ opens }) => opens)).toEqual([]);
     expect(again.some(({ recurs }) => recurs)).toBe(true);
@@ -232,7 +232,7 @@ describe('ShiftTest', () => {
     const before = learnt('forward');
     const young = new JudgedStage('forward');
     young.test.inherit(before.test);
-    young.run(60, usual);
+    young.run(60, baseline);
     const opening = young.run(60, slowed(0.3, 3)).find(({ opens }) => opens);
     expect(opening?.window).toBeLessThan(6);
   });
@@ -241,20 +241,20 @@ describe('ShiftTest', () => {
     const judged = learnt();
     judged.run(4, slowed(0.3, 4));
     judged.test.rebase();
-    expect(judged.run(2, usual)).toEqual([]);
+    expect(judged.run(2, baseline)).toEqual([]);
   });
 
   it('has forgotten what lasted for hours soon after its end', () => {
     const judged = new JudgedStage();
-    judged.run(perDay, usual);
+    judged.run(perDay, baseline);
     expect(judged.run(6 * 60 * 3, slowed(0.1, 3), 30, 'over').at(-1)?.rising).toBe(true);
-    const after = judged.run(360, usual, 30, 'over');
+    const after = judged.run(360, baseline, 30, 'over');
     expect(after.at(-1)?.window ?? 0).toBeLessThan(90);
   });
 
   it('says the same wherever its memory grows', () => {
     const swinging: Draw = (random, window) =>
-      usual(random, window) * (random.chance(window % 3 === 0 ? 0.3 : 0.02) ? 4 : 1);
+      baseline(random, window) * (random.chance(window % 3 === 0 ? 0.3 : 0.02) ? 4 : 1);
     const saved = (prepare: () => void) => {
       const judged = new JudgedStage();
       for (let window = 0; window < 50; window++) {
@@ -263,8 +263,8 @@ describe('ShiftTest', () => {
         judged.run(1, swinging, 200);
       }
       const writer = new StateWriter();
-      judged.test.carry(writer);
-      return writer.take();
+      judged.test.serialize(writer);
+      return writer.drain();
     };
     const grown = saved(fillMemory);
     expect(saved(() => {}).equals(grown)).toBe(true);
@@ -273,10 +273,10 @@ describe('ShiftTest', () => {
 
 /** Fills the memory: evidence that is begun next has it grow. */
 function fillMemory(): void {
-  const memory = StateMemory.shared();
+  const memory = Arena.shared();
   const before = memory.doubles.length;
-  let last = memory.take(FaultEvidence.doubles);
-  while (memory.doubles.length === before) last = memory.take(FaultEvidence.doubles);
+  let last = memory.allocate(CusumBank.doubles);
+  while (memory.doubles.length === before) last = memory.allocate(CusumBank.doubles);
   const left = memory.doubles.length - last.at - last.doubles;
-  memory.take(left - (left % FaultEvidence.doubles));
+  memory.allocate(left - (left % CusumBank.doubles));
 }

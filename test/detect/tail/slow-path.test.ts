@@ -23,9 +23,9 @@ const cache =
     random.chance(hits(window)) ? random.lognormal(hitMs, 0.2) : random.lognormal(missMs, 0.3);
 
 /** After a day of what is usual: the windows that would open an anomaly. */
-function openings(usual: Draw, now: Draw, windows: number, requests = 30) {
+function openings(baseline: Draw, now: Draw, windows: number, requests = 30) {
   const judged = new JudgedStage();
-  judged.run(1.05 * perDay, usual, requests);
+  judged.run(1.05 * perDay, baseline, requests);
   return judged.run(windows, now, requests).filter(({ opens }) => opens);
 }
 
@@ -69,8 +69,8 @@ describe('ShiftTest, where requests take a slow path or a fast one', () => {
     ['60 % hits fall to none', hits(0.6), hits(0), 0.5],
     ['an early exit of half of the requests', early(0.5), early(0), 0.4],
     ['the first of two caches is lost', tiers(0.6), tiers(0), 0.5],
-  ])('opens when %s, at a quantile that was fast', (_, usual, now, q) => {
-    const [first] = openings(usual, now, 5 * perMinute);
+  ])('opens when %s, at a quantile that was fast', (_, baseline, now, q) => {
+    const [first] = openings(baseline, now, 5 * perMinute);
     expect(first).toMatchObject({ q, stage: 'total' });
     expect(first?.window).toBeLessThan(2 * perMinute);
     expect(first?.exceedances).toBeGreaterThan(1.2 * (first?.expected ?? 0));
@@ -93,8 +93,8 @@ describe('ShiftTest, where requests take a slow path or a fast one', () => {
     ['more requests hit', hits(0.8), hits(0.97)],
     ['a few fewer hit', hits(0.8), hits(0.76)],
     ['hits take half as long again', hits(0.8), cache(() => 0.8, [6, 180])],
-  ])('opens nothing when %s', (_, usual, now) => {
-    expect(openings(usual, now, 120 * perMinute)).toEqual([]);
+  ])('opens nothing when %s', (_, baseline, now) => {
+    expect(openings(baseline, now, 120 * perMinute)).toEqual([]);
   });
 
   it('opens nothing where the part of hits wanders by itself', () => {

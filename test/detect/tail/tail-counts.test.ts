@@ -8,9 +8,9 @@ import { foundSince } from '../found-run.ts';
 
 const options = detectOptions();
 const windowMs = options.window;
-const threshold = (usualMs: number, usualShare: number): TailThreshold => ({
-  ...{ usualMs, usualShare, effectMs: 1.3 * usualMs },
-  halfEffectMs: 1.15 * usualMs,
+const threshold = (baselineMs: number, baselineShare: number): TailThreshold => ({
+  ...{ baselineMs, baselineShare, effectMs: 1.3 * baselineMs },
+  halfEffectMs: 1.15 * baselineMs,
 });
 const thresholds = [threshold(100, 0.05), threshold(200, 0.01)];
 

@@ -12,14 +12,14 @@ const options = { min_effect_ratio: 1.4, min_effect_ms: 10 };
 describe('tailThreshold', () => {
   it('reads the quantile and what lies above it from the same digest', () => {
     const digest = TDigest.fromValues(Array.from({ length: 1000 }, (_, i) => i + 1));
-    const { usualMs, usualShare } = tailThreshold(digest, 0.95, options);
-    expect(Math.abs(usualMs - 950)).toBeLessThan(2);
-    expect(usualShare).toBe(1 - digest.cdf(usualMs));
+    const { baselineMs, baselineShare } = tailThreshold(digest, 0.95, options);
+    expect(Math.abs(baselineMs - 950)).toBeLessThan(2);
+    expect(baselineShare).toBe(1 - digest.cdf(baselineMs));
   });
 
   it('takes a quarter of the tail as usual where ties leave nothing above', () => {
     const digest = TDigest.fromValues(new Array(1000).fill(30));
-    expect(tailThreshold(digest, 0.99, options).usualShare).toBeCloseTo(0.0025, 12);
+    expect(tailThreshold(digest, 0.99, options).baselineShare).toBeCloseTo(0.0025, 12);
   });
 });
 

@@ -13,7 +13,7 @@ function withPause(minutes: number): SilenceTest {
   const test = new SilenceTest(options);
   for (let startMs = 0; startMs < 2 * dayMs; startMs += options.window) {
     const isPause = startMs >= dayMs && startMs < dayMs + minutes * minuteMs;
-    test.take(startMs, isPause ? 0 : 500, true);
+    test.observe(startMs, isPause ? 0 : 500, true);
   }
   return test;
 }
@@ -22,7 +22,7 @@ describe('SilenceTest', () => {
   it('speaks of a gap that is three times as long as the longest pause of late, and of none before', () => {
     const test = withPause(20);
     const judgedAfter = (minutes: number) =>
-      test.judge(2 * dayMs + minutes * minuteMs, forecast, levels, 0);
+      test.evaluate(2 * dayMs + minutes * minuteMs, forecast, levels, 0);
     expect(judgedAfter(59)).toBeUndefined();
     expect(judgedAfter(60)).toMatchObject({ startedAtMs: 2 * dayMs, gapMs: 60 * minuteMs });
   });

@@ -19,7 +19,7 @@ import {
 
 const options = detectOptions();
 const hour = windowsPerDay / 24;
-const tail = () => ({ now: undefined, usual: undefined });
+const tail = () => ({ now: undefined, baseline: undefined });
 const levels = { perWeek: 1e-3 / 6 };
 /** Requests a second, window by window. */
 type Model = (at: number) => number;
@@ -214,7 +214,7 @@ describe('the traffic of a detector', () => {
     );
   const detectorOf = (models: readonly string[]) => {
     const detector = new Detector(short);
-    detector.recallTraffic(blocks(models), countStartMs);
+    detector.backfillTraffic(blocks(models), countStartMs);
     return detector;
   };
   const present = (at: number, models: readonly Partial<SeriesWindow['series']>[]) =>

@@ -30,8 +30,8 @@ export class FlakyStore implements ChunkStore {
     return this.#perhaps(() => this.#store.record(entry, attempt));
   }
 
-  look(chunk: Chunk, sinceMs: number): Promise<ChunkState> {
-    return this.#store.look(chunk, sinceMs);
+  inspect(chunk: Chunk, sinceMs: number): Promise<ChunkState> {
+    return this.#store.inspect(chunk, sinceMs);
   }
 
   ledgerEnd(groupId: string, topic: string, partition: number): Promise<LedgerEnd | undefined> {

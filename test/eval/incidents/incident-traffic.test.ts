@@ -14,8 +14,8 @@ function mediansOf(faults: readonly (typeof fault)[], stage: string): number[] {
 
 describe('incidentTraffic', () => {
   it('is the same with a fault as without, but for what the fault slows down', () => {
-    const usual = mediansOf([], fault.stage);
-    const ratios = mediansOf([fault], fault.stage).map((ms, i) => ms / (usual[i] ?? Number.NaN));
+    const baseline = mediansOf([], fault.stage);
+    const ratios = mediansOf([fault], fault.stage).map((ms, i) => ms / (baseline[i] ?? Number.NaN));
     // Some that are slower complete a window later, the last ones in the first window after the fault.
     const slow = ratios.slice(fault.from, fault.to);
     for (const ratio of slow) expect(Math.abs(ratio / 2 - 1)).toBeLessThan(0.05);

@@ -52,8 +52,8 @@ export function trueRatio({ stage, share, factor }: SlowPart, q: number): number
   const { model } = nullFamilies.find(({ name }) => name === family) as NullFamily;
   const random = new Random('true ratio');
   const components = componentsOf(model(random).momentAt(0), stage);
-  const usual = Float64Array.from({ length: draws }, () => drawMs(components, random));
-  const slow = usual.map((ms) => (random.chance(share) ? ms * factor : ms));
+  const baseline = Float64Array.from({ length: draws }, () => drawMs(components, random));
+  const slow = baseline.map((ms) => (random.chance(share) ? ms * factor : ms));
   const at = Math.ceil(q * draws) - 1;
-  return (slow.sort()[at] as number) / (usual.sort()[at] as number);
+  return (slow.sort()[at] as number) / (baseline.sort()[at] as number);
 }

@@ -58,8 +58,8 @@ export function runIncident(
     const events = detector.observe(present, nowMs, windowStartMs);
     if (window >= from) told.push(...events);
     if (window === to - 1) endMs = windowStartMs + windowMs;
-    const usual = calmTraffic.next().value?.present ?? [];
-    calm.observe(usual, nowMs, windowStartMs);
+    const baseline = calmTraffic.next().value?.present ?? [];
+    calm.observe(baseline, nowMs, windowStartMs);
     const series = present[0]?.series;
     if (series === undefined) continue;
     if (window >= from - windowsPerHour && window < from) hourBefore.push(...present);

@@ -94,7 +94,7 @@ export function runKinds(order: KindsOrder): KindsOutcome {
   };
   let lines: string[] = [];
   const send = () => {
-    windows.take(Buffer.from(lines.join('\n')));
+    windows.consume(Buffer.from(lines.join('\n')));
     lines = [];
     judge(false);
   };

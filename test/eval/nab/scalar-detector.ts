@@ -4,7 +4,7 @@ const dayMs = 86_400_000;
 /** Gains of the two levels that are followed. */
 const gains = { fast: 0.1, slow: 0.005 } as const;
 /** A value that is one in twenty says nothing; and so much evidence is enough. */
-const usualSurprise = 3;
+const meanSurprise = 3;
 const mostEvidence = 30;
 /** No history is calmer than this. */
 const leastLevel = 5;
@@ -48,7 +48,7 @@ export class ScalarDetector {
     let part = 0;
     this.#tests.forEach((test, i) => {
       const error = Math.abs(value - (foretold[i] as number));
-      const evidence = test.evidence + test.errors.surprise(error) - usualSurprise;
+      const evidence = test.evidence + test.errors.surprise(error) - meanSurprise;
       test.evidence = Math.min(Math.max(evidence, 0), mostEvidence);
       test.errors.take(error);
       part = Math.max(part, test.evidence / test.highest);

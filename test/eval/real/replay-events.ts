@@ -47,7 +47,7 @@ export function replayEvents(events: Iterable<RecordedEvent>, config: Config): R
   };
   let lines: string[] = [];
   const send = () => {
-    windows.take(Buffer.from(lines.join('\n')));
+    windows.consume(Buffer.from(lines.join('\n')));
     lines = [];
     judge(false);
   };

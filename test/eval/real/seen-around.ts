@@ -13,7 +13,7 @@ const dimensions = ['service', 'model', 'version', 'request_type', 'region'] as 
 /** Looks at the time that a page takes as usual and at what it covers, by every request of the series. */
 export function seenAround(events: readonly RecordedEvent[], opened: AnomalyEvent): SeenAround {
   const fromMs = Date.parse(opened.started_at);
-  const usualFromMs = Date.parse(opened.evidence.baseline_from);
+  const normalFromMs = Date.parse(opened.evidence.baseline_from);
   const toMs = Math.max(Date.parse(opened.detected_at), fromMs + 1);
   const stage = opened.evidence.measured_stage;
   const isOurs = ({ rest }: RecordedEvent) =>
@@ -26,7 +26,7 @@ export function seenAround(events: readonly RecordedEvent[], opened: AnomalyEven
     const at = Math.ceil(opened.quantile * values.length) - 1;
     return { requests: values.length, ms: values[Math.max(0, at)] ?? Number.NaN };
   };
-  return { before: between(usualFromMs, fromMs), during: between(fromMs, toMs) };
+  return { before: between(normalFromMs, fromMs), during: between(fromMs, toMs) };
 }
 
 /** A total that was not recorded is the sum of the stages, unless the event has only some of them. */

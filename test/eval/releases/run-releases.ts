@@ -35,7 +35,7 @@ const startMs = Date.UTC(2026, 10, 2);
 const slowedStage = 'forward';
 const firstVersion = { version: 'v0', share: 1, factor: 1 };
 /** A request that runs for longer than this is not carried over from the past. */
-const carriedWindows = 6;
+const warmUpWindows = 6;
 
 /**
  * Runs each case from the same past on: what was learnt of it is saved once, and loaded for each. The same order, the
@@ -59,7 +59,7 @@ class Traffic {
   readonly #draws: Random;
   readonly #completed: CompletedWindows;
   readonly #maker = new WindowMaker(windowMs);
-  readonly #usualRate: number;
+  readonly #baselineRate: number;
 
   constructor({ family, seed }: ReleaseOrder, ratePerSecond: number) {
     const { model } = nullFamilies.find(({ name }) => name === family) as NullFamily;
@@ -68,7 +68,7 @@ class Traffic {
     this.#rate = ratePerSecond;
     this.#draws = random.split('requests');
     this.#completed = new CompletedWindows(windowMs, random.split('offsets'));
-    this.#usualRate = model(new Random('rate')).momentAt(0).ratePerSecond;
+    this.#baselineRate = model(new Random('rate')).momentAt(0).ratePerSecond;
   }
 
   /** Windows come in order; there is one of each version of which a request completes. */
@@ -78,7 +78,7 @@ class Traffic {
     const windowStartMs = startMs + window * windowMs;
     const begun = parts.flatMap(({ version, share, factor }): VersionDurations[] => {
       if (share <= 0) return [];
-      const rate = (moment.ratePerSecond / this.#usualRate) * this.#rate * share;
+      const rate = (moment.ratePerSecond / this.#baselineRate) * this.#rate * share;
       const fault = {
         kind: '',
         stage: slowedStage,
@@ -126,7 +126,7 @@ function release(
   const traffic = new Traffic(order, ratePerSecond);
   // Moments are drawn one after the other: those of the past, too. Requests of its last minute may still run.
   for (let window = 0; window < learning; window++) {
-    traffic.windows(window, window < learning - carriedWindows ? [] : [firstVersion]);
+    traffic.windows(window, window < learning - warmUpWindows ? [] : [firstVersion]);
   }
   const opened: AnomalyEvent[] = [];
   for (let age = 0; age < windows; age++) {

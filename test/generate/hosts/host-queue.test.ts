@@ -25,8 +25,8 @@ describe('HostQueue', () => {
     const queue = new HostQueue(2);
     const seen = { waitMs: 0, concurrency: 0, queueDepth: 0 };
     const arrive = (atMs: number, holdMs: number) => {
-      queue.look(atMs, seen);
-      queue.take(atMs, holdMs);
+      queue.peek(atMs, seen);
+      queue.occupy(atMs, holdMs);
       return [seen.waitMs, seen.concurrency, seen.queueDepth];
     };
     expect(arrive(0, 10)).toEqual([0, 1, 0]);
@@ -48,8 +48,8 @@ describe('HostQueue', () => {
     const queue = new HostQueue(slots);
     const got = requests.map(({ atMs: now, holdMs }) => {
       const seen = { waitMs: 0, concurrency: 0, queueDepth: 0 };
-      queue.look(now, seen);
-      queue.take(now, holdMs);
+      queue.peek(now, seen);
+      queue.occupy(now, holdMs);
       return seen;
     });
     const wanted = simulate(slots, requests);
@@ -64,32 +64,32 @@ describe('HostQueue', () => {
   it('keeps count of a queue that outgrows its ring', () => {
     const queue = new HostQueue(1);
     const seen = { waitMs: 0, concurrency: 0, queueDepth: 0 };
-    for (let n = 0; n < 1_000; n++) queue.take(n * 0.001, 10);
-    queue.look(1, seen);
+    for (let n = 0; n < 1_000; n++) queue.occupy(n * 0.001, 10);
+    queue.peek(1, seen);
     expect(seen.queueDepth).toBe(999);
-    queue.look(5_005, seen);
+    queue.peek(5_005, seen);
     expect(seen.queueDepth).toBe(499);
-    queue.look(10_000, seen);
+    queue.peek(10_000, seen);
     expect(seen).toEqual({ waitMs: 0, concurrency: 1, queueDepth: 0 });
   });
 
   it('serves at once who comes to a slot that was added, though others wait', () => {
     const queue = new HostQueue(1);
     const seen = { waitMs: 0, concurrency: 0, queueDepth: 0 };
-    for (let n = 0; n < 3; n++) queue.take(0, 100);
+    for (let n = 0; n < 3; n++) queue.occupy(0, 100);
     queue.resize(2, 10);
-    queue.look(10, seen);
+    queue.peek(10, seen);
     expect(seen).toEqual({ waitMs: 0, concurrency: 4, queueDepth: 2 });
-    queue.take(10, 20);
+    queue.occupy(10, 20);
     // The next one has the added slot at 30, before those that wait for the other one until 100 and 200.
-    queue.take(20, 300);
+    queue.occupy(20, 300);
     for (const [atMs, waitMs, queueDepth] of [
       [25, 275, 3],
       [30, 270, 2],
       [100, 200, 1],
       [200, 100, 0],
     ] as const) {
-      queue.look(atMs, seen);
+      queue.peek(atMs, seen);
       expect([atMs, seen.waitMs, seen.queueDepth]).toEqual([atMs, waitMs, queueDepth]);
     }
   });
@@ -97,16 +97,16 @@ describe('HostQueue', () => {
   it('removes slots once they are free, and never one that is busy', () => {
     const queue = new HostQueue(4);
     const seen = { waitMs: 0, concurrency: 0, queueDepth: 0 };
-    for (const holdMs of [10, 20, 30]) queue.take(0, holdMs);
+    for (const holdMs of [10, 20, 30]) queue.occupy(0, holdMs);
     queue.resize(1, 5);
-    queue.look(5, seen);
+    queue.peek(5, seen);
     expect(seen).toEqual({ waitMs: 5, concurrency: 4, queueDepth: 0 });
     queue.resize(1, 25);
-    queue.look(25, seen);
+    queue.peek(25, seen);
     expect(seen).toEqual({ waitMs: 5, concurrency: 2, queueDepth: 0 });
     queue.resize(1, 40);
-    queue.take(40, 7);
-    queue.look(41, seen);
+    queue.occupy(40, 7);
+    queue.peek(41, seen);
     expect(seen).toEqual({ waitMs: 6, concurrency: 2, queueDepth: 0 });
   });
 });

@@ -23,7 +23,7 @@ describe('a queue of what is due', () => {
         continue;
       }
       expect(queue.nextDueMs).toBe(model[0]?.dueMs ?? Number.POSITIVE_INFINITY);
-      expect(queue.take()?.item).toBe(model.shift()?.item);
+      expect(queue.pop()?.item).toBe(model.shift()?.item);
     }
     expect(queue.size).toBe(model.length);
   });
@@ -32,7 +32,7 @@ describe('a queue of what is due', () => {
 describe('the order of publishing', () => {
   const orderOf = (most: number, ...items: readonly (readonly [number, number])[]) => {
     const order = new PublishOrder<{ startMs: number; dueMs: number }>(most);
-    const given = items.flatMap(([startMs, dueMs]) => [...order.take({ startMs, dueMs })]);
+    const given = items.flatMap(([startMs, dueMs]) => [...order.push({ startMs, dueMs })]);
     const early = given.length;
     return { early, dueMs: [...given, ...order.drain()].map(({ dueMs }) => dueMs) };
   };

@@ -16,7 +16,7 @@ function assemble(bytes: Buffer, partBytes: () => number): Buffer[] {
   for (let at = 0; at < bytes.length; ) {
     const room = assembler.room();
     const count = bytes.copy(room, 0, at, at + partBytes());
-    assembler.take(count);
+    assembler.received(count);
     at += count;
   }
   return frames;

@@ -9,38 +9,38 @@ const mebibyte = 1 << 20;
 describe('memory of frames', () => {
   it('that was given back is lent again to a frame that fits, and to no two at once', () => {
     const pool = new FramePool();
-    const first = pool.take(3 * mebibyte - 5);
-    const second = pool.take(3 * mebibyte - 5);
+    const first = pool.allocate(3 * mebibyte - 5);
+    const second = pool.allocate(3 * mebibyte - 5);
     expect(first.buffer).not.toBe(second.buffer);
     pool.give(first.subarray(4));
     pool.give(first);
-    expect(pool.take(2 * mebibyte).buffer).toBe(first.buffer);
-    expect(pool.take(2 * mebibyte).buffer).not.toBe(first.buffer);
+    expect(pool.allocate(2 * mebibyte).buffer).toBe(first.buffer);
+    expect(pool.allocate(2 * mebibyte).buffer).not.toBe(first.buffer);
   });
 
   it('is no longer than was asked for, whatever it was before', () => {
     const pool = new FramePool();
-    pool.give(pool.take(5 * mebibyte));
-    expect(pool.take(3 * mebibyte)).toHaveLength(3 * mebibyte);
+    pool.give(pool.allocate(5 * mebibyte));
+    expect(pool.allocate(3 * mebibyte)).toHaveLength(3 * mebibyte);
   });
 
   it('is kept of few frames, and makes room for larger ones', () => {
     const pool = new FramePool();
-    const small = Array.from({ length: 6 }, () => pool.take(mebibyte));
+    const small = Array.from({ length: 6 }, () => pool.allocate(mebibyte));
     for (const frame of small) pool.give(frame);
-    const large = pool.take(9 * mebibyte);
+    const large = pool.allocate(9 * mebibyte);
     pool.give(large);
-    expect(pool.take(9 * mebibyte).buffer).toBe(large.buffer);
-    const again = Array.from({ length: 6 }, () => pool.take(mebibyte).buffer);
+    expect(pool.allocate(9 * mebibyte).buffer).toBe(large.buffer);
+    const again = Array.from({ length: 6 }, () => pool.allocate(mebibyte).buffer);
     expect(small.filter(({ buffer }) => again.includes(buffer)).length).toBe(3);
   });
 
   it('of small frames, and of nobody it has lent, is none of its business', () => {
     const pool = new FramePool();
-    const small = pool.take(1_000);
+    const small = pool.allocate(1_000);
     pool.give(small);
     pool.give(Buffer.alloc(mebibyte));
-    expect(pool.take(1_000).buffer).not.toBe(small.buffer);
+    expect(pool.allocate(1_000).buffer).not.toBe(small.buffer);
   });
 });
 

@@ -34,7 +34,7 @@ export class FakeTables {
   /** When the last chunk was stored; at its watermark where nobody sets it. */
   flushedMs: number | undefined;
   /** Requests of the model in each ten minutes of eight days before. */
-  usualRequests = 0;
+  baselineRequests = 0;
   judgedUntilMs: number | undefined;
   /** Insert into these tables fails. */
   readonly away = new Set<string>();
@@ -144,7 +144,7 @@ export class FakeTables {
       const snapshot = reader.string();
       reader.uint64();
       reader.uint64();
-      const state = Buffer.from(reader.take(reader.varUint()));
+      const state = Buffer.from(reader.readBytes(reader.varUint()));
       this.parts.set(`${slot} ${name}`, { slot, name, snapshot, state });
     }
     return Buffer.alloc(0);
@@ -215,7 +215,7 @@ export class FakeTables {
       return this.facets;
     }
     if (query.includes("stage = 'total'\n      AND if(is_now")) {
-      return [{ now_bands: { 0: 90, 10: 10 }, usual_bands: { 0: 98, 10: 2 } }];
+      return [{ now_bands: { 0: 90, 10: 10 }, baseline_bands: { 0: 98, 10: 2 } }];
     }
     if (query.includes('trace_id')) return [{ trace_id: 'trace-1' }, { trace_id: '' }];
     return this.#told(query, params);
@@ -223,9 +223,9 @@ export class FakeTables {
 
   #traffic({ fromSeconds, toSeconds }: Row): readonly Row[] {
     const first = scenarioStartMs / 1000 - 8 * 86_400;
-    const blocks = this.usualRequests === 0 ? 0 : 8 * 144;
+    const blocks = this.baselineRequests === 0 ? 0 : 8 * 144;
     const rows = Array.from({ length: blocks }, (_, n) => {
-      return { model: 'a', at_seconds: first + n * 600, requests: this.usualRequests };
+      return { model: 'a', at_seconds: first + n * 600, requests: this.baselineRequests };
     });
     return rows.filter(({ at_seconds: at }) => at >= Number(fromSeconds) && at < Number(toSeconds));
   }

@@ -65,7 +65,7 @@ class Rig {
       nowMs: () => this.tables.watermarkMs + 1_000,
       isLeading: () => this.isLeading,
       completeness: {
-        look: async () => ({
+        probe: async () => ({
           ...nothingWrong,
           completeMs: this.tables.watermarkMs,
           knownMs: undefined,
@@ -86,7 +86,7 @@ class Rig {
       tables.watermarkMs = scenarioStartMs + (window + 1) * windowMs + 2_000;
       await this.watcher.step();
     }
-    await this.watcher.settle();
+    await this.watcher.flush();
   }
 
   /** Judges all, on time but for these windows, whose partition is back after the last of them. */
@@ -233,7 +233,7 @@ describe('windows that receive requests after they were judged', () => {
     // The ledger is not asked: the requests, the times of snapshots, the list of them, a snapshot, its windows.
     rig.tables.failAt(5);
     await expect(rig.judgeTo(100)).rejects.toThrow('connection reset');
-    await rig.watcher.settle();
+    await rig.watcher.flush();
     expect(rig.tables.snapshots).toHaveLength(before);
     await rig.judgeTo(count - 1);
     expect([rig.judgedAgain, rig.states]).toEqual([1, ['opened', 'resolved']]);

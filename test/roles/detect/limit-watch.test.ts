@@ -29,7 +29,7 @@ function watch() {
 describe('LimitWatch', () => {
   it('has a gauge of series, of their limit, and of those that are not judged', async () => {
     const { limits, gauges } = watch();
-    limits.take(crowded);
+    limits.observe(crowded);
     expect(await gauges()).toEqual([3, 3, 7]);
     limits.end();
     expect(await gauges()).toEqual([0, 0, 0]);
@@ -38,7 +38,7 @@ describe('LimitWatch', () => {
   it('says in the log once that the limit is reached, and once that it is over', () => {
     const { limits, lines } = watch();
     for (const stats of [calm, crowded, { ...crowded, seriesUnjudged: 9 }, crowded, calm, calm]) {
-      limits.take(stats);
+      limits.observe(stats);
     }
     const [warn, info] = [40, 30];
     expect(lines).toMatchObject([
@@ -51,16 +51,16 @@ describe('LimitWatch', () => {
   it('has a note for an operator while it lasts', () => {
     const { limits } = watch();
     expect(limits.notes()).toEqual([]);
-    limits.take(crowded);
+    limits.observe(crowded);
     expect(limits.notes()).toEqual([
       'detect: judges 3 series of at most 3 (detect.max_series); ' +
         '7 with fewer requests were not judged in the last window',
     ]);
-    limits.take({ ...calm, stagesUnjudged: 53 });
+    limits.observe({ ...calm, stagesUnjudged: 53 });
     expect(limits.notes()).toEqual([
       'detect: 53 stages of judged series, those with the least time, are not judged',
     ]);
-    limits.take(calm);
+    limits.observe(calm);
     expect(limits.notes()).toEqual([]);
   });
 });

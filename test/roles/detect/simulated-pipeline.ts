@@ -55,7 +55,7 @@ export class SimulatedPipeline {
     );
     const clock = { nowMs: () => this.nowMs } as never;
     this.#arrivals = new ArrivalLog(
-      { look: async () => this.#logs(), close: () => undefined },
+      { probe: async () => this.#logs(), close: () => undefined },
       clock,
     );
     this.completeness = this.newDetector();
@@ -69,7 +69,7 @@ export class SimulatedPipeline {
       nowMs: () => this.nowMs,
       idleMs: 35_000,
       maxWaitMs: 30_000,
-      usualMs: 10_000,
+      normalLagMs: 10_000,
       fromEarliest: true,
     });
   }
@@ -98,8 +98,8 @@ export class SimulatedPipeline {
       this.nowMs += 1_000;
       for (const [at, partition] of this.partitions.entries()) this.#advance(partition, at);
       if (!isWatched) continue;
-      await this.#arrivals.look();
-      this.last = await this.completeness.look();
+      await this.#arrivals.probe();
+      this.last = await this.completeness.probe();
     }
   }
 

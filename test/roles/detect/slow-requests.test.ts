@@ -32,7 +32,7 @@ describe('requests that take longer than a window', () => {
       models: defaultFleet.filter(({ name }) => name === 'ranker'),
       faults: [{ kind: 'timeouts', share: 0.2, afterMs: timesOutAfterMs, fromMs }],
     })) {
-      windows.take(Buffer.from(encodeEvent(event)));
+      windows.consume(Buffer.from(encodeEvent(event)));
     }
     judge(true);
     const firstMs = startMs + fromMs + timesOutAfterMs;

@@ -79,7 +79,7 @@ async function inPeace() {
   const member = new Member(tables);
   await member.watcher.start();
   await member.judge(0, count);
-  await member.watcher.settle();
+  await member.watcher.flush();
   return tables;
 }
 
@@ -270,7 +270,7 @@ describe('a watcher that takes over', () => {
     const before = [tables.judgedUntilMs, tables.snapshots.length];
     member.isLeading = false;
     await expect(member.judge(79, count)).rejects.toThrow(LeadLost);
-    await expect(member.watcher.settle()).rejects.toThrow(LeadLost);
+    await expect(member.watcher.flush()).rejects.toThrow(LeadLost);
     expect([tables.judgedUntilMs, tables.snapshots.length]).toEqual(before);
     expect([tables.events, member.delivered]).toEqual([[], []]);
   });

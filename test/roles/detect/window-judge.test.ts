@@ -50,7 +50,7 @@ function watch(
     log: createLog({ level: 'silent' }),
     metrics: createMetrics(),
     nowMs: () => tables.clockMs ?? tables.watermarkMs + 1_000,
-    ...(look && { completeness: { look: async () => look() } }),
+    ...(look && { completeness: { probe: async () => look() } }),
   });
   /** The watermark reaches the end of a window, and the grace after it. */
   const stepTo = async (window: number) => {
@@ -69,7 +69,7 @@ async function toldInPeace(): Promise<AnomalyEvent[]> {
   const { told, watcher, stepTo } = watch(tables);
   await watcher.start();
   for (let window = 0; window < 115; window++) await stepTo(window);
-  await watcher.settle();
+  await watcher.flush();
   expect(outline(tables.events)).toEqual(outline(told));
   return told;
 }
@@ -98,7 +98,7 @@ describe('Watcher', () => {
 
   it('says by the clock that nothing comes at all, of live traffic, once', async () => {
     const tables = new FakeTables(windows.slice(0, 70));
-    tables.usualRequests = 300 * 60;
+    tables.baselineRequests = 300 * 60;
     tables.watermarkMs = scenarioStartMs + 2_000;
     const { told, watcher, stepTo } = watch(tables);
     await watcher.start();
@@ -112,7 +112,7 @@ describe('Watcher', () => {
     ] as const) {
       tables.clockMs = endMs + afterMs;
       await watcher.step();
-      await watcher.settle();
+      await watcher.flush();
       expect(told.map(({ kind, model }) => `${model} ${kind}`)).toHaveLength(events);
     }
     expect(told[0]).toMatchObject({ kind: 'no_data', model: '', severity: 'critical' });
@@ -121,7 +121,7 @@ describe('Watcher', () => {
 
   it('says nothing by the clock of a recording that has come to its end', async () => {
     const tables = new FakeTables(windows.slice(0, 70));
-    tables.usualRequests = 300 * 60;
+    tables.baselineRequests = 300 * 60;
     tables.flushedMs = scenarioStartMs + 30 * 86_400_000;
     const { told, watcher, stepTo } = watch(tables);
     tables.clockMs = tables.flushedMs;
@@ -129,7 +129,7 @@ describe('Watcher', () => {
     await stepTo(69);
     tables.clockMs += 3_600_000;
     await watcher.step();
-    await watcher.settle();
+    await watcher.flush();
     expect(told).toEqual([]);
   });
 
@@ -185,7 +185,7 @@ describe('Watcher', () => {
   it('concludes nothing from how much traffic there is while part of it is missing', async () => {
     // The model stops for good at window 70, as all of it is in a partition that is not stored.
     const tables = new FakeTables(windows.slice(0, 70));
-    tables.usualRequests = 300 * 60;
+    tables.baselineRequests = 300 * 60;
     for (const isWhole of [false, true]) {
       let atMs = scenarioStartMs;
       const state = () => ({ ...nothingWrong, completeMs: atMs, knownMs: undefined, isWhole });
@@ -197,7 +197,7 @@ describe('Watcher', () => {
         tables.clockMs = atMs;
         await watcher.step();
       }
-      await watcher.settle();
+      await watcher.flush();
       expect(told.map(({ kind }) => kind)).toEqual(isWhole ? ['no_data'] : []);
     }
   });
@@ -206,13 +206,13 @@ describe('Watcher', () => {
     const tables = new FakeTables(windows);
     const facet = 'batch_size';
     tables.facets = [
-      { facet, value: '1', now_bands: { 0: 900 }, usual_bands: { 0: 880 } },
-      { facet, value: '2-3', now_bands: { 0: 810, 10: 90 }, usual_bands: { 0: 108, 10: 12 } },
+      { facet, value: '1', now_bands: { 0: 900 }, baseline_bands: { 0: 880 } },
+      { facet, value: '2-3', now_bands: { 0: 810, 10: 90 }, baseline_bands: { 0: 108, 10: 12 } },
     ];
     const { told, watcher, stepTo } = watch(tables);
     await watcher.start();
     await stepTo(114);
-    await watcher.settle();
+    await watcher.flush();
     expect(told.map(({ state }) => state)).toEqual(['opened', 'resolved']);
     for (const event of told) {
       expect(event).toMatchObject({ bottleneck: 'traffic_mix', mix_share: 1 });
@@ -230,7 +230,7 @@ describe('Watcher', () => {
     const { told, watcher, stepTo } = watch(tables);
     await watcher.start();
     await stepTo(114);
-    await watcher.settle();
+    await watcher.flush();
     expect(outline(told)).toEqual(outline(await toldInPeace()));
     expect(told[0]?.drivers).toBeUndefined();
   });
@@ -247,7 +247,7 @@ describe('Watcher', () => {
     const { told, watcher, stepTo } = watch(tables);
     await watcher.start();
     await stepTo(114);
-    await watcher.settle();
+    await watcher.flush();
     expect(told.map(({ state }) => state)).toEqual(['opened', 'resolved']);
     expect(told[1]?.scope).toMatchObject({ affected: 2, unresolved: 0, total: 3 });
     const rows = tables.events.filter(({ incident_id }) => incident_id === told[0]?.id);
@@ -273,7 +273,7 @@ describe('Watcher', () => {
     const { told, watcher, stepTo } = watch(new FakeTables(windows));
     await watcher.start();
     await stepTo(114);
-    await watcher.settle();
+    await watcher.flush();
     expect(outline(told)).toEqual(outline(await toldInPeace()));
   });
 
@@ -290,11 +290,11 @@ describe('Watcher', () => {
         failed++;
       });
       if (window === 89) {
-        await watcher.settle();
+        await watcher.flush();
         expect(tables.judgedUntilMs).toBeLessThan(scenarioStartMs + 90 * windowMs);
       }
     }
-    await watcher.settle();
+    await watcher.flush();
     expect(failed).toBeGreaterThan(1);
     const expected = outline(await toldInPeace());
     expect(outline(told)).toEqual(expected);
@@ -315,7 +315,7 @@ describe('Watcher', () => {
     expect([told, opened?.event.state]).toEqual([[], 'opened']);
     expect(tables.judgedUntilMs).toBe(opened?.windowStartMs);
     arrive();
-    await watcher.settle();
+    await watcher.flush();
     expect(outline(told)).toEqual(outline(tables.events));
     expect(tables.judgedUntilMs).toBe(scenarioStartMs + 115 * windowMs);
   });
@@ -325,11 +325,11 @@ describe('Watcher', () => {
     const first = watch(tables);
     await first.watcher.start();
     for (let window = 0; window < 60; window++) await first.stepTo(window);
-    await first.watcher.settle();
+    await first.watcher.flush();
     const second = watch(tables);
     await second.watcher.start();
     for (let window = 60; window < 115; window++) await second.stepTo(window);
-    await second.watcher.settle();
+    await second.watcher.flush();
     expect(outline([...first.told, ...second.told])).toEqual(outline(await toldInPeace()));
   });
 });

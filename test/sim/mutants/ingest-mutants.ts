@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const flush = 'src/ingest/flush-chunk.ts';
-const place = 'src/ingest/place-partition.ts';
+const place = 'src/ingest/start-position.ts';
 const partition = 'src/ingest/partition-ingest.ts';
 
 /** Bugs of the protocol: what is done in which order, and what a successor does about it. */
@@ -58,8 +58,8 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'no-look-before-insert',
     bug: 'a chunk in doubt is sent again without a look, and its token is forgotten (clickhouse-kafka-connect #24)',
     file: flush,
-    find: 'const state = await store.look(chunk, intent.nowMs);',
-    replace: `await store.look(chunk, intent.nowMs);
+    find: 'const state = await store.inspect(chunk, intent.nowMs);',
+    replace: `await store.inspect(chunk, intent.nowMs);
       const state = { isRecorded: false, isLanded: false, landedSamples: 0, isRemembered: true };`,
   },
   {
@@ -82,8 +82,8 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'token-taken-for-remembered',
     bug: 'a block is sent again although its token may be forgotten (ClickHouse: deduplication window of an hour)',
     file: flush,
-    find: 'const state = await store.look(chunk, intent.nowMs);',
-    replace: 'const state = { ...(await store.look(chunk, intent.nowMs)), isRemembered: true };',
+    find: 'const state = await store.inspect(chunk, intent.nowMs);',
+    replace: 'const state = { ...(await store.inspect(chunk, intent.nowMs)), isRemembered: true };',
   },
   {
     name: 'answered-is-stored',
@@ -197,16 +197,16 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'records-before-the-offset',
     bug: 'records that a broker hands over from before the offset asked for are taken again',
     file: partition,
-    find: 'if (record.offset >= this.#open.nextOffset) this.#open.take(record);',
-    replace: 'this.#open.take(record);',
+    find: 'if (record.offset >= this.#open.nextOffset) this.#open.add(record);',
+    replace: 'this.#open.add(record);',
   },
   {
     name: 'token-of-what-is-left',
     bug: 'the token of a retry is made of a range that was trimmed meanwhile (clickhouse-kafka-connect, BEFORE and SAME)',
     file: partition,
-    find: 'const { firstTimestampMs, lastTimestampMs, watermarkMs } = figures;',
+    find: 'const { firstTimestampMs, lastTimestampMs, watermarkMs } = counts;',
     replace: `const { firstTimestampMs, lastTimestampMs } = chunk;
-    const { watermarkMs } = figures;`,
+    const { watermarkMs } = counts;`,
     needs: ['compaction'],
   },
   {
@@ -246,9 +246,9 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'intent-of-overtaken-commit',
     bug: 'a commit that came late puts the group back to a chunk that is stored',
     file: place,
-    find: "return place('ledger', offset, { watermarkMs, ...keptByFirstRecord(offset, found) });",
+    find: "return startAt('ledger', offset, { watermarkMs, ...keptByFirstRecord(offset, found) });",
     replace: `const kept = keptByFirstRecord(offset, found);
-  return place('ledger', offset, { watermarkMs, intent: begun, ...kept });`,
+  return startAt('ledger', offset, { watermarkMs, intent: begun, ...kept });`,
     needs: ['commit_slow'],
   },
   {
@@ -289,8 +289,8 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'added-partition-from-its-end',
     bug: 'a partition that came later is begun at its end: records are passed over in silence (platformatic/kafka #267)',
     file: place,
-    find: `return place('added', await found.firstOffsetAt(beganMs));`,
-    replace: `return place('added', found.endOffset);`,
+    find: `return startAt('added', await found.firstOffsetAt(beganMs));`,
+    replace: `return startAt('added', found.endOffset);`,
     needs: ['start_from_latest', 'partitions_added'],
   },
   {

@@ -155,7 +155,7 @@ describe('look', () => {
       chunks_since: String(since),
       tokens_kept: String(kept),
     });
-    const state = await store.look(chunk, 1_790_000_900_000);
+    const state = await store.inspect(chunk, 1_790_000_900_000);
     const { isRecorded, isLanded, landedSamples, isRemembered } = state;
     expect([isRecorded, isLanded, isRemembered]).toEqual(expected);
     expect(landedSamples).toBe((landed ?? 0) * 3);

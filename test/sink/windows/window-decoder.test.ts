@@ -33,7 +33,7 @@ function decodedIn(cuts: readonly number[], decoder = new WindowDecoder(windowMs
   const found = [];
   let from = 0;
   for (const end of [...ends, bytes.length]) {
-    found.push(...decoder.take(bytes.subarray(from, end)));
+    found.push(...decoder.decode(bytes.subarray(from, end)));
     from = end;
   }
   return [...found, ...decoder.end()];
@@ -63,9 +63,9 @@ describe('WindowDecoder', () => {
     ]);
     const decoder = new WindowDecoder(windowMs);
     const first = encodeWindows(windows.slice(0, 1)).length;
-    expect([...decoder.take(bytes.subarray(0, first))]).toEqual([]);
+    expect([...decoder.decode(bytes.subarray(0, first))]).toEqual([]);
     const second = encodeWindows(windows.slice(0, 2)).length;
-    const [complete, ...others] = decoder.take(bytes.subarray(first, second));
+    const [complete, ...others] = decoder.decode(bytes.subarray(first, second));
     expect(complete?.windows).toEqual(windows.slice(0, 1));
     expect(others).toEqual([]);
   });
@@ -96,14 +96,14 @@ describe('WindowDecoder', () => {
       expect(handed).toEqual([0, 1, 2].slice(0, (atMs - startMs) / windowMs));
       return true;
     });
-    for (const at of decoder.take(bytes)) handed.push((at.startMs - startMs) / windowMs);
+    for (const at of decoder.decode(bytes)) handed.push((at.startMs - startMs) / windowMs);
     handed.push(...[...decoder.end()].map((at) => (at.startMs - startMs) / windowMs));
     expect(handed).toEqual([0, 1, 2]);
   });
 
   it('says of a response that ends within a row that it does', () => {
     const decoder = new WindowDecoder(windowMs);
-    const found = [...decoder.take(bytes.subarray(0, bytes.length - 1))];
+    const found = [...decoder.decode(bytes.subarray(0, bytes.length - 1))];
     expect(found).toHaveLength(1);
     expect(() => [...decoder.end()]).toThrow(/ends within a row/);
   });

@@ -4,7 +4,7 @@ import { peakScore } from '../../score/peaks-over-threshold.ts';
 /** No request says more, in nats, whatever it took. */
 const mostEvidence = 4;
 
-/** What evidence is compared with, by `FaultEvidence` and by the kernel that does most of its work. */
+/** What evidence is compared with, by `CusumBank` and by the kernel that does most of its work. */
 export const evidenceConstants = {
   ...driftConstants,
   peakScore,
@@ -17,7 +17,7 @@ export const evidenceConstants = {
   unit: mostEvidence / 2 ** 14,
   mostRatio: Math.exp(mostEvidence),
   /** A squared residual counts up to so many times the usual one: lone outliers say little of it. */
-  mostOfUsual: 9,
+  maxVarianceRatio: 9,
   /**
    * What has fallen below this part of its peak is over, if it is so much less by now: a little that is there
    * goes up and down by chance.

@@ -1,5 +1,5 @@
 import { invariant } from '../../../base/invariant.ts';
-import { bytesOf, StateMemory } from '../../../memory/arena.ts';
+import { Arena, bytesOf } from '../../../memory/arena.ts';
 import { evidenceConstants } from './evidence-constants.ts';
 import { evidenceKernelWasm } from './evidence-kernel-wasm.ts';
 import { kernelFaults } from './evidence-layout.ts';
@@ -14,7 +14,7 @@ const constantNames = [
   'overShare',
   'leastFall',
   'overFall',
-  'mostOfUsual',
+  'maxVarianceRatio',
   'medianOfChance',
   'calm',
   'blockWindows',
@@ -34,9 +34,9 @@ interface Exports {
     windowMs: number,
     startMs: number,
     requests: number,
-    said: number,
+    scores: number,
   ): number;
-  keep(waiting: number, score: number, requests: number, said: number): void;
+  keep(waiting: number, score: number, requests: number, scores: number): void;
   learn(evidence: number, waiting: number): number;
   renew(evidence: number): void;
 }
@@ -59,15 +59,15 @@ export class EvidenceKernel {
   private constructor() {
     const faults = faultTemplates.length;
     invariant(faults === kernelFaults, `the evidence kernel is made for ${kernelFaults} faults`);
-    const memory = StateMemory.shared();
+    const memory = Arena.shared();
     this.#exports = memory.kernel(evidenceKernelWasm);
     const constants = memory.keep(constantNames.map((name) => evidenceConstants[name]));
     this.#exports.configure(bytesOf(constants));
   }
 
   /** Keeps what a window says, to be learnt later. */
-  keep(waiting: number, score: number, requests: number, said: number): void {
-    this.#exports.keep(bytesOf(waiting), score, requests, bytesOf(said));
+  keep(waiting: number, score: number, requests: number, scores: number): void {
+    this.#exports.keep(bytesOf(waiting), score, requests, bytesOf(scores));
   }
 
   /**
@@ -83,7 +83,7 @@ export class EvidenceKernel {
     windowMs: number,
     startMs: number,
     requests: number,
-    said: number,
+    scores: number,
   ): number {
     return this.#exports.find(
       bytesOf(evidence),
@@ -93,7 +93,7 @@ export class EvidenceKernel {
       windowMs,
       startMs,
       requests,
-      bytesOf(said),
+      bytesOf(scores),
     );
   }
 

@@ -3,7 +3,7 @@ import { faultTemplates } from './fault-templates.ts';
 const faults = faultTemplates.length;
 
 /**
- * Where things lie in what is handed out to one test, in doubles; `FaultEvidence`, `EvidenceWeights` and
+ * Where things lie in what is handed out to one test, in doubles; `CusumBank`, `EvidenceWeights` and
  * `TailCounts` say what they are. The kernels have the same offsets, in bytes: fields of
  * faults are side by side, as many as there are faults.
  */
@@ -22,20 +22,20 @@ export const evidenceLayout = {
   highest: 16 + 2 * faults,
   clearest: 16 + 3 * faults,
   last: 16 + 4 * faults,
-  restlessness: 16 + 5 * faults,
+  varianceInflation: 16 + 5 * faults,
   dispersion: 16 + 6 * faults,
   spread: 16 + 7 * faults,
   drift: 16 + 8 * faults,
 } as const;
 /** What a window says; then what was found of the fault that there is most evidence for. */
-export const saidLayout = {
+export const scoresLayout = {
   sums: 0,
   excess: faults,
   variances: 2 * faults,
   run: 3 * faults,
   sum: 3 * faults + 1,
   score: 3 * faults + 2,
-  restlessness: 3 * faults + 3,
+  varianceInflation: 3 * faults + 3,
   end: 3 * faults + 4,
 } as const;
 /** Of a window that waits to be learnt. */

@@ -1,4 +1,4 @@
-import { bytesOf, type Room, type Rooms, StateMemory } from '../../../memory/arena.ts';
+import { type Allocation, Arena, type ArenaScope, bytesOf } from '../../../memory/arena.ts';
 import { highWord } from '../../../sketch/high-word.ts';
 import type { TDigest } from '../../../sketch/t-digest.ts';
 import { type SlowPath, slowPathOf } from '../slow-path.ts';
@@ -11,10 +11,10 @@ import {
   slowPathShare,
 } from './fault-templates.ts';
 import { WeightsKernel } from './weights-kernel.ts';
-import type { Said } from './window-scores.ts';
+import type { WindowScores } from './window-scores.ts';
 
 const kernel = WeightsKernel.shared();
-const memory = StateMemory.shared();
+const memory = Arena.shared();
 
 /** Bins are an eighth of an octave: exponent and the top 3 bits of the mantissa. */
 const SHIFT = 20 - 3;
@@ -52,9 +52,9 @@ const priors = Float64Array.from({ length: 2 * priorReach + 1 }, (_, i) => prior
 export class EvidenceWeights {
   /** Where it is kept. */
   readonly at: number;
-  readonly #rooms: Rooms;
+  readonly #rooms: ArenaScope;
   /** By bin, a weight for each fault: of 16 bits. */
-  #table: Room;
+  #table: Allocation;
   #low = 0;
   #bins = 0;
   #slowPath: SlowPath | undefined;
@@ -65,11 +65,11 @@ export class EvidenceWeights {
    * @param rooms from which it takes what it needs.
    * @param at where it is kept, where somebody else has room for it: `EvidenceWeights.doubles`.
    */
-  constructor(usual: TDigest, rooms = memory.rooms(), at?: number) {
+  constructor(baseline: TDigest, rooms = memory.scope(), at?: number) {
     this.#rooms = rooms;
-    this.at = at ?? rooms.take(EvidenceWeights.doubles).at;
-    this.#table = rooms.take(0);
-    this.renew(usual);
+    this.at = at ?? rooms.allocate(EvidenceWeights.doubles).at;
+    this.#table = rooms.allocate(0);
+    this.renew(baseline);
   }
 
   /** What one takes, beside its table. */
@@ -91,8 +91,8 @@ export class EvidenceWeights {
   }
 
   /** Makes it what it would be if it were made of this baseline. */
-  renew(usual: TDigest): void {
-    const { centroids, from, size } = usual;
+  renew(baseline: TDigest): void {
+    const { centroids, from, size } = baseline;
     const first = binOf(size === 0 ? leastMs : (centroids[from] as number));
     const last = binOf(size === 0 ? leastMs : (centroids[from + size - 1] as number));
     this.#low = first - margin.below;
@@ -100,11 +100,11 @@ export class EvidenceWeights {
     const doubles = (this.#bins * count) / 4;
     if (doubles > this.#table.doubles) {
       this.#rooms.release(this.#table);
-      this.#table = this.#rooms.take(doubles);
+      this.#table = this.#rooms.allocate(doubles);
     }
     const density = 2 * kernel.scratch((binsBefore + 3 * this.#bins + 1) / 2) + binsBefore;
-    this.#measureDensity(usual, density);
-    this.#placeRegions(usual.count);
+    this.#measureDensity(baseline, density);
+    this.#placeRegions(baseline.count);
     this.#slowPath = slowPathOf(upTo, this.#bins);
     this.#measureLast(density, density + 2 * this.#bins);
     const { low, bins, table, firstOf } = weightsLayout.ints;
@@ -114,7 +114,7 @@ export class EvidenceWeights {
     ints[at + bins] = this.#bins;
     ints[at + table] = bytesOf(this.#table.at);
     ints.set(this.#firstOf, at + firstOf);
-    memory.doubles[this.at + weightsLayout.requests] = usual.count;
+    memory.doubles[this.at + weightsLayout.requests] = baseline.count;
     kernel.weighBins(this.at, density, density + this.#bins, density + 2 * this.#bins);
   }
 
@@ -126,8 +126,8 @@ export class EvidenceWeights {
   }
 
   /** Adds up what a window's requests say, for each fault, by the weights that are kept there. */
-  static weigh(at: number, window: TDigest, said: Said): void {
-    kernel.weigh(window, at, said.at);
+  static weigh(at: number, window: TDigest, scores: WindowScores): void {
+    kernel.weigh(window, at, scores.at);
   }
 
   /**
@@ -137,8 +137,8 @@ export class EvidenceWeights {
    *
    * @param said what `weigh` gave.
    */
-  static within(at: number, said: Said, into: Said): void {
-    kernel.within(at, said.at, into.at);
+  static within(at: number, scores: WindowScores, into: WindowScores): void {
+    kernel.within(at, scores.at, into.at);
   }
 
   /**

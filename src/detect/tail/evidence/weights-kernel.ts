@@ -1,6 +1,6 @@
 import { invariant } from '../../../base/invariant.ts';
 import { DurationKernel } from '../../../baseline/durations/duration-kernel.ts';
-import { bytesOf, bytesOfFloat, type Room, StateMemory } from '../../../memory/arena.ts';
+import { type Allocation, Arena, bytesOf, bytesOfFloat } from '../../../memory/arena.ts';
 import type { TDigest } from '../../../sketch/t-digest.ts';
 import { evidenceConstants } from './evidence-constants.ts';
 import { binsBefore, evidenceRegions, kernelFaults } from './evidence-layout.ts';
@@ -14,9 +14,9 @@ const margin = 8;
 
 interface Exports {
   configure(constants: number, templates: number, sums: number): void;
-  weigh(centroids: number, size: number, weights: number, said: number, scratch: number): void;
+  weigh(centroids: number, size: number, weights: number, scores: number, scratch: number): void;
   weighBins(weights: number, density: number, parts: number, ofLast: number): void;
-  within(weights: number, said: number, into: number): void;
+  within(weights: number, scores: number, into: number): void;
   logOf(x: number): number;
 }
 
@@ -27,10 +27,10 @@ interface Exports {
 export class WeightsKernel {
   static #shared: WeightsKernel | undefined;
 
-  readonly #memory = StateMemory.shared();
+  readonly #memory = Arena.shared();
   readonly #durations = DurationKernel.shared();
   readonly #exports: Exports;
-  #scratch: Room;
+  #scratch: Allocation;
 
   /** The one of this thread. */
   static shared(): WeightsKernel {
@@ -46,17 +46,17 @@ export class WeightsKernel {
     const { leastMs, mostRatio, mostEvidence, unit } = evidenceConstants;
     const constants = this.#memory.keep([leastMs, mostRatio, mostEvidence, unit]);
     const templates = this.#memory.keep(templatesOf());
-    const { at: sums } = this.#memory.take(evidenceRegions * (4 * faults + 2));
+    const { at: sums } = this.#memory.allocate(evidenceRegions * (4 * faults + 2));
     this.#exports.configure(bytesOf(constants), bytesOf(templates), bytesOf(sums));
-    this.#scratch = this.#memory.take(firstScratch);
+    this.#scratch = this.#memory.allocate(firstScratch);
   }
 
   /** Adds up what a window's digest says. */
-  weigh(digest: TDigest, weights: number, said: number): void {
+  weigh(digest: TDigest, weights: number, scores: number): void {
     const { size } = digest;
     const scratch = bytesOf(this.scratch((size + margin) * doublesPerCentroid));
     const centroids = this.#durations.give(digest);
-    this.#exports.weigh(centroids, size, bytesOf(weights), bytesOf(said), scratch);
+    this.#exports.weigh(centroids, size, bytesOf(weights), bytesOf(scores), scratch);
   }
 
   /**
@@ -76,8 +76,8 @@ export class WeightsKernel {
   }
 
   /** What of that which a window says is left when it is given how many requests lie in each region. */
-  within(weights: number, said: number, into: number): void {
-    this.#exports.within(bytesOf(weights), bytesOf(said), bytesOf(into));
+  within(weights: number, scores: number, into: number): void {
+    this.#exports.within(bytesOf(weights), bytesOf(scores), bytesOf(into));
   }
 
   /** `Math.log` of what is positive and not subnormal, as the kernel has it: of single precision. */
@@ -89,7 +89,7 @@ export class WeightsKernel {
   scratch(doubles: number): number {
     if (doubles > this.#scratch.doubles) {
       this.#memory.release(this.#scratch);
-      this.#scratch = this.#memory.take(doubles);
+      this.#scratch = this.#memory.allocate(doubles);
     }
     return this.#scratch.at;
   }

@@ -41,7 +41,7 @@ export class ArrivalCompleteness implements CompletenessProbe {
     this.#options = options;
   }
 
-  async look(): Promise<Completeness> {
+  async probe(): Promise<Completeness> {
     const { nowMs, readProgress } = this.#options;
     const beganMs = nowMs();
     try {
@@ -111,7 +111,7 @@ export class ArrivalCompleteness implements CompletenessProbe {
     const { nowMs, isLive } = now;
     const storing = new Set(tracks.filter((track) => track.isStoring(nowMs)));
     const isThere = (track: PartitionTrack) =>
-      track.isLive && nowMs - track.reachMs(isLive) <= this.#options.usualMs;
+      track.isLive && nowMs - track.reachMs(isLive) <= this.#options.normalLagMs;
     const there = new Set([...storing].filter(isThere));
     const others = (set: ReadonlySet<PartitionTrack>, track: PartitionTrack) =>
       set.size > (set.has(track) ? 1 : 0);
@@ -152,12 +152,12 @@ export class ArrivalCompleteness implements CompletenessProbe {
   }
 
   #behind(tracks: readonly PartitionTrack[], nowMs: number): PartitionBehind[] {
-    const { usualMs } = this.#options;
+    const { normalLagMs } = this.#options;
     const behind: PartitionBehind[] = [];
     for (const track of tracks) {
       const { name, lagMessages, isGivenUp } = track;
       const behindMs = nowMs - (track.waitingSinceMs() ?? nowMs);
-      if (behindMs > usualMs) behind.push({ name, behindMs, lagMessages, isGivenUp });
+      if (behindMs > normalLagMs) behind.push({ name, behindMs, lagMessages, isGivenUp });
     }
     return behind.sort((a, b) => b.behindMs - a.behindMs || (a.name < b.name ? -1 : 1));
   }

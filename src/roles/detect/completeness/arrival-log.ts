@@ -5,7 +5,7 @@ import { ArrivalHistory } from './arrival-history.ts';
 /** Whom to ask where partitions end. */
 export interface EndProbe {
   /** @throws where the brokers do not answer in time. */
-  look(): Promise<ReadonlyMap<string, PartitionLog>>;
+  probe(): Promise<ReadonlyMap<string, PartitionLog>>;
   close(): void;
 }
 
@@ -54,8 +54,8 @@ export class ArrivalLog {
 
   /** Looks once, then every second. Never rejects. */
   async start(): Promise<void> {
-    await this.look();
-    this.#stopTicking = this.#clock.every(LOOK_EVERY_MS, () => void this.look());
+    await this.probe();
+    this.#stopTicking = this.#clock.every(LOOK_EVERY_MS, () => void this.probe());
   }
 
   stop(): void {
@@ -64,12 +64,12 @@ export class ArrivalLog {
   }
 
   /** One look, unless one is under way. */
-  async look(): Promise<void> {
+  async probe(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
     const beganMs = this.#clock.nowMs();
     try {
-      this.#add(beganMs, await this.#probe.look());
+      this.#add(beganMs, await this.#probe.probe());
       this.#failingSinceMs = undefined;
     } catch (error) {
       this.#failingSinceMs ??= beganMs;

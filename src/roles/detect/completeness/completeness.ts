@@ -57,7 +57,7 @@ export interface Completeness {
 /** Tells how far windows are complete. */
 export interface CompletenessProbe {
   /** Asks once. Where the ledger cannot be read, `storeOutage` says so. */
-  look(): Promise<Completeness>;
+  probe(): Promise<Completeness>;
 }
 
 /** Nothing is wrong, as far as anybody can tell. */

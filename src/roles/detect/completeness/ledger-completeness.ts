@@ -29,7 +29,7 @@ export class LedgerCompleteness implements CompletenessProbe {
     this.#options = options;
   }
 
-  async look(): Promise<Completeness> {
+  async probe(): Promise<Completeness> {
     const { readProgress, nowMs, idleMs } = this.#options;
     try {
       const partitions = await readProgress();

@@ -5,7 +5,7 @@ export interface TrackLimits {
   /** How long windows wait for a partition, and for events that come late, at most. */
   readonly maxWaitMs: number;
   /** What has arrived is stored by then while all is well. */
-  readonly usualMs: number;
+  readonly normalLagMs: number;
   /** Whether a group that has committed nothing reads a log from its begin. */
   readonly fromEarliest: boolean;
 }
@@ -122,7 +122,7 @@ export class PartitionTrack {
 
   /** Whether something of it was stored lately. */
   isStoring(nowMs: number): boolean {
-    return nowMs - this.#advancedMs <= this.#limits.usualMs;
+    return nowMs - this.#advancedMs <= this.#limits.normalLagMs;
   }
 
   /** Whether good events of it were stored within so long. */
@@ -151,9 +151,9 @@ export class PartitionTrack {
    * they stored: at least a tenth of what it is behind in each `maxWaitMs`.
    */
   weigh(others: Surroundings): void {
-    const { usualMs, maxWaitMs } = this.#limits;
+    const { normalLagMs, maxWaitMs } = this.#limits;
     const behindMs = others.nowMs - this.reachMs(others.isLive);
-    const isThere = this.lagMessages === 0 || behindMs <= usualMs;
+    const isThere = this.lagMessages === 0 || behindMs <= normalLagMs;
     const hasGained = others.othersAreThere
       ? behindMs <= (1 - leastGain) * this.#peakMs
       : this.#advancedMs === others.nowMs;

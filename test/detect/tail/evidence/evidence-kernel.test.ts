@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PeakPool } from '../../../../src/detect/score/peak-pool.ts';
+import { CusumBank } from '../../../../src/detect/tail/evidence/cusum-bank.ts';
 import { EvidenceWeights } from '../../../../src/detect/tail/evidence/evidence-weights.ts';
-import { FaultEvidence } from '../../../../src/detect/tail/evidence/fault-evidence.ts';
 import { faultTemplates } from '../../../../src/detect/tail/evidence/fault-templates.ts';
-import { Said } from '../../../../src/detect/tail/evidence/window-scores.ts';
+import { WindowScores } from '../../../../src/detect/tail/evidence/window-scores.ts';
 import { TailCounts } from '../../../../src/detect/tail/tail-counts.ts';
 import type { TailThreshold } from '../../../../src/detect/tail/tail-threshold.ts';
 import type { StageSummary } from '../../../../src/series/series-window.ts';
@@ -30,20 +30,22 @@ function digestOf(drawn: readonly (readonly [number, number])[]): TDigest {
     sorted.map(([ms]) => ms),
     sorted.map(([, weight]) => weight),
   );
-  return packed.take()[1] as TDigest;
+  return packed.drain()[1] as TDigest;
 }
 
-function saidOf(weights: EvidenceWeights, digest: TDigest): Said {
-  const said = new Said();
+function saidOf(weights: EvidenceWeights, digest: TDigest): WindowScores {
+  const said = new WindowScores();
   EvidenceWeights.weigh(weights.at, digest, said);
   return said;
 }
 
 describe('the evidence kernel adds up, to the last bit, what a plain loop does', () => {
   it('over the requests of a window, bin by bin', () => {
-    const usual = fc.array(fc.tuple(duration, fc.integer({ min: 1, max: 40 })), { minLength: 1 });
+    const baseline = fc.array(fc.tuple(duration, fc.integer({ min: 1, max: 40 })), {
+      minLength: 1,
+    });
     fc.assert(
-      fc.property(usual, centroids, (baseline, drawn) => {
+      fc.property(baseline, centroids, (baseline, drawn) => {
         const weights = new EvidenceWeights(digestOf(baseline));
         const digest = digestOf(drawn);
         const byBin = new Map<number, { ms: number; requests: number }>();
@@ -68,10 +70,12 @@ describe('the evidence kernel adds up, to the last bit, what a plain loop does',
   });
 
   it('over a hundred thousand times as many requests, as many times as much', () => {
-    const usual = fc.array(fc.tuple(duration, fc.integer({ min: 1, max: 40 })), { minLength: 1 });
+    const baseline = fc.array(fc.tuple(duration, fc.integer({ min: 1, max: 40 })), {
+      minLength: 1,
+    });
     const times = fc.integer({ min: 1, max: 100_000 });
     fc.assert(
-      fc.property(usual, centroids, times, (baseline, drawn, by) => {
+      fc.property(baseline, centroids, times, (baseline, drawn, by) => {
         const weights = new EvidenceWeights(digestOf(baseline));
         const few = saidOf(weights, digestOf(drawn));
         const many = saidOf(weights, digestOf(drawn.map(([ms, n]) => [ms, n * by])));
@@ -88,18 +92,18 @@ describe('the evidence kernel adds up, to the last bit, what a plain loop does',
     fc.assert(
       // Fewer than the drift looks at together.
       fc.property(fc.array(window, { maxLength: 29 }), (windows) => {
-        const evidence = new FaultEvidence(10_000, new PeakPool());
+        const evidence = new CusumBank(10_000, new PeakPool());
         const plain = new PlainEvidence();
         windows.forEach(({ sums, excess, variances }, i) => {
-          const said = new Said();
+          const said = new WindowScores();
           said.sums.set(sums);
           said.excess.set(excess);
           said.variances.set(variances);
           const most = plain.add(i, sums);
           expect(findIn(evidence, noCounts, i, said)).toBe(most);
-          expect([said.sum, said.restlessness]).toEqual([
+          expect([said.sum, said.varianceInflation]).toEqual([
             plain.sums[most],
-            plain.restlessness(most),
+            plain.varianceInflation(most),
           ]);
           for (let t = 0; t < count; t++) {
             expect([evidence.sum(t), evidence.last(t)]).toEqual([plain.sums[t], plain.last[t]]);
@@ -111,9 +115,9 @@ describe('the evidence kernel adds up, to the last bit, what a plain loop does',
           learnIn(evidence, i % 8, said, 1);
           plain.learn(excess, variances);
           for (let t = 0; t < count; t++) {
-            expect(evidence.restlessness(t)).toBe(plain.restlessness(t));
+            expect(evidence.varianceInflation(t)).toBe(plain.varianceInflation(t));
           }
-          expect(FaultEvidence.mostDispersion(evidence.at)).toBe(Math.max(...plain.dispersions));
+          expect(CusumBank.mostDispersion(evidence.at)).toBe(Math.max(...plain.dispersions));
         });
       }),
       seeded,
@@ -123,8 +127,8 @@ describe('the evidence kernel adds up, to the last bit, what a plain loop does',
   it('above thresholds, of digests of any size', () => {
     const options = detectOptions();
     const threshold = fc.record({
-      usualMs: duration,
-      usualShare: fc.double({ min: 0, max: 1, noNaN: true }),
+      baselineMs: duration,
+      baselineShare: fc.double({ min: 0, max: 1, noNaN: true }),
       effectMs: duration,
       halfEffectMs: duration,
     });
@@ -142,10 +146,10 @@ describe('the evidence kernel adds up, to the last bit, what a plain loop does',
           const summary = { requests, digest } as unknown as StageSummary;
           TailCounts.add(counts.at, length, i, summary);
           for (const [q, sum] of sums.entries()) {
-            const { usualMs, usualShare } = given[q] as TailThreshold;
+            const { baselineMs, baselineShare } = given[q] as TailThreshold;
             sum.requests += requests;
-            sum.exceedances += requests * (1 - digest.cdf(usualMs));
-            sum.expected += requests * usualShare;
+            sum.exceedances += requests * (1 - digest.cdf(baselineMs));
+            sum.expected += requests * baselineShare;
             const all = Math.min(30, i + 1);
             if (windows.length <= 30) expect(counts.sums(q, all)).toEqual(sum);
           }

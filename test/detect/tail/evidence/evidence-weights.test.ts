@@ -4,7 +4,7 @@ import {
   faultTemplates,
   slowPathFault,
 } from '../../../../src/detect/tail/evidence/fault-templates.ts';
-import { Said } from '../../../../src/detect/tail/evidence/window-scores.ts';
+import { WindowScores } from '../../../../src/detect/tail/evidence/window-scores.ts';
 import { Random } from '../../../../src/generate/random.ts';
 import { TDigest } from '../../../../src/sketch/t-digest.ts';
 
@@ -17,7 +17,7 @@ function lognormal(seed: string, count: number, of = (ms: number, _: Random) => 
 }
 
 function said(weights: EvidenceWeights, digest: TDigest): Float64Array {
-  const said = new Said();
+  const said = new WindowScores();
   EvidenceWeights.weigh(weights.at, digest, said);
   return Float64Array.from(said.sums);
 }
@@ -40,7 +40,7 @@ describe('EvidenceWeights', () => {
     const of = (seed: string, requests: number) =>
       lognormal(seed, requests, (ms, random) => 50 * (ms / 50) ** (random.chance(0.1) ? 0.2 : 0.6));
     const narrow = new EvidenceWeights(of('narrow', 100_000));
-    const [requests, told] = [100_000, new Said()];
+    const [requests, told] = [100_000, new WindowScores()];
     EvidenceWeights.weigh(narrow.at, of('more of it', requests), told);
     faultTemplates.forEach((_, t) => {
       const perRequest = (told.excess[t] as number) / requests;
@@ -82,10 +82,10 @@ describe('EvidenceWeights', () => {
         (digest.means[i] as number) > bound ? 9 * weight : weight,
       ),
     );
-    const [all, given] = [new Said(), new Said()];
+    const [all, given] = [new WindowScores(), new WindowScores()];
     EvidenceWeights.weigh(weights.at, swung, all);
     EvidenceWeights.within(weights.at, all, given);
-    const most = ({ excess }: Said) =>
+    const most = ({ excess }: WindowScores) =>
       Math.max(...excess.map((sum) => Math.abs(sum) / swung.count));
     expect(most(all)).toBeGreaterThan(0.2);
     expect(most(given)).toBeLessThan(0.02);
@@ -98,7 +98,7 @@ describe('EvidenceWeights', () => {
       const sums = new Float64Array(size);
       let requests = 0;
       digest.means.forEach((ms, i) => {
-        const [all, given] = [new Said(), new Said()];
+        const [all, given] = [new WindowScores(), new WindowScores()];
         EvidenceWeights.weigh(weights.at, TDigest.fromValues([ms]), all);
         EvidenceWeights.within(weights.at, all, given);
         const weight = (digest.weights[i] as number) * (ms > bound ? times : 1);
@@ -159,7 +159,7 @@ describe('EvidenceWeights', () => {
     });
 
     it('says as much as its means foretell, where nothing is wrong', () => {
-      const told = new Said();
+      const told = new WindowScores();
       EvidenceWeights.weigh(cached.at, cache('more of it', 20_000, 0.8), told);
       const error = Math.sqrt((cached.variances[slow] as number) * 20_000);
       expect(Math.abs(told.excess[slow] as number)).toBeLessThan(5 * error);

@@ -3,7 +3,7 @@ import { SimulatedPipeline } from '../simulated-pipeline.ts';
 
 const hourMs = 3_600_000;
 /** A flush each 5 s, a look each second: nothing is behind by more while all is well. */
-const usualSeconds = 6;
+const normalLagSeconds = 6;
 
 describe('ArrivalCompleteness', () => {
   it('is complete up to where all that had arrived is stored', async () => {
@@ -11,7 +11,7 @@ describe('ArrivalCompleteness', () => {
     await world.pass(30);
     for (let n = 0; n < 20; n++) {
       await world.pass(1);
-      expect(world.second - world.completeSecond).toBeLessThanOrEqual(usualSeconds);
+      expect(world.second - world.completeSecond).toBeLessThanOrEqual(normalLagSeconds);
       expect(world.last).toMatchObject({ isWhole: true, behind: [], displaced: [] });
       // Nothing of before that is missing.
       for (const { records, stored } of world.partitions) {
@@ -32,7 +32,7 @@ describe('ArrivalCompleteness', () => {
     await world.pass(70);
     for (let n = 0; n < 60; n++) {
       await world.pass(1);
-      expect(world.second - world.completeSecond).toBeLessThanOrEqual(usualSeconds);
+      expect(world.second - world.completeSecond).toBeLessThanOrEqual(normalLagSeconds);
       expect(world.completeSecond).toBeLessThanOrEqual(world.second);
     }
   });
@@ -58,7 +58,7 @@ describe('ArrivalCompleteness', () => {
       await world.pass(120);
       const heldUp = world.second - world.completeSecond;
       expect(heldUp).toBeGreaterThanOrEqual(heldSeconds);
-      expect(heldUp).toBeLessThanOrEqual(heldSeconds + usualSeconds);
+      expect(heldUp).toBeLessThanOrEqual(heldSeconds + normalLagSeconds);
     }
   });
 
@@ -102,7 +102,7 @@ describe('ArrivalCompleteness', () => {
       if (world.last?.behind.length !== 0) wasBehind++;
     }
     expect(wasBehind).toBeGreaterThan(30);
-    expect(world.second - world.completeSecond).toBeLessThanOrEqual(usualSeconds);
+    expect(world.second - world.completeSecond).toBeLessThanOrEqual(normalLagSeconds);
   });
 
   it('concludes nothing while nothing is ingested', async () => {
@@ -112,12 +112,12 @@ describe('ArrivalCompleteness', () => {
     for (let n = 0; n < 480; n++) {
       await world.pass(1);
       expect(world.completeSecond).toBeLessThanOrEqual(30);
-      if (n > usualSeconds) expect(world.last?.knownMs).toBeUndefined();
+      if (n > normalLagSeconds) expect(world.last?.knownMs).toBeUndefined();
     }
     expect(world.last?.behind).toHaveLength(3);
     expect(world.last?.behind.some(({ isGivenUp }) => isGivenUp)).toBe(false);
     for (const at of [0, 1, 2]) world.set(at, { isStored: true });
-    await world.pass(usualSeconds);
+    await world.pass(normalLagSeconds);
     expect(world.last).toMatchObject({ isWhole: true, behind: [] });
   });
 
@@ -129,13 +129,13 @@ describe('ArrivalCompleteness', () => {
     expect(world.completeSecond).toBeLessThanOrEqual(60);
     expect(world.last?.isWhole).toBe(true);
     await world.pass(15);
-    expect(world.second - world.completeSecond).toBeLessThanOrEqual(usualSeconds);
+    expect(world.second - world.completeSecond).toBeLessThanOrEqual(normalLagSeconds);
     expect(world.last).toMatchObject({ isWhole: false, knownMs: undefined });
     expect(world.last?.behind).toMatchObject([{ name: 't/1', isGivenUp: true }]);
     await world.pass(600);
-    expect(world.second - world.completeSecond).toBeLessThanOrEqual(usualSeconds);
+    expect(world.second - world.completeSecond).toBeLessThanOrEqual(normalLagSeconds);
     world.set(1, { isStored: true });
-    await world.pass(usualSeconds + 1);
+    await world.pass(normalLagSeconds + 1);
     expect(world.last).toMatchObject({ isWhole: true, behind: [] });
   });
 
@@ -182,7 +182,7 @@ describe('ArrivalCompleteness', () => {
         expect(records.slice(stored).every((ms) => ms >= (world.last?.completeMs ?? 0))).toBe(true);
       }
     }
-    expect(world.second - world.completeSecond).toBeLessThanOrEqual(usualSeconds);
+    expect(world.second - world.completeSecond).toBeLessThanOrEqual(normalLagSeconds);
   });
 
   it('goes by watermarks where nothing is live, as in a replay, and does not call its end silence', async () => {
@@ -230,7 +230,7 @@ describe('ArrivalCompleteness', () => {
     world.set(1, { isStored: true });
     await world.pass(10);
     expect(world.last).toMatchObject({ isWhole: true, behind: [] });
-    expect(world.second - world.completeSecond).toBeLessThanOrEqual(usualSeconds);
+    expect(world.second - world.completeSecond).toBeLessThanOrEqual(normalLagSeconds);
   });
 
   it('goes by the ledger where Kafka cannot be asked for longer than the limit, and concludes nothing', async () => {
@@ -242,16 +242,16 @@ describe('ArrivalCompleteness', () => {
     expect(world.last).toMatchObject({ knownMs: undefined, kafkaOutage: {} });
     await world.pass(20);
     expect(world.last?.isWhole).toBe(false);
-    expect(world.second - world.completeSecond).toBeLessThanOrEqual(usualSeconds);
+    expect(world.second - world.completeSecond).toBeLessThanOrEqual(normalLagSeconds);
     world.isKafkaAway = false;
-    await world.pass(usualSeconds);
+    await world.pass(normalLagSeconds);
     expect(world.last).toMatchObject({ isWhole: true, kafkaOutage: undefined });
   });
 
   it('that takes over knows at once what it may judge', async () => {
     const world = new SimulatedPipeline(3, (n) => (n === 2 ? { delayMs: 5 * hourMs } : {}));
     await world.pass(60);
-    const next = await world.newDetector().look();
-    expect(world.nowMs - next.completeMs).toBeLessThanOrEqual(usualSeconds * 1000);
+    const next = await world.newDetector().probe();
+    expect(world.nowMs - next.completeMs).toBeLessThanOrEqual(normalLagSeconds * 1000);
   });
 });

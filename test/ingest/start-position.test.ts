@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { encodeNote } from '../../src/ingest/commit-note.ts';
-import { type Place, placePartition } from '../../src/ingest/place-partition.ts';
+import { encodeMetadata } from '../../src/ingest/commit-metadata.ts';
+import { resolveStartPosition, type StartPosition } from '../../src/ingest/start-position.ts';
 import type { LedgerEnd } from '../../src/sink/chunks/chunk-store.ts';
 import { testIntent } from './test-intent.ts';
 
@@ -18,9 +18,9 @@ interface Found {
   readonly startFrom?: 'earliest' | 'latest';
 }
 
-async function placeOf(given: Found): Promise<Place> {
+async function placeOf(given: Found): Promise<StartPosition> {
   const { low, high, baseMs = 0, startFrom = 'earliest' } = given;
-  const place = await placePartition(
+  const place = await resolveStartPosition(
     { topic: 't', partition: 0 },
     {
       committed: { offset: given.committed, metadata: given.metadata ?? '' },
@@ -53,7 +53,7 @@ const ledgerAt = (endOffset: number, baseMs = 0): LedgerEnd => ({
 
 describe('a partition with a commit', () => {
   it('is taken up there', async () => {
-    const metadata = encodeNote({ watermarkMs: 5, intent: testIntent(9, 7) });
+    const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(9, 7) });
     expect(await placeOf({ committed: 4, metadata, low: 0, high: 20 })).toEqual({
       reason: 'committed',
       startOffset: 4,
@@ -73,13 +73,13 @@ describe('a partition with a commit', () => {
   });
 
   it('has no intent that ends where it begins', async () => {
-    const metadata = encodeNote({ watermarkMs: 5, intent: testIntent(4, 7) });
+    const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(4, 7) });
     const { intent } = await placeOf({ committed: 4, metadata, low: 0, high: 20 });
     expect(intent).toBeUndefined();
   });
 
   it('is taken up where the ledger ends, if that is further: a commit may come late', async () => {
-    const metadata = encodeNote({ watermarkMs: 5, intent: testIntent(9, 7) });
+    const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(9, 7) });
     const ledger = ledgerAt(9);
     expect(await placeOf({ committed: 4, metadata, low: 0, high: 20, ledger })).toMatchObject({
       reason: 'ledger',
@@ -109,7 +109,7 @@ describe('a partition with a commit', () => {
   });
 
   it('keeps the chunk that was begun there, to learn whether it is stored', async () => {
-    const metadata = encodeNote({ watermarkMs: 5, intent: testIntent(9, 7) });
+    const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(9, 7) });
     expect(await placeOf({ committed: 4, metadata, low: 10, high: 20 })).toMatchObject({
       reason: 'expired',
       startOffset: 4,
@@ -131,8 +131,8 @@ describe('a partition with a commit', () => {
   });
 
   it('whose first chunk was begun in a log that is gone is read from its beginning', async () => {
-    const figures = { firstTimestampMs: 0, lastTimestampMs: 6_000 };
-    const metadata = encodeNote({ watermarkMs: 5, intent: testIntent(7, 7, figures) });
+    const counts = { firstTimestampMs: 0, lastTimestampMs: 6_000 };
+    const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(7, 7, counts) });
     const here = { committed: 0, metadata, low: 0, high: 20 };
     expect(await placeOf({ ...here, baseMs: 7_000 })).toMatchObject({
       reason: 'recreated',
@@ -142,7 +142,7 @@ describe('a partition with a commit', () => {
     // The same log, also where its first record is ahead of the chunk's last.
     expect(await placeOf(here)).toMatchObject({ reason: 'committed', intent: { endOffset: 7 } });
     const ahead = { firstTimestampMs: 8_000, lastTimestampMs: 6_000 };
-    const aheadNote = encodeNote({ watermarkMs: 5, intent: testIntent(7, 7, ahead) });
+    const aheadNote = encodeMetadata({ watermarkMs: 5, intent: testIntent(7, 7, ahead) });
     expect(await placeOf({ ...here, metadata: aheadNote, baseMs: 8_000 })).toMatchObject({
       reason: 'committed',
       intent: { endOffset: 7 },
@@ -150,9 +150,9 @@ describe('a partition with a commit', () => {
   });
 
   it('made anew keeps the first chunk that was begun there: it may have landed', async () => {
-    const figures = { firstTimestampMs: 90_000, lastTimestampMs: 92_000 };
-    const intent = testIntent(3, 7, figures);
-    const metadata = encodeNote({ watermarkMs: 5, intent });
+    const counts = { firstTimestampMs: 90_000, lastTimestampMs: 92_000 };
+    const intent = testIntent(3, 7, counts);
+    const metadata = encodeMetadata({ watermarkMs: 5, intent });
     const ledger = ledgerAt(40);
     expect(
       await placeOf({ committed: 0, metadata, low: 0, high: 15, baseMs: 90_000, ledger }),
@@ -175,7 +175,7 @@ describe('a topic that may have been made anew', () => {
   /** What is committed of a chunk of records a second apart that begins at `startMs`. */
   const begun = (startOffset: number, endOffset: number, startMs: number) => ({
     committed: startOffset,
-    metadata: encodeNote({
+    metadata: encodeMetadata({
       watermarkMs: 5,
       intent: testIntent(endOffset, 7, {
         firstTimestampMs: startMs,

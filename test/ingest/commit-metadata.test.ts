@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dimensions } from '../../src/base/dimensions.ts';
 import { facets } from '../../src/base/facets.ts';
-import { decodeNote, encodeNote } from '../../src/ingest/commit-note.ts';
+import { decodeMetadata, encodeMetadata } from '../../src/ingest/commit-metadata.ts';
 import { testIntent } from './test-intent.ts';
 
 const time = fc.option(fc.integer({ min: -1e15, max: 1e15 }), { nil: undefined });
 const count = fc.maxSafeNat();
 const clock = fc.integer({ min: 0, max: 1e15 });
-const figures = fc.record({
+const counts = fc.record({
   firstTimestampMs: clock,
   lastTimestampMs: clock,
   watermarkMs: fc.oneof(clock, fc.constant(Number.NEGATIVE_INFINITY)),
@@ -43,8 +43,8 @@ const note = fc.record({
         maxDurationMs: count,
         maxDimensionBytes: count,
       }),
-      figures,
-      earlier: fc.option(fc.array(figures, { maxLength: 3 }), { nil: undefined }),
+      counts,
+      earlier: fc.option(fc.array(counts, { maxLength: 3 }), { nil: undefined }),
     }),
     { nil: undefined },
   ),
@@ -54,8 +54,8 @@ describe('a commit note', () => {
   it('comes back as it was, well within what Kafka takes', () => {
     fc.assert(
       fc.property(note, (given) => {
-        const text = encodeNote(given);
-        expect(decodeNote(text)).toEqual(given);
+        const text = encodeMetadata(given);
+        expect(decodeMetadata(text)).toEqual(given);
         expect(text.length).toBeLessThan(2_600);
       }),
       { seed: 6, numRuns: 300 },
@@ -63,17 +63,19 @@ describe('a commit note', () => {
   });
 
   it('is this text: a predecessor of another version must read it', () => {
-    expect(encodeNote({ watermarkMs: 5, intent: testIntent(20, 7) })).toBe(
+    expect(encodeMetadata({ watermarkMs: 5, intent: testIntent(20, 7) })).toBe(
       '{"v":"tailmark/1","watermarkMs":5,"intent":{"endOffset":20,"nowMs":7,"settings":{' +
         '"dimensions":["model","region","cold_start"],"facets":["host","cache_hit","batch_size",' +
         '"request_bytes","input_tokens","concurrency"],"allowedLatenessMs":3600000,' +
         '"maxFutureMs":300000,"graceMs":2000,"maxCells":20000,"maxMessageBytes":16777216,' +
-        '"maxDurationMs":3600000,"maxDimensionBytes":256},"figures":{"firstTimestampMs":1,' +
+        '"maxDurationMs":3600000,"maxDimensionBytes":256},"counts":{"firstTimestampMs":1,' +
         '"lastTimestampMs":2,"watermarkMs":77,"records":10,"consumed":10,"aggregated":10,' +
         '"rejected":0,"late":0,"overflow":0,"lateMerged":0,"rows":{"rowCount":1,"samples":1,' +
         '"windowMinMs":0,"windowMaxMs":0}}}}',
     );
-    expect(encodeNote({ watermarkMs: undefined, intent: undefined })).toBe('{"v":"tailmark/1"}');
+    expect(encodeMetadata({ watermarkMs: undefined, intent: undefined })).toBe(
+      '{"v":"tailmark/1"}',
+    );
   });
 
   it.each([
@@ -85,11 +87,11 @@ describe('a commit note', () => {
     ['null', 'null'],
     ['a text', '"tailmark/1"'],
   ])('is not read out of %s', (_, metadata) => {
-    expect(decodeNote(metadata)).toBeUndefined();
+    expect(decodeMetadata(metadata)).toBeUndefined();
   });
 
   it('refuses what another version of tailmark wrote', () => {
-    expect(() => decodeNote('{"v":"tailmark/2","wm":5,"end":20}')).toThrow(
+    expect(() => decodeMetadata('{"v":"tailmark/2","wm":5,"end":20}')).toThrow(
       'Cannot take over a partition as its commit must be of tailmark/1: it is of tailmark/2',
     );
   });
@@ -99,7 +101,7 @@ describe('a commit note', () => {
     ['an end that is no offset', '{"v":"tailmark/1","intent":{"endOffset":1.5,"nowMs":7}}'],
     ['a watermark that is no number', '{"v":"tailmark/1","watermarkMs":"x"}'],
   ])('refuses its own where it is broken: %s', (_, metadata) => {
-    expect(() => decodeNote(metadata)).toThrow(
+    expect(() => decodeMetadata(metadata)).toThrow(
       `Cannot take over a partition as its commit must be whole: it is ${metadata}`,
     );
   });
@@ -107,7 +109,7 @@ describe('a commit note', () => {
   it('is never read out of garbage with an exception', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
-        expect(decodeNote(text)).toBeUndefined();
+        expect(decodeMetadata(text)).toBeUndefined();
       }),
       { seed: 7, numRuns: 500 },
     );

@@ -7,7 +7,7 @@ import type { Chunk, LedgerEntry } from '../sink/chunks/chunk.ts';
 import type { ChunkSettings } from './chunk-settings.ts';
 
 /** What the ledger will say of a chunk, but for its range. */
-export type ChunkFigures = Omit<
+export type ChunkCounts = Omit<
   LedgerEntry,
   'groupId' | 'topic' | 'partition' | 'startOffset' | 'endOffset'
 >;
@@ -21,16 +21,16 @@ export interface Intent {
   /** The clock by which the chunk's events were judged. */
   readonly nowMs: number;
   readonly settings: ChunkSettings;
-  readonly figures: ChunkFigures;
+  readonly counts: ChunkCounts;
   /**
    * Where some of its records went while it was being stored: what those made of it who had begun it
    * before, the latest first. What they sent may land yet.
    */
-  readonly earlier?: readonly ChunkFigures[] | undefined;
+  readonly earlier?: readonly ChunkCounts[] | undefined;
 }
 
 /** What is committed beside an offset, as its metadata (Kafka's limit: 4,096 bytes). */
-export interface CommitNote {
+export interface CommitMetadata {
   /** Event time the partition had reached at the offset; undefined before its first event. */
   readonly watermarkMs: number | undefined;
   readonly intent: Intent | undefined;
@@ -39,7 +39,7 @@ export interface CommitNote {
 const MAGIC = 'tailmark/1';
 
 const count = z.int().min(0);
-const figuresSchema = z.object({
+const countsSchema = z.object({
   firstTimestampMs: z.number(),
   lastTimestampMs: z.number(),
   watermarkMs: z
@@ -74,24 +74,24 @@ const intentSchema: z.ZodType<Intent> = z.object({
     maxDurationMs: z.number(),
     maxDimensionBytes: count,
   }),
-  figures: figuresSchema,
-  earlier: z.array(figuresSchema).optional(),
+  counts: countsSchema,
+  earlier: z.array(countsSchema).optional(),
 });
-const noteSchema = z.object({
+const metadataSchema = z.object({
   v: z.string(),
   watermarkMs: z.number().optional(),
   intent: intentSchema.optional(),
 });
 
 /** What the ledger will say of a chunk, without what names it. */
-export function figuresOf(chunk: Chunk): ChunkFigures {
-  const { groupId, topic, partition, startOffset, endOffset, rows, ...figures } = chunk;
+export function countsOf(chunk: Chunk): ChunkCounts {
+  const { groupId, topic, partition, startOffset, endOffset, rows, ...counts } = chunk;
   const { rowCount, samples, windowMinMs, windowMaxMs } = rows;
-  return { ...figures, rows: { rowCount, samples, windowMinMs, windowMaxMs } };
+  return { ...counts, rows: { rowCount, samples, windowMinMs, windowMaxMs } };
 }
 
 /** The note as text. A watermark before the first event is left out, as JSON has no infinity. */
-export function encodeNote({ watermarkMs, intent }: CommitNote): string {
+export function encodeMetadata({ watermarkMs, intent }: CommitMetadata): string {
   return JSON.stringify({ v: MAGIC, watermarkMs, intent });
 }
 
@@ -101,7 +101,7 @@ export function encodeNote({ watermarkMs, intent }: CommitNote): string {
  * @throws OperatorError when it is ours and cannot be read: another version of tailmark wrote it.
  *   What it says of a chunk that is being stored would be passed over, and the chunk counted twice.
  */
-export function decodeNote(metadata: string): CommitNote | undefined {
+export function decodeMetadata(metadata: string): CommitMetadata | undefined {
   if (!metadata.startsWith('{"v":"tailmark/')) return undefined;
   let parsed: unknown;
   try {
@@ -109,7 +109,7 @@ export function decodeNote(metadata: string): CommitNote | undefined {
   } catch {
     throw unreadable(metadata);
   }
-  const { success, data } = noteSchema.safeParse(parsed);
+  const { success, data } = metadataSchema.safeParse(parsed);
   if (!success || data.v !== MAGIC) throw unreadable(metadata);
   return { watermarkMs: data.watermarkMs, intent: data.intent };
 }

@@ -1,17 +1,17 @@
-import { StateMemory } from '../../../memory/arena.ts';
+import { Arena } from '../../../memory/arena.ts';
 import type { StateArchive } from '../../../snapshot/archive.ts';
 import { type DetectOptions, quarantineWindows } from '../../options/detect-options.ts';
-import { DriftForecast } from '../../score/local-level.ts';
+import { LocalLevel } from '../../score/local-level.ts';
 import type { PeakPool } from '../../score/peak-pool.ts';
-import { TailPeaks } from '../../score/peaks-over-threshold.ts';
+import { PeaksOverThreshold } from '../../score/peaks-over-threshold.ts';
 import { evidenceConstants } from './evidence-constants.ts';
 import { dueAfterLearning, EvidenceKernel } from './evidence-kernel.ts';
 import { evidenceLayout, waitingLayout } from './evidence-layout.ts';
 import { faultTemplates } from './fault-templates.ts';
-import type { Said } from './window-scores.ts';
+import type { WindowScores } from './window-scores.ts';
 
 const kernel = EvidenceKernel.shared();
-const memory = StateMemory.shared();
+const memory = Arena.shared();
 
 const count = faultTemplates.length;
 
@@ -22,31 +22,31 @@ const savedFields = ['sum', 'start', 'highest', 'clearest', 'last', 'dispersion'
 const perFault = 8;
 /** Windows that wait to be learnt come last. */
 const { learnt } = evidenceLayout;
-const waitingFrom = evidenceLayout.drift + DriftForecast.doubles(count);
+const waitingFrom = evidenceLayout.drift + LocalLevel.doubles(count);
 const doubles = waitingFrom + waitingWindows * waitingLayout.end;
 
 /**
  * Evidence for each fault, added up over windows for as long as it is above 0 (CUSUM; Page, "Continuous
- * inspection schemes", 1954). What is foretold of late (`DriftForecast`) is taken off, and the rest is divided by
+ * inspection schemes", 1954). What is foretold of late (`LocalLevel`) is taken off, and the rest is divided by
  * the dispersion of the series: how much more windows vary than chance has it. And how far it goes when
- * nothing is wrong (`TailPeaks`).
+ * nothing is wrong (`PeaksOverThreshold`).
  *
  * Memory: 4 KB, side by side. Cost: a tenth of a microsecond a window, by the kernel.
  */
-export class FaultEvidence {
+export class CusumBank {
   /** Where it is kept. */
   readonly at: number;
-  readonly #peaks: TailPeaks;
-  readonly #drift: DriftForecast;
+  readonly #peaks: PeaksOverThreshold;
+  readonly #drift: LocalLevel;
 
   /**
    * @param pool shared by all of them.
-   * @param at where it is kept, where somebody else has room for it: `FaultEvidence.doubles`, all 0.
+   * @param at where it is kept, where somebody else has room for it: `CusumBank.doubles`, all 0.
    */
   constructor(windowMs: number, pool: PeakPool, at?: number) {
-    this.at = at ?? memory.takeFor(this, doubles);
-    this.#peaks = new TailPeaks(windowMs, pool, this.at + evidenceLayout.peaks);
-    this.#drift = new DriftForecast(count, this.at + evidenceLayout.drift);
+    this.at = at ?? memory.allocateFor(this, doubles);
+    this.#peaks = new PeaksOverThreshold(windowMs, pool, this.at + evidenceLayout.peaks);
+    this.#drift = new LocalLevel(count, this.at + evidenceLayout.drift);
     memory.doubles.set(this.#peaks.fading, this.at + evidenceLayout.keep);
     this.#all('dispersion').fill(evidenceConstants.priorDispersion);
     kernel.renew(this.at);
@@ -69,7 +69,7 @@ export class FaultEvidence {
     options: Pick<DetectOptions, 'quantiles' | 'window'>,
     startMs: number,
     requests: number,
-    said: Said,
+    said: WindowScores,
   ): number {
     const { quantiles, window } = options;
     return kernel.find(at, weights, counts, quantiles.length, window, startMs, requests, said.at);
@@ -81,7 +81,13 @@ export class FaultEvidence {
   }
 
   /** Keeps a window at a place of those that wait, to be learnt when its time has come. */
-  static await(at: number, place: number, score: number, requests: number, said: Said): void {
+  static await(
+    at: number,
+    place: number,
+    score: number,
+    requests: number,
+    said: WindowScores,
+  ): void {
     kernel.keep(at + waitingPlace(place), score, requests, said.at);
   }
 
@@ -91,7 +97,7 @@ export class FaultEvidence {
    * @param evidence what is kept there; it is looked at only where there is more to do.
    * @param variances a place: of what a usual request says, by fault.
    */
-  static learn(at: number, evidence: FaultEvidence, place: number, variances: number): void {
+  static learn(at: number, evidence: CusumBank, place: number, variances: number): void {
     const due = kernel.learn(at, at + waitingPlace(place));
     if (due !== 0) evidence.#finish(due, place, variances);
   }
@@ -123,28 +129,31 @@ export class FaultEvidence {
   get kind(): Float32Array {
     const kind = new Float32Array(count);
     for (let fault = 0; fault < count; fault++) {
-      kind[fault] = this.sum(fault) * this.restlessness(fault);
+      kind[fault] = this.sum(fault) * this.varianceInflation(fault);
     }
     return kind;
   }
 
   /** What windows say together of the fault that they are the clearest of, and what that was divided by. */
-  clearestOf({ sums }: Said): { readonly evidence: number; readonly restlessness: number } {
-    let [evidence, restlessness] = [Number.NEGATIVE_INFINITY, 1];
+  clearestOf({ sums }: WindowScores): {
+    readonly evidence: number;
+    readonly varianceInflation: number;
+  } {
+    let [evidence, varianceInflation] = [Number.NEGATIVE_INFINITY, 1];
     for (let fault = 0; fault < count; fault++) {
-      const by = this.restlessness(fault);
+      const by = this.varianceInflation(fault);
       const said = (sums[fault] as number) / by;
-      if (said > evidence) [evidence, restlessness] = [said, by];
+      if (said > evidence) [evidence, varianceInflation] = [said, by];
     }
-    return { evidence, restlessness };
+    return { evidence, varianceInflation };
   }
 
   /** What its evidence is divided by: the dispersion, and how much its level varies. */
-  restlessness(fault: number): number {
-    return this.#of(fault, evidenceLayout.restlessness);
+  varianceInflation(fault: number): number {
+    return this.#of(fault, evidenceLayout.varianceInflation);
   }
 
-  /** What the score of a fault must be after a window, by the past: `TailPeaks.level`. */
+  /** What the score of a fault must be after a window, by the past: `PeaksOverThreshold.level`. */
   level(fault: number, windowStartMs: number, perWeek: number, baselineMs: number): number {
     const ageMs = windowStartMs - this.startMs(fault);
     const { wandering, moving, foreseen } = this.#drift;
@@ -153,7 +162,7 @@ export class FaultEvidence {
   }
 
   /** Takes over how restless another one is, and how far it goes. */
-  inherit(other: FaultEvidence): void {
+  inherit(other: CusumBank): void {
     this.#peaks.inherit(other.#peaks);
     this.#drift.inherit(other.#drift);
     const { doubles } = memory;
@@ -162,14 +171,14 @@ export class FaultEvidence {
     kernel.renew(this.at);
   }
 
-  /** Takes the window at a place, of an anomaly that is open: `TailPeaks.follow`. */
-  follow(place: number): void {
-    this.#peaks.follow(this.#waitingScore(place));
+  /** Takes the window at a place, of an anomaly that is open: `PeaksOverThreshold.follow`. */
+  observePeak(place: number): void {
+    this.#peaks.observePeak(this.#waitingScore(place));
   }
 
-  /** The anomaly is over by itself: `TailPeaks.endTold`. */
-  endTold(perWeek: number): void {
-    this.#peaks.endTold(perWeek);
+  /** The anomaly is over by itself: `PeaksOverThreshold.endEmitted`. */
+  endEmitted(perWeek: number): void {
+    this.#peaks.endEmitted(perWeek);
   }
 
   forgetPeak(): void {
@@ -188,11 +197,11 @@ export class FaultEvidence {
     for (let t = 0; t < count; t++) all[from + t] = 0;
   }
 
-  carry(state: StateArchive): void {
+  serialize(state: StateArchive): void {
     state.section('fault evidence', 2, () => {
-      this.#peaks.carry(state);
-      this.#drift.carry(state);
-      this.#carryFaults(state);
+      this.#peaks.serialize(state);
+      this.#drift.serialize(state);
+      this.#serializeFaults(state);
       const { doubles } = memory;
       const waiting = this.at + waitingPlace(0);
       state.fill(doubles.subarray(waiting, this.at + waitingPlace(waitingWindows)));
@@ -205,12 +214,12 @@ export class FaultEvidence {
   #finish(due: number, place: number, variances: number): void {
     if ((due & dueAfterLearning.peaks) !== 0) this.#peaks.learn(this.#waitingScore(place));
     if ((due & dueAfterLearning.drift) === 0) return;
-    this.#drift.follow((t) => (memory.doubles[variances + t] as number) * this.dispersion(t));
+    this.#drift.update((t) => (memory.doubles[variances + t] as number) * this.dispersion(t));
     kernel.renew(this.at);
   }
 
   /** By faults: it is kept by fields. */
-  #carryFaults(state: StateArchive): void {
+  #serializeFaults(state: StateArchive): void {
     const byFault = new Float64Array(count * perFault);
     for (const [i, field] of savedFields.entries()) {
       this.#all(field).forEach((value, t) => {

@@ -1,10 +1,10 @@
 import type { ChunkStore } from '../sink/chunks/chunk-store.ts';
 import type { Claim, FoundPartition } from '../source/source.ts';
-import { type CommitNote, decodeNote, type Intent } from './commit-note.ts';
+import { type CommitMetadata, decodeMetadata, type Intent } from './commit-metadata.ts';
 import { logIdentity } from './log-identity.ts';
 
 /** Why a partition is read from where it is read. */
-export type PlaceReason =
+export type StartReason =
   /** The group's commit. */
   | 'committed'
   /** The ledger, which is ahead of the group's commit or the only one there is. */
@@ -21,8 +21,8 @@ export type PlaceReason =
   | 'truncated';
 
 /** Where a partition is taken up. */
-export interface Place {
-  readonly reason: PlaceReason;
+export interface StartPosition {
+  readonly reason: StartReason;
   /** Offset at which the next chunk begins. */
   readonly startOffset: number;
   /** Offset to read from: beyond `startOffset` where the log does not reach back to it. */
@@ -44,7 +44,7 @@ export interface Place {
  *
  * @throws OperatorError when another version's commit cannot be read.
  */
-export async function placePartition(
+export async function resolveStartPosition(
   claim: Pick<Claim, 'topic' | 'partition'>,
   found: FoundPartition,
   options: {
@@ -52,9 +52,9 @@ export async function placePartition(
     readonly startFrom: 'earliest' | 'latest';
     readonly store: Pick<ChunkStore, 'ledgerEnd' | 'groupBeginMs'>;
   },
-): Promise<Place> {
+): Promise<StartPosition> {
   const { topic, partition } = claim;
-  const note = decodeNote(found.committed.metadata);
+  const note = decodeMetadata(found.committed.metadata);
   const committed = found.committed.offset ?? -1;
   const ledger = await options.store.ledgerEnd(options.groupId, topic, partition);
   const stored = ledger?.endOffset ?? -1;
@@ -63,20 +63,24 @@ export async function placePartition(
   const isNew = await logIdentity.isNew(committed, ledger, found, begun);
   const isInDoubt = isNew || (begun !== undefined && ledger === undefined);
   if (isInDoubt && !(await logIdentity.isOf(committed, begun, ledger, found))) {
-    return place('recreated', found.startOffset);
+    return startAt('recreated', found.startOffset);
   }
   // A commit that the ledger has overtaken says nothing any more; nor does its intent.
   const isCommit = committed >= stored || isNew;
   const watermarkMs = isCommit ? note?.watermarkMs : ledger?.watermarkMs;
   const intent = isCommit ? begun : undefined;
   const offset = isCommit ? committed : stored;
-  if (offset > found.endOffset) return place('truncated', found.endOffset, { watermarkMs });
+  if (offset > found.endOffset) return startAt('truncated', found.endOffset, { watermarkMs });
   if (offset < found.startOffset) return expired(offset, watermarkMs, intent, found);
-  if (isCommit) return place('committed', offset, { watermarkMs, intent });
-  return place('ledger', offset, { watermarkMs, ...keptByFirstRecord(offset, found) });
+  if (isCommit) return startAt('committed', offset, { watermarkMs, intent });
+  return startAt('ledger', offset, { watermarkMs, ...keptByFirstRecord(offset, found) });
 }
 
-function place(reason: PlaceReason, startOffset: number, rest: Partial<Place> = {}): Place {
+function startAt(
+  reason: StartReason,
+  startOffset: number,
+  rest: Partial<StartPosition> = {},
+): StartPosition {
   return {
     reason,
     startOffset,
@@ -90,12 +94,12 @@ function place(reason: PlaceReason, startOffset: number, rest: Partial<Place> = 
 }
 
 /** To be committed at once; read from a record earlier, as a claim commits by what it has read. */
-function keptByFirstRecord(offset: number, found: FoundPartition): Partial<Place> {
+function keptByFirstRecord(offset: number, found: FoundPartition): Partial<StartPosition> {
   return { isFleeting: true, readOffset: Math.max(found.startOffset, offset - 1) };
 }
 
 /** An intent that ends where it begins is none. */
-function pending(offset: number, note: CommitNote | undefined): Intent | undefined {
+function pending(offset: number, note: CommitMetadata | undefined): Intent | undefined {
   const intent = note?.intent;
   return intent !== undefined && intent.endOffset > offset ? intent : undefined;
 }
@@ -109,8 +113,8 @@ function expired(
   watermarkMs: number | undefined,
   intent: Intent | undefined,
   found: FoundPartition,
-): Place {
-  return place('expired', intent === undefined ? found.startOffset : offset, {
+): StartPosition {
+  return startAt('expired', intent === undefined ? found.startOffset : offset, {
     readOffset: found.startOffset,
     watermarkMs,
     intent,
@@ -122,12 +126,12 @@ function expired(
 async function beginning(
   topic: string,
   found: FoundPartition,
-  options: Parameters<typeof placePartition>[2],
-): Promise<Place> {
-  if (options.startFrom === 'earliest') return place('start_from', found.startOffset);
+  options: Parameters<typeof resolveStartPosition>[2],
+): Promise<StartPosition> {
+  if (options.startFrom === 'earliest') return startAt('start_from', found.startOffset);
   const beganMs = await options.store.groupBeginMs(options.groupId, topic);
   if (beganMs === undefined) {
-    return place('start_from', found.endOffset, keptByFirstRecord(found.endOffset, found));
+    return startAt('start_from', found.endOffset, keptByFirstRecord(found.endOffset, found));
   }
-  return place('added', await found.firstOffsetAt(beganMs));
+  return startAt('added', await found.firstOffsetAt(beganMs));
 }

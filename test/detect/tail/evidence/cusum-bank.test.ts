@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { DriftForecast } from '../../../../src/detect/score/local-level.ts';
+import { LocalLevel } from '../../../../src/detect/score/local-level.ts';
 import { PeakPool } from '../../../../src/detect/score/peak-pool.ts';
-import { FaultEvidence } from '../../../../src/detect/tail/evidence/fault-evidence.ts';
+import { CusumBank } from '../../../../src/detect/tail/evidence/cusum-bank.ts';
 import { faultTemplates } from '../../../../src/detect/tail/evidence/fault-templates.ts';
-import { Said } from '../../../../src/detect/tail/evidence/window-scores.ts';
+import { WindowScores } from '../../../../src/detect/tail/evidence/window-scores.ts';
 import { TailCounts } from '../../../../src/detect/tail/tail-counts.ts';
 import { Random } from '../../../../src/generate/random.ts';
 import { detectOptions } from '../../../scenarios/run-scenario.ts';
@@ -15,12 +15,12 @@ const counts = new TailCounts(detectOptions());
 
 /** How much evidence there is for the first fault after each window, whose requests say so much of it alone. */
 function evidenceAfter(said: readonly number[]): number[] {
-  const evidence = new FaultEvidence(10_000, new PeakPool());
-  const restlessness = evidence.restlessness(0);
+  const evidence = new CusumBank(10_000, new PeakPool());
+  const varianceInflation = evidence.varianceInflation(0);
   return said.map((sum, window) => {
-    const of = new Said();
+    const of = new WindowScores();
     of.sums.fill(-1);
-    of.sums[0] = sum * restlessness;
+    of.sums[0] = sum * varianceInflation;
     findIn(evidence, counts, window * 10_000, of);
     return Math.round(evidence.sum(0) * 1e6) / 1e6;
   });
@@ -42,8 +42,8 @@ describe('FaultEvidence', () => {
 
   it('must be the clearer the longer it has grown, where the level moves', () => {
     const timesAfterAnHour = (levelOf: (window: number) => number) => {
-      const evidence = new FaultEvidence(10_000, new PeakPool());
-      const said = new Said();
+      const evidence = new CusumBank(10_000, new PeakPool());
+      const said = new WindowScores();
       said.variances.fill(4);
       for (let window = 0; window < 3_000; window++) {
         said.excess.fill(100 * levelOf(window));
@@ -62,24 +62,24 @@ describe('FaultEvidence', () => {
 
   it('is divided by small surprises too, where what is said of another fault is sure to move', () => {
     const random = new Random('still');
-    const evidence = new FaultEvidence(10_000, new PeakPool());
-    const drift = new DriftForecast(count);
-    const said = new Said();
+    const evidence = new CusumBank(10_000, new PeakPool());
+    const drift = new LocalLevel(count);
+    const said = new WindowScores();
     for (let window = 0; window < 3_000; window++) {
       const slow = Math.sin(window / 200);
       for (let t = 0; t < count; t++) {
         said.excess[t] = 10 * random.normal() + (t === 0 ? 30 * slow : 0.15 * t * slow);
         said.variances[t] = 100;
       }
-      const isFull = drift.take(100, Float64Array.from(said.excess));
+      const isFull = drift.observe(100, Float64Array.from(said.excess));
       learnIn(evidence, window % 8, said, 1);
-      if (isFull) drift.follow((t) => evidence.dispersion(t));
+      if (isFull) drift.update((t) => evidence.dispersion(t));
     }
     const spreads = Array.from({ length: count }, (_, t) => drift.spread(t));
     // Some would be taken for chance by themselves.
     expect(spreads.some((spread) => spread > 1 && spread < 1.5)).toBe(true);
     for (const [t, spread] of spreads.entries()) {
-      expect(evidence.restlessness(t)).toBe(evidence.dispersion(t) * spread);
+      expect(evidence.varianceInflation(t)).toBe(evidence.dispersion(t) * spread);
     }
   });
 });
