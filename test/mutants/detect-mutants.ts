@@ -118,7 +118,7 @@ export const detectMutants: readonly PlantedMutant[] = [
     file: 'src/detect/lifecycle/flap-history.ts',
     find: 'quiet: resolve_windows * times(this.#openedMs),',
     replace: 'quiet: resolve_windows,',
-    tests: scenarioTests,
+    tests: ['test/detect/lifecycle/flap-history.test.ts'],
   },
   {
     name: 'update-every-five-minutes',

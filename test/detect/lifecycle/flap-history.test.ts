@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { configSchema } from '../../../src/config/schema.ts';
+import { FlapHistory } from '../../../src/detect/lifecycle/flap-history.ts';
+
+const { detect } = configSchema.parse({ detect: { resolve_windows: 3 } });
+const hourMs = 3_600_000;
+
+/** Clear windows that a new anomaly needs, and the time within which it decays, by what was before it. */
+function policyAfter(opened: readonly number[], decayed: readonly number[], nowMs: number) {
+  const history = new FlapHistory();
+  for (const ms of opened) history.opened(ms);
+  for (const ms of decayed) history.peteredOut(ms);
+  return history.patience(nowMs, detect);
+}
+
+it('doubles the clear windows for each anomaly of the last hour, four times at most', () => {
+  const now = 30 * hourMs;
+  const minutesAgo = (...ago: number[]) => ago.map((minutes) => now - minutes * 60_000);
+  expect(policyAfter([], [], now).quiet).toBe(3);
+  expect(policyAfter(minutesAgo(59), [], now).quiet).toBe(6);
+  expect(policyAfter(minutesAgo(60), [], now).quiet).toBe(3);
+  expect(policyAfter(minutesAgo(40, 20, 10), [], now).quiet).toBe(24);
+  expect(policyAfter(minutesAgo(50, 40, 30, 20, 10), [], now).quiet).toBe(48);
+});
+
+it('doubles the time to decay for each anomaly that decayed on the last day', () => {
+  const now = 30 * hourMs;
+  expect(policyAfter([], [], now).peteredOutMs).toBe(hourMs);
+  expect(policyAfter([], [now - 23 * hourMs, now - hourMs], now).peteredOutMs).toBe(4 * hourMs);
+  expect(policyAfter([], [now - 24 * hourMs], now).peteredOutMs).toBe(hourMs);
+});
+
+it('forgets anomalies of windows that are evaluated again', () => {
+  const history = new FlapHistory();
+  history.opened(hourMs);
+  history.opened(hourMs + 60_000);
+  history.forgetFrom(hourMs + 60_000);
+  expect(history.patience(hourMs + 120_000, detect).quiet).toBe(6);
+});
