@@ -2,10 +2,10 @@ import { invariant } from '../base/invariant.ts';
 import { type Chunk, chunkToken } from '../sink/chunks/chunk.ts';
 import type { RecordBatch } from '../source/record.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
+import { ChunkFlush, type ChunkStart, type FlushContext } from './chunk-flush.ts';
 import { chunkSettingsOf } from './chunk-settings.ts';
 import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
 import type { DeadLetter } from './dead-letter.ts';
-import { type Begun, type FlushContext, flushChunk } from './flush-chunk.ts';
 import type { LateShare } from './late-share.ts';
 import { type ChunkContext, OpenChunk } from './open-chunk.ts';
 import { persist } from './persist.ts';
@@ -122,14 +122,15 @@ export class PartitionIngest {
     const { clock } = this.#context;
     const { chunk: sealed, letters } = this.#open.seal(clock.nowMs());
     const chunk = this.#asBegun(sealed);
-    const begun = this.#begunWith(chunk, isFirst);
-    if (begun.inherited) this.#useOwnSettings();
+    const start = this.#startOf(chunk, isFirst);
+    if (start.inherited) this.#useOwnSettings();
     // Where the log does not reach back to the chunk's end, the ledger is to show the gap.
-    const nextOffset = Math.max(chunk.endOffset, begun.inherited ? this.#start.readOffset : 0);
+    const nextOffset = Math.max(chunk.endOffset, start.inherited ? this.#start.readOffset : 0);
     this.#begin(nextOffset, chunk.watermarkMs, clock.nowMs());
     const startedMs = clock.elapsedMs();
     this.#flushingSinceMs = startedMs;
-    this.#flushing = flushChunk(this.claim, chunk, letters, begun, this.#context)
+    this.#flushing = new ChunkFlush(this.claim, chunk, letters, start, this.#context)
+      .run()
       .then(() => {
         this.#count(chunk, letters);
         this.#context.metrics.chunkFlushSeconds.observe((clock.elapsedMs() - startedMs) / 1000);
@@ -173,7 +174,7 @@ export class PartitionIngest {
     return { ...chunk, firstTimestampMs, lastTimestampMs, watermarkMs };
   }
 
-  #begunWith(chunk: Chunk, isFirst: boolean): Begun {
+  #startOf(chunk: Chunk, isFirst: boolean): ChunkStart {
     const watermarkBeforeMs = this.#watermarkBeforeMs;
     if (this.#inherited !== undefined) {
       return { watermarkBeforeMs, intent: this.#inherited, inherited: true, isFirst };

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import { flushChunk } from '../../src/ingest/flush-chunk.ts';
+import { ChunkFlush } from '../../src/ingest/chunk-flush.ts';
 import {
   type ClickHouseServer,
   startClickHouse,
@@ -130,9 +130,9 @@ async function counts(table: string): Promise<Record<string, number>> {
 
 const flush = (chunk: Chunk, inherited: boolean) => {
   const claim = { topic: 't', partition: 0, isLost: false, commit: async () => undefined };
-  const { rows, groupId, topic, partition, startOffset, endOffset, ...figures } = chunk;
-  const intent = { ...testIntent(endOffset, nowMs), nowMs, figures: { ...figures, rows } };
-  return flushChunk(
+  const { rows, groupId, topic, partition, startOffset, endOffset, ...counts } = chunk;
+  const intent = { ...testIntent(endOffset, nowMs), nowMs, counts: { ...counts, rows } };
+  return new ChunkFlush(
     claim,
     chunk,
     [],
@@ -146,7 +146,7 @@ const flush = (chunk: Chunk, inherited: boolean) => {
       log: createLog({ level: 'silent' }),
       metrics: createMetrics(),
     },
-  );
+  ).run();
 };
 
 describe('a server killed between the token of an insert and its part', () => {

@@ -1,8 +1,8 @@
 import { createLog } from '../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
+import type { FlushContext } from '../../src/ingest/chunk-flush.ts';
 import { decodeMetadata } from '../../src/ingest/commit-metadata.ts';
 import type { DeadLetter } from '../../src/ingest/dead-letter.ts';
-import type { FlushContext } from '../../src/ingest/flush-chunk.ts';
 import type { Chunk, LedgerEntry } from '../../src/sink/chunks/chunk.ts';
 import type { ChunkPlace } from '../../src/sink/chunks/chunk-positions.ts';
 import type { ChunkState } from '../../src/sink/chunks/chunk-store.ts';

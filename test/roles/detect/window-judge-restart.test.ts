@@ -139,7 +139,7 @@ describe('a watcher that takes over', () => {
       }),
       { numRuns: 12, seed: 3, examples: [[[113, 114, 120]], [[81, 125, 152]]] },
     );
-  }, 120_000);
+  }, 600_000);
 
   it('tells the same, killed within any step: at whatever call, with the call done or not', async () => {
     const expected = (await peace).events;
@@ -174,7 +174,7 @@ describe('a watcher that takes over', () => {
       }),
       { numRuns: 30, seed: 8 },
     );
-  }, 120_000);
+  }, 600_000);
 
   it('tells an event again as it is on record, where the one before died before progress was', async () => {
     const expected = (await peace).events;

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-const flush = 'src/ingest/flush-chunk.ts';
+const flush = 'src/ingest/chunk-flush.ts';
 const place = 'src/ingest/start-position.ts';
 const partition = 'src/ingest/partition-ingest.ts';
 
@@ -17,33 +17,33 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'insert-before-intent',
     bug: 'rows are sent before the range is written down (clickhouse-kafka-connect, BEFORE and NEW)',
     file: flush,
-    find: `  await step('commit the intent', commitIntent);
-  await Promise.all([
-    step('insert rows', insert),
-    step('write dead letters', () => publishLetters(chunk.topic, messages, context)),
-  ]);`,
-    replace: `  await Promise.all([
-    step('insert rows', insert),
-    step('write dead letters', () => publishLetters(chunk.topic, messages, context)),
-  ]);
-  await step('commit the intent', commitIntent);`,
+    find: `    await this.#step('commit the intent', () => this.#commitIntent());
+    await Promise.all([
+      this.#step('insert rows', () => this.#insertRows()),
+      this.#step('write dead letters', () => this.#writeLetters()),
+    ]);`,
+    replace: `    await Promise.all([
+      this.#step('insert rows', () => this.#insertRows()),
+      this.#step('write dead letters', () => this.#writeLetters()),
+    ]);
+    await this.#step('commit the intent', () => this.#commitIntent());`,
   },
   {
     name: 'end-before-insert',
     bug: 'the end is committed before the rows are stored: what is lost in between is lost for good',
     file: flush,
-    find: `  await step('commit the intent', commitIntent);\n`,
-    replace: `  await step('commit the intent', commitIntent);
-  await step('commit the end', () => claim.commit(chunk.endOffset, done));\n`,
+    find: `    await this.#step('commit the intent', () => this.#commitIntent());\n`,
+    replace: `    await this.#step('commit the intent', () => this.#commitIntent());
+    await this.#step('commit the end', () => this.#commitEnd());\n`,
   },
   {
     name: 'end-before-ledger',
     bug: 'the end is committed before the ledger says that all tables have the chunk',
     file: flush,
-    find: `  if (!isRecorded) await step('write the ledger', record);
-  await step('commit the end', () => claim.commit(chunk.endOffset, done));`,
-    replace: `  await step('commit the end', () => claim.commit(chunk.endOffset, done));
-  if (!isRecorded) await step('write the ledger', record);`,
+    find: `    if (!this.#isRecorded) await this.#step('write the ledger', () => this.#writeLedger());
+    await this.#step('commit the end', () => this.#commitEnd());`,
+    replace: `    await this.#step('commit the end', () => this.#commitEnd());
+    if (!this.#isRecorded) await this.#step('write the ledger', () => this.#writeLedger());`,
   },
   {
     name: 'no-ledger-lookup',
@@ -66,8 +66,8 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'no-look-before-ledger',
     bug: 'a ledger row in doubt is written again without a look',
     file: flush,
-    find: 'if (isRecordInDoubt && ',
-    replace: 'if (isRecordInDoubt && intent.endOffset < 0 && ',
+    find: 'if (this.#isRecordInDoubt && ',
+    replace: 'if (this.#isRecordInDoubt && inherited && !inherited && ',
     needs: ['tokens_off'],
   },
   {
@@ -89,38 +89,38 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'answered-is-stored',
     bug: 'an insert that was answered is taken to be in all tables, and its server had been killed with the token noted and no rows',
     file: flush,
-    find: 'await fillGaps(chunk, intent.nowMs, confirm, context);',
-    replace: 'if (intent.endOffset < 0) await fillGaps(chunk, intent.nowMs, confirm, context);',
+    find: 'await this.#fillGaps();',
+    replace: 'if (intent.endOffset < 0) await this.#fillGaps();',
     needs: ['token_without_rows'],
   },
   {
     name: 'ledger-answer-is-enough',
     bug: 'a ledger row that was answered is taken to be there, and its server had been killed with the token noted and no row',
     file: flush,
-    find: 'const isRepeated = isRecordInDoubt || begun.inherited || begun.isFirst;',
-    replace: 'const isRepeated = isRecordInDoubt && intent.endOffset < 0;',
+    find: 'const isRepeated = this.#isRecordInDoubt || inherited || isFirst;',
+    replace: 'const isRepeated = inherited && !inherited && isFirst;',
     needs: ['token_without_rows'],
   },
   {
     name: 'no-guard',
     bug: 'a process that was stopped for minutes sends what it was about to send (clickhouse-kafka-connect #24)',
     file: flush,
-    find: 'while (clock.elapsedMs() - confirmedMs > context.guardMs) await commitIntent();',
-    replace: 'if (clock.elapsedMs() < confirmedMs) await commitIntent();',
+    find: 'while (clock.elapsedMs() - this.#confirmedMs > guardMs) await this.#commitIntent();',
+    replace: 'if (clock.elapsedMs() + guardMs < this.#confirmedMs) await this.#commitIntent();',
     needs: ['tokens_off', 'stop_at_call'],
   },
   {
     name: 'letters-after-commit',
     bug: 'dead letters are written after the offset has moved on: a crash in between loses them',
     file: flush,
-    find: `    step('write dead letters', () => publishLetters(chunk.topic, messages, context)),
-  ]);
-  if (!isRecorded) await step('write the ledger', record);
-  await step('commit the end', () => claim.commit(chunk.endOffset, done));`,
-    replace: `  ]);
-  if (!isRecorded) await step('write the ledger', record);
-  await step('commit the end', () => claim.commit(chunk.endOffset, done));
-  await step('write dead letters', () => publishLetters(chunk.topic, messages, context));`,
+    find: `      this.#step('write dead letters', () => this.#writeLetters()),
+    ]);
+    if (!this.#isRecorded) await this.#step('write the ledger', () => this.#writeLedger());
+    await this.#step('commit the end', () => this.#commitEnd());`,
+    replace: `    ]);
+    if (!this.#isRecorded) await this.#step('write the ledger', () => this.#writeLedger());
+    await this.#step('commit the end', () => this.#commitEnd());
+    await this.#step('write dead letters', () => this.#writeLetters());`,
   },
   {
     name: 'gives-up',
@@ -272,9 +272,9 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'ledger-of-what-is-left',
     bug: 'the ledger says what a successor could still read, the tables hold what had landed',
     file: flush,
-    find: 'confirm, context);\n    entry = await entryOfLanded(chunk, intent, wereThere, store);',
+    find: 'await this.#fillGaps();\n    this.#entry = await this.#entryOfLanded();',
     replace:
-      'confirm, context);\n    if (isRecorded) entry = await entryOfLanded(chunk, intent, wereThere, store);',
+      'await this.#fillGaps();\n    if (this.#isRecorded) this.#entry = await this.#entryOfLanded();',
     needs: ['compaction'],
   },
   {

@@ -48,8 +48,8 @@ export const windowMutants: readonly Mutant[] = [
   {
     name: 'watermark-not-committed',
     bug: 'the end is committed without the watermark',
-    file: 'src/ingest/flush-chunk.ts',
-    find: 'encodeMetadata({ watermarkMs: finite(chunk.watermarkMs), intent: undefined })',
+    file: 'src/ingest/chunk-flush.ts',
+    find: 'encodeMetadata({ watermarkMs: finite(watermarkMs), intent: undefined })',
     replace: 'encodeMetadata({ watermarkMs: undefined, intent: undefined })',
   },
   {

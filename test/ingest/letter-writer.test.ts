@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import type { RejectReason } from '../../src/decode/reject-reasons.ts';
+import { ChunkFlush, type FlushContext } from '../../src/ingest/chunk-flush.ts';
 import type { DeadLetter } from '../../src/ingest/dead-letter.ts';
 import { DeadLetterBudget } from '../../src/ingest/dead-letter-budget.ts';
-import { type FlushContext, flushChunk } from '../../src/ingest/flush-chunk.ts';
 import type { OutgoingMessage } from '../../src/kafka/client/publisher.ts';
 import type { Chunk } from '../../src/sink/chunks/chunk.ts';
 import { testIntent } from './test-intent.ts';
@@ -103,7 +103,7 @@ function flusher(perSecond: number, failures = 0) {
     time,
     messages,
     metrics,
-    flush: () => flushChunk(claim, chunk, letters, begun, context),
+    flush: () => new ChunkFlush(claim, chunk, letters, begun, context).run(),
   };
 }
 

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { ChunkFlush, type FlushContext } from '../../src/ingest/chunk-flush.ts';
 import { countsOf, decodeMetadata } from '../../src/ingest/commit-metadata.ts';
-import { type FlushContext, flushChunk } from '../../src/ingest/flush-chunk.ts';
 import type { LedgerEntry } from '../../src/sink/chunks/chunk.ts';
 import { ClaimLostError } from '../../src/source/source.ts';
 import { begun, chunk, letterAt, worldOf } from './flush-world.ts';
 import { testIntent } from './test-intent.ts';
 
-describe('flushChunk', () => {
+describe('ChunkFlush', () => {
   it('commits its intent, stores, notes it in the ledger, commits its end: in this order', async () => {
     const { steps, claim, context } = worldOf();
-    await flushChunk(claim, chunk, [letterAt(11)], begun, context);
+    await new ChunkFlush(claim, chunk, [letterAt(11)], begun, context).run();
     expect(steps).toEqual([
       'commit 10 55 20',
       'publish t.dlq 1',
@@ -22,13 +22,13 @@ describe('flushChunk', () => {
   it('notes no watermark where there is none', async () => {
     const { steps, claim, context } = worldOf();
     const none = Number.NEGATIVE_INFINITY;
-    await flushChunk(
+    await new ChunkFlush(
       claim,
       { ...chunk, watermarkMs: none },
       [],
       { ...begun, watermarkBeforeMs: none },
       context,
-    );
+    ).run();
     expect(steps[0]).toBe('commit 10 undefined 20');
     expect(steps.at(-1)).toBe('commit 20 undefined undefined');
   });
@@ -40,7 +40,7 @@ describe('flushChunk', () => {
       const { steps, claim, context, metrics } = worldOf({
         [name]: Array.from({ length: 9 }, error),
       });
-      await flushChunk(claim, chunk, [letterAt(11)], begun, context);
+      await new ChunkFlush(claim, chunk, [letterAt(11)], begun, context).run();
       const pauses = steps.filter((step) => step.startsWith('sleep'));
       expect(pauses.map((step) => Number(step.slice(6)))).toEqual([
         100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000,
@@ -55,13 +55,19 @@ describe('flushChunk', () => {
 
   it('that was inherited asks the ledger first, and inserts nothing that is on it', async () => {
     const { steps, claim, context } = worldOf({}, { isRecorded: true, isLanded: true });
-    await flushChunk(claim, chunk, [letterAt(11)], { ...begun, inherited: true }, context);
+    await new ChunkFlush(
+      claim,
+      chunk,
+      [letterAt(11)],
+      { ...begun, inherited: true },
+      context,
+    ).run();
     expect(steps).toEqual(['commit 10 55 20', 'look', 'publish t.dlq 1', 'commit 20 77 undefined']);
   });
 
   it('that was inherited and is not on the ledger is stored', async () => {
     const { steps, claim, context } = worldOf({ look: [new Error('away')] });
-    await flushChunk(claim, chunk, [], { ...begun, inherited: true }, context);
+    await new ChunkFlush(claim, chunk, [], { ...begun, inherited: true }, context).run();
     expect(steps).toEqual([
       'commit 10 55 20',
       'look',
@@ -79,7 +85,7 @@ describe('flushChunk', () => {
   it('asks the tables before it inserts again, and sends what they may lack', async () => {
     const state = { isLanded: true };
     const { steps, claim, context } = worldOf({ insert: [new Error('no answer')] }, state);
-    await flushChunk(claim, chunk, [], begun, context);
+    await new ChunkFlush(claim, chunk, [], begun, context).run();
     expect(steps).toEqual([
       'commit 10 55 20',
       'insert',
@@ -98,7 +104,7 @@ describe('flushChunk', () => {
       { isLanded: true, isRemembered: false },
     );
     const intent = testIntent(20, 99, { records: 12, consumed: 13, aggregated: 13 });
-    await flushChunk(claim, chunk, [], { ...begun, intent, inherited: true }, context);
+    await new ChunkFlush(claim, chunk, [], { ...begun, intent, inherited: true }, context).run();
     expect(steps).toEqual([
       'commit 10 55 20',
       'look',
@@ -126,10 +132,10 @@ describe('flushChunk', () => {
     const look = async () => ({ ...(await store.inspect(chunk, 0)), isLanded: hasLanded });
     const intent = testIntent(20, 99, { records: 12, consumed: 13, aggregated: 13 });
     const inherited = { ...begun, intent, inherited: true };
-    await flushChunk(claim, chunk, [], inherited, {
+    await new ChunkFlush(claim, chunk, [], inherited, {
       ...context,
       store: { ...store, insert, inspect: look },
-    });
+    }).run();
     expect(steps.filter((step) => step === 'insert')).toHaveLength(2);
     expect(recorded).toMatchObject([{ records: 10, consumed: 10, aggregated: 10 }]);
   });
@@ -143,7 +149,7 @@ describe('flushChunk', () => {
     };
     const intent = testIntent(20, 99, { records: 12, consumed: 13, aggregated: 13 });
     const inherited = { ...begun, intent, inherited: true };
-    await flushChunk({ ...claim, commit }, chunk, [], inherited, context);
+    await new ChunkFlush({ ...claim, commit }, chunk, [], inherited, context).run();
     expect(steps.slice(0, 4)).toEqual(['commit 10 55 20', 'look', 'commit 10 55 20', 'insert']);
     const intents = notes.map((note) => decodeMetadata(note)?.intent);
     expect(intents.map((each) => each?.counts.consumed)).toEqual([13, 10, undefined]);
@@ -158,7 +164,7 @@ describe('flushChunk', () => {
     const { claim, context, recorded } = worldOf({}, found);
     const rows = { rowCount: 3, samples: 5, windowMinMs: 0, windowMaxMs: 0 };
     const intent = testIntent(20, 99, { records: 12, rows });
-    await flushChunk(claim, chunk, [], { ...begun, intent, inherited: true }, context);
+    await new ChunkFlush(claim, chunk, [], { ...begun, intent, inherited: true }, context).run();
     expect(recorded).toMatchObject([{ records, rows: { samples: landedSamples } }]);
   });
 
@@ -168,7 +174,7 @@ describe('flushChunk', () => {
     const rows = { rowCount: 3, samples: 5, windowMinMs: 0, windowMaxMs: 0 };
     const first = testIntent(20, 99, { records: 12, rows }).counts;
     const intent = { ...testIntent(20, 99, countsOf(chunk)), earlier: [first] };
-    await flushChunk(claim, chunk, [], { ...begun, intent, inherited: true }, context);
+    await new ChunkFlush(claim, chunk, [], { ...begun, intent, inherited: true }, context).run();
     expect(recorded).toMatchObject([{ records: 12, rows: { samples: 5 } }]);
   });
 
@@ -188,7 +194,7 @@ describe('flushChunk', () => {
     const rows = { rowCount: 3, samples: 5, windowMinMs: 0, windowMaxMs: 0 };
     const intent = testIntent(20, 99, { records: 12, rows });
     const given = { ...begun, intent, inherited: true };
-    await flushChunk(claim, chunk, [], given, { ...context, store });
+    await new ChunkFlush(claim, chunk, [], given, { ...context, store }).run();
     expect(recorded).toMatchObject([
       { records: 10, rows: { samples: 1 } },
       { records: 12, rows: { samples: 5 } },
@@ -203,7 +209,7 @@ describe('flushChunk', () => {
       // What was sent is dropped again, as the server dies in that too; then it holds.
       [[place], [place], [place], []],
     );
-    await flushChunk(claim, chunk, [], begun, context);
+    await new ChunkFlush(claim, chunk, [], begun, context).run();
     expect(steps).toEqual([
       'commit 10 55 20',
       'insert',
@@ -229,7 +235,7 @@ describe('flushChunk', () => {
 
   it('writes the ledger row under another token where the one before left none', async () => {
     const { steps, claim, context } = worldOf({ record: [new Error('killed')] }, {}, [], 2);
-    await flushChunk(claim, chunk, [], begun, context);
+    await new ChunkFlush(claim, chunk, [], begun, context).run();
     expect(steps).toEqual([
       'commit 10 55 20',
       'insert',
@@ -248,7 +254,7 @@ describe('flushChunk', () => {
 
   it('looks whether the ledger row is there, where it is the first of its claim', async () => {
     const { steps, claim, context } = worldOf({}, {}, [], 1);
-    await flushChunk(claim, chunk, [], { ...begun, isFirst: true }, context);
+    await new ChunkFlush(claim, chunk, [], { ...begun, isFirst: true }, context).run();
     expect(steps).toEqual([
       'commit 10 55 20',
       'insert',
@@ -264,7 +270,7 @@ describe('flushChunk', () => {
     const place = { table: 'latency_10s', kind: 'stage', fromS: 0, toS: 86_400 } as const;
     const all = [[place], [place], [place], [place]];
     const { steps, claim, context } = worldOf({}, { isLanded: true }, all);
-    await flushChunk(claim, chunk, [], { ...begun, inherited: true }, context);
+    await new ChunkFlush(claim, chunk, [], { ...begun, inherited: true }, context).run();
     const fills = steps.filter((step) => step.startsWith('fill'));
     expect(fills).toEqual(['fill latency_10s 0', 'fill latency_10s 1', 'fill latency_10s 2']);
     expect(steps.at(-1)).toBe('commit 20 77 undefined');
@@ -277,7 +283,7 @@ describe('flushChunk', () => {
       time.elapsedMs += 5_001;
       await clock.sleep(ms);
     };
-    await flushChunk(claim, chunk, [], begun, { ...context, clock: { ...clock, sleep } });
+    await new ChunkFlush(claim, chunk, [], begun, { ...context, clock: { ...clock, sleep } }).run();
     expect(steps).toEqual([
       'commit 10 55 20',
       'insert',
@@ -303,7 +309,7 @@ describe('flushChunk', () => {
       time.elapsedMs += 5_001;
     };
     const paused = { ...context, clock: { ...clock, sleep } };
-    await flushChunk({ ...claim, commit }, chunk, [], begun, paused);
+    await new ChunkFlush({ ...claim, commit }, chunk, [], begun, paused).run();
     const commits = steps.slice(0, steps.indexOf('record')).filter((step) => step !== 'missing');
     expect(commits).toEqual([
       'commit 10 55 20',
@@ -321,7 +327,7 @@ describe('flushChunk', () => {
     async (name) => {
       const lost = new ClaimLostError('t/0');
       const { steps, claim, context } = worldOf({ [name]: [lost] });
-      await expect(flushChunk(claim, chunk, [], begun, context)).rejects.toBe(lost);
+      await expect(new ChunkFlush(claim, chunk, [], begun, context).run()).rejects.toBe(lost);
       expect(steps.at(-1)).toMatch(new RegExp(`^${name}`));
       expect(steps.filter((step) => step.startsWith('commit 20'))).toEqual([]);
     },
@@ -345,10 +351,10 @@ describe('flushChunk', () => {
         return claim.isLost;
       },
     };
-    const flushing = flushChunk(losing, chunk, [], begun, {
+    const flushing = new ChunkFlush(losing, chunk, [], begun, {
       ...context,
       clock: { ...clock, sleep },
-    });
+    }).run();
     await expect(flushing).rejects.toThrow(ClaimLostError);
     expect(steps).toEqual(['commit 10 55 20', 'insert', 'look', 'commit 10 55 20']);
   });
@@ -361,21 +367,26 @@ describe('flushChunk', () => {
       await clock.sleep(ms);
     };
     const losing: FlushContext = { ...context, clock: { ...clock, sleep } };
-    await expect(flushChunk(claim, chunk, [], begun, losing)).rejects.toThrow(ClaimLostError);
+    await expect(new ChunkFlush(claim, chunk, [], begun, losing).run()).rejects.toThrow(
+      ClaimLostError,
+    );
     expect(steps).toEqual(['commit 10 55 20', 'insert', 'sleep 100']);
   });
 
   it('writes dead letters in lots, and none where there is no topic for them', async () => {
     const letters = Array.from({ length: 1_201 }, (_, offset) => letterAt(offset));
     const { steps, claim, context } = worldOf();
-    await flushChunk(claim, chunk, letters, begun, context);
+    await new ChunkFlush(claim, chunk, letters, begun, context).run();
     expect(steps.filter((step) => step.startsWith('publish'))).toEqual([
       'publish t.dlq 500',
       'publish t.dlq 500',
       'publish t.dlq 201',
     ]);
     const file = worldOf();
-    await flushChunk(file.claim, chunk, letters, begun, { ...file.context, publisher: undefined });
+    await new ChunkFlush(file.claim, chunk, letters, begun, {
+      ...file.context,
+      publisher: undefined,
+    }).run();
     expect(file.steps.filter((step) => step.startsWith('publish'))).toEqual([]);
   });
 });

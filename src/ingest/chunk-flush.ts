@@ -1,0 +1,240 @@
+import type { OutgoingMessage } from '../kafka/client/publisher.ts';
+import { type Chunk, chunkToken, type LedgerEntry } from '../sink/chunks/chunk.ts';
+import type { ChunkStore } from '../sink/chunks/chunk-store.ts';
+import { type Claim, ClaimLostError } from '../source/source.ts';
+import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
+import type { DeadLetter } from './dead-letter.ts';
+import { type LetterContext, publishLetters, rationedMessages } from './letter-writer.ts';
+import { persist } from './persist.ts';
+
+/** The parts of a process that a flush works with. */
+export interface FlushContext extends LetterContext {
+  readonly store: ChunkStore;
+  /** So long after the broker last confirmed the claim, another reader may have it. */
+  readonly guardMs: number;
+}
+
+/** How the storing of a chunk was started. */
+export interface ChunkStart {
+  /** Event time before the chunk, for whoever reads it again. */
+  readonly watermarkBeforeMs: number;
+  readonly intent: Intent;
+  /** Whether the intent is a predecessor's, who may have got to any step. */
+  readonly inherited: boolean;
+  /** Whether it is the first chunk of its claim: an earlier reader may have started the same range. */
+  readonly isFirst: boolean;
+}
+
+/** Each needs the server to be killed within it once more. */
+const MOST_FILLS = 3;
+/** Senders of a chunk before the last one that are known by their counts. */
+const EARLIER_KEPT = 3;
+
+/**
+ * Stores a sealed chunk exactly once, whoever dies when (docs/explained/exactly-once.md):
+ *
+ *     commit the intent ── insert rows ── write the ledger ── commit the end
+ *                     └── write dead letters ──┘
+ *
+ * Each step may be repeated without further effect. A step that fails, or whose outcome is unknown, is
+ * repeated with the same bytes and token until it succeeds or the claim is lost. Before an insert that may
+ * have happened already, the tables are asked.
+ */
+export class ChunkFlush {
+  readonly #claim: Claim;
+  readonly #chunk: Chunk;
+  readonly #start: ChunkStart;
+  readonly #context: FlushContext;
+  readonly #letters: readonly OutgoingMessage[];
+  /** The commit's metadata while the chunk is being stored. */
+  #metadata: string;
+  /** When the broker was asked that last confirmed the claim. */
+  #confirmedMs = 0;
+  /** Whether the rows may have been sent already, by this process or by a predecessor. */
+  #isInsertInDoubt: boolean;
+  /** Whether this process has sent rows while in doubt: rows that land later may be its own. */
+  #hasSent = false;
+  /** Whether rows had landed before this process sent any. */
+  #wereThere = false;
+  /** Whether the ledger has the chunk, from a predecessor. */
+  #isRecorded = false;
+  /** What the ledger is to say. */
+  #entry: LedgerEntry;
+  /** Whether the ledger's row may have been written already. */
+  #isRecordInDoubt: boolean;
+  #isLedgerTried = false;
+
+  constructor(
+    claim: Claim,
+    chunk: Chunk,
+    letters: readonly DeadLetter[],
+    start: ChunkStart,
+    context: FlushContext,
+  ) {
+    this.#claim = claim;
+    this.#chunk = chunk;
+    this.#start = start;
+    this.#context = context;
+    this.#letters = rationedMessages(letters, context);
+    this.#metadata = this.#metadataOf(start.intent);
+    this.#isInsertInDoubt = start.inherited;
+    this.#isRecordInDoubt = start.inherited;
+    this.#entry = chunk;
+  }
+
+  /** @throws ClaimLostError when the partition belongs to another reader by now. */
+  async run(): Promise<void> {
+    await this.#step('commit the intent', () => this.#commitIntent());
+    await Promise.all([
+      this.#step('insert rows', () => this.#insertRows()),
+      this.#step('write dead letters', () => this.#writeLetters()),
+    ]);
+    if (!this.#isRecorded) await this.#step('write the ledger', () => this.#writeLedger());
+    await this.#step('commit the end', () => this.#commitEnd());
+  }
+
+  #step(name: string, action: () => Promise<void>): Promise<void> {
+    return persist(name, this.#claim, this.#chunk, action, this.#context);
+  }
+
+  async #commitIntent(): Promise<void> {
+    const askedMs = this.#context.clock.elapsedMs();
+    await this.#claim.commit(this.#chunk.startOffset, this.#metadata);
+    this.#confirmedMs = askedMs;
+  }
+
+  async #insertRows(): Promise<void> {
+    const { store } = this.#context;
+    const [chunk, { intent }] = [this.#chunk, this.#start];
+    if (!this.#isInsertInDoubt) {
+      this.#isInsertInDoubt = true;
+      await this.#confirm();
+      await store.insert(chunk);
+      return;
+    }
+    const state = await store.inspect(chunk, intent.nowMs);
+    this.#isRecorded = state.isRecorded;
+    if (this.#isRecorded) return;
+    this.#wereThere = state.isLanded && !this.#hasSent;
+    if (!state.isLanded && this.#hasFewerRecords) {
+      // The rows that land now are of fewer records than the intent says: a successor must know.
+      this.#metadata = this.#metadataOf(withEarlier(intent, chunk));
+      await this.#commitIntent();
+    }
+    if (!state.isLanded || state.isRemembered) {
+      await this.#confirm();
+      this.#hasSent = true;
+      await store.insert(chunk);
+    }
+    await this.#fillGaps();
+    this.#entry = await this.#entryOfLanded();
+  }
+
+  async #writeLedger(): Promise<void> {
+    const { inherited, isFirst } = this.#start;
+    if (this.#isRecordInDoubt && (await this.#isInLedger())) return;
+    const isRepeated = this.#isRecordInDoubt || inherited || isFirst;
+    this.#isRecordInDoubt = true;
+    // While an earlier attempt failed, rows that a predecessor had sent may have landed.
+    if (this.#isLedgerTried && this.#hasFewerRecords) this.#entry = await this.#entryOfLanded();
+    this.#isLedgerTried = true;
+    for (let attempt = 0; attempt <= MOST_FILLS; attempt++) {
+      await this.#confirm();
+      await this.#context.store.record(this.#entry, attempt);
+      if (!isRepeated || (await this.#isInLedger())) return;
+    }
+    throw new Error('the ledger does not keep the row that is written');
+  }
+
+  #writeLetters(): Promise<void> {
+    return publishLetters(this.#chunk.topic, this.#letters, this.#context);
+  }
+
+  #commitEnd(): Promise<void> {
+    const { endOffset, watermarkMs } = this.#chunk;
+    const metadata = encodeMetadata({ watermarkMs: finite(watermarkMs), intent: undefined });
+    return this.#claim.commit(endOffset, metadata);
+  }
+
+  /**
+   * Confirms the claim before rows are sent. A process that was stopped for long asks the broker again, and
+   * once more if it was stopped while it waited for the answer.
+   */
+  async #confirm(): Promise<void> {
+    const { clock, guardMs } = this.#context;
+    while (clock.elapsedMs() - this.#confirmedMs > guardMs) await this.#commitIntent();
+    if (this.#claim.isLost) {
+      throw new ClaimLostError(`${this.#claim.topic}/${this.#claim.partition}`);
+    }
+  }
+
+  async #isInLedger(): Promise<boolean> {
+    const { nowMs } = this.#start.intent;
+    return (await this.#context.store.inspect(this.#chunk, nowMs)).isRecorded;
+  }
+
+  /** Whether some of the chunk's records are gone since its intent was committed. */
+  get #hasFewerRecords(): boolean {
+    const { consumed, rows } = this.#start.intent.counts;
+    return consumed !== this.#chunk.consumed || rows.samples !== this.#chunk.rows.samples;
+  }
+
+  #metadataOf(intent: Intent): string {
+    return encodeMetadata({ watermarkMs: finite(this.#start.watermarkBeforeMs), intent });
+  }
+
+  /**
+   * The ledger's row for rows that have landed: the counts of their sender, who may have had records that
+   * are gone by now. The sender is known by its number of samples; where that does not tell, by whether rows
+   * were there before this process sent any.
+   */
+  async #entryOfLanded(): Promise<LedgerEntry> {
+    const chunk = this.#chunk;
+    const { counts, earlier = [], nowMs } = this.#start.intent;
+    const senders = [counts, ...earlier];
+    const countsSamples = senders.some(({ rows }) => rows.samples !== chunk.rows.samples);
+    const { landedSamples } = countsSamples
+      ? await this.#context.store.inspect(chunk, nowMs)
+      : { landedSamples: -1 };
+    const sender = senders.find(({ rows }) => rows.samples === landedSamples);
+    if (sender !== undefined) return { ...chunk, ...sender };
+    if (landedSamples === chunk.rows.samples) return chunk;
+    return this.#wereThere ? { ...chunk, ...counts } : chunk;
+  }
+
+  /**
+   * Sends the chunk to tables that lack it although its insert was answered. A server that is killed between
+   * noting a token and committing the rows drops the rows when they come again.
+   */
+  async #fillGaps(): Promise<void> {
+    const { store, log, metrics } = this.#context;
+    const chunk = this.#chunk;
+    for (let attempt = 0; attempt < MOST_FILLS; attempt++) {
+      const places = await store.missing(chunk, this.#start.intent.nowMs);
+      for (const place of places) {
+        await this.#confirm();
+        await store.fill(chunk, place, attempt);
+        metrics.chunksFilled.inc({ table: place.table });
+        log.warn(
+          { table: place.table, token: chunkToken(chunk) },
+          'a table lacked a chunk after ClickHouse had been killed; it was sent again',
+        );
+      }
+      if (places.length === 0) return;
+    }
+    log.error(
+      { token: chunkToken(chunk) },
+      'a table does not keep a chunk that is sent to it: is it older than its retention?',
+    );
+  }
+}
+
+/** The intent of a successor that has fewer of the records. */
+function withEarlier(intent: Intent, chunk: Chunk): Intent {
+  const earlier = [intent.counts, ...(intent.earlier ?? [])].slice(0, EARLIER_KEPT);
+  return { ...intent, counts: countsOf(chunk), earlier };
+}
+
+function finite(ms: number): number | undefined {
+  return Number.isFinite(ms) ? ms : undefined;
+}

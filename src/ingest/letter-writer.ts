@@ -1,0 +1,116 @@
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/telemetry/log.ts';
+import type { Metrics } from '../base/telemetry/metrics.ts';
+import type { RejectReason } from '../decode/reject-reasons.ts';
+import type { OutgoingMessage, Publisher } from '../kafka/client/publisher.ts';
+import { type DeadLetter, deadLetterMessage } from './dead-letter.ts';
+import type { DeadLetterBudget } from './dead-letter-budget.ts';
+
+const LETTERS_AT_ONCE = 500;
+
+/** The parts of a process that letters are written with. */
+export interface LetterContext {
+  /** Undefined where dead letters have no topic (a file as source): they are logged and counted. */
+  readonly publisher: Publisher | undefined;
+  readonly deadLetterSuffix: string;
+  /** Shared by all partitions of a process; undefined: every letter is written. */
+  readonly letterBudget?: DeadLetterBudget;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/**
+ * The letters that are written: as many as the process may write now, and one for all others.
+ * Decided once a chunk, whatever has to be done again.
+ */
+export function rationedMessages(
+  letters: readonly DeadLetter[],
+  { publisher, letterBudget, clock, log, metrics }: LetterContext,
+): OutgoingMessage[] {
+  if (publisher === undefined) return [];
+  const elapsedMs = clock.elapsedMs();
+  const written = letterBudget?.spend(letters.length, elapsedMs) ?? letters.length;
+  const suppressed = suppressedLetters(letters.slice(written));
+  for (const [reason, count] of suppressed?.byReason ?? []) {
+    metrics.deadLettersSuppressed.inc({ reason }, count);
+  }
+  const unreported = letterBudget?.report(elapsedMs) ?? 0;
+  if (unreported > 0) {
+    log.warn(
+      { suppressed: unreported },
+      'more events are rejected than dead letters may be written; they are counted',
+    );
+  }
+  const messages = letters.slice(0, written).map(deadLetterMessage);
+  return suppressed === undefined ? messages : [...messages, suppressedMessage(suppressed)];
+}
+
+export async function publishLetters(
+  topic: string,
+  messages: readonly OutgoingMessage[],
+  { publisher, deadLetterSuffix, metrics }: LetterContext,
+): Promise<void> {
+  if (publisher === undefined) return;
+  for (let from = 0; from < messages.length; from += LETTERS_AT_ONCE) {
+    const some = messages.slice(from, from + LETTERS_AT_ONCE);
+    await publisher.publish(`${topic}${deadLetterSuffix}`, some);
+    metrics.deadLetters.inc(some.length);
+  }
+}
+
+/** What a chunk rejected without a letter of its own. */
+export interface SuppressedLetters {
+  readonly topic: string;
+  readonly partition: number;
+  readonly firstOffset: number;
+  readonly lastOffset: number;
+  readonly count: number;
+  readonly byReason: ReadonlyMap<RejectReason, number>;
+}
+
+/** Sums up letters, in the order of their offsets, that are not written; undefined if all are. */
+export function suppressedLetters(letters: readonly DeadLetter[]): SuppressedLetters | undefined {
+  const first = letters[0];
+  const last = letters.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  const byReason = new Map<RejectReason, number>();
+  for (const { reason } of letters) byReason.set(reason, (byReason.get(reason) ?? 0) + 1);
+  return {
+    topic: first.topic,
+    partition: first.partition,
+    firstOffset: first.offset,
+    lastOffset: last.offset,
+    count: letters.length,
+    byReason,
+  };
+}
+
+/**
+ * The one letter that stands for them: which offsets, how many for which reason. Its key does not
+ * take the form of any other letter's.
+ */
+export function suppressedMessage(suppressed: SuppressedLetters): OutgoingMessage {
+  const { topic, partition, firstOffset, lastOffset, count, byReason } = suppressed;
+  const summary = {
+    suppressed: count,
+    reasons: Object.fromEntries(byReason),
+    topic,
+    partition,
+    first_offset: firstOffset,
+    last_offset: lastOffset,
+  };
+  return {
+    key: `${topic}/${partition}/${firstOffset}-${lastOffset}/suppressed`,
+    value: JSON.stringify(summary),
+    headers: {
+      'tailmark-suppressed': String(count),
+      'tailmark-detail':
+        'More events were rejected than limits.max_dead_letters_per_second lets dead letters be written',
+      'tailmark-topic': topic,
+      'tailmark-partition': String(partition),
+      'tailmark-offset': String(firstOffset),
+      'tailmark-last-offset': String(lastOffset),
+    },
+  };
+}
