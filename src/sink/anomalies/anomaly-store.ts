@@ -98,7 +98,7 @@ export class AnomalyStore {
 
   /** An event as it was told; undefined if it was not. */
   async stored(id: string, revision: number): Promise<AnomalyEvent | undefined> {
-    return (await this.#events('told_event', { id, revision }))[0];
+    return (await this.#events('stored_event', { id, revision }))[0];
   }
 
   /** Which of these open anomalies were emitted: under their own ids, or under others. */
