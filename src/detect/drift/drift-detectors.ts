@@ -6,7 +6,7 @@ import { serializeSeries } from '../../series/snapshot-series.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
-import type { DetectorStep } from '../step/detector-step.ts';
+import type { DetectorStep, SeriesEvents } from '../step/detector-step.ts';
 import { DriftDetector } from './drift-detector.ts';
 
 const none: readonly SeriesWindow[] = [];
@@ -135,7 +135,10 @@ export class DriftDetectors {
    *
    * @returns all that was told of drifts in the step, in order.
    */
-  evaluate({ present, startMs, tails, openKeys, drifts, context }: DetectorStep): AnomalyEvent[] {
+  evaluate(
+    { present, startMs, context }: DetectorStep,
+    { tails, drifts, openKeys }: SeriesEvents,
+  ): AnomalyEvent[] {
     const others = this.#othersInOrder();
     const emitted = drifts.map((event) => ({ key: unversionedKey(event), event }));
     if (others.size > 0) {

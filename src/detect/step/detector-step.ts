@@ -26,10 +26,13 @@ export interface DetectorStep {
   readonly offered: readonly SeriesWindow[];
   /** The window of each series that has one and is judged, by its key. */
   readonly present: ReadonlyMap<string, SeriesWindow>;
-  /** What was told in it so far: of tails in the order of their series' keys. */
-  readonly tails: AnomalyEvent[];
-  readonly failures: AnomalyEvent[];
-  readonly drifts: AnomalyEvent[];
-  /** Series with a window in which a shift of the tail is open after it. */
-  readonly openKeys: Set<string>;
+}
+
+/** Events of the series of one step, each list in the order of the series' keys. */
+export interface SeriesEvents {
+  readonly tails: readonly AnomalyEvent[];
+  readonly failures: readonly AnomalyEvent[];
+  readonly drifts: readonly AnomalyEvent[];
+  /** Series with a window whose tail shift is open after it. */
+  readonly openKeys: ReadonlySet<string>;
 }

@@ -12,10 +12,10 @@ import { pageBudget, type TestLevels } from '../options/page-budget.ts';
 import type { RateDetectors } from '../rate-detectors.ts';
 import type { SeriesDetector } from '../tail/series-detector.ts';
 import type { SeriesDetectors } from '../tail/series-detectors.ts';
-import type { DetectorStep, StepContext } from './detector-step.ts';
+import type { DetectorStep, SeriesEvents, StepContext } from './detector-step.ts';
 import { blockOf } from './sharing-block.ts';
 
-/** All series of one window start, and when they are judged. */
+/** All series of one window start, and when they are evaluated. */
 export interface StepInput {
   readonly startMs: number;
   readonly nowMs: number;
@@ -24,14 +24,14 @@ export interface StepInput {
   readonly isWhole?: boolean;
 }
 
-/** What series and models tell of a step, in the order in which incidents are made of it. */
+/** Events of the series and models of a step, in the order in which they are grouped. */
 export interface JudgedStep {
   readonly startMs: number;
   readonly nowMs: number;
   readonly events: readonly AnomalyEvent[];
 }
 
-/** Whose steps they are. */
+/** Detectors that a step passes through. */
 export interface Detectors {
   readonly series: SeriesDetectors;
   readonly rates: RateDetectors;
@@ -39,10 +39,10 @@ export interface Detectors {
 }
 
 /**
- * Takes steps through the tests. What series know of each other (how far peaks go, how many tests share the
- * budget, which series there are) is as of the begin of a block of two minutes. So it does not matter which of
- * them is judged first, and where several windows are at hand each series judges those of a block in turn: of
- * many series nothing stays in a cache from one window to the next. What is told is the same either way.
+ * Passes steps through the tests. Series share state (heights of peaks, number of tests, list of series) once
+ * a block of two minutes, so that their order within a block does not matter. Where several windows are at
+ * hand, each series evaluates all windows of a block in turn, which keeps its state in the CPU's cache. Both
+ * ways emit the same events.
  */
 export class StepJudge {
   readonly #options: DetectOptions;
@@ -50,7 +50,7 @@ export class StepJudge {
   readonly #rates: RateDetectors;
   readonly #drifts: DriftDetectors;
   #lastStartMs = Number.NEGATIVE_INFINITY;
-  /** The block as of whose begin series know of each other, and the levels of tests in it. */
+  /** Block at whose start series shared their state last, and the levels of tests in it. */
   #block = Number.NaN;
   #levels: TestLevels = { perWeek: 0 };
   readonly #places: SeriesPlaces;
@@ -76,17 +76,17 @@ export class StepJudge {
     return this.#levels;
   }
 
-  /** Which series are judged. */
+  /** Slots of the series that are evaluated. */
   get places(): SeriesPlaces {
     return this.#places;
   }
 
-  /** Windows of series that were judged, by this one. */
+  /** Windows of series that this process evaluated. */
   get windowsJudged(): number {
     return this.#windowsJudged;
   }
 
-  /** Windows of series beyond the limit, which were not judged, since the start. */
+  /** Windows of series beyond the limit, which were not evaluated, since the start. */
   get windowsBeyondLimit(): number {
     return this.#windowsBeyondLimit;
   }
@@ -110,20 +110,20 @@ export class StepJudge {
   }
 
   /**
-   * Judges steps, which come in order; one at or before the last is ignored. What a step tells is to be dealt
-   * with before the next one is asked for.
+   * Evaluates steps in order of time; a step at or before the last one is ignored. The caller handles the
+   * events of a step before it asks for the next.
    */
   *evaluate(steps: readonly StepInput[], live: boolean): Generator<JudgedStep, void> {
     for (let at = 0; at < steps.length; ) {
       const block = this.#begin(steps, at, live);
-      if (block.length > 0) yield* this.#judgeBlock(block);
+      if (block.length > 0) yield* this.#evaluateBlock(block);
       at += Math.max(1, block.length);
     }
   }
 
   /**
-   * The step at a place, and those after it that may be judged with it: of the same block, with no series that
-   * is new, or begins with what another one knows. None where that step was judged.
+   * The step at an index, and those after it that may be evaluated with it: of the same block, without a new
+   * series and without one that starts from another's baseline. Empty where that step was evaluated before.
    */
   #begin(steps: readonly StepInput[], at: number, live: boolean): DetectorStep[] {
     const begun: DetectorStep[] = [];
@@ -142,20 +142,13 @@ export class StepJudge {
       if (isFirst) this.#register(present);
       if (isNew) this.#publishShared(startMs, block);
       this.#lastStartMs = startMs;
-      const emitted = { tails: [], failures: [], drifts: [], openKeys: new Set<string>() };
-      begun.push({
-        startMs,
-        context: this.#contextOf(next, live),
-        present,
-        offered: windows,
-        ...emitted,
-      });
+      begun.push({ startMs, context: this.#contextOf(next, live), present, offered: windows });
       if (isFirst && !this.#areSettled(windows, keys)) break;
     }
     return begun;
   }
 
-  /** Whether it does not matter which of these series is judged first, those aside that there is no room for. */
+  /** Whether the order of these series does not matter. Series without a slot do not count. */
   #areSettled(windows: readonly SeriesWindow[], keys: readonly string[]): boolean {
     return keys.every((key, i) => {
       const series = this.#series.get(key);
@@ -166,7 +159,7 @@ export class StepJudge {
     });
   }
 
-  /** Forgets series of which there is nothing left. */
+  /** Forgets series without data, and without an open anomaly. */
   #forget(keys: readonly string[], startMs: number): void {
     const present = new Set(keys);
     for (const key of [...this.#series.keys]) {
@@ -183,7 +176,7 @@ export class StepJudge {
     this.#places.forget(key);
   }
 
-  /** The windows of series by their keys, but of those that there is no room for. */
+  /** Windows by the key of their series; those of series without a slot are left out. */
   #present({ startMs, windows }: StepInput, keys: readonly string[]): Map<string, SeriesWindow> {
     for (const { windowStartMs, windowMs } of windows) {
       if (windowStartMs === startMs && windowMs === this.#options.window) continue;
@@ -201,7 +194,6 @@ export class StepJudge {
     this.#drifts.register(present);
   }
 
-  /** What series know of each other is as of now. */
   #publishShared(startMs: number, block: number): void {
     this.#block = block;
     this.#series.publishShared(startMs);
@@ -210,23 +202,25 @@ export class StepJudge {
     this.#levels = pageBudget(this.#options.page_budget_per_week, this.testCount);
   }
 
-  #judgeBlock(steps: readonly DetectorStep[]): JudgedStep[] {
-    let judged = 0;
-    const judgeUntil = (end: number) => {
-      if (end > judged) this.#judgeSeries(steps.slice(judged, end));
-      judged = Math.max(judged, end);
+  #evaluateBlock(steps: readonly DetectorStep[]): JudgedStep[] {
+    const ofSeries: SeriesEvents[] = [];
+    const advanceSeries = (end: number) => {
+      const left = steps.slice(ofSeries.length, end);
+      if (left.length > 0) ofSeries.push(...this.#evaluateSeries(left));
     };
-    // What is of several series comes first: where it tells of something, series are to be as far, and no further.
-    const others = steps.map((step, at) =>
+    // Models come first. An event of theirs shows the series' baselines as of its step, so that series are
+    // evaluated up to that step before they are asked, and no further.
+    const ofModels = steps.map((step, at) =>
       this.#rates.evaluate(step, (series) => {
-        judgeUntil(at + 1);
+        advanceSeries(at + 1);
         return this.#baselineOf(series);
       }),
     );
-    judgeUntil(steps.length);
+    advanceSeries(steps.length);
     return steps.map((step, at) => {
-      const rates = [...step.failures, ...(others[at] as AnomalyEvent[])].sort(byDedupKey);
-      const events = [...step.tails, ...rates, ...this.#drifts.evaluate(step)];
+      const own = ofSeries[at] as SeriesEvents;
+      const rates = [...own.failures, ...(ofModels[at] as AnomalyEvent[])].sort(byDedupKey);
+      const events = [...own.tails, ...rates, ...this.#drifts.evaluate(step, own)];
       return { startMs: step.startMs, nowMs: step.context.nowMs, events };
     });
   }
@@ -234,31 +228,39 @@ export class StepJudge {
   #contextOf({ nowMs, windows, isWhole = true }: StepInput, live: boolean): StepContext {
     return {
       ...{ nowMs, levels: this.#levels, live, isWhole },
-      // Asked for only where something is told.
+      // Computed only where an event is made.
       get totalRequests() {
         return windows.reduce((sum, window) => sum + (wholeRequest(window)?.requests ?? 0), 0);
       },
     };
   }
 
-  /** What is of one series alone: all steps of a series, then those of the next. */
-  #judgeSeries(steps: readonly DetectorStep[]): void {
+  /** Evaluates each series by itself: all steps of a series, then those of the next. */
+  #evaluateSeries(steps: readonly DetectorStep[]): SeriesEvents[] {
+    const results = steps.map(() => ({
+      tails: [] as AnomalyEvent[],
+      failures: [] as AnomalyEvent[],
+      drifts: [] as AnomalyEvent[],
+      openKeys: new Set<string>(),
+    }));
     const baselineOf = (series: Series) => this.#baselineOf(series);
     for (const key of this.#series.sortedKeys) {
       const series = this.#series.get(key) as SeriesDetector;
-      for (const step of steps) {
+      for (const [at, step] of steps.entries()) {
         const { startMs, context, present } = step;
+        const { tails, failures, drifts, openKeys } = results[at] as (typeof results)[number];
         const window = present.get(key);
         const tail = this.#series.step(series, window, startMs, context);
         const failure = this.#rates.judgeSeries(key, window, step, baselineOf);
         const isOpen = window !== undefined && series.isOpen;
         const drift = this.#drifts.judgeSeries(key, window, step, isOpen, tail);
-        if (tail !== undefined) step.tails.push(tail);
-        if (failure !== undefined) step.failures.push(failure);
-        if (drift !== undefined) step.drifts.push(drift);
-        if (isOpen) step.openKeys.add(key);
+        if (tail !== undefined) tails.push(tail);
+        if (failure !== undefined) failures.push(failure);
+        if (drift !== undefined) drifts.push(drift);
+        if (isOpen) openKeys.add(key);
       }
     }
+    return results;
   }
 
   #baselineOf(series: Series) {

@@ -100,16 +100,7 @@ function step(
   const openKeys = new Set([...present.keys()].filter(isOpen));
   const drifting: AnomalyEvent[] = [];
   const offered = [...present.values()];
-  const at = {
-    startMs,
-    context,
-    offered,
-    present,
-    tails,
-    failures: [],
-    drifts: drifting,
-    openKeys,
-  };
+  const at = { startMs, context, offered, present };
   const known = knownBy.get(drifts) ?? new Set();
   knownBy.set(drifts, known);
   for (const key of present.keys()) known.add(key);
@@ -120,7 +111,7 @@ function step(
     const event = drifts.judgeSeries(key, present.get(key), at, openKeys.has(key), tail);
     if (event !== undefined) drifting.push(event);
   }
-  return drifts.evaluate(at);
+  return drifts.evaluate(at, { tails, failures: [], drifts: drifting, openKeys });
 }
 
 const outline = (all: readonly Told[]) =>
