@@ -6,7 +6,7 @@ export interface AlertFailure {
   readonly error: Error;
 }
 
-/** What became of one event at each target, by the target's name. */
+/** Result of one event at each target, by the target's name. */
 export interface DispatchOutcome {
   readonly delivered: readonly string[];
   readonly failed: readonly AlertFailure[];
@@ -14,16 +14,16 @@ export interface DispatchOutcome {
 
 export interface AlertDispatcherOptions {
   readonly targets: readonly AlertTarget[];
-  /** Called for each event a target did not take, once: for the log and the metric. */
+  /** Called once for each event that a target failed to deliver: for the log and the metric. */
   readonly onFailure?: (failure: AlertFailure, event: AnomalyEvent) => void;
   /** Events that may wait at one target. @default {1000} */
   readonly maxQueued?: number;
 }
 
 /**
- * Hands each event to every target. Targets do not wait for each other; at one target events of
- * the same dedup key keep their order, others overtake. An event that finds a target's queue full
- * has failed there.
+ * Delivers each event to every target. Targets do not wait for each other. At one target, events of one dedup
+ * key keep their order and may be overtaken by others. An event that finds a target's queue full has failed
+ * there.
  */
 export class AlertDispatcher {
   readonly #lanes: readonly Lane[];
@@ -41,7 +41,7 @@ export class AlertDispatcher {
     return this.#failures;
   }
 
-  /** Resolves when every target has taken the event or given it up; never rejects. */
+  /** Resolves when every target has delivered the event or given it up; never rejects. */
   dispatch(event: AnomalyEvent): Promise<DispatchOutcome> {
     const outcome = this.#dispatch(event);
     this.#pending.add(outcome);
@@ -49,7 +49,7 @@ export class AlertDispatcher {
     return outcome;
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no delivery is under way. */
   async idle(): Promise<void> {
     while (this.#pending.size > 0) await Promise.all(this.#pending);
   }
@@ -69,7 +69,7 @@ export class AlertDispatcher {
   }
 }
 
-/** Deliveries under way at one target at a time. */
+/** Concurrent deliveries at one target. */
 const maxConcurrent = 8;
 
 interface Waiting {
@@ -93,7 +93,7 @@ class Lane {
     return this.#target.name;
   }
 
-  /** Resolves with the error if the target did not take the event. */
+  /** Resolves with the error if delivery failed. */
   deliver(event: AnomalyEvent): Promise<Error | undefined> {
     if (this.#waiting.length >= this.#maxQueued) {
       const message = `${this.name} has ${this.#maxQueued} events waiting: its queue is full`;

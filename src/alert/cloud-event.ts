@@ -20,8 +20,8 @@ export interface CloudEvent {
 export const cloudEventContentType = 'application/json';
 
 /**
- * The anomaly event as a CloudEvent. Its id is the anomaly's with the revision, so whoever
- * receives it twice can tell.
+ * Encodes the anomaly event as a CloudEvent. Its id is the anomaly's with the revision, so receivers
+ * recognize repeated deliveries.
  */
 export function cloudEvent(event: AnomalyEvent, source = 'tailmark'): CloudEvent {
   return {

@@ -4,8 +4,8 @@ import type { AlertTarget } from './alert-target.ts';
 import { cloudEvent, cloudEventContentType } from './cloud-event.ts';
 
 /**
- * Publishes events to a topic: CloudEvents' Kafka binding in binary mode, attributes as `ce_`
- * headers. The key is the dedup key, so the events of an incident stay in order in one partition.
+ * Publishes events to a topic: CloudEvents' Kafka binding in binary mode, attributes as `ce_` headers. The
+ * key is the dedup key, so the events of an incident stay in order in one partition.
  */
 export class KafkaTarget implements AlertTarget {
   readonly name: string;

@@ -5,7 +5,7 @@ import type { AlertTarget } from './alert-target.ts';
 import { KafkaTarget } from './kafka-target.ts';
 import { WebhookTarget } from './webhook-target.ts';
 
-/** The configured targets; the topic only where there is a publisher. */
+/** Opens the configured targets; the topic only where there is a publisher. */
 export function openAlertTargets(
   config: Config['alert'],
   publisher: Publisher | undefined,

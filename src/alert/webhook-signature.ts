@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 const prefix = 'whsec_';
 
 export interface WebhookSignatureInput {
-  /** `whsec_` and base64, as Standard Webhooks writes secrets; any other text is its own bytes. */
+  /** `whsec_` and base64, as Standard Webhooks writes secrets; any other text counts as its own bytes. */
   readonly secret: string;
   readonly id: string;
   readonly timestampSeconds: number;
@@ -11,7 +11,7 @@ export interface WebhookSignatureInput {
 }
 
 /**
- * The `webhook-signature` header of Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of
+ * Computes the `webhook-signature` header of Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of
  * `id.timestamp.body`.
  */
 export function webhookSignature(input: WebhookSignatureInput): string {

@@ -5,9 +5,9 @@ import { webhookSignature } from './webhook-signature.ts';
 
 export interface WebhookOptions {
   readonly url: string;
-  /** Longest wait for an answer to one attempt. */
+  /** Longest wait for a response to one attempt. */
   readonly timeoutMs: number;
-  /** Signs requests if given; read from `secret_file` by the caller. */
+  /** Signs requests if given; the caller reads it from `secret_file`. */
   readonly secret?: string | undefined;
   readonly fetch: typeof fetch;
   readonly nowMs: () => number;
@@ -19,7 +19,7 @@ const firstBackoffMs = 500;
 const maxBackoffMs = 10_000;
 const tooManyRequests = 429;
 
-/** What became of one attempt: done (undefined), or why not, and whether another may help. */
+/** Error of a failed attempt, and its retryability. */
 interface Refusal {
   readonly reason: string;
   readonly retryable: boolean;
@@ -27,15 +27,15 @@ interface Refusal {
 }
 
 /**
- * Posts events: CloudEvents' HTTP binding in binary mode, signed after Standard Webhooks if there
- * is a secret. Answers 5xx and 429, timeouts and broken connections are tried again, five times in
- * all, after 0.5, 1, 2 and 4 s or what `Retry-After` asks, 10 s at most. Redirects are not followed:
- * the operator named this address. Errors name the host only, since paths of webhooks are secrets.
+ * Posts events: CloudEvents' HTTP binding in binary mode, signed after Standard Webhooks if there is a
+ * secret. Responses 5xx and 429, timeouts and broken connections are retried, five attempts in all. Waits are
+ * 0.5, 1, 2 and 4 s, or `Retry-After` up to 10 s. Redirects are not followed, since the operator named this
+ * address. Errors name the host only, since paths of webhooks are secrets.
  */
 export class WebhookTarget implements AlertTarget {
   readonly name: string;
   readonly #options: WebhookOptions;
-  /** Without the login, which fetch takes in no address. */
+  /** Without the login, which fetch refuses in an address. */
   readonly #address: string;
   readonly #authorization: string | undefined;
 
@@ -49,7 +49,7 @@ export class WebhookTarget implements AlertTarget {
     this.#address = url.href;
   }
 
-  /** Throws after the last attempt, or at once where another would be refused too. */
+  /** @throws after the last attempt, or at once where a retry would be refused too */
   async deliver(event: AnomalyEvent): Promise<void> {
     const message = cloudEvent(event);
     for (let attempt = 1; ; attempt++) {
@@ -80,7 +80,7 @@ export class WebhookTarget implements AlertTarget {
       const reason = timedOut ? `no answer within ${timeoutMs} ms` : causeOf(error);
       return { reason, retryable: true };
     }
-    // The answer's body says nothing we use; unread, it would hold the connection.
+    // The response's body is unused; left unread, it would hold the connection.
     await response.body?.cancel().catch(() => undefined);
     return refusalOf(response);
   }
@@ -101,7 +101,7 @@ export class WebhookTarget implements AlertTarget {
   }
 }
 
-/** The login that a URL carries, as a header. */
+/** Encodes the login of a URL as a header. */
 function basicLogin({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
   const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
@@ -121,7 +121,7 @@ function refusalOf(response: Response): Refusal | undefined {
   return { reason, retryable: true, retryAfterMs: seconds * 1000 };
 }
 
-/** Node wraps what went wrong into "fetch failed"; the cause's code (ECONNREFUSED) is the news. */
+/** Node wraps errors into "fetch failed"; the cause's code (ECONNREFUSED) identifies the error. */
 function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'the connection failed';
   const { cause } = error;

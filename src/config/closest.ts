@@ -1,7 +1,7 @@
 /**
- * The candidate that a mistyped word most likely meant, undefined if none is near: at most a third
- * of its letters differ, counting insertions, deletions, substitutions and swaps of neighbours
- * (optimal string alignment). Costs the product of the lengths per candidate.
+ * Finds the most likely candidate for a mistyped word; undefined if none is near. At most a third of its
+ * letters may differ, counting insertions, deletions, substitutions and swaps of neighbours (optimal string
+ * alignment). Costs the product of the lengths per candidate.
  */
 export function closest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;

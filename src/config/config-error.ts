@@ -1,18 +1,18 @@
 import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 
-/** One thing that is wrong with the configuration. */
+/** One problem of the configuration. */
 export interface ConfigProblem {
-  /** Where it was written: `tailmark.yaml:3:5`, `TAILMARK_KAFKA_BROKERS`, `--brokers`. */
+  /** Place at which it was written: `tailmark.yaml:3:5`, `TAILMARK_KAFKA_BROKERS`, `--brokers`. */
   readonly where: string;
-  /** Dotted key, '' where the file as a whole is wrong. */
+  /** Dotted key; '' for a problem of the file as a whole. */
   readonly key: string;
-  /** What it must be and what it is; a secret's value never. */
+  /** Rule and value; the value of a secret is left out. */
   readonly message: string;
   readonly hint?: string;
 }
 
-/** Everything that is wrong with the configuration, at once. */
+/** Reports all problems of the configuration at once. */
 export class ConfigError extends OperatorError {
   readonly problems: readonly ConfigProblem[];
 

@@ -2,8 +2,8 @@ import { formatDuration } from './duration.ts';
 import type { SchemaNode } from './input-schema.ts';
 
 /**
- * What a setting must be, in words that follow "must be": "a duration from 6s to 5m", "one of
- * earliest, latest". The same words stand in messages and in docs/reference/configuration.md.
+ * Describes the type of a setting in words that follow "must be": "a duration from 6s to 5m", "one of
+ * earliest, latest". Messages and docs/reference/configuration.md use the same words.
  */
 export function describeType(node: SchemaNode): string {
   if (node.duration !== undefined) {
@@ -35,7 +35,7 @@ function describeList(items: SchemaNode): string {
 
 function range(node: SchemaNode): string {
   const least = node.minimum;
-  // zod gives whole numbers the largest safe integer as their bound, which says nothing.
+  // zod bounds whole numbers by the largest safe integer; that bound is left out.
   const most = node.maximum === Number.MAX_SAFE_INTEGER ? undefined : node.maximum;
   if (least !== undefined && most !== undefined) return ` from ${least} to ${most}`;
   const parts: string[] = [];

@@ -8,7 +8,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 const quantile = z.number().gt(0).lt(1);
-/** When a tail, or a rate, is anomalous. */
+/** Settings of detection. */
 export const detect = z
   .strictObject({
     interval: duration({ minMs: 100, maxMs: 10 * minute })

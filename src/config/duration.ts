@@ -11,8 +11,8 @@ const unitsMs = {
 const pattern = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;
 
 /**
- * Milliseconds of a duration as Prometheus writes them: a number and one unit, `500ms`, `10s`,
- * `5m`, `24h`, `7d`, `2w`. undefined if it is none.
+ * Parses a duration as Prometheus writes it: a number and one unit, `500ms`, `10s`, `5m`, `24h`, `7d`, `2w`.
+ * Returns milliseconds, or undefined for any other text.
  */
 export function parseDuration(text: string): number | undefined {
   const match = pattern.exec(text);
@@ -20,7 +20,7 @@ export function parseDuration(text: string): number | undefined {
   return Number(match[1]) * unitsMs[match[2] as keyof typeof unitsMs];
 }
 
-/** Shortest text that `parseDuration` reads back as `ms`: `90s`, `5m`, `7d`. Weeks stay days. */
+/** Formats `ms` as the shortest text that `parseDuration` reads back: `90s`, `5m`, `7d`. Weeks stay days. */
 export function formatDuration(ms: number): string {
   for (const unit of ['d', 'h', 'm', 's'] as const) {
     if (ms >= unitsMs[unit] && ms % unitsMs[unit] === 0) return `${ms / unitsMs[unit]}${unit}`;

@@ -9,7 +9,7 @@ import { showValue } from './show-value.ts';
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-/** A schema's verdict in the operator's words: where, which key, what it must be and what it is. */
+/** Explains a schema's issue in the operator's words: place, key, rule and value. */
 export function explainIssue(issue: Issue, tree: SettingTree): readonly ConfigProblem[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => unknownKey(key, issue.path, tree));

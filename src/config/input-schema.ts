@@ -22,23 +22,23 @@ export interface SchemaNode {
   readonly maxLength?: number;
   /** Range of a duration, which is text in the file. */
   readonly duration?: { readonly minMs: number; readonly maxMs: number };
-  /** What the text must look like, in words. */
+  /** Required form of the text, in words. */
   readonly form?: string;
-  /** Never shown, and not allowed in the configuration file. */
+  /** Never shown, and refused in the configuration file. */
   readonly secret?: boolean;
-  /** A secret that may stand in the file all the same; see literal-secrets.ts. */
+  /** A secret that the file may hold nevertheless; see literal-secrets.ts. */
   readonly inFile?: boolean;
 }
 
 let known: SchemaNode | undefined;
 
-/** The schema of what an operator writes, as a tree to walk. Built once, some milliseconds. */
+/** Returns the schema of the operator's input as a tree. Built once, in some milliseconds. */
 export function inputSchema(): SchemaNode {
   known ??= z.toJSONSchema(configSchema, { io: 'input' }) as SchemaNode;
   return known;
 }
 
-/** The properties of a block; those of every variant where `type:` chooses one. */
+/** Lists the properties of a block; those of every variant where `type:` chooses one. */
 export function propertiesOf(node: SchemaNode): Readonly<Record<string, SchemaNode>> {
   if (node.oneOf === undefined) return node.properties ?? {};
   return Object.assign({}, ...node.oneOf.toReversed().map(propertiesOf)) as Record<
@@ -47,7 +47,7 @@ export function propertiesOf(node: SchemaNode): Readonly<Record<string, SchemaNo
   >;
 }
 
-/** The schema of what stands at a path, undefined where nothing may stand. */
+/** Returns the schema at a path, undefined where no setting exists. */
 export function nodeAt(path: readonly PropertyKey[]): SchemaNode | undefined {
   let node: SchemaNode | undefined = inputSchema();
   for (const step of path) {

@@ -18,20 +18,20 @@ export interface LoadConfigOptions {
   /** Configuration file. @default {TAILMARK_CONFIG, else tailmark.yaml if there is one} */
   readonly path?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Values by dotted key; text is read as in the environment. */
+  /** Values by dotted key; text is read like environment variables. */
   readonly flags?: Readonly<Record<string, unknown>>;
-  /** What messages call a flag: `--brokers` for kafka.brokers. @default {`flag kafka.brokers`} */
+  /** Names of flags in messages: `--brokers` for kafka.brokers. @default {`flag kafka.brokers`} */
   readonly flagNames?: Readonly<Record<string, string>>;
-  /** Text of a file; throws as `fs.readFileSync` does. */
+  /** Reads a file's text; throws as `fs.readFileSync` does. */
   readFile(path: string): string;
 }
 
-/** One setting as it is in force. */
+/** One setting in force. */
 export interface EffectiveSetting {
   readonly key: string;
   /**
-   * As it is written in the file (durations are text), secrets masked, undefined if it is unset
-   * and without default.
+   * Value as written in the file (durations are text), secrets masked; undefined if unset and without
+   * default.
    */
   readonly shown: unknown;
   readonly origin: SettingOrigin;
@@ -43,17 +43,17 @@ export interface LoadedConfig {
   readonly config: Config;
   readonly origins: ReadonlyMap<string, SettingOrigin>;
   readonly settings: readonly EffectiveSetting[];
-  /** The file that was read, undefined if there was none. */
+  /** File that was read, undefined if there was none. */
   readonly file: string | undefined;
 }
 
 const defaultFile = 'tailmark.yaml';
 
 /**
- * The configuration in force: flags over environment over file over defaults.
+ * Loads the configuration in force: flags over environment over file over defaults.
  *
- * @throws {ConfigError} TAILMARK_CONFIG_INVALID with every problem at once
- * @throws {OperatorError} TAILMARK_CONFIG_UNREADABLE if a file that was asked for cannot be read
+ * @throws {ConfigError} TAILMARK_CONFIG_INVALID with all problems at once
+ * @throws {OperatorError} TAILMARK_CONFIG_UNREADABLE if a requested file cannot be read
  */
 export function loadConfig(options: LoadConfigOptions): LoadedConfig {
   const { file, tree: yaml } = readConfigFile(options);
@@ -132,8 +132,8 @@ function placeFlags({ flags = {}, flagNames = {} }: LoadConfigOptions): PlacedSe
 }
 
 /**
- * Rules across keys are looked at only once every key of their block is right. So that they show
- * at once with the other problems, what is wrong is taken out and the rest is judged again.
+ * Finds issues of rules across keys, which zod evaluates only for blocks whose keys are all valid. Invalid
+ * keys are removed and the rest is validated again, so all problems are reported together.
  */
 function laterIssues(tree: SettingTree, error: { readonly issues: readonly Issue[] }): Issue[] {
   const rest = structuredClone(tree.value);
@@ -155,7 +155,7 @@ function laterIssues(tree: SettingTree, error: { readonly issues: readonly Issue
 
 type Issue = Parameters<typeof explainIssue>[0];
 
-/** Takes a key out. What stands in a list goes with the whole list, so that its default holds. */
+/** Removes a key. An item of a list is removed with the whole list, so that the default holds. */
 function remove(tree: Record<string, unknown>, path: readonly PropertyKey[]): void {
   const listAt = path.findIndex((step) => typeof step === 'number');
   const keys = listAt < 0 ? path : path.slice(0, listAt);
@@ -166,7 +166,7 @@ function remove(tree: Record<string, unknown>, path: readonly PropertyKey[]): vo
     Reflect.deleteProperty(block, last);
 }
 
-/** In the order of the file, then what variables and flags brought. */
+/** Sorts problems in the order of the file, then those of variables and flags. */
 function inOrder(problems: readonly ConfigProblem[]): ConfigProblem[] {
   const place = ({ where }: ConfigProblem) => {
     const match = /:(\d+):(\d+)$/.exec(where);

@@ -9,8 +9,8 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-// `form`, `secret`, `inFile` and `duration` are metadata for messages and documents: what the text
-// must look like, whether it may be shown, and its range. See input-schema.ts.
+// `form`, `secret`, `inFile` and `duration` are metadata for messages and documents: required form, secrecy,
+// and range. See input-schema.ts.
 const topicName = z
   .string()
   .regex(/^[a-zA-Z0-9._-]{1,249}$/, 'must be a Kafka topic name: letters, digits, ".", "_", "-"')
@@ -22,7 +22,7 @@ const hostAndPort = z
 const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .meta({ form: 'an http or https URL' });
-/** Whether a URL carries a login: before its host, or in its query. */
+/** Detects a login in a URL: before its host, or in its query. */
 function holdsLogin(url: string): boolean {
   if (!URL.canParse(url)) return url.includes('@');
   const { username, password, searchParams } = new URL(url);
@@ -355,7 +355,7 @@ const log = z
   .prefault({})
   .describe('Logs: JSON lines on standard error.');
 
-/** Every setting, its default and its documentation. docs/reference/configuration.md is made from it. */
+/** Every setting, its default and its documentation; docs/reference/configuration.md is generated from it. */
 export const configSchema = z
   .strictObject({ kafka, source, clickhouse, windows, ingest, limits, detect, alert, http, log })
   .refine((value) => !value.kafka.topics.includes(value.alert.topic), {
@@ -376,5 +376,5 @@ export const configSchema = z
   })
   .describe('tailmark configuration');
 
-/** A checked configuration: durations are milliseconds, every default is filled in. */
+/** A validated configuration: durations are milliseconds, every default is filled in. */
 export type Config = z.output<typeof configSchema>;

@@ -3,7 +3,7 @@ import { maskLogin } from './secrets/mask-login.ts';
 
 const longest = 80;
 
-/** A value as messages show it: one line, not long, and never a secret. */
+/** Formats a value for messages: one short line, secrets masked. */
 export function showValue(value: unknown, path: readonly PropertyKey[]): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'empty';

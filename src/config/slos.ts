@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { duration } from './duration.ts';
 
-/** No two of the same name, and without names none that say the same. */
+/** Requires distinct names, and distinct objectives where they have no names. */
 function isDistinct(given: readonly { readonly name?: string | undefined }[]): boolean {
   return new Set(given.map((slo) => slo.name ?? JSON.stringify(slo))).size === given.length;
 }
 
-/** What is promised of models' requests: `detect.slos`. */
+/** Objectives for models' requests: `detect.slos`. */
 export const slos = z
   .array(
     z.strictObject({

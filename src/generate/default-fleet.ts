@@ -1,9 +1,9 @@
 import type { ArrivalProfile, ModelProfile, RegionProfile, SizeProfile } from './model-profile.ts';
 
-// Arrival and token parameters are fitted to the Azure Public Dataset, AzureLLMInferenceTrace
-// 2023 (Microsoft, CC-BY 4.0). docs/explained/traffic.md says how, and how well they fit.
+// Parameters of arrivals and tokens are fitted to the Azure Public Dataset, AzureLLMInferenceTrace 2023
+// (Microsoft, CC-BY 4.0). docs/explained/traffic.md describes the fit and its quality.
 
-/** Many independent people: the trace "conv". */
+/** Many independent users: the trace "conv". */
 const conversation: ArrivalProfile = {
   components: [
     { variance: 0.0223, tauMs: 1_360 },
@@ -12,7 +12,9 @@ const conversation: ArrivalProfile = {
   jitterVariance: 0.0354,
 };
 
-/** Editors that ask while one types: the trace "code", 13 times over-dispersed at one second. */
+/**
+ * Editors that send requests while their users type: the trace "code", overdispersed 13 times at one second.
+ */
 const editor: ArrivalProfile = {
   components: [
     { variance: 1.1486, tauMs: 5_110 },

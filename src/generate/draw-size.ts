@@ -1,7 +1,7 @@
 import type { SizeProfile } from './model-profile.ts';
 import type { Random } from './random.ts';
 
-/** A whole number from the mixture, held within its limits. Two draws, whatever comes out. */
+/** Draws a whole number from the mixture, clamped to its limits. It always makes two draws. */
 export function drawSize(profile: SizeProfile, factor: number, random: Random): number {
   let rest = random.uniform();
   const normal = random.normal();

@@ -3,12 +3,12 @@ import { type Fault, faultDefaults, releasedVersion } from './fault.ts';
 import type { ModelProfile } from './model-profile.ts';
 import type { Random } from './random.ts';
 
-/** What the effects of one stream of requests (a model, a request type, a region) depend on. */
+/** Inputs for the effects of one stream of requests (a model, a request type, a region). */
 export interface FaultScope {
   readonly model: ModelProfile;
   readonly requestType: string;
   readonly region: string;
-  /** The stages that events of this model can have, by index. */
+  /** Stages that events of this model can have, by index. */
   readonly stageNames: readonly string[];
 }
 
@@ -29,26 +29,26 @@ interface ActiveFault extends Fault {
 const networkStages = ['ingress', 'downstream', 'egress'];
 
 /**
- * Evaluates the faults that can hit one stream. Its draws are its own, so a fault changes the
- * requests that it hits in what it is about, and no other number. O(faults) a request.
+ * Evaluates the faults that can hit one stream. It draws from its own generator, so a fault changes only the
+ * property that it is about. O(faults) a request.
  */
 export class FaultEffects {
   readonly #faults: readonly ActiveFault[];
-  /** What each stage is multiplied by; valid until the next `evaluate`, as are all fields. */
+  /** Factor of each stage; valid until the next `evaluate`, as are all fields. */
   readonly stageFactors: Float64Array;
-  /** What the time is multiplied by for which the slot is held. */
+  /** Factor of the time for which the slot is held. */
   holdFactor = 1;
-  /** Whether longer stages hold the slot longer. */
+  /** True where longer stages hold the slot longer. */
   knockOn = false;
   fails = false;
-  /** After how long the request ends without an answer; 0: it gets one. */
+  /** Milliseconds after which the request ends without a response; 0 if it gets one. */
   timesOutMs = 0;
-  /** The stage in which it hangs until then. */
+  /** Stage in which it hangs until then. */
   hangsIn = 0;
   startsCold = false;
   missesCache = false;
   sizeFactor = 1;
-  /** The new version that serves it; undefined where that is one of the model's own. */
+  /** New version that serves it; undefined where that is one of the model's own. */
   version: string | undefined;
 
   constructor(faults: readonly Fault[], scope: FaultScope, random: Random) {
@@ -63,7 +63,7 @@ export class FaultEffects {
       );
   }
 
-  /** What arrivals are multiplied by. */
+  /** Returns the factor of the arrivals. */
   rateFactor(atMs: number): number {
     let factor = 1;
     for (const fault of this.#faults) {
@@ -87,18 +87,18 @@ export class FaultEffects {
     }
   }
 
-  /** Milliseconds for which the host stands still while a request is on it, [from, to). */
+  /** Returns the milliseconds for which the host stands still while a request is on it, [from, to). */
   pausedMs(host: string, arrivalMs: number, endMs: number): number {
     let pausedMs = 0;
     for (const fault of this.#faults) {
       if (fault.kind !== 'pause' || (fault.host !== undefined && fault.host !== host)) continue;
       const { fromMs, toMs, everyMs, stopMs } = fault;
-      // Each host stops at a phase of its own: collectors do not agree on a time.
+      // Each host stops at its own phase: garbage collectors are not synchronized.
       const firstMs = fromMs + phaseOf(host) * everyMs;
       let n = Math.max(0, Math.floor((arrivalMs - stopMs - firstMs) / everyMs));
       for (; ; n++) {
         const stopsMs = firstMs + n * everyMs;
-        // A stop makes the request longer, which may bring it into the next one.
+        // A stop makes the request longer, so the request may last into the next stop.
         if (stopsMs >= toMs || stopsMs >= endMs + pausedMs) break;
         pausedMs += Math.max(0, stopsMs + stopMs - Math.max(stopsMs, arrivalMs));
       }
@@ -206,7 +206,7 @@ function factorAt(fault: ActiveFault, atMs: number): number {
   return 1 + (fault.factor - 1) * Math.min(1, (atMs - fault.fromMs) / fault.rampMs);
 }
 
-/** A number in [0, 1) that a host's name stands for. */
+/** Hashes a host's name to a number in [0, 1). */
 function phaseOf(host: string): number {
   let hash = 0;
   for (let i = 0; i < host.length; i++) hash = (Math.imul(hash, 31) + host.charCodeAt(i)) >>> 0;

@@ -17,8 +17,8 @@ export const faultKinds = [
 export type FaultKind = (typeof faultKinds)[number];
 
 /**
- * Something that goes wrong with part of the traffic for a while. Whatever is absent does not
- * narrow it, or has the default of its kind (`faultDefaults`).
+ * Describes a fault of part of the traffic for a while. An absent field has the default of its kind
+ * (`faultDefaults`) or does not narrow the fault.
  */
 export interface Fault {
   readonly kind: FaultKind;
@@ -28,32 +28,35 @@ export interface Fault {
   readonly region?: string;
   readonly host?: string;
   readonly requestType?: string;
-  /** `slow_stage`: required. `timeouts`: where requests hang; `release`: what is slower: `forward` if absent. */
+  /**
+   * `slow_stage`: required. `timeouts`: the stage in which requests hang. `release`: the slower stage,
+   * `forward` if absent.
+   */
   readonly stage?: string;
-  /** What durations, arrivals or sizes are multiplied by. */
+  /** Factor of durations, arrivals or sizes. */
   readonly factor?: number;
-  /** Part of the requests that it hits, (0, 1]. */
+  /** Part of the requests that are hit, (0, 1]. */
   readonly share?: number;
   /** Milliseconds after the start of the traffic. @default {0} */
   readonly fromMs?: number;
   /** @default {Number.POSITIVE_INFINITY} */
   readonly forMs?: number;
-  /** The factor grows evenly from 1 over this long. @default {0} */
+  /** Time over which the factor grows evenly from 1. @default {0} */
   readonly rampMs?: number;
-  /** `pause`: how long the host stands still each time. */
+  /** `pause`: length of each stop. */
   readonly stopMs?: number;
-  /** `pause`: from one stop to the next. */
+  /** `pause`: time from one stop to the next. */
   readonly everyMs?: number;
-  /** `timeouts`: how long the client waits until it gives up. */
+  /** `timeouts`: time until the client gives up. */
   readonly afterMs?: number;
-  /** The longer stages hold the host's slot as well, so that its queue grows. @default {false} */
+  /** True where the longer stages hold the host's slot as well, so that its queue grows. @default {false} */
   readonly knockOn?: boolean;
 }
 
-/** The version that a `release` brings: no request had it before. */
+/** Version that a `release` introduces: no request had it before. */
 export const releasedVersion = '2026-11-15';
 
-/** What a kind takes beside the common keys, with its defaults. */
+/** Keys of each kind beyond the common ones, with their defaults. */
 export const faultDefaults: Readonly<
   Record<FaultKind, Readonly<Pick<Fault, 'factor' | 'share' | 'stopMs' | 'everyMs' | 'afterMs'>>>
 > = {

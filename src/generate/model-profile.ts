@@ -1,28 +1,28 @@
-/** What a size or a stage's duration depends on. */
+/** Input of a size or of a stage's duration. */
 export type Unit = 'items' | 'input_tokens' | 'output_tokens';
 
 /** One lognormal of a mixture. The shares of a mixture sum to 1. */
 export interface LognormalPart {
   readonly share: number;
   readonly median: number;
-  /** Deviation of the logarithm. */
+  /** Standard deviation of the logarithm. */
   readonly sigma: number;
 }
 
-/** A size: a mixture of lognormals, rounded, held within [least, most]. */
+/** A size: a mixture of lognormals, rounded, clamped to [least, most]. */
 export interface SizeProfile {
   readonly parts: readonly LognormalPart[];
   readonly least: number;
   readonly most: number;
 }
 
-/** A component of the logarithm of the arrival rate: stationary, forgetting over `tauMs`. */
+/** A component of the logarithm of the arrival rate: stationary, with a relaxation time of `tauMs`. */
 export interface RateComponent {
   readonly variance: number;
   readonly tauMs: number;
 }
 
-/** How arrivals cluster: a Poisson process whose rate wanders and jitters around its mean. */
+/** Clustering of arrivals: a Poisson process whose rate varies slowly and jitters around its mean. */
 export interface ArrivalProfile {
   readonly components: readonly RateComponent[];
   /** Relative variance of the independent factor of each 100 ms. */
@@ -40,17 +40,17 @@ export interface RequestTypeProfile {
 }
 
 /**
- * A stage's time: (baseMs + per unit × units) × a lognormal factor, of whose logarithm half the
- * variance is common to all stages of the request; rarely × a Pareto factor.
+ * A stage's time: (baseMs + per unit × units) × a lognormal factor; rarely × a Pareto factor. Half the
+ * variance of the factor's logarithm is common to all stages of the request.
  */
 export interface StageProfile {
   readonly name: string;
   readonly baseMs: number;
   readonly perUnitMs?: Readonly<Partial<Record<Unit, number>>>;
   readonly sigma: number;
-  /** Whether the request holds one of the host's slots meanwhile. */
+  /** True where the request holds one of the host's slots meanwhile. */
   readonly holdsSlot?: boolean;
-  /** The time is multiplied by this on a cache hit. */
+  /** Factor of the time on a cache hit. */
   readonly hitFactor?: number;
 }
 
@@ -64,7 +64,7 @@ export interface RegionProfile extends Share {
   readonly peakHour: number;
 }
 
-/** Where the load of the model is paid on a cold start. */
+/** Stage in which a cold start pays for loading the model. */
 export interface ColdStartProfile {
   readonly share: number;
   readonly stage: string;
@@ -72,11 +72,11 @@ export interface ColdStartProfile {
   readonly sigma: number;
 }
 
-/** One model of the fleet: who asks it, on how many hosts, and what its stages cost. */
+/** One model of the fleet: its clients, the number of its hosts, and the cost of its stages. */
 export interface ModelProfile {
   readonly name: string;
   readonly service: string;
-  /** Part of the fleet's requests; the shares are taken relative to their sum. */
+  /** Part of the fleet's requests, relative to the sum of all shares. */
   readonly share: number;
   /** In order of release: the last is the newest. */
   readonly versions: readonly Share[];
@@ -84,15 +84,15 @@ export interface ModelProfile {
   readonly requestTypes: readonly RequestTypeProfile[];
   /** Hosts in each region. */
   readonly hostsPerRegion: number;
-  /** Mean use of the slots that the number of slots a host is chosen for. */
+  /** Mean utilization for which the number of slots a host is chosen. */
   readonly targetUse: number;
-  /** In the order in which a request passes them; `queue` comes from the queueing model. */
+  /** In the order in which a request passes them. The time in `queue` comes from the queueing model. */
   readonly stages: readonly StageProfile[];
   readonly coldStart: ColdStartProfile;
-  /** Absent: no cache, and events carry no `cache_hit`. */
+  /** Absent: no cache, and events have no `cache_hit`. */
   readonly cacheHitShare?: number;
   readonly bytesPerItem: number;
   readonly bytesPerToken: number;
-  /** A request is given up after this long, with status timeout. */
+  /** Time after which a request is given up, with status timeout. */
   readonly deadlineMs: number;
 }

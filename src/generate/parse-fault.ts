@@ -7,7 +7,7 @@ import type { ModelProfile } from './model-profile.ts';
 
 type Key = keyof Omit<Fault, 'kind'>;
 
-/** The flag's keys and the fields they fill, in the order in which errors list them. */
+/** The flag's keys and the fields that they set, in the order in which errors list them. */
 const fields: Readonly<Record<string, Key>> = {
   model: 'model',
   version: 'version',
@@ -29,7 +29,7 @@ const fields: Readonly<Record<string, Key>> = {
 const everywhere = ['model', 'region', 'request_type', 'from', 'for'];
 const perRequest = [...everywhere, 'version', 'host'];
 
-/** Keys that each kind takes. */
+/** Keys that each kind allows. */
 const allowed: Readonly<Record<FaultKind, readonly string[]>> = {
   slow_stage: [...perRequest, 'stage', 'factor', 'share', 'ramp', 'knock_on'],
   queue: [...perRequest, 'factor', 'ramp'],
@@ -46,9 +46,9 @@ const allowed: Readonly<Record<FaultKind, readonly string[]>> = {
 };
 
 /**
- * Reads `kind[,key=value...]`, e.g. `slow_stage,stage=features,model=ranker,from=10m,for=2m`.
- * Throws OperatorError TAILMARK_USAGE that names the bad key or value and lists what is allowed,
- * also for a model, version, region, host or stage that the fleet does not have.
+ * Reads `kind[,key=value...]`, e.g. `slow_stage,stage=features,model=ranker,from=10m,for=2m`. The model,
+ * version, region, host and stage must be in the fleet. @throws {OperatorError} TAILMARK_USAGE that names the
+ * bad key or value and lists the allowed ones
  */
 export function parseFault(text: string, fleet: readonly ModelProfile[]): Fault {
   const [kindText = '', ...pairs] = text.split(',').map((part) => part.trim());
@@ -118,7 +118,7 @@ function readNumber(key: string, text: string, least: number, most: number): num
   return value;
 }
 
-/** A fault that hits nothing is a typing error, and silence would hide it. */
+/** A fault that hits nothing is a typing error, so it is reported. */
 function checkNames(fault: Fault, fleet: readonly ModelProfile[]): void {
   let models = fleet;
   const narrow = (

@@ -1,7 +1,7 @@
 import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 
-/** `max` is infinite; a number is event time per wall time. @throws {OperatorError} otherwise */
+/** Reads `max` as infinite, and a number as event time per wall time. @throws {OperatorError} otherwise */
 export function parseSpeed(text: string): number {
   if (text === 'max') return Number.POSITIVE_INFINITY;
   const speed = text.trim() === '' ? Number.NaN : Number(text);

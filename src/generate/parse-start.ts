@@ -3,7 +3,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import { parseDuration } from '../config/duration.ts';
 import { epochMsOf } from '../decode/epoch-ms-of.ts';
 
-/** Reads `now`, `-1h` (that long ago) or an RFC 3339 time. @throws {OperatorError} otherwise */
+/** Reads `now`, `-1h` (an hour ago) or an RFC 3339 time. @throws {OperatorError} otherwise */
 export function parseStart(text: string, nowMs: number): number {
   if (text === 'now') return nowMs;
   if (text.startsWith('-')) {

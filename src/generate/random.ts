@@ -1,17 +1,16 @@
 const TWO_POW_32 = 4_294_967_296;
-/** Beyond this exp(-λ) comes near the smallest double; larger Poisson means are drawn in parts. */
+/** Beyond this, exp(-λ) approaches the smallest double; larger Poisson means are drawn in parts. */
 const POISSON_PART = 500;
 
 /**
- * A seeded source of random numbers that gives the same integers on every machine: xoshiro128**
- * (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2021), 128 bits of state.
+ * A seeded generator of random numbers that gives the same integers on every machine: xoshiro128** (Blackman
+ * and Vigna, "Scrambled linear pseudorandom number generators", 2021), 128 bits of state.
  *
- * A child taken with `split` depends on this generator's seed and the child's name only, never on
- * how many numbers were drawn: whoever draws more, or is new, shifts nobody else. `seek` puts the
- * generator to a place of its own per index, so that the n-th item draws the same whatever the
- * items before it drew.
+ * A child of `split` depends only on this generator's seed and the child's name, not on the number of draws.
+ * So an added consumer changes the numbers of no other one. `seek` gives each index its own stream: the n-th
+ * item draws the same numbers whatever earlier items drew.
  *
- * Not for secrets. O(1) a number unless said otherwise; allocates nothing but in `split`.
+ * Not for secrets. O(1) a number unless stated otherwise; only `split` allocates.
  */
 export class Random {
   readonly #keyHigh: number;
@@ -22,7 +21,7 @@ export class Random {
   #d = 0;
   #spareNormal = Number.NaN;
 
-  /** @param seed any string, or any number: it counts by its decimal text. */
+  /** @param seed a string or a number; a number counts by its decimal text */
   constructor(seed: number | string);
   constructor(keyHigh: number, keyLow: number);
   constructor(seed: number | string, keyLow?: number) {
@@ -36,12 +35,12 @@ export class Random {
     this.seek(0, 0);
   }
 
-  /** A generator of its own for one purpose, the same for the same seed and name. */
+  /** Returns a generator for one purpose, the same for the same seed and name. */
   split(name: string): Random {
     return new Random(hashText(name, this.#keyHigh), hashText(name, this.#keyLow));
   }
 
-  /** Goes to the beginning of the stream that belongs to two indices, each taken modulo 2^32. */
+  /** Moves to the beginning of the stream of two indices, each modulo 2^32. */
   seek(first: number, second: number): void {
     let x = mix(this.#keyHigh ^ mix(first + 0x9e3779b9));
     let y = mix(this.#keyLow ^ mix(second + 0x85ebca6b));
@@ -50,12 +49,12 @@ export class Random {
     this.#a = x;
     this.#b = y;
     this.#c = mix(x ^ 0xc2b2ae3d);
-    // All four words zero would stay zero for ever.
+    // A state of all zeros would stay zero.
     this.#d = mix(y ^ 0x27d4eb2f) | 1;
     this.#spareNormal = Number.NaN;
   }
 
-  /** 32 random bits as an integer in [0, 2^32). */
+  /** Returns 32 random bits as an integer in [0, 2^32). */
   uint32(): number {
     const b = this.#b;
     const times5 = Math.imul(b, 5);
@@ -78,7 +77,7 @@ export class Random {
     return (high * 67_108_864 + low) / 9_007_199_254_740_992;
   }
 
-  /** true with probability `p`. One 32-bit draw whatever `p` is. */
+  /** Returns true with probability `p`. One 32-bit draw for every `p`. */
   chance(p: number): boolean {
     return this.uint32() < p * TWO_POW_32;
   }
@@ -120,7 +119,7 @@ export class Random {
   gammaMeanOne(variance: number): number {
     if (variance <= 0) return 1;
     const shape = 1 / variance;
-    // Below shape 1 the method draws for shape + 1 and shrinks.
+    // Below shape 1 the method draws for shape + 1 and scales down.
     const boosted = shape < 1 ? shape + 1 : shape;
     const shrink = shape < 1 ? (1 - this.uniform()) ** (1 / shape) : 1;
     const d = boosted - 1 / 3;
@@ -146,7 +145,7 @@ export class Random {
   }
 }
 
-/** The last mix of MurmurHash3 (Appleby), which spreads every bit over all 32. */
+/** The final mix of MurmurHash3 (Appleby), which spreads every bit over all 32. */
 function mix(value: number): number {
   let h = value | 0;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);

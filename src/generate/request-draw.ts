@@ -3,7 +3,7 @@ import type { FaultEffects } from './fault-effects.ts';
 import type { ModelProfile, RequestTypeProfile, StageProfile } from './model-profile.ts';
 import type { Random } from './random.ts';
 
-/** One request in this many has one stage that takes far longer: a page fault, a lost packet. */
+/** One request in this many has one far longer stage: a page fault, a lost packet. */
 const TAIL_SHARE = 0.003;
 const TAIL_LEAST = 2;
 const TAIL_ALPHA = 1.8;
@@ -12,9 +12,9 @@ const ERROR_SHARE = 0.002;
 const TIMEOUT_SHARE = 0.0005;
 
 /**
- * What one request is and costs, apart from waiting: drawn into fields that the next `draw`
- * overwrites. The order and number of draws does not depend on faults, so a fault changes a
- * request in what it is about and in nothing else.
+ * Draws the properties and costs of one request, apart from waiting. The next `draw` overwrites the fields.
+ * Faults change neither the order nor the number of draws, so a fault changes only the property that it is
+ * about.
  */
 export class RequestDraw {
   readonly stageNames: readonly string[];
@@ -24,16 +24,16 @@ export class RequestDraw {
   readonly #type: RequestTypeProfile;
   readonly #stages: readonly (StageProfile | undefined)[];
   readonly #coldStage: number;
-  /** Milliseconds per stage, 0 for one that the request does not have. */
+  /** Milliseconds per stage, 0 for an absent one. */
   readonly stageMs: Float64Array;
-  /** How long it holds its slot. */
+  /** Time for which it holds its slot. */
   holdMs = 0;
   coldStart = false;
   cacheHit = false;
   fails = false;
-  /** It hangs until its deadline. */
+  /** True where it hangs until its deadline. */
   hangs = false;
-  /** Where in `forward` it fails, (0, 1). */
+  /** Point in `forward` at which it fails, (0, 1). */
   failsAt = 0;
   items = 0;
   inputTokens = 0;
@@ -48,7 +48,7 @@ export class RequestDraw {
     const stages: (StageProfile | undefined)[] = [...model.stages];
     const names = model.stages.map(({ name }) => name);
     if (!names.includes(model.coldStart.stage)) {
-      // A load of its own comes right before the forward pass that needs the model.
+      // Loading the model comes right before the forward pass that needs it.
       const at = names.indexOf('forward');
       stages.splice(at, 0, undefined);
       names.splice(at, 0, model.coldStart.stage);
@@ -97,7 +97,7 @@ export class RequestDraw {
     const common = random.normal();
     let holdMs = 0;
     let heldMs = 0;
-    // A rare slow stage, which may be any one but the queue: that has a model of its own.
+    // A rare slow stage can be any but the queue, which has its own model.
     const tail = random.chance(TAIL_SHARE);
     const tailStage = Math.floor(random.uniform() * stages.length);
     const tailFactor = Math.min(TAIL_MOST, random.pareto(TAIL_LEAST, TAIL_ALPHA));

@@ -24,7 +24,7 @@ export interface RequestStreamOptions {
   readonly random: Random;
 }
 
-/** Requests of one type to one model in one region: when they come, and what becomes of them. */
+/** Requests of one type to one model in one region: their arrivals and their events. */
 export class RequestStream {
   readonly #options: RequestStreamOptions;
   readonly #arrivals: ArrivalProcess;
@@ -57,7 +57,7 @@ export class RequestStream {
     this.#effects = new FaultEffects(faults, scope, random);
   }
 
-  /** Appends the slice's arrivals, in milliseconds from the slice's beginning; answers how many. */
+  /** Appends the slice's arrivals, in milliseconds from the slice's beginning; returns their count. */
   arrive(slice: number, offsetsMs: number[]): number {
     const { model, type, pool, holdMs, startMs, sliceMs } = this.#options;
     const atMs = slice * sliceMs;
@@ -69,8 +69,8 @@ export class RequestStream {
   }
 
   /**
-   * Serves the request (slice, index) that arrives `atMs` after the start. Requests of all streams
-   * that share a pool must be served in the order in which they arrive.
+   * Serves the request (slice, index) that arrives `atMs` after the start. Requests of all streams of a pool
+   * are served in the order in which they arrive.
    */
   serve(atMs: number, slice: number, index: number, id: string): TimingEventJson {
     const { model, pool } = this.#options;
@@ -85,7 +85,7 @@ export class RequestStream {
     const admission = this.#admission;
     host.queue.peek(atMs, admission);
     const { stageMs, queueStage, forwardStage } = draw;
-    // Who would wait beyond the deadline goes away unserved and takes no slot.
+    // A request that would wait beyond the deadline leaves unserved and occupies no slot.
     if (admission.waitMs < model.deadlineMs) {
       host.queue.occupy(atMs, Math.min(draw.holdMs, model.deadlineMs));
     }
@@ -121,7 +121,7 @@ export class RequestStream {
     for (let i = 0; i < micros.length; i++) {
       let ms = stageMs[i] as number;
       if (status === 'error' && i === forwardStage) ms *= failsAt;
-      // An answer goes out for a failed request too, but nothing else follows the failure.
+      // A failed request gets a response too; other stages after the failure are skipped.
       const skipped = status === 'error' && i > forwardStage && stageNames[i] !== 'egress';
       let value = skipped ? 0 : Math.round(ms * 1_000);
       if (value > leftMicros) {

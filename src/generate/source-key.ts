@@ -1,4 +1,4 @@
-/** The message key of whoever sent an event: what one host says of one model keeps its order. */
+/** Builds the message key of an event's source, so events of one host and model keep their order. */
 export function sourceKey(model: string, host: string): string {
   return `${model}|${host}`;
 }

@@ -1,8 +1,8 @@
 import type { Status } from '../base/statuses.ts';
 
 /**
- * One timing event as producers send it (JSON v1), its keys in the order in which they are
- * written. Durations are milliseconds with at most three decimals.
+ * One timing event as producers send it (JSON v1), its keys in the order in which they are written. Durations
+ * are milliseconds with at most three decimals.
  */
 export interface TimingEventJson {
   /** Start of the request, milliseconds since the Unix epoch. */
@@ -23,10 +23,10 @@ export interface TimingEventJson {
   readonly batch_size: number;
   readonly request_bytes: number;
   readonly response_bytes: number;
-  /** Absent where the model knows no tokens. */
+  /** Absent where the model counts no tokens. */
   readonly input_tokens?: number;
   readonly output_tokens?: number;
-  /** Requests on the host when this one arrived, itself among them. */
+  /** Requests on the host when this one arrived, including it. */
   readonly concurrency: number;
   /** Requests that waited on the host when this one arrived. */
   readonly queue_depth: number;

@@ -31,11 +31,11 @@ interface Sliced {
 }
 
 /**
- * Timing events of a fleet in order of `ts`, in event time: no clock is read. Memory holds the
- * arrivals of one slice (100 ms, or 1 s below 20 requests a second) and those that wait on the
- * hosts. The events are the truth that tests compare with: nothing is hidden in the generator.
+ * Generates timing events of a fleet in order of `ts`, in event time: no clock is read. Memory holds the
+ * arrivals of one slice (100 ms, or 1 s below 20 requests a second) and requests that wait on hosts. Tests
+ * compare with these events as the truth: the generator has no hidden state.
  *
- * The model and where its parameters come from are in docs/explained/traffic.md.
+ * docs/explained/traffic.md describes the model and the sources of its parameters.
  */
 export function* generateTraffic(options: TrafficOptions): Generator<TimingEventJson, void> {
   const { durationMs, ratePerSecond } = options;

@@ -1,6 +1,6 @@
 import { inputSchema, propertiesOf, type SchemaNode } from '../input-schema.ts';
 
-/** One setting: what a line of the file, an environment variable or a flag can set. */
+/** One setting of a line of the file, an environment variable or a flag. */
 export interface Setting {
   /** Dotted path in the file: `kafka.group_id`. */
   readonly key: string;
@@ -14,7 +14,7 @@ export interface Setting {
 
 let known: readonly Setting[] | undefined;
 
-/** Every setting, in the order of the file. A block comes before what it holds. */
+/** Lists all settings in the order of the file. A block precedes its contents. */
 export function listSettings(): readonly Setting[] {
   known ??= settingsBelow([], inputSchema());
   return known;
@@ -37,7 +37,7 @@ function settingsBelow(parent: readonly string[], block: SchemaNode): Setting[] 
   });
 }
 
-/** The `type` of a block with variants: one of them, rather than the first one's constant. */
+/** Replaces the `type` of a block with variants by an enumeration of all of them. */
 function withVariants(node: SchemaNode, block: SchemaNode): SchemaNode {
   if (block.oneOf === undefined) return node;
   const types = block.oneOf.map((variant) => variant.properties?.type);

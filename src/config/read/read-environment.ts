@@ -4,7 +4,7 @@ import { foreignVariables } from './foreign-variables.ts';
 import { listSettings, type Setting } from './list-settings.ts';
 import { valueFromText } from './value-from-text.ts';
 
-/** A setting that something other than the file sets. */
+/** A setting from a variable or a flag. */
 export interface PlacedSetting {
   readonly setting: Setting;
   readonly value: unknown;
@@ -13,8 +13,8 @@ export interface PlacedSetting {
 }
 
 /**
- * The settings of the environment, in the order of the file. An empty variable counts as absent,
- * as compose files and charts make those. Unknown TAILMARK_ variables are problems.
+ * Reads the settings of the environment, in the order of the file. An empty variable counts as absent, since
+ * compose files and charts set those. Unknown TAILMARK_ variables are problems.
  */
 export function readEnvironment(env: Readonly<Record<string, string | undefined>>): {
   readonly placed: readonly PlacedSetting[];

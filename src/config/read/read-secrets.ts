@@ -3,8 +3,8 @@ import { nodeAt } from '../input-schema.ts';
 import type { SettingTree } from './setting-tree.ts';
 
 /**
- * Follows every `*_file` key: a secret's first line becomes the secret (`password_file` fills
- * `password`), any other file must only be readable. Changes the tree; gives what is wrong.
+ * Follows every `*_file` key: a secret's first line becomes the secret (`password_file` fills `password`),
+ * any other file must only be readable. Changes the tree; returns the problems.
  */
 export function readSecrets(
   tree: SettingTree,
@@ -46,7 +46,7 @@ function stem(name: string): string {
   return name.slice(0, -'_file'.length);
 }
 
-/** Reads one file into its block; what is wrong with it, as the end of a sentence. */
+/** Reads one file into its block; returns its problem as the end of a sentence. */
 function follow(
   block: Record<string, unknown>,
   name: string,

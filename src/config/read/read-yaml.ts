@@ -11,20 +11,20 @@ import {
 } from 'yaml';
 import type { ConfigProblem } from '../config-error.ts';
 
-/** A configuration file as a tree of plain values that knows where each of them stands. */
+/** A configuration file as a tree of plain values, with the position of each. */
 export interface YamlTree {
   readonly value: Readonly<Record<string, unknown>>;
   readonly problems: readonly ConfigProblem[];
-  /** `file:line:column` of a key, or of the nearest block around it that the file has. */
+  /** Returns `file:line:column` of a key, or of its nearest enclosing block in the file. */
   whereKey(path: readonly PropertyKey[]): string;
-  /** `file:line:column` of a value, or of the nearest value around it that the file has. */
+  /** Returns `file:line:column` of a value, or of its nearest enclosing value in the file. */
   whereValue(path: readonly PropertyKey[]): string;
 }
 
-/** Nodes a file may expand to, aliases counted each time: a file of aliases stays small. */
+/** Most nodes that a file may expand to, aliases counted each time: limits the expansion of aliases. */
 const maxNodes = 10_000;
 
-/** Ours rather than the parser's where those name its own interface, or quote what may be secret. */
+/** Replaces messages of the parser that name its own interface or quote possible secrets. */
 const explanations: Readonly<
   Record<string, { readonly message?: string; readonly hint?: string }>
 > = {
@@ -110,7 +110,7 @@ function syntaxProblem(error: YAMLError, where: string, text: string): ConfigPro
     const message = `${key} must stand once in its block: this is the second time`;
     return { where, key: '', message, hint: 'Keep one of the two.' };
   }
-  // What follows a colon quotes the file, where a secret may stand.
+  // Text after the colon quotes the file, which may contain a secret.
   return problemOf(error.code, where, error.message.split(': ')[0] ?? '');
 }
 
@@ -123,7 +123,7 @@ function problemOf(code: string, where: string, parserSays: string): ConfigProbl
 class TreeWalk {
   readonly keys = new Map<string, number>();
   readonly values = new Map<string, number>();
-  /** Offsets of aliases that name no anchor, as a password that starts with * does. */
+  /** Offsets of aliases without an anchor, such as a password that starts with *. */
   readonly badAliases: number[] = [];
   tooLarge = false;
   readonly #document: Document.Parsed;

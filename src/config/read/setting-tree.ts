@@ -7,8 +7,8 @@ export type SettingOrigin = 'flag' | 'environment' | 'file' | 'default';
 type Block = Record<string, unknown>;
 
 /**
- * What the file, the environment and the flags say together: each layer is put over the one
- * before, and every value remembers who set it.
+ * Merges the file, the environment and the flags: each layer overrides the one before, and every value
+ * records its source.
  */
 export class SettingTree {
   readonly value: Block;
@@ -21,16 +21,16 @@ export class SettingTree {
     fillEmptyBlocks(this.value, []);
   }
 
-  /** Puts a layer over what is there. What it replaces only in part gives way as a whole. */
+  /** Applies a layer. A value that it replaces in part is replaced as a whole. */
   put(layer: readonly PlacedSetting[], origin: 'flag' | 'environment'): void {
     const inLayer = new Set(layer.map(({ setting }) => setting.key));
     for (const { setting, value, where } of layer) {
       const { path, key } = setting;
       const block = this.#blockOf(path);
       const name = path.at(-1) as string;
-      // The block around it is not a map: the schema says so, and nothing can be put into it.
+      // The enclosing block is not a map: the schema reports that, and no setting fits into it.
       if (block === undefined) continue;
-      // Turning a block on keeps what it holds already.
+      // Enabling a block keeps its contents.
       if (setting.isBlock && value !== undefined && isBlock(block[name])) continue;
       const partner = name.endsWith('_file') ? name.slice(0, -'_file'.length) : `${name}_file`;
       const partnerKey = [...path.slice(0, -1), partner].join('.');
@@ -45,7 +45,7 @@ export class SettingTree {
     }
   }
 
-  /** Who set what stands at a path. */
+  /** Returns the source of the value at a path. */
   origin(path: readonly PropertyKey[]): SettingOrigin {
     if (this.at(path) === undefined) return 'default';
     const placed = this.#placedAt(path);
@@ -53,17 +53,17 @@ export class SettingTree {
     return this.#fileHas(path) ? 'file' : 'default';
   }
 
-  /** Where a value was written: the flag, the variable, or its place in the file. */
+  /** Returns the place of a value: the flag, the variable, or its position in the file. */
   where(path: readonly PropertyKey[]): string {
     return this.#placedAt(path)?.where ?? this.#around(path) ?? this.#file.whereValue(path);
   }
 
-  /** Where a key was written, or the block that should have it. */
+  /** Returns the place of a key, or of the block that should have it. */
   whereKey(path: readonly PropertyKey[]): string {
     return this.#placedAt(path)?.where ?? this.#around(path) ?? this.#file.whereKey(path);
   }
 
-  /** What stands at a path, undefined where nothing does. */
+  /** Returns the value at a path; undefined without one. */
   at(path: readonly PropertyKey[]): unknown {
     let value: unknown = this.value;
     for (const step of path) {
@@ -81,7 +81,7 @@ export class SettingTree {
     return undefined;
   }
 
-  /** For something missing in a block the file does not have: whoever set its neighbours. */
+  /** Returns the source of neighbouring keys, for a missing key of a block that the file does not have. */
   #around(path: readonly PropertyKey[]): string | undefined {
     const parent = path.slice(0, -1);
     if (this.#fileHas(path) || (parent.length > 0 && this.#fileHas(parent))) return undefined;
@@ -120,7 +120,7 @@ function isBlock(value: unknown): value is Block {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `kafka:` with every line below it commented out means the block's defaults. */
+/** An empty `kafka:`, with all its lines commented out, means the block's defaults. */
 function fillEmptyBlocks(block: Block, path: readonly string[]): void {
   const node = nodeAt(path);
   for (const [name, child] of Object.entries(node === undefined ? {} : propertiesOf(node))) {

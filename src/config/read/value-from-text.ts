@@ -3,8 +3,8 @@ import type { SchemaNode } from '../input-schema.ts';
 const decimal = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
- * The value that an environment variable or a flag means: lists are separated by commas, lists of
- * maps are JSON. Text that is not what the setting wants stays text, for the schema to refuse.
+ * Parses the text of an environment variable or a flag: lists are separated by commas, lists of maps are
+ * JSON. Text of another type is returned as it is, for the schema to refuse.
  */
 export function valueFromText(text: string, node: SchemaNode): unknown {
   if (node.type === 'array') {

@@ -6,9 +6,9 @@ import type { YamlTree } from '../read/read-yaml.ts';
 type Path = readonly PropertyKey[];
 
 /**
- * The secrets that stand in the configuration file itself, which is copied, printed and committed
- * where secrets must not go. Addresses of webhooks may stand there as long as no login and no query
- * is in them. Gives what is wrong, and the path of each for whoever takes them out.
+ * Finds secrets that stand in the configuration file itself, which is copied, printed and committed.
+ * Addresses of webhooks may stand there without a login and a query. Returns the problems, and the path of
+ * each so that callers can remove it.
  */
 export function literalSecrets(file: YamlTree): (ConfigProblem & { readonly path: Path })[] {
   return below(file.value, inputSchema(), [], file);
@@ -46,7 +46,7 @@ function below(
   ];
 }
 
-/** What is wrong with an address in the file; undefined if nothing, or if it is none. */
+/** Returns the problem of an address in the file; undefined for a valid address and for any other value. */
 function addressRule(value: unknown): string | undefined {
   if (typeof value !== 'string' || !URL.canParse(value)) return undefined;
   const { username, password, search } = new URL(value);

@@ -1,7 +1,7 @@
 import { propertiesOf, type SchemaNode } from '../input-schema.ts';
 import { maskLogin } from './mask-login.ts';
 
-/** A setting's value with every secret in it, logins and queries in URLs replaced by `***`. */
+/** Masks a setting's value: every secret, and logins and queries of URLs, become `***`. */
 export function maskSecrets(value: unknown, node: SchemaNode): unknown {
   if (value === undefined || value === null || value === '') return value;
   if (node.secret === true) return '***';

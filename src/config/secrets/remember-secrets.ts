@@ -1,10 +1,10 @@
 import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 import { inputSchema, propertiesOf, type SchemaNode } from '../input-schema.ts';
 
-/** Parts of an address that are as long as this may be a token. */
+/** Parts of an address at least this long may be a token. */
 const leastTokenCharacters = 12;
 
-/** Has every secret of a configuration hidden in whatever this process says from now on. */
+/** Masks every secret of a configuration in all later output of this process. */
 export function rememberSecrets(value: unknown, node: SchemaNode = inputSchema()): void {
   if (Array.isArray(value)) {
     for (const item of value) rememberSecrets(item, node.items);
@@ -20,7 +20,7 @@ export function rememberSecrets(value: unknown, node: SchemaNode = inputSchema()
   }
 }
 
-/** The login of a URL, and of a secret one all that may be a token. */
+/** Registers the login of a URL; of a secret URL, every possible token. */
 function rememberAddress(url: URL, isSecret: boolean): void {
   const tokens = [url.password, ...[...url.searchParams.values()].filter(isLong)];
   if (isSecret) {

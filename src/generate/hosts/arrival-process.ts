@@ -2,7 +2,7 @@ import type { ArrivalProfile } from '../model-profile.ts';
 import type { Random } from '../random.ts';
 
 const DAY_MS = 86_400_000;
-/** The jitter's variance is stated for steps of this length. */
+/** Step for which the jitter's variance is stated. */
 const JITTER_STEP_MS = 100;
 
 export interface ArrivalOptions {
@@ -18,9 +18,9 @@ export interface ArrivalOptions {
 }
 
 /**
- * A doubly stochastic Poisson process, slice by slice: the rate is its mean × the time of day × a
- * lognormal that wanders (Ornstein–Uhlenbeck components) × a gamma factor per slice. All factors
- * have mean 1, so over days the rate is the one asked for. O(arrivals) a slice.
+ * Generates a doubly stochastic Poisson process, slice by slice. The rate is its mean × the time of day × a
+ * lognormal (Ornstein–Uhlenbeck components) × a gamma factor per slice. All factors have mean 1, so the mean
+ * rate over days is the configured one. O(arrivals) a slice.
  */
 export class ArrivalProcess {
   readonly #options: ArrivalOptions;
@@ -45,14 +45,14 @@ export class ArrivalProcess {
     this.#level = profile.components.map(() => this.#random.normal());
   }
 
-  /** The rate of the last slice, before its jitter and what a fault makes of it. */
+  /** Rate of the last slice, before its jitter and the factors of faults. */
   get ratePerSecond(): number {
     return this.#ratePerSecond;
   }
 
   /**
-   * Appends the next slice's arrivals to `offsetsMs`, in milliseconds from the slice's beginning,
-   * unsorted, and answers how many. Slices must be asked for in order, each once.
+   * Appends the next slice's arrivals to `offsetsMs`, in milliseconds from the slice's beginning, unsorted.
+   * Returns their count. Slices are requested in order, each once.
    */
   next(slice: number, startMs: number, rateFactor: number, offsetsMs: number[]): number {
     const { ratePerSecond, sliceMs } = this.#options;
@@ -71,7 +71,7 @@ export class ArrivalProcess {
     const rate = this.#ratePerSecond * jitter * rateFactor;
     random.seek(slice, 1);
     const count = random.poisson((rate * sliceMs) / 1_000);
-    // The offsets have a place of their own, so that a changed count leaves the first ones alone.
+    // The offsets have their own stream of draws, so a changed count leaves the first ones as they are.
     random.seek(slice, 2);
     for (let i = 0; i < count; i++) offsetsMs.push(random.uniform() * sliceMs);
     return count;

@@ -6,22 +6,22 @@ import { HostQueue } from './host-queue.ts';
 export interface Host {
   readonly name: string;
   readonly queue: HostQueue;
-  /** What its compute stages are multiplied by: no two machines are quite alike. */
+  /** Factor of its compute stages: machines differ. */
   readonly slowness: number;
 }
 
 /**
- * The hosts that serve one model in one region; all its request types share them. Their slots follow the
- * arrivals, as an autoscaler by requests a second has it that is never late: what comes in bursts would else
- * wait for minutes, which is a fault. A fault scales nothing.
+ * Holds the hosts that serve one model in one region; all its request types share them. The number of slots
+ * follows the arrivals without delay, like an ideal autoscaler. With a late one, bursts would wait for
+ * minutes, which is a fault. Faults do not scale the hosts.
  */
 export class HostPool {
   readonly hosts: readonly Host[];
   readonly #slotsPerBusy: number;
-  /** Slots in use by what comes, by request type. */
+  /** Slots in use by arrivals, by request type. */
   readonly #busySlots: number[];
 
-  /** @param busySlots mean number of slots in use over the whole pool, by request type. */
+  /** @param busySlots mean number of slots in use over the whole pool, by request type */
   constructor(model: ModelProfile, region: string, busySlots: readonly number[], random: Random) {
     this.#slotsPerBusy = 1 / (model.hostsPerRegion * model.targetUse);
     this.#busySlots = [...busySlots];
@@ -37,7 +37,7 @@ export class HostPool {
     return Math.max(1, Math.ceil(busy * this.#slotsPerBusy));
   }
 
-  /** From now on so many slots are to be in use by requests of a type. */
+  /** Sets the mean number of slots in use by requests of a type from now on. */
   expect(type: number, busySlots: number, nowMs: number): void {
     this.#busySlots[type] = busySlots;
     const slots = this.slotsPerHost;

@@ -1,23 +1,23 @@
-/** What a request finds on its host. */
+/** State of the host that a request meets. */
 export interface Admission {
-  /** Milliseconds until one of the host's slots is free for it. */
+  /** Milliseconds until one of the host's slots is free for the request. */
   waitMs: number;
-  /** Requests on the host, this one among them. */
+  /** Requests on the host, including this one. */
   concurrency: number;
-  /** Requests that wait already. */
+  /** Requests that already wait. */
   queueDepth: number;
 }
 
 /**
- * First come, first served over a host's slots: the recursion of Lindley (1952) for one slot, of
- * Kiefer and Wolfowitz (1955) for several. Times are milliseconds on any one axis, and arrivals
- * must not go back. O(log slots) an arrival; memory is the slots and those that wait.
+ * Simulates first come, first served over a host's slots: the recursion of Lindley (1952) for one slot, of
+ * Kiefer and Wolfowitz (1955) for several. Times are milliseconds on any one axis, and arrivals are in order.
+ * O(log slots) an arrival; memory is the slots and the waiting requests.
  */
 export class HostQueue {
-  /** When each slot is free again: a binary heap, the earliest first, of so many slots. */
+  /** Times at which each slot is free again: a binary heap of that many slots, the earliest first. */
   #freeAtMs: Float64Array;
   #slots: number;
-  /** When those that wait will start, in order: a ring. */
+  /** Start times of waiting requests, in order: a ring. */
   #startsMs = new Float64Array(64);
   #head = 0;
   #waiting = 0;
@@ -28,8 +28,8 @@ export class HostQueue {
   }
 
   /**
-   * Changes the number of slots, to 1 or more. Those to be removed are busy to the end of what they do: the
-   * rest of them goes with a later call. O(change × log slots).
+   * Changes the number of slots, to 1 or more. A busy slot is removed by a later call, once it is free.
+   * O(change × log slots).
    */
   resize(slots: number, nowMs: number): void {
     if (slots > this.#freeAtMs.length) {
@@ -44,7 +44,7 @@ export class HostQueue {
     }
   }
 
-  /** Looks at the host as an arrival would; takes nothing. */
+  /** Reads the host's state as an arrival would; occupies no slot. */
   peek(nowMs: number, into: Admission): void {
     const ring = this.#startsMs;
     while (this.#waiting > 0 && (ring[this.#head] as number) <= nowMs) {
@@ -59,7 +59,7 @@ export class HostQueue {
     into.concurrency = busy + this.#waiting + 1;
   }
 
-  /** Takes the slot that is free first, for `holdMs`, as soon as it is free. */
+  /** Occupies the slot that is free first, for `holdMs`, as soon as it is free. */
   occupy(nowMs: number, holdMs: number): void {
     const startMs = Math.max(nowMs, this.#freeAtMs[0] as number);
     if (startMs > nowMs) this.#enqueue(startMs);
@@ -79,7 +79,7 @@ export class HostQueue {
     const starts = this.#startsMs;
     const mask = starts.length - 1;
     let at = this.#waiting++;
-    // Slots that were added serve who comes now, before some that wait already.
+    // Added slots serve new arrivals before some that already wait.
     for (; at > 0; at--) {
       const before = starts[(this.#head + at - 1) & mask] as number;
       if (before <= startMs) break;
@@ -88,7 +88,7 @@ export class HostQueue {
     starts[(this.#head + at) & mask] = startMs;
   }
 
-  /** Adds a slot that is free from then on. */
+  /** Adds a slot that is free from the given time on. */
   #add(freeAtMs: number): void {
     const heap = this.#freeAtMs;
     let at = this.#slots++;

@@ -5,7 +5,7 @@ import { RequestDraw } from '../request-draw.ts';
 
 const SAMPLES = 1_000;
 
-/** Mean time for which a healthy request of a model holds a slot, by request type. */
+/** Computes the mean time for which a healthy request of a model holds a slot, by request type. */
 export function meanHoldMs(model: ModelProfile, random: Random): number[] {
   return model.requestTypes.map((type) => {
     const draw = new RequestDraw(model, type);

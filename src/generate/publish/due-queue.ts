@@ -1,6 +1,6 @@
 /**
- * Items by the time at which they are due; of one time, in the order in which they were added. A binary heap:
- * O(log n) an item, and memory for those that wait.
+ * Orders items by their due time, those of one time as they were added. A binary heap: O(log n) an item, and
+ * memory for those that wait.
  */
 export class DueQueue<T> {
   readonly #heap: Waiting<T>[] = [];
@@ -10,7 +10,7 @@ export class DueQueue<T> {
     return this.#heap.length;
   }
 
-  /** When the next item is due; infinite where none waits. */
+  /** Time at which the next item is due; infinite where none waits. */
   get nextDueMs(): number {
     return this.#heap[0]?.dueMs ?? Number.POSITIVE_INFINITY;
   }
@@ -29,7 +29,7 @@ export class DueQueue<T> {
     heap[at] = added;
   }
 
-  /** Takes the item that is due first; undefined where none waits. */
+  /** Removes the item that is due first; undefined where none waits. */
   pop(): { readonly dueMs: number; readonly item: T } | undefined {
     const heap = this.#heap;
     const first = heap[0];

@@ -1,11 +1,11 @@
 import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
 
-/** Stands for the lines that belong to no source. */
+/** Placeholder for lines that belong to no source. */
 const NO_KEY = '';
 
 /**
- * Packs lines into messages of NDJSON, a message per key, so that a source's order survives the
- * partitions. At most `perMessage - 1` lines wait per key, until `flush`.
+ * Packs lines into messages of NDJSON, a message per key, so that a source's order survives the partitions.
+ * At most `perMessage - 1` lines wait per key, until `flush`.
  */
 export class MessagePacker {
   readonly #perMessage: number;
@@ -21,7 +21,7 @@ export class MessagePacker {
     return this.#waiting;
   }
 
-  /** Takes a line; answers the message that it completes. */
+  /** Adds a line; returns the message that it completes. */
   add(key: string | undefined, line: string): OutgoingMessage | undefined {
     if (this.#perMessage === 1) return message(key ?? NO_KEY, line);
     this.#waiting++;
@@ -37,7 +37,7 @@ export class MessagePacker {
     return message(key ?? NO_KEY, lines.join('\n'));
   }
 
-  /** The messages that are not full yet, in the order in which they were begun. */
+  /** Returns the messages that are not full yet, in the order in which they were started. */
   flush(): OutgoingMessage[] {
     const messages = [...this.#open].map(([key, lines]) => message(key, lines.join('\n')));
     this.#open.clear();

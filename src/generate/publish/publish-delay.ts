@@ -1,16 +1,16 @@
 import type { Random } from '../random.ts';
 
-/** How long an event takes from the end of its request to the broker. Chosen, not fitted. */
+/** Delay of an event from the end of its request to the broker. The values are chosen, not fitted. */
 export const publishDelay = {
   /** Network and broker: lognormal. The median of a produce request in one data centre. */
   networkMedianMs: 3,
   networkSigma: 0.7,
   /** A producer's linger: an event waits for its batch, uniform up to this. */
   lingerMs: 100,
-  /** A send that is repeated, or a producer in a pause of its collector: exponential, for so many events. */
+  /** A retried send, or a garbage collection in the producer: exponential, for this share of events. */
   retryShare: 0.001,
   retryMeanMs: 400,
-  /** No delay is longer. */
+  /** Longest delay. */
   mostMs: 5_000,
 } as const;
 

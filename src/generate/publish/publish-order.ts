@@ -1,7 +1,7 @@
 import { limits } from '../../base/limits.ts';
 import { DueQueue } from './due-queue.ts';
 
-/** Something that begins, and is published later. */
+/** An item that starts at one time and is published later. */
 export interface Publishable {
   readonly startMs: number;
   /** Not before `startMs`. */
@@ -9,11 +9,11 @@ export interface Publishable {
 }
 
 /**
- * Puts items that come in order of their start, as a generator or a recording has them, into the order in
- * which they are published. An item waits until one begins later than it is due.
+ * Reorders items from the order of their starts (of a generator or a recording) into the order in which they
+ * are published. An item waits until another one starts later than it is due.
  *
- * At most `most` items wait. Beyond, the one that is due first is handed on: an item that begins later and is
- * due earlier then comes after it, so it is published late, and none is published before it is due.
+ * At most `most` items wait. Beyond that, the item that is due first is emitted early in the sequence. An
+ * item that starts later and is due earlier then follows it. No item is published before it is due.
  */
 export class PublishOrder<T extends Publishable> {
   readonly #most: number;
@@ -24,14 +24,14 @@ export class PublishOrder<T extends Publishable> {
     this.#most = most;
   }
 
-  /** Takes the next item; gives those that are due before it can be. */
+  /** Adds the next item; yields those that are due before any later one can be. */
   *push(item: T): Generator<T, void> {
     this.#reachedMs = Math.max(this.#reachedMs, item.startMs);
     this.#waiting.add(item.dueMs, item);
     yield* this.#until(this.#reachedMs, this.#most);
   }
 
-  /** The rest, in order. */
+  /** Yields the rest, in order. */
   *drain(): Generator<T, void> {
     yield* this.#until(Number.POSITIVE_INFINITY, 0);
   }

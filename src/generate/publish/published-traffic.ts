@@ -4,12 +4,12 @@ import { generateTraffic, type TrafficOptions } from '../traffic.ts';
 import { drawPublishDelay } from './publish-delay.ts';
 import { PublishOrder } from './publish-order.ts';
 
-/** `end`: as producers do it, when the request has ended. `start`: when it begins, without any delay. */
+/** `end`: when the request has ended, as producers do it. `start`: when it starts, without any delay. */
 export const publishTimes = ['start', 'end'] as const;
 
 export type PublishTime = (typeof publishTimes)[number];
 
-/** An event, and when it is published, in milliseconds since the Unix epoch. */
+/** An event and the time at which it is published, in milliseconds since the Unix epoch. */
 export interface PublishedEvent {
   readonly startMs: number;
   readonly dueMs: number;
@@ -17,10 +17,9 @@ export interface PublishedEvent {
 }
 
 /**
- * Timing events of a fleet in the order in which they are published, until the traffic's time is over. A
- * request that has not ended by then, or whose event is still on its way, is not among them. The same options
- * give the same events. Memory holds the events of requests that have begun and are not published yet, at
- * most `limits.heldEvents`: see `PublishOrder`.
+ * Yields a fleet's timing events in the order in which they are published, until the end of the traffic.
+ * Events that are published after that end are left out. The same options give the same events. Memory holds
+ * events that are not published yet, at most `limits.heldEvents`: see `PublishOrder`.
  */
 export function* publishedTraffic(
   options: TrafficOptions,
@@ -40,7 +39,7 @@ export function* publishedTraffic(
   for (const event of generateTraffic(options)) {
     random.seek(n++, 0);
     const dueMs = Math.ceil(event.ts + event.total_ms + drawPublishDelay(random));
-    // It waits for nothing: its time does not come.
+    // It is never published, so it is not held.
     if (dueMs >= endMs) continue;
     yield* order.push({ startMs: event.ts, dueMs, event });
   }

@@ -2,54 +2,54 @@ import type { WallClock } from '../../base/clock.ts';
 import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
 import { MessagePacker } from './message-packer.ts';
 
-/** A line to send, and when it is due. */
+/** A line to send, and the time at which it is due. */
 export interface TimedLine {
-  /** On the axis of event time; undefined: due as soon as those before it. */
+  /** On the axis of event time; undefined: due as soon as the lines before it. */
   readonly dueMs: number | undefined;
   /** Lines of one key keep their order. */
   readonly key: string | undefined;
-  /** Text is packed with others of its key; bytes that are no text make a message of their own. */
+  /** Text is packed with other lines of its key; invalid UTF-8 is a message of its own. */
   readonly line: string | Buffer;
 }
 
-/** Where the event axis touches the wall clock's, and how fast it runs. */
+/** Mapping from event time to wall time, and its speed. */
 export interface Pace {
-  /** Event time per wall time; infinite: as fast as it goes. */
+  /** Event time per wall time; infinite: as fast as possible. */
   readonly speed: number;
-  /** The event time that is due at `wallMs`; undefined: that of the first line with a time. */
+  /** Event time that is due at `wallMs`; undefined: that of the first line with a time. */
   readonly eventMs: number | undefined;
   readonly wallMs: number;
 }
 
 export interface SendPacedOptions {
   readonly lines: Iterable<readonly TimedLine[]> | AsyncIterable<readonly TimedLine[]>;
-  /** Awaited before more is made: the back-pressure. */
+  /** Awaited before more lines are read: the back-pressure. */
   readonly send: (messages: readonly OutgoingMessage[]) => Promise<void>;
   readonly perMessage: number;
   readonly pace: Pace;
   readonly clock: WallClock;
   /** Resolves after `ms`, or as soon as the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Stops before the next line; what was taken is still sent. */
+  /** Stops before the next line; lines already read are still sent. */
   readonly signal: AbortSignal;
   /** Called after each batch that was sent. */
   readonly onSent?: (sent: Sent) => void;
 }
 
-/** What has been handed to `send` and came back. */
+/** Counts of messages that `send` has sent. */
 export interface Sent {
   readonly lines: number;
   readonly messages: number;
   readonly bytes: number;
-  /** When the last line sent that has a time was due. */
+  /** Due time of the last line sent that has a time. */
   readonly lastDueMs: number | undefined;
 }
 
 const BATCH_MESSAGES = 1_000;
 const BATCH_BYTES = 1_000_000;
-/** Lines due within this time go out together, or a busy stream would be sent line by line. */
+/** Lines due within this time are sent together; otherwise a busy stream would be sent line by line. */
 const COALESCE_MS = 50;
-/** Event time by which a line may fall behind others while it waits for company in its message. */
+/** Longest event time for which a line waits for others in its message. */
 const PACK_MS = 1_000;
 /** Longest single wait: timers are 32 bits wide. */
 const LONGEST_SLEEP_MS = 60_000;
@@ -89,7 +89,7 @@ class Batch {
   #messages: OutgoingMessage[] = [];
   #bytes = 0;
   #lines = 0;
-  /** Event time of the first line that waits in the packer. */
+  /** Event time of the first line in the packer. */
   #packingSinceMs = 0;
   #lastDueMs: number | undefined;
   sent: Sent = { lines: 0, messages: 0, bytes: 0, lastDueMs: undefined };
@@ -99,7 +99,7 @@ class Batch {
     this.#packer = new MessagePacker(options.perMessage);
   }
 
-  /** Takes a line; true when there is enough for a batch. */
+  /** Adds a line; returns true when there is enough for a batch. */
   add({ dueMs, key, line }: TimedLine): boolean {
     this.#lines++;
     if (dueMs !== undefined) this.#lastDueMs = dueMs;
@@ -108,7 +108,7 @@ class Batch {
     return this.#messages.length >= BATCH_MESSAGES || this.#bytes >= BATCH_BYTES;
   }
 
-  /** Sends the messages that are full; lines that wait for others of their key go on waiting. */
+  /** Sends the messages that are full; other lines keep waiting for lines of their key. */
   async sendFull(): Promise<void> {
     if (this.#messages.length === 0) return;
     const messages = this.#messages;
@@ -127,7 +127,6 @@ class Batch {
     this.#options.onSent?.(this.sent);
   }
 
-  /** Sends everything. */
   async send(): Promise<void> {
     for (const message of this.#packer.flush()) this.#push(message);
     await this.sendFull();

@@ -1,6 +1,6 @@
 import { epochMsOf } from '../../decode/epoch-ms-of.ts';
 
-/** Where the value of an event's `ts` stands in its text, [start, end), and what it says. */
+/** Position of the value of an event's `ts` in its text, [start, end), and the time itself. */
 export interface TsPlace {
   readonly start: number;
   readonly end: number;
@@ -8,9 +8,8 @@ export interface TsPlace {
 }
 
 /**
- * Finds the `ts` of an event in its text, which must be a valid JSON object: the last one, if the
- * key is there twice, as JSON.parse takes it. undefined if there is none that is a time: a finite
- * number, or an RFC 3339 date-time. O(length).
+ * Finds the `ts` of an event in its text, a valid JSON object; of two, the last, like JSON.parse. A time is a
+ * finite number or an RFC 3339 date-time; undefined without one. O(length).
  */
 export function findTs(text: string): TsPlace | undefined {
   let found: TsPlace | undefined;
@@ -42,7 +41,7 @@ export function findTs(text: string): TsPlace | undefined {
   return found;
 }
 
-/** Index after the closing quote of the string that begins at `at`. */
+/** Returns the index after the closing quote of the string that begins at `at`. */
 function stringEnd(text: string, at: number): number {
   let end = at + 1;
   while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;

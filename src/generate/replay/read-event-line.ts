@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { sourceKey } from '../source-key.ts';
 import { findTs, type TsPlace } from './find-ts.ts';
 
-/** What a replay must know of a recorded line. */
+/** Fields of a recorded line that a replay needs. */
 export interface EventLine {
   readonly text: string;
   readonly ts: TsPlace;
-  /** How long its request took, in milliseconds: the total, else the sum of the stages; 0 where it says neither. */
+  /** Duration of its request in milliseconds: the total, else the sum of the stages, else 0. */
   readonly lastsMs: number;
   /** Key of its source; undefined if it names no model. */
   readonly key: string | undefined;
@@ -14,7 +14,7 @@ export interface EventLine {
 
 /** Reads a line that is a JSON object with a `ts`; undefined for any other. Never throws. */
 export function readEventLine(line: Buffer): EventLine | undefined {
-  // Text that is no UTF-8 would not come out of a string as it went in.
+  // Decoding to a string would change invalid UTF-8.
   if (!isUtf8(line)) return undefined;
   const text = line.toString('utf8');
   const event = parseObject(text);

@@ -1,11 +1,11 @@
-/** Longest line that is held in memory; a longer one is no NDJSON but a file of another kind. */
+/** Longest line that is held in memory; a longer one shows that the file is not NDJSON. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const NEWLINE = 10;
 const RETURN = 13;
 
 /**
- * Lines of a stream without their ends, grouped as they come, so that memory holds a chunk and a
- * line. A last line needs no end. Throws RangeError for a line beyond 64 MiB.
+ * Reads the lines of a stream without their ends, grouped by chunk; memory holds a chunk and a line. The end
+ * of the last line is optional. @throws {RangeError} for a line beyond 64 MiB
  */
 export async function* readLines(
   stream: AsyncIterable<Buffer | string>,

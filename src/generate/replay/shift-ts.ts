@@ -1,9 +1,8 @@
 import type { TsPlace } from './find-ts.ts';
 
 /**
- * The event's text with its `ts` moved by a whole number of milliseconds and nothing else touched.
- * A number stays a number and keeps its fraction; a date-time stays one, in UTC, and keeps its
- * digits beyond milliseconds.
+ * Moves the event's `ts` by a whole number of milliseconds and keeps the other bytes. A number stays a number
+ * and keeps its fraction. A date-time stays one, in UTC, and keeps its digits beyond milliseconds.
  */
 export function shiftTs(text: string, { start, end, tsMs }: TsPlace, shiftMs: number): string {
   return text.slice(0, start) + shifted(text.slice(start, end), tsMs, shiftMs) + text.slice(end);
