@@ -23,12 +23,12 @@ describe('a backtest', () => {
   it('tells what the detector would have, as it stood in the end, and counts', () => {
     const backtest = new Backtest(options);
     for (let n = 0; n < windows.length; n++) backtest.judge([at(n)]);
-    const told = runScenario(windows, options).map(({ event }) => event);
-    const last = new Map(told.map((event) => [event.id, event]));
-    expect(told.length).toBeGreaterThanOrEqual(2);
+    const emitted = runScenario(windows, options).map(({ event }) => event);
+    const last = new Map(emitted.map((event) => [event.id, event]));
+    expect(emitted.length).toBeGreaterThanOrEqual(2);
     expect(backtest.anomalies).toEqual([...last.values()]);
     expect(backtest.anomalies).toMatchObject([{ state: 'resolved', model: 'a', stage: 'forward' }]);
-    expect(backtest.counts).toEqual({ windows: 130, seriesWindows: 130, told: told.length });
+    expect(backtest.counts).toEqual({ windows: 130, seriesWindows: 130, emitted: emitted.length });
   });
 
   it('that learnt from the past first tells the same of the rest', () => {

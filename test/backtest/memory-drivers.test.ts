@@ -12,7 +12,7 @@ const startMs = Date.UTC(2026, 10, 2, 9);
 const config = configSchema.parse({ detect: { baseline: '40m' } });
 
 /** The last event of what is told of 50 minutes of the ranker, the last ten with a fault. */
-function toldOf(fault: Fault) {
+function eventOf(fault: Fault) {
   const windows = new MemoryWindows(config);
   const backtest = new Backtest(config.detect, (event) => windows.explained(event));
   const judge = (isOver: boolean) => {
@@ -37,10 +37,10 @@ function toldOf(fault: Fault) {
 describe('drivers of a recording', () => {
   it('name the host that is slow', () => {
     const host = 'ranker-eu-west-1-2';
-    const [told, ...others] = toldOf({ kind: 'slow_stage', stage: 'forward', factor: 6, host });
+    const [event, ...others] = eventOf({ kind: 'slow_stage', stage: 'forward', factor: 6, host });
     expect(others).toEqual([]);
-    expect(told).toMatchObject({ model: 'ranker', region: 'eu-west-1', stage: 'forward' });
-    const [driver] = told?.drivers ?? [];
+    expect(event).toMatchObject({ model: 'ranker', region: 'eu-west-1', stage: 'forward' });
+    const [driver] = event?.drivers ?? [];
     expect(driver).toMatchObject({ facet: 'host', value: host });
     expect(driver?.share_of_slow).toBeGreaterThan(0.7);
     expect(driver?.share_of_all).toBeLessThan(0.3);
@@ -48,8 +48,8 @@ describe('drivers of a recording', () => {
   });
 
   it('tell larger requests from slower ones', () => {
-    const [told] = toldOf({ kind: 'big_requests', factor: 3, share: 0.3 });
-    expect(told?.bottleneck).toBe('traffic_mix');
-    expect(told?.mix_share).toBeGreaterThan(0.5);
+    const [event] = eventOf({ kind: 'big_requests', factor: 3, share: 0.3 });
+    expect(event?.bottleneck).toBe('traffic_mix');
+    expect(event?.mix_share).toBeGreaterThan(0.5);
   });
 });

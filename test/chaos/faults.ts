@@ -58,14 +58,14 @@ export const faults: Readonly<Record<FaultKind, Fault>> = {
 
   'stall-clickhouse': async (context) => {
     const { world, random, isOver } = context;
-    const failures = world.fleet.told(failedStep);
+    const failures = world.fleet.occurrences(failedStep);
     const isLong = random.chance(0.5);
     const afterBytes = between(random, 0, 8_000);
     await harm(context, { kind: 'stall', containing: 'chunk_rows', times: 100, afterBytes }, 1);
     if (isLong) {
       // Past the client's patience: what it has given up arrives when it has sent the same again.
       await world.until('the stall is noticed', async () =>
-        world.fleet.told(failedStep) > failures || (await isOver()) ? true : undefined,
+        world.fleet.occurrences(failedStep) > failures || (await isOver()) ? true : undefined,
       );
     } else {
       await world.pass(between(random, 500, 3_000));

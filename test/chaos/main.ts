@@ -66,8 +66,8 @@ try {
     say(`${error.message}. ${error.hint ?? ''}`);
     process.exitCode = error.exitCode;
   } else {
-    const isTold = ending.signal.aborted || !(error instanceof Error);
-    say(isTold ? String(error) : (error.stack ?? error.message));
+    const isExpected = ending.signal.aborted || !(error instanceof Error);
+    say(isExpected ? String(error) : (error.stack ?? error.message));
     process.exitCode = 1;
   }
 }

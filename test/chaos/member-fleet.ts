@@ -92,12 +92,12 @@ export class MemberFleet {
   }
 
   /** How often the logs of those that run now hold a text. */
-  told(text: string): number {
+  occurrences(text: string): number {
     return countIn(this.#members, text);
   }
 
   /** How often the logs of all that ever ran hold it. */
-  everTold(text: string): number {
+  everLogged(text: string): number {
     return countIn(this.#all, text);
   }
 

@@ -182,7 +182,7 @@ class ChaosRun {
       sessionTimeoutMs: this.#options.sessionTimeoutMs,
       takeoverMs: this.#found.takeoverMs,
       drains: fleet.drains,
-      inheritedIntents: fleet.everTold('"pending_until"'),
+      inheritedIntents: fleet.everLogged('"pending_until"'),
       zombiesResumed: this.#found.zombiesResumed,
       requestsHit: this.#found.requestsHit,
       selfExits: fleet.selfExits,

@@ -202,7 +202,7 @@ class SilenceRun {
       this.#feed.slowBy = 1;
     }
     await this.#pass(Math.max(0, beganMs + lastsMs - Date.now()));
-    const lag = { said: await this.#saidLag(), isTrue: await this.#trueLag() };
+    const lag = { reported: await this.#reportedLag(), isTrue: await this.#trueLag() };
     await fault.end();
     const endedMs = Date.now();
     const events = () => this.#events.slice(first);
@@ -248,7 +248,7 @@ class SilenceRun {
   }
 
   /** What the detector's metrics say. */
-  async #saidLag(): Promise<number> {
+  async #reportedLag(): Promise<number> {
     const url = /health and metrics at (http:\S+?)"/.exec(this.#detector.err())?.[1];
     const text = await (await fetch(`${url}/metrics`)).text();
     const values = text.matchAll(/^tailmark_detector_lag_messages\{[^}]*\} (\d+)$/gm);

@@ -14,7 +14,7 @@ export interface SilencePhase {
   /** Whether a `pipeline` event is due. */
   readonly isWarningDue: boolean;
   /** Messages that were not stored at its end, as the detector said and as the brokers and the ledger say. */
-  readonly lag: { readonly said: number; readonly isTrue: number };
+  readonly lag: { readonly reported: number; readonly isTrue: number };
 }
 
 export interface SilenceSummary {
@@ -58,7 +58,7 @@ export function phaseLines(phase: SilencePhase): string[] {
     [seconds(phase.warnedAfterMs), 12],
     [seconds(phase.overAfterMs), 10],
     [phase.hasRegression ? seconds(phase.pagedAfterMs) : '', 11],
-    [String(phase.lag.said), 8],
+    [String(phase.lag.reported), 8],
     [String(phase.lag.isTrue), 8],
     [String(phase.falsePages.length), 11],
   ] as const;

@@ -1,6 +1,6 @@
 import type { AnomalyEvent } from '../../src/detect/event/anomaly-event.ts';
 
-/** A whole anomaly event, with what a test cares about replaced. */
+/** An anomaly event with the given fields replaced. */
 export function anomalyFixture(changed: Partial<AnomalyEvent> = {}): AnomalyEvent {
   return {
     id: '0123456789abcdef0123456789abcdef',

@@ -17,11 +17,11 @@ const windowsPerHour = 360;
 const warm = seriesOf();
 const cold = seriesOf({ cold_start: true });
 
-/** A day and an hour, after which something may begin. */
+/** Start of a fault, after a day and an hour. */
 const beginAt = 25 * windowsPerHour;
 
-/** What is told of a day and some hours of a series, of whose requests a part is cold starts. */
-function told(shareAt: (window: number) => number, perWindow = 150): AnomalyEvent[] {
+/** Events of a day and some hours of a series with a share of cold starts. */
+function emitted(shareAt: (window: number) => number, perWindow = 150): AnomalyEvent[] {
   const random = new Random('cold starts');
   const detector = new Detector(detectOptions());
   return Array.from({ length: beginAt + 2 * windowsPerHour }, (_, at) => {
@@ -40,8 +40,8 @@ const storm = (share: number) => (window: number) =>
   window >= beginAt && window < beginAt + 120 ? share : 0.01;
 
 describe('cold starts', () => {
-  it('are told once where far more requests are, and that it is over', () => {
-    const events = told(storm(0.3));
+  it('open once where their share rises far above the baseline, and resolve', () => {
+    const events = emitted(storm(0.3));
     expect(events).toMatchObject([
       {
         ...{ kind: 'cold_starts', state: 'opened', bottleneck: 'cold_start', cold_start: false },
@@ -90,15 +90,17 @@ describe('cold starts', () => {
       0,
     ],
     ['where that goes on for four', (at: number) => at >= beginAt && at < beginAt + 24, 1],
-  ])('are told %s', (_, isOut, pages) => {
-    const opened = told((at) => (isOut(at) ? 0.6 : 0.01)).filter(({ state }) => state === 'opened');
+  ])('open %s', (_, isOut, pages) => {
+    const opened = emitted((at) => (isOut(at) ? 0.6 : 0.01)).filter(
+      ({ state }) => state === 'opened',
+    );
     expect(opened).toHaveLength(pages);
   });
 
   it.each([
     [3, 0],
     [9, 1],
-  ])('of a new version that is rolled out for %i minutes are told %i times', (minutes, pages) => {
+  ])('of a new version rolled out over %i minutes open %i times', (minutes, pages) => {
     const random = new Random('a new version');
     const detector = new Detector(detectOptions());
     const next = { version: 'v2' };
@@ -119,8 +121,8 @@ describe('cold starts', () => {
     ).toHaveLength(pages);
   });
 
-  it('are told where every request is one: there is no warm one to be seen', () => {
-    const events = told(storm(1));
+  it('open where every request is one: no warm request is left to compare with', () => {
+    const events = emitted(storm(1));
     expect(events.map(({ kind, state }) => `${kind} ${state}`)).toEqual([
       ...['cold_starts opened', 'cold_starts resolved'],
     ]);
@@ -132,8 +134,8 @@ describe('cold starts', () => {
     ['are somewhat more', storm(0.04)],
     ['are many all the time', () => 0.3],
     ['are none', () => 0],
-  ])('are not told where they %s', (_, shareAt) => {
-    expect(told(shareAt)).toEqual([]);
+  ])('open nothing where they %s', (_, shareAt) => {
+    expect(emitted(shareAt)).toEqual([]);
   });
 
   it('are counted among all requests of both series', () => {

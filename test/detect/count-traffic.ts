@@ -6,7 +6,7 @@ export const windowMs = 10_000;
 export const windowsPerDay = 86_400_000 / windowMs;
 export const countStartMs = Date.UTC(2026, 10, 2);
 
-/** How many requests a series has in a window, and how they end. */
+/** Number of requests of a series in a window, and their outcomes. */
 export interface Counts {
   readonly requests: number;
   readonly errors?: number;
@@ -14,7 +14,7 @@ export interface Counts {
 }
 
 const empty = { bands: [], amounts: [] };
-/** Milliseconds that all windows have in common: what is tested here are counts. */
+/** Milliseconds common to all windows: these tests are about counts. */
 const digest = TDigest.fromValues([40, 45, 50, 55, 60, 80, 120]);
 
 export function seriesOf(changed: Partial<Series> = {}): Series {
@@ -42,7 +42,7 @@ export function dayCurve(at: number): number {
   return (1 - Math.cos((2 * Math.PI * at) / windowsPerDay)) / 2;
 }
 
-/** Large means come from the normal distribution, which nobody could tell apart. */
+/** Large means come from the normal distribution, which is indistinguishable there. */
 export function poisson(mean: number, random: Random): number {
   if (mean < 60) return random.poisson(mean);
   return Math.max(0, Math.round(mean + Math.sqrt(mean) * random.normal()));
@@ -58,7 +58,7 @@ export function binomial(requests: number, share: number, random: Random): numbe
   return Math.min(requests, Math.max(0, Math.round(requests * share + sigma * random.normal())));
 }
 
-/** A standard normal that remembers for so many windows. */
+/** A standard normal, autocorrelated over the given number of windows. */
 export function wandering(random: Random, memoryWindows: number): () => number {
   const keep = Math.exp(-1 / memoryWindows);
   let level = random.normal();

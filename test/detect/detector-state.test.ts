@@ -17,7 +17,7 @@ const judgedAfterMs = 12_000;
 const { windows, startMs, traffic, hours } = eventfulWindows(options.window);
 const startOf = (window: number) => startMs + window * options.window;
 
-interface Told {
+interface Emitted {
   readonly window: number;
   readonly event: AnomalyEvent;
 }
@@ -28,19 +28,19 @@ function save(detector: Detector): Saved {
   return new Map([...detector.save()].map(({ name, bytes }) => [name, bytes]));
 }
 
-/** As a table has them: by their names. */
+/** Rows as in a table: by their names. */
 function byName(saved: Saved): Saved {
   return new Map([...saved].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The same for the same state, bit for bit. */
+/** Digests of equal states are equal, bit for bit. */
 function digestOf(saved: Saved): string[] {
   return [...saved].map(([name, bytes]) => {
     return `${name} ${createHash('sha256').update(bytes).digest('hex')}`;
   });
 }
 
-function judge(detector: Detector, from: number, to: number, lateMs = judgedAfterMs): Told[] {
+function judge(detector: Detector, from: number, to: number, lateMs = judgedAfterMs): Emitted[] {
   return windows.slice(from, to).flatMap((present, i) => {
     const atMs = startOf(from + i);
     const events = detector.observe(present, atMs + lateMs, atMs);
@@ -55,25 +55,25 @@ function newDetector(): Detector {
   return detector;
 }
 
-/** One that nobody kills: what it tells, and what it would have saved before some windows. */
-function inPeace(savedAt: ReadonlySet<number>) {
+/** Runs a detector without restarts; returns its events, and its snapshots before some windows. */
+function withoutRestart(savedAt: ReadonlySet<number>) {
   const detector = newDetector();
   const saved = new Map<number, Saved>();
-  const told: Told[] = [];
+  const emitted: Emitted[] = [];
   const trace = new LayoutTrace();
   for (let window = 0; window < windows.length; window++) {
     if (savedAt.has(window)) {
       saved.set(window, save(detector));
       for (const _ of detector.serialize(trace));
     }
-    told.push(...judge(detector, window, window + 1));
+    emitted.push(...judge(detector, window, window + 1));
   }
-  return { told, saved, last: save(detector), layouts: trace.layouts };
+  return { emitted, saved, last: save(detector), layouts: trace.layouts };
 }
 
-/** What a table has of what was told before a window. */
-function tableAt(told: readonly Told[], window: number) {
-  const before = told.filter((one) => one.window < window);
+/** Rows of the table for events emitted before a window. */
+function tableAt(emitted: readonly Emitted[], window: number) {
+  const before = emitted.filter((one) => one.window < window);
   const last = new Map(before.map(({ event }) => [event.id, event]));
   const isOpen = (id: string) => last.get(id)?.state !== 'resolved';
   return {
@@ -86,16 +86,16 @@ const everyWindow = 19;
 const savedAt = new Set(
   windows.map((_, window) => window).filter((window) => window % everyWindow === 5),
 );
-const peace = inPeace(savedAt);
+const uninterrupted = withoutRestart(savedAt);
 
-/** What each class keeps, as it is on record. */
+/** Recorded layout of the sections of each class. */
 const layoutFile = fileURLToPath(new URL('../fixtures/detector-state.json', import.meta.url));
-const { layouts } = peace;
+const { layouts } = uninterrupted;
 
 describe('the state of a detector', () => {
-  it('is of a run with all that can happen', () => {
-    const { told } = peace;
-    const events = told.map(({ event }) => event);
+  it('comes from a run that covers all features', () => {
+    const { emitted } = uninterrupted;
+    const events = emitted.map(({ event }) => event);
     // Series that share a page, and pages that open once and resolve once.
     const pages = events.filter(({ incident_id }) => incident_id === undefined);
     const shared = pages.filter(({ scope }) => scope !== undefined);
@@ -126,58 +126,62 @@ describe('the state of a detector', () => {
     expect(new Set(events.map(({ version }) => version)).size).toBeGreaterThan(1);
   });
 
-  it('makes a successor tell, and know, what it would have, killed before any window', () => {
+  it('makes a successor emit and know the same, after a crash before any window', () => {
     const kills = fc.tuple(fc.constantFrom(...savedAt), fc.nat({ max: 60 }));
     fc.assert(
       fc.property(kills, ([at, windowsAfter]) => {
         const kill = Math.min(windows.length, at + windowsAfter);
         const successor = new Detector(options);
-        for (const _ of successor.load(byName(peace.saved.get(at) as Saved)));
-        // What it judges again comes out later, and is not told.
+        for (const _ of successor.load(byName(uninterrupted.saved.get(at) as Saved)));
+        // Backfilled windows are judged with a later clock, and emit nothing.
         judge(successor, at, kill, 77_000);
-        const { open, isKnown } = tableAt(peace.told, kill);
+        const { open, isKnown } = tableAt(uninterrupted.emitted, kill);
         successor.reconcile(open, isKnown);
         const end = [...savedAt].find((window) => window >= kill + 100) ?? windows.length;
-        const told = judge(successor, kill, end);
-        expect(told).toEqual(peace.told.filter(({ window }) => window >= kill && window < end));
-        expect(digestOf(save(successor))).toEqual(digestOf(peace.saved.get(end) ?? peace.last));
+        const emitted = judge(successor, kill, end);
+        expect(emitted).toEqual(
+          uninterrupted.emitted.filter(({ window }) => window >= kill && window < end),
+        );
+        expect(digestOf(save(successor))).toEqual(
+          digestOf(uninterrupted.saved.get(end) ?? uninterrupted.last),
+        );
       }),
-      // One whose series before is forgotten by all but itself.
+      // One whose predecessor series only it remembers.
       { numRuns: 25, seed: 6, examples: [[[195, 0]], [[195, 4]]] },
     );
   }, 120_000);
 
-  it('is the same, and the same is told, where windows are judged together', () => {
+  it('is the same, with the same events, where windows are judged together', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1 }), (lengths) => {
         const detector = newDetector();
-        const told: AnomalyEvent[] = [];
+        const emitted: AnomalyEvent[] = [];
         for (let at = 0, n = 0; at < windows.length; n++) {
           const end = at + (lengths[n % lengths.length] as number);
           const steps = windows.slice(at, end).map((present, i) => {
             const atMs = startOf(at + i);
             return { startMs: atMs, nowMs: atMs + judgedAfterMs, windows: present };
           });
-          told.push(...detector.observeAll(steps));
+          emitted.push(...detector.observeAll(steps));
           at = end;
         }
-        expect(told).toEqual(peace.told.map(({ event }) => event));
-        expect(digestOf(save(detector))).toEqual(digestOf(peace.last));
+        expect(emitted).toEqual(uninterrupted.emitted.map(({ event }) => event));
+        expect(digestOf(save(detector))).toEqual(digestOf(uninterrupted.last));
       }),
       { numRuns: 5, seed: 21, examples: [[[12]], [[windows.length]]] },
     );
   }, 120_000);
 
-  it('is the same where windows of the past are learnt together', () => {
+  it('is the same where windows of the past are backfilled together', () => {
     const [one, together] = [newDetector(), newDetector()];
     for (const present of windows) one.warmUp(present);
     together.warmUpAll(windows);
     expect(digestOf(save(together))).toEqual(digestOf(save(one)));
   });
 
-  it('is refused when it was saved with other settings, when parts are missing or are cut off', () => {
+  it('is refused when saved with other settings, or when parts are missing or truncated', () => {
     const [at] = savedAt;
-    const saved = peace.saved.get(at as number) as Saved;
+    const saved = uninterrupted.saved.get(at as number) as Saved;
     const loading = (parts: Saved, settings: object = {}) => {
       const successor = new Detector(detectOptions({ ...detect, ...settings }));
       return () => [...successor.load(parts)];
@@ -194,24 +198,24 @@ describe('the state of a detector', () => {
       const cut = saved.get(name)?.subarray(0, -1) as Buffer;
       expect(loading(new Map(saved).set(name, cut))).toThrow(UnreadableState);
     }
-    // Settings that change what is told, not what is known, may be others.
+    // Settings of emitting alone may differ.
     expect(loading(saved, { page_budget_per_week: 7 })).not.toThrow();
   });
 
-  it('has a new version wherever its layout is another one', async () => {
+  it('has a new version wherever its layout differs', async () => {
     const recorded = JSON.parse(readFileSync(layoutFile, 'utf8')) as typeof layouts;
     const unmarked = Object.keys(layouts).filter((section) => {
       const [is, was] = [layouts[section], recorded[section]];
       return is?.version === was?.version && is?.layout !== was?.layout;
     });
     expect(unmarked, 'raise the versions that these sections are given').toEqual([]);
-    // To be recorded then: npx vitest run --project unit test/detect/detector-state.test.ts -u
+    // Recorded by: npx vitest run --project unit test/detect/detector-state.test.ts -u
     await expect(`${JSON.stringify(layouts, null, 2)}\n`).toMatchFileSnapshot(layoutFile);
   });
 
   it('is small: less than 45 KB a stage', () => {
     const stagesOf = new Map(windows.flat().map((one) => [seriesKey(one.series), one.stages.size]));
-    for (const [name, bytes] of peace.last) {
+    for (const [name, bytes] of uninterrupted.last) {
       const stages = stagesOf.get(name) ?? 1;
       expect([name, bytes.length / stages < 45_000]).toEqual([name, true]);
     }

@@ -6,7 +6,7 @@ import { scenarioSchema } from '../scenarios/scenario-schema.ts';
 import { scenarioStartMs, scenarioWindows } from '../scenarios/scenario-windows.ts';
 import { anomalyFixture } from './anomaly-fixture.ts';
 
-/** Each series by itself: incident.test.ts has what of them is one page. */
+/** Each series by itself: incident.test.ts covers their grouping into pages. */
 const options = detectOptions({ baseline: '10m', group_by: 'series' });
 const scenario = scenarioSchema.parse({
   title: '',
@@ -26,10 +26,10 @@ const scenario = scenarioSchema.parse({
   expect: [],
 });
 const windows = scenarioWindows(scenario, options.window);
-const told = runScenario(windows, options);
+const emitted = runScenario(windows, options);
 
 describe('Detector', () => {
-  it('refuses windows of two starts, or of another length, as bugs of ours', () => {
+  it('refuses windows of two starts or of another length, as bugs of tailmark', () => {
     const [first, second] = [windows[0] as SeriesWindow[], windows[1] as SeriesWindow[]];
     const mixed = [first[0] as SeriesWindow, second[1] as SeriesWindow];
     expect(() => new Detector(options).observe(mixed, 0)).toThrow('BUG: a window of 10000 ms');
@@ -37,7 +37,7 @@ describe('Detector', () => {
     expect(() => new Detector(minutes).observe(first, 0)).toThrow('BUG: a window of 10000 ms');
   });
 
-  it('holds each later window against the baseline of the quantile that it measures', () => {
+  it('compares each later window with the baseline of the quantile that it measures', () => {
     const story = scenarioSchema.parse({
       title: '',
       seed: 5,
@@ -52,7 +52,7 @@ describe('Detector', () => {
     const events = runScenario(scenarioWindows(story, options.window), options);
     const [opened, ...later] = events.map(({ event }) => event);
     expect(opened).toMatchObject({ state: 'opened', quantile: 0.95 });
-    // One request in fifty takes thirty times as long: a p99 of a second and more, no p95.
+    // One request in fifty has thirty times the duration: a p99 of a second and more, and a normal p95.
     expect(later.length).toBeGreaterThan(0);
     for (const { quantile, baseline_ms, observed_ms } of later) {
       expect([quantile, baseline_ms]).toEqual([0.95, opened?.baseline_ms]);
@@ -60,7 +60,7 @@ describe('Detector', () => {
     }
   });
 
-  it('compares with what was usual before an incident, while it lasts and when it is over', () => {
+  it('compares with the baseline from before an incident, while it lasts and afterwards', () => {
     // Five times as long as the baseline.
     const story = scenarioSchema.parse({
       title: '',
@@ -87,7 +87,7 @@ describe('Detector', () => {
     }
   });
 
-  it('waits with what may be of a fault until that is over, or for half a baseline', () => {
+  it('holds back windows that may belong to a fault until it is over, or for half a baseline', () => {
     const learntUntil = (faultyWindows: number) => {
       const story = scenarioSchema.parse({
         title: '',
@@ -115,38 +115,38 @@ describe('Detector', () => {
     expect(long[145]).toBeLessThanOrEqual(145 - 30);
   });
 
-  it('refuses to restore what is resolved', () => {
+  it('refuses to restore a resolved anomaly', () => {
     const resolved = anomalyFixture({ state: 'resolved' });
     expect(() => new Detector(options).restore([resolved])).toThrow('nothing to restore');
   });
 
   it('opens and resolves one anomaly for each series, with one group', () => {
-    const outline = told.map(({ event }) => [event.model, event.state]);
+    const outline = emitted.map(({ event }) => [event.model, event.state]);
     expect(outline).toEqual([
       ['a', 'opened'],
       ['b', 'opened'],
       ['a', 'resolved'],
       ['b', 'resolved'],
     ]);
-    expect(new Set(told.map(({ event }) => event.dedup_key)).size).toBe(2);
+    expect(new Set(emitted.map(({ event }) => event.dedup_key)).size).toBe(2);
   });
 
-  it('gives the same events whatever the order of the series in a window', () => {
+  it('emits the same events for any order of the series in a window', () => {
     const turned = windows.map((present) => [...present].reverse());
-    expect(runScenario(turned, options)).toEqual(told);
+    expect(runScenario(turned, options)).toEqual(emitted);
   });
 
-  it('ignores a window it has judged already', () => {
+  it('ignores a window that it has judged already', () => {
     const twice = windows.flatMap((present) => [present, present]);
     const detector = new Detector(options);
     const events = twice.flatMap((present) => {
       const startMs = present[0]?.windowStartMs ?? 0;
       return detector.observe(present, startMs + 12_000);
     });
-    expect(events).toEqual(told.map(({ event }) => event));
+    expect(events).toEqual(emitted.map(({ event }) => event));
   });
 
-  it('lists what is open, and counts series and tests', () => {
+  it('lists open anomalies, and counts series and tests', () => {
     const detector = new Detector(options);
     for (const present of windows.slice(0, 110)) detector.observe(present, 0);
     expect(detector.open.map((event) => event.model)).toEqual(['a', 'b']);
@@ -154,16 +154,16 @@ describe('Detector', () => {
     expect(detector.stats.perWeek * 9).toBeCloseTo(1, 9);
   });
 
-  it('tells nothing while it warms up, and nothing twice after', () => {
+  it('emits nothing while it warms up, and nothing twice afterwards', () => {
     const detector = new Detector(options);
-    const opened = told.slice(0, 2).map(({ event }) => event);
+    const opened = emitted.slice(0, 2).map(({ event }) => event);
     detector.restore(opened);
     for (const present of windows.slice(0, 110)) detector.warmUp(present);
     expect(detector.open).toEqual(opened);
     expect(detector.observe(windows[110] as SeriesWindow[], 0)).toEqual([]);
   });
 
-  it('tells an anomaly that history shows but the table does not know, while it lasts', () => {
+  it('emits an anomaly that is in the history but missing from the table, while it lasts', () => {
     const lasting = new Detector(options);
     for (const present of windows.slice(0, 110)) lasting.warmUp(present);
     const late = lasting.observe(windows[110] as SeriesWindow[], 7);
@@ -179,7 +179,7 @@ describe('Detector', () => {
 
   it('resolves a restored anomaly once, even without any history', () => {
     const detector = new Detector(options);
-    detector.restore(told.slice(0, 2).map(({ event }) => event));
+    detector.restore(emitted.slice(0, 2).map(({ event }) => event));
     const events = windows.slice(110).flatMap((present) => detector.observe(present, 7));
     expect(events.map((event) => [event.model, event.state, event.revision])).toEqual([
       ['a', 'resolved', 2],
@@ -188,7 +188,7 @@ describe('Detector', () => {
     expect(detector.open).toEqual([]);
   });
 
-  it('judges as many series as it may and counts the windows of others', () => {
+  it('judges as many series as the limit allows and counts the windows of others', () => {
     const detector = new Detector({ ...options, max_series: 20 });
     const [one] = windows[0] as [SeriesWindow];
     const many = Array.from({ length: 23 }, (_, i) => {
@@ -204,7 +204,7 @@ describe('Detector', () => {
     detector.observe(windows[0] as SeriesWindow[], 0);
     for (const present of windows.slice(1, 61)) detector.observe(only(present), 0);
     expect(detector.stats.series).toBe(2);
-    // Once what series know of each other is renewed, which is every two minutes.
+    // After the next sharing block, which comes every two minutes.
     for (const present of windows.slice(61, 73)) detector.observe(only(present), 0);
     expect(detector.stats.series).toBe(1);
   });

@@ -5,7 +5,7 @@ import type { Series, SeriesWindow } from '../../src/series/series-window.ts';
 import { SeededRandom } from '../scenarios/seeded-random.ts';
 import { summarizeWindow } from '../scenarios/summarize-window.ts';
 
-/** First and last window of something. */
+/** First and last window of a range. */
 type Range = readonly [number, number];
 
 interface Story {
@@ -19,18 +19,21 @@ interface Story {
     readonly factor: number;
     readonly share: number;
   }[];
-  /** The part of requests that fail, a fifth of them by running out of time; one in a hundred otherwise. */
+  /** Part of the requests that fail, a fifth of them by timeouts; one in a hundred otherwise. */
   readonly failing?: readonly { readonly windows: Range; readonly share: number }[];
-  /** Requests a window while there are others than usual. */
+  /** Requests a window in ranges that differ from the baseline. */
   readonly others?: readonly { readonly windows: Range; readonly requests: number }[];
   readonly coldStart?: boolean;
-  /** Stages beside queue and forward from some window on. */
+  /** First window with stages beside queue and forward. */
   readonly parseFrom?: number;
 }
 
 const always: Range = [0, 899];
 
-/** Faults, deploys, gaps, a shift that stays, restless series, failures, one that comes for good and goes. */
+/**
+ * Faults, deploys, gaps, a persistent shift, unstable series, failures, a version that comes for good and
+ * goes.
+ */
 const stories: readonly Story[] = [
   {
     ...{ model: 'steady', version: 'v1', requests: 90, present: [[0, 399]] },
@@ -42,7 +45,7 @@ const stories: readonly Story[] = [
     ],
   },
   {
-    // Follows it, and meets its third stage while it is young.
+    // Its successor, which gets a third stage while it is young.
     ...{ model: 'steady', version: 'v2', requests: 90, present: [[380, 899]], parseFrom: 393 },
     slow: [
       { windows: [500, 540], stage: 'forward', factor: 3, share: 0.3 },
@@ -77,7 +80,7 @@ const stories: readonly Story[] = [
     })),
   },
   {
-    // A deploy while it fails, a fault that stays, and less traffic than there was.
+    // A deploy during failures, a fault that persists, and less traffic than before.
     ...{ model: 'failing', version: 'v1', requests: 80, present: [[0, 231]], slow: [] },
     failing: [
       { windows: [120, 140], share: 0.3 },
@@ -106,7 +109,7 @@ const stories: readonly Story[] = [
     parseFrom: 195,
     slow: [],
   },
-  // Starts cold too often for a while, and later for good.
+  // Too many cold starts for a while, and later permanently.
   { model: 'waking', version: '', requests: 70, present: [always], slow: [] },
   {
     ...{ model: 'waking', version: '', coldStart: true, requests: 1, present: [always], slow: [] },
@@ -120,7 +123,7 @@ const stories: readonly Story[] = [
 const has = (ranges: readonly Range[], window: number) =>
   ranges.some(([first, last]) => window >= first && window <= last);
 
-/** Fifteen minutes' worth of trouble for each of several series, in ten-second windows: two and a half hours. */
+/** Fifteen minutes of faults for each of several series, in ten-second windows: two and a half hours. */
 export function eventfulWindows(windowMs: number) {
   const startMs = Date.UTC(2026, 10, 1, 6);
   const windows: SeriesWindow[][] = Array.from({ length: always[1] + 1 }, () => []);
@@ -139,12 +142,12 @@ export function eventfulWindows(windowMs: number) {
   return { windows, startMs, traffic, hours: hoursBefore(startMs) };
 }
 
-/** Two models that were slower on the last day than a week before: one stays so, the other one does not. */
+/** Two models that were slower on the last day than a week before: one stays slower, the other recovers. */
 function hoursBefore(startMs: number): SeriesHour[] {
   const hourMs = 3_600_000;
   return Array.from({ length: 8 * 24 }, (_, n) => n).flatMap((n) =>
     ['steady', 'failing'].map((model) => {
-      // So that no two ratios are the same.
+      // Makes all ratios distinct.
       const ripple = 1 + 0.02 * Math.sin(n * n);
       const forward = (n < 7 * 24 ? 35 : 50) * ripple;
       const meansMs = new Map([
@@ -161,7 +164,7 @@ function hoursBefore(startMs: number): SeriesHour[] {
   );
 }
 
-/** What each model had of requests in the eight days before, always the same, by blocks of ten minutes. */
+/** Requests of each model in the eight days before, by blocks of ten minutes, always the same. */
 function trafficBefore(startMs: number, windowMs: number): TrafficBlock[] {
   const { blockMs } = TrafficProfile;
   const perBlock = (model: string) => {

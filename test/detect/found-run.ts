@@ -10,36 +10,38 @@ import { detectOptions } from '../scenarios/run-scenario.ts';
 
 const options = detectOptions();
 const memory = Arena.shared();
-/** By which nothing was weighed: of a baseline of 1,000 requests. */
+/** Weights of a baseline of 1,000 requests. */
 const anyWeights = new EvidenceWeights(TDigest.fromCentroids([50, 80], [600, 400]));
 
-/** As a `ShiftTest` does with what a window of 100 requests says; which fault there is most evidence for. */
+/**
+ * Finds the fault with the most evidence, as `ShiftTest` does with the scores of a window of 100 requests.
+ */
 export function findIn(
   evidence: CusumBank,
   counts: TailCounts,
   startMs: number,
-  said: WindowScores,
+  scores: WindowScores,
 ): number {
-  return CusumBank.find(evidence.at, anyWeights.at, counts.at, options, startMs, 100, said);
+  return CusumBank.find(evidence.at, anyWeights.at, counts.at, options, startMs, 100, scores);
 }
 
-/** What is found of evidence of 50 nats that began then. */
+/** Finds evidence of 50 nats that began then. */
 export function foundSince(counts: TailCounts, fromMs: number): WindowScores {
   const evidence = new CusumBank(options.window, new PeakPool());
-  const said = new WindowScores();
-  said.sums.fill(50 * evidence.varianceInflation(0));
-  findIn(evidence, counts, fromMs, said);
-  return said;
+  const scores = new WindowScores();
+  scores.sums.fill(50 * evidence.varianceInflation(0));
+  findIn(evidence, counts, fromMs, scores);
+  return scores;
 }
 
-/** Learns a window of 100 requests at once, where what a usual request says varies by so much. */
+/** Learns a window of 100 requests at once, where the scores of baseline requests have this variance. */
 export function learnIn(
   evidence: CusumBank,
   place: number,
-  said: WindowScores,
+  scores: WindowScores,
   variance: number,
 ): void {
   const variances = memory.keep(faultTemplates.map(() => variance));
-  CusumBank.await(evidence.at, place, 0, 100, said);
+  CusumBank.await(evidence.at, place, 0, 100, scores);
   CusumBank.learn(evidence.at, evidence, place, variances);
 }

@@ -1,6 +1,6 @@
 import type { Serializable, StateArchive } from '../../src/snapshot/archive.ts';
 
-/** What a section carries, in order: a list or an option with what its items carry. */
+/** Fields of a section, in order: a list or an option with the fields of its items. */
 interface Field {
   readonly kind: string;
   readonly inner: Field[];
@@ -12,16 +12,16 @@ export interface SectionLayout {
 }
 
 /**
- * Takes up no state but its layout: for each section its version, and the kinds of its fields in order.
- * What one object has not (an empty list, an option without a value) another one may show.
+ * Records the layout of state: the version of each section, and the kinds of its fields in order. Empty lists
+ * and options of one object are filled in from others.
  */
 export class LayoutTrace implements StateArchive {
   readonly #sections = new Map<string, { readonly version: number; readonly fields: Field[] }>();
-  /** Fields at hand, and how many of them were met. */
+  /** Fields of the current section, and the number of those met. */
   #fields: Field[] = [];
   #at = 0;
 
-  /** By the section's name. */
+  /** Layouts by the section's name. */
   get layouts(): Record<string, SectionLayout> {
     const sections = [...this.#sections].sort(([a], [b]) => (a < b ? -1 : 1));
     return Object.fromEntries(

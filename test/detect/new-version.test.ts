@@ -21,7 +21,7 @@ interface Part {
   readonly factor?: number;
 }
 
-/** A detector that is given windows of series, `queue` and `forward` a request. */
+/** A detector fed with windows of series, `queue` and `forward` a request. */
 function story(seed: number) {
   const random = new SeededRandom(seed);
   const detector = new Detector(options);
@@ -39,7 +39,7 @@ function story(seed: number) {
     const series = { ...model, ...of };
     return summarizeWindow({ series, windowStartMs: startMs + at * windowMs, windowMs, stages });
   };
-  /** So many windows of these series; events that go out of them. */
+  /** Feeds so many windows of these series; returns the emitted events. */
   const run = (windows: number, ...parts: readonly Part[]): AnomalyEvent[] => {
     const events: AnomalyEvent[] = [];
     for (let n = 0; n < windows; n++, at++) {
@@ -55,7 +55,7 @@ const secondsAfter = (window: number, { detected_at }: AnomalyEvent) =>
   (Date.parse(detected_at) - startMs) / 1000 - (window * windowMs) / 1000;
 
 describe('a version that is new', () => {
-  it('and slow from its first request is reported at once, by what the one before took', () => {
+  it("and slow from its first request is reported at once, against its predecessor's baseline", () => {
     const { run } = story(1);
     run(100, {});
     const [opened, ...others] = run(12, { of: { version: 'v2' }, factor: 3 });
@@ -77,7 +77,7 @@ describe('a version that is new', () => {
     run(100, {});
     const v2 = { ...model, version: 'v2' };
     const medianOf = () => detector.reference(v2, 'total')?.digest.quantile(0.5) as number;
-    // As long as a baseline is.
+    // The length of a baseline.
     for (const [windows, isOwn] of [
       [30, false],
       [29, false],
@@ -91,7 +91,7 @@ describe('a version that is new', () => {
     expect(opened?.evidence.baseline_of).toBeUndefined();
   });
 
-  it('beside the one before is compared with what that one takes by now', () => {
+  it("next to its predecessor is compared with the predecessor's current windows", () => {
     const { run, detector } = story(3);
     run(100, {});
     const canary = { of: { version: 'v2' }, requests: 60 };
@@ -102,21 +102,21 @@ describe('a version that is new', () => {
     run(2, {}, canary);
     expect(baselineTo()).toBeLessThanOrEqual(100);
     expect(run(48, {}, canary)).toEqual([]);
-    // Renewed every two minutes, but for the minute that is in quarantine and what is learnt a minute at once.
+    // Renewed every two minutes, without the minute in quarantine; windows are learnt by the minute.
     expect(baselineTo()).toBeGreaterThan(120);
   });
 
-  it('and as slow as the one that it replaces while that one is reported is the same incident', () => {
+  it('and as slow as its predecessor, while that one is reported, joins the incident', () => {
     const { run } = story(4);
     run(100, {});
     const slow = (version: string) => ({ of: { version }, factor: 3 });
-    const told = run(40, slow('v2'));
-    // Long after anything else would have joined.
-    told.push(...run(400, slow('v2')), ...run(12, slow('v3')));
-    expect(told.filter(({ state }) => state === 'opened')).toHaveLength(1);
-    // When v2 has had no request for ten minutes it is over, and v3 holds the incident open.
-    told.push(...run(80, slow('v3')));
-    expect(told.filter(({ state }) => state !== 'updated').map(({ state }) => state)).toEqual([
+    const emitted = run(40, slow('v2'));
+    // Long after any other anomaly would have joined.
+    emitted.push(...run(400, slow('v2')), ...run(12, slow('v3')));
+    expect(emitted.filter(({ state }) => state === 'opened')).toHaveLength(1);
+    // v2 resolves after ten minutes without requests, and v3 holds the incident open.
+    emitted.push(...run(80, slow('v3')));
+    expect(emitted.filter(({ state }) => state !== 'updated').map(({ state }) => state)).toEqual([
       'opened',
     ]);
     const end = run(40, { of: { version: 'v3' } });
@@ -142,12 +142,12 @@ describe('a version that is new', () => {
     const opened = (windows: number, version: string, factor: number) =>
       run(windows, { of: { version }, factor }).filter(({ state }) => state === 'opened').length;
     expect(opened(30, 'v2', 3)).toBe(1);
-    // The version before under another name, until the page of v2 is over and some more.
+    // The previous version under another name, until the page of v2 is over and some more.
     expect(opened(150, 'v3', 1)).toBe(0);
     expect(opened(30, 'v4', 3)).toBe(1);
   });
 
-  it('is the same in a detector that goes on from what was saved', () => {
+  it('is the same after a restore from a snapshot', () => {
     const { run, detector } = story(7);
     run(100, {});
     run(3, { of: { version: 'v2' }, factor: 1.2 });
@@ -168,14 +168,14 @@ describe('a host or a region that is new', () => {
     for (const of of [{ host: 'pod-9' }, { region: 'us' }]) {
       const { run } = story(8);
       run(100, {});
-      const told = run(30, {}, { of, requests: 20, factor: 3 });
-      expect(told.filter(({ state }) => state === 'opened')).toMatchObject([of]);
+      const emitted = run(30, {}, { of, requests: 20, factor: 3 });
+      expect(emitted.filter(({ state }) => state === 'opened')).toMatchObject([of]);
     }
   });
 });
 
 describe('a request type that is new', () => {
-  it('is no slower one of another: nothing is reported', () => {
+  it('is not compared with another type: nothing is reported', () => {
     const { run } = story(9);
     run(100, {});
     expect(run(100, {}, { of: { request_type: 'export' }, factor: 10 })).toEqual([]);

@@ -6,7 +6,7 @@ const { calm, leastFall, medianOfChance, maxVarianceRatio, overFall, overShare, 
 const count = faultTemplates.length;
 const filled = (value: number) => Array.from({ length: count }, () => value);
 
-/** What the evidence kernel does, one fault after the other, for a drift that foretells nothing. */
+/** A plain version of the evidence kernel, one fault after the other, for a zero forecast. */
 export class PlainEvidence {
   readonly sums = filled(0);
   readonly starts = filled(0);
@@ -16,9 +16,9 @@ export class PlainEvidence {
   readonly #clearest = filled(0);
   #learnt = 0;
 
-  add(startMs: number, said: ArrayLike<number>): number {
+  add(startMs: number, scores: ArrayLike<number>): number {
     for (let t = 0; t < count; t++) {
-      const gain = (said[t] as number) / this.varianceInflation(t);
+      const gain = (scores[t] as number) / this.varianceInflation(t);
       const before = this.sums[t] as number;
       if (before <= 0) {
         this.starts[t] = startMs;

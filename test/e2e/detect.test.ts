@@ -157,16 +157,16 @@ describe('a slow stage', () => {
         await rig.publish(messagesOf(after));
         await rig.untilConsumed(events.length);
         await poll('everything is resolved', async () => {
-          const told = await stored(rig);
-          const [open, resolved] = [idsOf(told, 'opened'), idsOf(told, 'resolved')];
+          const emitted = await stored(rig);
+          const [open, resolved] = [idsOf(emitted, 'opened'), idsOf(emitted, 'resolved')];
           return open.every((id) => resolved.includes(id)) ? true : undefined;
         });
         await second.stop();
 
-        const told = await stored(rig);
-        expectEpisodes(told, opened);
-        const pages = told.filter(({ incident_id }) => incident_id === undefined);
-        await expectOneCause(rig, told, pages);
+        const emitted = await stored(rig);
+        expectEpisodes(emitted, opened);
+        const pages = emitted.filter(({ incident_id }) => incident_id === undefined);
+        await expectOneCause(rig, emitted, pages);
         await expectSameInBacktests(rig, startMs, events, pages);
         await poll('all is on the topic', () =>
           messages.length >= pages.length ? true : undefined,
@@ -195,8 +195,8 @@ describe('a slow stage', () => {
   }
 
   /** All are of the fault; each opens first, is resolved last, and neither happens twice. */
-  function expectEpisodes(told: readonly AnomalyEvent[], opened: readonly AnomalyEvent[]): void {
-    for (const event of told) {
+  function expectEpisodes(emitted: readonly AnomalyEvent[], opened: readonly AnomalyEvent[]): void {
+    for (const event of emitted) {
       const { stage, ...series } = fault;
       expect(event).toMatchObject({ ...series, kind: 'tail_shift', cold_start: false });
       // A part of it that has seven requests above its p99 may have one that was slow for itself.
@@ -209,8 +209,8 @@ describe('a slow stage', () => {
       expect(shares).toBeCloseTo(1, 6);
       expect(event.exemplars.length).toBeGreaterThan(0);
     }
-    for (const id of new Set(told.map((event) => event.id))) {
-      const episode = told.filter((event) => event.id === id);
+    for (const id of new Set(emitted.map((event) => event.id))) {
+      const episode = emitted.filter((event) => event.id === id);
       expect(episode.map(({ revision }) => revision)).toEqual(episode.map((_, n) => n + 1));
       expect(episode.map(({ state }) => state)).toEqual([
         'opened',
@@ -222,7 +222,7 @@ describe('a slow stage', () => {
     // What was open before the restart is what was resolved after it, under the same keys.
     const keysOf = (events: readonly AnomalyEvent[]) =>
       events.map(({ id, dedup_key }) => `${id} ${dedup_key}`);
-    expect(keysOf(told.filter(({ state }) => state === 'resolved'))).toEqual(
+    expect(keysOf(emitted.filter(({ state }) => state === 'resolved'))).toEqual(
       expect.arrayContaining(keysOf(opened.filter(({ state }) => state === 'opened'))),
     );
   }
@@ -230,12 +230,12 @@ describe('a slow stage', () => {
   /** One page of all series that the fault hits, which the table has by themselves. */
   async function expectOneCause(
     rig: Rig,
-    told: readonly AnomalyEvent[],
+    emitted: readonly AnomalyEvent[],
     pages: readonly AnomalyEvent[],
   ): Promise<void> {
     expect(idsOf(pages, 'opened')).toHaveLength(1);
     const [id] = idsOf(pages, 'opened');
-    const rows = told.filter(({ incident_id }) => incident_id !== undefined);
+    const rows = emitted.filter(({ incident_id }) => incident_id !== undefined);
     for (const event of pages) {
       expect(event.bottleneck).toBe('feature');
       expect(event.mix_share ?? 0).toBeLessThan(0.5);
@@ -262,13 +262,13 @@ describe('a slow stage', () => {
     rig: Rig,
     startMs: number,
     events: readonly TimingEventJson[],
-    told: readonly AnomalyEvent[],
+    emitted: readonly AnomalyEvent[],
   ): Promise<void> {
     const dir = mkdtempSync(join(tmpdir(), 'tailmark-backtest-'));
     const input = join(dir, 'events.ndjson');
     writeFileSync(input, `${events.map(encodeEvent).join('\n')}\n`);
     const iso = (ms: number) => new Date(ms).toISOString();
-    const ids = [...new Set(told.map(({ id }) => id))].sort();
+    const ids = [...new Set(emitted.map(({ id }) => id))].sort();
     const drivers: unknown[] = [];
     for (const range of [
       ['--from', iso(startMs), '--to', iso(startMs + plot.endMs)],
@@ -294,10 +294,13 @@ describe('a slow stage', () => {
   }
 
   /** CloudEvents in binary mode, once each. */
-  function expectOnTopic(messages: readonly TopicMessage[], told: readonly AnomalyEvent[]): void {
+  function expectOnTopic(
+    messages: readonly TopicMessage[],
+    emitted: readonly AnomalyEvent[],
+  ): void {
     const nameOf = (event: AnomalyEvent) => `${event.id}-${event.revision}`;
-    expect(messages.map(({ headers }) => headers.ce_id).sort()).toEqual(told.map(nameOf).sort());
-    for (const event of told) {
+    expect(messages.map(({ headers }) => headers.ce_id).sort()).toEqual(emitted.map(nameOf).sort());
+    for (const event of emitted) {
       const message = messages.find(({ headers }) => headers.ce_id === nameOf(event));
       expect(message?.key).toBe(event.dedup_key);
       expect(JSON.parse(String(message?.value))).toEqual(event);
@@ -314,9 +317,9 @@ describe('a slow stage', () => {
   }
 
   /** The same, over HTTP and signed. */
-  function expectAtWebhook(told: readonly AnomalyEvent[]): void {
-    expect(posts).toHaveLength(told.length);
-    for (const event of told) {
+  function expectAtWebhook(emitted: readonly AnomalyEvent[]): void {
+    expect(posts).toHaveLength(emitted.length);
+    for (const event of emitted) {
       const id = `${event.id}-${event.revision}`;
       const post = posts.find(({ headers }) => headers['ce-id'] === id);
       expect(JSON.parse(post?.body ?? '')).toEqual(event);

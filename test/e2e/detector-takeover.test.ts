@@ -103,16 +103,16 @@ async function takenOut(rig: Rig, signal: NodeJS.Signals) {
   await standby.logged('detector ready');
   expect(standby.err()).toMatch(/"state_as_of":"2/);
   const resolved = async () => {
-    const told = await stored(rig);
-    return told.filter(({ state }) => state === 'resolved').length === plot.slow.length;
+    const emitted = await stored(rig);
+    return emitted.filter(({ state }) => state === 'resolved').length === plot.slow.length;
   };
   await poll('all is resolved', async () => ((await resolved()) ? true : undefined), patient);
   return { leader, standby, messages, startMs };
 }
 
 /** All that was told is what one detector tells that nobody takes out, and is on record once. */
-async function expectAsInPeace(rig: Rig, startMs: number, messages: readonly TopicMessage[]) {
-  const told = await stored(rig);
+async function expectAsUninterrupted(rig: Rig, startMs: number, messages: readonly TopicMessage[]) {
+  const emitted = await stored(rig);
   const range = ['--from', new Date(startMs).toISOString()];
   const { out } = await rig.cli([
     'backtest',
@@ -121,21 +121,21 @@ async function expectAsInPeace(rig: Rig, startMs: number, messages: readonly Top
     new Date(startMs + plot.endMs).toISOString(),
     '--json',
   ]);
-  const inPeace = out
+  const uninterrupted = out
     .trim()
     .split('\n')
     .map((line) => anomalyEventSchema.parse(JSON.parse(line)));
-  const last = new Map(told.map((event) => [event.id, event]));
-  expect([...last.values()].map(outline)).toEqual(inPeace.map(outline));
+  const last = new Map(emitted.map((event) => [event.id, event]));
+  expect([...last.values()].map(outline)).toEqual(uninterrupted.map(outline));
   for (const { id, revision } of last.values()) {
-    const revisions = told.filter((event) => event.id === id).map((event) => event.revision);
+    const revisions = emitted.filter((event) => event.id === id).map((event) => event.revision);
     expect(revisions).toEqual(Array.from({ length: revision }, (_, n) => n + 1));
   }
   const onTopic = () => new Set(messages.map(({ headers }) => String(headers.ce_id)));
-  await poll('all is on the topic', () => (onTopic().size >= told.length ? true : undefined));
-  expect([...onTopic()].sort()).toEqual(told.map(nameOf).sort());
+  await poll('all is on the topic', () => (onTopic().size >= emitted.length ? true : undefined));
+  expect([...onTopic()].sort()).toEqual(emitted.map(nameOf).sort());
   // What was told twice, if anything, was told the same.
-  for (const event of told) {
+  for (const event of emitted) {
     const same = messages.filter(({ headers }) => headers.ce_id === nameOf(event));
     for (const { value } of same) expect(JSON.parse(String(value))).toEqual(event);
   }
@@ -148,7 +148,7 @@ describe('a detector that stands by', () => {
       withRig({ stack, name: 'killed', settings }, async (rig) => {
         const { leader, messages, startMs } = await takenOut(rig, 'SIGKILL');
         expect(await leader.exited).toBe('SIGKILL');
-        await expectAsInPeace(rig, startMs, messages);
+        await expectAsUninterrupted(rig, startMs, messages);
       }),
     300_000,
   );
@@ -165,7 +165,7 @@ describe('a detector that stands by', () => {
         expect(metrics).toContain('\ntailmark_detector_leader 0\n');
         expect((await healthOf(standby)).metrics).toContain('\ntailmark_detector_leader 1\n');
         expect(await stored(rig)).toEqual(rows);
-        await expectAsInPeace(rig, startMs, messages);
+        await expectAsUninterrupted(rig, startMs, messages);
         // It leaves, and the other one takes the lead back.
         standby.signal('SIGTERM');
         expect(await standby.exited).toBe(0);

@@ -98,11 +98,11 @@ it('a running ingester shows a loss and a gap as metrics, and says once where; a
     // The chunk without a ledger row is a gap, and its rows are stored unrecorded.
     expect(found).toMatchObject({ ...quiet, gap: 100, difference: samples + Number(passed?.n) });
     await afterLooks(2);
-    const said = rig.logLines
+    const logged = rig.logLines
       .filter((line) => line.includes('the ledger is wrong'))
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(said.map(({ kind }) => kind).sort()).toEqual(['gap', 'loss', 'unrecorded']);
-    const of = (kind: string) => said.find((line) => line.kind === kind);
+    expect(logged.map(({ kind }) => kind).sort()).toEqual(['gap', 'loss', 'unrecorded']);
+    const of = (kind: string) => logged.find((line) => line.kind === kind);
     expect(of('gap')).toMatchObject({ partition: 0, from_offset: 200, to_offset: 300 });
     const range = { from_offset: 300, to_offset: Number(lost?.end) };
     expect(of('loss')).toMatchObject({ partition: 1, ...range, amount: samples });

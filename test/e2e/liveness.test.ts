@@ -171,8 +171,8 @@ concurrent('a broker that takes connections and never answers', () => {
         process.kill(pid, 'SIGSTOP');
         try {
           const unready = async () => (/^503/.test(await ready()) ? ready() : undefined);
-          const told = await poll('it is not ready', unready, { deadlineMs: 30_000 });
-          expect(told).toMatch(/^503 kafka: no answer for \d+ s \(.+\)\n/);
+          const reported = await poll('it is not ready', unready, { deadlineMs: 30_000 });
+          expect(reported).toMatch(/^503 kafka: no answer for \d+ s \(.+\)\n/);
         } finally {
           process.kill(pid, 'SIGCONT');
         }

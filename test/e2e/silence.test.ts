@@ -97,10 +97,10 @@ describe('while traffic goes on', () => {
       await untilEmitted(events, ['pipeline behind opened']);
       expect(events[0]).toMatchObject({ kind: 'pipeline', severity: 'warning' });
       const lag = async () => {
-        const said = await Promise.all(
+        const reported = await Promise.all(
           ['detector_lag_messages', 'lag_messages'].map((name) => gauge(pipeline, name)),
         );
-        return said.every((all) => all.length === partitions && all.every((n) => n > 20))
+        return reported.every((all) => all.length === partitions && all.every((n) => n > 20))
           ? true
           : undefined;
       };

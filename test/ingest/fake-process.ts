@@ -67,7 +67,7 @@ export class FakeProcess {
   readonly #batchSize: () => number;
   readonly #claim: FakeClaim;
   #ingest: PartitionIngest | undefined;
-  #quiet = false;
+  #isStopping = false;
 
   constructor(
     number: number,
@@ -90,8 +90,8 @@ export class FakeProcess {
 
   /** Is told to end: reads no more and stores what it has. */
   stop(): void {
-    if (this.#quiet || this.end !== undefined) return;
-    this.#quiet = true;
+    if (this.#isStopping || this.end !== undefined) return;
+    this.#isStopping = true;
     this.#drain('drained');
   }
 
@@ -108,11 +108,11 @@ export class FakeProcess {
     } catch (error) {
       if (!isExpected(error)) this.#problem(error);
       this.#claim.isLost = true;
-      if (!this.#quiet) this.end ??= 'lost';
+      if (!this.#isStopping) this.end ??= 'lost';
       return;
     }
-    if (this.#quiet) return;
-    this.#quiet = true;
+    if (this.#isStopping) return;
+    this.#isStopping = true;
     this.#drain('done');
   }
 
@@ -134,7 +134,7 @@ export class FakeProcess {
   }
 
   async #read(ingest: PartitionIngest, from: number): Promise<void> {
-    for (let position = from; !this.#quiet; ) {
+    for (let position = from; !this.#isStopping; ) {
       const batch = this.#servers.broker.batch(position, this.#batchSize());
       if (batch === undefined) return;
       await ingest.onBatch(batch, this.#claim.keepAlive);

@@ -173,7 +173,7 @@ describe('a partition with a commit', () => {
 
 describe('a topic that may have been made anew', () => {
   /** What is committed of a chunk of records a second apart that begins at `startMs`. */
-  const begun = (startOffset: number, endOffset: number, startMs: number) => ({
+  const pending = (startOffset: number, endOffset: number, startMs: number) => ({
     committed: startOffset,
     metadata: encodeMetadata({
       watermarkMs: 5,
@@ -184,38 +184,38 @@ describe('a topic that may have been made anew', () => {
     }),
   });
   const taken = { reason: 'committed', startOffset: 0 };
-  const anew = { reason: 'recreated', startOffset: 0, intent: undefined };
+  const recreated = { reason: 'recreated', startOffset: 0, intent: undefined };
 
   it('has its first chunk made again, though the ledger is of the topic before', async () => {
     for (const high of [16, 40]) {
       const log = { low: 0, high, baseMs: 1e6 };
       for (const ledger of [ledgerAt(20), ledgerAt(50)]) {
-        const place = await placeOf({ ...log, ...begun(0, 16, 1e6), ledger });
+        const place = await placeOf({ ...log, ...pending(0, 16, 1e6), ledger });
         expect(place).toMatchObject({ ...taken, watermarkMs: 5, intent: { endOffset: 16 } });
       }
     }
   });
 
   it.each([
-    ['that the ledger has', begun(4, 9, 4_000)],
-    ['after what the ledger has', begun(9, 15, 9_000)],
+    ['that the ledger has', pending(4, 9, 4_000)],
+    ['after what the ledger has', pending(9, 15, 9_000)],
   ])('has no chunk of the topic before made again: one %s', async (_, commit) => {
     for (const high of [0, 5, 30]) {
       const log = { low: 0, high, baseMs: 1e6 };
-      expect(await placeOf({ ...log, ...commit, ledger: ledgerAt(9) })).toMatchObject(anew);
+      expect(await placeOf({ ...log, ...commit, ledger: ledgerAt(9) })).toMatchObject(recreated);
     }
   });
 
   it('has no chunk of the topic before made again where nothing was stored', async () => {
     for (const high of [0, 5, 30]) {
       const log = { low: 0, high, baseMs: 1e6 };
-      expect(await placeOf({ ...log, ...begun(0, 7, 0) })).toMatchObject(anew);
+      expect(await placeOf({ ...log, ...pending(0, 7, 0) })).toMatchObject(recreated);
     }
     const same = { low: 0, high: 30, baseMs: 0 };
-    expect(await placeOf({ ...same, ...begun(0, 7, 0) })).toMatchObject(taken);
+    expect(await placeOf({ ...same, ...pending(0, 7, 0) })).toMatchObject(taken);
     // The records before the chunk were passed over: they tell nothing of it.
     const later = { low: 0, high: 30, timesMs: Array.from({ length: 30 }, () => 1e6) };
-    expect(await placeOf({ ...later, ...begun(3, 7, 0) })).toMatchObject({ startOffset: 3 });
+    expect(await placeOf({ ...later, ...pending(3, 7, 0) })).toMatchObject({ startOffset: 3 });
   });
 
   it('is told also where its first records are gone by now', async () => {
@@ -224,7 +224,7 @@ describe('a topic that may have been made anew', () => {
       reason: 'recreated',
       startOffset: 21,
     });
-    const first = { ...begun(21, 25, 1e6 + 21_000), ledger: ledgerAt(28) };
+    const first = { ...pending(21, 25, 1e6 + 21_000), ledger: ledgerAt(28) };
     expect(await placeOf({ ...log, ...first })).toMatchObject({
       reason: 'committed',
       startOffset: 21,

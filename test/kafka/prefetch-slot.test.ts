@@ -13,10 +13,10 @@ const batchAt = (fetchOffset: number): RecordBatch => ({
 
 /** A lane whose batches are done with when the test says so. */
 function bench() {
-  const begun: number[] = [];
+  const started: number[] = [];
   let settle: { done: () => void; fail: (error: Error) => void } | undefined;
   const lane = new BatchQueue(({ fetchOffset }) => {
-    begun.push(fetchOffset);
+    started.push(fetchOffset);
     return new Promise<void>((done, fail) => {
       settle = { done, fail };
     });
@@ -24,7 +24,7 @@ function bench() {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   return {
     lane,
-    begun,
+    started,
     end: () => {
       settle?.done();
       return turn();
@@ -38,22 +38,22 @@ function bench() {
 
 describe('a lane', () => {
   it('has one batch handled at a time, in order, and holds one', async () => {
-    const { lane, begun, end } = bench();
+    const { lane, started, end } = bench();
     lane.push(batchAt(1));
-    expect([[...begun], lane.isFull]).toEqual([[1], false]);
+    expect([[...started], lane.isFull]).toEqual([[1], false]);
     lane.push(batchAt(2));
-    expect([[...begun], lane.isFull]).toEqual([[1], true]);
+    expect([[...started], lane.isFull]).toEqual([[1], true]);
     const { room } = lane;
     await end();
     await room;
-    expect([[...begun], lane.isFull]).toEqual([[1, 2], false]);
+    expect([[...started], lane.isFull]).toEqual([[1, 2], false]);
     await end();
     lane.push(batchAt(3));
-    expect(begun).toEqual([1, 2, 3]);
+    expect(started).toEqual([1, 2, 3]);
   });
 
   it('takes nothing more after a failure, and lets nobody wait', async () => {
-    const { lane, begun, fail } = bench();
+    const { lane, started, fail } = bench();
     const error = new Error('no');
     lane.push(batchAt(1));
     lane.push(batchAt(2));
@@ -62,6 +62,6 @@ describe('a lane', () => {
     await room;
     expect([lane.failure, lane.isFull]).toEqual([error, false]);
     lane.push(batchAt(3));
-    expect(begun).toEqual([1]);
+    expect(started).toEqual([1]);
   });
 });

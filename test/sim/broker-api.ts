@@ -307,17 +307,17 @@ function partitionAnswer(
   fetchOffset: number,
   entries: readonly LogEntry[],
 ): AnsweredPartition {
-  const begun = new Map<number, number>();
+  const started = new Map<number, number>();
   const aborted = new Map<number, number>();
   for (const { kind, producerId, offset } of entries) {
-    if (kind === 'aborted' && !begun.has(producerId)) begun.set(producerId, offset);
+    if (kind === 'aborted' && !started.has(producerId)) started.set(producerId, offset);
     if (kind !== 'marker') continue;
-    const first = begun.get(producerId);
-    begun.delete(producerId);
+    const first = started.get(producerId);
+    started.delete(producerId);
     // A broker names the transactions that end at the offset asked for or behind it, as they end.
     if (first !== undefined && offset >= fetchOffset) aborted.set(producerId, first);
   }
-  for (const [producerId, first] of begun) aborted.set(producerId, first);
+  for (const [producerId, first] of started) aborted.set(producerId, first);
   return {
     partition: log.partition,
     highWatermark: log.high,

@@ -30,18 +30,18 @@ export class FaultPlan {
   /** Faults happen while this holds; what has begun ends by itself. */
   isActive = true;
 
-  constructor(random: SeededRandom, quiet = false) {
+  constructor(random: SeededRandom, faultless = false) {
     this.#random = random;
     for (const kind of kinds) {
       const isOn = random.chance(shareOf[kind] ?? COMMON_SHARE);
       const strength = 10 ** (-2.3 + 1.8 * random.unit());
-      if (isOn && !quiet) this.#strengths.set(kind, strength);
+      if (isOn && !faultless) this.#strengths.set(kind, strength);
     }
   }
 
   /** That of a seed, drawn beside all else, so that a run can be known by its faults. */
-  static ofSeed(seed: number, quiet = false): FaultPlan {
-    return new FaultPlan(new SeededRandom(seed ^ 0x5f3759df), quiet);
+  static ofSeed(seed: number, faultless = false): FaultPlan {
+    return new FaultPlan(new SeededRandom(seed ^ 0x5f3759df), faultless);
   }
 
   has(kind: FaultKind): boolean {

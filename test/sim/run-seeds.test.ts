@@ -22,7 +22,7 @@ async function reportsOf(worker: URL, limitMs = 60_000): Promise<SeedReport[]> {
 }
 
 /** Problems by seed, where there are any. */
-const told = (reports: readonly SeedReport[]) =>
+const outcomes = (reports: readonly SeedReport[]) =>
   reports.flatMap(({ seed, problems }) =>
     problems.map((problem) => [seed, problem.split('\n')[0]]),
   );
@@ -31,14 +31,14 @@ describe('seeds over threads', () => {
   it('are each run once', async () => {
     const reports = await reportsOf(threadOf(''));
     expect(reports.map(({ seed }) => seed)).toEqual([1, 2, 3, 4, 5]);
-    expect(told(reports)).toEqual([]);
+    expect(outcomes(reports)).toEqual([]);
   });
 
   it('that never come back, even in an endless loop of microtasks, have failed', async () => {
     const loop = 'if (seed === 2) for (;;) await null; if (seed === 3) for (;;);';
     const reports = await reportsOf(threadOf(loop), 1_000);
     expect(reports).toHaveLength(5);
-    expect(told(reports)).toEqual([
+    expect(outcomes(reports)).toEqual([
       [2, 'the run makes no headway: no end after 1 s'],
       [3, 'the run makes no headway: no end after 1 s'],
     ]);
@@ -48,7 +48,7 @@ describe('seeds over threads', () => {
     const body = "if (seed === 2) throw new Error('broken'); if (seed === 4) process.exit(3);";
     const reports = await reportsOf(threadOf(body));
     expect(reports).toHaveLength(5);
-    expect(told(reports)).toEqual([
+    expect(outcomes(reports)).toEqual([
       [2, 'the run threw: Error: broken'],
       [4, 'the run ended its thread with 3'],
     ]);

@@ -59,21 +59,21 @@ export async function runSeeds(run: SeedsRun): Promise<void> {
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
-type Told = SeedReport | string | { readonly end: string };
+type WorkerMessage = SeedReport | string | { readonly end: string };
 
 /** A worker thread, for as long as it lives. */
 class SeedThread {
   readonly #worker: Worker;
   /** Takes what the thread says, or how it has ended. */
-  #take: (told: Told) => void = () => undefined;
+  #take: (message: WorkerMessage) => void = () => undefined;
   isGone = false;
 
   private constructor(script: URL) {
     const worker = new Worker(script, {
       resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MIB },
     });
-    worker.on('message', (told: SeedReport | string) => this.#take(told));
-    worker.on('error', (error) => this.#take({ end: `the run threw: ${told(error)}` }));
+    worker.on('message', (message: SeedReport | string) => this.#take(message));
+    worker.on('error', (error) => this.#take({ end: `the run threw: ${messageOf(error)}` }));
     worker.on('exit', (code) => this.#take({ end: `the run ended its thread with ${code}` }));
     this.#worker = worker;
   }
@@ -81,8 +81,10 @@ class SeedThread {
   static async start(script: URL): Promise<SeedThread> {
     const thread = new SeedThread(script);
     await new Promise<void>((resolve, reject) => {
-      thread.#take = (told) =>
-        typeof told === 'object' && 'end' in told ? reject(new Error(told.end)) : resolve();
+      thread.#take = (message) =>
+        typeof message === 'object' && 'end' in message
+          ? reject(new Error(message.end))
+          : resolve();
     });
     return thread;
   }
@@ -93,9 +95,9 @@ class SeedThread {
     let tidy = () => {};
     const outcome = await new Promise<SeedReport | { readonly end: string } | undefined>(
       (resolve) => {
-        this.#take = (told) => {
-          if (typeof told === 'string') onTrace?.(told);
-          else resolve(told);
+        this.#take = (message) => {
+          if (typeof message === 'string') onTrace?.(message);
+          else resolve(message);
         };
         const end = `the run makes no headway: no end after ${limitMs / 1000} s`;
         let ticks = 0;
@@ -125,7 +127,7 @@ class SeedThread {
   }
 }
 
-function told(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

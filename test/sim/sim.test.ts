@@ -41,8 +41,8 @@ describe('the simulator', () => {
   }, async () => {
     const { code, out } = await run('--seeds', SEEDS, '--json');
     const { seedCount, failed, faults } = JSON.parse(out) as Summary;
-    const told = failed.map(({ seed, problem }) => `${problem}: npm run sim -- --seed ${seed}`);
-    expect(told).toEqual([]);
+    const problems = failed.map(({ seed, problem }) => `${problem}: npm run sim -- --seed ${seed}`);
+    expect(problems).toEqual([]);
     const missing = (Object.keys(faultKinds) as FaultKind[]).filter(
       (kind) => (faults[kind]?.times ?? 0) === 0,
     );

@@ -32,7 +32,7 @@ export class Workload {
   /** Events behind the allowed lateness are so only behind one that is read before them. */
   readonly #hasLate: boolean;
   readonly #behindMs: number;
-  readonly #begun = new Set<PartitionLog>();
+  readonly #started = new Set<PartitionLog>();
   readonly #storms = new Map<PartitionLog, { kind: 'late' | 'poison'; left: number }>();
   #producers = 0;
 
@@ -99,14 +99,14 @@ export class Workload {
     const count = random.between(1, 3);
     for (let i = 0; i < count; i++) {
       let fate: TruthEvent['fate'] = 'counted';
-      if (this.#hasLate && this.#begun.has(log) && (storm === 'late' || random.chance(0.04))) {
+      if (this.#hasLate && this.#started.has(log) && (storm === 'late' || random.chance(0.04))) {
         fate = 'late';
       } else if (random.chance(0.02)) fate = 'future';
       else if (this.#faults.strikes('clock_edge')) fate = 'edge';
       const { text, event } = this.#event(timestampMs, fate);
       events.push(event);
       texts.push(text);
-      if (fate === 'counted') this.#begun.add(log);
+      if (fate === 'counted') this.#started.add(log);
     }
     const value = random.chance(0.2) ? `[${texts.join(',')}]` : texts.join('\n');
     return { value, events };

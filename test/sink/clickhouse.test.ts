@@ -63,8 +63,8 @@ describe('clickHouseError', () => {
   });
 
   it('leaves what is told already, and throws what is none of ClickHouse’s', () => {
-    const told = new OperatorError('TAILMARK_STALLED', 'Cannot go on');
-    expect(clickHouseError(told, 'read', clickhouse)).toBe(told);
+    const wrapped = new OperatorError('TAILMARK_STALLED', 'Cannot go on');
+    expect(clickHouseError(wrapped, 'read', clickhouse)).toBe(wrapped);
     const bug = new TypeError('undefined is not a function');
     expect(() => clickHouseError(bug, 'read', clickhouse)).toThrow(bug);
   });

@@ -130,17 +130,22 @@ describe('a ledger that is wrong', () => {
 });
 
 describe('a topic made anew', () => {
-  const anew = (start: number, end: number) =>
+  const recreated = (start: number, end: number) =>
     row(start, end, { first_ms: 1_000 + start, last_ms: 1_000 + end - 1 });
 
   it('starts over at lower offsets with newer records', () => {
-    const { partitions, problems } = checkLedger([row(0, 5), row(5, 9), anew(0, 7), anew(7, 8)]);
+    const { partitions, problems } = checkLedger([
+      row(0, 5),
+      row(5, 9),
+      recreated(0, 7),
+      recreated(7, 8),
+    ]);
     expect(problems).toEqual([]);
     expect(partitions).toMatchObject([{ chunks: 4, from_offset: 0, to_offset: 9, consumed: 17 }]);
   });
 
   it('must tile as well', () => {
-    const rows = [row(0, 9), anew(0, 3), anew(4, 6)];
+    const rows = [row(0, 9), recreated(0, 3), recreated(4, 6)];
     expect(checkLedger(rows).problems.map(({ kind }) => kind)).toEqual(['gap']);
   });
 

@@ -10,27 +10,27 @@ const RETURN = 13;
 export async function* readLines(
   stream: AsyncIterable<Buffer | string>,
 ): AsyncGenerator<readonly Buffer[], void> {
-  let begun: Buffer[] = [];
-  let begunBytes = 0;
+  let partial: Buffer[] = [];
+  let partialBytes = 0;
   for await (const part of stream) {
     const bytes = typeof part === 'string' ? Buffer.from(part) : part;
     const lines: Buffer[] = [];
     let start = 0;
     for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
-      begun.push(bytes.subarray(start, end));
-      lines.push(joined(begun));
-      begun = [];
-      begunBytes = 0;
+      partial.push(bytes.subarray(start, end));
+      lines.push(joined(partial));
+      partial = [];
+      partialBytes = 0;
       start = end + 1;
     }
     if (start < bytes.length) {
-      begun.push(bytes.subarray(start));
-      begunBytes += bytes.length - start;
-      if (begunBytes > MAX_LINE_BYTES) throw new RangeError('a line is longer than 64 MiB');
+      partial.push(bytes.subarray(start));
+      partialBytes += bytes.length - start;
+      if (partialBytes > MAX_LINE_BYTES) throw new RangeError('a line is longer than 64 MiB');
     }
     if (lines.length > 0) yield lines;
   }
-  if (begun.length > 0) yield [joined(begun)];
+  if (partial.length > 0) yield [joined(partial)];
 }
 
 function joined(parts: readonly Buffer[]): Buffer {

@@ -35,14 +35,14 @@ describe('createProgress on a terminal', () => {
   it('takes the line away at the end, once, and draws no more', () => {
     const made = screen(true, 100);
     made.progress.finish();
-    const begun = screen(true, 100);
-    begun.progress.update(1);
-    begun.progress.finish();
-    begun.progress.finish();
-    begun.nowMs = 9_000;
-    begun.progress.update(2);
+    const partial = screen(true, 100);
+    partial.progress.update(1);
+    partial.progress.finish();
+    partial.progress.finish();
+    partial.nowMs = 9_000;
+    partial.progress.update(2);
     expect(made.writes).toEqual([]);
-    expect(begun.writes.slice(1)).toEqual(['\r\u001b[2K']);
+    expect(partial.writes.slice(1)).toEqual(['\r\u001b[2K']);
   });
 
   it('shows the detail only where nobody knows the total, and never beyond 100 %', () => {

@@ -254,8 +254,8 @@ describe('an anomaly of a rate explained', () => {
         baseline_to: '2026-10-26T12:00:00.000Z',
       },
     });
-    const told = { ...explained, events: [drifting] };
-    expect(renderExplanation(told, plain, minute(60))).toMatchInlineSnapshot(`
+    const explanation = { ...explained, events: [drifting] };
+    expect(renderExplanation(explanation, plain, minute(60))).toMatchInlineSnapshot(`
       "open, info  p95 of ranker (search) was 132 ms over a day, 1.31x the 101 ms of the same hours a week before; forward explains 97 % of it
         series ranker, search, eu-west-1
         since  2026-11-01 12:00:00Z, for 55 min; told 22 s after it began

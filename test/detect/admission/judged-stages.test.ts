@@ -15,7 +15,7 @@ const options = {
   max_series: 4,
 };
 
-/** A window of a series whose stages take so many milliseconds, in the median. */
+/** A window of a series with these median milliseconds per stage. */
 function windowOf(model: string, at: number, stagesMs: Readonly<Record<string, number>>, slow = 1) {
   const random = new SeededRandom(at * 100 + model.length);
   const stages = new Map<string, number[]>([['total', []]]);
@@ -36,7 +36,7 @@ function windowOf(model: string, at: number, stagesMs: Readonly<Record<string, n
 }
 
 const few = { forward: 50, queue: 5 };
-/** Each takes an eighth longer than the one before. */
+/** Each stage is an eighth longer than the one before. */
 const many = Object.fromEntries(Array.from({ length: 64 }, (_, n) => [`s${n}`, 1.12 ** n]));
 
 function observed(detector: Detector, at: number, windows: SeriesWindow[]): AnomalyEvent[] {
@@ -52,7 +52,7 @@ function crowdAt(at: number, stages = many, slow = 1): SeriesWindow[] {
   ];
 }
 
-/** Of the stages of `wide` those that have been learnt. */
+/** Stages of `wide` that have a baseline. */
 function judgedOf(detector: Detector, names: readonly string[]): string[] {
   return names.filter((stage) => detector.reference(seriesOf('wide'), stage) !== undefined);
 }
@@ -74,14 +74,14 @@ describe('Stages of a series', () => {
     expect(detector.stats).toMatchObject({ series: 4, stagesUnjudged: 53, tests: 12 + 9 + 4 + 5 });
   });
 
-  it('are judged all the same where few series leave room for them', () => {
+  it('beyond its share are judged where few series leave slots free', () => {
     const detector = new Detector({ ...options, max_series: 12 });
     for (let at = 0; at < 40; at++) observed(detector, at, [windowOf('wide', at, many)]);
     expect(judgedOf(detector, names)).toEqual(names);
     expect(detector.stats.stagesUnjudged).toBe(0);
   });
 
-  it('lose the test of whichever has the least time when others come for whose share there is less room', () => {
+  it('lose the test of the stage with the least time when other series need the slot', () => {
     const detector = new Detector({ ...options, max_series: 12 });
     let at = 0;
     for (; at < 40; at++) observed(detector, at, [windowOf('wide', at, many)]);
@@ -94,7 +94,7 @@ describe('Stages of a series', () => {
     expect(detector.stats.tests).toBe(12 + 11 * 3 + 12 + 13);
   });
 
-  it('change when others clearly take more time, and are then learnt like new ones', () => {
+  it('change when others clearly have more time, and the new ones build a baseline first', () => {
     const detector = new Detector(options);
     let at = 0;
     for (; at < 40; at++) observed(detector, at, crowdAt(at));
@@ -104,12 +104,12 @@ describe('Stages of a series', () => {
     expect(detector.stats).toMatchObject({ stagesUnjudged: 53, tests: 30 });
   });
 
-  it('that are judged are told as ever, and stay while that is open', () => {
+  it('emit as before while judged, and keep their test while an anomaly is open', () => {
     const detector = new Detector(options);
-    const told: AnomalyEvent[] = [];
-    for (let at = 0; at < 60; at++) told.push(...observed(detector, at, crowdAt(at)));
-    for (let at = 60; at < 72; at++) told.push(...observed(detector, at, crowdAt(at, many, 12)));
-    expect(told.map(({ model, state, stage }) => `${model} ${state} ${stage}`)).toEqual([
+    const emitted: AnomalyEvent[] = [];
+    for (let at = 0; at < 60; at++) emitted.push(...observed(detector, at, crowdAt(at)));
+    for (let at = 60; at < 72; at++) emitted.push(...observed(detector, at, crowdAt(at, many, 12)));
+    expect(emitted.map(({ model, state, stage }) => `${model} ${state} ${stage}`)).toEqual([
       'wide opened s63',
     ]);
     const later = { ...many, s0: 8_000 };
@@ -117,7 +117,7 @@ describe('Stages of a series', () => {
     expect(judgedOf(detector, names)).toEqual([...last(11), 'total']);
   });
 
-  it('are the same whether windows are judged one by one or together, and after a restart', () => {
+  it('are the same with windows judged one by one or together, and after a restart', () => {
     const all = Array.from({ length: 120 }, (_, at) => ({
       startMs: scenarioStartMs + at * windowMs,
       nowMs: scenarioStartMs + (at + 1) * windowMs,

@@ -43,7 +43,7 @@ const optionsOf = (max_series: number) => ({
   max_series,
 });
 
-/** A detector, and the next window that it is to judge. */
+/** A detector and the index of its next window. */
 class Run {
   readonly detector: Detector;
   readonly events: AnomalyEvent[] = [];
@@ -63,7 +63,7 @@ class Run {
     return this;
   }
 
-  /** Of some series those that are judged. */
+  /** Series of the given names that are judged. */
   judged(names: Iterable<string>): string[] {
     const lastMs = scenarioStartMs + (this.at - 1) * windowMs;
     return [...names].filter((name) => {
@@ -74,7 +74,7 @@ class Run {
 }
 
 const letters = [...'abcdefghij'];
-/** The later in the alphabet, the more requests. */
+/** Requests grow with the letter. */
 const growing = Object.fromEntries(letters.map((name, n) => [name, 10 * (n + 1)]));
 
 describe('SeriesPlaces', () => {
@@ -89,9 +89,9 @@ describe('SeriesPlaces', () => {
     expect(new Run(3).step(reversed).judged(letters)).toEqual(['a', 'b', 'c']);
   });
 
-  it('gives a place to what has clearly more some minutes later, and not to what has a little more', () => {
+  it('gives a slot to a series with clearly more requests some minutes later, and not with a few more', () => {
     const run = new Run(3).step(growing, 60);
-    // c has ten percent more than h had, who goes on; a comes with five times as many as h.
+    // c has ten percent more than h, which continues; a comes with five times as many as h.
     run.step({ ...growing, c: 88 }, 20 * minuteWindows);
     expect(run.judged(letters)).toEqual(['h', 'i', 'j']);
     run.step({ ...growing, c: 88, a: 400 }, 8 * minuteWindows);
@@ -99,7 +99,7 @@ describe('SeriesPlaces', () => {
     expect(run.detector.stats).toMatchObject({ series: 3, seriesUnjudged: 7 });
   });
 
-  it('leaves the place of what has an anomaly that is open', () => {
+  it('leaves the slot of a series with an open anomaly', () => {
     const run = new Run(2).step({ a: 60, b: 200, z: 5 }, 60);
     run.step({ a: 60, b: 200, z: 5 }, 12, { a: 4 });
     expect(run.events.map(({ model, state }) => `${model} ${state}`)).toEqual(['a opened']);
@@ -111,18 +111,18 @@ describe('SeriesPlaces', () => {
     expect(run.judged(['a', 'b', 'z'])).toEqual(['b', 'z']);
   });
 
-  it('gives the next version of what is judged a place at once, that of whoever has the least', () => {
+  it('gives the next version of a judged series a slot at once, that of the series with the fewest requests', () => {
     const run = new Run(3).step({ 'a v1': 200, b: 100, c: 50, d: 40 }, 30);
     const names = ['a v1', 'a v2', 'b', 'c', 'd'];
     expect(run.judged(names)).toEqual(['a v1', 'b', 'c', 'a v2'].sort());
     run.step({ 'a v1': 190, 'a v2': 10, b: 100, c: 50, d: 40 });
     expect(run.judged(names)).toEqual(['a v1', 'a v2', 'b']);
-    // It begins with the claim of the one before, and is not the least for its first ten minutes.
+    // It inherits its predecessor's claim, and its first ten minutes protect it from being the least.
     run.step({ 'a v1': 0, 'a v2': 200, b: 100, c: 50, d: 40 }, 30 * minuteWindows);
     expect(run.judged(['a v2', 'b', 'c', 'd'])).toEqual(['a v2', 'b', 'c']);
   });
 
-  it('does not let a flood of versions, or of series with a request each, take the places of others', () => {
+  it('keeps the slots of others through a flood of versions, or of series with a request each', () => {
     const run = new Run(6).step({ 'a v1': 100, b: 90, c: 80, d: 70, e: 60, f: 50, g: 5 }, 12);
     for (let n = 0; n < 60; n++) {
       const flood = Object.fromEntries(
@@ -130,7 +130,7 @@ describe('SeriesPlaces', () => {
       );
       run.step({ 'a v1': 100, b: 90, c: 80, d: 70, e: 60, f: 50, g: 5, ...flood });
     }
-    // Two places at most go to versions that come.
+    // Two slots at most go to new versions.
     expect(run.judged(['a v1', 'b', 'c', 'd'])).toEqual(['a v1', 'b', 'c', 'd']);
     expect(run.detector.stats.series).toBe(6);
   });
@@ -143,7 +143,7 @@ describe('SeriesPlaces', () => {
     ).toEqual([]);
   });
 
-  it('gives 200 series a place in one window, so that no turn of the event loop is long', () => {
+  it('gives 200 series a slot in one window, so that no turn of the event loop is long', () => {
     const many = Object.fromEntries(Array.from({ length: 450 }, (_, n) => [`m${n}`, 1 + (n % 3)]));
     const run = new Run(1_000);
     const sizes = [1, 2, 3].map(() => run.step(many).detector.stats);
@@ -156,7 +156,7 @@ describe('SeriesPlaces', () => {
   });
 });
 
-/** Traffic that comes and goes: seven series for four places, a new version, a fault. */
+/** Traffic that varies: seven series for four slots, a new version, a fault. */
 function eventful(at: number): SeriesWindow[] {
   const wave = (n: number) => Math.round(40 + 39 * Math.sin((at + 40 * n) / 60));
   const traffic: Record<string, number> = { 'a v1': at < 150 ? 120 : 20, b: 90, c: 10 };
@@ -165,7 +165,7 @@ function eventful(at: number): SeriesWindow[] {
   return windowsAt(at, traffic, at >= 200 && at < 230 ? { b: 4 } : {});
 }
 
-describe('Places are the same', () => {
+describe('Slots are the same', () => {
   const all = Array.from({ length: 360 }, (_, at) => ({
     ...{ startMs: scenarioStartMs + at * windowMs, nowMs: scenarioStartMs + (at + 1) * windowMs },
     windows: eventful(at),
@@ -175,7 +175,7 @@ describe('Places are the same', () => {
   const one = new Detector(optionsOf(4));
   const events = all.flatMap(({ windows, nowMs, startMs }) => one.observe(windows, nowMs, startMs));
 
-  it('(and change hands in this story, in which something is told)', () => {
+  it('(and they change hands in this story, which emits events)', () => {
     expect(events.map(({ model, state }) => `${model} ${state}`)).toEqual([
       'b opened',
       'b resolved',
@@ -193,27 +193,27 @@ describe('Places are the same', () => {
 
   it('whether windows of a block are judged one by one or together', () => {
     const together = new Detector(optionsOf(4));
-    const told: AnomalyEvent[] = [];
+    const emitted: AnomalyEvent[] = [];
     for (let from = 0; from < all.length; from += blockWindows) {
-      told.push(...together.observeAll(all.slice(from, from + blockWindows)));
+      emitted.push(...together.observeAll(all.slice(from, from + blockWindows)));
     }
-    expect(told).toEqual(events);
+    expect(emitted).toEqual(events);
     expect(stateOf(together)).toEqual(stateOf(one));
   });
 
-  it('in whatever order series come in a window', () => {
+  it('in any order of the series of a window', () => {
     const reversed = new Detector(optionsOf(4));
-    const told = all.flatMap(({ windows, nowMs, startMs }) =>
+    const emitted = all.flatMap(({ windows, nowMs, startMs }) =>
       reversed.observe([...windows].reverse(), nowMs, startMs),
     );
-    expect(told).toEqual(events);
+    expect(emitted).toEqual(events);
     const namesOf = (detector: Detector) => [...detector.save()].map(({ name }) => name).sort();
     expect(namesOf(reversed)).toEqual(namesOf(one));
   });
 
-  it('where of series that are not wanted only whole requests are read', () => {
+  it('where only whole requests are read of series without a slot', () => {
     const read = new Detector(optionsOf(4));
-    const told: AnomalyEvent[] = [];
+    const emitted: AnomalyEvent[] = [];
     let left = 0;
     for (let from = 0; from < all.length; from += blockWindows) {
       // A block is read before any of it is judged.
@@ -225,14 +225,14 @@ describe('Places are the same', () => {
           return { ...window, stages: new Map([...window.stages].filter(([s]) => s === 'total')) };
         }),
       }));
-      told.push(...read.observeAll(block));
+      emitted.push(...read.observeAll(block));
     }
     expect(left).toBeGreaterThan(900);
-    expect(told).toEqual(events);
+    expect(emitted).toEqual(events);
     expect(stateOf(read)).toEqual(stateOf(one));
   });
 
-  it('for one that goes on from what was saved', () => {
+  it('after a restore from a snapshot', () => {
     for (const savedAt of [100, 155, 245]) {
       const first = new Detector(optionsOf(4));
       for (const { windows, nowMs, startMs } of all.slice(0, savedAt)) {

@@ -12,17 +12,17 @@ import { SeededRandom } from '../../scenarios/seeded-random.ts';
 import { anomalyFixture } from '../anomaly-fixture.ts';
 import { countStartMs, seriesOf } from '../count-traffic.ts';
 
-// A window is an hour here: what is judged are hours.
+// A window is an hour here: hours are judged.
 const hourMs = 3_600_000;
 const options = detectOptions({ window: '1h', page_budget_per_week: 1e-3 });
 const week = 7 * 24;
 const empty = { bands: [], amounts: [] };
 
-/** What a series had in an hour: some times as much in `forward` as usually, half of it is queue. */
+/** Requests of a series in an hour: a factor on `forward`, half of whose time is in the queue. */
 interface Hour {
   readonly times: number;
   readonly version?: string;
-  /** Whether a shift of its tail was open. */
+  /** True where a shift of its tail was open. */
   readonly isOpen?: boolean;
   readonly requests?: number;
 }
@@ -51,19 +51,19 @@ function windowOf(hour: number, { times, version = '', requests = 20_000 }: Hour
   };
 }
 
-interface Told {
+interface Emitted {
   readonly hour: number;
   readonly event: AnomalyEvent;
 }
 
-/** All that is told, by the hour at whose end it is. */
-function told(
+/** All events, by the hour at whose end each is emitted. */
+function emitted(
   hours: number,
   at: (hour: number) => Hour | undefined,
   from = 0,
   drifts = new DriftDetectors(options),
-): Told[] {
-  const all: Told[] = [];
+): Emitted[] {
+  const all: Emitted[] = [];
   for (let hour = from; hour < hours; hour++) {
     const now = at(hour);
     const present = new Map<string, SeriesWindow>();
@@ -88,7 +88,7 @@ function told(
 
 const knownBy = new WeakMap<DriftDetectors, Set<string>>();
 
-/** A step of all series that were ever met. */
+/** Advances all series that were ever seen. */
 function step(
   drifts: DriftDetectors,
   present: ReadonlyMap<string, SeriesWindow>,
@@ -114,17 +114,17 @@ function step(
   return drifts.evaluate(at, { tails, failures: [], drifts: drifting, openKeys });
 }
 
-const outline = (all: readonly Told[]) =>
+const outline = (all: readonly Emitted[]) =>
   all.map(({ hour, event }) => `${hour} ${event.state} ${event.resolution ?? ''}`.trim());
 
 describe('slow drift', () => {
-  it('is told where a day creeps up on the same one a week before, and by which stage', () => {
+  it('opens where a day creeps up on the same day a week before, and names the stage', () => {
     const creep = (hour: number) => 1 + Math.min(0.5, Math.max(0, 0.02 * (hour - week - 24)));
-    const all = told(week + 24 + 80, (hour) => ({ times: creep(hour) }));
+    const all = emitted(week + 24 + 80, (hour) => ({ times: creep(hour) }));
     const [first] = all;
     expect(first).toBeDefined();
-    const { event, hour } = first as Told;
-    // It takes until the middle of the last 24 hours is slower by three tenths.
+    const { event, hour } = first as Emitted;
+    // The middle of the last 24 hours is then slower by three tenths.
     expect(hour).toBeGreaterThan(week + 24 + 15);
     expect(hour).toBeLessThan(week + 24 + 40);
     expect(event).toMatchObject({
@@ -145,8 +145,8 @@ describe('slow drift', () => {
     expect(event.sql).toContain('FROM latency_1h');
   });
 
-  it('is rebaselined two days after it was told, and told no more', () => {
-    const all = told(4 * week, (hour) => ({ times: hour < week + 24 ? 1 : 1.45 }));
+  it('is rebaselined two days after it opened, and emits nothing more', () => {
+    const all = emitted(4 * week, (hour) => ({ times: hour < week + 24 ? 1 : 1.45 }));
     const [opened] = all;
     expect(outline(all)).toEqual([
       `${opened?.hour} opened`,
@@ -155,9 +155,11 @@ describe('slow drift', () => {
     expect(all[1]?.event.summary).toMatch(/stays slower; that is the new usual$/);
   });
 
-  it('goes on being told where it goes on', () => {
+  it('keeps emitting while it continues', () => {
     // Five percent a day, for a month.
-    const all = told(30 * 24, (hour) => ({ times: 1.05 ** (Math.max(0, hour - week - 24) / 24) }));
+    const all = emitted(30 * 24, (hour) => ({
+      times: 1.05 ** (Math.max(0, hour - week - 24) / 24),
+    }));
     const opened = all.filter(({ event }) => event.state === 'opened');
     expect(opened.length).toBeGreaterThanOrEqual(3);
     expect(new Set(opened.map(({ event }) => event.id)).size).toBe(opened.length);
@@ -165,29 +167,29 @@ describe('slow drift', () => {
     expect(opened.length - resolved.length).toBeLessThanOrEqual(1);
   });
 
-  it('recovers with the last hours, and is no measure a week later', () => {
+  it('resolves with the last hours, which are excluded from comparison a week later', () => {
     const slow = (hour: number) => hour >= week + 24 && hour < week + 24 + 40;
-    const all = told(4 * week, (hour) => ({ times: slow(hour) ? 1.5 : 1 }));
+    const all = emitted(4 * week, (hour) => ({ times: slow(hour) ? 1.5 : 1 }));
     expect(all.map(({ event }) => event.resolution)).toEqual([null, 'recovered']);
     const [, recovered] = all;
-    // Three quiet windows after the last six hours are half usual.
+    // Three clear windows come after half of the last six hours are at the baseline.
     expect(recovered?.hour).toBeLessThan(week + 24 + 40 + 8);
     expect(recovered?.event.summary).toMatch(/is as fast again as a week ago$/);
-    // A week later ten hours more are slow: held against slow ones the rest would be calm.
+    // A week later ten more hours are slow: compared with slow ones they would look normal.
     const again = (hour: number) => slow(hour) || (hour >= 350 && hour < 350 + 40);
-    const twice = told(4 * week, (hour) => ({ times: again(hour) ? 1.5 : 1 }));
+    const twice = emitted(4 * week, (hour) => ({ times: again(hour) ? 1.5 : 1 }));
     expect(twice.filter(({ event }) => event.state === 'opened')).toHaveLength(2);
   });
 
-  it('is told again when it has grown by 15 %, by the same odds', () => {
+  it('opens again when it has grown by 15 %, at the same odds', () => {
     const at = (hour: number) => (hour < week + 24 ? 1 : hour < week + 54 ? 1.4 : 2);
-    const [opened, updated] = told(week + 90, (hour) => ({ times: at(hour) }));
+    const [opened, updated] = emitted(week + 90, (hour) => ({ times: at(hour) }));
     expect(updated?.event).toMatchObject({ state: 'updated', revision: 2, severity: 'info' });
     expect(updated?.event.ratio).toBeGreaterThan(1.15 * (opened?.event.ratio ?? 0));
     expect(updated?.event.evidence.alpha).toBe(opened?.event.evidence.alpha);
   });
 
-  it('is the same to the last bit in whatever order windows of two versions come', () => {
+  it('is the same to the last bit for any order of the windows of two versions', () => {
     const save = (versions: readonly string[]) => {
       const drifts = new DriftDetectors(options);
       const context = { nowMs: 0, levels: { perWeek: 1 }, totalRequests: 0, live: true };
@@ -206,8 +208,8 @@ describe('slow drift', () => {
     expect(save(['a', 'b', 'c'])).toBe(save(['c', 'b', 'a']));
   });
 
-  it('is of all versions: a few percent with every release', () => {
-    const all = told(18 * 24, (hour) => {
+  it('covers all versions: a few percent with every release', () => {
+    const all = emitted(18 * 24, (hour) => {
       const release = Math.max(0, Math.floor(hour / 24) - 7);
       return { times: 1.06 ** release, version: `v${release}` };
     });
@@ -216,21 +218,23 @@ describe('slow drift', () => {
     expect(all[0]?.hour).toBeLessThan(14 * 24);
   });
 
-  it('leaves out what was told as a shift of the tail', () => {
+  it('leaves out hours with an open shift of the tail', () => {
     const shifted = (hour: number) => hour >= week + 24 && hour < week + 24 + 20;
     const at = (hour: number): Hour => ({ times: shifted(hour) ? 3 : 1, isOpen: shifted(hour) });
-    expect(told(3 * week, at)).toEqual([]);
-    // The same, told by nobody, is a drift.
-    expect(told(3 * week, (hour) => ({ times: shifted(hour) ? 3 : 1 })).length).toBeGreaterThan(0);
+    expect(emitted(3 * week, at)).toEqual([]);
+    // The same without an open shift is a drift.
+    expect(emitted(3 * week, (hour) => ({ times: shifted(hour) ? 3 : 1 })).length).toBeGreaterThan(
+      0,
+    );
   });
 
   it.each([
     ['of the only version', [seriesOf()]],
     ['of one of two versions', [seriesOf(), seriesOf({ version: 'v7' })]],
-  ])('forgets what was before, when a shift of the tail %s has become the usual', (_, versions) => {
+  ])('forgets hours from before a shift of the tail %s was rebaselined', (_, versions) => {
     const drifts = new DriftDetectors(options);
     const shiftsAt = week + 30;
-    const before = told(shiftsAt, () => ({ times: 1 }), 0, drifts);
+    const before = emitted(shiftsAt, () => ({ times: 1 }), 0, drifts);
     const rebaselined = anomalyFixture({
       ...(versions.at(-1) as Series),
       resolution: 'rebaselined',
@@ -239,43 +243,43 @@ describe('slow drift', () => {
     const windows = versions.map((series) => ({ ...windowOf(shiftsAt, { times: 1 }), series }));
     const present = new Map(windows.map((window) => [seriesKey(window.series), window]));
     step(drifts, present, countStartMs + shiftsAt * hourMs, () => false, [rebaselined], context);
-    const after = told(shiftsAt + week, () => ({ times: 2 }), shiftsAt + 1, drifts);
+    const after = emitted(shiftsAt + week, () => ({ times: 2 }), shiftsAt + 1, drifts);
     expect([...before, ...after]).toEqual([]);
   });
 
-  it('knows an office that closes at six', () => {
+  it('opens nothing for an office that closes at six', () => {
     const isOpen = (hour: number) => hour % 24 >= 8 && hour % 24 < 18;
-    const all = told(week + 4 * 24, (hour) =>
+    const all = emitted(week + 4 * 24, (hour) =>
       isOpen(hour) ? { times: hour < week + 24 ? 1 : 1.4 } : undefined,
     );
     expect(all.map(({ event }) => event.resolution)).toEqual([null, 'rebaselined']);
     expect(all[0]?.event.requests).toBeLessThanOrEqual(10 * 20_000);
   });
 
-  it('goes on from hours that are recalled', () => {
+  it('continues from backfilled hours', () => {
     const drifts = new DriftDetectors(options);
     for (const hour of backfilled((n) => (n < 7 * 24 ? 1 : 1.4))) drifts.backfill(hour);
-    expect(outline(told(193, () => ({ times: 1.4 }), 192, drifts))).toEqual(['192 opened']);
+    expect(outline(emitted(193, () => ({ times: 1.4 }), 192, drifts))).toEqual(['192 opened']);
     const calm = new DriftDetectors(options);
     for (const hour of backfilled(() => 1)) calm.backfill(hour);
-    expect(told(193, () => ({ times: 1.4 }), 192, calm)).toEqual([]);
+    expect(emitted(193, () => ({ times: 1.4 }), 192, calm)).toEqual([]);
   });
 
-  it('ends without traffic once too few hours are left to say', () => {
+  it('ends for want of traffic once too few hours remain to compare', () => {
     const drifts = new DriftDetectors({ ...options, rebaseline_after: 10 * 24 * hourMs });
     const timesOf = (hour: number) => (hour < week + 24 ? 1 : 1.4);
     const at = (hour: number) => (hour < week + 60 ? { times: timesOf(hour) } : undefined);
-    const all = told(week + 6 * 24, at, 0, drifts);
+    const all = emitted(week + 6 * 24, at, 0, drifts);
     expect(all.map(({ event }) => event.resolution)).toEqual([null, 'no_traffic']);
     expect(all[1]?.event.summary).toMatch(/too few requests/);
   });
 });
 
-describe('a detector that has both', () => {
+describe('a detector with both tests', () => {
   it.each([
     ['its only version', ['v1']],
     ['two versions', ['v1', 'v2']],
-  ])('tells a shift of %s that stays once, and of no drift besides', (_, versions) => {
+  ])('opens one shift of %s that stays, and no drift beside it', (_, versions) => {
     const detect = { window: '1h', baseline: '36h', resolve_windows: 18, page_budget_per_week: 1 };
     const detector = new Detector(detectOptions(detect));
     const kinds: string[] = [];
@@ -285,7 +289,7 @@ describe('a detector that has both', () => {
       const windows = versions.map((version) => windowOf(hour, { times, version }));
       for (const event of detector.observe(windows, startMs + hourMs)) {
         const { kind, state, resolution, incident_id } = event;
-        // Those with an incident are parts of one that is told.
+        // Events with an incident are members of an emitted one.
         if (state !== 'updated' && incident_id === undefined)
           kinds.push(`${kind} ${resolution ?? state}`);
       }

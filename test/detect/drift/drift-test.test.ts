@@ -8,7 +8,7 @@ const options = detectOptions();
 const hourMs = 3_600_000;
 const perWeek = 1e-3;
 
-/** A day whose hours have, at both quantiles, so many times what they had a week before. */
+/** A day with the given factors over the week before, at both quantiles. */
 function day(timesOf: (hour: number) => number, requests = 10_000, hours = 24): HourPair[] {
   const random = new SeededRandom(77);
   return Array.from({ length: hours }, (_, hour) => {
@@ -27,7 +27,7 @@ const judge = (
   between: readonly (readonly HourPair[])[] = [],
 ) => clearestOf(judgeDrift(pairs, between, options, budget));
 const opens = (pairs: readonly HourPair[]) => judge(pairs)?.opens;
-/** Of one quantile, by its index. */
+/** Pairs of one quantile, by its index. */
 const ofQuantile = (pairs: readonly HourPair[], quantile: number) =>
   judgeDrift(pairs, [], options, perWeek).find((verdict) => verdict.quantile === quantile);
 
@@ -41,11 +41,11 @@ describe('judgeDrift', () => {
     expect(verdict?.startedAtMs).toBe(200 * hourMs);
   });
 
-  it('does not on what is smaller, on nothing, nor on a day that is faster', () => {
+  it('opens nothing on a smaller change, on no hours, and on a faster day', () => {
     expect(opens(day(() => 1.2))).toBe(false);
     expect(opens(day(() => 1))).toBe(false);
     expect(opens(day(() => 0.5))).toBe(false);
-    // Of milliseconds nobody cares.
+    // A change below the least milliseconds.
     const short = day(() => 1.4).map(({ now, baseline }) => ({
       now: { ...now, quantilesMs: [0.14, 0.28] },
       baseline: { ...baseline, quantilesMs: [0.1, 0.2] },
@@ -53,9 +53,9 @@ describe('judgeDrift', () => {
     expect(opens(short)).toBe(false);
   });
 
-  it('does not on one slow day among others: those in between must have been faster, too', () => {
+  it('opens nothing on one slow day among others: the days in between must have been faster', () => {
     const slow = day(() => 1.5);
-    // Against each of the days from four to six days ago it has grown by so much.
+    // Growth against each of the days from four to six days ago.
     const opensAfter = (...grown: readonly number[]) =>
       judge(
         slow,
@@ -64,16 +64,16 @@ describe('judgeDrift', () => {
       )?.opens;
     expect(opensAfter(1.5, 1.5, 1.5)).toBe(true);
     expect(opensAfter(1.5, 1, 1.5)).toBe(false);
-    // Half of the least growth, as what creeps has: the root of 1.3 is 1.14.
+    // Half of the least growth, as creeping has: the root of 1.3 is 1.14.
     expect(opensAfter(1.17, 1.17, 1.17)).toBe(true);
     expect(opensAfter(1.17, 1.17, 1.11)).toBe(false);
-    // Of days that are hardly known nothing is asked.
+    // Days with few requests are not required to be faster.
     const hardlyKnown = [day(() => 1, 10_000, 7), day(() => 1, 150)];
     expect(judge(slow, perWeek, hardlyKnown)?.opens).toBe(true);
   });
 
-  it('knows how little hours that follow each other say of their spread', () => {
-    // A mix that remembers six hours is slower for most of a day by itself, once in a while.
+  it('accounts for the autocorrelation of hours in their spread', () => {
+    // A mix with a memory of six hours is slower for most of a day by chance, once in a while.
     const wandering = (seed: number) => {
       const random = new SeededRandom(seed);
       let level = 0.4 * random.normal();
@@ -86,23 +86,23 @@ describe('judgeDrift', () => {
     const days = Array.from({ length: 2_000 }, (_, seed) => wandering(seed));
     const slow = days.filter((pairs) => (judge(pairs)?.ratio ?? 0) > 1.3);
     expect(slow.length).toBeGreaterThan(200);
-    // By as many degrees of freedom as there are hours it were 60: what drifts by itself is told at times.
+    // With as many degrees of freedom as hours, 60 such days would open.
     expect(slow.filter((pairs) => opens(pairs)).length).toBe(37);
   });
 
-  it('opens while it creeps in, from the hour on that has half of the least factor', () => {
+  it('opens while it creeps in, from the hour with half of the least factor', () => {
     const verdict = judge(day((hour) => 1 + 0.03 * hour));
     expect(verdict?.opens).toBe(true);
     expect(verdict?.startedAtMs).toBe(204 * hourMs);
   });
 
-  it('does not on some hours of trouble, however bad, nor on what is over', () => {
+  it('opens nothing on some bad hours, nor on what is over', () => {
     expect(opens(day((hour) => (hour >= 4 && hour < 10 ? 5 : 1)))).toBe(false);
     expect(opens(day((hour) => (hour < 18 ? 1.5 : 1)))).toBe(false);
     expect(opens(day((hour) => (hour < 18 ? 1.5 : 1.45)))).toBe(true);
   });
 
-  it('asks for more where hours vary, and for more yet where they are alike', () => {
+  it('needs more evidence where hours vary, and still more where they are alike', () => {
     const logPOf = (timesOf: (hour: number) => number) =>
       ofQuantile(day(timesOf), 0)?.logP as number;
     const calm = logPOf(() => 1.4);
@@ -113,7 +113,7 @@ describe('judgeDrift', () => {
     expect(opens(day((hour) => 1.4 * (hour < 12 ? 1.3 : 1 / 1.3)))).toBe(false);
   });
 
-  it('says nothing of few hours, nor of quantiles that few requests are beyond', () => {
+  it('judges neither few hours nor quantiles with few requests beyond', () => {
     expect(judge(day(() => 2, 10_000, 7))).toBeUndefined();
     expect(opens(day(() => 2, 10_000, 8))).toBe(true);
     expect(judge(day(() => 2, 199))).toBeUndefined();
@@ -131,7 +131,7 @@ describe('judgeDrift', () => {
     ).toBeUndefined();
   });
 
-  it('compares no stage with another one', () => {
+  it('compares each stage only with itself', () => {
     const others = day(() => 2).map(({ now, baseline }) => ({
       now,
       baseline: { ...baseline, stage: 'x' },
@@ -139,7 +139,7 @@ describe('judgeDrift', () => {
     expect(judge(others)).toBeUndefined();
   });
 
-  it('spends a budget: what may be told once in a million weeks is asked for more', () => {
+  it('spends a budget: an anomaly allowed once in a million weeks needs more evidence', () => {
     const pairs = day((hour) => 1.4 * (hour % 2 === 0 ? 1.15 : 1 / 1.15));
     expect(judge(pairs, 1e-3)?.opens).toBe(true);
     expect(judge(pairs, 1e-30)?.opens).toBe(false);

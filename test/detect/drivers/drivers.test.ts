@@ -12,7 +12,7 @@ const countOf = (value: string, counts: Partial<DriverCount>): DriverCount => ({
 });
 
 describe('drivers', () => {
-  it('are values that slow requests have far more often, and more so than usual', () => {
+  it('are values that slow requests have far more often, and more so than in the baseline', () => {
     const baseline = { baselineRequests: 1_000, baselineSlow: 10 };
     expect(
       driversOf([
@@ -35,7 +35,7 @@ describe('drivers', () => {
     ]);
   });
 
-  it('come with the one that tells most first, over all facets', () => {
+  it('come sorted by how much they explain, over all facets', () => {
     const two = (facet: string, value: string, slow: number) => [
       { ...countOf(value, { requests: 100, slow }), facet },
       { ...countOf('rest', { requests: 900, slow: 100 - slow }), facet },
@@ -55,25 +55,25 @@ describe('drivers', () => {
     ],
     ['have few of the slow ones', { requests: 20, slow: 15 }],
     ['are slow hardly more often', { requests: 400, slow: 50 }],
-  ])('are not those that %s', (_, counts) => {
+  ])('exclude values that %s', (_, counts) => {
     const rest = { requests: 900, slow: 85, baselineRequests: 900, baselineSlow: 45 };
     expect(driversOf([countOf('one', counts), countOf('rest', rest)])).toEqual([]);
   });
 
-  it('are none where hardly anything is slow, or all have the value', () => {
+  it('are empty where hardly anything is slow, or all have the value', () => {
     const few = [countOf('a', { requests: 10, slow: 9 }), countOf('b', { requests: 90 })];
     expect(driversOf(few)).toEqual([]);
     expect(driversOf([countOf('all', { requests: 100, slow: 50 })])).toEqual([]);
   });
 
-  it('may be slow alone: no other is', () => {
+  it('may be slow alone: no other value is', () => {
     const counts = [countOf('a', { requests: 10, slow: 10 }), countOf('b', { requests: 90 })];
     expect(driversOf(counts)).toMatchObject([
       { value: 'a', share_of_slow: 1, slow_rate: 1, slow_rate_of_others: 0 },
     ]);
   });
 
-  it('are those that are as slow as ever, if so many more requests have them', () => {
+  it('exclude values that are as slow as before, if so many more requests have them', () => {
     const lost = [
       countOf('miss', { requests: 1_000, slow: 200, baselineRequests: 200, baselineSlow: 40 }),
       countOf('hit', { baselineRequests: 800, baselineSlow: 8 }),
@@ -91,7 +91,7 @@ describe('drivers', () => {
         ...{ baseline_slow_rate: 0.2, baseline_slow_rate_of_others: 0.01 },
       },
     ]);
-    // They became slower as well, which explains more of it than that there are more.
+    // Slower requests explain more of it than their larger number.
     const slower = [
       countOf('miss', { requests: 300, slow: 280, baselineRequests: 200, baselineSlow: 40 }),
       countOf('hit', { requests: 700, slow: 600, baselineRequests: 800, baselineSlow: 8 }),

@@ -15,12 +15,12 @@ describe('the slow band', () => {
     expect(slowBandOf(byBand, 0.5)).toBe(10);
   });
 
-  it('is none where there is no request', () => {
+  it('is absent without requests', () => {
     expect(slowBandOf(new Map(), 0.01)).toBeUndefined();
     expect(baselineSlowBand(new Map(), 0.01)).toBeUndefined();
   });
 
-  it('of usual requests is the next one where far more than the share lie in it', () => {
+  it('of baseline requests is the next one where far more than the share lie in it', () => {
     const parts = [new Map([[10, 940]]), new Map([[20, 60]])];
     expect(sumOfBands([...parts, new Map([[20, 1]])])).toEqual(
       new Map([

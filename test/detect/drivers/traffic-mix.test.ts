@@ -11,7 +11,7 @@ const minuteMs = 60_000;
 const startMs = 1_789_000_000_000 - (1_789_000_000_000 % minuteMs);
 const baselineMinutes = 5;
 
-/** What drivers_1m would hold: usual minutes, and those from the fault's first on. */
+/** Rows of drivers_1m: baseline minutes, then those from the fault's first on. */
 function facetsOf(model: string, fault: Fault, seed: string): FacetBands[] {
   const chunk = new TestChunk({ facets: ['batch_size', 'request_bytes', 'input_tokens'] }).begin();
   for (const event of generateTraffic({
@@ -49,7 +49,7 @@ function facetsOf(model: string, fault: Fault, seed: string): FacetBands[] {
   return [...found.values()];
 }
 
-/** Requests of one size: so many in band 0, and so many in band 10. */
+/** Requests of one size: the counts in band 0 and in band 10. */
 const size = (value: string, now: [number, number], baseline: [number, number]): FacetBands => {
   const bands = ([fast, slow]: [number, number]) =>
     new Map([
@@ -60,7 +60,7 @@ const size = (value: string, now: [number, number], baseline: [number, number]):
 };
 
 describe('the split of a rise', () => {
-  it('is mix where larger requests came and each size is as slow as ever', () => {
+  it('is mix where larger requests came and each size is as slow as before', () => {
     const baseline = [size('1', [900, 0], [880, 0]), size('2-3', [450, 450], [60, 60])];
     expect(trafficMix(baseline, 10)).toEqual({
       ...{ facet: 'batch_size', share: 1 },
@@ -70,14 +70,14 @@ describe('the split of a rise', () => {
     });
   });
 
-  it('is slowdown where each size is asked for as ever', () => {
+  it('is slowdown where the sizes are as before', () => {
     const slower = [size('1', [440, 440], [880, 0]), size('2-3', [12, 108], [60, 60])];
     const split = trafficMix(slower, 10);
     expect(split).toMatchObject({ share: 0 });
     expect(split?.mix).toBeCloseTo(0, 12);
   });
 
-  it('adds up to the rise, whatever came', () => {
+  it('adds up to the rise, for any input', () => {
     const random = new SeededRandom(7);
     const some = (most: number) => Math.floor(most * random.next());
     let splits = 0;
@@ -105,12 +105,12 @@ describe('the split of a rise', () => {
     expect(splits).toBeGreaterThan(150);
   });
 
-  it('takes a size that was never seen for as slow as the law of sizes has it', () => {
+  it('takes a size never seen before as being as slow as the law of sizes predicts', () => {
     const at = (band: number, amount: number) => new Map([[band, amount]]);
     const value = (name: string, now: Map<number, number>, baseline: Map<number, number>) => ({
       ...{ facet: 'batch_size', value: name, now, baseline },
     });
-    // Twice the size takes two bands more; slow begins at band 12, where 128 would come to lie.
+    // Twice the size adds two bands; slow begins at band 12, where 128 would lie.
     const baseline = [
       value('32-63', at(8, 500), at(8, 940)),
       value('64-127', at(10, 100), at(10, 40)),
@@ -118,14 +118,14 @@ describe('the split of a rise', () => {
     const rare = value('1', at(12, 4), at(12, 60));
     const split = trafficMix([...baseline, rare, value('128-255', at(12, 400), new Map())], 12);
     expect(split?.share).toBeGreaterThan(0.95);
-    // Had size no part in time, the same would be slowness.
+    // If time did not depend on size, the same would be slowness.
     const flat = [value('32-63', at(8, 500), at(8, 940)), value('64-127', at(8, 100), at(8, 40))];
     expect(trafficMix([...flat, rare, value('128-255', at(12, 400), new Map())], 12)?.share).toBe(
       0,
     );
   });
 
-  it('is not made without a size, without requests, or where no more are slow than usual', () => {
+  it('is absent without a size, without requests, or without more slow requests', () => {
     const host = { ...size('1', [50, 50], [95, 5]), facet: 'host' };
     expect(trafficMix([host], 10)).toBeUndefined();
     expect(trafficMix([size('1', [0, 0], [95, 5])], 10)).toBeUndefined();
@@ -136,7 +136,7 @@ describe('the split of a rise', () => {
 
 describe('traffic mix and slowdown', () => {
   const random = new SeededRandom(21);
-  /** The first minute and a half of a fault, as when its page is opened. */
+  /** The first minute and a half of a fault, when its page is opened. */
   const stories = Array.from({ length: 24 }, (_, n) => {
     const model = n % 4 < 2 ? 'ranker' : 'embedder';
     const fromMs = baselineMinutes * minuteMs + Math.floor(random.next() * 20_000);
@@ -161,25 +161,25 @@ describe('traffic mix and slowdown', () => {
       baselineSlowBand(sumOfBands(sizes.map(({ baseline }) => baseline)), 0.05) as number,
     );
   };
-  const told = stories.map(({ n, isMix, model, fault }) => {
+  const cases = stories.map(({ n, isMix, model, fault }) => {
     const split = splitOf(facetsOf(model, fault, `mix-${n}`));
     return { isMix, split, text: `${n} ${model} ${fault.kind} ${split?.share}` };
   });
 
-  it('are told apart in at least 19 of 20', () => {
-    const seen = told.filter(({ split }) => split !== undefined);
+  it('are distinguished in at least 19 of 20 cases', () => {
+    const seen = cases.filter(({ split }) => split !== undefined);
     expect(seen.length).toBeGreaterThan(18);
     const right = seen.filter(({ isMix, split }) => (split?.share ?? 0) >= 0.5 === isMix);
     expect(
       right.length / seen.length,
-      told.map(({ text }) => text).join('\n'),
+      cases.map(({ text }) => text).join('\n'),
     ).toBeGreaterThanOrEqual(0.95);
   });
 
-  it('are both among them, and every mix shows a rise', () => {
-    expect(told.filter(({ isMix, split }) => isMix && split === undefined)).toEqual([]);
-    expect(told.filter(({ isMix, split }) => !isMix && split !== undefined).length).toBeGreaterThan(
-      6,
-    );
+  it('both occur, and every mix shows a rise', () => {
+    expect(cases.filter(({ isMix, split }) => isMix && split === undefined)).toEqual([]);
+    expect(
+      cases.filter(({ isMix, split }) => !isMix && split !== undefined).length,
+    ).toBeGreaterThan(6);
   });
 });

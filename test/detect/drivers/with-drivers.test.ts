@@ -23,20 +23,20 @@ const mixOf = (share: number): TrafficMix => ({
 describe('an event with its drivers', () => {
   const event = anomalyFixture();
 
-  it('is as it was where nothing is known of them', () => {
+  it('is unchanged without drivers', () => {
     expect(withDrivers(event, { drivers: [], mix: undefined })).toBe(event);
   });
 
   it('names five at most, and is an event of the contract', () => {
-    const told = withDrivers(event, {
+    const extended = withDrivers(event, {
       drivers: new Array<Driver>(7).fill(driver),
       mix: mixOf(0.7),
     });
-    expect(told.drivers).toEqual(new Array<Driver>(5).fill(driver));
-    expect(anomalyEventSchema.parse(told)).toEqual(told);
+    expect(extended.drivers).toEqual(new Array<Driver>(5).fill(driver));
+    expect(anomalyEventSchema.parse(extended)).toEqual(extended);
   });
 
-  it('is traffic mix where that explains half of it, and says so', () => {
+  it('is traffic mix where that explains half of it, and the event says so', () => {
     expect(withDrivers(event, { drivers: [], mix: mixOf(0.72) })).toEqual({
       ...event,
       bottleneck: 'traffic_mix',
@@ -49,7 +49,7 @@ describe('an event with its drivers', () => {
     });
   });
 
-  it('keeps its class where less is mix, and a cold start is one', () => {
+  it('keeps its class where less is mix, and for a cold start', () => {
     expect(withDrivers(event, { drivers: [], mix: mixOf(0.4) })).toEqual({
       ...event,
       mix_share: 0.4,

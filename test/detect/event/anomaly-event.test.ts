@@ -18,12 +18,12 @@ describe('anomalyEventSchema', () => {
     expect(anomalyEventSchema.safeParse({ ...anomalyFixture(), ...changed }).success).toBe(false);
   });
 
-  it('takes a whole event and keeps it as it is, through JSON', () => {
+  it('accepts a whole event and keeps it unchanged, through JSON', () => {
     const event = anomalyFixture();
     expect(anomalyEventSchema.parse(JSON.parse(JSON.stringify(event)))).toEqual(event);
   });
 
-  it('is what config/anomaly-event.schema.json says', () => {
+  it('matches config/anomaly-event.schema.json', () => {
     const committed = JSON.parse(read('config/anomaly-event.schema.json'));
     expect(z.toJSONSchema(anomalyEventSchema)).toEqual(committed);
   });

@@ -7,7 +7,7 @@ const series = {
 };
 
 describe('dedupKeyOf', () => {
-  // Fixed for good: pagers hold incidents open under it over upgrades.
+  // Fixed over all releases: pagers hold incidents open under it over upgrades.
   it('is the same in every release', () => {
     expect(dedupKeyOf('tail_shift', series)).toBe('tail_shift/ranker/e153563c9b6f8656');
   });
@@ -36,7 +36,7 @@ describe('dedupKeyOf', () => {
 });
 
 describe('anomalyIdOf', () => {
-  it('is 32 hex digits that differ from episode to episode', () => {
+  it('is 32 hex digits that differ from anomaly to anomaly', () => {
     const key = dedupKeyOf('tail_shift', series);
     expect(anomalyIdOf(key, 0)).toMatch(/^[0-9a-f]{32}$/);
     expect(anomalyIdOf(key, 0)).not.toBe(anomalyIdOf(key, 10_000));

@@ -3,13 +3,13 @@ import { anomalySummary } from '../../../src/detect/event/anomaly-summary.ts';
 import { anomalyFixture } from '../anomaly-fixture.ts';
 
 describe('anomalySummary', () => {
-  it('says what, where, how much and why', () => {
+  it('states the change, the place, the size and the cause', () => {
     expect(anomalySummary(anomalyFixture())).toBe(
       'p99 of ranker (search, eu-west-1) is 412 ms, 3.4x its usual 121 ms; features explains 87 % of it',
     );
   });
 
-  it('names the measured stage where it is not the total, and does not blame it twice', () => {
+  it('names the measured stage where it is not the total, and does not blame it again', () => {
     const { evidence } = anomalyFixture();
     const event = anomalyFixture({
       quantile: 0.999,
@@ -25,7 +25,7 @@ describe('anomalySummary', () => {
     );
   });
 
-  it('does not claim more than all of the excess', () => {
+  it('claims no more than all of the excess', () => {
     const blame = [{ stage: 'features', excess_ms: 300, share: 1.17 }];
     expect(anomalySummary(anomalyFixture({ blame }))).toMatch(/; features explains all of it$/);
   });

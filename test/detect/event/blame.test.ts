@@ -8,7 +8,7 @@ const series = {
   ...{ tenant: '', cold_start: false },
 };
 
-/** A window of requests given as stages' ms; what is not in a stage goes to the total alone. */
+/** A window of requests given as stages' ms; time outside of stages goes to the total alone. */
 function stagesOf(requests: readonly (readonly [queue: number, forward: number, rest: number])[]) {
   const stages = new Map<string, number[]>([
     ['queue', requests.map(([queue]) => queue)],
@@ -19,7 +19,7 @@ function stagesOf(requests: readonly (readonly [queue: number, forward: number, 
 }
 
 describe('blame', () => {
-  it('has nothing to say without totals or without excess', () => {
+  it('is empty without totals and without excess', () => {
     const baseline = stagesOf([[1, 10, 0]]);
     const partial = new Map([...baseline].filter(([stage]) => stage !== 'total'));
     expect(blame(partial, baseline, 0.5)).toBeUndefined();
@@ -30,7 +30,7 @@ describe('blame', () => {
   it('splits the slowest half but for the slowest of it exactly, border bands by their parts', () => {
     const times = (count: number, request: readonly [number, number, number]) =>
       Array.from({ length: count }, () => request);
-    // Of twenty the slowest half is ten; of these the slowest tenth and twice √(1/10²), three, are left out.
+    // Of twenty the slowest half is ten. Of these the slowest tenth and twice √(1/10²), three, are left out.
     const baseline = stagesOf([
       ...times(10, [1, 2, 0]),
       ...times(8, [2, 10, 0]),
@@ -50,7 +50,7 @@ describe('blame', () => {
     });
   });
 
-  it('does not let one very slow request speak for all others', () => {
+  it('limits the influence of one very slow request', () => {
     const requests = (queueMs: number) =>
       Array.from({ length: 40 }, () => [queueMs, 10, 0] as const);
     const baseline = stagesOf(requests(5));
@@ -58,7 +58,7 @@ describe('blame', () => {
     expect(blame(now, baseline, 0.5)?.[0]).toMatchObject({ stage: 'queue', excess_ms: 20 });
   });
 
-  it('does not let two requests that hang speak for the twenty slowest of two thousand', () => {
+  it('limits the influence of two hanging requests among the twenty slowest of two thousand', () => {
     const requests = (slowMs: number, hanging: number) =>
       Array.from({ length: 2_000 }, (_, i) => {
         if (i < hanging) return [5, 2_000, 0] as const;
@@ -97,7 +97,7 @@ describe('blame', () => {
   });
 });
 
-/** Mean total of the slowest share but for the slowest part of it, requests walked from the slow end. */
+/** Mean total of the slowest share without the slowest part of it, requests walked from the slow end. */
 function slowestMean(stages: ReturnType<typeof stagesOf>, share: number, part: number): number {
   const total = stages.get('total')!;
   const end = share * total.requests;

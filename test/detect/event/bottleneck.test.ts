@@ -25,7 +25,7 @@ describe('bottleneck', () => {
     expect(of({ queue: 0.4, parse: 0.2, preprocess: 0.2, postprocess: 0.2 })).toBe('serialization');
   });
 
-  it('of cold starts is cold_start whatever the stage', () => {
+  it('of cold starts is cold_start for any stage', () => {
     expect(of({ forward: 1 }, 1, true)).toBe('cold_start');
   });
 
@@ -34,7 +34,7 @@ describe('bottleneck', () => {
     expect(of({ tokenizer_v2: 0.5, queue: 0.5 })).toBe('unknown');
   });
 
-  it('is contention with a flat median and mixed with one that moved, where none dominates', () => {
+  it('is contention with a flat median and mixed with one that moved, where no class dominates', () => {
     const shares = { queue: 0.3, forward: 0.4, features: 0.3 };
     expect(of(shares, 1.1)).toBe('contention');
     expect(of(shares, 1.11)).toBe('mixed');

@@ -36,10 +36,10 @@ function resolved(event: AnomalyEvent, second: number): AnomalyEvent {
   return { ...event, ...changed, state: 'resolved', resolution: 'recovered', summary };
 }
 
-/** What series tell at a second. */
+/** Events of series by the second of the story. */
 type Story = Readonly<Record<number, readonly AnomalyEvent[]>>;
 
-/** Ten series are there, whatever is told. */
+/** Ten series are live, with or without events. */
 const live = ['ranker', 'ads'].flatMap((model) =>
   ['eu', 'us', 'ap', 'sa', 'me'].map((region) => seriesOf(`${model}/${region}`)),
 );
@@ -71,12 +71,12 @@ const first = opened('ranker/eu', 0, { ratio: 4 });
 const second = opened('ranker/us', 20);
 
 describe('one series', () => {
-  it('is told as it is, from opening to resolving', () => {
+  it('is emitted unchanged, from opening to resolving', () => {
     const end = resolved(first, 300);
     const updated: AnomalyEvent = { ...first, state: 'updated', revision: 2 };
     const later: AnomalyEvent = { ...end, revision: 3 };
-    const told = run({ 12: [first], 60: [updated], 70: [], 300: [later] });
-    expect(told).toEqual([first, updated, later]);
+    const emitted = run({ 12: [first], 60: [updated], 70: [], 300: [later] });
+    expect(emitted).toEqual([first, updated, later]);
   });
 });
 
@@ -88,15 +88,15 @@ describe('several series', () => {
     420: [resolved(first, 420)],
     440: [resolved(second, 440)],
   };
-  const told = run(story);
+  const emitted = run(story);
 
-  it('of one cause are opened once, updated and resolved once', () => {
-    expect(outline(told)).toEqual([
+  it('of one cause open once, update, and resolve once', () => {
+    expect(outline(emitted)).toEqual([
       'opened ranker/eu',
       'updated ranker/eu 2',
       'resolved ranker/eu 2',
     ]);
-    const pages = told.filter(isPage);
+    const pages = emitted.filter(isPage);
     expect(pages.map(({ revision }) => revision)).toEqual([1, 2, 3]);
     for (const field of ['id', 'dedup_key', 'started_at', 'detected_at'] as const) {
       expect(new Set(pages.map((event) => event[field]))).toEqual(new Set([first[field]]));
@@ -109,23 +109,23 @@ describe('several series', () => {
     ]);
   });
 
-  it('have rows of their own, each opened and resolved, that name the whole', () => {
-    const rows = told.filter((event) => !isPage(event));
+  it("have rows of their own, each opened and resolved, with the incident's id", () => {
+    const rows = emitted.filter((event) => !isPage(event));
     expect(rows.map(({ state, region, revision }) => `${state} ${region} ${revision}`)).toEqual([
       ...['opened eu 1', 'opened us 1', 'resolved eu 2', 'resolved us 2'],
     ]);
     expect(new Set(rows.map(({ incident_id }) => incident_id))).toEqual(new Set([first.id]));
     expect(rows[1]?.id).toBe(second.id);
-    expect(new Set(told.map(({ id }) => id)).size).toBe(3);
+    expect(new Set(emitted.map(({ id }) => id)).size).toBe(3);
   });
 
-  it('are led by the one with clearly more slow requests, whatever it is called', () => {
+  it('are led by the one with clearly more slow requests, whatever its name', () => {
     const few = opened('ranker/eu', 0);
     const many = opened('ranker/us', 0, { affected_share: 0.002 });
     expect(run({ 12: [few, many] }).filter(isPage)[0]?.id).toBe(many.id);
   });
 
-  it('that are as bad are led by the same, whichever has a few more and was seen sooner', () => {
+  it('that are equally bad keep their leader, whichever has a few more requests or was seen first', () => {
     const leads = [0.0174, 0.0175].flatMap((affected_share) =>
       [0, 10].map((second) => {
         const eu = opened('ranker/eu', 0, { affected_share: 0.01745 });
@@ -136,8 +136,8 @@ describe('several series', () => {
     expect(leads).toEqual(['eu', 'eu', 'eu', 'eu']);
   });
 
-  it('are whole events, with those that are open and worst listed first', () => {
-    for (const event of told) expect(anomalyEventSchema.parse(event)).toEqual(event);
+  it('are whole events, with the open and worst ones listed first', () => {
+    for (const event of emitted) expect(anomalyEventSchema.parse(event)).toEqual(event);
     const worse = opened('ranker/us', 20, { ratio: 9 });
     const pages = run({ 12: [first], 32: [worse], 400: [] }).filter(isPage);
     expect(pages[1]?.members?.map(({ region, ratio }) => `${region} ${ratio}`)).toEqual([
@@ -146,7 +146,7 @@ describe('several series', () => {
     expect(pages[1]?.summary).toContain('worst: ranker/us is slow');
   });
 
-  it('are told the same by a process that takes over at any event stored', () => {
+  it('emit the same after a takeover at any stored event', () => {
     const options = detectOptions();
     const steps = Object.entries(story).map(([at, events]) => ({ at: Number(at), events }));
     let kills = 0;
@@ -164,7 +164,7 @@ describe('several series', () => {
         const next = new IncidentGrouper(options);
         const known = next.restore(openIn(table));
         for (const { at: second, events } of steps.slice(index)) {
-          // What is known to be open does not open again, what is known to be over does not end again.
+          // A known open anomaly does not open again; a known resolved one does not resolve again.
           const news = events.filter(({ id, state }) => {
             if (second > killedAt) return true;
             const isOpen = known.some((event) => event.id === id);
@@ -180,7 +180,7 @@ describe('several series', () => {
           }
         }
         expect(table, `killed at ${killedAt} with ${stored} of ${step.length} stored`).toEqual(
-          told,
+          emitted,
         );
       }
     }
@@ -188,7 +188,7 @@ describe('several series', () => {
   });
 });
 
-/** What a table gives of what is open, through JSON. */
+/** Open anomalies of a table, through JSON. */
 function openIn(table: readonly AnomalyEvent[]): AnomalyEvent[] {
   const last = new Map(table.map((event) => [event.id, event]));
   const isOpen = (id: string) => last.get(id)?.state !== 'resolved';
@@ -221,13 +221,13 @@ describe('an anomaly joins', () => {
     expect(joins(other)).toBe(false);
   });
 
-  it('not by the total of another model, which is no stage in particular', () => {
+  it('not by the total of another model, which is no particular stage', () => {
     const total = { stage: 'total' };
     const story = { 12: [opened('ranker/eu', 0, total)], 20: [opened('ads/us', 0, total)] };
     expect(outline(run(story))).toEqual(['opened ranker/eu', 'opened ads/us']);
   });
 
-  it('what has spread so far, step by step', () => {
+  it('whatever has spread so far, step by step', () => {
     const story = {
       12: [first],
       1512: [opened('ranker/us', 1_500)],
@@ -238,7 +238,7 @@ describe('an anomaly joins', () => {
     ]);
   });
 
-  it('no page whose series are all back', () => {
+  it('no page whose series have all recovered', () => {
     const story = { 12: [first], 100: [resolved(first, 100), opened('ranker/us', 80)] };
     expect(outline(run(story))).toEqual([
       ...['opened ranker/eu', 'resolved ranker/eu', 'opened ranker/us'],
@@ -256,7 +256,7 @@ describe('an anomaly joins', () => {
     ['cause', 1],
     ['model', 2],
     ['series', 4],
-  ])('as far as group_by allows: %s', (group_by, pages) => {
+  ])('within group_by: %s', (group_by, pages) => {
     const story = {
       12: [first, opened('ranker/us', 0), opened('ads/eu', 0), opened('ads/us', 0)],
     };
@@ -275,30 +275,30 @@ describe('half of all series', () => {
         opened(`${model}/${region}`, 0, { stage: stages[models.indexOf(model)] ?? '' }),
       );
 
-  it('of three models at once are one cause, whatever their stages', () => {
+  it('of three models at once have one cause, whatever their stages', () => {
     expect(outline(run({ 12: storm(7) }, detectOptions(), all))).toEqual(['opened a/ap 7']);
   });
 
   it.each([
     ['fewer than half', storm(7), [...all, ...all.map((each) => ({ ...each, tenant: 't' }))]],
     ['two models', storm(6), all],
-  ])('is not what %s are', (_, events, among) => {
+  ])('differ from %s', (_, events, among) => {
     expect(run({ 12: events }, detectOptions(), among).filter(isPage).length).toBeGreaterThan(1);
   });
 });
 
-describe('what is told', () => {
-  it('waits five minutes for what is no worse', () => {
+describe('an incident', () => {
+  it('emits an update after five minutes, unless it gets worse', () => {
     const regions = ['us', 'ap', 'sa', 'me'];
     const joining = regions.map((region, n) => opened(`ranker/${region}`, 60 * n));
     const story = Object.fromEntries(joining.map((event, n) => [60 * n + 24, [event]]));
-    const quiet = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [10 * n + 205, []]));
-    const told = run({ 12: [first], ...story, ...quiet }).filter(isPage);
-    expect(outline(told)).toEqual(['opened ranker/eu', 'updated ranker/eu 5']);
-    expect(told[1]?.emitted_at).toBe(at(315));
+    const idle = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [10 * n + 205, []]));
+    const emitted = run({ 12: [first], ...story, ...idle }).filter(isPage);
+    expect(outline(emitted)).toEqual(['opened ranker/eu', 'updated ranker/eu 5']);
+    expect(emitted[1]?.emitted_at).toBe(at(315));
   });
 
-  it('does not wait when it has become critical, by one series or by all together', () => {
+  it('emits at once when it becomes critical, by one series or by all together', () => {
     const worse = opened('ranker/us', 20, { severity: 'critical' });
     const byOne = run({ 12: [first], 32: [worse] }).filter(isPage);
     expect(byOne.map(({ severity }) => severity)).toEqual(['warning', 'critical']);
@@ -308,51 +308,51 @@ describe('what is told', () => {
     expect(byAll.filter(isPage).map(({ severity }) => severity)).toEqual(['warning', 'critical']);
   });
 
-  it('does not wait when another model has become critical, and tells of each once', () => {
+  it('emits at once when another model becomes critical, once for each', () => {
     const shared = { stage: 'features', severity: 'critical' } as const;
     const lead = opened('ranker/eu', 0, shared);
     const other = opened('ads/eu', 20, { ...shared, severity: 'warning' });
     const worse: AnomalyEvent = { ...other, state: 'updated', revision: 2, severity: 'critical' };
-    const told = run({ 12: [lead], 32: [other], 52: [worse], 62: [], 72: [] });
-    expect(outline(told)).toEqual(['opened ranker/eu', 'updated ranker/eu 2']);
-    expect(told.filter(isPage).at(-1)?.emitted_at).toBe(at(52));
+    const emitted = run({ 12: [lead], 32: [other], 52: [worse], 62: [], 72: [] });
+    expect(outline(emitted)).toEqual(['opened ranker/eu', 'updated ranker/eu 2']);
+    expect(emitted.filter(isPage).at(-1)?.emitted_at).toBe(at(52));
   });
 
-  it('never falls in severity, however many are back', () => {
+  it('never lowers its severity, however many recover', () => {
     const worse = opened('ranker/us', 20, { severity: 'critical' });
     const story = { 12: [first], 32: [worse], 200: [resolved(worse, 200)], 900: [] };
-    const told = run({ ...story, 950: [resolved(first, 950)] }).filter(isPage);
-    expect(told.map(({ severity }) => severity)).toEqual(['warning', 'critical', 'critical']);
+    const emitted = run({ ...story, 950: [resolved(first, 950)] }).filter(isPage);
+    expect(emitted.map(({ severity }) => severity)).toEqual(['warning', 'critical', 'critical']);
   });
 
-  it('says nothing of a fourteenth series when twelve are known', () => {
+  it('emits nothing for a fourteenth series when twelve are known', () => {
     const regions = Array.from({ length: 13 }, (_, n) => `r${n}`);
     const together = regions.slice(0, 12).map((region) => opened(`ranker/${region}`, 0));
     const story = { 12: together, 400: [opened('ranker/r12', 200)], 900: [] };
     expect(outline(run(story))).toEqual(['opened ranker/r0 12']);
   });
 
-  it('follows what the first series measures anew, in its own time', () => {
+  it('emits new measurements of its leading series, at its own times', () => {
     const grown: AnomalyEvent = { ...first, state: 'updated', revision: 2, ratio: 8 };
-    const told = run({ 12: [first, second], 100: [grown], 300: [], 310: [] }).filter(isPage);
-    expect(told.map(({ emitted_at, ratio }) => `${emitted_at} ${ratio}`)).toEqual([
+    const emitted = run({ 12: [first, second], 100: [grown], 300: [], 310: [] }).filter(isPage);
+    expect(emitted.map(({ emitted_at, ratio }) => `${emitted_at} ${ratio}`)).toEqual([
       ...[`${at(12)} 4`, `${at(310)} 8`],
     ]);
   });
 
-  it('goes by another key where something else hits the first series while its page is open', () => {
+  it('uses another key for another fault of its leading series while its page is open', () => {
     const story = { 12: [first, second], 600: [resolved(first, 600)] };
-    const anew = opened('ranker/eu', 4_000, { stage: 'queue' });
-    const told = run({ ...story, 4012: [anew], 5000: [resolved(anew, 5_000)] }).filter(isPage);
-    expect(told.map(({ state, dedup_key }) => `${state} ${dedup_key}`)).toEqual([
+    const again = opened('ranker/eu', 4_000, { stage: 'queue' });
+    const emitted = run({ ...story, 4012: [again], 5000: [resolved(again, 5_000)] }).filter(isPage);
+    expect(emitted.map(({ state, dedup_key }) => `${state} ${dedup_key}`)).toEqual([
       `opened ${first.dedup_key}`,
       `opened ${first.dedup_key}.2`,
       `resolved ${first.dedup_key}.2`,
     ]);
-    expect(told[1]?.id).toBe(anew.id);
+    expect(emitted[1]?.id).toBe(again.id);
   });
 
-  it('counts a series that is hit again once', () => {
+  it('counts a series that is affected again once', () => {
     const again = opened('ranker/eu', 500);
     const story = { 12: [first, second], 400: [resolved(first, 400)], 512: [again], 900: [] };
     expect(outline(run(story))).toEqual(['opened ranker/eu 2']);
@@ -360,7 +360,7 @@ describe('what is told', () => {
     expect(outline(end)).toEqual(['opened ranker/eu 2', 'resolved ranker/eu 2']);
   });
 
-  it('takes drifts of one model for one within a day, and those of two models for two', () => {
+  it('joins drifts of one model within a day, and separates those of two models', () => {
     const drift = (name: string, hour: number) =>
       opened(name, hour * 3_600, { kind: 'drift', dedup_key: `drift/${name}`, severity: 'info' });
     const story = {

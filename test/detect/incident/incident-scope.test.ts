@@ -16,7 +16,7 @@ const scopeOf = (
 ) => incidentScope({ affected, unresolved, live });
 
 describe('the reach of an anomaly', () => {
-  it('counts series of the models that it hits, and leaves out other models', () => {
+  it('counts series of the affected models, and leaves out other models', () => {
     const live = [...of('ranker', 'v1'), ...of('ads', 'v1')];
     expect(scopeOf(live.slice(0, 2), live, 1)).toEqual({
       ...{ affected: 2, unresolved: 1, total: 3, common: [] },
@@ -27,19 +27,19 @@ describe('the reach of an anomaly', () => {
     });
   });
 
-  it('names the version where it hits all of one and none of the other', () => {
+  it('names the version where all series of one and none of the other are affected', () => {
     const live = [...of('ranker', 'v1'), ...of('ranker', 'v2')];
     const scope = scopeOf(live.slice(3), live);
     expect(scope.common).toEqual([{ dimension: 'version', value: 'v2' }]);
     expect(scope.values[0]).toEqual({ dimension: 'version', value: 'v2', affected: 3, total: 3 });
   });
 
-  it('does not name what two of many have in common by chance', () => {
+  it('leaves out what two of many have in common by chance', () => {
     const live = [...of('ranker', 'v1'), ...of('ranker', 'v2')];
     expect(scopeOf(live.slice(3, 5), live).common).toEqual([]);
   });
 
-  it('names what so many of one value have in common that chance is no explanation', () => {
+  it('names a value that too many share for chance', () => {
     const many = Array.from({ length: 20 }, (_, n) => `region-${n}`);
     const live = [...of('ranker', 'v1', many), ...of('ranker', 'v2', many)];
     // Ten of twenty, all of v2: by chance in one of 4,600 cases. Three: in one of nine.
@@ -47,7 +47,7 @@ describe('the reach of an anomaly', () => {
     expect(scopeOf(live.slice(20, 23), live).common).toEqual([]);
   });
 
-  it('names a region where one of its five series shows nothing', () => {
+  it('names a region where one of its five series is unaffected', () => {
     const inEu = ['a', 'b', 'c', 'd', 'e'].map((type) => ({
       ...series('ranker', 'v1', 'eu'),
       request_type: type,

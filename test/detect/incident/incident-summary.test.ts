@@ -7,13 +7,13 @@ const detail = 'p99 of ranker (search) is 412 ms, 3.4x its usual 121 ms';
 const models = ['ranker'];
 
 describe('the summary of an anomaly over several series', () => {
-  it('says how many of how many, and how bad the worst is', () => {
+  it('states how many of all are affected, and how bad the worst is', () => {
     expect(incidentSummary({ state: 'opened', scope, models, detail })).toBe(
       `12 of 14 series of ranker are hit; worst: ${detail}`,
     );
   });
 
-  it('names what they have in common, models by name, and how many are back', () => {
+  it('names the common values, models by name, and the number of recovered series', () => {
     const some: Scope = {
       ...{ ...scope, unresolved: 9 },
       common: [
@@ -36,7 +36,7 @@ describe('the summary of an anomaly over several series', () => {
     );
   });
 
-  it('at the end says that none is hit any more', () => {
+  it('at the end states that all have recovered', () => {
     expect(incidentSummary({ state: 'resolved', scope, models, detail: 'back' })).toBe(
       '12 of 14 series of ranker were hit and none is any more; last: back',
     );

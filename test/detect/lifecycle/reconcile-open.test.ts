@@ -4,7 +4,7 @@ import { reconcileOpen } from '../../../src/detect/lifecycle/reconcile-open.ts';
 
 const event = (id: string, revision: number) => ({ id, revision }) as AnomalyEvent;
 
-/** What is open by a detector's own judgement, and what is done to it. */
+/** An open anomaly of the detector that records calls on it. */
 function own(id: string, revision: number) {
   const done: string[] = [];
   const adopt = (emitted: AnomalyEvent) => done.push(`adopt ${emitted.id}`);
@@ -23,11 +23,8 @@ it.each([
   ['another anomaly', event('y', 2), [], 'other', []],
   ['nothing any more, though it was emitted', undefined, ['x'], 'over', []],
   ['nothing, and it was not emitted', undefined, [], 'same', ['un']],
-] as const)(
-  'what was emitted counts: %s',
-  (_, emitted, known: readonly string[], outcome, done) => {
-    const { open, done: did } = own('x', 2);
-    expect(reconcileOpen(open, emitted, (id) => known.includes(id))).toBe(outcome);
-    expect(did).toEqual(done);
-  },
-);
+] as const)('emitted events count: %s', (_, emitted, known: readonly string[], outcome, done) => {
+  const { open, done: did } = own('x', 2);
+  expect(reconcileOpen(open, emitted, (id) => known.includes(id))).toBe(outcome);
+  expect(did).toEqual(done);
+});

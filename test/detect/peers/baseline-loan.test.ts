@@ -32,18 +32,18 @@ const loanAfter = (windows: number, requests: number) => {
 };
 
 describe('the loan of a baseline', () => {
-  it('lends nothing on while the series has too little past, or too few requests', () => {
+  it('is not lent on while the series has too little past, or too few requests', () => {
     expect(loanAfter(30, 10).lends(past(least - 1), false)).toBeUndefined();
     expect(loanAfter(29, 3).lends(past(least), false)).toBeUndefined();
   });
 
-  it('lends nothing on while the series has an open anomaly: its own past may be of it', () => {
+  it('is not lent on while the series has an open anomaly: its own past may be part of it', () => {
     const own = past(least);
     expect(loanAfter(30, 10).lends(own, true)).toBeUndefined();
     expect(loanAfter(30, 10).lends(own, false)).toBe(own);
   });
 
-  it('without one a series lends its own past, also while an anomaly is open', () => {
+  it('is not needed for lending its own past, also while an anomaly is open', () => {
     const own = past(least);
     expect(new BaselineLoan(options).lends(own, true)).toBe(own);
   });

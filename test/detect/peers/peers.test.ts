@@ -18,7 +18,7 @@ const model: Series = {
 /** More than make a baseline, those in quarantine included. */
 const manyWindows = 40;
 
-/** A series that has had so many windows of `requests` requests, each of them of `ms`. */
+/** A series with so many windows of `requests` requests, each of `ms`. */
 function seen(
   dimensions: Partial<Series>,
   { windows = manyWindows, requests = 20, ms = 100, from = 0 } = {},
@@ -67,7 +67,7 @@ describe('peers', () => {
     expect(lentTo(peers, { version: 'v2' })).toBeUndefined();
   });
 
-  it('lend nothing to, and take nothing from, the series of all that is beyond the limit', () => {
+  it('lend nothing to, and borrow nothing from, the overflow series beyond the limit', () => {
     expect(lentTo(peersOf(seen({ version: '__other__' })), { version: 'v2' })).toBeUndefined();
   });
 
@@ -78,7 +78,7 @@ describe('peers', () => {
     }
   });
 
-  it('of another region lend theirs only where there is none of the same', () => {
+  it('of another region lend theirs only where the same region has none', () => {
     const [eu, us] = [seen({}), seen({ region: 'us' }, { ms: 300 })];
     expect(medianOf(peersOf(us), { version: 'v2' })).toBeCloseTo(300, 0);
     expect(medianOf(peersOf(us, eu), { version: 'v2' })).toBeCloseTo(100, 0);
@@ -96,7 +96,7 @@ describe('peers', () => {
     expect(reference?.allowance).toBe(1.1);
   });
 
-  it('that have had no request of late lend theirs only where nobody else has any', () => {
+  it('without recent requests lend theirs only where no other series has any', () => {
     const gone = seen({ version: 'v0' }, { ms: 500 });
     const live = seen({}, { from: 60 });
     const atMs = startMs + 100 * windowMs;
@@ -104,14 +104,14 @@ describe('peers', () => {
     expect(medianOf(peersOf(gone), { version: 'v2' }, atMs)).toBeCloseTo(500, 0);
   });
 
-  it('renew what they have lent, and those of another region do not take their place', () => {
+  it('renew their loans, and those of another region do not replace them', () => {
     const [old, other] = [seen({}), seen({ region: 'us' }, { ms: 300, from: 60 })];
     const peers = peersOf(old, other);
     const lent = lentTo(peers, { version: 'v2' }) as BorrowedBaseline;
     const v2 = { ...model, version: 'v2' };
     const renewedAt = (at: number) => peers.renewedFor(v2, lent, startMs + at * windowMs);
     expect(renewedAt(manyWindows)?.reference('total', 1)?.digest.quantile(0.5)).toBeCloseTo(100, 0);
-    // A roll-out that goes from region to region: here the version before is gone, there it is not.
+    // A roll-out from region to region: the previous version is gone here and still present there.
     expect(renewedAt(100)).toBeUndefined();
     const [far, fromUs] = [peersOf(other), { ...model, region: 'ap' }];
     const lentByUs = lentTo(far, fromUs, startMs + 100 * windowMs) as BorrowedBaseline;
@@ -119,7 +119,7 @@ describe('peers', () => {
     expect(renewed?.reference('total', 1)?.digest.quantile(0.5)).toBeCloseTo(300, 0);
   });
 
-  it('that are new themselves pass on what they were lent', () => {
+  it('that are new themselves lend on their loans', () => {
     const second = seen({ version: 'v2' }, { windows: 3, ms: 500 });
     second.borrow(lentTo(peersOf(seen({})), { version: 'v2' }) as BorrowedBaseline);
     expect(medianOf(peersOf(second), { version: 'v3' })).toBeCloseTo(100, 0);

@@ -15,7 +15,7 @@ const steps = fc.array(
     hits: fc.nat({ max: 600 }),
     errors: fc.nat({ max: 9 }),
     timeouts: fc.nat({ max: 9 }),
-    /** How many digests there are of it. */
+    /** Number of digests of the stage. */
     digests: fc.integer({ min: 1, max: 2 }),
     isSuspicious: fc.boolean(),
     isAside: fc.boolean(),
@@ -68,7 +68,7 @@ function entryOf(windows: CountedWindows, at: number) {
 }
 
 describe('CountedWindows', () => {
-  it('are the last thirty, six of them in quarantine, also when they were saved', () => {
+  it('keep the last thirty windows, six of them in quarantine, also in a snapshot', () => {
     fc.assert(
       fc.property(steps, (given) => {
         let windows = new CountedWindows();

@@ -11,7 +11,7 @@ const steps = fc.array(
     requests: fc.nat({ max: 500 }),
     hits: fc.nat({ max: 9 }),
     score: fc.double({ min: 0, max: 50, noNaN: true }),
-    /** Windows that were not judged before it. */
+    /** Windows skipped before it. */
     pause: fc.constantFrom(0, 0, 0, 0, 2),
   }),
   { maxLength: 80 },
@@ -28,7 +28,7 @@ function restored(windows: JudgedWindows): JudgedWindows {
 }
 
 describe('JudgedWindows', () => {
-  it('are the last thirty, each settled once with its own score, also when they were saved', () => {
+  it('keep the last thirty windows, each released once with its own score, also in a snapshot', () => {
     fc.assert(
       fc.property(steps, (given) => {
         let windows = new JudgedWindows();
@@ -48,7 +48,7 @@ describe('JudgedWindows', () => {
           if (n % 17 === 16) windows = restored(windows);
           if (waiting.length <= 6) continue;
           const oldest = waiting.shift();
-          // What was never judged is not there to be settled.
+          // A window that was not judged cannot be released.
           expect(windows.release((oldest?.startMs ?? 0) - 1)).toBeUndefined();
           const at = windows.release(oldest?.startMs ?? 0) ?? Number.NaN;
           const settled = model.find((one) => one.startMs === oldest?.startMs);
@@ -63,7 +63,7 @@ describe('JudgedWindows', () => {
     );
   });
 
-  it('have none to settle before the first one', () => {
+  it('release none before the first one', () => {
     expect(new JudgedWindows().release(0)).toBeUndefined();
   });
 });

@@ -31,8 +31,8 @@ function countsOf(model: Model, windows: number, seed: string): Counts[] {
   });
 }
 
-/** All that is told of one series whose share of the page budget is that of one in 6,000 weeks. */
-function told(
+/** All events of one series with a page budget of one in 6,000 weeks. */
+function emitted(
   counts: readonly Counts[],
   given = options,
 ): { readonly at: number; readonly event: AnomalyEvent }[] {
@@ -50,7 +50,7 @@ function told(
   });
 }
 
-/** Comes at random five times a day and lasts for so many windows. */
+/** Bursts at random, five times a day, over so many windows. */
 function bursts(random: Random, windows: number, baseline: number, share: number): Model {
   let left = 0;
   return () => {
@@ -81,7 +81,7 @@ const nulls: Readonly<Record<string, (random: Random) => Model>> = {
 };
 
 describe('an error rate with nothing wrong', () => {
-  it.each(Object.entries(nulls))('pages nobody: %s', { timeout: 60_000 }, (name, model) => {
+  it.each(Object.entries(nulls))('pages nothing: %s', { timeout: 60_000 }, (name, model) => {
     const days = 8;
     for (const seed of [1, 2]) {
       const counts = countsOf(
@@ -89,8 +89,8 @@ describe('an error rate with nothing wrong', () => {
         days * windowsPerDay,
         `${name} ${seed} draws`,
       );
-      // The first day is for learning.
-      const late = told(counts).filter(({ at }) => at >= windowsPerDay);
+      // The first day builds the baseline.
+      const late = emitted(counts).filter(({ at }) => at >= windowsPerDay);
       expect(late.map(({ at, event }) => `${at} ${event.summary}`)).toEqual([]);
     }
   });
@@ -102,17 +102,17 @@ describe('an error rate that rises', () => {
   const during = (at: number) => at >= fault.from && at < fault.to;
 
   it.each([
-    // Requests a second, usual, with the fault; windows from its beginning until it is told, at most.
+    // Requests a second, baseline, share with the fault; most windows until it opens.
     [50, 0.002, 0.05, 4],
     [5, 0.002, 0.05, 8],
     [0.5, 0.002, 0.1, 60],
     [20, 0.02, 0.06, 6],
     [20, 0, 1, 4],
-  ])('%d requests a second, from %d to %d, is told once and resolved once', (...given) => {
+  ])('%d requests a second, from %d to %d, opens once and resolves once', (...given) => {
     const [perSecond, baseline, share, most] = given;
     for (const seed of [1, 2, 3]) {
       const model: Model = (at) => ({ perSecond, share: during(at) ? share : baseline });
-      const events = told(countsOf(model, fault.to + 200, `${given} ${seed}`));
+      const events = emitted(countsOf(model, fault.to + 200, `${given} ${seed}`));
       const opened = events.filter(({ event }) => event.state === 'opened');
       const resolved = events.filter(({ event }) => event.state === 'resolved');
       expect([opened.length, resolved.length]).toEqual([1, 1]);
@@ -124,9 +124,9 @@ describe('an error rate that rises', () => {
     }
   });
 
-  it('says what part fails and what part usually does', () => {
+  it('states the failing share and its baseline', () => {
     const model: Model = (at) => ({ perSecond: 50, share: during(at) ? 0.06 : 0.002 });
-    const [opened] = told(countsOf(model, fault.to, 'says'));
+    const [opened] = emitted(countsOf(model, fault.to, 'says'));
     const { event } = opened as { event: AnomalyEvent };
     expect(event.kind).toBe('error_rate');
     expect(event.rate?.unit).toBe('failures per request');
@@ -138,40 +138,40 @@ describe('an error rate that rises', () => {
     expect(event.summary).toMatch(
       /^ranker \(v1, search, eu-west-1\): [\d.]+ % of requests fail, usual are 0\.[12]\d? %$/,
     );
-    // No duration is wrong: it says how long requests take, and blames nobody.
+    // Durations are normal: the event has them, without blame.
     expect([event.observed_ms > 0, event.blame, event.stage]).toEqual([true, [], 'total']);
-    // One request in twenty of all there are, and more than twice as many as usual.
+    // One request in twenty of all, and more than twice the baseline.
     expect(event.severity).toBe('critical');
   });
 
-  it('counts timeouts, says so, and is critical where much of all traffic fails', () => {
+  it('counts timeouts, names them, and is critical where much of all traffic fails', () => {
     const model: Model = (at) => ({ perSecond: 50, share: during(at) ? 0.4 : 0.001 });
     const counts = countsOf(model, fault.to, 'timeouts').map(({ requests, errors = 0 }) => {
       return { requests, timeouts: errors };
     });
-    expect(told(counts)[0]?.event).toMatchObject({ severity: 'critical' });
-    expect(told(counts)[0]?.event.summary).toMatch(/; all of them time out$/);
+    expect(emitted(counts)[0]?.event).toMatchObject({ severity: 'critical' });
+    expect(emitted(counts)[0]?.event.summary).toMatch(/; all of them time out$/);
   });
 
   it.each([
     ['less than min_error_rate', 0.002, 0.008],
     ['less than min_error_ratio', 0.1, 0.15],
-  ])('by %s pages nobody', (_, baseline, share) => {
+  ])('by %s pages nothing', (_, baseline, share) => {
     const model: Model = (at) => ({ perSecond: 50, share: during(at) ? share : baseline });
-    expect(told(countsOf(model, fault.to + 100, `little ${baseline}`))).toEqual([]);
+    expect(emitted(countsOf(model, fault.to + 100, `little ${baseline}`))).toEqual([]);
   });
 
-  it('for half a minute pages nobody', () => {
+  it('for half a minute pages nothing', () => {
     const model: Model = (at) => {
       return { perSecond: 50, share: at >= from && at < from + 3 ? 0.5 : 0.002 };
     };
-    expect(told(countsOf(model, from + 100, 'short'))).toEqual([]);
+    expect(emitted(countsOf(model, from + 100, 'short'))).toEqual([]);
   });
 
-  it('and stays is the new usual after rebaseline_after, in one event', () => {
+  it('and stays is rebaselined after rebaseline_after, in one event', () => {
     const model: Model = (at) => ({ perSecond: 50, share: at >= from ? 0.05 : 0.002 });
     const counts = countsOf(model, from + 4 * 360 + 3 * 360, 'stays');
-    const events = told(counts, detectOptions({ rebaseline_after: '4h' }));
+    const events = emitted(counts, detectOptions({ rebaseline_after: '4h' }));
     expect(events.map(({ event }) => event.state)).toEqual(['opened', 'resolved']);
     expect(events[1]?.event).toMatchObject({ resolution: 'rebaselined' });
     expect((events[1]?.at ?? 0) - from).toBe(4 * 360);
@@ -181,20 +181,20 @@ describe('an error rate that rises', () => {
     const model: Model = (at) => {
       return { perSecond: at >= from + 30 ? 0 : 50, share: during(at) ? 0.05 : 0.002 };
     };
-    const events = told(countsOf(model, from + 130, 'stops'));
+    const events = emitted(countsOf(model, from + 130, 'stops'));
     expect(events.map(({ event }) => event.state)).toEqual(['opened', 'resolved']);
     expect(events[1]).toMatchObject({ at: from + 29 + 60, event: { resolution: 'no_traffic' } });
   });
 
-  it('whose traffic ebbs to a request a minute ends so, ten minutes after the failures are too long ago', () => {
+  it('whose traffic falls to a request a minute ends for want of traffic, ten minutes after the last busy window', () => {
     const model: Model = (at) => ({ perSecond: 50, share: during(at) ? 0.05 : 0.002 });
     const counts = countsOf(model, from + 200, 'ebbs').map((each, at): Counts => {
       if (at < from + 30) return each;
       return { requests: at % 6 === 0 ? 1 : 0, errors: 0 };
     });
-    const events = told(counts);
+    const events = emitted(counts);
     expect(events.map(({ event }) => event.state)).toEqual(['opened', 'resolved']);
-    // The last windows of many requests are looked at for ten minutes more, at every request.
+    // The last windows of many requests are judged for ten minutes more, at every request.
     const lastJudged = Math.floor((from + 29 + 59) / 6) * 6;
     const at = lastJudged + 60;
     expect(events[1]).toMatchObject({ at, event: { resolution: 'no_traffic' } });
@@ -212,7 +212,7 @@ describe('the error rates of a detector', () => {
       return detector.observe(present, (present[0]?.windowStartMs ?? 0) + 12_000);
     });
 
-  it('go on after a restart as if there had been none', () => {
+  it('continue after a restart as without one', () => {
     const windows = windowsOf(counts((at) => (at >= 300 && at < 360 ? 0.3 : 0.002), 420));
     const all = observe(new Detector(short), windows);
     expect(all.map(({ kind, state }) => [kind, state])).toEqual([
@@ -227,7 +227,7 @@ describe('the error rates of a detector', () => {
         next.restore(JSON.parse(JSON.stringify(before)));
         for (const present of windows.slice(from, restartAt)) next.warmUp(present);
         expect(next.open).toEqual(before);
-        // Without any window before, the last ones that it counts are those since.
+        // Without any window before, its last windows are those since.
         const { summary: _, ...resolved } = all[1] as AnomalyEvent;
         expect(observe(next, windows.slice(restartAt))).toMatchObject([resolved]);
         expect(next.open).toEqual([]);
@@ -235,14 +235,14 @@ describe('the error rates of a detector', () => {
     }
   });
 
-  it('find a new version that fails from its first request on', () => {
+  it('open for a new version that fails from its first request on', () => {
     const all = counts((at) => (at >= 300 ? 0.3 : 0.002), 340);
     const windows = windowsOf(all, (at) => (at >= 300 ? 'v2' : 'v1'));
     const [opened] = observe(new Detector(short), windows);
     expect(opened).toMatchObject({ kind: 'error_rate', version: 'v2', state: 'opened' });
   });
 
-  it('say nothing of a version that comes and fails as often as the last', () => {
+  it('open nothing for a new version that fails as often as the last one', () => {
     const windows = windowsOf(
       counts(() => 0.05, 900),
       (at) => `v${Math.floor(at / 150)}`,

@@ -4,7 +4,7 @@ import { BurstHistory } from '../../../src/detect/score/burst-history.ts';
 const windowMs = 10_000;
 const dayMs = 86_400_000;
 
-/** Something that is as clear as `peak` after half of so many windows, and then goes; the level at each. */
+/** A burst that reaches `peak` after half of so many windows and then ends; returns the level at each. */
 function episode(episodes: BurstHistory, fromMs: number, windows: number, peak: number): number[] {
   const levels: number[] = [];
   for (let at = 0; at < windows + 6; at++) {
@@ -15,8 +15,8 @@ function episode(episodes: BurstHistory, fromMs: number, windows: number, peak: 
   return levels;
 }
 
-describe('ShortEpisodes', () => {
-  it('knows nothing before something came three times', () => {
+describe('BurstHistory', () => {
+  it('is empty until three bursts came', () => {
     const episodes = new BurstHistory();
     for (let n = 0; n < 3; n++) {
       expect(Math.max(...episode(episodes, n * dayMs, 6, 100))).toBe(0);
@@ -24,7 +24,7 @@ describe('ShortEpisodes', () => {
     expect(Math.max(...episode(episodes, 3 * dayMs, 6, 100))).toBe(150);
   });
 
-  it('asks for more than the clearest but one', () => {
+  it('requires more than the second highest burst', () => {
     const episodes = new BurstHistory();
     [40, 1000, 60].forEach((peak, n) => {
       episode(episodes, n * dayMs, 6, peak);
@@ -32,13 +32,13 @@ describe('ShortEpisodes', () => {
     expect(episode(episodes, 3 * dayMs, 6, 50)[0]).toBe(90);
   });
 
-  it('remembers nothing that lasted for ten minutes, and what was short for two weeks', () => {
+  it('ignores bursts of ten minutes or more, and forgets short ones after two weeks', () => {
     const long = new BurstHistory();
     for (let n = 0; n < 4; n++) episode(long, n * dayMs, 150, 1000);
     expect(Math.max(...episode(long, 4 * dayMs, 6, 100))).toBe(0);
     const old = new BurstHistory();
     for (let n = 0; n < 3; n++) episode(old, n * dayMs, 6, 100);
-    // One that ends makes it look which ones are too old.
+    // The end of a burst drops those that are too old.
     episode(old, 20 * dayMs, 6, 100);
     expect(Math.max(...episode(old, 21 * dayMs, 6, 100))).toBe(0);
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Cusum } from '../../../src/detect/score/cusum.ts';
 
-describe('EvidenceSums', () => {
-  it('adds up while there is any, and begins anew where there is none', () => {
+describe('Cusum', () => {
+  it('adds up evidence while it is positive, and restarts at zero', () => {
     const evidence = new Cusum(2, 5);
     const rows = [
       [1, -1],
@@ -18,7 +18,7 @@ describe('EvidenceSums', () => {
     expect([evidence.rest(0), evidence.last(0)]).toEqual([1, 1]);
   });
 
-  it('lets go what has fallen far from where it was, if it was odd', () => {
+  it('drops evidence that has fallen far from its peak, if it was anomalous', () => {
     const fallen = (peak: number) => {
       const evidence = new Cusum(1, 5);
       for (const [at, gain] of [peak, -0.5 * peak].entries()) {

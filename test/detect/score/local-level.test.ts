@@ -5,7 +5,7 @@ import { Random } from '../../../src/generate/random.ts';
 const requests = 100;
 const variance = 0.04;
 
-/** Learns windows whose requests say `level(window)` more than usual each, and chance. */
+/** Learns windows whose requests score `level(window)` above the mean, and chance. */
 function taught(windows: number, level: (window: number) => number, seed = 1): LocalLevel {
   const random = new Random(`drift ${seed}`);
   const drift = new LocalLevel(1);
@@ -17,8 +17,8 @@ function taught(windows: number, level: (window: number) => number, seed = 1): L
   return drift;
 }
 
-describe('DriftForecast', () => {
-  it('stays at 0 where nothing but chance moves, and takes nothing off', () => {
+describe('LocalLevel', () => {
+  it('predicts 0 where only chance moves the scores, and subtracts nothing', () => {
     for (const seed of [1, 2, 3, 4, 5]) {
       const drift = taught(8_640, () => 0, seed);
       expect(drift.level(0)).toBe(0);
@@ -26,18 +26,18 @@ describe('DriftForecast', () => {
     }
   });
 
-  it('goes with a level that wanders, five minutes behind', () => {
+  it('follows a moving level, five minutes behind', () => {
     const slow = (window: number) => 0.2 * Math.sin(window / 700);
     const drift = taught(9_900, slow);
     expect(slow(9_855)).toBeGreaterThan(0.19);
     expect(Math.abs(drift.level(0) - slow(9_855))).toBeLessThan(0.05);
   });
 
-  it('does not go with one fault of 20 minutes in a calm past', () => {
+  it('does not follow one fault of 20 minutes in a calm past', () => {
     expect(taught(8_640, (window) => (window >= 8_520 ? 0.2 : 0)).level(0)).toBe(0);
   });
 
-  it('says by how much minutes surprise that no level foretells', () => {
+  it('reports the spread of minutes beyond the predicted level', () => {
     const random = new Random('jumps');
     let level = 0;
     const drift = taught(8_640, (window) => {
@@ -48,13 +48,13 @@ describe('DriftForecast', () => {
     expect(drift.wandering).toBe(1);
   });
 
-  it('says that it moves, though it is foretold; and not of chance', () => {
+  it('reports that the level moves, although it is predicted; and not for chance', () => {
     const drift = taught(8_640, (window) => 0.2 * Math.sin(window / 700));
     expect(drift.moving).toBe(1);
     for (const seed of [1, 2, 3, 4, 5]) expect(taught(8_640, () => 0, seed).moving).toBe(0);
   });
 
-  it('says what part of how it moves is foreseen: most of what is slow, none of what jumps or of chance', () => {
+  it('reports the predicted part of the movement: most of a slow one, none of a jump or of chance', () => {
     const slow = taught(8_640, (window) => 0.2 * Math.sin(window / 700));
     expect(slow.foreseen).toBeGreaterThan(0.8);
     const random = new Random('each block');
@@ -67,7 +67,7 @@ describe('DriftForecast', () => {
     for (const seed of [1, 2, 3, 4, 5]) expect(taught(8_640, () => 0, seed).foreseen).toBe(0);
   });
 
-  it('goes with a level that moves little where another one is sure to move', () => {
+  it('follows a level that moves little where another one surely moves', () => {
     const beside = (amplitude: number) => {
       const random = new Random('beside');
       const drift = new LocalLevel(2);
@@ -82,19 +82,19 @@ describe('DriftForecast', () => {
     expect(beside(0)).toEqual({ level: 0, spread: 1 });
     const { level, spread } = beside(0.2);
     expect(level).not.toBe(0);
-    // What would be chance by itself.
+    // The spread expected by chance.
     expect(spread).toBeGreaterThan(1);
     expect(spread).toBeLessThan(1.5);
   });
 
-  it('is cautious of what it does not know, and hands on what it does', () => {
+  it('is cautious before it has learnt, and passes on what it has learnt', () => {
     const young = new LocalLevel(1);
     expect(young.spread(0)).toBe(2);
     young.inherit(taught(8_640, () => 0));
     expect(young.spread(0)).toBe(1);
   });
 
-  it('forgets its levels, not how restless it was', () => {
+  it('resets its levels and keeps its estimate of variance', () => {
     const drift = taught(8_640, (window) => 0.2 * Math.sin(window / 700));
     const spread = drift.spread(0);
     drift.forget();

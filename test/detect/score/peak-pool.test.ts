@@ -8,7 +8,7 @@ function poolOf(excesses: readonly number[]): PeakPool {
 }
 
 describe('PeakPool', () => {
-  it('counts what was added once it is shared, and once only', () => {
+  it('counts added peaks after they are shared, and once only', () => {
     const pool = poolOf([0.5, 2]);
     expect([pool.peaks, pool.excess]).toEqual([0, 0]);
     pool.publishShared();
@@ -16,7 +16,7 @@ describe('PeakPool', () => {
     expect([pool.peaks, pool.excess]).toEqual([2, 2.5]);
   });
 
-  it('has the same sum, to the last bit, in whatever order peaks come', () => {
+  it('has the same sum, to the last bit, for any order of peaks', () => {
     // As doubles, 0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ.
     const [some, others] = [poolOf([0.1, 0.2, 0.3]), poolOf([0.3, 0.2, 0.1])];
     some.publishShared();

@@ -10,13 +10,13 @@ import { Random } from '../../../src/generate/random.ts';
 const windowMs = 10_000;
 const windowsPerWeek = (7 * 86_400_000) / windowMs;
 
-/** Of scores whose level stays where it is, and that have grown for so long that no burst does. */
+/** Scores with a constant level that have grown for longer than any burst. */
 const calmly: Growth = {
   ...{ wandering: 0, moving: 0, foreseen: 0 },
   ...{ ageMs: 10 * 60_000, ofBaseline: 0 },
 };
 
-/** Peaks that have learnt from exponential scores of the given mean, each followed by a calm minute. */
+/** Peaks over exponential scores of the given mean, each followed by a clear minute. */
 function taught(windows: number, mean: number, pool = new PeakPool()): PeaksOverThreshold {
   const random = new Random(`peaks ${mean}`);
   const peaks = new PeaksOverThreshold(windowMs, pool);
@@ -24,8 +24,8 @@ function taught(windows: number, mean: number, pool = new PeakPool()): PeaksOver
   return peaks;
 }
 
-describe('TailPeaks', () => {
-  it('asks for no less than theory does of a series that is calmer', () => {
+describe('PeaksOverThreshold', () => {
+  it('requires no less than theory for a series that is calmer', () => {
     const perWeek = 1e-4;
     const byTheory = peakScore + Math.log(100.8 / perWeek);
     const level = taught(windowsPerWeek, 0.2).level(perWeek);
@@ -33,7 +33,7 @@ describe('TailPeaks', () => {
     expect(level).toBeLessThan(byTheory * 1.1);
   });
 
-  it('is exceeded more seldom than it says where scores go further', () => {
+  it('is exceeded less often than stated where scores have a heavier tail', () => {
     const level = taught(windowsPerWeek, 2.5).level(1);
     const random = new Random('afterwards');
     let above = 0;
@@ -43,10 +43,10 @@ describe('TailPeaks', () => {
     expect(level).toBeLessThan(2.5 * 2.8 * Math.log(windowsPerWeek));
   });
 
-  it('knows more of a new series once others were seen, and all that the one before has seen', () => {
+  it("starts a new series with the peaks of others, and with all of its predecessor's", () => {
     const pool = new PeakPool();
     const before = taught(windowsPerWeek, 4, pool);
-    // Others know it once it is shared.
+    // Peaks of others count once they are shared.
     expect(taught(0, 4, pool).level(1e-4)).toBe(taught(0, 4).level(1e-4));
     pool.publishShared();
     expect(taught(0, 4, pool).level(1e-4)).toBeGreaterThan(taught(0, 4).level(1e-4) * 1.5);
@@ -55,7 +55,7 @@ describe('TailPeaks', () => {
     expect(heir.level(1e-4)).toBe(before.level(1e-4));
   });
 
-  it('joins high scores to one peak until a minute was calm', () => {
+  it('joins high scores to one peak until a clear minute', () => {
     const pool = new PeakPool();
     const peaks = new PeaksOverThreshold(windowMs, pool);
     for (const score of [7, 0, 0, 8, 0, 0, 0, 0, 0]) peaks.learn(score);
@@ -67,7 +67,7 @@ describe('TailPeaks', () => {
     expect(pool.excess).toBeCloseTo(8 - peakScore, 5);
   });
 
-  it('lets one peak count for four usual ones at most', () => {
+  it('counts one peak as four mean ones at most', () => {
     const pool = new PeakPool();
     const peaks = new PeaksOverThreshold(windowMs, pool);
     for (const score of [500, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
@@ -75,7 +75,7 @@ describe('TailPeaks', () => {
     expect(pool.excess).toBeCloseTo(4 * 1.1, 5);
   });
 
-  it('asks for three times what the highest peak exceeded by, most in the first days', () => {
+  it('requires three times the excess of the highest peak, most in the first days', () => {
     const levelAfter = (weeks: number, ...highest: readonly number[]) => {
       const peaks = taught(weeks * windowsPerWeek, 1);
       for (const score of highest) {
@@ -86,11 +86,11 @@ describe('TailPeaks', () => {
     const thrice = peakScore + 3 * (40 - peakScore);
     expect(levelAfter(2 / 7, 40, 30, 25) / thrice).toBeCloseTo(1 + 0.3 / 2, 1);
     expect(levelAfter(1, 25, 30, 40) / thrice).toBeCloseTo(1 + 0.3 / 7, 1);
-    // Two that are alone up there may have been faults.
+    // Two outliers may have been faults.
     expect(levelAfter(1, 40, 30) / thrice).toBeLessThan(0.5);
   });
 
-  it('takes what rises for longer than a burst for none', () => {
+  it('ignores rises that last longer than a burst', () => {
     const levelAfter = (windows: number) => {
       const peaks = taught(windowsPerWeek, 1);
       for (let times = 0; times < 3; times++) {
@@ -103,8 +103,8 @@ describe('TailPeaks', () => {
     expect(levelAfter(13)).toBeLessThan(40);
   });
 
-  it('asks for up to three fifths more of scores whose own level wanders', () => {
-    // So seldom that the highest of them do not count.
+  it('requires up to 1.6 times as much of scores whose own level moves', () => {
+    // So rarely that the highest scores do not count.
     const perWeek = 1e-12;
     const times = (mean: number, weeks = 1) => {
       const peaks = taught(weeks * windowsPerWeek, mean);
@@ -112,14 +112,14 @@ describe('TailPeaks', () => {
       return (wandering - peakScore) / (peaks.level(perWeek, calmly) - peakScore);
     };
     expect(times(1)).toBeCloseTo(1.6, 9);
-    // Of what goes out further than chance by less than two standard errors, too.
+    // Also of a tail heavier than chance by less than two standard errors.
     expect(times(1.1, 1 / 14)).toBeCloseTo(1.6, 9);
-    // Of one that goes further surely, that is asked already.
+    // A significantly heavier tail raises the threshold already.
     expect(times(1.6)).toBeLessThan(1.45);
     expect(times(3)).toBe(1);
   });
 
-  it('asks for more of what grows slowly where the level moves, the longer it takes', () => {
+  it('requires more of slow growth where the level moves, the longer it lasts', () => {
     const peaks = taught(windowsPerWeek, 1);
     const times = (moving: number, minutes: number, foreseen = 0) => {
       const ageMs = minutes * 60_000;
@@ -131,14 +131,14 @@ describe('TailPeaks', () => {
     ]);
     expect(times(0.5, 30)).toBe(1.625);
     expect(times(0, 300)).toBe(1);
-    // What moves so slowly that it is foreseen goes on for longer: that counts from half the time on.
+    // Movement so slow that it is predicted lasts longer: it counts from half the time on.
     expect([0.15, 0.25, 0.4, 0.9].map((foreseen) => times(1, 12, foreseen))).toEqual([
       1.2, 1.3, 1.5, 1.5,
     ]);
     expect(times(1, 7.5, 1)).toBe(1.125);
   });
 
-  it('asks for more of what has grown for half of a baseline, whatever the series', () => {
+  it('requires more of growth over half of a baseline, for any series', () => {
     const peaks = taught(windowsPerWeek, 1);
     const times = (ofBaseline: number, moving = 0) => {
       const ageMs = 30 * 60_000;
@@ -146,27 +146,27 @@ describe('TailPeaks', () => {
       return Number((level / peaks.level(1e-4, { ...calmly, ageMs })).toFixed(9));
     };
     expect([0.1, 0.5, 0.75, 1, 2].map((part) => times(part))).toEqual([1, 1, 1.5, 2, 4]);
-    // Not on top of what a swing asks for.
+    // The requirement is not added to that of a moving level.
     expect([0.5, 1, 2].map((part) => times(part, 1))).toEqual([2.25, 2.25, 4]);
   });
 
-  it('asks for more of what may be one of some bursts of which few are known', () => {
+  it('requires more of what may be one of some bursts of which few are known', () => {
     const levelOf = (minutes: number, burst: number, days = 1) => {
       const peaks = taught(days * (windowsPerWeek / 7), 1);
       for (const score of [burst, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
       return peaks.level(1e-2, { ...calmly, ageMs: minutes * 60_000 });
     };
-    // One that is far out asks for twice as much, of what is no older than a burst or two.
+    // A far outlier doubles the requirement, for evidence no older than a burst or two.
     const [young, older, old] = [levelOf(3, 60), levelOf(4.5, 60), levelOf(6, 60)];
     expect(young / old).toBeGreaterThan(1.5);
     expect(older).toBeCloseTo((young + old) / 2, 9);
     expect(levelOf(0.5, 60)).toBe(young);
-    // After a week it is a fraction of that; and where there is none, nothing.
+    // After a week it is a fraction of that, and zero without an outlier.
     expect(levelOf(3, 60, 7) / levelOf(6, 60, 7)).toBeLessThan(1.2);
     expect(levelOf(3, 5)).toBe(levelOf(6, 5));
   });
 
-  it('takes a burst for as many windows as it is, however long these are', () => {
+  it('counts a burst by its duration, however long the windows are', () => {
     const peaks = new PeaksOverThreshold(6 * windowMs, new PeakPool());
     for (const score of [60, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
     for (let i = 0; i < 3; i++) for (const score of [50, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
@@ -177,7 +177,7 @@ describe('TailPeaks', () => {
     expect(levelAt(72)).toBe(levelAt(120));
   });
 
-  it('asks for twice what the highest burst exceeded by, and not for three times, once it is no burst', () => {
+  it('requires twice the excess of the highest burst, not three times, once it outlasts bursts', () => {
     const peaks = taught(52 * windowsPerWeek, 1);
     for (let i = 0; i < 3; i++) for (const score of [60, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
     const times = (minutes: number) => {
@@ -191,13 +191,13 @@ describe('TailPeaks', () => {
       [12, 2],
       [60, 2],
     ] as const) {
-      // Two weeks' memory of days make it a little more.
+      // The memory of two weeks of days makes it a little more.
       expect(times(minutes) / expected).toBeGreaterThan(0.999);
       expect(times(minutes) / expected).toBeLessThan(1.12);
     }
   });
 
-  it('knows of bursts from the first one on that was told and was over by itself, as far as it took to be told', () => {
+  it('counts emitted bursts that ended by themselves, from the first one on, up to their score when emitted', () => {
     const timesAfter = (...scores: number[]) => {
       const peaks = taught(52 * windowsPerWeek, 1);
       const before = peaks.level(1e-2);
@@ -208,13 +208,13 @@ describe('TailPeaks', () => {
     expect(timesAfter(10, 20, 300)).toBeGreaterThan(3);
     expect(timesAfter(10, 20, 300)).toBeLessThan(3.2);
     expect(timesAfter(10, 20, 300)).toBe(timesAfter(10, 20, 1_000));
-    // What rises for longer was none, and what stays below the usual peak says nothing new.
+    // Longer rises are no bursts, and those below the mean peak add nothing.
     expect(timesAfter(...Array.from({ length: 14 }, (_, i) => 10 + i), 300)).toBe(1);
     expect(timesAfter(peakScore + 1)).toBe(1);
     expect(timesAfter()).toBe(1);
   });
 
-  it('does not count a peak that an anomaly grew out of', () => {
+  it('leaves out a peak that led to an anomaly', () => {
     const pool = new PeakPool();
     const peaks = new PeaksOverThreshold(windowMs, pool);
     peaks.learn(50);

@@ -14,7 +14,7 @@ const hour = 60 * minute;
 const slo = { model: 'rank*', threshold: '200ms', objective: 0.999 };
 const options = (slos: readonly object[] = [slo]) => detectOptions({ slos });
 
-/** A window of 1,000 requests of which so many take half a second and so many fail, the rest 50 ms. */
+/** A window of 1,000 requests: the given counts are slow (half a second) or fail, the rest have 50 ms. */
 function windowOf(
   at: number,
   slow: number,
@@ -23,7 +23,7 @@ function windowOf(
 ) {
   const window = countWindow(seriesOf(changed), at, { requests: 1000, errors });
   const total = window.stages.get('total') as StageSummary;
-  // As good as nothing on either side of the threshold, so that nothing is spread across it.
+  // Almost no weight on either side of the threshold, so that none is spread across it.
   const centroids = [
     [50, 1000 - slow],
     [199.999, 1e-9],
@@ -43,7 +43,7 @@ const context = (at: number, live = true) => ({
 });
 const tailOf = () => ({ now: undefined, baseline: undefined });
 
-interface Told {
+interface Emitted {
   readonly at: number;
   readonly event: AnomalyEvent;
 }
@@ -53,19 +53,19 @@ function run(
   windows: number,
   of: (at: number) => readonly SeriesWindow[],
   first = 0,
-): Told[] {
-  const told: Told[] = [];
+): Emitted[] {
+  const emitted: Emitted[] = [];
   for (let at = first; at < windows; at++) {
     const startMs = countStartMs + at * windowMs;
     for (const event of detectors.step(of(at), startMs, context(at), tailOf)) {
-      told.push({ at, event: anomalyEventSchema.parse(event) });
+      emitted.push({ at, event: anomalyEventSchema.parse(event) });
     }
   }
-  return told;
+  return emitted;
 }
 
-const outline = (told: readonly Told[]) =>
-  told.map(({ event }) => `${event.state} ${event.severity}`);
+const outline = (emitted: readonly Emitted[]) =>
+  emitted.map(({ event }) => `${event.state} ${event.severity}`);
 
 describe('a burning objective', () => {
   const incident = { from: 2 * hour, to: 2 * hour + 20 * minute };
@@ -73,11 +73,11 @@ describe('a burning objective', () => {
   /** 15 % of requests are slow for twenty minutes. */
   const slow = (at: number) => [windowOf(at, during(at) ? 150 : 0)];
 
-  it('is told once 2 % of a month are used in an hour, and is over when the last minutes are', () => {
-    const told = run(new SloBurnDetectors(options()), 12 * hour, slow);
-    expect(outline(told)).toEqual(['opened critical', 'resolved critical']);
-    const [opened, resolved] = told as [Told, Told];
-    // In the hour as it is counted, by minutes, 14.4 times what may be: 5.2 of 358 thousand.
+  it('opens once 2 % of a month are spent in an hour, and resolves with the last minutes', () => {
+    const emitted = run(new SloBurnDetectors(options()), 12 * hour, slow);
+    expect(outline(emitted)).toEqual(['opened critical', 'resolved critical']);
+    const [opened, resolved] = emitted as [Emitted, Emitted];
+    // In the hour as counted by minutes, 14.4 times the allowed rate: 5.2 of 358 thousand.
     expect(opened.at - incident.from).toBe(34);
     expect(opened.event).toMatchObject({
       kind: 'slo_burn',
@@ -91,20 +91,20 @@ describe('a burning objective', () => {
       evidence: { test: 'burn_rate', exceedances: 35 * 150 },
     });
     expect(opened.event.rate?.ratio).toBeGreaterThanOrEqual(14.4);
-    // 6 times over half an hour: until fewer than 1.1 of the bad minutes are in it. And three windows more.
+    // 6 times over half an hour: until fewer than 1.1 of the bad minutes are in it, and three windows more.
     expect(resolved.event.resolution).toBe('recovered');
     expect(resolved.at - incident.to).toBeGreaterThan(25 * minute);
     expect(resolved.at - incident.to).toBeLessThan(31 * minute);
   });
 
-  it('slowly is told too, as a warning, and becomes critical where it gets faster', () => {
-    // Three times what may be, for days, then ten times.
-    const told = run(new SloBurnDetectors(options()), 34 * hour, (at) => [
+  it('slowly opens too, as a warning, and becomes critical when it speeds up', () => {
+    // Three times the allowed rate for days, then ten times.
+    const emitted = run(new SloBurnDetectors(options()), 34 * hour, (at) => [
       windowOf(at, at < 30 * hour ? 3 : 10),
     ]);
-    expect(outline(told)).toEqual(['opened warning', 'updated critical']);
-    const [opened, worse] = told as [Told, Told];
-    // A third of three days, by whole minutes: what is not known of them counts as good.
+    expect(outline(emitted)).toEqual(['opened warning', 'updated critical']);
+    const [opened, worse] = emitted as [Emitted, Emitted];
+    // A third of three days, by whole minutes: unknown minutes count as good.
     expect(opened.at).toBe(24 * hour - minute);
     expect(opened.event.slo).toMatchObject({ burn_rate: 1, long_ms: 3 * 86_400_000 });
     expect(worse.at).toBeGreaterThan(30 * hour);
@@ -112,24 +112,24 @@ describe('a burning objective', () => {
     expect(worse.event.id).toBe(opened.event.id);
   });
 
-  it('is counted by model and by type of request, errors too, and says so in words', () => {
+  it('is counted by model and request type, errors included, with a summary in words', () => {
     const detectors = new SloBurnDetectors(options([{ ...slo, request_type: 'search' }]));
-    const told = run(detectors, 2 * hour, (at) => [
+    const emitted = run(detectors, 2 * hour, (at) => [
       ...['ranker', 'ranker-2'].map((model) => {
         return windowOf(at, 0, model === 'ranker' && at >= hour ? 100 : 0, { model });
       }),
       windowOf(at, 900, 0, { request_type: 'batch' }),
       windowOf(at, 900, 0, { model: 'other' }),
     ]);
-    expect(outline(told)).toEqual(['opened critical']);
-    expect(told[0]?.event).toMatchObject({ model: 'ranker', request_type: 'search' });
-    expect(told[0]?.event.summary).toBe(
+    expect(outline(emitted)).toEqual(['opened critical']);
+    expect(emitted[0]?.event).toMatchObject({ model: 'ranker', request_type: 'search' });
+    expect(emitted[0]?.event.summary).toBe(
       'ranker (search): 10 % of requests of the last 5 min take over 200 ms or fail (1.5 % of the last hour); ' +
         'of 99.9 % that shall not, the budget of 30 days lasts 2.1 days',
     );
   });
 
-  it('of few requests pages nobody', () => {
+  it('of few requests pages nothing', () => {
     const few = (at: number) => {
       const window = windowOf(at, 1000);
       const total = window.stages.get('total') as StageSummary;
@@ -142,7 +142,7 @@ describe('a burning objective', () => {
     expect(run(new SloBurnDetectors(options()), 2 * hour, few)).toEqual([]);
   });
 
-  it('goes on after a restart as if there had been none', () => {
+  it('continues after a restart as without one', () => {
     const all = run(new SloBurnDetectors(options()), 5 * hour, slow);
     const restartAt = incident.to + 5 * minute;
     for (const history of [0, 10 * minute, 2 * hour]) {
@@ -154,14 +154,14 @@ describe('a burning objective', () => {
           next.step(slow(at), countStartMs + at * windowMs, context(at, false), tailOf),
         ).toEqual([]);
       }
-      const told = run(next, 5 * hour, slow, restartAt);
-      expect(outline(told)).toEqual(['resolved critical']);
+      const emitted = run(next, 5 * hour, slow, restartAt);
+      expect(outline(emitted)).toEqual(['resolved critical']);
       // With the history of a restart, at the same window.
-      if (history === 2 * hour) expect(told).toEqual(all.slice(1));
+      if (history === 2 * hour) expect(emitted).toEqual(all.slice(1));
     }
   });
 
-  it('goes on from what was saved as the one that saved it', () => {
+  it('restored from a snapshot continues like the original', () => {
     const all = run(new SloBurnDetectors(options()), 5 * hour, slow);
     for (const savedAt of [incident.from, incident.to - 1, incident.to + 5 * minute]) {
       const one = new SloBurnDetectors(options());
@@ -186,12 +186,12 @@ describe('a burning objective', () => {
     expect(detectors.windowsBeyondLimit).toBe(6);
   });
 
-  it('that is not configured any more is resolved for want of requests', () => {
+  it('that is no longer configured resolves for want of requests', () => {
     const opened = run(new SloBurnDetectors(options()), incident.to, slow);
     const next = new SloBurnDetectors(options([]));
-    next.restore((opened[0] as Told).event);
-    const told = run(next, incident.to + 2 * hour, slow, incident.to);
-    expect(told.map(({ event }) => event.resolution)).toEqual(['no_traffic']);
+    next.restore((opened[0] as Emitted).event);
+    const emitted = run(next, incident.to + 2 * hour, slow, incident.to);
+    expect(emitted.map(({ event }) => event.resolution)).toEqual(['no_traffic']);
   });
 });
 
@@ -224,7 +224,7 @@ describe('an objective', () => {
     expect(configSchema.safeParse({ detect: { slos: [given] } }).success).toBe(false);
   });
 
-  it('is refused where another has its name, or says the same', () => {
+  it('is refused where another has its name or the same definition', () => {
     const parse = (slos: readonly object[]) => configSchema.safeParse({ detect: { slos } }).success;
     expect(parse([slo, slo])).toBe(false);
     expect(parse([slo, { ...slo, threshold: '1s' }])).toBe(true);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { logExceedanceTail } from '../../../src/detect/stats/exceedance-tail.ts';
 
 describe('logExceedanceTail', () => {
-  it('refuses probabilities and dispersions that cannot be', () => {
+  it('refuses impossible probabilities and dispersions', () => {
     expect(() => logExceedanceTail(1, 10, 0, 1)).toThrow('BUG: a probability');
     expect(() => logExceedanceTail(1, 10, 0.1, 0.9)).toThrow('BUG: a dispersion');
   });

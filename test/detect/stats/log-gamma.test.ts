@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { logGamma } from '../../../src/detect/stats/log-gamma.ts';
 
 describe('logGamma', () => {
-  it('refuses what is not positive as a bug of ours', () => {
+  it('refuses non-positive values as a bug of tailmark', () => {
     expect(() => logGamma(0)).toThrow('BUG: logGamma needs a positive argument: it is 0');
   });
 

@@ -11,22 +11,22 @@ const exact: Readonly<Record<number, (t: number) => number>> = {
 };
 
 describe('logStudentTail', () => {
-  it.each([2, 4])('is a bound, far out of ν / (ν - 1) times the chance: ν = %i', (freedom) => {
+  it.each([2, 4])('is a bound, far in the tail ν / (ν - 1) times the chance: ν = %i', (freedom) => {
     const chance = exact[freedom] as (t: number) => number;
     for (const t of [0.5, 1, 2, 3, 5, 10, 100, 1000]) {
       const bound = Math.exp(logStudentTail(t, freedom));
-      // The closed form for 4 is a difference that loses its digits far out.
+      // The closed form for 4 is a difference that loses its digits far in the tail.
       if (t <= 100) expect(bound).toBeGreaterThanOrEqual(chance(t) * (1 - 1e-9));
       if (t === 100) expect(bound / chance(t)).toBeCloseTo(freedom / (freedom - 1), 2);
     }
   });
 
-  it('is near the chance of the normal distribution where there are many degrees', () => {
+  it('approaches the normal distribution for many degrees of freedom', () => {
     // P(Z > 4) is 3.167e-5; the bound of Mills is 1 + 1/16 of that.
     expect(Math.exp(logStudentTail(4, 1e6)) / 3.167e-5).toBeCloseTo(1.0567, 3);
   });
 
-  it('says nothing of what is not above 0', () => {
+  it('is 0 for values that are not above 0', () => {
     expect(logStudentTail(0, 5)).toBe(0);
     expect(logStudentTail(-3, 5)).toBe(0);
     expect(logStudentTail(Number.NaN, 5)).toBe(0);

@@ -10,7 +10,7 @@ const nearly = { ...small, opensBeside: true } as const;
 const opening = { opens: true, opensBeside: true, isClear: true } as const;
 
 describe('leadOf', () => {
-  it('is nothing where nothing opens', () => {
+  it('is absent where nothing opens', () => {
     expect(leadOf([])).toBeUndefined();
     const total = verdict({ stage: 'total', ...small });
     expect(leadOf([total, verdict({ stage: 'features', ...nearly })])).toBeUndefined();
@@ -24,7 +24,7 @@ describe('leadOf', () => {
     expect(leadOf([features, forward])).toBe(forward);
   });
 
-  it('is not the total for what a stage does every day at this time', () => {
+  it('is not the total for a daily recurrence at this time', () => {
     const total = verdict({ stage: 'total', ...opening });
     const features = verdict({ stage: 'features', recurs: true, ...small });
     const forward = verdict({ stage: 'forward', ...opening });
@@ -33,11 +33,11 @@ describe('leadOf', () => {
     expect(leadOf([total, features, { ...forward, ...nearly }])).toBeUndefined();
   });
 
-  it('is a stage that is nearly clear where the total is clear and too small: by what it needed then', () => {
+  it('is a stage that is nearly clear where the total is clear and too small: by its threshold then', () => {
     const total = verdict({ stage: 'total', ...small, isClear: true });
     const features = verdict({ stage: 'features', logP: -18, ...nearly });
     expect(leadOf([total, features])).toEqual({ ...features, logLevel: -20 * partBeside });
-    // One that is clear by itself needs no help.
+    // A stage that is clear by itself needs no help.
     const forward = verdict({ stage: 'forward', logP: -22, ...opening });
     expect(leadOf([total, features, forward])).toBe(forward);
   });

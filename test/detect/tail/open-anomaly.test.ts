@@ -14,7 +14,7 @@ function anomaly(changed: Partial<AnomalyEvent> = {}, quiet = 3): OpenAnomaly {
   return new OpenAnomaly(anomalyFixture(changed), options, true, patience);
 }
 
-/** A window of 1000 requests whose slowest 2 % take `tailMs`. */
+/** A window of 1000 requests whose slowest 2 % have `tailMs`. */
 function stage(tailMs: number, requests = 1000) {
   const values = Array.from({ length: requests }, (_, i) => (i % 50 === 0 ? tailMs : 50));
   const bands = { bands: [], amounts: [] };
@@ -23,7 +23,7 @@ function stage(tailMs: number, requests = 1000) {
   return { stage: 'total', ...counts, digest, bands, bandsMs: bands };
 }
 
-/** The first window, and one that comes so long after it: what is told, if it is judged so late. */
+/** Judges the first window and one this much later; returns the update. */
 function updateAt(
   open: OpenAnomaly,
   afterMs: number,
@@ -38,46 +38,47 @@ function updateAt(
 }
 
 describe('OpenAnomaly', () => {
-  it('is over after as many quiet windows in a row as it needs', () => {
+  it('is over after as many clear windows in a row as it needs', () => {
     const open = anomaly();
     const tails = [400, 60, 60, 400, 60, 60, 60, 60];
     const over = tails.map((tailMs, i) => {
       open.observe(i * 10_000, stage(tailMs));
       return open.isOver;
     });
-    // It looks at two windows at once, so a slow one is heard for one window more.
+    // It judges two windows together, so a slow one counts for one window more.
     expect(over).toEqual([false, false, false, false, false, false, false, true]);
   });
 
-  it('goes on above half of the least effect, though it would not open there', () => {
-    // Baseline 121 ms: opens at 157.3 ms, goes on above 139.15 ms. Told were 3 % above it, now 2 % are.
-    const told = () => {
+  it('continues above half of the least effect, though it would not open there', () => {
+    // Baseline 121 ms: opens at 157.3 ms, continues above 139.15 ms. 3 % were above it at opening, now 2 %
+    // are.
+    const emitted = () => {
       const { evidence } = anomalyFixture();
       return anomaly({ evidence: { ...evidence, exceedances: 36 } });
     };
-    expect(told().observe(0, stage(145))).toBe('loud');
-    expect(told().observe(0, stage(60))).toBe('quiet');
+    expect(emitted().observe(0, stage(145))).toBe('loud');
+    expect(emitted().observe(0, stage(60))).toBe('quiet');
   });
 
-  it('does not go on for a rest that is surely nearer to the usual than to what was told', () => {
-    // Told were 12 % above 121 ms, usual are 1 %: of 1000 requests 20 are much nearer to that.
+  it('ends with a rest that is significantly nearer to the baseline than to the opening', () => {
+    // 12 % were above 121 ms at opening, 1 % in the baseline: of 1000 requests 20 are much nearer to that.
     expect(anomaly().observe(0, stage(145))).toBe('quiet');
     expect(anomaly().observe(0, stage(145), { isRising: true })).toBe('quiet');
-    // By all of the least effect it is out all the same; or where another stage is.
+    // It still exceeds by all of the least effect, or where another stage does.
     expect(anomaly().observe(0, stage(158))).toBe('loud');
     expect(anomaly().observe(0, stage(145), { isOtherOut: true })).toBe('loud');
-    // Of few requests, of a series that is restless, and of what was little it is not sure.
+    // Few requests, an overdispersed series and a small opening leave it uncertain.
     expect(anomaly().observe(0, stage(145, 50))).toBe('loud');
     const { evidence } = anomalyFixture();
     const restless = anomaly({ evidence: { ...evidence, dispersion: 20 } });
     expect(restless.observe(0, stage(145))).toBe('loud');
-    // Where all requests were told to be slow, what one in ten is no longer is the same still.
+    // Where all requests were slow at opening, recovery of one in ten changes little.
     const all = anomaly({ evidence: { ...evidence, exceedances: 1200 } });
     const values = [...Array(100).fill(50), ...Array(900).fill(125)];
     expect(all.observe(0, { ...stage(125), digest: TDigest.fromValues(values) })).toBe('loud');
   });
 
-  it('goes on while its evidence rises, until none of the last six windows by itself was as told', () => {
+  it('continues while its evidence rises, until none of the last six windows matches the opening by itself', () => {
     const open = anomaly();
     const values = [...Array(120).fill(400), ...Array(880).fill(50)];
     open.observe(0, { ...stage(400), digest: TDigest.fromValues(values) });
@@ -87,12 +88,14 @@ describe('OpenAnomaly', () => {
     expect(after.indexOf('quiet')).toBe(5);
   });
 
-  describe('that peters out', () => {
-    // Baseline 121 ms, least effect 157.3 ms: worth a page is what is over 148.2 ms in the long run.
+  describe('that decays', () => {
+    // Baseline 121 ms, least effect 157.3 ms: above 148.2 ms is pageable in the long run.
     const { evidence, requests } = anomalyFixture();
-    /** A window in two is loud by itself: quiet ones never follow each other. Minutes until it is over. */
-    const minutesTo = (tailMs: number, told: number, around = { beside: '', every: 0 }) => {
-      const changed = { evidence: { ...evidence, exceedances: requests * told } };
+    /**
+     * Every other window exceeds by itself, so clear ones never follow each other. Minutes until it is over.
+     */
+    const minutesTo = (tailMs: number, emitted: number, around = { beside: '', every: 0 }) => {
+      const changed = { evidence: { ...evidence, exceedances: requests * emitted } };
       const open = anomaly(changed, 18);
       for (let window = 0; window < 6 * 180; window++) {
         const [shares, ms] = window % 2 === 0 ? [30, tailMs] : [2, 60];
@@ -109,20 +112,20 @@ describe('OpenAnomaly', () => {
       return undefined;
     };
 
-    it('is over after an hour that was worth no page', () => {
+    it('is over after an hour below the pageable effect', () => {
       expect(minutesTo(147, 0.04)).toBe(60);
     });
 
-    it('goes on while its quantile is out by nearly the least effect', () => {
+    it('continues while its quantile exceeds by nearly the least effect', () => {
       expect(minutesTo(149, 0.04)).toBeUndefined();
     });
 
-    it('goes on while it is as was told, however little that is', () => {
+    it('continues while it matches the opening, however small that was', () => {
       expect(minutesTo(147, 0.015)).toBeUndefined();
     });
 
     it.each(['isOtherOut', 'isOtherShown'] as const)(
-      'goes on while %s, if not by chance',
+      'continues while %s, beyond chance',
       (beside) => {
         expect(minutesTo(147, 0.04, { beside, every: 18 })).toBeUndefined();
         expect(minutesTo(147, 0.04, { beside, every: 22 })).toBe(60);
@@ -140,8 +143,9 @@ describe('OpenAnomaly', () => {
     });
   });
 
-  it('is held against what is usual at the time of day', () => {
-    // Baseline 121 ms: twice that at noon, of which 300 ms are beyond half of the least effect, and 250 are not.
+  it('is compared with the baseline at the time of day', () => {
+    // Baseline 121 ms: twice that at noon, of which 300 ms are beyond half of the least effect, and 250 are
+    // not.
     const open = anomaly({}, 1);
     expect(open.observe(0, stage(250))).toBe('loud');
     expect(open.observe(10 * 60 * minuteMs, stage(250), { baselineFactor: 2 })).toBe('quiet');
@@ -151,35 +155,35 @@ describe('OpenAnomaly', () => {
     expect(anomaly().observe(0, stage(100), { baselineFactor: 0.5 })).toBe('loud');
   });
 
-  it('is held against what an update has measured from then on', () => {
+  it('is compared with the measurement of an update from then on', () => {
     const open = anomaly();
     const larger = anomalyFixture({ observed_ms: 1_400, baseline_ms: 242, ratio: 1_400 / 242 });
     const lateMs = openedMs + 10 * minuteMs;
     open.observe(openedMs, stage(1_400), { baselineFactor: 2 });
     open.observe(lateMs, stage(1_400), { baselineFactor: 2 });
-    const told = open.update(larger, 'worse', lateMs, ['total', 'features'], 2);
-    expect(told).toMatchObject({ state: 'updated', baseline_ms: 242 });
+    const emitted = open.update(larger, 'worse', lateMs, ['total', 'features'], 2);
+    expect(emitted).toMatchObject({ state: 'updated', baseline_ms: 242 });
     open.observe(lateMs + 10_000, stage(1_400), { baselineFactor: 2.5 });
     expect(open.baselineMs).toBe(302.5);
   });
 
-  it.each(['isOtherOut', 'isOtherShown'] as const)('goes on while %s', (beside) => {
+  it.each(['isOtherOut', 'isOtherShown'] as const)('continues while %s', (beside) => {
     expect(anomaly().observe(0, stage(60), { [beside]: true })).toBe('loud');
     expect(anomaly().observe(0, stage(60), { [beside]: false })).toBe('quiet');
   });
 
-  it('looks no further back than ten minutes, however few requests came since', () => {
+  it('looks back ten minutes at most, however few requests came since', () => {
     const open = anomaly();
     open.observe(0, stage(400));
     const everyMinute = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((minute) =>
       open.observe(minute * minuteMs, stage(60, 1)),
     );
-    // One request a minute is too few to judge by, once the slow ones are that long ago.
+    // One request a minute is too few to judge, once the slow ones are that long ago.
     expect(everyMinute).toEqual([...Array(9).fill('loud'), undefined, undefined]);
     expect(open.silentMs(11 * minuteMs)).toBe(2 * minuteMs);
   });
 
-  it('does not judge windows without requests, and counts its silence from the last judged', () => {
+  it('skips windows without requests, and counts its silence from the last judged one', () => {
     const open = anomaly();
     expect(open.observe(0, stage(400))).toBe('loud');
     expect(open.observe(10_000, undefined)).toBeUndefined();
@@ -195,7 +199,7 @@ describe('OpenAnomaly', () => {
     expect(open.observe(20_000, stage(400, 20))).toBe('loud');
   });
 
-  it('is not held open by what one slow request in a trickle may be by chance', () => {
+  it('is not held open by one chance slow request among few', () => {
     // One request a window: thirty of them, five minutes, are judged together.
     const following = (slow: readonly number[], goesOn: readonly number[] = []) => {
       const open = anomaly();
@@ -206,12 +210,12 @@ describe('OpenAnomaly', () => {
     };
     expect(following([32])).toEqual(Array(16).fill('quiet'));
     expect(following([28, 32]).indexOf('loud')).toBe(3);
-    // Its evidence rises with each slow request, and says no more than that there was one.
+    // Its evidence rises with each slow request, and shows only that there was one.
     expect(following([], [32])).toEqual(Array(16).fill('quiet'));
     expect(following([30], [32]).indexOf('loud')).toBe(3);
   });
 
-  it('takes no more windows together than opening does', () => {
+  it('judges no more windows together than opening does', () => {
     const many = { ...options, min_requests: 100 };
     const following = (requests: number) => {
       const open = new OpenAnomaly(anomalyFixture(), many, true, {
@@ -226,7 +230,7 @@ describe('OpenAnomaly', () => {
     expect(following(4).indexOf('quiet')).toBe(24);
   });
 
-  it('tells at once that it has become critical, and never that it is less', () => {
+  it('emits at once that it has become critical, and never a lower severity', () => {
     const open = anomaly({ severity: 'warning' });
     const measured = anomalyFixture({ severity: 'critical', ratio: 4 });
     const event = updateAt(open, 10_000, measured);
@@ -236,7 +240,7 @@ describe('OpenAnomaly', () => {
     expect(later).toMatchObject({ revision: 3, severity: 'critical', ratio: 6 });
   });
 
-  it('tells growth by half, five minutes after the last event at the earliest', () => {
+  it('emits growth by half, five minutes after the last event at the earliest', () => {
     const open = anomaly({ ratio: 2 });
     const grown = anomalyFixture({ ratio: 3 });
     expect(updateAt(open, 5 * minuteMs - 10_000, grown)).toBeUndefined();
@@ -244,7 +248,7 @@ describe('OpenAnomaly', () => {
     expect(updateAt(anomaly({ ratio: 2 }), 5 * minuteMs, grown)?.revision).toBe(2);
   });
 
-  it('counts these minutes in event time, so that it does not matter how soon a window is judged', () => {
+  it('counts these minutes in event time, independently of when a window is judged', () => {
     const grown = anomalyFixture({ ratio: 3 });
     const updates = [0, 1, 60 * minuteMs].map((lateMs) => {
       const open = anomaly({ ratio: 2 });
@@ -259,30 +263,31 @@ describe('OpenAnomaly', () => {
     ]);
   });
 
-  it('is told again once an hour at most, where it comes and goes', () => {
-    const minutesTold = (pauseWindows: number) => {
+  it('is emitted once an hour at most, where it recurs', () => {
+    const updateMinutes = (pauseWindows: number) => {
       const open = anomaly({ ratio: 2 }, 18);
-      const told: number[] = [];
+      const emitted: number[] = [];
       for (let window = 0; window <= 6 * 75; window++) {
         const isOut = window % 24 < 24 - pauseWindows;
         open.observe(openedMs + window * 10_000, stage(isOut ? 400 : 60));
         if (window === 0) open.begin();
-        const grown = anomalyFixture({ ratio: 2 ** (told.length + 2) });
-        if (isOut && open.update(grown, 'worse', openedMs, []) !== undefined) told.push(window / 6);
+        const grown = anomalyFixture({ ratio: 2 ** (emitted.length + 2) });
+        if (isOut && open.update(grown, 'worse', openedMs, []) !== undefined)
+          emitted.push(window / 6);
       }
-      return told;
+      return emitted;
     };
-    expect(minutesTold(0)).toEqual([5, 15, 35, 75]);
-    // Two windows are looked at together, so that three of silence are none yet.
-    expect(minutesTold(3)).toEqual([5, 15, 35, 75]);
-    expect(minutesTold(12)).toEqual([60]);
+    expect(updateMinutes(0)).toEqual([5, 15, 35, 75]);
+    // Two windows are judged together, so three clear ones do not count yet.
+    expect(updateMinutes(3)).toEqual([5, 15, 35, 75]);
+    expect(updateMinutes(12)).toEqual([60]);
   });
 
   it('waits twice as long after each update', () => {
     const open = anomaly({ ratio: 1.5 });
-    const tell = (ratio: number, minutes: number) =>
+    const update = (ratio: number, minutes: number) =>
       updateAt(open, minutes * minuteMs, anomalyFixture({ ratio }))?.revision;
-    expect([tell(3, 5), tell(6, 14), tell(6, 15), tell(12, 34), tell(12, 35)]).toEqual([
+    expect([update(3, 5), update(6, 14), update(6, 15), update(12, 34), update(12, 35)]).toEqual([
       2,
       undefined,
       3,
@@ -291,7 +296,7 @@ describe('OpenAnomaly', () => {
     ]);
   });
 
-  it('tells nothing but its end while the tail is not out', () => {
+  it('emits only its end while the tail is clear', () => {
     const open = anomaly();
     const blame = [{ stage: 'queue', excess_ms: 1, share: 1 }];
     const inside = anomalyFixture({ stage: 'queue', blame, observed_ms: 150, ratio: 1.24 });
@@ -301,41 +306,41 @@ describe('OpenAnomaly', () => {
     expect(updateAt(open, 10 * minuteMs + 20_000, out)?.revision).toBe(2);
   });
 
-  it('tells another culprit when it explains half in two windows in a row', () => {
+  it('emits another culprit when it explains half in two windows in a row', () => {
     const open = anomaly();
     const culprit = (share: number) => {
       const blame = [{ stage: 'queue', excess_ms: 100, share }];
       return anomalyFixture({ stage: 'queue', blame });
     };
-    const told = [0.9, 0.4, 0.9, 0.9].map((share, i) => {
+    const emitted = [0.9, 0.4, 0.9, 0.9].map((share, i) => {
       return updateAt(open, 10 * minuteMs + i * 10_000, culprit(share));
     });
-    expect(told.slice(0, 3)).toEqual([undefined, undefined, undefined]);
-    expect(told[3]).toMatchObject({ stage: 'queue', revision: 2 });
+    expect(emitted.slice(0, 3)).toEqual([undefined, undefined, undefined]);
+    expect(emitted[3]).toMatchObject({ stage: 'queue', revision: 2 });
   });
 
-  it('blames another stage only where that one is out by its own requests', () => {
+  it('blames another stage only where that one exceeds by its own requests', () => {
     const blamed = (stage: string) => {
       const blame = [{ stage, excess_ms: 100, share: 0.9 }];
       return anomalyFixture({ stage, blame, ratio: 40 });
     };
-    const told = (stage: string, out: string[]) => {
+    const emitted = (stage: string, out: string[]) => {
       const open = anomaly();
       return [10, 11].map((minutes) => {
         return updateAt(open, minutes * minuteMs, blamed(stage), { out })?.stage;
       });
     };
-    expect(told('queue', ['total', 'features'])).toEqual([undefined, undefined]);
-    expect(told('queue', ['total'])).toEqual([undefined, undefined]);
-    expect(told('queue', ['total', 'queue'])).toEqual(['queue', undefined]);
-    // What no stage has is blamed where none of them is out.
-    expect(told('unaccounted', ['total', 'features'])).toEqual([undefined, undefined]);
-    expect(told('unaccounted', ['total'])).toEqual(['unaccounted', undefined]);
-    // The one that was told is believed as it was.
-    expect(told(anomalyFixture().stage, ['total'])).toEqual([anomalyFixture().stage, undefined]);
+    expect(emitted('queue', ['total', 'features'])).toEqual([undefined, undefined]);
+    expect(emitted('queue', ['total'])).toEqual([undefined, undefined]);
+    expect(emitted('queue', ['total', 'queue'])).toEqual(['queue', undefined]);
+    // Unaccounted time is blamed where no stage exceeds.
+    expect(emitted('unaccounted', ['total', 'features'])).toEqual([undefined, undefined]);
+    expect(emitted('unaccounted', ['total'])).toEqual(['unaccounted', undefined]);
+    // The emitted stage stays blamed.
+    expect(emitted(anomalyFixture().stage, ['total'])).toEqual([anomalyFixture().stage, undefined]);
   });
 
-  it('tells growth over the most that was told, not over the last', () => {
+  it('emits growth over the highest emitted value, not over the last', () => {
     const open = anomaly({ ratio: 2 });
     const culprit = (stage: string, ratio: number) =>
       anomalyFixture({ stage, ratio, blame: [{ stage, excess_ms: 100, share: 0.9 }] });
@@ -347,7 +352,7 @@ describe('OpenAnomaly', () => {
     expect(updateAt(open, 60 * minuteMs + 10_000, culprit('queue', 6))?.ratio).toBe(6);
   });
 
-  it('is worth measuring when it may have become critical, or has rested', () => {
+  it('is measured when it may have become critical, or after a pause', () => {
     const afterMinutes = (minutes: number, severity: AnomalyEvent['severity']) => {
       const open = anomaly({ severity });
       open.observe(openedMs + minutes * minuteMs, stage(400));
@@ -358,7 +363,7 @@ describe('OpenAnomaly', () => {
     expect(afterMinutes(6, 'critical')).toEqual([true, true]);
   });
 
-  it('says in its last event why it ended', () => {
+  it('gives the reason for its end in its last event', () => {
     const at = openedMs + minuteMs;
     const subject = 'p99 of ranker (search, eu-west-1)';
     expect(anomaly().resolve('recovered', at, 123.4)).toMatchObject({

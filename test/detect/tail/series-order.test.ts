@@ -5,7 +5,7 @@ import { seriesKey } from '../../../src/series/series-key.ts';
 import { seriesOf } from '../count-traffic.ts';
 
 describe('SeriesOrder', () => {
-  it('gives the key of every series, whichever come and go and in whatever order', () => {
+  it('gives the key of every series, for any changes and any order of series', () => {
     const series = fc.constantFrom(
       ...Array.from({ length: 30 }, (_, i) => ({
         ...seriesOf({ version: `v${i % 3}` }),
@@ -19,7 +19,7 @@ describe('SeriesOrder', () => {
         const order = new SeriesOrder();
         for (const present of windows) {
           order.begin();
-          // Others of the same values, as a reader makes them.
+          // Other objects with the same values, as a reader makes them.
           for (const each of present) expect(order.keyOf({ ...each })).toBe(seriesKey(each));
         }
       }),

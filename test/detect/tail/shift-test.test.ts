@@ -26,7 +26,7 @@ function learnt(stage?: string, days = 1.2): JudgedStage {
 }
 
 describe('ShiftTest', () => {
-  it('opens nothing in two days of nothing', () => {
+  it('opens nothing in two days without a fault', () => {
     const verdicts = new JudgedStage().run(2 * perDay, baseline);
     expect(verdicts.length).toBeGreaterThan(0);
     expect(verdicts.filter(({ opens }) => opens)).toEqual([]);
@@ -47,7 +47,7 @@ describe('ShiftTest', () => {
     ]);
   });
 
-  it('opens in a few minutes on one request in ten that takes three times as long', () => {
+  it('opens in a few minutes when one request in ten becomes three times as slow', () => {
     const opening = learnt()
       .run(60, slowed(0.1, 3))
       .find(({ opens }) => opens);
@@ -63,13 +63,13 @@ describe('ShiftTest', () => {
     expect([options.quantiles[0], opening?.q]).toEqual([0.95, 0.99]);
   });
 
-  it('never opens on what is clear but too small to matter', () => {
+  it('never opens on a clear effect below the least one', () => {
     const verdicts = learnt().run(300, slowed(1, 1.12), 300);
     expect(Math.min(...verdicts.map(({ logP }) => logP))).toBeLessThan(-100);
     expect(verdicts.filter(({ opens }) => opens)).toEqual([]);
   });
 
-  it('does not take a few slow requests for the effect of what was too small for minutes: it must show in half of them', () => {
+  it('does not open on a few slow requests after minutes below the least effect: half of them must show it', () => {
     const judged = learnt();
     const small = slowed(1, 1.12);
     const before = judged.run(90, small);
@@ -85,7 +85,7 @@ describe('ShiftTest', () => {
     expect(opening?.windows).toBeGreaterThanOrEqual(15);
   });
 
-  it('does not open on a few slow requests that come by chance, though much speaks for a little', () => {
+  it('does not open on a few chance slow requests, though much evidence is for a small effect', () => {
     const small = slowed(1, 1.1);
     const draw: Draw = (random, window) => small(random, window) * (random.chance(0.02) ? 2 : 1);
     const verdicts = learnt().run(150, draw, 10);
@@ -105,7 +105,7 @@ describe('ShiftTest', () => {
     expect(learnt('forward').run(1, slowed(1, 10))[0]).toMatchObject({ opens: false, loud: true });
   });
 
-  it('takes ninety requests of a stage, half as many where it is beyond doubt', () => {
+  it('needs ninety requests of a stage, half as many where it is beyond doubt', () => {
     const firstOf = (draw: Draw) =>
       learnt('forward')
         .run(12, draw, 30)
@@ -114,15 +114,15 @@ describe('ShiftTest', () => {
     expect(firstOf(slowed(0.5, 1.6))).toBeGreaterThanOrEqual(2);
   });
 
-  it('tells of a burst once: of one that was told and was over by itself, the like are known from then on', () => {
+  it('opens for a burst once: an emitted one that ended by itself is remembered from then on', () => {
     const burst = slowed(0.25, 3);
-    const opensAgain = (isTold: boolean) => {
+    const opensAgain = (isEmitted: boolean) => {
       const judged = learnt();
       const opens = (verdicts: readonly ShiftVerdict[]) =>
         verdicts.some((verdict) => verdict.opens);
       expect(opens(judged.run(6, burst))).toBe(true);
       judged.run(12, baseline, 30, 'told');
-      if (isTold) judged.test.endEmitted(levels);
+      if (isEmitted) judged.test.endEmitted(levels);
       judged.test.forgetRun();
       judged.run(600, baseline);
       return opens(judged.run(6, burst));
@@ -130,7 +130,7 @@ describe('ShiftTest', () => {
     expect([opensAgain(false), opensAgain(true)]).toEqual([true, false]);
   });
 
-  it('asks a stage for a fifth more than whole requests, as long as it may be a burst', () => {
+  it('requires a fifth more evidence of a stage than of whole requests, as long as it may be a burst', () => {
     const firstOf = (stage: string) => {
       const verdicts = learnt(stage).run(30, slowed(0.15, 2.5), 30);
       const clear = verdicts.findIndex(({ logP, logLevel }) => logP <= logLevel);
@@ -146,23 +146,23 @@ describe('ShiftTest', () => {
     expect(times(verdicts[opening] as ShiftVerdict)).toBeGreaterThanOrEqual(1.2);
   });
 
-  it('finds where requests lie what they usually never do, though the part of slow ones swings wildly', () => {
-    // Up to six in ten take four times as long, another part in each window.
+  it('opens on durations that the baseline never has, though the share of slow requests varies widely', () => {
+    // Up to six in ten are four times as slow, another part in each window.
     const part = (window: number) => 0.6 * new Random(`part ${window}`).uniform() ** 2;
     const swinging: Draw = (random, window) =>
       baseline(random, window) * (random.chance(part(window)) ? 4 : 1);
     const judged = new JudgedStage();
     expect(judged.run(2 * perDay, swinging).filter(({ opens }) => opens)).toEqual([]);
-    // By all that they say together it is not found in forty minutes.
+    // The sum of their evidence does not find it in forty minutes.
     const opening = judged
       .run(120, (random, window) => swinging(random, window) * (random.chance(0.05) ? 3 : 1))
       .find(({ opens }) => opens);
     expect(opening?.window).toBeLessThan(60);
   });
 
-  it('knows what came at this time of the day before, of itself, of its first hour and of the version before', () => {
+  it('remembers anomalies at this time of the day before, of its own, of its first hour and of its predecessor', () => {
     const job = slowed(0.3, 4);
-    /** Whether a job an hour and more after the beginning, or at it, is the same the next day as on the first. */
+    /** True where a job an hour after the beginning, or at it, counts as recurring the next day. */
     const recursAfter = (at: number, first: Draw, heir = false) => {
       const before = new JudgedStage('features');
       before.run(at, baseline);
@@ -180,12 +180,12 @@ describe('ShiftTest', () => {
     const all = (recurs: boolean) => Array(20).fill(recurs);
     expect(recursAfter(600, job)).toEqual(all(true));
     expect(recursAfter(600, job, true)).toEqual(all(true));
-    // Nothing had been learnt by which it could be told then.
+    // No baseline existed then.
     expect(recursAfter(0, job)).toEqual(all(true));
     expect(recursAfter(12, job, true)).toEqual(all(true));
     expect(recursAfter(600, baseline)).toEqual(all(false));
     expect(recursAfter(0, baseline)).toEqual(all(false));
-    // What looks otherwise is something else, however clear.
+    // A different shape is another fault, however clear.
     expect(recursAfter(600, slowed(1, 2))).toEqual(all(false));
   });
 
@@ -198,7 +198,7 @@ describe('ShiftTest', () => {
     expect(firstOf(slowed(1, 10))).toBeLessThanOrEqual(1);
   });
 
-  it('tells no more of what is over', () => {
+  it('opens nothing for what is over', () => {
     const judged = learnt();
     judged.run(5, slowed(0.3, 4));
     const after = judged.run(12, baseline);
@@ -206,19 +206,19 @@ describe('ShiftTest', () => {
     expect(after.filter(({ rising, window }) => rising && window >= 6)).toEqual([]);
   });
 
-  it('lets go of evidence that has fallen far from its peak, long before it is used up', () => {
+  it('drops evidence that has fallen far from its peak, long before it reaches zero', () => {
     const judged = learnt();
     const most = (verdicts: readonly ShiftVerdict[]) =>
       Math.max(0, ...verdicts.map(({ logP }) => -logP));
     const peak = most(judged.run(60, slowed(0.1, 4)));
-    // Usual requests take it away slowly; what is below 60 % of the peak counts as over.
+    // Baseline requests reduce it slowly; below 60 % of the peak counts as over.
     const scores = judged.run(300, baseline).map(({ logP }) => -logP);
     const fading = scores.filter((score) => score > 20);
     expect(fading.length).toBeGreaterThan(0);
     expect(Math.min(...fading)).toBeGreaterThan(0.5 * peak);
   });
 
-  it('asks for twice as much when as much came the day before', () => {
+  it('requires twice as much when as much came the day before', () => {
     const judged = learnt();
     const burst = () => judged.run(60, slowed(0.1, 3));
     expect(burst().some(({ opens }) => opens)).toBe(true);
@@ -228,7 +228,7 @@ describe('ShiftTest', () => {
     expect(again.some(({ recurs }) => recurs)).toBe(true);
   });
 
-  it('is as sure of a new version as of the one before', () => {
+  it('is as sensitive for a new version as for its predecessor', () => {
     const before = learnt('forward');
     const young = new JudgedStage('forward');
     young.test.inherit(before.test);
@@ -237,14 +237,14 @@ describe('ShiftTest', () => {
     expect(opening?.window).toBeLessThan(6);
   });
 
-  it('begins anew against another baseline', () => {
+  it('restarts against another baseline', () => {
     const judged = learnt();
     judged.run(4, slowed(0.3, 4));
     judged.test.rebase();
     expect(judged.run(2, baseline)).toEqual([]);
   });
 
-  it('has forgotten what lasted for hours soon after its end', () => {
+  it('forgets an effect of hours soon after its end', () => {
     const judged = new JudgedStage();
     judged.run(perDay, baseline);
     expect(judged.run(6 * 60 * 3, slowed(0.1, 3), 30, 'over').at(-1)?.rising).toBe(true);
@@ -252,13 +252,13 @@ describe('ShiftTest', () => {
     expect(after.at(-1)?.window ?? 0).toBeLessThan(90);
   });
 
-  it('says the same wherever its memory grows', () => {
+  it('scores the same wherever its memory grows', () => {
     const swinging: Draw = (random, window) =>
       baseline(random, window) * (random.chance(window % 3 === 0 ? 0.3 : 0.02) ? 4 : 1);
     const saved = (prepare: () => void) => {
       const judged = new JudgedStage();
       for (let window = 0; window < 50; window++) {
-        // They are found to swing soon after the first ones are learnt.
+        // Their variation is found soon after the first ones are learnt.
         if (window >= 32 && window < 42) prepare();
         judged.run(1, swinging, 200);
       }
@@ -271,7 +271,7 @@ describe('ShiftTest', () => {
   });
 });
 
-/** Fills the memory: evidence that is begun next has it grow. */
+/** Fills the memory, so that the next evidence makes it grow. */
 function fillMemory(): void {
   const memory = Arena.shared();
   const before = memory.doubles.length;

@@ -16,13 +16,13 @@ function upTo(byBin: readonly number[]): Float64Array {
   return sums;
 }
 
-/** Of a share of requests, which may go by the window, a hit; else a miss. */
+/** A cache whose hit share may depend on the window. */
 const cache =
   (hits: (window: number) => number, [hitMs, missMs] = [4, 180]): Draw =>
   (random, window) =>
     random.chance(hits(window)) ? random.lognormal(hitMs, 0.2) : random.lognormal(missMs, 0.3);
 
-/** After a day of what is usual: the windows that would open an anomaly. */
+/** Windows that would open an anomaly, after a day of baseline. */
 function openings(baseline: Draw, now: Draw, windows: number, requests = 30) {
   const judged = new JudgedStage();
   judged.run(1.05 * perDay, baseline, requests);
@@ -76,7 +76,7 @@ describe('ShiftTest, where requests take a slow path or a fast one', () => {
     expect(first?.exceedances).toBeGreaterThan(1.2 * (first?.expected ?? 0));
   });
 
-  it('opens when a cache gets cold within ten minutes', () => {
+  it('opens when a cache gets cold over ten minutes', () => {
     const begin = 1.05 * perDay;
     const colder = cache((window) => 0.8 * (1 - Math.min(1, (window - begin) / 60)));
     const [first] = openings(hits(0.8), colder, 15 * perMinute);
@@ -97,7 +97,7 @@ describe('ShiftTest, where requests take a slow path or a fast one', () => {
     expect(openings(baseline, now, 120 * perMinute)).toEqual([]);
   });
 
-  it('opens nothing where the part of hits wanders by itself', () => {
+  it('opens nothing where the share of hits moves by itself', () => {
     let level = 0;
     let last = 0;
     const wandering: Draw = (random, window) => {
@@ -109,13 +109,13 @@ describe('ShiftTest, where requests take a slow path or a fast one', () => {
   });
 });
 
-/** Half of the work is skipped by a part of the requests. */
+/** A part of the requests skips half of the work. */
 function early(share: number): Draw {
   return (random) =>
     random.chance(share) ? random.lognormal(9, 0.25) : random.lognormal(90, 0.25);
 }
 
-/** A part hits the first cache; of the others three quarters the second one. */
+/** A part hits the first cache; of the others three quarters hit the second one. */
 function tiers(share: number): Draw {
   return (random: Random) => {
     if (random.chance(share)) return random.lognormal(4, 0.2);

@@ -14,7 +14,7 @@ const threshold = (baselineMs: number, baselineShare: number): TailThreshold => 
 });
 const thresholds = [threshold(100, 0.05), threshold(200, 0.01)];
 
-/** A window of 100 requests, so many of them of each duration, the rest of 50 ms. */
+/** A window of 100 requests: the given counts by duration, the rest of 50 ms. */
 function window(slow: Readonly<Record<number, number>> = {}): StageSummary {
   const values = Object.entries(slow).flatMap(([ms, count]) => Array(count).fill(Number(ms)));
   while (values.length < 100) values.push(50);
@@ -33,7 +33,7 @@ function counts(windows: readonly StageSummary[]): TailCounts {
 }
 
 describe('TailCounts', () => {
-  it('counts what is above the quantiles, and usually is, in the last windows', () => {
+  it('counts requests above the quantiles, and their baseline counts, in the last windows', () => {
     const found = counts([window({ 110: 9 }), window({ 110: 3 }), window({ 300: 2 })]);
     expect(found.sums(0, 2)).toMatchObject({ requests: 200, expected: 10 });
     expect(found.sums(0, 2).exceedances).toBeCloseTo(5, 9);
@@ -51,13 +51,13 @@ describe('TailCounts', () => {
     expect(found.sums(0, 30).exceedances).toBeCloseTo(sum, 6);
   });
 
-  it('does not count windows as a run that lie far apart', () => {
+  it('does not count windows that lie far apart as a run', () => {
     const found = counts([]);
     for (const i of [0, 1, 50, 51, 53]) add(found, i, window());
     expect(foundSince(found, 0).run).toBe(3);
   });
 
-  it('finds the longest run in which a quantile has moved by what matters', () => {
+  it('finds the longest run in which a quantile has moved by the least effect', () => {
     const slow = window({ 140: 6 });
     const found = counts([window(), slow, slow, slow]).effect(4, 6);
     expect(found).toEqual({ windows: 3, quantile: 0, times: expect.closeTo(1.2, 9) });
@@ -70,7 +70,7 @@ describe('TailCounts', () => {
     expect(counts([small, small]).showsHalf(2)).toBe(true);
   });
 
-  it('says how many of the last windows show it, and when the excess began', () => {
+  it('reports how many of the last windows show it, and when the excess began', () => {
     const found = counts([window(), window({ 140: 7 }), window(), window({ 140: 8 })]);
     expect(found.lasting(6)).toBe(2);
     expect(found.startOfExcess(0, 4)).toBe(windowMs);

@@ -8,7 +8,7 @@ const dayMs = 86_400_000;
 const levels = { perWeek: 1e-3 };
 const forecast = { perSecond: 50, fromMs: 0, toMs: 0, isKnown: true, isWeekKnown: true };
 
-/** Two days of requests, but for one pause of so many minutes. */
+/** Two days of requests with one pause of so many minutes. */
 function withPause(minutes: number): SilenceTest {
   const test = new SilenceTest(options);
   for (let startMs = 0; startMs < 2 * dayMs; startMs += options.window) {

@@ -24,16 +24,16 @@ const levels = { perWeek: 1e-3 / 6 };
 /** Requests a second, window by window. */
 type Model = (at: number) => number;
 
-interface Told {
+interface Emitted {
   readonly at: number;
   readonly event: AnomalyEvent;
 }
 
-/** All that is told of a model's traffic. */
-function told(model: Model, windows: number, seed: string, given = options): Told[] {
+/** All events of a model's traffic. */
+function emitted(model: Model, windows: number, seed: string, given = options): Emitted[] {
   const detector = new TrafficDetector('ranker', given, new PeakPool());
   const random = new Random(seed);
-  const all: Told[] = [];
+  const all: Emitted[] = [];
   for (let at = 0; at < windows; at++) {
     const startMs = countStartMs + at * windowMs;
     const requests = poisson(model(at) * 10, random);
@@ -51,7 +51,7 @@ function told(model: Model, windows: number, seed: string, given = options): Tol
 const hourOf = (at: number) => (at % windowsPerDay) / hour;
 const isWeekend = (at: number) => Math.floor(at / windowsPerDay) % 7 >= 5;
 
-/** Traffic that comes at random and lasts, or pauses, for so many windows. */
+/** Random traffic in spells of so many windows, with pauses of so many. */
 function spells(random: Random, perDay: number, windows: () => number, at: number, else_: number) {
   let left = 0;
   return () => {
@@ -86,13 +86,15 @@ const nulls: Readonly<Record<string, (random: Random) => Model>> = {
 };
 
 describe('traffic with nothing wrong', () => {
-  it.each(Object.entries(nulls))('pages nobody: %s', { timeout: 60_000 }, (name, model) => {
-    const events = told(model(new Random(name)), 15 * windowsPerDay, `${name} draws`);
+  it.each(Object.entries(nulls))('pages nothing: %s', { timeout: 60_000 }, (name, model) => {
+    const events = emitted(model(new Random(name)), 15 * windowsPerDay, `${name} draws`);
     expect(events.map(({ at, event }) => `${at} ${event.summary}`)).toEqual([]);
   });
 
-  it('pages nobody in the first day, whatever becomes of it', () => {
-    expect(told((at) => (at < windowsPerDay - hour ? 50 : 0), windowsPerDay, 'first')).toEqual([]);
+  it('pages nothing in the first day, whatever happens to it', () => {
+    expect(emitted((at) => (at < windowsPerDay - hour ? 50 : 0), windowsPerDay, 'first')).toEqual(
+      [],
+    );
   });
 });
 
@@ -104,16 +106,16 @@ describe('traffic that stops', () => {
     ['steady', () => 50],
     ['one request in two seconds', () => 0.5],
     ['a night with a fifth of noon', (at: number) => 2 * 5 ** dayCurve(at)],
-  ])('is told two minutes later, and resolved when it is back: %s', (name, model: Model) => {
+  ])('opens two minutes later, and resolves when it is back: %s', (name, model: Model) => {
     const stopped: Model = (at) => (at >= from && at < to ? 0 : model(at));
-    const events = told(stopped, to + 200, `stop ${name}`);
+    const events = emitted(stopped, to + 200, `stop ${name}`);
     expect(
       events.map(({ event: { kind, state, resolution } }) => [kind, state, resolution]),
     ).toEqual([
       ['no_data', 'opened', null],
       ['no_data', 'resolved', 'recovered'],
     ]);
-    const [opened, resolved] = events as [Told, Told];
+    const [opened, resolved] = events as [Emitted, Emitted];
     expect(opened.at - from).toBeGreaterThanOrEqual(10);
     expect(opened.at - from).toBeLessThanOrEqual(11);
     expect(resolved.at - to).toBeLessThanOrEqual(5);
@@ -134,9 +136,9 @@ describe('traffic that stops', () => {
     );
   });
 
-  it('and stays away is the new usual after rebaseline_after, told once', () => {
+  it('and stays away is rebaselined after rebaseline_after, opened once', () => {
     const given = detectOptions({ rebaseline_after: '4h' });
-    const events = told((at) => (at >= from ? 0 : 50), from + 6 * 360, 'for good', given);
+    const events = emitted((at) => (at >= from ? 0 : 50), from + 6 * 360, 'for good', given);
     expect(
       events.map(({ event: { kind, state, resolution } }) => [kind, state, resolution]),
     ).toEqual([
@@ -158,13 +160,13 @@ describe('traffic that falls', () => {
     ['to two fifths', 50, 0.4, 'warning'],
     ['to a tenth', 50, 0.09, 'critical'],
     ['to a tenth, of one in two seconds', 0.5, 0.09, 'critical'],
-  ])('%s is told within ten minutes and resolved', (name, perSecond, part, severity) => {
-    const events = told(
+  ])('%s opens within ten minutes and resolves', (name, perSecond, part, severity) => {
+    const events = emitted(
       falling(() => perSecond, part),
       to + 200,
       `fall ${name}`,
     );
-    const [opened, ...later] = events as [Told, ...Told[]];
+    const [opened, ...later] = events as [Emitted, ...Emitted[]];
     expect(opened.event).toMatchObject({ kind: 'throughput_drop', state: 'opened' });
     expect(opened.at - from).toBeLessThan(60);
     expect(later.at(-1)?.event).toMatchObject({ state: 'resolved', resolution: 'recovered' });
@@ -174,9 +176,9 @@ describe('traffic that falls', () => {
     expect(opened.event.rate?.observed).toBeLessThan(0.5 * perSecond);
   });
 
-  it('by less than min_traffic_drop pages nobody', () => {
+  it('by less than min_traffic_drop pages nothing', () => {
     expect(
-      told(
+      emitted(
         falling(() => 50, 0.6),
         to + 100,
         'small',
@@ -186,7 +188,7 @@ describe('traffic that falls', () => {
 
   it('and then stops is one anomaly, which becomes critical', () => {
     const model: Model = (at) => (at < from ? 50 : at < from + 60 ? 15 : at < to ? 0 : 50);
-    const states = told(model, to + 200, 'stops').map(({ event }) => [
+    const states = emitted(model, to + 200, 'stops').map(({ event }) => [
       event.kind,
       event.state,
       event.severity,
@@ -203,7 +205,7 @@ describe('the traffic of a detector', () => {
   const short = detectOptions({ baseline: '10m' });
   const days = 8;
   const historyFrom = countStartMs - days * 86_400_000;
-  /** Eight days of the same before. */
+  /** The same traffic on the eight days before. */
   const blocks = (models: readonly string[]): TrafficBlock[] =>
     Array.from({ length: days * 144 }, (_, n) => n).flatMap((n) =>
       [...models, ''].map((model) => ({
@@ -228,7 +230,7 @@ describe('the traffic of a detector', () => {
     events.map(({ kind, model, state }) => `${model} ${kind} ${state}`);
   const both = [{ model: 'a' }, { model: 'b' }];
 
-  it('is one anomaly of a model, whatever many series it has', () => {
+  it('is one anomaly of a model, however many series it has', () => {
     const series = ['eu', 'us', 'ap'].map((region) => ({ model: 'a', region }));
     const windows = Array.from({ length: 300 }, (_, at) =>
       present(at, [...(at >= 200 && at < 260 ? [] : series), { model: 'b' }]),
@@ -239,7 +241,7 @@ describe('the traffic of a detector', () => {
     ]);
   });
 
-  it('goes over from one version to the next without a word', () => {
+  it('moves from one version to the next without an event', () => {
     const windows = Array.from({ length: 500 }, (_, at) =>
       present(at, [{ model: 'a', version: at < 250 ? 'v1' : 'v2' }, { model: 'b' }]),
     );
@@ -259,7 +261,7 @@ describe('the traffic of a detector', () => {
     );
   });
 
-  it('of a model that is back a little later than the others is no anomaly of its own', () => {
+  it('of a model that returns a little later than the others opens nothing of its own', () => {
     const windows = Array.from({ length: 300 }, (_, at) => {
       if (at >= 200 && at < 290) return [];
       return present(at, at >= 290 && at < 295 ? [{ model: 'b' }] : both);
@@ -270,7 +272,7 @@ describe('the traffic of a detector', () => {
     ]);
   });
 
-  it('is known to have stopped though no window says so', () => {
+  it('is judged as stopped though no window shows it', () => {
     const detector = detectorOf(['a', 'b']);
     const windows = Array.from({ length: 200 }, (_, at) => present(at, both));
     expect(observe(detector, windows)).toEqual([]);
@@ -285,7 +287,7 @@ describe('the traffic of a detector', () => {
     expect(outline(observe(detector, [...between, ...back], 200))).toEqual([' no_data resolved']);
   });
 
-  it('goes on after a restart: what is open is resolved once, when it is back', () => {
+  it('continues after a restart: an open anomaly resolves once, when traffic is back', () => {
     const windows = Array.from({ length: 300 }, (_, at) =>
       present(at, at >= 200 && at < 260 ? [{ model: 'b' }] : both),
     );
@@ -301,7 +303,7 @@ describe('the traffic of a detector', () => {
     }
   });
 
-  it('that began before a restart is told after it, if nobody was told', () => {
+  it('that stopped before a restart opens after it, if it was not emitted before', () => {
     const windows = Array.from({ length: 300 }, (_, at) =>
       present(at, at >= 200 && at < 260 ? [{ model: 'b' }] : both),
     );

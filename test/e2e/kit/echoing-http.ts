@@ -13,13 +13,13 @@ export async function startEchoingHttp(status: number, errorNumber?: number): Pr
     for await (const part of request) body += String(part);
     const basic = /^Basic (.*)/.exec(request.headers.authorization ?? '')?.[1] ?? '';
     const login = Buffer.from(basic, 'base64').toString();
-    const said = `${request.url} ${JSON.stringify(request.headers)} ${login} ${body}`;
-    heard += said;
+    const sent = `${request.url} ${JSON.stringify(request.headers)} ${login} ${body}`;
+    heard += sent;
     const code = errorNumber === undefined ? '' : `Code: ${errorNumber}. DB::Exception: `;
     const headers =
       errorNumber === undefined ? {} : { 'x-clickhouse-exception-code': String(errorNumber) };
     response.writeHead(status, headers);
-    response.end(`${code}cannot accept ${said}. (ECHO) (version 26.7)`);
+    response.end(`${code}cannot accept ${sent}. (ECHO) (version 26.7)`);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -27,8 +27,8 @@ export async function startEchoingKafka(): Promise<Echo> {
       while (received.length >= 4 && received.length >= 4 + received.readInt32BE(0)) {
         const request = received.subarray(4, 4 + received.readInt32BE(0));
         received = received.subarray(4 + request.length);
-        const { answer, said } = answerTo(request);
-        heard += said;
+        const { answer, sent } = answerTo(request);
+        heard += sent;
         socket.write(Buffer.concat([int32(answer.length + 4), request.subarray(4, 8), answer]));
       }
     });
@@ -46,7 +46,7 @@ export async function startEchoingKafka(): Promise<Echo> {
 }
 
 /** An answer without its length and correlation id. */
-function answerTo(request: Buffer): { answer: Buffer; said: string } {
+function answerTo(request: Buffer): { answer: Buffer; sent: string } {
   const api = request.readInt16BE(0);
   const version = request.readInt16BE(2);
   if (api === apiVersions) {
@@ -55,26 +55,26 @@ function answerTo(request: Buffer): { answer: Buffer; said: string } {
     const rest = version > 0 ? [int32(0)] : [];
     return {
       answer: Buffer.concat([int16(0), int32(served.length), ...ranges, ...rest]),
-      said: '',
+      sent: '',
     };
   }
   if (api === saslHandshake) {
     const mechanisms = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'];
     const answer = [int16(0), int32(mechanisms.length), ...mechanisms.map(text)];
-    return { answer: Buffer.concat(answer), said: '' };
+    return { answer: Buffer.concat(answer), sent: '' };
   }
   // Header: key, version, correlation id, client id; then the length of the login and the login.
   const login = request.subarray(10 + Math.max(0, request.readInt16BE(8)) + 4);
-  const said = login.toString().replaceAll('\0', ' ').trim();
-  const parts = said.split(/[^\x21-\x7e]/).map((part) => Buffer.from(part).toString('base64'));
-  const message = text(`cannot accept ${said} (${parts.join(' ')} ${login.toString('base64')})`);
+  const sent = login.toString().replaceAll('\0', ' ').trim();
+  const parts = sent.split(/[^\x21-\x7e]/).map((part) => Buffer.from(part).toString('base64'));
+  const message = text(`cannot accept ${sent} (${parts.join(' ')} ${login.toString('base64')})`);
   const answer = [
     int16(authenticationFailed),
     message,
     int32(0),
     ...(version > 0 ? [int64(0)] : []),
   ];
-  return { answer: Buffer.concat(answer), said };
+  return { answer: Buffer.concat(answer), sent };
 }
 
 function text(value: string): Buffer {

@@ -91,8 +91,8 @@ export class KafkaProxy {
     // The versions that kafkajs speaks end with the code where there is but one.
     if (fate !== 'pass') frame.writeInt16BE(fate.errorCode, frame.length - 2);
     const { host, port } = this.#broker;
-    const told = endpoint(host, port);
-    for (let at = frame.indexOf(told); at >= 0; at = frame.indexOf(told, at + 1)) {
+    const original = endpoint(host, port);
+    for (let at = frame.indexOf(original); at >= 0; at = frame.indexOf(original, at + 1)) {
       endpoint(host, this.#port).copy(frame, at);
     }
     return frame;

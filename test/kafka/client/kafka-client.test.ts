@@ -72,8 +72,8 @@ describe('kafkaError', () => {
   });
 
   it('leaves what is told already', () => {
-    const told = new OperatorError('TAILMARK_STALLED', 'Cannot go on');
-    expect(kafkaError(told, 'read', kafka)).toBe(told);
+    const wrapped = new OperatorError('TAILMARK_STALLED', 'Cannot go on');
+    expect(kafkaError(wrapped, 'read', kafka)).toBe(wrapped);
   });
 
   it('takes what is no error', () => {

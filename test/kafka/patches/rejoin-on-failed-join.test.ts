@@ -41,9 +41,9 @@ describe('rejoinOnFailedJoin', () => {
     const failure = await failureOf(member.joinAndSync());
     expect(failure).toMatchObject({ message: 'Closed connection' });
     for (let i = 0; i < 2; i++) {
-      const told = await failureOf(member.heartbeat({}));
-      expect(isRebalancing(told)).toBe(true);
-      expect(told).toMatchObject({ message: 'Closed connection', cause: failure });
+      const error = await failureOf(member.heartbeat({}));
+      expect(isRebalancing(error)).toBe(true);
+      expect(error).toMatchObject({ message: 'Closed connection', cause: failure });
     }
     expect(member.heartbeats).toBe(1);
     member.isReachable = true;

@@ -218,7 +218,7 @@ export class FakeTables {
       return [{ now_bands: { 0: 90, 10: 10 }, baseline_bands: { 0: 98, 10: 2 } }];
     }
     if (query.includes('trace_id')) return [{ trace_id: 'trace-1' }, { trace_id: '' }];
-    return this.#told(query, params);
+    return this.#anomalies(query, params);
   }
 
   #traffic({ fromSeconds, toSeconds }: Row): readonly Row[] {
@@ -242,7 +242,7 @@ export class FakeTables {
   }
 
   /** What is asked of the table of anomalies. */
-  #told(query: string, params: Row): readonly Row[] {
+  #anomalies(query: string, params: Row): readonly Row[] {
     const bodies = (events: readonly AnomalyEvent[]) =>
       events.map((event) => ({ body: JSON.stringify(event) }));
     if (query.includes('max(window_start)')) {

@@ -74,7 +74,7 @@ class Member {
   }
 }
 
-async function inPeace() {
+async function withoutRestart() {
   const tables = new FakeTables(windows);
   const member = new Member(tables);
   await member.watcher.start();
@@ -109,7 +109,7 @@ async function judgeAll(
   return delivered;
 }
 
-const peace = inPeace();
+const uninterrupted = withoutRestart();
 /** Everything but when the clock said that it was told. */
 const outline = (events: readonly AnomalyEvent[]) =>
   events.map(({ emitted_at, detected_at, resolved_at, ...event }) => event);
@@ -117,7 +117,7 @@ const nameOf = ({ id, revision }: AnomalyEvent) => `${id} ${revision}`;
 
 describe('a watcher that takes over', () => {
   it('tells what the one before would have, killed before any window, each event on record once', async () => {
-    const expected = (await peace).events;
+    const expected = (await uninterrupted).events;
     expect(expected.map(({ state }) => state)).toEqual([
       ...['opened', 'updated', 'resolved', 'opened', 'resolved'],
     ]);
@@ -142,7 +142,7 @@ describe('a watcher that takes over', () => {
   }, 600_000);
 
   it('tells the same, killed within any step: at whatever call, with the call done or not', async () => {
-    const expected = (await peace).events;
+    const expected = (await uninterrupted).events;
     // The first is killed about where it tells something, whoever follows anywhere.
     const telling = fc.record({
       ...{
@@ -169,15 +169,15 @@ describe('a watcher that takes over', () => {
         for (const event of delivered) expect(event).toEqual(stored.get(nameOf(event)));
         expect(new Set(delivered.map(nameOf))).toEqual(new Set(stored.keys()));
         // Whoever tells more of an anomaly goes on from what was told of it.
-        const told = new Set(tables.events.map(({ id, detected_at }) => `${id} ${detected_at}`));
-        expect(told.size).toBe(new Set(expected.map(({ id }) => id)).size);
+        const starts = new Set(tables.events.map(({ id, detected_at }) => `${id} ${detected_at}`));
+        expect(starts.size).toBe(new Set(expected.map(({ id }) => id)).size);
       }),
       { numRuns: 30, seed: 8 },
     );
   }, 600_000);
 
   it('tells an event again as it is on record, where the one before died before progress was', async () => {
-    const expected = (await peace).events;
+    const expected = (await uninterrupted).events;
     const tables = new FakeTables(windows);
     const first = new Member(tables);
     await first.watcher.start();
@@ -213,7 +213,7 @@ describe('a watcher that takes over', () => {
   });
 
   it('takes the snapshot before, where the last one is not whole', async () => {
-    const expected = (await peace).events;
+    const expected = (await uninterrupted).events;
     const tables = new FakeTables(windows);
     const first = new Member(tables);
     await first.watcher.start();
@@ -251,7 +251,7 @@ describe('a watcher that takes over', () => {
   });
 
   it('goes on judging where its state cannot be saved', async () => {
-    const expected = (await peace).events;
+    const expected = (await uninterrupted).events;
     const tables = new FakeTables(windows);
     const member = new Member(tables);
     tables.away.add('detector_state');

@@ -37,10 +37,10 @@ function watch(
   delivered: () => Promise<void> = async () => undefined,
   look?: () => Completeness,
 ) {
-  const told: AnomalyEvent[] = [];
+  const emitted: AnomalyEvent[] = [];
   const deliver = async (event: AnomalyEvent) => {
     await delivered();
-    told.push(event);
+    emitted.push(event);
   };
   const watcher = new Watcher({
     config,
@@ -57,29 +57,29 @@ function watch(
     tables.watermarkMs = scenarioStartMs + (window + 1) * windowMs + 2_000;
     await watcher.step();
   };
-  return { told, watcher, stepTo };
+  return { emitted, watcher, stepTo };
 }
 
 const outline = (events: readonly AnomalyEvent[]) =>
   events.map(({ id, state }) => `${id} ${state}`);
 
 /** What is told when nothing goes wrong. */
-async function toldInPeace(): Promise<AnomalyEvent[]> {
+async function emittedWithoutFailure(): Promise<AnomalyEvent[]> {
   const tables = new FakeTables(windows);
-  const { told, watcher, stepTo } = watch(tables);
+  const { emitted, watcher, stepTo } = watch(tables);
   await watcher.start();
   for (let window = 0; window < 115; window++) await stepTo(window);
   await watcher.flush();
-  expect(outline(tables.events)).toEqual(outline(told));
-  return told;
+  expect(outline(tables.events)).toEqual(outline(emitted));
+  return emitted;
 }
 
 describe('Watcher', () => {
   it('opens an anomaly once and resolves it once, with exemplars', async () => {
-    const told = await toldInPeace();
-    expect(told.map(({ state }) => state)).toEqual(['opened', 'resolved']);
-    expect(new Set(told.map(({ id }) => id)).size).toBe(1);
-    expect(told[0]?.exemplars).toEqual(['trace-1']);
+    const emitted = await emittedWithoutFailure();
+    expect(emitted.map(({ state }) => state)).toEqual(['opened', 'resolved']);
+    expect(new Set(emitted.map(({ id }) => id)).size).toBe(1);
+    expect(emitted[0]?.exemplars).toEqual(['trace-1']);
   });
 
   it.each([
@@ -100,7 +100,7 @@ describe('Watcher', () => {
     const tables = new FakeTables(windows.slice(0, 70));
     tables.baselineRequests = 300 * 60;
     tables.watermarkMs = scenarioStartMs + 2_000;
-    const { told, watcher, stepTo } = watch(tables);
+    const { emitted, watcher, stepTo } = watch(tables);
     await watcher.start();
     await stepTo(69);
     const endMs = scenarioStartMs + 70 * windowMs;
@@ -113,24 +113,24 @@ describe('Watcher', () => {
       tables.clockMs = endMs + afterMs;
       await watcher.step();
       await watcher.flush();
-      expect(told.map(({ kind, model }) => `${model} ${kind}`)).toHaveLength(events);
+      expect(emitted.map(({ kind, model }) => `${model} ${kind}`)).toHaveLength(events);
     }
-    expect(told[0]).toMatchObject({ kind: 'no_data', model: '', severity: 'critical' });
-    expect(outline(tables.events)).toEqual(outline(told));
+    expect(emitted[0]).toMatchObject({ kind: 'no_data', model: '', severity: 'critical' });
+    expect(outline(tables.events)).toEqual(outline(emitted));
   });
 
   it('says nothing by the clock of a recording that has come to its end', async () => {
     const tables = new FakeTables(windows.slice(0, 70));
     tables.baselineRequests = 300 * 60;
     tables.flushedMs = scenarioStartMs + 30 * 86_400_000;
-    const { told, watcher, stepTo } = watch(tables);
+    const { emitted, watcher, stepTo } = watch(tables);
     tables.clockMs = tables.flushedMs;
     await watcher.start();
     await stepTo(69);
     tables.clockMs += 3_600_000;
     await watcher.step();
     await watcher.flush();
-    expect(told).toEqual([]);
+    expect(emitted).toEqual([]);
   });
 
   it('emits at once that the store is away, puts it on record when it is back, and takes it up again', async () => {
@@ -149,16 +149,18 @@ describe('Watcher', () => {
     const error = new Error('connect ECONNREFUSED');
     now = { ...fine, storeOutage: { sinceMs: tables.clockMs, reason: error.message, error } };
     tables.away.add('anomalies');
-    for (const [seconds, emitted] of [
+    for (const [seconds, count] of [
       [59, 0],
       [60, 1],
       [400, 1],
     ] as const) {
       tables.clockMs = scenarioStartMs + 10_000 + seconds * 1_000;
       await expect(first.watcher.step()).rejects.toBe(error);
-      expect(first.told).toHaveLength(emitted);
+      expect(first.emitted).toHaveLength(count);
     }
-    expect(first.told).toMatchObject([{ kind: 'pipeline', state: 'opened', severity: 'warning' }]);
+    expect(first.emitted).toMatchObject([
+      { kind: 'pipeline', state: 'opened', severity: 'warning' },
+    ]);
     expect(first.watcher.problems()).toEqual([
       'detect: ClickHouse has not answered for 7 min (connect ECONNREFUSED): nothing is judged',
     ]);
@@ -170,16 +172,16 @@ describe('Watcher', () => {
       behind: [{ name: 't/0', behindMs: 400_000, lagMessages: 9, isGivenUp: false }],
     };
     await first.watcher.step();
-    expect(tables.events).toEqual(first.told);
+    expect(tables.events).toEqual(first.emitted);
     // Whoever follows knows of it, and the detector of models has none of it.
     const second = watch(tables, undefined, () => now);
     await second.watcher.start();
     now = fine;
     await second.watcher.step();
-    expect(second.told).toMatchObject([
-      { id: first.told[0]?.id, state: 'resolved', revision: 2, resolution: 'recovered' },
+    expect(second.emitted).toMatchObject([
+      { id: first.emitted[0]?.id, state: 'resolved', revision: 2, resolution: 'recovered' },
     ]);
-    expect(tables.events).toEqual([...first.told, ...second.told]);
+    expect(tables.events).toEqual([...first.emitted, ...second.emitted]);
   });
 
   it('concludes nothing from how much traffic there is while part of it is missing', async () => {
@@ -189,7 +191,7 @@ describe('Watcher', () => {
     for (const isWhole of [false, true]) {
       let atMs = scenarioStartMs;
       const state = () => ({ ...nothingWrong, completeMs: atMs, knownMs: undefined, isWhole });
-      const { told, watcher } = watch(tables, undefined, state);
+      const { emitted, watcher } = watch(tables, undefined, state);
       tables.judgedUntilMs = undefined;
       await watcher.start();
       for (const end of [70, 120]) {
@@ -198,7 +200,7 @@ describe('Watcher', () => {
         await watcher.step();
       }
       await watcher.flush();
-      expect(told.map(({ kind }) => kind)).toEqual(isWhole ? ['no_data'] : []);
+      expect(emitted.map(({ kind }) => kind)).toEqual(isWhole ? ['no_data'] : []);
     }
   });
 
@@ -209,30 +211,32 @@ describe('Watcher', () => {
       { facet, value: '1', now_bands: { 0: 900 }, baseline_bands: { 0: 880 } },
       { facet, value: '2-3', now_bands: { 0: 810, 10: 90 }, baseline_bands: { 0: 108, 10: 12 } },
     ];
-    const { told, watcher, stepTo } = watch(tables);
+    const { emitted, watcher, stepTo } = watch(tables);
     await watcher.start();
     await stepTo(114);
     await watcher.flush();
-    expect(told.map(({ state }) => state)).toEqual(['opened', 'resolved']);
-    for (const event of told) {
+    expect(emitted.map(({ state }) => state)).toEqual(['opened', 'resolved']);
+    for (const event of emitted) {
       expect(event).toMatchObject({ bottleneck: 'traffic_mix', mix_share: 1 });
       expect(event.drivers).toMatchObject([
         { facet, value: '2-3', share_of_slow: 1, share_of_all: 0.5 },
       ]);
     }
-    expect(told[0]?.summary).toContain('more large requests (by batch_size) explain 100 % of it');
-    expect(tables.events).toEqual(told);
+    expect(emitted[0]?.summary).toContain(
+      'more large requests (by batch_size) explain 100 % of it',
+    );
+    expect(tables.events).toEqual(emitted);
   });
 
   it('tells all else when it cannot read which requests carry it', async () => {
     const tables = new FakeTables(windows);
     tables.facets = undefined;
-    const { told, watcher, stepTo } = watch(tables);
+    const { emitted, watcher, stepTo } = watch(tables);
     await watcher.start();
     await stepTo(114);
     await watcher.flush();
-    expect(outline(told)).toEqual(outline(await toldInPeace()));
-    expect(told[0]?.drivers).toBeUndefined();
+    expect(outline(emitted)).toEqual(outline(await emittedWithoutFailure()));
+    expect(emitted[0]?.drivers).toBeUndefined();
   });
 
   it('tells one page of several series, and puts each into the table', async () => {
@@ -244,17 +248,17 @@ describe('Watcher', () => {
       faults: [{ series: [0, 1], windows: [80, 95], stage: 'forward', factor: 4, share: 0.5 }],
     });
     const tables = new FakeTables(scenarioWindows(many, windowMs).flat());
-    const { told, watcher, stepTo } = watch(tables);
+    const { emitted, watcher, stepTo } = watch(tables);
     await watcher.start();
     await stepTo(114);
     await watcher.flush();
-    expect(told.map(({ state }) => state)).toEqual(['opened', 'resolved']);
-    expect(told[1]?.scope).toMatchObject({ affected: 2, unresolved: 0, total: 3 });
-    const rows = tables.events.filter(({ incident_id }) => incident_id === told[0]?.id);
+    expect(emitted.map(({ state }) => state)).toEqual(['opened', 'resolved']);
+    expect(emitted[1]?.scope).toMatchObject({ affected: 2, unresolved: 0, total: 3 });
+    const rows = tables.events.filter(({ incident_id }) => incident_id === emitted[0]?.id);
     expect(rows.map(({ state, region }) => `${state} ${region}`).sort()).toEqual([
       ...['opened eu', 'opened us', 'resolved eu', 'resolved us'],
     ]);
-    expect(tables.events).toHaveLength(told.length + rows.length);
+    expect(tables.events).toHaveLength(emitted.length + rows.length);
   });
 
   it('judges a window only when the watermark has passed it and the grace', async () => {
@@ -270,16 +274,16 @@ describe('Watcher', () => {
   });
 
   it('tells the same in one large step as in many', async () => {
-    const { told, watcher, stepTo } = watch(new FakeTables(windows));
+    const { emitted, watcher, stepTo } = watch(new FakeTables(windows));
     await watcher.start();
     await stepTo(114);
     await watcher.flush();
-    expect(outline(told)).toEqual(outline(await toldInPeace()));
+    expect(outline(emitted)).toEqual(outline(await emittedWithoutFailure()));
   });
 
   it('tells an event that could not be stored at a later step, once', async () => {
     const tables = new FakeTables(windows);
-    const { told, watcher, stepTo } = watch(tables);
+    const { emitted, watcher, stepTo } = watch(tables);
     await watcher.start();
     let failed = 0;
     for (let window = 0; window < 115; window++) {
@@ -296,8 +300,8 @@ describe('Watcher', () => {
     }
     await watcher.flush();
     expect(failed).toBeGreaterThan(1);
-    const expected = outline(await toldInPeace());
-    expect(outline(told)).toEqual(expected);
+    const expected = outline(await emittedWithoutFailure());
+    expect(outline(emitted)).toEqual(expected);
     expect(outline(tables.events)).toEqual(expected);
     expect(tables.judgedUntilMs).toBe(scenarioStartMs + 115 * windowMs);
   });
@@ -308,15 +312,15 @@ describe('Watcher', () => {
     const arrived = new Promise<void>((resolve) => {
       arrive = resolve;
     });
-    const { told, watcher, stepTo } = watch(tables, () => arrived);
+    const { emitted, watcher, stepTo } = watch(tables, () => arrived);
     await watcher.start();
     for (let window = 0; window < 115; window++) await stepTo(window);
     const [opened] = tables.stored;
-    expect([told, opened?.event.state]).toEqual([[], 'opened']);
+    expect([emitted, opened?.event.state]).toEqual([[], 'opened']);
     expect(tables.judgedUntilMs).toBe(opened?.windowStartMs);
     arrive();
     await watcher.flush();
-    expect(outline(told)).toEqual(outline(tables.events));
+    expect(outline(emitted)).toEqual(outline(tables.events));
     expect(tables.judgedUntilMs).toBe(scenarioStartMs + 115 * windowMs);
   });
 
@@ -330,6 +334,8 @@ describe('Watcher', () => {
     await second.watcher.start();
     for (let window = 60; window < 115; window++) await second.stepTo(window);
     await second.watcher.flush();
-    expect(outline([...first.told, ...second.told])).toEqual(outline(await toldInPeace()));
+    expect(outline([...first.emitted, ...second.emitted])).toEqual(
+      outline(await emittedWithoutFailure()),
+    );
   });
 });

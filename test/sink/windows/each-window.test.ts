@@ -99,15 +99,15 @@ describe('eachWindow', () => {
   it('halves what is too much for ClickHouse, gives each start once, and tries more later', async () => {
     const { client, asked } = tables(sparse, () => 2);
     const found = [];
-    const told: [number, string][] = [];
-    const onTooMuch = (windows: number, setting: string) => void told.push([windows, setting]);
+    const reported: [number, string][] = [];
+    const onTooMuch = (windows: number, setting: string) => void reported.push([windows, setting]);
     for await (const at of eachWindow(client, range, { onTooMuch })) found.push(outline(at));
     expect(found).toEqual(expected);
-    expect(told[0]).toEqual([4, 'max_memory_usage']);
+    expect(reported[0]).toEqual([4, 'max_memory_usage']);
     // Read-ahead piece by piece, of two windows; four are tried again after every eight that succeed.
     const failures = asked.filter(([, windows]) => windows > 2).length;
-    expect(failures).toBe(told.length);
-    expect(told).toHaveLength(6);
+    expect(failures).toBe(reported.length);
+    expect(reported).toHaveLength(6);
   });
 
   it('halves on a time-out, too', async () => {

@@ -21,7 +21,7 @@ const seeded = { seed: 20261123, numRuns: 150 };
 const duration = fc.double({ min: 0, max: 1e4, noNaN: true });
 const centroids = fc.array(fc.tuple(duration, fc.integer({ min: 1, max: 40 })), { maxLength: 120 });
 
-/** As windows have it: behind another one. */
+/** A digest as in windows: after another one in memory. */
 function digestOf(drawn: readonly (readonly [number, number])[]): TDigest {
   const sorted = [...drawn].sort(([a], [b]) => a - b);
   const packed = new PackedDigests();
@@ -33,13 +33,13 @@ function digestOf(drawn: readonly (readonly [number, number])[]): TDigest {
   return packed.drain()[1] as TDigest;
 }
 
-function saidOf(weights: EvidenceWeights, digest: TDigest): WindowScores {
-  const said = new WindowScores();
-  EvidenceWeights.weigh(weights.at, digest, said);
-  return said;
+function scoresOf(weights: EvidenceWeights, digest: TDigest): WindowScores {
+  const scores = new WindowScores();
+  EvidenceWeights.weigh(weights.at, digest, scores);
+  return scores;
 }
 
-describe('the evidence kernel adds up, to the last bit, what a plain loop does', () => {
+describe('the evidence kernel adds up, to the last bit, like a plain loop', () => {
   it('over the requests of a window, bin by bin', () => {
     const baseline = fc.array(fc.tuple(duration, fc.integer({ min: 1, max: 40 })), {
       minLength: 1,
@@ -56,14 +56,14 @@ describe('the evidence kernel adds up, to the last bit, what a plain loop does',
         });
         const plain = new Float64Array(count);
         for (const { ms, requests } of byBin.values()) {
-          const ofOne = saidOf(weights, TDigest.fromCentroids([ms], [1])).sums;
+          const ofOne = scoresOf(weights, TDigest.fromCentroids([ms], [1])).sums;
           for (let t = 0; t < count; t++) plain[t] = plain[t]! + requests * ofOne[t]!;
         }
-        const said = saidOf(weights, digest);
-        expect(said.sums.map((sum) => sum + 0)).toEqual(plain.map((sum) => sum + 0));
+        const scores = scoresOf(weights, digest);
+        expect(scores.sums.map((sum) => sum + 0)).toEqual(plain.map((sum) => sum + 0));
         const { means, variances } = weights;
-        expect(said.excess).toEqual(said.sums.map((sum, t) => sum - digest.count * means[t]!));
-        expect(said.variances).toEqual(variances.map((one) => digest.count * one));
+        expect(scores.excess).toEqual(scores.sums.map((sum, t) => sum - digest.count * means[t]!));
+        expect(scores.variances).toEqual(variances.map((one) => digest.count * one));
       }),
       seeded,
     );
@@ -77,8 +77,8 @@ describe('the evidence kernel adds up, to the last bit, what a plain loop does',
     fc.assert(
       fc.property(baseline, centroids, times, (baseline, drawn, by) => {
         const weights = new EvidenceWeights(digestOf(baseline));
-        const few = saidOf(weights, digestOf(drawn));
-        const many = saidOf(weights, digestOf(drawn.map(([ms, n]) => [ms, n * by])));
+        const few = scoresOf(weights, digestOf(drawn));
+        const many = scoresOf(weights, digestOf(drawn.map(([ms, n]) => [ms, n * by])));
         expect(many.sums).toEqual(few.sums.map((sum) => sum * by));
       }),
       seeded,
@@ -90,18 +90,18 @@ describe('the evidence kernel adds up, to the last bit, what a plain loop does',
     const perFault = fc.array(nats, { minLength: count, maxLength: count });
     const window = fc.record({ sums: perFault, excess: perFault, variances: perFault });
     fc.assert(
-      // Fewer than the drift looks at together.
+      // Fewer than one step of the local level.
       fc.property(fc.array(window, { maxLength: 29 }), (windows) => {
         const evidence = new CusumBank(10_000, new PeakPool());
         const plain = new PlainEvidence();
         windows.forEach(({ sums, excess, variances }, i) => {
-          const said = new WindowScores();
-          said.sums.set(sums);
-          said.excess.set(excess);
-          said.variances.set(variances);
+          const scores = new WindowScores();
+          scores.sums.set(sums);
+          scores.excess.set(excess);
+          scores.variances.set(variances);
           const most = plain.add(i, sums);
-          expect(findIn(evidence, noCounts, i, said)).toBe(most);
-          expect([said.sum, said.varianceInflation]).toEqual([
+          expect(findIn(evidence, noCounts, i, scores)).toBe(most);
+          expect([scores.sum, scores.varianceInflation]).toEqual([
             plain.sums[most],
             plain.varianceInflation(most),
           ]);
@@ -112,7 +112,7 @@ describe('the evidence kernel adds up, to the last bit, what a plain loop does',
               plain.rest(t),
             ]);
           }
-          learnIn(evidence, i % 8, said, 1);
+          learnIn(evidence, i % 8, scores, 1);
           plain.learn(excess, variances);
           for (let t = 0; t < count; t++) {
             expect(evidence.varianceInflation(t)).toBe(plain.varianceInflation(t));
@@ -162,8 +162,8 @@ describe('the evidence kernel adds up, to the last bit, what a plain loop does',
   it('of a window of far more centroids than are stored', () => {
     const weights = new EvidenceWeights(TDigest.fromValues([1, 2, 3]));
     const values = Array.from({ length: 5_000 }, (_, i) => 1 + i / 5_000);
-    const many = saidOf(weights, TDigest.fromValues(values, 10_000));
-    const one = saidOf(weights, TDigest.fromCentroids([1.01], [1]));
+    const many = scoresOf(weights, TDigest.fromValues(values, 10_000));
+    const one = scoresOf(weights, TDigest.fromCentroids([1.01], [1]));
     expect(Math.abs(many.sums[0]! / 5_000 / one.sums[0]!)).toBeLessThan(2);
     expect(many.sums.every(Number.isFinite)).toBe(true);
   });

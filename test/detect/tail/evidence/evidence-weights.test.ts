@@ -16,18 +16,18 @@ function lognormal(seed: string, count: number, of = (ms: number, _: Random) => 
   return TDigest.fromValues(values, 2_000);
 }
 
-function said(weights: EvidenceWeights, digest: TDigest): Float64Array {
-  const said = new WindowScores();
-  EvidenceWeights.weigh(weights.at, digest, said);
-  return Float64Array.from(said.sums);
+function scoresOf(weights: EvidenceWeights, digest: TDigest): Float64Array {
+  const scores = new WindowScores();
+  EvidenceWeights.weigh(weights.at, digest, scores);
+  return Float64Array.from(scores.sums);
 }
 
 describe('EvidenceWeights', () => {
   const weights = new EvidenceWeights(lognormal('usual', 50_000));
 
-  it('speaks against every fault where nothing is wrong, as much as its means foretell', () => {
+  it('scores against every fault without a change, by the predicted mean', () => {
     const requests = 20_000;
-    const sums = said(weights, lognormal('more of it', requests));
+    const sums = scoresOf(weights, lognormal('more of it', requests));
     faultTemplates.forEach((_, t) => {
       const mean = weights.means[t] as number;
       const error = Math.sqrt((weights.variances[t] as number) / requests);
@@ -36,14 +36,14 @@ describe('EvidenceWeights', () => {
     });
   });
 
-  it('foretells what narrow stages say, though their density is taken to be wider', () => {
+  it('predicts the scores of narrow stages, though their assumed density is wider', () => {
     const of = (seed: string, requests: number) =>
       lognormal(seed, requests, (ms, random) => 50 * (ms / 50) ** (random.chance(0.1) ? 0.2 : 0.6));
     const narrow = new EvidenceWeights(of('narrow', 100_000));
-    const [requests, told] = [100_000, new WindowScores()];
-    EvidenceWeights.weigh(narrow.at, of('more of it', requests), told);
+    const [requests, scores] = [100_000, new WindowScores()];
+    EvidenceWeights.weigh(narrow.at, of('more of it', requests), scores);
     faultTemplates.forEach((_, t) => {
-      const perRequest = (told.excess[t] as number) / requests;
+      const perRequest = (scores.excess[t] as number) / requests;
       const error = Math.sqrt((narrow.variances[t] as number) / requests);
       expect([t, Math.abs(perRequest) < 6 * error + 5e-4]).toEqual([t, true]);
     });
@@ -52,29 +52,29 @@ describe('EvidenceWeights', () => {
   it('exceeds x by chance with a probability of e^-x at most', () => {
     let most = 0;
     for (let i = 0; i < 400; i++) {
-      most = Math.max(most, ...said(weights, lognormal(`window ${i}`, 100)));
+      most = Math.max(most, ...scoresOf(weights, lognormal(`window ${i}`, 100)));
     }
-    // 400 windows and 16 faults, were they independent.
+    // 400 windows and 16 faults, if independent.
     expect(most).toBeLessThan(Math.log(400 * size));
   });
 
-  it('speaks most for the fault that there is', () => {
-    // Of what is far slower every request says as much as one may, whatever share there is.
+  it('scores most for the actual fault', () => {
+    // Far slower requests all have the largest score, whatever the share.
     const small = faultTemplates.filter((fault) => fault.octaves === (fault.share < 0.1 ? 1.5 : 1));
     expect(small.map(({ share }) => share)).toEqual([0.03, 0.1, 0.3, 1]);
     for (const { share, octaves } of small) {
       const slowed = lognormal('slow', 20_000, (ms, random) =>
         random.chance(share) ? ms * 2 ** octaves : ms,
       );
-      const sums = said(weights, slowed);
+      const sums = scoresOf(weights, slowed);
       const best = faultTemplates[sums.indexOf(Math.max(...sums))];
       expect([share, octaves, best]).toEqual([share, octaves, { share, octaves }]);
     }
   });
 
-  it('says nothing of how many requests are slow, where it is given that', () => {
+  it('ignores the number of slow requests, where it is given', () => {
     const digest = lognormal('usual', 50_000);
-    // Nine times as many as usual lie above the p97, each where it would.
+    // Nine times the baseline's count lie above the p97, distributed as in the baseline.
     const bound = digest.quantile(0.97);
     const swung = TDigest.fromCentroids(
       digest.means,
@@ -91,7 +91,7 @@ describe('EvidenceWeights', () => {
     expect(most(given)).toBeLessThan(0.02);
   });
 
-  it('is a ratio of densities within each region: the mean of its exponential is 1, however those swing', () => {
+  it('is a ratio of densities within each region: the mean of its exponential is 1, for any shares', () => {
     const digest = lognormal('usual', 50_000);
     const bound = digest.quantile(0.97);
     for (const times of [1, 9, 1 / 9]) {
@@ -111,15 +111,15 @@ describe('EvidenceWeights', () => {
     }
   });
 
-  it('lets no request say more than four', () => {
-    const sums = said(weights, TDigest.fromValues([1e9]));
+  it('limits the score of a request to four', () => {
+    const sums = scoresOf(weights, TDigest.fromValues([1e9]));
     expect(Math.max(...sums)).toBeLessThanOrEqual(4);
-    expect(Math.max(...said(weights, TDigest.fromValues([1e-9])))).toBeLessThanOrEqual(4);
+    expect(Math.max(...scoresOf(weights, TDigest.fromValues([1e-9])))).toBeLessThanOrEqual(4);
   });
 
-  it('is not led astray by gaps between few usual requests', () => {
+  it('is robust to gaps between few baseline requests', () => {
     const few = new EvidenceWeights(lognormal('few', 200));
-    const sums = said(few, lognormal('many', 20_000));
+    const sums = scoresOf(few, lognormal('many', 20_000));
     expect(Math.max(...sums) / 20_000).toBeLessThan(0.05);
   });
 
@@ -133,7 +133,7 @@ describe('EvidenceWeights', () => {
     };
     const cached = new EvidenceWeights(cache('usual', 50_000, 0.8));
 
-    it('knows the slow one, from the middle between both on, and how many take it', () => {
+    it('finds the slow one, from the middle between both on, and its share', () => {
       expect(weights.slowPath).toBeUndefined();
       const { fromMs, share } = cached.slowPath ?? { fromMs: 0, share: 0 };
       expect(share).toBeCloseTo(0.2, 2);
@@ -142,14 +142,14 @@ describe('EvidenceWeights', () => {
       expect(fromMs).toBeLessThan(31);
     });
 
-    it('says by the last fault that three in ten take the slow one, and the others what they took', () => {
+    it('scores three in ten on the slow one by the last fault, and their durations by the others', () => {
       const [ms, missMs] = [4, 180];
-      const ofHit = said(cached, TDigest.fromValues([ms]))[slow] as number;
-      const ofMiss = said(cached, TDigest.fromValues([missMs]))[slow] as number;
+      const ofHit = scoresOf(cached, TDigest.fromValues([ms]))[slow] as number;
+      const ofMiss = scoresOf(cached, TDigest.fromValues([missMs]))[slow] as number;
       expect(ofHit).toBeCloseTo(Math.log(0.7), 3);
       expect(ofMiss).toBeCloseTo(Math.log(0.7 + 0.3 / 0.2), 1);
       const most = (hits: number) => {
-        const sums = said(cached, cache('now', 20_000, hits));
+        const sums = scoresOf(cached, cache('now', 20_000, hits));
         return [sums.indexOf(Math.max(...sums)), (sums[slow] as number) > 0];
       };
       expect(most(0.5)).toEqual([slow, true]);
@@ -158,11 +158,11 @@ describe('EvidenceWeights', () => {
       expect(most(0.95)[1]).toBe(false);
     });
 
-    it('says as much as its means foretell, where nothing is wrong', () => {
-      const told = new WindowScores();
-      EvidenceWeights.weigh(cached.at, cache('more of it', 20_000, 0.8), told);
+    it('scores by the predicted mean, without a change', () => {
+      const scores = new WindowScores();
+      EvidenceWeights.weigh(cached.at, cache('more of it', 20_000, 0.8), scores);
       const error = Math.sqrt((cached.variances[slow] as number) * 20_000);
-      expect(Math.abs(told.excess[slow] as number)).toBeLessThan(5 * error);
+      expect(Math.abs(scores.excess[slow] as number)).toBeLessThan(5 * error);
     });
   });
 });
