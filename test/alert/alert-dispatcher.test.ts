@@ -4,7 +4,7 @@ import type { AlertTarget } from '../../src/alert/alert-target.ts';
 import type { AnomalyEvent } from '../../src/detect/event/anomaly-event.ts';
 import { anomalyFixture } from '../detect/anomaly-fixture.ts';
 
-/** A target that holds each delivery until it is told how it ends. */
+/** A target that holds each delivery until the test ends it. */
 class HeldTarget implements AlertTarget {
   readonly name: string;
   readonly started: string[] = [];
@@ -38,11 +38,11 @@ const free = (name: string, seen: string[] = []): AlertTarget => ({
   deliver: async (one) => void seen.push(labelOf(one)),
 });
 
-/** Lets everything that can go on without outside help go on. */
+/** Runs everything that needs no outside help. */
 const settle = () => new Promise((done) => setImmediate(done));
 
 describe('AlertDispatcher', () => {
-  it('delivers to all targets though one fails, and counts it once', async () => {
+  it('delivers to all targets though one fails, and counts the failure once', async () => {
     const failures: string[] = [];
     const seen: string[] = [];
     const error = new Error('no');
@@ -90,7 +90,7 @@ describe('AlertDispatcher', () => {
     expect(failed).toEqual([1, 0, 0]);
   });
 
-  it('has eight deliveries under way at most, and fails what finds the queue full', async () => {
+  it('has eight deliveries under way at most, and fails events that find the queue full', async () => {
     const held = new HeldTarget('held');
     const dispatcher = new AlertDispatcher({ targets: [held], maxQueued: 2 });
     const outcomes = Array.from({ length: 11 }, (_, i) => dispatcher.dispatch(event(`k${i}`, 1)));

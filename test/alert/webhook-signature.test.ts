@@ -15,7 +15,7 @@ describe('webhookSignature', () => {
     expect(webhookSignature({ ...message, secret })).toBe(expected(key));
   });
 
-  it('takes any other secret as it is', () => {
+  it('uses any other secret as its bytes', () => {
     expect(webhookSignature({ ...message, secret: 'pass' })).toBe(expected(Buffer.from('pass')));
   });
 

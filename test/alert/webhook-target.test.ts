@@ -14,7 +14,7 @@ interface Setup {
   readonly sleeps: number[];
 }
 
-/** A target whose attempts meet the given answers in turn, the last one from then on. */
+/** A target whose attempts get the given responses in turn, the last one from then on. */
 function setup(answers: readonly (() => Response)[], secret?: string): Setup {
   const requests: { url: string; init: RequestInit }[] = [];
   const sleeps: number[] = [];
@@ -79,7 +79,7 @@ describe('WebhookTarget', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('tries again after 5xx, 429 and broken connections, waiting longer each time', async () => {
+  it('retries after 5xx, 429 and broken connections, waiting longer each time', async () => {
     const reset = Object.assign(new Error(), { code: 'ECONNRESET' });
     const answers = [status(503), status(429), broken('TypeError', reset), broken('TimeoutError')];
     const { target, requests, sleeps } = setup([...answers, status(200)]);

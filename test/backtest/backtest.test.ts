@@ -20,7 +20,7 @@ const options = configSchema.parse({ detect: { baseline: '10m' } }).detect;
 const at = (n: number) => ({ startMs: scenarioStartMs + n * windowMs, windows: windows[n] ?? [] });
 
 describe('a backtest', () => {
-  it('tells what the detector would have, as it stood in the end, and counts', () => {
+  it("emits the detector's events, as of the end, with counts", () => {
     const backtest = new Backtest(options);
     for (let n = 0; n < windows.length; n++) backtest.judge([at(n)]);
     const emitted = runScenario(windows, options).map(({ event }) => event);
@@ -31,7 +31,7 @@ describe('a backtest', () => {
     expect(backtest.counts).toEqual({ windows: 130, seriesWindows: 130, emitted: emitted.length });
   });
 
-  it('that learnt from the past first tells the same of the rest', () => {
+  it('after a backfill emits the same of the rest', () => {
     const whole = new Backtest(options);
     const late = new Backtest(options);
     const all = windows.map((_, n) => at(n));

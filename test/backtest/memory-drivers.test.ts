@@ -11,7 +11,7 @@ const minuteMs = 60_000;
 const startMs = Date.UTC(2026, 10, 2, 9);
 const config = configSchema.parse({ detect: { baseline: '40m' } });
 
-/** The last event of what is told of 50 minutes of the ranker, the last ten with a fault. */
+/** The last event of 50 minutes of the ranker, the last ten with a fault. */
 function eventOf(fault: Fault) {
   const windows = new MemoryWindows(config);
   const backtest = new Backtest(config.detect, (event) => windows.explained(event));
@@ -35,7 +35,7 @@ function eventOf(fault: Fault) {
 }
 
 describe('drivers of a recording', () => {
-  it('name the host that is slow', () => {
+  it('name the slow host', () => {
     const host = 'ranker-eu-west-1-2';
     const [event, ...others] = eventOf({ kind: 'slow_stage', stage: 'forward', factor: 6, host });
     expect(others).toEqual([]);
@@ -47,7 +47,7 @@ describe('drivers of a recording', () => {
     expect(driver?.baseline_slow_rate).toBeLessThan(0.1);
   });
 
-  it('tell larger requests from slower ones', () => {
+  it('distinguish larger requests from slower ones', () => {
     const [event] = eventOf({ kind: 'big_requests', factor: 3, share: 0.3 });
     expect(event?.bottleneck).toBe('traffic_mix');
     expect(event?.mix_share).toBeGreaterThan(0.5);

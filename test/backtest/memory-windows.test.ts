@@ -23,7 +23,7 @@ function all(memory: MemoryWindows): WindowsAt[] {
   return [...memory.complete(true)];
 }
 
-/** As `summarizeWindow` has it, where every value is kept as it is. */
+/** Expected summary, as of `summarizeWindow`, where every value is kept. */
 function expected(atMs: number, model: string, pairs: readonly (readonly [number, number])[]) {
   return summarizeWindow({
     series: {
@@ -73,12 +73,12 @@ describe('windows in memory', () => {
     expect(memory.counts).toEqual({ events: 4, rejected: 0, late: 0 });
   });
 
-  it('that come in parts are merged, and handed out once nothing comes to them any more', () => {
+  it('from several chunks are merged, and released once no more can arrive', () => {
     const memory = new MemoryWindows(config);
     const count = 60_000;
     for (let n = 0; n < count; n++) memory.consume(text(eventAt(n * 4, 'a', 1 + (n % 50), 20)));
     const early = [...memory.complete()];
-    // Sealed at 50,000 events, 200 s; a minute is waited.
+    // Sealed at 50,000 events, 200 s; released a minute later.
     expect(early).toEqual([]);
     for (let n = count; n < 100_000; n++)
       memory.consume(text(eventAt(n * 4, 'a', 1 + (n % 50), 20)));
@@ -86,7 +86,7 @@ describe('windows in memory', () => {
     expect(first.map(({ startMs: at }) => (at - startMs) / 10_000)).toEqual(
       Array.from({ length: 33 }, (_, n) => n),
     );
-    // Its window is gone.
+    // Its window is released already.
     memory.consume(text(eventAt(5_000, 'a', 1, 1)));
     const rest = all(memory);
     expect(rest).toHaveLength(7);
@@ -94,18 +94,18 @@ describe('windows in memory', () => {
     expect(totals.map((total) => total?.requests)).toEqual(new Array(40).fill(2_500));
     expect(totals.map((total) => total?.sumMs)).toEqual(new Array(40).fill(2_500 * 45.5));
     expect(totals[20]?.digest.quantile(0.5)).toBeCloseTo(45, -1);
-    // Merged ones, too, are what the tables can hold.
+    // Merged ones stay within the limits of the tables.
     const windows = [...first, ...rest].flatMap((one) => one.windows);
     expect(decodeWindows(encodeWindows(windows), config.detect.window)).toEqual(windows);
     expect(memory.counts).toEqual({ events: 100_001, rejected: 0, late: 1 });
   });
 
-  it('count a request when it ends, and lose none because it began long before', () => {
+  it('count a request when it ends, and lose none that started long before', () => {
     const memory = new MemoryWindows(config);
     for (let n = 0; n < 50_000; n++) memory.consume(text(eventAt(n * 10, 'a', 1, 20)));
-    // All but the last minute is handed out.
+    // All but the last minute is released.
     expect([...memory.complete()]).toHaveLength(43);
-    // Began in a window that is gone.
+    // Started in a window that is released already.
     memory.consume(text(eventAt(499_000, 'a', 1, 359_999)));
     const last = all(memory).at(-1);
     expect(last?.startMs).toBe(startMs + 490_000);
@@ -116,7 +116,7 @@ describe('windows in memory', () => {
     expect(memory.counts).toEqual({ events: 50_001, rejected: 0, late: 0 });
   });
 
-  it('count what is no event, and what was not read whole', () => {
+  it('count lines that are no events, and partly read ones', () => {
     const memory = new MemoryWindows(config);
     memory.consume(Buffer.from('{"ts":1'));
     memory.refuse();

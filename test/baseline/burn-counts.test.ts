@@ -4,12 +4,12 @@ import { BurnCounts } from '../../src/baseline/burn-counts.ts';
 const minuteMs = 60_000;
 
 describe('BurnCounts', () => {
-  it('sums what the last steps of each span hold, gaps and all, as counted anew', () => {
+  it('sums the last steps of each span, gaps included, like a fresh count', () => {
     const counts = new BurnCounts([3 * minuteMs, 10 * minuteMs], minuteMs);
     const added: { startMs: number; requests: number; bad: number }[] = [];
     let startMs = 1_000 * minuteMs;
     for (let n = 0; n < 300; n++) {
-      // Six windows a minute, and now and then a pause of some minutes, once of more than all.
+      // Six windows a minute, and at times a pause of some minutes, once of more than all spans.
       startMs += n === 200 ? 30 * minuteMs : n % 37 === 0 ? 4 * minuteMs : 10_000;
       const window = { startMs, requests: 10 + (n % 7), bad: (n % 5) / 2 };
       added.push(window);
@@ -30,7 +30,7 @@ describe('BurnCounts', () => {
     }
   });
 
-  it('says how much of a span is known', () => {
+  it('reports how much of a span is known', () => {
     const counts = new BurnCounts([3 * minuteMs, 10 * minuteMs], minuteMs);
     expect(counts.sum(1).coveredMs).toBe(0);
     for (let minute = 0; minute < 5; minute++) counts.add(minute * minuteMs, 1, 0);
@@ -40,7 +40,7 @@ describe('BurnCounts', () => {
     ]);
   });
 
-  it('knows since when it has been so bad', () => {
+  it('reports since when the rate has been this high', () => {
     const counts = new BurnCounts([10 * minuteMs], minuteMs);
     [0.5, 0, 0.3, 0.2, 0, 0.4].forEach((share, minute) => {
       counts.add(minute * minuteMs, minute === 4 ? 0 : 100, minute === 4 ? 0 : share * 100);

@@ -8,12 +8,12 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const quantiles = [0.5, 0.9, 0.99, 0.999] as const;
 
-/** A wave of a day: 1 at midnight, `most` at noon. */
+/** A daily wave: 1 at midnight, `most` at noon. */
 function waveOf(most: number) {
   return (hour: number) => most ** ((1 - Math.cos((2 * Math.PI * hour) / 24)) / 2);
 }
 
-/** A thousand requests from 1 to 1000 ms, of which the slowest tenth takes so many times as long. */
+/** A thousand requests from 1 to 1000 ms, the slowest tenth multiplied by the given factor. */
 function digestOf(tailTimes: number, times = 1): TDigest {
   return TDigest.fromValues(
     Array.from({ length: 1000 }, (_, i) => (i + 1) * times * (i < 900 ? 1 : tailTimes)),
@@ -29,8 +29,8 @@ function learnt(tailAt: (hour: number) => number, hours: Iterable<number>): Diur
 
 const day = Array.from({ length: 24 }, (_, hour) => hour);
 
-describe('DayCourse', () => {
-  it('tells how a tail has gone from one hour of the day to another, and what has not', () => {
+describe('DiurnalProfile', () => {
+  it('gives the change of a tail from one hour of the day to another, and where it has none', () => {
     const wave = waveOf(4);
     const course = learnt(wave, day);
     for (const [from, to] of [
@@ -47,7 +47,7 @@ describe('DayCourse', () => {
     expect(course.between(5 * hourMs, 5 * hourMs)).toBeUndefined();
   });
 
-  it('lies between two hours where a time does', () => {
+  it('interpolates between two hours', () => {
     const wave = waveOf(4);
     const half = learnt(wave, day)
       .between(6 * hourMs, 7.5 * hourMs)
@@ -55,19 +55,19 @@ describe('DayCourse', () => {
     expect(half).toBeCloseTo(Math.sqrt(wave(7) * wave(8)) / wave(6), 9);
   });
 
-  it('moves a digest by what its quantiles have gone', () => {
+  it('moves a digest by the change of its quantiles', () => {
     const wave = waveOf(4);
     const course = learnt(wave, day).between(0, 12 * hourMs);
     const moved = course?.moved(digestOf(1));
     const noon = digestOf(4);
     expect(moved?.count).toBe(1000);
-    // Right above a point another one has a part in it.
+    // Right above a point the next one has a part in it.
     for (const q of [0.3, 0.5, 0.75, 0.95, 0.99]) {
       expect(Math.abs((moved?.quantile(q) ?? 0) / noon.quantile(q) - 1)).toBeLessThan(0.02);
     }
   });
 
-  it('needs most hours of a day; others lie between those around them', () => {
+  it('needs most hours of a day; others are interpolated', () => {
     const wave = waveOf(4);
     const without = (left: readonly number[]) => day.filter((hour) => !left.includes(hour));
     expect(learnt(wave, without([1, 2, 3, 4, 5])).between(0, 12 * hourMs)).toBeUndefined();
@@ -76,11 +76,11 @@ describe('DayCourse', () => {
     expect(times).toBeCloseTo(Math.sqrt(wave(4) * wave(8)), 9);
   });
 
-  it('takes what moves by chance for no course of the day', () => {
+  it('ignores chance movements', () => {
     let trusted = 0;
     for (let seed = 0; seed < 200; seed++) {
       const random = new Random(`hours ${seed}`);
-      // Each hour remembers something of the one before, as what swings for an hour does.
+      // Each hour is correlated with the one before, like a slow swing.
       let level = random.normal();
       const swing = () => {
         level = Math.exp(-1) * level + Math.sqrt(1 - Math.exp(-2)) * random.normal();
@@ -92,14 +92,14 @@ describe('DayCourse', () => {
     expect(trusted).toBeLessThanOrEqual(4);
   });
 
-  it('knows a morning rush, an evening, and a lunch break', () => {
+  it('finds a morning rush, an evening, and a lunch break', () => {
     const office = (hour: number) => (hour >= 8 && hour < 20 ? (hour === 12 ? 2.5 : 3) : 1);
     const course = learnt(office, day);
     expect(course.between(3 * hourMs, 10 * hourMs)?.timesAt(0.99)).toBeCloseTo(3, 9);
     expect(course.between(3 * hourMs, 12 * hourMs)?.timesAt(0.99)).toBeCloseTo(2.5, 9);
   });
 
-  it('counts the last day half, the one before a quarter', () => {
+  it('weighs the last day half, the one before a quarter', () => {
     const course = new DiurnalProfile();
     for (const most of [2, 2, 8]) {
       for (const hour of day) course.learn(hour * hourMs, digestOf(waveOf(most)(hour)));
@@ -107,7 +107,7 @@ describe('DayCourse', () => {
     expect(course.between(0, 12 * hourMs)?.timesAt(0.99)).toBeCloseTo(2 ** (0.5 * 3 + 0.5), 9);
   });
 
-  it('gives back what it took, there and back, and keeps requests in order', () => {
+  it('is inverted by the way back, and keeps requests in order', () => {
     const tail = fc.double({ min: 0.2, max: 20, noNaN: true });
     const hour = fc.integer({ min: 0, max: 23 });
     const values = fc.array(fc.double({ min: 0.01, max: 1e5, noNaN: true }), { minLength: 1 });

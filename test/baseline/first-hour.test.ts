@@ -7,7 +7,7 @@ const minuteMs = 60_000;
 const startMs = 7 * 3_600_000 + 20_000;
 const windowMs = 10_000;
 
-/** A first hour that has windows for so long, of one request that takes twice as long every ten minutes. */
+/** A first hour with so many minutes of windows, of one request that is twice as slow every ten minutes. */
 function hourOf(minutes: number, skipped: (minute: number) => boolean = () => false): FirstHour {
   const hour = new FirstHour(Arena.shared().scope());
   for (let ms = 0; ms < minutes * minuteMs; ms += windowMs) {
@@ -19,7 +19,7 @@ function hourOf(minutes: number, skipped: (minute: number) => boolean = () => fa
 }
 
 describe('FirstHour', () => {
-  it('keeps an hour in six pieces, and nothing of what comes after it', () => {
+  it('keeps an hour in six pieces, and nothing after it', () => {
     const { pieces } = hourOf(75);
     expect(pieces.map((piece) => (piece.startMs - startMs) / minuteMs)).toEqual([
       0, 10, 20, 30, 40, 50,
@@ -31,17 +31,17 @@ describe('FirstHour', () => {
     }
   });
 
-  it('has a piece for minutes without requests, too, so that the others keep their time', () => {
+  it('has a piece for minutes without requests, so that the others keep their time', () => {
     const { pieces } = hourOf(35, (minute) => minute >= 10 && minute < 30);
     expect(pieces.map(({ digest }) => digest.count)).toEqual([60, 0, 0, 30]);
     expect(pieces[3]?.startMs).toBe(startMs + 30 * minuteMs);
   });
 
-  it('is over an hour after its first window, whatever came', () => {
+  it('is over an hour after its first window, for any windows', () => {
     const hour = hourOf(1);
     expect(hour.isBefore(startMs + 60 * minuteMs - 1)).toBe(false);
     expect(hour.isBefore(startMs + 60 * minuteMs)).toBe(true);
-    // Before the first window there is nothing that could be over.
+    // Before the first window nothing can be over.
     expect(new FirstHour(Arena.shared().scope()).isBefore(startMs)).toBe(false);
   });
 });

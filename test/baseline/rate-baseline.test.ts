@@ -18,7 +18,7 @@ function restored(baseline: RateBaseline): RateBaseline {
 }
 
 describe('RateBaseline', () => {
-  it('has nothing to say before its first window, and never a rate of 0', () => {
+  it('is empty before its first window, and never a rate of 0', () => {
     const baseline = new RateBaseline(baselineMs, windowMs);
     expect(baseline.reference()).toBeUndefined();
     baseline.learn(0, 1500, 0);
@@ -31,17 +31,17 @@ describe('RateBaseline', () => {
     });
   });
 
-  it('forgets what is older than the baseline, whole blocks at a time', () => {
+  it('drops whole blocks older than the baseline', () => {
     const baseline = new RateBaseline(baselineMs, windowMs);
     for (let at = 0; at < 200; at++) baseline.learn(at * windowMs, 100, at < 100 ? 50 : 1);
     const { windows = 0, requests = 0, rate } = baseline.reference() ?? {};
     expect(windows).toBeLessThanOrEqual(9 * 8);
-    // One failure a window, and what is known before any: half a failure in five hundred requests.
+    // One failure a window, and the prior: half a failure in five hundred requests.
     expect(requests).toBe(100 * windows);
     expect(rate).toBe((windows + 0.5) / (requests + 500));
   });
 
-  it('is all windows of the blocks of a baseline, renewed once a minute, also when it was saved', () => {
+  it('covers all windows of the blocks of a baseline, renewed once a minute, also in a snapshot', () => {
     const blockMs = 8 * windowMs;
     const steps = fc.array(
       fc.record({
@@ -85,7 +85,7 @@ describe('RateBaseline', () => {
     );
   });
 
-  it('gives the same after a restart over as much history', () => {
+  it('is the same after a restart over as much history', () => {
     const whole = new RateBaseline(baselineMs, windowMs);
     const late = new RateBaseline(baselineMs, windowMs);
     for (let at = 0; at < 300; at++) {

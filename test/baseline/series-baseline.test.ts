@@ -28,7 +28,7 @@ describe('SeriesBaseline', () => {
     expect(baseline.reference('forward', 1)).toBeUndefined();
   });
 
-  it('is renewed block by block once nothing was learnt for a baseline’s length', () => {
+  it('is renewed block by block after a baseline’s length without learning', () => {
     const [baselineMs, windowMs] = [80_000, 10_000];
     const baseline = new SeriesBaseline(baselineMs, windowMs);
     const learn = (windowStartMs: number) => {
@@ -51,10 +51,10 @@ describe('SeriesBaseline', () => {
     expect([110_000, 170_000, 180_000].map(isRenewedBy)).toEqual([false, false, true]);
   });
 
-  it('says of each stage, at any time, what it would if each window were added at once', () => {
+  it('gives of each stage, at any time, the same as if each window were added at once', () => {
     const [baselineMs, windowMs] = [4_000_000, 10_000];
     const window = fc.record({
-      // Most hold so many windows that what is new waits for others.
+      // Most gaps hold so many windows that new ones wait for others.
       gap: fc.oneof(
         { weight: 300, arbitrary: fc.constant(1) },
         { weight: 2, arbitrary: fc.constant(7) },

@@ -34,7 +34,7 @@ describe('StageBaseline', () => {
     expect(new StageBaseline(periods).reference()).toBeUndefined();
   });
 
-  it('merges digests and bands of the windows it has', () => {
+  it('merges digests and bands of its windows', () => {
     const baseline = new StageBaseline(periods);
     learn(baseline, 0, 5);
     const reference = baseline.reference();
@@ -54,7 +54,7 @@ describe('StageBaseline', () => {
     expect(baseline.reference()?.windows).toBe(13);
   });
 
-  it('holds what it has, however old, until a whole baseline came after', () => {
+  it('keeps its windows, however old, until a whole baseline follows', () => {
     const baseline = new StageBaseline(periods);
     learn(baseline, 0, 9);
     baseline.hold(100 * windowMs);
@@ -73,7 +73,7 @@ describe('StageBaseline', () => {
     /** 80 ms at midnight, 160 at noon. */
     const baselineAt = (ms: number) =>
       80 * 2 ** ((1 - Math.cos((2 * Math.PI * ms) / (24 * hourMs))) / 2);
-    /** Of a day and two hours. */
+    /** A day and two hours. */
     const hourly = () => {
       const baseline = new StageBaseline(hourlyPeriods);
       for (let ms = 0; ms < 26 * hourMs; ms += minuteMs)
@@ -85,7 +85,7 @@ describe('StageBaseline', () => {
     const isNear = (ms: number, other: number, part: number) =>
       expect(Math.abs(ms / other - 1)).toBeLessThan(part);
 
-    it('follows the day, and goes on from there', () => {
+    it('follows the day, and continues from there', () => {
       const baseline = hourly();
       expect(baseline.reference()?.course).toBeUndefined();
       isNear(medianOf(baseline), baselineAt(25.5 * hourMs), 0.01);
@@ -95,7 +95,7 @@ describe('StageBaseline', () => {
         const { windows, toMs } = baseline.reference() ?? {};
         expect({ windows, toMs }).toEqual({ windows: 72, toMs: 26 * hourMs });
       }
-      // What it held is what it had followed to, and one window does not change that.
+      // It holds the reference that it had followed to, and one window does not change that.
       baseline.advance(36 * hourMs);
       const before = medianOf(baseline);
       baseline.hold(36 * hourMs);
@@ -105,7 +105,7 @@ describe('StageBaseline', () => {
       expect(baseline.windows).toBe(73);
     });
 
-    it('goes on where another one was saved', () => {
+    it('continues where a saved one was', () => {
       const one = hourly();
       one.advance(30 * hourMs);
       const writer = new StateWriter();
@@ -124,11 +124,11 @@ describe('StageBaseline', () => {
       expect(other.reference()).toEqual(one.reference());
     });
 
-    it('stays as it is where no day is known', () => {
+    it('is unchanged where no day is known', () => {
       const baseline = new StageBaseline(periods);
       learn(baseline, 0, 15);
       const before = baseline.reference();
-      // Of the next window the reference would not be renewed yet: to follow does not do it either.
+      // The next window does not renew the reference yet, and following does not either.
       learn(baseline, 16, 16);
       expect(baseline.reference()).toBe(before);
       baseline.advance(200 * windowMs);
@@ -136,10 +136,10 @@ describe('StageBaseline', () => {
     });
   });
 
-  it('drops blocks of two windows once they lie a baseline back', () => {
+  it('drops blocks of two windows once they are a baseline old', () => {
     const baseline = new StageBaseline(periods);
     learn(baseline, 0, 18);
-    // Window 18 keeps what ends after window 2: blocks 2-3 to 18-19.
+    // Window 18 keeps windows that end after window 2: blocks 2-3 to 18-19.
     expect(baseline.windows).toBe(17);
     expect(baseline.bands().bands.bands[0]).toBe(2);
   });

@@ -12,7 +12,7 @@ const window = fc.uniqueArray(
 );
 
 describe('StageSums', () => {
-  it('is a map of sums to the last bit, in the order in which stages came, also when it was saved', () => {
+  it('is a map of sums to the last bit, in the order of the stages, also in a snapshot', () => {
     const rooms = Arena.shared().scope();
     fc.assert(
       fc.property(fc.array(window, { maxLength: 12 }), (windows) => {
@@ -38,7 +38,7 @@ describe('StageSums', () => {
     );
   });
 
-  it('leaves its room to others, empty', () => {
+  it('frees its memory, cleared', () => {
     const rooms = Arena.shared().scope();
     const sums = new StageSums(rooms);
     sums.add(Array.from({ length: 50 }, (_, i) => ({ stage: `stage ${i}`, sumMs: 1 })));

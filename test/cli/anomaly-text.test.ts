@@ -15,7 +15,7 @@ const miss = {
   baseline_share_of_all: 0.2,
 };
 
-/** What is said of who is slow, line by line. */
+/** Lines about the slow requests. */
 function whoOf(drivers: Parameters<typeof anomalyText>[0]['drivers']): string[] {
   const lines = anomalyText(anomalyFixture({ drivers }), { color: false }).split('\n');
   const first = lines.findIndex((line) => line.startsWith('  who'));
@@ -25,7 +25,7 @@ function whoOf(drivers: Parameters<typeof anomalyText>[0]['drivers']): string[] 
 }
 
 describe('an anomaly in a list', () => {
-  it('says who is slow, the two who tell most', () => {
+  it('names the two strongest drivers', () => {
     const more = { ...host, facet: 'batch_size', value: '64-127', baseline_share_of_all: 0.08 };
     expect(whoOf([host, more, { ...miss, ...rates }])).toEqual([
       '  who   host pod-7: 71 % of the slow requests, 8 % of all',
@@ -33,18 +33,18 @@ describe('an anomaly in a list', () => {
     ]);
   });
 
-  it('says what is more than usual', () => {
+  it('states the baseline of the drivers', () => {
     expect(whoOf([{ ...miss, ...rates }])).toEqual([
       '  who   cache_hit miss: 100 % of the slow requests, 100 % of all, usually 20 %',
     ]);
   });
 
-  it('says nothing of it where nothing is known', () => {
+  it('leaves them out where none are known', () => {
     expect(whoOf(undefined)).toEqual([]);
     expect(whoOf([])).toEqual([]);
   });
 
-  it('says which stages carry it, with one sign for a number and its share, and the class of the cause', () => {
+  it('names the stages with the excess, with one sign for a number and its share, and the class of the cause', () => {
     const blame = [
       { stage: 'features', excess_ms: 294, share: 1.155 },
       { stage: 'queue', excess_ms: -39.1, share: -0.154 },
@@ -55,7 +55,7 @@ describe('an anomaly in a list', () => {
     );
   });
 
-  it('shows no control characters of what others wrote', () => {
+  it('escapes control characters in foreign text', () => {
     expect(whoOf([{ ...host, value: 'pod\u001b[31m' }]).join()).not.toContain('\u001b');
   });
 });

@@ -9,7 +9,7 @@ export interface CapturedRun {
   readonly err: string;
 }
 
-/** An Io that keeps what was written. */
+/** An Io that captures its output. */
 export function capturedIo(overrides: Partial<Io> = {}): {
   io: Io;
   out: () => string;

@@ -18,7 +18,7 @@ describe('wantsColor', () => {
 });
 
 describe('colorsOf', () => {
-  it('paints with colour and only then', () => {
+  it('adds colour only where it is wanted', () => {
     expect(colorsOf({ color: true }).red('x')).toBe('\u001b[31mx\u001b[39m');
     expect(colorsOf({ color: true }).red('')).toBe('');
     expect(colorsOf({ color: false }).red('x')).toBe('x');
@@ -26,7 +26,7 @@ describe('colorsOf', () => {
 });
 
 describe('createIo', () => {
-  it('aborts on the first signal and gives its listeners back', async () => {
+  it('aborts on the first signal and removes its listeners', async () => {
     const before = process.listenerCount('SIGTERM');
     const { io, finish } = createIo();
     expect(process.listenerCount('SIGTERM')).toBe(before + 1);
@@ -37,7 +37,7 @@ describe('createIo', () => {
     expect(process.listenerCount('SIGTERM')).toBe(before);
   });
 
-  it('ends quietly when the reader of standard output has gone', async () => {
+  it('exits without an error when the reader of standard output has gone', async () => {
     const { io, isPipeClosed, finish } = createIo();
     expect(isPipeClosed()).toBe(false);
     process.stdout.emit('error', Object.assign(new Error('closed'), { code: 'EPIPE' }));
@@ -45,7 +45,7 @@ describe('createIo', () => {
     await finish();
   });
 
-  it('says when what was written has been taken on', async () => {
+  it('resolves when written text is accepted', async () => {
     const { io, finish } = createIo();
     await io.outDrained?.();
     const isFull = vi.spyOn(process.stdout, 'writableNeedDrain', 'get').mockReturnValue(true);

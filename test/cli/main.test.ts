@@ -83,7 +83,7 @@ describe('main errors', () => {
     );
   });
 
-  it('of ours are 70, without a stack', () => {
+  it('of tailmark are 70, without a stack', () => {
     const { io, err } = capturedIo();
     expect(printError(new TypeError('x is undefined'), io, { json: false, debug: false })).toBe(70);
     expect(err()).toMatch(/^error: BUG or unexpected: x is undefined\nhint: .*--log-level debug/);
@@ -98,7 +98,7 @@ describe('main errors', () => {
     expect(err()).toMatch(/Error: outer\n {4}at [\s\S]*caused by: Error: inner\n {4}at /);
   });
 
-  it('do not say BUG twice, and tell what is no Error', () => {
+  it('contain BUG once, and describe thrown values that are no Error', () => {
     const { io, err } = capturedIo();
     printError(new Error('BUG: odd'), io, { json: false, debug: false });
     printError('text', io, { json: false, debug: false });

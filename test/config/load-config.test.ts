@@ -36,7 +36,7 @@ describe('loadConfig precedence', () => {
   const files = { 'tailmark.yaml': 'kafka: {group_id: file, client_id: file, start_from: latest}' };
   const env = { TAILMARK_KAFKA_GROUP_ID: 'env', TAILMARK_KAFKA_CLIENT_ID: 'env' };
 
-  it('is flag over environment over file over default, and origins say so', () => {
+  it('is flag over environment over file over default, and origins report it', () => {
     const { config, origins } = load({ files, env, flags: { 'kafka.group_id': 'flag' } });
     expect(config.kafka.group_id).toBe('flag');
     expect(config.kafka.client_id).toBe('env');
@@ -58,7 +58,7 @@ describe('loadConfig precedence', () => {
     expect(where.get('http.listen')).toBe('default');
   });
 
-  it('leaves out flags that were not given', () => {
+  it('leaves out absent flags', () => {
     expect(load({ files, flags: { 'kafka.group_id': undefined } }).config.kafka.group_id).toBe(
       'file',
     );
@@ -81,7 +81,7 @@ describe('loadConfig file', () => {
   });
 
   it.each([{ path: 'absent.yaml' }, { env: { TAILMARK_CONFIG: 'absent.yaml' } }])(
-    'that was asked for and is absent is TAILMARK_CONFIG_UNREADABLE: %o',
+    'that is requested and absent is TAILMARK_CONFIG_UNREADABLE: %o',
     (options) => {
       expect(() => load(options)).toThrow(OperatorError);
       expect(() => load(options)).toThrow(
@@ -90,7 +90,7 @@ describe('loadConfig file', () => {
     },
   );
 
-  it('tailmark.yaml that is there and cannot be read is an error too', () => {
+  it('tailmark.yaml that exists and cannot be read is an error too', () => {
     const readFile = () => {
       throw Object.assign(new Error('denied'), { code: 'EACCES' });
     };
@@ -128,7 +128,7 @@ describe('loadConfig environment', () => {
     expect(config.clickhouse.retention.latency_1m).toBe(10 * 86_400_000);
   });
 
-  it('names the variable of what is wrong, and never its secret', () => {
+  it('names the variable of a problem, and never its secret', () => {
     const env = {
       TAILMARK_DETECT_MIN_REQUESTS: 'many',
       TAILMARK_ALERT_WEBHOOKS: '[{"url":"hunter2"}',
@@ -146,7 +146,7 @@ describe('loadConfig environment', () => {
     expect(problems[1]?.message).toBe('alert.webhooks must be a list of maps: it is (hidden)');
   });
 
-  it('refuses unknown TAILMARK_ variables with the one that was meant', () => {
+  it('refuses unknown TAILMARK_ variables with a suggestion', () => {
     const problems = problemsOf({ env: { TAILMARK_KAFKA_BROKER: 'a:9092', KAFKA_X: '1' } });
     expect(problems).toEqual([
       {
@@ -158,7 +158,7 @@ describe('loadConfig environment', () => {
     ]);
   });
 
-  it('lets the variables pass that Kubernetes writes beside a Service', () => {
+  it('accepts the variables that Kubernetes writes for a Service', () => {
     const env = {
       TAILMARK_SERVICE_HOST: '10.0.0.1',
       TAILMARK_SERVICE_PORT: '9464',
@@ -177,7 +177,7 @@ describe('loadConfig environment', () => {
     expect(load({ env }).config.kafka.group_id).toBe('tailmark');
   });
 
-  it('turns optional blocks on and off, and keeps what they hold', () => {
+  it('turns optional blocks on and off, and keeps their contents', () => {
     const files = { 'tailmark.yaml': 'kafka: {tls: {server_name: kafka}}' };
     expect(load({ env: { TAILMARK_KAFKA_TLS: 'true' } }).config.kafka.tls).toEqual({});
     const kept = load({ files, env: { TAILMARK_KAFKA_TLS: 'true' } });
@@ -186,7 +186,7 @@ describe('loadConfig environment', () => {
     expect(load({ files, env: { TAILMARK_KAFKA_TLS: 'false' } }).config.kafka.tls).toBeUndefined();
   });
 
-  it('that changes the type of a block drops what only the old type had', () => {
+  it('that changes the type of a block drops keys of the old type', () => {
     const files = { 'tailmark.yaml': 'source: {type: file, path: a.ndjson}' };
     const { config } = load({ files, env: { TAILMARK_SOURCE_TYPE: 'stdin' } });
     expect(config.source).toEqual({ type: 'stdin' });
@@ -282,7 +282,7 @@ describe('loadConfig secrets', () => {
     ]);
   });
 
-  it('masks secrets in what is shown', () => {
+  it('masks secrets in shown settings', () => {
     const { settings } = load({
       files,
       env: {

@@ -13,7 +13,7 @@ describe('the clock of a chunk', () => {
     return taken;
   };
 
-  it('is that of its first record, however long nothing came', async () => {
+  it('is that of its first record, however long none came', async () => {
     const bench = new FakeBench(new FakeBroker([recordAt(0, logNowMs + hourMs)], 1));
     bench.world.nowMs = logNowMs + hourMs;
     bench.ingest.sealIfDue(5_000);
@@ -45,7 +45,7 @@ describe('the clock of a chunk', () => {
     ]);
   });
 
-  it('may be set back: the next chunk goes by the right one', async () => {
+  it('may be set back: the next chunk uses the right one', async () => {
     const records = [recordAt(0), recordAt(1, logNowMs - hourMs + 600_000)];
     const bench = new FakeBench(new FakeBroker(records, 2));
     await take(bench, 0);

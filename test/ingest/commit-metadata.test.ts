@@ -50,8 +50,8 @@ const note = fc.record({
   ),
 });
 
-describe('a commit note', () => {
-  it('comes back as it was, well within what Kafka takes', () => {
+describe('commit metadata', () => {
+  it("is restored unchanged, well within Kafka's limit", () => {
     fc.assert(
       fc.property(note, (given) => {
         const text = encodeMetadata(given);
@@ -100,7 +100,7 @@ describe('a commit note', () => {
     ['half of one', '{"v":"tailmark/1","intent":{"endOff'],
     ['an end that is no offset', '{"v":"tailmark/1","intent":{"endOffset":1.5,"nowMs":7}}'],
     ['a watermark that is no number', '{"v":"tailmark/1","watermarkMs":"x"}'],
-  ])('refuses its own where it is broken: %s', (_, metadata) => {
+  ])('refuses its own format where it is broken: %s', (_, metadata) => {
     expect(() => decodeMetadata(metadata)).toThrow(
       `Cannot take over a partition as its commit must be whole: it is ${metadata}`,
     );

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DeadLetterBudget } from '../../src/ingest/dead-letter-budget.ts';
 
 describe('DeadLetterBudget', () => {
-  it('gives ten seconds’ worth at once, and the rate from then on', () => {
+  it('allows ten seconds’ worth at once, and the rate from then on', () => {
     const budget = new DeadLetterBudget(100);
     expect(budget.spend(1_500, 5_000)).toBe(1_000);
     expect(budget.spend(1, 5_000)).toBe(0);
@@ -14,20 +14,20 @@ describe('DeadLetterBudget', () => {
     expect(taken).toBeLessThanOrEqual(6_000);
   });
 
-  it('saves up no more than ten seconds’ worth', () => {
+  it('saves up ten seconds’ worth at most', () => {
     const budget = new DeadLetterBudget(3);
     expect(budget.spend(30, 0)).toBe(30);
     expect(budget.spend(1_000, 86_400_000)).toBe(30);
   });
 
-  it('of 0 gives none', () => {
+  it('of 0 allows none', () => {
     const budget = new DeadLetterBudget(0);
     expect(budget.spend(5, 0)).toBe(0);
     expect(budget.spend(5, 1e9)).toBe(0);
     expect(budget.report(1e9)).toBe(10);
   });
 
-  it('reports what was not written once in ten seconds, each letter once', () => {
+  it('reports suppressed letters once in ten seconds, each letter once', () => {
     const budget = new DeadLetterBudget(0);
     expect(budget.report(0)).toBe(0);
     budget.spend(4, 0);

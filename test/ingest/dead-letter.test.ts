@@ -18,7 +18,7 @@ const letter: DeadLetter = {
 };
 
 describe('deadLetterMessage', () => {
-  it('is the event as it came, with where it came from and why it is here', () => {
+  it('is the event unchanged, with its source and the reason', () => {
     expect(deadLetterMessage(letter)).toEqual({
       key: 'inference.timings.v1/3/12345/2',
       value: letter.bytes,
@@ -33,7 +33,7 @@ describe('deadLetterMessage', () => {
     });
   });
 
-  it('says how long it was where it was cut', () => {
+  it('states the original length where it was truncated', () => {
     const { headers } = deadLetterMessage({ ...letter, originalBytes: 100_000 });
     expect(headers?.['tailmark-truncated-from-bytes']).toBe('100000');
   });

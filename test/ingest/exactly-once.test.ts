@@ -7,12 +7,12 @@ import { testConfig } from './test-config.ts';
 
 const config = testConfig();
 const holds: Fate = { kind: 'holds', share: 1 };
-/** Shares of an effect after which something can happen: for an insert, also between tables. */
+/** Shares of an effect after which a failure can happen: for an insert, also between tables. */
 const sharesOf = (op: string) => (op === 'insert' ? [0, 0.25, 0.5, 0.75, 1] : [0, 1]);
 
 const isTurn = (op: string) => op === 'sleep' || op === 'breathe';
 
-/** Everything goes well, one after another; a fate may be set for each turn by its number. */
+/** Every call succeeds, in order; a fate may be set for each turn by its number. */
 class Plain implements Choices {
   readonly taken: string[] = [];
   readonly #fates: ReadonlyMap<number, Fate>;
@@ -50,7 +50,7 @@ describe('every point of a run', () => {
     return choices.taken;
   }
 
-  it('is one of these steps, when all goes well', async () => {
+  it('is one of these steps, without failures', async () => {
     const steps = (await pointsOf()).filter((name) => !/sleep|breathe|keep alive/.test(name));
     expect(log.lettersDue.size).toBeGreaterThan(2);
     expect(steps.slice(0, 8)).toEqual([
@@ -83,7 +83,7 @@ describe('every point of a run', () => {
           const first: [number, Fate] = [at, { kind, share }];
           await run(new Map([first]), `${at} ${op} ${share}`);
           if (isTurn(op) || op === 'keep alive' || share === 0.25 || share === 0.75) continue;
-          // And once more a few steps further, whatever is being done then.
+          // The same again a few steps further, during any other step.
           for (const next of [2, 5]) {
             const second: [number, Fate] = [at + next, { kind, share: next === 5 ? 1 : share }];
             await run(new Map([first, second]), `${at} ${op} ${share}, then ${at + next}`);
@@ -96,7 +96,7 @@ describe('every point of a run', () => {
   );
 });
 
-/** Anything may happen at any turn, in any order, until it has happened often enough. */
+/** Any fate at any turn, in any order, until enough of them happened. */
 class Seeded implements Choices {
   readonly #random: SeededRandom;
   readonly counts = { fails: 0, dies: 0, moves: 0, waits: 0, timer: 0, stop: 0 };
@@ -137,7 +137,7 @@ class Seeded implements Choices {
 
 describe('seeded runs', () => {
   it.each([0, 25, 50, 75])(
-    'count once and tile, whoever dies, waits or is refused when: 25 seeds from %i',
+    'count once and tile, with any deaths, waits and refusals: 25 seeds from %i',
     async (from) => {
       const wrong: string[] = [];
       const seen: Record<string, number> = {};

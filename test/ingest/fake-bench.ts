@@ -13,7 +13,7 @@ import { FakePublisher } from './fake-publisher.ts';
 import { FakeWorld } from './fake-world.ts';
 import { testConfig } from './test-config.ts';
 
-/** One PartitionIngest in a world that answers when it is told to. */
+/** One PartitionIngest in a world whose responses the test controls. */
 export class FakeBench {
   readonly world = new FakeWorld(logNowMs);
   readonly store = new FakeChunkStore(this.world);
@@ -43,7 +43,7 @@ export class FakeBench {
     });
   }
 
-  /** Answers everything but what is held back, until nothing is left or enough was answered. */
+  /** Responds to all calls but the held ones, until none is left or enough have responses. */
   async goOn(hold: readonly string[] = [], atMost = 1_000): Promise<void> {
     for (let step = 0; step < atMost; step++) {
       await turn();
@@ -53,12 +53,12 @@ export class FakeBench {
     }
   }
 
-  /** What is asked and not answered, by name. */
+  /** Names of calls without a response. */
   get open(): string[] {
     return this.world.open.map((op) => op.name);
   }
 
-  /** Hands over all records from an offset on, as one batch. */
+  /** Delivers all records from an offset on, as one batch. */
   batch(fetchOffset: number): Promise<void> {
     const batch = this.broker.batch(fetchOffset, 1_000_000);
     if (batch === undefined) throw new Error(`no record from ${fetchOffset} on`);
@@ -71,7 +71,7 @@ export class FakeBench {
   }
 }
 
-/** Where the group has committed, or at the first record. */
+/** Start position at the group's commit, or at the first record. */
 function placeAtCommit({ committed, found }: FakeBroker): StartPosition {
   const note = decodeMetadata(committed.metadata);
   const startOffset = committed.offset ?? found.startOffset;
@@ -86,7 +86,7 @@ function placeAtCommit({ committed, found }: FakeBroker): StartPosition {
   };
 }
 
-/** A record of one event a second after the one before, unless told otherwise. */
+/** A record of one event, by default a second after the one before. */
 export function recordAt(offset: number, tsMs = logStartMs + offset * 1_000): SourceRecord {
   const event = { ts: tsMs - 2, model: 'm', stages_ms: { forward: 2 } };
   return { offset, timestampMs: logStartMs + offset, value: Buffer.from(JSON.stringify(event)) };

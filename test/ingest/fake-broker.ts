@@ -7,18 +7,18 @@ import {
 } from '../../src/source/source.ts';
 import type { FakeWorld } from './fake-world.ts';
 
-/** One partition and the group that reads it: a log, the committed offset, who may commit. */
+/** One partition and its consumer group: a log, the committed offset, and the member that may commit. */
 export class FakeBroker {
   readonly topic = 't';
   readonly partition: number;
   readonly records: readonly SourceRecord[];
   readonly endOffset: number;
-  /** What went wrong that no answer tells. */
+  /** Problems that no response shows. */
   readonly problems: string[] = [];
   #generation = 0;
   #committed: CommittedOffset = { offset: undefined, metadata: '' };
 
-  /** @param endOffset offset after the last record, markers and compacted records included. */
+  /** @param endOffset offset after the last record, markers and compacted records included */
   constructor(records: readonly SourceRecord[], endOffset: number, partition = 0) {
     this.records = records;
     this.endOffset = endOffset;
@@ -29,7 +29,7 @@ export class FakeBroker {
     return this.#committed;
   }
 
-  /** What a source finds when it claims the partition. */
+  /** Metadata of the partition when a source claims it. */
   get found(): FoundPartition {
     return {
       committed: this.#committed,
@@ -40,12 +40,12 @@ export class FakeBroker {
     };
   }
 
-  /** The group gives the partition to somebody, whose commits count from here on. */
+  /** Assigns the partition to a member, whose commits count from here on. */
   join(): number {
     return ++this.#generation;
   }
 
-  /** @throws ClaimLostError when the group has given the partition to somebody else. */
+  /** @throws {ClaimLostError} when the partition is assigned to another member */
   requireMember(generation: number): void {
     if (generation !== this.#generation) throw new ClaimLostError(`generation ${generation}`);
   }
@@ -58,7 +58,7 @@ export class FakeBroker {
     this.#committed = { offset, metadata };
   }
 
-  /** At most `count` records from an offset on; undefined at the end of the log. */
+  /** Returns at most `count` records from an offset on; undefined at the end of the log. */
   batch(fetchOffset: number, count: number): RecordBatch | undefined {
     const from = this.records.findIndex((record) => record.offset >= fetchOffset);
     if (from < 0) return undefined;
@@ -70,14 +70,14 @@ export class FakeBroker {
       partition: this.partition,
       fetchOffset,
       records: new RecordList(records),
-      // As Kafka does, half the batches end with what is no record, where there is some.
+      // Half the batches end with offsets that hold no record, where there are some, as in Kafka.
       nextOffset: last % 2 === 0 ? last + 1 : (next?.offset ?? this.endOffset),
       highWatermark: this.endOffset,
     };
   }
 }
 
-/** A claim as KafkaSource gives it: it learns that it is lost by a refusal, or is told so. */
+/** A claim as KafkaSource gives it: a refusal or a notification shows that it is lost. */
 export class FakeClaim implements Claim {
   readonly topic: string;
   readonly partition: number;
@@ -96,7 +96,7 @@ export class FakeClaim implements Claim {
     this.#generation = generation;
   }
 
-  /** What the source finds of the partition. */
+  /** Metadata of the partition for the source. */
   find(): Promise<FoundPartition> {
     return this.#world.ask(this.#process, 'find', () => this.#broker.found);
   }

@@ -4,25 +4,25 @@ import type { ChunkState, ChunkStore } from '../../src/sink/chunks/chunk-store.t
 import type { LedgerRow } from '../sink/ledger-check.ts';
 import type { FakeWorld } from './fake-world.ts';
 
-/** The landing table, and what its views fill. */
+/** The landing table, and those that its views fill. */
 const tableNames = ['chunk_rows', 'latency_10s', 'drivers_1m', 'exemplars'] as const;
 
 /**
- * ClickHouse as far as the protocol needs it: each table drops a block whose token it has seen, and
- * an insert that breaks off may have filled some tables and not others.
+ * ClickHouse as the protocol uses it. Each table drops a block with a known token, and a failed insert may
+ * have filled only some tables.
  */
 export class FakeChunkStore {
   /** Samples of the first block of a chunk to land. */
   readonly #landedSamples = new Map<string, number>();
   readonly #world: FakeWorld;
-  /** Per table: the blocks in force, by token, in the order in which they came. */
+  /** Per table: the stored blocks, by token, in the order in which they came. */
   readonly tables = tableNames.map((name) => ({ name, blocks: new Map<string, Buffer>() }));
   readonly ledger: LedgerRow[] = [];
   readonly problems: string[] = [];
   /** Tokens of blocks by table that the server still remembers. */
   #tokens = new Set<string>();
   #watermarkMs = 0;
-  /** Inserts that reached the server, those that it dropped included. */
+  /** Inserts that reached the server, including those that it dropped. */
   insertCount = 0;
 
   constructor(world: FakeWorld) {
@@ -54,7 +54,7 @@ export class FakeChunkStore {
     };
   }
 
-  /** The deduplication window has moved past all that was stored so far. */
+  /** Moves the deduplication window past all stored blocks. */
   forgetTokens(): void {
     this.#tokens = new Set();
   }
@@ -70,7 +70,7 @@ export class FakeChunkStore {
       }
       if (this.#tokens.has(`${name} ${token}`)) continue;
       this.#tokens.add(`${name} ${token}`);
-      // A block that a forgotten token lets in again counts twice.
+      // A block that a forgotten token accepts again counts twice.
       blocks.set(
         known === undefined ? token : `${token} again ${this.insertCount}`,
         chunk.rows.bytes,
@@ -78,7 +78,7 @@ export class FakeChunkStore {
     }
   }
 
-  /** The server was killed between noting a token and committing its rows. */
+  /** The server was killed between storing a token and committing its rows. */
   #missing(chunk: Chunk): ChunkPlace[] {
     const token = chunkToken(chunk);
     return this.tables

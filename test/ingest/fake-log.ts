@@ -3,20 +3,20 @@ import type { SeededRandom } from '../base/seeded-random.ts';
 import { randomEvents } from '../window/random-events.ts';
 import type { TimingEventText } from '../window/timing-event-text.ts';
 
-/** A partition's records, and what is true of them. */
+/** A partition's records, and the expected result. */
 export interface FakeLog {
   readonly records: readonly SourceRecord[];
   readonly endOffset: number;
   /** Events that decode, in order: good, late and future ones. */
   readonly events: readonly TimingEventText[];
-  /** Events and messages that do not. */
+  /** Events and messages that do not decode. */
   readonly garbageCount: number;
   /** Every event and message that must not be counted, as `offset/index`. */
   readonly lettersDue: ReadonlySet<string>;
 }
 
 export const logStartMs = 1_790_000_000_000;
-/** The clock when the first process starts: all events but the future ones lie before it. */
+/** The clock when the first process starts: all events but the future ones are before it. */
 export const logNowMs = logStartMs + 3_600_000;
 
 /** Messages of one to three events, some garbage, late or of the future, with gaps between. */
@@ -42,7 +42,7 @@ export function fakeLog(random: SeededRandom, recordCount: number): FakeLog {
       jitterMs: 9_000,
     });
     some.forEach((event, index) => {
-      // Later than the late are allowed to be, once there is something to be behind of.
+      // Later than the allowed lateness, once there is a watermark.
       if (i > 2 && random.chance(0.05)) event.ts = logStartMs - 7_200_000;
       else if (random.chance(0.03)) event.ts = logNowMs + 7_200_000;
       else return;

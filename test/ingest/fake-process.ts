@@ -20,10 +20,10 @@ export interface FakeServers {
   readonly publisher: FakePublisher;
 }
 
-/** How a process ended; `undefined` while it runs. */
+/** End of a process; `undefined` while it runs. */
 export type ProcessEnd = 'done' | 'drained' | 'lost' | 'dead';
 
-/** What a PartitionIngest of a process needs, asked of the world under the process's number. */
+/** Context of a PartitionIngest, whose calls go to the world under the process's number. */
 export function contextOf(
   servers: FakeServers,
   config: Config,
@@ -60,7 +60,7 @@ export function contextOf(
 export class FakeProcess {
   readonly number: number;
   end: ProcessEnd | undefined;
-  /** Errors that no failure we made explains. */
+  /** Errors that no injected failure explains. */
   readonly problems: string[] = [];
   readonly #servers: FakeServers;
   readonly #context: PartitionContext;
@@ -88,7 +88,7 @@ export class FakeProcess {
     if (this.end === undefined) this.#ingest?.sealIfDue(0);
   }
 
-  /** Is told to end: reads no more and stores what it has. */
+  /** Stops reading and stores what it has. */
   stop(): void {
     if (this.#isStopping || this.end !== undefined) return;
     this.#isStopping = true;
@@ -116,7 +116,7 @@ export class FakeProcess {
     this.#drain('done');
   }
 
-  /** As a source does: asks until it is answered. */
+  /** Retries until it has a response, as a source does. */
   async #place(): Promise<StartPosition> {
     const { store } = this.#context;
     for (;;) {
@@ -162,7 +162,7 @@ export class FakeProcess {
   }
 }
 
-/** An error that a failure we made, or a lost claim, explains. */
+/** True for an error that an injected failure or a lost claim explains. */
 function isExpected(error: unknown): boolean {
   return error instanceof ClaimLostError || error instanceof MadeFailure;
 }

@@ -1,7 +1,7 @@
 import type { OutgoingMessage, Publisher } from '../../src/kafka/client/publisher.ts';
 import type { FakeWorld } from './fake-world.ts';
 
-/** The dead-letter topic: what was written to it, by whom. */
+/** The dead-letter topic: its messages, and who wrote them. */
 export class FakePublisher {
   readonly #world: FakeWorld;
   readonly messages: { readonly topic: string; readonly message: OutgoingMessage }[] = [];

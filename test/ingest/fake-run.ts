@@ -11,24 +11,24 @@ import { FakeProcess, type FakeServers } from './fake-process.ts';
 import { FakePublisher } from './fake-publisher.ts';
 import { FakeWorld, type Fate, MadeFailure, type Op } from './fake-world.ts';
 
-/** Everything that is open in a run: which turn comes next, and what becomes of it. */
+/** Choices of a run: which open call is next, and its fate. */
 export interface Choices {
-  /** Index of the open question to decide. */
+  /** Index of the open call to decide. */
   next(open: readonly Op[]): number;
   fate(op: Op): Fate;
   batchSize(): number;
-  /** What happens to the process in charge besides: its timer rings, it is told to end. */
+  /** Other events of the current process: its timer fires, or it is stopped. */
   meanwhile(): 'nothing' | 'timer' | 'stop';
 }
 
-/** More turns than any run needs that ends. */
+/** More turns than any terminating run needs. */
 const STEPS_AT_MOST = 5_000;
 
 /**
- * A partition read to its end by one process after another, whatever becomes of them; the choices
- * must let things go well in the end.
+ * Reads a partition to its end by one process after another, with the chosen fates; the choices must let
+ * calls succeed in the end.
  *
- * @returns what is wrong with what was stored; empty when it is the truth, once.
+ * @returns differences of the stored data from the truth; empty when all is stored once
  */
 export async function fakeRun(log: FakeLog, config: Config, choices: Choices): Promise<string[]> {
   const world = new FakeWorld(logNowMs);
@@ -98,7 +98,7 @@ function decide(
   }
 }
 
-/** Holds what is stored against the truth. */
+/** Compares the stored data with the truth. */
 function problemsOf(log: FakeLog, config: Config, servers: FakeServers): string[] {
   const { broker, store } = servers;
   const problems = [...broker.problems, ...store.problems];
@@ -119,7 +119,7 @@ function problemsOf(log: FakeLog, config: Config, servers: FakeServers): string[
       [...(landing?.blocks.keys() ?? [])].sort(),
     );
     const differ = [...blocks].filter(([token, bytes]) => landing?.blocks.get(token) !== bytes);
-    // A block that was sent again is another buffer of the same bytes, which the store holds to.
+    // A block that was sent again is another buffer of the same bytes, as the store requires.
     if (differ.some(([token, bytes]) => !landing?.blocks.get(token)?.equals(bytes))) {
       problems.push(`${name} holds other rows than ${landing?.name}`);
     }
@@ -137,7 +137,7 @@ function problemsOf(log: FakeLog, config: Config, servers: FakeServers): string[
   const end = partitions[0]?.to_offset ?? 0;
   expect('from', partitions[0]?.from_offset, log.records[0]?.offset);
   if (end <= (log.records.at(-1)?.offset ?? 0)) problems.push(`the ledger ends at ${end}`);
-  // Whoever finds all of it on the ledger and no record to read has nothing to commit by.
+  // A process that finds all of it on the ledger and no record to read has nothing to commit by.
   const pendingEnd = decodeMetadata(broker.committed.metadata)?.intent?.endOffset;
   expect('committed offset', pendingEnd ?? broker.committed.offset, end);
   const letters = new Set(
@@ -154,7 +154,7 @@ const truths = new WeakMap<
   { sums: Sums; counts: Record<'aggregated' | 'late' | 'future', number> }
 >();
 
-/** What must be stored of a log, made once. */
+/** Data to be stored of a log, computed once. */
 function truthOf(log: FakeLog, config: Config) {
   let truth = truths.get(log);
   if (truth === undefined) {
@@ -174,7 +174,7 @@ function truthOf(log: FakeLog, config: Config) {
 
 type Sums = ReadonlyMap<string, readonly number[]>;
 
-/** Per window, series and stage what can be added up over blocks. */
+/** Additive values per window, series and stage over blocks. */
 function sumOf(blocks: readonly Buffer[]): Sums {
   const sums = new Map<string, number[]>();
   for (const row of blocks.flatMap(decodeRows)) {
@@ -212,7 +212,7 @@ function sumsOf(rows: ReadonlyMap<string, ReferenceRow>): Sums {
   return new Map(entries);
 }
 
-/** Sum over bands in whole thousandths, as bands of different chunks add up in another order. */
+/** Sum over bands in whole thousandths, since bands of different chunks add up in another order. */
 function micros(bands: ReadonlyMap<number, number>): number {
   return [...bands.values()].reduce((sum, amount) => sum + Math.round(amount * 1000), 0);
 }

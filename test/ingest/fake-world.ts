@@ -1,16 +1,16 @@
-/** What becomes of something that a process asks of the world. */
+/** Result of a process's call to the world. */
 export interface Fate {
   /**
-   * `holds`: it is done and answered. `fails`: an error comes back. `dies`: the process is gone.
-   * `moves`: the group gives the partition to another process. `waits`: the same, and the asking
-   * process, which knows nothing of it, gets its turn again some time later.
+   * `holds`: done, with a response. `fails`: an error. `dies`: the process is gone. `moves`: the group
+   * assigns the partition to another process. `waits`: the same, and the calling process, unaware of it, gets
+   * its turn some time later.
    */
   readonly kind: 'holds' | 'fails' | 'dies' | 'moves' | 'waits';
-  /** How much of the effect has happened by then: 0 none, 1 all of it, between: some tables. */
+  /** Part of the effect that happened by then: 0 none, 1 all of it, between: some tables. */
   readonly share: number;
 }
 
-/** Something asked and not yet answered. */
+/** A call without a response yet. */
 export interface Op {
   readonly process: number;
   readonly name: string;
@@ -19,15 +19,15 @@ export interface Op {
   readonly refuse: (error: unknown) => void;
 }
 
-/** A failure that was made, as distinct from one that happened. */
+/** An injected failure, as distinct from a real one. */
 export class MadeFailure extends Error {
   override readonly name = 'MadeFailure';
 }
 
 /**
- * All that processes wait for. Nothing happens by itself: whoever runs the world takes one open
- * question after another, in any order, and says what becomes of it. The same choices give the same
- * run, to the last microtask. Time moves a millisecond with each question that is taken.
+ * All open calls of processes. Nothing happens by itself: the driver of the world takes open calls in any
+ * order and decides their fates. The same choices give the same run, to the last microtask. Each call
+ * advances time by a millisecond.
  */
 export class FakeWorld {
   readonly #open: Op[] = [];
@@ -43,9 +43,9 @@ export class FakeWorld {
   }
 
   /**
-   * Asks for an effect and its answer; it happens when its turn comes.
+   * Calls for an effect and a response, which happen at its turn.
    *
-   * @param partly some of the effect, as when a statement has filled some tables of several.
+   * @param partly some of the effect, as when a statement has filled some of several tables
    */
   ask<T>(
     process: number,
@@ -70,14 +70,14 @@ export class FakeWorld {
         else if (result !== undefined) reject(result.error);
       };
       const refuse = (error: unknown) => {
-        // An effect that was itself refused is told as what it is.
+        // A refused effect is reported as its own error.
         reject(result !== undefined && 'error' in result ? result.error : error);
       };
       if (!this.#dead.has(process)) this.#open.push({ process, name, apply, answer, refuse });
     });
   }
 
-  /** Takes an open question out, to be decided. */
+  /** Removes an open call to decide it. */
   take(index: number): Op {
     const [op] = this.#open.splice(index, 1);
     if (op === undefined) throw new Error(`no open question ${index}`);
@@ -85,12 +85,12 @@ export class FakeWorld {
     return op;
   }
 
-  /** Puts a question back, to be decided later. */
+  /** Puts a call back, to decide it later. */
   putBack(op: Op): void {
     this.#open.push(op);
   }
 
-  /** The process is gone: nothing it asked is ever answered. */
+  /** Kills the process: its calls get no response. */
   kill(process: number): void {
     this.#dead.add(process);
     for (let i = this.#open.length - 1; i >= 0; i--) {

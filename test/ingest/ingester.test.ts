@@ -12,7 +12,7 @@ import { FakePublisher } from './fake-publisher.ts';
 import { FakeWorld } from './fake-world.ts';
 import { testConfig } from './test-config.ts';
 
-it('shows lag and watermark of the partitions it has, and no longer of those it had', async () => {
+it('shows lag and watermark of its current partitions only', async () => {
   const world = new FakeWorld(logNowMs);
   const servers = { world, store: new FakeChunkStore(world), publisher: new FakePublisher(world) };
   const broker = logOf(9);

@@ -38,13 +38,13 @@ describe('the share of late merges', () => {
     expect((await shown(4.5 * minuteMs)).t).toBe(0.005);
     expect((await shown(5.5 * minuteMs)).t).toBe(0);
     count(6 * minuteMs, 10, 10);
-    // What came in minute 3 still counts in minute 7, and no longer in minute 9.
+    // Events of minute 3 still count in minute 7, and no longer in minute 9.
     expect((await shown(7 * minuteMs)).t).toBe(10 / 1_010);
     expect((await shown(9 * minuteMs)).t).toBe(1);
     expect((await shown(12 * minuteMs)).t).toBe(0);
   });
 
-  it('is warned of once above 1 %, and once more when it is below 0.5 % again', async () => {
+  it('is warned of once above 1 %, and cleared once below 0.5 %', async () => {
     count(0, 1_000, 10);
     await shown(0);
     expect(lines).toEqual([]);
@@ -52,7 +52,7 @@ describe('the share of late merges', () => {
     for (const ms of [0, 1_000, 60_000]) await shown(ms);
     const facts = { topic: 't', late_merged: 11, of: 1_000, percent: 1.1 };
     expect(lines).toEqual([['warn', facts]]);
-    // Between the two it is neither over nor new.
+    // Between the two, the state is unchanged.
     count(minuteMs, 1_000, 0);
     await shown(minuteMs);
     expect(lines).toHaveLength(1);
@@ -67,7 +67,7 @@ describe('the share of late merges', () => {
     expect(lines).toHaveLength(3);
   });
 
-  it('of few events is shown and not warned of', async () => {
+  it('of few events is shown without a warning', async () => {
     count(0, 199, 100);
     expect((await shown(0)).t).toBeCloseTo(0.5, 2);
     expect(lines).toEqual([]);

@@ -11,7 +11,7 @@ const hourMs = 3_600_000;
 
 type Row = Readonly<Record<string, string | number>>;
 
-/** A problem as the queries bring it back: UInt64 as text. */
+/** A problem as the queries return it: UInt64 as text. */
 function row(kind: string, from: number, to: number, more: Row = {}): Row {
   return {
     ...{ kind, group_id: 'g', topic: 't', partition: 2, start_offset: String(from) },
@@ -22,7 +22,7 @@ function row(kind: string, from: number, to: number, more: Row = {}): Row {
   };
 }
 
-/** A watch on a clock of its own, over a server that answers what it is told to. */
+/** A watch with its own clock, over a server with the given responses. */
 class Watched {
   nowMs = startMs;
   ledger: readonly Row[] = [];
@@ -67,7 +67,7 @@ class Watched {
     });
   }
 
-  /** The interval has passed. */
+  /** Fires the interval. */
   ring(): void {
     this.nowMs += intervalMs;
     this.#action();
@@ -97,8 +97,8 @@ class Watched {
   }
 }
 
-describe('a look at the ledger', () => {
-  it('that finds nothing says so, and when it looked', async () => {
+describe('a check of the ledger', () => {
+  it('without problems reports that, and its time', async () => {
     const watched = new Watched();
     expect([await watched.gauges(), await watched.checkedSeconds()]).toEqual([[0, 0, 0, 0], 0]);
     await watched.look();
@@ -107,7 +107,7 @@ describe('a look at the ledger', () => {
     expect(watched.lines).toEqual([]);
   });
 
-  it('costs the same however long the ledger is: it asks for the last hour of its group', async () => {
+  it('costs the same for a ledger of any length: it reads the last hour of its group', async () => {
     const watched = new Watched();
     await watched.look();
     expect(watched.asked).toMatchObject([
@@ -122,7 +122,7 @@ describe('a look at the ledger', () => {
     ]);
   });
 
-  it('that finds every kind of problem twice adds up what each metric is about', async () => {
+  it('with every kind of problem twice adds up each metric', async () => {
     const watched = new Watched();
     watched.ledger = [
       row('gap', 10, 15),
@@ -143,7 +143,7 @@ describe('a look at the ledger', () => {
 });
 
 describe('a problem', () => {
-  it('that one look alone has found is none: a replica may lag behind', async () => {
+  it('in one check alone is ignored: a replica may lag behind', async () => {
     const watched = new Watched();
     watched.ledger = [row('gap', 10, 15)];
     await watched.look();
@@ -171,7 +171,7 @@ describe('a problem', () => {
     ]);
   });
 
-  it('stays when it is older than what is looked at', async () => {
+  it('stays when it is older than the checked range', async () => {
     const watched = new Watched();
     watched.ledger = [row('gap', 10, 15)];
     await watched.look(2);
@@ -182,7 +182,7 @@ describe('a problem', () => {
     expect(watched.lines.map(({ level }) => level)).toEqual(['error']);
   });
 
-  it('goes when it is mended, and that is said', async () => {
+  it('goes when it is repaired, which is logged', async () => {
     const watched = new Watched();
     watched.ledger = [row('gap', 10, 15), row('gap', 20, 22)];
     await watched.look(2);
@@ -192,7 +192,7 @@ describe('a problem', () => {
     expect(watched.lines.at(-1)).toMatchObject({ level: 'info', fields: { from_offset: 10 } });
   });
 
-  it('that grows is still the same, and counts for what it is now', async () => {
+  it('that grows is still the same, and counts with its current size', async () => {
     const watched = new Watched();
     watched.chunks = [row('duplicate', 10, 15, { amount: '7' })];
     await watched.look(2);
@@ -202,7 +202,7 @@ describe('a problem', () => {
     expect(watched.lines).toHaveLength(1);
   });
 
-  it('beyond the limit of a look counts although it is not listed, nor thought mended', async () => {
+  it('beyond the limit of a check counts although it is not listed, and does not count as repaired', async () => {
     const watched = new Watched();
     watched.ledger = [row('gap', 10, 15, { found: '900', total: '4500' })];
     await watched.look(2);
@@ -214,8 +214,8 @@ describe('a problem', () => {
   });
 });
 
-describe('a look that fails', () => {
-  it('is logged once, leaves what is known, and shows by its time', async () => {
+describe('a check that fails', () => {
+  it('is logged once, keeps the known problems, and shows by its time', async () => {
     const watched = new Watched();
     watched.ledger = [row('gap', 10, 15)];
     await watched.look(2);
@@ -236,7 +236,7 @@ describe('a look that fails', () => {
 });
 
 describe('the watch', () => {
-  it('looks at its interval, one look at a time, and ends after the one under way', async () => {
+  it('checks at its interval, one check at a time, and ends after the current one', async () => {
     const watched = new Watched();
     watched.watch.start();
     expect([watched.everyMs, watched.asked.length]).toEqual([intervalMs, 0]);

@@ -18,7 +18,7 @@ const event = (model: string, more = '') =>
   Buffer.from(`{"ts":${nowMs},"model":"${model}","total_ms":1${more}}`);
 
 describe('an open chunk', () => {
-  it('counts a record that its source has refused as one rejected event', () => {
+  it('counts a refused record of its source as one rejected event', () => {
     const chunk = openChunk();
     const refused = { reason: 'undecodable_batch', detail: 'why', originalBytes: 77 } as const;
     const cut = { reason: 'message_too_large', detail: 'long', originalBytes: 99 } as const;
@@ -34,7 +34,7 @@ describe('an open chunk', () => {
     ]);
   });
 
-  it('is full at its share of the rows that all may hold', () => {
+  it('is full at its share of the rows of all chunks', () => {
     let share = 3;
     const chunk = openChunk({ rowShare: () => share });
     for (let offset = 0; offset < 2; offset++) {
@@ -47,7 +47,7 @@ describe('an open chunk', () => {
     expect(chunk.isFull).toBe(false);
   });
 
-  it('is full when its rows have more bands than those that all may hold', () => {
+  it('is full at its share of the bands of all chunks', () => {
     const chunk = openChunk({ rowShare: () => 3 });
     const take = (offset: number) => {
       const value = `{"ts":${nowMs},"model":"m","total_ms":${2 ** offset}}`;
@@ -63,14 +63,14 @@ describe('an open chunk', () => {
     [-1, 0],
     [Number.MAX_SAFE_INTEGER, 9_999_999_999_999],
     [12_345, 12_345],
-  ])('notes a record’s timestamp of %i as %i', (timestampMs, noted) => {
+  ])('records a timestamp of %i as %i', (timestampMs, noted) => {
     const chunk = openChunk();
     chunk.add({ offset: 0, timestampMs, value: event('m') });
     const { chunk: sealed } = chunk.seal(nowMs);
     expect([sealed.firstTimestampMs, sealed.lastTimestampMs]).toEqual([noted, noted]);
   });
 
-  it('notes the timestamp of the first record, and the latest of all', () => {
+  it('records the timestamp of the first record, and the latest of all', () => {
     const chunk = openChunk();
     for (const [offset, timestampMs] of [70, 90, -1, 50].entries()) {
       chunk.add({ offset, timestampMs, value: event('m') });
@@ -79,7 +79,7 @@ describe('an open chunk', () => {
     expect([sealed.firstTimestampMs, sealed.lastTimestampMs]).toEqual([70, 90]);
   });
 
-  it('takes a long event that is plain, and rejects one as long that JSON.parse would have to read', () => {
+  it('accepts a long plain event, and rejects one as long that needs JSON.parse', () => {
     const chunk = openChunk();
     const filler = 'x'.repeat(limits.eventBytes);
     chunk.add({ offset: 0, timestampMs: 1, value: event('m', `,"x":"${filler}"`) });

@@ -13,14 +13,14 @@ const intent = (endOffset: number, nowMs = logNowMs, watermarkMs = logStartMs) =
   encodeMetadata({ watermarkMs, intent: testIntent(endOffset, nowMs) });
 const chunksOf = (events: number) => testConfig({ flush_max_events: events });
 
-/** A broker on which a predecessor has committed. */
+/** A broker with a commit of a predecessor. */
 function committed(broker: FakeBroker, offset: number, metadata: string): FakeBroker {
   broker.commit(broker.join(), offset, metadata);
   return broker;
 }
 
-describe('a partition taken', () => {
-  it('without a commit begins at its first record', async () => {
+describe('a claimed partition', () => {
+  it('without a commit starts at its first record', async () => {
     const bench = new FakeBench(logOf([7, 8, 9]));
     const taken = bench.batch(0);
     await bench.goOn();
@@ -33,7 +33,7 @@ describe('a partition taken', () => {
     });
   });
 
-  it('begins at the committed offset, and passes over what lies below', async () => {
+  it('starts at the committed offset, and skips records below it', async () => {
     const bench = new FakeBench(committed(logOf(9), 4, ''));
     void bench.batch(1);
     await bench.goOn();
@@ -42,7 +42,7 @@ describe('a partition taken', () => {
     expect(bench.store.ledger).toMatchObject([{ records: 5, consumed: 5 }]);
   });
 
-  it('begins at the committed offset also where the first record lies beyond', async () => {
+  it('starts at the committed offset also where the first record comes later', async () => {
     const bench = new FakeBench(committed(logOf([0, 1, 6, 7]), 3, 'of somebody else'));
     void bench.batch(3);
     await bench.goOn();
@@ -75,7 +75,7 @@ describe('an inherited intent', () => {
     expect(bench.broker.committed.offset).toBe(end);
   });
 
-  it('is judged by the clock and the watermark of the one who began it', async () => {
+  it('uses the clock and the watermark of the process that wrote it', async () => {
     const records = [
       recordAt(5, logNowMs - 7_200_000 + 300_000),
       recordAt(6, logNowMs - 7_200_000 + 300_001),
@@ -90,13 +90,13 @@ describe('an inherited intent', () => {
     const bench = new FakeBench(broker);
     void bench.batch(5);
     await bench.goOn();
-    // Five minutes ahead of the clock of then, a millisecond more, in time, too late.
+    // Five minutes ahead of that clock, a millisecond more, in time, too late.
     expect(bench.store.ledger).toMatchObject([
       { start_offset: 5, end_offset: 9, aggregated: 1, rejected: 2, late: 1 },
     ]);
   });
 
-  it('is made by the settings of the one who began it, and the next chunk by its own', async () => {
+  it('uses the settings of the process that wrote it, and the next chunk the current ones', async () => {
     const note = encodeMetadata({
       watermarkMs: undefined,
       intent: {
@@ -108,14 +108,14 @@ describe('an inherited intent', () => {
     void bench.batch(0);
     await bench.goOn();
     await Promise.all([bench.ingest.drain(), bench.goOn()]);
-    // Events of 2 ms: too long by the settings of the one, fine by those of the other.
+    // Events of 2 ms: too long by the old settings, valid by the new ones.
     expect(bench.store.ledger).toMatchObject([
       { start_offset: 0, end_offset: 4, rejected: 4, aggregated: 0 },
       { start_offset: 4, end_offset: 8, rejected: 0, aggregated: 4 },
     ]);
   });
 
-  it('goes by the name its predecessor gave it, where its first records are gone by now', async () => {
+  it('keeps the name from its predecessor, where its first records are gone by now', async () => {
     const broker = committed(logOf([3, 4, 5]), 0, intent(6));
     const bench = new FakeBench(broker);
     void bench.batch(0);
@@ -155,7 +155,7 @@ describe('an inherited intent', () => {
   it.each([
     ['beyond', [8, 9, 10]],
     ['at its end', [6, 7]],
-  ])('without a record left is noted as empty, before the records %s', async (_, offsets) => {
+  ])('without a record left is recorded as empty, before the records %s', async (_, offsets) => {
     const bench = new FakeBench(committed(logOf(offsets), 2, intent(6)));
     const taken = bench.batch(2);
     await bench.goOn();
@@ -171,7 +171,7 @@ describe('an inherited intent', () => {
     );
   });
 
-  it('that is not read to its end is left, with its intent, to the next', async () => {
+  it('that is not read to its end is left, with its intent, to the next process', async () => {
     const broker = committed(logOf(10), 2, intent(9));
     const bench = new FakeBench(broker);
     const batch = broker.batch(2, 3);
@@ -196,7 +196,7 @@ describe('an inherited intent', () => {
 });
 
 describe('a watermark', () => {
-  it('goes no further than the clock, whatever a producer with a fast one says', async () => {
+  it('is limited by the clock, for any clock of a producer', async () => {
     const bench = new FakeBench(
       new FakeBroker([recordAt(0, logNowMs - 60_000), recordAt(1, logNowMs + 240_000)], 2),
     );
@@ -209,7 +209,7 @@ describe('a watermark', () => {
     expect(watermarkMs).toBeLessThan(logNowMs + 1_000);
   });
 
-  it('makes nobody late that is not late by the clock', async () => {
+  it('makes no event late that is not late by the clock', async () => {
     const config = testConfig();
     const bench = new FakeBench(
       new FakeBroker([recordAt(0, logNowMs + 240_000), recordAt(1, logNowMs - 59_000)], 2),
@@ -246,7 +246,7 @@ describe('back-pressure', () => {
     expect(taken.size).toBe(10);
     expect(bench.broker.committed.offset).toBe(0);
     expect(decodeMetadata(bench.broker.committed.metadata)?.intent?.endOffset).toBe(5);
-    // It goes on saying that it is alive, without end.
+    // It keeps sending heartbeats, without end.
     const before = bench.world.nowMs;
     await bench.goOn(['insert'], 100);
     expect(bench.world.nowMs - before).toBeGreaterThan(20 * 500);
@@ -266,7 +266,7 @@ describe('back-pressure', () => {
     await bench.goOn(['insert'], 60);
     await expect(taken).rejects.toThrow(ClaimLostError);
     await bench.goOn();
-    // What was on its way got there, and nothing was told of it: the next one does that.
+    // The insert arrived without a ledger row: the next process writes that.
     expect(bench.store.insertCount).toBe(1);
     expect(bench.ranges).toEqual([]);
     expect(bench.failures).toEqual([]);
@@ -275,7 +275,7 @@ describe('back-pressure', () => {
 });
 
 describe('drain', () => {
-  it('stores everything taken, and no later record', async () => {
+  it('stores everything received, and no later record', async () => {
     const bench = new FakeBench(logOf(2_500), chunksOf(1_000_000));
     const taken = bench.batch(0);
     await bench.goOn(['breathe']);
@@ -287,7 +287,7 @@ describe('drain', () => {
     expect(bench.broker.committed.offset).toBe(1_000);
   });
 
-  it('waits for the chunk that is being stored, then stores the open one', async () => {
+  it('waits for the chunk being stored, then stores the open one', async () => {
     const bench = new FakeBench(logOf(8), chunksOf(5));
     void bench.batch(0);
     await bench.goOn(['insert']);
@@ -305,7 +305,7 @@ describe('drain', () => {
     ]);
   });
 
-  it('of a partition that is not taken yet has nothing to store', async () => {
+  it('of a partition that is not placed yet has nothing to store', async () => {
     const bench = new FakeBench(logOf(8));
     await bench.ingest.drain();
     void bench.batch(0);
@@ -358,7 +358,7 @@ describe('sealIfDue', () => {
         sealedAtMs.push(bench.world.nowMs - logNowMs);
       }
       const [first = 0, second = 0, third = 0, fourth = 0] = sealedAtMs;
-      // The clock goes by some ten milliseconds.
+      // The clock advances by some ten milliseconds.
       const about = [first, third - second, fourth - third].map((ms) => Math.round(ms / 20) * 20);
       expect(about).toEqual([1_000, 5_000, 5_000]);
       phases.push(second - first);
@@ -370,7 +370,7 @@ describe('sealIfDue', () => {
     expect(Math.max(...gaps)).toBeLessThan((2 * 5_000) / 8);
   });
 
-  it('does not seal what is empty, nor while a chunk is being stored', async () => {
+  it('does not seal an empty chunk, nor while a chunk is being stored', async () => {
     const bench = new FakeBench(logOf(8), chunksOf(5));
     bench.ingest.sealIfDue(0);
     void bench.batch(0);
@@ -400,7 +400,7 @@ describe('sealIfDue', () => {
   });
 });
 
-describe('a chunk that cannot be stored for a reason of our own', () => {
+describe('a chunk that cannot be stored for a bug of tailmark', () => {
   it('stops the partition: nothing beyond it is stored or committed', async () => {
     const broken = new Error('BUG: sleep');
     const bench = new FakeBench(logOf(20), chunksOf(5), { sleep: () => Promise.reject(broken) });

@@ -11,7 +11,7 @@ interface Found {
   readonly low: number;
   readonly high: number;
   readonly baseMs?: number;
-  /** Timestamps by offset, instead. */
+  /** Timestamps by offset that replace these. */
   readonly timesMs?: readonly number[];
   readonly ledger?: LedgerEnd;
   readonly groupBeginMs?: number;
@@ -52,7 +52,7 @@ const ledgerAt = (endOffset: number, baseMs = 0): LedgerEnd => ({
 });
 
 describe('a partition with a commit', () => {
-  it('is taken up there', async () => {
+  it('starts there', async () => {
     const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(9, 7) });
     expect(await placeOf({ committed: 4, metadata, low: 0, high: 20 })).toEqual({
       reason: 'committed',
@@ -78,7 +78,7 @@ describe('a partition with a commit', () => {
     expect(intent).toBeUndefined();
   });
 
-  it('is taken up where the ledger ends, if that is further: a commit may come late', async () => {
+  it('starts where the ledger ends, if that is further: a commit may come late', async () => {
     const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(9, 7) });
     const ledger = ledgerAt(9);
     expect(await placeOf({ committed: 4, metadata, low: 0, high: 20, ledger })).toMatchObject({
@@ -93,13 +93,13 @@ describe('a partition with a commit', () => {
     });
   });
 
-  it('of a topic that was made anew and is longer by now is not believed', async () => {
+  it('ignores the commit of a recreated topic that is longer by now', async () => {
     expect(
       await placeOf({ committed: 9, low: 0, high: 20, baseMs: 1e6, ledger: ledgerAt(9) }),
     ).toMatchObject({ reason: 'recreated', startOffset: 0 });
   });
 
-  it('that retention has overtaken is read from where the log begins', async () => {
+  it('that retention has overtaken starts at the beginning of the log', async () => {
     expect(await placeOf({ committed: 4, low: 10, high: 20 })).toMatchObject({
       reason: 'expired',
       startOffset: 10,
@@ -108,7 +108,7 @@ describe('a partition with a commit', () => {
     });
   });
 
-  it('keeps the chunk that was begun there, to learn whether it is stored', async () => {
+  it('keeps its pending chunk, to learn whether it is stored', async () => {
     const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(9, 7) });
     expect(await placeOf({ committed: 4, metadata, low: 10, high: 20 })).toMatchObject({
       reason: 'expired',
@@ -120,7 +120,7 @@ describe('a partition with a commit', () => {
     });
   });
 
-  it('beyond the end of a log made anew is read from its beginning', async () => {
+  it('beyond the end of a recreated log starts at its beginning', async () => {
     expect(
       await placeOf({ committed: 50, low: 0, high: 20, baseMs: 1e6, ledger: ledgerAt(50) }),
     ).toMatchObject({ reason: 'recreated', startOffset: 0, watermarkMs: undefined });
@@ -130,7 +130,7 @@ describe('a partition with a commit', () => {
     });
   });
 
-  it('whose first chunk was begun in a log that is gone is read from its beginning', async () => {
+  it('whose first chunk is pending from a deleted log starts at the beginning', async () => {
     const counts = { firstTimestampMs: 0, lastTimestampMs: 6_000 };
     const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(7, 7, counts) });
     const here = { committed: 0, metadata, low: 0, high: 20 };
@@ -139,7 +139,7 @@ describe('a partition with a commit', () => {
       startOffset: 0,
       intent: undefined,
     });
-    // The same log, also where its first record is ahead of the chunk's last.
+    // The same log, also where its first record is newer than the chunk's last.
     expect(await placeOf(here)).toMatchObject({ reason: 'committed', intent: { endOffset: 7 } });
     const ahead = { firstTimestampMs: 8_000, lastTimestampMs: 6_000 };
     const aheadNote = encodeMetadata({ watermarkMs: 5, intent: testIntent(7, 7, ahead) });
@@ -149,7 +149,7 @@ describe('a partition with a commit', () => {
     });
   });
 
-  it('made anew keeps the first chunk that was begun there: it may have landed', async () => {
+  it('in a recreated log keeps its pending first chunk: it may have landed', async () => {
     const counts = { firstTimestampMs: 90_000, lastTimestampMs: 92_000 };
     const intent = testIntent(3, 7, counts);
     const metadata = encodeMetadata({ watermarkMs: 5, intent });
@@ -157,13 +157,13 @@ describe('a partition with a commit', () => {
     expect(
       await placeOf({ committed: 0, metadata, low: 0, high: 15, baseMs: 90_000, ledger }),
     ).toMatchObject({ reason: 'committed', startOffset: 0, watermarkMs: 5, intent });
-    // One that was begun in the log before is gone with it.
+    // A chunk pending from the log before is gone with it.
     expect(
       await placeOf({ committed: 0, metadata, low: 0, high: 15, baseMs: 99_000, ledger }),
     ).toMatchObject({ reason: 'recreated', startOffset: 0, intent: undefined });
   });
 
-  it('beyond the end of a log that was cut back goes on at its end', async () => {
+  it('beyond the end of a truncated log continues at its end', async () => {
     expect(await placeOf({ committed: 50, low: 0, high: 20, ledger: ledgerAt(50) })).toMatchObject({
       reason: 'truncated',
       startOffset: 20,
@@ -171,8 +171,8 @@ describe('a partition with a commit', () => {
   });
 });
 
-describe('a topic that may have been made anew', () => {
-  /** What is committed of a chunk of records a second apart that begins at `startMs`. */
+describe('a topic that may be recreated', () => {
+  /** Commit of a pending chunk of records a second apart that begins at `startMs`. */
   const pending = (startOffset: number, endOffset: number, startMs: number) => ({
     committed: startOffset,
     metadata: encodeMetadata({
@@ -186,7 +186,7 @@ describe('a topic that may have been made anew', () => {
   const taken = { reason: 'committed', startOffset: 0 };
   const recreated = { reason: 'recreated', startOffset: 0, intent: undefined };
 
-  it('has its first chunk made again, though the ledger is of the topic before', async () => {
+  it('has its first chunk built again, though the ledger is of the topic before', async () => {
     for (const high of [16, 40]) {
       const log = { low: 0, high, baseMs: 1e6 };
       for (const ledger of [ledgerAt(20), ledgerAt(50)]) {
@@ -199,26 +199,26 @@ describe('a topic that may have been made anew', () => {
   it.each([
     ['that the ledger has', pending(4, 9, 4_000)],
     ['after what the ledger has', pending(9, 15, 9_000)],
-  ])('has no chunk of the topic before made again: one %s', async (_, commit) => {
+  ])('builds no chunk of the topic before again: one %s', async (_, commit) => {
     for (const high of [0, 5, 30]) {
       const log = { low: 0, high, baseMs: 1e6 };
       expect(await placeOf({ ...log, ...commit, ledger: ledgerAt(9) })).toMatchObject(recreated);
     }
   });
 
-  it('has no chunk of the topic before made again where nothing was stored', async () => {
+  it('builds no chunk of the topic before again where nothing was stored', async () => {
     for (const high of [0, 5, 30]) {
       const log = { low: 0, high, baseMs: 1e6 };
       expect(await placeOf({ ...log, ...pending(0, 7, 0) })).toMatchObject(recreated);
     }
     const same = { low: 0, high: 30, baseMs: 0 };
     expect(await placeOf({ ...same, ...pending(0, 7, 0) })).toMatchObject(taken);
-    // The records before the chunk were passed over: they tell nothing of it.
+    // Earlier records were skipped: they show nothing about the chunk.
     const later = { low: 0, high: 30, timesMs: Array.from({ length: 30 }, () => 1e6) };
     expect(await placeOf({ ...later, ...pending(3, 7, 0) })).toMatchObject({ startOffset: 3 });
   });
 
-  it('is told also where its first records are gone by now', async () => {
+  it('is detected also where its first records are gone by now', async () => {
     const log = { low: 21, high: 46, baseMs: 1e6 };
     expect(await placeOf({ ...log, ledger: ledgerAt(28) })).toMatchObject({
       reason: 'recreated',
@@ -236,7 +236,7 @@ describe('a topic that may have been made anew', () => {
     });
   });
 
-  it('is the same where its records are in any order of time', async () => {
+  it('is the same for records in any order of time', async () => {
     // The record that was stored last is older than all others, or all are older than the first.
     for (const timesMs of [
       [50, 60, 70, 0, 80],
@@ -250,7 +250,7 @@ describe('a topic that may have been made anew', () => {
     }
   });
 
-  it('is the same where the first record has a time that no ledger row can hold', async () => {
+  it('is the same where the first record has a time beyond the range of ledger rows', async () => {
     const ledger = { endOffset: 2, latestTimestampMs: 9_999_999_999_999, watermarkMs: 77 };
     const timesMs = [1e15, 1_000, 2_000];
     expect(await placeOf({ committed: 2, low: 0, high: 3, timesMs, ledger })).toMatchObject({
@@ -261,7 +261,7 @@ describe('a topic that may have been made anew', () => {
 });
 
 describe('a partition without a commit', () => {
-  it('is taken up where its ledger ends: commits expire, and kafkajs wipes them', async () => {
+  it('starts where its ledger ends: commits expire, and kafkajs wipes them', async () => {
     expect(await placeOf({ low: 3, high: 20, ledger: ledgerAt(9) })).toMatchObject({
       reason: 'ledger',
       startOffset: 9,
@@ -269,7 +269,7 @@ describe('a partition without a commit', () => {
     });
   });
 
-  it('that retention has overtaken is read from where the log begins', async () => {
+  it('that retention has overtaken starts at the beginning of the log', async () => {
     expect(await placeOf({ low: 12, high: 20, ledger: ledgerAt(9) })).toMatchObject({
       reason: 'expired',
       startOffset: 12,
@@ -281,14 +281,14 @@ describe('a partition without a commit', () => {
     ['shorter', 5],
     ['longer', 30],
     ['empty', 0],
-  ])('whose log was made anew and is %s by now is read from its beginning', async (_, high) => {
+  ])('whose log was recreated and is %s by now starts at its beginning', async (_, high) => {
     expect(await placeOf({ low: 0, high, baseMs: 1e6, ledger: ledgerAt(9) })).toMatchObject({
       reason: 'recreated',
       startOffset: 0,
     });
   });
 
-  it('and without a ledger begins as configured', async () => {
+  it('and without a ledger starts as configured', async () => {
     expect(await placeOf({ low: 3, high: 20 })).toMatchObject({
       reason: 'start_from',
       startOffset: 3,
@@ -306,7 +306,7 @@ describe('a partition without a commit', () => {
     });
   });
 
-  it('that came after its group had begun is read from then on, also with latest', async () => {
+  it('that was added after its group started is read from its beginning, also with latest', async () => {
     expect(
       await placeOf({ low: 0, high: 20, startFrom: 'latest', groupBeginMs: 7_000 }),
     ).toMatchObject({ reason: 'added', startOffset: 7 });

@@ -2,7 +2,7 @@ import { chunkSettingsOf } from '../../src/ingest/chunk-settings.ts';
 import type { ChunkCounts, Intent } from '../../src/ingest/commit-metadata.ts';
 import { testConfig } from './test-config.ts';
 
-/** An intent of the test configuration; the counts matter where the tables are asked. */
+/** An intent of the test configuration; the counts matter where the tables are read. */
 export function testIntent(
   endOffset: number,
   nowMs: number,

@@ -4,7 +4,7 @@ import { FakeBench, recordAt } from './fake-bench.ts';
 import { FakeBroker } from './fake-broker.ts';
 import { testConfig } from './test-config.ts';
 
-/** Records of so many bytes, and the offsets of those that were looked into. */
+/** Records of so many bytes, and the offsets of the decoded ones. */
 function watched(count: number, bytes: number) {
   const read = new Set<number>();
   const records: SourceRecord[] = Array.from({ length: count }, (_, offset) => {
@@ -21,7 +21,7 @@ function watched(count: number, bytes: number) {
   return { read, broker: new FakeBroker(records, count) };
 }
 
-/** How many records are decoded in each turn, until all are. */
+/** Number of records decoded in each turn, until all are. */
 async function turnsOf(count: number, bytes: number, maxEvents = 1_000_000): Promise<number[]> {
   const { read, broker } = watched(count, bytes);
   const bench = new FakeBench(broker, testConfig({ flush_max_events: maxEvents }));

@@ -9,7 +9,7 @@ interface Answer {
   readonly aborted: readonly { readonly producerId: bigint; readonly firstOffset: number }[];
 }
 
-/** Entries of a log in order: `[producer, kind]`; producer 0 writes in no transaction. */
+/** Entries of a log in order: `[producer, kind]`; producer 0 writes outside of transactions. */
 function answerOf(
   entries: readonly (readonly [number, Kind])[],
   aborted: readonly (readonly [producer: number, firstOffset: number])[],
@@ -35,9 +35,9 @@ async function offsetsSeen({ bytes, aborted }: Answer): Promise<number[]> {
   return allOf(records).map(({ offset }) => offset);
 }
 
-describe('of aborted transactions nothing is seen:', () => {
-  it('hides a transaction that began first and was aborted last', async () => {
-    // The broker tells of them in the order in which they ended.
+describe('records of aborted transactions are hidden:', () => {
+  it('a transaction that began first and was aborted last', async () => {
+    // The broker lists them in the order in which they ended.
     const answer = answerOf(
       [
         [1, 'record'],
@@ -55,7 +55,7 @@ describe('of aborted transactions nothing is seen:', () => {
     expect(await offsetsSeen(answer)).toEqual([12, 15]);
   });
 
-  it('hides what is left of several transactions where a fetch begins within them', async () => {
+  it('the rest of several transactions where a fetch begins within them', async () => {
     const answer = answerOf(
       [
         [2, 'record'],
@@ -72,7 +72,7 @@ describe('of aborted transactions nothing is seen:', () => {
     expect(await offsetsSeen(answer)).toEqual([14]);
   });
 
-  it('hides nothing of transactions that were committed, also by the same producer', async () => {
+  it('not those of committed transactions, also of the same producer', async () => {
     const answer = answerOf(
       [
         [1, 'record'],
@@ -89,7 +89,7 @@ describe('of aborted transactions nothing is seen:', () => {
     expect(await offsetsSeen(answer)).toEqual([10, 13, 15]);
   });
 
-  it('a transaction that ended does not hide the next one', async () => {
+  it('not those of the next transaction after an ended one', async () => {
     const entries = [
       [1, 'record'],
       [1, 'abort'],
@@ -105,7 +105,7 @@ describe('of aborted transactions nothing is seen:', () => {
     expect(await offsetsSeen(answer)).toEqual([15]);
   });
 
-  it('marks are never seen', async () => {
+  it('and so are control records', async () => {
     const answer = answerOf(
       [
         [1, 'record'],

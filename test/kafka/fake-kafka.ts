@@ -4,7 +4,7 @@ import { decodeFetchAnswer } from '../../src/kafka/protocol/fetch-response.ts';
 import { RecordBatchReader } from '../../src/kafka/protocol/record-batch-reader.ts';
 import { encodeAnswer, encodeLog } from './record-batch.ts';
 
-// kafkajs' own consumer, with all its loops, on a cluster of ours: its wedges are the true ones.
+// kafkajs' own consumer, with all its loops, on a simulated cluster, so its wedges are the real ones.
 const load = createRequire(import.meta.url);
 const createConsumer: (options: object) => Consumer = load('kafkajs/src/consumer');
 const { createLogger } = load('kafkajs/src/loggers') as {
@@ -23,7 +23,7 @@ const { MemberAssignment } = load('kafkajs/src/consumer/assignerProtocol') as {
 export const topic = 't';
 const reader = new RecordBatchReader(1 << 20);
 
-/** A broker's answer by its error code; kafkajs knows codes up to 88. */
+/** A broker's response by its error code; kafkajs knows codes up to 88. */
 export const answers = {
   timedOut: 7,
   notLeader: 6,
@@ -37,7 +37,7 @@ export function refuse(code: number): never {
   throw createErrorFromCode(code);
 }
 
-/** Nobody listens where a broker was. */
+/** No broker listens here. */
 export function away(): never {
   throw new KafkaJSConnectionError('connect ECONNREFUSED', { broker: 'b:9092' });
 }
@@ -49,7 +49,7 @@ export interface FakeRecord {
   readonly isControlRecord: boolean;
 }
 
-/** What a test makes of a request before it is answered: wait, refuse, or nothing. */
+/** Action of a test on a request before its response: wait, refuse, or nothing. */
 type Meddle = () => Promise<void> | void;
 
 interface FetchRequest {
@@ -59,33 +59,33 @@ interface FetchRequest {
   }[];
 }
 
-/** Without it a consumer could ask for ever within one moment. */
+/** Without it a consumer could send requests endlessly within one moment. */
 function roundTrip(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** One topic on a cluster whose group has one member. Times are those of the (faked) timers. */
 export class FakeKafka {
-  /** Records of each partition; as many partitions as there are. */
+  /** Records of each partition; its length is the number of partitions. */
   readonly logs: FakeRecord[][];
   /** The node that leads each partition. */
   readonly leaders: number[];
   nodes: number[] = [1];
-  /** What the next join gives. */
+  /** Partitions assigned by the next join. */
   assigned: number[];
   readonly committed = new Map<number, number>();
-  /** Every commit that was asked for, refused ones too: `partition@offset`. */
+  /** Every requested commit, including refused ones: `partition@offset`. */
   readonly commitsAsked: string[] = [];
   heartbeats = 0;
   joins = 0;
   sessionMs = 10_000;
-  /** Records before the offset asked for that an answer begins with: batches are given whole. */
+  /** Records before the requested offset at the start of a response: batches are sent whole. */
   overlap = 0;
   onJoin: Meddle = () => undefined;
   onHeartbeat: Meddle = () => undefined;
   onCommit: Meddle = () => undefined;
   onFetch: (nodeId: number) => Promise<void> | void = () => undefined;
-  /** What the source's own questions meet; the watchdog's are met by `onProbe`. */
+  /** Action on the source's requests; `onProbe` acts on the watchdog's. */
   onAdmin: Meddle = () => undefined;
   onProbe: Meddle = () => undefined;
   #memberId = '';
@@ -103,7 +103,7 @@ export class FakeKafka {
     for (let i = 0; i < count; i++) log.push({ offset: log.length, isControlRecord });
   }
 
-  /** The client that a source reads by. */
+  /** Client of a source. */
   client(): Pick<Kafka, 'admin' | 'consumer'> {
     return {
       admin: () => this.#admin(() => this.onAdmin()),
@@ -124,7 +124,7 @@ export class FakeKafka {
     };
   }
 
-  /** The client that the watchdog asks by. */
+  /** Client of the watchdog. */
   probeClient(): Pick<Kafka, 'admin'> {
     return { admin: () => this.#admin(() => this.onProbe()) };
   }

@@ -5,7 +5,7 @@ import { ClaimLostError } from '../../src/source/source.ts';
 const errorOf = (type: string | undefined) =>
   type === undefined ? new Error('Closed connection') : Object.assign(new Error(type), { type });
 
-/** What becomes of a claim whose commit the broker answers with an error, or not at all. */
+/** A claim whose commit gets an error from the broker, or no response. */
 async function refused(type: string | undefined) {
   let losses = 0;
   const claim = new KafkaClaim('t', 0, () => {
@@ -30,21 +30,21 @@ describe('a commit', () => {
     expect(claim.refusal).toBe(error);
   });
 
-  it('to a topic that is gone is not sent to the next one of its name', async () => {
+  it('to a deleted topic is not sent to the next one of its name', async () => {
     const { claim, thrown, losses } = await refused('UNKNOWN_TOPIC_OR_PARTITION');
     expect(thrown).toBeInstanceOf(ClaimLostError);
     expect([claim.isLost, losses]).toEqual([true, 1]);
-    // By itself kafkajs would not join anew on it.
+    // kafkajs by itself would not join again after it.
     expect(claim.refusal).toMatchObject({ type: 'REBALANCE_IN_PROGRESS' });
   });
 
-  it('that the broker could not take may be sent again', async () => {
+  it('that the broker could not store may be sent again', async () => {
     const { claim, error, thrown, losses } = await refused('COORDINATOR_LOAD_IN_PROGRESS');
     expect(thrown).toBe(error);
     expect([claim.isLost, losses, claim.refusal]).toEqual([false, 0, undefined]);
   });
 
-  it('without an answer is not followed by another: it may arrive after that', async () => {
+  it('without a response is not followed by another: it may arrive after that', async () => {
     const { claim, thrown, losses } = await refused(undefined);
     expect(thrown).toBeInstanceOf(ClaimLostError);
     expect([claim.isLost, losses]).toEqual([true, 1]);

@@ -3,8 +3,8 @@ import { type Claim, ClaimLostError } from '../../src/source/source.ts';
 import { answers, away, FakeKafka, never, refuse } from './fake-kafka.ts';
 import { WatchedRun } from './watched-run.ts';
 
-// Numbers are those of kafkajs' issues. What is simulated is time and the brokers; consumer, runner,
-// fetchers and offset manager are kafkajs' own.
+// Numbers are those of kafkajs' issues. Time and the brokers are simulated; consumer, runner, fetchers and
+// offset manager are kafkajs' own.
 
 beforeEach(() => {
   vi.useFakeTimers({
@@ -30,7 +30,7 @@ async function running(kafka: FakeKafka): Promise<WatchedRun> {
   return run;
 }
 
-/** It must be told within 30 s and end within 60 s, less the 6 s that ending takes. */
+/** Expects the problem within 30 s and the end within 60 s, less the 6 s that ending needs. */
 function expectEnd(run: WatchedRun, problem: RegExp): void {
   expect(run.unready?.problem).toMatch(problem);
   expect(run.unready?.afterMs).toBeLessThanOrEqual(30_000);
@@ -40,7 +40,7 @@ function expectEnd(run: WatchedRun, problem: RegExp): void {
 }
 
 describe('ends within a minute', () => {
-  it('a handler that neither returns nor heartbeats, and is put out of the group (#1527, #447)', async () => {
+  it('a handler that neither returns nor heartbeats, and is removed from the group (#1527, #447)', async () => {
     const kafka = new FakeKafka();
     const run = await running(kafka);
     run.meddle = () => never;
@@ -58,7 +58,7 @@ describe('ends within a minute', () => {
     expectEnd(run, /t\/0 stands at offset 30 .*20 more .*handed over has not come back/);
   });
 
-  it('a blocked handler whose member is kept alive by a broker it has no partition on (#1616)', async () => {
+  it('a blocked handler whose member is kept alive by a broker without its partitions (#1616)', async () => {
     const kafka = new FakeKafka();
     kafka.nodes = [1, 2];
     const run = await running(kafka);
@@ -72,7 +72,7 @@ describe('ends within a minute', () => {
     expectEnd(run, /handed over has not come back/);
   });
 
-  it('a handler that blocks whenever it is given a partition; others are not held up (#1566, #1720)', async () => {
+  it('a handler that blocks whenever it has a partition; others continue (#1566, #1720)', async () => {
     const kafka = new FakeKafka(2);
     kafka.nodes = [1, 2];
     kafka.leaders[1] = 2;
@@ -85,7 +85,7 @@ describe('ends within a minute', () => {
       refuse(answers.rebalanceInProgress);
     };
     await run.pass(10);
-    // kafkajs waits for what it has handed over before it joins; the lane does not hold it up.
+    // kafkajs waits for its delivered batches before it joins; the queue does not delay it.
     expect(kafka.joins).toBe(2);
     kafka.append(1, 5);
     await run.pass(2);
@@ -103,10 +103,10 @@ describe('ends within a minute', () => {
     expectEnd(run, /the consumer asks the brokers for nothing/);
   });
 
-  it('fetches that bring nothing although more and more is written (#624)', async () => {
+  it('fetches that return nothing although more and more is written (#624)', async () => {
     const kafka = new FakeKafka(2);
     const run = await running(kafka);
-    // The partition has moved to a broker of which the consumer never heard.
+    // The partition has moved to a broker that the consumer does not know.
     kafka.leaders[0] = 9;
     await run.pass(60, () => {
       kafka.append(0, 1);
@@ -115,7 +115,7 @@ describe('ends within a minute', () => {
     expectEnd(run, /t\/0 stands at offset 10 .*the consumer asks, and is given nothing/);
   });
 
-  it('a join that is never answered, at the start and later (#1074)', async () => {
+  it('a join that never gets a response, at the start and later (#1074)', async () => {
     const kafka = new FakeKafka();
     kafka.onJoin = () => never;
     const first = new WatchedRun(kafka);
@@ -129,7 +129,7 @@ describe('ends within a minute', () => {
     later.onHeartbeat = () => refuse(answers.rebalanceInProgress);
     await run.pass(60);
     expectEnd(run, /not a member of the group/);
-    // Nor does kafkajs ever come to a stop then; ending does not wait for it.
+    // kafkajs never stops then either; ending does not wait for it.
     let isStopped = false;
     void run.source.stop().then(() => {
       isStopped = true;
@@ -155,7 +155,7 @@ describe('ends within a minute', () => {
     expectEnd(run, /t\/0 stands at offset 10 .* its group has been joined \d+ times meanwhile/);
   });
 
-  it('a consumer that begins anew again and again by itself, with all checks green', async () => {
+  it('a consumer that restarts by itself again and again, with all checks green', async () => {
     const kafka = new FakeKafka();
     const run = await running(kafka);
     kafka.append(0, 5);
@@ -166,7 +166,7 @@ describe('ends within a minute', () => {
     expectEnd(run, /t\/0 stands at offset 10 .*5 more to read/);
   });
 
-  it('the same where the group is what it cannot get into', async () => {
+  it('the same where it cannot join the group', async () => {
     const kafka = new FakeKafka();
     const run = await running(kafka);
     kafka.onJoin = () => refuse(answers.coordinatorNotAvailable);
@@ -191,11 +191,11 @@ describe('ends within a minute', () => {
     expectEnd(run, /t\/0 stands at offset 10 .*5 more to read: it is paused/);
   });
 
-  it('commits that are never answered', async () => {
+  it('commits that never get a response', async () => {
     const kafka = new FakeKafka();
     const run = await running(kafka);
     kafka.onCommit = () => never;
-    // As in the ingester, storing goes on beside reading.
+    // As in the ingester, storing runs concurrently with reading.
     run.onBatch = async (claim, batch) => {
       void claim.commit(batch.nextOffset, '');
     };
@@ -205,7 +205,7 @@ describe('ends within a minute', () => {
 });
 
 describe('ends at once', () => {
-  it('on an answer that kafkajs does not know: it crashes and stays so', async () => {
+  it('on an error code that kafkajs does not know: it crashes and stays crashed', async () => {
     const kafka = new FakeKafka();
     const run = await running(kafka);
     kafka.onHeartbeat = () => refuse(answers.unknown);
@@ -215,13 +215,13 @@ describe('ends at once', () => {
     expect(run.end?.afterMs).toBeLessThanOrEqual(3_000);
   });
 
-  it('when the offset manager trips over a topic that a rebalance has taken away (#558)', async () => {
+  it('when the offset manager fails on a topic that a rebalance has taken away (#558)', async () => {
     const kafka = new FakeKafka(2);
     kafka.nodes = [1, 2];
     kafka.leaders[1] = 2;
     const run = await running(kafka);
     kafka.append(0, 3, true);
-    // One fetcher has an answer on its way; the other finds a new leader and joins the group anew.
+    // One fetcher waits for a response; the other finds a new leader and joins the group again.
     let isJoined = false;
     kafka.onFetch = async (nodeId) => {
       if (nodeId === 1) while (!isJoined) await new Promise((next) => setTimeout(next, 100));
@@ -268,7 +268,7 @@ describe('recovers by itself', () => {
     expect(run.taken.slice(10)).toEqual(['0@10', '0@11', '0@12', '0@13', '0@14']);
   });
 
-  it('from a handler of a past generation: what it commits is refused here (#1046)', async () => {
+  it('from a handler of a past generation: its commit is refused here (#1046)', async () => {
     const kafka = new FakeKafka(2);
     kafka.nodes = [1, 2];
     kafka.leaders[1] = 2;
@@ -284,7 +284,7 @@ describe('recovers by itself', () => {
     };
     kafka.append(0, 5);
     await run.pass(2);
-    // The other fetcher finds a new leader: kafkajs joins while the handler is at work.
+    // The other fetcher finds a new leader: kafkajs joins while the handler runs.
     kafka.assigned = [1];
     let isRefused = false;
     kafka.onFetch = (nodeId) => {
@@ -305,7 +305,7 @@ describe('recovers by itself', () => {
     expect(kafka.committed.get(1)).toBe(15);
   });
 
-  it('from brokers that are away for ten minutes, of which it tells', async () => {
+  it('from brokers that are away for ten minutes, which it reports', async () => {
     const kafka = new FakeKafka();
     const run = await running(kafka);
     kafka.append(0, 5);
@@ -330,7 +330,7 @@ describe('recovers by itself', () => {
   });
 });
 
-describe('lets alone', () => {
+describe('ignores', () => {
   it('a topic without traffic, for an hour', async () => {
     const run = await running(new FakeKafka());
     await run.pass(3_600);
@@ -362,7 +362,7 @@ describe('lets alone', () => {
     expect(kafka.committed.get(0)).toBe(15);
   });
 
-  it('a join that takes 30 s, as another member is slow', async () => {
+  it('a join of 30 s, as another member is slow', async () => {
     const kafka = new FakeKafka();
     const run = await running(kafka);
     kafka.append(0, 5);
@@ -389,7 +389,7 @@ describe('lets alone', () => {
   });
 });
 
-/** Nothing meddles any more. */
+/** Actions that change nothing. */
 class FakeKafkaFaults {
   onFetch = () => undefined;
   onJoin = () => undefined;

@@ -14,8 +14,8 @@ afterEach(() => {
 });
 
 /**
- * A run that took ten records, then was held up with the eleventh. One batch waits behind it and one
- * more before that, so that nothing is fetched for so long.
+ * A run with ten records that was held up at the eleventh. One batch waits behind it and one more before
+ * that, so nothing is fetched for so long.
  */
 async function heldUp(ms: number) {
   const kafka = new FakeKafka();
@@ -43,7 +43,7 @@ const offsets = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, i) => `0@${from + i}`);
 
 describe('after a time without a fetch', () => {
-  it('the log is asked about once before records are taken', async () => {
+  it('the bounds of the log are read once before more records', async () => {
     const { kafka, run, asked } = await heldUp(6_000);
     await run.pass(10);
     expect(run.taken).toEqual(offsets(0, 15));
@@ -54,19 +54,19 @@ describe('after a time without a fetch', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('that was short nobody is asked', async () => {
+  it('of less than the limit nothing is checked', async () => {
     const { run, asked } = await heldUp(4_000);
     await run.pass(10);
     expect(run.taken).toEqual(offsets(0, 15));
     expect(asked).toEqual([]);
   });
 
-  it('a log that is another is placed anew, and nothing is taken before', async () => {
+  it('a replaced log is placed again before anything is read', async () => {
     const { kafka, run } = await heldUp(6_000);
     const lost: Claim[] = [];
     run.onDoubt = (claim) => {
       lost.push(claim);
-      // The place that it is given next.
+      // Its next start position.
       kafka.committed.set(0, 3);
       return true;
     };
@@ -75,7 +75,7 @@ describe('after a time without a fetch', () => {
     expect(run.taken).toEqual([...offsets(0, 13), ...offsets(3, 15)]);
   });
 
-  it('it is asked until there is an answer', async () => {
+  it('it is checked until there is a response', async () => {
     const { run } = await heldUp(6_000);
     let failures = 3;
     run.onDoubt = () => {

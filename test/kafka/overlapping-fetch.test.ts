@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('records before the offset that was asked for are not handed over, whatever an answer has', async () => {
+it('records before the requested offset are dropped from a response', async () => {
   const kafka = new FakeKafka();
   kafka.overlap = 4;
   const run = new WatchedRun(kafka);

@@ -11,7 +11,7 @@ const batchAt = (fetchOffset: number): RecordBatch => ({
   highWatermark: 9,
 });
 
-/** A lane whose batches are done with when the test says so. */
+/** A queue whose batches end when the test wants. */
 function bench() {
   const started: number[] = [];
   let settle: { done: () => void; fail: (error: Error) => void } | undefined;
@@ -36,7 +36,7 @@ function bench() {
   };
 }
 
-describe('a lane', () => {
+describe('a prefetch queue', () => {
   it('has one batch handled at a time, in order, and holds one', async () => {
     const { lane, started, end } = bench();
     lane.push(batchAt(1));
@@ -52,7 +52,7 @@ describe('a lane', () => {
     expect(started).toEqual([1, 2, 3]);
   });
 
-  it('takes nothing more after a failure, and lets nobody wait', async () => {
+  it('accepts nothing more after a failure, and leaves no call waiting', async () => {
     const { lane, started, fail } = bench();
     const error = new Error('no');
     lane.push(batchAt(1));

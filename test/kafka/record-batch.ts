@@ -3,7 +3,7 @@ import kafkajs from 'kafkajs';
 import type { Records, SourceRecord } from '../../src/source/record.ts';
 import { int16, int32, int64 } from './kafka-integers.ts';
 
-/** A record batch of message format v2, as a broker keeps it. */
+/** A record batch of message format v2, as a broker stores it. */
 export interface TestBatch {
   readonly baseOffset?: number;
   /** Number of the codec: 1 gzip, 2 snappy, 3 lz4, 4 zstd. @default {0} */
@@ -15,7 +15,7 @@ export interface TestBatch {
   readonly payload: Buffer;
   /** @default {1_789_000_000_000} */
   readonly baseTimestampMs?: number;
-  /** When the broker appended it, if that is the time of all records. @default none */
+  /** Time at which the broker appended it, if that is the time of all records. @default none */
   readonly appendedMs?: number;
   /** @default none */
   readonly producerId?: number;
@@ -74,7 +74,7 @@ export function encodeBatch(batch: TestBatch): Buffer {
   return Buffer.concat([header, payload]);
 }
 
-/** A record as a log has it. */
+/** A record of a log. */
 export interface LoggedRecord {
   readonly offset: number;
   /** @default {0} */
@@ -82,13 +82,15 @@ export interface LoggedRecord {
   readonly value: Buffer | null;
   /** Written in a transaction of this producer. @default none */
   readonly producerId?: number;
-  /** The coordinator's mark at the end of the producer's transaction. @default {false} */
+  /** The coordinator's control record at the end of the producer's transaction. @default {false} */
   readonly isMarker?: boolean;
 }
 
 const ABORT_KEY = Buffer.from([0, 0, 0, 0]);
 
-/** Records as a broker hands them out: neighbours of one producer in one batch, a mark by itself. */
+/**
+ * Encodes records as a broker returns them: neighbours of one producer in one batch, a control record alone.
+ */
 export function encodeLog(records: readonly LoggedRecord[]): Buffer {
   const batches: LoggedRecord[][] = [];
   for (const record of records) {
@@ -141,7 +143,7 @@ function encodeRecord(
   return Buffer.concat([varint(body.length), body]);
 }
 
-/** A partition's share of an answer to a fetch. */
+/** A partition's part of a response to a fetch. */
 export interface AnsweredPartition {
   readonly partition: number;
   /** Its record batches. */
@@ -153,7 +155,7 @@ export interface AnsweredPartition {
   readonly aborted?: readonly { readonly producerId: bigint; readonly firstOffset: number }[];
 }
 
-/** A broker's answer to a fetch of one topic, versions 4 to 11 of the protocol. */
+/** Encodes a broker's response to a fetch of one topic, versions 4 to 11 of the protocol. */
 export function encodeAnswer(
   partitions: readonly AnsweredPartition[],
   { version = 11, topic = 't', throttleMs = 0 } = {},
@@ -192,14 +194,14 @@ export function encodeAnswer(
   ]);
 }
 
-/** Copies of all that is to be seen. */
+/** Copies of all visible records. */
 export function allOf(records: Records): SourceRecord[] {
   const seen: SourceRecord[] = [];
   for (; records.current !== undefined; records.advance()) seen.push({ ...records.current });
   return seen;
 }
 
-/** What kafkajs makes of a record. */
+/** A record as kafkajs decodes it. */
 export interface DecodedMessage {
   readonly offset: string;
   readonly timestamp: string;
@@ -214,7 +216,7 @@ const decodeMessages: (decoder: object) => Promise<DecodedMessage[]> = load(
   'kafkajs/src/protocol/requests/fetch/v4/decodeMessages.js',
 );
 
-/** Decodes a partition's batches as kafkajs does those of a fetch, with the codecs of now. */
+/** Decodes a partition's batches like kafkajs does for a fetch, with the registered codecs. */
 export async function decodeAsKafkajs(batches: readonly Buffer[]): Promise<DecodedMessage[]> {
   const size = Buffer.alloc(4);
   size.writeInt32BE(batches.reduce((sum, batch) => sum + batch.length, 0));
@@ -228,7 +230,7 @@ interface Codec {
   decompress(bytes: Buffer): Promise<Buffer>;
 }
 
-/** kafkajs types its table by some of its keys, and its codecs not at all. */
+/** kafkajs types only some keys of its table, and no codec. */
 export function codecOf(type: number): Codec {
   const table: Readonly<Record<number, () => Codec>> = kafkajs.CompressionCodecs;
   const make = table[type];

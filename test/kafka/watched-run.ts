@@ -33,14 +33,14 @@ type OnBatch = (
 export class WatchedRun implements SourceHandler {
   readonly metrics = createMetrics();
   readonly source: WatchedSource;
-  /** What the test does with a batch before it is taken and committed. */
+  /** Action of the test on a batch before it is handled and committed. */
   meddle: OnBatch = () => undefined;
   storeWaitMs = 0;
-  /** What it says where it is asked whether a log is another. */
+  /** Result of the check for a replaced log. */
   onDoubt: (claim: Claim) => Promise<boolean> | boolean = () => false;
-  /** Records taken, as `partition@offset`. */
+  /** Handled records, as `partition@offset`. */
   readonly taken: string[] = [];
-  /** The first thing that made it unready, and when, since the start or `forget`. */
+  /** The first problem that made it unready, and its time since the start or `forget`. */
   unready: { readonly afterMs: number; readonly problem: string | undefined } | undefined;
   end: { readonly afterMs: number; readonly error: OperatorError } | undefined;
   readonly #kafka: FakeKafka;
@@ -70,20 +70,20 @@ export class WatchedRun implements SourceHandler {
     this.source.done.catch((error: unknown) => this.#ended(error));
   }
 
-  /** Starts to read, and reads what is there. */
+  /** Starts to read, and reads the existing records. */
   async begin(): Promise<void> {
     this.source.start(this).catch((error: unknown) => this.#ended(error));
     await this.pass(3);
     this.forget();
   }
 
-  /** What is to come is timed from here. */
+  /** Restarts the time of later measurements. */
   forget(): void {
     this.#sinceMs = Date.now();
     this.unready = undefined;
   }
 
-  /** So many seconds go by, or as many as until the end. */
+  /** Advances so many seconds, or up to the end. */
   async pass(seconds: number, each: () => void = () => undefined): Promise<void> {
     for (let second = 0; second < seconds && this.end === undefined; second++) {
       each();

@@ -12,7 +12,7 @@ const system = (code: string) => Object.assign(new Error(`connect ${code} db:812
 
 describe('clickHouseError', () => {
   it.each(['ECONNREFUSED', 'ENOTFOUND', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'EAI_AGAIN'])(
-    'tells %s as a server that cannot be reached',
+    'reports %s as an unreachable server',
     (code) => {
       const error = clickHouseError(system(code), 'migrate', clickhouse);
       expect(error).toMatchObject({
@@ -24,7 +24,7 @@ describe('clickHouseError', () => {
     },
   );
 
-  it('finds the code in the cause, and knows the client’s own timeout', () => {
+  it('finds the code in the cause, and recognizes the client’s own timeout', () => {
     const wrapped = new Error('failed', { cause: system('ECONNREFUSED') });
     const unreachable = { code: 'TAILMARK_CLICKHOUSE_UNREACHABLE' };
     expect(clickHouseError(wrapped, 'read', clickhouse)).toMatchObject(unreachable);
@@ -32,7 +32,7 @@ describe('clickHouseError', () => {
     expect(clickHouseError(timeout, 'read', clickhouse)).toMatchObject(unreachable);
   });
 
-  it.each(['516', '193', '192', '194'])('tells error %s as a login that is refused', (code) => {
+  it.each(['516', '193', '192', '194'])('reports error %s as a refused login', (code) => {
     expect(clickHouseError(answer(code), 'read', clickhouse)).toMatchObject({
       code: 'TAILMARK_CLICKHOUSE_AUTH',
       exitCode: 78,
@@ -41,13 +41,13 @@ describe('clickHouseError', () => {
     });
   });
 
-  it.each(['60', '81'])('tells error %s as a schema that is missing', (code) => {
+  it.each(['60', '81'])('reports error %s as a missing schema', (code) => {
     const error = clickHouseError(answer(code), 'read', clickhouse);
     expect(error).toMatchObject({ code: 'TAILMARK_SCHEMA_MISSING', exitCode: 78 });
     expect(error.hint).toContain('tailmark migrate');
   });
 
-  it('tells any other answer by its first line and number', () => {
+  it('reports any other response by its first line and number', () => {
     const error = clickHouseError(answer('241'), 'insert', clickhouse);
     expect(error).toMatchObject({
       code: 'TAILMARK_CLICKHOUSE_FAILED',
@@ -57,12 +57,12 @@ describe('clickHouseError', () => {
     expect(error.hint).toContain('241');
   });
 
-  it('cuts an endless answer', () => {
+  it('truncates an endless response', () => {
     const error = clickHouseError(answer('62', 'x'.repeat(5_000)), 'insert', clickhouse);
     expect(error.message.length).toBeLessThan(400);
   });
 
-  it('leaves what is told already, and throws what is none of ClickHouse’s', () => {
+  it('leaves an operator error unchanged, and throws errors that are not ClickHouse’s', () => {
     const wrapped = new OperatorError('TAILMARK_STALLED', 'Cannot go on');
     expect(clickHouseError(wrapped, 'read', clickhouse)).toBe(wrapped);
     const bug = new TypeError('undefined is not a function');

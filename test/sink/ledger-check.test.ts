@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkLedger, type LedgerRow } from './ledger-check.ts';
 
-/** A ledger row of [start, end) whose records are as many milliseconds after the epoch. */
+/** A ledger row of [start, end) whose records have these offsets as milliseconds after the epoch. */
 function row(start: number, end: number, more: Partial<LedgerRow> = {}): LedgerRow {
   const consumed = end - start;
   return {
@@ -54,7 +54,7 @@ describe('a ledger whose ranges tile', () => {
   });
 });
 
-describe('a ledger that is wrong', () => {
+describe('a ledger with an error', () => {
   it('shows a gap where the next range starts later', () => {
     expect(checkLedger([row(0, 5), row(6, 9)]).problems).toEqual([
       {
@@ -102,11 +102,11 @@ describe('a ledger that is wrong', () => {
     ]);
   });
 
-  it('is not thrown off by a clock that was set back between two chunks', () => {
+  it('tolerates a clock that was set back between two chunks', () => {
     expect(checkLedger([row(0, 5), row(9, 12), row(5, 9), row(12, 14)]).problems).toEqual([]);
   });
 
-  it('shows what is not accounted for', () => {
+  it('shows records without an account', () => {
     const rows = [row(0, 10, { aggregated: 4, rejected: 3, late: 2, overflow: 2 })];
     expect(checkLedger(rows).problems).toMatchObject([
       { kind: 'conservation', amount: 1, detail: 'chunk [0, 10): consumed 10, accounted for 11' },
@@ -129,7 +129,7 @@ describe('a ledger that is wrong', () => {
   });
 });
 
-describe('a topic made anew', () => {
+describe('a recreated topic', () => {
   const recreated = (start: number, end: number) =>
     row(start, end, { first_ms: 1_000 + start, last_ms: 1_000 + end - 1 });
 
@@ -149,7 +149,7 @@ describe('a topic made anew', () => {
     expect(checkLedger(rows).problems.map(({ kind }) => kind)).toEqual(['gap']);
   });
 
-  it('is no excuse for the same records again', () => {
+  it('does not allow the same records again', () => {
     const rows = [row(0, 9), row(0, 4)];
     expect(checkLedger(rows).problems.map(({ kind }) => kind)).toEqual(['overlap']);
   });

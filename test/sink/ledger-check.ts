@@ -25,12 +25,11 @@ export interface LedgerRow {
 }
 
 /**
- * Checks a ledger by itself, in memory: per group, topic and partition the ranges must tile, and in
- * every row consumed = aggregated + rejected + late + overflow. A topic made anew starts over: a
- * range that begins lower than the one before it ended, and all of whose records are newer, opens a
- * new tiling. Within a tiling only offsets count, not the order of storing.
+ * Checks a ledger in memory. Per group, topic and partition the ranges must tile. In every row, consumed =
+ * aggregated + rejected + late + overflow. A recreated topic opens a new tiling: a range that starts below
+ * the end before it, with newer records only. Within a tiling only offsets count, not the order of storing.
  *
- * sql/queries/ledger_problems.sql says the same of the stored ledger; a test holds them together.
+ * sql/queries/ledger_problems.sql checks the stored ledger by the same rules; a test holds them together.
  *
  * @param rows in the order in which they were stored, partition by partition. O(rows log rows).
  */
@@ -81,7 +80,7 @@ function rowProblems(row: LedgerRow): LedgerProblem[] {
   return problems;
 }
 
-/** The rows of each time that the topic was made, a range without offsets apart. */
+/** Rows of each creation of the topic, a range without offsets apart. */
 function tilingsOf(rows: readonly LedgerRow[]): LedgerRow[][] {
   const tilings: LedgerRow[][] = [];
   let previous: LedgerRow | undefined;

@@ -29,7 +29,7 @@ describe('readMigrations', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tailmark-migrations-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('takes numbered files in order, with the checksum of what they hold', () => {
+  it('reads numbered files in order, with the checksum of their text', () => {
     const second = '-- more\nCREATE TABLE b (x Int8) ENGINE = Memory;\n';
     writeFileSync(join(folder, '0002_b.sql'), second);
     writeFileSync(join(folder, '0001_a.sql'), 'SELECT 1;\nSELECT 2;\n');
@@ -59,7 +59,7 @@ describe('readMigrations', () => {
     });
   });
 
-  it('give every table that takes part in a chunk a window of tokens', () => {
+  it("give every table of a chunk's rows a window of tokens", () => {
     const tables = readMigrations()
       .flatMap(({ statements }) => statements)
       .filter((statement) => /ENGINE = (Aggregating)?MergeTree\b/.test(statement));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { seriesFinding } from '../../src/sink/probe-clickhouse.ts';
 
-it('seriesFinding is ok while every series has a place, and a warning with the fix beyond that', () => {
+it('seriesFinding is ok while every series has a slot, and a warning with the fix beyond that', () => {
   expect(seriesFinding(2_000, 2_000)).toEqual({
     ...{ ok: true, what: 'series' },
     detail: '2000 with requests in the last 10 min, of 2000 that are judged',

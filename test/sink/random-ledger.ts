@@ -2,8 +2,8 @@ import type { SeededRandom } from '../base/seeded-random.ts';
 import type { LedgerRow } from './ledger-check.ts';
 
 /**
- * The ledger of one partition in the order of storing: mostly in order, with whatever can be wrong
- * with it thrown in, and topics made anew.
+ * The ledger of one partition in the order of storing: mostly in order, with every kind of error, and
+ * recreated topics.
  */
 export function randomLedger(random: SeededRandom, groupId: string): LedgerRow[] {
   const rows: LedgerRow[] = [];
@@ -39,7 +39,7 @@ export function randomLedger(random: SeededRandom, groupId: string): LedgerRow[]
   return rows;
 }
 
-/** As a clock that is set back between two chunks has it. */
+/** Swaps the last rows, as when a clock is set back between two chunks. */
 function swapLast(rows: LedgerRow[]): void {
   const [last, before] = [rows.pop(), rows.pop()];
   if (last !== undefined) rows.push(last);

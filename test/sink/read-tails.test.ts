@@ -78,7 +78,7 @@ describe('readTails', () => {
   });
 });
 
-/** A client that notes what it is asked and answers with the rows given. */
+/** A client that records its calls and returns the given rows. */
 function listeningClient(rows: readonly object[]) {
   const asked: unknown[] = [];
   const query = async ({ query_params }: { query_params: unknown }) => {

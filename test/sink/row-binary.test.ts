@@ -25,7 +25,7 @@ const value = fc.oneof(
 );
 
 describe('RowBinary', () => {
-  it('is read back as it was written, whatever the types and however the buffer grows', () => {
+  it('is read back as it was written, for any types and any growth of the buffer', () => {
     fc.assert(
       fc.property(
         fc.array(value, { maxLength: 80 }),
@@ -47,7 +47,7 @@ describe('RowBinary', () => {
     );
   });
 
-  it('lays numbers out as ClickHouse does: little endian, lengths of seven bits', () => {
+  it('writes numbers like ClickHouse: little endian, lengths of seven bits', () => {
     const writer = new RowBinaryWriter();
     writer.uint32(0x01020304);
     writer.uint64(0x0102030405);
@@ -60,7 +60,7 @@ describe('RowBinary', () => {
     );
   });
 
-  it('hands out copies, which later chunks do not touch', () => {
+  it('returns copies, which later chunks do not change', () => {
     const writer = new RowBinaryWriter(4);
     writer.string('first');
     const copy = writer.copy();
@@ -70,7 +70,7 @@ describe('RowBinary', () => {
     expect(new RowBinaryReader(copy).string()).toBe('first');
   });
 
-  it('makes room for what somebody else writes', () => {
+  it('makes room for foreign bytes', () => {
     const writer = new RowBinaryWriter(1);
     writer.raw(3, (out, at) => {
       out.set([7, 8], at);
@@ -80,7 +80,7 @@ describe('RowBinary', () => {
     expect([...writer.copy()]).toEqual([7, 8, 1, 120]);
   });
 
-  it('cut short is a RangeError, for every type', () => {
+  it('truncated is a RangeError, for every type', () => {
     const read = (bytes: number[], type: 'uint8' | 'int16' | 'uint32' | 'uint64' | 'float64') =>
       new RowBinaryReader(Buffer.from(bytes))[type]();
     expect(() => read([], 'uint8')).toThrow(RangeError);

@@ -7,7 +7,7 @@ import { highWord } from '../../../src/sketch/high-word.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';
 
 describe('DurationHistogram', () => {
-  it('answers quantiles of all that went in to half a percent', () => {
+  it('returns quantiles of all values to half a percent', () => {
     const random = new Random('durations');
     const all: number[] = [];
     const rooms = Arena.shared().scope();
@@ -26,7 +26,7 @@ describe('DurationHistogram', () => {
     }
   });
 
-  it('holds what is shorter than a microsecond, and what lasts for days', () => {
+  it('holds durations below a microsecond, and of days', () => {
     const histogram = DurationHistogram.in(Arena.shared().scope());
     histogram.add(TDigest.fromValues([0, 1e-9, 1e9]));
     const digest = DurationHistogram.digestOf([histogram]);
@@ -35,14 +35,14 @@ describe('DurationHistogram', () => {
     expect(digest.quantile(0)).toBeLessThan(1e-8);
   });
 
-  it('holds what rounds across the bound of a bucket', () => {
+  it('holds values that round across the bound of a bucket', () => {
     const histogram = DurationHistogram.in(Arena.shared().scope());
     histogram.add(TDigest.fromCentroids([0.5, 1 - 2 ** -40], [1, 3]));
     const { means, weights } = DurationHistogram.digestOf([histogram]);
     expect([...means, ...weights]).toEqual([0.5, 1, 1, 3]);
   });
 
-  it('adds up, to the last bit, what a plain loop does, wherever durations lie', () => {
+  it('adds up, to the last bit, like a plain loop, for any durations', () => {
     const centroids = fc.array(
       fc.tuple(fc.float({ min: 0, max: 1e7, noNaN: true }), fc.nat({ max: 99 })),
     );

@@ -5,7 +5,7 @@ const windowMs = 10_000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Ten minutes from a time on, of evidence that rises to a peak; then seven of nothing. */
+/** Ten minutes of evidence that rises to a peak, then seven of none. */
 function burst(
   episodes: DailyRecurrence,
   fromMs: number,
@@ -27,7 +27,7 @@ describe('DailyEpisodes', () => {
     const episodes = new DailyRecurrence();
     expect(Math.max(...burst(episodes, 6 * hourMs, 90))).toBe(0);
     const levels = burst(episodes, dayMs + 6 * hourMs + 60_000, 95);
-    // Below 12 nothing goes on; from then on no score of the day comes near.
+    // Below 12 nothing is open; from then on no score of the day comes near.
     expect(levels.findIndex((level) => level > 0)).toBe(7);
     for (const [i, level] of levels.slice(7).entries()) {
       expect(level).toBeGreaterThan((95 * (i + 8)) / 60);
@@ -45,21 +45,21 @@ describe('DailyEpisodes', () => {
     expect(later(1, 7 * 60_000, 90)).toBe(0);
     expect(later(1, -7 * 60_000, 90)).toBe(0);
     expect(later(1, 6 * 60_000, 90)).toBe(180);
-    // The other one had not come to its peak by then.
+    // The other one had not reached its peak by then.
     expect(later(1, -6 * 60_000, 90)).toBe(165);
     expect(later(1, 0, 15, 300)).toBe(0);
     expect(later(2, 0, 90)).toBe(180);
     expect(later(3, 0, 90)).toBe(0);
   });
 
-  it('goes by what requests said: the same is clearer once a series is known to be calm', () => {
+  it('goes by the scores of requests: the same is clearer for a series known to be calm', () => {
     const episodes = new DailyRecurrence();
     burst(episodes, 6 * hourMs, 30, 4);
     expect(burst(episodes, dayMs + 6 * hourMs, 120).at(-1)).toBe(240);
     expect(burst(episodes, 2 * dayMs + 6 * hourMs, 60, 2).at(-1)).toBe(120);
   });
 
-  it('knows what a young series took minutes to be clear about, five of them at most', () => {
+  it('recognizes an anomaly that was clear only after minutes in a young series, five of them at most', () => {
     const levelAfter = (unclearMinutes: number) => {
       const episodes = new DailyRecurrence();
       const clearMs = 6 * hourMs + unclearMinutes * 60_000;
@@ -68,27 +68,27 @@ describe('DailyEpisodes', () => {
       }
       return burst(episodes, dayMs + 6 * hourMs, 90).at(-1);
     };
-    // It is clear after 70 s this time, and may be five minutes earlier or later than it was.
+    // It is clear after 70 s this time, within five minutes of its earlier time.
     expect([0, 4, 5, 11].map(levelAfter)).toEqual([200, 200, 200, 200]);
     expect(levelAfter(12)).toBe(0);
   });
 
-  it('knows by pieces of its past, too, of which each may be half of something', () => {
+  it('recognizes pieces of its past, each of which may hold half of an anomaly', () => {
     const pieceMs = 10 * 60_000;
     const levelAfter = (evidence: number, ms: number) => {
       const episodes = new DailyRecurrence();
       episodes.takePiece(6 * hourMs - pieceMs, 6 * hourMs + pieceMs, evidence, 2);
       return burst(episodes, dayMs + 6 * hourMs + ms, 150);
     };
-    // Twice the double of what the piece said, from when it is clear on, whenever in the piece that is.
+    // Twice the double of the piece's evidence, from when it is clear on, anywhere in the piece.
     for (const ms of [-pieceMs, -60_000, 0, 9 * 60_000]) {
       const levels = levelAfter(20, ms);
       expect([levels.find((level) => level > 0), levels.at(-1)]).toEqual([160, 160]);
     }
-    // It is clear after 50 s, and may come five minutes earlier or later than the piece is.
+    // It is clear after 50 s, within five minutes of the piece.
     expect(Math.max(...levelAfter(20, -pieceMs - 6 * 60_000))).toBe(0);
     expect(Math.max(...levelAfter(20, 16 * 60_000))).toBe(0);
-    // Less than ln 100 is nothing.
+    // Less than ln 100 counts as none.
     expect(levelAfter(4.75, 0).at(-1)).toBe(38);
     expect(levelAfter(4.5, 0).at(-1)).toBe(0);
   });
@@ -104,14 +104,14 @@ describe('DailyEpisodes', () => {
     expect(levelsOf([5, 0, 0]).at(-1)).toBe(180);
     expect(levelsOf([4.95, 0, 0.8]).at(-1)).toBe(0);
     expect(levelsOf([0, 0, 1]).at(-1)).toBe(0);
-    // Of few slow requests it is not: for two minutes since it was clear, in the eighth window.
+    // With few slow requests it does not count: two minutes after it was clear, in the eighth window.
     const levels = levelsOf([0, 0, 1]);
     expect(levels.findLastIndex((level) => level > 0)).toBe(7 + 11);
-    // What is not known, of today or of yesterday, is like all.
+    // An unknown shape, of today or of yesterday, matches all.
     expect(levelsOf([]).at(-1)).toBe(180);
   });
 
-  it('takes the shape of the first five minutes, whatever comes later', () => {
+  it('uses the shape of the first five minutes, whatever follows', () => {
     const levelOf = (early: readonly number[], late: readonly number[]) => {
       const episodes = new DailyRecurrence();
       burst(episodes, 6 * hourMs, 90, 1, [4, 3, 0]);
@@ -140,29 +140,29 @@ describe('DailyEpisodes', () => {
       job(6 * hourMs, yesterdayMinutes);
       return job(dayMs + 6 * hourMs, 8);
     };
-    // Evidence of yesterday came last ten seconds before the end.
+    // Yesterday's evidence last came ten seconds before the end.
     expect([8, 20, 34, 35].map((minutes) => goesOnAfter(30, minutes))).toEqual([
       ...[true, true, true],
       false,
     ]);
     // With nothing expected it is over after a minute.
     expect([8, 9].map((minutes) => goesOnAfter(0, minutes))).toEqual([true, false]);
-    // An hour at most is expected of what lasted longer.
+    // Longer anomalies are expected to last an hour at most.
     expect([64, 65].map((minutes) => goesOnAfter(90, minutes))).toEqual([true, false]);
   });
 
-  it('takes over what another one knows, and goes on by itself', () => {
+  it('starts with a copy of another one, and continues by itself', () => {
     const before = new DailyRecurrence();
     burst(before, 6 * hourMs, 90);
     const after = new DailyRecurrence();
     after.inherit(before);
     expect(burst(after, dayMs + 6 * hourMs, 95).at(-1)).toBe(180);
-    // What the other one sees from now on is its own.
+    // Later observations of the other one are its own.
     burst(before, 9 * hourMs, 90);
     expect(burst(after, dayMs + 9 * hourMs, 95).at(-1)).toBe(0);
   });
 
-  it('knows what takes minutes to be clear today, and was clear at once yesterday', () => {
+  it('recognizes an anomaly that is clear after minutes today, and was clear at once yesterday', () => {
     const levelAfter = (unclearMinutes: number) => {
       const episodes = new DailyRecurrence();
       burst(episodes, 6 * hourMs, 90);
@@ -171,28 +171,28 @@ describe('DailyEpisodes', () => {
       episodes.observe(clearMs, 60, 1, sinceMs);
       return episodes.level(clearMs, 1);
     };
-    // Yesterday it was clear after 70 s. Twice what it had come to in the 49th window, and in the end.
+    // Yesterday it was clear after 70 s. Twice its evidence in the 49th window, and at its end.
     expect([3, 11].map(levelAfter)).toEqual([147, 180]);
     expect(levelAfter(12)).toBe(0);
   });
 
-  it('takes nothing for far less before the time at which it was clear the day before', () => {
+  it('is not reduced for an anomaly before the time at which it was clear the day before', () => {
     const episodes = new DailyRecurrence();
     const clearMs = 6 * hourMs + 4 * 60_000;
     for (let i = 0; i < 60; i++)
       episodes.observe(clearMs + i * windowMs, i < 30 ? 90 : 0, 1, clearMs);
-    // It was clear at once then, and is a minute earlier today: so much may be its beginning.
+    // It was clear at once then, and is a minute earlier today: the same may be its beginning.
     episodes.observe(dayMs + clearMs - 60_000, 15, 1, dayMs + clearMs - 60_000);
     expect(episodes.level(dayMs + clearMs - 60_000, 1)).toBe(180);
   });
 
-  it('does not take the same day for one before', () => {
+  it('does not count the same day as one before', () => {
     const episodes = new DailyRecurrence();
     burst(episodes, 6 * hourMs, 90);
     expect(Math.max(...burst(episodes, 8 * hourMs, 90))).toBe(0);
   });
 
-  it('asks for more than the clearest of a week, if it came yesterday at all', () => {
+  it('requires more than the clearest of a week, if it came yesterday at all', () => {
     const last = (...peaks: readonly number[]) => {
       const episodes = new DailyRecurrence();
       return peaks.map((peak, day) =>

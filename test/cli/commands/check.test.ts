@@ -35,7 +35,7 @@ async function check(
 }
 
 describe('tailmark check', () => {
-  it('counts where settings come from', async () => {
+  it('counts the sources of settings', async () => {
     const config = fixture('webhook.good.yaml');
     const { exitCode, out } = await run(['check', '--config', config, '--group', 'x'], {
       env: { TAILMARK_LOG_LEVEL: 'warn' },
@@ -46,7 +46,7 @@ describe('tailmark check', () => {
     );
   });
 
-  it('with a wrong file exits 78 and tells every problem, as text and as JSON', async () => {
+  it('with a wrong file exits 78 and lists every problem, as text and as JSON', async () => {
     const config = fixture('several-at-once.bad.yaml');
     const { exitCode, out, err } = await run(['check', '--config', config]);
     expect(exitCode).toBe(78);
@@ -93,12 +93,12 @@ describe('tailmark check', () => {
     });
   });
 
-  it('does not ask the servers without --connect', async () => {
+  it('does not contact the servers without --connect', async () => {
     const { exitCode, out } = await check({}, { kafka: [refused] });
     expect([exitCode, out.includes('refused')]).toEqual([0, false]);
   });
 
-  it('--connect prints findings, and exits as the first failed one says', async () => {
+  it('--connect prints findings, and exits with the code of the first failed one', async () => {
     const fine = await check({ connect: true }, { kafka: [reachable] });
     expect([fine.exitCode, fine.out.split('\n')[1]]).toEqual([0, 'ok    Kafka: 3 broker(s)']);
     const failed = await check({ connect: true }, { kafka: [reachable], clickhouse: [refused] });
@@ -150,7 +150,7 @@ describe('connectionOptions', () => {
     expect([clickhouse.url, clickhouse.database]).toEqual(['http://c:1', 'd']);
   });
 
-  it('are only those that were asked for', () => {
+  it('contain only the given ones', () => {
     const command = connectionOptions(new Commander(), ['clickhouse-url']);
     expect(command.options.map(({ long }) => long)).toEqual(['--clickhouse-url']);
   });

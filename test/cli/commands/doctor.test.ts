@@ -53,7 +53,7 @@ describe('tailmark doctor', () => {
     ]);
   });
 
-  it('warns of what only the local stack lacks, with the fix, and exits 0', async () => {
+  it('warns of requirements of the local stack alone, with the fix, and exits 0', async () => {
     const missing = async () => {
       throw new OperatorError('TAILMARK_LOCAL_JAVA_MISSING', 'Cannot', { hint: 'Install Java.' });
     };
@@ -77,7 +77,7 @@ describe('tailmark doctor', () => {
     });
   });
 
-  it('takes an absent Docker as a choice, and little disk as a warning', async () => {
+  it('accepts an absent Docker as a choice, and reports little disk as a warning', async () => {
     const absent = async () => {
       throw Object.assign(new Error('absent'), { code: 'ENOENT' });
     };
@@ -91,7 +91,7 @@ describe('tailmark doctor', () => {
     });
   });
 
-  it('fails for each problem of the configuration, and asks no server then', async () => {
+  it('fails for each problem of the configuration, and contacts no server then', async () => {
     const { exitCode, lines } = await examine({
       env: { TAILMARK_DETECT_WINDOW: '15s', TAILMARK_LOG_LEVEL: 'loud' },
       findings: [{ ok: true, what: 'Kafka', detail: '' }],
@@ -111,7 +111,7 @@ describe('tailmark doctor', () => {
     expect(of('Configuration')?.detail).toContain('ENOENT');
   });
 
-  it('fails for a configured server that does not answer, and warns of one that nobody set', async () => {
+  it('fails for a configured server that does not respond, and warns of a default one', async () => {
     const findings = [{ ok: false, what: 'Kafka', detail: 'refused', hint: 'Start it.' }];
     const fresh = await examine({ findings });
     expect([fresh.exitCode, fresh.of('Kafka')?.level]).toEqual([0, 'warn']);
@@ -121,7 +121,7 @@ describe('tailmark doctor', () => {
     expect(set.of('Kafka')?.hint).toBe('Start it.');
   });
 
-  it('warns of what works and should be looked at, with the hint, and exits 0', async () => {
+  it('warns of findings that work and need attention, with the hint, and exits 0', async () => {
     const advice = {
       ok: true,
       isWarning: true,
@@ -146,7 +146,7 @@ describe('tailmark doctor', () => {
     expect(of('Clock against ClickHouse')).toMatchObject({ level, detail });
   });
 
-  it('says nothing of a clock that nobody tells', async () => {
+  it('leaves out a clock that no server reports', async () => {
     const { of } = await examine({
       machine: { serverMs: () => Promise.reject(new Error('refused')) },
     });

@@ -62,7 +62,7 @@ describe('tailmark generate', () => {
     expect(error?.run.opened).toBe(0);
   });
 
-  it('publishes the very events of its seed to the configured topic, keyed by source', async () => {
+  it('publishes the events of its seed to the configured topic, keyed by source', async () => {
     const run = await generate('--speed max --duration 20s --rate 100 --seed abc');
     expect(run.lines).toEqual(expected(NOW_MS - 20_000, 20_000, 100, 'abc'));
     expect(new Set(run.calls.map(({ topic }) => topic))).toEqual(new Set(['inference.timings.v1']));
@@ -73,17 +73,17 @@ describe('tailmark generate', () => {
     expect([run.exitCode, run.opened, run.closed]).toEqual([0, 1, 1]);
   });
 
-  it('takes another topic', async () => {
+  it('accepts another topic', async () => {
     const run = await generate('--speed max --duration 1s --topic other');
     expect(run.calls[0]?.topic).toBe('other');
   });
 
-  it('at speed 1 begins now and publishes each event when its request has ended, at once with --publish-at start', async () => {
+  it('at speed 1 starts now and publishes each event when its request has ended, at once with --publish-at start', async () => {
     const run = await generate('--duration 30s --rate 20 --fault timeouts,after=10s');
     const ended = await generate('--duration 30s --rate 20');
     expect(ended.lines).toEqual(expected(NOW_MS, 30_000, 20));
     const started = await generate('--duration 30s --rate 20 --publish-at start');
-    // What has not ended by the end of the traffic is not published.
+    // Requests that have not ended by the end of the traffic are not published.
     const unended = started.lines.filter((line) => !ended.lines.includes(line));
     expect(unended.length).toBeGreaterThan(0);
     for (const line of unended) expect(endOf(line)).toBeGreaterThan(NOW_MS + 30_000 - 1_000);
@@ -112,7 +112,7 @@ describe('tailmark generate', () => {
     expect(time.nowMs - NOW_MS).toBeLessThanOrEqual(60_050);
   });
 
-  it('catches up with the past at once, then goes on in real time', async () => {
+  it('catches up with the past at once, then continues in real time', async () => {
     const run = await generate('--start -10m --duration 11m --rate 20 --catch-up');
     const atOnce = run.calls.filter(({ atMs }) => atMs === NOW_MS).flatMap((c) => c.messages);
     expect(endOf(String(atOnce.at(-1)?.value))).toBeGreaterThan(NOW_MS - 2_000);
@@ -197,7 +197,7 @@ describe('tailmark generate', () => {
     expect([stdout, ...runs].map(({ opened }) => opened)).toEqual([0, 0, 0]);
   });
 
-  it.each(['ndjson', 'ndjson.gz'])('says which file it cannot write (%s)', async (end) => {
+  it.each(['ndjson', 'ndjson.gz'])('names the file that it cannot write (%s)', async (end) => {
     const path = join(dir, 'missing', `a.${end}`);
     const error = await generate(`--speed max --duration 5s --to ${path}`).catch((e) => e);
     expect(error.code).toBe('TAILMARK_PATH_UNWRITABLE');
@@ -205,7 +205,7 @@ describe('tailmark generate', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('ends in good order when it is interrupted, and says how much was sent', async () => {
+  it('shuts down cleanly when it is interrupted, and reports how much was sent', async () => {
     const abort = new AbortController();
     const onSleep = ({ nowMs }: FakeTime) => {
       if (nowMs >= NOW_MS + 5_000) abort.abort('SIGTERM');
@@ -226,7 +226,7 @@ describe('tailmark generate', () => {
     expect([...run.lines].sort()).toEqual(due.sort());
   });
 
-  it('says what was sent before Kafka failed, and closes the publisher', async () => {
+  it('reports what was sent before Kafka failed, and closes the publisher', async () => {
     const onPublish = (count: number) => {
       if (count === 3) throw new Error('no leader');
     };

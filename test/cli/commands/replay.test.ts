@@ -103,7 +103,7 @@ describe('tailmark replay', () => {
     });
   });
 
-  it('passes on unchanged what is no event, byte for byte, and counts it', async () => {
+  it('publishes lines that are no events unchanged, byte for byte, and counts them', async () => {
     const odd = [Buffer.from('{"ts":'), Buffer.from([0xff, 0x7b]), Buffer.from('[{"ts":1}]')];
     const content = Buffer.concat([
       ...[Buffer.from(event(1_000)), odd[0], odd[1], Buffer.from('')].flatMap((part) => [
@@ -142,7 +142,7 @@ describe('tailmark replay', () => {
     expect(await at('--speed', '1')).toEqual([
       [0, 1],
       [500, 1],
-      // Out of order in the file; it is sent in its time.
+      // Out of order in the file; it is sent at its time.
       [29_000, 1],
       [60_000, 1],
       [120_000, 1],
@@ -158,7 +158,7 @@ describe('tailmark replay', () => {
     expect(await at()).toEqual([[0, 5]]);
   });
 
-  it('at a real speed sends each event when its request has ended, whatever the order of the file', async () => {
+  it('at a real speed sends each event when its request has ended, for any order of the file', async () => {
     const lasting = (ts: number, totalMs: number) =>
       `{"ts":${ts},"model":"a","total_ms":${totalMs}}`;
     const staged = '{"ts":2000,"model":"a","stages_ms":{"queue":1000.5,"forward":6000}}';
@@ -173,11 +173,11 @@ describe('tailmark replay', () => {
       [8_000, lines[3]],
       [28_000, lines[0]],
     ]);
-    // As fast as it goes: as the file has them.
+    // As fast as possible: in the order of the file.
     expect((await replay([file(lines.join('\n'))])).lines).toEqual(lines);
   });
 
-  it('says how much was sent of a file that is cut short', async () => {
+  it('reports how much was sent of a truncated file', async () => {
     const options = { seed: 4, startMs: NOW_MS, durationMs: 60_000, ratePerSecond: 200 };
     const text = [...generateTraffic(options)].map(encodeEvent).join('\n');
     const zipped = gzipSync(text);
@@ -202,7 +202,7 @@ describe('tailmark replay', () => {
     expect(err).toMatch(/Replaying 100 % {2}[\d,]+ events\nReplayed /);
   });
 
-  it('ends in good order when it is interrupted', async () => {
+  it('shuts down cleanly when it is interrupted', async () => {
     const abort = new AbortController();
     const time = fakeTime(NOW_MS, ({ nowMs }) => {
       if (nowMs > NOW_MS) abort.abort('SIGTERM');

@@ -29,7 +29,7 @@ describe('demoVerdict', () => {
     expect(demoVerdict([{ ...found, state: 'opened' }])).toEqual(['a1 was not resolved']);
   });
 
-  it('passes when every anomaly is the regression, blamed rightly and resolved', () => {
+  it('passes when every anomaly is the regression, with the right stage, and resolved', () => {
     expect(demoVerdict([found, { ...found, id: 'a2' }])).toEqual([]);
   });
 });

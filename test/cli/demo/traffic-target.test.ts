@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { openStdout } from '../../../src/cli/demo/traffic-target.ts';
 import type { Io } from '../../../src/cli/io.ts';
 
-it('standard output takes no more than its reader does', async () => {
+it('standard output accepts no more than its reader does', async () => {
   const written: string[] = [];
   let drain: () => void = () => undefined;
   const outDrained = () => new Promise<void>((resolve) => (drain = resolve));

@@ -32,7 +32,7 @@ describe('createProgress on a terminal', () => {
     expect(made.writes[10]).toBe(`\r\u001b[2KSending ${'█'.repeat(24)} 100 %`);
   });
 
-  it('takes the line away at the end, once, and draws no more', () => {
+  it('removes the line at the end, once, and draws no more', () => {
     const made = screen(true, 100);
     made.progress.finish();
     const partial = screen(true, 100);
@@ -45,7 +45,7 @@ describe('createProgress on a terminal', () => {
     expect(partial.writes.slice(1)).toEqual(['\r\u001b[2K']);
   });
 
-  it('shows the detail only where nobody knows the total, and never beyond 100 %', () => {
+  it('shows the detail only without a total, and never beyond 100 %', () => {
     const forever = screen(true, Number.POSITIVE_INFINITY);
     forever.progress.update(5, '12 events');
     expect(forever.writes).toEqual(['\r\u001b[2KSending  12 events']);
@@ -89,7 +89,7 @@ describe('createProgress elsewhere', () => {
     expect(forever.writes).toEqual([]);
   });
 
-  it('takes a dumb terminal for none', () => {
+  it('treats a dumb terminal as none', () => {
     const made = screen(true, 100, { TERM: 'dumb' });
     made.progress.update(50);
     expect(made.writes).toEqual(['Sending 50 %\n']);

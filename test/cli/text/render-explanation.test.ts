@@ -70,7 +70,7 @@ const whole: Explanation = {
 };
 
 describe('an anomaly explained', () => {
-  it('says what is slow, how it went, who carries it, and why it is believed', () => {
+  it('shows the slow stages, the event history, the drivers, and the evidence', () => {
     expect(renderExplanation(whole, plain, minute(60))).toMatchInlineSnapshot(`
       "resolved (recovered), critical  p99 of ranker has recovered
         series ranker, search, eu-west-1
@@ -135,7 +135,7 @@ describe('an anomaly explained', () => {
     expect(part).toContain(`  part   of ${opened.id}, which was told as a whole\n`);
   });
 
-  it('says how much of it is larger requests and how much is slower ones', () => {
+  it('shows the parts of larger and of slower requests', () => {
     const mix = { facet: 'batch_size', excess: 0.2, mix: 0.144, slowdown: 0.056, share: 0.72 };
     expect(renderExplanation({ ...whole, mix }, plain, minute(60))).toContain(`
 Larger requests or slower ones
@@ -144,7 +144,7 @@ Larger requests or slower ones
 `);
   });
 
-  it('that is open lasts until now, and leaves out what is not there', () => {
+  it('that is open lasts until now, and leaves out absent fields', () => {
     const text = renderExplanation(
       { events: [opened], course: [], drivers: [], mix: null, members: [], slowest: [] },
       plain,
@@ -162,7 +162,7 @@ Larger requests or slower ones
     expect(text).toContain('event 19');
   });
 
-  it('shows nothing of what a series’ names do to a terminal', () => {
+  it('escapes control characters in a series’ names', () => {
     const evil = 'pod\u001b[2J';
     const slowest = [{ ...whole.slowest[0], host: evil }] as Explanation['slowest'];
     const events = [{ ...resolved, model: evil, summary: evil, sql: evil, stage: evil }];
@@ -197,7 +197,7 @@ describe('an anomaly of a rate explained', () => {
   });
   const explained = { events: [failing], course, drivers: [], mix: null, members: [], slowest: [] };
 
-  it('says how many requests fail and why that is believed, and blames no stage', () => {
+  it('shows how many requests fail and the evidence, and blames no stage', () => {
     expect(renderExplanation(explained, plain, minute(60))).toMatchInlineSnapshot(`
       "open, critical  ranker (search, eu-west-1): 4.8 % of requests fail, usual are 0.2 %
         series ranker, search, eu-west-1
@@ -225,7 +225,7 @@ describe('an anomaly of a rate explained', () => {
     `);
   });
 
-  it('of cold starts says how many there were', () => {
+  it('of cold starts shows their number', () => {
     const rate = { ...(failing.rate as Rate), unit: 'cold starts per request' } as const;
     const waking = anomalyFixture({ ...failing, kind: 'cold_starts', rate });
     const text = renderExplanation({ ...explained, events: [waking] }, plain, minute(60));
@@ -234,7 +234,7 @@ describe('an anomaly of a rate explained', () => {
     expect(text).toContain('58 of 1,200 requests in 2 windows were cold starts; usually 2.4 are\n');
   });
 
-  it('of a drift says what the week before was, and by how many hours', () => {
+  it('of a drift shows the week before, and the number of hours', () => {
     const drifting = anomalyFixture({
       ...{ kind: 'drift', severity: 'info', version: '', quantile: 0.95, stage: 'forward' },
       ...{ observed_ms: 132, interval_ms: [129, 135], baseline_ms: 101, ratio: 1.31 },
@@ -288,7 +288,7 @@ describe('an anomaly of a rate explained', () => {
     `);
   });
 
-  it('of traffic says how much there was', () => {
+  it('of traffic shows its amount', () => {
     const rate = { observed: 12, baseline: 51, ratio: 12 / 51, interval: [11, 13] } as const;
     const stopped = anomalyFixture({
       ...failing,
@@ -303,7 +303,7 @@ describe('an anomaly of a rate explained', () => {
     expect(text).toContain('12 a second (95 %: 11 a second to 13 a second), usual are 51 a second');
   });
 
-  it('of an objective says what is promised and by which rule it is broken', () => {
+  it('of an objective shows the objective and the broken rule', () => {
     const burning = anomalyFixture({
       ...failing,
       kind: 'slo_burn',

@@ -19,7 +19,7 @@ describe('renderTable', () => {
     expect(renderTable({ columns, rows: [], color: false })).toBe('MODEL  P99\n');
   });
 
-  it('counts what a character takes on the screen', () => {
+  it('counts the width of a character on the screen', () => {
     const rows = [
       ['日本', '1'],
       ['cafe\u0301', '2'],
@@ -29,25 +29,25 @@ describe('renderTable', () => {
     expect(lines.map(displayWidth)).toEqual([10, 10, 10, 10]);
   });
 
-  it('cuts the widest cells with … until the line fits', () => {
+  it('truncates the widest cells with … until the line fits', () => {
     const rows = [['a-model-with-a-very-long-name', '84.1']];
     const text = renderTable({ columns, rows, color: false, maxWidth: 20 });
     expect(text).toBe('MODEL            P99\na-model-with-…  84.1\n');
   });
 
-  it('does not cut a column below 8', () => {
+  it('does not truncate a column below 8', () => {
     const rows = [['abcdefgh', '84.1']];
     const text = renderTable({ columns, rows, color: false, maxWidth: 5 });
     expect(text).toContain('abcdefgh  84.1');
   });
 
-  it('cuts wide characters whole', () => {
+  it('truncates wide characters whole', () => {
     const rows = [['日本語日本語日本語', '1']];
     const text = renderTable({ columns, rows, color: false, maxWidth: 15 });
     expect(text.split('\n')[1]).toBe('日本語日…     1');
   });
 
-  it('shows control characters as escapes, so that a model name cannot drive the terminal', () => {
+  it('shows control characters as escapes, so that a model name cannot control the terminal', () => {
     const rows = [['a\u001b[2Jb\nc\u202ed', '1']];
     const text = renderTable({ columns, rows, color: true });
     expect(text.split('\n')[1]).toContain('a\\u001b[2Jb\\u000ac\\u202ed');

@@ -10,7 +10,7 @@ function protocolError(type: string, message: string): Error {
   return new kafkajs.KafkaJSProtocolError(Object.assign(new Error(message), { type, code: 1 }));
 }
 
-/** Errors take a message, which the types of kafkajs do not know. */
+/** Errors have messages that the types of kafkajs omit. */
 function made(errorClass: new () => Error, message: string): Error {
   return Reflect.construct(errorClass, [message]);
 }
@@ -21,7 +21,7 @@ describe('kafkaError', () => {
     ['a silent broker', new kafkajs.KafkaJSConnectionError('Connection timeout')],
     ['an unknown host', new Error('getaddrinfo ENOTFOUND a')],
     ['a broker that is gone', made(kafkajs.KafkaJSBrokerNotFound, 'No leader')],
-  ])('tells %s as a cluster that cannot be reached', (_, cause) => {
+  ])('reports %s as an unreachable cluster', (_, cause) => {
     const error = kafkaError(cause, 'read from Kafka', kafka);
     expect(error).toMatchObject({ code: 'TAILMARK_KAFKA_UNREACHABLE', exitCode: 69, cause });
     expect(error.message).toBe(
@@ -30,7 +30,7 @@ describe('kafkaError', () => {
     expect(error.hint).toContain('TAILMARK_KAFKA_BROKERS');
   });
 
-  it('finds what happened below what kafkajs did about it', () => {
+  it("finds the cause below kafkajs's own handling", () => {
     const root = new kafkajs.KafkaJSConnectionError('connect ECONNREFUSED a:9092');
     const wrapped = new kafkajs.KafkaJSNumberOfRetriesExceeded(root, {
       retryCount: 3,
@@ -43,14 +43,14 @@ describe('kafkaError', () => {
   it.each([
     made(kafkajs.KafkaJSSASLAuthenticationError, 'SASL PLAIN authentication failed'),
     protocolError('SASL_AUTHENTICATION_FAILED', 'no'),
-  ])('tells a refused login as one: %s', (cause) => {
+  ])('reports a refused login: %s', (cause) => {
     expect(kafkaError(cause, 'read', kafka)).toMatchObject({
       code: 'TAILMARK_KAFKA_AUTH',
       exitCode: 78,
     });
   });
 
-  it('tells a missing topic as one', () => {
+  it('reports a missing topic', () => {
     const cause = protocolError('UNKNOWN_TOPIC_OR_PARTITION', 'This server does not host it');
     const error = kafkaError(cause, 'write to topic x', kafka);
     expect(error).toMatchObject({
@@ -60,7 +60,7 @@ describe('kafkaError', () => {
     });
   });
 
-  it('tells any other answer by its kind and first line', () => {
+  it('reports any other response by its kind and first line', () => {
     const cause = protocolError('INVALID_REPLICATION_FACTOR', 'must be 1\nat somewhere');
     const error = kafkaError(cause, 'create topics', kafka);
     expect(error).toMatchObject({
@@ -71,12 +71,12 @@ describe('kafkaError', () => {
     expect(error.hint).toContain('INVALID_REPLICATION_FACTOR');
   });
 
-  it('leaves what is told already', () => {
+  it('leaves an operator error unchanged', () => {
     const wrapped = new OperatorError('TAILMARK_STALLED', 'Cannot go on');
     expect(kafkaError(wrapped, 'read', kafka)).toBe(wrapped);
   });
 
-  it('takes what is no error', () => {
+  it('accepts thrown values that are no Error', () => {
     expect(kafkaError('odd', 'read', kafka).message).toBe('Cannot read: odd');
   });
 });

@@ -43,17 +43,17 @@ const zstdOfLines =
   'KLUv/QRoJQIA4gMOEZB9nOEQgwbdHSgk91Bxns4lYG8kyHlvlmVbn+v3O9d1kOHrwa2LlFl/l67V6cEUMlRC5P1i1wECACMjI3goAC8UOMrY';
 
 describe('inflateSnappy', () => {
-  it.each(samples)('takes plain snappy of %s', (_, bytes) => {
+  it.each(samples)('accepts plain snappy of %s', (_, bytes) => {
     expect(inflateSnappy(snappy.compressSync(bytes), maxBytes).equals(bytes)).toBe(true);
   });
 
-  it('takes the frames that Java producers write, of several blocks', () => {
+  it('accepts the frames that Java producers write, of several blocks', () => {
     const blocks = [Buffer.from('{"a":1}'), Buffer.alloc(40_000, 'b'), Buffer.from('end')];
     expect(inflateSnappy(xerial(blocks), maxBytes).equals(Buffer.concat(blocks))).toBe(true);
     expect(inflateSnappy(xerial([]), maxBytes)).toHaveLength(0);
   });
 
-  it('refuses what is cut short', () => {
+  it('refuses truncated data', () => {
     const whole = xerial([Buffer.from('{"a":1}'.repeat(100))]);
     expect(() => inflateSnappy(whole.subarray(0, whole.length - 3), maxBytes)).toThrow();
     expect(() => inflateSnappy(Buffer.from('no snappy at all'), maxBytes)).toThrow();
@@ -61,19 +61,19 @@ describe('inflateSnappy', () => {
 });
 
 describe('inflateZstd', () => {
-  it('takes raw and run-length blocks', () => {
+  it('accepts raw and run-length blocks', () => {
     const frame = zstdFrame([Buffer.from('{"a":'), { byte: 0x37, times: 1_000 }, Buffer.from('}')]);
     expect(inflateZstd(frame, maxBytes).toString()).toBe(`{"a":${'7'.repeat(1_000)}}`);
   });
 
-  it('takes compressed blocks', () => {
+  it('accepts compressed blocks', () => {
     const line = '{"ts":1789000000123,"model":"ranker","stages_ms":{"forward":51.7}}\n';
     expect(inflateZstd(Buffer.from(zstdOfLines, 'base64'), maxBytes).toString()).toBe(
       line.repeat(40),
     );
   });
 
-  it('refuses what is none, or cut short', () => {
+  it('refuses other and truncated data', () => {
     expect(() => inflateZstd(Buffer.from('no zstd at all'), maxBytes)).toThrow();
     expect(() =>
       inflateZstd(Buffer.from(zstdOfLines, 'base64').subarray(0, 40), maxBytes),
@@ -109,7 +109,7 @@ describe('inflateLz4', () => {
     size.writeUInt32LE(isStored ? bytes.length + 2 ** 31 : packed.length);
     return Buffer.concat([size, isStored ? bytes : packed]);
   };
-  /** Of blocks of 64 KiB; the check bytes are those of these headers by xxHash32. */
+  /** Frames of blocks of 64 KiB; the check bytes are those of these headers by xxHash32. */
   const frameOf = (head: readonly number[], blocks: readonly Buffer[]) =>
     Buffer.concat([Buffer.from([0x04, 0x22, 0x4d, 0x18, ...head]), ...blocks, Buffer.alloc(4)]);
   const independent = [0x60, 0x40, 0x82];
@@ -118,7 +118,7 @@ describe('inflateLz4', () => {
     ['text', lines],
     ['noise, which is stored as it is', noise],
     ['both', Buffer.concat([lines, noise, lines])],
-  ])('gives what the library gives for frames of independent blocks: %s', (_, bytes) => {
+  ])('equals the library for frames of independent blocks: %s', (_, bytes) => {
     const frame = frameOf(
       independent,
       pieces(bytes).map((piece) => blockOf(piece)),
@@ -128,14 +128,14 @@ describe('inflateLz4', () => {
     expect(inflateLz4(compressFrameSync(bytes), maxBytes).equals(bytes)).toBe(true);
   });
 
-  it('hands nothing out that is not its own', () => {
+  it('returns only memory of its own', () => {
     const frame = frameOf(independent, [blockOf(noise.subarray(0, 1_000))]);
     const found = inflateLz4(frame, maxBytes);
     frame.fill(0);
     expect(found.equals(noise.subarray(0, 1_000))).toBe(true);
   });
 
-  it('takes blocks that refer to the one before, and checksums', () => {
+  it('accepts blocks that refer to the one before, and checksums', () => {
     const [first = lines, second = lines] = pieces(lines);
     const linked = frameOf([0x40, 0x40, 0xc0], [blockOf(first), blockOf(second, first)]);
     const both = Buffer.concat([first, second]);
@@ -146,7 +146,7 @@ describe('inflateLz4', () => {
     expect(() => inflateLz4(checked, maxBytes)).toThrow(InflateError);
   });
 
-  it('takes a size that is given, and refuses a wrong one', () => {
+  it('accepts a stated size, and refuses a wrong one', () => {
     const sized = (size: number) => {
       const bytes = Buffer.alloc(8);
       bytes.writeBigUInt64LE(BigInt(size));
@@ -156,7 +156,7 @@ describe('inflateLz4', () => {
     expect(() => inflateLz4(sized(50_001), maxBytes)).toThrow('another size than it says');
   });
 
-  it('refuses blocks that are broken, or give more than their header allows', () => {
+  it('refuses broken blocks, and blocks larger than their header allows', () => {
     const tooLarge = frameOf(independent, [blockOf(Buffer.alloc(blockBytes + 1, 'a'))]);
     expect(() => inflateLz4(tooLarge, maxBytes)).toThrow(InflateError);
     const block = blockOf(lines.subarray(0, 1_000));
@@ -167,7 +167,7 @@ describe('inflateLz4', () => {
 });
 
 const inflated = 1 << 20;
-/** Inflates what was made of a megabyte of zeros. */
+/** Inflates a megabyte of zeros. */
 const bombs: readonly [string, (maxBytes: number) => Buffer | Promise<Buffer>][] = [
   ['gzip', (max) => inflateGzip(gzipSync(Buffer.alloc(inflated)), max)],
   ['deflate', (max) => inflateGzip(deflateSync(Buffer.alloc(inflated)), max)],
@@ -183,7 +183,7 @@ const bombs: readonly [string, (maxBytes: number) => Buffer | Promise<Buffer>][]
 const zeros = new Array(8).fill({ byte: 0, times: inflated / 8 });
 
 describe('a bound on what is inflated', () => {
-  it.each(bombs)('lets %s pass that just fits, and no byte more', async (_, inflate) => {
+  it.each(bombs)('allows %s of exactly the limit, and no byte more', async (_, inflate) => {
     expect((await inflate(inflated)).equals(Buffer.alloc(inflated))).toBe(true);
     await expect((async () => inflate(inflated - 1))()).rejects.toThrow(InflateError);
     await expect((async () => inflate(inflated - 1))()).rejects.toThrow(
@@ -191,20 +191,20 @@ describe('a bound on what is inflated', () => {
     );
   });
 
-  it('does not take small lz4 blocks for full ones', () => {
-    // "a", then its repetition: 20 bytes of one sequence, and five literals to end with.
+  it('does not count small lz4 blocks as full ones', () => {
+    // "a", then its repetition: 20 bytes of one sequence, and five literals at the end.
     const block = Buffer.from([0x1f, 0x61, 1, 0, 0, 0x50, 0x61, 0x61, 0x61, 0x61, 0x61]);
     const frame = lz4Frame(new Array(100).fill(block));
     expect(inflateLz4(frame, 2_500).toString()).toBe('a'.repeat(2_500));
     expect(() => inflateLz4(frame, 2_499)).toThrow(InflateError);
   });
 
-  it('refuses a zstd window larger than what a decoder must have', () => {
+  it('refuses a zstd window larger than decoders must support', () => {
     expect(() => inflateZstd(zstdFrame([Buffer.from('a')], 24), inflated)).toThrow(InflateError);
     expect(inflateZstd(zstdFrame([Buffer.from('a')], 23), inflated).toString()).toBe('a');
   });
 
-  it('refuses bytes that are of none, by an error of its own', async () => {
+  it('refuses bytes of no codec, with an error of its own', async () => {
     const noise = Buffer.from(Array.from({ length: 300 }, () => random.between(0, 255)));
     const all = [inflateGzip, inflateSnappy, inflateLz4, inflateZstd];
     for (const inflate of all) {
@@ -215,7 +215,7 @@ describe('a bound on what is inflated', () => {
   });
 });
 
-describe('the codecs that kafkajs is taught', () => {
+describe('the codecs registered with kafkajs', () => {
   beforeAll(() => registerCompressionCodecs());
   const values = ['{"ts":1,"model":"größe"}', null, '', 'x'.repeat(70_000)];
   const records = recordsOf(values);
@@ -226,7 +226,7 @@ describe('the codecs that kafkajs is taught', () => {
     CompressionTypes.ZSTD,
   ];
 
-  it.each(types)('bring records back that they have compressed: %i', async (codec) => {
+  it.each(types)('restore records that they have compressed: %i', async (codec) => {
     const { compress } = codecOf(codec);
     if (codec === CompressionTypes.ZSTD && !hasZstd) {
       await expect(compress({ buffer: records })).rejects.toThrow('use 22.15 or later, or lz4');

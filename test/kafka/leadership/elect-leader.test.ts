@@ -4,16 +4,16 @@ import { electLeader } from '../../../src/kafka/leadership/elect-leader.ts';
 const member = (memberId: string, leads = false) => ({ memberId, leads });
 
 describe('electLeader', () => {
-  it('gives nobody the lead where there is nobody', () => {
+  it('elects none where there are no members', () => {
     expect(electLeader([])).toBeUndefined();
   });
 
-  it('leaves it with who has it, whoever comes or goes', () => {
+  it('keeps the leader, for any other members', () => {
     expect(electLeader([member('a'), member('c', true), member('b')])).toBe('c');
     expect(electLeader([member('c', true)])).toBe('c');
   });
 
-  it('gives it to the first by name where nobody has it, or two say that they do', () => {
+  it('elects the first by name where no member leads, or two claim to', () => {
     expect(electLeader([member('b'), member('a'), member('c')])).toBe('a');
     expect(electLeader([member('c', true), member('a'), member('b', true)])).toBe('b');
   });

@@ -16,7 +16,7 @@ const names = [
   'COMMIT_OFFSETS',
 ];
 
-/** An observed consumer that says what the test says. */
+/** An observed consumer that emits the events of the test. */
 function observed() {
   const now = { ms: 0 };
   const emitter = new EventEmitter();
@@ -88,7 +88,7 @@ const fresh = {
 };
 
 describe('an observed consumer', () => {
-  it('takes a partition to stand where it is placed, until a batch has come back', () => {
+  it('counts a partition as standing where it is placed, until a batch has returned', () => {
     const { join, seek, sought, seen, batch } = observed();
     seek(3);
     expect(seen()).toBeUndefined();
@@ -125,7 +125,7 @@ describe('an observed consumer', () => {
     expect(observer.rebalanceTimeoutMs).toBe(30_000);
   });
 
-  it('tells what it crashed with, until a batch comes through', () => {
+  it('reports the error of its crash, until a batch arrives', () => {
     const { observer, join, batch, say } = observed();
     join(0);
     say('CRASH', { error: new Error('Unknown error code 129') });
@@ -138,7 +138,7 @@ describe('an observed consumer', () => {
     expect(observer.lastError).toBeUndefined();
   });
 
-  it('is at work on a partition from a batch until that is back', () => {
+  it('is busy with a partition from a batch until its return', () => {
     const { join, batch, commit, seen } = observed();
     join(0);
     expect(seen()).toEqual(fresh);
@@ -149,14 +149,14 @@ describe('an observed consumer', () => {
     expect(seen()).toEqual({ ...fresh, handedOffset: 10, position: 20, committedOffset: 20 });
   });
 
-  it('has read what was filtered, and handed over none of it', () => {
+  it('has read filtered records, and delivered none of them', () => {
     const { join, batch, seen } = observed();
     join(0);
     batch(10, 19, 0);
     expect(seen()).toEqual({ ...fresh, position: 20 });
   });
 
-  it('knows of a partition that stays what was handed over and committed, not where it reads', () => {
+  it('keeps the delivered and committed offsets of a partition that stays, not its position', () => {
     const { observer, join, batch, commit, seen } = observed();
     join(0, 1);
     batch(10, 19);
@@ -170,7 +170,7 @@ describe('an observed consumer', () => {
     expect(seen()).toEqual(fresh);
   });
 
-  it('forgets what was handed over of a log once another of its name is read', () => {
+  it('forgets the delivered offsets of a log once another of its name is read', () => {
     const { join, batch, seen } = observed();
     join(0);
     batch(1_000_000, 1_000_009);
@@ -178,7 +178,7 @@ describe('an observed consumer', () => {
     expect(seen()).toEqual({ ...fresh, handedOffset: 0, position: 5 });
   });
 
-  it('asks as long as each broker was asked or answered within 10 s', () => {
+  it('is active as long as each broker had a request or a response within 10 s', () => {
     const { observer, now, join, say } = observed();
     join(0);
     expect(observer.isFetching).toBe(false);
@@ -195,7 +195,7 @@ describe('an observed consumer', () => {
     expect(observer.isFetching).toBe(true);
   });
 
-  it('is asked itself which partitions are paused', () => {
+  it('reads the paused partitions from the consumer', () => {
     const { observer } = observed();
     expect([0, 1].map((partition) => observer.isPaused('t', partition))).toEqual([false, true]);
   });

@@ -24,7 +24,7 @@ function partition(changes: Partial<PartitionState> = {}): PartitionState {
   };
 }
 
-/** A detector that is shown the same thing every second, until something else is said. */
+/** A detector with the same input every second, until the test changes it. */
 class Watch {
   elapsedMs = 5_000;
   seen: Omit<Observation, 'elapsedMs'>;
@@ -51,7 +51,7 @@ class Watch {
     return this.#detector.observe({ ...this.seen, elapsedMs: this.elapsedMs });
   }
 
-  /** Time goes by, in steps of a second; the last verdict. */
+  /** Advances time in steps of a second; returns the last verdict. */
   pass(seconds: number, each: (second: number) => Partial<Watch['seen']> = () => ({})): Verdict {
     let verdict = fine;
     for (let second = 1; second <= seconds; second++) {
@@ -62,7 +62,7 @@ class Watch {
     return verdict;
   }
 
-  /** Seconds until it is said that the process is not ready, and that it must end. */
+  /** Seconds until the process is not ready, and until it must end. */
   ends(withinSeconds = 300, each: (second: number) => Partial<Watch['seen']> = () => ({})) {
     let unready: number | undefined;
     for (let second = 1; second <= withinSeconds; second++) {
@@ -82,7 +82,7 @@ describe('a partition with records to read and no progress', () => {
   };
   const text = (why: string) => `t/0 stands at offset 60 for 40 s with 40 more to read: ${why}`;
 
-  it('is told after 20 s and ends the process after 40 s, with what is wrong', () => {
+  it('is reported after 20 s and ends the process after 40 s, with the problem', () => {
     expect(reason({ isInWork: true })).toEqual({
       unready: 20,
       end: 40,
@@ -100,7 +100,7 @@ describe('a partition with records to read and no progress', () => {
     });
   });
 
-  it('is a group that does not let us in, told by what the consumer failed with', () => {
+  it("means that the group refuses the member, with the consumer's error", () => {
     const watch = new Watch(behind);
     const lost = { isMember: false, lastError: 'Unknown error code 129' };
     expect(watch.pass(20, () => lost).problems).toEqual([
@@ -113,7 +113,7 @@ describe('a partition with records to read and no progress', () => {
     );
   });
 
-  it('that is asked for in vain ends the process only once more is written behind it', () => {
+  it('that is fetched in vain ends the process only once more is written behind it', () => {
     const watch = new Watch(behind);
     const { stalled, problems } = watch.pass(300);
     expect({ stalled, problems }).toEqual({
@@ -129,7 +129,7 @@ describe('a partition with records to read and no progress', () => {
     );
   });
 
-  it('goes on by one record, and has its time anew', () => {
+  it('continues with one record, and its time restarts', () => {
     const watch = new Watch({ ...behind, isInWork: true });
     watch.pass(39);
     watch.seen = { ...watch.seen, partitions: [{ ...behind, isInWork: true, position: 61 }] };
@@ -152,7 +152,7 @@ describe('a partition with records to read and no progress', () => {
     });
   });
 
-  it('is alone in that: the others go on, and have read everything', () => {
+  it('is alone in that: the others progress, and have read everything', () => {
     const watch = new Watch(partition({ name: 't/1' }), { ...behind, isPaused: true });
     let end = 100;
     const each = () => {
@@ -187,7 +187,7 @@ describe('records that are read and not committed', () => {
     });
   });
 
-  it('have their time anew with each commit', () => {
+  it('have their time restarted by each commit', () => {
     const watch = new Watch(unstored);
     const each = (second: number) => ({
       partitions: [
@@ -197,14 +197,14 @@ describe('records that are read and not committed', () => {
     expect(watch.ends(1_000, each)).toEqual({ unready: 25, end: undefined, stalled: undefined });
   });
 
-  it('are no more once a commit has passed them', () => {
+  it('are gone once a commit has passed them', () => {
     const watch = new Watch(unstored);
     watch.pass(44);
     const stored = partition({ committedOffset: 96, handedOffset: 95 });
     expect(watch.pass(1, () => ({ partitions: [stored] }))).toEqual(fine);
   });
 
-  it('are none where retention took them', () => {
+  it('are gone where retention deleted them', () => {
     const watch = new Watch(partition({ committedOffset: 60, handedOffset: 80, lowOffset: 81 }));
     expect(watch.pass(300)).toEqual(fine);
   });
@@ -221,7 +221,7 @@ describe('no reason to end is', () => {
     expect(new Watch().pass(86_400)).toEqual(fine);
   });
 
-  it('a partition of which nothing is known yet', () => {
+  it('a partition with unknown bounds', () => {
     const unknown = partition({ endOffset: undefined, position: undefined, handedOffset: -1 });
     expect(new Watch(unknown).pass(3_600)).toEqual(fine);
   });
@@ -234,13 +234,13 @@ describe('no reason to end is', () => {
     expect(watch.pass(1, () => ({ partitions: [read] }))).toMatchObject({ problems: [] });
   });
 
-  it('a message of 16 MB that takes 30 s to fetch', () => {
+  it('a message of 16 MB that needs 30 s to fetch', () => {
     const watch = new Watch(behind);
     expect(watch.pass(30, () => ({ isFetching: false })).stalled).toBeUndefined();
     expect(watch.pass(1, () => ({ partitions: [partition({ handedOffset: -1 })] }))).toEqual(fine);
   });
 
-  it('ClickHouse being away for an hour, which is told elsewhere', () => {
+  it('ClickHouse being away for an hour, which is reported elsewhere', () => {
     const waiting = partition({ position: 60, committedOffset: 20, handedOffset: 59 });
     const watch = new Watch({ ...waiting, isInWork: true });
     const each = (second: number) => ({
@@ -290,7 +290,7 @@ describe('no reason to end is', () => {
     });
   });
 
-  it('a log made anew under the same name, read from its beginning', () => {
+  it('a log recreated under the same name, read from its beginning', () => {
     const watch = new Watch(partition());
     const each = (second: number) => ({
       lookedMs: watch.elapsedMs,
@@ -307,8 +307,8 @@ describe('no reason to end is', () => {
   });
 });
 
-describe('a member that is in and out again between two observations', () => {
-  it('is not said to be outside', () => {
+describe('a member that left and returned between two observations', () => {
+  it('does not count as outside', () => {
     const watch = new Watch(partition());
     expect(watch.pass(60, (second) => ({ isMember: false, joins: second }))).toEqual(fine);
     expect(watch.pass(20).problems).toEqual(['kafka: not a member of the group for 20 s']);
@@ -316,7 +316,7 @@ describe('a member that is in and out again between two observations', () => {
 });
 
 describe('a partition that goes to another member', () => {
-  it('is forgotten, and comes back with its time anew', () => {
+  it('is forgotten, and returns with its time restarted', () => {
     const stuck = partition({ position: 60, handedOffset: -1, isInWork: true });
     const watch = new Watch(stuck);
     watch.pass(39);
@@ -329,14 +329,14 @@ describe('Kafka being away', () => {
   const stuck = partition({ position: 60, handedOffset: -1, isInWork: true });
   const outage = 'no answer within 5 s';
 
-  it('is told after 10 s and never ends the process', () => {
+  it('is reported after 10 s and never ends the process', () => {
     const watch = new Watch(stuck);
     expect(watch.pass(9, () => ({ outage })).problems).toEqual([]);
     expect(watch.pass(1).problems).toEqual(['kafka: no answer for 10 s (no answer within 5 s)']);
     expect(watch.pass(86_400)).toMatchObject({ stalled: undefined });
   });
 
-  it('gives the consumer all its time anew when it is over', () => {
+  it("restarts the consumer's time when it is over", () => {
     const watch = new Watch(stuck);
     watch.pass(39);
     watch.pass(60, () => ({ outage, isMember: false }));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { joinOnce } from '../../../src/kafka/patches/join-once.ts';
 
-/** A consumer group whose joins are answered when they are told to. */
+/** A consumer group whose joins get their responses from the test. */
 function group() {
   class ConsumerGroup {
     readonly answers: ((error?: Error) => void)[] = [];
@@ -18,7 +18,7 @@ function group() {
 }
 
 describe('joinOnce', () => {
-  it('has all who want to join meanwhile wait for the one that is under way', async () => {
+  it('makes concurrent joins wait for the one in progress', async () => {
     const member = group();
     const loops = [member.joinAndSync(), member.joinAndSync()];
     expect(member.answers).toHaveLength(1);
@@ -44,7 +44,7 @@ describe('joinOnce', () => {
     expect(member.answers).toHaveLength(2);
   });
 
-  it('tells groups apart', () => {
+  it('separates groups', () => {
     const members = [group(), group()];
     for (const member of members) void member.joinAndSync();
     expect(members.map(({ answers }) => answers.length)).toEqual([1, 1]);

@@ -7,7 +7,7 @@ const { isRebalancing } = load('kafkajs/src/errors') as {
   isRebalancing: (error: unknown) => boolean;
 };
 
-/** A member of a group that writes down what it asks for, under which name. */
+/** A member of a group that records its requests, and under which name. */
 function member() {
   class ConsumerGroup {
     readonly groupId = 'g';
@@ -55,7 +55,7 @@ const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('leaveOnUnknownCommit', () => {
-  it('has a member whose commit was not answered leave, and come back as another', async () => {
+  it('makes a member whose commit got no response leave, and return as another', async () => {
     const one = member();
     one.commitFailure = new Error('Closed connection');
     expect(await failureOf(one.commitOffsets({}))).toBe(one.commitFailure);
@@ -67,7 +67,7 @@ describe('leaveOnUnknownCommit', () => {
     expect(one.asked.at(-1)).toBe('join m2');
   });
 
-  it('has it join as another also where it cannot leave, and until it has joined', async () => {
+  it('makes it join as another also where it cannot leave, and until it has joined', async () => {
     const one = member();
     one.commitFailure = new Error('Request timed out');
     one.coordinatorFailure = new Error('away');
@@ -81,7 +81,7 @@ describe('leaveOnUnknownCommit', () => {
     expect(await failureOf(one.heartbeat({}))).toBeUndefined();
   });
 
-  it('leaves a member alone whose commits are answered, whatever the answer is', async () => {
+  it('leaves a member alone whose commits get responses, of any kind', async () => {
     const one = member();
     await one.commitOffsets({});
     one.commitFailure = Object.assign(new Error('loading'), { type: 'GROUP_LOAD_IN_PROGRESS' });
@@ -91,7 +91,7 @@ describe('leaveOnUnknownCommit', () => {
     expect(one.asked).toEqual(['heartbeat m1', 'join m1']);
   });
 
-  it('mends what kafkajs has', () => {
+  it("patches kafkajs' own class", () => {
     const { prototype }: Parameters<typeof leaveOnUnknownCommit>[0] = load(
       'kafkajs/src/consumer/consumerGroup',
     );

@@ -14,7 +14,7 @@ function counterClass() {
 }
 
 describe('patchOnce', () => {
-  it('replaces a method once, however often it is asked for, and gives the one before', () => {
+  it('replaces a method once, for any number of calls, and returns the original', () => {
     const Counter = counterClass();
     const patch = () =>
       patchOnce(Counter, 'tenTimes', ['count'], ({ count }) => ({
@@ -27,7 +27,7 @@ describe('patchOnce', () => {
     expect([new Counter().count(), new Counter().count()]).toEqual([10, 10]);
   });
 
-  it('fails where a method is not there: another version of kafkajs', () => {
+  it('fails where a method is missing: another version of kafkajs', () => {
     expect(() => endFetchLoops({ name: 'Runner', prototype: Object.create(null) })).toThrow(
       "BUG: kafkajs' Runner must have the method fetch, which endFetchLoops replaces",
     );

@@ -7,7 +7,7 @@ const { isRebalancing } = load('kafkajs/src/errors') as {
   isRebalancing: (error: unknown) => boolean;
 };
 
-/** A consumer group whose joins fail for as long as they are to. */
+/** A consumer group whose joins fail as long as the test wants. */
 function group() {
   class ConsumerGroup {
     isReachable = true;
@@ -33,7 +33,7 @@ const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('rejoinOnFailedJoin', () => {
-  it('has kafkajs join again at the next heartbeat, until a join succeeds', async () => {
+  it('makes kafkajs join again at the next heartbeat, until a join succeeds', async () => {
     const member = group();
     await member.joinAndSync();
     await member.heartbeat({});
@@ -52,14 +52,14 @@ describe('rejoinOnFailedJoin', () => {
     expect(member.heartbeats).toBe(2);
   });
 
-  it('tells groups apart', async () => {
+  it('separates groups', async () => {
     const [one, another] = [group(), group()];
     one.isReachable = false;
     await failureOf(one.joinAndSync());
     expect(await failureOf(another.heartbeat({}))).toBeUndefined();
   });
 
-  it('mends what kafkajs has', () => {
+  it("patches kafkajs' own class", () => {
     const { prototype }: Parameters<typeof rejoinOnFailedJoin>[0] = load(
       'kafkajs/src/consumer/consumerGroup',
     );

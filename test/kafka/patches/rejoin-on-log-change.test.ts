@@ -9,7 +9,7 @@ const { isRebalancing } = load('kafkajs/src/errors') as {
 
 const errorOf = (type: string) => Object.assign(new Error(type), { type });
 
-/** What a consumer group's recovery from `error` ends with, where asking for metadata does so too. */
+/** Result of a consumer group's recovery from `error`, where fetching metadata fails too. */
 async function recoveryFrom(error: Error, failure: Error | undefined): Promise<unknown> {
   class ConsumerGroup {
     async recoverFromFetch(_error: unknown): Promise<void> {
@@ -25,7 +25,7 @@ async function recoveryFrom(error: Error, failure: Error | undefined): Promise<u
 }
 
 describe('rejoinOnLogChange', () => {
-  it('has kafkajs join where a topic is gone and its metadata cannot be had', async () => {
+  it('makes kafkajs join where a topic is gone and its metadata cannot be fetched', async () => {
     const gone = errorOf('UNKNOWN_TOPIC_OR_PARTITION');
     const thrown = await recoveryFrom(gone, gone);
     expect(isRebalancing(gone)).toBe(false);
@@ -39,17 +39,17 @@ describe('rejoinOnLogChange', () => {
     expect(await recoveryFrom(other, other)).toBe(other);
   });
 
-  it('has kafkajs join where an offset is out of range, and leave what is committed', async () => {
+  it('makes kafkajs join where an offset is out of range, and keep the commit', async () => {
     const { KafkaJSOffsetOutOfRange } = load('kafkajs/src/errors') as {
       KafkaJSOffsetOutOfRange: new (error: Error, partition: object) => Error;
     };
     const cause = errorOf('OFFSET_OUT_OF_RANGE');
     const error = new KafkaJSOffsetOutOfRange(cause, { topic: 't', partition: 0 });
-    // Otherwise it would have "recovered": committed an offset of its own.
+    // Otherwise it would "recover" with a commit of its own.
     expect(isRebalancing(await recoveryFrom(error, undefined))).toBe(true);
   });
 
-  it('mends what kafkajs has', () => {
+  it("patches kafkajs' own class", () => {
     const group: Parameters<typeof rejoinOnLogChange>[0] = load(
       'kafkajs/src/consumer/consumerGroup',
     );

@@ -11,16 +11,16 @@ const { KafkaJSGroupCoordinatorNotFound } = require('kafkajs/src/errors.js') as 
   KafkaJSGroupCoordinatorNotFound: new (message: string) => Error & { retriable: boolean };
 };
 
-/** A client mends kafkajs as it is made. */
+/** Creating a client patches kafkajs. */
 createKafkaClient(configSchema.parse({ kafka: { brokers: ['127.0.0.1:1'] } }).kafka);
 
-/** kafkajs' own search, in a pool in which no broker has answered or the pool has failed. */
+/** kafkajs' own search, in a pool without a response of a broker, or that has failed. */
 function search(withBroker: () => Promise<unknown>): Promise<unknown> {
   const cluster = { brokerPool: { withBroker } };
   return Cluster.prototype.findGroupCoordinatorMetadata.call(cluster, { groupId: 'g' });
 }
 
-it('is not an error for good when no broker tells who coordinates the group', async () => {
+it('is retried when no broker knows the coordinator of the group', async () => {
   expect(new KafkaJSGroupCoordinatorNotFound('').retriable).toBe(false);
   await expect(search(async () => null)).rejects.toMatchObject({
     name: 'KafkaJSGroupCoordinatorNotFound',
@@ -28,7 +28,7 @@ it('is not an error for good when no broker tells who coordinates the group', as
   });
 });
 
-it('leaves what a broker answers, and other errors, as they are', async () => {
+it("leaves a broker's responses, and other errors, as they are", async () => {
   const metadata = { coordinator: { nodeId: 1 } };
   expect(await search(async () => metadata)).toBe(metadata);
   const error = Object.assign(new Error('refused'), { retriable: false });

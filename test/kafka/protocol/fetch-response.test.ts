@@ -36,8 +36,8 @@ function decodeByKafkajs(bytes: Buffer, version: number): Promise<KafkajsAnswer>
 
 beforeAll(() => registerCompressionCodecs());
 
-describe('an answer to a fetch', () => {
-  it.each(versions)('of version %i is taken as kafkajs takes it', async (version) => {
+describe('a response to a fetch', () => {
+  it.each(versions)('of version %i is decoded as by kafkajs', async (version) => {
     const random = new SeededRandom(version);
     for (let round = 0; round < 20; round++) {
       const partitions = Array.from({ length: random.between(0, 4) }, (_, partition) => ({
@@ -68,7 +68,7 @@ describe('an answer to a fetch', () => {
     }
   });
 
-  it('goes behind what is not seen: its last mark is where the batches end', async () => {
+  it('continues after hidden records: its last placeholder is the end of the batches', async () => {
     const log = [
       { offset: 5, value: Buffer.from('a') },
       { offset: 6, value: Buffer.from('b'), producerId: 9 },

@@ -9,7 +9,7 @@ function frameOf(payload: Buffer): Buffer {
   return Buffer.concat([length, payload]);
 }
 
-/** What comes out of bytes that are read in parts. */
+/** Frames assembled from bytes that are read in parts. */
 function assemble(bytes: Buffer, partBytes: () => number): Buffer[] {
   const frames: Buffer[] = [];
   const assembler = new FrameAssembler(new FramePool(), (frame) => frames.push(frame));
@@ -23,7 +23,7 @@ function assemble(bytes: Buffer, partBytes: () => number): Buffer[] {
 }
 
 describe('frames of a socket', () => {
-  it('come out whole and in order, however they are read', () => {
+  it('are complete and in order, for any reads', () => {
     for (let seed = 1; seed <= 200; seed++) {
       const random = new SeededRandom(seed);
       const frames = Array.from({ length: random.between(1, 20) }, (_, i) =>
@@ -38,14 +38,14 @@ describe('frames of a socket', () => {
     }
   });
 
-  it('that are none are handed on as they come, and nothing is set aside for them', () => {
+  it('that are invalid are passed on as they come, without allocation', () => {
     const answer = Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n');
     expect(Buffer.concat(assemble(answer, () => 5)).toString()).toBe(answer.toString());
     const negative = Buffer.from([0xff, 0xff, 0xff, 0xff, 1, 2, 3]);
     expect(Buffer.concat(assemble(negative, () => 7))).toEqual(negative);
   });
 
-  it('before one that is none still come out whole', () => {
+  it('before an invalid one are still complete', () => {
     const bytes = Buffer.concat([
       frameOf(Buffer.from('good')),
       Buffer.alloc(4),

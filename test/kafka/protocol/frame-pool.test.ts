@@ -7,7 +7,7 @@ import { allOf, encodeAnswer, encodeBatch, recordsOf } from '../record-batch.ts'
 const mebibyte = 1 << 20;
 
 describe('memory of frames', () => {
-  it('that was given back is lent again to a frame that fits, and to no two at once', () => {
+  it('that was returned is lent again to a frame that fits, and to no two at once', () => {
     const pool = new FramePool();
     const first = pool.allocate(3 * mebibyte - 5);
     const second = pool.allocate(3 * mebibyte - 5);
@@ -18,13 +18,13 @@ describe('memory of frames', () => {
     expect(pool.allocate(2 * mebibyte).buffer).not.toBe(first.buffer);
   });
 
-  it('is no longer than was asked for, whatever it was before', () => {
+  it('has the requested length, whatever it had before', () => {
     const pool = new FramePool();
     pool.give(pool.allocate(5 * mebibyte));
     expect(pool.allocate(3 * mebibyte)).toHaveLength(3 * mebibyte);
   });
 
-  it('is kept of few frames, and makes room for larger ones', () => {
+  it('is kept of few frames, and is replaced by that of larger ones', () => {
     const pool = new FramePool();
     const small = Array.from({ length: 6 }, () => pool.allocate(mebibyte));
     for (const frame of small) pool.give(frame);
@@ -35,7 +35,7 @@ describe('memory of frames', () => {
     expect(small.filter(({ buffer }) => again.includes(buffer)).length).toBe(3);
   });
 
-  it('of small frames, and of nobody it has lent, is none of its business', () => {
+  it('of small frames, and of unknown borrowers, is ignored', () => {
     const pool = new FramePool();
     const small = pool.allocate(1_000);
     pool.give(small);
@@ -44,7 +44,7 @@ describe('memory of frames', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   const reader = new RecordBatchReader(mebibyte);
   const batch = encodeBatch({ count: 2, payload: recordsOf(['a', 'b']) });
 

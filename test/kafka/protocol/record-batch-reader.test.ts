@@ -8,7 +8,7 @@ import { allOf, encodeBatch, recordsOf, varint } from '../record-batch.ts';
 const maxBatchBytes = 1 << 20;
 const gzip = 1;
 
-/** All that is to be seen of some batches, in one fetch's answer. */
+/** All visible records of some batches, in one fetch's response. */
 async function read(batches: readonly Buffer[]): Promise<SourceRecord[]> {
   const reader = new RecordBatchReader(maxBatchBytes);
   return allOf(await reader.read(Buffer.concat(batches), [], { inflatedBytes: 0 }));
@@ -78,7 +78,7 @@ describe('a record batch that cannot be decoded', () => {
     expect(messages.slice(batch.count).map(({ value }) => value?.toString())).toEqual(['a', 'b']);
   });
 
-  it('has its last offset where compaction has taken some', async () => {
+  it('has its last offset where compaction has removed some', async () => {
     const batch = {
       baseOffset: 2 ** 40,
       codec: 1,
@@ -93,7 +93,7 @@ describe('a record batch that cannot be decoded', () => {
     );
   });
 
-  it('may say that it has 100,000 records; more end the process with what to do', async () => {
+  it('may claim 100,000 records; more end the process with a hint', async () => {
     const full = { codec: 1, count: limits.recordsPerRefusedBatch, payload: bomb };
     expect(await read([encodeBatch(full)])).toHaveLength(limits.recordsPerRefusedBatch);
     const more = encodeBatch({ ...full, baseOffset: 50, count: limits.recordsPerRefusedBatch + 1 });
@@ -115,7 +115,7 @@ describe('a record batch that cannot be decoded', () => {
 });
 
 describe('a record batch', () => {
-  it('may have more records than can be refused, and more headers than anybody reads', async () => {
+  it('may have more records than can be refused, and more headers than are read', async () => {
     const count = limits.recordsPerRefusedBatch + 5;
     const payload = recordsOf(new Array(count).fill('v'));
     expect(await read([encodeBatch({ count, payload })])).toHaveLength(count);
@@ -123,7 +123,7 @@ describe('a record batch', () => {
     expect(records.map(({ value }) => value?.toString())).toEqual(['v', 'w']);
   });
 
-  it('that is cut by the end of an answer is left to the next one', async () => {
+  it('that is truncated by the end of a response is left to the next one', async () => {
     const whole = encodeBatch({ count: 2, payload: good });
     const next = encodeBatch({ baseOffset: 2, count: 2, payload: good });
     for (const bytes of [1, 20, 60, 61, 62, next.length - 1]) {
@@ -131,7 +131,7 @@ describe('a record batch', () => {
     }
   });
 
-  it('that compaction has left empty is passed over', async () => {
+  it('that compaction has emptied is skipped', async () => {
     const empty = encodeBatch({ count: 0, lastOffsetDelta: 6, payload: Buffer.alloc(0) });
     const reader = new RecordBatchReader(maxBatchBytes);
     const records = await reader.read(empty, [], { inflatedBytes: 0 });
@@ -140,14 +140,14 @@ describe('a record batch', () => {
   });
 });
 
-describe('an answer of many batches', () => {
-  /** 256 KiB each, so that 16 of them are the four batches' worth that is held at once. */
+describe('a response of many batches', () => {
+  /** 256 KiB each, so that 16 of them are the limit of four batches. */
   const payload = gzipSync(recordsOf([Buffer.alloc(256 * 1024)]));
   const batches = Array.from({ length: 40 }, (_, baseOffset) =>
     encodeBatch({ baseOffset, codec: gzip, count: 1, payload }),
   );
 
-  it('is cut where it has grown to all that is held at once, and goes on there', async () => {
+  it('is truncated at the limit of inflated bytes, and continued from there', async () => {
     const taken: number[] = [];
     for (let fetches = 0; taken.length < batches.length; fetches++) {
       expect(fetches).toBeLessThan(4);
@@ -158,7 +158,7 @@ describe('an answer of many batches', () => {
     expect(taken).toEqual(Array.from({ length: 40 }, (_, offset) => offset));
   });
 
-  it('is cut also where small uncompressed batches lie between', async () => {
+  it('is truncated also where small uncompressed batches lie between', async () => {
     const small = encodeBatch({ baseOffset: 1, count: 1, payload: recordsOf(['s']) });
     const mixed = batches.flatMap((batch) => [batch, small]);
     expect((await read(mixed)).length).toBeLessThanOrEqual(32);

@@ -16,7 +16,7 @@ export interface StoredEvent {
   readonly windowStartMs: number;
 }
 
-/** What happens to whoever was killed: it does nothing any more. */
+/** Stops a killed process: its calls do nothing any more. */
 export class Killed extends Error {}
 
 interface StoredPart {
@@ -26,27 +26,27 @@ interface StoredPart {
   readonly state: Buffer;
 }
 
-/** ClickHouse as far as the watcher asks it: windows, progress, and tables to insert into. */
+/** ClickHouse as the watcher uses it: windows, progress, and tables to insert into. */
 export class FakeTables {
   watermarkMs = 0;
-  /** The clock; a second behind the watermark where nobody sets it. */
+  /** The clock; a second behind the watermark unless set. */
   clockMs: number | undefined;
-  /** When the last chunk was stored; at its watermark where nobody sets it. */
+  /** Time at which the last chunk was stored; its watermark unless set. */
   flushedMs: number | undefined;
   /** Requests of the model in each ten minutes of eight days before. */
   baselineRequests = 0;
   judgedUntilMs: number | undefined;
-  /** Insert into these tables fails. */
+  /** Tables into which inserts fail. */
   readonly away = new Set<string>();
-  /** What is read of facets; undefined where that fails. */
+  /** Result of reading facets; undefined where that fails. */
   facets: readonly Row[] | undefined = [];
   readonly stored: StoredEvent[] = [];
-  /** Those of a slot replace each other, as merges do it. */
+  /** Parts of a slot replace each other, as merges do it. */
   readonly parts = new Map<string, StoredPart>();
   readonly snapshots: Row[] = [];
-  /** Stages that each window is said to have, where that is asked for. */
+  /** Reported number of stages of each window. */
   windowSize = 1;
-  /** Where each piece of windows that was read began. */
+  /** Start of each piece of windows that was read. */
   readonly readFromMs: number[] = [];
   #windows: readonly SeriesWindow[];
   #hook: { readonly atCall: number; readonly action: () => void } | undefined;
@@ -56,7 +56,7 @@ export class FakeTables {
     this.#windows = stored;
   }
 
-  /** More requests of windows arrive: these take the place of the same windows of the same series. */
+  /** Adds requests to windows: these replace the same windows of the same series. */
   arrive(windows: readonly SeriesWindow[]): void {
     const nameOf = ({ series, windowStartMs }: SeriesWindow) =>
       `${windowStartMs} ${seriesKey(series)}`;
@@ -93,21 +93,21 @@ export class FakeTables {
       }),
   } as unknown as ClickHouseClient;
 
-  /** Calls so far, and of them those that put an event on record. */
+  /** Number of calls, and of calls that store an event. */
   calls = 0;
   readonly tellingCalls: number[] = [];
 
-  /** Whoever calls for the n-th time from now is killed by then, with the call done or not. */
+  /** Kills the caller of the n-th call from now, with the call done or not. */
   killAt(calls: number, isDone: boolean): void {
     this.#kill = { calls, isDone };
   }
 
-  /** Does something at the n-th call from now, before it is answered. */
+  /** Runs an action at the n-th call from now, before its response. */
   onCall(calls: number, action: () => void): void {
     this.#hook = { atCall: this.calls + calls, action };
   }
 
-  /** The n-th call from now fails, and none after it. */
+  /** Makes the n-th call from now fail, and none after it. */
   failAt(calls: number): void {
     this.onCall(calls, () => {
       throw new Error('connection reset');
@@ -241,7 +241,7 @@ export class FakeTables {
     return [...requests].map(([start_seconds, sum]) => ({ start_seconds, requests: sum }));
   }
 
-  /** What is asked of the table of anomalies. */
+  /** Answers queries of the table of anomalies. */
   #anomalies(query: string, params: Row): readonly Row[] {
     const bodies = (events: readonly AnomalyEvent[]) =>
       events.map((event) => ({ body: JSON.stringify(event) }));

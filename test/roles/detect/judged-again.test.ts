@@ -24,7 +24,7 @@ interface Fault {
   readonly factor: number;
 }
 
-/** Windows of one series with so many requests each, and what is wrong in some of them. */
+/** Windows of one series with so many requests each, with faults in some of them. */
 function windowsOf(requests: number, ...faults: readonly Fault[]) {
   const stages = { forward: { median_ms: 50, sigma: 0.3 } };
   const scenario = scenarioSchema.parse({
@@ -37,7 +37,7 @@ function windowsOf(requests: number, ...faults: readonly Fault[]) {
 
 type Windows = ReturnType<typeof windowsOf>;
 
-/** A watcher of which a partition stands still for a while; what it has arrives together when it is back. */
+/** A watcher of which a partition lags for a while; its records arrive together at its return. */
 class Rig {
   readonly tables: FakeTables;
   readonly emitted: AnomalyEvent[] = [];
@@ -76,7 +76,7 @@ class Rig {
     });
   }
 
-  /** Judges the windows up to one, which is judged too. */
+  /** Judges the windows up to and with one. */
   async judgeTo(last: number): Promise<void> {
     const { tables } = this;
     const next = Math.round(
@@ -89,7 +89,7 @@ class Rig {
     await this.watcher.flush();
   }
 
-  /** Judges all, on time but for these windows, whose partition is back after the last of them. */
+  /** Judges all on time but these windows, whose partition returns after the last of them. */
   async judgeWithout([first, last]: readonly [number, number], all: Windows): Promise<void> {
     await this.watcher.start();
     await this.judgeTo(first - 1);
@@ -123,7 +123,7 @@ class Rig {
   }
 }
 
-/** What is emitted when all comes on time. */
+/** Runs with all windows on time. */
 async function onTime(windows: Windows): Promise<Rig> {
   const rig = new Rig(windows);
   await rig.watcher.start();
@@ -131,7 +131,7 @@ async function onTime(windows: Windows): Promise<Rig> {
   return rig;
 }
 
-/** The first windows of the one, the rest of the other. */
+/** Takes the first windows of one, and the rest of the other. */
 const spliced = (before: Windows, from: number, after: Windows) => [
   ...before.slice(0, from),
   ...after.slice(from),
@@ -157,7 +157,7 @@ describe('windows that receive requests after they were judged', () => {
     expect(await rig.counted('windows_left_late_total')).toBe(0);
   });
 
-  it('emit nothing of what began and ended among them, and learn nothing of it', async () => {
+  it('emit nothing of a fault that started and ended among them, and learn nothing from it', async () => {
     const short = windowsOf(300, { windows: [80, 92], share: 0.5, factor: 4 });
     expect((await onTime(short)).states).toEqual(['opened', 'resolved']);
     const rig = new Rig(spliced(short, 80, part));
@@ -166,7 +166,7 @@ describe('windows that receive requests after they were judged', () => {
     expect(rig.tables.events).toEqual([]);
   });
 
-  it('update the page of what was seen in part, though it began earlier: never a second one', async () => {
+  it('update the page of a fault seen in part, though it started earlier: never a second one', async () => {
     const grown = windowsOf(300, { windows: [80, 125], share: 0.9, factor: 9 });
     const seen = windowsOf(200, { windows: [84, 125], share: 0.5, factor: 1.9 });
     const rig = new Rig(spliced(grown, 80, seen));
@@ -180,7 +180,7 @@ describe('windows that receive requests after they were judged', () => {
     expect(resolved).toMatchObject({ ...same, state: 'resolved', revision: 3 });
     expect(rig.windowOf(rig.tables.stored[1]?.windowStartMs ?? 0)).toBe(100);
     expect(rig.judgedAgain).toBe(1);
-    // It would have another start, and so another id, had all come on time.
+    // With all windows on time it would have another start, and so another id.
     expect(Date.parse((await onTime(grown)).emitted[0]?.started_at ?? '')).toBeLessThan(
       Date.parse(started_at),
     );
@@ -230,7 +230,7 @@ describe('windows that receive requests after they were judged', () => {
     rig.isGivenUp = false;
     rig.tables.arrive(whole.flat());
     const before = rig.tables.snapshots.length;
-    // The ledger is not asked: the requests, the times of snapshots, the list of them, a snapshot, its windows.
+    // The ledger is not read: the requests, the times of snapshots, their list, a snapshot, its windows.
     rig.tables.failAt(5);
     await expect(rig.judgeTo(100)).rejects.toThrow('connection reset');
     await rig.watcher.flush();
@@ -240,7 +240,7 @@ describe('windows that receive requests after they were judged', () => {
     expect(rig.openedIn).toBe(100);
   });
 
-  it('do not keep those of now from being judged, where they cannot be counted', async () => {
+  it('do not block new windows, where they cannot be counted', async () => {
     const rig = new Rig(spliced(whole, 80, part));
     await rig.watcher.start();
     await rig.judgeTo(79);
@@ -256,7 +256,7 @@ describe('windows that receive requests after they were judged', () => {
     expect(rig.judgedAgain).toBe(1);
   });
 
-  it('are not judged again by a process that does not lead any more', async () => {
+  it('are not judged again by a process that no longer leads', async () => {
     const rig = new Rig(spliced(whole, 80, part));
     await rig.watcher.start();
     await rig.judgeTo(79);

@@ -19,14 +19,14 @@ function windowsOf(requests: number): SeriesWindow[] {
   ] as unknown as SeriesWindow[];
 }
 
-/** Windows from the first on, of 1,000 requests each, judged. */
+/** Judged windows from the first on, of 1,000 requests each. */
 function judged(count: number): LateRequests {
   const late = new LateRequests();
   for (let at = 0; at < count; at++) late.judged(at * windowMs, windowsOf(1_000));
   return late;
 }
 
-/** What windows have by now: 1,000 requests, and more in some. */
+/** Current requests of windows: 1,000, and more in some. */
 function nowHave(count: number, more: Readonly<Record<number, number>>) {
   return new Map(
     Array.from({ length: count }, (_, at) => [at * windowMs, 1_000 + (more[at] ?? 0)] as const),
@@ -39,7 +39,7 @@ describe('LateRequests', () => {
     expect(again).toEqual({ fromMs: 20 * windowMs, windows: 2, requests: 311, left: 0 });
   });
 
-  it('leaves alone what is a hundredth or less, what is less than ten requests, and fewer than before', () => {
+  it('ignores a hundredth or less, fewer than ten requests, and fewer than before', () => {
     expect(judged(60).again(0, nowHave(60, { 1: 10, 2: 10, 3: 10 }), [0])).toBeUndefined();
     const late = new LateRequests();
     for (let at = 0; at < 4; at++) late.judged(at * windowMs, windowsOf(50));
@@ -49,14 +49,14 @@ describe('LateRequests', () => {
     expect(late.again(0, have(53), [0])).toMatchObject({ windows: 4, requests: 12 });
   });
 
-  it('asks for the same requests once, whatever became of it', () => {
+  it('reports the same requests once, for any result', () => {
     const late = judged(60);
     expect(late.again(0, nowHave(60, { 5: 500 }), [0])).toBeDefined();
     expect(late.again(10 * minuteMs, nowHave(60, { 5: 500 }), [0])).toBeUndefined();
     expect(late.again(10 * minuteMs, nowHave(60, { 5: 520 }), [0])).toMatchObject({ requests: 20 });
   });
 
-  it('leaves windows that are older than every snapshot, and counts them', () => {
+  it('skips windows that are older than every snapshot, and counts them', () => {
     const more = { 5: 500, 6: 500, 40: 500 };
     const snapshotsMs = [50 * windowMs, 30 * windowMs];
     expect(judged(60).again(0, nowHave(60, more), snapshotsMs)).toEqual({
@@ -83,7 +83,7 @@ describe('LateRequests', () => {
     expect(late.again(15 * minuteMs, most, [0])).toMatchObject({ requests: 100 });
   });
 
-  it('asks every half minute, not while a partition is behind or Kafka is away', () => {
+  it('counts every half minute, not while a partition is behind or Kafka is away', () => {
     const late = judged(3);
     expect(new LateRequests().isDue(0, fine)).toBe(false);
     expect(late.isDue(0, { ...fine, behind })).toBe(false);
@@ -94,7 +94,7 @@ describe('LateRequests', () => {
     expect(late.isDue(30_000, fine)).toBe(true);
   });
 
-  it('keeps the snapshot of before windows that lack requests, until that is settled, or for half an hour', () => {
+  it('keeps the snapshot before windows that lack requests, until that is resolved, or for half an hour', () => {
     const late = judged(10);
     const atMs = 10 * windowMs;
     expect(late.holdsSnapshots(atMs)).toBe(false);
@@ -103,7 +103,7 @@ describe('LateRequests', () => {
     expect(late.holdsSnapshots(atMs + 30 * minuteMs - 1)).toBe(true);
     expect(late.holdsSnapshots(atMs + 30 * minuteMs)).toBe(false);
     late.finished(0, 0);
-    // Too soon: what was found is still to be judged again.
+    // Too soon: the found windows are still to be judged again.
     expect(late.again(1, nowHave(12, { 3: 100 }), [0])).toBeUndefined();
     expect(late.holdsSnapshots(3 * windowMs + 30 * minuteMs - 1)).toBe(true);
     expect(late.holdsSnapshots(3 * windowMs + 30 * minuteMs)).toBe(false);

@@ -17,7 +17,7 @@ function loopOf(
   return new WatchLoop(() => watcher, options);
 }
 
-/** A lead that a test gives and takes. */
+/** Leadership that a test grants and revokes. */
 class GivenLead implements Leadership {
   leads = false;
   stopped = false;
@@ -30,7 +30,7 @@ class GivenLead implements Leadership {
   };
 }
 
-/** A watcher whose steps fail as often as it is told to. */
+/** A watcher whose steps fail with the given errors in turn. */
 function watcherOf(failures: readonly unknown[]) {
   const left = [...failures];
   const calls: string[] = [];
@@ -53,7 +53,7 @@ function watcherOf(failures: readonly unknown[]) {
   return { calls, watcher: watcher as unknown as Watcher };
 }
 
-describe('WatchLoop', () => {
+describe('LeaderLoop', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -61,7 +61,7 @@ describe('WatchLoop', () => {
     vi.useRealTimers();
   });
 
-  it('is not ready after three failed steps in a row, and again after one that holds', async () => {
+  it('is not ready after three failed steps in a row, and ready again after one that succeeds', async () => {
     const { watcher } = watcherOf([
       new Error('a'),
       new Error('b'),
@@ -85,7 +85,7 @@ describe('WatchLoop', () => {
     await loop.stop();
   });
 
-  it('has the notes of its watcher while this process leads, and none while it stands by', async () => {
+  it('has the warnings of its watcher while this process leads, and none while it stands by', async () => {
     const leadership = new GivenLead();
     const loop = loopOf(watcherOf([]).watcher, { leadership });
     await loop.start();
@@ -99,7 +99,7 @@ describe('WatchLoop', () => {
     await loop.stop();
   });
 
-  it('does not take two failures that are not in a row for more', async () => {
+  it('does not add up failures that are not in a row', async () => {
     const { watcher } = watcherOf([new Error('a'), new Error('b'), undefined, new Error('c')]);
     const loop = loopOf(watcher);
     await loop.start();
@@ -140,7 +140,7 @@ describe('WatchLoop', () => {
     expect(calls).toEqual(['start', 'step', 'step', 'settle']);
   });
 
-  it('judges once more at the end of a source that has one', async () => {
+  it('judges once more at the end of a bounded source', async () => {
     const { calls, watcher } = watcherOf([]);
     const loop = loopOf(watcher, { judgeAtEnd: true });
     await loop.start();
@@ -165,7 +165,7 @@ describe('WatchLoop', () => {
     expect([calls, await gauge()]).toEqual([['start', 'step', 'step'], 0]);
     lead.leads = true;
     await vi.advanceTimersByTimeAsync(100);
-    // What it knew is old by now: it starts anew.
+    // Its state is outdated by now: it restarts.
     expect(calls.slice(3)).toEqual(['start', 'step']);
     await loop.stop();
     expect([calls.slice(5), lead.stopped]).toEqual([['settle'], true]);
@@ -184,12 +184,12 @@ describe('WatchLoop', () => {
     expect(loop.problems()).toEqual([]);
     lead.leads = false;
     await vi.advanceTimersByTimeAsync(100);
-    // What another one has told by now is not for this one to put on record.
+    // It must not store events that another process has emitted by now.
     await loop.stop();
     expect(calls).not.toContain('settle');
   });
 
-  it('says why it cannot stand by', async () => {
+  it('reports why it cannot stand by', async () => {
     const lead = new GivenLead();
     lead.away = ['detect: not in the group'];
     const loop = loopOf(watcherOf([]).watcher, { leadership: lead });

@@ -42,18 +42,18 @@ describe('the past that a first start learns', () => {
     expect(await learnt(720, () => 40_000)).toBe(75);
   });
 
-  it('counts what the newest windows have, not those of long ago', async () => {
+  it('counts the newest windows, not older ones', async () => {
     const hourAgoMs = toMs - 3_600_000;
     expect(await learnt(720, (ms) => (ms < hourAgoMs ? 100_000 : 1_000))).toBe(360 + 26);
     expect(await learnt(720, (ms) => (ms < hourAgoMs ? 0 : 20_000))).toBe(150);
   });
 
-  it('is never less than three times what makes a baseline', async () => {
+  it('is never less than three times a baseline', async () => {
     expect(await learnt(720, () => 1_000_000)).toBe(60);
     expect(await learnt(40, () => 1_000_000)).toBe(40);
   });
 
-  it('asks for twelve windows, in the middle of equal parts, all in the past', () => {
+  it('reads twelve windows, in the middle of equal parts, all in the past', () => {
     const starts = sampledStarts(pastOf(720));
     expect(starts.map((startMs) => (toMs - startMs) / windowMs)).toEqual([
       30, 90, 150, 210, 270, 330, 390, 450, 510, 570, 630, 690,
@@ -62,14 +62,14 @@ describe('the past that a first start learns', () => {
     expect(sampledStarts(pastOf(0))).toEqual([]);
   });
 
-  it('asks for all of a window that is longer than those of the table', async () => {
+  it('reads all of a window that is longer than those of the table', async () => {
     const { asked, client } = tableOf(() => 1);
     await learnableFromMs(client, { fromMs: toMs - 60_000, toMs, windowMs: 30_000 }, 20);
     const seconds = toMs / 1000;
     expect(asked).toEqual([-30, -20, -10, -60, -50, -40].map((s) => seconds + s));
   });
 
-  it('ends within the part in which there is no more to spend', () => {
+  it('ends within the part in which the budget is spent', () => {
     expect(windowsWithin([10_000, 10_000, 1_000_000], 300)).toBe(201);
     expect(windowsWithin([], 0)).toBe(0);
   });

@@ -27,7 +27,7 @@ function watch() {
 }
 
 describe('LimitWatch', () => {
-  it('has a gauge of series, of their limit, and of those that are not judged', async () => {
+  it('has a gauge of series, of their limit, and of series that are not judged', async () => {
     const { limits, gauges } = watch();
     limits.observe(crowded);
     expect(await gauges()).toEqual([3, 3, 7]);
@@ -35,7 +35,7 @@ describe('LimitWatch', () => {
     expect(await gauges()).toEqual([0, 0, 0]);
   });
 
-  it('says in the log once that the limit is reached, and once that it is over', () => {
+  it('logs once that the limit is reached, and once that it is over', () => {
     const { limits, lines } = watch();
     for (const stats of [calm, crowded, { ...crowded, seriesUnjudged: 9 }, crowded, calm, calm]) {
       limits.observe(stats);
@@ -48,7 +48,7 @@ describe('LimitWatch', () => {
     expect(lines[0]?.msg).toContain('detect.max_series');
   });
 
-  it('has a note for an operator while it lasts', () => {
+  it('has a warning for operators while it lasts', () => {
     const { limits } = watch();
     expect(limits.notes()).toEqual([]);
     limits.observe(crowded);

@@ -67,7 +67,7 @@ describe('PipelineHealth', () => {
       dedup_key: expect.stringMatching(new RegExp(`^pipeline/${cause}/[0-9a-f]{16}$`)),
       summary: expect.stringMatching(summary),
     });
-    // Another cause is in nobody's way.
+    // Another cause is independent.
     expect(health.observe(at(70), condition(70))).toEqual([]);
     const shown = cause === 'event_time' ? health.notes() : health.problems();
     expect(shown).toHaveLength(1);
@@ -83,12 +83,12 @@ describe('PipelineHealth', () => {
     expect(health.observe(at(90), fine)).toEqual([]);
   });
 
-  it('is one outage from the first message that waited to the last, whoever caused it', () => {
+  it('is one outage from the first waiting message to the last, for any cause', () => {
     const health = new PipelineHealth(options);
     const events = [
       ...health.observe(at(90), storeAway),
       ...health.observe(at(480), storeAway),
-      // The store is back: what came meanwhile is still to be stored.
+      // The store is back: records from meanwhile are still to be stored.
       ...health.observe(at(481), behind(480)),
       ...health.observe(at(520), behind(30)),
       ...health.observe(at(530), fine),
@@ -96,7 +96,7 @@ describe('PipelineHealth', () => {
     expect(events.map(({ state }) => state)).toEqual(['opened', 'resolved']);
   });
 
-  it('names those that windows do not wait for any longer', () => {
+  it('names the partitions that windows no longer wait for', () => {
     const health = new PipelineHealth(options);
     const [opened] = health.observe(at(60), behind(60, true));
     expect(opened?.summary).toContain(

@@ -10,17 +10,17 @@ import type { PartitionProgress } from '../../../src/sink/windows/window-progres
 const startMs = 1_790_000_000_000;
 const flushMs = 5_000;
 
-/** Traffic of one partition: when records arrive, and how old their events are by then. */
+/** Traffic of one partition: when records arrive, and how old their events are then. */
 export interface Traffic {
-  /** A record each so often; 0 for none. */
+  /** Interval between records; 0 for none. */
   everyMs: number;
-  /** How old events are when they arrive; negative: their clock is ahead. */
+  /** Age of events at arrival; negative: their clock is ahead. */
   delayMs: number;
-  /** Whether it is ingested. */
+  /** True where it is ingested. */
   isStored: boolean;
-  /** Records stored in a flush, at most. */
+  /** Most records stored in a flush. */
   mostPerFlush: number;
-  /** Whether its events are good. */
+  /** True where its events decode. */
   isGood: boolean;
 }
 
@@ -61,7 +61,7 @@ export class SimulatedPipeline {
     this.completeness = this.newDetector();
   }
 
-  /** A detector that begins now, and shares what was seen of Kafka. */
+  /** Starts a detector that shares the observations of Kafka. */
   newDetector(): ArrivalCompleteness {
     return new ArrivalCompleteness({
       arrivals: this.#arrivals,
@@ -83,7 +83,7 @@ export class SimulatedPipeline {
     return (this.nowMs - startMs) / 1000;
   }
 
-  /** How far windows are complete, in seconds since the start. */
+  /** End of complete windows, in seconds since the start. */
   get completeSecond(): number {
     return ((this.last?.completeMs ?? Number.NaN) - startMs) / 1000;
   }
@@ -92,7 +92,7 @@ export class SimulatedPipeline {
     Object.assign(this.partitions[partition] as SimulatedPartition, traffic);
   }
 
-  /** Lets time pass; the traffic goes on, whether or not the detector looks. */
+  /** Advances time and traffic, with or without observations of the detector. */
   async pass(seconds: number, isWatched = true): Promise<void> {
     for (let n = 0; n < seconds; n++) {
       this.nowMs += 1_000;

@@ -12,7 +12,7 @@ const startMs = Date.UTC(2026, 10, 25, 19);
 const fromMs = 60 * minuteMs;
 const timesOutAfterMs = 30_000;
 
-describe('requests that take longer than a window', () => {
+describe('requests that are longer than a window', () => {
   it('with defaults, a fifth of 20 a second that time out at 30 s: reported within 60 s of the first to arrive', {
     timeout: 120_000,
   }, () => {
@@ -38,7 +38,7 @@ describe('requests that take longer than a window', () => {
     const firstMs = startMs + fromMs + timesOutAfterMs;
     const [found] = opened.sort((a, b) => Date.parse(a.detected_at) - Date.parse(b.detected_at));
     expect(found).toMatchObject({ model: 'ranker', severity: 'critical' });
-    // None before: the windows in which these requests began are as they always are.
+    // None before: the windows in which these requests started are normal.
     const { started_at = '', detected_at = '' } = found ?? {};
     expect(Date.parse(started_at)).toBeGreaterThanOrEqual(firstMs - config.detect.window);
     expect(Date.parse(detected_at) - firstMs).toBeLessThan(60_000);

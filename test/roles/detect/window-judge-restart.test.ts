@@ -19,7 +19,7 @@ const configOf = (detect: object = {}) =>
     windows: { grace: '2s' },
   });
 const config = configOf();
-/** A series that pages twice, and what it pages for first grows meanwhile. */
+/** A series that pages twice, and whose first anomaly grows meanwhile. */
 const windows = scenarioWindows(
   scenarioSchema.parse({
     title: '',
@@ -36,7 +36,7 @@ const windows = scenarioWindows(
   windowMs,
 ).flat();
 
-/** One process: what it delivers, and whether it may. */
+/** One process: the events that it delivers, and its lead. */
 class Member {
   readonly delivered: AnomalyEvent[] = [];
   readonly logged: string[] = [];
@@ -65,7 +65,7 @@ class Member {
     });
   }
 
-  /** Judges up to and with a window; it is killed if that fails. */
+  /** Judges up to and with a window; a failure kills it. */
   async judge(from: number, to: number): Promise<void> {
     for (let window = from; window < to; window++) {
       this.#tables.watermarkMs = scenarioStartMs + (window + 1) * windowMs + 2_000;
@@ -110,7 +110,7 @@ async function judgeAll(
 }
 
 const uninterrupted = withoutRestart();
-/** Everything but when the clock said that it was told. */
+/** All fields but the clock's time of emitting. */
 const outline = (events: readonly AnomalyEvent[]) =>
   events.map(({ emitted_at, detected_at, resolved_at, ...event }) => event);
 const nameOf = ({ id, revision }: AnomalyEvent) => `${id} ${revision}`;
@@ -141,9 +141,9 @@ describe('a watcher that takes over', () => {
     );
   }, 600_000);
 
-  it('tells the same, killed within any step: at whatever call, with the call done or not', async () => {
+  it('emits the same, killed within any step: at any call, with the call done or not', async () => {
     const expected = (await uninterrupted).events;
-    // The first is killed about where it tells something, whoever follows anywhere.
+    // The first is killed near an event, its successors anywhere.
     const telling = fc.record({
       ...{
         event: fc.nat({ max: expected.length - 1 }),
@@ -164,11 +164,11 @@ describe('a watcher that takes over', () => {
         const delivered = await judgeAll(tables, stride, [[calls, first.isDone], ...next]);
         const stored = new Map(tables.events.map((event) => [nameOf(event), event]));
         expect(outline([...stored.values()])).toEqual(outline(expected));
-        // Each is on record once, and was delivered as it is there, perhaps more than once.
+        // Each is stored once, and was delivered as stored, perhaps more than once.
         expect(tables.events).toHaveLength(stored.size);
         for (const event of delivered) expect(event).toEqual(stored.get(nameOf(event)));
         expect(new Set(delivered.map(nameOf))).toEqual(new Set(stored.keys()));
-        // Whoever tells more of an anomaly goes on from what was told of it.
+        // Later events of an anomaly continue from the emitted ones.
         const starts = new Set(tables.events.map(({ id, detected_at }) => `${id} ${detected_at}`));
         expect(starts.size).toBe(new Set(expected.map(({ id }) => id)).size);
       }),
@@ -176,14 +176,14 @@ describe('a watcher that takes over', () => {
     );
   }, 600_000);
 
-  it('tells an event again as it is on record, where the one before died before progress was', async () => {
+  it('emits an event again as it is stored, where its predecessor was killed before its progress was stored', async () => {
     const expected = (await uninterrupted).events;
     const tables = new FakeTables(windows);
     const first = new Member(tables);
     await first.watcher.start();
     await first.judge(0, 70);
     tables.away.add('detector_progress');
-    // In one step: an anomaly opens, grows and is resolved; nothing says so but its table.
+    // In one step: an anomaly opens, grows and resolves; only its table shows that.
     await expect(first.judge(138, 139)).rejects.toThrow('detector_progress');
     tables.away.clear();
     const second = new Member(tables, config, 60_000);
@@ -196,7 +196,7 @@ describe('a watcher that takes over', () => {
     expect(second.delivered.map(nameOf)).toEqual(expected.map(nameOf));
   });
 
-  it('begins anew, and says why, where the state is of other settings', async () => {
+  it('rebuilds from history, and gives the reason, where the snapshot has other settings', async () => {
     const tables = new FakeTables(windows);
     const first = new Member(tables);
     await first.watcher.start();
@@ -212,7 +212,7 @@ describe('a watcher that takes over', () => {
     expect(states.filter((state) => state === 'resolved')).toHaveLength(2);
   });
 
-  it('takes the snapshot before, where the last one is not whole', async () => {
+  it('restores the snapshot before, where the last one is incomplete', async () => {
     const expected = (await uninterrupted).events;
     const tables = new FakeTables(windows);
     const first = new Member(tables);
@@ -220,7 +220,7 @@ describe('a watcher that takes over', () => {
     await first.judge(0, 132);
     const [newest, before] = tables.snapshots;
     expect(Number(newest?.as_of)).toBeGreaterThan(Number(before?.as_of));
-    // Somebody has begun to write to its slot.
+    // Its slot is partly overwritten.
     const lost = [...tables.parts].find(([, { snapshot }]) => snapshot === newest?.snapshot);
     tables.parts.delete(lost?.[0] ?? '');
     const second = new Member(tables);
@@ -230,7 +230,7 @@ describe('a watcher that takes over', () => {
     expect(second.logged.filter((line) => line.includes('cannot be used'))).toEqual([]);
   });
 
-  it('does not write to the slot of the last whole snapshot', async () => {
+  it('does not write to the slot of the last complete snapshot', async () => {
     const tables = new FakeTables(windows);
     const first = new Member(tables);
     await first.watcher.start();
@@ -250,7 +250,7 @@ describe('a watcher that takes over', () => {
     expect(slots()[0]).not.toBe(last);
   });
 
-  it('goes on judging where its state cannot be saved', async () => {
+  it('continues judging where its snapshot cannot be saved', async () => {
     const expected = (await uninterrupted).events;
     const tables = new FakeTables(windows);
     const member = new Member(tables);
@@ -262,7 +262,7 @@ describe('a watcher that takes over', () => {
     expect(new Set(member.logged)).toContain('what the detector has learnt could not be saved');
   });
 
-  it('that does not lead any more writes nothing, and says nothing', async () => {
+  it('without the lead writes nothing, and emits nothing', async () => {
     const tables = new FakeTables(windows);
     const member = new Member(tables);
     await member.watcher.start();

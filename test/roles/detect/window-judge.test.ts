@@ -31,7 +31,7 @@ const windows = scenarioWindows(
   windowMs,
 ).flat();
 
-/** @param delivered resolves when the pager has an event. */
+/** @param delivered resolves when the pager has an event */
 function watch(
   tables: FakeTables,
   delivered: () => Promise<void> = async () => undefined,
@@ -52,7 +52,7 @@ function watch(
     nowMs: () => tables.clockMs ?? tables.watermarkMs + 1_000,
     ...(look && { completeness: { probe: async () => look() } }),
   });
-  /** The watermark reaches the end of a window, and the grace after it. */
+  /** The watermark reaches the end of a window and the grace after it. */
   const stepTo = async (window: number) => {
     tables.watermarkMs = scenarioStartMs + (window + 1) * windowMs + 2_000;
     await watcher.step();
@@ -63,7 +63,7 @@ function watch(
 const outline = (events: readonly AnomalyEvent[]) =>
   events.map(({ id, state }) => `${id} ${state}`);
 
-/** What is told when nothing goes wrong. */
+/** Events of a run without failures. */
 async function emittedWithoutFailure(): Promise<AnomalyEvent[]> {
   const tables = new FakeTables(windows);
   const { emitted, watcher, stepTo } = watch(tables);
@@ -74,7 +74,7 @@ async function emittedWithoutFailure(): Promise<AnomalyEvent[]> {
   return emitted;
 }
 
-describe('Watcher', () => {
+describe('WindowJudge', () => {
   it('opens an anomaly once and resolves it once, with exemplars', async () => {
     const emitted = await emittedWithoutFailure();
     expect(emitted.map(({ state }) => state)).toEqual(['opened', 'resolved']);
@@ -84,7 +84,7 @@ describe('Watcher', () => {
 
   it.each([
     ['all of the past', 1, 120],
-    // Three million stages are 80 windows of so many.
+    // Three million stages are 80 windows of this size.
     ['its newest part where all of it would take too long', 37_500, 80],
     ['enough for a baseline, whatever that takes', 1_000_000, 60],
   ])('learns %s at a first start', async (_, size, learnt) => {
@@ -96,7 +96,7 @@ describe('Watcher', () => {
     expect(tables.readFromMs[0]).toBe(tables.watermarkMs - learnt * windowMs);
   });
 
-  it('says by the clock that nothing comes at all, of live traffic, once', async () => {
+  it('emits by the clock, once, that live traffic has stopped', async () => {
     const tables = new FakeTables(windows.slice(0, 70));
     tables.baselineRequests = 300 * 60;
     tables.watermarkMs = scenarioStartMs + 2_000;
@@ -104,7 +104,7 @@ describe('Watcher', () => {
     await watcher.start();
     await stepTo(69);
     const endMs = scenarioStartMs + 70 * windowMs;
-    // Half a minute for a partition to be idle, five seconds for what it had to be stored, and the grace.
+    // Half a minute for a partition to be idle, five seconds for storing its records, and the grace.
     for (const [afterMs, events] of [
       [336_000, 0],
       [338_000, 1],
@@ -119,7 +119,7 @@ describe('Watcher', () => {
     expect(outline(tables.events)).toEqual(outline(emitted));
   });
 
-  it('says nothing by the clock of a recording that has come to its end', async () => {
+  it('emits nothing by the clock at the end of a recording', async () => {
     const tables = new FakeTables(windows.slice(0, 70));
     tables.baselineRequests = 300 * 60;
     tables.flushedMs = scenarioStartMs + 30 * 86_400_000;
@@ -133,7 +133,7 @@ describe('Watcher', () => {
     expect(emitted).toEqual([]);
   });
 
-  it('emits at once that the store is away, puts it on record when it is back, and takes it up again', async () => {
+  it('emits at once that the store is away, stores the event when it is back, and continues it', async () => {
     const tables = new FakeTables(windows);
     const fine = {
       ...nothingWrong,
@@ -165,7 +165,7 @@ describe('Watcher', () => {
       'detect: ClickHouse has not answered for 7 min (connect ECONNREFUSED): nothing is judged',
     ]);
     expect(tables.events).toEqual([]);
-    // Back; what came meanwhile is still to be stored.
+    // Back; records from meanwhile are still to be stored.
     tables.away.clear();
     now = {
       ...fine,
@@ -173,7 +173,7 @@ describe('Watcher', () => {
     };
     await first.watcher.step();
     expect(tables.events).toEqual(first.emitted);
-    // Whoever follows knows of it, and the detector of models has none of it.
+    // A successor knows of it, and the detector of models does not.
     const second = watch(tables, undefined, () => now);
     await second.watcher.start();
     now = fine;
@@ -184,8 +184,8 @@ describe('Watcher', () => {
     expect(tables.events).toEqual([...first.emitted, ...second.emitted]);
   });
 
-  it('concludes nothing from how much traffic there is while part of it is missing', async () => {
-    // The model stops for good at window 70, as all of it is in a partition that is not stored.
+  it('concludes nothing from the amount of traffic while part of it is missing', async () => {
+    // The model stops for good at window 70, since all of it is in a partition that is not stored.
     const tables = new FakeTables(windows.slice(0, 70));
     tables.baselineRequests = 300 * 60;
     for (const isWhole of [false, true]) {
@@ -204,7 +204,7 @@ describe('Watcher', () => {
     }
   });
 
-  it('tells which requests carry it, and that it is more large ones, in every event', async () => {
+  it('names the requests behind it, and traffic mix for larger ones, in every event', async () => {
     const tables = new FakeTables(windows);
     const facet = 'batch_size';
     tables.facets = [
@@ -228,7 +228,7 @@ describe('Watcher', () => {
     expect(tables.events).toEqual(emitted);
   });
 
-  it('tells all else when it cannot read which requests carry it', async () => {
+  it('emits all else when it cannot read which requests are behind it', async () => {
     const tables = new FakeTables(windows);
     tables.facets = undefined;
     const { emitted, watcher, stepTo } = watch(tables);
@@ -239,7 +239,7 @@ describe('Watcher', () => {
     expect(emitted[0]?.drivers).toBeUndefined();
   });
 
-  it('tells one page of several series, and puts each into the table', async () => {
+  it('emits one page of several series, and stores each of them in the table', async () => {
     const stages = { forward: { median_ms: 50, sigma: 0.3 } };
     const regions = ['eu', 'us', 'ap'];
     const many = scenarioSchema.parse({
@@ -273,7 +273,7 @@ describe('Watcher', () => {
     expect(tables.judgedUntilMs).toBe(scenarioStartMs + windowMs);
   });
 
-  it('tells the same in one large step as in many', async () => {
+  it('emits the same in one large step as in many', async () => {
     const { emitted, watcher, stepTo } = watch(new FakeTables(windows));
     await watcher.start();
     await stepTo(114);
@@ -281,7 +281,7 @@ describe('Watcher', () => {
     expect(outline(emitted)).toEqual(outline(await emittedWithoutFailure()));
   });
 
-  it('tells an event that could not be stored at a later step, once', async () => {
+  it('emits an event that could not be stored at a later step, once', async () => {
     const tables = new FakeTables(windows);
     const { emitted, watcher, stepTo } = watch(tables);
     await watcher.start();
@@ -306,7 +306,7 @@ describe('Watcher', () => {
     expect(tables.judgedUntilMs).toBe(scenarioStartMs + 115 * windowMs);
   });
 
-  it('puts no window on record as judged whose event is still on its way', async () => {
+  it('stores progress only of windows whose events are delivered', async () => {
     const tables = new FakeTables(windows);
     let arrive: () => void = () => undefined;
     const arrived = new Promise<void>((resolve) => {
@@ -324,7 +324,7 @@ describe('Watcher', () => {
     expect(tables.judgedUntilMs).toBe(scenarioStartMs + 115 * windowMs);
   });
 
-  it('that starts anew goes on where the last one had judged, and tells nothing twice', async () => {
+  it('after a restart continues at the last judged window, and emits nothing twice', async () => {
     const tables = new FakeTables(windows);
     const first = watch(tables);
     await first.watcher.start();

@@ -10,12 +10,12 @@ const own = (id: string, startedMs: number, dedup_key = key) => {
 };
 
 describe('emittedIds', () => {
-  it('are those of the same id', () => {
+  it('contain those of the same id', () => {
     const emitted = [{ id: 'x', dedupKey: 'of something else', resolvedMs: 5 }];
     expect([...emittedIds([own('x', 1_000), own('y', 1_000)], emitted)]).toEqual(['x']);
   });
 
-  it('are those of the same kind and series that began before what was emitted was over', () => {
+  it('contain those of the same kind and series that started before the emitted one ended', () => {
     const emitted = [
       { id: 'x', dedupKey: key, resolvedMs: 4_000 },
       { id: 'w', dedupKey: key, resolvedMs: 2_000 },
@@ -30,7 +30,7 @@ describe('emittedIds', () => {
     expect([...emittedIds(others, emitted)]).toEqual([]);
   });
 
-  it('are those of what is open, and of the second page of a series', () => {
+  it('contain those of open anomalies, and of the second page of a series', () => {
     const emitted = [{ id: 'x', dedupKey: `${key}.2`, resolvedMs: undefined }];
     expect([...emittedIds([own('y', 9_000)], emitted)]).toEqual(['y']);
   });

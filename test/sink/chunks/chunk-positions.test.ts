@@ -33,7 +33,7 @@ describe('chunkPlaces', () => {
     ]);
   });
 
-  it('ends where a DateTime does', () => {
+  it('ends at the limit of a DateTime', () => {
     const last = Math.floor((2 ** 32 - 1) / 86_400);
     const places = chunkPlaces({ stage: [last], driver: [], exemplar: [] });
     expect(places.map(({ toS }) => toS)).toEqual(new Array(5).fill(2 ** 32 - 1));

@@ -42,7 +42,7 @@ interface Asked {
   readonly clickhouse_settings?: Readonly<Record<string, unknown>>;
 }
 
-/** A client that notes what it is asked, and answers with the row that it is told. */
+/** A client that records its calls, and returns the given row. */
 function listeningStore(found: Readonly<Record<string, string>> = {}) {
   const asked: Asked[] = [];
   const client = {
@@ -85,7 +85,7 @@ describe('insert', () => {
     });
   });
 
-  it('asks nothing for a chunk without rows', async () => {
+  it('sends nothing for a chunk without rows', async () => {
     const { store, asked } = listeningStore();
     const rows = { ...chunk.rows, bytes: Buffer.alloc(0), rowCount: 0 };
     await store.insert({ ...chunk, rows });
@@ -94,7 +94,7 @@ describe('insert', () => {
 });
 
 describe('record', () => {
-  it('writes the ledger row under a token of its own, times to the millisecond', async () => {
+  it('writes the ledger row under its own token, times to the millisecond', async () => {
     const { store, asked } = listeningStore();
     await store.record(chunk, 0);
     expect(asked).toMatchObject([
@@ -133,7 +133,7 @@ describe('record', () => {
     ]);
   });
 
-  it('writes 0 for a watermark that no event has set', async () => {
+  it('writes 0 for a watermark without an event', async () => {
     const { store, asked } = listeningStore();
     await store.record({ ...chunk, watermarkMs: Number.NEGATIVE_INFINITY }, 0);
     expect(asked).toMatchObject([{ values: [{ watermark: 0 }] }]);

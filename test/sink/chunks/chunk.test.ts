@@ -29,7 +29,7 @@ const chunk: Chunk = {
   lateMerged: 0,
   rows,
 };
-/** What a token binds. Kafka allows any text as a group, and letters, digits, ".", "_", "-" here. */
+/** Parts of a token. Kafka allows any text as a group, and letters, digits, ".", "_", "-" here. */
 const named = fc.record({
   groupId: fc.constantFrom('g', 'g/t', 'g/t/1', '/', 'a-b'),
   topic: fc.constantFrom('t', 't-1', '1-2', '1'),
@@ -41,7 +41,7 @@ const named = fc.record({
 });
 
 describe('chunkToken', () => {
-  it('is the same for the same range, and for nothing else', () => {
+  it('is the same for the same range, and differs for any other', () => {
     fc.assert(
       fc.property(named, named, (a, b) => {
         const isSame = JSON.stringify(a) === JSON.stringify(b);
@@ -64,7 +64,7 @@ describe('chunkToken', () => {
     expect(chunkToken({ ...chunk, ...other })).not.toBe(chunkToken(chunk));
   });
 
-  it('does not bind what a chunk holds: the same records give the same', () => {
+  it('does not bind the contents of a chunk: the same records give the same', () => {
     const other = { ...chunk, consumed: 9, rows: { ...rows, rowCount: 7 } };
     expect(chunkToken(other)).toBe(chunkToken(chunk));
   });

@@ -33,7 +33,7 @@ describe('encodeChunk', () => {
     expect(chunkColumnTypes).toEqual({ ...types, chunk_mark: 'UInt64' });
   });
 
-  it.each([1, 2, 3])('can be read back row by row, and says what it wrote: seed %i', (seed) => {
+  it.each([1, 2, 3])('can be read back row by row, with the reported counts: seed %i', (seed) => {
     const random = new SeededRandom(seed);
     const chunk = new TestChunk({ dimensions }).begin();
     chunk.add(...randomEvents(random, 800, { fromMs: startMs, stepMs: 50, jitterMs: 20_000 }));
@@ -112,7 +112,7 @@ describe('encodeChunk', () => {
     });
   });
 
-  it('marks the first row of each kind and day, the same whoever makes it', () => {
+  it('marks the first row of each kind and day, the same in every process', () => {
     const make = (from: Partial<typeof origin> = {}) => {
       const chunk = new TestChunk({ facets: ['host'] }).begin();
       for (const ts of [startMs - 86_400_000, startMs, startMs + 20_000]) {

@@ -3,7 +3,7 @@ import type { Clock } from '../../../src/base/clock.ts';
 import type { ChunkStore } from '../../../src/sink/chunks/chunk-store.ts';
 import { ObservedStore } from '../../../src/sink/chunks/observed-store.ts';
 
-/** Calls of a store that end when the test says so, on a clock that it moves. */
+/** Calls of a store that end when the test wants, on a clock that it moves. */
 function rig() {
   const now = { ms: 1_000 };
   const clock: Pick<Clock, 'elapsedMs'> = { elapsedMs: () => now.ms };
@@ -49,7 +49,7 @@ describe('a partition waits for the store', () => {
     }
   });
 
-  it('no more when nobody tries again after a failure: its claim was lost', async () => {
+  it('no longer when a failure is not retried: its claim was lost', async () => {
     const { now, store, ask, settled } = rig();
     ask(0).fail();
     await settled();
@@ -60,7 +60,7 @@ describe('a partition waits for the store', () => {
     expect(store.waitMs('t', 0)).toBe(5);
   });
 
-  it('no more when a call is out for longer than any may take', () => {
+  it('no longer when a call is longer than the limit', () => {
     const { now, store, ask } = rig();
     ask(0);
     now.ms += 70_000;
@@ -69,7 +69,7 @@ describe('a partition waits for the store', () => {
     expect(store.waitMs('t', 0)).toBe(0);
   });
 
-  it('with all of its topic while the topic is asked about', () => {
+  it('with all of its topic while the topic is being read', () => {
     const { now, store } = rig();
     void store.groupBeginMs('group', 't');
     now.ms += 40;

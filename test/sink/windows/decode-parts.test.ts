@@ -29,7 +29,7 @@ async function decoded(pieces: readonly Buffer[]) {
 }
 
 describe('parts of a snapshot', () => {
-  it('are the same wherever the pieces of the response end', async () => {
+  it('are the same for any pieces of the response', async () => {
     const bytes = encoded();
     const ends = fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 40 });
     await fc.assert(
@@ -42,7 +42,7 @@ describe('parts of a snapshot', () => {
     );
   });
 
-  it('come one by one, and nothing more is asked for while one is dealt with', async () => {
+  it('come one by one, and no more is read while one is processed', async () => {
     const row = encoded();
     let sent = 0;
     async function* rows() {

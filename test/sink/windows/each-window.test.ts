@@ -27,7 +27,7 @@ const memoryError = () =>
     type: 'MEMORY_LIMIT_EXCEEDED',
   });
 
-/** ClickHouse as far as windows are read, which fails where more than so many are asked for. */
+/** ClickHouse as windows are read from it, which fails where more than so many are requested. */
 function tables(stored: readonly SeriesWindow[], mostOf: () => number, error = memoryError) {
   const asked: [first: number, windows: number][] = [];
   const client = {
@@ -81,13 +81,13 @@ describe('eachWindow', () => {
     ]);
   });
 
-  it('asks for the end of a gap, and reads little of what comes after it', async () => {
+  it('queries the end of a gap, and reads little of what follows it', async () => {
     const stored = [windowAt(1), ...Array.from({ length: 20 }, (_, n) => windowAt(70 + n))];
     const { client, asked } = tables(stored, () => 1_000);
     const found = [];
     for await (const at of eachWindow(client, range)) found.push(outline(at));
     expect(found).toEqual(starts.map((n) => [n, n === 1 || (n >= 70 && n < 90) ? 1 : 0]));
-    // The piece from 8 on was asked for before the one from 4 on was known to be empty.
+    // The piece from 8 on was requested before the one from 4 on was known to be empty.
     expect(asked.slice(0, 4)).toEqual([
       [0, 4],
       [4, 4],
@@ -96,7 +96,7 @@ describe('eachWindow', () => {
     ]);
   });
 
-  it('halves what is too much for ClickHouse, gives each start once, and tries more later', async () => {
+  it('halves pieces that are too large for ClickHouse, gives each start once, and tries more later', async () => {
     const { client, asked } = tables(sparse, () => 2);
     const found = [];
     const reported: [number, string][] = [];
@@ -121,7 +121,7 @@ describe('eachWindow', () => {
     expect(found).toEqual(expected);
   });
 
-  it('says which setting does not allow for one window', async () => {
+  it('names the setting that does not allow for one window', async () => {
     const { client } = tables(sparse, () => 0);
     const read = async () => {
       for await (const _ of eachWindow(client, range)) expect.unreachable('it cannot be read');
@@ -132,7 +132,7 @@ describe('eachWindow', () => {
     );
   });
 
-  it('does not ask again after another error', async () => {
+  it('does not retry after another error', async () => {
     const refused = () =>
       new ClickHouseError({ message: 'not enough privileges', code: '497', type: 'ACCESS_DENIED' });
     const { client, asked } = tables(sparse, () => 0, refused);

@@ -2,7 +2,7 @@ import type { Bands, SeriesWindow } from '../../../src/series/series-window.ts';
 import { RowBinaryWriter } from '../../../src/sink/row-binary/row-binary-writer.ts';
 import { encodeState, maxStateBytes } from '../../../src/sketch/clickhouse-state.ts';
 
-/** Windows as ClickHouse answers sql/queries/series_windows.sql. */
+/** Windows as ClickHouse returns them for sql/queries/series_windows.sql. */
 export function encodeWindows(windows: readonly SeriesWindow[]): Buffer {
   const writer = new RowBinaryWriter();
   for (const { windowStartMs, series, stages } of windows) {

@@ -8,7 +8,7 @@ const place = (text: string): [from: number, to: number] => {
   return [from, from + Buffer.byteLength(text)];
 };
 
-it('KnownNames reads a series once, and gives the same object wherever the same bytes lie', () => {
+it('KnownNames reads a series once, and gives the same object for the same bytes anywhere', () => {
   const names = new KnownNames();
   const first = { model: 'ranker' } as Series;
   expect(names.series(bytes, ...place('rank'), () => first)).toBe(first);
@@ -27,7 +27,7 @@ it('KnownNames gives texts as they are in UTF-8, also those that are longer in i
   }
 });
 
-it('KnownNames forgets what it knows before it is too much', () => {
+it('KnownNames forgets its names before they are too many', () => {
   const names = new KnownNames();
   let read = 0;
   const series = (n: number) => {

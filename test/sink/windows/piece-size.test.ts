@@ -44,7 +44,7 @@ it('PieceSize tries twice as much eight pieces after a failure, and no sooner', 
   ]);
 });
 
-it('PieceSize grows by no window that is empty', () => {
+it('PieceSize does not grow with empty windows', () => {
   const size = new PieceSize();
   expect(grown(size, 3, 0)).toEqual([4, 4, 4]);
   expect(grown(size, 2, 10)).toEqual([4, 8]);

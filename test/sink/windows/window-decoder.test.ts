@@ -18,7 +18,7 @@ function windowOf(model: string, at: number, stages: Record<string, number[]>): 
   });
 }
 
-/** Three windows of two series; the first window lacks one, and of one series there is no total. */
+/** Three windows of two series; the first window lacks one, and one series has no total. */
 const windows = [
   windowOf('größe', 0, { forward: [1, 2, 3], total: [4, 5, 600] }),
   windowOf('größe', 1, { forward: [7], queue: [1], total: [9] }),
@@ -27,7 +27,7 @@ const windows = [
 ];
 const bytes = encodeWindows(windows);
 
-/** Decodes the bytes in parts that end at given places. */
+/** Decodes the bytes in parts that end at the given positions. */
 function decodedIn(cuts: readonly number[], decoder = new WindowDecoder(windowMs)) {
   const ends = [...cuts].sort((a, b) => a - b);
   const found = [];
@@ -54,7 +54,7 @@ describe('WindowDecoder', () => {
     expect(decodedIn(everywhere).flatMap((at) => at.windows)).toEqual(whole);
   });
 
-  it('hands out a window once its last row has come, with all of its series', () => {
+  it('emits a window once its last row has come, with all of its series', () => {
     const found = decodedIn([]);
     expect(found.map((at) => [at.startMs - startMs, at.windows.length])).toEqual([
       [0, 1],
@@ -70,7 +70,7 @@ describe('WindowDecoder', () => {
     expect(others).toEqual([]);
   });
 
-  it('keeps of a series that is not wanted the stage that stands for its whole requests', () => {
+  it('keeps of an unwanted series only the stage of its whole requests', () => {
     const asked: string[] = [];
     const decoder = new WindowDecoder(windowMs, (series, atMs) => {
       asked.push(`${series.model} ${(atMs - startMs) / windowMs}`);
@@ -90,7 +90,7 @@ describe('WindowDecoder', () => {
     expect(decoder.rows).toBe(9);
   });
 
-  it('asks for a window only when those before it have been handed out', () => {
+  it('reads a window only when those before it have been consumed', () => {
     const handed: number[] = [];
     const decoder = new WindowDecoder(windowMs, (_, atMs) => {
       expect(handed).toEqual([0, 1, 2].slice(0, (atMs - startMs) / windowMs));
@@ -101,7 +101,7 @@ describe('WindowDecoder', () => {
     expect(handed).toEqual([0, 1, 2]);
   });
 
-  it('says of a response that ends within a row that it does', () => {
+  it('reports a response that ends within a row', () => {
     const decoder = new WindowDecoder(windowMs);
     const found = [...decoder.decode(bytes.subarray(0, bytes.length - 1))];
     expect(found).toHaveLength(1);

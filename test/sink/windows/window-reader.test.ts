@@ -57,7 +57,7 @@ describe('decodeWindows', () => {
     expect(decodeWindows(encodeWindows(windows), 10_000)).toHaveLength(2);
   });
 
-  it('keeps errors, timeouts and what was cancelled', () => {
+  it('keeps errors, timeouts and cancelled requests', () => {
     const window = windowOf(startMs, plain, [1, 2, 3]);
     const total = window.stages.get('total');
     if (total === undefined) throw new Error('no total');
@@ -67,7 +67,7 @@ describe('decodeWindows', () => {
     expect(decoded[0]?.stages.get('total')).toMatchObject(counts);
   });
 
-  it('of no bytes are no windows; bytes that end early are an error', () => {
+  it('of no bytes are no windows; truncated bytes are an error', () => {
     expect(decodeWindows(Buffer.alloc(0), 10_000)).toEqual([]);
     const bytes = encodeWindows([windowOf(startMs, plain, [1, 2, 3])]);
     expect(() => decodeWindows(bytes.subarray(0, bytes.length - 1), 10_000)).toThrow(RangeError);

@@ -2,18 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { SimulatedPipeline } from '../simulated-pipeline.ts';
 
 const hourMs = 3_600_000;
-/** A flush each 5 s, a look each second: nothing is behind by more while all is well. */
+/** A flush each 5 s, an observation each second: the lag stays below this while all is well. */
 const normalLagSeconds = 6;
 
 describe('ArrivalCompleteness', () => {
-  it('is complete up to where all that had arrived is stored', async () => {
+  it('is complete up to where all arrived records are stored', async () => {
     const world = new SimulatedPipeline(4);
     await world.pass(30);
     for (let n = 0; n < 20; n++) {
       await world.pass(1);
       expect(world.second - world.completeSecond).toBeLessThanOrEqual(normalLagSeconds);
       expect(world.last).toMatchObject({ isWhole: true, behind: [], displaced: [] });
-      // Nothing of before that is missing.
+      // No earlier record is missing.
       for (const { records, stored } of world.partitions) {
         expect(records.slice(stored).every((ms) => ms >= (world.last?.completeMs ?? 0))).toBe(true);
       }
@@ -27,7 +27,7 @@ describe('ArrivalCompleteness', () => {
     ['of events of five hours ago', { delayMs: 5 * hourMs }],
     ['of events of five hours ago, each 20 s', { everyMs: 20_000, delayMs: 5 * hourMs }],
     ['of a clock that is 4 min ahead', { delayMs: -240_000 }],
-  ])('is not held up by a partition that is read to its end: %s', async (_, traffic) => {
+  ])('does not wait for a partition that is read to its end: %s', async (_, traffic) => {
     const world = new SimulatedPipeline(4, (n) => (n === 3 ? traffic : {}));
     await world.pass(70);
     for (let n = 0; n < 60; n++) {
@@ -37,7 +37,7 @@ describe('ArrivalCompleteness', () => {
     }
   });
 
-  it('takes a look for stored only when the last of its records is', async () => {
+  it('counts a flush as stored only with the last of its records', async () => {
     const world = new SimulatedPipeline(1);
     await world.pass(30);
     world.set(0, { mostPerFlush: 4 });
@@ -48,7 +48,7 @@ describe('ArrivalCompleteness', () => {
     expect(world.last?.completeMs).toBe(records[stored - 1]);
   });
 
-  it('waits for events that arrive late, for no longer than the limit', async () => {
+  it('waits for late events, up to the limit', async () => {
     for (const [delayMs, heldSeconds] of [
       [20_000, 20],
       [29_000, 29],
@@ -62,7 +62,7 @@ describe('ArrivalCompleteness', () => {
     }
   });
 
-  it('concludes that there is no traffic only from a log that is read to its end', async () => {
+  it('concludes no traffic only from a log that is read to its end', async () => {
     const world = new SimulatedPipeline(2);
     await world.pass(30);
     for (const at of [0, 1]) world.set(at, { everyMs: 0 });
@@ -139,7 +139,7 @@ describe('ArrivalCompleteness', () => {
     expect(world.last).toMatchObject({ isWhole: true, behind: [] });
   });
 
-  it('is never taken back', async () => {
+  it('never moves back', async () => {
     const world = new SimulatedPipeline(3);
     let before = Number.NEGATIVE_INFINITY;
     for (let n = 0; n < 400; n++) {
@@ -152,7 +152,7 @@ describe('ArrivalCompleteness', () => {
     }
   });
 
-  it('waits for a partition that gains a tenth of what it is behind, and for one that hardly gains not', async () => {
+  it('waits for a partition that catches up by a tenth of its lag, and not for a slower one', async () => {
     for (const [mostPerFlush, isGivenUp] of [
       [20, false],
       [5, true],
@@ -185,7 +185,7 @@ describe('ArrivalCompleteness', () => {
     expect(world.second - world.completeSecond).toBeLessThanOrEqual(normalLagSeconds);
   });
 
-  it('goes by watermarks where nothing is live, as in a replay, and does not call its end silence', async () => {
+  it('follows watermarks where nothing is live, as in a replay, and does not take its end for silence', async () => {
     const world = new SimulatedPipeline(2, (n) => ({ delayMs: 24 * hourMs + n * 8_000 }));
     await world.pass(100);
     const leastMs = Math.min(...world.partitions.map(({ watermarkMs }) => watermarkMs));
@@ -206,7 +206,7 @@ describe('ArrivalCompleteness', () => {
     expect(world.last).toMatchObject({ isWhole: true, displaced: [] });
   });
 
-  it('says how old the events are of a partition that was live before', async () => {
+  it('reports the age of the events of a partition that was live before', async () => {
     const world = new SimulatedPipeline(3);
     await world.pass(60);
     world.set(2, { delayMs: 5 * hourMs });
@@ -220,7 +220,7 @@ describe('ArrivalCompleteness', () => {
     await world.pass(60);
     const anew = world.partitions[1];
     if (anew === undefined) throw new Error('no partition');
-    // The ledger still ends at the old log's offset, which the new one is far from.
+    // The ledger still ends at the old log's offset, far from the new one.
     anew.records.length = 0;
     anew.stored = 0;
     world.set(1, { isStored: false, everyMs: 2_000 });
@@ -233,7 +233,7 @@ describe('ArrivalCompleteness', () => {
     expect(world.second - world.completeSecond).toBeLessThanOrEqual(normalLagSeconds);
   });
 
-  it('goes by the ledger where Kafka cannot be asked for longer than the limit, and concludes nothing', async () => {
+  it('follows the ledger where Kafka is unreachable for longer than the limit, and concludes nothing', async () => {
     const world = new SimulatedPipeline(2);
     await world.pass(60);
     world.isKafkaAway = true;
@@ -248,7 +248,7 @@ describe('ArrivalCompleteness', () => {
     expect(world.last).toMatchObject({ isWhole: true, kafkaOutage: undefined });
   });
 
-  it('that takes over knows at once what it may judge', async () => {
+  it('after a takeover knows at once which windows may be judged', async () => {
     const world = new SimulatedPipeline(3, (n) => (n === 2 ? { delayMs: 5 * hourMs } : {}));
     await world.pass(60);
     const next = await world.newDetector().probe();
