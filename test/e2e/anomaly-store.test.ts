@@ -6,7 +6,7 @@ import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
 
-it('keeps an event that is added twice once, and one whose rows are gone when it comes again', () =>
+it('keeps an event that is added twice once, and adds one again whose rows are gone', () =>
   withRig({ stack, name: 'anomaly-store' }, async (rig) => {
     const { client } = rig;
     const store = new AnomalyStore(client);
@@ -15,7 +15,7 @@ it('keeps an event that is added twice once, and one whose rows are gone when it
     await store.add(event);
     await store.add(event);
     expect(await stored()).toEqual([{ id: event.id, revision: event.revision }]);
-    // As after a server that was killed with the insert noted and its rows not.
+    // As after a server that was killed with the insert's token stored and its rows not.
     await client.command({
       query: 'DELETE FROM anomalies WHERE 1',
       clickhouse_settings: { lightweight_deletes_sync: '2' },

@@ -20,7 +20,7 @@ const secondMs = 1_000;
 const dayMs = 86_400_000;
 const hugeBytes = 50 * 1024 * 1024;
 
-/** A message, and what must become of each of its events: the event as it counts, or why not. */
+/** A message, and the result of each of its events: the counted event, or the reason of its rejection. */
 interface Case {
   readonly name: string;
   readonly value: Buffer | string | null;
@@ -37,14 +37,14 @@ const one = (name: string, value: Buffer | string | null, fate: CountedEvent | R
 /** A good event with some of its JSON replaced or added. */
 const json = (changed: Record<string, unknown> = {}) =>
   JSON.stringify({ ts: nowMs, model: 'm', total_ms: 5, ...changed });
-/** The same, with `total_ms` as it is written here. */
+/** The same, with this text as `total_ms`. */
 const written = (totalMs: string) => `{"ts":${nowMs},"model":"m","total_ms":${totalMs}}`;
 const good: CountedEvent = { total_ms: 5 };
 const deep = 100_000;
 const stagesOf = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`s${n}`, 1]));
 const lateMs = nowMs - 2 * dayMs;
-/** An escape in the model's name takes it off the decoder's plain path. */
+/** An escape in the model's name takes it off the decoder's fast path. */
 const lateInWords = json({ ts: lateMs }).replace('"m"', '"\\u006d"');
 const lines = [
   json(),
@@ -184,7 +184,7 @@ const fates = cases.flatMap(({ fate }) => fate);
 const counted = fates.filter((fate) => typeof fate !== 'string');
 const refused = fates.filter((fate) => typeof fate === 'string');
 
-/** The dead letters that there must be, in the order of the messages. */
+/** Expected dead letters, in the order of the messages. */
 const expected = cases.flatMap(({ name, value, fate, parts }, offset) =>
   fate.flatMap((reason, index) => {
     const bytes = fate.length === 1 && parts === undefined ? value : (parts?.[index] ?? '');
@@ -204,7 +204,7 @@ describe('bad input', () => {
       await rig.untilConsumed(fates.length);
       await rig.expectStages(truthOf(counted));
       const letters = await rig.read(`${rig.topic}.dlq`, refused.length);
-      // One partition holds them in the order of the events.
+      // One partition has them in the order of the events.
       expect(letters.map(deadLetterKey)).toEqual(
         expected.map(({ offset, index, reason }) => `${rig.topic}/0/${offset}/${index} ${reason}`),
       );
@@ -222,7 +222,7 @@ describe('bad input', () => {
       });
     }));
 
-  /** The event as it came, up to the limit, and what was wrong with it in words. */
+  /** Expects the event's own bytes, up to the limit, and a description of its problem. */
   function expectBytes(
     { value, headers }: TopicMessage,
     { name, bytes }: (typeof expected)[number],
@@ -288,13 +288,13 @@ describe('a compressed topic', () => {
   }
 });
 
-/** What producers in Java write, and what Node 20 has no compressor for. */
+/** Compressions of Java producers, for which Node 20 has no compressor. */
 const ownCompressors: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   'xerial snappy': xerialFrames,
   zstd: storedZstd,
 };
 
-/** Blocks of at most 32 KiB, each led by its length, behind the header of Xerial's framing. */
+/** Blocks of at most 32 KiB, each led by its length, after the header of Xerial's framing. */
 function xerialFrames(bytes: Buffer): Buffer {
   const parts: Buffer[] = [
     Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0, 0, 0, 0, 1, 0, 0, 0, 1]),

@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const runner = fileURLToPath(new URL('../../bench/run.js', import.meta.url));
-/** What the straightforward way costs, at least: full runs find some ten times (docs/explained/performance.md). */
+/** Least cost of the straightforward way: full runs find some ten times (docs/explained/performance.md). */
 const LEAST_RATIO = 2;
 
-/** Runs a bench in a process of its own; what it printed, once it has ended well. */
+/** Runs a bench in a process of its own; returns its output, once it has succeeded. */
 async function bench(...options: string[]): Promise<string> {
   const child = spawn(process.execPath, [runner, ...options], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -25,7 +25,7 @@ async function bench(...options: string[]): Promise<string> {
 }
 
 describe('npm run bench', () => {
-  it('-- pipeline compares what each way has stored, and finds tailmark ahead', async () => {
+  it('-- pipeline compares the stored data of each way, and finds tailmark ahead', async () => {
     const peers = 'tailmark,idiomatic TypeScript';
     const few = ['--events', '80000', '--rounds', '1', '--peers', peers];
     const printed = await bench('pipeline', ...few);

@@ -15,7 +15,7 @@ const nowMs = Date.now();
 const mebibyte = 1 << 20;
 const event = (totalMs: number) => JSON.stringify({ ts: nowMs, model: 'm', total_ms: totalMs });
 
-/** Sends one record batch, its records compressed by `compress`, as the broker takes it. */
+/** Sends one record batch, its records compressed by `compress`, as the broker expects it. */
 async function sendBatch(
   rig: Rig,
   values: readonly (Buffer | string)[],
@@ -108,7 +108,7 @@ describe('a record', () => {
       }),
   );
 
-  it('that is garbage may be all that a new partition has', () =>
+  it('of garbage may be all that a new partition has', () =>
     withRig({ stack, name: 'only_garbage' }, async (rig) => {
       await rig.publish([{ value: 'garbage', partition: 0 }]);
       await rig.start(['ingest']);

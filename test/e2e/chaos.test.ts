@@ -9,10 +9,10 @@ import { runChaos } from '../chaos/run-chaos.ts';
 
 const lacking = new Set(['TAILMARK_LOCAL_JAVA_MISSING', 'TAILMARK_LOCAL_ENGINE_MISSING']);
 
-// An orderly restart stands for both of the broker's: kill -9 of it is in outage.test.ts.
+// An orderly restart replaces both of the broker's: kill -9 of it is in outage.test.ts.
 const kinds = faultKinds.filter((kind) => kind !== 'kill-broker');
 
-/** One fault of each of them; skips where the machine lacks what servers need. */
+/** One fault of each of them; skipped where the machine cannot run servers. */
 async function shortRun(skip: (why: string) => never): Promise<ChaosSummary> {
   try {
     return await runChaos({
@@ -37,7 +37,7 @@ async function shortRun(skip: (why: string) => never): Promise<ChaosSummary> {
   }
 }
 
-it('whatever fails, in any order, every event counts once', {
+it('every event counts once, for any faults in any order', {
   timeout: 600_000,
 }, async (context) => {
   const summary = await shortRun((why) => context.skip(why));
@@ -64,7 +64,7 @@ it('whatever fails, in any order, every event counts once', {
     verify: { ok: true, problems: [] },
     zombiesResumed: 1,
   });
-  // The faults have met work in progress.
+  // The faults have hit work in progress.
   expect(summary.takeoverMs.length).toBeGreaterThan(0);
   expect(summary.requestsHit).toBeGreaterThan(0);
   expect(summary.drains.length).toBeGreaterThanOrEqual(7);

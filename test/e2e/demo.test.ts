@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 describe('tailmark demo --once', () => {
-  // The demo starts servers of its own; where this machine cannot run them, it is left out.
+  // The demo starts its own servers; it is skipped where this machine cannot run them.
   const stack = useStack();
 
   it.runIf(stack.kind === 'local')(
@@ -25,7 +25,7 @@ describe('tailmark demo --once', () => {
       const dir = mkdtempSync(join(tmpdir(), 'tailmark-demo-'));
       dirs.push(dir);
       const args = [bin, 'demo', '--once', '--json', '--dir', dir];
-      // With exit code 1 it says on standard output what is wrong.
+      // With exit code 1 it prints the problem on standard output.
       const { stdout } = await promisify(execFile)(process.execPath, args).catch(
         (error: { readonly stdout: string }) => {
           if (error.stdout === '') throw error;

@@ -32,7 +32,7 @@ const plot = {
   faultFromMs: 16 * minuteMs,
   restartMs: 17 * minuteMs,
   faultToMs: 18 * minuteMs,
-  // A series that was hit little may take some minutes to be over: another stage holds it open while it shows.
+  // A slightly affected series may need minutes to recover: another anomalous stage holds it open.
   endMs: 26 * minuteMs,
 };
 const fault = { model: 'ranker', region: 'eu-west-1', stage: 'features' };
@@ -40,7 +40,7 @@ const fault = { model: 'ranker', region: 'eu-west-1', stage: 'features' };
 const periodMs = 1_800_000;
 const secret = `whsec_${Buffer.from('a secret of the test').toString('base64')}`;
 
-/** What a webhook was sent. */
+/** A request to a webhook. */
 interface Post {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -114,7 +114,7 @@ async function get(pipeline: Pipeline, path: string, method = 'GET') {
   return { status: response.status, text: await response.text() };
 }
 
-/** Every event of the table, in the order of its episode. */
+/** Every event of the table, in the order of its anomaly. */
 async function stored(rig: Rig): Promise<AnomalyEvent[]> {
   const rows = await rig.rows<{ body: string }>(
     'SELECT body FROM anomalies FINAL ORDER BY id, revision',
@@ -128,7 +128,7 @@ function idsOf(events: readonly AnomalyEvent[], state: AnomalyEvent['state']): s
 
 describe('a slow stage', () => {
   it('is found and blamed in the table, on the topic and at the webhook; over a restart each open is resolved once', () =>
-    // For the command line too, which judges it all again: the traffic ends soon after the fault.
+    // Also for the command line, which judges it all again: the traffic ends soon after the fault.
     withRig(
       { stack, name: 'detect', partitions, settings: { DETECT_RESOLVE_WINDOWS: '3' } },
       async (rig) => {
@@ -181,7 +181,7 @@ describe('a slow stage', () => {
     expect(await get(pipeline, '/readyz')).toEqual({ status: 200, text: 'ready\n' });
     expect((await get(pipeline, '/nothing')).status).toBe(404);
     expect((await get(pipeline, '/healthz', 'POST')).status).toBe(405);
-    // Counted once the table has acknowledged, which is a moment after the row can be read.
+    // Counted once the table has acknowledged, a moment after the row can be read.
     const text = await poll('the metrics tell of the anomaly', async () => {
       const { status, text } = await get(pipeline, '/metrics');
       expect(status).toBe(200);
@@ -199,7 +199,7 @@ describe('a slow stage', () => {
     for (const event of emitted) {
       const { stage, ...series } = fault;
       expect(event).toMatchObject({ ...series, kind: 'tail_shift', cold_start: false });
-      // A part of it that has seven requests above its p99 may have one that was slow for itself.
+      // A member with seven requests above its p99 may have one that was slow independently.
       const isPart = event.incident_id !== undefined;
       const blamed = event.blame.find((part) => part.stage === stage);
       expect(blamed?.share).toBeGreaterThan(isPart ? 0.3 : 0.9);
@@ -219,7 +219,7 @@ describe('a slow stage', () => {
       ]);
       expect(new Set(episode.map(({ dedup_key }) => dedup_key)).size).toBe(1);
     }
-    // What was open before the restart is what was resolved after it, under the same keys.
+    // Open anomalies from before the restart are resolved after it, under the same keys.
     const keysOf = (events: readonly AnomalyEvent[]) =>
       events.map(({ id, dedup_key }) => `${id} ${dedup_key}`);
     expect(keysOf(emitted.filter(({ state }) => state === 'resolved'))).toEqual(
@@ -227,7 +227,7 @@ describe('a slow stage', () => {
     );
   }
 
-  /** One page of all series that the fault hits, which the table has by themselves. */
+  /** One page of all series that the fault affects, which the table has separately. */
   async function expectOneCause(
     rig: Rig,
     emitted: readonly AnomalyEvent[],
@@ -257,7 +257,7 @@ describe('a slow stage', () => {
     expect(listed.anomalies.map((anomaly) => anomaly.id)).toEqual([id]);
   }
 
-  /** What was judged window by window, over a restart, is judged so again: from the tables, and from a file. */
+  /** Windows judged one by one over a restart are judged the same again: from the tables, and from a file. */
   async function expectSameInBacktests(
     rig: Rig,
     startMs: number,
@@ -285,7 +285,7 @@ describe('a slow stage', () => {
       }
       drivers.push(found.map(({ id, mix_share, drivers: named }) => [id, mix_share, named]));
     }
-    // What slow requests have in common is the same, whether tables or memory have it.
+    // Drivers are the same, from tables or from memory.
     expect(drivers[0]).toEqual(drivers[1]);
     expect(drivers[0]).not.toEqual(ids.map((id) => [id, undefined, undefined]));
     const { out } = await rig.cli(['backtest', '--from', iso(startMs)]);

@@ -12,7 +12,7 @@ const stages = 3;
 const fromMs = Math.floor(Date.now() / 120_000) * 120_000 - 3_600_000;
 const range = { fromMs, toMs: fromMs + windows * windowMs, windowMs };
 
-/** Windows of series with 40 requests each, but none in every twelfth. */
+/** Windows of series with 40 requests each, and none in every twelfth. */
 async function fill({ client }: Rig): Promise<void> {
   const state = `quantilesTDigest${'State'}(0.5, 0.9, 0.95, 0.99, 0.999)`;
   await client.command({
@@ -30,7 +30,7 @@ async function fill({ client }: Rig): Promise<void> {
   });
 }
 
-/** Reads all windows by a user who may use so much memory. */
+/** Reads all windows as a user with so much memory. */
 async function read({ config, env }: Rig, memoryBytes: number) {
   const client = createClient({
     url: config.clickhouse.url,
@@ -53,8 +53,8 @@ async function read({ config, env }: Rig, memoryBytes: number) {
 }
 
 describe('Reading for the detector', () => {
-  it('halves what is too much for max_memory_usage, gives each window once, and names the setting', async () => {
-    // Its windows come from no chunk: there is nothing for `verify` to look at.
+  it('halves pieces that are too large for max_memory_usage, gives each window once, and names the setting', async () => {
+    // Its windows come from no chunk: `verify` has nothing to check.
     const rig = await Rig.open({ stack, name: 'limits' });
     try {
       await fill(rig);

@@ -11,7 +11,7 @@ import { withRig } from './kit/with-rig.ts';
 const stack = useStack();
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
-/** In event time, from the start: the slow times; what is saved, and when the leader is taken out. */
+/** In event time, from the start: the slow times; the snapshot, and the end of the leader. */
 const plot = {
   slow: [
     [12 * minuteMs, 15 * minuteMs],
@@ -33,7 +33,7 @@ const settings = {
   DETECT_RESOLVE_WINDOWS: '3',
 };
 
-/** One series; its forward takes five times as long at times. */
+/** One series whose forward is five times as slow at times. */
 function eventsOf(startMs: number): string[] {
   const random = new Random('takeover');
   return Array.from({ length: (plot.endMs / secondMs) * perSecond }, (_, n) => {
@@ -59,7 +59,7 @@ async function stored(rig: Rig): Promise<AnomalyEvent[]> {
   return rows.map(({ body }) => anomalyEventSchema.parse(JSON.parse(body)));
 }
 
-/** What does not depend on who told it when. */
+/** Fields that do not depend on the process and the time of emitting. */
 const outline = (event: AnomalyEvent) => {
   const { id, state, revision, resolution, started_at, ratio, requests, evidence } = event;
   return { id, state, revision, resolution, started_at, ratio, requests, evidence };
@@ -75,7 +75,7 @@ async function healthOf(child: Child): Promise<{ ready: string; metrics: string 
   return { ready: ready ?? '', metrics: metrics ?? '' };
 }
 
-/** Takes out the leader at its first anomaly; what became of all of them, and of the two processes. */
+/** Stops the leader at its first anomaly; returns all anomalies, and the two processes. */
 async function takenOut(rig: Rig, signal: NodeJS.Signals) {
   const startMs = Math.floor((Date.now() - plot.endMs - minuteMs) / 60_000) * 60_000;
   const events = eventsOf(startMs);
@@ -90,7 +90,7 @@ async function takenOut(rig: Rig, signal: NodeJS.Signals) {
   await rig.publish(messagesOf(events.slice(0, saved)));
   const snapshots = () => rig.rows('SELECT * FROM detector_snapshots');
   await poll('what is learnt is saved', async () => (await snapshots())[0], patient);
-  // What comes now is not saved: the next one judges it again.
+  // Later windows are in no snapshot: the successor judges them again.
   await rig.publish(messagesOf(events.slice(saved, before)));
   await poll('the anomaly is opened', async () => (await stored(rig))[0], patient);
   const [led, stood] = [await healthOf(leader), await healthOf(standby)];
@@ -110,7 +110,7 @@ async function takenOut(rig: Rig, signal: NodeJS.Signals) {
   return { leader, standby, messages, startMs };
 }
 
-/** All that was told is what one detector tells that nobody takes out, and is on record once. */
+/** All emitted events equal those of one uninterrupted detector, and are stored once. */
 async function expectAsUninterrupted(rig: Rig, startMs: number, messages: readonly TopicMessage[]) {
   const emitted = await stored(rig);
   const range = ['--from', new Date(startMs).toISOString()];
@@ -134,7 +134,7 @@ async function expectAsUninterrupted(rig: Rig, startMs: number, messages: readon
   const onTopic = () => new Set(messages.map(({ headers }) => String(headers.ce_id)));
   await poll('all is on the topic', () => (onTopic().size >= emitted.length ? true : undefined));
   expect([...onTopic()].sort()).toEqual(emitted.map(nameOf).sort());
-  // What was told twice, if anything, was told the same.
+  // Repeated events are the same.
   for (const event of emitted) {
     const same = messages.filter(({ headers }) => headers.ce_id === nameOf(event));
     for (const { value } of same) expect(JSON.parse(String(value))).toEqual(event);
@@ -143,7 +143,7 @@ async function expectAsUninterrupted(rig: Rig, startMs: number, messages: readon
 
 describe('a detector that stands by', () => {
   it(
-    'takes over from one that is killed, and tells what that would have',
+    'takes over from a killed one, and emits the events of an uninterrupted one',
     () =>
       withRig({ stack, name: 'killed', settings }, async (rig) => {
         const { leader, messages, startMs } = await takenOut(rig, 'SIGKILL');
@@ -154,7 +154,7 @@ describe('a detector that stands by', () => {
   );
 
   it(
-    'takes over from one that is stopped, which stands by when it goes on',
+    'takes over from a stopped one, which stands by when it resumes',
     () =>
       withRig({ stack, name: 'stopped', settings }, async (rig) => {
         const { leader, standby, messages, startMs } = await takenOut(rig, 'SIGSTOP');

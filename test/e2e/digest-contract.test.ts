@@ -19,7 +19,7 @@ function stateOf(digest: TDigest): Uint8Array {
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex').toUpperCase();
 
-/** A table of digests, filled as chunks are: in RowBinary. */
+/** A table of digests, inserted like chunks: in RowBinary. */
 async function insertStates(rig: Rig, digests: readonly TDigest[]): Promise<void> {
   await rig.client.command({
     query: `CREATE OR REPLACE TABLE states (latency
@@ -36,11 +36,11 @@ async function insertStates(rig: Rig, digests: readonly TDigest[]): Promise<void
     clickhouse_settings: { wait_end_of_query: 1 },
   });
   for await (const _ of stream) {
-    // Read to its end, as it stands for the answer.
+    // Read to its end, to finish the response.
   }
 }
 
-/** A digest state that ClickHouse gives, decoded. */
+/** Decodes a digest state that ClickHouse returns. */
 async function stateFrom(rig: Rig, query: string): Promise<TDigest> {
   const [row] = await rig.rows<{ state: string }>(query);
   return decodeState(Buffer.from(row?.state ?? '', 'hex')).digest;
@@ -50,7 +50,7 @@ const values = [0.001, 1.5, 1.5, 2, 3.25, 100, 3_600_000];
 const asFloats = `arrayJoin([${values.join(', ')}])`;
 
 describe('a digest state', () => {
-  it('is byte for byte what ClickHouse makes of the same few values', () =>
+  it('equals that of ClickHouse for the same few values, byte for byte', () =>
     withRig({ stack, name: 'golden' }, async (rig) => {
       const [row] = await rig.rows<{ state: string }>(
         `SELECT hex(quantilesTDigestState(0.5, 0.99)(toFloat32(${asFloats}))) AS state`,
@@ -78,7 +78,7 @@ describe('a digest state', () => {
       });
     }));
 
-  it('that we wrote comes back from ClickHouse as it was', () =>
+  it('that tailmark wrote comes back from ClickHouse unchanged', () =>
     withRig({ stack, name: 'back' }, async (rig) => {
       const digest = poolDigest(drawDistribution('lognormal', 5_000, 7));
       await insertStates(rig, [digest]);

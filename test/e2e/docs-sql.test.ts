@@ -8,7 +8,7 @@ const stack = useStack();
 const queries = documentedQueries();
 const traffic = { ratePerSecond: 20, seconds: 60 };
 
-/** A value for every parameter that a documented query may take. */
+/** A value for every parameter of a documented query. */
 const nowSeconds = Math.floor(Date.now() / 1_000);
 const values: Readonly<Record<string, unknown>> = {
   model: 'ranker',
@@ -59,7 +59,7 @@ describe('SQL in the documentation, on the real ClickHouse', () => {
   it.each(queries)('$place runs', async ({ sql, reads, parameters }) => {
     for (const name of parameters) expect(Object.keys(values)).toContain(name);
     if (!reads) {
-      // What would change the server is only parsed by it.
+      // Statements that would change the server are only parsed by it.
       expect(await rig.rows(`EXPLAIN AST ${sql}`)).not.toEqual([]);
       return;
     }

@@ -18,7 +18,7 @@ import { truthOf } from './kit/truth.ts';
 import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
-// Side by side: much of their time is spent waiting for sessions of the dead to end.
+// Concurrent: much of their time is spent waiting for sessions of the dead to end.
 const { concurrent } = describe;
 const ingest = ['run', '--roles', 'ingest'];
 
@@ -26,7 +26,7 @@ const ingest = ['run', '--roles', 'ingest'];
 const spread = (messages: readonly Buffer[], partitions: number) =>
   messages.map((value, n) => ({ value, partition: n % partitions }));
 
-/** The look-ups of a store, as they are. */
+/** The look-ups of a store, unchanged. */
 const lookUps = (store: ChunkStore): Omit<ChunkStore, 'insert' | 'record'> => ({
   inspect: (entry, sinceMs) => store.inspect(entry, sinceMs),
   ledgerEnd: (...partition) => store.ledgerEnd(...partition),
@@ -35,7 +35,7 @@ const lookUps = (store: ChunkStore): Omit<ChunkStore, 'insert' | 'record'> => ({
   fill: (...chunk) => store.fill(...chunk),
 });
 
-/** What the ledger says of each partition: its first and last offset, and its records. */
+/** Returns the ledger's first and last offset and its records, by partition. */
 async function ledger(rig: Rig) {
   const rows = await rig.rows<Record<string, string>>(
     `SELECT partition, min(start_offset) AS first, max(end_offset) AS end, sum(records) AS records
@@ -47,7 +47,7 @@ async function ledger(rig: Rig) {
 }
 
 concurrent('SIGTERM', () => {
-  it('stores what was read and exits 0 within 5 seconds; the next process reads the rest, and nothing twice', () =>
+  it('stores its records and exits 0 within 5 seconds; the next process reads the rest, and nothing twice', () =>
     withRig(
       {
         stack,
@@ -90,7 +90,7 @@ concurrent('SIGTERM', () => {
       },
     ));
 
-  /** Series and windows that a process says it holds in open chunks. */
+  /** Series and windows in open chunks, by the process's metrics. */
   async function openSeries(child: Child): Promise<number> {
     const url = /metrics at (http:\S+?)"/.exec(child.err())?.[1];
     if (url === undefined) return Number.NaN;
@@ -98,7 +98,7 @@ concurrent('SIGTERM', () => {
     return Number(/^tailmark_open_series (\d+)$/m.exec(page)?.[1]);
   }
 
-  /** Some 5,000 events a second, until the end is asked for, which tells how many were sent. */
+  /** Some 5,000 events a second, until `end` returns how many were sent. */
   function steadyFeed(rig: Rig, messages: readonly { value: Buffer; partition: number }[]) {
     let isOver = false;
     const feeding = (async () => {
@@ -114,7 +114,7 @@ concurrent('SIGTERM', () => {
       isOver = true;
       return feeding;
     };
-    // Also where the test fails: nothing is to be sent by a publisher that is closed.
+    // Also where the test fails: a closed publisher must send nothing.
     rig.atEnd(end);
     return { end };
   }
@@ -149,7 +149,7 @@ concurrent('kill -9', () => {
           await sleep(Math.floor(random.uniform() * 300));
           inherited += await kill(rig, second);
 
-          // Of three, two die and one stands still until another has everything; then it goes on.
+          // Of three, two die and one stands still until another has everything; then it resumes.
           const [third, fourth, zombie] = [rig.spawn(ingest), rig.spawn(ingest), rig.spawn(ingest)];
           await Promise.all([
             storing(rig, third, random),
@@ -184,7 +184,7 @@ concurrent('kill -9', () => {
 
   const taken = (child: Child) => child.err().split('partition taken').length - 1;
 
-  /** Resolves a random moment after a process has begun to store chunks. */
+  /** Resolves a random moment after a process has started to store chunks. */
   async function storing(rig: Rig, child: Child, random: Random): Promise<void> {
     await child.logged('partition taken');
     const before = await rig.consumed();
@@ -202,7 +202,7 @@ concurrent('kill -9', () => {
   }
 });
 
-/** Partitions whose committed offset says that a chunk was begun and not ended. */
+/** Partitions with a pending chunk in their commit. */
 async function pendingIntents(rig: Rig): Promise<number> {
   const admin = createKafkaClient(rig.config.kafka).admin();
   await admin.connect();
@@ -216,7 +216,7 @@ async function pendingIntents(rig: Rig): Promise<number> {
 }
 
 concurrent('a failing step', () => {
-  it('before or after its effect, in the store or in commits, is done again to no further effect', () =>
+  it('before or after its effect, in the store or in commits, is repeated without a further effect', () =>
     withRig(
       { stack, name: 'flaky', partitions: 2, settings: { INGEST_FLUSH_MAX_EVENTS: '900' } },
       async (rig) => {
@@ -292,7 +292,7 @@ concurrent('a chunk stored twice', () => {
       const exemplars = await rig.rows<{ request_id: string; total_ms: number }>(
         'SELECT request_id, total_ms FROM exemplars ORDER BY total_ms DESC',
       );
-      // The three slowest of each of the three windows, in a chunk of their own or not.
+      // The three slowest of each of the three windows, in their own chunk or not.
       expect(chunks).toHaveLength(1);
       expect(exemplars).toEqual(
         Array.from({ length: 9 }, (_, n) => ({ request_id: `req-${89 - n}`, total_ms: 90 - n })),
@@ -301,14 +301,14 @@ concurrent('a chunk stored twice', () => {
 });
 
 concurrent('an intent left behind', () => {
-  /** How far the process came with its first chunk before it died. */
+  /** Point in its first chunk at which the process dies. */
   const deaths = {
     'before its rows were inserted': { rows: 0, ledger: 0 },
     'after its rows were inserted': { rows: 1, ledger: 0 },
     'after its ledger row was written': { rows: 1, ledger: 1 },
   } as const;
 
-  it.each(Object.entries(deaths))('%s is taken up exactly', (_name, reached) =>
+  it.each(Object.entries(deaths))('%s is taken over exactly', (_name, reached) =>
     withRig(
       { stack, name: 'intent', settings: { INGEST_FLUSH_MAX_EVENTS: '700' } },
       async (rig) => {
@@ -349,7 +349,7 @@ concurrent('an intent left behind', () => {
           (await pendingIntents(rig)) === 0 ? true : undefined,
         );
         await successor.stop();
-        // It has stored what it had read of the rest, which need not be all of it.
+        // It has stored the records that it had read of the rest, which may be a part.
         await rig.start(['ingest']);
         await rig.untilConsumed(events);
         await rig.expectStages(truth);
@@ -363,7 +363,7 @@ concurrent('an intent left behind', () => {
 });
 
 concurrent('two groups', () => {
-  it('read one topic side by side into two databases, each exactly once', () =>
+  it('read one topic concurrently into two databases, each exactly once', () =>
     withRig({ stack, name: 'group_a', partitions: 2 }, (a) =>
       withRig({ stack, name: 'group_b', settings: { KAFKA_TOPICS: a.topic } }, async (b) => {
         const { messages, events, truth } = benchMessages('groups', 6_000, 10);

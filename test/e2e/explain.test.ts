@@ -27,7 +27,7 @@ function events(startMs: number) {
 }
 
 describe('tailmark explain', () => {
-  it('tells from the tables how a tail went, which host carries it, and the slowest requests', () =>
+  it('shows from the tables the tail over time, the slow host, and the slowest requests', () =>
     withRig({ stack, name: 'explain' }, async (rig) => {
       const startMs = Math.floor(Date.now() / minuteMs - 10) * minuteMs;
       const at = (minute: number) => new Date(startMs + minute * minuteMs).toISOString();

@@ -23,7 +23,7 @@ import { TestChunk } from '../window/test-chunk.ts';
 
 useStack(); // Skips these tests, with the reason, where the machine lacks chdb.
 
-/** The landing table and those behind it, with their sum of requests for `perChunk` events. */
+/** The landing table and those after it, with their sum of requests for `perChunk` events. */
 const tables = [
   'chunk_rows',
   'latency_10s',
@@ -41,14 +41,14 @@ let dir: string;
 let server: ClickHouseServer;
 let client: ClickHouseClient;
 
-/** Starts the server over the data of the one before. */
+/** Starts the server on the data of the one before. */
 async function start(): Promise<void> {
   const onProgress = () => undefined;
   server = await startClickHouse({ dataDir: dir, database: 'tailmark', onProgress });
   const config = configSchema.parse({ clickhouse: { url: server.url } }).clickhouse;
   client = openClickHouse(config);
   await migrate(config);
-  // Parts stay as they were inserted, so that one can be taken away.
+  // Parts stay as they were inserted, so that one can be removed.
   await client.command({ query: 'SYSTEM STOP MERGES' });
 }
 
@@ -89,8 +89,8 @@ function chunkOf(startOffset: number, ...times: number[]): Chunk {
 }
 
 /**
- * Kills the server and takes parts away: what is left when it is killed after it has noted the
- * token of an insert and before it has committed the part.
+ * Kills the server and removes parts, as after a kill between storing the token of an insert and committing
+ * its part.
  */
 async function killBeforeCommit(parts: readonly string[]): Promise<void> {
   await client.close();
@@ -113,7 +113,7 @@ async function partsOf(table: string): Promise<string[]> {
   return rows.map(({ path }) => path);
 }
 
-/** Events of each chunk that a table has, by the chunk's model; of the ledger its rows. */
+/** Events of each chunk in a table, by the chunk's model; rows of the ledger. */
 async function counts(table: string): Promise<Record<string, number>> {
   const what =
     {
@@ -165,7 +165,7 @@ describe('a server killed between the token of an insert and its part', () => {
       Object.fromEntries(await Promise.all(tables.map(async (t) => [t, await counts(t)])));
     expect(await stored()).toEqual(due);
 
-    // A ledger row says that all tables have the chunk: none of these got to that.
+    // A ledger row states that all tables have the chunk: none of these got that far.
     const lost = await partsOf('flushes');
     for (const [i, table] of tables.slice(0, -1).entries()) {
       const part = (await partsOf(table))[i];
@@ -178,7 +178,7 @@ describe('a server killed between the token of an insert and its part', () => {
       const missing = (await store.missing(chunk, nowMs)).map(({ table }) => table);
       expect(missing).toEqual(i < tables.length - 1 ? [tables[i]] : []);
     }
-    // The ledger's own tokens stand in the way of its rows as well.
+    // The ledger's own tokens block its rows as well.
     for (const chunk of chunks) await flush(chunk, true);
     expect(await stored()).toEqual(due);
     for (const chunk of chunks) expect(await store.missing(chunk, nowMs)).toEqual([]);

@@ -52,9 +52,9 @@ describe('the lead of a group', () => {
       expect(third.problems()).toEqual([]);
     }));
 
-  it('is not good for longer than a session after the last heartbeat that was sent', () =>
+  it('lasts no longer than a session after the last heartbeat that was sent', () =>
     withRig({ stack, name: 'lease' }, async (rig) => {
-      // As after a process was stopped: time has passed that it has not seen.
+      // As after a process was stopped: time has passed without it.
       let stoppedMs = 0;
       const clock = { ...systemClock, elapsedMs: () => systemClock.elapsedMs() + stoppedMs };
       const member = await join(rig, clock);

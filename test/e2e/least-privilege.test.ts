@@ -21,7 +21,7 @@ const stack = useStack();
 const users = usersOf(readFileSync(new URL('../../sql/users.sql', import.meta.url), 'utf8'));
 const accessDenied = '497';
 
-// A server of these users' own: the shared one knows its default user only.
+// A server of its own with these users: the shared one has its default user only.
 let dir: string;
 let server: ClickHouseServer | undefined;
 let missing = '';
@@ -42,7 +42,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** The users of sql/users.sql with their grants, as the server's own file of users takes them. */
+/** The users of sql/users.sql with their grants, as the server's own file of users has them. */
 function usersOf(sql: string): LocalClickHouseUser[] {
   const grants = new Map<string, string[]>();
   for (const statement of statementsOf(sql)) {
@@ -63,19 +63,19 @@ function withPrivateServer(name: string, use: (rig: Rig) => Promise<void>) {
   return withRig({ stack: { ...stack, clickhouseUrl: server?.url ?? '' }, name, settings }, use);
 }
 
-/** The rig's configuration, in the name of another user. */
+/** The rig's configuration, as another user. */
 function as(user: string, { config }: Rig): Config {
   const login = { username: `tailmark_${user}`, password: `of-tailmark_${user}` };
   return { ...config, clickhouse: { ...config.clickhouse, ...login } };
 }
 
-/** Runs a statement as a user; the error's number, '' where it was allowed. */
+/** Runs a statement as a user; returns the error's number, '' where it was allowed. */
 async function attempt(rig: Rig, user: string, query: string): Promise<string> {
   const client = openClickHouse(as(user, rig).clickhouse);
   try {
     const { stream } = await client.exec({ query });
     for await (const _ of stream) {
-      // What it says does not matter.
+      // Its output does not matter.
     }
     return '';
   } catch (error) {
@@ -129,7 +129,7 @@ const insertChunkRow = "INSERT INTO chunk_rows (kind, stage, requests) VALUES ('
 const insertLedgerRow = "INSERT INTO flushes (group_id, end_offset) VALUES ('privileges', 1)";
 const insertAnomaly = "INSERT INTO anomalies (id, revision) VALUES ('a', 1)";
 
-/** What each user may and may not do beside that. */
+/** Rights and missing rights of each user beyond that. */
 const rules: Readonly<Record<string, { readonly can: string[]; readonly cannot: string[] }>> = {
   writer: {
     can: [
@@ -221,7 +221,7 @@ describe('users of sql/users.sql', () => {
         model: 'ranker',
         stages_ms: { queue: 1 + (n % 5), forward: 30 + (n % 11) },
       }));
-      // Nothing holds the windows open once the partition is idle.
+      // The windows are not held open once the partition is idle.
       const { windows, detect } = rig.config;
       const detector = await rig.start(['detect', 'serve'], {
         ...as('detector', rig),

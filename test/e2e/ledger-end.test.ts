@@ -123,7 +123,7 @@ function ledgerOf(groupId: string, topic: string, rows: readonly Row[]): LedgerR
 }
 
 describe('the end of a ledger', () => {
-  it('is that of the log that is there now, whatever comes late', async () => {
+  it('is that of the current log, for any late rows', async () => {
     const rig = await Rig.open({ stack, name: 'ledger-end' });
     try {
       const store = new ClickHouseChunkStore(rig.client, 'test');

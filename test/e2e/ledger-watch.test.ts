@@ -17,7 +17,7 @@ interface Gauges {
   readonly checkedSeconds: number;
 }
 
-it('a running ingester shows a loss and a gap as metrics, and says once where; a chunk in flight is neither', async () => {
+it('a running ingester shows a loss and a gap as metrics, and logs the place once; a chunk in flight is neither', async () => {
   const settings = {
     INGEST_VERIFY_INTERVAL: '1s',
     INGEST_FLUSH_MAX_EVENTS: String(eventsPerChunk),
@@ -37,17 +37,17 @@ it('a running ingester shows a loss and a gap as metrics, and says once where; a
     );
     return { gap, overlap, unaccounted, difference, checkedSeconds } as Gauges;
   };
-  /** What the metrics say after so many looks from now on. */
+  /** Gauges after so many checks from now on. */
   const afterLooks = async (count: number): Promise<Gauges> => {
     let last = (await read()).checkedSeconds;
-    let looks = -1; // The one that may be under way began before.
+    let looks = -1; // The one that may be under way started before.
     await poll(`${count} looks`, async () => {
       const { checkedSeconds } = await read();
       if (checkedSeconds > last) looks++;
       last = checkedSeconds;
       return looks >= count ? true : undefined;
     });
-    // A page is made gauge by gauge: of the one that told of the look, some may be older than it.
+    // A page is made gauge by gauge: beside a new check, some gauges may be older.
     return read();
   };
   const meddle = (query: string, params: Record<string, unknown>) =>
@@ -66,7 +66,7 @@ it('a running ingester shows a loss and a gap as metrics, and says once where; a
     await rig.start(['ingest'], rig.config, metrics);
     await rig.untilConsumed(messages.length);
 
-    // What a process leaves that died after its insert: rows at the ledger's end.
+    // As after a process that died after its insert: rows at the ledger's end.
     const columns = chunkColumns.filter((name) => name !== 'start_offset').join(', ');
     await meddle(
       `INSERT INTO chunk_rows (${columns}, start_offset)

@@ -22,7 +22,7 @@ import { startIngester } from './kit/start-ingester.ts';
 import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
-// Side by side: all their time is spent waiting.
+// Concurrent: all their time is spent waiting.
 const { concurrent } = describe;
 const soon = { retries: 1, requestTimeoutMs: 2_000 };
 
@@ -36,7 +36,7 @@ async function withProxy(use: (proxy: KafkaProxy) => Promise<void>): Promise<voi
   }
 }
 
-/** The ingest role with a watchdog that waits only so long, and twice that. */
+/** The ingest role with a watchdog that waits so long, and twice that before the end. */
 async function startWatched(rig: Rig, config: Config, unreadyMs: number) {
   const watched = new WatchedSource(
     {
@@ -55,7 +55,7 @@ async function startWatched(rig: Rig, config: Config, unreadyMs: number) {
 }
 
 concurrent('an answer that kafkajs does not know', () => {
-  it('ends the process with 69, and a new one counts on exactly', () =>
+  it('ends the process with 69, and a new one continues exactly', () =>
     withProxy((proxy) =>
       withRig({ stack, name: 'unknown_code' }, async (rig) => {
         const { messages, events, truth } = benchMessages('unknown code', 3_000, 10);
@@ -82,15 +82,15 @@ concurrent('answers that stop to come, while others get theirs', () => {
   it.each([
     ['fetches', kafkaApis.fetch, /100 more to read: the consumer asks the brokers for nothing/],
     ['commits', kafkaApis.offsetCommit, /has been committed for|has not come back/],
-  ])('are told and end the reading: %s', (name, lost, why) =>
+  ])('are reported and end the reading: %s', (name, lost, why) =>
     withProxy((proxy) =>
       withRig({ stack, name: `no_${name}` }, async (rig) => {
         const config = {
           ...rig.config,
           kafka: { ...rig.config.kafka, brokers: [proxy.address] },
         };
-        // It ends after twice that: by then the consumer has been silent for more than 10 s, which
-        // is what tells a fetch that is lost from one that brings nothing.
+        // It ends after twice that: by then the consumer has been silent for over 10 s, as a lost fetch is
+        // and an empty one is not.
         const { watched, ingester } = await startWatched(rig, config, 6_000);
         const { messages, events } = benchMessages('no answers', 1_000, 10);
         await rig.publish(messages.map((value) => ({ value })));
@@ -108,7 +108,7 @@ concurrent('answers that stop to come, while others get theirs', () => {
         proxy.fate = () => 'pass';
         proxy.cut();
         await ingester.abandon();
-        // Whoever comes next finishes it.
+        // The next process finishes it.
         await rig.start();
         await rig.untilConsumed(2 * events);
       }),
@@ -117,7 +117,7 @@ concurrent('answers that stop to come, while others get theirs', () => {
 });
 
 concurrent('records that are there and not to be read', () => {
-  it('are no lag: those of a transaction that is open, or was aborted', () =>
+  it('are no lag: those of an open or aborted transaction', () =>
     withRig({ stack, name: 'transactions' }, async (rig) => {
       const { messages, events, truth } = benchMessages('transactions', 1_000, 10);
       const { watched, ingester } = await startWatched(rig, rig.config, 10_000);
@@ -132,7 +132,7 @@ concurrent('records that are there and not to be read', () => {
       rig.atEnd(() => producer.disconnect());
       const transaction = await producer.transaction();
       await transaction.send({ topic: rig.topic, messages: messages.map((value) => ({ value })) });
-      // Longer than the watchdog waits for anything; what it says of it is gathered all along.
+      // Longer than any wait of the watchdog; its problems are collected all along.
       const problems: string[] = [];
       const watch = setInterval(() => problems.push(...watched.problems()), 250);
       await pause(13_000);
@@ -190,7 +190,7 @@ concurrent('a broker that takes connections and never answers', () => {
 });
 
 concurrent('a batch that takes twice the session timeout to ingest', () => {
-  it('keeps its partition: heartbeats go on, and there is no rebalance', () =>
+  it('keeps its partition: heartbeats continue, and there is no rebalance', () =>
     withRig(
       {
         stack,

@@ -139,7 +139,7 @@ describe('tailmark up', () => {
     expect(after.clickhouse.url).toBe(before.clickhouse.url);
   });
 
-  it('ends both by themselves after a kill -9, with nobody to clean up', async () => {
+  it('ends both by themselves after a kill -9 of the command', async () => {
     const started = await up();
     const { kafka, clickhouse } = JSON.parse(output.out) as Endpoints;
     started.kill('SIGKILL');
@@ -156,15 +156,18 @@ describe('tailmark up', () => {
     });
   });
 
-  it.each(['kafka', 'clickhouse'] as const)('says so and ends with 69 if %s dies', async (part) => {
-    const started = await up();
-    const endpoints = JSON.parse(output.out) as Endpoints;
-    process.kill(endpoints[part].pid, 'SIGKILL');
-    await pollUntil('tailmark up has ended', () => started.exitCode !== null, stopDeadlineMs);
-    expect(started.exitCode).toBe(69);
-    expect(output.err).toContain('which was not asked for');
-    expect(isRunning(endpoints.kafka.pid) || isRunning(endpoints.clickhouse.pid)).toBe(false);
-  });
+  it.each(['kafka', 'clickhouse'] as const)(
+    'reports it and ends with 69 if %s dies',
+    async (part) => {
+      const started = await up();
+      const endpoints = JSON.parse(output.out) as Endpoints;
+      process.kill(endpoints[part].pid, 'SIGKILL');
+      await pollUntil('tailmark up has ended', () => started.exitCode !== null, stopDeadlineMs);
+      expect(started.exitCode).toBe(69);
+      expect(output.err).toContain('which was not asked for');
+      expect(isRunning(endpoints.kafka.pid) || isRunning(endpoints.clickhouse.pid)).toBe(false);
+    },
+  );
 
   it('leaves nothing when it is interrupted before it is ready', async () => {
     const abort = new AbortController();
@@ -209,7 +212,7 @@ describe('the local stack', () => {
     expect(readdirSync(dir)).toContain('mine.txt');
   });
 
-  it('takes a message of 50 MB', async () => {
+  it('accepts a message of 50 MB', async () => {
     const { kafka } = await start();
     await produce(kafka.brokers, 'large', Buffer.alloc(50_000_000, 'x'));
     const consumer = kafkaOf(kafka.brokers).consumer({ groupId: 'large' });

@@ -16,7 +16,7 @@ const nobody = '127.0.0.1:1';
 
 let rig: Rig;
 let dir: string;
-/** Accepts connections and never says a word. */
+/** Accepts connections and sends nothing. */
 let silent: Server;
 const sockets = new Set<{ destroy(): void }>();
 
@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
-/** A configuration file; gives its path. */
+/** Writes a configuration file; returns its path. */
 function file(yaml: string): string {
   const path = join(dir, `${uniqueName('config')}.yaml`);
   writeFileSync(path, yaml);
@@ -53,9 +53,9 @@ interface Case {
   readonly env?: () => Readonly<Record<string, string>>;
   readonly exitCode: number;
   readonly code: string;
-  /** Parts of the message: what could not be done, which setting, what it is. */
+  /** Parts of the message: the failed action, the setting, its value. */
   readonly says: readonly (string | (() => string))[];
-  /** Part of the hint: what to do. */
+  /** Part of the hint: the remedy. */
   readonly hint: string;
 }
 
@@ -170,7 +170,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe('an operator is told what, which setting and what to do', () => {
+describe('an operator gets the failed action, the setting and the remedy', () => {
   it.concurrent.each(cases)('$name', async ({ argv, env, exitCode, code, says, hint }) => {
     const startedMs = performance.now();
     const child = startChild(argv(), { ...rig.env, ...env?.() });
@@ -187,7 +187,7 @@ describe('an operator is told what, which setting and what to do', () => {
     expect(tookMs).toBeLessThan(longestMs);
   });
 
-  it('as JSON, when --json asks for it', async () => {
+  it('as JSON, when --json is given', async () => {
     const argv = ['tails', '--json', '--clickhouse-url', `http://${nobody}`];
     const { exitCode, out, err } = await runInProcess(argv, { env: rig.env });
     expect([exitCode, out]).toEqual([69, '']);
@@ -197,7 +197,7 @@ describe('an operator is told what, which setting and what to do', () => {
     expect(error.hint).toContain('TAILMARK_CLICKHOUSE_URL');
   });
 
-  it('and a topic that is not there leaves no dead-letter topic behind', async () => {
+  it('and a missing topic leaves no dead-letter topic behind', async () => {
     const admin = createKafkaClient(rig.config.kafka).admin();
     await admin.connect();
     const topics = await admin.listTopics();
@@ -206,7 +206,7 @@ describe('an operator is told what, which setting and what to do', () => {
   });
 });
 
-/** What is for people: not the log, which is JSON lines. */
+/** The text for people: not the log, which is JSON lines. */
 function messageOf(err: string): string {
   return err.replaceAll(/^\{.*\}\n/gm, '');
 }

@@ -13,7 +13,7 @@ import { poll } from './kit/poll.ts';
 import type { Rig } from './kit/rig.ts';
 import { withRig } from './kit/with-rig.ts';
 
-// Servers of this file's own, to be killed and started again on their data and ports.
+// Servers of this file, to be killed and restarted on their data and ports.
 let dir: string;
 let kafka: KafkaBroker | undefined;
 let clickhouse: ClickHouseServer | undefined;
@@ -50,7 +50,7 @@ function runClickHouse(httpPort?: number): Promise<ClickHouseServer> {
 const partitions = 2;
 const portIn = (address: string) => Number(address.slice(address.lastIndexOf(':') + 1));
 
-/** kill -9, and gone. */
+/** Kills with -9 and waits for the end. */
 async function kill(server: KafkaBroker | ClickHouseServer | undefined): Promise<void> {
   process.kill(server?.pid ?? 0, 'SIGKILL');
   await server?.exited;
@@ -77,7 +77,7 @@ function through(name: string, outage: (rig: Rig) => Promise<void>) {
       answer = `${response.status} ${await response.text()}`;
       return answer === '200 ready\n' ? true : undefined;
     };
-    // What is away is looked for every second; a look that hangs ends after 5.
+    // A missing server is probed every second; a hanging probe ends after 5.
     await poll('it is ready again', isReady, { deadlineMs: 10_000, seen: () => answer });
     await rig.expectStages(truth);
   });

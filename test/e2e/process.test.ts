@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const main = new URL('../../dist/main.js', import.meta.url);
 
-// What only a process of its own can show. `npm test` builds dist/ first.
+// Behaviour that only a separate process can show. `npm test` builds dist/ first.
 describe('tailmark as a process', () => {
   const script = `import { main } from ${JSON.stringify(main.href)};
 process.exitCode = await main(process.argv.slice(1));`;
@@ -23,7 +23,7 @@ process.exitCode = await main(process.argv.slice(1));`;
     expect(exitCode).toBe(expected);
   });
 
-  it('ends quietly with 0 when nobody reads its output', async () => {
+  it('exits 0 without an error when nothing reads its output', async () => {
     const child = start(['check', '--show']);
     let err = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -12,7 +12,7 @@ import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
 
-/** Real traces, which are not part of the project; see docs/ for what they are. */
+/** Real traces, which are not part of the project; see docs/ for their sources. */
 const folder = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
 const stages = `${folder}gentd26-stages.ndjson.gz`;
 const requests = `${folder}gentd26-requests.ndjson.gz`;
@@ -101,7 +101,7 @@ describe('a production trace', () => {
         const counts = Object.fromEntries(
           Object.entries(truth).map(([stage, { requests: count }]) => [stage, count]),
         );
-        // As published with the trace; the file must be the one that is meant.
+        // As published with the trace; this identifies the file.
         expect(counts).toEqual({
           adapter_load: 27_415,
           controlnet_load: 29_221,

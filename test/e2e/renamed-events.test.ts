@@ -12,7 +12,7 @@ const stack = useStack();
 const migration = '0010_event_names';
 const windowMs = 10_000;
 
-/** As today's fields were named before 0010, in the order in which that version wrote them. */
+/** Today's fields under their names before 0010, in the order in which that version wrote them. */
 const before = {
   scope: {
     ...{ series: 2, open: 2, of: 3, common: [{ dimension: 'region', value: 'eu' }] },

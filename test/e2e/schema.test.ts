@@ -94,7 +94,7 @@ describe('queries', () => {
   const folder = new URL('../../sql/queries/', import.meta.url);
   const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
 
-  it('in sql/queries all run with their parameters, and answer', () =>
+  it('in sql/queries all run with their parameters, and return rows', () =>
     withRig({ stack, name: 'queries' }, async (rig) => {
       await fill(rig);
       const values: Record<string, unknown> = {
@@ -174,7 +174,7 @@ describe('queries', () => {
         const { stream } = await rig.client.exec({ query, query_params: params });
         let answerBytes = 0;
         for await (const part of stream) answerBytes += (part as Buffer).length;
-        // What looks for problems has nothing to say here, and no chunk has this mark.
+        // Queries for problems return nothing here, and no chunk has this mark.
         const isSilent =
           /_problems\.sql$|^(told|detector)_|^(counted_twice|short_token_windows|chunk_places)\.sql$/.test(
             file,
@@ -183,7 +183,7 @@ describe('queries', () => {
       }
     }));
 
-  it('of events answer what the event is of', () =>
+  it('of events return the contents of the event', () =>
     withRig({ stack, name: 'event-queries' }, async (rig) => {
       const startMs = Date.now() - 90_000;
       const events = eventsOf(startMs).map((event, n) => ({ ...event, cold_start: n % 5 === 2 }));
@@ -223,10 +223,10 @@ describe('queries', () => {
       expect((await sumsOf(driftSql(ofDrift)))[0]).toBe(ranker.length - coldOnes.length);
     }));
 
-  it('of hours answer what a detector would have seen of them', () =>
+  it('of hours return the same as a detector reads', () =>
     withRig({ stack, name: 'hours' }, async (rig) => {
       const startMs = Date.now() - 90_000;
-      // Two versions of each series: an hour is of both.
+      // Two versions of each series: an hour covers both.
       const events = eventsOf(startMs).map((event, n) => ({ ...event, version: `${n % 2}` }));
       await rig.publish(events.map((event) => ({ value: JSON.stringify(event) })));
       const pipeline = await rig.start(['ingest']);
@@ -278,7 +278,7 @@ describe('queries', () => {
       }
     }));
 
-  it('of the contract and of the views give what was ingested', () =>
+  it('of the contract and of the views give the ingested data', () =>
     withRig({ stack, name: 'views' }, async (rig) => {
       const events = await fill(rig);
       // As README and DESIGN give it to users.

@@ -92,7 +92,7 @@ http:
   );
 }
 
-/** Everything that a command of a process of its own prints. */
+/** All output of a command in its own process. */
 async function printed(argv: readonly string[], env: Readonly<Record<string, string>>) {
   const child = startChild([...argv, '--log-level', 'trace'], env);
   const isRun = argv[0] === 'run';
@@ -122,7 +122,7 @@ const commands = (): readonly (readonly string[])[] => [
   ['run'],
 ];
 
-/** What each command prints; two at a time, as a machine may have as many cores. */
+/** The output of each command; two at a time, for two cores. */
 async function leaksOf(config: string, settings: Readonly<Record<string, string>>) {
   const env = Object.fromEntries(Object.entries(settings).map(([k, v]) => [`TAILMARK_${k}`, v]));
   const waiting = [...commands()];
@@ -154,7 +154,7 @@ describe('no command prints a secret', { timeout: 240_000 }, () => {
       CLICKHOUSE_URL: `http://${echoes.clickhouse.address}`,
     };
     expect(await leaksOf(login, settings)).toEqual([]);
-    // Nothing was shown although all of it was told.
+    // Both servers received the secrets, and the output shows none.
     expect(echoes.kafka.heard()).toContain(kafkaPassword);
     expect(echoes.clickhouse.heard()).toContain(clickHousePassword);
   });
@@ -198,7 +198,7 @@ function configOf(path: string, env: Readonly<Record<string, string>>): Config {
   return loadConfig({ path, env, readFile: (name) => readFileSync(name, 'utf8') }).config;
 }
 
-describe('nothing that is kept or served holds a secret', () => {
+describe('no stored or served data contains a secret', () => {
   it('tables, topics, groups, metrics, health and logs of a run', {
     timeout: 240_000,
   }, async () => {
@@ -266,7 +266,7 @@ function settingsOf(env: Readonly<Record<string, string>>): Record<string, strin
   return Object.fromEntries(Object.entries(env).map(([k, v]) => [k.replace('TAILMARK_', ''), v]));
 }
 
-/** All that the database holds, as JSON. */
+/** All rows of the database, as JSON. */
 async function everyRow({ clickhouse }: Config): Promise<string> {
   const client = openClickHouse(clickhouse);
   try {

@@ -20,7 +20,7 @@ const stack = useStack();
 const authority: Authority = makeAuthority('authority of ClickHouse');
 const another = makeAuthority('another authority');
 
-/** Speaks HTTP like ClickHouse does, by handing everything on to it. */
+/** Speaks HTTP like ClickHouse, by forwarding everything to it. */
 interface Front {
   readonly url: string;
   /** Headers of the last request. */
@@ -51,7 +51,7 @@ async function front(options: TlsOptions | undefined): Promise<Front> {
   const serve: Parameters<typeof createHttp>[1] = (incoming, outgoing) => {
     last = incoming.headers;
     const { method, url, headers } = incoming;
-    // What belongs to the connection before it; the server itself has no TLS to look at.
+    // Headers of the connection before it are dropped; the server itself has no TLS.
     const { 'x-clickhouse-ssl-certificate-auth': _, ...own } = headers;
     const onward = httpRequest(
       new URL(url ?? '/', stack.clickhouseUrl),
@@ -114,7 +114,7 @@ describe('ClickHouse over TLS', () => {
     });
   });
 
-  it('is shown our certificate: as the login without a password, beside the login with one', async () => {
+  it('gets the client certificate: as the login without a password, beside the login with one', async () => {
     await withRig({ stack, name: 'mtls' }, async (rig) => {
       const { url, headers } = await front(wantsClient());
       const env = through(rig, url, {
@@ -123,7 +123,7 @@ describe('ClickHouse over TLS', () => {
       });
       expect(await run(['tails', '--json'], { env })).toMatchObject({ exitCode: 0, err: '' });
       expect(headers()['x-clickhouse-ssl-certificate-auth']).toBe('on');
-      // The default user has none, so that the server refuses it: past the handshake, that is.
+      // The default user has no password, so the server refuses this one after the handshake.
       const withPassword = { ...env, TAILMARK_CLICKHOUSE_PASSWORD: 'canary-password' };
       const refused = await run(['tails', '--json'], { env: withPassword });
       expect(JSON.parse(refused.err).error.code).toBe('TAILMARK_CLICKHOUSE_AUTH');
@@ -136,9 +136,9 @@ describe('ClickHouse over TLS', () => {
 interface Refusal {
   readonly name: string;
   readonly server: () => TlsOptions | undefined;
-  /** What our end is told, beside the address. */
+  /** Settings of the client, beside the address. */
   readonly env: () => Readonly<Record<string, string>>;
-  /** The scheme we are told. @default that of the server */
+  /** Scheme of the client's address. @default that of the server */
   readonly scheme?: string;
   readonly code: string;
   readonly says: string;
@@ -221,7 +221,7 @@ const refusals: readonly Refusal[] = [
 ];
 
 describe('ClickHouse that refuses', () => {
-  it.each(refusals)('$name is told in time, without a secret', async (refusal) => {
+  it.each(refusals)('$name is reported in time, without a secret', async (refusal) => {
     const { url } = await front(refusal.server());
     const address = new URL(url);
     const env = {

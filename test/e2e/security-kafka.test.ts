@@ -30,13 +30,13 @@ beforeAll(async () => {
   tokenFile = join(kafka.dir, 'token');
   putToken(unsecuredToken('tailmark', 600));
 });
-// Says why, where all that follows finds nobody.
+// Names the cause, where all that follows fails to connect.
 afterEach(() => kafka?.requireRunning());
 afterAll(async () => {
   await kafka?.stop();
 });
 
-/** As whatever renews tokens should do it: never is there half a token. */
+/** As a renewer of tokens should write it: the file never has half a token. */
 function putToken(token: string): void {
   writeFileSync(`${tokenFile}.new`, `${token}\n`);
   renameSync(`${tokenFile}.new`, tokenFile);
@@ -70,7 +70,7 @@ const token = (): Settings => ({
 const variables = (settings: Settings) =>
   Object.fromEntries(Object.entries(settings).map(([key, value]) => [`TAILMARK_${key}`, value]));
 
-/** The rig's configuration, with another way to its broker. */
+/** The rig's configuration, with another connection to its broker. */
 function through(rig: Rig, settings: Settings): Config {
   const env = { ...rig.env, ...variables(settings) };
   return loadConfig({ env, readFile: (path) => (path === 'tailmark.yaml' ? '' : 'a file') }).config;
@@ -248,7 +248,7 @@ const refusals: readonly Refusal[] = [
 ];
 
 describe('Kafka that refuses', () => {
-  it.each(refusals)('$name is told in time, without a secret', async (refusal) => {
+  it.each(refusals)('$name is reported in time, without a secret', async (refusal) => {
     const env = variables({ CLICKHOUSE_URL: 'http://127.0.0.1:1', ...refusal.settings() });
     const startMs = performance.now();
     const argv = ['check', '--connect', '--json', '--log-level', 'trace'];
@@ -262,7 +262,7 @@ describe('Kafka that refuses', () => {
     expect(out + err).not.toMatch(/canary-of/);
   });
 
-  it('run ends as the refusal says', async () => {
+  it('run ends with the error of the refusal', async () => {
     await withSecureRig('refused', async (rig) => {
       for (const { name, settings, code, exitCode } of [refusals[0], refusals[7]].flatMap((one) =>
         one === undefined ? [] : [one],
@@ -277,7 +277,7 @@ describe('Kafka that refuses', () => {
 });
 
 describe('a token that rotates', () => {
-  it('is read anew for each login, and a broken one is an error until it is mended', async () => {
+  it('is read again for each login, and a broken one is an error until it is repaired', async () => {
     await withSecureRig('rotating', async (rig) => {
       const { kafka: config } = through(rig, { ...saslTls(), ...token() });
       const publisher = await openKafkaPublisher(config);
@@ -306,7 +306,7 @@ describe('a token that rotates', () => {
     });
   });
 
-  it('that is refused ends a run, so that nobody takes it for one that works', async () => {
+  it('that is refused ends a run, since it can not count as working', async () => {
     await withSecureRig('expiring', async (rig) => {
       const config = through(rig, { ...saslTls(), ...token() });
       putToken(unsecuredToken('tailmark', 600));

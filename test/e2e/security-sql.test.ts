@@ -8,7 +8,7 @@ import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
 
-/** What tries to get out of a literal, or into a parameter, a comment or a format. */
+/** Texts that try to escape from a literal, or into a parameter, a comment or a format. */
 const hostile = [
   "'",
   "''",
@@ -43,7 +43,7 @@ const hostile = [
   'NULL',
   '1',
 ];
-// Half a pair has no form in UTF-8: it cannot come out of a decoded event.
+// Half a surrogate pair has no form in UTF-8: a decoded event cannot contain it.
 const text = fc.string({ unit: 'binary', maxLength: 40 });
 const pieces = fc
   .array(fc.constantFrom(...hostile, 'x', '27', 'x27', '\\x'), { maxLength: 8 })
@@ -57,7 +57,7 @@ describe('evidence SQL, which people paste', () => {
       for (let from = 0; from < values.length; from += 1_000) {
         const some = values.slice(from, from + 1_000);
         const query = `SELECT [${some.map(quoteSql).join(',')}] AS read`;
-        // Sent as the body: an address has no room for a statement of this length.
+        // Sent as the body: an address is too short for a statement of this length.
         const result = await rig.client.query({ query, format: 'JSONEachRow' });
         const [row] = await result.json<{ read: string[] }>();
         expect(row?.read).toEqual(some);
@@ -65,9 +65,9 @@ describe('evidence SQL, which people paste', () => {
     });
   });
 
-  it('finds the series it names and no other, whatever its dimensions hold', async () => {
+  it('finds the named series and no other, for any dimensions', async () => {
     await withRig({ stack, name: 'evidence' }, async (rig) => {
-      // Now, as the tables drop what is past its retention.
+      // Now, as the tables drop rows past their retention.
       const startedAtMs = Math.floor(Date.now() / 10_000) * 10_000;
       const series = hostile.map((value, n) => seriesOf(value, n % 2 === 0));
       await rig.client.insert({
@@ -90,7 +90,7 @@ describe('evidence SQL, which people paste', () => {
         const rows = await result.json<{ requests: string }>();
         expect([one, rows.map(({ requests }) => Number(requests))]).toEqual([one, [n + 1]]);
       }
-      // The ledger knows nothing of these.
+      // The ledger has no row of these.
       for (const table of ['latency_10s', 'latency_1m', 'latency_1h', 'latency_1d']) {
         await rig.client.command({
           query: 'TRUNCATE TABLE {table:Identifier}',

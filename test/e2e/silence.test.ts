@@ -19,7 +19,7 @@ const settings = {
   WINDOWS_GRACE: '0s',
 };
 
-/** Ten events a second in each partition, to the end of the test; of the last one they may be old. */
+/** Ten events a second in each partition, to the end of the test; those of the last one may be old. */
 function feed(rig: Rig, lastBehindMs = 0): void {
   const event = (endMs: number) => JSON.stringify({ ts: endMs - 5, model: 'm', total_ms: 5 });
   let sending: Promise<void> = Promise.resolve();
@@ -37,7 +37,7 @@ function feed(rig: Rig, lastBehindMs = 0): void {
   });
 }
 
-/** What goes out; grows. */
+/** The emitted events; a growing array. */
 async function emittedBy(rig: Rig): Promise<AnomalyEvent[]> {
   const events: AnomalyEvent[] = [];
   await rig.follow(rig.config.alert.topic, ({ value }) => {
@@ -80,8 +80,8 @@ const untilJudged = (rig: Rig, ms: number) =>
     deadlineMs,
   });
 
-describe('while traffic goes on', () => {
-  it('ClickHouse that is away is a pipeline event that goes out at once, and no silence', () =>
+describe('while traffic continues', () => {
+  it('ClickHouse that is away is a pipeline event, emitted at once, and no silence', () =>
     withRig({ stack, name: 'store-away', partitions, settings }, async (rig) => {
       const { clickhouse } = rig.config;
       const proxy = await FaultyProxy.start(Number(new URL(clickhouse.url).port));
@@ -112,7 +112,7 @@ describe('while traffic goes on', () => {
       ]);
       proxy.heal();
       await untilEmitted(events, ['pipeline behind opened', 'pipeline behind resolved']);
-      // All of that time is judged, and on record is what went out.
+      // All of that time is judged, and the emitted events are stored.
       await untilJudged(rig, awayMs + 10_000);
       const rows = await rig.rows<{ body: string }>(
         'SELECT body FROM anomalies FINAL ORDER BY id, revision',
@@ -123,7 +123,7 @@ describe('while traffic goes on', () => {
       expect(explained.out).toContain('All that is in Kafka is stored again after');
     }));
 
-  it('nobody who ingests is a pipeline event too; markers of transactions are no messages that wait', () =>
+  it('a missing ingester is a pipeline event too; transaction markers are no waiting messages', () =>
     withRig({ stack, name: 'ingest-away', partitions, settings }, async (rig) => {
       const ingest = await rig.start(['ingest']);
       const pipeline = await rig.start(['detect', 'serve']);
@@ -157,7 +157,7 @@ describe('while traffic goes on', () => {
       await untilAllIsStored();
     }));
 
-  it('a partition whose events are five hours old holds up nobody, and is named', () =>
+  it('a partition whose events are five hours old is named, and delays no other', () =>
     withRig({ stack, name: 'displaced', partitions, settings }, async (rig) => {
       feed(rig, 5 * hourMs);
       const pipeline = await rig.start(['ingest', 'detect', 'serve']);

@@ -7,14 +7,13 @@ import { withRig } from './kit/with-rig.ts';
 const stack = useStack();
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
-/** What the detector learns from. */
+/** The time to learn from. */
 const pastMs = 60 * minuteMs;
 const timesOutAfterMs = 30 * secondMs;
 const faultMs = 3 * minuteMs;
 /**
- * From the first time-out to the end of the window that opens the page, in event time, so that the speed of
- * the machine does not matter. A window is judged some seconds after its end: together they are less than a
- * minute.
+ * From the first time-out to the end of the window that opens the page, in event time, so that the machine's
+ * speed does not matter. A window is judged some seconds after its end: together they are less than a minute.
  */
 const mostMs = 50 * secondMs;
 
@@ -57,7 +56,7 @@ it(
         severity: 'critical',
         stage: 'forward',
       });
-      // It is of the window in which the first of them ended, not of the one in which they began.
+      // It is of the window in which the first of them ended, not of the one in which they started.
       const startedMs = Date.parse(page.started_at);
       expect(Math.abs(startedMs - firstMs)).toBeLessThanOrEqual(window);
       expect(startedMs + page.evidence.windows * window - firstMs).toBeLessThanOrEqual(mostMs);

@@ -22,7 +22,7 @@ const settings = { INGEST_FLUSH_MAX_EVENTS: '500' };
 const inOne = (messages: readonly Buffer[], partition = 0) =>
   messages.map((value) => ({ value, partition }));
 
-/** Sums over two lots of events. */
+/** Adds the sums of two sets of events. */
 function both(a: StageSums, b: StageSums): StageSums {
   const stages = Object.keys({ ...a, ...b });
   const none = { requests: 0, sumUs: 0 };
@@ -44,7 +44,7 @@ async function withAdmin<T>(rig: Rig, use: (admin: Admin) => Promise<T>): Promis
   }
 }
 
-/** What the group has committed for a partition: the offset, -1 for none, and what was noted. */
+/** The group's commit for a partition: the offset, -1 for none, and the metadata. */
 function committed(rig: Rig, partition = 0) {
   return withAdmin(rig, async (admin) => {
     const query = { groupId: rig.config.kafka.group_id, topics: [rig.topic] };
@@ -95,7 +95,7 @@ const ranges = (rig: Rig, partition = 0) =>
     .then((rows) => rows.map((row) => [Number(row.start_offset), Number(row.end_offset)]));
 
 concurrent('a group whose commits are gone', () => {
-  it('goes on where its ledger ends', () =>
+  it('continues where its ledger ends', () =>
     withRig({ stack, name: 'expired', settings }, async (rig) => {
       const first = benchMessages('expired 1', 2_000, 10);
       const second = benchMessages('expired 2', 1_500, 10);
@@ -151,7 +151,7 @@ async function withGappyRig(options: RigOptions, use: (rig: Rig) => Promise<void
 
 const deleteUpTo = (rig: Rig, offset: number) =>
   withAdmin(rig, async (admin) => {
-    // kafkajs must have heard of the topic first.
+    // kafkajs must know the topic first.
     await admin.fetchTopicOffsets(rig.topic);
     await admin.deleteTopicRecords({
       topic: rig.topic,
@@ -178,7 +178,7 @@ concurrent('records that retention has removed', () => {
       ]);
     }));
 
-  it('of a chunk that had landed make no difference: it is taken for what it was', () =>
+  it('of a chunk that had landed make no difference: it counts as it was', () =>
     withRig({ stack, name: 'landed', settings }, async (rig) => {
       const { messages, events, truth } = benchMessages('landed', 2_000, 10);
       await rig.publish(inOne(messages));
@@ -201,7 +201,7 @@ concurrent('a partition that is added', () => {
         const second = benchMessages('added 2', 1_000, 10);
         await rig.publish(inOne(before.messages));
         const pipeline = await rig.start(['ingest']);
-        // What is there when the group begins is not read, and the group's place is kept.
+        // Records from before the group are not read, and the group's position is kept.
         await poll('its place is kept', async () =>
           (await committed(rig)).offset === 50 ? true : undefined,
         );
@@ -210,8 +210,8 @@ concurrent('a partition that is added', () => {
         await withAdmin(rig, (admin) =>
           admin.createPartitions({ topicPartitions: [{ topic: rig.topic, count: 2 }] }),
         );
-        // A producer that has not heard of the partition would drop the messages, so it is one of its
-        // own, made when the broker itself has heard of it.
+        // A producer without metadata of the partition would drop the messages. So it is a new one, created
+        // when the broker itself has that metadata.
         await withAdmin(rig, (admin) =>
           poll('the partition is there', async () => {
             const { topics } = await admin.fetchTopicMetadata({ topics: [rig.topic] });
@@ -256,7 +256,7 @@ concurrent('a chunk that landed, and whose token is forgotten', () => {
 });
 
 concurrent('a successor with another configuration', () => {
-  it('makes the chunk it takes over as its predecessor would have', () =>
+  it('makes the chunk that it takes over as its predecessor would have', () =>
     withRig({ stack, name: 'reconfigured', settings }, async (rig) => {
       const { messages, events, truth } = benchMessages('reconfigured', 1_000, 10);
       await rig.publish(inOne(messages));
@@ -277,7 +277,7 @@ concurrent('a successor with another configuration', () => {
 });
 
 concurrent('aborted transactions', () => {
-  it('at the place of a takeover are passed over, and what was committed counts once', () =>
+  it('at the position of a takeover are skipped, and committed records count once', () =>
     withRig({ stack, name: 'aborted', settings }, async (rig) => {
       const first = benchMessages('aborted 1', 500, 10);
       const dropped = benchMessages('aborted 2', 300, 10);

@@ -62,7 +62,7 @@ async function chunksOf(rig: Rig, partition: number): Promise<StoredChunk[]> {
 
 const chunkAt = (chunks: readonly StoredChunk[], at: number) => chunks.at(at) as StoredChunk;
 
-/** Runs a statement as somebody would who meddles with the tables. */
+/** Runs a statement that damages the tables. */
 async function meddle(rig: Rig, query: string, params: Record<string, unknown>): Promise<void> {
   await rig.client.command({
     query,
@@ -161,7 +161,7 @@ describe('verify, of a chunk', () => {
   it.each([
     ['first', 0],
     ['last', -1],
-  ])('that was inserted again names it, and how many samples are too many: the %s', (name, at) =>
+  ])('that was inserted again names it, and the number of extra samples: the %s', (name, at) =>
     withStored(`verify_double_${name}`, async (rig, chunks) => {
       const { start, end, samples } = chunkAt(chunks, at);
       await meddle(rig, insertAgain, { start });
@@ -239,7 +239,7 @@ describe('the queries that look for problems', () => {
   });
   afterAll(() => rig?.close());
 
-  it('say of 400 ledgers, most of them wrong, what checkLedger says of them in memory', async () => {
+  it('return the problems of checkLedger in memory for 400 ledgers, most of them wrong', async () => {
     const ledgers = Array.from({ length: 400 }, (_, seed) =>
       randomLedger(new SeededRandom(seed), `g${seed}`),
     );
@@ -262,7 +262,7 @@ describe('the queries that look for problems', () => {
     expect(sorted(found)).toEqual(sorted(due));
   });
 
-  it('bring back so many problems of a kind, and count the rest', async () => {
+  it('return so many problems of a kind, and count the rest', async () => {
     const { problems, kinds } = await readProblems(rig.client, 'ledger_problems', {
       groupId: '',
       sinceMs: 0,
@@ -292,11 +292,11 @@ describe('the queries that look for problems', () => {
     });
     const ms = 1_790_000_000_000;
     const rows: LedgerRow[] = [
-      // Where one group stopped, the other went on.
+      // Where one group stopped, the other continued.
       ...[row('a', 0, 0, 50, ms), row('a', 0, 50, 100, ms), row('b', 0, 100, 150, ms)],
-      // The other began some way back.
+      // The other started some way back.
       ...[row('a', 1, 0, 50, ms), row('a', 1, 50, 100, ms), row('b', 1, 70, 150, ms)],
-      // The topic was made anew in between.
+      // The topic was recreated in between.
       ...[row('a', 2, 0, 100, ms), row('b', 2, 0, 100, ms + 1_000)],
       // Each import of a file is counted.
       ...[row('file/1', 3, 0, 100, ms), row('file/2', 3, 0, 100, ms)],

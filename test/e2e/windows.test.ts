@@ -26,7 +26,7 @@ describe('window_states.sql', () => {
     WINDOWS_ALLOWED_LATENESS: '30s',
   };
 
-  it('says of any ledger what the detector goes by, and what the states are defined to be', () =>
+  it("returns of any ledger the detector's bounds, and the defined states", () =>
     withRig({ stack, name: 'states', settings }, async (rig) => {
       const windows = Array.from({ length: windowCount }, (_, n) => baseMs + n * windowMs);
       await rig.client.insert({
@@ -70,7 +70,7 @@ describe('window_states.sql', () => {
         ...{ aggregated: isGarbage ? 0 : 5, late_merged: random.between(0, 3) },
         ...{ window_min: baseMs / 1000, window_max: baseMs / 1000 },
       };
-      // Garbage that comes later is no sign of life.
+      // Later garbage is no sign of life.
       const later = { start_offset: 5, end_offset: 9, flushed_at: Date.now() };
       return [chunk, { ...chunk, ...later, aggregated: 0, window_min: 0, window_max: 0 }];
     }).flat();
@@ -124,7 +124,7 @@ it('windows are open, provisional, then final; late merges are counted; an idle 
     const send = (partition: number, ...times: number[]) =>
       rig.publish(times.map((ts) => ({ value: event(ts), partition })));
 
-    // Partition 1 stays behind, at 5 s; partition 0 goes to 55 s.
+    // Partition 1 stays behind, at 5 s; partition 0 advances to 55 s.
     await send(1, baseMs + 5_000);
     await send(0, baseMs, baseMs + 15_000, baseMs + 55_000);
     await rig.untilConsumed(4);
@@ -132,19 +132,19 @@ it('windows are open, provisional, then final; late merges are counted; an idle 
       const { windows } = await tails();
       return windows.provisional > 0 ? windows : undefined;
     });
-    // Idle or not, partition 1 may still come with events for the first windows: none is final.
+    // Idle or not, partition 1 may still have events for the first windows: none is final.
     expect(idle).toMatchObject({ final: 0, late_merged: 0 });
     expect(idle.open + idle.provisional).toBe(3);
     expect(idle.reached_by_all).toBe(new Date(baseMs + 5_000).toISOString());
 
-    // Late, but allowed: 25 s is 30 s behind 55 s. The window of 45 s has not passed its grace.
+    // Late, and allowed: 25 s is 30 s behind 55 s. The window of 45 s has not passed its grace.
     await send(0, baseMs + 25_000, baseMs + 26_000, baseMs + 50_000);
     await rig.untilConsumed(7);
     expect((await tails()).windows.late_merged).toBe(2);
     const counted = (await metrics.eventsLateMerged.get()).values[0]?.value;
     expect(counted).toBe(2);
 
-    // All partitions past the first window's end by the allowed lateness: it is final.
+    // All partitions are past the first window's end by the allowed lateness: it is final.
     await send(1, baseMs + 40_000);
     await rig.untilConsumed(8);
     const last = await tails();
@@ -155,7 +155,7 @@ it('windows are open, provisional, then final; late merges are counted; an idle 
   });
 });
 
-it('a chunk without a single good event, of records as old as can be, is stored like the rest', () =>
+it('a chunk without a single good event, of the oldest possible records, is stored like the rest', () =>
   withRig({ stack, name: 'garbage' }, async (rig) => {
     await rig.publish([
       { value: 'no event', timestampMs: 0 },

@@ -45,7 +45,7 @@ describe('run --workers', () => {
         const { text } = await page(child, '/metrics');
         return text.includes(`\ntailmark_events_consumed_total ${events}\n`) ? true : undefined;
       });
-      // Each looks every five seconds.
+      // Each checks every five seconds.
       await poll('no partition has a lag', async () => {
         const { text } = await page(child, '/metrics');
         return text.match(/^tailmark_lag_messages\{.*\} 0$/gm)?.length === 4 ? true : undefined;
@@ -66,7 +66,7 @@ describe('run --workers', () => {
       ]);
     }));
 
-  it('ends with the error of a worker that cannot go on, and its exit code', () =>
+  it('ends with the error of a worker that cannot continue, and its exit code', () =>
     withRig({ stack, name: 'workers-end', partitions: 2 }, async (rig) => {
       const [message] = benchMessages('workers-end', 10, 10).messages;
       if (message === undefined) throw new Error('no message');

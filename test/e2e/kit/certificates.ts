@@ -1,14 +1,14 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 
-/** A certificate, its key and the name it speaks for. */
+/** A certificate, its key and its subject name. */
 export interface Certificate {
   readonly certPem: string;
   readonly keyPem: string;
 }
 
-/** Someone who signs certificates. */
+/** A certificate authority. */
 export interface Authority extends Certificate {
-  /** A certificate for 127.0.0.1 (or `names`), valid for a day around now unless told otherwise. */
+  /** Issues a certificate for 127.0.0.1 (or `names`), by default valid for a day around now. */
   issue(commonName: string, options?: IssueOptions): Certificate;
 }
 

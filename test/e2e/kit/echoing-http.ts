@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { Echo } from './echoing-kafka.ts';
 
 /**
- * An HTTP server that refuses, and quotes the address, the headers, the login in them and the body
- * it was sent. With a ClickHouse error number it does so as ClickHouse does.
+ * An HTTP server that refuses, and quotes the address, the headers, the login in them and the body of the
+ * request. With a ClickHouse error number it does so as ClickHouse does.
  */
 export async function startEchoingHttp(status: number, errorNumber?: number): Promise<Echo> {
   let heard = '';

@@ -1,10 +1,10 @@
 import { createServer, type Socket } from 'node:net';
 import { int16, int32, int64 } from '../../kafka/kafka-integers.ts';
 
-/** A server that refuses, and tells all it was given. */
+/** A server that refuses, and quotes all it received. */
 export interface Echo {
   readonly address: string;
-  /** What it was given, as text. */
+  /** Received text. */
   heard(): string;
   close(): void;
 }
@@ -14,7 +14,7 @@ const saslHandshake = 17;
 const saslAuthenticate = 36;
 const authenticationFailed = 58;
 
-/** A broker that refuses every login and quotes it in its answer: as it is, and in base64. */
+/** A broker that refuses every login and quotes it in its response: as it is, and in base64. */
 export async function startEchoingKafka(): Promise<Echo> {
   let heard = '';
   const sockets = new Set<Socket>();
@@ -45,7 +45,7 @@ export async function startEchoingKafka(): Promise<Echo> {
   };
 }
 
-/** An answer without its length and correlation id. */
+/** A response without its length and correlation id. */
 function answerTo(request: Buffer): { answer: Buffer; sent: string } {
   const api = request.readInt16BE(0);
   const version = request.readInt16BE(2);

@@ -1,7 +1,7 @@
 import type { Random } from '../../../src/generate/random.ts';
 import type { Claim, Source, SourceHandler } from '../../../src/source/source.ts';
 
-/** A source whose commits now and then fail before they take effect, or after. */
+/** A source whose commits fail at times before they take effect, or after. */
 export class FlakyCommits implements Source {
   readonly #source: Source;
   readonly #random: Random;

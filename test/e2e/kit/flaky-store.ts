@@ -3,7 +3,7 @@ import type { Chunk, LedgerEntry } from '../../../src/sink/chunks/chunk.ts';
 import type { ChunkPlace } from '../../../src/sink/chunks/chunk-positions.ts';
 import type { ChunkState, ChunkStore, LedgerEnd } from '../../../src/sink/chunks/chunk-store.ts';
 
-/** A store that now and then fails before it does what it is told, or after. */
+/** A store that fails at times before a call has an effect, or after. */
 export class FlakyStore implements ChunkStore {
   readonly #store: ChunkStore;
   readonly #random: Random;

@@ -4,17 +4,17 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** Keys of requests in Kafka's protocol. */
 export const kafkaApis = { fetch: 1, offsetCommit: 8, heartbeat: 12 } as const;
 
-/** What becomes of an answer: it passes, it is swallowed, or it passes with another error code. */
+/** Fate of a response: it passes, it is dropped, or it passes with another error code. */
 export type AnswerFate = 'pass' | 'swallow' | { readonly errorCode: number };
 
 /**
- * A proxy before one broker that understands enough of Kafka's protocol to tell answers apart. It
- * puts its own port where the broker tells its own, so that clients stay with it.
+ * A proxy before one broker that understands enough of Kafka's protocol to distinguish responses. It replaces
+ * the broker's port with its own, so that clients stay with it.
  */
 export class KafkaProxy {
-  /** Decides on each answer, by the key of its request. */
+  /** Decides on each response, by the key of its request. */
   fate: (apiKey: number) => AnswerFate = () => 'pass';
-  /** Answers that did not just pass, so far. */
+  /** Number of responses that were dropped or changed. */
   meddled = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -37,7 +37,7 @@ export class KafkaProxy {
     return `127.0.0.1:${this.#port}`;
   }
 
-  /** Ends every connection; new ones are taken. */
+  /** Ends every connection; new ones are accepted. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -65,7 +65,7 @@ export class KafkaProxy {
       });
       socket.on('error', () => socket.destroy());
     }
-    // A request: length, key, version, correlation id, …; an answer: length, correlation id, ….
+    // A request: length, key, version, correlation id, …; a response: length, correlation id, ….
     client.on(
       'data',
       framed((frame) => {
@@ -88,7 +88,7 @@ export class KafkaProxy {
     const fate = this.fate(apiKey);
     if (fate !== 'pass') this.meddled++;
     if (fate === 'swallow') return undefined;
-    // The versions that kafkajs speaks end with the code where there is but one.
+    // Responses with a single code end with it, in the versions that kafkajs speaks.
     if (fate !== 'pass') frame.writeInt16BE(fate.errorCode, frame.length - 2);
     const { host, port } = this.#broker;
     const original = endpoint(host, port);
@@ -99,7 +99,7 @@ export class KafkaProxy {
   }
 }
 
-/** A broker's address as answers hold it: length, host, port. */
+/** A broker's address in responses: length, host, port. */
 function endpoint(host: string, port: number): Buffer {
   const bytes = Buffer.alloc(2 + host.length + 4);
   bytes.writeInt16BE(host.length, 0);
@@ -108,7 +108,7 @@ function endpoint(host: string, port: number): Buffer {
   return bytes;
 }
 
-/** Cuts a stream into frames, each behind its length. */
+/** Splits a stream into frames, each after its length. */
 function framed(onFrame: (frame: Buffer) => void): (bytes: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   return (bytes) => {

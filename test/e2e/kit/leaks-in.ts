@@ -1,7 +1,7 @@
-/** Every secret of a test begins like this. */
+/** Start of every secret of a test. */
 export const canary = 'CANARY';
 
-/** Places where a text holds a canary, plain or within base64, with what stands around them. */
+/** Finds a canary in a text, plain or within base64, with the text around it. */
 export function leaksIn(text: string): string[] {
   const forms = [canary, ...[0, 1, 2].map(insideBase64)];
   return forms.flatMap((form) => {
@@ -10,7 +10,7 @@ export function leaksIn(text: string): string[] {
   });
 }
 
-/** The part of a base64 text that a canary leaves in it after so many bytes, modulo 3. */
+/** The base64 text of a canary that starts after so many bytes, modulo 3. */
 function insideBase64(before: number): string {
   const bytes = Buffer.from('\0'.repeat(before) + canary);
   const from = Math.ceil((before * 8) / 6);

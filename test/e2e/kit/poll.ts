@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Asks every 100 ms until the answer is anything but undefined, and gives it.
+ * Calls every 100 ms until the result is not undefined, and returns it.
  *
- * @throws after the deadline, saying what was waited for and, if `seen` tells, how far it came.
+ * @throws after the deadline, naming the awaited state and, by `seen`, the progress
  */
 export async function poll<T>(
   what: string,

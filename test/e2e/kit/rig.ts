@@ -34,21 +34,21 @@ export interface RigOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** What `verify --json` prints. */
+/** Output of `verify --json`. */
 export type Verified = Verification;
 
 /**
- * A topic, a group and a migrated database of one test's own, and what tests do with them: publish,
- * run pipelines in process or as processes, look at what came of it.
+ * A topic, a group and a migrated database of one test. Tests publish, run pipelines in process or as
+ * processes, and check the result.
  */
 export class Rig {
-  /** Everything that makes a process work on this rig. */
+  /** The environment of a process on this rig. */
   readonly env: Readonly<Record<string, string>>;
   readonly config: Config;
   readonly topic: string;
   readonly client: ClickHouseClient;
   readonly publisher: Publisher;
-  /** What pipelines in process have logged. */
+  /** Log lines of pipelines in process. */
   readonly logLines: string[] = [];
   readonly log: Logger = pino(
     { level: 'info', base: null },
@@ -180,7 +180,7 @@ export class Rig {
     return followed;
   }
 
-  /** All four tables must say exactly this. */
+  /** Expects exactly these sums of all four tables. */
   async expectStages(truth: StageSums): Promise<void> {
     for (const resolution of resolutions) {
       expect({ resolution, ...(await stageSums(this.client, resolution)) }).toEqual({
@@ -190,7 +190,7 @@ export class Rig {
     }
   }
 
-  /** `tailmark verify` must hold; gives what it found. */
+  /** Expects `tailmark verify` to succeed; returns its findings. */
   async expectVerified(): Promise<Verified> {
     const { exitCode, out, err } = await this.cli(['verify', '--json']);
     const verified = JSON.parse(out || '{}') as Verified;
@@ -203,7 +203,7 @@ export class Rig {
     return verified;
   }
 
-  /** Ends what still runs: pipelines properly, processes by force. */
+  /** Ends all that still runs: pipelines properly, processes by force. */
   async stopAll(): Promise<void> {
     for (const child of this.#children) {
       if (!child.isOver()) child.signal('SIGKILL');
@@ -212,7 +212,7 @@ export class Rig {
     for (const step of this.#undo.splice(0).reverse()) await step();
   }
 
-  /** Has something done when the test ends, the last first. */
+  /** Runs a step when the test ends, the last first. */
   atEnd(step: () => Promise<unknown>): void {
     this.#undo.push(step);
   }
@@ -227,7 +227,7 @@ export class Rig {
     await this.client.close();
   }
 
-  /** The end of what was logged, for a test that fails. */
+  /** The end of the log, for a test that fails. */
   tail(): string {
     return [
       ...this.logLines.slice(-30),

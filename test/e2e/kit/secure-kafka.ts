@@ -22,19 +22,19 @@ export interface SecureKafka {
   readonly plaintext: string;
   readonly saslPlaintext: string;
   readonly saslTls: string;
-  /** Wants a client certificate of the authority. */
+  /** Requires a client certificate of the authority. */
   readonly mutualTls: string;
   /** Files: the authority's certificate, a client's certificate and key. */
   readonly files: Readonly<Record<'ca' | 'cert' | 'key', string>>;
   readonly authority: Authority;
   readonly dir: string;
   readonly log: string;
-  /** @throws Error with the last lines of its log, where the broker has ended. */
+  /** @throws {Error} with the last lines of its log, where the broker has ended */
   requireRunning(): void;
   stop(): Promise<void>;
 }
 
-/** Who may log in by password, by any of PLAIN and the two SCRAMs. */
+/** A user that may log in by password, by any of PLAIN and the two SCRAMs. */
 export interface Login {
   readonly username: string;
   readonly password: string;
@@ -112,7 +112,7 @@ export async function startSecureKafka(login: Login): Promise<SecureKafka> {
   }
 }
 
-/** Whether something listens on this port of the loopback. Never rejects. */
+/** Resolves with true if this port of the loopback accepts connections. Never rejects. */
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port });
@@ -194,8 +194,8 @@ function saslProperties({ username, password }: Login): string {
     'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER',
   };
   for (const listener of ['sasl_plaintext', 'sasl_ssl']) {
-    // kafkajs logs in anew 10 s before a login ends, the broker takes that after 1 s at the earliest:
-    // so what rotates is seen within 2 s.
+    // kafkajs logs in again 10 s before a login ends, and the broker accepts that after 1 s at the earliest.
+    // So a rotated token is seen within 2 s.
     settings[`listener.name.${listener}.oauthbearer.connections.max.reauth.ms`] = '11500';
     const of = (mechanism: string) => `listener.name.${listener}.${mechanism}.sasl.jaas.config`;
     settings[of('plain')] =

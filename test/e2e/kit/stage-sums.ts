@@ -3,9 +3,8 @@ import type { Resolution } from '../../../src/sink/read-tails.ts';
 import type { StageSums } from './truth.ts';
 
 /**
- * Requests and microseconds by stage, as a table of windows has them. Stages by name. Each stored
- * row is rounded to the integer that it stands for before they are added, so that no sum is too
- * large to be exact.
+ * Requests and microseconds by stage, from a table of windows. Stages by name. Each stored row is rounded to
+ * the integer that it represents before the sum, so that no sum is too large to be exact.
  */
 export async function stageSums(
   client: ClickHouseClient,

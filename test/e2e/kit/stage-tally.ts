@@ -1,6 +1,6 @@
 import type { CountedEvent, StageSums } from './truth.ts';
 
-/** Adds up, event by event, what the tables must say in the end. See `truthOf`. */
+/** Adds up, event by event, the expected contents of the tables. See `truthOf`. */
 export class StageTally {
   readonly #sums = new Map<string, { requests: number; sumUs: number }>();
 

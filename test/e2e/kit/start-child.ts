@@ -14,11 +14,11 @@ export interface Child {
   /** Resolves with the exit code, or the signal it died of, when its output is read. */
   readonly exited: Promise<number | NodeJS.Signals>;
   isOver(): boolean;
-  /** Resolves when its log (or any message) holds the text so many times. */
+  /** Resolves when its log (or any message) contains the text so many times. */
   logged(text: string, times?: number): Promise<void>;
 }
 
-/** @param env all of its environment, beside PATH and HOME. */
+/** @param env all of its environment, beside PATH and HOME */
 export function startChild(
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,

@@ -10,15 +10,15 @@ import type { Rig } from './rig.ts';
 
 export interface IngesterParts {
   readonly config?: Config;
-  /** Stands between the ingester and the real store. */
+  /** Wraps the real store. */
   readonly wrapStore?: (store: ChunkStore) => ChunkStore;
-  /** Stands between the ingester and the real source. */
+  /** Wraps the real source. */
   readonly wrapSource?: (source: Source) => Source;
-  /** Chunks are sealed when they are full, and never as they are old, however slow the machine. */
+  /** Chunks are sealed only when they are full, not by age, however slow the machine. */
   readonly sealsOnlyFull?: boolean;
 }
 
-/** The ingest role alone, with something put in between. */
+/** The ingest role alone, with wrappers. */
 export async function startIngester(rig: Rig, parts: IngesterParts = {}): Promise<Ingester> {
   const { config = rig.config, wrapStore = (store) => store } = parts;
   const { wrapSource = (source) => source, sealsOnlyFull = false } = parts;

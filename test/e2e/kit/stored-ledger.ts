@@ -1,7 +1,7 @@
 import type { LedgerRow } from '../../sink/ledger-check.ts';
 import type { Rig } from './rig.ts';
 
-/** Puts ledger rows into `flushes`, each recorded a while after the one before. */
+/** Stores ledger rows in `flushes`, each recorded a while after the one before. */
 export async function storeLedger(
   rig: Rig,
   rows: readonly LedgerRow[],

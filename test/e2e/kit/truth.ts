@@ -8,7 +8,7 @@ export interface StageSum {
 
 export type StageSums = Readonly<Record<string, StageSum>>;
 
-/** What of an event decides how it is counted. */
+/** Fields of an event that decide how it is counted. */
 export interface CountedEvent {
   readonly total_ms?: number | undefined;
   readonly partial?: boolean | undefined;
@@ -17,8 +17,8 @@ export interface CountedEvent {
 }
 
 /**
- * What the tables must say after these events, by the contract alone: each stage counts once, and
- * the total too, given or summed, unless the event is partial. Stages by name.
+ * Computes the expected contents of the tables after these events, by the contract alone. Each stage counts
+ * once, and so does the total, given or summed, unless the event is partial. Stages by name.
  */
 export function truthOf(events: Iterable<CountedEvent>): StageSums {
   const tally = new StageTally();

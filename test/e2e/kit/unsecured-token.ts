@@ -1,4 +1,4 @@
-/** A JSON Web Token without signature, as Kafka's validator for development takes it. */
+/** A JSON Web Token without signature, as Kafka's validator for development accepts it. */
 export function unsecuredToken(subject: string, expiresInSeconds: number): string {
   const nowSeconds = Math.floor(Date.now() / 1000);
   const claims = { sub: subject, iat: nowSeconds - 60, exp: nowSeconds + expiresInSeconds };

@@ -1,8 +1,8 @@
 import { Rig, type RigOptions } from './rig.ts';
 
 /**
- * Lends a rig to a test. Whatever the test has looked at, what it leaves behind must be conserved:
- * every offset tiles, every event is accounted for, and all tables agree with the ledger.
+ * Lends a rig to a test. The data that it leaves must be conserved: every offset tiles, every event is
+ * accounted for, and all tables agree with the ledger.
  */
 export async function withRig(
   options: RigOptions,
