@@ -16,15 +16,15 @@ const sliceMs = 100;
 const pastBatch = 5_000;
 
 /**
- * One model's traffic, steady and calm, published as requests end. A host keeps to a partition; the last
- * partition has one host alone.
+ * One model's steady traffic, published as requests end. A host keeps to a partition; the last partition has
+ * one host alone.
  */
 export class CalmFeed {
-  /** How much later than their event time the events of the last partition are sent. */
+  /** Delay of the events of the last partition behind their event time. */
   lastPartitionBehindMs = 0;
-  /** Times that `forward` takes, on all hosts but that of the last partition. */
+  /** Factor of `forward` on all hosts but that of the last partition. */
   slowBy = 1;
-  /** Rejects when what is in the topic is no longer known. */
+  /** Rejects when the contents of the topic are no longer known. */
   readonly done: Promise<void>;
   readonly #options: CalmFeedOptions;
   readonly #producer: Producer;
@@ -40,7 +40,7 @@ export class CalmFeed {
     this.done.catch(() => undefined);
   }
 
-  /** Publishes the past at once; `begin` has it go on in real time. */
+  /** Publishes the past at once; `begin` continues in real time. */
   static async open(options: CalmFeedOptions, pastMs: number) {
     const client = createKafkaClient(options.kafka, { requestTimeoutMs: 60_000 });
     const producer = client.producer({ allowAutoTopicCreation: false, idempotent: true });
@@ -73,7 +73,7 @@ export class CalmFeed {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
-    // From where the past ends: what has been due while it was stored comes at once.
+    // From the end of the past on: events that were due while it was stopped come at once.
     let dueMs = this.#reachedMs;
     while (!signal.aborted) {
       const messages = [];
@@ -94,7 +94,7 @@ export class CalmFeed {
     await this.#producer.send({ topic, acks: -1, messages });
   }
 
-  /** Of a request that ends then. */
+  /** A message of a request that ends at this time. */
   #message(endMs: number) {
     const random = this.#random;
     const host = Math.min(hosts - 1, Math.floor(random.uniform() * hosts));

@@ -56,7 +56,7 @@ describe('chaosOptions', () => {
       ['--outage', '90s', '--rate', '5000'],
       { kind: 'outage', seed: '1', outageMs: 90_000, eventsPerSecond: 5_000 },
     ],
-  ])('takes %j', (argv, options) => {
+  ])('accepts %j', (argv, options) => {
     expect(chaosOptions(argv)).toEqual(options);
   });
 });

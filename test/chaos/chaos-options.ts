@@ -24,14 +24,14 @@ export type ChaosOptions =
       readonly seed: string;
       readonly rounds: number;
       readonly shorter: number;
-      /** Worlds, each with a broker, a database and traffic of its own, that share the rounds. */
+      /** Worlds, each with its own broker, database and traffic, that share the rounds. */
       readonly atOnce: number;
     };
 
 /**
- * What `npm run chaos -- …` asks for.
+ * Parses the command line of `npm run chaos -- …`.
  *
- * @throws OperatorError when it asks for what there is not.
+ * @throws {OperatorError} for unknown options and values
  */
 export function chaosOptions(argv: readonly string[]): ChaosOptions {
   const { seed, cycles, kinds, events, outage, rate, silence, rounds, shorter, atOnce } =
@@ -72,7 +72,7 @@ export function chaosOptions(argv: readonly string[]): ChaosOptions {
     seed,
     cycles: count('--cycles', cycles ?? '100', 1, 10_000),
     kinds: kinds === undefined ? faultKinds : kindsIn(kinds),
-    // Fewer would leave a cycle without enough to do for its fault to hit anything.
+    // Fewer would leave a cycle without enough work for its fault to hit.
     events: count('--events', events ?? '10000000', 10_000, 1_000_000_000),
   };
 }

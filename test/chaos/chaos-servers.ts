@@ -15,12 +15,12 @@ interface Ports {
 }
 
 const onProgress = () => undefined;
-/** A port may be held for a moment by a connection of one who looks for the server. */
+/** A port may be held for a moment by a connection of a client that looks for the server. */
 const startDeadlineMs = 120_000;
 
 /**
- * A Kafka and a ClickHouse of a run's own, to be killed and started again on their data and
- * ports. Both end with this process, however it ends.
+ * A Kafka and a ClickHouse of one run, to be killed and restarted on their data and ports. Both end with this
+ * process, however it ends.
  */
 export class ChaosServers {
   readonly brokers: readonly string[];
@@ -41,8 +41,8 @@ export class ChaosServers {
   }
 
   /**
-   * @param dir a directory of their own.
-   * @throws OperatorError where the machine lacks what they need.
+   * @param dir a directory of their own
+   * @throws {OperatorError} where the machine lacks what they need
    */
   static async start(dir: string): Promise<ChaosServers> {
     const free = { flag: 'port' };
@@ -57,7 +57,7 @@ export class ChaosServers {
     return servers;
   }
 
-  /** kill -9, and gone. */
+  /** Kills with -9 and waits for the end. */
   async killKafka(): Promise<void> {
     await kill(this.#kafka);
     this.#kafka = undefined;
@@ -68,12 +68,12 @@ export class ChaosServers {
     this.#kafka = undefined;
   }
 
-  /** Resolves when it answers again. */
+  /** Resolves when it responds again. */
   startKafka(): Promise<void> {
     return again('Kafka starts again', () => this.#runKafka());
   }
 
-  /** How often ClickHouse has died by itself; it was started again each time. */
+  /** Number of deaths of ClickHouse by itself; it was restarted each time. */
   get clickhouseDeaths(): number {
     return this.#clickhouseDeaths;
   }
@@ -112,7 +112,7 @@ export class ChaosServers {
       onProgress,
     });
     this.#clickhouse = server;
-    // 26.7 ends with "terminate called" when a connection breaks while it answers.
+    // 26.7 ends with "terminate called" when a connection breaks while it responds.
     void server.exited.then(() => {
       if (this.#isStopping || this.#clickhouse !== server) return;
       this.#clickhouse = undefined;

@@ -1,33 +1,33 @@
 import type { FaultKind } from './fault-kinds.ts';
 import type { Drain, SelfExit } from './member-fleet.ts';
 
-/** What came of a run. */
+/** Result of a run. */
 export interface ChaosSummary {
   readonly seed: string;
-  /** How often each fault happened. */
+  /** Number of occurrences of each fault. */
   readonly cycles: Readonly<Record<FaultKind, number>>;
   readonly events: number;
   readonly messages: number;
   readonly partitions: number;
-  /** Every number of the tables and of the ledger that is not what it must be, in words. */
+  /** Differences of the tables and the ledger from the expected numbers, in words. */
   readonly differences: readonly string[];
   /** Counts and sums that were compared. */
   readonly compared: number;
-  /** What `tailmark verify` said. */
+  /** Result of `tailmark verify`. */
   readonly verify: { readonly ok: boolean; readonly problems: readonly string[] };
   readonly sessionTimeoutMs: number;
-  /** From each kill -9 of an ingester to its partitions' first chunk in the ledger elsewhere. */
+  /** Times from each kill -9 of an ingester to its partitions' first chunk in the ledger elsewhere. */
   readonly takeoverMs: readonly number[];
   readonly drains: readonly Drain[];
-  /** Chunks that one process began and another finished. */
+  /** Chunks that one process started and another finished. */
   readonly inheritedIntents: number;
-  /** Processes that stood still until others had their partitions, and went on. */
+  /** Processes that stood still until others had their partitions, and resumed. */
   readonly zombiesResumed: number;
-  /** Requests that the proxy harmed. */
+  /** Requests that the proxy disturbed. */
   readonly requestsHit: number;
-  /** Processes that ended by themselves, and were started anew. */
+  /** Processes that ended by themselves, and were restarted. */
   readonly selfExits: readonly SelfExit[];
-  /** How often the server died by itself, and was started anew. */
+  /** Deaths of the server by itself; it was restarted each time. */
   readonly clickhouseDeaths: number;
   readonly elapsedMs: number;
 }

@@ -11,7 +11,7 @@ import { LedgerWatch } from './ledger-watch.ts';
 import { MemberFleet } from './member-fleet.ts';
 
 export interface ChaosWorldOptions {
-  /** A directory of its own, for the servers' data. */
+  /** Directory for the servers' data. */
   readonly dir: string;
   readonly partitions: number;
   /** Configuration by environment variable, without the TAILMARK_ before each. */
@@ -21,15 +21,15 @@ export interface ChaosWorldOptions {
 }
 
 /**
- * Real servers, ingesters that reach ClickHouse through a proxy only, and a look at the ledger that
- * goes past it. Nothing of it outlives `close`.
+ * Real servers, ingesters that reach ClickHouse only through a proxy, and access to the ledger past the
+ * proxy. `close` ends all of it.
  */
 export class ChaosWorld {
   readonly servers: ChaosServers;
   readonly proxy: FaultyProxy;
   readonly fleet: MemberFleet;
   readonly ledger: LedgerWatch;
-  /** As the ingesters have it, but past the proxy. */
+  /** The ingesters' configuration, past the proxy. */
   readonly config: Config;
   /** All of the environment of a command past the proxy. */
   readonly env: Readonly<Record<string, string>>;
@@ -77,7 +77,7 @@ export class ChaosWorld {
     }
   }
 
-  /** Resolves with the answer when it is anything but undefined; see `poll`. */
+  /** Resolves with the first result that is not undefined; see `poll`. */
   until<T>(
     what: string,
     ask: () => T | undefined | Promise<T | undefined>,
@@ -91,7 +91,7 @@ export class ChaosWorld {
     return poll(what, asking, { deadlineMs, seen });
   }
 
-  /** Lets a seeded time pass: a fault's own length, never a wait for something. */
+  /** Waits for a seeded time: a fault's own length, never for a state. */
   async pass(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.signal });
   }

@@ -9,9 +9,9 @@ import type { ChaosWorld } from './chaos-world.ts';
 type Comparison = Pick<ChaosSummary, 'differences' | 'compared' | 'verify'>;
 
 /**
- * Holds every table and the ledger against what was published, and asks `tailmark verify`.
+ * Compares every table and the ledger with the published events, and runs `tailmark verify`.
  *
- * @param ends messages in each partition.
+ * @param ends messages in each partition
  */
 export async function compareWithTruth(
   world: ChaosWorld,
@@ -48,7 +48,7 @@ export async function compareWithTruth(
   return { differences, compared, verify: await verify(world) };
 }
 
-/** The command, as an operator has it. */
+/** The command, as operators run it. */
 async function verify(world: ChaosWorld): Promise<ChaosSummary['verify']> {
   const child = startChild(['verify', '--json'], world.env);
   const exitCode = await child.exited;

@@ -6,7 +6,7 @@ import type { FeedTopic, PlacedMessage } from './feed-topic.ts';
 
 const partitions = 3;
 
-/** A topic whose broker fails as a script says, one letter a call; then it works. */
+/** A topic whose broker fails by a script, one letter a call; then it works. */
 class ScriptedTopic implements FeedTopic {
   readonly partitions = partitions;
   readonly logs: Buffer[][] = Array.from({ length: partitions }, () => []);
@@ -60,7 +60,7 @@ describe('EventFeed', () => {
     ['the broker says nothing for a while, having taken all', '~--+', 25],
     ['the broker says nothing for a while, having taken nothing', '---+', 25],
     ['it fails time and again', '/+~--+', 25],
-  ])('knows what is in the topic when %s', async (_, script, all) => {
+  ])('knows the contents of the topic when %s', async (_, script, all) => {
     const { topic, feed, messages } = await feedThrough(script, [7, 18]);
     expect(new Set(messages).size).toBe(all);
     expect(feed.ends).toEqual(topic.logs.map((log) => log.length));
@@ -69,7 +69,7 @@ describe('EventFeed', () => {
     expect(messages).toHaveLength(all);
   });
 
-  it('does so whatever the broker does', async () => {
+  it('knows them for any behaviour of the broker', async () => {
     const random = new Random('broker');
     for (let run = 0; run < 3; run++) {
       const script = Array.from({ length: 8 }, () => '+-~/'[random.uint32() % 4]).join('');
@@ -83,12 +83,12 @@ describe('EventFeed', () => {
     }
   });
 
-  it('publishes what there is, and then nothing', async () => {
+  it('publishes all it has, and then nothing', async () => {
     const { feed, messages } = await feedThrough('', [20, 20, 20]);
     expect([feed.events, messages.length]).toEqual([100, 25]);
   });
 
-  it('ends when told to', async () => {
+  it('ends on its signal', async () => {
     const ending = new AbortController();
     const feed = new EventFeed(new ScriptedTopic('-'.repeat(1_000)), {
       seed: 'feed',

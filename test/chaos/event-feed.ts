@@ -20,8 +20,8 @@ const seriesCount = 10;
 const brokerDeadlineMs = 120_000;
 
 /**
- * Publishes seeded events, and knows exactly what is in the topic: what a broker that died has
- * taken is told by where its partitions end, so nothing is missing there and nothing is twice.
+ * Publishes seeded events, and knows exactly what is in the topic. After the death of a broker, the ends of
+ * its partitions show which messages arrived, so none is missing or repeated.
  */
 export class EventFeed {
   readonly #topic: FeedTopic;
@@ -32,7 +32,7 @@ export class EventFeed {
   readonly ends: number[];
   #eventCount = 0;
   #messageCount = 0;
-  /** Why the last request failed; its messages may have arrived all the same. */
+  /** Error of the last request; its messages may have arrived nevertheless. */
   #failure: string | undefined;
 
   constructor(topic: FeedTopic, options: EventFeedOptions) {
@@ -55,12 +55,12 @@ export class EventFeed {
     return this.#eventCount;
   }
 
-  /** What the tables must say when all that was published is stored. */
+  /** Expected contents of the tables when all published events are stored. */
   truth(): StageSums {
     return this.#tally.sums();
   }
 
-  /** Publishes the next so many messages, dealt to the partitions in turn. */
+  /** Publishes the next so many messages, to the partitions in turn. */
   async publish(count: number): Promise<void> {
     const hands = this.ends.map((): Buffer[] => []);
     for (let n = 0; n < count; n++) {
@@ -78,7 +78,7 @@ export class EventFeed {
     });
   }
 
-  /** Sends what is in the hands and empties those that have arrived; true when all have. */
+  /** Sends the held messages and drops those that have arrived; true when all have. */
   async #send(hands: Buffer[][]): Promise<true | undefined> {
     if (this.#failure !== undefined && !(await this.#settle(hands))) return undefined;
     const messages = hands.flatMap((hand, partition) =>
@@ -95,7 +95,7 @@ export class EventFeed {
     return true;
   }
 
-  /** Empties the hands that have arrived although nobody said so; false while that is unknown. */
+  /** Drops held messages that have arrived without a response; false while that is unknown. */
   async #settle(hands: Buffer[][]): Promise<boolean> {
     const ends = await this.#topic.ends().catch(() => undefined);
     if (ends === undefined) return false;

@@ -1,4 +1,4 @@
-/** What can happen in a cycle. */
+/** Kinds of faults of a cycle. */
 export const faultKinds = [
   'kill-ingester',
   'pause-ingester',

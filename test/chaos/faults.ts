@@ -4,19 +4,19 @@ import type { ChaosWorld } from './chaos-world.ts';
 import type { FaultKind } from './fault-kinds.ts';
 import type { ProxyFault } from './proxy-fault.ts';
 
-/** A fault in the making. */
+/** Context of a fault. */
 export interface FaultContext {
   readonly world: ChaosWorld;
-  /** Decides all there is to decide: who, when, how long, how much. */
+  /** Random numbers for all choices: victim, time, length, size. */
   readonly random: Random;
-  /** Since when the cycle runs: all partitions have been stored since. */
+  /** Start of the cycle: all partitions have been stored since. */
   readonly sinceMs: number;
-  /** Whether all that is to come is in the tables: no request will follow. */
+  /** Resolves with true when all messages of the cycle are stored: no request will follow. */
   readonly isOver: () => Promise<boolean>;
   readonly found: FaultFindings;
 }
 
-/** What the faults of a run have shown. */
+/** Results of the faults of a run. */
 export interface FaultFindings {
   readonly takeoverMs: number[];
   zombiesResumed: number;
@@ -29,7 +29,7 @@ const between = (random: Random, least: number, most: number) =>
   least + (random.uint32() % (most - least + 1));
 const failedStep = 'a step of storing a chunk failed and is done again';
 
-/** Each fault, from its beginning to the moment when nothing is broken any more. */
+/** Each fault, from its start until nothing is broken any more. */
 export const faults: Readonly<Record<FaultKind, Fault>> = {
   'kill-ingester': async ({ world, random, sinceMs, found }) => {
     const { member, partitions } = await pickOwner(world, random, sinceMs);
@@ -43,7 +43,7 @@ export const faults: Readonly<Record<FaultKind, Fault>> = {
     const { member, partitions } = await pickOwner(world, random, sinceMs);
     const pausedMs = Date.now();
     member.signal('SIGSTOP');
-    // Only when its session has run out can another store its partitions.
+    // Another member can store its partitions only when its session has expired.
     await flushedElsewhere(world, member, partitions, pausedMs);
     await world.pass(between(random, 0, 2_000));
     member.signal('SIGCONT');
@@ -63,7 +63,7 @@ export const faults: Readonly<Record<FaultKind, Fault>> = {
     const afterBytes = between(random, 0, 8_000);
     await harm(context, { kind: 'stall', containing: 'chunk_rows', times: 100, afterBytes }, 1);
     if (isLong) {
-      // Past the client's patience: what it has given up arrives when it has sent the same again.
+      // Longer than the client's time-out: the stalled request arrives after the repeated one.
       await world.until('the stall is noticed', async () =>
         world.fleet.occurrences(failedStep) > failures || (await isOver()) ? true : undefined,
       );
@@ -129,7 +129,7 @@ interface Owner {
   readonly partitions: readonly number[];
 }
 
-/** A member that has stored partitions in this cycle, and which were last stored by it. */
+/** Picks a member that has stored partitions in this cycle, and those that it stored last. */
 async function pickOwner(world: ChaosWorld, random: Random, sinceMs: number): Promise<Owner> {
   const owners = await world.until('a member that owns partitions', async () => {
     const byPartition = await world.ledger.owners(sinceMs);
@@ -143,7 +143,10 @@ async function pickOwner(world: ChaosWorld, random: Random, sinceMs: number): Pr
   return owners[random.uint32() % owners.length] as Owner;
 }
 
-/** When each of these partitions was stored by somebody else, once all have been. */
+/**
+ * Resolves with the times at which each of these partitions was stored by another process, once all have
+ * been.
+ */
 function flushedElsewhere(
   world: ChaosWorld,
   member: Child,
@@ -157,7 +160,7 @@ function flushedElsewhere(
   });
 }
 
-/** Puts a fault in force until it has hit so many requests, or there are none any more. */
+/** Injects a fault until it has hit so many requests, or no more come. */
 async function harm(context: FaultContext, fault: ProxyFault, hits: number): Promise<void> {
   const { world, isOver, found } = context;
   world.proxy.inject(fault);

@@ -4,10 +4,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { poll } from '../e2e/kit/poll.ts';
 import { FaultyProxy } from './faulty-proxy.ts';
 
-/** Takes lines and answers each with "done: LINE". */
+/** Accepts lines and responds to each with "done: LINE". */
 class LineServer {
   readonly lines: string[] = [];
-  /** All that came, whole lines or not. */
+  /** All received text, whole lines or not. */
   received = '';
   readonly #server: Server = createServer((socket) => this.#serve(socket));
   readonly #sockets = new Set<Socket>();
@@ -41,7 +41,7 @@ class LineServer {
   }
 }
 
-/** A connection that remembers what came back. */
+/** A connection that records the responses. */
 class Caller {
   answer = '';
   isClosed = false;
@@ -102,7 +102,7 @@ afterEach(async () => {
 });
 
 describe('FaultyProxy', () => {
-  it('passes requests and answers on, many over one connection', async () => {
+  it('passes requests and responses on, many over one connection', async () => {
     const caller = call();
     caller.send('a\n');
     await caller.says('done: a\n');
@@ -119,7 +119,7 @@ describe('FaultyProxy', () => {
     expect(server.lines).toEqual([line]);
   });
 
-  it('refuses: ends what is open and what comes, until healed', async () => {
+  it('refuses: ends open and new connections, until healed', async () => {
     const before = call();
     before.send('a\n');
     await before.says('done: a\n');
@@ -154,7 +154,7 @@ describe('FaultyProxy', () => {
     await received('insert 01');
   });
 
-  it('hits only requests that contain the text, and no more of them than told', async () => {
+  it('hits only requests that contain the text, and no more of them than configured', async () => {
     proxy.inject({ kind: 'cut', containing: 'insert', times: 2, afterBytes: 0 });
     const [query, one, two, three] = [call(), call(), call(), call()];
     query.send('select\n');
@@ -168,7 +168,7 @@ describe('FaultyProxy', () => {
     expect([server.lines, proxy.hits]).toEqual([['select', 'insert 3'], 2]);
   });
 
-  it('swallows the answer of a request that was done, and closes', async () => {
+  it('swallows the response to a completed request, and closes', async () => {
     proxy.inject({ kind: 'swallow', containing: 'insert', times: 1 });
     const caller = call();
     caller.send('insert 1\n');
@@ -189,7 +189,7 @@ describe('FaultyProxy', () => {
     expect([caller.answer, server.lines]).toEqual(['done: select\n', ['select', 'insert 1']]);
   });
 
-  it('stalls a request in its middle, and lets it go on when healed', async () => {
+  it('stalls a request in its middle, and resumes it when healed', async () => {
     proxy.inject({ kind: 'stall', containing: 'insert', times: 1, afterBytes: 9 });
     const caller = call();
     caller.send('insert 0123456789\n');

@@ -6,9 +6,8 @@ import type { ProxyFault } from './proxy-fault.ts';
 type RequestFault = Exclude<ProxyFault, { kind: 'refuse' }>;
 
 /**
- * A TCP proxy on the loopback that passes everything on, until it is told to do harm. It knows of
- * the protocol only that requests and answers alternate: a request begins with the first bytes
- * after an answer.
+ * A TCP proxy on the loopback that forwards everything, until a fault is injected. It knows only that
+ * requests and responses alternate: a request starts with the first bytes after a response.
  */
 export class FaultyProxy {
   readonly port: number;
@@ -25,7 +24,7 @@ export class FaultyProxy {
     server.on('connection', (client: Socket) => this.#accept(client, targetPort));
   }
 
-  /** @param targetPort of a server on the loopback; it need not run yet, or still. */
+  /** @param targetPort of a server on the loopback, which need not run yet */
   static async start(targetPort: number): Promise<FaultyProxy> {
     const server = createServer();
     server.listen(0, '127.0.0.1');
@@ -38,7 +37,7 @@ export class FaultyProxy {
     return this.#hits;
   }
 
-  /** Puts a fault in force, in place of the one before. */
+  /** Injects a fault, in place of the one before. */
   inject(fault: ProxyFault): void {
     this.heal();
     this.#fault = fault;
@@ -51,7 +50,7 @@ export class FaultyProxy {
     this.#hits = this.#passages.size;
   }
 
-  /** Ends the fault: what it holds back goes on, whether or not anybody still waits for it. */
+  /** Ends the fault: held bytes continue, even if their sender no longer waits. */
   heal(): void {
     this.#fault = undefined;
     this.#heal();
@@ -79,7 +78,7 @@ export class FaultyProxy {
     void passage.over.then(() => this.#passages.delete(passage));
   }
 
-  /** The fault that a request beginning with these bytes is to suffer. */
+  /** Returns the fault for a request that starts with these bytes. */
   #faultOf(head: Buffer): RequestFault | undefined {
     const fault = this.#fault;
     if (fault === undefined || fault.kind === 'refuse' || this.#hits >= fault.times) {
@@ -93,7 +92,7 @@ export class FaultyProxy {
 
 interface PassagePorts {
   readonly faultOf: (head: Buffer) => RequestFault | undefined;
-  /** Resolves when the fault that is now in force ends. */
+  /** Resolves when the current fault ends. */
   readonly healed: () => Promise<void>;
 }
 
@@ -114,7 +113,7 @@ class Passage {
     this.#ports = ports;
     for (const socket of [this.#client, this.#server]) {
       socket.setNoDelay(true);
-      // Whatever the reason, one end that is gone ends the other; the pumps notice.
+      // For any reason, one end that is gone ends the other; the pumps notice.
       socket.on('error', () => this.end());
     }
     this.over = Promise.allSettled([
@@ -128,7 +127,7 @@ class Passage {
     this.#server.destroy();
   }
 
-  /** Moves bytes one way, in order, as fast as the receiver takes them. */
+  /** Moves bytes one way, in order, as fast as the receiver reads them. */
   async #pump(
     from: Socket,
     to: Socket,
@@ -145,7 +144,7 @@ class Passage {
     }
   }
 
-  /** What of a request goes on; null if nothing does any more. */
+  /** Returns the part of a request that continues; null if none does any more. */
   async #ask(piece: Buffer): Promise<Buffer | null> {
     if (this.#isAnswered) {
       this.#isAnswered = false;

@@ -1,29 +1,29 @@
 import type { Config } from '../../src/config/schema.ts';
 import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 
-/** A message and where it is to go. */
+/** A message and its partition. */
 export interface PlacedMessage {
   readonly value: Buffer;
   readonly partition: number;
 }
 
-/** A topic that nobody else writes to. */
+/** A topic with no other writer. */
 export interface FeedTopic {
   readonly partitions: number;
-  /** Tries once; when it rejects, each partition has either all that was for it or nothing. */
+  /** Tries once; when it rejects, each partition has either all of its messages or none. */
   send(messages: readonly PlacedMessage[]): Promise<void>;
-  /** Messages in each partition; rejects while the broker does not say. */
+  /** Messages in each partition; rejects while the broker does not respond. */
   ends(): Promise<number[]>;
   close(): Promise<void>;
 }
 
-/** @throws what kafkajs throws when no broker answers. */
+/** @throws kafkajs' error when no broker responds */
 export async function openFeedTopic(
   kafka: Config['kafka'],
   partitions: number,
 ): Promise<FeedTopic> {
   const topic = kafka.topics[0] as string;
-  // One attempt a request: whether to repeat it is decided by whoever knows what has arrived.
+  // One attempt a request: the caller, who knows which messages arrived, decides on a retry.
   const client = createKafkaClient(kafka, { retries: 0, requestTimeoutMs: 15_000 });
   const producer = client.producer({ allowAutoTopicCreation: false, retry: { retries: 0 } });
   const admin = client.admin();

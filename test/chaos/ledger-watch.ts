@@ -1,7 +1,7 @@
 import type { Config } from '../../src/config/schema.ts';
 import { type ClickHouseClient, openClickHouse } from '../../src/sink/clickhouse.ts';
 
-/** A partition as the ledger has it. */
+/** A partition in the ledger. */
 export interface LedgerExtent {
   readonly partition: number;
   readonly first: number;
@@ -9,7 +9,7 @@ export interface LedgerExtent {
   readonly records: number;
 }
 
-/** What the ledger says while things break: every answer may be undefined, for want of a server. */
+/** Reads the ledger while servers fail: every result may be undefined, without a server. */
 export class LedgerWatch {
   readonly client: ClickHouseClient;
 
@@ -23,7 +23,7 @@ export class LedgerWatch {
     return rows === undefined ? undefined : Number(rows[0]?.n ?? 0);
   }
 
-  /** Who stored the last chunk of each partition since a moment, by the process id. */
+  /** Process ids that stored the last chunk of each partition since a time. */
   async owners(sinceMs: number): Promise<ReadonlyMap<number, number> | undefined> {
     const rows = await this.#rows(
       `SELECT partition, argMax(instance, end_offset) AS instance FROM flushes
@@ -33,7 +33,7 @@ export class LedgerWatch {
     return rows && new Map(rows.map((row) => [Number(row.partition), pidOf(row.instance)]));
   }
 
-  /** When each partition's first chunk since a moment was stored by another process than `pid`. */
+  /** Times at which each partition's first chunk since a time was stored by another process than `pid`. */
   async flushedElsewhere(
     pid: number,
     sinceMs: number,

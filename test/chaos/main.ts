@@ -12,8 +12,8 @@ import { runSilence } from './run-silence.ts';
 import { isRight, renderSilence } from './silence-summary.ts';
 
 /**
- * What `npm run chaos` runs once it is built: progress on standard error, the summary on standard
- * output. Exit codes: 0 as it should be, 1 not so, or the run could not be brought to its end.
+ * Entry of `npm run chaos` once it is built: progress on standard error, the summary on standard output. Exit
+ * codes: 0 success, 1 a failure, or a run that could not be finished.
  */
 const say = (line: string) => process.stderr.write(`[chaos] ${line}\n`);
 const ending = new AbortController();
@@ -21,14 +21,14 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.on(name, () => ending.abort(new Error(`${name}: ended before its time`)));
 }
 
-/** Keeps the logs of all processes, for whoever looks into what went wrong. */
+/** Keeps the logs of all processes for a later look at a failure. */
 function keepLogs(logs: readonly { readonly pid: number; readonly text: string }[]): void {
   const dir = mkdtempSync(join(tmpdir(), 'tailmark-chaos-logs-'));
   for (const { pid, text } of logs) writeFileSync(join(dir, `${pid}.log`), text);
   say(`the logs of ${logs.length} ingesters are in ${dir}`);
 }
 
-/** Does what was asked for; gives what came of it, and the page that says so. */
+/** Runs the options; returns the result, and its page. */
 async function run(options: ChaosOptions) {
   const common = {
     seed: options.seed,

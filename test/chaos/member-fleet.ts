@@ -2,20 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { poll } from '../e2e/kit/poll.ts';
 import { type Child, startChild } from '../e2e/kit/start-child.ts';
 
-/** How a process ended after SIGTERM. */
+/** End of a process after SIGTERM. */
 export interface Drain {
   readonly tookMs: number;
   readonly ended: number | NodeJS.Signals;
 }
 
-/** A process that ended although nobody told it to. */
+/** A process that ended without a signal. */
 export interface SelfExit {
   readonly ended: number | NodeJS.Signals;
   readonly lastLine: string;
 }
 
 export interface FleetOptions {
-  /** All that makes a process a member. */
+  /** The environment of a member. */
   readonly env: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
@@ -24,7 +24,7 @@ const startDeadlineMs = 120_000;
 const drainDeadlineMs = 60_000;
 const restartAfterMs = 500;
 
-/** Processes of `tailmark run --roles ingest`, and a supervisor that starts anew what ends. */
+/** Processes of `tailmark run --roles ingest`, and a supervisor that restarts those that end. */
 export class MemberFleet {
   readonly drains: Drain[] = [];
   readonly selfExits: SelfExit[] = [];
@@ -38,12 +38,12 @@ export class MemberFleet {
     this.#options = options;
   }
 
-  /** Those that are to run now, the oldest first. */
+  /** Processes that are to run now, the oldest first. */
   get members(): readonly Child[] {
     return this.#members;
   }
 
-  /** Starts one more; `settled` tells when it is a member. */
+  /** Starts one more; `settled` resolves when it is a member. */
   add(): Child {
     const child = startChild(['run', '--roles', 'ingest'], this.#options.env);
     this.#all.push(child);
@@ -52,7 +52,7 @@ export class MemberFleet {
     return child;
   }
 
-  /** kill -9; another is started in its place. Resolves when the first is gone. */
+  /** Kills with -9; another is started in its place. Resolves when the first is gone. */
   async kill(member: Child): Promise<void> {
     const wasMember = this.#members.includes(member);
     this.#release(member);
@@ -62,7 +62,7 @@ export class MemberFleet {
     if (wasMember) this.add();
   }
 
-  /** SIGTERM, and its end. One that does not end is killed, and the drain says so. */
+  /** Sends SIGTERM and waits for the end. One that does not end is killed, and the drain records it. */
   async terminate(member: Child): Promise<void> {
     this.#release(member);
     const startedMs = performance.now();
@@ -91,12 +91,12 @@ export class MemberFleet {
     );
   }
 
-  /** How often the logs of those that run now hold a text. */
+  /** Counts a text in the logs of the running members. */
   occurrences(text: string): number {
     return countIn(this.#members, text);
   }
 
-  /** How often the logs of all that ever ran hold it. */
+  /** Counts a text in the logs of all members that ever ran. */
   everLogged(text: string): number {
     return countIn(this.#all, text);
   }
@@ -118,7 +118,7 @@ export class MemberFleet {
     return this.#all.map((child) => ({ pid: child.pid, text: child.err() }));
   }
 
-  /** The ends of what the members have logged. */
+  /** The ends of the members' logs. */
   tail(): string[] {
     return this.#members.map((child) => `process ${child.pid}: ${child.err().slice(-1_500)}`);
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryOf } from './memory-of.ts';
 
 describe('memoryOf', () => {
-  it('is what the process itself says, within a tenth', () => {
+  it("equals the process's own number, within a tenth", () => {
     const { bytes, peakBytes } = memoryOf(process.pid);
     const own = process.memoryUsage.rss();
     expect(Math.abs(bytes - own)).toBeLessThan(own / 10);

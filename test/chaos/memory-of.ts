@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 export interface Memory {
   /** Resident now. */
   readonly bytes: number;
-  /** The most that was ever resident; as much as now where the system does not say. */
+  /** Peak of resident memory; the present one where the system does not report it. */
   readonly peakBytes: number;
 }
 

@@ -21,13 +21,13 @@ describe('MessagePool', () => {
     expect(ends).toEqual([0, 1, 2, 3, 4].flatMap((n) => [n, n, n, n]));
   });
 
-  it('begins anew after the last, with the same events', () => {
+  it('starts again after the last, with the same events', () => {
     const events = sent(4).map(({ ts: _, ...event }) => event);
     expect(events.slice(12)).toEqual(events.slice(0, 4));
     expect(new Set(events.map((event) => JSON.stringify(event))).size).toBe(12);
   });
 
-  it.each([0, 1, 2, 3, 4, 6, 11])('knows what %d messages amount to', (count) => {
+  it.each([0, 1, 2, 3, 4, 6, 11])('knows the sums of %d messages', (count) => {
     expect(pool().truthAfter(count)).toEqual(truthOf(sent(count)));
   });
 });

@@ -8,11 +8,11 @@ export interface MessagePoolOptions {
   readonly eventsPerMessage: number;
 }
 
-/** Where the time of an event stands in its line, in milliseconds of 13 digits. */
+/** Prefix of an event's time in its line, milliseconds of 13 digits. */
 const prefix = '{"ts":';
 const digits = 13;
 
-/** An event in its message: where its time begins, and how long its request took. */
+/** An event in its message: position of its time, and duration of its request. */
 interface Place {
   readonly at: number;
   readonly totalMs: number;
@@ -45,7 +45,7 @@ export class MessagePool {
     return this.#messages.length;
   }
 
-  /** The n-th message of all that are sent; its bytes hold until it is asked for again. */
+  /** Returns the n-th message of all that are sent; its bytes hold until it is requested again. */
   message(n: number, nowMs: number): Buffer {
     const index = n % this.#messages.length;
     const message = this.#messages[index] as Buffer;
@@ -56,7 +56,7 @@ export class MessagePool {
     return message;
   }
 
-  /** What so many messages amount to, sent from the first on, in turn. */
+  /** Sums of so many messages, sent from the first on, in turn. */
   truthAfter(sent: number): StageSums {
     const rounds = Math.floor(sent / this.size);
     const all = sumsOf(this.#messages);

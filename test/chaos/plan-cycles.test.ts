@@ -6,7 +6,7 @@ const times = (plan: readonly string[]) =>
   faultKinds.map((kind) => plan.filter((planned) => planned === kind).length);
 
 describe('planCycles', () => {
-  it('plans as many cycles as told', () => {
+  it('plans the requested number of cycles', () => {
     expect([0, 1, 8, 100].map((cycles) => planCycles('a', cycles).length)).toEqual([0, 1, 8, 100]);
   });
 
@@ -21,7 +21,7 @@ describe('planCycles', () => {
     expect(planCycles('a', 100)).not.toEqual(planCycles('b', 100));
   });
 
-  it('keeps to the kinds that it is given', () => {
+  it('keeps to the given kinds', () => {
     const plan = planCycles('a', 10, ['kill-broker', 'scale-1-4-2']);
     expect(plan.toSorted()).toEqual([
       ...Array<string>(5).fill('kill-broker'),
@@ -29,7 +29,7 @@ describe('planCycles', () => {
     ]);
   });
 
-  it('begins the same however long it is', () => {
+  it('starts the same for any length', () => {
     expect(planCycles('a', 100).slice(0, 20)).toEqual(planCycles('a', 20));
   });
 });

@@ -1,20 +1,20 @@
-/** What a proxy does to the requests that begin while the fault is in force. */
+/** A proxy's action on requests that start while the fault is in force. */
 export type ProxyFault =
-  /** Nobody is there: every connection ends, and so does each new one. */
+  /** Every connection ends, and so does each new one. */
   | { readonly kind: 'refuse' }
-  /** A request is cut short, after so many of its bytes; nobody answers. */
+  /** A request is truncated after so many of its bytes, without a response. */
   | (Picked & { readonly kind: 'cut'; readonly afterBytes: number })
-  /** A request comes to a halt after so many of its bytes, and goes on when the fault is over. */
+  /** A request stops after so many of its bytes, and continues when the fault is over. */
   | (Picked & { readonly kind: 'stall'; readonly afterBytes: number })
-  /** A request is delivered and done; of its answer nothing comes back but a closed connection. */
+  /** A request is delivered and done; its response is replaced by a closed connection. */
   | (Picked & { readonly kind: 'swallow' })
-  /** Whatever passes takes so much longer, each way and piece by piece. */
+  /** All bytes are delayed, each way and piece by piece. */
   | (Picked & { readonly kind: 'delay'; readonly delayMs: number });
 
-/** Which requests a fault hits. */
+/** Requests that a fault hits. */
 interface Picked {
-  /** Text in the first piece of a request, the head of HTTP; '' is in all of them. */
+  /** Text in the first piece of a request, the head of HTTP; '' matches all. */
   readonly containing: string;
-  /** How many requests at most. */
+  /** Most requests. */
   readonly times: number;
 }

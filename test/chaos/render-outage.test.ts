@@ -25,7 +25,7 @@ const summary: OutageSummary = {
 };
 
 describe('renderOutage', () => {
-  it('says on one page what the outage has cost', () => {
+  it('shows on one page the cost of the outage', () => {
     expect(renderOutage(summary).split('\n')).toEqual([
       'seed                          1',
       'ClickHouse away               90s',
@@ -44,7 +44,7 @@ describe('renderOutage', () => {
     ]);
   });
 
-  it('says which limit was passed', () => {
+  it('names the limit that was exceeded', () => {
     const text = renderOutage({ ...summary, catchUpMs: 40_000, peakBytes: 513 * mib });
     expect(text).toContain('2.5 times the input (at least 3: NOT held)');
     expect(text).toContain('513 MiB (limit 512 MiB: NOT held)');

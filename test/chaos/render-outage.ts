@@ -5,7 +5,7 @@ import { renderTable } from './render-table.ts';
 const memoryLimitMib = 512;
 const leastMultiple = 3;
 
-/** The one page that says what an outage has cost. */
+/** Renders the page about the cost of an outage. */
 export function renderOutage(summary: OutageSummary): string {
   const { differences, verify, eventsPerSecond, catchUpMs, catchUpEvents, selfExits } = summary;
   const perSecond = (catchUpEvents * 1000) / catchUpMs;

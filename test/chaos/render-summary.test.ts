@@ -40,7 +40,7 @@ const lines = (changes: Partial<ChaosSummary> = {}) =>
   renderSummary({ ...summary, ...changes }).split('\n');
 
 describe('renderSummary', () => {
-  it('says on one page what happened and what came of it', () => {
+  it('shows on one page the faults and the result', () => {
     expect(lines()).toEqual([
       'seed                    1',
       'cycles                  12',
@@ -82,7 +82,7 @@ describe('renderSummary', () => {
     ]);
   });
 
-  it('does not hold when verify does not', () => {
+  it('fails when verify does', () => {
     const page = lines({ verify: { ok: false, problems: ['ranges tile: 1 problems'] } });
     expect(page).toContain('tailmark verify         NOT ok');
     expect(page.slice(-3)).toEqual([
@@ -92,14 +92,14 @@ describe('renderSummary', () => {
     ]);
   });
 
-  it('says which limit was passed, which is no difference', () => {
+  it('names the limit that was exceeded, which is no difference', () => {
     const page = lines({ takeoverMs: [15_001], drains: [{ tookMs: 5_001, ended: 1 }] });
     expect(page.filter((line) => line.includes('NOT held'))).toHaveLength(2);
     expect(page).toContain('  not all stored        1');
     expect(page.at(-2)).toBe('exactly once: it holds');
   });
 
-  it('shows who ended by itself, and no end of them', () => {
+  it('lists a limited number of processes that ended by themselves', () => {
     const selfExits = Array.from({ length: 50 }, () => ({ ended: 69, lastLine: 'no broker' }));
     const page = lines({ selfExits });
     expect(page).toContain('ended by themselves     50');

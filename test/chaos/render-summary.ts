@@ -2,11 +2,11 @@ import type { ChaosSummary } from './chaos-summary.ts';
 import { faultKinds } from './fault-kinds.ts';
 import { renderTable } from './render-table.ts';
 
-/** What issue and documentation promise. */
+/** Limit that the documentation promises. */
 const takeoverLimitMs = 15_000;
 const drainLimitMs = 5_000;
 
-/** The one page that says what a run has shown. */
+/** Renders the page about the results of a run. */
 export function renderSummary(summary: ChaosSummary): string {
   const { cycles, differences, verify, takeoverMs, drains, selfExits } = summary;
   const all = Object.values(cycles).reduce((sum, count) => sum + count, 0);

@@ -4,7 +4,7 @@ type Outcome = Pick<ChaosSummary, 'differences' | 'verify' | 'selfExits'>;
 
 const maxNotes = 40;
 
-/** Names and values in two columns, what was found below them, and the verdict. */
+/** Renders names and values in two columns, the findings below them, and the verdict. */
 export function renderTable(
   rows: readonly (readonly [string, string])[],
   { differences, verify, selfExits }: Outcome,

@@ -18,12 +18,12 @@ export interface ChaosRunOptions {
   readonly events: number;
   readonly eventsPerMessage: number;
   readonly sessionTimeoutMs: number;
-  /** A directory of the run's own; it is removed at the end. */
+  /** A directory of the run, removed at the end. */
   readonly dir: string;
   readonly signal: AbortSignal;
-  /** Told how it goes on, a line at a time. */
+  /** Receives the progress, a line at a time. */
   readonly say: (line: string) => void;
-  /** Told the logs of all ingesters when something is wrong, before they are gone. */
+  /** Receives the logs of all ingesters after a failure, before they are gone. */
   readonly onFailure?: (logs: readonly { readonly pid: number; readonly text: string }[]) => void;
 }
 
@@ -31,13 +31,13 @@ const partitions = 8;
 /** Members at the beginning and end of every cycle. */
 const memberCount = 2;
 const sliceEveryMs = 100;
-/** Of what is left of a cycle's share: there is always more to come. */
+/** Part of the rest of a cycle's share: there is always more to come. */
 const sliceShare = 0.02;
 const catchUpDeadlineMs = 300_000;
 
 /**
- * Feeds real ingesters on real servers while they are killed, stopped, cut off and moved, and
- * holds what is stored in the end against what was published. The faults depend on the seed alone.
+ * Feeds real ingesters on real servers while they are killed, stopped, cut off and moved. Compares the stored
+ * data at the end with the published events. The faults depend on the seed alone.
  */
 export async function runChaos(options: ChaosRunOptions): Promise<ChaosSummary> {
   const { dir, sessionTimeoutMs, signal } = options;
@@ -48,7 +48,7 @@ export async function runChaos(options: ChaosRunOptions): Promise<ChaosSummary> 
     settings: {
       KAFKA_SESSION_TIMEOUT: `${sessionTimeoutMs}ms`,
       CLICKHOUSE_REQUEST_TIMEOUT: '5s',
-      // Small chunks: whenever a fault comes, some are being stored.
+      // Small chunks: some are being stored at any fault.
       INGEST_FLUSH_INTERVAL: '500ms',
       INGEST_FLUSH_MAX_EVENTS: '20000',
     },
@@ -110,7 +110,7 @@ class ChaosRun {
     }
   }
 
-  /** One fault while a share of the messages is being published; then all of it must be stored. */
+  /** Runs one fault while a share of the messages is being published; then all of it must be stored. */
   async #cycle(kind: FaultKind, share: number, feed: EventFeed, random: Random): Promise<number> {
     const world = this.#world;
     const startedMs = performance.now();
@@ -151,7 +151,7 @@ class ChaosRun {
     return performance.now() - startedMs;
   }
 
-  /** Publishes little by little, ever less of what is left, until told that it may be all. */
+  /** Publishes ever smaller parts of the rest, until the signal allows all of it. */
   async #trickle(feed: EventFeed, share: number, hurry: AbortSignal): Promise<void> {
     const { signal } = this.#options;
     for (let left = share; left > 0 && !signal.aborted; ) {

@@ -16,15 +16,14 @@ export interface OutageRunOptions
 const partitions = 8;
 /** Steady input before the outage. */
 const warmUpMs = 30_000;
-/** What waits in memory and in Kafka while all is well, beyond a flush interval. */
+/** Normal lag in memory and in Kafka, beyond a flush interval. */
 const normalLagMs = 3_000;
 const memoryEveryMs = 60_000;
 const catchUpDeadlineMs = 3_600_000;
 
 /**
- * One ingester with the settings that everybody has, and steady input; ClickHouse is away for a
- * time, and back. Measures what memory that costs and how soon the backlog is gone, and holds what
- * is stored against what was published.
+ * Runs one ingester with default settings and steady input while ClickHouse is away for a time. Measures the
+ * memory and the time until the backlog is gone, and compares the stored with the published events.
  */
 export async function runOutage(options: OutageRunOptions): Promise<OutageSummary> {
   const { dir, signal, seed, eventsPerSecond, eventsPerMessage } = options;
@@ -111,7 +110,7 @@ class OutageRun {
     };
   }
 
-  /** Lets time pass, and looks at the memory every second. */
+  /** Waits, and measures the memory every second. */
   async #pass(ms: number): Promise<void> {
     const endMs = performance.now() + ms;
     for (let leftMs = ms; leftMs > 0; leftMs = endMs - performance.now()) {
@@ -120,7 +119,7 @@ class OutageRun {
     }
   }
 
-  /** Resolves with the events stored, when no more than usual waits. */
+  /** Resolves with the stored events when the lag is normal. */
   #caughtUp(what: string): Promise<number> {
     const { ingest } = this.#world.config;
     const { eventsPerSecond } = this.#options;

@@ -12,9 +12,9 @@ import { phaseLines, type SilencePhase, type SilenceSummary } from './silence-su
 export interface SilenceRunOptions
   extends Pick<ChaosRunOptions, 'seed' | 'dir' | 'signal' | 'say' | 'onFailure'> {
   readonly rounds: number;
-  /** So many worlds share the rounds: nearly all of a round is waiting. */
+  /** Number of worlds that share the rounds: nearly all of a round is waiting. */
   readonly atOnce: number;
-  /** All faults last for so many times less. */
+  /** Divisor of the length of all faults. */
   readonly shorter: number;
   readonly eventsPerSecond: number;
 }
@@ -22,7 +22,7 @@ export interface SilenceRunOptions
 interface Fault {
   readonly what: string;
   readonly lastsMs: number;
-  /** When the others get slow after its begin, if they do. */
+  /** Time after its start at which the others get slow, if they do. */
   readonly slowFromMs: number | undefined;
   readonly begin: () => Promise<void> | void;
   readonly end: () => Promise<void> | void;
@@ -32,12 +32,15 @@ const partitions = 7;
 const ingesters = 3;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** So that a stop can be told from an evening. */
+/** Long enough to distinguish a stop from an evening. */
 const pastMs = 26 * hourMs;
 const slowForMs = 75_000;
 const settledMs = 45_000;
 
-/** With the default settings: what breaks is ours, and the traffic is calm. docs/explained/chaos.md says what is done. */
+/**
+ * Runs with the default settings: the pipeline fails, and the traffic is normal. docs/explained/chaos.md
+ * describes the faults.
+ */
 export async function runSilence(options: SilenceRunOptions): Promise<SilenceSummary> {
   const { seed, rounds, atOnce, eventsPerSecond, dir, say } = options;
   const worlds = Array.from({ length: Math.min(atOnce, rounds) }, (_, n) => ({
@@ -65,7 +68,7 @@ function byRound(a: SilencePhase, b: SilencePhase): number {
 
 type WorldOptions = SilenceRunOptions & { readonly numbers: readonly number[] };
 
-/** @param phases takes each phase as it ends. */
+/** @param phases receives each phase as it ends */
 async function runWorld(options: WorldOptions, phases: SilencePhase[]): Promise<void> {
   const { dir, signal, seed, eventsPerSecond, say } = options;
   mkdirSync(dir, { recursive: true });
@@ -112,7 +115,7 @@ class SilenceRun {
   readonly #world: ChaosWorld;
   readonly #feed: CalmFeed;
   readonly #detector: Child;
-  /** What went out, and when it came. */
+  /** Emitted events, with their times. */
   readonly #events: { readonly event: AnomalyEvent; readonly atMs: number }[] = [];
 
   constructor(options: WorldOptions, world: ChaosWorld, feed: CalmFeed, detector: Child) {
@@ -247,7 +250,7 @@ class SilenceRun {
     await Promise.race([this.#world.pass(ms), this.#feed.done]);
   }
 
-  /** What the detector's metrics say. */
+  /** Lag by the detector's metrics. */
   async #reportedLag(): Promise<number> {
     const url = /health and metrics at (http:\S+?)"/.exec(this.#detector.err())?.[1];
     const text = await (await fetch(`${url}/metrics`)).text();

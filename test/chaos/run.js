@@ -1,6 +1,6 @@
-// npm run chaos -- [OPTIONS]: builds a copy of the checkout, which later changes to it do not reach,
-// and runs test/chaos/main.ts in it. With --record, what it prints is kept, with machine and commit,
-// in bench/results/. See docs/explained/chaos.md.
+// npm run chaos -- [OPTIONS]: builds a copy of the checkout, isolated from later changes, and runs
+// test/chaos/main.ts in it. With --record, the output is kept, with machine and commit, in bench/results/.
+// See docs/explained/chaos.md.
 
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { compile, given, headOf, ownDirectory, pathOf, run } from '../../scripts/recorded-run.js';
@@ -11,7 +11,7 @@ const name = isSilence ? 'chaos-silence' : options.includes('--outage') ? 'chaos
 const parts = ['src', 'sql', 'test/chaos', 'test/e2e/kit'];
 const head = headOf(`${name} ${options.join(' ')}`, parts);
 
-// As an installed package looks: bin/ beside dist/, and no src/, so nothing is built a second time.
+// Laid out like an installed package: bin/ next to dist/, and no src/, so nothing is built a second time.
 const copy = ownDirectory('chaos');
 mkdirSync(`${copy}/js`);
 for (const part of ['bin', 'sql', 'config', 'package.json']) {

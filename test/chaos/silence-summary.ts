@@ -1,19 +1,22 @@
-/** What was done to the pipeline, and what the detector said of it. */
+/** A fault of the pipeline, and the detector's events. */
 export interface SilencePhase {
   readonly round: number;
   readonly what: string;
   readonly lastedMs: number;
-  /** Pages that nothing in the traffic is the cause of. */
+  /** Pages without a cause in the traffic. */
   readonly falsePages: readonly string[];
-  /** After what time a `pipeline` event was opened, and after its end resolved; undefined for never. */
+  /**
+   * Time until a `pipeline` event was opened, and from the fault's end until it was resolved; undefined for
+   * never.
+   */
   readonly warnedAfterMs: number | undefined;
   readonly overAfterMs: number | undefined;
-  /** After what time a regression of the others was paged; undefined for none. */
+  /** Time until a regression of the others was paged; undefined for none. */
   readonly pagedAfterMs: number | undefined;
   readonly hasRegression: boolean;
-  /** Whether a `pipeline` event is due. */
+  /** True where a `pipeline` event is due. */
   readonly isWarningDue: boolean;
-  /** Messages that were not stored at its end, as the detector said and as the brokers and the ledger say. */
+  /** Messages that were not stored at its end, by the detector and by the brokers and the ledger. */
   readonly lag: { readonly reported: number; readonly isTrue: number };
 }
 
@@ -22,14 +25,14 @@ export interface SilenceSummary {
   readonly rounds: number;
   readonly eventsPerSecond: number;
   readonly phases: readonly SilencePhase[];
-  /** Worlds that were not run to their end, and why. */
+  /** Worlds that did not finish, and the reason. */
   readonly broken: readonly string[];
 }
 
-/** A regression of what is not hit is to be paged within so long. */
+/** Longest time until a regression of unaffected partitions is paged. */
 const pagedWithinMs = 60_000;
 
-/** What a phase got wrong; empty where it is as it should be. */
+/** Lists the errors of a phase; empty where it is right. */
 export function faultsOf(phase: SilencePhase): string[] {
   const { falsePages, hasRegression, pagedAfterMs, isWarningDue, warnedAfterMs, overAfterMs } =
     phase;
@@ -48,7 +51,7 @@ export function isRight({ phases, broken }: SilenceSummary): boolean {
   return broken.length === 0 && phases.every((phase) => faultsOf(phase).length === 0);
 }
 
-/** A line a phase, and one for each thing that it got wrong. */
+/** Renders a line for the phase, and one for each of its errors. */
 export function phaseLines(phase: SilencePhase): string[] {
   const seconds = (ms: number | undefined) => (ms === undefined ? '-' : (ms / 1000).toFixed(1));
   const cells = [
@@ -66,7 +69,7 @@ export function phaseLines(phase: SilencePhase): string[] {
   return [line, ...faultsOf(phase).map((fault) => `       ${fault}`)];
 }
 
-/** One page: the phases, and the verdict. */
+/** Renders one page: the phases, and the verdict. */
 export function renderSilence(summary: SilenceSummary): string {
   const { seed, rounds, eventsPerSecond, phases, broken } = summary;
   const lines = [

@@ -17,14 +17,13 @@ const sliceMs = 50;
 const poolMessages = 2_000;
 
 /**
- * Publishes events of now at an even rate, whatever becomes of them. The messages are made once and
- * sent in turn under the time of their sending, so that as little as can be of the machine goes
- * into making them.
+ * Publishes events of now at an even rate, whatever happens to them. The messages are made once and sent in
+ * turn with the time of their sending, to use as little of the machine as possible.
  */
 export class SteadyFeed {
   /** Messages in each partition. */
   readonly ends: number[];
-  /** Rejects when a message could not be published: what is in the topic is then unknown. */
+  /** Rejects when a message could not be published: the contents of the topic are then unknown. */
   readonly done: Promise<void>;
   readonly #options: SteadyFeedOptions;
   readonly #producer: Producer;
@@ -46,7 +45,7 @@ export class SteadyFeed {
 
   static async start(options: SteadyFeedOptions): Promise<SteadyFeed> {
     const client = createKafkaClient(options.kafka, { retries: 0, requestTimeoutMs: 60_000 });
-    // A request sent again could arrive twice, and the truth would be another.
+    // A retried request could arrive twice and change the expected sums.
     const producer = client.producer({ allowAutoTopicCreation: false, retry: { retries: 0 } });
     await producer.connect();
     return new SteadyFeed(options, producer);
@@ -62,7 +61,7 @@ export class SteadyFeed {
     return (this.events * 1000) / ((this.#endedMs ?? performance.now()) - this.#startedMs);
   }
 
-  /** What the tables must say when all that was published is stored. */
+  /** Expected contents of the tables when all published events are stored. */
   truth(): StageSums {
     return this.#pool.truthAfter(this.#sent);
   }

@@ -18,7 +18,7 @@ const forwardOf = (parts: readonly VersionDurations[]) => [
 ];
 
 describe('CompletedWindows', () => {
-  it('counts requests of three windows in the third one after they began', () => {
+  it('counts requests of three windows in the third one after they started', () => {
     const completed = newWindows();
     const counts = [0, 1, 2, 3, 4].map((window) => {
       const ended = completed.complete(window, window === 0 ? [begun('v1', ...many(50, 3e4))] : []);
@@ -28,7 +28,7 @@ describe('CompletedWindows', () => {
     expect(completed.running).toBe(0);
   });
 
-  it('carries each request to the next window with the chance that it ends there: T / window', () => {
+  it('moves each request to the next window with the chance that it ends there: T / window', () => {
     const completed = newWindows();
     const first = forwardOf(completed.complete(0, [begun('v1', ...many(20_000, 4_000))]));
     expect(completed.running).toBe(20_000 - first.length);
@@ -63,7 +63,7 @@ describe('CompletedWindows', () => {
     expect(ofV2(of(many(10, 5_000)))).toEqual(of([]));
   });
 
-  it('loses no request of lognormal traffic, and holds only what still runs', () => {
+  it('loses no request of lognormal traffic, and holds only running ones', () => {
     const completed = newWindows();
     const random = new Random('lognormal');
     let [sent, ended] = [0, 0];

@@ -8,14 +8,17 @@ export interface VersionDurations {
   readonly durations: Durations;
 }
 
-/** Requests that have begun and not completed, of all versions and later windows. Most last less than a second. */
+/**
+ * Requests that have started and not completed, of all versions and later windows. Most last less than a
+ * second.
+ */
 const mostRunning = 1_000_000;
 
 /**
- * Counts each request in the window of its completion, as ingest does. A request that begins in window w, at a
- * moment drawn uniformly, and takes T counts in window w + floor(offset + T / windowMs).
+ * Counts each request in the window of its completion, as ingest does. A request that starts in window w, at
+ * a moment drawn uniformly, and lasts T counts in window w + floor(offset + T / windowMs).
  *
- * Memory is that of the requests that still run, at most `mostRunning`. Costs one draw a request.
+ * Memory is that of the running requests, at most `mostRunning`. Costs one draw a request.
  */
 export class CompletedWindows {
   readonly #windowMs: number;
@@ -24,24 +27,24 @@ export class CompletedWindows {
   readonly #running = new Map<number, Map<string, Map<string, number[]>>>();
   #requests = 0;
 
-  /** @param offsets a stream of its own, so that moments of beginning change no duration */
+  /** @param offsets a stream of its own, so that start moments change no duration */
   constructor(windowMs: number, offsets: Random) {
     this.#windowMs = windowMs;
     this.#offsets = offsets;
   }
 
-  /** Requests that have begun and not completed. */
+  /** Requests that have started and not completed. */
   get running(): number {
     return this.#requests;
   }
 
   /**
-   * One window more.
+   * Adds one window.
    *
-   * @param window windows come in order; one that is left out loses what completes in it
-   * @param begun requests that begin in it
-   * @returns requests that complete in it, by version: those that began earlier first. A version without any is left
-   *   out.
+   * @param window windows come in order; a skipped one loses the requests that complete in it
+   * @param begun requests that start in it
+   * @returns requests that complete in it, by version: those that started earlier first. A version without
+   * any is left out
    */
   complete(window: number, begun: readonly VersionDurations[]): VersionDurations[] {
     const completed = this.#running.get(window) ?? new Map<string, Map<string, number[]>>();
@@ -83,7 +86,7 @@ export class CompletedWindows {
   }
 }
 
-/** Where requests of a version go, stage by stage. */
+/** Columns of a version's requests, stage by stage. */
 function columnsIn(
   versions: Map<string, Map<string, number[]>>,
   version: string,
@@ -97,7 +100,7 @@ function columnsIn(
   return [...own.values()];
 }
 
-/** The same requests, whatever their version. */
+/** The same requests, for all versions together. */
 export function ofAllVersions(parts: readonly VersionDurations[]): Durations {
   const [first] = parts;
   if (parts.length === 1 && first !== undefined) return first.durations;

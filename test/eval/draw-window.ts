@@ -6,7 +6,7 @@ import { drawMs, type Moment } from './traffic-model.ts';
 /** Milliseconds of each stage, request by request: all have as many. */
 export type Durations = ReadonlyMap<string, readonly number[]>;
 
-/** The requests that begin in one window of a moment, slowed by the fault that is on. */
+/** Draws the requests that start in one window of a moment, slowed by the current fault. */
 export function drawWindow(
   { ratePerSecond, stages }: Moment,
   window: number,
@@ -29,7 +29,7 @@ export function drawWindow(
   return new Map(drawn.map(({ name, durations }) => [name, durations]));
 }
 
-/** Large means come from the normal distribution, which nobody could tell apart. */
+/** Large means come from the normal distribution, which is indistinguishable there. */
 function poissonOf(mean: number, random: Random): number {
   if (mean < 60) return random.poisson(mean);
   return Math.max(0, Math.round(mean + Math.sqrt(mean) * random.normal()));

@@ -3,7 +3,7 @@ import { evaluate } from './evaluation.ts';
 import { renderEvaluation } from './render-evaluation.ts';
 import { runSeries } from './run-series.ts';
 
-// The short form of `npm run eval`, on seeds of its own; false-pages.test.ts is its other half.
+// The short form of `npm run eval`, on its own seeds; false-pages.test.ts is its other half.
 const seed = 500_000;
 
 describe('the detector, evaluated', { timeout: 240_000 }, () => {
@@ -14,7 +14,7 @@ describe('the detector, evaluated', { timeout: 240_000 }, () => {
   const nothingWrong = runSeries({ family: 'little', seed, days: 1.25 });
   const evaluation = evaluate([nothingWrong, ...faulty]);
 
-  it('finds what matters most, blames the stage, and ends each page once', () => {
+  it('finds the most important faults, blames the stage, and ends each page once', () => {
     const { kinds, allKinds, precision } = evaluation;
     const recallOf = (kind: string) => kinds.find(({ name }) => name === kind)?.recall;
     expect(['outage ×10', 'queue builds up', 'stage ×2'].map(recallOf)).toEqual([1, 1, 1]);
@@ -23,7 +23,7 @@ describe('the detector, evaluated', { timeout: 240_000 }, () => {
     // Two windows, and the two seconds until they are judged.
     const outage = kinds.find(({ name }) => name === 'outage ×10');
     expect(outage?.medianDelayMs).toBeLessThanOrEqual(22_000);
-    // In windows: one more where the oracle takes one is twice its delay.
+    // In windows: one more where the oracle needs one is twice its delay.
     expect(allKinds.medianOverOracle).toBeLessThanOrEqual(3);
     expect(allKinds.blamed).toBeGreaterThanOrEqual(0.95);
     expect(allKinds.pagesPerFault).toBeLessThanOrEqual(1.1);
@@ -31,7 +31,7 @@ describe('the detector, evaluated', { timeout: 240_000 }, () => {
     expect(precision).toBeGreaterThanOrEqual(0.95);
   });
 
-  it('gives the same for the same seed, and knows nothing of what comes later', () => {
+  it('gives the same for the same seed, independently of later windows', () => {
     const [, whole] = faulty;
     const begun = runSeries({ family: 'swing of ten minutes', seed, days: 2, faultsFromDay: 1 });
     expect(begun.faults).toHaveLength(6);

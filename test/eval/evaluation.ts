@@ -4,7 +4,7 @@ import { poissonUpperBound } from './poisson-bound.ts';
 import { type RivalName, rivalNames } from './rivals.ts';
 import { type FaultOutcome, learningDays, type SeriesOutcome } from './run-series.ts';
 
-/** False pages of one way, in so much traffic with nothing wrong. */
+/** False pages of one method, in so much traffic without faults. */
 export interface FalsePages {
   readonly name: string;
   readonly seriesWeeks: number;
@@ -15,15 +15,15 @@ export interface FalsePages {
   readonly rivals: Readonly<Record<RivalName, number>>;
 }
 
-/** What became of the faults of one kind. */
+/** Results of the faults of one kind. */
 export interface FaultsFound {
   readonly name: string;
   readonly faults: number;
-  /** Those that are too small to page; the rest of the row is without them. */
+  /** Faults too small to page; the rest of the row excludes them. */
   readonly small: number;
   readonly oracle: number;
   readonly found: number;
-  /** Found of those that the oracle finds; NaN where it finds none. */
+  /** Part of the oracle's findings that were found; NaN where it finds none. */
   readonly recall: number;
   readonly medianDelayMs: number;
   /** Median of the delay over the oracle's, both in windows. */
@@ -40,7 +40,7 @@ export interface Evaluation {
   readonly allFamilies: FalsePages;
   readonly kinds: readonly FaultsFound[];
   readonly allKinds: FaultsFound;
-  /** Of all pages in traffic with faults, those that belong to one. */
+  /** Part of the pages in traffic with faults that belong to one. */
   readonly precision: number;
   readonly evaluationsPerSecond: number;
 }

@@ -1,6 +1,6 @@
 import type { Random } from '../../src/generate/random.ts';
 
-/** Something wrong with one stage: part of its requests take so many times as long. */
+/** A fault of one stage: part of its requests are slower by a factor. */
 export interface Fault {
   readonly kind: string;
   readonly stage: string;
@@ -10,7 +10,7 @@ export interface Fault {
   readonly factorAt: (window: number) => number;
 }
 
-/** A kind of fault, at its place in time. */
+/** A kind of fault, at its position in time. */
 type Kind = readonly [kind: string, stage: string, share: number, factor: number, shape?: 'ramp'];
 
 export const faultKinds: readonly Kind[] = [
@@ -26,10 +26,10 @@ export const faultKinds: readonly Kind[] = [
   ['contention', 'features', 0.03, 6],
 ];
 
-/** How long a fault lasts, and from the beginning of one to that of the next. */
+/** Length of a fault, and from the start of one to that of the next. */
 export const faultWindows = { length: 120, every: 1440 } as const;
 
-/** One fault after another, of every kind in turn, from a window on. */
+/** Yields one fault after another, of every kind in turn, from a window on. */
 export function faultsFrom(first: number, windows: number, random: Random): Fault[] {
   const faults: Fault[] = [];
   const offset = random.uint32() % faultKinds.length;

@@ -1,6 +1,6 @@
 import type { MarkovChain } from './markov-chain.ts';
 
-/** What windows tell of a state that nobody sees: the forward filter of a hidden Markov model. */
+/** Estimates a hidden state from windows: the forward filter of a hidden Markov model. */
 export class LatentFilter {
   readonly #chain: MarkovChain;
   #probabilities: Float64Array;
@@ -17,10 +17,10 @@ export class LatentFilter {
   }
 
   /**
-   * Takes one window more.
+   * Adds one window.
    * @param logDensities of the window in each state
-   * @returns ln of its density given the windows before; -Infinity, and nothing is learnt, if no state that
-   *   can be allows it
+   * @returns ln of its density given the windows before; -Infinity, without an update, if no possible state
+   * allows it
    */
   take(logDensities: Float64Array): number {
     const next = this.#chain.step(this.#probabilities);

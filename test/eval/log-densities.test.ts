@@ -35,13 +35,13 @@ describe('logDensities', () => {
     }
   });
 
-  it('are 0 of no request, and -Infinity of what cannot be', () => {
+  it('are 0 without requests, and -Infinity for impossible ones', () => {
     expect([...logDensities([], [0.1, 0.2].map(mixture))]).toEqual([0, 0]);
     const pareto: Component[] = [{ weight: 1, medianMs: 50, sigma: 1.5, isPareto: true }];
     expect([...logDensities([60, 40], [pareto])]).toEqual([Number.NEGATIVE_INFINITY]);
   });
 
-  it('are those of what is drawn', () => {
+  it('match the drawn requests', () => {
     const draws = Array.from({ length: 200_000 }, () => drawMs(mixture(0.1), random));
     const steps = 4_000;
     for (const [low, high] of [

@@ -1,17 +1,17 @@
 import { type Component, partDensityAt } from './traffic-model.ts';
 
-/** Part of the requests take so many times as long. */
+/** Factor of a part of the requests. */
 export interface Slowdown {
   readonly share: number;
   readonly factor: number;
 }
 
-/** Products of so many requests' densities are far from the least double. */
+/** Products of so many requests' densities stay far from the least double. */
 const requestsPerLog = 16;
 
 /**
- * ln of the density of one stage's durations in one window, for each state that it may be in. States
- * differ in the weights of their components only, so that each component's density is computed once.
+ * Computes ln of the density of one stage's durations in one window, for each of its possible states. States
+ * differ only in the weights of their components, so that each component's density is computed once.
  */
 export function logDensities(
   durations: readonly number[],

@@ -14,7 +14,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: 'tuning' },
     /** The first of them, from 1 on. */
     from: { type: 'string', default: '1' },
-    /** Weeks of each family with nothing wrong. */
+    /** Weeks of each family without faults. */
     weeks: { type: 'string', default: '4' },
     /** Series of each family with faults, three days each. */
     faulty: { type: 'string', default: '2' },
@@ -38,7 +38,7 @@ const orders: SeriesOrder[] = [
     names.map((family) => ({ family, seed, days: 4, faultsFromDay: 1 })),
   ),
 ];
-let ended = 0; // In this run: those that were kept are not run again.
+let ended = 0; // In this run: kept outcomes are not computed again.
 const worker = new URL('./worker.js', import.meta.url);
 const say = (outcome: SeriesOutcome) => {
   ended++;

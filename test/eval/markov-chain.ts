@@ -1,16 +1,16 @@
-/** A chain of finitely many states, that goes from window to window. */
+/** A Markov chain of finitely many states, a step a window. */
 export class MarkovChain {
   /** Probability of each state after a long time. */
   readonly stationary: Float64Array;
   readonly #rows: readonly Float64Array[];
 
-  /** @param rows for each state the probabilities of what follows, which sum to 1 */
+  /** @param rows for each state the probabilities of its successors, which sum to 1 */
   constructor(rows: readonly ArrayLike<number>[], stationary: ArrayLike<number>) {
     this.#rows = rows.map((row) => Float64Array.from(row));
     this.stationary = Float64Array.from(stationary);
   }
 
-  /** The weights of the states one window later: O(states²), less where many are 0. */
+  /** Returns the weights of the states one window later: O(states²), less where many are 0. */
   step(weights: Float64Array): Float64Array {
     const next = new Float64Array(weights.length);
     for (let from = 0; from < weights.length; from++) {

@@ -5,7 +5,7 @@ import { normalChain } from './normal-chain.ts';
 
 describe('normalChain', () => {
   it.each([0, 0.85, 0.9995])(
-    'of what keeps %d of itself has the moments of a standard normal',
+    'with autocorrelation %d has the moments of a standard normal',
     (keep) => {
       const { levels, chain } = normalChain(keep, 41);
       const mean = (of: (level: number) => number, weights: ArrayLike<number>) =>
@@ -16,7 +16,7 @@ describe('normalChain', () => {
       for (const [i, p] of chain.step(chain.stationary).entries()) {
         expect(p).toBeCloseTo(chain.stationary[i] as number, 12);
       }
-      // From each level it goes on as an autoregression does: so far back, and so far spread on average.
+      // From each level it continues as an autoregression does, in mean and spread.
       let spread = 0;
       for (const [i, level] of levels.entries()) {
         const next = chain.step(Float64Array.from(levels, (_, at) => (at === i ? 1 : 0)));
@@ -28,7 +28,7 @@ describe('normalChain', () => {
     },
   );
 
-  // Requests a window, deviation of their logarithm, windows that are remembered: as families have it.
+  // Requests a window, deviation of their logarithm, windows of memory: as in the families.
   it.each([
     [10, 1, 0],
     [1, 0.5, 6],

@@ -2,16 +2,16 @@ import { MarkovChain } from './markov-chain.ts';
 
 /** A standard normal in steps. */
 export interface NormalChain {
-  /** What each state stands for, in ascending order. */
+  /** Value of each state, in ascending order. */
   readonly levels: readonly number[];
   readonly chain: MarkovChain;
 }
 
 /**
- * A standard normal that keeps part of itself from window to window (an autoregression of first order)
- * as a chain of evenly spaced levels: the sum of as many coins, each of which is turned now and then
- * (Rouwenhorst 1995). Mean, variance and autocorrelations are exact, however slowly it moves
- * (Kopecky and Suen, "Finite state Markov-chain approximations to highly persistent processes", 2010).
+ * Approximates a standard normal autoregression of first order by a chain of evenly spaced levels. The level
+ * is the sum of as many coins, each of which is turned at times (Rouwenhorst 1995). Mean, variance and
+ * autocorrelations are exact, however slowly it moves (Kopecky and Suen, "Finite state Markov-chain
+ * approximations to highly persistent processes", 2010).
  */
 export function normalChain(keep: number, states: number): NormalChain {
   const coins = states - 1;
@@ -25,7 +25,7 @@ export function normalChain(keep: number, states: number): NormalChain {
 
 /** Probabilities of 0, 1, … heads of so many coins. */
 function binomial(coins: number, p: number): number[] {
-  // From the likelier side, where the first term is no tiny number.
+  // From the likelier side, where the first term is not tiny.
   if (p > 0.5) return binomial(coins, 1 - p).reverse();
   const heads = [(1 - p) ** coins];
   for (let n = 1; n <= coins; n++) {

@@ -3,7 +3,7 @@ import { Random } from '../../src/generate/random.ts';
 import { nullFamilies } from './null-families.ts';
 import { type Component, componentsOf } from './traffic-model.ts';
 
-describe('a family that chance moves', () => {
+describe('a random family', () => {
   const moved = nullFamilies.filter(({ model }) => model(new Random(1)).law !== undefined);
 
   it('is one of these', () => {
@@ -18,7 +18,7 @@ describe('a family that chance moves', () => {
     ]);
   });
 
-  it.each(moved)('is drawn by the law that it states: $name', ({ name, model }) => {
+  it.each(moved)('is drawn by its stated law: $name', ({ name, model }) => {
     const { momentAt, law } = model(new Random('law'));
     if (law === undefined) throw new Error('this family has a law');
     const logShareOf = (components: readonly Component[]) =>
@@ -53,7 +53,7 @@ describe('a family that chance moves', () => {
 
 describe('a family without a law', () => {
   it.each(nullFamilies.filter(({ model }) => model(new Random(1)).law === undefined))(
-    'is a matter of time alone: $name',
+    'depends on time alone: $name',
     ({ model }) => {
       const [asked, waited] = [model(new Random(1)), model(new Random(1))];
       for (let window = 0; window < 5_000; window++) waited.momentAt(window);

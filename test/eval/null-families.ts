@@ -13,12 +13,12 @@ export const windowMs = 10_000;
 const windowsPerMinute = 60_000 / windowMs;
 export const windowsPerDay = 86_400_000 / windowMs;
 
-/** What moves in a family; the rest is as `usual`. */
+/** Varying parameters of a family; the rest is as `usual`. */
 interface Latent {
   readonly ratePerSecond: number;
-  /** Part of requests whose features take four times as long. */
+  /** Part of requests whose features are four times as slow. */
   readonly slowShare: number;
-  /** Part of requests that are three times as long in forward. */
+  /** Part of requests that are three times as slow in forward. */
   readonly longShare: number;
   readonly version: string;
   /** Part of requests with a Pareto tail in forward. */
@@ -29,20 +29,20 @@ const baseline: Latent = {
   ...{ ratePerSecond: 3, slowShare: 0.03, longShare: 0.1, version: 'v1', paretoShare: 0 },
 };
 
-/** Levels of what is normal: as many as make the density of 1,000 windows right to one nat. */
+/** Levels of normal traffic: enough for the density of 1,000 windows to one nat. */
 const normalStates = 101;
 
-/** Where chance moves a family: what it draws, and by what law, which is all that an oracle may know. */
+/** Random part of a family: its draws, and their law, which is all that an oracle may know. */
 interface Chance {
   readonly drawnBy: (random: Random) => () => Partial<Latent>;
-  /** The stage that it moves. */
+  /** Stage that it changes. */
   readonly stage: string;
   readonly chain: MarkovChain;
   readonly states: readonly Partial<Latent>[];
   readonly forgottenAfterWindows: number;
 }
 
-/** A family of traffic with nothing wrong: what pages in it is a false page. */
+/** A family of traffic without faults: its pages are false ones. */
 export interface NullFamily {
   readonly name: string;
   readonly says: string;
@@ -58,7 +58,7 @@ const family = (
   says,
   model: (random) => {
     const latentAt = typeof latent === 'function' ? latent : latent.drawnBy(random.split('latent'));
-    // No two series are alike.
+    // Each series differs.
     const shape = random.split('shape');
     const scale = shape.lognormal(1, 0.4);
     const phase = shape.uniform();
@@ -159,7 +159,9 @@ function dayCurve(window: number): number {
   return (1 - Math.cos((2 * Math.PI * window) / windowsPerDay)) / 2;
 }
 
-/** What goes with a standard normal that remembers for so many windows (Ornstein and Uhlenbeck), or for none. */
+/**
+ * A value driven by a standard normal with a memory of so many windows (Ornstein and Uhlenbeck), or of none.
+ */
 function wandering(
   stage: string,
   memoryWindows: number,
@@ -196,7 +198,7 @@ function redrawn(dispersion: number): Chance {
   }));
 }
 
-/** Its state is how many windows are left of a shock. */
+/** Its state is the number of remaining windows of a shock. */
 function shocks(): Chance {
   const begins = 5 / windowsPerDay;
   const latentOf = (left: number) => ({ slowShare: baseline.slowShare * (left > 0 ? 5 : 1) });

@@ -6,7 +6,7 @@ import { MarkovChain } from './markov-chain.ts';
 import { Oracle } from './oracle.ts';
 import { type Component, drawMs } from './traffic-model.ts';
 
-// Small enough to sum over all that can be: a window is one of three things, in each of two states.
+// Small enough to sum over all cases: a window is one of three things, in each of two states.
 const chain = new MarkovChain(
   [
     [0.9, 0.1],
@@ -32,7 +32,7 @@ const paths = Array.from({ length: 2 ** windows }, (_, n) =>
 const logsOf = (table: readonly (readonly number[])[], seen: number) =>
   Float64Array.from(table, (row) => Math.log(row[seen] as number));
 
-/** Probability of an outcome with a fault from a window on: over every path that the state may take. */
+/** Probability of an outcome with a fault from a window on: over every path of the state. */
 function probability(outcome: readonly number[], faultFrom: number): number {
   let sum = 0;
   for (const path of paths) {
@@ -58,7 +58,7 @@ function evidenceOf(outcome: readonly number[]): number {
 }
 
 describe('LatentFilter', () => {
-  it('foretells each window as a sum over all paths of the state does', () => {
+  it('predicts each window like a sum over all paths of the state', () => {
     for (const outcome of outcomes) {
       const filter = new LatentFilter(chain);
       const logs = outcome.map((seen) => filter.take(logsOf(baseline, seen)));
@@ -69,7 +69,7 @@ describe('LatentFilter', () => {
     }
   });
 
-  it('weighs only states that can be, however much likelier another one is', () => {
+  it('weighs only possible states, however much likelier another one is', () => {
     const alternating = new MarkovChain(
       [
         [0, 1],
@@ -82,7 +82,7 @@ describe('LatentFilter', () => {
     expect([...filter.probabilities]).toEqual([0, 1]);
   });
 
-  it('learns nothing from what no state allows', () => {
+  it('is not updated by a window that no state allows', () => {
     const filter = new LatentFilter(chain);
     const never = Float64Array.from([Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]);
     expect(filter.take(never)).toBe(Number.NEGATIVE_INFINITY);
@@ -91,7 +91,7 @@ describe('LatentFilter', () => {
 });
 
 describe('Oracle', () => {
-  it('sums the likelihood ratios of all beginnings, over all paths of the state', () => {
+  it('sums the likelihood ratios of all starts, over all paths of the state', () => {
     for (const outcome of outcomes) {
       let expected = 0;
       for (let from = 0; from < windows; from++) {
@@ -101,7 +101,7 @@ describe('Oracle', () => {
     }
   });
 
-  it('grows by one a window where there is no fault, so that its threshold is windows to a false alarm', () => {
+  it('grows by one a window without a fault, so that its threshold is windows to a false alarm', () => {
     let mean = 0;
     for (const outcome of outcomes) mean += probability(outcome, windows) * evidenceOf(outcome);
     expect(mean).toBeCloseTo(windows, 10);
@@ -114,7 +114,7 @@ describe('Oracle', () => {
   const fault = { share: 0.3, factor: 2 };
   const certain = new MarkovChain([[1]], [1]);
 
-  it('of traffic without a state goes by its requests alone, and is never later than a CUSUM', () => {
+  it('for traffic without a state uses the requests alone, and is never later than a CUSUM', () => {
     const random = new Random('oracle');
     const oracle = new Oracle(certain, certain.stationary, 1e9);
     let expected = 0;
@@ -140,7 +140,7 @@ describe('Oracle', () => {
     expect(oracle.foundAt).toBeLessThan(25);
   });
 
-  it('is sure of what cannot be without the fault, and not of what cannot be with it', () => {
+  it('is sure where the fault alone explains a window, and rejects it where it cannot', () => {
     const [impossible, possible] = [[Number.NEGATIVE_INFINITY], [-3]].map((log) =>
       Float64Array.from(log),
     );

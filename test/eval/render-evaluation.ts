@@ -2,7 +2,9 @@ import type { Evaluation, FalsePages, FaultsFound } from './evaluation.ts';
 import { nullFamilies } from './null-families.ts';
 import { rivalNames } from './rivals.ts';
 
-/** The evaluation as Markdown tables: of traffic with nothing wrong, and with faults, where there was any. */
+/**
+ * Renders the evaluation as Markdown tables: of traffic without faults, and with faults, where there was any.
+ */
 export function renderEvaluation(evaluation: Evaluation): string {
   const { families, allFamilies, kinds, allKinds, precision, evaluationsPerSecond } = evaluation;
   const number = (n: number) => (Number.isNaN(n) ? '–' : Number(n.toPrecision(3)).toString());

@@ -8,7 +8,7 @@ import { TDigest } from '../../src/sketch/t-digest.ts';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-/** What pages again within this is the same page. */
+/** Pages within this time are one page. */
 const joinedMs = 10 * minuteMs;
 const leastRequests = 20;
 
@@ -18,18 +18,18 @@ export interface RivalPage {
   lastMs: number;
 }
 
-/** What people do instead, each on the total's p99 by the minute. */
+/** Common alternatives, each on the total's p99 by the minute. */
 export const rivalNames = ['static threshold', 'seasonal z-score', 'plain binomial'] as const;
 export type RivalName = (typeof rivalNames)[number];
 
 /**
- * The simple ways, side by side over the same windows:
+ * Simple methods over the same windows:
  *
  * - **static threshold**: p99 over 1.5 times that of the first day.
- * - **seasonal z-score**, as SigNoz has it: foretold is the mean of the hour before, and what this hour
- *   of yesterday was above the one before it; three standard deviations of yesterday's hour away.
- * - **plain binomial**: requests above the p99 of the last hour, as if they were independent, at the
- *   level that one false page in 1,000 series-weeks would take if they were.
+ * - **seasonal z-score**, as in SigNoz: the prediction is the mean of the hour before, plus the change to
+ *   this hour of yesterday. It pages beyond three standard deviations of yesterday's hour.
+ * - **plain binomial**: requests above the p99 of the last hour, as if independent, at the level of one false
+ *   page in 1,000 series-weeks.
  */
 export class Rivals {
   readonly pages: Readonly<Record<RivalName, RivalPage[]>> = {
@@ -45,7 +45,7 @@ export class Rivals {
   #minute = Number.NaN;
   #firstMs = Number.NaN;
 
-  /** The windows of one start. */
+  /** Adds the windows of one start. */
   take(startMs: number, windows: readonly SeriesWindow[]): void {
     const minute = Math.floor(startMs / minuteMs);
     if (Number.isNaN(this.#firstMs)) this.#firstMs = startMs;

@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** The outcomes in order, and how many were computed for them. */
+/** The outcomes in order, and the number of computed ones. */
 async function outcomesOf(orders: readonly Order[], keepIn?: string) {
   let computed = 0;
   const onOutcome = () => {
@@ -34,13 +34,13 @@ async function outcomesOf(orders: readonly Order[], keepIn?: string) {
   return { outcomes, computed };
 }
 
-it('answers in order, whichever ends first', async () => {
+it('returns outcomes in order, whichever ends first', async () => {
   const orders = [{ n: 3 }, { n: 1 }, { n: 2 }];
   const outcomes = [{ twice: 6 }, { twice: 2 }, { twice: 4 }];
   expect(await outcomesOf(orders)).toEqual({ outcomes, computed: 3 });
 });
 
-it('goes on from what an earlier run kept, though its last line was cut off', async () => {
+it('continues from the kept outcomes of an earlier run, whose last line is truncated', async () => {
   const kept = join(dir, 'kept.jsonl');
   expect(await outcomesOf([{ n: 1 }], kept)).toEqual({ outcomes: [{ twice: 2 }], computed: 1 });
   appendFileSync(kept, '{"order":{"n":2},"outc');

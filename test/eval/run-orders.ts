@@ -6,16 +6,16 @@ export interface OrdersOptions<Outcome> {
   readonly threads: number;
   readonly onOutcome?: ((outcome: Outcome) => void) | undefined;
   /**
-   * A file that keeps each outcome as it comes, a line each. Orders whose outcome is in it are not run
-   * again, so that a run that was ended goes on. It must be of the same code.
+   * A file that keeps each outcome as it comes, a line each. Orders with a kept outcome are not run again, so
+   * that an aborted run can continue. It must be of the same code.
    */
   readonly keepIn?: string | undefined;
 }
 
 /**
- * Runs every order over some threads; outcomes come as they end, and in order in the answer.
+ * Runs every order over some threads; returns the outcomes in order.
  *
- * @param script answers each order that it is sent with its outcome.
+ * @param script responds to each order with its outcome
  */
 export async function runOrders<Order, Outcome>(
   script: URL,
@@ -49,7 +49,7 @@ function lineOf(order: unknown, outcome: unknown): string {
   return `${JSON.stringify({ order, outcome })}\n`;
 }
 
-/** By their order, as JSON. A last line that was cut off is removed. */
+/** Reads kept outcomes by their order, as JSON. A truncated last line is removed. */
 function outcomesIn<Outcome>(path: string): Map<string, Outcome> {
   if (!existsSync(path)) return new Map();
   const text = readFileSync(path, 'utf8');

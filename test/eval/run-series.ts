@@ -17,17 +17,17 @@ export interface SeriesOrder {
   readonly family: string;
   readonly seed: number;
   readonly days: number;
-  /** The first day with faults; undefined for traffic with nothing wrong. */
+  /** The first day with faults; undefined for traffic without faults. */
   readonly faultsFromDay?: number | undefined;
 }
 
-/** What became of a fault. */
+/** Result of a fault. */
 export interface FaultOutcome {
   readonly kind: string;
   readonly stage: string;
-  /** Too small to page by `min_effect_ratio` and `min_effect_ms`: nobody wants to be told. */
+  /** True where it is too small to page by `min_effect_ratio` and `min_effect_ms`. */
   readonly isSmall: boolean;
-  /** Windows until told, undefined if it was not. */
+  /** Windows until the event, undefined without one. */
   readonly oracleWindows: number | undefined;
   readonly delayMs: number | undefined;
   readonly blamed: string | undefined;
@@ -37,7 +37,7 @@ export interface FaultOutcome {
 }
 
 export interface SeriesOutcome extends SeriesOrder {
-  /** When each false page was told, and what it said. */
+  /** Window and summary of each false page. */
   readonly falsePages: readonly { readonly window: number; readonly summary: string }[];
   readonly rivalFalsePages: Readonly<Record<RivalName, number>>;
   readonly faults: readonly FaultOutcome[];
@@ -45,17 +45,17 @@ export interface SeriesOutcome extends SeriesOrder {
   readonly detectorMs: number;
 }
 
-/** False pages that one series may give: one in a thousand weeks. */
+/** Page budget of one series: one in a thousand weeks. */
 export const pagesPerWeek = 1e-3;
 const startMs = Date.UTC(2026, 10, 2);
-/** Told so long after the fault ended it still counts as found, or as the same page. */
+/** Time after the fault's end in which an event still counts as found, or as the same page. */
 const afterMs = 10 * 60_000;
-/** Days of which nothing is asked: every way learns from them. */
+/** Days from which every method learns, without evaluation. */
 export const learningDays = 1;
-/** Days until what is open in the end must have ended: it is rebaselined after two. */
+/** Days until all open anomalies must have ended: they are rebaselined after two. */
 const epilogueDays = 3;
 
-/** Runs one series through the detector, its rivals and the oracle. The same order, the same outcome. */
+/** Runs one series through the detector, its rivals and the oracle. The same order gives the same outcome. */
 export function runSeries(order: SeriesOrder): SeriesOutcome {
   const family = nullFamilies.find(({ name }) => name === order.family) as NullFamily;
   const random = new Random(`${order.family} ${order.seed}`);
@@ -106,7 +106,7 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
     told.push(...judge(present, windowStartMs));
     detectorMs += performance.now() - beganMs;
   }
-  // What is open by then is followed to its end, without faults; what opens meanwhile is not asked for.
+  // Anomalies open by then are followed to their ends, without faults; new ones are ignored.
   const open = stillOpen(told);
   const lastWindow = windows + epilogueDays * windowsPerDay;
   for (let window = windows; open.size > 0 && window < lastWindow; window++) {
@@ -123,7 +123,7 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
   };
 }
 
-/** Ids of what was opened and not resolved. */
+/** Returns ids of anomalies that were opened and not resolved. */
 function stillOpen(told: readonly AnomalyEvent[]): Set<string> {
   const open = new Set<string>();
   for (const { id, state } of told) {

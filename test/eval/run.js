@@ -1,5 +1,5 @@
-// What `npm run eval` does, or says: builds a copy of the code, which later changes to it do not reach, and runs
-// test/eval/main.ts in it, or that of a mode.
+// Entry of `npm run eval`: builds a copy of the code, isolated from later changes, and runs test/eval/main.ts
+// in it, or that of a mode.
 
 import { builtCopy, given, headOf, run } from '../../scripts/recorded-run.js';
 
@@ -28,7 +28,7 @@ if (options.includes('--help')) {
   process.stdout.write(usage);
   process.exit();
 }
-/** Modes, and what each is given: those that share a script differ by it. */
+/** Modes and their arguments, by which those with the same script differ. */
 const modes = {
   'false-pages': { script: '.', given: ['--faulty', '0'] },
   faults: { script: '.', given: ['--weeks', '0'] },
@@ -44,9 +44,9 @@ if (isRecorded && mode === undefined) {
   process.stderr.write(`Which mode is to be recorded? ${Object.keys(modes).join(' | ')}\n`);
   process.exit(64);
 }
-// Where the data lies on one machine is of no interest.
+// The path of the data on one machine is left out.
 const shown = options.map((option, i) => (options[i - 1] === '--data' ? 'DIR' : option));
-// Of the code as it is now: a run may take an hour.
+// Of the code as it is now: a run may last an hour.
 const head = headOf(`eval ${shown.join(' ')}`, ['src', 'test/eval']);
 const record = isRecorded ? { name: `eval-${mode}`, head } : undefined;
 const { script, given: fixed } = modes[mode] ?? { script: '.', given: [] };

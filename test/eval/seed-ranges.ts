@@ -4,7 +4,9 @@
  */
 export const seedRanges = { tuning: 1, reporting: 19_000_001 } as const;
 
-/** The seed of a range, `tuning` or `reporting`, with which a run begins: the first one, or a later one. */
+/**
+ * Returns the first seed of a run in a range, `tuning` or `reporting`: the range's first one, or a later one.
+ */
 export function firstSeed(seeds: string, from = '1'): number {
   return (seeds === 'reporting' ? seedRanges.reporting : seedRanges.tuning) + Number(from) - 1;
 }

@@ -19,7 +19,7 @@ const familyOf = (name: string) => nullFamilies.find((each) => each.name === nam
 const slowdown = { share: 0.05, factor: 4 };
 const certain = new MarkovChain([[1]], [1]);
 
-/** The stage, as if its state were never more than what it is on average. */
+/** The stage with its average state. */
 function averageOf({ chain, states }: TrafficLaw): Component[] {
   return (states[0] as readonly Component[]).map((component, i) => ({
     ...component,
@@ -36,9 +36,9 @@ function durationsOf(moment: Moment, random: Random, isFaulty: boolean): number[
   });
 }
 
-describe('the oracle of a family that chance moves', () => {
+describe('the oracle of a random family', () => {
   it.each(['swing of a minute', 'swing of ten minutes', 'dispersion 20', 'shocks'])(
-    'has false alarms as rarely as its threshold says, fewer than one that goes by the average: %s',
+    'has false alarms as rarely as its threshold states, fewer than one that uses the average: %s',
     (name) => {
       // The chance to reach 20 times as many windows as there are is 1 in 20 at most.
       const [runs, windows] = [100, 15];
@@ -77,7 +77,7 @@ describe('SeriesOracle', () => {
     faultAt(1_000, 'features', 0.1),
   ];
 
-  it('finds each fault when a test does that has seen all windows, and earlier faults as such', () => {
+  it('finds each fault when a test does that has seen all windows, and knows earlier faults', () => {
     const random = new Random('series oracle');
     const model = familyOf('swing of ten minutes').model(random);
     const { law } = model;

@@ -8,15 +8,15 @@ import { Oracle, oracleWeeks } from './oracle.ts';
 import { componentsOf, type Moment, type TrafficLaw, type TrafficModel } from './traffic-model.ts';
 
 const threshold = oracleWeeks * 7 * windowsPerDay;
-/** The state of a stage that time alone moves. */
+/** The state of a stage that depends on time alone. */
 const certain = new MarkovChain([[1]], [1]);
 
-/** The oracle of each fault of a series, and what it knows by then: what windows before told, and which faults they had. */
+/** The oracle of each fault of a series, with its knowledge by then: earlier windows, and their faults. */
 export class SeriesOracle {
   readonly #law: TrafficLaw | undefined;
   readonly #faults: readonly Fault[];
   readonly #oracles = new Map<Fault, Oracle>();
-  /** The stage that has a state, up to the latest window; undefined where no fault of it is near. */
+  /** The stage with a state, up to the latest window; undefined where no fault of it is near. */
   #past: LatentFilter | undefined;
 
   constructor({ law }: TrafficModel, faults: readonly Fault[]) {
@@ -24,15 +24,15 @@ export class SeriesOracle {
     this.#faults = faults;
   }
 
-  /** Window in which it was sure of a fault, -1 if it never was. */
+  /** Returns the window of a fault's detection, -1 for none. */
   foundAt(fault: Fault): number {
     return this.#oracles.get(fault)?.foundAt ?? -1;
   }
 
   /**
-   * One window: what of it time decides, the fault that is on, and the durations of each stage, as the detector sees
-   * them: of the requests that complete in it. The few that began before are taken to be of this window: in the first
-   * one of a fault they speak against it.
+   * Adds one window: its moment, its fault, and the durations of each stage, of the requests that complete in
+   * it like in the detector. The few that started before are assigned to this window: in the first one of a
+   * fault they count against it.
    */
   take(window: number, moment: Moment, fault: Fault | undefined, durations: Durations): void {
     const law = this.#law;
@@ -70,7 +70,7 @@ export class SeriesOracle {
     }
     const faulty = logDensities(ms, states, slowdownOf(fault, window));
     this.#oracleOf(fault, chain, this.#past.probabilities).take(window, baseline, faulty);
-    // Afterwards, when the next one comes, it is known what this one was.
+    // At the next window, the state of this one is known.
     this.#past.take(faulty);
   }
 

@@ -17,35 +17,35 @@ export interface StageModel {
   readonly components: readonly Component[];
 }
 
-/** All that requests of one window are drawn from. */
+/** Distributions of the requests of one window. */
 export interface Moment {
   readonly version: string;
   readonly ratePerSecond: number;
   readonly stages: readonly StageModel[];
 }
 
-/** What a stage's durations are drawn from. */
+/** Returns the distribution of a stage's durations. */
 export function componentsOf({ stages }: Moment, stage: string): readonly Component[] {
   const found = stages.find(({ name }) => name === stage);
   invariant(found !== undefined, `traffic has no stage ${stage}`);
   return found.components;
 }
 
-/** How the moments are drawn that chance decides: one stage has a state that nobody sees. */
+/** Law of the random moments: one stage has a hidden state. */
 export interface TrafficLaw {
   readonly stage: string;
   readonly chain: MarkovChain;
   /** The stage in each state; states differ in the weights of its components. */
   readonly states: readonly (readonly Component[])[];
-  /** Windows after which next to nothing is left of a state. */
+  /** Windows after which almost nothing is left of a state. */
   readonly forgottenAfterWindows: number;
 }
 
-/** Traffic with nothing wrong. */
+/** Traffic without faults. */
 export interface TrafficModel {
-  /** Windows are asked for in order. */
+  /** Windows are requested in order. */
   readonly momentAt: (window: number) => Moment;
-  /** Undefined where moments are a matter of time alone. */
+  /** Undefined where moments depend on time alone. */
   readonly law: TrafficLaw | undefined;
 }
 
@@ -61,7 +61,7 @@ export function drawMs(components: readonly Component[], random: Random): number
   return isPareto === true ? random.pareto(medianMs, sigma) : random.lognormal(medianMs, sigma);
 }
 
-/** Density of a component at `ms` > 0, whatever its weight. */
+/** Density of a component at `ms` > 0, for any weight. */
 export function partDensityAt(ms: number, { medianMs, sigma, isPareto }: Component): number {
   if (isPareto === true) return ms < medianMs ? 0 : (sigma * (medianMs / ms) ** sigma) / ms;
   const z = Math.log(ms / medianMs) / sigma;

@@ -5,13 +5,13 @@ import { drawMs, type Moment } from './traffic-model.ts';
 const draws = 20_000;
 const quantiles = [0.95, 0.99];
 
-/** How far a fault moves a tail. */
+/** Effect of a fault on a tail. */
 export interface TrueEffect {
   readonly ratio: number;
   readonly excessMs: number;
 }
 
-/** The largest that a fault at its full strength has on a p95 or p99, of its stage or of the total. */
+/** Computes the largest effect of a fault at full strength on a p95 or p99, of its stage or of the total. */
 export function trueEffect(fault: Fault, moment: Moment, random: Random): TrueEffect {
   const factor = fault.factorAt(fault.to);
   const baseline = { stage: new Float64Array(draws), total: new Float64Array(draws) };

@@ -5,7 +5,7 @@ import { Random } from '../../src/generate/random.ts';
 import { WindowMaker } from './window-maker.ts';
 
 describe('WindowMaker', () => {
-  it('makes of numbers the very windows that messages make', () => {
+  it('makes the same windows of numbers as of messages', () => {
     const random = new Random('window maker');
     const stages = ['queue', 'features', 'forward'];
     const maker = new WindowMaker(10_000);

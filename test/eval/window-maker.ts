@@ -16,9 +16,9 @@ const series: Series = {
 const none: Bands = { bands: [], amounts: [] };
 
 /**
- * Windows as the detector reads them, from requests as numbers: the real sketches and bands, without
- * the JSON, and without what tells series apart, exemplars and facets, which the detector does not
- * read. test/eval/window-maker.test.ts holds them against those made of messages.
+ * Makes windows as the detector reads them, from requests as numbers: the real sketches and bands, without
+ * the JSON. Dimensions, exemplars and facets, which the detector does not read, are left out.
+ * test/eval/window-maker.test.ts compares them with those of messages.
  */
 export class WindowMaker {
   readonly #windowMs: number;
@@ -33,7 +33,10 @@ export class WindowMaker {
     this.#windowMs = windowMs;
   }
 
-  /** The series of a window: one, or none if it had no request. The total of a request is the sum of its stages. */
+  /**
+   * Makes the series of a window: one, or none if it had no request. The total of a request is the sum of its
+   * stages.
+   */
   make(startMs: number, version: string, durations: Durations): SeriesWindow[] {
     const names = [...durations.keys()];
     const columns = [...durations.values()];
@@ -48,7 +51,7 @@ export class WindowMaker {
     return [{ ...window, series: { ...series, version }, stages: packStages(stages) }];
   }
 
-  /** A stage's slot is its place, and the total's the one after them. */
+  /** A stage's slot is its index, and the total's the one after them. */
   #add(columns: readonly (readonly number[])[], request: number): void {
     let totalMs = 0;
     for (let slot = 0; slot < columns.length; slot++) totalMs += columns[slot]?.[request] as number;

@@ -19,12 +19,12 @@ export interface AdversitySetting {
 }
 
 const SESSION_MS = 6_000;
-/** A topic is made anew no sooner after it was deleted (docs/explained/exactly-once.md). */
+/** Shortest time between deletion and recreation of a topic (docs/explained/exactly-once.md). */
 const RECREATED_MS = 10_000;
-/** A wall clock is at most so far off: further, and docs/explained/exactly-once.md says what happens. */
+/** Largest error of a wall clock: docs/explained/exactly-once.md describes larger ones. */
 export const MOST_SKEW_MS = 400_000;
 
-/** Lays out over a run what befalls it besides what befalls single requests. */
+/** Schedules the faults of a run that hit more than single requests. */
 export function adversity(world: SimWorld, setting: AdversitySetting): void {
   const { scheduler, random, faults } = world;
   const plan = (kind: FaultKind, most: number, happen: () => boolean) => {
@@ -45,7 +45,7 @@ export function adversity(world: SimWorld, setting: AdversitySetting): void {
     plan(kind, most, someProcess(happen));
   }
   for (const [kind, most, happen] of serverFaults(world, setting)) plan(kind, most, happen);
-  // The worst moment: a chunk that was begun is being read again; its next record goes, or its reader.
+  // The worst moment: a pending chunk is being read again; its next record is removed, or its reader dies.
   setting.kafka.beforeFetch = (log, offset, reader) => {
     if (!isAmidIntent(log, offset, setting.fleet)) return;
     if (faults.strikes('retention', 10)) {
@@ -57,7 +57,7 @@ export function adversity(world: SimWorld, setting: AdversitySetting): void {
   };
 }
 
-/** Whether a group has begun a chunk around an offset, which is thus read from amid it. */
+/** True where a group has a pending chunk around an offset, which is then read from its middle. */
 function isAmidIntent(
   { topic, partition }: PartitionLog,
   offset: number,
@@ -222,7 +222,7 @@ function serverFaults(world: SimWorld, setting: AdversitySetting): OfServer[] {
   ];
 }
 
-/** Deletes what is oldest, read or not. */
+/** Deletes the oldest records, read or not. */
 function expire(log: PartitionLog, world: SimWorld, { kafka, truth }: AdversitySetting): boolean {
   const { random } = world;
   if (kafka.logOf(log.topic, log.partition) !== log || log.high === log.low) return false;

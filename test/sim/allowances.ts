@@ -4,31 +4,30 @@ import type { FleetGroup } from './sim-fleet.ts';
 import type { Truth, TruthRecord } from './truth.ts';
 
 /**
- * All that docs/explained/exactly-once.md does not promise, and what exactly may then be so. Everything else
- * must be exact in every run.
+ * Results that docs/explained/exactly-once.md does not promise, and the exact differences allowed then.
+ * Everything else must be exact in every run.
  *
- * 1. A record that retention, compaction or the deletion of its topic removed may be missing: it may
- *    have been gone before anybody could store it. It must not be there twice.
- * 2. A group that begins at the end of its topics (`start_from: latest`) may miss what was written
- *    before the first offset it ever committed for the partition, and nothing after it; if its
- *    commits are gone before anything of the partition is in the ledger, it begins anew. A partition
- *    that was added after the group had stored something of the topic is read whole.
- * 3. A server that keeps no tokens, or few: a table behind the landing table may miss a block whose
- *    insert broke off after it had landed; and a block of which two sends were on their way at once
- *    may be there once more for each of them. One that keeps none: also a ledger row, of a member that
- *    was thrown out of its group while it stored the chunk and had not heard of it yet.
- * 4. A group whose commits are gone while a chunk was being stored: rows of that chunk's records may
- *    be there once more, in the ledger too, as nobody can know of it; and where the server had been
- *    killed in the chunk's statements as well, they may be missing: what is sent under its token is
- *    dropped.
- * 5. A commit that comes after a later one puts the group back ("a commit came late and put the group
- *    back", in "Taking a partition"): it may stand at the end, as whoever takes the partition next goes
- *    on where the ledger ends. All must be stored all the same, once.
- * 6. A server that is killed again and again with the token noted and no rows, in the same chunk and
- *    table, more often than the chunk is sent anew. It is not simulated.
- * 7. A chunk of whose records some were removed while it was being stored: where its insert arrives
- *    after a successor has looked for it and is about to write the ledger, and where a successor's own
- *    rows have landed and it was succeeded itself, the ledger may say more or less than what landed.
+ * 1. A record that retention, compaction or the deletion of its topic removed may be missing: it may have
+ *   been gone before it could be stored. It must not be stored twice.
+ * 2. A group that starts at the end of its topics (`start_from: latest`) may miss records from before the
+ *   first offset it ever committed for the partition, and none after it. If its commits are gone before the
+ *   ledger has a row of the partition, it starts again. A partition that was added after the group had stored
+ *   something of the topic is read whole.
+ * 3. A server that keeps no tokens, or few. A table behind the landing table may miss a block whose insert
+ *   failed after it had landed. A block with two concurrent sends may be stored once more for each of them.
+ *   With no tokens, so may a ledger row of a member that was removed from its group while it stored the
+ *   chunk, unaware of it.
+ * 4. A group whose commits are gone while a chunk was being stored. Rows of that chunk's records may be
+ *   stored once more, in the ledger too, since no process can know of it. Where the server had been killed in
+ *   the chunk's statements as well, they may be missing: rows sent under its token are dropped.
+ * 5. A commit that arrives after a later one sets the group back ("a commit came late and put the group
+ *   back", in "Taking a partition"). It may be the last one, since the next owner of the partition continues
+ *   where the ledger ends. All records must be stored once nevertheless.
+ * 6. A server that is killed repeatedly with the token stored and no rows, in the same chunk and table, more
+ *   often than the chunk is sent again. It is not simulated.
+ * 7. A chunk some of whose records were removed while it was being stored. Its insert may arrive after a
+ *   successor has looked for it and is about to write the ledger. A successor's own rows may have landed
+ *   before its own takeover. In both cases the ledger may state more or less than what landed.
  */
 export function mayBeMissing(
   record: TruthRecord,
@@ -46,7 +45,7 @@ export function mayBeMissing(
   return record.offset < (group.begins.get(record.log) ?? Number.POSITIVE_INFINITY);
 }
 
-/** Whether a ledger row may stand there although one of the same chunk does. */
+/** True where a second ledger row of the same chunk is allowed. */
 export function mayStandAgain(
   row: StoredLedgerRow,
   before: StoredLedgerRow,
@@ -56,7 +55,7 @@ export function mayStandAgain(
   return database.tokensKept < MANY_TOKENS && database.isLedgerRaced(row);
 }
 
-/** Whether what landed of a chunk whose records were removed may be other than the ledger says. */
+/** True where the landed rows of a chunk with removed records may differ from the ledger. */
 export function mayDiffer(
   block: StoredBlock,
   row: StoredLedgerRow,
@@ -68,10 +67,10 @@ export function mayDiffer(
   return block.atMs >= sinceMs || !database.isFirst(block);
 }
 
-/** What was there before a group began that begins at the end of its topics. */
+/** Records from before a group started that starts at the end of its topics. */
 export function mustBeMissing(record: TruthRecord, faults: FaultPlan): boolean {
   return record.isFirst && faults.has('start_from_latest');
 }
 
-/** Tokens beyond which a server is taken to remember for as long as a run lasts. */
+/** Number of tokens that a server remembers for a whole run. */
 export const MANY_TOKENS = 1_000;

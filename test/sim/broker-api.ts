@@ -23,7 +23,7 @@ interface AnsweredTopic {
 
 const reader = new RecordBatchReader(1 << 20);
 
-/** Requests to a broker as kafkajs makes them, and how the simulated ones answer. */
+/** Requests to a broker as kafkajs makes them, with the simulated responses. */
 export abstract class BrokerApi {
   protected abstract get kafka(): SimKafka;
   protected abstract get sandbox(): KafkajsSandbox;
@@ -215,13 +215,13 @@ export abstract class BrokerApi {
     });
   }
 
-  /** The answer crosses the network as bytes; what it says is read on our side, by the code that ships. */
+  /** The response crosses the network as bytes, which the production code decodes. */
   async fetch(request: FetchRequest) {
     const answered = await this.#fetchBytes(request);
     const responses: object[] = [];
     for (const { topicName, partitions } of answered) {
       const bytes = encodeAnswer(partitions, { topic: topicName });
-      // Whoever looks at it afterwards sees what the next answer would have left there.
+      // Later reads of the buffer see the bytes that the next response would have left there.
       const spoil = () => bytes.fill(0xee);
       const { responses: decoded } = await decodeFetchAnswer(bytes, 11, reader, spoil);
       responses.push(...decoded);
@@ -257,7 +257,7 @@ export abstract class BrokerApi {
     });
   }
 
-  /** What there is to read; undefined where that is nothing. */
+  /** Records to read; undefined where there are none. */
   #fetched(topics: FetchRequest['topics']): Given<readonly AnsweredTopic[]> | undefined {
     const { random, faults } = this.endpoint.world;
     const responses: AnsweredTopic[] = [];
@@ -289,7 +289,7 @@ export abstract class BrokerApi {
     return hasSome ? { value: responses } : undefined;
   }
 
-  /** Whether a topic is gone (KafkaApis: a commit and a look for offsets are refused for it). */
+  /** True where a topic is gone (KafkaApis refuses commits and offset requests for it). */
   #hasUnknown(topics: readonly TopicPartitions<{ partition: number }>[]): boolean {
     return topics.some(({ topic, partitions }) =>
       partitions.some(({ partition }) => this.kafka.logOf(topic, partition) === undefined),
@@ -301,7 +301,7 @@ export abstract class BrokerApi {
   }
 }
 
-/** A partition's share of a fetch. */
+/** A partition's part of a fetch. */
 function partitionAnswer(
   log: PartitionLog,
   fetchOffset: number,
@@ -314,7 +314,7 @@ function partitionAnswer(
     if (kind !== 'marker') continue;
     const first = started.get(producerId);
     started.delete(producerId);
-    // A broker names the transactions that end at the offset asked for or behind it, as they end.
+    // A broker lists the transactions that end at or after the requested offset, in the order of their ends.
     if (first !== undefined && offset >= fetchOffset) aborted.set(producerId, first);
   }
   for (const [producerId, first] of started) aborted.set(producerId, first);

@@ -5,9 +5,8 @@ import type { FleetGroup } from './sim-fleet.ts';
 import type { Truth, TruthRecord } from './truth.ts';
 
 /**
- * Holds what is said of a chunk in one place against the others: whoever makes it again makes the
- * same rows, the ledger says how many samples landed, and each event that it does not count is a
- * dead letter.
+ * Compares the places that describe a chunk. Each builder of it makes the same rows, the ledger has the
+ * number of landed samples, and each event that it does not count is a dead letter.
  */
 export function chunkProblems({ group, database, letters }: FleetGroup, truth: Truth): string[] {
   const problems: string[] = [];
@@ -26,7 +25,7 @@ export function chunkProblems({ group, database, letters }: FleetGroup, truth: T
     const records = recordsOf(row, truth);
     if (records.some((each) => repeated.has(each))) continue;
     const landed = blocks.get(origin) ?? [];
-    // Of a topic made anew, or where a chunk may have been made of fewer records, less is sure.
+    // For recreated topics, and chunks that may be made of fewer records, less is certain.
     const isClear = records.every((each) => !truth.removed.has(each));
     const isLate = landed.every((block) => mayDiffer(block, row, database));
     const isOfOldLog = records.some((each) => truth.removed.get(each) === 'topic_recreated');
@@ -51,7 +50,7 @@ export function chunkProblems({ group, database, letters }: FleetGroup, truth: T
   return problems;
 }
 
-/** Whether other rows of the ledger, of a log before, speak of all that landed at a chunk's offset. */
+/** True where other ledger rows, of a log before, account for all that landed at a chunk's offset. */
 function areOfOthers(
   landed: readonly StoredBlock[],
   row: StoredLedgerRow,
@@ -61,7 +60,7 @@ function areOfOthers(
   return landed.every((block) => others.some(({ samples }) => samples === samplesOf(block)));
 }
 
-/** Rows in the tables that no ledger row speaks of. */
+/** Rows in the tables without a ledger row. */
 function unrecorded(
   blocks: ReadonlyMap<string, unknown>,
   database: SimDatabase,
@@ -72,7 +71,7 @@ function unrecorded(
   return [...blocks.keys()].flatMap((origin) => {
     if (recorded.has(origin)) return [];
     const [, topic, partition, start] = origin.split('/');
-    // Where its topic was deleted meanwhile, or its group forgotten, nobody finishes a chunk.
+    // Where its topic was deleted meanwhile, or its group forgotten, a chunk stays unfinished.
     const isNobodys = [...truth.records].some(([log, records]) => {
       const isOfLog = log.topic === topic && log.partition === Number(partition);
       const first = isOfLog ? records.find(({ offset }) => offset >= Number(start)) : undefined;
@@ -89,7 +88,7 @@ function originOfRow({ group_id, topic, partition, start_offset }: StoredLedgerR
   return `${group_id}/${topic}/${partition}/${start_offset}`;
 }
 
-/** Blocks in the landing table by where their chunk begins: more than one where a topic was made anew. */
+/** Blocks in the landing table by the start of their chunk: more than one where a topic was recreated. */
 function blocksOf({ tables }: SimDatabase): ReadonlyMap<string, readonly StoredBlock[]> {
   const found = new Map<string, StoredBlock[]>();
   for (const block of tables[0]?.blocks ?? []) {

@@ -9,10 +9,10 @@ import {
   tableNames,
 } from './sim-clickhouse.ts';
 
-/** Statements of a kind, and the faults that befall them. */
+/** Statements of a kind, and the faults that hit them. */
 interface Statement<T> {
   readonly name: string;
-  /** Says that it leaves; what is given back, that it has arrived or never will. */
+  /** Marks its start; the returned function marks that it has arrived or never will. */
   readonly leaves?: () => () => void;
   readonly faults: {
     readonly lost: FaultKind;
@@ -22,15 +22,15 @@ interface Statement<T> {
     readonly late?: FaultKind;
   };
   run(): T;
-  /** Does some of it, where it breaks off. */
+  /** Runs a part of it, where it fails halfway. */
   runPartly?(): void;
-  /** What is left of it where the server is killed between a token and its rows. */
+  /** Runs the part that is left when the server is killed between a token and its rows. */
   runUntilKilled?(): void;
 }
 
 const LATE_MS = 30_000;
 
-/** @clickhouse/client as one process has it, before a simulated server. */
+/** @clickhouse/client of one process, before a simulated server. */
 export function simClickHouseClient(
   endpoint: Endpoint,
   server: SimClickHouse,
@@ -47,7 +47,7 @@ export function simClickHouseClient(
       const token = clickhouseStatement.insertToken(options.query, options.clickhouse_settings);
       const parts: Buffer[] = [];
       for await (const part of options.values) parts.push(part);
-      // A copy: the server has what was sent, whatever the sender does with its buffer.
+      // A copy: the server keeps the sent bytes, whatever the sender does with its buffer.
       const bytes = Buffer.concat(parts);
       const statement = clickhouseStatement.isFill(options.query)
         ? fillStatement(server, database, String(options.query_params?.table), token, bytes)
@@ -140,7 +140,7 @@ function fillStatement(
   };
 }
 
-/** Sends a statement through the network to the server, and what becomes of it back. */
+/** Sends a statement through the network to the server, and its result back. */
 function send<T>(endpoint: Endpoint, server: SimClickHouse, statement: Statement<T>): Promise<T> {
   const { world, owner } = endpoint;
   const { scheduler, faults, random, trace } = world;

@@ -16,16 +16,16 @@ const settingsOfInsert: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * The only place that knows the statements the ingest role sends. What it does not know it refuses:
- * a new statement must be told to the simulator before it can be relied upon.
+ * The only place that knows the statements of the ingest role. It refuses unknown ones: a new statement must
+ * be added to the simulator first.
  */
 export const clickhouseStatement = {
-  /** Whether it sends rows again, for one table. */
+  /** True for sending rows again, for one table. */
   isFill(query: string): boolean {
     return INSERT_AGAIN.test(query);
   },
 
-  /** Token of an insert of rows. */
+  /** Returns the token of an insert of rows. */
   insertToken(query: string, settings: Params): string {
     if (!INSERT_ROWS.test(query) && !INSERT_AGAIN.test(query)) {
       throw new Error(`the simulator knows no ${query}`);
@@ -36,7 +36,7 @@ export const clickhouseStatement = {
     return String(settings.insert_deduplication_token ?? '');
   },
 
-  /** What a query answers. */
+  /** Returns the result of a query. */
   answer(query: string, params: Params, database: SimDatabase, nowMs: number): Rows {
     switch (query) {
       case readQuery('chunk_state'):
@@ -112,7 +112,7 @@ function ledgerEnd({ groupId, topic, partition }: Params, database: SimDatabase)
   const written = database.ledger
     .filter((row) => row.group_id === groupId && row.topic === topic && row.partition === partition)
     .sort((a, b) => a.flushed_ms - b.flushed_ms || a.end_offset - b.end_offset);
-  // One that was written twice counts as of its first writing.
+  // A row that was written twice counts at its first writing.
   const rows = written.filter((row, i) => i === written.findIndex((each) => isSame(each, row)));
   const madeAnewMs = Math.max(0, ...rows.map((row, i) => laterLogMs(row, rows.slice(0, i))));
   const end = rows.findLast(({ last_ms }) => last_ms >= madeAnewMs);

@@ -1,6 +1,6 @@
 import { decodeRows } from '../sink/decoded-row.ts';
 
-/** What a stage row adds to its window. */
+/** Counts that a stage row adds to its window. */
 export interface StageCount {
   readonly windowMs: number;
   readonly model: string;
@@ -14,7 +14,7 @@ export interface StageCount {
   readonly maxMs: number;
 }
 
-/** By which a block says whose it is, and the day of its rows. */
+/** Origin of a block and the day of its rows. */
 export interface BlockMark {
   readonly mark: number;
   readonly dayS: number;
@@ -23,7 +23,7 @@ export interface BlockMark {
 const DAY_S = 86_400;
 const kindsOf: Readonly<Record<string, number>> = { drivers_1m: 2, exemplars: 3 };
 
-/** What is asked of a block of RowBinary, which takes long to read. */
+/** Cached facts about a block of RowBinary, which is slow to decode. */
 interface DecodedBlock {
   readonly mark: number;
   readonly days: ReadonlySet<number>;
@@ -34,7 +34,7 @@ interface DecodedBlock {
 
 const known = new WeakMap<Buffer, DecodedBlock>();
 
-/** The mark of a block. A run lies within one day: a block with marks of two is refused. */
+/** Returns the mark of a block. A run lies within one day: a block with marks of two is refused. */
 export function markOf(bytes: Buffer): BlockMark {
   const { mark, days } = decoded(bytes);
   const [dayS = 0] = days;
@@ -42,22 +42,22 @@ export function markOf(bytes: Buffer): BlockMark {
   return { mark, dayS };
 }
 
-/** Group, topic, partition and first offset of the chunk that a block is, as its rows have them. */
+/** Returns group, topic, partition and first offset of a block's chunk, from its rows. */
 export function originOf(bytes: Buffer): string {
   return decoded(bytes).origin;
 }
 
-/** Whether a table gets rows of a block. */
+/** True where a table gets rows of a block. */
 export function goesTo(bytes: Buffer, table: string): boolean {
   return decoded(bytes).kinds.has(kindsOf[table] ?? 1);
 }
 
-/** The stage rows of a block of RowBinary. */
+/** Returns the stage rows of a block of RowBinary. */
 export function stageCountsOf(bytes: Buffer): readonly StageCount[] {
   return decoded(bytes).stageCounts;
 }
 
-/** Each block is read once. */
+/** Each block is decoded once. */
 function decoded(bytes: Buffer): DecodedBlock {
   let block = known.get(bytes);
   if (block === undefined) {

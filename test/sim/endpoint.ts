@@ -2,7 +2,7 @@ import type { Owner } from './scheduler.ts';
 import type { KafkaNode } from './sim-kafka.ts';
 import type { SimWorld } from './sim-world.ts';
 
-/** What becomes of a request that a process sends. */
+/** Fate of a request that a process sends. */
 export interface CallFate {
   readonly isLost: boolean;
   readonly isAnswerLost: boolean;
@@ -12,9 +12,9 @@ export interface CallFate {
 /** A connection of a process to a broker. */
 export interface Connection {
   readonly node: KafkaNode;
-  /** Everything asked over it fails now. */
+  /** Fails all of its requests now. */
   fail(): void;
-  /** Fails now if something asked over it will never be answered. */
+  /** Fails now if one of its requests will never get a response. */
   heal(): void;
 }
 
@@ -25,11 +25,11 @@ export class Endpoint {
   readonly world: SimWorld;
   readonly owner: Owner;
   readonly connections = new Set<Connection>();
-  /** Until when it cannot reach Kafka. */
+  /** Time until which it cannot reach Kafka. */
   cutOffUntilMs = 0;
-  /** The process dies at this moment. */
+  /** Kills the process now. */
   readonly die: () => void;
-  /** The process is told to end. */
+  /** Stops the process in order. */
   readonly #terminate: () => void;
 
   constructor(world: SimWorld, owner: Owner, die: () => void, terminate: () => void) {
@@ -47,7 +47,7 @@ export class Endpoint {
     return this.owner.state === 'dead';
   }
 
-  /** One way through the network. */
+  /** Draws the latency of one way through the network. */
   latencyMs(): number {
     return 0.2 + this.world.random.unit() * 3;
   }
@@ -58,7 +58,7 @@ export class Endpoint {
     }
   }
 
-  /** Something has been answered: before it hears of it the process may be told to end, or stop. */
+  /** Draws a stop or a pause of the process before a response reaches it. */
   drawStop(): void {
     const { owner } = this;
     const { faults, random, scheduler, trace } = this.world;
@@ -72,7 +72,7 @@ export class Endpoint {
     });
   }
 
-  /** At its request, its effect or its answer a call may be the last thing that a process does. */
+  /** Draws the death of the process at the request, the effect or the response of a call. */
   drawDeath(): 'before' | 'after' | undefined {
     if (!this.world.faults.strikes('crash_at_call', 0.15)) return undefined;
     return this.world.random.chance(0.4) ? 'before' : 'after';

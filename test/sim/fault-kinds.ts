@@ -1,4 +1,4 @@
-/** Everything that can go wrong in a run, by name: what it is, for the report. */
+/** All kinds of faults of a run, by name, with a description for the report. */
 export const faultKinds = {
   crash: 'a process is gone between two events',
   crash_at_call: 'a process is gone as it asks, before the effect, after it, or at the answer',

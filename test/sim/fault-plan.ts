@@ -20,14 +20,14 @@ const shareOf: Partial<Record<FaultKind, number>> = {
 const COMMON_SHARE = 0.22;
 
 /**
- * Which faults a run has, and how much of each, drawn from its seed: a random subset at random
- * strengths (swarm testing, Groce et al. 2012), since a run with every fault at once tells least.
+ * Faults of a run and their strengths, drawn from its seed: a random subset (swarm testing, Groce et al.
+ * 2012). A run with every fault at once finds least.
  */
 export class FaultPlan {
   readonly #random: SeededRandom;
   readonly #strengths = new Map<FaultKind, number>();
   readonly counts = new Map<FaultKind, number>();
-  /** Faults happen while this holds; what has begun ends by itself. */
+  /** Faults happen while this holds; started ones end by themselves. */
   isActive = true;
 
   constructor(random: SeededRandom, faultless = false) {
@@ -39,7 +39,7 @@ export class FaultPlan {
     }
   }
 
-  /** That of a seed, drawn beside all else, so that a run can be known by its faults. */
+  /** Plan of a seed, drawn apart from all else, so that a run can be identified by its faults. */
   static ofSeed(seed: number, faultless = false): FaultPlan {
     return new FaultPlan(new SeededRandom(seed ^ 0x5f3759df), faultless);
   }
@@ -57,7 +57,7 @@ export class FaultPlan {
     this.#strengths.delete(kind);
   }
 
-  /** Whether it happens at this opportunity. */
+  /** True where the fault happens at this opportunity. */
   strikes(kind: FaultKind, weight = 1): boolean {
     const strength = this.#strengths.get(kind);
     if (strength === undefined || !this.isActive) return false;
@@ -66,14 +66,14 @@ export class FaultPlan {
     return true;
   }
 
-  /** How often it happens in a run that plans it ahead: 0 where the run does not have it. */
+  /** Number of occurrences in a run that plans them ahead: 0 where the run does not have the fault. */
   times(kind: FaultKind, most: number): number {
     const strength = this.#strengths.get(kind);
     if (strength === undefined) return 0;
     return Math.max(1, Math.round(Math.sqrt(strength / 0.32) * most));
   }
 
-  /** It has happened. */
+  /** Counts an occurrence. */
   note(kind: FaultKind): void {
     this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
   }

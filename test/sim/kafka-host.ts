@@ -18,7 +18,7 @@ function current(): Run {
   return run;
 }
 
-/** Whose timer it is: whoever runs at this moment. */
+/** Owner of the timer: the process whose code runs at this moment. */
 function owner(): Owner {
   const { scheduler } = current().world;
   if (scheduler.current === undefined) throw new Error('kafkajs runs outside a process');
@@ -54,7 +54,7 @@ function withFewWorkers(consumer: Consumer): Consumer {
   };
 }
 
-/** kafkajs in the simulation: loaded once, it serves one run after another. */
+/** kafkajs in the simulation: loaded once, for one run after another. */
 export const KafkaHost = {
   enter(next: Run): void {
     run = next;

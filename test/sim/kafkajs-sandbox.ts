@@ -10,7 +10,7 @@ import { rejoinOnFailedJoin } from '../../src/kafka/patches/rejoin-on-failed-joi
 import { rejoinOnLogChange } from '../../src/kafka/patches/rejoin-on-log-change.ts';
 import { retryCoordinatorSearch } from '../../src/kafka/patches/retry-coordinator-search.ts';
 
-/** What kafkajs asks of the machine. */
+/** Functions of the machine that kafkajs calls. */
 export interface SandboxTime {
   nowMs(): number;
   random(): number;
@@ -18,17 +18,17 @@ export interface SandboxTime {
   clearTimeout(timer: unknown): void;
 }
 
-/** kafkajs' own client code, for as far as it goes without sockets. */
+/** kafkajs' own client code, without sockets. */
 export interface KafkajsSandbox {
   readonly Kafka: new (config: KafkaConfig) => Kafka;
-  /** An error as the broker's answer with this name makes it. */
+  /** Returns the error of a broker's response with this name. */
   protocolError(type: string): Error;
   /** Errors by class name, as kafkajs' own code makes them. */
   readonly errors: Readonly<Record<string, new (...args: unknown[]) => Error>>;
   readonly decodeAssignment: (bytes: Buffer) => unknown;
 }
 
-/** A class that stands for kafkajs' `Broker`. */
+/** A replacement of kafkajs' `Broker`. */
 export type BrokerClass = new (options: {
   connectionPool: { host: string; port: number; clientId: string };
   nodeId?: number;
@@ -40,9 +40,8 @@ interface ProtocolErrors {
 }
 
 /**
- * Loads kafkajs' real consumer, admin client, cluster, broker pool and retries under another clock,
- * with a class of ours where it would speak to a broker over a socket. So everything that kafkajs
- * decides it decides here as in production.
+ * Loads kafkajs' real consumer, admin client, cluster, broker pool and retries under another clock, with a
+ * replacement of the socket connection to a broker. So kafkajs' decisions are those of production.
  */
 export function loadKafkajs(time: SandboxTime, brokerClass: BrokerClass): KafkajsSandbox {
   const require = createRequire(import.meta.url);
@@ -102,7 +101,7 @@ export function loadKafkajs(time: SandboxTime, brokerClass: BrokerClass): Kafkaj
   };
 }
 
-/** Stands for kafkajs' pool of connections: it only says which broker, and who asks. */
+/** Replaces kafkajs' pool of connections: it only names the broker and the client. */
 function poolBuilder(options: { brokers: readonly string[]; clientId: string }) {
   let next = 0;
   return {

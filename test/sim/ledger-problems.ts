@@ -6,8 +6,8 @@ import type { FleetGroup } from './sim-fleet.ts';
 import type { Truth, TruthRecord } from './truth.ts';
 
 /**
- * Holds the ledger against what was written: per log its ranges tile, every record that must be
- * stored lies in one of them, and each says of its records what is true of them.
+ * Compares the ledger with the written records. Per log its ranges tile, every record that must be stored
+ * lies in one of them, and each row describes its records truly.
  */
 export function ledgerProblems(
   { group, database }: FleetGroup,
@@ -45,7 +45,7 @@ export function ledgerProblems(
   return problems;
 }
 
-/** The log that a row is of: topics made anew have the same offsets, not the same times. */
+/** The log of a row: recreated topics have the same offsets and other times. */
 function logOf(
   row: StoredLedgerRow,
   logs: readonly PartitionLog[],
@@ -91,8 +91,8 @@ function tilingProblems(
 }
 
 /**
- * A range begins where the one before it ends, unless retention has made the log begin later, or
- * nobody can know of what lies between (allowance 4).
+ * A range starts where the one before it ends, with two exceptions: retention has moved the log's start, or
+ * the offsets between are unknowable (allowance 4).
  */
 function gapProblems(
   rows: readonly StoredLedgerRow[],
@@ -126,7 +126,7 @@ function watermarkProblems(
       if (record.offset >= row.end_offset) break;
       for (const { endMs, fate } of record.events) {
         if (fate === 'counted') most = Math.max(most, endMs);
-        // Where it is counted, the watermark goes up to the clock, whatever that says.
+        // Where it is counted, the watermark goes up to the clock, for any clock.
         if (fate === 'edge') most = Number.POSITIVE_INFINITY;
         if (fate === 'counted' && sure.has(record)) least = Math.max(least, endMs);
       }
@@ -173,7 +173,7 @@ function rowProblems(
   return problems;
 }
 
-/** An event at the edge may be counted or rejected, so it is in the most of both and the least of none. */
+/** An event at the edge may be counted or rejected, so it is in the largest figures and not in the least. */
 function figuresOf(records: readonly TruthRecord[], isMost: boolean) {
   const figures = {
     records: records.length,

@@ -7,11 +7,11 @@ import { type SimCommand, simOptions } from './sim-options.ts';
 import { SimSummary } from './sim-summary.ts';
 
 /**
- * What `npm run sim` runs once it is built: progress on standard error, bad seeds and the summary on
- * standard output. Exit codes: 0 all is well, 1 bad seeds, or ended before its time, 64 usage.
+ * Entry of `npm run sim` once it is built: progress on standard error, bad seeds and the summary on standard
+ * output. Exit codes: 0 success, 1 bad seeds or an early end, 64 usage.
  */
 const PROGRESS_MS = 10_000;
-/** A seed takes a thirtieth of a second. */
+/** A seed needs a thirtieth of a second. */
 const LIMIT_MS = 60_000;
 const worker = new URL('./seed-worker.js', import.meta.url);
 const say = (line: string) => process.stderr.write(`[sim] ${line}\n`);
@@ -21,7 +21,7 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.on(name, () => ending.abort(new Error(`${name}: ended before its time`)));
 }
 
-/** Every event of one seed, then what is wrong with it. */
+/** Prints every event of one seed, then its problems. */
 async function replay({ from }: SimCommand): Promise<boolean> {
   let isGood = false;
   await runSeeds({
@@ -43,7 +43,7 @@ async function replay({ from }: SimCommand): Promise<boolean> {
   return isGood;
 }
 
-/** Many seeds: the bad ones at once, the summary in the end. */
+/** Runs many seeds: prints the bad ones at once, the summary at the end. */
 async function runMany({ from, to, jobs, isJson }: SimCommand): Promise<boolean> {
   const summary = new SimSummary();
   const beganMs = performance.now();

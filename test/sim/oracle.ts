@@ -18,10 +18,10 @@ export interface OracleInput {
   readonly faults: FaultPlan;
 }
 
-/** Problems told of one run; more of them say nothing new. */
+/** Most problems reported of one run; more of them add nothing. */
 const MOST_PROBLEMS = 8;
 
-/** Holds all that is stored at the end of a run against what was written. Imports nothing of src/. */
+/** Compares all stored data at the end of a run with the written records. Imports nothing of src/. */
 export function findProblems(input: OracleInput): string[] {
   const { fleet, truth, faults } = input;
   const grain = grainOf(faults);
@@ -47,9 +47,9 @@ export function findProblems(input: OracleInput): string[] {
 interface Due {
   /** Everything that may be stored, once. */
   readonly all: readonly TruthRecord[];
-  /** What must be. */
+  /** Records that must be stored. */
   readonly sure: readonly TruthRecord[];
-  /** What may be there once more. */
+  /** Records that may be stored once more. */
   readonly twice: readonly TruthRecord[];
   readonly grain: Grain;
 }
@@ -91,7 +91,7 @@ function* rowsOf(blocks: readonly StoredBlock[]) {
   for (const { bytes } of blocks) yield* stageCountsOf(bytes);
 }
 
-/** Blocks that are there again because two sends of them were on their way at once. */
+/** Blocks that are stored again because two sends of them were concurrent. */
 function racedBlocks(database: SimDatabase, blocks: readonly StoredBlock[]): StoredBlock[] {
   const seen = new Set<string>();
   return blocks.filter(({ token }) => {
@@ -165,19 +165,19 @@ function lettersOf(records: readonly TruthRecord[], fates: readonly EventFate[])
   return ids;
 }
 
-/** At the end the group stands where its ledger ends, with nothing pending. */
+/** At the end the group's commit is where its ledger ends, with nothing pending. */
 function commitProblems({ group, database }: FleetGroup, { kafka, truth }: OracleInput): string[] {
   const problems: string[] = [];
   for (const log of kafka.logs) {
     const { topic, partition, high } = log;
-    // Rows of a log that was here before are of older records.
+    // Rows of an earlier log are of older records.
     const firstMs = truth.of(log)[0]?.timestampMs ?? 0;
     const commit = group.commits.get(`${topic}/${partition}`);
     if (commit === undefined) continue;
     const offset = Number(commit.offset);
-    // kafkajs commits -2 where an offset is out of range: as good as none.
+    // kafkajs commits -2 where an offset is out of range: it counts as none.
     if (offset < 0 || group.isSetBack(log)) continue;
-    // Retention has left nothing to read: what was begun waits for the next record.
+    // Retention has left nothing to read: a pending chunk waits for the next record.
     if (log.entries.length === 0) continue;
     if (commit.metadata.includes('"endOffset"')) {
       problems.push(`${topic}/${partition}: an intent is pending at the end`);

@@ -1,4 +1,4 @@
-/** A record, or what is none for a reader: a marker, or what an aborted transaction wrote. */
+/** A record, or an invisible entry: a marker, or one of an aborted transaction. */
 export interface LogEntry {
   readonly offset: number;
   readonly timestampMs: number;
@@ -14,7 +14,7 @@ export class PartitionLog {
   readonly topic: string;
   readonly partition: number;
   readonly entries: LogEntry[] = [];
-  /** When it came to a topic that was there before, epoch milliseconds; undefined: with its topic. */
+  /** When it was added to an existing topic, epoch milliseconds; undefined: with its topic. */
   readonly addedMs: number | undefined;
   /** First offset that is not deleted. */
   low = 0;
@@ -52,7 +52,7 @@ export class PartitionLog {
     }
   }
 
-  /** Takes single records out, as compaction does; never the last one. */
+  /** Removes single records, as compaction does; never the last one. */
   compact(isGone: (entry: LogEntry) => boolean): LogEntry[] {
     const last = this.entries.at(-1);
     const gone = this.entries.filter((entry) => entry !== last && isGone(entry));
@@ -62,7 +62,9 @@ export class PartitionLog {
     return gone;
   }
 
-  /** Whole batches from the one that holds the offset on; undefined where the offset is out of range. */
+  /**
+   * Returns whole batches from the one that holds the offset on; undefined where the offset is out of range.
+   */
   read(offset: number, atMost: number): LogEntry[] | undefined {
     if (offset < this.low || offset > this.high) return undefined;
     const from = this.#firstAt(offset);
@@ -79,13 +81,13 @@ export class PartitionLog {
     return this.entries.slice(begin, end);
   }
 
-  /** The last few entries before an offset. */
+  /** Returns the last few entries before an offset. */
   entriesBefore(offset: number, atMost: number): LogEntry[] {
     const end = this.#firstAt(offset);
     return this.entries.slice(Math.max(0, end - atMost), end);
   }
 
-  /** First offset whose record is of this time or later; -1 where there is none. */
+  /** Returns the first offset whose record is of this time or later; -1 where there is none. */
   offsetAt(timestampMs: number): { readonly offset: number; readonly timestampMs: number } {
     const found = this.entries.find((entry) => entry.timestampMs >= timestampMs);
     return found === undefined

@@ -1,6 +1,6 @@
 import type { SeedReport } from './seed-report.ts';
 
-/** A bad seed on one line, which ends with the command that replays it. */
+/** Renders a bad seed on one line, which ends with the command that replays it. */
 export function renderBadSeed({ seed, problems, faults }: SeedReport): string {
   const [first = ''] = problems;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';

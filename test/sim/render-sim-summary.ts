@@ -1,7 +1,7 @@
 import { faultKinds } from './fault-kinds.ts';
 import type { SimSummary } from './sim-summary.ts';
 
-/** What a run has cost. */
+/** Cost of a run. */
 export interface SimCost {
   readonly wallMs: number;
   /** Of all threads. */
@@ -14,7 +14,7 @@ const NAME_WIDTH = 22;
 const COUNT_WIDTH = 9;
 const HOUR_MS = 3_600_000;
 
-/** The page that says what many seeds have shown. */
+/** Renders the summary page of many seeds. */
 export function renderSimSummary(summary: SimSummary, cost: SimCost): string {
   const { seedCount, failed } = summary;
   const rows: [string, string][] = [

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runSeeds } from './run-seeds.ts';
 import type { SeedReport } from './seed-report.ts';
 
-/** A thread that does what `body` says with each `seed`, and answers unless that keeps it. */
+/** A thread that runs `body` with each `seed`, and responds unless that prevents it. */
 function threadOf(body: string): URL {
   const source = `
     import { parentPort as port } from 'node:worker_threads';
@@ -34,7 +34,7 @@ describe('seeds over threads', () => {
     expect(outcomes(reports)).toEqual([]);
   });
 
-  it('that never come back, even in an endless loop of microtasks, have failed', async () => {
+  it('that never end, even in an endless loop of microtasks, have failed', async () => {
     const loop = 'if (seed === 2) for (;;) await null; if (seed === 3) for (;;);';
     const reports = await reportsOf(threadOf(loop), 1_000);
     expect(reports).toHaveLength(5);

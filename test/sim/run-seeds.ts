@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { SeedReport } from './seed-report.ts';
 
-/** What a worker thread is sent. It answers with a `SeedReport`, and before that with trace lines. */
+/** Message to a worker thread. It responds with a `SeedReport`, and before that with trace lines. */
 export interface SeedOrder {
   readonly seed: number;
   readonly isTraced: boolean;
@@ -9,35 +9,35 @@ export interface SeedOrder {
 
 export interface SeedsRun {
   readonly from: number;
-  /** The last one. */
+  /** The last seed. */
   readonly to: number;
-  /** Threads at once. */
+  /** Concurrent threads. */
   readonly jobs: number;
-  /** Script of the threads; it says `ready`, then takes a `SeedOrder` at a time. */
+  /** Script of the threads; it sends `ready`, then accepts one `SeedOrder` at a time. */
   readonly worker: URL;
   /**
    * A thread that is on one seed for longer is ended, and the seed has failed. Time in which this
    * process is stopped does not count.
    */
   readonly limitMs: number;
-  /** Ends the run before its time. */
+  /** Ends the run early. */
   readonly signal?: AbortSignal;
-  /** Seeds are told as they end. */
+  /** Called with each seed as it ends. */
   readonly onReport: (report: SeedReport) => void;
-  /** Asks for the trace of every seed, and is told its lines. */
+  /** Requests the trace of every seed, and receives its lines. */
   readonly onTrace?: (line: string) => void;
 }
 
-/** A limit passes in so many ticks: none does while the process is stopped, or the machine sleeps. */
+/** A limit expires after so many ticks: none does while the process is stopped, or the machine sleeps. */
 const LIMIT_TICKS = 20;
-/** A thread may take as much before it is ended: a run that keeps everything must not take all. */
+/** Heap limit of a thread: a run that leaks must not exhaust the machine. */
 const MOST_HEAP_MIB = 1_024;
 
 /**
- * Runs every seed of a range over some worker threads. Whatever a run does, its seed comes to a
- * report: a thread that throws, ends, fills its heap or does not come back is replaced.
+ * Runs every seed of a range over some worker threads. Every seed gets a report: a thread that throws, ends,
+ * fills its heap or hangs is replaced.
  *
- * @throws what a thread throws that cannot even start.
+ * @throws the error of a thread that cannot start
  */
 export async function runSeeds(run: SeedsRun): Promise<void> {
   let next = run.from;
@@ -61,10 +61,10 @@ export async function runSeeds(run: SeedsRun): Promise<void> {
 
 type WorkerMessage = SeedReport | string | { readonly end: string };
 
-/** A worker thread, for as long as it lives. */
+/** A worker thread. */
 class SeedThread {
   readonly #worker: Worker;
-  /** Takes what the thread says, or how it has ended. */
+  /** Handles the thread's messages, or its end. */
   #take: (message: WorkerMessage) => void = () => undefined;
   isGone = false;
 
@@ -89,7 +89,7 @@ class SeedThread {
     return thread;
   }
 
-  /** The seed's report, whatever happens; undefined where the run was ended before its time. */
+  /** Resolves with the seed's report; undefined where the run was ended early. */
   async simulate(seed: number, run: SeedsRun): Promise<SeedReport | undefined> {
     const { limitMs, signal, onTrace } = run;
     let tidy = () => {};
@@ -119,7 +119,7 @@ class SeedThread {
     return outcome && failed(seed, outcome.end);
   }
 
-  /** Ends it also where it is in an endless loop. */
+  /** Ends it also in an endless loop. */
   async end(): Promise<void> {
     this.isGone = true;
     this.#take = () => undefined;
@@ -131,7 +131,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** The report of a run that did not come to one. */
+/** The report of a run that did not finish. */
 function failed(seed: number, problem: string): SeedReport {
   return {
     seed,

@@ -1,7 +1,6 @@
 // npm run sim -- --seed N | [--seeds A..B] [--jobs N] [--json] [--record]: builds a copy of the code,
-// which later changes to it do not reach, and runs test/sim/main.ts in it. See docs/explained/simulator.md.
-// With --record, where no seed is bad, what it prints is kept, with machine and commit, in
-// bench/results/sim.txt.
+// isolated from later changes, and runs test/sim/main.ts in it. See docs/explained/simulator.md. With
+// --record and no bad seed, the output is kept, with machine and commit, in bench/results/sim.txt.
 
 import { builtCopy, given, headOf, run } from '../../scripts/recorded-run.js';
 

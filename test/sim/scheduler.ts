@@ -1,4 +1,4 @@
-/** Whoever an event happens to; what is due for it waits while it is stopped, and is void when it is gone. */
+/** Owner of an event: its events wait while it is stopped, and are void when it is gone. */
 export interface Owner {
   readonly name: string;
   state: 'up' | 'frozen' | 'dead';
@@ -14,12 +14,12 @@ export interface ScheduledEvent {
 
 const MOST_EVENTS = 200_000;
 
-/** A real turn of the event loop: after it, no microtask and no tick of this thread is left. */
+/** A real turn of the event loop: after it, this thread has no microtask and no tick left. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /**
- * Virtual time and what is due in it, in order of time, then of request. An event of an owner runs
- * to its last microtask before the next one begins, so `current` is right wherever its code asks.
+ * Virtual time and its due events, in order of time, then of request. An event of an owner runs to its last
+ * microtask before the next one starts, so `current` is right wherever its code reads it.
  */
 export class Scheduler {
   #nowMs = 0;
@@ -29,20 +29,20 @@ export class Scheduler {
   readonly #held = new Map<Owner, ScheduledEvent[]>();
   /** Events that happened. */
   eventCount = 0;
-  /** Folds in every event that happened: two runs are the same when these are. */
+  /** Hash of every event that happened: equal for equal runs. */
   fingerprint = 0;
 
-  /** Milliseconds since the run began. */
+  /** Milliseconds since the start of the run. */
   get nowMs(): number {
     return this.#nowMs;
   }
 
-  /** Whose code runs at this moment. */
+  /** The owner whose code runs at this moment. */
   get current(): Owner | undefined {
     return this.#current;
   }
 
-  /** Something is to happen to `owner`; undefined: to a server, which runs no code that waits. */
+  /** Schedules an event of `owner`; undefined: of a server, which runs no waiting code. */
   at(delayMs: number, owner: Owner | undefined, action: () => void): ScheduledEvent {
     const atMs = this.#nowMs + Math.max(0, delayMs);
     const event = { atMs, order: this.#order++, owner, action, isCancelled: false };
@@ -50,7 +50,7 @@ export class Scheduler {
     return event;
   }
 
-  /** What was held back while the owner was stopped happens now, in its order. */
+  /** Runs the events held back while the owner was stopped, in order. */
   thaw(owner: Owner): void {
     owner.state = 'up';
     const held = this.#held.get(owner) ?? [];
@@ -66,12 +66,12 @@ export class Scheduler {
     }
   }
 
-  /** Whether more has happened than in any run that makes headway. */
+  /** True after more events than any run with progress has. */
   get isExhausted(): boolean {
     return this.eventCount >= MOST_EVENTS;
   }
 
-  /** Runs what is due until the time, or until `isDone` at a whole step. */
+  /** Runs due events until the time, or until `isDone` at a whole step. */
   async runTo(untilMs: number, isDone: () => boolean = () => false): Promise<void> {
     while (this.#heap.length > 0 && !this.isExhausted && !isDone()) {
       const next = this.#heap[0] as ScheduledEvent;

@@ -1,15 +1,15 @@
 import type { FaultKind } from './fault-kinds.ts';
 
-/** What one seed came to, as a worker thread tells it. */
+/** Result of one seed, as a worker thread reports it. */
 export interface SeedReport {
   readonly seed: number;
-  /** What is wrong; empty where everything is stored, once. */
+  /** Problems; empty where everything is stored, once. */
   readonly problems: readonly string[];
   readonly eventCount: number;
   readonly recordCount: number;
   readonly virtualMs: number;
-  /** How often each kind of fault happened. */
+  /** Number of occurrences of each kind of fault. */
   readonly faults: ReadonlyMap<FaultKind, number>;
-  /** The same for the same run, to its last event. */
+  /** Equal for equal runs, to the last event. */
   readonly fingerprint: number;
 }

@@ -5,8 +5,8 @@ import type { SeedReport } from './seed-report.ts';
 import { simulate } from './simulate.ts';
 
 /**
- * A worker thread that runs the seed it is sent and answers with its report; lines of a trace come
- * before it, as strings. What is thrown ends the thread: whoever started it knows which seed it was.
+ * A worker thread that runs the seeds it receives and responds with their reports, after the lines of a
+ * trace, as strings. A thrown error ends the thread; the parent knows the seed.
  */
 const port = parentPort;
 if (port === null) throw new Error('BUG: this runs as a worker thread');

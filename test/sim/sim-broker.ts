@@ -4,7 +4,7 @@ import type { FaultKind } from './fault-kinds.ts';
 import type { KafkajsSandbox } from './kafkajs-sandbox.ts';
 import type { KafkaNode, SimKafka } from './sim-kafka.ts';
 
-/** The run whose brokers kafkajs speaks to at this moment: one at a time in a thread. */
+/** The run whose brokers kafkajs uses at this moment: one at a time in a thread. */
 export interface BrokerHost {
   kafka: SimKafka;
   sandbox: KafkajsSandbox;
@@ -17,8 +17,8 @@ interface PendingCall {
 }
 
 /**
- * Stands for kafkajs' `Broker`, the connection to one of them: same methods, same errors, but the
- * request goes through the simulated network to the simulated brokers.
+ * Replaces kafkajs' `Broker`, the connection to one of them: same methods, same errors, with requests through
+ * the simulated network to the simulated brokers.
  */
 export function simBrokerClass(host: () => BrokerHost) {
   return class SimBroker extends BrokerApi implements Connection {
@@ -151,10 +151,10 @@ export function simBrokerClass(host: () => BrokerHost) {
       });
     }
 
-    /** The connection breaks, or it stays and nothing comes until the client gives up. */
+    /** Breaks the connection, or keeps it without responses until the client gives up. */
     #lose(): void {
       const { scheduler, random, faults } = this.endpoint.world;
-      // What was drawn before the last fault may come after it: a stop must not wait for that.
+      // A fate drawn before the last fault may happen after it: a stop must not wait for that.
       const breaks = random.chance(0.8) || !faults.isActive;
       if (!breaks) this.#isSilent = true;
       const delayMs = breaks ? random.unit() * 2_000 : REQUEST_TIMEOUT_MS;

@@ -1,14 +1,14 @@
 import { goesTo, originOf } from './decoded-blocks.ts';
 import type { SimWorld } from './sim-world.ts';
 
-/** A block as a table holds it. */
+/** A block of a table. */
 export interface StoredBlock {
   readonly token: string;
   readonly bytes: Buffer;
   readonly atMs: number;
 }
 
-/** Keys of a row of `flushes` by which it is found. */
+/** Fields of a row of `flushes` by which it is found. */
 export interface StoredLedgerRow {
   readonly group_id: string;
   readonly topic: string;
@@ -30,7 +30,7 @@ export interface StoredLedgerRow {
   readonly instance: string;
 }
 
-/** The landing table, then what its views fill. */
+/** The landing table, then those that its views fill. */
 export const tableNames = [
   'chunk_rows',
   'latency_10s',
@@ -52,7 +52,7 @@ class Table {
     this.#window = window;
   }
 
-  /** Takes a block, or drops it where its token is known: that costs nothing where no row of it comes here. */
+  /** Adds a block, or drops it where its token is known: a table without rows of it does nothing. */
   take(block: StoredBlock, token = block.token): void {
     const isEmpty = !goesTo(block.bytes, this.name);
     const isHere = () => this.blocks.some((each) => each.token === block.token);
@@ -74,10 +74,10 @@ class Table {
   }
 }
 
-/** Times that the server dies with a token noted and no rows, in one chunk and table. */
+/** Most deaths of the server with a stored token and no rows, in one chunk and table. */
 const MOST_DEATHS = 2;
 
-/** A database with the tables of sql/, as far as chunks and their ledger go. */
+/** A database with the tables of sql/, as far as chunks and their ledger need them. */
 export class SimDatabase {
   readonly tables: readonly Table[];
   readonly ledger: StoredLedgerRow[] = [];
@@ -85,12 +85,12 @@ export class SimDatabase {
   readonly tokensKept: number;
   readonly #ledgerTokens: Table;
   readonly #looks = new Map<string, number[]>();
-  /** Blocks that a table has missed, as `table token`: their insert broke off. */
+  /** Blocks that a table has missed, as `table token`: their insert failed halfway. */
   readonly #missed = new Set<string>();
-  /** Sends of a token on their way at this moment, and tokens that had two at once. */
+  /** Concurrent sends by token, and tokens that had two at once. */
   readonly #sending = new Map<string, number>();
   readonly #raced = new Set<string>();
-  /** What was first sent under a token, and whose rows came later under that of other rows. */
+  /** The first block sent under a token, and blocks whose rows came later under another token. */
   readonly #sent = new Map<string, Buffer>();
   readonly changed = new Set<string>();
   readonly #deaths = new Map<string, number>();
@@ -112,50 +112,50 @@ export class SimDatabase {
     });
   }
 
-  /** The server is killed in an insert: tables before one are filled, that one knows the token only. */
+  /** Inserts until the server is killed: tables before one are filled, that one has the token only. */
   insertUntilKilled(block: StoredBlock, killedAt: number): void {
     const table = this.tables[killedAt];
-    // A table that gets no rows of a block notes no token of it either.
+    // A table without rows of a block stores no token of it either.
     const isSpared = table !== undefined && !goesTo(block.bytes, table.name);
     this.insert(block, (each) => each < killedAt || (isSpared && each === killedAt));
     if (!isSpared) table?.remember(block.token);
   }
 
-  /** Takes a block into one table alone, under a token of its own. */
+  /** Adds a block to one table alone, under its own token. */
   fill(name: string, block: StoredBlock, token: string): void {
     this.tables.find((table) => table.name === name)?.take(block, token);
   }
 
-  /** Killed in that: the token is known, the block is not there. */
+  /** Fills until the kill: the token is known, the block is missing. */
   fillUntilKilled(name: string, token: string): void {
     if (!this.#mayDie(`${name} ${token.split('/').slice(4).join('/')}`)) return;
     this.tables.find((table) => table.name === name)?.remember(token);
   }
 
-  /** Whether the server may die once more in statements of this name: see allowance 6. */
+  /** True where the server may die once more in statements of this name: see allowance 6. */
   #mayDie(name: string): boolean {
     const deaths = (this.#deaths.get(name) ?? 0) + 1;
     this.#deaths.set(name, deaths);
     return deaths <= MOST_DEATHS;
   }
 
-  /** Somebody asks what has landed of the chunk that begins there. */
+  /** Records a look-up of the landed rows of the chunk that starts there. */
   noteLook(origin: string, atMs: number): void {
     this.#looks.set(origin, [...(this.#looks.get(origin) ?? []), atMs]);
   }
 
-  /** When that was asked last, up to a time; -Infinity for never. */
+  /** Time of the last such look-up, up to a time; -Infinity for never. */
   lookedMs(origin: string, untilMs: number): number {
     const looks = this.#looks.get(origin) ?? [];
     return Math.max(...looks.filter((ms) => ms <= untilMs), Number.NEGATIVE_INFINITY);
   }
 
-  /** Whether a block is what was sent first under its token. */
+  /** True where a block is the first sent under its token. */
   isFirst({ token, bytes }: StoredBlock): boolean {
     return this.#sent.get(token)?.equals(bytes) === true;
   }
 
-  /** A statement under this token leaves its sender; to be called at its end: it has arrived or never will. */
+  /** Marks a send under this token; the returned function marks that it has arrived or never will. */
   sends(token: string): () => void {
     const count = (this.#sending.get(token) ?? 0) + 1;
     this.#sending.set(token, count);
@@ -163,7 +163,7 @@ export class SimDatabase {
     return () => this.#sending.set(token, (this.#sending.get(token) ?? 0) - 1);
   }
 
-  /** Offset at which the ledger of a log ends; -1 where it has none. */
+  /** Offset at which the ledger of a log ends; -1 without rows. */
   ledgerEnd(groupId: string, log: { readonly topic: string; readonly partition: number }): number {
     let end = -1;
     for (const row of this.ledger) {
@@ -174,7 +174,7 @@ export class SimDatabase {
     return end;
   }
 
-  /** When a group stored its first chunk of a topic, epoch milliseconds. */
+  /** Time at which a group stored its first chunk of a topic, epoch milliseconds. */
   beganMs(groupId: string, topic: string): number | undefined {
     const times = this.ledger
       .filter((row) => row.group_id === groupId && row.topic === topic)
@@ -182,7 +182,7 @@ export class SimDatabase {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** The highest offset that the ledger reaches in a log whose records are not older than a time. */
+  /** The highest offset of the ledger in a log whose records are not older than a time. */
   ledgerEndOf(
     groupId: string,
     topic: string,
@@ -207,7 +207,7 @@ export class SimDatabase {
 
   isRaced(token: string): boolean {
     if (this.#raced.has(token)) return true;
-    // A chunk that is sent again for one table goes by a token that ends in its own.
+    // A chunk that is sent again for one table has a token that ends in its own.
     return [...this.#raced].some((each) => each.startsWith('fill/') && each.endsWith(`/${token}`));
   }
 
@@ -233,17 +233,17 @@ export class SimDatabase {
   }
 }
 
-/** Of a ledger row's token, the chunk's; which time it is sent anew is left out. '' for another token. */
+/** The chunk's token of a ledger row's token, without the number of the attempt; '' for another token. */
 function chunkOfLedgerToken(token: string): string {
   return /^ledger\/(?:\d+\/)?(.*)$/.exec(token)?.[1] ?? '';
 }
 
-/** A statement on its way through the server. */
+/** A running statement of the server. */
 interface Running {
   breakOff(): void;
 }
 
-/** The server: databases, and whether it answers. All of its tables and tokens outlive a restart. */
+/** The server: databases, and its availability. All of its tables and tokens survive a restart. */
 export class SimClickHouse {
   readonly #world: SimWorld;
   readonly #databases = new Map<string, SimDatabase>();
@@ -271,7 +271,7 @@ export class SimClickHouse {
     return this.#world.epochMs + Math.floor(this.#world.scheduler.nowMs);
   }
 
-  /** How long a statement takes from its arrival to its end. */
+  /** Draws the time from a statement's arrival to its end. */
   workMs(): number {
     const { scheduler, random } = this.#world;
     const slowMs = scheduler.nowMs < this.slowUntilMs ? 1_000 + random.unit() * 6_000 : 0;
@@ -286,7 +286,7 @@ export class SimClickHouse {
     this.#running.delete(statement);
   }
 
-  /** Statements that run break off; it is back after a while. */
+  /** Fails running statements; returns after a while. */
   goAway(awayMs: number): void {
     this.isUp = false;
     this.#world.trace?.('clickhouse', `away for ${Math.round(awayMs)} ms`);

@@ -5,16 +5,16 @@ import type { FaultPlan } from './fault-plan.ts';
 const base = configSchema.parse({});
 const day = 86_400_000;
 
-/** How finely counts are told apart in a run: what differs between processes cannot be. */
+/** Precision of counts in a run: dimensions that differ between processes are merged. */
 export type Grain = 'series' | 'model' | 'window';
 
-/** Which keys of the tables are the same whatever configuration made them. */
+/** Keys of the tables that are the same for every configuration. */
 export function grainOf(faults: FaultPlan): Grain {
   if (faults.has('few_series')) return 'window';
   return faults.has('config_changed') ? 'model' : 'series';
 }
 
-/** A configuration of small chunks; with `config_changed` each process gets one of its own. */
+/** A configuration of small chunks; with `config_changed` each process has a different one. */
 export function simConfig(
   random: SeededRandom,
   faults: FaultPlan,
@@ -43,7 +43,7 @@ export function simConfig(
       dimensions: differs ? [...dimensions] : ['model', 'region', 'cold_start'],
       facets: differs && random.chance(0.5) ? [] : base.windows.facets,
       allowed_lateness: day,
-      // So little that a clock must be of now for events of now.
+      // So small that events of now need a clock of now.
       max_future: given.isLive ? 10_000 : base.windows.max_future,
     },
     ingest: {

@@ -22,14 +22,14 @@ export interface FleetSetting {
   readonly metrics: Metrics;
 }
 
-/** A consumer group, and what it writes to. */
+/** A consumer group, and its outputs. */
 export interface FleetGroup {
   readonly group: SimGroup;
   readonly database: SimDatabase;
   readonly letters: SimLetters;
 }
 
-/** A place in which a process runs, is gone, and is started again by its supervisor. */
+/** A slot in which a supervisor starts a process again after its end. */
 interface Slot {
   readonly name: string;
   readonly groupId: string;
@@ -38,16 +38,16 @@ interface Slot {
   config: Config;
   starts: number;
   process: SimProcess | undefined;
-  /** Whether the supervisor starts it again. */
+  /** True where the supervisor starts it again. */
   isWanted: boolean;
 }
 
-/** A group is without members for so long before its commits expire: days, in fact. */
+/** Time without members before a group's commits expire: days, in reality. */
 const AWAY_MS = 50_000;
-/** From SIGTERM to the end of the last process, at most: the drain's own limit and some. */
+/** Longest time from SIGTERM to the end of the last process: the drain's limit and a margin. */
 const END_MS = 12_000;
 
-/** The processes of a run and who starts them. */
+/** The processes of a run and their supervisor. */
 export class SimFleet {
   readonly #setting: FleetSetting;
   readonly #slots: Slot[] = [];
@@ -89,7 +89,7 @@ export class SimFleet {
     }
   }
 
-  /** All processes of a group are gone, and so is its memory of where it was; then they start again. */
+  /** Ends all processes of a group and expires its commits; then starts them again. */
   expireCommits({ group, database }: FleetGroup, truth: Truth): void {
     const { scheduler, trace } = this.#setting.world;
     const slotsNow = () => this.#slots.filter(({ groupId }) => groupId === group.groupId);
@@ -120,19 +120,19 @@ export class SimFleet {
     });
   }
 
-  /** One more process, of the first group. */
+  /** Starts one more process, of the first group. */
   add(): void {
     const first = this.#slots[0];
     if (first === undefined) return;
     this.#start(this.#addSlot(first.groupId, first.letters, first.config));
   }
 
-  /** Tells a process to end; its supervisor starts it again after that. */
+  /** Stops a process; its supervisor starts it again after that. */
   terminate(process: SimProcess): void {
     this.#setting.world.scheduler.at(0, process, () => process.terminate());
   }
 
-  /** From here on nothing goes wrong: whoever is stopped goes on, whoever is gone is started. */
+  /** Ends all faults: stopped processes resume, and dead ones are started. */
   heal(): void {
     this.#isHealed = true;
     const { scheduler } = this.#setting.world;
@@ -155,12 +155,12 @@ export class SimFleet {
     }
   }
 
-  /** Whether every group has stored and committed all that it can read. */
+  /** True where every group has stored and committed all that it can read. */
   isSettled(truth: Truth): boolean {
     return this.unsettled(truth) === '';
   }
 
-  /** What is not stored yet, in words. */
+  /** Describes the records that are not stored yet. */
   unsettled(truth: Truth): string {
     const { kafka, world } = this.#setting;
     const { faults } = world;
@@ -173,14 +173,14 @@ export class SimFleet {
         const commit = group.commits.get(`${topic}/${partition}`);
         const committed = Number(commit?.offset ?? -1);
         const isPending = commit?.metadata.includes('"endOffset"') === true;
-        // A commit alone may be of the log that was here before; rows of that are of older records.
+        // A commit alone may be of the earlier log; its rows are of older records.
         const [first] = truth.of(log);
         const end = database.ledgerEndOf(group.groupId, topic, partition, first?.timestampMs ?? 0);
-        // Without a commit the ledger says where to go on.
+        // Without a commit the ledger gives the start position.
         const isCommitted =
           committed < 0 || (committed > last && !isPending) || group.isSetBack(log);
         if (isCommitted && end !== undefined && end > last) continue;
-        // Nothing of it is promised, and nothing was stored: the group may have begun behind its end.
+        // No record of it is promised, and none was stored: the group may have started behind its end.
         const isUnseen = end === undefined && (committed < 0 || (committed > last && !isPending));
         const lastRecord = truth.of(log).at(-1);
         if (isUnseen && lastRecord && mayBeMissing(lastRecord, truth, each, faults)) continue;
@@ -194,9 +194,9 @@ export class SimFleet {
   }
 
   /**
-   * SIGTERM to all; each must drain in time. Not judged are those that were told to end before, while
-   * things went wrong, and those that are killed as they wait for the group: kafkajs does not leave
-   * a join that others hold up, and what such a process had stored is held to account like all else.
+   * Sends SIGTERM to all; each must drain in time. Processes that were stopped during faults are not judged.
+   * Nor are those killed while they wait for the group, as kafkajs does not leave a join that others delay.
+   * Their stored data counts like all else.
    */
   async end(): Promise<string[]> {
     const { scheduler } = this.#setting.world;
@@ -264,7 +264,7 @@ export class SimFleet {
     world.scheduler.at(0, process, () => process.start());
   }
 
-  /** The supervisor starts it again soon, or later. */
+  /** Starts it again soon, or later. */
   #restart(slot: Slot): void {
     const { scheduler, random } = this.#setting.world;
     const delayMs = this.#isHealed || random.chance(0.7) ? 1_000 : random.unit() * 40_000;
@@ -272,7 +272,7 @@ export class SimFleet {
   }
 }
 
-/** Offset of the last record that anybody is given; undefined where there is none. */
+/** Offset of the last visible record; undefined where there is none. */
 function lastRecordOf(log: PartitionLog): number | undefined {
   for (let i = log.entries.length - 1; i >= 0; i--) {
     const entry = log.entries[i];

@@ -25,7 +25,7 @@ interface Member {
   request: JoinRequest;
   join: Answer<JoinAnswer> | undefined;
   sync: Answer<Buffer> | undefined;
-  /** Whether it has asked for its assignment in this generation. */
+  /** True where it has requested its assignment in this generation. */
   hasSynced: boolean;
   assignment: Buffer;
   session: ScheduledEvent | undefined;
@@ -34,32 +34,32 @@ interface Member {
 export interface Commit {
   readonly offset: string;
   readonly metadata: string;
-  /** Number of the request: commits that were asked for later have greater ones. */
+  /** Number of the request: later commits have greater ones. */
   readonly order: number;
 }
 
 type State = 'empty' | 'joining' | 'syncing' | 'stable';
 
-/** Long after a first member came: others may come in the meantime. */
+/** Delay after a first member came, in which others may join. */
 const INITIAL_DELAY_MS = 300;
-/** So soon after an answer its client may have asked again. */
+/** Time within which a client may have sent another request after a response. */
 const MOMENT_MS = 3_000;
 
 /**
- * A consumer group at its coordinator, by the classic protocol: members, generations, the barrier
- * of a rebalance, session timeouts, and who may commit (Kafka's GroupMetadataManager, classic
- * groups). A commit is taken from a member of the current generation also while a rebalance has
- * begun, and refused while the assignment is awaited.
+ * A consumer group at its coordinator, by the classic protocol (Kafka's GroupMetadataManager, classic
+ * groups): members, generations, the barrier of a rebalance, session timeouts and commits. A commit of a
+ * member of the current generation is accepted also during a rebalance, and refused while the assignment is
+ * awaited.
  */
 export class SimGroup {
   readonly #world: SimWorld;
   readonly groupId: string;
   readonly #members = new Map<string, Member>();
   readonly commits = new Map<string, Commit>();
-  /** When a client has last had an answer for which it had waited. */
+  /** Time of the last response for which a client had waited. */
   readonly #answeredMs = new Map<string, number>();
   readonly #setBack = new Set<string>();
-  /** Where each log was begun: the first offset that was committed for it. */
+  /** Start of each log: the first offset that was committed for it. */
   readonly begins = new Map<PartitionLog, number>();
   state: State = 'empty';
   generation = 0;
@@ -73,12 +73,12 @@ export class SimGroup {
     this.groupId = groupId;
   }
 
-  /** Number of the next commit that is asked for. */
+  /** Number of the next requested commit. */
   nextCommit(): number {
     return this.#commitCount++;
   }
 
-  /** Takes a commit, whatever was committed before. */
+  /** Stores a commit, whatever was committed before. */
   commit({ topic, partition }: PartitionLog, commit: Commit): void {
     const key = `${topic}/${partition}`;
     const before = this.commits.get(key);
@@ -87,14 +87,14 @@ export class SimGroup {
     else this.#setBack.delete(key);
   }
 
-  /** Whether a commit that was long on its way came after a later one, and stands now. */
+  /** True where a delayed commit came after a later one, and is now the last. */
   isSetBack({ topic, partition }: PartitionLog): boolean {
     return this.#setBack.has(`${topic}/${partition}`);
   }
 
   /**
-   * Whether a client waits for the group, for its generation or its assignment, or did so until a
-   * moment ago: what it was told may have been to begin anew.
+   * True where a client waits for the group, its generation or its assignment, or did so until a moment ago:
+   * the response may have been to start again.
    */
   isAwaitedBy(clientId: string): boolean {
     const { nowMs } = this.#world.scheduler;
@@ -148,7 +148,7 @@ export class SimGroup {
     return undefined;
   }
 
-  /** The member is out: it left, was silent for too long, or was thrown out. */
+  /** Removes a member: it left, timed out, or was expelled. */
   remove(memberId: string): void {
     const member = this.#members.get(memberId);
     if (member === undefined) return;
@@ -198,7 +198,7 @@ export class SimGroup {
     return this.state === 'joining' ? 'REBALANCE_IN_PROGRESS' : undefined;
   }
 
-  /** Whether this member may commit at this moment; the error's name if not. */
+  /** Returns the error's name where this member may not commit at this moment. */
   refusal(memberId: string, generation: number): string | undefined {
     const member = this.#members.get(memberId);
     if (member === undefined) return 'UNKNOWN_MEMBER_ID';
@@ -208,7 +208,7 @@ export class SimGroup {
     return undefined;
   }
 
-  /** The coordinator came back without its memory of whom it was waiting for: they ask again. */
+  /** Forgets the waiting requests, as after a restart of the coordinator: clients send them again. */
   forgetWaiting(): void {
     for (const member of this.#members.values()) {
       member.join = undefined;
@@ -268,8 +268,8 @@ export class SimGroup {
     const most = Math.max(
       ...[...this.#members.values()].map((each) => each.request.rebalanceTimeoutMs),
     );
-    // Also where the leader has synced meanwhile: kafkajs goes on with its old partitions and sends
-    // heartbeats in the new generation if its sync failed (GroupMetadataManager, expirePendingSync).
+    // Also where the leader has synced meanwhile: if its sync failed, kafkajs continues with its old
+    // partitions and sends heartbeats in the new generation (GroupMetadataManager, expirePendingSync).
     this.#world.scheduler.at(most, undefined, () => {
       if (this.generation !== generation || this.state === 'joining') return;
       for (const member of [...this.#members.values()]) {
@@ -282,7 +282,7 @@ export class SimGroup {
     }
   }
 
-  /** An answer, and when it was given. */
+  /** Records the time of a response. */
   #noted<T>(clientId: string, answer: Answer<T>): Answer<T> {
     return (given) => {
       this.#answeredMs.set(clientId, this.#world.scheduler.nowMs);

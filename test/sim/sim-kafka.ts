@@ -9,24 +9,24 @@ export interface KafkaNode {
   readonly host: string;
   readonly port: number;
   isUp: boolean;
-  /** Goes up when it closes all connections. */
+  /** Incremented when it closes all connections. */
   epoch: number;
 }
 
-/** The brokers: logs, groups and their commits. All of it outlives any restart. */
+/** The brokers: logs, groups and their commits. All of it survives any restart. */
 export class SimKafka {
   readonly #world: SimWorld;
   readonly nodes: readonly KafkaNode[];
   readonly #topics = new Map<string, PartitionLog[]>();
-  /** Logs of topics that were deleted, with all that was in them. */
+  /** Logs of deleted topics, with their records. */
   readonly retired: PartitionLog[] = [];
   readonly #groups = new Map<string, SimGroup>();
   readonly #waiting = new Set<() => void>();
-  /** Who speaks to the brokers, by client id. */
+  /** Clients of the brokers, by client id. */
   readonly endpoints = new Map<string, Endpoint>();
-  /** Longest that a fetch waits at the broker where there is nothing to read. */
+  /** Longest wait of a fetch at the broker where there is nothing to read. */
   readonly idleFetchMs: number;
-  /** Called for each partition that is about to be read from an offset on, with who reads. */
+  /** Called for each partition before it is read from an offset on, with the reader. */
   beforeFetch: (log: PartitionLog, offset: number, reader: string) => void = () => undefined;
 
   constructor(world: SimWorld, nodeCount: number, idleFetchMs: number) {
@@ -62,7 +62,7 @@ export class SimKafka {
     return log;
   }
 
-  /** The topic is gone, and with it what groups have committed for it. */
+  /** Deletes the topic and the groups' commits for it. */
   deleteTopic(topic: string): void {
     this.retired.push(...this.logsOf(topic));
     this.#topics.delete(topic);
@@ -71,7 +71,7 @@ export class SimKafka {
         if (key.startsWith(`${topic}/`)) group.commits.delete(key);
       }
     }
-    // A broker that gives up a partition answers the fetches that wait for it at once.
+    // A broker that gives up a partition responds to its waiting fetches at once.
     this.wake();
   }
 
@@ -108,7 +108,7 @@ export class SimKafka {
     return this.nodes.find((node) => node.host === host) as KafkaNode;
   }
 
-  /** All connections of the broker break; it is back after a while. */
+  /** Breaks all connections of the broker; it returns after a while. */
   restart(node: KafkaNode, awayMs: number): void {
     node.isUp = false;
     node.epoch++;
@@ -122,12 +122,12 @@ export class SimKafka {
     });
   }
 
-  /** Something was written: fetches that wait may have it. */
+  /** Wakes waiting fetches after a write. */
   wake(): void {
     for (const look of [...this.#waiting]) look();
   }
 
-  /** Calls `look` whenever something was written, until it is taken back. */
+  /** Calls `look` after each write; returns a function that ends it. */
   onWrite(look: () => void): () => void {
     this.#waiting.add(look);
     return () => this.#waiting.delete(look);

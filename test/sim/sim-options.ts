@@ -4,16 +4,16 @@ import { exitCodes } from '../../src/base/exit-codes.ts';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { countOption } from '../../src/cli/count-option.ts';
 
-/** What `npm run sim -- …` asks for. */
+/** Command line of `npm run sim -- …`. */
 export interface SimCommand {
   readonly from: number;
-  /** The last one. */
+  /** The last seed. */
   readonly to: number;
-  /** One seed, with every event of it. */
+  /** True for one seed, with every event of it. */
   readonly isReplay: boolean;
-  /** Threads at once. */
+  /** Concurrent threads. */
   readonly jobs: number;
-  /** The summary as one line of JSON. */
+  /** True for the summary as one line of JSON. */
   readonly isJson: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface SimCommand {
 const MOST_SEED = 0xffff_ffff;
 const MOST_JOBS = 256;
 
-/** @throws OperatorError where it asks for what there is not. */
+/** @throws {OperatorError} for unknown options and values */
 export function simOptions(argv: readonly string[]): SimCommand {
   const { seed, seeds, jobs, json } = parsed(argv);
   if (seed !== undefined && seeds !== undefined) throw usage('--seed must stand without --seeds');

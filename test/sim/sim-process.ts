@@ -25,17 +25,17 @@ export interface ProcessSetting {
   readonly config: Config;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Whether it has the watchdog of docs/explained/liveness.md; without it, it must do as well. */
+  /** True where it has the watchdog of docs/explained/liveness.md; results must be exact without it too. */
   readonly isWatched: boolean;
-  /** A kafkajs client that goes by this name. */
+  /** A kafkajs client with this id. */
   readonly client: (clientId: string) => Kafka;
-  /** It is gone, and why. */
+  /** Called at its end, with the reason. */
   readonly onGone: (process: SimProcess, why: string) => void;
 }
 
-/** As src/pipeline.ts has it: the request timeout and a grace. */
+/** As in src/pipeline.ts: the request timeout and a grace. */
 const LONGEST_CALL_MS = 65_000;
-/** A process that is told to end has so long, then it is killed. */
+/** Time for a stopping process before it is killed. */
 const STOP_MS = 10_000;
 
 /** One process of the ingest role, from its start to its end: its own source, ingester and clock. */
@@ -45,7 +45,7 @@ export class SimProcess implements Owner {
   readonly setting: ProcessSetting;
   readonly endpoint: Endpoint;
   readonly #bootMs: number;
-  /** How far its wall clock is ahead. */
+  /** Milliseconds by which its wall clock is ahead. */
   skewMs: number;
   #ingester: Ingester | undefined;
   #isEnding = false;
@@ -70,7 +70,7 @@ export class SimProcess implements Owner {
     return this.#isEnding;
   }
 
-  /** Begins; to be called as itself. */
+  /** Starts; to be called as itself. */
   start(): void {
     const { config, log, metrics, clickhouse, letters, database, client } = this.setting;
     const clock = this.#clock();
@@ -113,7 +113,7 @@ export class SimProcess implements Owner {
     this.#ingester?.drain().then(end, end);
   }
 
-  /** It is gone at this moment; what it has sent is on its way. */
+  /** Kills it at this moment; its sent requests are still on their way. */
   die(why: string): void {
     if (this.state === 'dead') return;
     this.state = 'dead';

@@ -1,7 +1,7 @@
 import type { OutgoingMessage, Publisher } from '../../src/kafka/client/publisher.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** A dead letter as the topic has it. */
+/** A dead letter of the topic. */
 export interface SimLetter {
   readonly topic: string;
   readonly headers: Readonly<Record<string, string>>;

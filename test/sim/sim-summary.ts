@@ -3,19 +3,19 @@ import type { SeedReport } from './seed-report.ts';
 
 const kinds = Object.keys(faultKinds) as FaultKind[];
 
-/** How often a kind of fault happened, and in how many seeds. */
+/** Number of occurrences of a kind of fault, and of its seeds. */
 export interface FaultCount {
   times: number;
   seeds: number;
 }
 
-/** What many seeds came to. */
+/** Results of many seeds. */
 export class SimSummary {
   seedCount = 0;
   eventCount = 0;
   recordCount = 0;
   virtualMs = 0;
-  /** Every kind there is, also those that did not happen. */
+  /** Every kind, also those that did not happen. */
   readonly faults = new Map<FaultKind, FaultCount>(
     kinds.map((kind) => [kind, { times: 0, seeds: 0 }]),
   );

@@ -2,18 +2,18 @@ import type { SeededRandom } from '../base/seeded-random.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** What everything in a run shares. */
+/** Shared state of a run. */
 export interface SimWorld {
   readonly scheduler: Scheduler;
   readonly faults: FaultPlan;
-  /** What the world draws: latencies, fates, whom they befall. */
+  /** Random numbers of the world: latencies, fates, victims. */
   readonly random: SeededRandom;
-  /** The wall clock at the beginning of the run, epoch milliseconds. */
+  /** The wall clock at the start of the run, epoch milliseconds. */
   readonly epochMs: number;
-  /** Things begun that end by themselves: until they have, a run is not over. */
+  /** Number of started actions that end by themselves: a run is over after the last. */
   pending: number;
-  /** Whether events are of now, and the clocks right: each of them counts. */
+  /** True where events are of now, and the clocks right: each event counts. */
   readonly isLive: boolean;
-  /** A line of the verbose trace; undefined where nobody reads it. */
+  /** A line of the verbose trace; undefined without a reader. */
   readonly trace: ((who: string, what: string) => void) | undefined;
 }

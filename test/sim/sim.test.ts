@@ -6,7 +6,7 @@ import { type FaultKind, faultKinds } from './fault-kinds.ts';
 import { simulate } from './simulate.ts';
 
 const runner = fileURLToPath(new URL('./run.js', import.meta.url));
-/** So many that every kind of fault occurs, and few enough for every run of the tests. */
+/** Enough for every kind of fault to occur, and few enough for every run of the tests. */
 const SEEDS = '1..2000';
 const LIMIT_MS = 900_000;
 
@@ -16,7 +16,7 @@ interface Summary {
   readonly faults: Readonly<Record<FaultKind, { readonly times: number }>>;
 }
 
-/** Runs `npm run sim -- ARGS`; gives exit code and standard output. */
+/** Runs `npm run sim -- ARGS`; returns exit code and standard output. */
 function run(...args: string[]): Promise<{ readonly code: number | null; readonly out: string }> {
   const child = spawn(process.execPath, [runner, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
   let out = '';
@@ -57,7 +57,7 @@ describe('the simulator', () => {
     expect(await tracedHash(41)).toBe(first);
   });
 
-  it('refuses what it does not know with exit code 64', { timeout: 60_000 }, async () => {
+  it('refuses unknown options with exit code 64', { timeout: 60_000 }, async () => {
     expect((await run('--seeds', '5..3')).code).toBe(64);
   });
 });

@@ -18,27 +18,27 @@ import { Workload } from './workload.ts';
 /** A run of a seed. */
 export interface SimResult {
   readonly seed: number;
-  /** What is wrong; empty where everything is stored, once. */
+  /** Problems; empty where everything is stored, once. */
   readonly problems: readonly string[];
   readonly eventCount: number;
   readonly virtualMs: number;
   readonly recordCount: number;
   readonly faults: ReadonlyMap<FaultKind, number>;
-  /** The same for the same run, to its last event. */
+  /** Equal for equal runs, to the last event. */
   readonly fingerprint: number;
 }
 
 export interface SimOptions {
-  /** No faults at all. */
+  /** True for a run without faults. */
   readonly isQuiet?: boolean;
-  /** Lines of a verbose trace. */
+  /** Receives lines of a verbose trace. */
   readonly trace?: (line: string) => void;
 }
 
 const EPOCH_MS = 1_790_000_000_000;
 /**
- * From the last fault on, so long may it take until everything is stored; longer by as much as clocks
- * were set back, as kafkajs looks for new partitions by the wall clock.
+ * Longest time from the last fault until everything is stored. It is extended by the time that clocks were
+ * set back, since kafkajs looks for new partitions by the wall clock.
  */
 const SETTLE_MS = 240_000;
 const LOOK_MS = 500;
@@ -97,8 +97,8 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
   while (world.pending > 0) await scheduler.runTo(scheduler.nowMs + LOOK_MS);
   clickhouse.slowUntilMs = 0;
   fleet.heal();
-  // Nobody finishes a chunk that was begun where nothing is read behind it: kafkajs passes over what
-  // is no record in silence.
+  // A pending chunk stays unfinished where nothing is read behind it: kafkajs skips entries that are no
+  // records in silence.
   for (const each of kafka.logs) {
     if (each.high > 0 && each.entries.at(-1)?.kind !== 'data') {
       workload.write(each, 1, scheduler.nowMs);
@@ -127,7 +127,7 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
     await scheduler.runTo(scheduler.nowMs + LOOK_MS);
   }
   if (scheduler.isExhausted) problems.push('the run makes no headway: events without end');
-  // What a slow broker has still to say comes first: who waits for it cannot end.
+  // Outstanding responses of a slow broker come first: processes that wait for them cannot end.
   await scheduler.runTo(healedMs + SLOWEST_ANSWER_MS);
   problems.push(...(await fleet.end()));
   problems.push(...findProblems({ kafka, clickhouse, fleet, truth, faults }));
@@ -142,7 +142,7 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
   };
 }
 
-/** Records come over the run, each partition at its own pace. */
+/** Schedules the writes of records over the run, each partition at its own pace. */
 function planWrites(
   world: SimWorld,
   kafka: SimKafka,
@@ -158,7 +158,7 @@ function planWrites(
   if (favourite !== undefined) faults.note('skewed_partitions');
   const write = (log: PartitionLog, count: number) => {
     const { topic, partition } = log;
-    // The topic may have been made anew since.
+    // The topic may have been recreated since.
     const now = kafka.logOf(topic, partition);
     if (now === undefined) return;
     workload.write(now, count, scheduler.nowMs);
@@ -169,7 +169,7 @@ function planWrites(
     let log = random.pick(logs);
     if (favourite !== undefined && random.chance(0.8)) log = favourite;
     if (log === idle && random.chance(0.9)) log = logs[0] as PartitionLog;
-    // Some is there before the first process is.
+    // Some records are written before the first process starts.
     const atMs = random.chance(0.15) ? 0 : random.unit() * activeMs;
     scheduler.at(atMs, undefined, () => write(log, count));
     left -= count;

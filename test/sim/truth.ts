@@ -1,10 +1,10 @@
 import type { PartitionLog } from './partition-log.ts';
 
-/** What must become of an event; of one at the edge, by the clock of its chunk: counted, or future. */
+/** Expected fate of an event; one at the edge is counted or future, by the clock of its chunk. */
 export type EventFate = 'counted' | 'late' | 'future' | 'edge';
 
 export interface TruthEvent {
-  /** When its request ended, in whole milliseconds: where it counts. */
+  /** End of its request, in whole milliseconds: the time at which it counts. */
   readonly endMs: number;
   readonly model: string;
   readonly region: string;
@@ -15,21 +15,21 @@ export interface TruthEvent {
   readonly fate: EventFate;
 }
 
-/** A record as it was written, and what is true of it. */
+/** A written record and its expected results. */
 export interface TruthRecord {
   readonly log: PartitionLog;
   readonly offset: number;
   readonly timestampMs: number;
-  /** It was there before the first process. */
+  /** True where it was written before the first process started. */
   readonly isFirst: boolean;
-  /** None where the message is garbage: then it is one dead letter. */
+  /** Empty where the message is garbage: then it is one dead letter. */
   readonly events: readonly TruthEvent[];
 }
 
 /** Everything that was written in a run. */
 export class Truth {
   readonly records = new Map<PartitionLog, TruthRecord[]>();
-  /** Records that were gone from their log, and to what, before anybody had to have stored them. */
+  /** Records removed from their log before they had to be stored, and the cause. */
   readonly removed = new Map<TruthRecord, string>();
 
   /** By group: records of a chunk that was being stored when its group lost its commits. */
@@ -45,14 +45,14 @@ export class Truth {
     return this.records.get(log) ?? [];
   }
 
-  /** What is at these offsets of a log is gone. */
+  /** Marks the records at these offsets of a log as removed. */
   remove(log: PartitionLog, isGone: (offset: number) => boolean, by: string): void {
     for (const record of this.of(log)) {
       if (isGone(record.offset) && !this.removed.has(record)) this.removed.set(record, by);
     }
   }
 
-  /** A group has forgotten that it was storing these offsets of a log. */
+  /** Marks these offsets of a log as forgotten by a group that was storing them. */
   repeat(groupId: string, log: PartitionLog, from: number, to: number): void {
     const known = this.repeatable.get(groupId) ?? new Set();
     for (const record of this.of(log)) {

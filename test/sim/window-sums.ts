@@ -2,7 +2,7 @@ import type { StageCount } from './decoded-blocks.ts';
 import type { Grain } from './sim-config.ts';
 import type { TruthRecord } from './truth.ts';
 
-/** What a window of a series and stage holds. */
+/** Contents of a window of a series and stage. */
 export interface WindowSum {
   requests: number;
   errors: number;
@@ -39,7 +39,7 @@ function add(sums: Map<string, WindowSum>, key: string, amount: WindowSum): void
   sum.maxMs = Math.max(sum.maxMs, amount.maxMs);
 }
 
-/** What must be stored of records, each once; with what is at the edge or without it. */
+/** Expected sums of records, each once; with or without those at the edge. */
 export function sumsOfRecords(
   records: Iterable<TruthRecord>,
   grain: Grain,
@@ -64,7 +64,7 @@ export function sumsOfRecords(
   return sums;
 }
 
-/** What blocks hold, each as often as it is there. */
+/** Sums of blocks, each as often as it is stored. */
 export function sumsOfRows(rows: Iterable<StageCount>, grain: Grain): WindowSums {
   const sums = new Map<string, WindowSum>();
   for (const row of rows) add(sums, keyOf(grain, row.windowMs, row, row.stage), row);

@@ -14,22 +14,22 @@ const GARBAGE: readonly (string | null)[] = [
   '{"ts":1790000000000,"model":"m1","total_ms":-1}',
   '[{"ts":',
 ];
-/** A request ended this long before the clock: whatever a clock does, its event is no future one. */
+/** Requests end this long before the clock: for every clock, the event is no future one. */
 const BEHIND_MS = 3 * 3_600_000;
-/** What waited for longer than an event may be behind its partition: no clock makes it late. */
+/** Longer than any lag of a partition: no clock makes the event late. */
 const LONG_BEHIND_MS = 30 * 3_600_000;
 const DAY_MS = 86_400_000;
 /** As configured; an event at the edge is nearer to it than clocks are to each other. */
 const MAX_FUTURE_MS = 300_000;
 const EDGE_MS = 20_000;
 
-/** Writes records, and keeps what is true of them. */
+/** Writes records, and keeps their expected results. */
 export class Workload {
   readonly #random: SeededRandom;
   readonly #faults: FaultPlan;
   readonly #truth: Truth;
   readonly #epochMs: number;
-  /** Events behind the allowed lateness are so only behind one that is read before them. */
+  /** Events behind the allowed lateness are late only behind one that is read before them. */
   readonly #hasLate: boolean;
   readonly #behindMs: number;
   readonly #started = new Set<PartitionLog>();
@@ -41,10 +41,10 @@ export class Workload {
     this.#faults = faults;
     this.#truth = truth;
     this.#epochMs = epochMs;
-    // An event at the edge that is counted takes the watermark up to the clock.
+    // A counted event at the edge moves the watermark up to the clock.
     const mayBeLong = !faults.has('clock_edge');
     const isLong = mayBeLong && random.chance(0.3);
-    // Further behind than clocks are, which the watermark does not pass.
+    // Further behind than clocks are, which limits the watermark.
     this.#behindMs = isLive ? 500 : isLong ? LONG_BEHIND_MS : BEHIND_MS;
     this.#hasLate = !(['retention', 'compaction', 'start_from_latest'] as const).some((kind) =>
       faults.has(kind),
@@ -72,7 +72,7 @@ export class Workload {
     if (isLast && this.#faults.isActive) this.#abort(log, timestampMs);
   }
 
-  /** Records that are read by nobody, and the marker that says so. */
+  /** Appends records that stay invisible, and the marker of their abort. */
   #abort(log: PartitionLog, timestampMs: number): void {
     const producer = ++this.#producers;
     const write = () => {
@@ -80,7 +80,7 @@ export class Workload {
       return Array.from({ length: count }, () => Buffer.from(this.#event(timestampMs).text));
     };
     log.append(write(), timestampMs, 'aborted', producer);
-    // Another one that begins after it and ends before it.
+    // Another one that starts after it and ends before it.
     if (this.#random.chance(0.5)) {
       const other = ++this.#producers;
       log.append(write(), timestampMs, 'aborted', other);
@@ -162,7 +162,7 @@ export class Workload {
   }
 }
 
-/** When a request began that has ended by `latestMs`, at most a millisecond before, and when it ended. */
+/** Draws start and end of a request that has ended by `latestMs`, at most a millisecond before. */
 function timesOf(latestMs: number, stages: readonly (readonly [string, number])[]) {
   const total = stages.find(([name]) => name === 'total')?.[1];
   const lastsMs = total ?? stages.reduce((sum, [, ms]) => sum + ms, 0);

@@ -8,7 +8,7 @@ import { poolDigest } from './pool-digest.ts';
 import { seededRandom } from './seeded-random.ts';
 import { worstError } from './worst-error.ts';
 
-/** The same values in digests of equal size and phases of their own, in the order in which they come. */
+/** The same values in digests of equal size and their own phases, in the order in which they come. */
 function partsOf(values: Float64Array, count: number): TDigest[] {
   const size = values.length / count;
   return Array.from({ length: count }, (_, i) =>
@@ -43,7 +43,7 @@ describe.each(distributionNames)('%s, p50 to p99.9 where 20 values lie above', (
     expect(worstError(values, (q) => server.quantile(q)).score).toBeLessThanOrEqual(0.75);
   });
 
-  it('20 merged states of 15,000 values err by less: they have their centroids at other places each', () => {
+  it('20 merged states of 15,000 values err by less: their centroids differ in position', () => {
     const values = drawDistribution(name, 300_000, 45);
     const parts = partsOf(values, 20);
     values.sort();
@@ -109,7 +109,7 @@ describe('beside npm tdigest at its defaults, which keeps many times the centroi
   });
 });
 
-it('the measure itself sees an error: an estimate 2 % and 10 % of the tail off fails', () => {
+it('the measure itself detects an error: an estimate 2 % and 10 % of the tail off fails', () => {
   const sorted = Float64Array.from({ length: 10_000 }, (_, i) => i + 1);
   expect(worstError(sorted, (q) => q * 10_000).score).toBeLessThanOrEqual(0.01);
   expect(worstError(sorted, (q) => q * 10_000 * 1.02).score).toBeGreaterThan(1);

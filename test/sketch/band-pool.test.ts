@@ -12,7 +12,7 @@ function read(pool: BandPool, slot: number): [number, number][] {
 }
 
 describe('BandPool', () => {
-  it('hands out maxSlots slots and then -1', () => {
+  it('allocates maxSlots slots and then returns -1', () => {
     const pool = new BandPool({ maxSlots: 1 });
     expect([pool.allocate(), pool.allocate()]).toEqual([0, -1]);
     expect(pool.slotCount).toBe(1);
@@ -32,7 +32,7 @@ describe('BandPool', () => {
     expect(read(pool, 0)).toEqual([]);
   });
 
-  it('reads what was added, ascending, from the lowest to the highest band', () => {
+  it('reads the added values, ascending, from the lowest to the highest band', () => {
     const pool = new BandPool();
     const slot = pool.allocate();
     pool.add(slot, 127, 5);

@@ -6,10 +6,10 @@ interface Centroid {
 }
 
 /**
- * What ClickHouse makes of states it merges, as its documentation and source describe it: all
- * centroids sorted by mean, then neighbours joined while their weight stays at most
- * 4 epsilon N min q(1-q) with epsilon 0.01, in Float32. Its interpolation is that of TDigest.
- * An emulation for accuracy only; the contract itself is tested against the real server.
+ * Emulates ClickHouse's merge of states, after its documentation and source. All centroids are sorted by
+ * mean. Neighbours are joined while their weight is at most 4 epsilon N min q(1-q) with epsilon 0.01, in
+ * Float32. The interpolation is that of TDigest. This emulation is for accuracy only; the contract itself is
+ * tested against the real server.
  */
 export function clickhouseMerge(digests: readonly TDigest[]): TDigest {
   const centroids: Centroid[] = [];

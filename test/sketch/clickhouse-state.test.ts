@@ -16,7 +16,7 @@ function encode(means: number[], weights: number[]): Uint8Array {
   return out.slice(0, end);
 }
 
-/** A state written by hand, so that what the encoder refuses can be read too. */
+/** A state written by hand, to test reading of states that the encoder refuses. */
 function stateOf(n: number[], ...floats: number[]): Uint8Array {
   return Uint8Array.from([...n, ...new Uint8Array(Float32Array.from(floats).buffer)]);
 }
@@ -99,7 +99,7 @@ describe('encodeState', () => {
     expect(Array.from(decodeState(bytes, 0).digest.means)).toEqual(means);
   });
 
-  it('of as many centroids as the write side makes takes 489 bytes', () => {
+  it('encodes as many centroids as the write side makes in 489 bytes', () => {
     const means = Array.from({ length: stateCentroids }, (_, i) => i);
     expect(
       encode(
@@ -109,7 +109,7 @@ describe('encodeState', () => {
     ).toBe(489);
   });
 
-  it('refuses what has no room, or what no state may hold', () => {
+  it('refuses states without room, and invalid ones', () => {
     const one = Float64Array.of(1);
     expect(() => encodeState(one, one, 1, new Uint8Array(8), 0)).toThrow('BUG: no room');
     expect(() => encodeState(one, Float64Array.of(2 ** 40), 1, new Uint8Array(9), 0)).toThrow(

@@ -21,7 +21,7 @@ describe('compressCentroids', () => {
     expect(() => compress([[1, 1]], 0)).toThrow('BUG: maxCentroids must be at least 1: it is 0');
   });
 
-  it('leaves nothing as nothing', () => {
+  it('leaves an empty digest empty', () => {
     expect(compress([], 51)).toEqual([]);
   });
 
@@ -45,7 +45,7 @@ describe('compressCentroids', () => {
     expect(means.filter((mean) => mean > 23 && mean < 500)).toEqual([]);
   });
 
-  it('cuts heavy centroids beside a jump into pieces that grow lighter towards it', () => {
+  it('splits heavy centroids beside a jump into pieces that grow lighter towards it', () => {
     const result = compress(
       [
         [1, 993],
@@ -60,7 +60,7 @@ describe('compressCentroids', () => {
     expect(result.slice(low.length).every(([mean]) => mean === 100)).toBe(true);
   });
 
-  it('edges of a jump are too heavy for ClickHouse to join them across it', () => {
+  it('makes edges of a jump too heavy for ClickHouse to join across it', () => {
     const result = compress(
       [
         [1, 60_000],
@@ -74,7 +74,7 @@ describe('compressCentroids', () => {
     expect(lower).toBeLessThan(0.05 * 40_000);
   });
 
-  it('never exceeds its limit, keeps weight, order and range, whatever comes in', () => {
+  it('never exceeds its limit, keeps weight, order and range, for any input', () => {
     const centroid = fc.tuple(
       fc.oneof(fc.double({ min: 0, max: 1e9, noNaN: true }), fc.integer({ min: 0, max: 9 })),
       fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 1e9 })),

@@ -8,7 +8,7 @@ import { SketchPool } from '../../src/sketch/sketch-pool.ts';
 const mebibyte = 2 ** 20;
 
 describe('the kernel’s memory', () => {
-  it('is zeroed where that is asked for, and handed out in whole cache lines, again after a reset', () => {
+  it('is zeroed on request, and allocated in whole cache lines, again after a reset', () => {
     const kernel = CountKernel.shared();
     const arena = kernel.arena();
     const take = () => Array.from({ length: 300 }, () => arena.takeZeroed(1024));
@@ -24,7 +24,7 @@ describe('the kernel’s memory', () => {
     expect(used.filter((byte) => byte !== 0)).toEqual([]);
   });
 
-  it('keeps what is in it when it grows', () => {
+  it('keeps its contents when it grows', () => {
     const pool = new SketchPool();
     const slot = pool.allocate();
     for (let ms = 1; ms <= 100; ms++) pool.add(slot, ms);
@@ -35,7 +35,7 @@ describe('the kernel’s memory', () => {
     expect([pool.minMs(slot), pool.maxMs(slot)]).toEqual([1, 100]);
   });
 
-  it('is free again once nobody has a pool any more', async () => {
+  it('is free again once all pools are gone', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const memory = () => CountKernel.shared().bytes.length;

@@ -10,7 +10,7 @@ const centroid = fc.tuple(
 const digests = fc.array(fc.array(centroid, { maxLength: 300 }), { maxLength: 6 });
 
 describe('PackedDigests', () => {
-  it('gives digests of what was added, means rounded to floats, in one array of their size', () => {
+  it('gives digests of the added values, means rounded to floats, in one array of their size', () => {
     const packed = new PackedDigests();
     fc.assert(
       fc.property(digests, fc.double({ min: 0, max: 1, noNaN: true }), (drawn, q) => {
@@ -36,7 +36,7 @@ describe('PackedDigests', () => {
     );
   });
 
-  it('leaves what it gave as it was', () => {
+  it('leaves earlier digests as they were', () => {
     const packed = new PackedDigests();
     packed.add([1, 2], [3, 4]);
     const [first] = packed.drain();
@@ -46,7 +46,7 @@ describe('PackedDigests', () => {
     expect(packed.drain()).toEqual([]);
   });
 
-  it('refuses centroids that cannot be, and forgets them', () => {
+  it('refuses invalid centroids, and drops them', () => {
     const packed = new PackedDigests();
     packed.add([2, 1], [1, 1]);
     expect(() => packed.drain()).toThrow('BUG: centroid means must ascend: 2, 1 at 1');

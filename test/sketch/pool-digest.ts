@@ -5,7 +5,7 @@ const pool = new SketchPool();
 const means = new Float64Array(stateCentroids);
 const weights = new Float64Array(stateCentroids);
 
-/** What the write side makes of some durations: a digest. */
+/** The write side's digest of some durations. */
 export function poolDigest(values: Iterable<number>, phase = 1): TDigest {
   pool.reset();
   const slot = pool.allocate();

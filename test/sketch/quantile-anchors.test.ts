@@ -12,7 +12,7 @@ function exact(values: readonly number[], q: number): number {
 }
 
 describe('anchors', () => {
-  it('make a state answer the stored quantiles exactly where each value has a bucket of its own', () => {
+  it('make a state return the stored quantiles exactly where each value has its own bucket', () => {
     const steps = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 33, maxLength: 250 });
     fc.assert(
       fc.property(steps, (gaps) => {
@@ -28,7 +28,7 @@ describe('anchors', () => {
     );
   });
 
-  it('cut the centroid that they lie in: the same weight, the same sum', () => {
+  it('split the centroid that they lie in: the same weight, the same sum', () => {
     const means = new Float64Array(4 + anchorCentroids);
     const weights = new Float64Array(4 + anchorCentroids);
     // 10 buckets of one value each, then joined to four centroids.
@@ -44,7 +44,7 @@ describe('anchors', () => {
     expect(TDigest.fromCentroids(means, weights, n).quantile(0.5)).toBe(16);
   });
 
-  it('take the values of a bucket as evenly spread, up to its nearer bound', () => {
+  it('treat the values of a bucket as evenly spread, up to its nearer bound', () => {
     const means = new Float64Array(3 + anchorCentroids);
     const weights = new Float64Array(3 + anchorCentroids);
     // 64 to 65 is a bucket; a neighbour on either side keeps it one of several.
@@ -59,10 +59,10 @@ describe('anchors', () => {
     expect(digest.count).toBe(102);
   });
 
-  it('are left out where the centroid could not be cut and keep its sum and order', () => {
+  it('are left out where a split centroid could not keep its sum and order', () => {
     const means = Float64Array.of(5, 5, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     const weights = Float64Array.of(60, 39, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-    // Noted of other values than those in the centroids.
+    // Computed from other values than those in the centroids.
     findAnchors(Float64Array.of(1, 9), Float64Array.of(50, 50), 2);
     expect(placeAnchors(means, weights, 3)).toBe(3);
     expect([...means.subarray(0, 3)]).toEqual([5, 5, 5]);

@@ -8,23 +8,20 @@ const means = new Float64Array(stateCentroids);
 const weights = new Float64Array(stateCentroids);
 
 describe('SketchPool', () => {
-  it('hands out maxSlots slots and then -1', () => {
+  it('allocates maxSlots slots and then returns -1', () => {
     const pool = new SketchPool({ maxSlots: 2 });
     expect([pool.allocate(), pool.allocate(), pool.allocate()]).toEqual([0, 1, -1]);
     expect(pool.slotCount).toBe(2);
   });
 
-  it.each([-1, 1, 5000, 2 ** 32, Number.NaN])(
-    'refuses slot %d, which it has not handed out',
-    (slot) => {
-      const pool = new SketchPool();
-      pool.allocate();
-      expect(() => pool.add(slot, 1)).toThrow(/^BUG: /);
-      expect(() => pool.requests(slot)).toThrow(/^BUG: /);
-      expect(() => pool.centroids(slot, means, weights)).toThrow(/^BUG: /);
-      expect(pool.requests(0)).toBe(0);
-    },
-  );
+  it.each([-1, 1, 5000, 2 ** 32, Number.NaN])('refuses slot %d, which is not allocated', (slot) => {
+    const pool = new SketchPool();
+    pool.allocate();
+    expect(() => pool.add(slot, 1)).toThrow(/^BUG: /);
+    expect(() => pool.requests(slot)).toThrow(/^BUG: /);
+    expect(() => pool.centroids(slot, means, weights)).toThrow(/^BUG: /);
+    expect(pool.requests(0)).toBe(0);
+  });
 
   it('an empty slot has no centroids and no extremes', () => {
     const pool = new SketchPool();
@@ -34,7 +31,7 @@ describe('SketchPool', () => {
     expect([pool.minMs(slot), pool.maxMs(slot)]).toEqual([Infinity, -Infinity]);
   });
 
-  it('gives up to 32 values back as they are, sorted', () => {
+  it('returns up to 32 values unchanged, sorted', () => {
     const pool = new SketchPool();
     const slot = pool.allocate();
     const values = drawDistribution('range of 10^9', 32, 1);
@@ -66,7 +63,7 @@ describe('SketchPool', () => {
       const counted = [values.length, sumUs, Math.min(...values), Math.max(...values)];
       expect(read()).toEqual(counted);
       const n = pool.centroids(slot, means, weights);
-      // What waited has been counted into its buckets, an odd number of values too.
+      // Waiting values have been counted into their buckets, an odd number of them too.
       expect(read()).toEqual(counted);
       expect(n).toBeLessThanOrEqual(stateCentroids);
       const weight = weights.subarray(0, n).reduce((sum, w) => sum + w, 0);
@@ -105,7 +102,7 @@ describe('SketchPool', () => {
     );
   });
 
-  it('the order of the values changes counts and extremes not at all, quantile weights neither', () => {
+  it('counts and extremes are independent of the order of values, and so are quantile weights', () => {
     const values = drawDistribution('whole ms', 5000, 2);
     const read = (ordered: Float64Array) => {
       const pool = new SketchPool();
@@ -121,7 +118,7 @@ describe('SketchPool', () => {
     expect(read(values.slice().sort())).toEqual(read(values));
   });
 
-  it('a reset forgets everything, keeps the memory, and starts clean', () => {
+  it('a reset clears everything, keeps the memory, and starts clean', () => {
     const pool = new SketchPool();
     const fill = (factor: number) => {
       for (let slot = 0; slot < 50; slot++) {

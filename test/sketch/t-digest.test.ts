@@ -49,7 +49,7 @@ describe('an empty digest', () => {
 });
 
 describe('quantile', () => {
-  it('takes singletons as the exact values they are', () => {
+  it('treats singletons as exact values', () => {
     const digest = TDigest.fromCentroids([1, 2, 10, 100], [1, 1, 1, 1], 4);
     expect([0, 0.25, 0.26, 0.5, 0.75, 0.76, 1].map((q) => digest.quantile(q))).toEqual([
       1, 1, 2, 2, 10, 100, 100,
@@ -70,7 +70,7 @@ describe('quantile', () => {
     ]);
   });
 
-  it('clamps q and answers NaN by NaN', () => {
+  it('clamps q and returns NaN for NaN', () => {
     const digest = TDigest.fromValues([1, 2, 3]);
     expect(digest.quantile(-1)).toBe(1);
     expect(digest.quantile(2)).toBe(3);

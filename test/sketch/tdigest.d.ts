@@ -1,7 +1,7 @@
-/** What is used of npm `tdigest`, the oracle and the peer of the benchmark. */
+/** The used part of npm `tdigest`, the oracle and the peer of the benchmark. */
 declare module 'tdigest' {
   export class TDigest {
-    /** `delta` bounds the centroids, `K` times 1/delta sets off compression, `CX` recumulation. */
+    /** `delta` bounds the centroids, `K` times 1/delta triggers compression, `CX` recumulation. */
     constructor(delta?: number, K?: number, CX?: number);
     /** Number of values. */
     n: number;

@@ -20,11 +20,11 @@ describe('microseconds of a duration', () => {
       3_600_000,
     ],
     ...[whole - 1, whole - half, whole, whole + half, whole * 2, 1e300, Number.MAX_VALUE],
-  ])('of %d ms are what Math.round gives', (ms) => {
+  ])('of %d ms equal Math.round', (ms) => {
     expect(wholeUs(ms)).toBe(Math.round(ms * 1000));
   });
 
-  it('are so for 100,000 durations of any size, halves among them', () => {
+  it('do so for 100,000 durations of any size, halves among them', () => {
     const random = seededRandom(3);
     for (let i = 0; i < 100_000; i++) {
       const size = 10 ** Math.floor(random() * 16 - 6);

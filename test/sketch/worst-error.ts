@@ -5,9 +5,9 @@ const quantiles = [0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998
 export interface WorstError {
   /** Largest |estimate - exact| / exact. */
   readonly value: number;
-  /** The same at the quantiles that states are stored for. */
+  /** The same at the stored quantiles. */
   readonly stored: number;
-  /** Largest distance from the asked rank to the estimate's ranks, as a part of 1-q. */
+  /** Largest distance from the requested rank to the estimate's ranks, as a part of 1-q. */
   readonly rank: number;
   /** Largest, over the quantiles, of the better of value / 1 % and rank / 5 %: at most 1 is good. */
   readonly score: number;
@@ -38,7 +38,7 @@ export function worstError(sorted: Float64Array, quantile: (q: number) => number
   return { value, stored, rank, score };
 }
 
-/** How many leading elements hold; those that hold come first. */
+/** Counts the leading elements that satisfy a condition; those that do come first. */
 function countWhile(sorted: Float64Array, holds: (x: number) => boolean): number {
   let low = 0;
   let high = sorted.length;

@@ -22,7 +22,7 @@ describe('CellBands', () => {
     expect(read(table, 0, 0)).toEqual([]);
   });
 
-  it('reads what was added, ascending, from the lowest to the highest band', () => {
+  it('reads the added values, ascending, from the lowest to the highest band', () => {
     const table = new CellBands();
     table.add(3, 127, 2, 5);
     table.add(3, -80, 2, 1);
@@ -34,7 +34,7 @@ describe('CellBands', () => {
       [0, 2.75],
       [127, 5],
     ]);
-    // Neither another column, of the same vector or another, nor another cell has any of it.
+    // Other columns, of the same vector or another, and other cells are empty.
     expect([0, 1, 3, 15, 16, 18].map((column) => read(table, 3, column))).toEqual(
       new Array(6).fill([]),
     );

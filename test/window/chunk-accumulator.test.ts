@@ -49,10 +49,10 @@ describe('a chunk against the reference', () => {
     });
   }
 
-  it('is exact where a series has more stages than lie side by side, a chunk more than are looked up', () => {
+  it('is exact where a series has more stages than one block holds, and a chunk more than the lookup table', () => {
     const random = new SeededRandom(11);
     const events = randomEvents(random, 600, spread).map((event) => {
-      // Names of 90 stages come up, 40 of them in each series.
+      // Names of 90 stages occur, 40 of them in each series.
       const own = `${event.model === 'm1' ? 0 : 50}`;
       const names = Array.from({ length: 6 }, () => `s${Number(own) + random.between(0, 39)}`);
       const more = Object.fromEntries(names.map((stage) => [stage, random.between(1, 9_000) / 8]));
@@ -160,7 +160,7 @@ describe('a request', () => {
   const minuteOf = (ms: number) => Math.floor(ms / 60_000);
 
   it('counts when it ends: the window, the watermark and the minute go by that, its exemplar keeps the start', () => {
-    // Begins in a window and a minute, ends in others.
+    // Starts in a window and a minute, ends in others.
     const ts = startMs - 20_001;
     expect(placesOf({ ts, model: 'm', total_ms: 35_000.9, stages_ms: { forward: 1 } })).toEqual({
       windowMs: [startMs + 10_000],
@@ -177,14 +177,14 @@ describe('a request', () => {
     const [windowMs, watermarkMs] = [[startMs], startMs + 8_999];
     expect(placesOf(event)).toMatchObject({ windowMs, watermarkMs, exemplarTsMs: [event.ts] });
     expect(placesOf({ ...event, partial: true })).toMatchObject({ windowMs, watermarkMs });
-    // A total that is given is the truth, whatever the stages are.
+    // A given total counts, for any stages.
     expect(placesOf({ ...event, partial: true, total_ms: 1_001 })).toMatchObject({
       windowMs: [startMs - 10_000],
       watermarkMs: startMs - 1,
     });
   });
 
-  it('is late, future or a late merge by its end, however long ago it began', () => {
+  it('is late, future or a late merge by its end, however long ago it started', () => {
     const bounds = { allowedLatenessMs: 60_000, maxFutureMs: 5_000, graceMs: 2_000 };
     const chunk = new TestChunk(bounds).begin(startMs, startMs);
     const lasting = (endMs: number) => ({ ts: endMs - 600_000, model: 'm', total_ms: 600_000 });
@@ -198,7 +198,7 @@ describe('a request', () => {
 describe('the watermark', () => {
   const bounds = { allowedLatenessMs: 60_000, maxFutureMs: 5_000 };
 
-  it('lets an event as late as allowed pass, and none a millisecond later', () => {
+  it('accepts an event of exactly the allowed lateness, and none a millisecond later', () => {
     const chunk = new TestChunk(bounds).begin(startMs, startMs);
     expect(chunk.add(whole(startMs - 60_000), whole(startMs - 60_001))).toEqual([
       outcomes.aggregated,
@@ -208,7 +208,7 @@ describe('the watermark', () => {
     expect(chunk.accumulator.counts).toEqual(counts);
   });
 
-  it('lets an event as far ahead of the clock as allowed pass, and none a millisecond further', () => {
+  it('accepts an event exactly as far ahead of the clock as allowed, and none a millisecond further', () => {
     const chunk = new TestChunk(bounds).begin(startMs, startMs);
     expect(chunk.add(whole(startMs + 5_001), whole(startMs + 5_000))).toEqual([
       outcomes.future,
@@ -217,7 +217,7 @@ describe('the watermark', () => {
     expect(chunk.accumulator.watermarkMs).toBe(startMs + 5_000);
   });
 
-  it('makes a late merge of what comes for a window that it has passed by the grace', () => {
+  it('makes an event a late merge when its window has passed by the grace', () => {
     const chunk = new TestChunk({ ...bounds, graceMs: 2_000 });
     const lateMerged = (watermarkMs: number, ...events: TimingEventText[]) => {
       chunk.begin(watermarkMs, startMs + 200_000).add(...events);
@@ -229,10 +229,10 @@ describe('the watermark', () => {
     expect(lateMerged(startMs + 12_000, whole(startMs + 10_000))).toBe(0);
     // An event that moves the watermark is on time, and makes the next one late.
     expect(lateMerged(startMs, whole(startMs + 12_000), whole(startMs + 1))).toBe(1);
-    // Nobody is late because another's clock runs ahead: the watermark counts up to the clock.
+    // A producer's fast clock makes no other event late: the watermark counts up to the clock.
     expect(lateMerged(startMs + 400_000, whole(startMs + 189_999))).toBe(1);
     expect(lateMerged(startMs + 400_000, whole(startMs + 190_000))).toBe(0);
-    // What is not counted is no merge.
+    // Uncounted events are no merges.
     expect(lateMerged(startMs + 200_000, whole(startMs))).toBe(0);
     expect(lateMerged(Number.NEGATIVE_INFINITY, whole(startMs))).toBe(0);
   });
@@ -268,7 +268,7 @@ describe('a series', () => {
     ]);
   });
 
-  it('is told apart by the dimensions that are on, and by no other', () => {
+  it('is separated by the enabled dimensions, and by no other', () => {
     const chunk = new TestChunk({ dimensions: ['model'] }).begin();
     chunk.add(
       whole(startMs, { region: 'eu', cold_start: true, tenant: 'x', host: 'h' }),

@@ -40,7 +40,7 @@ describe('the value of a facet', () => {
     expect(table.size).toBe(0);
   });
 
-  it('is said for every facet', () => {
+  it('has a row for every facet', () => {
     const table = new DriverTable(facets);
     const amounts = { batchSize: 3, requestBytes: 100, inputTokens: 5, concurrency: 1 };
     table.add(recordOf({ ...amounts, cacheHit: 1, hostId: 4 }), 0, 0, 99);
@@ -56,7 +56,7 @@ describe('the value of a facet', () => {
     ]);
   });
 
-  it('of a facet that is off makes no row', () => {
+  it('of a disabled facet makes no row', () => {
     const table = new DriverTable(['concurrency']);
     table.add(recordOf({ batchSize: 3, hostId: 1, cacheHit: 1 }), 0, 0, 99);
     expect(table.size).toBe(0);
@@ -69,7 +69,7 @@ describe('DriverTable', () => {
     for (let round = 0; round < 2; round++) {
       for (let hostId = 1; hostId <= 200; hostId++) table.add(recordOf({ hostId }), 0, 5, 99);
     }
-    // Another minute, model or version has its own.
+    // Each minute, model or version has its own values.
     table.add(recordOf({ hostId: 200 }), 1, 5, 99);
     table.add(recordOf({ hostId: 200, modelId: 9 }), 0, 5, 99);
     table.add(recordOf({ hostId: 200, versionId: 9 }), 0, 5, 99);

@@ -28,7 +28,7 @@ describe('ExemplarStore', () => {
     },
   );
 
-  it('keeps what the record held, which the next event overwrites', () => {
+  it('copies the record, which the next event overwrites', () => {
     const store = new ExemplarStore();
     const record = recordOf(5);
     record.bytes = Buffer.from('trace-1,id-1');

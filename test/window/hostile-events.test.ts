@@ -10,7 +10,7 @@ import { type DecodedRow, decodeRows } from '../sink/decoded-row.ts';
 const nowMs = 1_790_000_000_000;
 const dayMs = 86_400_000;
 
-/** A chunk with the given settings, its rows, and the reasons of what it rejected. */
+/** A chunk with the given settings, its rows, and the reasons of its rejections. */
 function chunkOf(messages: readonly string[], settings: Record<string, unknown> = {}) {
   const config = configSchema.parse({ limits: settings });
   const context = { config, groupId: 'g', writer: new RowBinaryWriter() };
@@ -28,7 +28,7 @@ function chunkOf(messages: readonly string[], settings: Record<string, unknown> 
 const event = (fields: Record<string, unknown>) =>
   JSON.stringify({ ts: nowMs - 500, model: 'honest', total_ms: 5, ...fields });
 
-/** What honest keys' rows say, whatever else is in the chunk. */
+/** Rows of honest keys. */
 const honest = (rows: readonly DecodedRow[]) =>
   rows
     .filter(({ model }) => model.startsWith('honest'))
@@ -67,12 +67,12 @@ describe('one hostile producer', () => {
   it.each(attacks)('%s leaves the rows of honest keys as they are', (_, attack) => {
     const alone = honest(chunkOf(good).rows);
     expect(alone.length).toBeGreaterThan(200);
-    // Every honest event is preceded by a hostile one.
+    // A hostile event precedes every honest one.
     const mixed = good.flatMap((text, n) => [attack(n), text]);
     expect(honest(chunkOf(mixed).rows)).toEqual(alone);
   });
 
-  it('that fills a chunk sends keys that come after it to __other__: no event is lost', () => {
+  it('that fills a chunk sends later keys to __other__: no event is lost', () => {
     const flood = Array.from({ length: 300 }, (_, n) => event({ model: `evil-${n}` }));
     const before = good.slice(0, 100);
     const after = good.slice(100).map((text) => text.replace('honest-', 'honest-later-'));
@@ -109,7 +109,7 @@ describe('a million keys in small: 30,000 models and hosts', () => {
 describe('one message', () => {
   const stages = Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`s${i}`, 1]));
 
-  it('of millions of rows is told apart up to the limit; every total is counted', () => {
+  it('of millions of rows is kept apart up to the limit; every total is counted', () => {
     const events = 2_500;
     const lines = Array.from({ length: events }, (_, n) =>
       event({ model: `m${n}`, total_ms: 64, stages_ms: stages }),
@@ -140,7 +140,7 @@ describe('one message', () => {
     const { chunk, letters } = open.seal(nowMs);
     expect(chunk).toMatchObject({ aggregated: limits.windowsPerChunk, rejected: extra });
     expect(letters.map(({ reason }) => reason)).toEqual(new Array(extra).fill('too_many_windows'));
-    // What was rejected has not moved the watermark.
+    // Rejected events have not moved the watermark.
     expect(chunk.watermarkMs).toBe(startMs + (limits.windowsPerChunk - 1) * 10_000 + 5);
   });
 });

@@ -50,7 +50,7 @@ describe('IntTable', () => {
     expect(table.bytes).toBe(bytes);
   });
 
-  it('copies the key, which the caller goes on using', () => {
+  it('copies the key, which the caller reuses', () => {
     const table = new IntTable(1);
     const reused = Int32Array.of(1);
     table.add(reused);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { rejectReasons } from '../../src/decode/reject-reasons.ts';
 import { outcomes } from '../../src/window/outcome.ts';
 
-it('outcomes that are not counted are reasons a dead letter can have', () => {
+it('outcomes of uncounted events are reasons of dead letters', () => {
   expect(Object.keys(outcomes)).toEqual([
     'aggregated',
     'overflow',

@@ -4,9 +4,9 @@ import type { TimingEventText } from './timing-event-text.ts';
 
 export interface RandomEventsOptions {
   readonly fromMs: number;
-  /** Event time that an event is ahead of the one before, on average. */
+  /** Mean event time between an event and the one before. */
   readonly stepMs: number;
-  /** How far an event may lie behind. */
+  /** Most event time that an event may lag behind. */
   readonly jitterMs: number;
   readonly models?: number;
 }
@@ -47,7 +47,7 @@ function randomStages(random: SeededRandom): Record<string, number> {
   return stages;
 }
 
-/** Log-uniform over six decades, to the microsecond; now and then nothing. */
+/** Log-uniform over six decades, to the microsecond; sometimes 0. */
 function milliseconds(random: SeededRandom): number {
   if (random.chance(0.02)) return 0;
   return Math.round(10 ** (random.unit() * 6 - 3) * 1000) / 1000;

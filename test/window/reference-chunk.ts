@@ -2,7 +2,7 @@ import { type Dimension, dimensions } from '../../src/base/dimensions.ts';
 import { bandOf } from '../../src/sketch/band.ts';
 import type { TimingEventText } from './timing-event-text.ts';
 
-/** What a row must hold. */
+/** Expected contents of a row. */
 export interface ReferenceRow {
   requests: number;
   sumUs: number;
@@ -28,7 +28,7 @@ export interface ReferenceOptions {
   readonly watermarkMs: number;
 }
 
-/** The contract of a chunk, told with maps and objects: slow, and too plain to be wrong. */
+/** The contract of a chunk, in maps and objects: slow, and simple enough to be right. */
 export function referenceChunk(events: readonly TimingEventText[], options: ReferenceOptions) {
   const rows = new Map<string, ReferenceRow>();
   const counts = { aggregated: 0, late: 0, future: 0, lateMerged: 0 };
@@ -72,7 +72,7 @@ export function totalOf(event: TimingEventText): number | undefined {
   return stageSumOf(event);
 }
 
-/** When the request of an event ended, in whole milliseconds: where it counts. */
+/** End of an event's request, in whole milliseconds: the time at which it counts. */
 export function completionOf(event: TimingEventText): number {
   return Math.floor(event.ts + (totalOf(event) ?? stageSumOf(event)));
 }
@@ -126,7 +126,7 @@ function addTo(row: ReferenceRow, ms: number, event: TimingEventText): void {
 }
 
 function addToBand(bands: Map<number, number>, band: number, amount: number): void {
-  // A band of no milliseconds is as good as no band: it is not written.
+  // A band of no milliseconds equals an absent one: it is not written.
   const sum = (bands.get(band) ?? 0) + amount;
   if (sum !== 0) bands.set(band, sum);
 }

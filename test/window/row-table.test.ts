@@ -47,7 +47,7 @@ describe('RowTable', () => {
     );
   });
 
-  it('finds what it has after it has grown in cells and in stages', () => {
+  it('finds its rows after it has grown in cells and in stages', () => {
     const table = new RowTable();
     for (let cell = 0; cell < 2_000; cell++) table.add(cell, cell % 16);
     for (let stageId = 16; stageId < 256; stageId++) table.add(7, stageId);

@@ -16,7 +16,7 @@ export interface TestChunkOptions {
   readonly graceMs?: number;
 }
 
-/** An accumulator behind a real decoder, and its rows in the words of the reference. */
+/** An accumulator after a real decoder, with its rows in the reference's format. */
 export class TestChunk {
   readonly stages = new Interner(256);
   readonly values = new Interner(100_000);
@@ -48,7 +48,7 @@ export class TestChunk {
     return this;
   }
 
-  /** What became of each event. Every one must be good. */
+  /** Adds events, all of them valid; returns the outcome of each. */
   add(...events: readonly TimingEventText[]): Outcome[] {
     const outcomes: Outcome[] = [];
     for (const event of events) {

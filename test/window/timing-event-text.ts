@@ -1,6 +1,6 @@
 import type { Status } from '../../src/base/statuses.ts';
 
-/** A timing event as a producer writes it; fields that are absent stay out of the JSON. */
+/** A timing event as a producer writes it; absent fields are left out of the JSON. */
 export interface TimingEventText {
   ts: number;
   model: string;

@@ -1,18 +1,18 @@
 import type { Fault } from '../faults.ts';
 import { windowsPerDay } from '../null-families.ts';
 
-/** What comes slowly over a series, from the tenth day on. */
+/** A slow change over a series, from the tenth day on. */
 export interface DriftCase {
   readonly name: string;
-  /** By how much `forward` is slower in a window; 1 before. */
+  /** Factor of `forward` in a window; 1 before. */
   readonly factorAt: (window: number) => number;
-  /** Whether a new version comes with every day of it. */
+  /** True where a new version comes with every day of it. */
   readonly isReleased?: boolean;
-  /** Whether it is large enough to be told. */
+  /** True where it is large enough to open a drift. */
   readonly isDrift: boolean;
 }
 
-/** A week and a day to learn from, and a day more. */
+/** A week and a day to learn from, and one more day. */
 const fromWindow = 9 * windowsPerDay;
 const daysInto = (window: number) => Math.max(0, window - fromWindow) / windowsPerDay;
 
@@ -39,7 +39,7 @@ export const driftCases: readonly DriftCase[] = [
 
 export const driftFromWindow = fromWindow;
 
-/** The case as a fault of the traffic. */
+/** Converts the case to a fault of the traffic. */
 export function faultOf({ name, factorAt }: DriftCase): Fault {
   const always = { from: 0, to: Number.POSITIVE_INFINITY };
   return { kind: name, stage: 'forward', share: 1, ...always, factorAt };

@@ -7,14 +7,14 @@ import { renderDrift } from './render-drift.ts';
 import type { DriftOrder, DriftOutcome } from './run-drift.ts';
 
 // npm run eval -- drift [--seeds tuning|reporting] [--from N] [--count N] [--days N] [--jobs N] [--verbose],
-// run by ../run.js: what gets slower by the day, in traffic of every family.
+// run by ../run.js: gradual slowdowns over days, in traffic of every family.
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: 'tuning' },
     /** The first of them, from 1 on. */
     from: { type: 'string', default: '1' },
-    /** Series of each family with nothing wrong, and as many with something. */
+    /** Series of each family without a change, and as many with one. */
     count: { type: 'string', default: '1' },
     days: { type: 'string', default: '22' },
     jobs: { type: 'string', default: '2' },

@@ -2,10 +2,10 @@ import { poissonUpperBound } from '../poisson-bound.ts';
 import { calm, driftCases } from './drift-cases.ts';
 import type { DriftOutcome } from './run-drift.ts';
 
-/** Before these nothing can be told. */
+/** Days before the first possible drift. */
 const learningDays = 8;
 
-/** What became of what got slower, and of what did not, as a Markdown table. */
+/** Renders the results of drifts, and of series without one, as a Markdown table. */
 export function renderDrift(outcomes: readonly DriftOutcome[]): string {
   const rows = driftCases.map(({ name }) =>
     rowOf(

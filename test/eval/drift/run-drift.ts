@@ -9,7 +9,7 @@ import { pagesPerWeek } from '../run-series.ts';
 import { WindowMaker } from '../window-maker.ts';
 import { calm, driftCases, driftFromWindow, faultOf } from './drift-cases.ts';
 
-/** A series of a family, for some days; `name` is what comes over it. */
+/** A series of a family, for some days; `name` is its case. */
 export interface DriftOrder {
   readonly family: string;
   readonly seed: number;
@@ -18,24 +18,24 @@ export interface DriftOrder {
 }
 
 export interface DriftOutcome extends DriftOrder {
-  /** Hours from the beginning until each drift was told, below 0 before it. */
+  /** Hours from the start until each drift opened, below 0 before it. */
   readonly toldAfterHours: readonly number[];
   readonly resolutions: readonly string[];
-  /** Whether the first one blames the stage that it is. */
+  /** True where the first one blames the right stage. */
   readonly isBlamed: boolean | undefined;
-  /** Its ratio when it was told. */
+  /** Its ratio when it opened. */
   readonly ratio: number | undefined;
-  /** Shifts of the tail that were told meanwhile. */
+  /** Shifts of the tail that opened meanwhile. */
   readonly tailShifts: number;
 }
 
 const startMs = Date.UTC(2026, 10, 2);
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Windows of a minute are judged: three weeks of windows of ten seconds would take long. */
+/** Windows of a minute are judged: three weeks of ten-second windows would be slow. */
 const perMinute = minuteMs / windowMs;
 
-/** Runs one series through the detector, with all that it looks for. The same order, the same outcome. */
+/** Runs one series through the detector, with all of its tests. The same order gives the same outcome. */
 export function runDrift(order: DriftOrder): DriftOutcome {
   const family = nullFamilies.find(({ name }) => name === order.family) as NullFamily;
   const random = new Random(`${order.family} ${order.seed} drift`);

@@ -13,10 +13,10 @@ function mediansOf(faults: readonly (typeof fault)[], stage: string): number[] {
 }
 
 describe('incidentTraffic', () => {
-  it('is the same with a fault as without, but for what the fault slows down', () => {
+  it('is the same with and without a fault, except for the slowed requests', () => {
     const baseline = mediansOf([], fault.stage);
     const ratios = mediansOf([fault], fault.stage).map((ms, i) => ms / (baseline[i] ?? Number.NaN));
-    // Some that are slower complete a window later, the last ones in the first window after the fault.
+    // Some slower ones complete a window later, the last ones in the first window after the fault.
     const slow = ratios.slice(fault.from, fault.to);
     for (const ratio of slow) expect(Math.abs(ratio / 2 - 1)).toBeLessThan(0.05);
     expect([...ratios.slice(0, fault.from), ...ratios.slice(fault.to + 1)]).toEqual(
@@ -28,7 +28,7 @@ describe('incidentTraffic', () => {
   });
 
   it('counts requests of a minute when they end, and loses none', () => {
-    // `forward` takes some 50 ms, of one request in ten 150 ms, times this.
+    // `forward` has some 50 ms, for one request in ten 150 ms, times this.
     const long = { ...faultOf('outage ×10', 20, 21), factorAt: () => 1_000 };
     const requestsOf = (faults: readonly (typeof fault)[]) =>
       [...incidentTraffic({ ...order, windows: 60, faults })].map(
@@ -36,13 +36,13 @@ describe('incidentTraffic', () => {
       );
     const [calm, ofLong] = [requestsOf([]), requestsOf([long])];
     const more = ofLong.map((requests, i) => requests - (calm[i] ?? 0));
-    // Of 47 requests one in ten takes thrice as long; 2 of them would have ended in the next window anyway.
+    // Of 47 requests one in ten is three times as slow; 2 of them would have ended in the next window anyway.
     expect(more.slice(18, 28)).toEqual([0, 0, -47, -2, 1, 13, 23, 5, 1, 0]);
     expect(more.slice(28).reduce((sum, n) => sum + n, 0)).toBe(6);
     expect(more.reduce((sum, n) => sum + n, 0)).toBe(0);
   });
 
-  it('gives each request as it is, where that is asked for', () => {
+  it('gives individual requests, on request', () => {
     const busy = { ...order, family: 'busy', windows: 3 };
     const stored = [...incidentTraffic(busy)];
     const raw = [...incidentTraffic({ ...busy, isRaw: true })];

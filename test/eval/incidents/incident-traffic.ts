@@ -14,9 +14,9 @@ export interface IncidentOrder {
   readonly seed: number;
   readonly windows: number;
   readonly faults: readonly Fault[];
-  /** Digests that hold every request as it is, instead of those that are stored. */
+  /** True for digests with every single request, instead of the stored ones. */
   readonly isRaw?: boolean;
-  /** As many requests as this, instead of the family's. */
+  /** Rate of requests, instead of the family's. */
   readonly ratePerSecond?: number;
 }
 
@@ -30,8 +30,8 @@ export interface TrafficWindow {
 const firstMs = Date.UTC(2026, 10, 2);
 
 /**
- * One series of a family, window by window. Requests are drawn the same whatever the faults, which only make
- * some of them take longer, and so complete later.
+ * Yields one series of a family, window by window. The drawn requests are the same with any faults, which
+ * only make some of them slower and so complete later.
  */
 export function* incidentTraffic(order: IncidentOrder): Generator<TrafficWindow> {
   const family = nullFamilies.find(({ name }) => name === order.family) as NullFamily;

@@ -6,9 +6,9 @@ import { runFaults } from './run-faults.ts';
 import { runFlap } from './run-flap.ts';
 import { runIncident } from './run-incident.ts';
 
-// npm run eval -- incidents [--seeds tuning|reporting] [--count N] [--verbose], run by ../run.js: what comes
-// and goes, what lasts for a day, how soon the worst is told, and what digests cost against requests as they
-// are.
+// npm run eval -- incidents [--seeds tuning|reporting] [--count N] [--verbose], run by ../run.js:
+// intermittent faults, incidents of a day, the delay of the worst, and the cost of digests against single
+// requests.
 
 const { values } = parseArgs({
   options: {
@@ -20,16 +20,16 @@ const { values } = parseArgs({
 });
 const first = firstSeed(values.seeds);
 const seeds = Array.from({ length: Number(values.count) }, (_, i) => first + i);
-/** As each is over with its fault, more of them cost little. */
+/** More of them cost little, since each ends with its fault. */
 const delaySeries = 12;
 const families = ['independent', 'swing of ten minutes', 'diurnal'];
-/** Of which some hours are another time of day. */
+/** Families in which some hours are another time of day. */
 const daily = ['diurnal', 'weekly', 'dst'];
 const say = (text: string) => {
   if (values.verbose) process.stderr.write(`${text}\n`);
 };
 
-/** One outcome a series of each family, by kind. */
+/** Runs one outcome a series of each family, by kind. */
 function ofEach<Outcome>(
   kinds: readonly string[],
   run: (family: string, seed: number, kind: string) => Outcome,
@@ -47,7 +47,7 @@ function ofEach<Outcome>(
   }));
 }
 
-/** Events as what they say. */
+/** Shows events by their summaries. */
 function shown(_key: string, value: unknown): unknown {
   const isEvent = typeof value === 'object' && value !== null && 'emitted_at' in value;
   if (!isEvent || !('state' in value) || !('summary' in value)) return value;

@@ -10,7 +10,7 @@ export interface Incidents {
     lasts: string;
     outcomes: readonly IncidentOutcome[];
   }[];
-  /** Milliseconds until told, of each series. */
+  /** Milliseconds until the event, of each series. */
   readonly delays: readonly { part: SlowPart; outcomes: readonly (number | undefined)[] }[];
   readonly digests: readonly {
     family: string;
@@ -19,7 +19,7 @@ export interface Incidents {
   }[];
 }
 
-/** All of it as Markdown tables. */
+/** Renders all of it as Markdown tables. */
 export function renderIncidents({ flaps, incidents, delays, digests }: Incidents): string {
   const all = digests.flatMap(({ stored }) => stored);
   const allRaw = digests.flatMap(({ raw }) => raw);

@@ -4,11 +4,11 @@ import { runDelay, slowParts, trueRatio } from './run-delay.ts';
 const outage = { stage: 'forward', share: 1, factor: 10 };
 
 describe('runDelay', () => {
-  it('tells an outage with its first window, two seconds after that ends', () => {
+  it('emits an outage with its first window, two seconds after its end', () => {
     expect(runDelay(0, outage)).toBe(12_000);
   });
 
-  it('does not tell what is no slower', () => {
+  it('emits nothing without a slowdown', () => {
     expect(runDelay(0, { ...outage, factor: 1 })).toBeUndefined();
   });
 });

@@ -6,7 +6,7 @@ import { pagesPerWeek } from '../run-series.ts';
 import { componentsOf, drawMs } from '../traffic-model.ts';
 import { incidentTraffic } from './incident-traffic.ts';
 
-/** Part of a stage's requests that take so many times as long. */
+/** Part of a stage's requests, and their factor. */
 export interface SlowPart {
   readonly stage: string;
   readonly share: number;
@@ -23,12 +23,14 @@ export const slowParts: readonly SlowPart[] = [
   { stage: 'forward', share: 0.1, factor: 3 },
 ];
 const family = 'independent';
-/** After a day of quiet, at another time of day in each series, for twenty minutes. */
+/** After a day without faults, at another time of day in each series, for twenty minutes. */
 const earliest = windowsPerDay;
 const apart = 1_021;
 const length = 120;
 
-/** Milliseconds from the first slower request until it is told, or undefined if it is not. */
+/**
+ * Runs until the event; returns milliseconds from the first slower request, or undefined without an event.
+ */
 export function runDelay(seed: number, { stage, share, factor }: SlowPart): number | undefined {
   const from = earliest + ((seed * apart) % windowsPerDay);
   const to = from + length;
@@ -46,7 +48,7 @@ export function runDelay(seed: number, { stage, share, factor }: SlowPart): numb
   return undefined;
 }
 
-/** How many times its usual a quantile of the stage truly is, within a few hundredths. */
+/** Computes the true ratio of a quantile of the stage to its baseline, within a few hundredths. */
 export function trueRatio({ stage, share, factor }: SlowPart, q: number): number {
   const draws = 100_000;
   const { model } = nullFamilies.find(({ name }) => name === family) as NullFamily;

@@ -7,7 +7,7 @@ import { learningDays, pagesPerWeek } from '../run-series.ts';
 import { trueEffect } from '../true-effect.ts';
 import { incidentTraffic } from './incident-traffic.ts';
 
-/** Of one series with faults: how many could page, how many were found, and pages that belong to none. */
+/** Results of one series with faults: pageable faults, found ones, and pages that belong to none. */
 export interface FaultCounts {
   readonly faults: number;
   readonly found: number;

@@ -7,7 +7,7 @@ import { faultOf } from './fault-of.ts';
 import { incidentTraffic } from './incident-traffic.ts';
 
 const windowsPerMinute = 60_000 / windowMs;
-/** On for two minutes and off for two, for an hour, after a day of quiet; then three hours more. */
+/** On for two minutes and off for two, for an hour, after a day without faults; then three hours more. */
 const flap = {
   from: windowsPerDay,
   length: 60 * windowsPerMinute,
@@ -15,7 +15,7 @@ const flap = {
   after: 180 * windowsPerMinute,
 } as const;
 
-/** Everything that was told of a fault that comes and goes for an hour. */
+/** Returns all events of a fault that comes and goes for an hour. */
 export function runFlap(family: string, seed: number, kind: string): AnomalyEvent[] {
   const faults = Array.from({ length: flap.length / flap.half / 2 }, (_, i) => {
     const from = flap.from + 2 * i * flap.half;

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { runIncident } from './run-incident.ts';
 
 describe('runIncident', () => {
-  // The total hardly shows it: it is out for some windows of that day by chance, and never takes over.
+  // The total hardly shows it: it exceeds in some windows of that day by chance, and never becomes the
+  // leader.
   it('gives one page of a day in which one request in ten waits five times as long for a stage', () => {
     const { told } = runIncident('independent', 201, 'tail ×5');
     expect(told.map(({ state, stage }) => [state, stage])).toEqual([
@@ -15,8 +16,8 @@ describe('runIncident', () => {
     );
   });
 
-  // What was usual at night is held against the morning by what the day before had.
-  it('is over with an incident that began in the night, when that ends in the morning', () => {
+  // The night's baseline is adjusted to the morning by the day before.
+  it('ends with an incident that started in the night, when that ends in the morning', () => {
     const { told, overAfterMs = Number.NaN, moved } = runIncident('diurnal', 1, 'stage ×2', 8);
     expect(told.map(({ state }) => state)).toEqual(['opened', 'resolved']);
     expect(overAfterMs).toBeGreaterThan(0);

@@ -11,27 +11,30 @@ import { incidentTraffic } from './incident-traffic.ts';
 export interface IncidentOutcome {
   readonly told: readonly AnomalyEvent[];
   /**
-   * Furthest that the incident's requests moved the baseline's p99 while it lasted, beyond where it found it and
-   * what the hour before has made of it, of which the last minutes are learnt late; as a part. How far the
-   * day moved it is taken off: that is known of the days before.
+   * Largest change of the baseline's p99 by the incident's requests while it lasted, as a part. The change of
+   * the hour before, of which the last minutes are learnt late, is allowed for. The change over the day is
+   * subtracted: it is known of the days before.
    */
   readonly moved: number;
-  /** Furthest that it was, while it lasted, from that of the same traffic without an incident. */
+  /** Largest difference, while it lasted, from the baseline of the same traffic without an incident. */
   readonly apart: number;
-  /** How far it was, two hours after the end, from that of the same traffic without an incident. */
+  /** Difference two hours after the end from the baseline of the same traffic without an incident. */
   readonly movedAfter: number;
-  /** From its end to the last resolve, which is not always after it; undefined if something was left open. */
+  /** From its end to the last resolve, which may be before it; undefined if an anomaly stayed open. */
   readonly overAfterMs: number | undefined;
 }
 
 const q = 0.99;
 const windowsPerHour = windowsPerDay / 24;
-/** A day of quiet, some hours of it, and then three hours; it is looked at again after two of these. */
+/**
+ * A day without faults, some hours of it, and then three hours; the baseline is checked again after two of
+ * these.
+ */
 const from = windowsPerDay;
 const after = 3 * windowsPerHour;
 const again = 2 * windowsPerHour;
 
-/** An incident of some hours, beside the same traffic without it. */
+/** Runs an incident of some hours, with the same traffic without it for comparison. */
 export function runIncident(
   family: string,
   seed: number,
@@ -88,7 +91,7 @@ function quantileOf(windows: readonly SeriesWindow[], stage: string): number {
   return TDigest.merge(digests).quantile(q);
 }
 
-/** How far it is below or above all of them, as a part. */
+/** Part by which it is below or above all of them. */
 function partBeyond(ms: number, all: readonly number[]): number {
   return Math.max(0, 1 - ms / Math.min(...all), ms / Math.max(...all) - 1);
 }

@@ -1,14 +1,14 @@
 import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import { type Fault, releasedVersion } from '../../../src/generate/fault.ts';
 
-/** Something that goes wrong in a fleet, and what an event of it has to say. */
+/** A fault of a fleet, and the expected contents of its event. */
 export interface FaultCase {
   readonly name: string;
   readonly fault: Omit<Fault, 'fromMs' | 'forMs'>;
   readonly kind: AnomalyEvent['kind'];
   /** Stages that may be blamed; undefined where the fault is of no stage. */
   readonly stages?: readonly string[];
-  /** Whether an event names the cause; undefined where there is no more to name than the stage. */
+  /** True where an event names the cause; undefined where the stage is the whole cause. */
   readonly namesCause?: (event: AnomalyEvent) => boolean;
 }
 
@@ -16,17 +16,17 @@ const model = 'ranker';
 const host = 'ranker-eu-west-1-1';
 const version = '2026-11-01';
 
-/** Whether one of the drivers is a value of a facet. */
+/** True where one of the drivers is a value of a facet. */
 const hasDriver = (facet: string, value: string) => (event: AnomalyEvent) =>
   event.drivers?.some((driver) => driver.facet === facet && driver.value === value) === true;
-/** Whether all that is hit has a value of a dimension, or it is the one series'. */
+/** True where all affected series have a value of a dimension, or the single series does. */
 const isOf = (dimension: 'version' | 'cold_start', value: string) => (event: AnomalyEvent) =>
   event.scope === undefined
     ? `${event[dimension]}` === value
     : event.scope.common.some((each) => each.dimension === dimension && each.value === value);
 const isMix = ({ bottleneck }: AnomalyEvent) => bottleneck === 'traffic_mix';
 
-/** One of each kind, as docs/how-to/generate.md has them. */
+/** One case of each kind, as in docs/how-to/generate.md. */
 export const faultCases: readonly FaultCase[] = [
   {
     name: 'one bad host',
@@ -102,7 +102,7 @@ export const faultCases: readonly FaultCase[] = [
   },
 ];
 
-/** Whether an event takes slowness for mix, or mix for slowness. */
+/** False where an event confuses slowness with mix. */
 export function isMixRight({ namesCause }: FaultCase, event: AnomalyEvent): boolean {
   return isMix(event) === (namesCause === isMix);
 }

@@ -4,17 +4,17 @@ import { firstSeed } from '../seed-ranges.ts';
 import { renderKinds } from './render-kinds.ts';
 import type { KindsOrder, KindsOutcome } from './run-kinds.ts';
 
-// npm run eval -- kinds [--seeds tuning|reporting] [--from N] [--count N] [--calm N] [--days N]
-// [--jobs N] [--verbose], run by ../run.js: all that can go wrong with a fleet, told as a user would be told.
+// npm run eval -- kinds [--seeds tuning|reporting] [--from N] [--count N] [--calm N] [--days N] [--jobs N]
+// [--verbose], run by ../run.js: all faults of a fleet, with the events that a user would get.
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: 'tuning' },
-    /** The first seed of these that is used. */
+    /** The first of these seeds. */
     from: { type: 'string', default: '1' },
     /** Fleets. */
     count: { type: 'string', default: '4' },
-    /** Fleets in which nothing goes wrong, and for how many days. */
+    /** Fleets without faults, and their days. */
     calm: { type: 'string', default: '0' },
     days: { type: 'string', default: '7' },
     jobs: { type: 'string', default: '2' },

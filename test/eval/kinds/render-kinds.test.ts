@@ -13,7 +13,7 @@ const missed: KindOutcome = {
   ...{ isStage: undefined, namesCause: undefined, isMixRight: false, pages: 0, resolves: 0 },
 };
 
-describe('the table of a fleet in which everything goes wrong', () => {
+describe('the table of a fleet with all faults', () => {
   const text = renderKinds([
     {
       ...{ seed: 1, falsePages: ['one'], hours: 24, seriesHours: 168 * 8 },
@@ -28,7 +28,7 @@ describe('the table of a fleet in which everything goes wrong', () => {
     { seed: 2, calmDays: 2, falsePages: [], hours: 48, seriesHours: 168 * 12, outcomes: [] },
   ]);
 
-  it('has what was told, how soon, and what it named', () => {
+  it('has the events, their delays, and the named causes', () => {
     expect(text).toContain('| one bad host | 3 | 3 | 22 | 62 | 2 of 3 | 2 of 3 | 1.33 | 1 |\n');
     expect(text).toContain('| errors | 2 | 1 | 42 | 42 | – | – | 1 | 1 |\n');
     expect(text).toContain('| a queue builds up | 0 | 0 | – | – | – | – | – | – |\n');
@@ -49,7 +49,7 @@ describe('the faults of a fleet', () => {
     return found;
   };
 
-  it('take mix for mix, and nothing else', () => {
+  it('count only mix as mix', () => {
     const [slow, mix] = [
       anomalyFixture({ bottleneck: 'compute' }),
       anomalyFixture({ bottleneck: 'traffic_mix' }),
@@ -60,7 +60,7 @@ describe('the faults of a fleet', () => {
     expect(isMixRight(caseOf('one bad host'), mix)).toBe(false);
   });
 
-  it('name a version by the series, or by what several have in common', () => {
+  it('name a version by the series, or by the common value of several', () => {
     const { namesCause } = caseOf('a bad new version');
     const scope = {
       ...{ affected: 2, unresolved: 2, total: 4, values: [] },

@@ -2,7 +2,7 @@ import { poissonUpperBound } from '../poisson-bound.ts';
 import { faultCases } from './fault-cases.ts';
 import type { KindOutcome, KindsOutcome } from './run-kinds.ts';
 
-/** What became of the faults of several fleets, as a Markdown table. */
+/** Renders the results of the faults of several fleets, as a Markdown table. */
 export function renderKinds(runs: readonly KindsOutcome[]): string {
   const outcomes = runs.flatMap((run) => run.outcomes);
   const rows = faultCases.map(({ name }) =>

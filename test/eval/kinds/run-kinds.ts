@@ -11,14 +11,14 @@ import { type FaultCase, faultCases, isMixRight } from './fault-cases.ts';
 
 export interface KindsOrder {
   readonly seed: number;
-  /** Days after the first one with nothing wrong, instead of one fault after another. */
+  /** Days after the first one without faults, instead of one fault after another. */
   readonly calmDays?: number;
 }
 
-/** What became of one fault. */
+/** Result of one fault. */
 export interface KindOutcome {
   readonly name: string;
-  /** What was told, oldest first: of its pages, the first events. */
+  /** Summaries of its pages, oldest first: of each, the first event. */
   readonly told: readonly string[];
   readonly delayMs: number | undefined;
   readonly isKind: boolean;
@@ -31,7 +31,7 @@ export interface KindOutcome {
 
 export interface KindsOutcome extends KindsOrder {
   readonly outcomes: readonly KindOutcome[];
-  /** What was told while nothing was wrong, after the first day. */
+  /** Summaries of events without a fault, after the first day. */
   readonly falsePages: readonly string[];
   readonly hours: number;
   /** Of all series, hours in which they had a baseline. */
@@ -45,7 +45,7 @@ const startMs = Date.UTC(2026, 10, 2);
 const learningMs = 24 * hourMs;
 const everyMs = 150 * minuteMs;
 const lastsMs = 20 * minuteMs;
-/** Told so long after the end it still counts as found, or as the same page. */
+/** Time after the end in which an event still counts as found, or as the same page. */
 const afterMs = 10 * minuteMs;
 const judgedAfterMs = 2_000;
 /** Of two models: two versions, regions and request types, cold and warm. The budget is that of the other evaluation. */
@@ -60,9 +60,9 @@ interface Timed {
 }
 
 /**
- * A fleet of 32 series for two days, through decoding, windows, detector and grouping as a user has them;
- * after one of them one fault of each kind, in an order that depends on the seed. The same order, the same
- * outcome.
+ * Runs a fleet of 32 series for two days, through decoding, windows, detector and grouping like a user's.
+ * After one day it has one fault of each kind, in an order that depends on the seed. The same order gives the
+ * same outcome.
  */
 export function runKinds(order: KindsOrder): KindsOutcome {
   const { seed, calmDays } = order;
@@ -87,7 +87,7 @@ export function runKinds(order: KindsOrder): KindsOutcome {
         for (const { series } of at.windows)
           if (detector.reference(series, 'total')) seriesWindows++;
       for (const event of detector.observe(at.windows, nowMs, at.startMs)) {
-        // A series of an anomaly that is told as a whole.
+        // A member of an incident that is emitted as one.
         if (event.incident_id === undefined) told.push(windows.explained(event));
       }
     }

@@ -6,8 +6,8 @@ import type { ScoredFile } from './nab-sweep.ts';
 import { type NabRow, renderNab } from './render-nab.ts';
 import { ScalarDetector } from './scalar-detector.ts';
 
-// npm run eval -- nab --data DIR, run by ../run.js: DIR is a checkout of github.com/numenta/NAB. First its
-// published scores are computed anew from the published records of each detector; then ours.
+// npm run eval -- nab --data DIR, run by ../run.js: DIR is a checkout of github.com/numenta/NAB. It first
+// recomputes the published scores from the published records of each detector; then it scores tailmark.
 
 const { values } = parseArgs({ options: { data: { type: 'string' } } });
 if (values.data === undefined) {

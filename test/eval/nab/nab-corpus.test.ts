@@ -35,7 +35,7 @@ describe('NabCorpus', () => {
     ]);
   });
 
-  it('reads what those detectors have published whose records are there', () => {
+  it('reads the published results of detectors whose records exist', () => {
     const corpus = new NabCorpus(directory);
     expect(corpus.publishedDetectors()).toEqual(['a']);
     expect(corpus.publishedScores().a).toEqual({ standard: 12.5 });

@@ -13,7 +13,7 @@ export interface NabFile {
 /**
  * Reads a checkout of the Numenta Anomaly Benchmark (github.com/numenta/NAB).
  *
- * @throws when a file is absent, or a label has no record.
+ * @throws when a file is missing, or a label has no record
  */
 export class NabCorpus {
   readonly #directory: string;
@@ -34,7 +34,7 @@ export class NabCorpus {
     });
   }
 
-  /** Detectors whose published results are there. */
+  /** Lists the detectors with published results. */
   publishedDetectors(): string[] {
     const published = this.publishedScores();
     return Object.keys(published).filter((name) =>
@@ -42,18 +42,18 @@ export class NabCorpus {
     );
   }
 
-  /** Final scores, by detector and profile. */
+  /** Returns final scores, by detector and profile. */
   publishedScores(): Record<string, Record<string, number>> {
     return this.#json('results/final_results.json') as Record<string, Record<string, number>>;
   }
 
-  /** The threshold that a published score was taken at. */
+  /** Returns the threshold of a published score. */
   publishedThreshold(detector: string, profile: string): number {
     const [first] = this.#rows(`results/${detector}/${detector}_${profile}_scores.csv`);
     return Number(first?.[3]);
   }
 
-  /** What a detector has published of a file: a score for each record. */
+  /** Returns a detector's published results of a file: a score for each record. */
   publishedRecords(detector: string, { name }: NabFile): Float64Array {
     const [folder, file] = name.split('/') as [string, string];
     const path = `results/${detector}/${folder}/${detector}_${file}`;
@@ -62,7 +62,7 @@ export class NabCorpus {
     return Float64Array.from(this.#rows(path), (row) => Number(row[column]));
   }
 
-  /** Lines of a table without its head. */
+  /** Returns the lines of a table without its head. */
   #rows(path: string): string[][] {
     const [, ...lines] = this.#text(path).trimEnd().split('\n');
     return lines.map((line) => line.trim().split(','));

@@ -1,4 +1,4 @@
-/** What each outcome is worth to a kind of user: NAB's application profiles. */
+/** Weights of each outcome for a kind of user: NAB's application profiles. */
 export interface NabProfile {
   readonly name: string;
   readonly truePositive: number;

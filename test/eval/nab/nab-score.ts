@@ -2,15 +2,15 @@ import type { NabProfile } from './nab-profiles.ts';
 import { nabSweep, type ScoredFile } from './nab-sweep.ts';
 
 export interface NabScore {
-  /** 0 is what detecting nothing brings, 100 is every anomaly at its first record and nothing else. */
+  /** 0 for detecting nothing, 100 for every anomaly at its first record and nothing else. */
   readonly normalized: number;
   readonly threshold: number;
 }
 
 /**
- * A detector's score over a corpus by one profile.
+ * Computes a detector's score over a corpus by one profile.
  *
- * @param threshold one for all files; without it the one with the highest score, as NAB has it.
+ * @param threshold one for all files; without it the one with the highest score, as in NAB
  */
 export function nabScore(
   files: readonly ScoredFile[],

@@ -3,7 +3,7 @@ import { nabProfiles } from './nab-profiles.ts';
 import { nabScore } from './nab-score.ts';
 import { nabSweep, type ScoredFile } from './nab-sweep.ts';
 
-// Three files of numbers without meaning; what is expected of them NAB's own sweeper.py (v1.1) said.
+// Three files of meaningless numbers; the expected values are those of NAB's own sweeper.py (v1.1).
 const shapes = [
   {
     records: 100,
@@ -67,7 +67,7 @@ describe('nabScore', () => {
     ['standard', 0.94, 57.11986876789854],
     ['reward_low_FP_rate', 0.94, 47.95462352042032],
     ['reward_low_FN_rate', 0.53, 69.23485272233343],
-  ])('takes the best threshold of all and normalizes as NAB does: %s', (name, at, expected) => {
+  ])('uses the best threshold of all and normalizes as NAB does: %s', (name, at, expected) => {
     const { threshold, normalized } = nabScore(anything, profileOf(name));
     expect(threshold).toBe(at);
     expect(normalized).toBeCloseTo(expected, 10);

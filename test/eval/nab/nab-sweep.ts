@@ -1,9 +1,9 @@
 import type { NabProfile } from './nab-profiles.ts';
 
-/** Where the anomalies of a file are: first and last record of each, in order. */
+/** Anomalies of a file: first and last record of each, in order. */
 export type NabWindows = readonly (readonly [first: number, last: number])[];
 
-/** A file as a detector has scored it: one number from 0 to 1 a record. */
+/** A detector's scores of a file: one number from 0 to 1 a record. */
 export interface ScoredFile {
   readonly windows: NabWindows;
   readonly scores: ArrayLike<number>;
@@ -17,23 +17,26 @@ export interface ThresholdScore {
 
 /** The first part of a file, in which nothing counts; a detector may learn from it. */
 const probation = { part: 0.15, mostRecords: 750 } as const;
-/** Of the sigmoid, in lengths of a window; and how far behind one a false alarm is one like any other. */
+/**
+ * Steepness of the sigmoid, in lengths of a window; and the distance behind one at which a false alarm costs
+ * in full.
+ */
 const steepness = 5;
 const farWindows = 3;
 /** Above every score: nothing is detected. */
 const noDetection = 1.1;
 
 /**
- * How NAB scores detections (Lavin and Ahmad, "Evaluating Real-time Anomaly Detection Algorithms: the
- * Numenta Anomaly Benchmark", 2015): of each window the earliest detection counts, the more the earlier it
- * is; a window without one costs; each detection outside costs, less of it soon after a window.
+ * Scores detections as NAB does (Lavin and Ahmad, "Evaluating Real-time Anomaly Detection Algorithms: the
+ * Numenta Anomaly Benchmark", 2015). Of each window the earliest detection counts, the earlier the more, and
+ * a window without one costs. Each detection outside costs, less of it soon after a window.
  *
  * @returns the score at every threshold at which it changes, highest threshold first. Cost: a sort of all
- * records.
+ * records
  */
 export function nabSweep(files: readonly ScoredFile[], profile: NabProfile): ThresholdScore[] {
   const records: { score: number; worth: number; window: number }[] = [];
-  /** What each window of all files has brought so far. */
+  /** Score of each window of all files so far. */
   const windowScores: number[] = [];
   for (const { windows, scores } of files) {
     const worths = worthOfRecords(scores.length, windows, profile);
@@ -62,7 +65,7 @@ export function nabSweep(files: readonly ScoredFile[], profile: NabProfile): Thr
   return swept;
 }
 
-/** What a detection at each record is worth by itself. */
+/** Computes the score of a detection at each record by itself. */
 function worthOfRecords(records: number, windows: NabWindows, profile: NabProfile): Float64Array {
   const worths = new Float64Array(records).fill(-profile.falsePositive);
   const most = scaledSigmoid(-1);

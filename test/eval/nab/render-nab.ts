@@ -1,13 +1,13 @@
-/** Scores by the profiles, in their order, each at the threshold that is best for it. */
+/** Scores by the profiles, in their order, each at its best threshold. */
 export interface NabRow {
   readonly detector: string;
   readonly best: readonly number[];
-  /** As NAB has published them, and computed anew at the threshold that it took. */
+  /** NAB's published scores, and those recomputed at its threshold. */
   readonly published?: readonly number[];
   readonly anew?: readonly number[];
 }
 
-/** The scores as a Markdown table, best first, and how many of the published ones come out the same. */
+/** Renders the scores as a Markdown table, best first, with the number of reproduced published ones. */
 export function renderNab(rows: readonly NabRow[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const cells = (scores: readonly number[] | undefined) =>
@@ -36,5 +36,5 @@ export function renderNab(rows: readonly NabRow[]): string {
   ].join('\n');
 }
 
-/** Scores less apart than this are the same. */
+/** Scores within this are equal. */
 const samePoints = 1e-6;

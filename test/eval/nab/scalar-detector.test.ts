@@ -5,7 +5,7 @@ import { ScalarDetector } from './scalar-detector.ts';
 const everyMs = 300_000;
 const perDay = 288;
 
-/** Scores of the records that it tells of. */
+/** Scores of the detected records. */
 function told(valueAt: (i: number, noise: () => number) => number, records = 2_000) {
   const random = new Random('scalar');
   const detector = new ScalarDetector();
@@ -21,24 +21,24 @@ function told(valueAt: (i: number, noise: () => number) => number, records = 2_0
 }
 
 describe('ScalarDetector', () => {
-  it('tells nothing of what never changes', () => {
+  it('detects nothing in a constant series', () => {
     expect(told(() => 7).size).toBe(0);
   });
 
-  it('tells of a step at once, and not of each record of it', () => {
+  it('detects a step at once, and once', () => {
     const found = told((i, noise) => (i < 1_500 ? 0 : 20) + noise());
     const ofStep = [...found.keys()].filter((i) => i >= 1_500);
     expect(ofStep[0]).toBe(1_500);
     expect(ofStep.length).toBeLessThanOrEqual(2);
   });
 
-  it('tells of a fall as of a rise', () => {
+  it('detects a fall like a rise', () => {
     const up = told((i, noise) => (i < 1_500 ? 0 : 20) + noise());
     const down = told((i, noise) => (i < 1_500 ? 0 : -20) - noise());
     expect(down).toEqual(up);
   });
 
-  it('is less sure of a peak that comes every day than of the first, or of a higher one', () => {
+  it('is less sure of a daily peak than of the first, or of a higher one', () => {
     const scores = told((i, noise) => {
       const isPeak = i % perDay === perDay - 1;
       return (isPeak ? (i < 7 * perDay ? 50 : 500) : 0) + noise();

@@ -1,24 +1,23 @@
 import { SortedPast } from './sorted-past.ts';
 
 const dayMs = 86_400_000;
-/** Gains of the two levels that are followed. */
+/** Gains of the fast and the slow level. */
 const gains = { fast: 0.1, slow: 0.005 } as const;
-/** A value that is one in twenty says nothing; and so much evidence is enough. */
+/** A value that is one in twenty counts as normal; and the evidence that suffices. */
 const meanSurprise = 3;
 const mostEvidence = 30;
-/** No history is calmer than this. */
+/** Lower bound of the level of any history. */
 const leastLevel = 5;
-/** Part of the highest evidence so far from which on it is told, and below which it is quiet again. */
+/** Parts of the highest evidence so far above which it opens, and below which it is clear again. */
 const parts = { opens: 0.5, ends: 0.5 } as const;
-/** What has grown so much since it was last told is told again. */
+/** Growth since the last detection that is detected again. */
 const growth = 1.5;
 const quietRecords = 50;
 
 /**
- * What the detector does with requests, done with one value a time step: values are foretold, how far off
- * that was is held against how far off it has been (`SortedPast`), surprises add up for as long as they are
- * more than usual (CUSUM), and what they must add up to comes from the series' own extremes. It tells once,
- * and again if it gets much worse, until all has been quiet for a while.
+ * The detector's method for requests, applied to one value a time step. Values are predicted, and each error
+ * is compared with earlier errors (`SortedPast`). Surprises above the mean add up (CUSUM) to a threshold from
+ * the series' own extremes. It detects once, and again if it gets much worse, until it was clear for a while.
  */
 export class ScalarDetector {
   readonly #past: { readonly timesMs: number[]; readonly values: number[] } = {
@@ -33,11 +32,11 @@ export class ScalarDetector {
     evidence: 0,
     highest: leastLevel,
   }));
-  /** The part that was last told while something is open, else undefined. */
+  /** Part at the last detection while one is open, else undefined. */
   #told: number | undefined;
   #quiet = 0;
 
-  /** The next value. 0, or how sure it is that something begins here, below 1. */
+  /** Adds the next value. Returns 0, or the confidence, below 1, that an anomaly starts here. */
   take(timeMs: number, value: number): number {
     const { timesMs, values } = this.#past;
     if (timesMs.length === 0) {
@@ -75,7 +74,7 @@ export class ScalarDetector {
     return grew;
   }
 
-  /** The value of a day ago; the slow level before there is one. */
+  /** Returns the value of a day ago; the slow level before there is one. */
   #ofYesterday(timeMs: number): number {
     const { timesMs, values } = this.#past;
     const dayAgoMs = timeMs - dayMs;

@@ -1,11 +1,11 @@
 /**
- * All numbers so far, in order, to ask how unusual one is. Memory: 8 bytes each. Taking one costs a search
- * and a move of what is above it: fine for some ten thousand, which is why this serves evaluation only.
+ * All numbers so far, in order, to rank new ones. Memory: 8 bytes each. Adding one costs a search and a move
+ * of the larger ones. That is fast enough for some ten thousand, so it serves evaluation only.
  */
 export class SortedPast {
   readonly #values: number[] = [];
 
-  /** -ln of the chance to be as high: by rank; of the highest hundredth by the power of the distance. */
+  /** Returns -ln of the chance to be as high: by rank; in the highest hundredth by a power law. */
   surprise(value: number): number {
     const { length } = this.#values;
     if (length < leastPast) return 0;
@@ -20,7 +20,7 @@ export class SortedPast {
     this.#values.splice(this.#rank(value), 0, value);
   }
 
-  /** How many are lower. */
+  /** Returns the number of lower ones. */
   #rank(value: number): number {
     let low = 0;
     let high = this.#values.length;
@@ -34,6 +34,6 @@ export class SortedPast {
 }
 
 const leastPast = 31;
-/** From this quantile on ranks say too little. */
+/** From this quantile on, ranks are too coarse. */
 const tail = 0.99;
 const most = 40;

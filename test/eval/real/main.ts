@@ -11,14 +11,14 @@ import { replayEvents } from './replay-events.ts';
 import { seenAround } from './seen-around.ts';
 import { type Shuffle, shuffledEvents } from './shuffled-events.ts';
 
-// npm run eval -- real --data DIR [--file TEXT] [--times N] [--window 1m …], run by ../run.js:
-// recordings of timing events (NDJSON, also gzipped) as they are, and shuffled N times over so that nothing
-// in them changes. Prints a table, and below it what the requests say of each page of the recording itself.
+// npm run eval -- real --data DIR [--file TEXT] [--times N] [--window 1m …], run by ../run.js: recordings of
+// timing events (NDJSON, also gzipped) as they are, and shuffled N times so that they contain no change.
+// Prints a table, and below it the requests behind each page of the recording itself.
 
 const { values } = parseArgs({
   options: {
     data: { type: 'string' },
-    /** Only files whose name has this. */
+    /** Part of the names of files to read. */
     file: { type: 'string', default: '' },
     times: { type: 'string', default: '7' },
     seed: { type: 'string', default: '1' },
@@ -38,7 +38,7 @@ if (data === undefined || names.length === 0) {
   );
   process.exit(64);
 }
-/** Recordings are sparse: windows are long, and a baseline is of so many. */
+/** Recordings are sparse, so windows are long; this many make a baseline. */
 const baselineWindows = 144;
 const configs = values.window.map((window) => {
   const baseline = `${(parseDuration(window) ?? Number.NaN) * baselineWindows}ms`;

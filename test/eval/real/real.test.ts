@@ -12,7 +12,7 @@ import { shuffledEvents } from './shuffled-events.ts';
 
 const startMs = Date.UTC(2026, 0, 1);
 const everyMs = 1_000;
-/** Six hours, a request a second; from the fifth hour on forward takes four times as long. */
+/** Six hours, a request a second; from the fifth hour on forward is four times as slow. */
 const events = Array.from({ length: 6 * 3_600 }, (_, i): RecordedEvent => {
   const noise = new Random('noise').split(`${i}`).lognormal(1, 0.2);
   return {
@@ -41,7 +41,7 @@ describe('a recording', () => {
     rmSync(directory, { recursive: true });
   });
 
-  it('pages where it changes, and the requests say so too', () => {
+  it('pages where it changes, which the requests confirm', () => {
     const { pages, events: counted, series, seriesWeeks } = replayEvents(events, config);
     expect([counted, series]).toEqual([events.length, 2]);
     // All but the windows that make the first baseline, and the quarantine.
@@ -79,14 +79,14 @@ describe('a shuffled recording', () => {
     expect(once).not.toEqual(events);
   });
 
-  it('goes on a day later, otherwise', () => {
+  it('continues a day later, in another order', () => {
     const twice = shuffled('durations');
     const [first, second] = [twice.slice(0, events.length), twice.slice(events.length)];
     expect(second.map(({ tsMs }) => tsMs - 86_400_000)).toEqual(first.map(({ tsMs }) => tsMs));
     expect(second.map(({ ms }) => ms)).not.toEqual(first.map(({ ms }) => ms));
   });
 
-  it('pages nothing: nothing in it changes', () => {
+  it('pages nothing: it contains no change', () => {
     const once = shuffled('durations').slice(0, events.length);
     expect(replayEvents(once, config).pages).toEqual([]);
   });

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 
-/** A timing event as it was recorded, what it measured apart from the rest. */
+/** A recorded timing event, with its measurements apart from the rest. */
 export interface RecordedEvent {
   readonly tsMs: number;
   readonly rest: Readonly<Record<string, unknown>>;
-  /** Of each stage, milliseconds; the total is the stage `total`. */
+  /** Milliseconds of each stage; the total is the stage `total`. */
   readonly ms: Readonly<Record<string, number>>;
 }
 
@@ -30,7 +30,7 @@ export function recordedEvents(path: string): RecordedEvent[] {
     .sort((a, b) => a.tsMs - b.tsMs);
 }
 
-/** The event as a message holds it. */
+/** Encodes the event as a message. */
 export function messageOf({ tsMs, rest, ms }: RecordedEvent): string {
   const { total, ...stages } = ms;
   const isOfStages = Object.keys(stages).length > 0;

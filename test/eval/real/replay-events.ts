@@ -7,9 +7,9 @@ import { messageOf, type RecordedEvent } from './recorded-events.ts';
 
 export interface Replay {
   readonly events: number;
-  /** The first event of each anomaly, and the last. */
+  /** The first and the last event of each anomaly. */
   readonly pages: readonly { readonly opened: AnomalyEvent; last: AnomalyEvent }[];
-  /** Windows of series, those of them that had a baseline, and how long the series with any were seen. */
+  /** Windows of series, those with a baseline, and the time for which their series were seen. */
   readonly seriesWindows: number;
   readonly judged: number;
   readonly series: number;

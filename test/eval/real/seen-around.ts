@@ -2,7 +2,7 @@ import { totalStage } from '../../../src/base/dimensions.ts';
 import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import type { RecordedEvent } from './recorded-events.ts';
 
-/** What the requests themselves say of a page: the quantile it speaks of, before it and while it lasted. */
+/** Evidence of a page in the requests themselves: its quantile before it and while it lasted. */
 export interface SeenAround {
   readonly before: { readonly requests: number; readonly ms: number };
   readonly during: { readonly requests: number; readonly ms: number };
@@ -10,7 +10,7 @@ export interface SeenAround {
 
 const dimensions = ['service', 'model', 'version', 'request_type', 'region'] as const;
 
-/** Looks at the time that a page takes as usual and at what it covers, by every request of the series. */
+/** Measures the baseline time and the covered time of a page by every request of the series. */
 export function seenAround(events: readonly RecordedEvent[], opened: AnomalyEvent): SeenAround {
   const fromMs = Date.parse(opened.started_at);
   const normalFromMs = Date.parse(opened.evidence.baseline_from);
@@ -29,7 +29,7 @@ export function seenAround(events: readonly RecordedEvent[], opened: AnomalyEven
   return { before: between(normalFromMs, fromMs), during: between(fromMs, toMs) };
 }
 
-/** A total that was not recorded is the sum of the stages, unless the event has only some of them. */
+/** A missing total is the sum of the stages, unless the event has only some of them. */
 function msOf({ ms, rest }: RecordedEvent, stage: string): number | undefined {
   if (stage !== totalStage || ms[totalStage] !== undefined || rest.partial === true)
     return ms[stage];

@@ -4,14 +4,14 @@ import type { RecordedEvent } from './recorded-events.ts';
 const dayMs = 86_400_000;
 const blockMs = 600_000;
 
-/** What is shuffled, so that no change in the recording is one any more. */
+/** Shuffled unit, so that the recording contains no change. */
 export type Shuffle = 'durations' | 'blocks';
 
 /**
- * A recording over and over, each time in another order, a whole number of days apart. `durations`: events
- * keep their times, and each takes the durations of another one of the same model, type and stage: real
- * arrivals, real distributions, nothing that changes. `blocks`: whole pieces of ten minutes are put in another
- * order: real bursts within them too, and jumps between them.
+ * Repeats a recording, each time in another order, a whole number of days apart. `durations`: events keep
+ * their times, and each gets the durations of another one of the same model, type and stage. So arrivals and
+ * distributions are real, and nothing changes. `blocks`: pieces of ten minutes are put in another order. So
+ * bursts within them are real, with jumps between them.
  */
 export function* shuffledEvents(
   events: readonly RecordedEvent[],

@@ -1,25 +1,25 @@
-/** A version that comes with the windows of a series, in every request or in some beside the one before. */
+/** A version that comes with the windows of a series, in every request or in some beside its predecessor. */
 export interface Release {
   /** Windows after the first release. */
   readonly at: number;
-  /** Part of the traffic that it takes. */
+  /** Part of the traffic that it receives. */
   readonly share: number;
-  /** How many times as long as the first version its requests take in `forward`, so many windows after it came. */
+  /** Factor of its `forward` over the first version's, by the number of windows since it came. */
   readonly factorAt: (age: number) => number;
 }
 
-/** What is released, and what is asked of the detector. */
+/** A release, and the requirements on the detector. */
 export interface ReleaseCase {
   readonly name: string;
   readonly ratePerSecond: number;
   readonly releases: readonly Release[];
-  /** How long it goes on for after the first release, in windows. */
+  /** Length after the first release, in windows. */
   readonly windows: number;
-  /** Seconds within which it must be reported; undefined where no page is wanted. */
+  /** Longest time until it is reported; undefined where no page is wanted. */
   readonly withinSeconds?: number;
-  /** Pages at least, where it is more than one that are wanted. */
+  /** Least number of pages, where more than one is wanted. */
   readonly leastPages?: number;
-  /** Pages at most. */
+  /** Most pages. */
   readonly mostPages: number;
 }
 

@@ -1,7 +1,7 @@
 import { type ReleaseCase, releaseCases } from './release-cases.ts';
 import type { ReleaseOutcome } from './run-releases.ts';
 
-/** What became of every release, as a Markdown table. */
+/** Renders the result of every release, as a Markdown table. */
 export function renderReleases(outcomes: readonly ReleaseOutcome[]): string {
   const rows = releaseCases.flatMap((each) => {
     const ofCase = outcomes.filter(({ name }) => name === each.name);
@@ -15,7 +15,7 @@ export function renderReleases(outcomes: readonly ReleaseOutcome[]): string {
   ].join('\n');
 }
 
-/** Whether a case went as it should: reported in time, or without a page. */
+/** True where a case has the right result: reported in time, or without a page. */
 export function isRight(each: ReleaseCase, outcome: ReleaseOutcome): boolean {
   const { withinSeconds, mostPages, leastPages = 0 } = each;
   const { delaySeconds = Number.POSITIVE_INFINITY, pages } = outcome;

@@ -11,7 +11,7 @@ import type { Moment, TrafficModel } from '../traffic-model.ts';
 import { WindowMaker } from '../window-maker.ts';
 import { type Release, type ReleaseCase, releaseCases } from './release-cases.ts';
 
-/** One series of a family, and all that is released into it. */
+/** One series of a family, and all of its releases. */
 export interface ReleaseOrder {
   readonly family: string;
   readonly seed: number;
@@ -19,7 +19,7 @@ export interface ReleaseOrder {
   readonly cases: readonly string[];
 }
 
-/** What became of a case. */
+/** Result of a case. */
 export interface ReleaseOutcome extends ReleaseOrder {
   readonly name: string;
   /** From the first release until it was reported; undefined where it was not. */
@@ -34,12 +34,12 @@ const learning = windowsPerDay + 360;
 const startMs = Date.UTC(2026, 10, 2);
 const slowedStage = 'forward';
 const firstVersion = { version: 'v0', share: 1, factor: 1 };
-/** A request that runs for longer than this is not carried over from the past. */
+/** A longer request of the past is dropped. */
 const warmUpWindows = 6;
 
 /**
- * Runs each case from the same past on: what was learnt of it is saved once, and loaded for each. The same order, the
- * same outcomes.
+ * Runs each case from the same past on: its snapshot is saved once, and restored for each. The same order
+ * gives the same outcomes.
  */
 export function runReleases(order: ReleaseOrder): ReleaseOutcome[] {
   const wanted = ({ name }: ReleaseCase) => order.cases.length === 0 || order.cases.includes(name);
@@ -52,7 +52,7 @@ export function runReleases(order: ReleaseOrder): ReleaseOutcome[] {
   });
 }
 
-/** Traffic of a family at a rate of its own; a case begins at the same moment whatever else was run. */
+/** Traffic of a family at a rate of its own; a case starts at the same moment whatever else was run. */
 class Traffic {
   readonly #model: TrafficModel;
   readonly #rate: number;
@@ -124,7 +124,7 @@ function release(
   const detector = newDetector();
   for (const _ of detector.load(past));
   const traffic = new Traffic(order, ratePerSecond);
-  // Moments are drawn one after the other: those of the past, too. Requests of its last minute may still run.
+  // Moments are drawn one after the other, those of the past too. Requests of its last minute may still run.
   for (let window = 0; window < learning; window++) {
     traffic.windows(window, window < learning - warmUpWindows ? [] : [firstVersion]);
   }
@@ -147,7 +147,7 @@ function release(
   };
 }
 
-/** Which versions have which part of the traffic, and how slow they are. */
+/** Shares of the traffic by version, and their factors. */
 function partsAt(releases: readonly Release[], age: number) {
   const last = releases.findLastIndex(({ at }) => at <= age);
   const current = releases[last] as Release;

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
 import { type ReleaseOrder, runReleases } from './run-releases.ts';
 
-// Runs the series that it is sent, one at a time, and answers with what became of each case.
+// Runs the received series, one at a time, and responds with the outcome of each case.
 parentPort?.on('message', (order: ReleaseOrder) => parentPort?.postMessage(runReleases(order)));

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-/** The source with the bug planted; throws unless what it takes the place of is there exactly once. */
+/** Plants the bug in the source; throws unless the replaced text is there exactly once. */
 export function applyMutant({ name, file, find, replace }: Mutant, source: string): string {
   const count = source.split(find).length - 1;
   if (count === 1) return source.replace(find, () => replace);

@@ -5,11 +5,11 @@ import { applyMutant } from './apply-mutant.ts';
 import type { Mutant } from './mutant.ts';
 
 /**
- * Writes the one file that each mutant changes to `directory/NAME`, and compiles them all, with
- * their types checked: a mutant that does not compile, or whose text is not there, throws.
+ * Writes the changed file of each mutant to `directory/NAME`, and compiles them all, with their types
+ * checked. A mutant that does not compile, or whose text is missing, throws.
  *
- * @param root the repository, which holds `directory`.
- * @returns the compiled file of each mutant, by name.
+ * @param root the repository, which holds `directory`
+ * @returns the compiled file of each mutant, by name
  */
 export function buildMutants(
   root: string,
@@ -42,7 +42,7 @@ export function buildMutants(
     JSON.stringify({
       extends: join(root, 'tsconfig.sim.json'),
       compilerOptions: {
-        // Where a changed file imports another, that is the one in src.
+        // Imports of a changed file resolve to src.
         rootDirs: [root, ...mutants.map(({ name }) => join(directory, 'mutants', name))],
         rootDir: root,
         outDir: out,
@@ -50,7 +50,7 @@ export function buildMutants(
         noUnusedParameters: false,
         sourceMap: false,
       },
-      // What no file imports: types of what the language's own libraries lack.
+      // Not imported by any file: types that the language's own libraries lack.
       include: [...include, join(root, 'src/**/*.d.ts')],
       exclude: [],
     }),

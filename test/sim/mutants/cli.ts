@@ -16,9 +16,9 @@ const root = join(directory, '..');
 const list = join(root, 'test/sim/mutants/found-by.json');
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-/** Seeds noted of a mutant. */
+/** Recorded seeds of a mutant. */
 const SEEDS_NOTED = 3;
-/** Runs made of a mutant that none of its seeds finds any more, before it counts as lost. */
+/** Runs of a mutant that its recorded seeds no longer find, before it counts as lost. */
 const RUNS_NEAR = 300;
 
 const { values } = parseArgs({
@@ -38,7 +38,7 @@ if (chosen.length === 0) {
 const compiled = buildMutants(root, directory, chosen);
 const [from = 1, to = from] = (values.seed ?? values.seeds).split('..').map(Number);
 
-/** Runs seeds with the mutant or, for undefined, with the code as it is. */
+/** Runs seeds with the mutant or, for undefined, with the unchanged code. */
 function find(mutant: Mutant | undefined, order: Pick<FindOrder, 'seeds'> & Partial<FindOrder>) {
   const path = mutant && compiled.get(mutant.name);
   const url = mutant && pathToFileURL(join(base, mutant.file.replace(/ts$/, 'js'))).href;
@@ -66,13 +66,13 @@ async function firstFindings(mutant: Mutant): Promise<readonly Finding[]> {
     seed = finding.seed + 1;
     if ((await find(undefined, { seeds: [finding.seed] })).length > 0) continue;
     findings.push(finding);
-    // More are noted where they are not too rare.
+    // More are recorded unless they are too rare.
     last = Math.min(to, findings[0] === undefined ? to : 3 * findings[0].seed + 20);
   }
   return findings;
 }
 
-/** Does something for each, as many at once as there are processors. */
+/** Runs an action for each item, as many at once as there are processors. */
 async function forEach<T>(items: readonly T[], action: (item: T) => Promise<void>): Promise<void> {
   const left = [...items];
   const work = async () => {
@@ -100,7 +100,7 @@ async function searchAll(): Promise<boolean> {
   return survivors === 0;
 }
 
-/** Notes the seeds of the mutants that were chosen; those of the others stay. */
+/** Records the seeds of the chosen mutants and keeps those of the others. */
 function note(seedsOf: Readonly<Record<string, readonly number[]>>): void {
   const isChosen = (name: string) => chosen.some((mutant) => mutant.name === name);
   const before = existsSync(list) ? noted() : {};
@@ -115,7 +115,9 @@ function noted(): Readonly<Record<string, readonly number[]>> {
   return JSON.parse(readFileSync(list, 'utf8'));
 }
 
-/** Whether one of the seeds noted of a mutant finds it or one near them does: a change of the code shifts every run. */
+/**
+ * True where a recorded seed of a mutant, or one near it, finds it: a change of the code shifts every run.
+ */
 async function isFoundStill(mutant: Mutant, seeds: readonly number[]): Promise<boolean> {
   if ((await find(mutant, { seeds, isFirstEnough: true })).length > 0) return true;
   const { needs = [] } = mutant;
@@ -126,7 +128,7 @@ async function isFoundStill(mutant: Mutant, seeds: readonly number[]): Promise<b
   return finding !== undefined && (await find(undefined, { seeds: [finding.seed] })).length === 0;
 }
 
-/** The seeds that are noted: of each mutant one must find it, and all must be clean without. */
+/** Checks the recorded seeds: of each mutant one must find it, and all must be clean without. */
 async function checkNoted(): Promise<boolean> {
   const seedsOf = noted();
   const wrong: string[] = [];

@@ -3,17 +3,17 @@ import type { FaultKind } from '../fault-kinds.ts';
 import type { Finding } from './find-seeds.ts';
 import type { MutantHookData } from './mutant-hook.ts';
 
-/** What a run of this file is to do, as JSON in its only argument. */
+/** Order of a run of this file, as JSON in its only argument. */
 export interface FindOrder {
   readonly seeds: readonly [from: number, to: number] | readonly number[];
-  /** Whether `seeds` is a range. */
+  /** True where `seeds` is a range. */
   readonly isRange: boolean;
-  /** End at the first finding. */
+  /** True to end at the first finding. */
   readonly isFirstEnough: boolean;
   readonly isVerbose: boolean;
-  /** Seeds without one of these faults are passed over. */
+  /** Seeds without one of these faults are skipped. */
   readonly needs: readonly FaultKind[];
-  /** Runs after which to end. */
+  /** Most runs. */
   readonly mostRuns: number;
   readonly planted: MutantHookData | undefined;
 }

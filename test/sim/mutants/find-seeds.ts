@@ -9,13 +9,13 @@ export interface Finding {
   readonly problem: string;
 }
 
-/** A run that takes longer than any does: it spins, without an event and without end. */
+/** Limit for a run: a longer one spins, without an event and without end. */
 const SPIN_MS = 60_000;
 
 /**
- * Runs seeds in a process of their own and gives those with problems.
+ * Runs seeds in a separate process and returns those with problems.
  *
- * @param say is told every line of a verbose run.
+ * @param say receives every line of a verbose run
  */
 export async function findSeeds(
   order: FindOrder,

@@ -4,7 +4,7 @@ const flush = 'src/ingest/chunk-flush.ts';
 const place = 'src/ingest/start-position.ts';
 const partition = 'src/ingest/partition-ingest.ts';
 
-/** Bugs of the protocol: what is done in which order, and what a successor does about it. */
+/** Bugs of the protocol: the order of its steps, and a successor's handling of them. */
 export const ingestMutants: readonly Mutant[] = [
   {
     name: 'intent-ignored',

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** Which module is to be another one: by URL, and the file that has its text. */
+/** A replaced module, by URL, and the file with its text. */
 export interface MutantHookData {
   readonly url: string;
   readonly path: string;
@@ -14,7 +14,7 @@ interface Loaded {
 
 let planted: MutantHookData | undefined;
 
-/** Hooks of node:module's `register`: they run in a thread of their own, and export by these names. */
+/** Hooks of node:module's `register`: they run in their own thread, and are exported by these names. */
 export function initialize(data: MutantHookData): void {
   planted = data;
 }

@@ -9,29 +9,29 @@ const noted: Record<string, readonly number[]> = JSON.parse(
   readFileSync(path('test/sim/mutants/found-by.json'), 'utf8'),
 );
 
-// That each is found by its seeds, which are clean without it, takes minutes:
-// `node test/sim/mutants/run.js --noted`, and `npm run sim:mutants` looks for seeds again.
+// Whether each is found by its seeds is checked by `node test/sim/mutants/run.js --noted`, in minutes. `npm
+// run sim:mutants` looks for seeds again.
 describe('mutants', () => {
   it.each(mutants)('$name: its text is in $file once', (mutant) => {
     const source = readFileSync(path(mutant.file), 'utf8');
     expect(applyMutant(mutant, source)).not.toBe(source);
   });
 
-  it('have names of their own, and seeds that find them', () => {
+  it('have unique names, and seeds that find them', () => {
     const names = mutants.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
-    // Some are not found by any of the seeds tried: docs/explained/simulator.md says which.
+    // Some are not found by any tried seed: docs/explained/simulator.md lists them.
     expect(names).toEqual(expect.arrayContaining(Object.keys(noted)));
     expect(Object.keys(noted).length).toBeGreaterThanOrEqual(24);
     for (const seeds of Object.values(noted)) expect(seeds.length).toBeGreaterThan(0);
   });
 
-  it('are all on the page of the simulator, by name and by what they stand for', () => {
+  it('are all on the page of the simulator, by name and description', () => {
     const page = readFileSync(path('docs/explained/simulator.md'), 'utf8');
     for (const { name, bug } of mutants) expect(page).toContain(`| \`${name}\` | ${bug} |`);
   });
 
-  it('refuses a text that is not there, or more than once', () => {
+  it('refuses a text that is missing, or repeated', () => {
     const [mutant] = mutants;
     if (mutant === undefined) throw new Error('there are no mutants');
     expect(() => applyMutant(mutant, '')).toThrow('0 times, not once');

@@ -4,7 +4,7 @@ import { sinkMutants } from './sink-mutants.ts';
 import { sourceMutants } from './source-mutants.ts';
 import { windowMutants } from './window-mutants.ts';
 
-/** Every bug that is planted to see whether the simulator finds it. */
+/** Every bug that is planted to test the simulator. */
 export const mutants: readonly Mutant[] = [
   ...sourceMutants,
   ...ingestMutants,

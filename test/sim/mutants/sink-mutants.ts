@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-/** Bugs of what is sent to ClickHouse, and under which name. */
+/** Bugs of the data sent to ClickHouse, and of its tokens. */
 export const sinkMutants: readonly Mutant[] = [
   {
     name: 'new-token-on-retry',

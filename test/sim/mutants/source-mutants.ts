@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-/** Bugs of consumers: who owns a partition, where it is read from, what is committed. */
+/** Bugs of consumers: ownership of a partition, start position, commits. */
 export const sourceMutants: readonly Mutant[] = [
   {
     name: 'seek-ignored',

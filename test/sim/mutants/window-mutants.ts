@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts';
 const accumulator = 'src/window/chunk-accumulator.ts';
 const open = 'src/ingest/open-chunk.ts';
 
-/** Bugs of event time and of what is counted. */
+/** Bugs of event time and of counting. */
 export const windowMutants: readonly Mutant[] = [
   {
     name: 'late-counted-twice',
