@@ -58,7 +58,7 @@ export class MemberFleet {
     this.#release(member);
     member.signal('SIGKILL');
     await member.exited;
-    // One that had just ended by itself has a successor already.
+    // A member that has just ended by itself has a successor already.
     if (wasMember) this.add();
   }
 

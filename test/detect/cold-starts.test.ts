@@ -89,7 +89,7 @@ describe('cold starts', () => {
       (at: number) => at >= beginAt && at < beginAt + 9,
       0,
     ],
-    ['where that goes on for four', (at: number) => at >= beginAt && at < beginAt + 24, 1],
+    ['where that lasts for four', (at: number) => at >= beginAt && at < beginAt + 24, 1],
   ])('open %s', (_, isOut, pages) => {
     const opened = emitted((at) => (isOut(at) ? 0.6 : 0.01)).filter(
       ({ state }) => state === 'opened',
@@ -130,10 +130,10 @@ describe('cold starts', () => {
   });
 
   it.each([
-    ['are as many as ever', storm(0.01)],
-    ['are somewhat more', storm(0.04)],
+    ['are as many as before', storm(0.01)],
+    ['are slightly more', storm(0.04)],
     ['are many all the time', () => 0.3],
-    ['are none', () => 0],
+    ['do not occur', () => 0],
   ])('open nothing where they %s', (_, shareAt) => {
     expect(emitted(shareAt)).toEqual([]);
   });

@@ -182,7 +182,7 @@ describe('a slow stage', () => {
     expect((await get(pipeline, '/nothing')).status).toBe(404);
     expect((await get(pipeline, '/healthz', 'POST')).status).toBe(405);
     // Counted once the table has acknowledged, a moment after the row can be read.
-    const text = await poll('the metrics tell of the anomaly', async () => {
+    const text = await poll('the metrics count the anomaly', async () => {
       const { status, text } = await get(pipeline, '/metrics');
       expect(status).toBe(200);
       return /\ntailmark_anomaly_events_total\{event="opened"\} [1-9]/.test(text)

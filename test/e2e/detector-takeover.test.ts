@@ -89,7 +89,7 @@ async function takenOut(rig: Rig, signal: NodeJS.Signals) {
   await rig.follow(rig.config.alert.topic, (message) => messages.push(message));
   await rig.publish(messagesOf(events.slice(0, saved)));
   const snapshots = () => rig.rows('SELECT * FROM detector_snapshots');
-  await poll('what is learnt is saved', async () => (await snapshots())[0], patient);
+  await poll('a snapshot is saved', async () => (await snapshots())[0], patient);
   // Later windows are in no snapshot: the successor judges them again.
   await rig.publish(messagesOf(events.slice(saved, before)));
   await poll('the anomaly is opened', async () => (await stored(rig))[0], patient);

@@ -331,7 +331,7 @@ concurrent('an intent left behind', () => {
             ...lookUps(store),
           }),
         });
-        await poll('the chunk is begun', async () =>
+        await poll('the chunk is pending', async () =>
           begun.length === 1 && (await rig.consumed()) === reached.ledger * 700 ? true : undefined,
         );
         await dying.abandon();

@@ -40,7 +40,7 @@ const cases: readonly (readonly [string, readonly Row[], end: number, latestS: n
     199,
   ],
   [
-    'a topic made anew',
+    'a recreated topic',
     [
       [0, 9, 100, 109],
       [9, 20, 110, 120],
@@ -50,7 +50,7 @@ const cases: readonly (readonly [string, readonly Row[], end: number, latestS: n
     203,
   ],
   [
-    'a topic made anew twice',
+    'a topic recreated twice',
     [
       [0, 9, 100, 109],
       [0, 4, 200, 203],

@@ -47,7 +47,7 @@ it('a running ingester shows a loss and a gap as metrics, and logs the place onc
       last = checkedSeconds;
       return looks >= count ? true : undefined;
     });
-    // A page is made gauge by gauge: beside a new check, some gauges may be older.
+    // A page is made gauge by gauge: after a new check, some gauges may still be older.
     return read();
   };
   const meddle = (query: string, params: Record<string, unknown>) =>

@@ -98,7 +98,7 @@ concurrent('answers that stop to come, while others get theirs', () => {
         expect(watched.problems()).toEqual([]);
         proxy.fate = (apiKey): AnswerFate => (apiKey === lost ? 'swallow' : 'pass');
         await rig.publish(messages.map((value) => ({ value })));
-        const problem = await poll('it is told', () => watched.problems()[0]);
+        const problem = await poll('it is reported', () => watched.problems()[0]);
         expect(problem).toMatch(/^kafka: .*(stands at offset 100|has been committed) for \d+ s/);
         await expect(watched.done).rejects.toMatchObject({
           code: 'TAILMARK_STALLED',

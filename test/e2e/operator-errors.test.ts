@@ -64,7 +64,7 @@ const missingDatabase = uniqueName('missing');
 
 const cases: readonly Case[] = [
   {
-    name: 'a broker that nobody listens at',
+    name: 'a broker at a closed port',
     argv: () => ['run'],
     env: () => ({ TAILMARK_KAFKA_BROKERS: nobody }),
     exitCode: 69,

@@ -136,7 +136,7 @@ describe('ClickHouse over TLS', () => {
 interface Refusal {
   readonly name: string;
   readonly server: () => TlsOptions | undefined;
-  /** Settings of the client, beside the address. */
+  /** Settings of the client, without the address. */
   readonly env: () => Readonly<Record<string, string>>;
   /** Scheme of the client's address. @default that of the server */
   readonly scheme?: string;

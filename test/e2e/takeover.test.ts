@@ -79,7 +79,7 @@ async function diesInFirstChunk(rig: Rig, how: 'landed' | 'not landed'): Promise
     groupBeginMs: (...topic) => store.groupBeginMs(...topic),
   });
   const dying = await startIngester(rig, { wrapStore, sealsOnlyFull: true });
-  await poll('its first chunk is begun', () => (isReached ? true : undefined));
+  await poll('its first chunk is pending', () => (isReached ? true : undefined));
   await dying.abandon();
   expect((await committed(rig)).note?.intent?.endOffset).toBe(50);
   return dying;
@@ -109,8 +109,8 @@ concurrent('a group whose commits are gone', () => {
     }));
 });
 
-concurrent('a topic that was deleted and made anew', () => {
-  it.each(['while nobody read it', 'under a reader'])('%s is read from its beginning', (when) =>
+concurrent('a topic that was deleted and recreated', () => {
+  it.each(['without a reader', 'under a reader'])('%s is read from its beginning', (when) =>
     withRig({ stack, name: 'anew', settings }, async (rig) => {
       const first = benchMessages('anew 1', 2_000, 10);
       const second = benchMessages('anew 2', 1_000, 10);

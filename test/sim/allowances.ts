@@ -8,26 +8,26 @@ import type { Truth, TruthRecord } from './truth.ts';
  * Everything else must be exact in every run.
  *
  * 1. A record that retention, compaction or the deletion of its topic removed may be missing: it may have
- *   been gone before it could be stored. It must not be stored twice.
+ *    been gone before it could be stored. It must not be stored twice.
  * 2. A group that starts at the end of its topics (`start_from: latest`) may miss records from before the
- *   first offset it ever committed for the partition, and none after it. If its commits are gone before the
- *   ledger has a row of the partition, it starts again. A partition that was added after the group had stored
- *   something of the topic is read whole.
+ *    first offset it ever committed for the partition, and none after it. If its commits are gone before the
+ *    ledger has a row of the partition, it starts again. A partition that was added after the group had
+ *    stored something of the topic is read whole.
  * 3. A server that keeps no tokens, or few. A table behind the landing table may miss a block whose insert
- *   failed after it had landed. A block with two concurrent sends may be stored once more for each of them.
- *   With no tokens, so may a ledger row of a member that was removed from its group while it stored the
- *   chunk, unaware of it.
+ *    failed after it had landed. A block with two concurrent sends may be stored once more for each of them.
+ *    With no tokens, so may a ledger row of a member that was removed from its group while it stored the
+ *    chunk, unaware of it.
  * 4. A group whose commits are gone while a chunk was being stored. Rows of that chunk's records may be
- *   stored once more, in the ledger too, since no process can know of it. Where the server had been killed in
- *   the chunk's statements as well, they may be missing: rows sent under its token are dropped.
+ *    stored once more, in the ledger too, since no process can know of it. Where the server had been killed
+ *    in the chunk's statements as well, they may be missing: rows sent under its token are dropped.
  * 5. A commit that arrives after a later one sets the group back ("a commit came late and put the group
- *   back", in "Taking a partition"). It may be the last one, since the next owner of the partition continues
- *   where the ledger ends. All records must be stored once nevertheless.
+ *    back", in "Taking a partition"). It may be the last one, since the next owner of the partition continues
+ *    where the ledger ends. All records must be stored once nevertheless.
  * 6. A server that is killed repeatedly with the token stored and no rows, in the same chunk and table, more
- *   often than the chunk is sent again. It is not simulated.
+ *    often than the chunk is sent again. It is not simulated.
  * 7. A chunk some of whose records were removed while it was being stored. Its insert may arrive after a
- *   successor has looked for it and is about to write the ledger. A successor's own rows may have landed
- *   before its own takeover. In both cases the ledger may state more or less than what landed.
+ *    successor has looked for it and is about to write the ledger. A successor's own rows may have landed
+ *    before its own takeover. In both cases the ledger may state more or less than what landed.
  */
 export function mayBeMissing(
   record: TruthRecord,
@@ -72,5 +72,5 @@ export function mustBeMissing(record: TruthRecord, faults: FaultPlan): boolean {
   return record.isFirst && faults.has('start_from_latest');
 }
 
-/** Number of tokens that a server remembers for a whole run. */
+/** Number of tokens from which on a server counts as remembering for a whole run. */
 export const MANY_TOKENS = 1_000;

@@ -73,7 +73,7 @@ describe('a ledger with an error', () => {
 
   it.each([
     ['stored twice', [row(0, 5), row(0, 5)]],
-    ['begun too early', [row(0, 5), row(4, 9)]],
+    ['started too early', [row(0, 5), row(4, 9)]],
     ['within another', [row(0, 9), row(9, 20), row(12, 15)]],
   ])('shows an overlap where a range was %s', (_, rows) => {
     expect(checkLedger(rows).problems.map(({ kind }) => kind)).toEqual(['overlap']);
@@ -83,16 +83,19 @@ describe('a ledger with an error', () => {
     ['whole', [row(0, 5), row(5, 9), row(5, 9)], [5, 9], '[5, 9) and [5, 9)'],
     ['in part', [row(0, 5), row(3, 9)], [3, 5], '[0, 5) and [3, 9)'],
     ['inside', [row(0, 9), row(4, 6)], [4, 6], '[0, 9) and [4, 6)'],
-  ])('names what two chunks share, and both of them: %s', (_, rows, [from, to], both) => {
-    expect(checkLedger(rows).problems).toMatchObject([
-      {
-        kind: 'overlap',
-        from_offset: from,
-        to_offset: to,
-        detail: `offsets [${from}, ${to}) are in two chunks: ${both}`,
-      },
-    ]);
-  });
+  ])(
+    'names the offsets that two chunks share, and both chunks: %s',
+    (_, rows, [from, to], both) => {
+      expect(checkLedger(rows).problems).toMatchObject([
+        {
+          kind: 'overlap',
+          from_offset: from,
+          to_offset: to,
+          detail: `offsets [${from}, ${to}) are in two chunks: ${both}`,
+        },
+      ]);
+    },
+  );
 
   it('sees a gap behind a chunk that lies within another', () => {
     const rows = [row(0, 20), row(5, 8), row(20, 30), row(31, 40)];

@@ -25,7 +25,7 @@ describe('decodeState refuses', () => {
   it.each([
     ['nothing', Uint8Array.of(), 'its length must be complete: it is cut off at byte 0'],
     [
-      'a length cut off',
+      'a truncated length',
       Uint8Array.of(0x80),
       'its length must be complete: it is cut off at byte 1',
     ],

@@ -203,7 +203,7 @@ describe('an anomaly joins', () => {
 
   it.each([
     ['another stage of the model, five minutes on', opened('ranker/us', 300, { stage: 'queue' })],
-    ['what began before, and was seen later', opened('ranker/us', -300, { stage: 'queue' })],
+    ['an earlier start, seen later', opened('ranker/us', -300, { stage: 'queue' })],
     ['the same stage of another model, five minutes on', opened('ads/us', 300)],
     ['the same stage of the model half an hour on', opened('ranker/us', 1_800)],
   ])('by %s', (_, other) => {

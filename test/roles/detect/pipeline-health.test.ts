@@ -29,7 +29,7 @@ const displaced: Completeness = { ...fine, displaced: [{ name: 't/3', delayMs: 5
 describe('PipelineHealth', () => {
   it.each([
     [
-      'what waits in Kafka',
+      'messages that wait in Kafka',
       behind,
       'behind',
       /^10,830 messages of t\/1 wait to be stored, the first for 60 s: /,

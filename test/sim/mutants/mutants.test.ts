@@ -9,8 +9,8 @@ const noted: Record<string, readonly number[]> = JSON.parse(
   readFileSync(path('test/sim/mutants/found-by.json'), 'utf8'),
 );
 
-// Whether each is found by its seeds is checked by `node test/sim/mutants/run.js --noted`, in minutes. `npm
-// run sim:mutants` looks for seeds again.
+// `node test/sim/mutants/run.js --noted` checks in minutes that its seeds find each. `npm run sim:mutants`
+// looks for seeds again.
 describe('mutants', () => {
   it.each(mutants)('$name: its text is in $file once', (mutant) => {
     const source = readFileSync(path(mutant.file), 'utf8');
