@@ -91,8 +91,8 @@ export class Detector {
     return {
       series: this.#series.size,
       seriesLimit: this.#options.max_series,
-      isCrowded: this.#judge.places.isCrowded,
-      seriesUnjudged: this.#judge.places.unjudged,
+      isCrowded: this.#judge.slots.isCrowded,
+      seriesUnjudged: this.#judge.slots.unjudged,
       stagesUnjudged: this.#series.stagesUnjudged,
       windowsJudged: this.#judge.windowsJudged,
       tests: this.#judge.testCount,

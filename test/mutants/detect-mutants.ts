@@ -116,8 +116,8 @@ export const detectMutants: readonly PlantedMutant[] = [
     name: 'flaps',
     bug: 'what comes and goes pages every time: the wait before resolving does not grow',
     file: 'src/detect/lifecycle/flap-history.ts',
-    find: 'quiet: resolve_windows * times(this.#openedMs),',
-    replace: 'quiet: resolve_windows,',
+    find: 'clearWindows: resolve_windows * times(this.#openedMs),',
+    replace: 'clearWindows: resolve_windows,',
     tests: ['test/detect/lifecycle/flap-history.test.ts'],
   },
   {

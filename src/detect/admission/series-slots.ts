@@ -14,7 +14,7 @@ const mostAWindow = 200;
 const mostRefused = 100_000;
 
 /** What only the owner of all detectors can do. */
-export interface PlacesOwner {
+export interface SlotOwner {
   /** Whether something of a series is open, so that it keeps its place. */
   isOpen(key: string): boolean;
   /** Forgets all of a series. */
@@ -32,10 +32,10 @@ interface Newcomer extends Offer {
  * what came before it; only a next version of a judged series gets one at once: a free one, or that of the series
  * with the least.
  */
-export class SeriesPlaces {
+export class SeriesSlots {
   readonly #series: SeriesDetectors;
   readonly #limit: number;
-  readonly #owner: PlacesOwner;
+  readonly #owner: SlotOwner;
   readonly #admission: Admission;
   /** What changes hands when a block begins, where somebody asked before. */
   #planned:
@@ -49,7 +49,7 @@ export class SeriesPlaces {
   readonly #versions = new Map<string, number>();
   #countedKeys: readonly string[] = [];
 
-  constructor(series: SeriesDetectors, options: DetectOptions, owner: PlacesOwner) {
+  constructor(series: SeriesDetectors, options: DetectOptions, owner: SlotOwner) {
     this.#series = series;
     this.#limit = options.max_series;
     this.#owner = owner;

@@ -150,7 +150,7 @@ export class AnomalyLifecycle {
 
   #resolution(open: EventChain, startMs: number, judgement: Judgement): Resolution | undefined {
     const { rebaseline_after, baseline, window } = this.#options;
-    if (open.quiet >= this.#quietNeeded) return 'recovered';
+    if (open.clearWindows >= this.#quietNeeded) return 'recovered';
     if (startMs - this.#lastJudgedMs >= Math.max(10 * minuteMs, 30 * window)) return 'no_traffic';
     const isLong = startMs - open.startedAtMs >= Math.max(rebaseline_after, baseline);
     return isLong && judgement.isRebaselinable ? 'rebaselined' : undefined;
@@ -169,7 +169,7 @@ export class AnomalyLifecycle {
     const renewed = judgement.renewed(last);
     if (renewed === undefined) return undefined;
     const rises = last.severity !== 'critical' && renewed.severity === 'critical';
-    if (!rises && !open.isRested) return undefined;
+    if (!rises && !open.isUpdateDue) return undefined;
     return open.update({ ...renewed, severity: rises ? 'critical' : last.severity }, nowMs);
   }
 }

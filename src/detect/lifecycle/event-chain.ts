@@ -72,7 +72,7 @@ export class EventChain {
   }
 
   /** Windows in a row, up to the last one that could tell, in which it was not out. */
-  get quiet(): number {
+  get clearWindows(): number {
     return this.#quiet;
   }
 
@@ -88,7 +88,7 @@ export class EventChain {
   }
 
   /** Whether the last event has rested for so long that another one may follow. */
-  get isRested(): boolean {
+  get isUpdateDue(): boolean {
     return this.#wait.isOver(this.#event, this.#isIntermittent);
   }
 

@@ -18,7 +18,7 @@ export class FlapHistory {
     this.#openedMs.push(startedAtMs);
   }
 
-  peteredOut(windowStartMs: number): void {
+  decayed(windowStartMs: number): void {
     this.#peteredOutMs.push(windowStartMs);
   }
 
@@ -28,13 +28,13 @@ export class FlapHistory {
   }
 
   /** How soon one that began then is over. */
-  patience(startedAtMs: number, { resolve_windows }: DetectOptions): ResolvePolicy {
+  resolvePolicy(startedAtMs: number, { resolve_windows }: DetectOptions): ResolvePolicy {
     this.#openedMs = laterThan(startedAtMs - backoff.quietMs, this.#openedMs);
     this.#peteredOutMs = laterThan(startedAtMs - backoff.peteredOutMs, this.#peteredOutMs);
     const times = (before: readonly number[]) => 2 ** Math.min(before.length, backoff.most);
     return {
-      quiet: resolve_windows * times(this.#openedMs),
-      peteredOutMs: hourMs * times(this.#peteredOutMs),
+      clearWindows: resolve_windows * times(this.#openedMs),
+      decayedMs: hourMs * times(this.#peteredOutMs),
     };
   }
 

@@ -88,7 +88,7 @@ export class Peers {
   }
 
   /** Of those that would lend it something the one with most requests. */
-  likest(series: Series, nowMs: number): SeriesDetector | undefined {
+  largestLender(series: Series, nowMs: number): SeriesDetector | undefined {
     return this.#loanTo(series, 0, nowMs).first ?? this.#loanTo(series, 1, nowMs).first;
   }
 

@@ -4,7 +4,7 @@ import { seriesKey } from '../../series/series-key.ts';
 import type { Series, SeriesWindow } from '../../series/series-window.ts';
 import { wholeRequest } from '../../series/whole-request.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
-import { SeriesPlaces } from '../admission/series-slots.ts';
+import { SeriesSlots } from '../admission/series-slots.ts';
 import type { DriftDetectors } from '../drift/drift-detectors.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
@@ -53,7 +53,7 @@ export class StepJudge {
   /** Block at whose start series shared their state last, and the levels of tests in it. */
   #block = Number.NaN;
   #levels: TestLevels = { perWeek: 0 };
-  readonly #places: SeriesPlaces;
+  readonly #slots: SeriesSlots;
   #windowsBeyondLimit = 0;
   #windowsJudged = 0;
 
@@ -62,7 +62,7 @@ export class StepJudge {
     this.#series = series;
     this.#rates = rates;
     this.#drifts = drifts;
-    this.#places = new SeriesPlaces(series, options, {
+    this.#slots = new SeriesSlots(series, options, {
       isOpen: (key) => series.get(key)?.isOpen === true || rates.isOpen(key),
       evict: (key) => this.#drop(key),
     });
@@ -77,8 +77,8 @@ export class StepJudge {
   }
 
   /** Slots of the series that are evaluated. */
-  get places(): SeriesPlaces {
-    return this.#places;
+  get slots(): SeriesSlots {
+    return this.#slots;
   }
 
   /** Windows of series that this process evaluated. */
@@ -96,9 +96,9 @@ export class StepJudge {
     return this.#rates.testCount + this.#series.testCount;
   }
 
-  /** Whether a series of a window that comes next is needed with all its stages: see `SeriesPlaces`. */
+  /** Whether a series of a window that comes next is needed with all its stages: see `SeriesSlots`. */
   isWanted(series: Series, startMs: number): boolean {
-    return this.#places.isWanted(series, blockOf(startMs));
+    return this.#slots.isWanted(series, blockOf(startMs));
   }
 
   serialize(state: StateArchive): void {
@@ -106,7 +106,7 @@ export class StepJudge {
     this.#block = state.number(this.#block);
     this.#levels = { perWeek: state.number(this.#levels.perWeek) };
     this.#windowsBeyondLimit = state.number(this.#windowsBeyondLimit);
-    this.#places.serialize(state);
+    this.#slots.serialize(state);
   }
 
   /**
@@ -136,7 +136,7 @@ export class StepJudge {
       if (!isFirst && (block !== this.#block || !this.#areSettled(windows, keys))) break;
       const isNew = block !== this.#block;
       this.#series.beginStep(startMs);
-      if (isNew) this.#places.turn(block);
+      if (isNew) this.#slots.turn(block);
       if (isNew) this.#forget(keys, startMs);
       const present = this.#present(next, keys);
       if (isFirst) this.#register(present);
@@ -153,7 +153,7 @@ export class StepJudge {
     return keys.every((key, i) => {
       const series = this.#series.get(key);
       if (series === undefined) {
-        return !this.#places.wouldAdmit((windows[i] as SeriesWindow).series, key);
+        return !this.#slots.wouldAdmit((windows[i] as SeriesWindow).series, key);
       }
       return series.before === undefined && this.#rates.has(key) && this.#drifts.has(key);
     });
@@ -173,7 +173,7 @@ export class StepJudge {
     this.#series.forget(key);
     this.#drifts.forget(key);
     this.#rates.forget(key);
-    this.#places.forget(key);
+    this.#slots.forget(key);
   }
 
   /** Windows by the key of their series; those of series without a slot are left out. */
@@ -183,7 +183,7 @@ export class StepJudge {
       const what = `a window of ${windowMs} ms at ${windowStartMs}`;
       invariant(false, `${what} came with those at ${startMs}`);
     }
-    const present = this.#places.admit(windows, keys);
+    const present = this.#slots.admit(windows, keys);
     this.#windowsBeyondLimit += windows.length - present.size;
     this.#windowsJudged += present.size;
     return present;

@@ -40,9 +40,9 @@ interface Around {
 /** How soon it is over. */
 export interface ResolvePolicy {
   /** Quiet windows in a row that resolve it. */
-  readonly quiet: number;
+  readonly clearWindows: number;
   /** Time without an effect worth a page that resolves it, though single windows are loud. */
-  readonly peteredOutMs: number;
+  readonly decayedMs: number;
 }
 
 interface LeadSums extends LeadCounts {
@@ -124,9 +124,9 @@ export class OpenAnomaly {
         open === undefined ? undefined : open.#chain,
         options.window,
       );
-      const quiet = state.number(open === undefined ? 0 : open.#patience.quiet);
-      const peteredOutMs = state.number(open === undefined ? 0 : open.#patience.peteredOutMs);
-      const patience = { quiet, peteredOutMs };
+      const clearWindows = state.number(open === undefined ? 0 : open.#patience.clearWindows);
+      const decayedMs = state.number(open === undefined ? 0 : open.#patience.decayedMs);
+      const patience = { clearWindows, decayedMs };
       restored ??= new OpenAnomaly(chain.event, options, chain.announced, patience);
       restored.#chain = chain;
       restored.#serialize(state);
@@ -217,7 +217,7 @@ export class OpenAnomaly {
 
   /** True once enough quiet windows have followed each other, or it has petered out. */
   get isOver(): boolean {
-    return this.#chain.quiet >= this.#patience.quiet || this.#hasPeteredOut;
+    return this.#chain.clearWindows >= this.#patience.clearWindows || this.#hasPeteredOut;
   }
 
   /** True once its tail has been worth no page for long, and is by far less than what was told. */
@@ -227,7 +227,7 @@ export class OpenAnomaly {
 
   /** Holds a replayed anomaly open: only a live window may resolve what went out as open. */
   holdOpen(): void {
-    this.#chain.holdOpen(this.#patience.quiet - 1);
+    this.#chain.holdOpen(this.#patience.clearWindows - 1);
     this.#hasPeteredOut = false;
   }
 
@@ -283,7 +283,7 @@ export class OpenAnomaly {
   }
 
   #isLongBeneath(startMs: number): boolean {
-    const isLong = startMs - this.#worthMs >= this.#patience.peteredOutMs;
+    const isLong = startMs - this.#worthMs >= this.#patience.decayedMs;
     if (!isLong || this.#windowsBeside >= partBeside * this.#windows) return false;
     return this.#logRatio <= this.event.evidence.dispersion * logSure;
   }
@@ -336,7 +336,7 @@ export class OpenAnomaly {
   /** Whether `update` may have something to tell of a stage, so that it is worth measuring. */
   mayUpdate(stage: string): boolean {
     const mayRise = stage === totalStage && this.event.severity !== 'critical';
-    return mayRise || this.#chain.isRested;
+    return mayRise || this.#chain.isUpdateDue;
   }
 
   /**
@@ -363,7 +363,7 @@ export class OpenAnomaly {
     const culpritHolds = culprit !== '' && culprit === this.#newCulprit;
     this.#newCulprit = culprit;
     const rises = last.severity !== 'critical' && severity === 'critical';
-    const rested = this.#chain.isRested;
+    const rested = this.#chain.isUpdateDue;
     const isOut =
       measured.observed_ms >= effectBounds(measured.baseline_ms, this.#options).effectMs;
     const promoted = measured.evidence.measured_stage !== last.evidence.measured_stage;

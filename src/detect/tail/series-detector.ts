@@ -218,7 +218,7 @@ export class SeriesDetector {
     this.#restored = undefined;
     // A replay may have opened the same anomaly itself; the one that went out counts.
     this.#openings.forgetFrom(startedAtMs);
-    const patience = this.#openings.patience(startedAtMs, this.#options);
+    const patience = this.#openings.resolvePolicy(startedAtMs, this.#options);
     this.#open = new OpenAnomaly(event, this.#options, true, patience);
     this.#openings.opened(startedAtMs);
   }
@@ -230,7 +230,7 @@ export class SeriesDetector {
     const since = this.latestWindows.filter(isSince);
     const latest = since.slice(-Math.max(1, Math.min(lead.windows, quarantineWindows)));
     const event = openEvent(this.#eventInput(lead, latest, context));
-    const patience = this.#openings.patience(lead.startedAtMs, this.#options);
+    const patience = this.#openings.resolvePolicy(lead.startedAtMs, this.#options);
     this.#open = new OpenAnomaly(event, this.#options, context.live, patience);
     this.#openings.opened(lead.startedAtMs);
     this.#lately = since;
@@ -265,7 +265,7 @@ export class SeriesDetector {
     if (following === undefined) {
       return this.#endWithoutTraffic(open, window.windowStartMs, context);
     }
-    if (open.hasPeteredOut) this.#openings.peteredOut(window.windowStartMs);
+    if (open.hasPeteredOut) this.#openings.decayed(window.windowStartMs);
     if (open.isOver)
       return this.#end(open, 'recovered', context, summary?.digest.quantile(quantile));
     if (this.#isRebaselined(open, window.windowStartMs)) {

@@ -134,7 +134,7 @@ export class SeriesDetectors {
     let detector = this.#series.get(key);
     if (detector === undefined && !this.isFull) {
       const model = unversionedKey(series);
-      const before = this.#newest.get(model) ?? this.#peers.likest(series, this.#startMs);
+      const before = this.#newest.get(model) ?? this.#peers.largestLender(series, this.#startMs);
       detector = this.#newSeries(series, before);
       this.#series.set(key, detector);
       this.#newest.set(model, detector);

@@ -77,7 +77,7 @@ const letters = [...'abcdefghij'];
 /** Requests grow with the letter. */
 const growing = Object.fromEntries(letters.map((name, n) => [name, 10 * (n + 1)]));
 
-describe('SeriesPlaces', () => {
+describe('SeriesSlots', () => {
   it('gives places to those with the most requests, whatever they are called', () => {
     const run = new Run(3).step(growing);
     expect(run.judged(letters)).toEqual(['h', 'i', 'j']);

@@ -9,25 +9,25 @@ const hourMs = 3_600_000;
 function policyAfter(opened: readonly number[], decayed: readonly number[], nowMs: number) {
   const history = new FlapHistory();
   for (const ms of opened) history.opened(ms);
-  for (const ms of decayed) history.peteredOut(ms);
-  return history.patience(nowMs, detect);
+  for (const ms of decayed) history.decayed(ms);
+  return history.resolvePolicy(nowMs, detect);
 }
 
 it('doubles the clear windows for each anomaly of the last hour, four times at most', () => {
   const now = 30 * hourMs;
   const minutesAgo = (...ago: number[]) => ago.map((minutes) => now - minutes * 60_000);
-  expect(policyAfter([], [], now).quiet).toBe(3);
-  expect(policyAfter(minutesAgo(59), [], now).quiet).toBe(6);
-  expect(policyAfter(minutesAgo(60), [], now).quiet).toBe(3);
-  expect(policyAfter(minutesAgo(40, 20, 10), [], now).quiet).toBe(24);
-  expect(policyAfter(minutesAgo(50, 40, 30, 20, 10), [], now).quiet).toBe(48);
+  expect(policyAfter([], [], now).clearWindows).toBe(3);
+  expect(policyAfter(minutesAgo(59), [], now).clearWindows).toBe(6);
+  expect(policyAfter(minutesAgo(60), [], now).clearWindows).toBe(3);
+  expect(policyAfter(minutesAgo(40, 20, 10), [], now).clearWindows).toBe(24);
+  expect(policyAfter(minutesAgo(50, 40, 30, 20, 10), [], now).clearWindows).toBe(48);
 });
 
 it('doubles the time to decay for each anomaly that decayed on the last day', () => {
   const now = 30 * hourMs;
-  expect(policyAfter([], [], now).peteredOutMs).toBe(hourMs);
-  expect(policyAfter([], [now - 23 * hourMs, now - hourMs], now).peteredOutMs).toBe(4 * hourMs);
-  expect(policyAfter([], [now - 24 * hourMs], now).peteredOutMs).toBe(hourMs);
+  expect(policyAfter([], [], now).decayedMs).toBe(hourMs);
+  expect(policyAfter([], [now - 23 * hourMs, now - hourMs], now).decayedMs).toBe(4 * hourMs);
+  expect(policyAfter([], [now - 24 * hourMs], now).decayedMs).toBe(hourMs);
 });
 
 it('forgets anomalies of windows that are evaluated again', () => {
@@ -35,5 +35,5 @@ it('forgets anomalies of windows that are evaluated again', () => {
   history.opened(hourMs);
   history.opened(hourMs + 60_000);
   history.forgetFrom(hourMs + 60_000);
-  expect(history.patience(hourMs + 120_000, detect).quiet).toBe(6);
+  expect(history.resolvePolicy(hourMs + 120_000, detect).clearWindows).toBe(6);
 });

@@ -9,8 +9,8 @@ const options = detectOptions();
 const openedMs = Date.parse(anomalyFixture().emitted_at);
 const minuteMs = 60_000;
 
-function anomaly(changed: Partial<AnomalyEvent> = {}, quiet = 3): OpenAnomaly {
-  const patience = { quiet, peteredOutMs: 60 * minuteMs };
+function anomaly(changed: Partial<AnomalyEvent> = {}, clearWindows = 3): OpenAnomaly {
+  const patience = { clearWindows, decayedMs: 60 * minuteMs };
   return new OpenAnomaly(anomalyFixture(changed), options, true, patience);
 }
 
@@ -219,8 +219,8 @@ describe('OpenAnomaly', () => {
     const many = { ...options, min_requests: 100 };
     const following = (requests: number) => {
       const open = new OpenAnomaly(anomalyFixture(), many, true, {
-        quiet: 3,
-        peteredOutMs: 60 * minuteMs,
+        clearWindows: 3,
+        decayedMs: 60 * minuteMs,
       });
       const window = stage(60, requests);
       return Array.from({ length: 40 }, (_, i) => open.observe(i * 10_000, window));
