@@ -35,34 +35,33 @@ export interface TrafficBlock {
 
 export interface DetectorStats {
   readonly series: number;
-  /** Series that are judged at most. */
+  /** Largest number of series that are evaluated. */
   readonly seriesLimit: number;
-  /** Whether some have no place, or had none minutes ago. */
+  /** True while some series have no slot, and for some minutes after. */
   readonly isCrowded: boolean;
-  /** Series of the last window that were not judged. */
+  /** Series of the last window that were not evaluated. */
   readonly seriesUnjudged: number;
-  /** Stages that were not judged in the last window of their series, as it has more than its share. */
+  /** Stages not evaluated in the last window of their series, which has more than its share. */
   readonly stagesUnjudged: number;
-  /** Windows of series that this detector has judged. */
+  /** Series windows that this detector has evaluated. */
   readonly windowsJudged: number;
   readonly tests: number;
-  /** False pages a week that one test may spend. */
+  /** False pages per week that one test may cause. */
   readonly perWeek: number;
-  /** Windows of series beyond the limit, which were not judged, since the start. */
+  /** Series windows skipped since the start because of a limit. */
   readonly windowsBeyondLimit: number;
 }
 
 /**
- * Windows in, anomaly events out. Pure: the same windows, options and times give the same events.
- * All series of one window start come in one call, and calls come in order; a start at or before
- * the last one is ignored, so that a reader may send a window twice.
+ * Turns windows into anomaly events. Pure: the same windows, options and times give the same events.
+ * All series of one window start come in one call, and calls come in order. A start at or before the
+ * last one is ignored, so a reader may send a window twice.
  *
- * To go on where another one stopped: `load` what it has saved, `observe` what came after that and leave
- * untold what comes of it, `reconcile` with what was told; all is then as it was there.
+ * To take over from another detector: `load` its snapshot, `observe` later windows without emitting the
+ * events, then `reconcile` with the published ones. Its state then equals its predecessor's.
  *
- * To start anew: `restore` what the table has open, `warmUp` with history, oldest first, then
- * `observe`. The baseline comes back after `historyMs` of windows; how restless a series is and how
- * far it goes is learnt anew.
+ * To start without a snapshot: `restore` the open anomalies, `warmUp` with history, then `observe`.
+ * Windows of `historyMs` rebuild the baseline; dispersions and peaks are learnt again.
  */
 export class Detector {
   readonly #options: DetectOptions;
@@ -82,7 +81,7 @@ export class Detector {
     this.#judge = new StepJudge(options, detectors);
   }
 
-  /** How much history a restart should replay: the baseline of every window that taught the last. */
+  /** History that a restart should replay: a baseline, and the baseline of its first window. */
   get historyMs(): number {
     return 2 * this.#options.baseline;
   }
@@ -101,34 +100,34 @@ export class Detector {
     };
   }
 
-  /** What the table holds of what is open: what `restore` takes. */
+  /** Open anomalies as the table stores them: the input of `restore`. */
   get open(): AnomalyEvent[] {
     return this.#incidents.open;
   }
 
   /**
-   * Whether a series of a window, which comes next or after it in the same two minutes, is needed with all its
-   * stages. Of one that is not judged only the stage that stands for whole requests is.
+   * Reports whether all stages of a series are needed, in the next window or later in its two minutes.
+   * A series that is not evaluated needs only the stage that stands for whole requests.
    */
   isWanted(series: Series, windowStartMs: number): boolean {
     return this.#judge.isWanted(series, windowStartMs);
   }
 
-  /** What a stage of a series is compared with; undefined while too little of it was learnt. */
+  /** Baseline of a stage of a series; undefined while too little is learnt. */
   reference(series: Series, stage: string): StageReference | undefined {
     return this.#series.get(seriesKey(series))?.reference(stage);
   }
 
   /**
-   * All that it knows, to go on with: the parts follow each other, and nothing may be judged meanwhile.
-   * Part of it is as large as a series: some 300 KB for one of ten stages.
+   * Serializes the state part by part; nothing may be evaluated meanwhile. The part of a series of ten
+   * stages takes some 300 KB.
    */
   *save(): Generator<StatePart, void> {
     const writer = new StateWriter();
     for (const name of this.serialize(writer)) yield { name, bytes: writer.drain() };
   }
 
-  /** Has all that it knows taken up, and says of each part, after it, what it is. */
+  /** Serializes each part and yields its name after it. */
   *serialize(state: StateArchive): Generator<string, void> {
     for (const key of this.#series.keys) {
       this.#serializeSeries(state, key);
@@ -148,27 +147,27 @@ export class Detector {
   }
 
   /**
-   * Takes over what another detector has saved; for one that has judged nothing yet. The other parts go to
-   * what is returned, in any order and one at a time, so that they need not be in memory together. A series
-   * takes some milliseconds: others may have their turn after it.
+   * Begins to load a snapshot into a detector that has evaluated nothing yet. The returned loading takes
+   * the other parts in any order, one at a time, so they need not be in memory together. A series takes
+   * some milliseconds: the caller may yield to other work after it.
    *
-   * @param bytes of the part that all share.
-   * @throws UnreadableState when it was saved by another version or with other settings, or parts are
-   * missing. The detector is of no use then.
+   * @param bytes of the shared part.
+   * @throws UnreadableState when another version or other settings saved it, or parts are missing. The
+   * detector is unusable then.
    */
   beginLoad(bytes: Buffer): StateLoading {
     invariant(this.#series.size === 0, 'a detector that has judged was given the state of another');
     const shared = new StateReader(bytes);
     const { series, models, drifts } = readable(sharedPart, () => this.#serializeNames(shared));
-    const carriers = new Map<string, (part: StateArchive) => void>();
-    for (const key of series) carriers.set(key, (part) => this.#serializeSeries(part, key));
+    const loaders = new Map<string, (part: StateArchive) => void>();
+    for (const key of series) loaders.set(key, (part) => this.#serializeSeries(part, key));
     for (const model of models) {
-      carriers.set(modelPart(model), (part) => this.#rates.serializeModel(part, model));
+      loaders.set(modelPart(model), (part) => this.#rates.serializeModel(part, model));
     }
     for (const key of drifts) {
-      carriers.set(driftPart(key), (part) => this.#drifts.serializeOne(part, key));
+      loaders.set(driftPart(key), (part) => this.#drifts.serializeOne(part, key));
     }
-    return new StateLoading(carriers, () => {
+    return new StateLoading(loaders, () => {
       this.#series.putInOrder(series);
       this.#rates.putInOrder(series, models);
       this.#drifts.putInOrder(drifts);
@@ -177,7 +176,7 @@ export class Detector {
     });
   }
 
-  /** The same of parts in memory; says the name of each after it. */
+  /** Loads parts from memory and yields the name of each after it. */
   *load(parts: ReadonlyMap<string, Buffer>): Generator<string, void> {
     const loading = this.beginLoad(partOf(parts, sharedPart));
     for (const [name, bytes] of parts) {
@@ -194,7 +193,7 @@ export class Detector {
     this.#rates.serializeOne(state, series, key);
   }
 
-  /** What the state was saved with, and the names of series, models and drifts, in order. */
+  /** Serializes the settings, and the names of series, models and drifts in order. */
   #serializeNames(state: StateArchive) {
     let series: readonly string[] = [];
     let models: readonly string[] = [];
@@ -213,7 +212,7 @@ export class Detector {
     return { series, models, drifts };
   }
 
-  /** What they share, once they are there. */
+  /** Serializes the shared state, once the other parts are loaded. */
   #serializeShared(state: StateArchive): void {
     state.section('what all share', 4, () => {
       this.#judge.serialize(state);
@@ -224,7 +223,7 @@ export class Detector {
     });
   }
 
-  /** Takes an event for what was told, where the same was told before, by another detector. */
+  /** Replaces its own event by the same one as another detector has published it. */
   adopt(published: AnomalyEvent): void {
     const event = this.#incidents.adopt(published);
     if (event === undefined) return;
@@ -234,51 +233,48 @@ export class Detector {
   }
 
   /**
-   * Settles what was judged without telling against what was told.
+   * Reconciles anomalies that were evaluated without emitting with the published ones, which win.
    *
-   * @param open the last event of every anomaly that is open by what was told, and of all its series.
-   * @param isKnown whether anything was told of an anomaly, by its id.
+   * @param open the last published event of every open anomaly, and of all its series.
+   * @param isPublished whether any event of an anomaly was published, by its id.
    */
-  reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
+  reconcile(open: readonly AnomalyEvent[], isPublished: (id: string) => boolean): void {
     const anomalies = this.#incidents.restore(open);
-    const judged = anomalies.filter((event) => this.#isJudged(event));
-    const tails = judged.filter(({ kind }) => kind === 'tail_shift');
+    const evaluated = anomalies.filter((event) => this.#isEvaluated(event));
+    const tails = evaluated.filter(({ kind }) => kind === 'tail_shift');
     const byKey = new Map(tails.map((event) => [seriesKey(event), event]));
     for (const key of this.#series.keys) {
-      this.#series.get(key)?.reconcile(byKey.get(key), isKnown);
+      this.#series.get(key)?.reconcile(byKey.get(key), isPublished);
     }
-    const drifts = judged.filter(({ kind }) => kind === 'drift');
-    this.#drifts.reconcile(drifts, isKnown);
-    const others = judged.filter(({ kind }) => kind !== 'tail_shift' && kind !== 'drift');
-    this.#rates.reconcile(others, isKnown);
+    const drifts = evaluated.filter(({ kind }) => kind === 'drift');
+    this.#drifts.reconcile(drifts, isPublished);
+    const others = evaluated.filter(({ kind }) => kind !== 'tail_shift' && kind !== 'drift');
+    this.#rates.reconcile(others, isPublished);
   }
 
-  /**
-   * Takes over anomalies whose last event in the table is `opened` or `updated`, with the last rows of all
-   * series that are part of them.
-   */
+  /** Restores anomalies that are open by the table, from their last events and rows of their series. */
   restore(open: readonly AnomalyEvent[]): void {
     for (const event of open) {
       const isOver = event.state === 'resolved' && event.incident_id === undefined;
       invariant(!isOver, `anomaly ${event.id} is resolved: nothing to restore`);
     }
     for (const event of this.#incidents.restore(open)) {
-      if (!this.#isJudged(event)) continue;
+      if (!this.#isEvaluated(event)) continue;
       if (event.kind === 'tail_shift') this.#series.get(seriesKey(event))?.restore(event);
       else if (event.kind === 'drift') this.#drifts.restore(event);
       else this.#rates.restore(event);
     }
   }
 
-  /** Whether there is a series for it, from now on at least. What is of several series is of none. */
-  #isJudged(event: AnomalyEvent): boolean {
+  /** Creates the detector of the event's series where needed; false if the limit forbids it. */
+  #isEvaluated(event: AnomalyEvent): boolean {
     return !isOfOneSeries(event.kind) || this.#series.of(seriesOf(event)) !== undefined;
   }
 
   /**
-   * How much traffic each model had, and all of them together (''), from long before `warmUp`: in blocks
-   * of `TrafficProfile.blockMs`, oldest first, up to `untilMs`. Without it a day must pass before a stop
-   * can be told from an evening.
+   * Backfills the traffic of each model, and of all together (''), from before `warmUp`. Blocks last
+   * `TrafficProfile.blockMs` and come oldest first, up to `untilMs`. Without them it takes a day to
+   * distinguish a stop from an evening.
    */
   backfillTraffic(blocks: Iterable<TrafficBlock>, untilMs: number): void {
     for (const { model, startMs, requests } of blocks)
@@ -287,16 +283,14 @@ export class Detector {
   }
 
   /**
-   * How long the requests of each series took, all its versions together, hour by hour, from long before
-   * `warmUp`, oldest first. Without it a week must pass before a slow drift can be told.
+   * Backfills hourly tails of each series, all versions together, from before `warmUp`, oldest first.
+   * Without them it takes a week until slow drifts are detected.
    */
   backfillHours(hours: Iterable<SeriesHour>): void {
     for (const hour of hours) this.#drifts.backfill(hour);
   }
 
-  /**
-   * No window has become complete up to then, as no model had any request: something that no window tells.
-   */
+  /** Evaluates the time until `untilMs` in which no window became complete, as no request came. */
   silentUntil(untilMs: number, nowMs: number): AnomalyEvent[] {
     if (untilMs <= this.#judge.lastStartMs) return [];
     const levels = pageBudget(this.#options.page_budget_per_week, this.#judge.testCount);
@@ -304,12 +298,12 @@ export class Detector {
     return this.#group(this.#rates.silentUntil(untilMs, context), untilMs, nowMs);
   }
 
-  /** All series of one past window: learns and follows, tells nothing. */
+  /** Learns all series of one past window; emits nothing. */
   warmUp(windows: readonly SeriesWindow[]): void {
     this.warmUpAll([windows]);
   }
 
-  /** The same of several windows, oldest first: those of two minutes together take half the time. */
+  /** Learns several past windows, oldest first: those of two minutes together take half the time. */
   warmUpAll(all: readonly (readonly SeriesWindow[])[]): void {
     const steps: StepInput[] = [];
     for (const windows of all) {
@@ -321,11 +315,10 @@ export class Detector {
   }
 
   /**
-   * All series of one window.
+   * Evaluates all series of one window.
    *
-   * @param windowStartMs to be given when no series had a request in the window.
-   * @param isWhole whether all of the traffic is in the windows: while part of it is missing nothing is concluded
-   * from how much there is.
+   * @param windowStartMs required when no series had a request in the window.
+   * @param isWhole false while part of the traffic is missing: its amount is not evaluated then.
    * @returns events in the order in which they are to be stored; each anomaly gives one `opened`, then one
    * `resolved`. Those with an `incident_id` are for the table only.
    */
@@ -339,7 +332,7 @@ export class Detector {
     return this.#judgeAll([{ startMs: windowStartMs, nowMs, windows, isWhole }], true);
   }
 
-  /** The same of several windows, oldest first: those of two minutes together take half the time. */
+  /** Evaluates several windows, oldest first: those of two minutes together take half the time. */
   observeAll(steps: readonly StepInput[]): AnomalyEvent[] {
     return this.#judgeAll(steps, true);
   }
@@ -352,7 +345,7 @@ export class Detector {
     return emitted;
   }
 
-  /** What series and models tell becomes what is stored and told. */
+  /** Groups the events of series and models into those that are stored and published. */
   #group(events: readonly AnomalyEvent[], startMs: number, nowMs: number): AnomalyEvent[] {
     const live = (kind: AnomalyEvent['kind']) => liveSeries(kind, this.#series.live);
     return this.#incidents.group(events, { startMs, nowMs, live });

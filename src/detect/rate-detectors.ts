@@ -5,7 +5,7 @@ import { wholeRequest } from '../series/whole-request.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import type { StateArchive } from '../snapshot/archive.ts';
 import type { AnomalyEvent } from './event/anomaly-event.ts';
-import type { TailBeside } from './event/rate-event.ts';
+import type { TailDigests } from './event/rate-event.ts';
 import type { DetectOptions } from './options/detect-options.ts';
 import { coldRequests, coldStarts, failedRequests, failures } from './rate/proportion.ts';
 import type { BaselineOf } from './rate/proportion-detector.ts';
@@ -15,22 +15,21 @@ import { SloBurnDetectors } from './slo/slo-burn-detectors.ts';
 import type { DetectorStep, StepContext } from './step/detector-step.ts';
 import { TrafficDetector } from './traffic/traffic-detector.ts';
 
-/** More models than series are judged have none: these are kept of a longer past. */
+/** Limit of models whose traffic is evaluated: backfilled ones count for a day after their last request. */
 const maxModels = 2_000;
 const ofAllModels = '';
 
 /**
- * All anomalies that are no durations: how much of each series fails, how many of its requests are cold
- * starts, and how much traffic each model has. They see the same windows as the tails' detectors, in the
- * same order, and are opened, followed and resolved alike.
+ * All kinds of anomalies that are no durations: failures and cold starts of series, traffic of models,
+ * and objectives. They see the same windows as the tail detectors, in the same order.
  */
 export class RateDetectors {
   readonly #options: DetectOptions;
   readonly #failures: ProportionDetectors;
-  /** Of a warm series and its cold starts together, by the key of the warm one. */
+  /** Detectors of a warm series and its cold starts together, by the key of the warm series. */
   readonly #coldStarts: ProportionDetectors;
-  /** Whether there was a cold start of any series: where there is none nothing is kept for them. */
-  #knowsColdStarts = false;
+  /** True since the first cold start of any series: before, no detectors of cold starts are created. */
+  #hasColdStarts = false;
   readonly #traffic = new OrderedMap<TrafficDetector>();
   readonly #slos: SloBurnDetectors;
   readonly #trafficPool = new PeakPool();
@@ -47,7 +46,7 @@ export class RateDetectors {
     return this.#failures.size + this.#coldStarts.size + this.#traffic.size;
   }
 
-  /** Windows of series that an objective should have judged and could not. */
+  /** Series windows that an objective did not evaluate because of the limit. */
   get windowsBeyondLimit(): number {
     return this.#slos.windowsBeyondLimit;
   }
@@ -59,7 +58,7 @@ export class RateDetectors {
     else this.#trafficOf(event.model)?.restore(event);
   }
 
-  /** What others have told counts, if it is the same event of the same anomaly. */
+  /** As `AnomalyLifecycle.adopt`. */
   adopt(published: AnomalyEvent): void {
     const proportions = this.#proportionsOf(published);
     if (proportions !== undefined) proportions.adopt(published);
@@ -67,35 +66,35 @@ export class RateDetectors {
     else this.#traffic.get(published.model)?.adopt(published);
   }
 
-  /** As `AnomalyLifecycle.reconcile`, of all of these kinds. */
-  reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
-    for (const proportions of this.#proportions) proportions.reconcile(open, isKnown);
+  /** As `AnomalyLifecycle.reconcile`, for all of these kinds. */
+  reconcile(open: readonly AnomalyEvent[], isPublished: (id: string) => boolean): void {
+    for (const proportions of this.#proportions) proportions.reconcile(open, isPublished);
     const isBurn = ({ kind }: AnomalyEvent) => kind === 'slo_burn';
-    this.#slos.reconcile(open.filter(isBurn), isKnown);
-    const stopped = new Map<string, AnomalyEvent[]>();
+    this.#slos.reconcile(open.filter(isBurn), isPublished);
+    const traffic = new Map<string, AnomalyEvent[]>();
     for (const event of open) {
       if (isBurn(event) || this.#proportionsOf(event) !== undefined) continue;
-      stopped.set(event.model, [...(stopped.get(event.model) ?? []), event]);
+      traffic.set(event.model, [...(traffic.get(event.model) ?? []), event]);
     }
     for (const [model, detector] of this.#traffic) {
-      detector.reconcile(stopped.get(model) ?? [], isKnown);
+      detector.reconcile(traffic.get(model) ?? [], isPublished);
     }
-    for (const [model, events] of stopped) {
+    for (const [model, events] of traffic) {
       if (!this.#traffic.has(model)) for (const event of events) this.restore(event);
     }
   }
 
-  /** Models whose traffic is judged, in order; '' for all of them. */
+  /** Models whose traffic is evaluated, in order; '' stands for all models. */
   get models(): Iterable<string> {
     return this.#traffic.keys();
   }
 
-  /** What is of one series alone, if there is anything. */
+  /** Serializes the state of one series, if there is any. */
   serializeOne(state: StateArchive, series: Series, key: string): void {
     for (const proportions of this.#proportions) proportions.serializeOne(state, series, key);
   }
 
-  /** What is of one model alone. */
+  /** Serializes the traffic of one model. */
   serializeModel(state: StateArchive, model: string): void {
     const restored =
       this.#traffic.get(model) ?? new TrafficDetector(model, this.#options, this.#trafficPool);
@@ -109,32 +108,32 @@ export class RateDetectors {
     this.#traffic.putInOrder(models);
   }
 
-  /** What series and models share, once all are there. */
+  /** Serializes the state that series and models share, once the other parts are loaded. */
   serializeShared(state: StateArchive): void {
     state.section('what rates share', 4, () => {
       this.#slos.serialize(state);
       for (const proportions of this.#proportions) proportions.serializeShared(state);
-      this.#knowsColdStarts = state.flag(this.#knowsColdStarts);
+      this.#hasColdStarts = state.flag(this.#hasColdStarts);
       this.#trafficPool.serialize(state);
     });
   }
 
-  /** Takes the requests of a model in a block of the longer past; blocks come in order, before any window. */
+  /** Backfills one block of a model's traffic; blocks come in order, before any window. */
   backfill(model: string, startMs: number, requests: number): void {
     this.#trafficOf(model)?.backfill(startMs, requests);
   }
 
-  /** There is nothing more to recall up to then. */
+  /** Ends the backfill at `endMs`. */
   backfillUntil(endMs: number): void {
     for (const detector of this.#traffic.values()) detector.backfillUntil(endMs);
   }
 
-  /** No window has become complete up to then, as there was no request of any model. */
+  /** As `Detector.silentUntil`. */
   silentUntil(untilMs: number, context: StepContext): AnomalyEvent[] {
     return this.#traffic.get(ofAllModels)?.silentUntil(untilMs, context) ?? [];
   }
 
-  /** Whether something of the series is open, so that it must not be forgotten. */
+  /** Reports whether an anomaly of the series is open, so that the series must be kept. */
   isOpen(key: string): boolean {
     return this.#proportions.some((proportions) => proportions.isOpen(key));
   }
@@ -143,29 +142,28 @@ export class RateDetectors {
     for (const proportions of this.#proportions) proportions.forget(key);
   }
 
-  /** What series and models have added to what they share counts from now on. */
+  /** Publishes to all series and models what each has added to the shared state. */
   publishShared(): void {
     for (const proportions of this.#proportions) proportions.publishShared();
     this.#trafficPool.publishShared();
   }
 
-  /** Whether `know` has been told of the series. */
+  /** Reports whether the series is registered. */
   has(key: string): boolean {
     return this.#failures.has(key);
   }
 
   /**
-   * Looks at the series of a window from now on, before any of them is judged in it: one that is new begins with
-   * what the one before knew until now.
+   * Registers the series of a window before any is evaluated: a new one inherits the predecessor's state.
    *
-   * @param seriesCount how many series there are.
+   * @param seriesCount number of all series.
    */
   register(present: ReadonlyMap<string, SeriesWindow>, seriesCount: number): void {
     if (this.#failures.size === seriesCount) return;
     for (const [key, { series }] of present) this.#failures.register(series, key);
   }
 
-  /** A step of what is of one series alone. */
+  /** Evaluates one step of one series. */
   judgeSeries(
     key: string,
     window: SeriesWindow | undefined,
@@ -177,9 +175,9 @@ export class RateDetectors {
   }
 
   /**
-   * A step of what is of several series.
+   * Evaluates one step of the detectors that span several series.
    *
-   * @param baselineOf as of the end of the step, asked for only where something is told.
+   * @param baselineOf as of the end of the step; called only for an event.
    */
   evaluate(step: DetectorStep, baselineOf: BaselineOf): AnomalyEvent[] {
     return [
@@ -193,8 +191,8 @@ export class RateDetectors {
     { present, startMs, context }: DetectorStep,
     baselineOf: BaselineOf,
   ): AnomalyEvent[] {
-    for (const { series } of present.values()) this.#knowsColdStarts ||= series.cold_start;
-    if (!this.#knowsColdStarts) return [];
+    for (const { series } of present.values()) this.#hasColdStarts ||= series.cold_start;
+    if (!this.#hasColdStarts) return [];
     const cold = new Map<string, SeriesWindow>();
     for (const [key, window] of present) {
       const { series } = window;
@@ -205,7 +203,7 @@ export class RateDetectors {
     return this.#coldStarts.step(startMs, ofBoth, context, baselineOf);
   }
 
-  /** By all series, also those that are not judged: else traffic would seem to stop where one loses its place. */
+  /** Counts all series, also those without a slot: a lost slot must not look like lost traffic. */
   #stepTraffic(
     { offered, present, startMs, context }: DetectorStep,
     baselineOf: BaselineOf,
@@ -224,7 +222,7 @@ export class RateDetectors {
         startMs,
         requests: model === ofAllModels ? all : (requests.get(model) ?? 0),
         isSilentEverywhere: all === 0,
-        tail: () => tailBeside(model, present, baselineOf),
+        tail: () => tailDigests(model, present, baselineOf),
       };
       events.push(...detector.step(window, context));
       if (detector.isForgettable(startMs)) this.#traffic.delete(model);
@@ -236,7 +234,7 @@ export class RateDetectors {
     { offered, present, startMs, context }: DetectorStep,
     baselineOf: BaselineOf,
   ): AnomalyEvent[] {
-    const tailOf = (model: string) => tailBeside(model, present, baselineOf);
+    const tailOf = (model: string) => tailDigests(model, present, baselineOf);
     return this.#slos.step(offered, startMs, context, tailOf);
   }
 
@@ -258,7 +256,7 @@ export class RateDetectors {
   }
 }
 
-/** Requests of each model in a window, models in the order in which they are met. */
+/** Requests of each model in a window, in order of appearance. */
 function requestsByModel(windows: readonly SeriesWindow[]): Map<string, number> {
   const requests = new Map<string, number>();
   for (const window of windows) {
@@ -268,12 +266,12 @@ function requestsByModel(windows: readonly SeriesWindow[]): Map<string, number> 
   return requests;
 }
 
-/** What requests of a model take, all its series together: now, and usually. */
-function tailBeside(
+/** Durations of a model's whole requests, all its series together: now, and in the baseline. */
+function tailDigests(
   model: string,
   present: ReadonlyMap<string, SeriesWindow>,
   baselineOf: BaselineOf,
-): TailBeside {
+): TailDigests {
   const now: TDigest[] = [];
   const baseline: TDigest[] = [];
   for (const window of present.values()) {

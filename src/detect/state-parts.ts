@@ -2,40 +2,37 @@ import type { StateArchive } from '../snapshot/archive.ts';
 import { StateReader } from '../snapshot/archive-reader.ts';
 import { UnreadableState } from '../snapshot/unreadable-state.ts';
 
-/** Part of a detector's state: of a series, a model, a drift, or what they share, which is the last. */
+/** Part of a detector's state: of a series, a model or a drift; the shared part comes last. */
 export interface StatePart {
   readonly name: string;
   readonly bytes: Buffer;
 }
 
-/**
- * Names of parts: what all share, what is of a model's traffic, and of a series' drift. Those of series are
- * their keys.
- */
+/** Names of parts: the shared one, a model's traffic, a series' drift. A series' part is named by its key. */
 export const sharedPart = 'shared';
 export const modelPart = (model: string) => `model ${model}`;
 export const driftPart = (key: string) => `drift ${key}`;
 
-/** Takes the parts of a state, in any order, once the one that is shared is known. Holds none of them. */
+/** Loads the parts of a snapshot in any order, once the shared part is read. It holds none of them. */
 export class StateLoading {
-  readonly #carriers: Map<string, (part: StateArchive) => void>;
+  readonly #loaders: Map<string, (part: StateArchive) => void>;
   readonly #finish: () => void;
 
   /**
-   * @param carriers by the names of the parts that there must be.
-   * @param finish is called when all are there.
+   * @param loaders by the names of the parts that must come.
+   * @param finish called when all parts are loaded.
    */
-  constructor(carriers: Map<string, (part: StateArchive) => void>, finish: () => void) {
-    this.#carriers = carriers;
+  constructor(loaders: Map<string, (part: StateArchive) => void>, finish: () => void) {
+    this.#loaders = loaders;
     this.#finish = finish;
   }
 
-  /** @throws UnreadableState when the part is not of this state, is cut off, or came before. */
+  /** @throws UnreadableState when the part is not of this state, is truncated, or came before. */
   load({ name, bytes }: StatePart): void {
-    const serialize = this.#carriers.get(name);
+    const serialize = this.#loaders.get(name);
     if (serialize === undefined)
       throw new UnreadableState(`its part ${name} is not one of its own`);
-    this.#carriers.delete(name);
+    this.#loaders.delete(name);
     readable(name, () => {
       const reader = new StateReader(bytes);
       serialize(reader);
@@ -43,9 +40,9 @@ export class StateLoading {
     });
   }
 
-  /** No more parts come. @throws UnreadableState when one is missing. */
+  /** Ends the load. @throws UnreadableState when a part is missing. */
   end(): void {
-    for (const name of this.#carriers.keys()) throw missing(name);
+    for (const name of this.#loaders.keys()) throw missing(name);
     readable(sharedPart, this.#finish);
   }
 }
@@ -56,7 +53,7 @@ export function partOf(parts: ReadonlyMap<string, Buffer>, name: string): Buffer
   return bytes;
 }
 
-/** Whatever goes wrong with bytes that are there, they are of no use. */
+/** Turns every error of `read` into an `UnreadableState`. */
 export function readable<T>(name: string, read: () => T): T {
   try {
     return read();

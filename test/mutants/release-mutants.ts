@@ -63,8 +63,8 @@ export const releaseMutants: readonly PlantedMutant[] = [
     name: 'gone-version-before-a-live-one',
     bug: 'a version that was switched off lends its baseline though another one runs beside',
     file: peers,
-    find: 'const first = live.length > 0 ? live : lenders;',
-    replace: 'const first = lenders;',
+    find: 'const lending = live.length > 0 ? live : lenders;',
+    replace: 'const lending = lenders;',
     tests,
   },
   {

@@ -1,24 +1,24 @@
 import type { StateArchive } from '../../snapshot/archive.ts';
 
-/** Numbers that tune it. A turn is a block of two minutes. */
-const tuned = {
-  /** Part of a claim that is left a turn later: half of it after ten minutes. */
-  keptATurn: 0.5 ** (1 / 5),
-  /** A place changes hands for a claim so many times as large as that of its holder, and by a margin. */
-  times: 1.5,
-  /** Candidates that are remembered, a place. */
-  candidatesAPlace: 2,
-  /** A smaller claim is forgotten. */
-  least: 0.5,
+/** Tuning of the admission. A turn is a block of two minutes. */
+const tuning = {
+  /** Decay of a claim per turn: half of it is left after ten minutes. */
+  keptPerTurn: 0.5 ** (1 / 5),
+  /** Factor by which a claim must exceed that of a slot's holder, besides a margin. */
+  factor: 1.5,
+  /** Candidates kept per slot. */
+  candidatesPerSlot: 2,
+  /** Smallest claim that is kept. */
+  minClaim: 0.5,
 } as const;
 
-/** What a key brings in a window: requests of a series, or milliseconds of a stage. Not negative. */
+/** Amount of a key in a window: requests of a series, or milliseconds of a stage. Not negative. */
 export interface Offer {
   readonly key: string;
   readonly amount: number;
 }
 
-/** Places that change hands: those that lose theirs, and those that get one, the largest claims first. */
+/** Reassignment of slots: keys that lose theirs, and keys that get one, largest claims first. */
 export interface Turn {
   readonly out: readonly string[];
   readonly in: readonly string[];
@@ -27,18 +27,18 @@ export interface Turn {
 interface Claim {
   /** Decayed sum as of the last turn. */
   load: number;
-  /** What has come since. */
+  /** Amount since the last turn. */
   amount: number;
 }
 
 /**
- * Gives a limited number of places to the keys that bring the most, over some ten minutes. It is idle while there
- * is a place for all. From the first refusal on it counts what holders and candidates bring; at each turn free
- * places go to the largest claims, and a place changes hands only for one that is clearly larger. It does not
- * matter in which order keys come, nor how they are named: ties are broken by a hash.
+ * Assigns a limited number of slots to the keys with the largest amounts over some ten minutes. It is idle
+ * while there is a slot for each. From the first refusal on it counts the amounts of holders and candidates.
+ * At each turn free slots go to the largest claims, and held ones to claims that are clearly larger. The
+ * order and names of keys do not matter: a hash breaks ties.
  *
- * Memory: two candidates a place, and what comes of others until the next turn; some 200 bytes each. Cost: a look-up
- * an offer, a sort a turn.
+ * Memory: two candidates per slot, and others until the next turn; some 200 bytes each. Cost: a look-up per
+ * offer, a sort per turn.
  */
 export class Admission {
   readonly #margin: number;
@@ -50,24 +50,24 @@ export class Admission {
     this.#margin = margin;
   }
 
-  /** Whether some have no place, or had none minutes ago. */
+  /** True while some keys have no slot, and for some minutes after. */
   get isCrowded(): boolean {
     return this.#candidates.size > 0;
   }
 
-  /** Counts what a holder of a place brings; needed only while it is crowded. */
+  /** Counts the amount of a holder; needed only while crowded. */
   countHolder({ key, amount }: Offer): void {
     claimOf(this.#holders, key).amount += amount;
   }
 
-  /** Counts what keys without a place bring in a window: of those with the most. */
-  countRefused(offers: readonly Offer[], places: number): void {
-    for (const { key, amount } of largest(offers, tuned.candidatesAPlace * places)) {
+  /** Counts the amounts of keys without a slot in a window, of the largest ones. */
+  countRefused(offers: readonly Offer[], slots: number): void {
+    for (const { key, amount } of largest(offers, tuning.candidatesPerSlot * slots)) {
       claimOf(this.#candidates, key).amount += amount;
     }
   }
 
-  /** A key has got a place amid a turn, with the largest claim of those that it follows. */
+  /** Gives a key that got a slot within a turn the largest claim of its predecessors. */
   inherit(key: string, from: readonly string[]): void {
     this.#candidates.delete(key);
     const claims = from.map((one) => this.#claim(this.#holders, one)).sort(byClaim);
@@ -75,13 +75,13 @@ export class Admission {
     this.#holders.set(key, { load, amount });
   }
 
-  /** The holder with the smallest claim, of those that may lose their place. */
+  /** The holder with the smallest claim, of those that may lose their slot. */
   least(holders: Iterable<string>, mayLose: (key: string) => boolean): string | undefined {
     const free = [...holders].filter(mayLose).map((key) => this.#claim(this.#holders, key));
     return free.sort(byClaim).at(-1)?.key;
   }
 
-  /** Whoever had a place has none any more. */
+  /** Makes a holder that was removed a candidate. */
   forget(key: string): void {
     const claim = this.#holders.get(key);
     this.#holders.delete(key);
@@ -89,38 +89,38 @@ export class Admission {
   }
 
   /**
-   * Which places change hands at the next turn. Nothing is changed by asking.
+   * Plans the next turn without any change.
    *
-   * @param most so many keys get one at most.
+   * @param most largest number of keys that get a slot.
    */
   plan(
     holders: Iterable<string>,
-    places: number,
+    slots: number,
     isFixed: (key: string) => boolean,
     most = Number.POSITIVE_INFINITY,
   ): Turn {
     const held = [...holders].map((key) => this.#claim(this.#holders, key)).sort(byClaim);
     const losing = held.filter(({ key }) => !isFixed(key)).reverse();
     const out: string[] = [];
-    for (const { key } of losing.slice(0, Math.max(0, held.length - places))) out.push(key);
+    for (const { key } of losing.slice(0, Math.max(0, held.length - slots))) out.push(key);
     const asking = [...this.#candidates.keys()]
       .map((key) => this.#claim(this.#candidates, key))
-      .filter(({ amount }) => amount >= tuned.least)
+      .filter(({ amount }) => amount >= tuning.minClaim)
       .sort(byClaim);
-    const free = Math.max(0, places - held.length);
+    const free = Math.max(0, slots - held.length);
     const entering = asking.slice(0, Math.min(free, most)).map(({ key }) => key);
     for (const { key, amount } of asking.slice(free)) {
       if (entering.length >= most) break;
       const loser = losing[out.length];
-      if (loser === undefined || amount < tuned.times * loser.amount + this.#margin) break;
+      if (loser === undefined || amount < tuning.factor * loser.amount + this.#margin) break;
       out.push(loser.key);
       entering.push(key);
     }
     return { out, in: entering };
   }
 
-  /** Takes the turn that was planned. */
-  apply({ out, in: entering }: Turn, places: number): void {
+  /** Applies a planned turn. */
+  apply({ out, in: entering }: Turn, slots: number): void {
     for (const claims of [this.#holders, this.#candidates]) {
       for (const claim of claims.values()) {
         claim.load = next(claim);
@@ -130,8 +130,8 @@ export class Admission {
     for (const key of entering) move(key, this.#candidates, this.#holders);
     for (const key of out) move(key, this.#holders, this.#candidates);
     const asking = [...this.#candidates].map(([key, { load }]) => ({ key, amount: load }));
-    const known = asking.filter(({ amount }) => amount >= tuned.least);
-    const kept = largest(known, tuned.candidatesAPlace * places);
+    const known = asking.filter(({ amount }) => amount >= tuning.minClaim);
+    const kept = largest(known, tuning.candidatesPerSlot * slots);
     const candidates = new Map<string, Claim>();
     for (const { key, amount } of kept) candidates.set(key, { load: amount, amount: 0 });
     this.#candidates = candidates;
@@ -152,25 +152,25 @@ export class Admission {
     });
   }
 
-  /** The claim that a key will have at the next turn. */
+  /** Claim of a key at the next turn. */
   #claim(claims: ReadonlyMap<string, Claim>, key: string): Offer {
     const claim = claims.get(key);
     return { key, amount: claim === undefined ? 0 : next(claim) };
   }
 }
 
-/** The offers with the most; all of them, as they are, where there are no more. */
+/** The largest offers; all of them in their order if there are no more. */
 export function largest<One extends Offer>(offers: readonly One[], count: number): readonly One[] {
   return offers.length <= count ? offers : ranked(offers).slice(0, count);
 }
 
-/** Those with the most first; of those with as much, in an order that is not that of their names. */
+/** Offers sorted by amount, largest first; a hash of the key breaks ties. */
 export function ranked<One extends Offer>(offers: readonly One[]): One[] {
   return [...offers].sort(byClaim);
 }
 
 function next({ load, amount }: Claim): number {
-  return load * tuned.keptATurn + amount;
+  return load * tuning.keptPerTurn + amount;
 }
 
 function claimOf(claims: Map<string, Claim>, key: string): Claim {

@@ -3,12 +3,12 @@ import type { SeriesWindow, StageSummary } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import { Admission, largest, type Offer } from './admission.ts';
 
-/** A difference of less time, in milliseconds a turn, is not worth what was learnt of a stage. */
+/** Smallest gain, in ms per turn, that outweighs the loss of a stage's learnt state. */
 const marginMs = 1_000;
 
 /**
- * Which stages of a series are judged, where it has more than its share: `total`, and those in which requests
- * spend the most time, over some ten minutes.
+ * Evaluated stages of a series that has more than its share: `total`, and those in which requests spend the
+ * most time, over some ten minutes.
  */
 export class JudgedStages {
   readonly #held: Set<string>;
@@ -17,53 +17,53 @@ export class JudgedStages {
   #unjudged = 0;
 
   /**
-   * @param known stages that were judged so far.
-   * @param block of two minutes that it begins in.
+   * @param known stages that were evaluated so far.
+   * @param block of two minutes in which it starts.
    */
   constructor(known: Iterable<string>, block: number) {
     this.#held = new Set(known);
     this.#block = block;
   }
 
-  /** Stages of the last window that were not judged. */
+  /** Stages of the last window that were not evaluated. */
   get unjudged(): number {
     return this.#unjudged;
   }
 
-  /** Whether so many are enough again for all stages. */
-  isEnough(places: number): boolean {
-    return !this.#admission.isCrowded && this.#held.size <= places;
+  /** Reports whether `slots` suffice for all stages again. */
+  isEnough(slots: number): boolean {
+    return !this.#admission.isCrowded && this.#held.size <= slots;
   }
 
   /**
-   * A window with the stages that are judged.
+   * Reduces a window to its evaluated stages.
    *
-   * @param places how many may be judged.
-   * @param mayChange whether places may change hands.
-   * @param forget is told a stage that is not judged any more.
+   * @param slots number of stages that may be evaluated.
+   * @param mayChange whether slots may be reassigned.
+   * @param forget called for each stage that loses its slot.
    */
   select(
     window: SeriesWindow,
     block: number,
-    places: number,
+    slots: number,
     mayChange: boolean,
     forget: (stage: string) => void,
   ): SeriesWindow {
-    if (block !== this.#block) this.#turn(places, mayChange, forget);
+    if (block !== this.#block) this.#turn(slots, mayChange, forget);
     this.#block = block;
     const newcomers: Offer[] = [];
     for (const { stage, sumMs } of window.stages.values()) {
       if (!this.#held.has(stage)) newcomers.push({ key: stage, amount: sumMs });
     }
-    const free = Math.max(0, places - this.#held.size);
+    const free = Math.max(0, slots - this.#held.size);
     if (!this.#admission.isCrowded) {
       for (const { key } of largest(newcomers, free)) this.#held.add(key);
     }
-    // Whatever else there is, whole requests are judged.
+    // Whole requests are always evaluated.
     if (window.stages.has(totalStage)) this.#held.add(totalStage);
     const refused = newcomers.filter(({ key }) => !this.#held.has(key));
     this.#unjudged = refused.length;
-    this.#admission.countRefused(refused, places);
+    this.#admission.countRefused(refused, slots);
     const stages = new Map<string, StageSummary>();
     for (const [stage, summary] of window.stages) {
       if (!this.#held.has(stage)) continue;
@@ -83,10 +83,10 @@ export class JudgedStages {
     this.#admission.serialize(state);
   }
 
-  #turn(places: number, mayChange: boolean, forget: (stage: string) => void): void {
+  #turn(slots: number, mayChange: boolean, forget: (stage: string) => void): void {
     const isFixed = (stage: string) => !mayChange || stage === totalStage;
-    const turn = this.#admission.plan(this.#held, places, isFixed, mayChange ? places : 0);
-    this.#admission.apply(turn, places);
+    const turn = this.#admission.plan(this.#held, slots, isFixed, mayChange ? slots : 0);
+    this.#admission.apply(turn, slots);
     for (const stage of turn.out) {
       this.#held.delete(stage);
       forget(stage);

@@ -6,46 +6,46 @@ import type { DetectOptions } from '../options/detect-options.ts';
 import type { SeriesDetectors } from '../tail/series-detectors.ts';
 import { Admission, largest, type Offer, ranked, type Turn } from './admission.ts';
 
-/** So many versions of a model that differ in nothing else get a place when they come, whatever their traffic. */
+/** Versions of one series that get a slot at once, whatever their traffic. */
 const versionsAtOnce = 3;
-/** So many series get a place in one window: each takes some milliseconds, and the event loop waits. */
-const mostAWindow = 200;
-/** Keys that are remembered as refused: others are looked at again in each window. */
-const mostRefused = 100_000;
+/** Largest number of series that get a slot in one window: each blocks the event loop for some ms. */
+const maxPerWindow = 200;
+/** Largest number of refused keys that are kept: others are checked again in each window. */
+const maxRefused = 100_000;
 
-/** What only the owner of all detectors can do. */
+/** Callbacks to the owner of all detectors. */
 export interface SlotOwner {
-  /** Whether something of a series is open, so that it keeps its place. */
+  /** Reports whether an anomaly of a series is open, so that it keeps its slot. */
   isOpen(key: string): boolean;
-  /** Forgets all of a series. */
+  /** Forgets all state of a series. */
   evict(key: string): void;
 }
 
-/** A series of a window that has no place. */
+/** A series of a window without a slot. */
 interface Newcomer extends Offer {
   readonly series: Series;
 }
 
 /**
- * Which series are judged: at most `detect.max_series`, those with the most requests. While there is a place for
- * all, a series gets one with its first window. Else places change hands when a block of two minutes begins, by
- * what came before it; only a next version of a judged series gets one at once: a free one, or that of the series
- * with the least.
+ * Slots of the evaluated series: at most `detect.max_series`, those with the most requests. While there is a
+ * slot for each, a series gets one with its first window. Otherwise slots are reassigned at the start of a
+ * block of two minutes, by the traffic before it. Only the next version of an evaluated series gets one at
+ * once: a free one, or that of the series with the least traffic.
  */
 export class SeriesSlots {
   readonly #series: SeriesDetectors;
   readonly #limit: number;
   readonly #owner: SlotOwner;
   readonly #admission: Admission;
-  /** What changes hands when a block begins, where somebody asked before. */
+  /** Reassignment at the start of a block, if it was needed before. */
   #planned:
     | { readonly block: number; readonly turn: Turn; readonly in: ReadonlySet<string> }
     | undefined;
   #block = Number.NaN;
   #unjudged = 0;
-  /** Keys that have no place and get none before the next turn. */
+  /** Keys without a slot that get none before the next turn. */
   readonly #refused = new Set<string>();
-  /** Versions that are judged, by what they share; as of some keys. */
+  /** Number of evaluated versions by unversioned key, as of `#countedKeys`. */
   readonly #versions = new Map<string, number>();
   #countedKeys: readonly string[] = [];
 
@@ -53,21 +53,21 @@ export class SeriesSlots {
     this.#series = series;
     this.#limit = options.max_series;
     this.#owner = owner;
-    // Fewer requests open no anomaly: such a difference is not worth what was learnt.
+    // Fewer requests open no anomaly: they do not outweigh the loss of learnt state.
     this.#admission = new Admission(options.min_requests);
   }
 
-  /** Whether some series have no place, or had none minutes ago. */
+  /** True while some series have no slot, and for some minutes after. */
   get isCrowded(): boolean {
     return this.#admission.isCrowded;
   }
 
-  /** Series of the last window that were not judged. */
+  /** Series of the last window that were not evaluated. */
   get unjudged(): number {
     return this.#unjudged;
   }
 
-  /** A block begins: places change hands by what came before it. */
+  /** Starts a block: reassigns slots by the traffic before it. */
   turn(block: number): void {
     if (this.isCrowded) {
       const { turn } = this.#planFor(block);
@@ -80,17 +80,16 @@ export class SeriesSlots {
     this.#block = block;
   }
 
-  /** A series has been forgotten. */
   forget(key: string): void {
     this.#admission.forget(key);
   }
 
-  /** Whether a series without a place would get one with this window. */
+  /** Reports whether a series without a slot may get one with this window. */
   wouldAdmit(series: Series, key: string): boolean {
     return !this.isCrowded || this.#isNextVersion(series, key);
   }
 
-  /** The windows of series that have a place, by key; new ones get theirs first. */
+  /** Assigns slots to new series, then returns the windows of series with one, by key. */
   admit(windows: readonly SeriesWindow[], keys: readonly string[]): Map<string, SeriesWindow> {
     const isShort = this.#admit(windows, keys);
     const present = new Map<string, SeriesWindow>();
@@ -110,10 +109,7 @@ export class SeriesSlots {
     return present;
   }
 
-  /**
-   * Whether a series of a window that comes next is judged, as far as can be told before: of one that is not, only
-   * whole requests are needed.
-   */
+  /** Predicts whether a series of a next window is evaluated: otherwise it needs only whole requests. */
   isWanted(series: Series, block: number): boolean {
     if (!this.isCrowded) return true;
     const key = seriesKey(series);
@@ -127,7 +123,7 @@ export class SeriesSlots {
     this.#admission.serialize(state);
   }
 
-  /** Gives places to new series of a window; whether there is none for some. */
+  /** Assigns slots to new series of a window; true if some get none. */
   #admit(windows: readonly SeriesWindow[], keys: readonly string[]): boolean {
     const newcomers: Newcomer[] = [];
     windows.forEach((window, i) => {
@@ -136,18 +132,18 @@ export class SeriesSlots {
       newcomers.push({ key, series: window.series, amount: requestsOf(window) });
     });
     if (this.isCrowded) {
-      for (const { key, series } of ranked(newcomers).slice(0, mostAWindow)) {
+      for (const { key, series } of ranked(newcomers).slice(0, maxPerWindow)) {
         this.#takeOver(series, key);
       }
       return true;
     }
     const free = Math.max(0, this.#limit - this.#series.size);
-    const chosen = largest(newcomers, Math.min(free, mostAWindow));
+    const chosen = largest(newcomers, Math.min(free, maxPerWindow));
     for (const { key, series } of chosen) this.#series.of(series, key);
     return newcomers.length > free;
   }
 
-  /** Gives the next version of a judged series a free place, or that of the series with the least. */
+  /** Gives the next version of an evaluated series a free slot, or that of the series with least traffic. */
   #takeOver(series: Series, key: string): void {
     if (!this.#isNextVersion(series, key)) return;
     const shared = unversionedKey(series);
@@ -166,13 +162,13 @@ export class SeriesSlots {
 
   #isNextVersion(series: Series, key: string): boolean {
     if (this.#refused.has(key)) return false;
-    const judged = this.#judgedVersions(unversionedKey(series));
-    const isNext = judged > 0 && judged < versionsAtOnce;
-    if (!isNext && this.#refused.size < mostRefused) this.#refused.add(key);
+    const evaluated = this.#evaluatedVersions(unversionedKey(series));
+    const isNext = evaluated > 0 && evaluated < versionsAtOnce;
+    if (!isNext && this.#refused.size < maxRefused) this.#refused.add(key);
     return isNext;
   }
 
-  #judgedVersions(shared: string): number {
+  #evaluatedVersions(shared: string): number {
     const keys = this.#series.sortedKeys;
     if (keys !== this.#countedKeys) {
       this.#countedKeys = keys;
@@ -188,7 +184,7 @@ export class SeriesSlots {
   #planFor(block: number) {
     if (this.#planned?.block !== block) {
       const isOpen = (key: string) => this.#owner.isOpen(key);
-      const turn = this.#admission.plan(this.#series.keys, this.#limit, isOpen, mostAWindow);
+      const turn = this.#admission.plan(this.#series.keys, this.#limit, isOpen, maxPerWindow);
       this.#planned = { block, turn, in: new Set(turn.in) };
     }
     return this.#planned;

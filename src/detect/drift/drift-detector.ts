@@ -12,45 +12,44 @@ import { anomalySubject } from '../event/anomaly-summary.ts';
 import { newAnomaly } from '../event/new-anomaly.ts';
 import { driftSql } from '../event/sql.ts';
 import { AnomalyLifecycle, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
-import type { Renewed } from '../lifecycle/event-chain.ts';
+import type { EventUpdate } from '../lifecycle/event-chain.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../step/detector-step.ts';
 import { driftMeasured, meansOf } from './drift-measured.ts';
 import { clearestOf, type DriftVerdict, daysBetween, judgeDrift } from './drift-test.ts';
 
-/** An update says that it has grown by this factor since it was told last. */
-const growsBy = 1.15;
+/** Growth since the last event that justifies an update. */
+const minGrowth = 1.15;
 
-/** What a day has, and what is said of it. */
-interface Judged {
+/** Hours of the last day, and their verdicts. */
+interface DayResult {
   readonly pairs: readonly HourPair[];
   readonly verdicts: readonly DriftVerdict[];
-  /** What opens, if anything does. */
+  /** The verdict that opens an anomaly, if any does. */
   readonly opening: DriftVerdict | undefined;
 }
 
 /**
- * The slow drift of one series, all its versions together: whether the last day was slower than the same
- * hours a week before. A regression that creeps in over hours or days, a few percent with each release,
- * is never far from the last hour, which tails are compared with. Hours in which a shift of the tail is
- * open are left out: that is told. Judged at the end of each hour.
+ * Slow drift of one series, all its versions together: the last day against the same hours a week before.
+ * A regression that grows over hours or days, a few percent per release, hardly differs from the last
+ * hour, the baseline of tails. Hours with an open tail shift are left out. Evaluated once an hour.
  */
 export class DriftDetector {
   readonly #series: Series;
   readonly #options: DetectOptions;
   readonly #tails: HourlyTails;
-  readonly #track: AnomalyLifecycle;
-  /** As of the last hour. */
-  #judged: Judged | undefined;
-  /** How many series of it, versions and all, are looked at. */
+  readonly #lifecycle: AnomalyLifecycle;
+  /** Result of the last hour. */
+  #lastDay: DayResult | undefined;
+  /** Number of registered series; each version counts. */
   seriesCount = 0;
 
-  /** @param series of any version. */
+  /** @param series in any version. */
   constructor(series: Series, options: DetectOptions) {
     this.#series = { ...series, version: '' };
     this.#options = options;
     this.#tails = new HourlyTails(options.quantiles);
-    this.#track = new AnomalyLifecycle(options);
+    this.#lifecycle = new AnomalyLifecycle(options);
   }
 
   get series(): Series {
@@ -58,29 +57,29 @@ export class DriftDetector {
   }
 
   get isForgettable(): boolean {
-    return this.#tails.isEmpty && !this.#track.isOpen;
+    return this.#tails.isEmpty && !this.#lifecycle.isOpen;
   }
 
   restore(event: AnomalyEvent): void {
-    this.#track.restore(event);
+    this.#lifecycle.restore(event);
   }
 
-  /** What others have told counts, if it is the same event of the same anomaly. */
+  /** As `AnomalyLifecycle.adopt`. */
   adopt(published: AnomalyEvent): void {
-    this.#track.adopt(published);
+    this.#lifecycle.adopt(published);
   }
 
   /** As `AnomalyLifecycle.reconcile`. */
-  reconcile(open: AnomalyEvent | undefined, isKnown: (id: string) => boolean): void {
-    this.#track.reconcile(open, isKnown);
+  reconcile(open: AnomalyEvent | undefined, isPublished: (id: string) => boolean): void {
+    this.#lifecycle.reconcile(open, isPublished);
   }
 
-  /** Takes an hour of the longer past; hours come in order, before any window. */
+  /** Backfills an hour; hours come in order, before any window. */
   backfill(hour: HourTail): void {
     this.#tails.backfill(hour);
   }
 
-  /** The past before that time is no measure any more: a shift of the tail has become the usual. */
+  /** Forgets hours before `ms`: a tail shift was rebaselined then. */
   forgetBefore(ms: number): void {
     this.#tails.forget(Number.NEGATIVE_INFINITY, ms);
   }
@@ -88,14 +87,14 @@ export class DriftDetector {
   serialize(state: StateArchive): void {
     state.section('drift detector', 1, () => {
       this.#tails.serialize(state);
-      this.#track.serialize(state);
+      this.#lifecycle.serialize(state);
     });
   }
 
   /**
-   * @param windows of the series of all versions.
-   * @param isNormal false while a shift of the tail is open in one of them.
-   * @param perWeek false drifts that it may tell.
+   * @param windows of the series in all versions.
+   * @param isNormal false while a tail shift is open in one of them.
+   * @param perWeek false drifts that it may cause per week.
    */
   step(
     startMs: number,
@@ -107,8 +106,8 @@ export class DriftDetector {
     if (this.#tails.reach(startMs)) this.#evaluate(startMs, perWeek);
     for (const window of windows) this.#tails.observe(window);
     if (!isNormal) this.#tails.leaveOut(startMs);
-    if (!this.#track.isOpen && this.#judged?.opening === undefined) return undefined;
-    return this.#track.step(startMs, this.#judgement(startMs, context), context);
+    if (!this.#lifecycle.isOpen && this.#lastDay?.opening === undefined) return undefined;
+    return this.#lifecycle.step(startMs, this.#judgement(startMs, context), context);
   }
 
   #evaluate(startMs: number, perWeek: number): void {
@@ -117,16 +116,16 @@ export class DriftDetector {
     const verdicts = judgeDrift(pairs, between, this.#options, perWeek);
     const clearest = clearestOf(verdicts);
     const opening = clearest?.opens === true ? clearest : undefined;
-    this.#judged = { pairs, verdicts, opening };
+    this.#lastDay = { pairs, verdicts, opening };
   }
 
   #judgement(startMs: number, { nowMs }: StepContext): Judgement {
-    const { openSinceMs: sinceMs = startMs, detectedMs = nowMs } = this.#track;
+    const { openSinceMs: sinceMs = startMs, detectedMs = nowMs } = this.#lifecycle;
     return {
-      isOut: (event) => this.#of(event)?.goesOn,
+      isAnomalous: (event) => this.#verdictOf(event)?.persists,
       opening: () => this.#opening(nowMs),
-      renewed: (event) => this.#renewed(event),
-      // It began a day before anybody knew.
+      update: (event) => this.#update(event),
+      // Counted from its detection: a drift starts a day before that.
       isRebaselinable: nowMs - detectedMs >= this.#options.rebaseline_after,
       resolvedSummary: (event, resolution) => this.#resolvedSummary(event, resolution),
       ended: (resolution) => this.#end(sinceMs, startMs, resolution),
@@ -134,33 +133,33 @@ export class DriftDetector {
   }
 
   #opening(nowMs: number): AnomalyEvent | undefined {
-    const verdict = this.#judged?.opening;
-    if (this.#judged === undefined || verdict === undefined) return undefined;
+    const verdict = this.#lastDay?.opening;
+    if (this.#lastDay === undefined || verdict === undefined) return undefined;
     const series = this.#series;
     const options = this.#options;
     const { startedAtMs } = verdict;
-    const measured = driftMeasured(series, this.#judged.pairs, verdict, options);
+    const measured = driftMeasured(series, this.#lastDay.pairs, verdict, options);
     return {
       ...newAnomaly({ kind: 'drift', series, startedAtMs, nowMs, options }),
       ...measured,
       group_key: groupKeyOf('drift', series.model, measured.stage),
-      // Nobody needs to wake up for what has taken a day.
+      // A drift takes a day to show: it should not page.
       severity: 'info',
       sql: driftSql({ series, stage: measured.evidence.measured_stage, startedAtMs }),
     };
   }
 
-  /** What the last day says of the quantile that was told. */
-  #of({ quantile }: AnomalyEvent): DriftVerdict | undefined {
+  /** Verdict of the last day on the event's quantile. */
+  #verdictOf({ quantile }: AnomalyEvent): DriftVerdict | undefined {
     const index = this.#options.quantiles.indexOf(quantile);
-    return this.#judged?.verdicts.find((verdict) => verdict.quantile === index);
+    return this.#lastDay?.verdicts.find((verdict) => verdict.quantile === index);
   }
 
-  #renewed(event: AnomalyEvent): Renewed | undefined {
-    const verdict = this.#of(event);
-    if (verdict === undefined || this.#judged === undefined) return undefined;
-    if (verdict.ratio < growsBy * event.ratio) return undefined;
-    const measured = driftMeasured(this.#series, this.#judged.pairs, verdict, this.#options);
+  #update(event: AnomalyEvent): EventUpdate | undefined {
+    const verdict = this.#verdictOf(event);
+    if (verdict === undefined || this.#lastDay === undefined) return undefined;
+    if (verdict.ratio < minGrowth * event.ratio) return undefined;
+    const measured = driftMeasured(this.#series, this.#lastDay.pairs, verdict, this.#options);
     return { ...measured, severity: event.severity };
   }
 
@@ -172,18 +171,18 @@ export class DriftDetector {
   }
 
   #end(sinceMs: number, startMs: number, resolution: Resolution): void {
-    if (resolution === 'rebaselined' && this.#judged !== undefined) {
-      this.#tails.rebaseline(sinceMs, factorsOf(this.#judged, this.#options));
+    if (resolution === 'rebaselined' && this.#lastDay !== undefined) {
+      this.#tails.rebaseline(sinceMs, factorsOf(this.#lastDay, this.#options));
     } else {
-      // Slow hours are no measure in a week.
+      // Slow hours must not be the baseline of next week.
       this.#tails.forget(sinceMs, startMs);
     }
-    this.#judged = undefined;
+    this.#lastDay = undefined;
   }
 }
 
-/** By how much hours have grown in a week. */
-function factorsOf({ pairs, verdicts }: Judged, { quantiles }: DetectOptions): HourFactors {
+/** Growth of the hours within a week. */
+function factorsOf({ pairs, verdicts }: DayResult, { quantiles }: DetectOptions): HourFactors {
   const now = meansOf(pairs.map((pair) => pair.now));
   const baseline = meansOf(pairs.map((pair) => pair.baseline));
   const times = ([stage, ms]: [string, number]): [string, number] => [

@@ -17,22 +17,22 @@ export interface SeriesHour {
   readonly hour: HourTail;
 }
 
-/** The slow drift of every series, by what it is of whatever its version. */
+/** Slow drift of every series, by its key without the version. */
 export class DriftDetectors {
   readonly #options: DetectOptions;
   readonly #detectors = new OrderedMap<DriftDetector>();
-  /** The same by the keys of series, versions and all, for as long as these are not forgotten. */
+  /** The same detectors by the keys of registered series, versions included. */
   readonly #bySeries = new Map<string, DriftDetector>();
-  /** Those that are of several series, or of none, by their keys in order; undefined where it has to be made. */
+  /** Detectors of several series, or of none, by their keys in order; undefined when outdated. */
   #others: ReadonlyMap<string, DriftDetector> | undefined;
-  /** False drifts a week that one may tell. */
+  /** False drifts per week that one detector may cause. */
   #perWeek = 0;
 
   constructor(options: DetectOptions) {
     this.#options = options;
   }
 
-  /** In the order in which they were met. */
+  /** Keys in order of appearance. */
   get keys(): Iterable<string> {
     return this.#detectors.keys();
   }
@@ -41,24 +41,24 @@ export class DriftDetectors {
     this.#of(seriesOf(event))?.restore(event);
   }
 
-  /** What others have told counts, if it is the same event of the same anomaly. */
+  /** As `AnomalyLifecycle.adopt`. */
   adopt(published: AnomalyEvent): void {
     this.#detectors.get(unversionedKey(published))?.adopt(published);
   }
 
   /** As `AnomalyLifecycle.reconcile`. */
-  reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
+  reconcile(open: readonly AnomalyEvent[], isPublished: (id: string) => boolean): void {
     const own = new Map(open.map((event) => [unversionedKey(event), event]));
-    for (const [key, detector] of this.#detectors) detector.reconcile(own.get(key), isKnown);
+    for (const [key, detector] of this.#detectors) detector.reconcile(own.get(key), isPublished);
     for (const [key, event] of own) if (!this.#detectors.has(key)) this.restore(event);
   }
 
-  /** Takes an hour of the longer past; hours come in order, before any window. */
+  /** Backfills an hour; hours come in order, before any window. */
   backfill({ series, hour }: SeriesHour): void {
     this.#of(series)?.backfill(hour);
   }
 
-  /** A series, by its key, is met no more: its version has ended. */
+  /** Unregisters a series whose version has ended. */
   forget(key: string): void {
     const detector = this.#bySeries.get(key);
     if (detector === undefined) return;
@@ -67,7 +67,7 @@ export class DriftDetectors {
     this.#others = undefined;
   }
 
-  /** What is of one series alone. */
+  /** Serializes the state of one detector. */
   serializeOne(state: StateArchive, key: string): void {
     const saved = this.#detectors.get(key);
     const series = serializeSeries(state, saved?.series);
@@ -82,23 +82,23 @@ export class DriftDetectors {
     this.#detectors.putInOrder(keys);
   }
 
-  /** What all share, once they are there. */
+  /** Serializes the shared state, once all detectors are loaded. */
   serializeShared(state: StateArchive): void {
     this.#perWeek = state.number(this.#perWeek);
   }
 
-  /** How many there are counts from now on. */
+  /** Publishes the number of detectors: they share the budget. */
   publishShared(): void {
-    // What does not wake anybody has a budget of its own, as large as that of what does.
+    // Drifts do not page: their budget is separate, and as large as that of pages.
     this.#perWeek = this.#options.page_budget_per_week / Math.max(1, this.#detectors.size);
   }
 
-  /** Whether `know` has been told of the series, or has no room for any more. */
+  /** Reports whether the series is registered, or no more can be. */
   has(key: string): boolean {
     return this.#bySeries.has(key) || this.#detectors.size >= this.#options.max_series;
   }
 
-  /** Looks at the series of a window from now on, before any of them is judged in it. */
+  /** Registers the series of a window before any is evaluated. */
   register(present: ReadonlyMap<string, SeriesWindow>): void {
     for (const [key, window] of present) {
       if (this.#bySeries.has(key)) continue;
@@ -111,10 +111,10 @@ export class DriftDetectors {
   }
 
   /**
-   * A step of what is of one series alone, the only version of its model.
+   * Evaluates one step of a series that is the only version.
    *
    * @param isOpen whether a shift of its tail is open.
-   * @param tail what was told of its tail in this step.
+   * @param tail event of its tail in this step.
    */
   judgeSeries(
     key: string,
@@ -131,9 +131,9 @@ export class DriftDetectors {
   }
 
   /**
-   * A step of those that are of several series, or of none, once what is of one alone was judged.
+   * Evaluates one step of the detectors of several series, or of none, after those of one series.
    *
-   * @returns all that was told of drifts in the step, in order.
+   * @returns all drift events of the step, in order.
    */
   evaluate(
     { present, startMs, context }: DetectorStep,
@@ -146,10 +146,10 @@ export class DriftDetectors {
         others.get(unversionedKey(event))?.forgetBefore(startMs);
       }
       const windows = this.#windowsOfOthers(present);
-      const unusual = new Set([...openKeys].map((key) => this.#bySeries.get(key)));
+      const shifted = new Set([...openKeys].map((key) => this.#bySeries.get(key)));
       for (const [key, detector] of others) {
         const own = (windows.get(detector) ?? []).sort(byVersion);
-        const isNormal = !unusual.has(detector);
+        const isNormal = !shifted.has(detector);
         const event = detector.step(startMs, own, isNormal, this.#perWeek, context);
         if (event !== undefined) emitted.push({ key, event });
         if (detector.seriesCount === 0 && detector.isForgettable) this.#delete(key);
@@ -199,7 +199,7 @@ export class DriftDetectors {
   }
 }
 
-/** Sums are the same to the last bit in whatever order windows come. */
+/** Orders windows, so that sums are the same to the last bit. */
 function byVersion(a: SeriesWindow, b: SeriesWindow): number {
   return a.series.version < b.series.version ? -1 : 1;
 }

@@ -8,7 +8,7 @@ import { bottleneck } from '../event/bottleneck.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { DriftVerdict } from './drift-test.ts';
 
-/** What is measured of a drift: what each of its events says anew. */
+/** Measured fields of a drift, which each of its events updates. */
 export type DriftMeasured = Pick<
   AnomalyEvent,
   | 'stage'
@@ -27,7 +27,7 @@ export type DriftMeasured = Pick<
 const smallestP = 1e-300;
 const hourMs = 3_600_000;
 
-/** How much slower a day was than the same hours a week before, in which stage, and why that is believed. */
+/** Slowdown of a day against the same hours a week before, the stage to blame, and the evidence. */
 export function driftMeasured(
   series: Series,
   pairs: readonly HourPair[],
@@ -61,7 +61,7 @@ export function driftMeasured(
       baseline_to: new Date(last.baseline.startMs + hourMs).toISOString(),
     },
     blame,
-    // Of hours only means are kept: whether the median has moved is not known.
+    // Hours keep only means: the move of the median is unknown.
     bottleneck: bottleneck({
       blame,
       coldStart: series.cold_start,
@@ -81,10 +81,7 @@ function summaryOf(event: Series & Omit<DriftMeasured, 'summary'>): string {
   return `${anomalySubject(event)} was ${was} of the same hours a week before${explainedPart(event)}`;
 }
 
-/**
- * By how much the mean of each stage has grown, per whole request. Empty where these have no `total`, or have
- * not grown.
- */
+/** Growth of each stage's mean, per whole request; empty without `total` or without growth. */
 function blameOf(pairs: readonly HourPair[], measuredStage: string): Blamed[] {
   if (measuredStage !== totalStage) return [];
   const now = stageMeans(pairs.map((pair) => pair.now));
@@ -98,7 +95,7 @@ function stageMeans(hours: readonly HourTail[]): StageMeans {
   return { totalMs, stagesMs };
 }
 
-/** What a request spends in each stage on average, over some hours; each hour counts alike. */
+/** Mean time of a request in each stage, over some hours of equal weight. */
 export function meansOf(hours: readonly HourTail[]): Map<string, number> {
   const means = new Map<string, number>();
   for (const { meansMs } of hours) {

@@ -3,63 +3,58 @@ import { median } from '../../baseline/median.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import { logStudentTail } from '../stats/student-tail.ts';
 
-/** What a day says against the same hours of the week before, of one quantile. */
+/** Comparison of a day with the same hours of the week before, for one quantile. */
 export interface DriftVerdict {
-  /** By its index. */
+  /** Index of the quantile. */
   readonly quantile: number;
-  /** Hours that are known, and those of them that are slower than a week before. */
+  /** Known hours, and those of them that are slower than a week before. */
   readonly hours: number;
   readonly slower: number;
-  /**
-   * Median of the hours of the week before; by how much they have grown, the median hour; its 95 %
-   * interval.
-   */
+  /** Median hour of the week before; growth of the median hour, and its 95 % interval. */
   readonly baselineMs: number;
   readonly ratio: number;
   readonly interval: readonly [number, number];
-  /** Independent hours that these are worth. */
+  /** Effective number of independent hours. */
   readonly independent: number;
-  /** ln of the chance of so much growth in a usual week, at most; and what it had to be. */
+  /** ln of the p-value, and of its threshold. */
   readonly logP: number;
   readonly logLevel: number;
-  /** Start of the first hour that has half of the least growth. */
+  /** Start of the first hour with half of the smallest growth that matters. */
   readonly startedAtMs: number;
-  /** Clear, large and lasting enough to be told. */
+  /** True if significance, effect and duration suffice to open an anomaly. */
   readonly opens: boolean;
-  /** The last hours have half of the least growth: what was told goes on. */
-  readonly goesOn: boolean;
+  /** True while the last hours have half of the smallest growth that matters. */
+  readonly persists: boolean;
 }
 
-/** A quantile of an hour is known if so many requests are beyond it. */
-const fewestBeyond = 10;
-/** With fewer hours nothing is said of a day. */
-const fewestHours = 8;
-/** What is told must still be so in the last hours, and is over when it no longer is. */
+/** Requests beyond a quantile that make it known for an hour. */
+const minBeyond = 10;
+/** Fewest known hours of a day. */
+const minHours = 8;
+/** Last hours, which must confirm an opening, and decide whether it persists. */
 const lastHours = 6;
-/** Days in between that are looked at, by how many ago they are: what creeps was nearly as slow yesterday. */
+/** Days in between, by their age. Newer ones are left out: a slow drift is nearly as large in them. */
 export const daysBetween = [4, 5, 6] as const;
-/** Days are new, hours are not: so many looks a week are taken to be independent. */
-const looksPerWeek = 7;
+/** Independent tests per week: hourly tests of one day largely overlap. */
+const testsPerWeek = 7;
 const normal95 = 1.959964;
-/** Hours that follow each other are taken to be no more alike than this. */
-const mostAlike = 0.9;
-/** With fewer degrees of freedom a t says nothing. */
-const leastFreedom = 1.5;
+/** Upper limit of the autocorrelation of hours. */
+const maxCorrelation = 0.9;
+/** Lower limit of the degrees of freedom of t. */
+const minFreedom = 1.5;
 
 /**
- * Judges whether a day was slower than the same day of the week before, hour by hour: the logarithms of
- * the ratios are some numbers that follow each other, of which the median must be `min_drift_ratio` and
- * the mean be further from 0 than their own spread explains (Student's t; hours that are alike count for
- * fewer). A night is compared with a night, a Sunday with a Sunday; an hour of trouble moves a median of
- * 24 little.
+ * Tests whether a day was slower than the same day of the week before, hour by hour. The median of the
+ * log ratios must reach `min_drift_ratio`. Their mean must differ from 0 by Student's t, with the number
+ * of hours corrected for autocorrelation. Nights meet nights and Sundays meet Sundays; one bad hour moves
+ * a median of 24 little.
  *
- * One day that is slower is no drift where days differ by themselves: it must be slower than those in between
- * (`daysBetween`), too, by half of that.
+ * Days may differ by themselves. So half of the growth must also show against `daysBetween`.
  *
  * @param pairs oldest first.
- * @param between the same of each of the days in between.
- * @param perWeek false verdicts that may be told.
- * @returns what each quantile says of which enough hours are known.
+ * @param between pairs with each of the days in between.
+ * @param perWeek false verdicts allowed per week.
+ * @returns a verdict for each quantile with enough known hours.
  */
 export function judgeDrift(
   pairs: readonly HourPair[],
@@ -76,7 +71,7 @@ export function judgeDrift(
   });
 }
 
-/** What the clearest of the quantiles says, of those that open if there are any. */
+/** The verdict with the smallest p-value, of those that open if there are any. */
 export function clearestOf(verdicts: readonly DriftVerdict[]): DriftVerdict | undefined {
   const opening = verdicts.filter(({ opens }) => opens);
   const among = opening.length > 0 ? opening : verdicts;
@@ -86,7 +81,7 @@ export function clearestOf(verdicts: readonly DriftVerdict[]): DriftVerdict | un
   );
 }
 
-/** The same of one quantile, by its index. */
+/** Verdict of one quantile, by its index. */
 function judgeQuantile(
   pairs: readonly HourPair[],
   quantile: number,
@@ -95,15 +90,15 @@ function judgeQuantile(
 ): DriftVerdict | undefined {
   const { quantiles, min_drift_ratio, min_effect_ms } = options;
   const known = knownOf(pairs, quantile, options);
-  if (known.length < fewestHours) return undefined;
+  if (known.length < minHours) return undefined;
   const baselineMs = median(known.map(({ baseline }) => baseline.quantilesMs[quantile] as number));
   const growths = growthsOf(known, quantile);
   const least = Math.log(min_drift_ratio);
   const growth = median(growths);
   const { mean, error, independent, freedom } = meanOf(growths);
   const logP = logStudentTail(mean / error, freedom);
-  const logLevel = Math.log(Math.min(1, perWeek / (looksPerWeek * quantiles.length)));
-  const goesOn = median(growths.slice(-lastHours)) >= least / 2;
+  const logLevel = Math.log(Math.min(1, perWeek / (testsPerWeek * quantiles.length)));
+  const persists = median(growths.slice(-lastHours)) >= least / 2;
   const isLarge = growth >= least && baselineMs * Math.expm1(growth) >= min_effect_ms;
   const first = known[growths.findIndex((each) => each >= least / 2)] ?? (known[0] as HourPair);
   return {
@@ -117,12 +112,12 @@ function judgeQuantile(
     logP,
     logLevel,
     startedAtMs: first.now.startMs,
-    opens: isLarge && goesOn && logP <= logLevel,
-    goesOn,
+    opens: isLarge && persists && logP <= logLevel,
+    persists,
   };
 }
 
-/** Of pairs of hours those that have enough requests, of the same stage. */
+/** Pairs of hours with enough requests of the same stage. */
 function knownOf(
   pairs: readonly HourPair[],
   quantile: number,
@@ -132,29 +127,28 @@ function knownOf(
   return pairs.filter(
     ({ now, baseline }) =>
       now.stage === baseline.stage &&
-      Math.min(now.requests, baseline.requests) * beyond >= fewestBeyond,
+      Math.min(now.requests, baseline.requests) * beyond >= minBeyond,
   );
 }
 
-/** By how much each hour has grown, as a logarithm. */
+/** Log growth of each hour. */
 function growthsOf(known: readonly HourPair[], quantile: number): number[] {
   return known.map(({ now, baseline }) =>
     Math.log((now.quantilesMs[quantile] as number) / (baseline.quantilesMs[quantile] as number)),
   );
 }
 
-/** The median of that; nothing where too few are known. */
+/** Median log growth; empty if too few hours are known. */
 function growthOf(known: readonly HourPair[], quantile: number): number[] {
-  return known.length < fewestHours ? [] : [median(growthsOf(known, quantile))];
+  return known.length < minHours ? [] : [median(growthsOf(known, quantile))];
 }
 
 /**
- * The mean, its standard error, how many independent values these would be worth, and the degrees of freedom
- * of that error. What is slower by the hour has a trend, which is no spread: values are held against the line
- * through them. Those next to each other are alike by their correlation ρ (of a first-order process), corrected
- * for what so few show too little of it (Kendall, "Note on bias in the estimation of autocorrelation", 1954).
- * They tell less of their spread, too: by ρ² (Bayley and Hammersley, "The effective number of independent
- * observations in an autocorrelated time series", 1946).
+ * The mean, its standard error, the effective number of values, and the degrees of freedom. A slowdown by
+ * the hour is a trend, not spread, so residuals are those of a regression line. Their autocorrelation ρ
+ * (first order) is corrected for the bias of short series (Kendall, "Note on bias in the estimation of
+ * autocorrelation", 1954). The degrees of freedom depend on ρ² (Bayley and Hammersley, "The effective
+ * number of independent observations in an autocorrelated time series", 1946).
  */
 function meanOf(values: readonly number[]) {
   const n = values.length;
@@ -162,16 +156,16 @@ function meanOf(values: readonly number[]) {
   const middle = (n - 1) / 2;
   const steps = (n * (n * n - 1)) / 12;
   const slope = values.reduce((sum, value, i) => sum + value * (i - middle), 0) / steps;
-  const offs = values.map((value, i) => value - mean - slope * (i - middle));
+  const residuals = values.map((value, i) => value - mean - slope * (i - middle));
   let [square, product] = [0, 0];
-  for (const [i, off] of offs.entries()) {
-    square += off * off;
-    product += off * (offs[i - 1] ?? 0);
+  for (const [i, residual] of residuals.entries()) {
+    square += residual * residual;
+    product += residual * (residuals[i - 1] ?? 0);
   }
-  const seen = square === 0 ? 0 : product / square;
-  const alike = Math.min(mostAlike, Math.max(0, seen + (1 + 3 * seen) / n));
-  const independent = (n * (1 - alike)) / (1 + alike);
+  const observed = square === 0 ? 0 : product / square;
+  const correlation = Math.min(maxCorrelation, Math.max(0, observed + (1 + 3 * observed) / n));
+  const independent = (n * (1 - correlation)) / (1 + correlation);
   const error = Math.sqrt(square / (n - 2) / independent);
-  const freedom = Math.max(leastFreedom, (n * (1 - alike ** 2)) / (1 + alike ** 2) - 2);
+  const freedom = Math.max(minFreedom, (n * (1 - correlation ** 2)) / (1 + correlation ** 2) - 2);
   return { mean, error: Math.max(error, Number.EPSILON), independent, freedom };
 }

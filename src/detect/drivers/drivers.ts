@@ -1,4 +1,4 @@
-/** Requests that had one value of a facet, and how many of them were slow; now, and as is usual. */
+/** Requests with one value of a facet, and the slow ones among them; now, and in the baseline. */
 export interface DriverCount {
   readonly facet: string;
   readonly value: string;
@@ -8,39 +8,39 @@ export interface DriverCount {
   readonly baselineSlow: number;
 }
 
-/** A value that carries a tail: see `driversOf`. Parts and rates are 0 to 1. */
+/** A value that drives a tail: see `driversOf`. Shares and rates are 0 to 1. */
 export interface Driver {
   readonly facet: string;
   readonly value: string;
-  /** Part of the slow requests, and of all, that have the value. */
+  /** Shares of the slow requests, and of all, that have the value. */
   readonly share_of_slow: number;
   readonly share_of_all: number;
-  /** Part of all that usually have it. */
+  /** Share of all requests in the baseline that have the value. */
   readonly baseline_share_of_all: number;
-  /** How many of the requests with the value are slow, and how many of those without it. */
+  /** Slow share of the requests with the value, and of those without it. */
   readonly slow_rate: number;
   readonly slow_rate_of_others: number;
-  /** The same in the range that it is compared with; 0 where there was no request. */
+  /** The same in the baseline; 0 where it has no request. */
   readonly baseline_slow_rate: number;
   readonly baseline_slow_rate_of_others: number;
 }
 
-/** Fewer slow requests say nothing about what they have in common. */
-const fewestSlow = 10;
-/** A driver has at least this part of the slow requests, and is slow so many times as often. */
-const leastShare = 0.2;
-const leastLift = 2;
-/** What was as lopsided before explains nothing. */
-const leastRise = 1.5;
-/** More requests with the value explain at least this part of a rise, which is at least half of what is usual. */
-const leastExplained = 0.5;
-const leastExcess = 0.5;
+/** Fewest slow requests of a facet. */
+const minSlow = 10;
+/** Minimum of a driver's share of slow requests, and of its slow rate against that of others. */
+const minShare = 0.2;
+const minLift = 2;
+/** Minimum growth of that ratio since the baseline. */
+const minLiftGrowth = 1.5;
+/** Minimum part of a rise that more requests with the value explain, and of the rise itself. */
+const minExplained = 0.5;
+const minExcess = 0.5;
 
 /**
- * Which values of facets carry a tail: those that slow requests have far more often than the others,
- * and more so than usual; and those that are as slow as ever, but that so many more requests have (a cache that is
- * lost: all are misses). What tells most first. Values of one facet exclude each other; facets overlap, so
- * several may tell of one cause.
+ * Values of facets that drive a tail, those that explain most first. One kind is far more frequent among slow
+ * requests, and more so than in the baseline. The other is as slow as ever, but more frequent: after the
+ * loss of a cache all requests are misses. Values of one facet exclude each other; facets overlap, so
+ * several may describe one cause.
  */
 export function driversOf(counts: readonly DriverCount[]): Driver[] {
   const byFacet = new Map<string, DriverCount[]>();
@@ -55,10 +55,10 @@ export function driversOf(counts: readonly DriverCount[]): Driver[] {
     const slow = sum((count) => count.slow);
     const baselineRequests = sum((count) => count.baselineRequests);
     const baselineSlow = sum((count) => count.baselineSlow);
-    if (slow < fewestSlow) continue;
+    if (slow < minSlow) continue;
     const baselineRate = rateOf(baselineSlow, baselineRequests);
     const excess = slow / requests - baselineRate;
-    const isRise = baselineRequests > 0 && excess >= leastExcess * baselineRate;
+    const isRise = baselineRequests > 0 && excess >= minExcess * baselineRate;
     for (const count of values) {
       const driver: Driver = {
         facet: count.facet,
@@ -75,10 +75,10 @@ export function driversOf(counts: readonly DriverCount[]): Driver[] {
         ),
       };
       const { share_of_slow, share_of_all, baseline_share_of_all, baseline_slow_rate } = driver;
-      // What the rise would be if only this had changed (Kitagawa 1955).
+      // Rise that results if only this share had changed (Kitagawa 1955).
       const more = (share_of_all - baseline_share_of_all) * (baseline_slow_rate - baselineRate);
       const explained = isRise ? Math.min(1, more / excess) : 0;
-      const isMore = share_of_all > baseline_share_of_all && explained >= leastExplained;
+      const isMore = share_of_all > baseline_share_of_all && explained >= minExplained;
       if (isMore || (count.requests < requests && isLopsided(driver))) {
         found.push({
           driver,
@@ -92,10 +92,10 @@ export function driversOf(counts: readonly DriverCount[]): Driver[] {
 
 function isLopsided(driver: Driver): boolean {
   const { share_of_slow, slow_rate, slow_rate_of_others } = driver;
-  if (share_of_slow < leastShare || slow_rate < leastLift * slow_rate_of_others) return false;
-  // Nothing is said of before where none of the others was slow then.
+  if (share_of_slow < minShare || slow_rate < minLift * slow_rate_of_others) return false;
+  // The baseline has no ratio if no other request was slow in it.
   const baseline = driver.baseline_slow_rate / driver.baseline_slow_rate_of_others;
-  return !Number.isFinite(baseline) || slow_rate >= leastRise * baseline * slow_rate_of_others;
+  return !Number.isFinite(baseline) || slow_rate >= minLiftGrowth * baseline * slow_rate_of_others;
 }
 
 function rateOf(slow: number, requests: number): number {

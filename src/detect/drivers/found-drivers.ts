@@ -3,10 +3,10 @@ import { type Driver, driversOf } from './drivers.ts';
 import { type BandCounts, baselineSlowBand, slowBandOf, sumOfBands } from './slow-band.ts';
 import { type FacetBands, type TrafficMix, trafficMix } from './traffic-mix.ts';
 
-/** Which requests carry a tail. */
+/** Drivers of a tail. */
 export interface FoundDrivers {
   readonly drivers: readonly Driver[];
-  /** undefined where no facet of size is kept, or requests above the usual quantile are no more than usual. */
+  /** undefined without a facet of size, or where slow requests are no more frequent than in the baseline. */
   readonly mix: TrafficMix | undefined;
 }
 
@@ -19,14 +19,14 @@ export interface MinuteRange {
 export const noDrivers: FoundDrivers = { drivers: [], mix: undefined };
 const minuteMs = 60_000;
 
-/** Of all requests of the model no more than these are called slow. */
-const mostSlow = 0.05;
+/** Largest share of a model's baseline requests that count as slow. */
+const maxSlow = 0.05;
 
 /**
- * What the slow requests of an anomaly have in common, and whether larger ones came. Slow is what is beyond the
- * quantile that its series usually has, and beyond what most requests of the model usually take.
+ * Finds what the slow requests of an anomaly have in common, and whether they are larger. Slow requests
+ * exceed the baseline's quantile of the series, and 95 % of the model's requests in the baseline.
  *
- * @param facets of its model and version, now and as is usual.
+ * @param facets of its model and version, now and in the baseline.
  * @param totals of its series: requests by the band of their total.
  */
 export function foundDrivers(
@@ -37,7 +37,7 @@ export function foundDrivers(
   const ofSeries =
     baselineSlowBand(totals.baseline, 1 - quantile) ?? slowBandOf(totals.now, 1 - quantile);
   if (ofSeries === undefined) return noDrivers;
-  const ofModel = baselineSlowBand(baselineTotals(facets), mostSlow) ?? ofSeries;
+  const ofModel = baselineSlowBand(baselineTotals(facets), maxSlow) ?? ofSeries;
   const slowBand = Math.max(ofSeries, ofModel);
   return {
     drivers: driversOf(facets.map((each) => countOf(each, slowBand))),
@@ -45,7 +45,7 @@ export function foundDrivers(
   };
 }
 
-/** Usual requests of the model by band: those that have the facet that most of them have. */
+/** Baseline requests of the model by band, from the facet that most of them have. */
 function baselineTotals(facets: readonly FacetBands[]): BandCounts {
   let most: BandCounts = new Map();
   let mostRequests = 0;
@@ -59,21 +59,21 @@ function baselineTotals(facets: readonly FacetBands[]): BandCounts {
 }
 
 /**
- * Whether drivers are looked for. Facets are counted by how long requests take, which says nothing of how many
- * there are or fail; and what is part of an anomaly that is told as a whole goes without.
+ * Reports whether drivers are searched for. Facets count durations, which explain only tail shifts; members
+ * of an incident have no drivers of their own.
  */
 export function hasDrivers({ kind, incident_id }: AnomalyEvent): boolean {
   return kind === 'tail_shift' && incident_id === undefined;
 }
 
-/** Of each dimension in which others may lend their baseline to a series: the values of those whose baseline it is. */
+/** Values of the series whose baseline it is, by dimension. */
 export interface BaselineValues {
   readonly version: readonly string[];
   readonly region: readonly string[];
   readonly host: readonly string[];
 }
 
-/** Whose baseline an event is compared with: the series' own, or that of others where it is new. */
+/** Values of the series that the event is compared with: itself, or the lenders of a new series. */
 export function baselineValues(event: AnomalyEvent): BaselineValues {
   const others = event.evidence.baseline_of ?? [];
   const valuesOf = (name: keyof BaselineValues) => {
@@ -83,13 +83,13 @@ export function baselineValues(event: AnomalyEvent): BaselineValues {
   return { version: valuesOf('version'), region: valuesOf('region'), host: valuesOf('host') };
 }
 
-/** The windows that an event adds up. */
+/** Time range of an event's anomalous windows. */
 export function measuredRange({ started_at, evidence }: AnomalyEvent, windowMs: number) {
   const fromMs = Date.parse(started_at);
   return { fromMs, toMs: fromMs + evidence.windows * windowMs };
 }
 
-/** The minutes of a time range, and those of an event's baseline that it shares none with. */
+/** Minutes of a time range, and those of an event's baseline before it. */
 export function driverMinutes(
   { evidence }: AnomalyEvent,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },

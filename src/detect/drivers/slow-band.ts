@@ -1,13 +1,10 @@
 /** Requests by band. */
 export type BandCounts = ReadonlyMap<number, number>;
 
-/** Bands are coarse: where that of the quantile has so many times what should be slow, slow begins above it. */
-const tooMany = 4;
+/** Bands are coarse: if the quantile's band holds this many times the share, slow starts above it. */
+const maxShareFactor = 4;
 
-/**
- * The lowest band of the slowest `share` of requests: as many bands from the top as hold that many.
- * undefined where there is no request.
- */
+/** The lowest band of the slowest `share` of requests; undefined without requests. */
 export function slowBandOf(byBand: BandCounts, share: number): number | undefined {
   const bands = [...byBand.keys()].sort((a, b) => b - a);
   const all = [...byBand.values()].reduce((sum, n) => sum + n, 0);
@@ -19,7 +16,7 @@ export function slowBandOf(byBand: BandCounts, share: number): number | undefine
   return undefined;
 }
 
-/** The same, of usual requests: no band with far more than that share. */
+/** The same for baseline requests, without a band that holds far more than the share. */
 export function baselineSlowBand(baseline: BandCounts, share: number): number | undefined {
   const band = slowBandOf(baseline, share);
   if (band === undefined) return undefined;
@@ -28,7 +25,7 @@ export function baselineSlowBand(baseline: BandCounts, share: number): number | 
     all += amount;
     if (each >= band) slow += amount;
   }
-  return slow > tooMany * share * all ? band + 1 : band;
+  return slow > maxShareFactor * share * all ? band + 1 : band;
 }
 
 export function sumOfBands(parts: readonly BandCounts[]): Map<number, number> {

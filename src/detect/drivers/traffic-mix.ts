@@ -1,4 +1,4 @@
-/** Requests with one value of a facet, by band of their total: now, and as is usual. */
+/** Requests with one value of a facet, by band of their total: now, and in the baseline. */
 export interface FacetBands {
   readonly facet: string;
   readonly value: string;
@@ -6,54 +6,54 @@ export interface FacetBands {
   readonly baseline: ReadonlyMap<number, number>;
 }
 
-/** How far a change of what is asked for explains that more requests are slow. Rates are 0 to 1. */
+/** Part of a rise of slow requests that a change of the traffic explains. Rates are 0 to 1. */
 export interface TrafficMix {
   /** The facet whose values explain most. */
   readonly facet: string;
-  /** By how much the part of slow requests has risen; `mix` and `slowdown` add up to it. */
+  /** Rise of the share of slow requests; `mix` and `slowdown` add up to it. */
   readonly excess: number;
-  /** Of it, what comes of other values being asked for more often. */
+  /** Part of it from other values being more frequent. */
   readonly mix: number;
-  /** Of it, what comes of requests with the same value being slower. */
+  /** Part of it from requests with the same value being slower. */
   readonly slowdown: number;
-  /** `mix` as a part of `excess`, held within 0 and 1. */
+  /** `mix` as a part of `excess`, clamped to 0 and 1. */
   readonly share: number;
 }
 
-/** Sizes of what is asked for. Other facets say who served it, or how it fared. */
+/** Facets of a request's size. Other facets describe its server or its result. */
 export const sizeFacets = ['batch_size', 'request_bytes', 'input_tokens'] as const;
 
-/** With fewer usual requests a value's own rate says less than that of its neighbours. */
-const fewRequests = 20;
+/** Baseline requests from which a value's own rate is used, not that of smaller sizes. */
+const minRequests = 20;
 const bandsPerOctave = 4;
-/** Where less than half as many again as usual are slow, or hardly any, there is nothing to explain. */
-const leastRise = 0.5;
-const leastExcess = 0.005;
+/** Smallest rise that is split: relative to the baseline, and absolute. */
+const minRise = 0.5;
+const minExcess = 0.005;
 
 /**
- * Splits the rise of the part of slow requests after one facet of size (Kitagawa 1955; Oaxaca and Blinder call it
- * the same): for each value, (part now − part usually) × how many of it usually are slow is mix, the rest is slowdown.
- * Large requests that were never seen before take what sizes usually do with a doubling: their time is that of the
- * largest known ones, moved on as much as these are from those half as large.
+ * Splits the rise of slow requests by one facet of size (Kitagawa 1955; the Oaxaca-Blinder decomposition).
+ * For each value, (share now − baseline share) × its baseline slow rate is mix; the rest is slowdown. The
+ * rate of larger sizes than the baseline has is extrapolated: from the largest known size, by as many bands
+ * per doubling as lie between the two largest.
  *
- * @param slowBand slow is what lies in this band or above.
- * @returns undefined where no facet of size is kept, or the part of slow requests has hardly risen.
+ * @param slowBand lowest band of slow requests.
+ * @returns undefined without a facet of size, or if the share of slow requests has hardly risen.
  */
 export function trafficMix(
   facets: readonly FacetBands[],
   slowBand: number,
 ): TrafficMix | undefined {
-  let most: TrafficMix | undefined;
+  let best: TrafficMix | undefined;
   for (const facet of sizeFacets) {
     const values = facets.filter((each) => each.facet === facet);
     const split = splitBy(facet, values, slowBand);
-    if (split !== undefined && (most === undefined || split.mix > most.mix)) most = split;
+    if (split !== undefined && (best === undefined || split.mix > best.mix)) best = split;
   }
-  return most;
+  return best;
 }
 
 interface Value {
-  /** Power of two; NaN where the value is no size. */
+  /** Power of two; NaN if the value is not a size. */
   readonly octave: number;
   readonly now: Rate;
   readonly baseline: Rate;
@@ -81,33 +81,33 @@ function splitBy(
   if (now.requests === 0 || baseline.requests === 0) return undefined;
   const baselineRate = baseline.slow / baseline.requests;
   const excess = now.slow / now.requests - baselineRate;
-  if (!(excess > Math.max(leastExcess, leastRise * baselineRate))) return undefined;
+  if (!(excess > Math.max(minExcess, minRise * baselineRate))) return undefined;
   const law = sizeLaw(values);
   let mix = 0;
   let slowdown = 0;
   for (const value of values) {
-    const [partNow, baselinePart] = [
+    const [shareNow, baselineShare] = [
       value.now.requests / now.requests,
       value.baseline.requests / baseline.requests,
     ];
     const expected = law(value, slowBand) ?? baselineRate;
-    mix += (partNow - baselinePart) * expected;
+    mix += (shareNow - baselineShare) * expected;
     slowdown +=
       value.now.slow / now.requests -
-      partNow * expected -
-      (value.baseline.slow / baseline.requests - baselinePart * expected);
+      shareNow * expected -
+      (value.baseline.slow / baseline.requests - baselineShare * expected);
   }
   const share = Math.round(Math.min(1, Math.max(0, mix / excess)) * 1e6) / 1e6;
   return { facet, excess, mix, slowdown, share };
 }
 
-/** How many of a value's requests would usually be slow: as they were, or as the next smaller ones tell. */
+/** Expected slow rate of a value: its own in the baseline, or extrapolated from the next smaller one. */
 function sizeLaw(values: readonly Value[]): (value: Value, slowBand: number) => number | undefined {
   const known = values
-    .filter(({ octave, baseline }) => baseline.requests >= fewRequests && !Number.isNaN(octave))
+    .filter(({ octave, baseline }) => baseline.requests >= minRequests && !Number.isNaN(octave))
     .sort((a, b) => a.octave - b.octave);
   const [half, largest] = known.slice(-2);
-  // Bands that a request moves by when its size doubles: none where time does not hang on size.
+  // Bands that a request moves by when its size doubles: 0 if its time does not depend on it.
   const stepBands =
     half === undefined || largest === undefined
       ? 0
@@ -115,7 +115,7 @@ function sizeLaw(values: readonly Value[]): (value: Value, slowBand: number) => 
   const perOctave = Math.min(bandsPerOctave, Math.max(0, stepBands));
   return (value, slowBand) => {
     const { octave, baseline } = value;
-    if (baseline.requests >= fewRequests) return baseline.slow / baseline.requests;
+    if (baseline.requests >= minRequests) return baseline.slow / baseline.requests;
     const next = known.findLast((each) => each.octave <= octave) ?? known[0];
     if (next === undefined || Number.isNaN(octave)) return undefined;
     const moved = Math.round(perOctave * Math.max(0, octave - next.octave));
@@ -124,7 +124,7 @@ function sizeLaw(values: readonly Value[]): (value: Value, slowBand: number) => 
   };
 }
 
-/** 3 for "8-15", 0 for "1", −1 for "0"; NaN for what is no size. */
+/** 3 for "8-15", 0 for "1", −1 for "0"; NaN for other values. */
 function octaveOf(value: string): number {
   if (value === '0') return -1;
   return Math.log2(Number.parseFloat(value));

@@ -3,12 +3,12 @@ import type { FoundDrivers } from './found-drivers.ts';
 
 /** Drivers that an event names. */
 const driversNamed = 5;
-/** As every class of a cause: what explains half of it. */
+/** Share from which the mix is the bottleneck, as for other classes. */
 const mostShare = 0.5;
 
 /**
- * An event that says which requests carry it. Where more large requests than usual explain at least half of it, that
- * is what it is, whatever the stages say: requests of each size take as long as they always did.
+ * Adds its drivers to an event. If more large requests explain at least half of it, the bottleneck is
+ * `traffic_mix`, whatever the stages: requests of each size take as long as before.
  */
 export function withDrivers(event: AnomalyEvent, { drivers, mix }: FoundDrivers): AnomalyEvent {
   const found =

@@ -139,8 +139,8 @@ const driver = z.strictObject({
 });
 
 /**
- * What goes to the topic, to webhooks and to the `anomalies` table, and what a restarted detector
- * goes on from. docs/reference/anomaly-event.md explains each field; fields may be added, never changed.
+ * Schema of the event for the topic, webhooks and the `anomalies` table, from which a detector restores.
+ * docs/reference/anomaly-event.md explains each field; fields may be added, never changed.
  */
 export const anomalyEventSchema = z
   .strictObject({

@@ -9,14 +9,14 @@ const modelChars = 64;
  * Names the incident of a series and kind, the same before and after any restart. At most 100
  * characters of `[A-Za-z0-9._/-]`, which every pager and Kafka accept.
  *
- * @param name tells several of one kind and series apart.
+ * @param name distinguishes several of one kind and series.
  */
 export function dedupKeyOf(kind: AnomalyEvent['kind'], series: Series, name = ''): string {
   const model = series.model.replaceAll(/[^A-Za-z0-9._-]/g, '-').slice(0, modelChars);
   return `${kind}/${model}/${digestOf(seriesKey(series) + name).slice(0, 16)}`;
 }
 
-/** The key of the series itself: while another page has that one, an incident's has a number after it. */
+/** Dedup key without the number that follows it while another open incident has the same key. */
 export function dedupKeyOfSeries(dedupKey: string): string {
   return dedupKey.replace(/(\/[0-9a-f]{16})\.\d+$/, '$1');
 }
@@ -26,12 +26,12 @@ export function anomalyIdOf(dedupKey: string, startedAtMs: number): string {
   return digestOf(`${dedupKey}@${startedAtMs}`).slice(0, 32);
 }
 
-/** Names the part of a shared anomaly that is of the series it was opened by, which has its id. */
+/** Id of the row of the series that opened an incident: the incident has the id of the anomaly itself. */
 export function firstMemberIdOf(anomalyId: string): string {
   return digestOf(`${anomalyId}/first`).slice(0, 32);
 }
 
-/** Anomalies that likely have one cause: same kind, model and blamed stage. */
+/** Key of anomalies that likely have one cause: same kind, model and blamed stage. */
 export function groupKeyOf(kind: AnomalyEvent['kind'], model: string, stage: string): string {
   return `${kind}|${model}|${stage}`;
 }

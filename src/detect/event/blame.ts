@@ -2,27 +2,25 @@ import { totalStage } from '../../base/dimensions.ts';
 import type { Bands } from '../../series/series-window.ts';
 import type { Blamed } from './anomaly-event.ts';
 
-/** Name under which stands what the total has and no stage measured. */
+/** Name of the time in the total that no stage measured. */
 export const unaccounted = 'unaccounted';
 
 /**
- * Part of the slowest requests left out at their slow end, at least: some of several seconds would else be
- * half of the mean of twenty, and their stage would be blamed for what happened to all others. How many of
- * these come is chance: where few are looked at, so many standard deviations more are left out, up to half.
+ * Trimming at the slow end: a few requests of several seconds would dominate the mean of twenty, and their
+ * stage would be blamed. Their number is random, so small samples trim some standard deviations more.
  */
 const trimmed = { part: 0.1, deviations: 2, most: 0.5 } as const;
 
-/** What additions of doubles leave behind is no part of anything. */
+/** Relative rounding error of sums, below which a rest is ignored. */
 const rounding = 1e-9;
 
 /** Stages with their bands, as windows and references hold them. */
 export type BandedStages = ReadonlyMap<string, { readonly bands: Bands; readonly bandsMs: Bands }>;
 
 /**
- * Splits how much slower the slowest `1 - q` of the requests (but for the very slowest) have
- * become over their stages, largest part first. The parts, with `unaccounted`, add up to the whole:
- * they are differences of mean milliseconds in the same requests, taken from bands of the total.
- * undefined without totals on both sides, or when the slowest requests have not become slower.
+ * Splits the excess of the slowest `1 - q` of the requests, trimmed, over their stages, largest first. The
+ * parts, with `unaccounted`, add up to the whole: they are differences of means in the same requests, taken
+ * from bands of the total. undefined without totals on both sides, or without an excess.
  */
 export function blame(
   now: BandedStages,
@@ -30,18 +28,18 @@ export function blame(
   q: number,
 ): readonly Blamed[] | undefined {
   const share = 1 - q;
-  const fewest = share * Math.min(requestsOf(now), requestsOf(baseline));
-  const part = trimmed.part + trimmed.deviations * Math.sqrt(trimmed.part / fewest);
-  const left = Math.min(trimmed.most, part);
-  const slowNow = slowestMeans(now, share, left);
-  const slowBefore = slowestMeans(baseline, share, left);
+  const requests = share * Math.min(requestsOf(now), requestsOf(baseline));
+  const part = trimmed.part + trimmed.deviations * Math.sqrt(trimmed.part / requests);
+  const trimmedPart = Math.min(trimmed.most, part);
+  const slowNow = slowestMeans(now, share, trimmedPart);
+  const slowBefore = slowestMeans(baseline, share, trimmedPart);
   if (slowNow === undefined || slowBefore === undefined) return undefined;
   return splitExcess(slowNow, slowBefore);
 }
 
 /**
- * Splits how much longer requests take on average over their stages, largest part first. The parts, with
- * `unaccounted`, add up to the whole. undefined when they have not become slower.
+ * Splits the excess of the mean request over its stages, largest first. The parts, with `unaccounted`, add
+ * up to the whole. undefined without an excess.
  */
 export function splitExcess(now: StageMeans, baseline: StageMeans): Blamed[] | undefined {
   const wholeMs = now.totalMs - baseline.totalMs;
@@ -65,16 +63,13 @@ export interface StageMeans {
   readonly stagesMs: ReadonlyMap<string, number>;
 }
 
-/** By the totals; 0 without any. */
+/** Requests with a total. */
 function requestsOf(stages: BandedStages): number {
   const { amounts = [] } = stages.get(totalStage)?.bands ?? {};
   return amounts.reduce((sum, amount) => sum + amount, 0);
 }
 
-/**
- * The slowest `share` of requests by total, but for a part of these at the slow end; the bands at the borders
- * count by their parts.
- */
+/** Means of the slowest `share` of requests by total, without the slowest `part` of these. */
 function slowestMeans(stages: BandedStages, share: number, part: number): StageMeans | undefined {
   const total = stages.get(totalStage);
   const requests = requestsOf(stages);
@@ -83,15 +78,15 @@ function slowestMeans(stages: BandedStages, share: number, part: number): StageM
   const slowest = share * requests * (1 - part);
   const taken = new Map<number, number>();
   let toSkip = share * requests * part;
-  let left = slowest;
-  for (let i = bands.length - 1; i >= 0 && left > 0; i--) {
+  let remaining = slowest;
+  for (let i = bands.length - 1; i >= 0 && remaining > 0; i--) {
     const inBand = amounts[i] as number;
     if (inBand <= 0) continue;
     const skipped = Math.min(toSkip, inBand);
     toSkip -= skipped;
-    const used = Math.min(inBand - skipped, left);
+    const used = Math.min(inBand - skipped, remaining);
     if (used > 0) taken.set(bands[i] as number, used / inBand);
-    left -= used;
+    remaining -= used;
   }
   const stagesMs = new Map<string, number>();
   for (const [stage, { bands: ofStage }] of stages) {

@@ -11,9 +11,9 @@ const classOfStage: ReadonlyMap<string, Bottleneck> = new Map([
   ['preprocess', 'serialization'],
   ['postprocess', 'serialization'],
 ]);
-/** A class that explains this much of the excess names the bottleneck. */
+/** Share of the excess from which a class names the bottleneck. */
 const dominantShare = 0.5;
-/** A median within this factor of its baseline has not moved. */
+/** Factor of the baseline up to which a median has not moved. */
 const flatMedianRatio = 1.1;
 
 export interface BottleneckInput {
@@ -24,11 +24,10 @@ export interface BottleneckInput {
 }
 
 /**
- * The class of an anomaly's cause. Cold starts are a class of their own. Else the class of stages
- * (both network stages, all three serialization stages) that explains half of the excess or more.
- * If none does: `contention` when the median has not moved, since several stages that are slow
- * only at times compete for something; `mixed` when it has. `unknown` when the larger part lies
- * in no stage, or in one whose name is not a standard one.
+ * The class of an anomaly's cause. Cold starts are a class of their own. Otherwise the class of stages that
+ * explains half of the excess or more wins: both network stages, for instance. If none does, a moved median
+ * gives `mixed`. An unmoved one gives `contention`: stages that are slow only at times compete for
+ * something. `unknown` means that the larger part is unaccounted, or in a stage without a standard name.
  */
 export function bottleneck({ blame, coldStart, medianRatio }: BottleneckInput): Bottleneck {
   if (coldStart) return 'cold_start';

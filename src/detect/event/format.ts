@@ -1,6 +1,6 @@
 import type { Series } from '../../series/series-window.ts';
 
-/** "ranker (search, eu-west-1)"; what is of all models is of none of them. */
+/** "ranker (search, eu-west-1)"; an empty model stands for all. */
 export function seriesLabel(series: Series): string {
   const { service, version, request_type, region, tenant, host, cold_start } = series;
   const values = [service, version, request_type, region, tenant, host];
@@ -17,7 +17,7 @@ export function formatShare(share: number): string {
   return `${Number(percent.toPrecision(percent >= 99 ? 3 : 2))} %`;
 }
 
-/** "51 a second", "0.84 a second"; what is slower by the minute, "12 a minute", or by the hour. */
+/** "51 a second", "0.84 a second"; lower rates per minute, "12 a minute", or per hour. */
 export function formatPerSecond(perSecond: number): string {
   if (perSecond === 0) return 'none';
   const [value, unit] =

@@ -6,14 +6,14 @@ import { anomalyIdOf, dedupKeyOf } from './anomaly-identity.ts';
 export interface NewAnomalyInput {
   readonly kind: AnomalyEvent['kind'];
   readonly series: Series;
-  /** Tells anomalies of one kind and series apart, where several can be open. */
+  /** Distinguishes anomalies of one kind and series, where several can be open. */
   readonly name?: string | undefined;
   readonly startedAtMs: number;
   readonly nowMs: number;
   readonly options: DetectOptions;
 }
 
-/** What the event that opens an anomaly says whatever its kind: what it is of, when, and that it is open. */
+/** Fields of an opening event that are common to all kinds. */
 export function newAnomaly({ kind, series, name, startedAtMs, nowMs, options }: NewAnomalyInput) {
   const dedupKey = dedupKeyOf(kind, series, name);
   const iso = (ms: number) => new Date(ms).toISOString();

@@ -7,14 +7,14 @@ import { groupKeyOf } from './anomaly-identity.ts';
 import { type NewAnomalyInput, newAnomaly } from './new-anomaly.ts';
 import { countsSql } from './sql.ts';
 
-/** How long the whole requests take, beside what is wrong with how many there are. */
-export interface TailBeside {
-  /** Of the windows that show it; undefined where they have no request. */
+/** Durations of whole requests, which an anomaly of a rate reports too. */
+export interface TailDigests {
+  /** Digest of the anomalous windows; undefined where they have no request. */
   readonly now: TDigest | undefined;
   readonly baseline: TDigest | undefined;
 }
 
-/** What is measured of an anomaly that is no duration. */
+/** Measured fields of an anomaly that is no duration. */
 export type RateMeasured = Pick<
   AnomalyEvent,
   'rate' | 'requests' | 'affected_share' | 'evidence' | 'severity'
@@ -23,15 +23,15 @@ export type RateMeasured = Pick<
 };
 
 export interface RateEventInput extends NewAnomalyInput {
-  /** Whether it is of everything that the series' values name, rather than of the one series. */
+  /** True if it covers all series with the given values, not only the one series. */
   readonly isWhole: boolean;
   readonly measured: RateMeasured;
   /** @default {'unknown'} */
   readonly bottleneck?: AnomalyEvent['bottleneck'];
-  readonly tail: TailBeside;
+  readonly tail: TailDigests;
 }
 
-/** The event that opens an anomaly of a kind that is no duration. No stage is to blame for it. */
+/** Creates the opening event of a kind that is no duration, without blame. */
 export function rateEvent(input: RateEventInput): AnomalyEvent {
   const { kind, series, isWhole, startedAtMs, measured, options } = input;
   const stage = measured.evidence.measured_stage;
@@ -39,7 +39,7 @@ export function rateEvent(input: RateEventInput): AnomalyEvent {
     ...newAnomaly(input),
     group_key: groupKeyOf(kind, series.model, stage),
     stage,
-    ...tailBeside(input.tail, options),
+    ...tailFields(input.tail, options),
     ...measured,
     blame: [],
     bottleneck: input.bottleneck ?? 'unknown',
@@ -47,8 +47,8 @@ export function rateEvent(input: RateEventInput): AnomalyEvent {
   };
 }
 
-/** The highest quantile that is judged, now and in the baseline; 0 where there is no request to say. */
-export function tailBeside({ now, baseline }: TailBeside, { quantiles }: DetectOptions) {
+/** Highest configured quantile, now and in the baseline; 0 without requests. */
+export function tailFields({ now, baseline }: TailDigests, { quantiles }: DetectOptions) {
   const quantile = Math.max(...quantiles);
   const observed = now === undefined || now.count === 0 ? 0 : now.quantile(quantile);
   const baselineMs = baseline?.quantile(quantile) ?? observed;

@@ -1,17 +1,16 @@
 import type { Severity } from './anomaly-event.ts';
 
 export interface SeverityInput {
-  /** Whether the request's total is slower, or only one of its stages. */
+  /** True if the request's total is slower, not only one of its stages. */
   readonly totalMoved: boolean;
   readonly ratio: number;
-  /** Part of all requests of all series that is slower than it would usually be. */
+  /** Share of all requests of all series that is slower than in the baseline. */
   readonly affectedShare: number;
 }
 
 /**
- * `critical`: the total's tail has at least doubled and 5 % of all traffic is slow beyond the
- * usual, or it is five times the usual for 1 %. Everything else that opens is a `warning`, a slow
- * stage that the total does not show always.
+ * Severity of an anomaly. `critical`: the total's tail is at least twice the baseline and affects 5 % of
+ * all traffic, or five times and 1 %. All others are a `warning`.
  */
 export function severity({ totalMoved, ratio, affectedShare }: SeverityInput): Severity {
   if (!totalMoved) return 'warning';

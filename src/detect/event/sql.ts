@@ -8,7 +8,7 @@ export function quoteSql(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 
-/** "region = 'eu-west-1'", as a series has it. */
+/** Condition on a dimension, such as "region = 'eu-west-1'". */
 export function dimensionSql(series: Series, dimension: Dimension): string {
   const value = series[dimension];
   return `${dimension} = ${typeof value === 'boolean' ? value : quoteSql(value)}`;
@@ -29,8 +29,8 @@ export interface EvidenceSqlInput {
 }
 
 /**
- * A query to paste: every stage of the series, window by window, from half an hour before the
- * anomaly began until half an hour after. Windows of a minute or more read the 1-minute table.
+ * A query to paste: every stage of the series, window by window, from half an hour before the anomaly
+ * started until half an hour after. Windows of a minute or more read the 1-minute table.
  */
 export function evidenceSql({ series, q, startedAtMs, windowMs }: EvidenceSqlInput): string {
   const table = windowMs >= minuteMs ? 'latency_1m' : 'latency_10s';
@@ -51,7 +51,7 @@ export function evidenceSql({ series, q, startedAtMs, windowMs }: EvidenceSqlInp
 const dayMs = 86_400_000;
 
 export interface DriftSqlInput {
-  /** Of any version. */
+  /** Series in any version. */
   readonly series: Series;
   /** The stage that stands for whole requests. */
   readonly stage: string;
@@ -83,15 +83,15 @@ export interface CountsSqlInput {
   readonly kind?: AnomalyEvent['kind'];
   readonly series: Series;
   readonly startedAtMs: number;
-  /** Whether it is of everything that the series' values name, rather than of the one series. */
+  /** True if it covers all series with the given values, not only the one series. */
   readonly isWhole: boolean;
   /** The stage that stands for whole requests. */
   readonly stage?: string;
 }
 
 /**
- * A query to paste: requests, and how many of them failed, minute by minute, from half an hour before the
- * anomaly began until half an hour after.
+ * A query to paste: requests and failures, minute by minute, from half an hour before the anomaly started
+ * until half an hour after.
  */
 export function countsSql(input: CountsSqlInput): string {
   const { kind, series, startedAtMs, isWhole, stage } = input;

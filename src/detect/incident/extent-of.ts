@@ -1,6 +1,6 @@
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 
-/** How bad an anomaly is among those of its kind: how many times the usual it is, or of traffic the usual is of it. */
+/** Size of an anomaly, to compare it with others of its kind: the ratio, or its inverse for traffic. */
 export function extentOf({ ratio, rate }: Pick<AnomalyEvent, 'ratio' | 'rate'>): number {
   if (rate === undefined) return ratio;
   if (rate.unit !== 'requests per second') return rate.ratio;

@@ -5,23 +5,23 @@ import { type DetectOptions, longestRun } from '../options/detect-options.ts';
 import { Incident, type IncidentContext } from './incident.ts';
 import { nearestIncident } from './nearest-incident.ts';
 
-/** Where so many series of so many models get slow at once, it is one thing whatever their stages say. */
+/** Affected series, models and share of all series that make one incident, whatever the stages. */
 const fleetSeries = 6;
 const fleetModels = 3;
 const fleetShare = 0.5;
 
-/** What comes slowly shows in one series a day before it does in another. */
+/** Join time of drifts, which show in some series a day later than in others. */
 const driftMs = 86_400_000;
 
-/** Shares below count as this one, and so does none. */
+/** Lower limit of an affected share, also for events without one. */
 const leastShare = 1e-6;
 
 const severities: readonly string[] = ['critical', 'warning', 'info'];
 
 /**
- * One cause, one page: folds the anomalies of series into incidents. What opens goes out at once; what begins
- * close to it and has a cause in common joins, and is told as an update. docs/explained/incidents.md has the rules and
- * why they are so.
+ * Groups the anomalies of series into incidents: one cause, one page. An opening is emitted at once. An
+ * anomaly that starts close to it and shares its cause joins, as an update. docs/explained/incidents.md
+ * explains the rules.
  */
 export class IncidentGrouper {
   readonly #options: DetectOptions;
@@ -31,17 +31,16 @@ export class IncidentGrouper {
     this.#options = options;
   }
 
-  /** What the table holds of what is open: the events that were told, and rows of their series. */
+  /** Open anomalies as the table stores them: published events, and rows of their series. */
   get open(): AnomalyEvent[] {
     return this.#incidents.flatMap((incident) => incident.stored);
   }
 
   /**
-   * Goes on with what is open by the table: the last events of incidents, and the last rows of all their
-   * series, also of those that are back. Where it has judged the same itself it knows more of an incident than
-   * the table; what the table has counts.
+   * Restores incidents from the table: their last events, and the last rows of all their series, recovered
+   * ones included. The table wins over its own incidents, which only add what no row holds.
    *
-   * @returns the anomalies of series that are open.
+   * @returns the open anomalies of series.
    */
   restore(stored: readonly AnomalyEvent[]): AnomalyEvent[] {
     const own = new Map(this.#incidents.map((incident) => [incident.id, incident]));
@@ -57,9 +56,9 @@ export class IncidentGrouper {
   }
 
   /**
-   * Takes what is stored for what was told, where the same was told before by another detector.
+   * Replaces its own event or row by the same one as another detector has stored it.
    *
-   * @returns the anomaly of a series that it tells of, as it stands by that.
+   * @returns the anomaly of the series that it describes, if it is of one.
    */
   adopt(stored: AnomalyEvent): AnomalyEvent | undefined {
     const id = stored.incident_id ?? stored.id;
@@ -74,7 +73,7 @@ export class IncidentGrouper {
     });
   }
 
-  /** What series tell in one step becomes what is stored and told. */
+  /** Groups the events of one step into those that are stored and published. */
   group(events: readonly AnomalyEvent[], context: IncidentContext): AnomalyEvent[] {
     if (events.length === 0 && this.#incidents.length === 0) return [];
     const opened: AnomalyEvent[] = [];
@@ -85,7 +84,7 @@ export class IncidentGrouper {
       if (known === undefined) opened.push(event);
       else known.observe(event);
     }
-    // The clearest first: it is the one that is told as it is.
+    // The heaviest comes first: it opens the incident and is published unchanged.
     opened.sort(byWeight);
     opened.forEach((event, i) => {
       const incident = this.#incidentFor(event, opened.slice(i), context);
@@ -109,7 +108,7 @@ export class IncidentGrouper {
   ): Incident | undefined {
     const { group_by: groupBy, window: windowMs } = this.#options;
     if (groupBy === 'series') return undefined;
-    // Within a day models get slower that have nothing to do with each other.
+    // Within a day unrelated models may drift, too.
     const isDrift = event.kind === 'drift';
     const isOfAnyModel = groupBy === 'cause' && !isDrift;
     const candidates = this.#incidents.filter(
@@ -122,10 +121,10 @@ export class IncidentGrouper {
     const isNear = (other: AnomalyEvent) => apartMs(event, other) <= joinMs;
     const near = candidates.filter(({ lead }) => isNear(lead));
     if (near.length === 0) return undefined;
-    const begun = [...candidates.flatMap((incident) => incident.openAnomalies), ...together];
-    const hit = begun.filter((other) => other.kind === event.kind && isNear(other));
-    const series = new Set(hit.map(seriesKey)).size;
-    const models = new Set(hit.map(({ model }) => model)).size;
+    const started = [...candidates.flatMap((incident) => incident.openAnomalies), ...together];
+    const affected = started.filter((other) => other.kind === event.kind && isNear(other));
+    const series = new Set(affected.map(seriesKey)).size;
+    const models = new Set(affected.map(({ model }) => model)).size;
     const isFleet = series >= fleetSeries && models >= fleetModels;
     if (!isFleet || series < fleetShare * context.live(event.kind).length) return undefined;
     return near.reduce((largest, each) =>
@@ -133,7 +132,7 @@ export class IncidentGrouper {
     );
   }
 
-  /** A series that recovered may be hit by something else while its first page is open: not by the same key. */
+  /** A key that no open incident has: a recovered series may open a second one meanwhile. */
   #freeKey(dedupKey: string): string {
     const used = new Set(this.#incidents.map((incident) => incident.dedupKey));
     let key = dedupKey;
@@ -141,7 +140,7 @@ export class IncidentGrouper {
     return key;
   }
 
-  /** The order in which things are told does not hang on which was first in memory. */
+  /** Sorts incidents, so that the order of events does not depend on that in memory. */
   #sort(): void {
     const keys = new Map(this.#incidents.map((each) => [each, seriesKey(each.lead)]));
     const keyOf = (incident: Incident) => `${keys.get(incident)} ${incident.id}`;
@@ -150,8 +149,8 @@ export class IncidentGrouper {
 }
 
 /**
- * The first of these names the incident, for pagers too. Series that a cause hits alike have shares alike, which
- * differ in the third digit by the order in which parts of a digest were merged: that must not name it otherwise.
+ * Orders anomalies by weight; the first one names the incident, also for pagers. Shares of equally affected
+ * series differ in the third digit by the merge order of digests, which must not change the name.
  */
 function byWeight(a: AnomalyEvent, b: AnomalyEvent): number {
   return (
@@ -161,7 +160,7 @@ function byWeight(a: AnomalyEvent, b: AnomalyEvent): number {
   );
 }
 
-/** How many are hit, in steps of half as many again. */
+/** Affected share, in steps of half as much again. */
 function sizeOf({ affected_share: share = 0 }: AnomalyEvent): number {
   return Math.round(Math.log(Math.max(share, leastShare)) / Math.log(1.5));
 }

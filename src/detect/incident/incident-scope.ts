@@ -3,29 +3,29 @@ import { seriesKey } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import type { Scope } from '../event/anomaly-event.ts';
 
-/** Values listed of one dimension, those that most affected series have first. */
+/** Values listed per dimension, those with the most affected series first. */
 export const maxScopeValues = 5;
 
-/** What they all have is no chance where most of those that have it are hit, or where chance is so rare. */
+/** Limits for a common value: the affected share of its series, or the probability of a coincidence. */
 const mostShare = 0.75;
 const rareChance = 0.01;
 
 export interface IncidentScopeInput {
-  /** Series that it has affected, each once; at least two. */
+  /** Affected series, each once; at least two. */
   readonly affected: readonly Series[];
-  /** How many of them have not recovered. */
+  /** Number of affected series that have not recovered. */
   readonly unresolved: number;
-  /** All series with enough traffic of late to be judged, those of other models too. */
+  /** All series with enough recent traffic to be evaluated, those of other models too. */
   readonly live: readonly Series[];
 }
 
 /**
- * How far one cause reaches: how many of the series of the models it hits, value by value, and what all that
- * it hits have in common and others do not. A bad version shows there, and so does a region.
+ * Scope of one cause: the affected part of its models' series, value by value, and the values that only
+ * affected series have in common. A bad version or region shows there.
  */
 export function incidentScope({ affected, unresolved, live }: IncidentScopeInput): Scope {
   const models = new Set(affected.map(({ model }) => model));
-  const everyone = new Map(
+  const allSeries = new Map(
     [...live.filter(({ model }) => models.has(model)), ...affected].map((series) => [
       seriesKey(series),
       series,
@@ -34,31 +34,31 @@ export function incidentScope({ affected, unresolved, live }: IncidentScopeInput
   const common: Scope['common'] = [];
   const values: Scope['values'] = [];
   for (const dimension of dimensions) {
-    const totals = countBy([...everyone.values()], dimension);
+    const totals = countBy([...allSeries.values()], dimension);
     if (totals.size < 2) continue;
-    const hit = [...countBy(affected, dimension)].sort(
+    const counts = [...countBy(affected, dimension)].sort(
       ([a, x], [b, y]) => y - x || (a < b ? -1 : 1),
     );
-    for (const [value, count] of hit.slice(0, maxScopeValues)) {
+    for (const [value, count] of counts.slice(0, maxScopeValues)) {
       values.push({ dimension, value, affected: count, total: totals.get(value) ?? count });
     }
-    const [only] = hit;
-    if (hit.length > 1 || only === undefined) continue;
+    const [only] = counts;
+    if (counts.length > 1 || only === undefined) continue;
     const [value, series] = only;
     const having = totals.get(value) ?? series;
-    const isRare = chanceOfCommon(series, having, everyone.size) <= rareChance;
+    const isRare = chanceOfCommon(series, having, allSeries.size) <= rareChance;
     if (series >= mostShare * having || isRare) common.push({ dimension, value });
   }
   return {
     affected: affected.length,
     unresolved,
-    total: everyone.size,
+    total: allSeries.size,
     common,
     values,
   };
 }
 
-/** How often so many series, drawn at random from all, would all be of those that have a value. */
+/** Probability that `series` random ones of `all` are among the `having` with a value. */
 function chanceOfCommon(series: number, having: number, all: number): number {
   let chance = 1;
   for (let i = 0; i < series; i++) chance *= (having - i) / (all - i);

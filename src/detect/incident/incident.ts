@@ -14,90 +14,94 @@ import { extentOf } from './extent-of.ts';
 import { incidentScope, maxScopeValues } from './incident-scope.ts';
 import { incidentSummary } from './incident-summary.ts';
 
-/** What a step tells an incident beside its events. */
+/** Context of a step, besides its events. */
 export interface IncidentContext {
   /** Start of the window. */
   readonly startMs: number;
   readonly nowMs: number;
-  /** All series with enough traffic of late to be judged, or models, as anomalies of the kind are of. */
+  /** All series, or models for kinds of models, with enough recent traffic to be evaluated. */
   readonly live: (kind: AnomalyEvent['kind']) => readonly Series[];
 }
 
 interface Member {
-  /** The series' own anomaly as it stands, under its own id. */
+  /** Current anomaly of the series, under its own id. */
   readonly event: AnomalyEvent;
-  /** The same as the table has it; undefined while the incident is of one series. */
+  /** The same as a row of the table; undefined while the incident is of one series. */
   readonly row: AnomalyEvent | undefined;
 }
 
-/** Half as many series again are news. */
+/** Growth of the number of series that justifies an update. */
 const materialGrowth = 1.5;
-/** Members that an event lists. */
+/** Largest number of members in an event. */
 const membersListed = 10;
 const severities: readonly Severity[] = ['info', 'warning', 'critical'];
 
 /**
- * One cause: the anomalies of the series that it hits, told as one. While it is of one series, that series'
- * events are what is told, as they are. From the second series on, each has rows of its own in the table
- * (`incident_id` names the whole), and what is told is of all: opened once, updated when it reaches much
- * further or becomes critical, resolved when the last series is back.
+ * The anomalies of all series that one cause affects, emitted as one. While there is one series, its events
+ * are published unchanged. From the second series on, each has rows of its own in the table, linked by
+ * `incident_id`, and the published events cover all. They open once, update when the incident grows much
+ * or becomes critical, and resolve with the last series.
  *
- * Its id and its dimensions are those of the anomaly that opened it. All it knows is in the last events of the
- * table, so that another process goes on with it.
+ * Its id and its dimensions are those of the anomaly that opened it. The last events of the table restore
+ * it in another process.
  */
 export class Incident {
   readonly #dedupKey: string;
   readonly #leadId: string;
   readonly #members = new Map<string, Member>();
-  /** Changed in this step. */
+  /** Members that changed in this step. */
   readonly #changed = new Set<string>();
-  /** As last told; undefined before the first time. */
+  /** Last event; undefined before the first. */
   #published: AnomalyEvent | undefined;
-  #wait: UpdateBackoff;
+  #backoff: UpdateBackoff;
 
   /**
    * @param lead the anomaly that opens it.
-   * @param dedupKey what pagers know it by.
+   * @param dedupKey its name for pagers.
    */
   constructor(lead: AnomalyEvent, dedupKey: string, windowMs: number) {
     this.#dedupKey = dedupKey;
-    this.#wait = new UpdateBackoff(windowMs);
+    this.#backoff = new UpdateBackoff(windowMs);
     this.#leadId = lead.id;
     this.observe(lead);
   }
 
   /**
-   * From the table: the last event that was told, and the last row of each of its members, which are none
-   * while it is of one series.
+   * Restores an incident from its last published event and the last rows of its members, without any while it
+   * is of one series.
    *
-   * @param judged what was judged of the same incident; what was told counts, but it knows how often each series
-   * was told of, and when. It is of no use where it comes to other events than those that were emitted.
+   * @param evaluated the same incident as this process evaluated it, for the revisions and times of members.
+   * It is ignored if its own events differ from the published ones.
    */
   static restored(
     published: AnomalyEvent,
     rows: readonly AnomalyEvent[],
     windowMs: number,
-    judged?: Incident,
+    evaluated?: Incident,
   ): Incident {
-    const own = judged?.publishedRevision === published.revision ? judged : undefined;
+    const own = evaluated?.publishedRevision === published.revision ? evaluated : undefined;
     const firstId = firstMemberIdOf(published.id);
     const byId = new Map(rows.map((row) => [row.id === firstId ? published.id : row.id, row]));
     const ownMembers = own === undefined ? new Map<string, Member>() : own.#members;
-    const ofOwn = (id: string) => ownMembers.get(id)?.event;
-    const lead = ofSeries(byId.get(published.id) ?? published, published.id, ofOwn(published.id));
+    const evaluatedEvent = (id: string) => ownMembers.get(id)?.event;
+    const lead = seriesAnomaly(
+      byId.get(published.id) ?? published,
+      published.id,
+      evaluatedEvent(published.id),
+    );
     const incident = new Incident(lead, published.dedup_key, windowMs);
     incident.#published = published;
     for (const id of new Set([...ownMembers.keys(), ...byId.keys()])) {
       const row = byId.get(id);
       if (row === undefined) continue;
-      incident.#members.set(id, { event: ofSeries(row, id, ofOwn(id)), row });
+      incident.#members.set(id, { event: seriesAnomaly(row, id, evaluatedEvent(id)), row });
     }
     incident.#changed.clear();
-    if (own !== undefined) incident.#wait = own.#wait;
+    if (own !== undefined) incident.#backoff = own.#backoff;
     return incident;
   }
 
-  /** Saves one, or makes the one that was saved. */
+  /** Saves an incident, or restores the saved one. */
   static serialize(state: StateArchive, saved: Incident | undefined, windowMs: number): Incident {
     let restored = saved;
     state.section('incident', 1, () => {
@@ -115,15 +119,15 @@ export class Incident {
       restored.#published = state.optional(restored.#published, (event) =>
         serializeEvent(state, event),
       );
-      restored.#wait.serialize(state);
+      restored.#backoff.serialize(state);
     });
     return restored as Incident;
   }
 
   /**
-   * Takes an event or a row that others have stored for its own of the same revision.
+   * Replaces its event or row by the stored one of the same revision.
    *
-   * @returns the anomaly of a series that it is of, if it is of one.
+   * @returns the anomaly of the series that it describes, if it is of one.
    */
   adopt(stored: AnomalyEvent): AnomalyEvent | undefined {
     const isRow = stored.incident_id !== undefined;
@@ -134,7 +138,7 @@ export class Incident {
       this.#published = stored;
       if (stored.scope !== undefined || member === undefined) return undefined;
     } else if (stored.revision !== member?.row?.revision) return undefined;
-    const event = ofSeries(stored, id, member.event);
+    const event = seriesAnomaly(stored, id, member.event);
     this.#members.set(id, { event, row: isRow ? stored : member.row });
     return event;
   }
@@ -156,14 +160,14 @@ export class Incident {
     return this.lead.kind;
   }
 
-  /** The anomaly that opened it, as it stands. */
+  /** Current state of the anomaly that opened it. */
   get lead(): AnomalyEvent {
     const member = this.#members.get(this.#leadId);
     invariant(member !== undefined, `incident ${this.#leadId} has lost its first anomaly`);
     return member.event;
   }
 
-  /** Anomalies of its series as they stand, those that are over too. */
+  /** Current anomalies of its series, resolved ones included. */
   get anomalies(): AnomalyEvent[] {
     return [...this.#members.values()].map(({ event }) => event);
   }
@@ -173,39 +177,39 @@ export class Incident {
   }
 
   get severity(): Severity {
-    return mostSevere([this.#published?.severity ?? 'info', ofAll(this.openAnomalies)]);
+    return mostSevere([this.#published?.severity ?? 'info', incidentSeverity(this.openAnomalies)]);
   }
 
   get isOver(): boolean {
     return this.openAnomalies.length === 0;
   }
 
-  /** What the table holds of it: the last event that was told and the rows of its series. */
+  /** The last published event and the rows of its series, as the table stores them. */
   get stored(): AnomalyEvent[] {
     const rows = [...this.#members.values()].flatMap(({ row }) => row ?? []);
     return this.#published === undefined ? rows : [this.#published, ...rows];
   }
 
-  /** Takes what a series tells: a new anomaly, or how one of its own goes on. */
+  /** Adds the event of a new member, or of a known one. */
   observe(event: AnomalyEvent): void {
     this.#members.set(event.id, { event, row: this.#members.get(event.id)?.row });
     this.#changed.add(event.id);
   }
 
-  /** What is to be told after a step, in the order in which it is to be stored. */
+  /** Releases the events and rows of a step, in the order in which they are to be stored. */
   release(context: IncidentContext): AnomalyEvent[] {
     const isNew = this.#published === undefined;
-    this.#wait.reach(context.startMs, this.#published ?? this.lead);
+    this.#backoff.reach(context.startMs, this.#published ?? this.lead);
     const rows = this.#members.size === 1 ? [] : this.#rows();
-    const news = this.#news(context);
+    const event = this.#nextEvent(context);
     this.#changed.clear();
-    if (news === undefined) return rows;
-    this.#published = news;
-    this.#wait.begin();
-    return isNew ? [news, ...rows] : [...rows, news];
+    if (event === undefined) return rows;
+    this.#published = event;
+    this.#backoff.begin();
+    return isNew ? [event, ...rows] : [...rows, event];
   }
 
-  #news(context: IncidentContext): AnomalyEvent | undefined {
+  #nextEvent(context: IncidentContext): AnomalyEvent | undefined {
     const published = this.#published;
     if (this.#members.size === 1) {
       if (!this.#changed.has(this.#leadId)) return undefined;
@@ -213,13 +217,13 @@ export class Incident {
     }
     if (published === undefined) return this.#event('opened', 1, context);
     if (this.isOver) return this.#event('resolved', published.revision + 1, context);
-    if (!this.#isNews(published)) return undefined;
+    if (!this.#needsUpdate(published)) return undefined;
     return this.#event('updated', published.revision + 1, context);
   }
 
-  #isNews(published: AnomalyEvent): boolean {
+  #needsUpdate(published: AnomalyEvent): boolean {
     if (this.severity !== published.severity || this.#isCriticalElsewhere(published)) return true;
-    if (!this.#wait.isOver(published)) return false;
+    if (!this.#backoff.hasElapsed(published)) return false;
     const { lead } = this;
     const hasGrown = extentOf(lead) !== extentOf(published) || lead.stage !== published.stage;
     const affected = this.#affected();
@@ -231,8 +235,8 @@ export class Incident {
   }
 
   /**
-   * Whether a model is critical that was not when it was last told: its team may have no page but this. Where
-   * there were more than an event lists, it is not known which.
+   * Reports whether a further model is critical since the last event: its team may have no other page. Longer
+   * incidents do not list all models, so this is unknown for them.
    */
   #isCriticalElsewhere(published: AnomalyEvent): boolean {
     const listed = published.members ?? [published];
@@ -277,7 +281,7 @@ export class Incident {
     };
   }
 
-  /** The latest anomaly of each series that it has hit, those that are open and worst first. */
+  /** Latest anomaly of each affected series, open ones first, then the worst. */
   #affected(): AnomalyEvent[] {
     const latest = new Map<string, AnomalyEvent>();
     for (const event of this.anomalies) {
@@ -292,16 +296,16 @@ export class Incident {
     );
   }
 
-  /** Of several that recovered in the same window the worst. */
+  /** The last anomaly to recover; the worst one of several in the same window. */
   #lastToRecover(): AnomalyEvent {
     const at = (event: AnomalyEvent) => event.resolved_at ?? '';
     return this.#affected().reduce((last, event) => (at(event) > at(last) ? event : last));
   }
 
-  /** Rows of the series that are new to the table or have changed. */
+  /** New or changed rows. */
   #rows(): AnomalyEvent[] {
     const rows: AnomalyEvent[] = [];
-    // The first series' row goes first: where it is missing, nothing but the incident is in the table.
+    // The lead's row comes first: if it is missing, the table holds only the incident.
     for (const [id, { event, row: last }] of this.#members) {
       if (last !== undefined && !this.#changed.has(id)) continue;
       const row: AnomalyEvent = {
@@ -326,31 +330,31 @@ export class Incident {
 }
 
 /**
- * A series' own anomaly again, from what the table has: of it, or of the incident that it opened.
+ * Rebuilds a series' own anomaly from its stored row, or from the incident that it opened.
  *
- * @param own as it was judged, if it was: rows count how often they were stored, not how often it was told.
+ * @param own the anomaly as this process evaluated it: the revision of a row counts rows, not events.
  */
-function ofSeries(stored: AnomalyEvent, id: string, own?: AnomalyEvent): AnomalyEvent {
+function seriesAnomaly(stored: AnomalyEvent, id: string, own?: AnomalyEvent): AnomalyEvent {
   const { scope, members: _members, incident_id: _incident, ...event } = stored;
-  const again = { ...event, id, dedup_key: dedupKeyOfSeries(event.dedup_key) };
-  if (own !== undefined && isOver(own) === isOver(again)) {
-    again.revision = own.revision;
-    again.state = own.state;
+  const rebuilt = { ...event, id, dedup_key: dedupKeyOfSeries(event.dedup_key) };
+  if (own !== undefined && isOver(own) === isOver(rebuilt)) {
+    rebuilt.revision = own.revision;
+    rebuilt.state = own.state;
   }
   if (scope !== undefined) {
-    // What it said of itself is in no row: nothing but the whole was stored.
-    if (own !== undefined) again.summary = own.summary;
-    else if (event.kind === 'tail_shift') again.summary = anomalySummary(again);
+    // The incident's event replaced the series' own summary.
+    if (own !== undefined) rebuilt.summary = own.summary;
+    else if (event.kind === 'tail_shift') rebuilt.summary = anomalySummary(rebuilt);
   }
-  return again;
+  return rebuilt;
 }
 
 function isOver({ state }: AnomalyEvent): boolean {
   return state === 'resolved';
 }
 
-/** That of the worst series, or what they come to together: half of the traffic can be slow, or fail, in small parts. */
-function ofAll(open: readonly AnomalyEvent[]): Severity {
+/** Severity of the worst series, or of the sum: many small parts may make up half of the traffic. */
+function incidentSeverity(open: readonly AnomalyEvent[]): Severity {
   const together = [2, 5].map((ratio) =>
     severityOf({ totalMoved: true, ratio, affectedShare: slowShare(open, ratio) }),
   );

@@ -4,16 +4,14 @@ import { unaccounted } from '../event/blame.ts';
 import { arePeers } from '../peers/peers.ts';
 import type { Incident } from './incident.ts';
 
-/** What spreads through a model, a version from region to region, may take so many times as long. */
+/** Factor on the join time for faults that spread, such as a version from region to region. */
 const spreadFactor = 6;
 
 /**
- * The open incident that an anomaly belongs to, the one nearest in time where there are several. It is near
- * when it began within `joinMs` of what opened the incident. Then the same model suffices, or the same stage
- * to blame in another one. Later it has to be the same stage of the same model, within six times as
- * long of the last one to begin, and no worse than what was told: what is critical pages anew. A new
- * series that is as slow as the one that it replaces, or runs beside, belongs to that one's incident
- * while it is open.
+ * The open incident that an anomaly joins, the nearest in time of several. Within `joinMs` of the lead the
+ * same model suffices, or the same blamed stage. Later it must be the same stage of the same model, within
+ * six times `joinMs` of the last start. It must not be more severe: a critical anomaly pages again. A new
+ * series that is as slow as a peer joins the peer's incident while that is open.
  *
  * @param candidates open incidents of its kind.
  */
@@ -40,7 +38,7 @@ function hasModel(incident: Incident, { model }: AnomalyEvent): boolean {
   return incident.anomalies.some((anomaly) => anomaly.model === model);
 }
 
-/** A stage that models share: a feature store, a network. `total` is no stage in particular. */
+/** Reports whether the blamed stage is the same, such as a shared feature store; `total` does not count. */
 function blamesStageOf({ lead }: Incident, { stage }: AnomalyEvent): boolean {
   return stage === lead.stage && stage !== totalStage && stage !== unaccounted;
 }
@@ -52,15 +50,15 @@ function spreadsTo(incident: Incident, event: AnomalyEvent, joinMs: number): boo
   if (sameFault.length === 0) return false;
   if (event.severity === 'critical' && incident.severity !== 'critical') return false;
   if (isSuccessor(incident, event)) return true;
-  const startsMs = sameFault.map(({ started_at }) => Date.parse(started_at));
+  const startTimesMs = sameFault.map(({ started_at }) => Date.parse(started_at));
   const startedMs = Date.parse(event.started_at);
   return (
-    startedMs >= Math.min(...startsMs) - joinMs &&
-    startedMs <= Math.max(...startsMs) + spreadFactor * joinMs
+    startedMs >= Math.min(...startTimesMs) - joinMs &&
+    startedMs <= Math.max(...startTimesMs) + spreadFactor * joinMs
   );
 }
 
-/** Whether it is of a new series that is compared with what one of the incident was compared with, too. */
+/** Reports whether the anomaly is of a new series with a borrowed baseline, whose peer is in the incident. */
 function isSuccessor(incident: Incident, event: AnomalyEvent): boolean {
   if (event.evidence.baseline_of === undefined) return false;
   return incident.openAnomalies.some((anomaly) => arePeers(anomaly, event));

@@ -3,40 +3,39 @@ import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { serializeEvent } from '../event/snapshot-event.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../step/detector-step.ts';
-import { EventChain, type Renewed } from './event-chain.ts';
+import { EventChain, type EventUpdate } from './event-chain.ts';
 import { reconcileOpen } from './reconcile-open.ts';
 
-/** What a detector of some kind says of one window, when it is asked. */
+/** A detector's evaluation of one window, computed on demand. */
 export interface Judgement {
-  /** Whether what this event tells still goes on; undefined where the window cannot tell. */
-  isOut(event: AnomalyEvent): boolean | undefined;
+  /** Whether the event's anomaly persists; undefined where the window has too little traffic. */
+  isAnomalous(event: AnomalyEvent): boolean | undefined;
   /** The event, if the window opens an anomaly. */
   opening(): AnomalyEvent | undefined;
-  /** What an open anomaly's event would say by now, if there is more to say than before. */
-  renewed(event: AnomalyEvent): Renewed | undefined;
-  /** Whether it has stayed so long that it could be the new usual. */
+  /** New values of an open anomaly's event, if they justify an update. */
+  update(event: AnomalyEvent): EventUpdate | undefined;
+  /** True if it has lasted long enough to become the baseline. */
   readonly isRebaselinable: boolean;
   resolvedSummary(event: AnomalyEvent, resolution: Resolution): string;
-  /** Called when it is over, also where nobody had been told. */
+  /** Called when the anomaly is over, even if it was never emitted. */
   ended(resolution: Resolution): void;
 }
 
 const minuteMs = 60_000;
-/** Each anomaly that was already open in the last hour doubles the quiet a new one needs. */
+/** Each opening within the last hour doubles the clear windows needed, up to this often. */
 const maxBackoff = 4;
 
 /**
- * At most one open anomaly at a time, from opening to resolving, whatever its kind: what is quiet for
- * long enough has recovered, what cannot be judged for ten minutes ends without traffic, what stays
- * becomes the new usual. While history is replayed nothing goes out, and nothing that went out is
- * resolved.
+ * At most one open anomaly at a time, from opening to resolving, of any kind. It recovers after enough
+ * clear windows, ends as `no_traffic` after ten minutes that cannot be evaluated, and is rebaselined if it
+ * lasts. While history is replayed nothing is emitted, and no emitted anomaly is resolved.
  */
 export class AnomalyLifecycle {
   readonly #options: DetectOptions;
   #open: EventChain | undefined;
   #restored: AnomalyEvent | undefined;
-  #openings: number[] = [];
-  #quietNeeded = 0;
+  #openedMs: number[] = [];
+  #clearWindowsNeeded = 0;
   #lastJudgedMs = Number.NaN;
 
   constructor(options: DetectOptions) {
@@ -47,22 +46,22 @@ export class AnomalyLifecycle {
     return this.#open !== undefined || this.#restored !== undefined;
   }
 
-  /** When what is open began; undefined where nothing is. */
+  /** Start of the open anomaly; undefined without one. */
   get openSinceMs(): number | undefined {
     return this.#open?.startedAtMs;
   }
 
-  /** When it was told first; undefined where nothing is open. */
+  /** Time of its first event; undefined without an open anomaly. */
   get detectedMs(): number | undefined {
     return this.#open && Date.parse(this.#open.event.detected_at);
   }
 
-  /** Goes on with an anomaly that is open by its last event, from its start or the next live step. */
+  /** Restores an open anomaly from its last event, at its start or in the next live step. */
   restore(event: AnomalyEvent): void {
     this.#restored = event;
   }
 
-  /** What others have told counts, if it is the same event of the same anomaly. */
+  /** Replaces the own event by the published one, if it is the same revision of the same anomaly. */
   adopt(published: AnomalyEvent): void {
     const event = this.#open?.event;
     if (event?.id === published.id && event.revision === published.revision)
@@ -70,14 +69,14 @@ export class AnomalyLifecycle {
   }
 
   /**
-   * After windows were judged without telling what came of it: what was told counts.
+   * Reconciles its anomaly with the published one, which wins, after windows without emitted events.
    *
-   * @param open the last event of what is open by what was told, if anything is.
-   * @param isKnown whether anything was told of an anomaly, by its id.
-   * @returns whether what was open is over.
+   * @param open the last published event of the open anomaly, if there is one.
+   * @param isPublished whether any event of an anomaly was published, by its id.
+   * @returns whether the open anomaly is over.
    */
-  reconcile(open: AnomalyEvent | undefined, isKnown: (id: string) => boolean): boolean {
-    const outcome = reconcileOpen(this.#open, open, isKnown);
+  reconcile(open: AnomalyEvent | undefined, isPublished: (id: string) => boolean): boolean {
+    const outcome = reconcileOpen(this.#open, open, isPublished);
     this.#restored = outcome === 'other' ? open : undefined;
     if (outcome === 'over') this.#open = undefined;
     return outcome === 'over';
@@ -89,14 +88,14 @@ export class AnomalyLifecycle {
         EventChain.serialize(state, open, this.#options.window),
       );
       this.#restored = state.optional(this.#restored, (event) => serializeEvent(state, event));
-      this.#openings = [...state.numbers(this.#openings)];
-      this.#quietNeeded = state.number(this.#quietNeeded);
+      this.#openedMs = [...state.numbers(this.#openedMs)];
+      this.#clearWindowsNeeded = state.number(this.#clearWindowsNeeded);
       this.#lastJudgedMs = state.number(this.#lastJudgedMs);
     });
   }
 
   step(startMs: number, judgement: Judgement, context: StepContext): AnomalyEvent | undefined {
-    this.#install(startMs, context.live);
+    this.#installRestored(startMs, context.live);
     if (this.#open !== undefined) return this.#observeOpen(this.#open, startMs, judgement, context);
     const event = judgement.opening();
     if (event === undefined) return undefined;
@@ -104,7 +103,7 @@ export class AnomalyLifecycle {
     return context.live ? event : undefined;
   }
 
-  #install(startMs: number, live: boolean): void {
+  #installRestored(startMs: number, live: boolean): void {
     const event = this.#restored;
     if (event === undefined || (!live && startMs < Date.parse(event.started_at))) return;
     this.#restored = undefined;
@@ -115,13 +114,13 @@ export class AnomalyLifecycle {
     const open = new EventChain(event, announced, this.#options.window);
     open.reach(startMs);
     const { startedAtMs } = open;
-    // A replay may have opened the same anomaly itself; the one that went out counts.
-    this.#openings = this.#openings.filter(
+    // A replay may have opened the same anomaly; the emitted one counts.
+    this.#openedMs = this.#openedMs.filter(
       (ms) => ms < startedAtMs && startedAtMs - ms < 60 * minuteMs,
     );
-    const doublings = Math.min(this.#openings.length, maxBackoff);
-    this.#quietNeeded = this.#options.resolve_windows * 2 ** doublings;
-    this.#openings.push(startedAtMs);
+    const doublings = Math.min(this.#openedMs.length, maxBackoff);
+    this.#clearWindowsNeeded = this.#options.resolve_windows * 2 ** doublings;
+    this.#openedMs.push(startedAtMs);
     this.#lastJudgedMs = startMs;
     this.#open = open;
     return open;
@@ -129,19 +128,19 @@ export class AnomalyLifecycle {
 
   #observeOpen(open: EventChain, startMs: number, judgement: Judgement, context: StepContext) {
     open.reach(startMs);
-    const isOut = judgement.isOut(open.event);
-    if (isOut !== undefined) {
+    const isAnomalous = judgement.isAnomalous(open.event);
+    if (isAnomalous !== undefined) {
       this.#lastJudgedMs = startMs;
-      open.observe(isOut);
+      open.observe(isAnomalous);
     }
     if (!context.live && open.announced) {
-      // Only a live window may resolve what went out as open.
-      open.holdOpen(this.#quietNeeded - 1);
+      // Only a live window may resolve an emitted anomaly.
+      open.holdOpen(this.#clearWindowsNeeded - 1);
       return undefined;
     }
     const resolution = this.#resolution(open, startMs, judgement);
     if (resolution !== undefined) return this.#end(open, resolution, judgement, context);
-    if (!context.live || isOut !== true) return undefined;
+    if (!context.live || isAnomalous !== true) return undefined;
     if (!open.announced) {
       return judgement.opening() === undefined ? undefined : open.announce(context.nowMs);
     }
@@ -150,7 +149,7 @@ export class AnomalyLifecycle {
 
   #resolution(open: EventChain, startMs: number, judgement: Judgement): Resolution | undefined {
     const { rebaseline_after, baseline, window } = this.#options;
-    if (open.clearWindows >= this.#quietNeeded) return 'recovered';
+    if (open.clearWindows >= this.#clearWindowsNeeded) return 'recovered';
     if (startMs - this.#lastJudgedMs >= Math.max(10 * minuteMs, 30 * window)) return 'no_traffic';
     const isLong = startMs - open.startedAtMs >= Math.max(rebaseline_after, baseline);
     return isLong && judgement.isRebaselinable ? 'rebaselined' : undefined;
@@ -163,13 +162,13 @@ export class AnomalyLifecycle {
     return open.resolve(resolution, judgement.resolvedSummary(open.event, resolution), nowMs);
   }
 
-  /** Told again at once when it has become critical, else when the last event has rested. */
+  /** Emits an update: at once when the anomaly becomes critical, else after the backoff. */
   #update(open: EventChain, judgement: Judgement, nowMs: number): AnomalyEvent | undefined {
     const last = open.event;
-    const renewed = judgement.renewed(last);
-    if (renewed === undefined) return undefined;
-    const rises = last.severity !== 'critical' && renewed.severity === 'critical';
+    const update = judgement.update(last);
+    if (update === undefined) return undefined;
+    const rises = last.severity !== 'critical' && update.severity === 'critical';
     if (!rises && !open.isUpdateDue) return undefined;
-    return open.update({ ...renewed, severity: rises ? 'critical' : last.severity }, nowMs);
+    return open.update({ ...update, severity: rises ? 'critical' : last.severity }, nowMs);
   }
 }

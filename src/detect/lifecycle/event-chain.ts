@@ -4,33 +4,33 @@ import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { serializeEvent } from '../event/snapshot-event.ts';
 import { UpdateBackoff } from './update-backoff.ts';
 
-/** What an update may say anew. */
-export type Renewed = Partial<
+/** Fields that an update may change. */
+export type EventUpdate = Partial<
   Omit<AnomalyEvent, 'id' | 'revision' | 'dedup_key' | 'state' | 'kind' | 'started_at'>
 >;
 
-/** What is out again after so many quiet windows comes and goes. */
+/** Clear windows between anomalous ones that make an anomaly intermittent. */
 const pauseWindows = 3;
 
 /**
- * The events of one anomaly, of whatever kind, from the one that opens it to the one that resolves it:
- * each is the one before with what has changed, one revision later.
+ * The events of one anomaly of any kind, from `opened` to `resolved`. Each is the previous one with some
+ * changes and the next revision.
  */
 export class EventChain {
   #event: AnomalyEvent;
   #announced: boolean;
-  readonly #wait: UpdateBackoff;
-  #quiet = 0;
+  readonly #backoff: UpdateBackoff;
+  #clearWindows = 0;
   #isIntermittent = false;
 
-  /** @param announced whether the event has gone out. */
+  /** @param announced whether the event was emitted. */
   constructor(event: AnomalyEvent, announced: boolean, windowMs: number) {
     this.#event = event;
     this.#announced = announced;
-    this.#wait = new UpdateBackoff(windowMs);
+    this.#backoff = new UpdateBackoff(windowMs);
   }
 
-  /** Saves one, or makes the one that was saved. */
+  /** Saves a chain, or restores the saved one. */
   static serialize(
     state: StateArchive,
     saved: EventChain | undefined,
@@ -41,14 +41,14 @@ export class EventChain {
       const event = serializeEvent(state, saved?.event);
       const announced = state.flag(saved?.announced ?? false);
       restored ??= new EventChain(event, announced, windowMs);
-      restored.#wait.serialize(state);
-      restored.#quiet = state.number(restored.#quiet);
+      restored.#backoff.serialize(state);
+      restored.#clearWindows = state.number(restored.#clearWindows);
       restored.#isIntermittent = state.flag(restored.#isIntermittent);
     });
     return restored as EventChain;
   }
 
-  /** The last one. */
+  /** The last event. */
   get event(): AnomalyEvent {
     return this.#event;
   }
@@ -61,61 +61,61 @@ export class EventChain {
     return Date.parse(this.#event.started_at);
   }
 
-  /** Takes the next window; what follows is told of it. */
+  /** Advances to the next window. */
   reach(windowStartMs: number): void {
-    this.#wait.reach(windowStartMs, this.#event);
+    this.#backoff.reach(windowStartMs, this.#event);
   }
 
-  /** It was opened, and told, in the last window. */
+  /** Starts the backoff: the last window emitted the opening event. */
   begin(): void {
-    this.#wait.begin();
+    this.#backoff.begin();
   }
 
-  /** Windows in a row, up to the last one that could tell, in which it was not out. */
+  /** Consecutive clear windows, up to the last one that could be evaluated. */
   get clearWindows(): number {
-    return this.#quiet;
+    return this.#clearWindows;
   }
 
-  /** Takes whether it was out in the last window. */
-  observe(isOut: boolean): void {
-    if (isOut && this.#quiet >= pauseWindows) this.#isIntermittent = true;
-    this.#quiet = isOut ? 0 : this.#quiet + 1;
+  /** Observes whether the last window was anomalous. */
+  observe(isAnomalous: boolean): void {
+    if (isAnomalous && this.#clearWindows >= pauseWindows) this.#isIntermittent = true;
+    this.#clearWindows = isAnomalous ? 0 : this.#clearWindows + 1;
   }
 
-  /** Takes it for quiet for so many windows at most. */
+  /** Limits the count of clear windows. */
   holdOpen(most: number): void {
-    this.#quiet = Math.min(this.#quiet, most);
+    this.#clearWindows = Math.min(this.#clearWindows, most);
   }
 
-  /** Whether the last event has rested for so long that another one may follow. */
+  /** True once the backoff since the last event has elapsed. */
   get isUpdateDue(): boolean {
-    return this.#wait.isOver(this.#event, this.#isIntermittent);
+    return this.#backoff.hasElapsed(this.#event, this.#isIntermittent);
   }
 
-  /** The event as it goes out, the first time. */
+  /** Emits the event for the first time. */
   announce(nowMs: number): AnomalyEvent {
     invariant(!this.#announced, `anomaly ${this.#event.id} was announced before`);
     this.#announced = true;
-    this.#wait.begin();
+    this.#backoff.begin();
     const iso = new Date(nowMs).toISOString();
     this.#event = { ...this.#event, detected_at: iso, emitted_at: iso };
     return this.#event;
   }
 
-  /** What has gone out by this name counts: others may have told it first, at another time. */
+  /** Replaces the event by the published one, which another detector may have emitted earlier. */
   adopt(published: AnomalyEvent): void {
     this.#announced = true;
     this.#event = published;
   }
 
-  /** Nobody was told: it is announced if it still opens. */
+  /** Marks the event as not emitted: it is announced if the anomaly still opens. */
   unannounce(): void {
     this.#announced = false;
   }
 
-  update(renewed: Renewed, nowMs: number): AnomalyEvent {
-    this.#wait.begin();
-    return this.#next({ ...renewed, state: 'updated' }, nowMs);
+  update(update: EventUpdate, nowMs: number): AnomalyEvent {
+    this.#backoff.begin();
+    return this.#next({ ...update, state: 'updated' }, nowMs);
   }
 
   resolve(resolution: Resolution, summary: string, nowMs: number): AnomalyEvent {

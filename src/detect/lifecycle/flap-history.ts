@@ -4,44 +4,44 @@ import type { ResolvePolicy } from '../tail/open-anomaly.ts';
 
 const hourMs = 3_600_000;
 /**
- * Each anomaly that was already open in the last hour doubles the quiet that a new one needs; each that has
- * petered out on the last day, the time in which a new one does.
+ * Each anomaly that opened in the last hour doubles the clear windows that a new one needs. Each that
+ * decayed in the last day doubles the time in which a new one decays.
  */
-const backoff = { quietMs: hourMs, peteredOutMs: 24 * hourMs, most: 4 } as const;
+const backoff = { openedMs: hourMs, decayedMs: 24 * hourMs, maxDoublings: 4 } as const;
 
-/** When anomalies of a series were opened, and how they ended: what comes and goes is over less soon. */
+/** Times at which anomalies of a series opened and decayed: flapping ones resolve later. */
 export class FlapHistory {
   #openedMs: number[] = [];
-  #peteredOutMs: number[] = [];
+  #decayedMs: number[] = [];
 
   opened(startedAtMs: number): void {
     this.#openedMs.push(startedAtMs);
   }
 
   decayed(windowStartMs: number): void {
-    this.#peteredOutMs.push(windowStartMs);
+    this.#decayedMs.push(windowStartMs);
   }
 
-  /** Forgets those that were opened from then on. */
+  /** Forgets anomalies that opened at or after `startedAtMs`. */
   forgetFrom(startedAtMs: number): void {
     this.#openedMs = this.#openedMs.filter((openedMs) => openedMs < startedAtMs);
   }
 
-  /** How soon one that began then is over. */
+  /** Policy for an anomaly that started at `startedAtMs`. */
   resolvePolicy(startedAtMs: number, { resolve_windows }: DetectOptions): ResolvePolicy {
-    this.#openedMs = laterThan(startedAtMs - backoff.quietMs, this.#openedMs);
-    this.#peteredOutMs = laterThan(startedAtMs - backoff.peteredOutMs, this.#peteredOutMs);
-    const times = (before: readonly number[]) => 2 ** Math.min(before.length, backoff.most);
+    this.#openedMs = laterThan(startedAtMs - backoff.openedMs, this.#openedMs);
+    this.#decayedMs = laterThan(startedAtMs - backoff.decayedMs, this.#decayedMs);
+    const times = (before: readonly number[]) => 2 ** Math.min(before.length, backoff.maxDoublings);
     return {
       clearWindows: resolve_windows * times(this.#openedMs),
-      decayedMs: hourMs * times(this.#peteredOutMs),
+      decayedMs: hourMs * times(this.#decayedMs),
     };
   }
 
   serialize(state: StateArchive): void {
     state.section('openings', 1, () => {
       this.#openedMs = [...state.numbers(this.#openedMs)];
-      this.#peteredOutMs = [...state.numbers(this.#peteredOutMs)];
+      this.#decayedMs = [...state.numbers(this.#decayedMs)];
     });
   }
 }

@@ -1,6 +1,6 @@
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 
-/** What is open by a detector's own judgement. */
+/** An open anomaly that the detector has evaluated itself. */
 interface Own {
   readonly event: AnomalyEvent;
   readonly announced: boolean;
@@ -9,17 +9,17 @@ interface Own {
 }
 
 /**
- * Settles what is open by a detector's own judgement against what was told, which counts.
+ * Reconciles a detector's own open anomaly with the published one, which wins.
  *
- * @param open the last event of what is open by what was told, if anything is.
- * @param isKnown whether anything was told of an anomaly, by its id.
- * @returns `same`: it goes on as it is. `other`: what was told is to be restored in its place. `over`: it was
- * told to be resolved.
+ * @param open the last published event of the open anomaly, if there is one.
+ * @param isPublished whether any event of an anomaly was published, by its id.
+ * @returns `same`: keep the own one. `other`: restore the published one instead. `over`: the own one was
+ * resolved.
  */
 export function reconcileOpen(
   own: Own | undefined,
   open: AnomalyEvent | undefined,
-  isKnown: (id: string) => boolean,
+  isPublished: (id: string) => boolean,
 ): 'same' | 'other' | 'over' {
   const announced = own?.announced === true ? own : undefined;
   if (open !== undefined) {
@@ -27,7 +27,7 @@ export function reconcileOpen(
     if (!isSame) return 'other';
     announced.adopt(open);
   } else if (announced !== undefined) {
-    if (isKnown(announced.event.id)) return 'over';
+    if (isPublished(announced.event.id)) return 'over';
     announced.unannounce();
   }
   return 'same';

@@ -1,20 +1,19 @@
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 
-/** The first update waits for so long, each later one twice as long as the one before, up to this often. */
-const updateEveryMs = 5 * 60_000;
-const mostDoublings = 6;
-/** What comes and goes is told so often at most. */
-const intermittentEveryMs = 60 * 60_000;
+/** Wait before the first update; it doubles with each update, up to this often. */
+const firstWaitMs = 5 * 60_000;
+const maxDoublings = 6;
+/** Shortest wait between updates of an intermittent anomaly. */
+const intermittentWaitMs = 60 * 60_000;
 
 /**
- * How long what was told rests until it may be told again: five minutes, then ten, and so on, so that what
- * lasts does not tell of every turn. Counted in event time: whoever judges the same windows later tells the
- * same.
+ * Wait between the events of an anomaly: five minutes, then ten, and so on. It is measured in event time,
+ * so a replay of the same windows emits the same events.
  */
 export class UpdateBackoff {
   readonly #windowMs: number;
-  /** Start of the last window, and of the one that it was last told of. */
+  /** Start of the last window, and of the one with the last event. */
   #windowStartMs = Number.NaN;
   #emittedMs = Number.NaN;
 
@@ -22,7 +21,7 @@ export class UpdateBackoff {
     this.#windowMs = windowMs;
   }
 
-  /** Takes the next window. Where it is not known which one `last` was told of, its time tells. */
+  /** Advances to the next window. After a restore the time of `last` gives the window of the last event. */
   reach(windowStartMs: number, last: AnomalyEvent): void {
     this.#windowStartMs = windowStartMs;
     if (!Number.isNaN(this.#emittedMs)) return;
@@ -31,15 +30,15 @@ export class UpdateBackoff {
     this.#emittedMs = Math.floor(endMs / windowMs) * windowMs;
   }
 
-  /** It is told of the last window. */
+  /** Restarts the wait: the last window has emitted an event. */
   begin(): void {
     this.#emittedMs = this.#windowStartMs;
   }
 
-  /** @param last what was told; @param isIntermittent whether it comes and goes. */
-  isOver({ revision }: AnomalyEvent, isIntermittent = false): boolean {
-    const waitMs = updateEveryMs * 2 ** Math.min(revision - 1, mostDoublings);
-    const leastMs = isIntermittent ? intermittentEveryMs : 0;
+  /** Reports whether the wait after the last event is over. */
+  hasElapsed({ revision }: AnomalyEvent, isIntermittent = false): boolean {
+    const waitMs = firstWaitMs * 2 ** Math.min(revision - 1, maxDoublings);
+    const leastMs = isIntermittent ? intermittentWaitMs : 0;
     return this.#windowStartMs - this.#emittedMs >= Math.max(waitMs, leastMs);
   }
 

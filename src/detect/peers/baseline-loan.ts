@@ -6,34 +6,34 @@ import { wholeRequest } from '../../series/whole-request.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 
-/** So many times `min_requests` a new series must have had until it has shown what is wrong with it. */
+/** Requests after which a new series has shown its faults, in multiples of `min_requests`. */
 const requestsToSettle = 3;
 
 /**
- * The past of other series with which a new one is compared until it was seen for a baseline's length. So a version
- * that is slow from its first request on is held against the one before it.
+ * Baseline of other series, with which a new one is compared for a baseline's length. So a version that is
+ * slow from its first request is compared with its predecessor.
  */
 export class BaselineLoan {
   readonly #options: DetectOptions;
   #borrowed: BorrowedBaseline | undefined;
-  /** Requests since it began. */
+  /** Requests since the loan began. */
   #requests = 0;
 
   constructor(options: DetectOptions) {
     this.#options = options;
   }
 
-  /** Undefined while there is none. */
+  /** undefined without a loan. */
   get borrowed(): BorrowedBaseline | undefined {
     return this.#borrowed;
   }
 
-  /** What a series with this past of its own is compared with. */
+  /** Baseline that a series is compared with: the borrowed one, or its own. */
   reference(own: SeriesBaseline): SeriesReference {
     return this.#borrowed ?? own;
   }
 
-  /** Values in which those that lend it differ from a series; none without a loan. */
+  /** Values in which the lenders differ from a series; empty without a loan. */
   differencesTo(series: Series): readonly DimensionValue[] {
     return this.#borrowed?.differencesTo(series) ?? [];
   }
@@ -47,9 +47,9 @@ export class BaselineLoan {
   }
 
   /**
-   * What the series lends to another one: its own past, once it has one and nothing is wrong with it.
+   * Baseline that the series lends to others: its own, once it is known and not anomalous.
    *
-   * @param isOpen whether it has an open anomaly: of one that has a loan it is not known then what is right.
+   * @param isOpen whether it has an open anomaly: a borrower with one lends nothing.
    */
   lends(own: SeriesBaseline, isOpen: boolean): SeriesReference | undefined {
     if (own.windows < this.#options.min_baseline_windows) return undefined;
@@ -57,7 +57,7 @@ export class BaselineLoan {
     return this.#hasShown && !isOpen ? own : undefined;
   }
 
-  /** Whether it ends with a window that was judged, as the series has a past of its own by then. */
+  /** Observes an evaluated window; true if the loan ends, as the series has a baseline of its own. */
   endsWith(window: SeriesWindow, own: SeriesBaseline, isOpen: boolean): boolean {
     if (this.#borrowed === undefined) return false;
     this.#requests += wholeRequest(window)?.requests ?? 0;

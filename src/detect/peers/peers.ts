@@ -6,12 +6,12 @@ import { wholeRequest } from '../../series/whole-request.ts';
 import { type DetectOptions, longestRun } from '../options/detect-options.ts';
 import type { SeriesDetector } from '../tail/series-detector.ts';
 
-/** Series that lend their past to one, at most: those with most requests. */
-const mostLenders = 8;
+/** Largest number of lenders for one series: those with most requests. */
+const maxLenders = 8;
 
 /**
- * Dimensions whose new value serves the same requests as another one did, or does: nearest first. A new value
- * of `request_type` or `tenant` brings other requests, which nothing says the time of.
+ * Dimensions whose values serve the same requests, nearest first. A new `request_type` or `tenant` brings
+ * other requests, whose durations are unknown.
  */
 const nearness = [
   ['version', 'host'],
@@ -19,29 +19,28 @@ const nearness = [
 ] as const satisfies readonly (readonly Dimension[])[];
 type Nearness = 0 | 1;
 
-/** What the series of a group are lent. */
+/** Baselines lent to the series of a group. */
 interface Loan {
-  /** To begin with: of those that had a request of late, if there are any. */
+  /** For a new series: from live lenders, if there are any. */
   readonly baseline: BorrowedBaseline | undefined;
-  /** Of those that had a request of late and have not borrowed themselves. */
+  /** From live lenders that do not borrow themselves. */
   readonly renewal: BorrowedBaseline | undefined;
   /** The lender with most requests. */
-  readonly first: SeriesDetector | undefined;
-  /** What one of the group that is new itself was lent. */
+  readonly largest: SeriesDetector | undefined;
+  /** Baseline that another new series of the group borrows. */
   readonly passedOn: BorrowedBaseline | undefined;
 }
 
 /**
- * Finds for a new series those that it replaces or runs beside: they differ from it only in a version or a
- * host, or else in the region, too. Their pasts, merged by traffic, are what it is compared with until it has
- * its own.
+ * Finds the peers of a new series: those that differ only in version or host, or else also in region. Their
+ * baselines, merged by traffic, are its baseline until it has its own.
  *
- * Memory: a reference a series and nearness.
+ * Memory: a reference per series and nearness.
  */
 export class Peers {
   readonly #options: DetectOptions;
   readonly #groups = nearness.map(() => new Map<string, Set<SeriesDetector>>());
-  /** What series of a group are lent, as of one window: a deploy of a thousand hosts asks once. */
+  /** Loans per group, as of one window: a deploy of a thousand hosts computes one. */
   readonly #loans = new Map<string, Loan>();
   #loansMs = Number.NaN;
 
@@ -68,15 +67,15 @@ export class Peers {
     });
   }
 
-  /** What a new series begins with; undefined where there is nobody to lend it anything. */
+  /** Baseline for a new series; undefined without a lender. */
   baselineFor(series: Series, nowMs: number): BorrowedBaseline | undefined {
     const [near, far] = [this.#loanTo(series, 0, nowMs), this.#loanTo(series, 1, nowMs)];
     return near.baseline ?? near.passedOn ?? far.baseline;
   }
 
   /**
-   * What a series that has borrowed is lent by now, by those that are as near as the ones that have lent it that;
-   * undefined where they have had no request of late. What they have lent stays then.
+   * Renewed baseline for a borrower, from lenders that are as near as its first ones. undefined if none is
+   * live: then the old loan stays.
    */
   renewedFor(
     series: Series,
@@ -87,9 +86,9 @@ export class Peers {
     return this.#loanTo(series, isNear ? 0 : 1, nowMs).renewal;
   }
 
-  /** Of those that would lend it something the one with most requests. */
+  /** The lender with most requests. */
   largestLender(series: Series, nowMs: number): SeriesDetector | undefined {
-    return this.#loanTo(series, 0, nowMs).first ?? this.#loanTo(series, 1, nowMs).first;
+    return this.#loanTo(series, 0, nowMs).largest ?? this.#loanTo(series, 1, nowMs).largest;
   }
 
   #loanTo(series: Series, near: Nearness, nowMs: number): Loan {
@@ -100,14 +99,14 @@ export class Peers {
     if (loan === undefined) {
       const peers = this.#peersOf(series, near);
       const lenders = peers.filter(({ lends }) => lends !== undefined);
-      const live = lenders.filter(({ lastSeenMs }) => lastSeenMs >= this.#sinceMs(nowMs));
-      const first = live.length > 0 ? live : lenders;
-      // One that has borrowed itself is no judge of itself.
-      const settled = live.filter(({ borrowed }) => borrowed === undefined);
+      const live = lenders.filter(({ lastSeenMs }) => lastSeenMs >= this.#liveSinceMs(nowMs));
+      const lending = live.length > 0 ? live : lenders;
+      // A borrower must not confirm its own baseline.
+      const owners = live.filter(({ borrowed }) => borrowed === undefined);
       loan = {
-        baseline: this.#merged(first),
-        renewal: this.#merged(settled),
-        first: first[0],
+        baseline: this.#merged(lending),
+        renewal: this.#merged(owners),
+        largest: lending[0],
         passedOn: peers.find(({ borrowed }) => borrowed !== undefined)?.borrowed,
       };
       this.#loans.set(key, loan);
@@ -115,35 +114,35 @@ export class Peers {
     return loan;
   }
 
-  /** The past of the first of them, merged. */
+  /** Merged baselines of the first lenders. */
   #merged(lenders: readonly SeriesDetector[]): BorrowedBaseline | undefined {
-    const past = lenders
-      .slice(0, mostLenders)
+    const lent = lenders
+      .slice(0, maxLenders)
       .flatMap(({ series, lends }) => (lends === undefined ? [] : [{ series, baseline: lends }]));
-    return BorrowedBaseline.of(past, this.#options.min_baseline_windows);
+    return BorrowedBaseline.of(lent, this.#options.min_baseline_windows);
   }
 
-  /** Whoever had a request since then is live. */
-  #sinceMs(nowMs: number): number {
+  /** Time since which a live series had a request. */
+  #liveSinceMs(nowMs: number): number {
     return nowMs - longestRun * this.#options.window;
   }
 
-  /** Those with most requests in their last windows first. */
+  /** Peers, those with most requests in their last windows first. */
   #peersOf(series: Series, near: Nearness): SeriesDetector[] {
     const group = this.#groups[near]?.get(groupKey(series, near)) ?? [];
-    const weighed = [...group].map((detector) => ({
+    const weighted = [...group].map((detector) => ({
       ...{ detector, key: seriesKey(detector.series) },
       requests: detector.latestWindows.reduce(
         (sum, window) => sum + (wholeRequest(window)?.requests ?? 0),
         0,
       ),
     }));
-    weighed.sort((a, b) => b.requests - a.requests || (a.key < b.key ? -1 : 1));
-    return weighed.map(({ detector }) => detector);
+    weighted.sort((a, b) => b.requests - a.requests || (a.key < b.key ? -1 : 1));
+    return weighted.map(({ detector }) => detector);
   }
 }
 
-/** Whether one of two series may replace the other, or run beside it, as a version or a host does. */
+/** Reports whether two series differ only in version or host. */
 export function arePeers(one: Series, other: Series): boolean {
   return groupKey(seriesOf(one), 0) === groupKey(seriesOf(other), 0);
 }

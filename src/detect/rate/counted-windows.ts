@@ -8,12 +8,12 @@ import { WindowRing, windowFields } from './window-ring.ts';
 
 const memory = Arena.shared();
 
-/** Whether an anomaly goes on is looked for in so many windows, in more where they hold too few requests. */
-const mostKept = 30;
-/** How long requests take beside it is said of so many windows: each has a slot of its own among those kept. */
-const mostDigests = quarantineWindows;
+/** Windows kept: an open anomaly is followed in as many as hold enough requests. */
+const maxWindows = 30;
+/** Newest windows whose digests are kept; each has a slot of its own. */
+const maxDigests = quarantineWindows;
 
-/** What is kept of a window, a cache line of it. */
+/** Fields of a window: one cache line. */
 const { start: START, requests: REQUESTS, hits: HITS } = windowFields;
 const ERRORS = windowFields.end;
 const TIMEOUTS = ERRORS + 1;
@@ -22,104 +22,103 @@ const SUSPICIOUS = LEARNABLE + 1;
 const STAGE = SUSPICIOUS + 1;
 const fields = STAGE + 1;
 
-/** The last windows in which requests were counted, by where they lie; the newest of them are in quarantine. */
+/** The last windows with requests, by their offsets in the arena. The newest are in quarantine. */
 export class CountedWindows extends WindowRing {
-  /** Names of stages that stood for whole requests, and the last of them: it is always the same, mostly. */
+  /** Stages that stood for whole requests; the last one is cached, as it rarely changes. */
   readonly #stages = [''];
   #stage = '';
   #stageIndex = 0;
-  /** By slot: what requests of the last windows take. */
-  readonly #digests: CountedRequests['digests'][] = Array(mostDigests).fill([]);
+  /** Digests of the newest windows, by slot. */
+  readonly #digests: CountedRequests['digests'][] = Array(maxDigests).fill([]);
   #quarantined = 0;
 
   constructor() {
-    super(fields, mostKept);
+    super(fields, maxWindows);
   }
 
-  /** One more that goes into quarantine: learnable and not suspicious. */
+  /** Adds a window to the quarantine: learnable and not suspicious. */
   add(startMs: number, { whole, hits, digests }: CountedRequests): void {
-    const at = this.push();
+    const offset = this.push();
     const all = memory.doubles;
-    all[at + START] = startMs;
-    all[at + REQUESTS] = whole.requests;
-    all[at + HITS] = Math.min(whole.requests, hits);
-    all[at + ERRORS] = whole.errors;
-    all[at + TIMEOUTS] = whole.timeouts;
-    all[at + LEARNABLE] = 1;
-    all[at + SUSPICIOUS] = 0;
-    all[at + STAGE] = this.#indexOf(whole.stage);
-    this.#digests[this.slotOf(at) % mostDigests] = digests;
+    all[offset + START] = startMs;
+    all[offset + REQUESTS] = whole.requests;
+    all[offset + HITS] = Math.min(whole.requests, hits);
+    all[offset + ERRORS] = whole.errors;
+    all[offset + TIMEOUTS] = whole.timeouts;
+    all[offset + LEARNABLE] = 1;
+    all[offset + SUSPICIOUS] = 0;
+    all[offset + STAGE] = this.#indexOf(whole.stage);
+    this.#digests[this.slotOf(offset) % maxDigests] = digests;
     this.#quarantined += 1;
   }
 
-  isLearnable(at: number): boolean {
-    return memory.doubles[at + LEARNABLE] === 1;
+  isLearnable(offset: number): boolean {
+    return memory.doubles[offset + LEARNABLE] === 1;
   }
 
-  isSuspicious(at: number): boolean {
-    return memory.doubles[at + SUSPICIOUS] === 1;
+  isSuspicious(offset: number): boolean {
+    return memory.doubles[offset + SUSPICIOUS] === 1;
   }
 
-  /** It is not to be learnt. */
-  setAside(at: number): void {
-    memory.doubles[at + LEARNABLE] = 0;
+  /** Excludes a window from learning. */
+  exclude(offset: number): void {
+    memory.doubles[offset + LEARNABLE] = 0;
   }
 
-  /** The newest is odd. */
-  suspect(): void {
+  /** Marks the newest window as suspicious. */
+  markSuspicious(): void {
     memory.doubles[this.back(1) + SUSPICIOUS] = 1;
   }
 
-  /** Oldest first. */
+  /** Windows in quarantine, oldest first. */
   get quarantine(): readonly number[] {
     return this.lastOf(this.#quarantined);
   }
 
-  /** Lets the oldest one out of quarantine, where there is one more than belong there. */
+  /** Releases the oldest window once the quarantine holds more than `quarantineWindows`. */
   release(): number | undefined {
     if (this.#quarantined <= quarantineWindows) return undefined;
     return this.back(this.#quarantined--);
   }
 
-  /** Whole requests of the last so many, oldest first. */
+  /** Whole requests of the last windows, oldest first. */
   wholesOf(windows: number): WholeRequests[] {
     const all = memory.doubles;
-    return this.lastOf(windows).map((at) => ({
-      stage: this.#stageOf(at),
-      requests: all[at + REQUESTS] as number,
-      errors: all[at + ERRORS] as number,
-      timeouts: all[at + TIMEOUTS] as number,
+    return this.lastOf(windows).map((offset) => ({
+      stage: this.#stageOf(offset),
+      requests: all[offset + REQUESTS] as number,
+      errors: all[offset + ERRORS] as number,
+      timeouts: all[offset + TIMEOUTS] as number,
     }));
   }
 
-  /** What requests take in the last so many, as far as that is known, oldest first. */
+  /** Digests of the last windows, as far as they are kept, oldest first. */
   digestsOf(windows: number): TDigest[] {
-    const places = this.lastOf(Math.min(windows, mostDigests));
-    return places.flatMap((at) => this.#digestsAt(at));
+    const offsets = this.lastOf(Math.min(windows, maxDigests));
+    return offsets.flatMap((offset) => this.#windowDigests(offset));
   }
 
   serialize(state: StateArchive): void {
-    this.serializeEach(state, (at) => this.#serializeWindow(state, at));
+    this.serializeEach(state, (offset) => this.#serializeWindow(state, offset));
     this.#quarantined = state.number(this.#quarantined);
-    const known = this.lastOf(mostDigests).map((at) => this.#digestsAt(at));
+    const known = this.lastOf(maxDigests).map((offset) => this.#windowDigests(offset));
     const digests = state.list(known, (each = []) =>
       state.list(each, (digest) => serializeDigest(state, digest)),
     );
     digests.forEach((each, i) => {
-      const at = this.back(digests.length - i);
-      this.#digests[this.slotOf(at) % mostDigests] = each;
+      const offset = this.back(digests.length - i);
+      this.#digests[this.slotOf(offset) % maxDigests] = each;
     });
   }
 
-  #digestsAt(at: number): TDigest[] {
-    return [this.#digests[this.slotOf(at) % mostDigests] ?? []].flat();
+  #windowDigests(offset: number): TDigest[] {
+    return [this.#digests[this.slotOf(offset) % maxDigests] ?? []].flat();
   }
 
-  #stageOf(at: number): string {
-    return this.#stages[memory.doubles[at + STAGE] as number] as string;
+  #stageOf(offset: number): string {
+    return this.#stages[memory.doubles[offset + STAGE] as number] as string;
   }
 
-  /** Where the name of a stage is. */
   #indexOf(stage: string): number {
     if (stage === this.#stage) return this.#stageIndex;
     const known = this.#stages.indexOf(stage);
@@ -128,15 +127,15 @@ export class CountedWindows extends WindowRing {
     return this.#stageIndex;
   }
 
-  #serializeWindow(state: StateArchive, at: number): void {
+  #serializeWindow(state: StateArchive, offset: number): void {
     const all = memory.doubles;
-    all[at + START] = state.number(all[at + START] as number);
-    all[at + STAGE] = this.#indexOf(state.text(this.#stageOf(at)));
+    all[offset + START] = state.number(all[offset + START] as number);
+    all[offset + STAGE] = this.#indexOf(state.text(this.#stageOf(offset)));
     for (const field of [REQUESTS, ERRORS, TIMEOUTS, HITS]) {
-      all[at + field] = state.number(all[at + field] as number);
+      all[offset + field] = state.number(all[offset + field] as number);
     }
     for (const field of [LEARNABLE, SUSPICIOUS]) {
-      all[at + field] = state.flag(all[at + field] === 1) ? 1 : 0;
+      all[offset + field] = state.flag(all[offset + field] === 1) ? 1 : 0;
     }
   }
 }

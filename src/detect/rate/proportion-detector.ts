@@ -7,9 +7,9 @@ import type { Series } from '../../series/series-window.ts';
 import { TDigest } from '../../sketch/t-digest.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
-import { rateEvent, tailBeside } from '../event/rate-event.ts';
+import { rateEvent, tailFields } from '../event/rate-event.ts';
 import { AnomalyLifecycle, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
-import type { Renewed } from '../lifecycle/event-chain.ts';
+import type { EventUpdate } from '../lifecycle/event-chain.ts';
 import { type DetectOptions, longestSpan, quarantineWindows } from '../options/detect-options.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
 import type { StepContext } from '../step/detector-step.ts';
@@ -19,14 +19,14 @@ import { proportionMeasured } from './proportion-measured.ts';
 import { ProportionTest, type ProportionVerdict } from './proportion-test.ts';
 import { type LeastRise, rateEffect } from './proportion-weights.ts';
 
-/** What usual requests of a series take. */
+/** Digest of a series' whole requests in its baseline. */
 export type BaselineOf = (series: Series) => TDigest | undefined;
 
-/** What an anomaly has grown by since it was told last, to be told again. */
+/** Growth since the last event that justifies an update. */
 const materialGrowth = 1.5;
 
 /**
- * How many of one series' requests are of some sort: its baseline, its test and its anomaly, if one is open.
+ * One proportion of a series' requests, such as failures: its baseline, its test and its open anomaly.
  * Windows come in order of their start; every step gives at most one event.
  */
 export class ProportionDetector {
@@ -35,20 +35,17 @@ export class ProportionDetector {
   readonly #least: LeastRise;
   readonly #options: DetectOptions;
   readonly #test: ProportionTest;
-  readonly #track: AnomalyLifecycle;
-  /**
-   * Until this one has a baseline: a new version that fails from its first request on, say, is compared
-   * with the last.
-   */
+  readonly #lifecycle: AnomalyLifecycle;
+  /** Baseline of the previous version, used until this one has its own. */
   #inherited: RateReference | undefined;
   #baseline: RateBaseline;
-  /** What windows that are not learnt would make: the new usual, if they stay. */
+  /** Baseline of windows that are not learnt; it replaces the old one if they last. */
   #candidate: RateBaseline | undefined;
   readonly #windows = new CountedWindows();
 
   /**
    * @param pool shared by all series.
-   * @param before the series of the version before, if there was one.
+   * @param before the detector of the previous version, if there was one.
    */
   constructor(
     proportion: Proportion,
@@ -62,35 +59,35 @@ export class ProportionDetector {
     this.#least = proportion.leastRise(options);
     this.#options = options;
     this.#test = new ProportionTest(options, this.#least, proportion.lasting, pool);
-    this.#track = new AnomalyLifecycle(options);
+    this.#lifecycle = new AnomalyLifecycle(options);
     this.#baseline = this.#newBaseline();
     this.#inherited = before?.reference();
     if (before !== undefined) this.#test.inherit(before.#test);
   }
 
   get isOpen(): boolean {
-    return this.#track.isOpen;
+    return this.#lifecycle.isOpen;
   }
 
   restore(event: AnomalyEvent): void {
-    this.#track.restore(event);
+    this.#lifecycle.restore(event);
   }
 
-  /** What others have told counts, if it is the same event of the same anomaly. */
+  /** As `AnomalyLifecycle.adopt`. */
   adopt(published: AnomalyEvent): void {
-    this.#track.adopt(published);
+    this.#lifecycle.adopt(published);
   }
 
   /** As `AnomalyLifecycle.reconcile`. */
-  reconcile(open: AnomalyEvent | undefined, isKnown: (id: string) => boolean): void {
-    if (this.#track.reconcile(open, isKnown)) this.#test.forgetRun();
+  reconcile(open: AnomalyEvent | undefined, isPublished: (id: string) => boolean): void {
+    if (this.#lifecycle.reconcile(open, isPublished)) this.#test.forgetRun();
   }
 
-  /** All but the pool, which is shared. */
+  /** Serializes all but the pool, which is shared. */
   serialize(state: StateArchive): void {
     state.section('proportion detector', 1, () => {
       this.#test.serialize(state);
-      this.#track.serialize(state);
+      this.#lifecycle.serialize(state);
       this.#inherited = state.optional(this.#inherited, (reference) =>
         serializeRateReference(state, reference),
       );
@@ -106,7 +103,7 @@ export class ProportionDetector {
 
   /**
    * @param counted undefined where the series had no request.
-   * @param baselineOf what whole requests take, to say it beside how many are counted.
+   * @param baselineOf called for the durations that an event holds.
    */
   step(
     startMs: number,
@@ -117,14 +114,14 @@ export class ProportionDetector {
     if (counted === undefined) return this.#missing(startMs, context);
     this.#windows.add(startMs, counted);
     const verdict = this.#evaluate(startMs, counted, context);
-    if (verdict?.suspicious) this.#windows.suspect();
+    if (verdict?.suspicious) this.#windows.markSuspicious();
     let event: AnomalyEvent | undefined;
-    // Most windows show nothing: nothing is made for them.
-    if (verdict !== undefined || this.#track.isOpen) {
+    // Most windows are unremarkable: nothing is allocated for them.
+    if (verdict !== undefined || this.#lifecycle.isOpen) {
       const baseline = () => baselineOf(this.series);
-      event = this.#track.step(startMs, this.#judgement(verdict, context, baseline), context);
-      const sinceMs = this.#track.openSinceMs;
-      if (sinceMs !== undefined) this.#setAside(sinceMs);
+      event = this.#lifecycle.step(startMs, this.#judgement(verdict, context, baseline), context);
+      const sinceMs = this.#lifecycle.openSinceMs;
+      if (sinceMs !== undefined) this.#exclude(sinceMs);
     }
     this.#learn();
     return event;
@@ -141,16 +138,16 @@ export class ProportionDetector {
   }
 
   #missing(startMs: number, context: StepContext): AnomalyEvent | undefined {
-    if (!this.#track.isOpen) return undefined;
+    if (!this.#lifecycle.isOpen) return undefined;
     const judgement = this.#judgement(undefined, context, () => undefined);
-    return this.#track.step(startMs, { ...judgement, isOut: () => undefined }, context);
+    return this.#lifecycle.step(startMs, { ...judgement, isAnomalous: () => undefined }, context);
   }
 
-  /** What its requests are compared with: the version before gives it until this one has its own. */
+  /** Its own baseline, or that of the previous version until it has enough windows. */
   reference(): RateReference | undefined {
     const own = this.#baseline.reference();
-    const isKnown = own !== undefined && own.windows >= this.#options.min_baseline_windows;
-    return isKnown ? own : this.#inherited;
+    const isSufficient = own !== undefined && own.windows >= this.#options.min_baseline_windows;
+    return isSufficient ? own : this.#inherited;
   }
 
   #judgement(
@@ -159,45 +156,42 @@ export class ProportionDetector {
     baseline: () => TDigest | undefined,
   ): Judgement {
     return {
-      isOut: (event) => this.#isOut(event),
+      isAnomalous: (event) => this.#isAnomalous(event),
       opening: () => (verdict?.opens ? this.#opening(verdict, context, baseline) : undefined),
-      renewed: (event) => this.#renewed(event, verdict, context, baseline),
+      update: (event) => this.#update(event, verdict, context, baseline),
       isRebaselinable:
         (this.#candidate?.reference()?.windows ?? 0) >= this.#options.min_baseline_windows,
       resolvedSummary: (event, resolution) =>
-        this.#proportion.resolvedSummary(event, resolution, this.#now(event)),
+        this.#proportion.resolvedSummary(event, resolution, this.#currentRate(event)),
       ended: (resolution) => this.#ended(resolution),
     };
   }
 
-  /** Judged by what the event says, so that a detector that knows only the event goes on alike. */
-  #isOut(event: AnomalyEvent): boolean | undefined {
-    const now = this.#now(event);
+  /** Compares with the event's baseline, so that a detector restored from the event decides alike. */
+  #isAnomalous(event: AnomalyEvent): boolean | undefined {
+    const now = this.#currentRate(event);
     if (now === undefined || event.rate === undefined) return undefined;
     return now >= rateEffect(event.rate.baseline, this.#least).halfEffect;
   }
 
-  /**
-   * The part of requests that are counted in the last windows: six at most, or as many as hold enough requests and
-   * are not long ago.
-   */
-  #now({ evidence }: AnomalyEvent): number | undefined {
+  /** Rate of the last windows: six at most, or as many recent ones as hold enough requests. */
+  #currentRate({ evidence }: AnomalyEvent): number | undefined {
     const { min_requests, window: windowMs } = this.#options;
     const windows = Math.min(evidence.windows, quarantineWindows);
     const afterMs = this.#windows.startMsOf(this.#windows.back(1)) - longestSpan * windowMs;
     let [requests, hits] = [0, 0];
     for (let back = 1; back <= this.#windows.length; back++) {
       if (back > windows && requests >= min_requests) break;
-      const at = this.#windows.back(back);
-      if (this.#windows.startMsOf(at) <= afterMs) break;
-      requests += this.#windows.requestsOf(at);
-      hits += this.#windows.hitsOf(at);
+      const offset = this.#windows.back(back);
+      if (this.#windows.startMsOf(offset) <= afterMs) break;
+      requests += this.#windows.requestsOf(offset);
+      hits += this.#windows.hitsOf(offset);
     }
     return requests < min_requests ? undefined : hits / requests;
   }
 
   #opening(verdict: ProportionVerdict, context: StepContext, baseline: () => TDigest | undefined) {
-    const shown = this.#shown(verdict);
+    const shown = this.#windowsOf(verdict);
     return rateEvent({
       kind: this.#proportion.kind,
       series: this.series,
@@ -217,16 +211,16 @@ export class ProportionDetector {
     });
   }
 
-  #renewed(
+  #update(
     event: AnomalyEvent,
     verdict: ProportionVerdict | undefined,
     context: StepContext,
     baseline: () => TDigest | undefined,
-  ): Renewed | undefined {
+  ): EventUpdate | undefined {
     if (verdict === undefined || event.rate === undefined) return undefined;
-    // Held against what was usual when it began, whatever has been learnt since.
+    // The event's baseline counts: what was learnt since does not move it.
     const reference = { ...verdict.reference, rate: event.rate.baseline };
-    const shown = this.#shown(verdict);
+    const shown = this.#windowsOf(verdict);
     const proportion = this.#proportion;
     const changed = { ...verdict, reference };
     const input = { proportion, series: this.series, verdict: changed, shown, context };
@@ -235,16 +229,15 @@ export class ProportionDetector {
     const isGrown = (measured.rate?.ratio ?? 0) >= materialGrowth * event.rate.ratio;
     if (!isWorse && !isGrown) return undefined;
     const tail = { now: this.#tailOf(shown), baseline: baseline() };
-    return { ...measured, ...tailBeside(tail, this.#options) };
+    return { ...measured, ...tailFields(tail, this.#options) };
   }
 
-  /** What requests take in the windows that are shown, or the last of them. */
+  /** Durations in the shown windows, or in the last of them. */
   #tailOf(shown: readonly WholeRequests[]): TDigest {
     return TDigest.merge(this.#windows.digestsOf(shown.length));
   }
 
-  /** The windows that a verdict is of. */
-  #shown({ windows }: ProportionVerdict): readonly WholeRequests[] {
+  #windowsOf({ windows }: ProportionVerdict): readonly WholeRequests[] {
     return this.#windows.wholesOf(windows);
   }
 
@@ -254,49 +247,49 @@ export class ProportionDetector {
     this.#test.forgetRun();
   }
 
-  /** Windows from here on belong to an anomaly: the candidate learns them, the baseline never. */
-  #setAside(fromMs: number): void {
+  /** Excludes windows of an open anomaly: the candidate learns them, the baseline never does. */
+  #exclude(fromMs: number): void {
     const windows = this.#windows;
-    for (const at of windows.quarantine) {
-      if (!windows.isLearnable(at) || windows.startMsOf(at) < fromMs) continue;
-      windows.setAside(at);
+    for (const offset of windows.quarantine) {
+      if (!windows.isLearnable(offset) || windows.startMsOf(offset) < fromMs) continue;
+      windows.exclude(offset);
       this.#candidate ??= this.#newBaseline();
-      this.#learnTo(this.#candidate, at);
+      this.#learnTo(this.#candidate, offset);
     }
   }
 
-  #learnTo(baseline: RateBaseline, at: number): void {
+  #learnTo(baseline: RateBaseline, offset: number): void {
     const windows = this.#windows;
-    baseline.learn(windows.startMsOf(at), windows.requestsOf(at), windows.hitsOf(at));
+    baseline.learn(windows.startMsOf(offset), windows.requestsOf(offset), windows.hitsOf(offset));
   }
 
-  /** Lets the oldest window out of quarantine and learns it, if nothing speaks against it. */
+  /** Releases the oldest window from quarantine and learns it, unless it was excluded. */
   #learn(): void {
-    const at = this.#windows.release();
-    if (at === undefined) return;
-    const isLearnable = this.#windows.isLearnable(at);
-    // The test learns odd windows too: leaving them out would make the next one look odder.
-    this.#test.learn(this.#windows.startMsOf(at), isLearnable);
+    const offset = this.#windows.release();
+    if (offset === undefined) return;
+    const isLearnable = this.#windows.isLearnable(offset);
+    // The test learns suspicious windows too: without them the next one would look more anomalous.
+    this.#test.learn(this.#windows.startMsOf(offset), isLearnable);
     if (!isLearnable) return;
-    if (!this.#windows.isSuspicious(at)) {
-      this.#learnTo(this.#baseline, at);
-      if (!this.#track.isOpen) this.#candidate = undefined;
+    if (!this.#windows.isSuspicious(offset)) {
+      this.#learnTo(this.#baseline, offset);
+      if (!this.#lifecycle.isOpen) this.#candidate = undefined;
       return;
     }
     this.#candidate ??= this.#newBaseline();
-    this.#learnTo(this.#candidate, at);
+    this.#learnTo(this.#candidate, offset);
     this.#rebaselineUnopened();
   }
 
-  /** When there was a request last; NaN before the first one. */
+  /** Start of the last window with a request; NaN before the first one. */
   get #lastSeenMs(): number {
     return this.#windows.length === 0 ? Number.NaN : this.#windows.startMsOf(this.#windows.back(1));
   }
 
-  /** Odd windows in a row that never sufficed to page become usual after a baseline's length. */
+  /** Rebaselines when suspicious windows have lasted for a baseline's length without an anomaly. */
   #rebaselineUnopened(): void {
     const reference = this.#candidate?.reference();
-    if (this.#track.isOpen || reference === undefined) return;
+    if (this.#lifecycle.isOpen || reference === undefined) return;
     const { baseline, min_baseline_windows } = this.#options;
     const isLong = this.#lastSeenMs - reference.fromMs >= baseline - baseline / 8;
     if (isLong && reference.windows >= min_baseline_windows) this.#rebaseline();
@@ -305,7 +298,7 @@ export class ProportionDetector {
   #rebaseline(): void {
     this.#baseline = this.#candidate ?? this.#newBaseline();
     this.#candidate = undefined;
-    for (const at of this.#windows.quarantine) this.#windows.setAside(at);
+    for (const offset of this.#windows.quarantine) this.#windows.exclude(offset);
     this.#test.rebase();
   }
 

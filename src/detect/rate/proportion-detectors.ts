@@ -15,7 +15,7 @@ export class ProportionDetectors {
   readonly #proportion: Proportion;
   readonly #options: DetectOptions;
   readonly #detectors = new OrderedMap<ProportionDetector>();
-  /** The newest series of each model, whatever its version: the next one begins with what it knows. */
+  /** The newest series of each model, whatever its version: the next one inherits its state. */
   readonly #newest = new Map<string, ProportionDetector>();
   readonly #pool = new PeakPool();
 
@@ -37,20 +37,20 @@ export class ProportionDetectors {
     this.#of(series, seriesKey(series)).restore(event);
   }
 
-  /** What others have told counts, if it is the same event of the same anomaly. */
+  /** As `AnomalyLifecycle.adopt`. */
   adopt(published: AnomalyEvent): void {
     this.#detectors.get(seriesKey(published))?.adopt(published);
   }
 
-  /** As `AnomalyLifecycle.reconcile`; events of other kinds are left alone. */
-  reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
+  /** As `AnomalyLifecycle.reconcile`; ignores events of other kinds. */
+  reconcile(open: readonly AnomalyEvent[], isPublished: (id: string) => boolean): void {
     const own = new Map<string, AnomalyEvent>();
     for (const event of open) if (this.isOf(event)) own.set(seriesKey(event), event);
-    for (const [key, detector] of this.#detectors) detector.reconcile(own.get(key), isKnown);
+    for (const [key, detector] of this.#detectors) detector.reconcile(own.get(key), isPublished);
     for (const [key, event] of own) if (!this.#detectors.has(key)) this.restore(event);
   }
 
-  /** What is of one series alone, if there is anything. */
+  /** Serializes the state of one series, if there is any. */
   serializeOne(state: StateArchive, series: Series, key: string): void {
     state.optional(this.#detectors.get(key), (saved) => {
       const restored = saved ?? this.#newDetector(series, undefined);
@@ -65,7 +65,7 @@ export class ProportionDetectors {
     this.#detectors.putInOrder(keys);
   }
 
-  /** What series share, once all are there. */
+  /** Serializes the shared state, once all series are loaded. */
   serializeShared(state: StateArchive): void {
     this.#pool.serialize(state);
     const newest = [...this.#newest.values()].map(({ series }) => seriesKey(series));
@@ -78,7 +78,6 @@ export class ProportionDetectors {
     }
   }
 
-  /** Whether something of the series is open, so that it must not be forgotten. */
   isOpen(key: string): boolean {
     return this.#detectors.get(key)?.isOpen === true;
   }
@@ -91,12 +90,11 @@ export class ProportionDetectors {
     if (this.#newest.get(model) === detector) this.#newest.delete(model);
   }
 
-  /** What series have added to what they share counts from now on. */
+  /** Publishes to all series what each has added to the shared state. */
   publishShared(): void {
     this.#pool.publishShared();
   }
 
-  /** Looks at a series from now on. */
   register(series: Series, key: string): void {
     this.#of(series, key);
   }
@@ -105,11 +103,7 @@ export class ProportionDetectors {
     return this.#detectors.has(key);
   }
 
-  /**
-   * A step of one series, if it is known.
-   *
-   * @param counted the requests of the series in the window, if there was any.
-   */
+  /** Evaluates one step of a series, if it is registered; `counted` is undefined without a request. */
   stepOne(
     key: string,
     startMs: number,
@@ -120,7 +114,7 @@ export class ProportionDetectors {
     return this.#detectors.get(key)?.step(startMs, counted, context, baselineOf);
   }
 
-  /** A step of all of them, in the order of their keys. */
+  /** Evaluates one step of all series, in the order of their keys. */
   step(
     startMs: number,
     counted: (key: string) => CountedRequests | undefined,

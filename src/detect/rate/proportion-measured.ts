@@ -13,12 +13,12 @@ export interface ProportionInput {
   readonly proportion: Proportion;
   readonly series: Series;
   readonly verdict: ProportionVerdict;
-  /** Whole requests of the windows that show it. */
+  /** Whole requests of the verdict's windows. */
   readonly shown: readonly WholeRequests[];
   readonly context: StepContext;
 }
 
-/** How many requests are counted, how many usually are, and why that is believed. */
+/** The observed rate, its baseline, and the evidence. */
 export function proportionMeasured(input: ProportionInput): RateMeasured {
   const { proportion, series, verdict, shown, context } = input;
   const { reference, requests, hits, dispersion } = verdict;
@@ -31,8 +31,8 @@ export function proportionMeasured(input: ProportionInput): RateMeasured {
     interval: shareInterval(hits, requests, dispersion).map(round) as [number, number],
   };
   const windowRequests = shown.at(-1)?.requests ?? 0;
-  const beyond = (observed - reference.rate) * windowRequests;
-  const affectedShare = beyond / Math.max(1, context.totalRequests);
+  const excess = (observed - reference.rate) * windowRequests;
+  const affectedShare = excess / Math.max(1, context.totalRequests);
   return {
     rate,
     requests,

@@ -14,7 +14,7 @@ import { type LeastRise, ProportionWeights } from './proportion-weights.ts';
 
 const memory = Arena.shared();
 
-/** What the test says of one window and those before it, where it is odd at all. */
+/** Result of the test for a window and those before it that look anomalous. */
 export interface ProportionVerdict {
   readonly startedAtMs: number;
   readonly windows: number;
@@ -24,64 +24,60 @@ export interface ProportionVerdict {
   readonly logLevel: number;
   readonly dispersion: number;
   readonly reference: RateReference;
-  /** Clear enough, large enough and lasting enough to open an anomaly. */
+  /** True if significance, effect and duration suffice to open an anomaly. */
   readonly opens: boolean;
-  /** Odd enough not to be learnt. */
+  /** True if the window should not be learnt. */
   readonly suspicious: boolean;
 }
 
-const oddScore = Math.log(1e3);
-/** What must remain of the evidence when its clearest window is left out. */
+const suspiciousScore = Math.log(1e3);
+/** Evidence that must remain without its strongest window. */
 const confirmedScore = Math.log(100);
-/** The dispersion remembers two days, at windows of 10 s; before any window, so many say that it is this. */
+/** Memory of the dispersion: two days of 10 s windows; the prior weighs as much as 12 of them. */
 const dispersionWindows = 17_280;
 const prior = { dispersion: 4, windows: 12 } as const;
 const maxVarianceRatio = 9;
-/** Evidence of as many requests as the baseline has is its own noise by this part. */
-const noiseOfBaseline = 2;
-/** Fewer of them say nothing. */
-const fewestHits = 5;
-/** Windows that must speak for a fault before anybody is told. */
+/** Weight of the baseline's noise: evidence is divided by 1 + 2 × requests / requests of the baseline. */
+const baselineNoise = 2;
+/** Fewest hits of an anomaly. */
+const minHits = 5;
+/** Windows that must add evidence before an anomaly opens. */
 export interface LastingWindows {
-  /** In a series, or one that it came after, of which a day was learnt; and before. */
+  /** In a series with a day of learnt windows, its predecessor's included; and before that. */
   readonly known: number;
   readonly young: number;
-  /** In the first hour of a series, whatever it came after. */
+  /** In the first hour of a series, whatever its predecessor. */
   readonly fresh: number;
 }
 
 const freshMs = 3_600_000;
-/**
- * So much of a series is learnt, or of the version before, when it is known; until then it takes more
- * requests.
- */
-const longKnownMs = 86_400_000;
-const manyTimes = 3;
+/** Learnt time, its predecessor's included, that makes a series mature. Before, it needs more requests. */
+const matureMs = 86_400_000;
+const minRequestsFactor = 3;
 
 const faults = ProportionWeights.faults;
 
-/** What is kept in `StateMemory`, in doubles: dispersions of the faults, and the parts that this is made of. */
+/** Offsets in the allocation, in doubles: the faults' dispersions come first. */
 const PEAKS = faults;
 const EVIDENCE = PEAKS + PeaksOverThreshold.doubles;
 const DRIFT = EVIDENCE + Cusum.doubles(faults);
 const WEIGHTS = DRIFT + LocalLevel.doubles(faults);
 const doubles = WEIGHTS + ProportionWeights.doubles;
 
-/** Evidence below this is no episode's, unless one goes on. */
-const leastEpisode = Math.min(DailyRecurrence.leastScore, BurstHistory.leastScore);
+/** Evidence below this starts neither a recurrence nor a burst. */
+const minRecurrenceScore = Math.min(DailyRecurrence.leastScore, BurstHistory.leastScore);
 
-/** Scratch: what a window adds for each fault, and what of that is more than usual. */
+/** Scratch, per fault: evidence that a window adds, and its excess over the mean. */
 const gains = new Float64Array(faults);
 const excess = new Float64Array(faults);
 
 /**
- * Judges whether more requests of a series are of some sort (fail, say) than its own past foretells: `ShiftTest`, of
- * a count. The
- * log-likelihood ratio of some higher rates is added up for as long as it is above 0, less what is
- * foretold of late, over the series' own dispersion, and must reach what the series' own peaks and the
- * page budget ask for.
+ * Tests whether a series has more hits, such as failures, than its past predicts: `ShiftTest` for counts.
+ * It accumulates the log-likelihood ratio of some higher rates while that is above 0, less the recent
+ * forecast and divided by the dispersion. The threshold follows from the series' own peaks and the page
+ * budget.
  *
- * Memory: some 3 KB; what each window needs, 0.7 KB, is side by side. Cost: some 100 ns a window.
+ * Memory: some 3 KB; the 0.7 KB that each window needs are contiguous. Cost: some 100 ns per window.
  */
 export class ProportionTest {
   readonly #options: DetectOptions;
@@ -89,32 +85,32 @@ export class ProportionTest {
   readonly #lasting: LastingWindows;
   readonly #peaks: PeaksOverThreshold;
   readonly #daily = new DailyRecurrence();
-  readonly #short = new BurstHistory();
-  /** Whether either of these has an episode that goes on. */
-  #hasEpisode = false;
-  readonly #at = memory.allocateFor(this, doubles);
-  readonly #drift = new LocalLevel(faults, this.#at + DRIFT);
-  readonly #evidence = new Cusum(faults, peakScore, this.#at + EVIDENCE);
-  readonly #weights = new ProportionWeights(this.#at + WEIGHTS);
+  readonly #bursts = new BurstHistory();
+  /** True while a recurrence or a burst is in progress. */
+  #isRecurring = false;
+  readonly #offset = memory.allocateFor(this, doubles);
+  readonly #localLevel = new LocalLevel(faults, this.#offset + DRIFT);
+  readonly #evidence = new Cusum(faults, peakScore, this.#offset + EVIDENCE);
+  readonly #weights = new ProportionWeights(this.#offset + WEIGHTS);
   #reference: RateReference | undefined;
   readonly #windows = new JudgedWindows();
   #learnt = 0;
-  #known = 0;
+  #inherited = 0;
 
   /**
-   * @param least rise that matters.
-   * @param lasting for so long.
-   * @param pool shared by all tests of this sort.
+   * @param least smallest rise that matters.
+   * @param lasting windows that it must last.
+   * @param pool shared by all tests of this proportion.
    */
   constructor(options: DetectOptions, least: LeastRise, lasting: LastingWindows, pool: PeakPool) {
     this.#options = options;
     this.#least = least;
     this.#lasting = lasting;
-    this.#peaks = new PeaksOverThreshold(options.window, pool, this.#at + PEAKS);
+    this.#peaks = new PeaksOverThreshold(options.window, pool, this.#offset + PEAKS);
     this.#dispersions.fill(prior.dispersion);
   }
 
-  /** undefined when nothing is odd about the window and those before it. */
+  /** Evaluates a window; undefined while the evidence is unremarkable. */
   evaluate(
     startMs: number,
     requests: number,
@@ -124,142 +120,143 @@ export class ProportionTest {
   ): ProportionVerdict | undefined {
     this.#compareWith(reference);
     this.#windows.add(startMs, requests, hits);
-    const fault = this.#addUp(startMs, requests, hits);
+    const fault = this.#accumulate(startMs, requests, hits);
     const score = this.#scoreOf(fault, reference);
     const varianceInflation = this.#varianceInflation(fault);
-    this.#takeEpisodes(startMs, fault, score);
-    const before = score < peakScore ? 0 : this.#knownLevel(startMs, varianceInflation);
-    // How far it goes that is known to come is of no interest.
+    this.#observeRecurrences(startMs, fault, score);
+    const before = score < peakScore ? 0 : this.#recurrenceLevel(startMs, varianceInflation);
+    // The peaks of known recurrences are not learnt.
     if (score > before) this.#windows.score(score);
     if (score < peakScore) return undefined;
-    const level = Math.max(oddScore, this.#peaks.level(levels.perWeek), before);
+    const level = Math.max(suspiciousScore, this.#peaks.level(levels.perWeek), before);
     return this.#verdict(fault, { score, level, reference });
   }
 
-  #takeEpisodes(startMs: number, fault: number, score: number): void {
+  #observeRecurrences(startMs: number, fault: number, score: number): void {
     const sum = this.#evidence.sum(fault);
-    if (sum < leastEpisode && !this.#hasEpisode) return;
+    if (sum < minRecurrenceScore && !this.#isRecurring) return;
     const sinceMs = this.#evidence.startMs(fault);
     this.#daily.observe(startMs, sum, this.#varianceInflation(fault), sinceMs);
-    this.#short.observe(startMs, score);
-    this.#hasEpisode = this.#daily.goesOn || this.#short.goesOn;
+    this.#bursts.observe(startMs, score);
+    this.#isRecurring = this.#daily.goesOn || this.#bursts.goesOn;
   }
 
-  #knownLevel(startMs: number, varianceInflation: number): number {
-    return Math.max(this.#daily.level(startMs, varianceInflation), this.#short.level(startMs));
+  #recurrenceLevel(startMs: number, varianceInflation: number): number {
+    return Math.max(this.#daily.level(startMs, varianceInflation), this.#bursts.level(startMs));
   }
 
-  /** Takes a window, once it is known whether it belongs to an anomaly; and learns from it, if it was judged. */
-  learn(startMs: number, isLearnt: boolean): void {
-    const settled = this.#windows.release(startMs);
-    if (settled === undefined) return;
-    if (!isLearnt) {
+  /** Learns an evaluated window, once it is known whether it belongs to an anomaly. */
+  learn(startMs: number, isLearnable: boolean): void {
+    const released = this.#windows.release(startMs);
+    if (released === undefined) return;
+    if (!isLearnable) {
       this.#peaks.forgetPeak();
       return;
     }
     this.#learnt += 1;
-    this.#peaks.learn(this.#windows.scoreOf(settled));
-    const requests = this.#windows.requestsOf(settled);
+    this.#peaks.learn(this.#windows.scoreOf(released));
+    const requests = this.#windows.requestsOf(released);
     if (this.#reference === undefined || requests === 0) return;
-    const hits = this.#windows.hitsOf(settled);
+    const hits = this.#windows.hitsOf(released);
     const weights = this.#weights;
     const all = memory.doubles;
-    const at = this.#at;
-    const weight = 1 / (Math.min(this.#learnt + this.#known, dispersionWindows) + prior.windows);
+    const offset = this.#offset;
+    const weight =
+      1 / (Math.min(this.#learnt + this.#inherited, dispersionWindows) + prior.windows);
     for (let i = 0; i < faults; i++) {
       const beyond = weights.scoreOf(i, requests, hits) - requests * weights.mean(i);
       excess[i] = beyond;
       const variance = requests * weights.variance(i);
       if (variance <= 0) continue;
-      const baseline = all[at + i] as number;
+      const baseline = all[offset + i] as number;
       const square = Math.min(beyond ** 2 / variance, maxVarianceRatio * baseline);
-      all[at + i] = Math.max(1, baseline + weight * (square - baseline));
+      all[offset + i] = Math.max(1, baseline + weight * (square - baseline));
     }
-    if (!this.#drift.observe(requests, excess)) return;
-    this.#drift.update((i) => weights.variance(i) * (all[at + i] as number));
+    if (!this.#localLevel.observe(requests, excess)) return;
+    this.#localLevel.update((i) => weights.variance(i) * (all[offset + i] as number));
   }
 
-  /** Takes over what is known of another series, which this one has come to replace. */
+  /** Inherits the state of a series that this one replaces. */
   inherit(other: ProportionTest): void {
     this.#peaks.inherit(other.#peaks);
-    this.#drift.inherit(other.#drift);
+    this.#localLevel.inherit(other.#localLevel);
     this.#dispersions.set(other.#dispersions);
-    this.#known = other.#learnt + other.#known;
+    this.#inherited = other.#learnt + other.#inherited;
   }
 
-  /** Forgets the evidence, not the past: what it said has been dealt with. */
+  /** Resets the evidence, whose anomaly is over, and keeps what was learnt. */
   forgetRun(): void {
     this.#evidence.forget();
     this.#peaks.forgetPeak();
   }
 
-  /** Starts anew against another baseline. What is known of its restlessness stays. */
+  /** Restarts against another baseline; dispersions stay. */
   rebase(): void {
     this.forgetRun();
-    this.#drift.forget();
+    this.#localLevel.forget();
   }
 
-  /** All but what is made anew of the baseline, and the pool, which is shared. */
+  /** Serializes all but the weights, which follow from the baseline, and the shared pool. */
   serialize(state: StateArchive): void {
     state.section('proportion test', 1, () => {
       this.#peaks.serialize(state);
       this.#daily.serialize(state);
-      this.#short.serialize(state);
-      this.#drift.serialize(state);
+      this.#bursts.serialize(state);
+      this.#localLevel.serialize(state);
       this.#evidence.serialize(state);
       state.fill(this.#dispersions);
       this.#windows.serialize(state);
       this.#learnt = state.number(this.#learnt);
-      this.#known = state.number(this.#known);
+      this.#inherited = state.number(this.#inherited);
     });
-    this.#hasEpisode = this.#daily.goesOn || this.#short.goesOn;
+    this.#isRecurring = this.#daily.goesOn || this.#bursts.goesOn;
   }
 
-  /** A view, for as long as the memory does not grow. */
+  /** A view that is valid until the memory grows. */
   get #dispersions(): Float64Array {
-    return memory.doubles.subarray(this.#at, this.#at + faults);
+    return memory.doubles.subarray(this.#offset, this.#offset + faults);
   }
 
   #compareWith(reference: RateReference): void {
     if (reference === this.#reference) return;
     this.#reference = reference;
-    this.#weights.renew(reference, this.#least);
+    this.#weights.rebase(reference, this.#least);
   }
 
-  #addUp(startMs: number, requests: number, hits: number): number {
+  #accumulate(startMs: number, requests: number, hits: number): number {
     const weights = this.#weights;
     for (let i = 0; i < faults; i++) {
-      const predicted = requests * Math.max(0, this.#drift.level(i));
+      const predicted = requests * Math.max(0, this.#localLevel.level(i));
       const score = weights.scoreOf(i, requests, hits);
       gains[i] = (score - predicted) / this.#varianceInflation(i);
     }
     return this.#evidence.add(startMs, gains);
   }
 
-  /** What the evidence for a fault is divided by: the dispersion, and how much its level varies. */
+  /** Divisor of the evidence for a fault: the dispersion, times the spread of its level. */
   #varianceInflation(fault: number): number {
-    return (memory.doubles[this.#at + fault] as number) * this.#drift.spread(fault);
+    return (memory.doubles[this.#offset + fault] as number) * this.#localLevel.spread(fault);
   }
 
-  /** The evidence for a fault, less what the baseline's own noise may have made of it. */
+  /** Evidence for a fault, reduced by the baseline's own noise. */
   #scoreOf(fault: number, reference: RateReference): number {
     const sum = this.#evidence.sum(fault);
     if (sum < peakScore) return sum;
-    const requests = sumOf(this.#run(fault), (each) => each.requests);
-    return sum / (1 + (noiseOfBaseline * requests) / reference.requests);
+    const requests = sumOf(this.#windowsOf(fault), (each) => each.requests);
+    return sum / (1 + (baselineNoise * requests) / reference.requests);
   }
 
-  /** The windows since the evidence for a fault began, at least one. */
-  #run(fault: number): readonly ProportionCount[] {
+  /** Windows since the evidence for a fault began, at least one. */
+  #windowsOf(fault: number): readonly ProportionCount[] {
     return this.#windows.since(this.#evidence.startMs(fault));
   }
 
   #verdict(fault: number, { score, level, reference }: Found): ProportionVerdict {
     const { effect } = this.#weights;
-    // It must matter over all windows since it began, and still do in the last ones.
-    const run = this.#run(fault);
+    // The effect must be large over all windows of the evidence, and over the last ones.
+    const run = this.#windowsOf(fault);
     const newest = run.at(-1) as ProportionCount;
-    const last = run.slice(-lastWindows(run, manyTimes * this.#options.min_requests));
+    const last = run.slice(-lastWindows(run, minRequestsFactor * this.#options.min_requests));
     const isLarge = rateOf(run) >= effect && rateOf(last) >= effect;
     const isHalf = rateOf(last) >= (effect + reference.rate) / 2;
     const shown = isLarge ? run : last;
@@ -273,23 +270,23 @@ export class ProportionTest {
       dispersion: this.#dispersions[fault] as number,
       reference,
       opens: isLarge && score >= level && this.#mayOpen(fault, run),
-      suspicious: isHalf && score >= Math.max(oddScore, level / 2),
+      suspicious: isHalf && score >= Math.max(suspiciousScore, level / 2),
     };
   }
 
-  /** Everything but significance and effect. */
+  /** Checks everything but significance and effect. */
   #mayOpen(fault: number, run: readonly ProportionCount[]): boolean {
     const { min_baseline_windows, min_requests, window } = this.#options;
-    const isKnown = (this.#learnt + this.#known) * window >= longKnownMs;
-    if (this.#learnt + this.#known < Math.ceil(min_baseline_windows / 2)) return false;
-    if (sumOf(run, ({ hits }) => hits) < fewestHits) return false;
-    const least = (isKnown ? 1 : manyTimes) * min_requests;
+    const isMature = (this.#learnt + this.#inherited) * window >= matureMs;
+    if (this.#learnt + this.#inherited < Math.ceil(min_baseline_windows / 2)) return false;
+    if (sumOf(run, ({ hits }) => hits) < minHits) return false;
+    const least = (isMature ? 1 : minRequestsFactor) * min_requests;
     if (sumOf(run, ({ requests }) => requests) < least) return false;
-    // What is over is not told any more.
+    // Evidence that has stopped growing opens nothing.
     if (this.#evidence.last(fault) <= 0) return false;
     const { known, young, fresh } = this.#lasting;
     const isFresh = this.#learnt * window < freshMs;
-    const lasting = !isKnown ? young : isFresh ? fresh : known;
+    const lasting = !isMature ? young : isFresh ? fresh : known;
     return this.#evidence.gaining(fault) >= lasting && this.#evidence.rest(fault) >= confirmedScore;
   }
 }
@@ -300,7 +297,7 @@ interface Found {
   readonly reference: RateReference;
 }
 
-/** A minute, or as many windows as hold so many requests. */
+/** A minute, or more windows where they hold fewer than `least` requests. */
 function lastWindows(run: readonly ProportionCount[], least: number): number {
   let requests = 0;
   let windows = 0;

@@ -3,19 +3,19 @@ import { Arena } from '../../memory/arena.ts';
 
 const memory = Arena.shared();
 
-/** A rate must grow by so many times, and by so much, to matter to people. */
+/** Smallest rise of a rate that matters: both as a ratio and as a difference. */
 export interface LeastRise {
   readonly ratio: number;
   readonly rate: number;
 }
 
-/** The faults that are looked for: the rate has risen by so many times what matters at least. */
-const rises = [1, 3, 10, 30] as const;
-/** No fault is taken to hit all requests, and no request says more, in nats. */
-const mostRate = 0.95;
-const mostEvidence = 4;
+/** Faults that are tested: rises in multiples of the smallest one that matters. */
+const riseFactors = [1, 3, 10, 30] as const;
+/** Upper limits of a fault's rate, and of the evidence of one request in nats. */
+const maxRate = 0.95;
+const maxEvidence = 4;
 
-/** The rate from which on a rise matters to people, and above half of which it goes on. */
+/** Rates above which a rise matters, and above which an open anomaly persists. */
 export function rateEffect(
   baseline: number,
   { ratio, rate }: LeastRise,
@@ -24,66 +24,65 @@ export function rateEffect(
   return { effect, halfEffect: (baseline + effect) / 2 };
 }
 
-/** What is kept of each fault, side by side. */
+/** Fields of a fault. */
 const HIT = 0;
 const MISSED = 1;
 const MEAN = 2;
 const VARIANCE = 3;
 const perFault = 4;
 
-/**
- * What a request that is counted and one that is not say for each fault, against nothing being wrong: ln of how
- * much likelier it is with the fault than without.
- */
+/** Log-likelihood ratios of a hit and of a miss, for each fault against the baseline. */
 export class ProportionWeights {
-  static readonly faults = rises.length;
-  /** What one takes. */
-  static readonly doubles = perFault * rises.length;
+  static readonly faults = riseFactors.length;
+  /** Size of the allocation. */
+  static readonly doubles = perFault * riseFactors.length;
 
-  readonly #at: number;
+  readonly #offset: number;
   #effect = 0;
 
-  /** @param at where it is kept: `ProportionWeights.doubles`. It is of use once it was renewed. */
-  constructor(at: number) {
-    this.#at = at;
+  /** @param offset of an allocation of `ProportionWeights.doubles`; unusable before the first `rebase`. */
+  constructor(offset: number) {
+    this.#offset = offset;
   }
 
-  /** The rate from which on a rise matters. */
+  /** Rate from which a rise matters. */
   get effect(): number {
     return this.#effect;
   }
 
-  /** Makes it what it is against another usual rate. */
-  renew({ rate: baseline }: RateReference, least: LeastRise): void {
+  /** Computes the weights for another baseline. */
+  rebase({ rate: baseline }: RateReference, least: LeastRise): void {
     this.#effect = rateEffect(baseline, least).effect;
     const all = memory.doubles;
-    for (let i = 0; i < rises.length; i++) {
-      const at = this.#at + perFault * i;
-      const rise = (rises[i] as number) * (this.#effect - baseline);
-      const rate = Math.max(baseline, Math.min(mostRate, baseline + rise));
-      const hit = Math.min(mostEvidence, Math.log(rate / baseline));
+    for (let i = 0; i < riseFactors.length; i++) {
+      const offset = this.#offset + perFault * i;
+      const rise = (riseFactors[i] as number) * (this.#effect - baseline);
+      const rate = Math.max(baseline, Math.min(maxRate, baseline + rise));
+      const hit = Math.min(maxEvidence, Math.log(rate / baseline));
       const missed = Math.log((1 - rate) / (1 - baseline));
-      all[at + HIT] = hit;
-      all[at + MISSED] = missed;
-      all[at + MEAN] = baseline * hit + (1 - baseline) * missed;
-      all[at + VARIANCE] = baseline * (1 - baseline) * (hit - missed) ** 2;
+      all[offset + HIT] = hit;
+      all[offset + MISSED] = missed;
+      all[offset + MEAN] = baseline * hit + (1 - baseline) * missed;
+      all[offset + VARIANCE] = baseline * (1 - baseline) * (hit - missed) ** 2;
     }
   }
 
-  /** What requests say of which so many are counted. */
+  /** Log-likelihood ratio of requests with so many hits. */
   scoreOf(fault: number, requests: number, hits: number): number {
     const all = memory.doubles;
-    const at = this.#at + perFault * fault;
-    return hits * (all[at + HIT] as number) + (requests - hits) * (all[at + MISSED] as number);
+    const offset = this.#offset + perFault * fault;
+    return (
+      hits * (all[offset + HIT] as number) + (requests - hits) * (all[offset + MISSED] as number)
+    );
   }
 
-  /** Mean of a usual request's weight. */
+  /** Mean weight of a request in the baseline. */
   mean(fault: number): number {
-    return memory.doubles[this.#at + perFault * fault + MEAN] as number;
+    return memory.doubles[this.#offset + perFault * fault + MEAN] as number;
   }
 
-  /** Variance of it. */
+  /** Variance of that weight. */
   variance(fault: number): number {
-    return memory.doubles[this.#at + perFault * fault + VARIANCE] as number;
+    return memory.doubles[this.#offset + perFault * fault + VARIANCE] as number;
   }
 }

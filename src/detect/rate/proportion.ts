@@ -7,18 +7,18 @@ import type { DetectOptions } from '../options/detect-options.ts';
 import type { LastingWindows } from './proportion-test.ts';
 import type { LeastRise } from './proportion-weights.ts';
 
-/** What is kept of the whole requests of a window. */
+/** Whole requests of a window. */
 export type WholeRequests = Pick<StageSummary, 'stage' | 'requests' | 'errors' | 'timeouts'>;
 
-/** Whole requests of a window of a series, and how many of them are counted. */
+/** Whole requests of a series' window, and the hits among them. */
 export interface CountedRequests {
   readonly whole: WholeRequests;
   readonly hits: number;
-  /** What they take: one digest where they are of one series. */
+  /** Their durations: one digest where they are of one series. */
   readonly digests: TDigest | readonly TDigest[];
 }
 
-/** A part of a series' requests that is judged by itself: what they are called, and what rise of it matters. */
+/** A proportion of a series' requests: how it is named, and what rise of it matters. */
 export interface Proportion {
   readonly kind: AnomalyEvent['kind'];
   readonly unit: Rate['unit'];
@@ -26,7 +26,7 @@ export interface Proportion {
   readonly leastRise: (options: DetectOptions) => LeastRise;
   readonly lasting: LastingWindows;
   readonly summary: (series: Series, rate: Rate, shown: readonly WholeRequests[]) => string;
-  /** @param now the part of requests that is counted by now, if there are any. */
+  /** @param now current rate; undefined without requests. */
   readonly resolvedSummary: (
     event: AnomalyEvent,
     resolution: Resolution,
@@ -34,7 +34,7 @@ export interface Proportion {
   ) => string;
 }
 
-/** From this part of the failures on it is said of which sort they are. */
+/** Share of timeouts among failures from which the summary names them. */
 const mostShare = 0.8;
 
 /** Errors and timeouts together. */
@@ -43,7 +43,7 @@ export const failures: Proportion = {
   unit: 'failures per request',
   bottleneck: 'unknown',
   leastRise: ({ min_error_ratio: ratio, min_error_rate: rate }) => ({ ratio, rate }),
-  // A pod that restarts fails for half a minute, and nobody should wake up.
+  // A pod that restarts fails for half a minute: that should not page.
   lasting: { known: 4, young: 12, fresh: 4 },
   // "ranker (search, eu-west-1): 4.8 % of requests fail, usual are 0.2 %; most of them time out"
   summary: (series, { observed, baseline }, shown) => {
@@ -74,7 +74,7 @@ export const coldStarts: Proportion = {
   unit: 'cold starts per request',
   bottleneck: 'cold_start',
   leastRise: ({ min_cold_start_ratio: ratio, min_cold_start_rate: rate }) => ({ ratio, rate }),
-  // Pods that are added start cold for a minute, all those of a new version for some.
+  // Added pods start cold for a minute, all pods of a new version for several.
   lasting: { known: 12, young: 30, fresh: 30 },
   summary: (series, { observed, baseline }) =>
     `${seriesLabel(series)}: ${formatShare(observed)} of requests are cold starts, usual are ${formatShare(baseline)}`,
@@ -89,14 +89,14 @@ export const coldStarts: Proportion = {
   },
 };
 
-/** How many requests of a window failed; undefined where it has none. */
+/** Failures of a window; undefined without requests. */
 export function failedRequests(window: SeriesWindow | undefined): CountedRequests | undefined {
   const whole = window && wholeRequest(window);
   if (whole === undefined) return undefined;
   return { whole, hits: whole.errors + whole.timeouts, digests: whole.digest };
 }
 
-/** How many requests of a series, warm and cold together, were cold starts; undefined where there are none. */
+/** Cold starts among a series' requests, warm and cold together; undefined without requests. */
 export function coldRequests(
   warm: SeriesWindow | undefined,
   cold: SeriesWindow | undefined,

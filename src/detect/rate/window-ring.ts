@@ -3,20 +3,20 @@ import { NumberRing } from '../../memory/ring.ts';
 
 const memory = Arena.shared();
 
-/** What an entry begins with; and where what else it has begins. */
+/** First fields of an entry; further ones begin at `end`. */
 export const windowFields = { start: 0, requests: 1, hits: 2, end: 3 } as const;
 
-/** The last windows, by where they lie: when each began, its requests, and those of them that are counted. */
+/** The last windows, by their offsets in the arena: start, requests, and hits among them. */
 export class WindowRing extends NumberRing {
-  startMsOf(at: number): number {
-    return memory.doubles[at + windowFields.start] as number;
+  startMsOf(offset: number): number {
+    return memory.doubles[offset + windowFields.start] as number;
   }
 
-  requestsOf(at: number): number {
-    return memory.doubles[at + windowFields.requests] as number;
+  requestsOf(offset: number): number {
+    return memory.doubles[offset + windowFields.requests] as number;
   }
 
-  hitsOf(at: number): number {
-    return memory.doubles[at + windowFields.hits] as number;
+  hitsOf(offset: number): number {
+    return memory.doubles[offset + windowFields.hits] as number;
   }
 }

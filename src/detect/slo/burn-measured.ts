@@ -15,15 +15,15 @@ export interface BurnInput {
   readonly series: Series;
   readonly objective: Objective;
   readonly rule: BurnRule;
-  /** Of the rule's long span and of its short one. */
+  /** Counts over the rule's long span and over its short one. */
   readonly over: BurnSum;
   readonly lately: BurnSum;
-  /** End of what was counted. */
+  /** End of the counted span. */
   readonly untilMs: number;
   readonly windowMs: number;
 }
 
-/** How many requests are bad, how many may be, and how long the budget lasts like this. */
+/** Bad requests, those that the objective allows, and how long the budget lasts at this rate. */
 export function burnMeasured(input: BurnInput): RateMeasured {
   const { series, objective, rule, over, lately, untilMs, windowMs } = input;
   const allowed = 1 - objective.objective;
@@ -40,11 +40,11 @@ export function burnMeasured(input: BurnInput): RateMeasured {
     requests: Math.round(over.requests),
     evidence: {
       test: 'burn_rate',
-      // A promise is broken or kept: no chance is claimed.
+      // Burn rates compare counts: there is no p-value.
       ...{ p_value: 1, alpha: 1, dispersion: 1 },
       windows: Math.max(1, Math.round(over.coveredMs / windowMs)),
-      exceedances: rounded(over.bad),
-      expected: rounded(allowed * over.requests),
+      exceedances: roundCount(over.bad),
+      expected: roundCount(allowed * over.requests),
       measured_stage: totalStage,
       baseline_windows: 0,
       baseline_from: new Date(untilMs - over.coveredMs).toISOString(),
@@ -103,8 +103,8 @@ function lastsText(days: number): string {
     : `${Math.max(1, Math.round(hours * 60))} minutes`;
 }
 
-/** Of a count, which a digest gives as a fraction. */
-function rounded(value: number): number {
+/** Rounds a count, which a digest gives as a fraction. */
+function roundCount(value: number): number {
   return Math.round(value * 1e3) / 1e3;
 }
 

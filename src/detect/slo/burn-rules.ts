@@ -2,19 +2,18 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** Spans over which the budget's use is looked at. */
+/** Spans over which the burn rate is measured. */
 export const burnSpansMs = [5 * minuteMs, 30 * minuteMs, hourMs, 6 * hourMs, 3 * dayMs] as const;
 
-/** What is promised of a model's requests. */
 export interface Objective {
   readonly name: string;
-  /** A request is bad that takes longer, or fails. */
+  /** Requests that take longer, or fail, are bad. */
   readonly thresholdMs: number;
-  /** The part of requests that are good. */
+  /** Target share of good requests. */
   readonly objective: number;
 }
 
-/** A rule: over both spans, by their index, the budget is used so many times as fast as it lasts. */
+/** A rule fires when the burn rate reaches `factor` over both spans, which are given by index. */
 export interface BurnRule {
   readonly factor: number;
   readonly long: number;
@@ -23,9 +22,8 @@ export interface BurnRule {
 }
 
 /**
- * When a budget of 30 days is used so fast that somebody must know: 2 % of it in an hour, 5 % in six
- * hours, 10 % in three days; and it still goes on. (The Site Reliability Workbook, "Alerting on SLOs",
- * 2018.)
+ * Rules for a budget of 30 days: 2 % of it is used in an hour, 5 % in six hours, or 10 % in three days,
+ * and the burn persists. (The Site Reliability Workbook, "Alerting on SLOs", 2018.)
  */
 export const burnRules: readonly BurnRule[] = [
   { factor: 14.4, long: 2, short: 0, severity: 'critical' },

@@ -2,9 +2,9 @@ import { BurnCounts, type BurnSum } from '../../baseline/burn-counts.ts';
 import type { Series } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
-import { rateEvent, type TailBeside, tailBeside } from '../event/rate-event.ts';
+import { rateEvent, type TailDigests, tailFields } from '../event/rate-event.ts';
 import { AnomalyLifecycle, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
-import type { Renewed } from '../lifecycle/event-chain.ts';
+import type { EventUpdate } from '../lifecycle/event-chain.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../step/detector-step.ts';
 import { burnMeasured, burnResolvedSummary } from './burn-measured.ts';
@@ -12,30 +12,27 @@ import { type BurnRule, burnRules, burnSpansMs, type Objective } from './burn-ru
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Fewer bad requests say nothing, whatever part of all they are. */
-const fewestBad = 5;
-/** What a fast burn has used up the slow rule sees for as long as its short span: that was told. */
+/** Fewest bad requests of an anomaly, whatever their share. */
+const minBad = 5;
+/** Pause of the slow rule after an anomaly, whose bad requests remain in its short span. */
 const slowRuleSpanMs = 6 * hourMs;
 
-/**
- * One objective of one model: how fast its budget of bad requests is used, and its anomaly, if one is
- * open.
- */
+/** One objective of one model: the burn rate of its error budget, and its open anomaly. */
 export class SloBurnDetector {
   readonly objective: Objective;
   readonly #series: Series;
   readonly #options: DetectOptions;
   readonly #counts: BurnCounts;
-  readonly #track: AnomalyLifecycle;
+  readonly #lifecycle: AnomalyLifecycle;
   #slowFromMs = Number.NEGATIVE_INFINITY;
 
-  /** @param series whose values are '' but for those that the objective is of. */
+  /** @param series with the values that the objective names; the others are ''. */
   constructor(series: Series, objective: Objective, options: DetectOptions) {
     this.#series = series;
     this.objective = objective;
     this.#options = options;
     this.#counts = new BurnCounts(burnSpansMs, Math.max(minuteMs, options.window));
-    this.#track = new AnomalyLifecycle(options);
+    this.#lifecycle = new AnomalyLifecycle(options);
   }
 
   get model(): string {
@@ -46,42 +43,42 @@ export class SloBurnDetector {
     return this.#series.request_type;
   }
 
-  /** As of `AnomalyLifecycle`. */
+  /** As `AnomalyLifecycle.adopt`. */
   adopt(published: AnomalyEvent): void {
-    this.#track.adopt(published);
+    this.#lifecycle.adopt(published);
   }
 
-  reconcile(open: AnomalyEvent | undefined, isKnown: (id: string) => boolean): void {
-    this.#track.reconcile(open, isKnown);
+  reconcile(open: AnomalyEvent | undefined, isPublished: (id: string) => boolean): void {
+    this.#lifecycle.reconcile(open, isPublished);
   }
 
   serialize(state: StateArchive): void {
     state.section('slo burn', 1, () => {
       this.#counts.serialize(state);
-      this.#track.serialize(state);
+      this.#lifecycle.serialize(state);
       this.#slowFromMs = state.number(this.#slowFromMs);
     });
   }
 
   restore(event: AnomalyEvent): void {
-    this.#track.restore(event);
+    this.#lifecycle.restore(event);
   }
 
-  /** @param bad as many of the requests as were slower or failed, a fraction where the digest says so. */
+  /** @param bad requests that were too slow or failed; digests give fractions. */
   step(
     startMs: number,
     { requests, bad }: { readonly requests: number; readonly bad: number },
     context: StepContext,
-    tail: () => TailBeside,
+    tail: () => TailDigests,
   ): AnomalyEvent | undefined {
     this.#counts.add(startMs, requests, bad);
-    const rule = this.#burning(startMs);
-    if (rule === undefined && !this.#track.isOpen) return undefined;
+    const rule = this.#firingRule(startMs);
+    if (rule === undefined && !this.#lifecycle.isOpen) return undefined;
     const judgement: Judgement = {
-      isOut: (event) => this.#isOut(event),
+      isAnomalous: (event) => this.#isAnomalous(event),
       opening: () => (rule === undefined ? undefined : this.#opening(rule, context, tail)),
-      renewed: (event) => this.#renewed(event, rule, tail),
-      // What is promised is not changed by how long it is broken.
+      update: (event) => this.#update(event, rule, tail),
+      // An objective stays the same, however long it is missed.
       isRebaselinable: false,
       resolvedSummary: (event, resolution) =>
         burnResolvedSummary(event, resolution, this.objective),
@@ -89,33 +86,27 @@ export class SloBurnDetector {
         this.#slowFromMs = startMs + slowRuleSpanMs;
       },
     };
-    return this.#track.step(startMs, judgement, context);
+    return this.#lifecycle.step(startMs, judgement, context);
   }
 
-  /**
-   * The most severe rule by which the budget is used too fast; what is not known of a span counts as
-   * good.
-   */
-  #burning(startMs: number): BurnRule | undefined {
+  /** The most severe rule that fires; parts of a span without data count as good. */
+  #firingRule(startMs: number): BurnRule | undefined {
     return burnRules.find(({ factor, long, short, severity }) => {
       const [over, lately] = [this.#counts.sum(long), this.#counts.sum(short)];
-      if (over.bad < fewestBad || over.requests < this.#options.min_requests) return false;
+      if (over.bad < minBad || over.requests < this.#options.min_requests) return false;
       if (severity === 'warning' && startMs < this.#slowFromMs) return false;
       const known = over.coveredMs / (burnSpansMs[long] as number);
       return this.#burnOf(over) * known >= factor && this.#burnOf(lately) >= factor;
     });
   }
 
-  /** How many times as fast the budget is used as it would last. */
+  /** Burn rate: at 1 the budget lasts for exactly its period. */
   #burnOf({ requests, bad }: BurnSum): number {
     return requests === 0 ? 0 : bad / requests / (1 - this.objective.objective);
   }
 
-  /**
-   * By the short spans of the rules that are as severe: what is over is over, though it shows for long in
-   * the long.
-   */
-  #isOut({ severity }: AnomalyEvent): boolean | undefined {
+  /** Evaluates the short spans of rules as severe: long spans still show a burn that is over. */
+  #isAnomalous({ severity }: AnomalyEvent): boolean | undefined {
     const rules = burnRules.filter(
       (rule) => severity !== 'critical' || rule.severity === 'critical',
     );
@@ -124,7 +115,7 @@ export class SloBurnDetector {
     return sums.some(({ rule, sum }) => this.#burnOf(sum) >= rule.factor);
   }
 
-  #opening(rule: BurnRule, { nowMs }: StepContext, tail: () => TailBeside): AnomalyEvent {
+  #opening(rule: BurnRule, { nowMs }: StepContext, tail: () => TailDigests): AnomalyEvent {
     const share = rule.factor * (1 - this.objective.objective);
     return {
       ...rateEvent({
@@ -142,16 +133,16 @@ export class SloBurnDetector {
     };
   }
 
-  #renewed(
+  #update(
     event: AnomalyEvent,
     rule: BurnRule | undefined,
-    tail: () => TailBeside,
-  ): Renewed | undefined {
+    tail: () => TailDigests,
+  ): EventUpdate | undefined {
     if (rule === undefined) return undefined;
-    // That more of the budget is used as time goes on is no news.
+    // The used budget grows all the time: only a rise to critical is an update.
     if (rule.severity !== 'critical' || event.severity === 'critical') return undefined;
     const measured = this.#measured(rule);
-    return { ...measured, ...tailBeside(tail(), this.#options), slo: this.#sloOf(rule) };
+    return { ...measured, ...tailFields(tail(), this.#options), slo: this.#sloOf(rule) };
   }
 
   #measured(rule: BurnRule) {

@@ -5,13 +5,13 @@ import { wholeRequest } from '../../series/whole-request.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { formatMs } from '../event/anomaly-summary.ts';
-import type { TailBeside } from '../event/rate-event.ts';
+import type { TailDigests } from '../event/rate-event.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../step/detector-step.ts';
 import type { Objective } from './burn-rules.ts';
 import { SloBurnDetector } from './slo-burn-detector.ts';
 
-/** Objectives × models that are judged; each takes 70 KB. */
+/** Limit of objectives × models; each takes 70 KB. */
 const maxDetectors = 1_000;
 
 /** An objective as configured. */
@@ -27,7 +27,7 @@ interface Sum {
   bad: number;
 }
 
-/** All objectives of all models that they name: each of both has a budget of its own. */
+/** All objectives: each has a budget per model that it names. */
 export class SloBurnDetectors {
   readonly #options: DetectOptions;
   readonly #configured: readonly Configured[];
@@ -45,26 +45,26 @@ export class SloBurnDetectors {
     }));
   }
 
-  /** Windows of series whose model was one too many for an objective, since the start. */
+  /** Series windows that were not evaluated because of the limit, since the start. */
   get windowsBeyondLimit(): number {
     return this.#windowsBeyondLimit;
   }
 
-  /** One whose objective is not configured any more is followed too: it ends for want of requests. */
+  /** Restores also an anomaly whose objective was removed: it ends with `no_traffic`. */
   restore(event: AnomalyEvent): void {
     this.#ofEvent(event)?.restore(event);
   }
 
-  /** What others have told counts, if it is the same event of the same anomaly. */
+  /** As `AnomalyLifecycle.adopt`. */
   adopt(published: AnomalyEvent): void {
     this.#ofEvent(published)?.adopt(published);
   }
 
   /** As `AnomalyLifecycle.reconcile`. */
-  reconcile(open: readonly AnomalyEvent[], isKnown: (id: string) => boolean): void {
+  reconcile(open: readonly AnomalyEvent[], isPublished: (id: string) => boolean): void {
     const byDetector = new Map(open.map((event) => [this.#ofEvent(event), event]));
     for (const detector of this.#detectors.values()) {
-      detector.reconcile(byDetector.get(detector), isKnown);
+      detector.reconcile(byDetector.get(detector), isPublished);
     }
   }
 
@@ -91,12 +91,12 @@ export class SloBurnDetectors {
     windows: readonly SeriesWindow[],
     startMs: number,
     context: StepContext,
-    tailOf: (model: string) => TailBeside,
+    tailOf: (model: string) => TailDigests,
   ): AnomalyEvent[] {
     const sums = new Map<SloBurnDetector, Sum>();
     for (const window of windows) this.#count(window, sums);
     const events: AnomalyEvent[] = [];
-    // In the same order whoever judges.
+    // Sorted keys make the order of events deterministic.
     for (const key of this.#detectors.sortedKeys()) {
       const detector = this.#detectors.get(key) as SloBurnDetector;
       const sum = sums.get(detector) ?? { requests: 0, bad: 0, model: '' };
@@ -155,9 +155,8 @@ function globOf(pattern: string): RegExp {
 }
 
 /**
- * How many requests took longer than a threshold, or failed. The digest says how many were slower, not
- * which: those that timed out are taken to be among the slow ones, those that ended in an error to be as
- * slow as the others.
+ * Counts requests that took longer than a threshold, or failed. The digest does not say which ones were
+ * slow: timeouts are assumed to be among them, errors to be as slow as the others.
  */
 export function badRequests(whole: StageSummary, thresholdMs: number): number {
   const { requests, errors, timeouts, digest } = whole;

@@ -7,7 +7,7 @@ import { Cusum } from '../score/cusum.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
 import { PeaksOverThreshold, peakScore } from '../score/peaks-over-threshold.ts';
 
-/** What the test says of the last windows, where they are odd at all. */
+/** Result of the test for the last windows that look anomalous. */
 export interface DropVerdict {
   readonly startedAtMs: number;
   readonly windows: number;
@@ -26,20 +26,20 @@ interface Count {
 }
 
 const minuteMs = 60_000;
-/** Parts of the usual traffic that are looked for, of what may be left at most. */
-const parts = [1, 0.5, 0.1] as const;
-const oddScore = Math.log(1e3);
-/** A drop lasts so long before anybody is told, and its last part still shows it. */
-const lastingMs = 5 * minuteMs;
+/** Faults that are tested: remaining traffic, relative to the largest remainder of a drop. */
+const remainders = [1, 0.5, 0.1] as const;
+const minScore = Math.log(1e3);
+/** Duration of a drop until it opens, and of its last part, which must still show it. */
+const minDurationMs = 5 * minuteMs;
 const lastMs = minuteMs;
-/** Windows are kept for so long: what lasts longer is judged by its last ones. */
-const keptMs = 10 * minuteMs;
+/** Retention of windows: a longer drop is evaluated by its last ones. */
+const retentionMs = 10 * minuteMs;
 const youngPart = 0.5;
-/** So many times `min_requests` are usual in what is judged. */
-const manyTimes = 3;
+/** Expected requests that a drop needs, in multiples of `min_requests`. */
+const minRequestsFactor = 3;
 /**
- * How much blocks of ten minutes vary around what is foretold, as a part of it, squared: before any block, at
- * least, and up to so many times the usual. Two days are remembered.
+ * Relative variance of ten-minute blocks around the forecast: its prior, its minimum, and the largest
+ * update as a multiple. The memory is two days.
  */
 const variance = {
   prior: 0.02,
@@ -49,27 +49,27 @@ const variance = {
   blocks: 288,
 } as const;
 
-/** A drop is told that is so much deeper than any ten minutes of the last two weeks. */
-const deeper = 1.4;
-/** A block that falls short is followed by others: their evidence counts by so much less. */
-const followed = 2;
+/** Factor by which a drop must be deeper than any ten minutes of the last two weeks. */
+const depthFactor = 1.4;
+/** Factor for correlated blocks: one with a deficit is followed by others. */
+const dispersionFactor = 2;
 
 /**
- * Judges whether a model has less traffic than foretold (`TrafficProfile`): the log-likelihood ratio of a
- * few lower rates is added up for as long as it is above 0, over how much more blocks of ten minutes vary
- * than independent requests would, and must reach what the model's own peaks and the page budget ask for.
+ * Tests whether a model has less traffic than forecast (`TrafficProfile`). It accumulates the
+ * log-likelihood ratio of a few lower rates while that is above 0, divided by the overdispersion of
+ * ten-minute blocks. The threshold follows from the model's own peaks and the page budget.
  */
 export class DropTest {
   readonly #options: DetectOptions;
   readonly #peaks: PeaksOverThreshold;
-  readonly #evidence = new Cusum(parts.length, peakScore);
-  readonly #gains = new Float64Array(parts.length);
-  /** How many times as much was foretold as came, block by block. */
-  readonly #shortest = new DailyRecord();
+  readonly #evidence = new Cusum(remainders.length, peakScore);
+  readonly #gains = new Float64Array(remainders.length);
+  /** Forecast divided by actual requests, block by block. */
+  readonly #deficits = new DailyRecord();
   #variance: number = variance.prior;
   #blocks = 0;
-  /** Of the block that goes on. */
-  #block = Number.NaN;
+  /** Index, requests and forecast of the open block. */
+  #openBlock = Number.NaN;
   #requests = 0;
   #expected = 0;
   /** The last windows, oldest first. */
@@ -81,7 +81,7 @@ export class DropTest {
     this.#peaks = new PeaksOverThreshold(options.window, pool);
   }
 
-  /** undefined when nothing is odd about the window and those before it. */
+  /** Evaluates a window; undefined while the evidence is unremarkable. */
   evaluate(
     startMs: number,
     requests: number,
@@ -91,56 +91,56 @@ export class DropTest {
     const expected = (forecast.perSecond * this.#options.window) / 1000;
     this.#learn(startMs, requests, expected);
     this.#counts.push({ startMs, requests, expected });
-    while (startMs - (this.#counts[0]?.startMs ?? startMs) >= keptMs) this.#counts.shift();
-    const left = this.#left(forecast);
-    const restless = this.#dispersion(forecast);
-    for (const [i, part] of parts.entries()) {
-      const rest = part * left;
-      this.#gains[i] = (requests * Math.log(rest) + expected * (1 - rest)) / restless;
+    while (startMs - (this.#counts[0]?.startMs ?? startMs) >= retentionMs) this.#counts.shift();
+    const maxRemaining = this.#maxRemaining(forecast);
+    const dispersion = this.#dispersion(forecast);
+    for (const [i, remainder] of remainders.entries()) {
+      const remaining = remainder * maxRemaining;
+      this.#gains[i] = (requests * Math.log(remaining) + expected * (1 - remaining)) / dispersion;
     }
-    const drop = this.#evidence.add(startMs, this.#gains);
-    const score = this.#evidence.sum(drop);
+    const fault = this.#evidence.add(startMs, this.#gains);
+    const score = this.#evidence.sum(fault);
     this.#peaks.learn(score);
     if (score < peakScore) return undefined;
-    const level = Math.max(oddScore, this.#peaks.level(levels.perWeek));
-    const sinceMs = this.#evidence.startMs(drop);
+    const level = Math.max(minScore, this.#peaks.level(levels.perWeek));
+    const sinceMs = this.#evidence.startMs(fault);
     const run = this.#counts.filter((count) => count.startMs >= sinceMs);
     const sums = sumOf(run);
-    const isLasting = startMs - sinceMs + this.#options.window >= lastingMs;
-    const isMany = sums.expected >= manyTimes * this.#options.min_requests;
+    const isLong = startMs - sinceMs + this.#options.window >= minDurationMs;
+    const hasEnough = sums.expected >= minRequestsFactor * this.#options.min_requests;
     const last = sumOf(run.filter((count) => startMs - count.startMs < lastMs));
-    // Where nothing comes at all it is for `SilenceTest` to say whether that is odd.
-    const isSome = last.requests > 0;
-    const most = Math.min(left, 1 / (deeper * this.#shortest.highest));
-    const isLarge = [sums, last].every((each) => each.requests <= most * each.expected);
+    // `SilenceTest` covers traffic that has stopped altogether.
+    const hasRequests = last.requests > 0;
+    const maxRatio = Math.min(maxRemaining, 1 / (depthFactor * this.#deficits.highest));
+    const isLarge = [sums, last].every((each) => each.requests <= maxRatio * each.expected);
     return {
       startedAtMs: sinceMs,
       windows: Math.max(1, run.length),
       ...sums,
       logP: -score,
       logLevel: -level,
-      dispersion: restless,
-      opens: score >= level && isLasting && isMany && isSome && isLarge,
+      dispersion,
+      opens: score >= level && isLong && hasEnough && hasRequests && isLarge,
     };
   }
 
-  /** Forgets the evidence, not the past: what it said has been dealt with, or is not to be judged. */
+  /** Resets the evidence, whose anomaly is over or is not evaluated, and keeps what was learnt. */
   forgetRun(): void {
     this.#evidence.forget();
     this.#peaks.forgetPeak();
-    this.#block = Number.NaN;
+    this.#openBlock = Number.NaN;
     this.#counts = [];
   }
 
-  /** All but the pool, which is shared. */
+  /** Serializes all but the pool, which is shared. */
   serialize(state: StateArchive): void {
     state.section('drop test', 1, () => {
       this.#peaks.serialize(state);
       this.#evidence.serialize(state);
-      this.#shortest.serialize(state);
+      this.#deficits.serialize(state);
       this.#variance = state.number(this.#variance);
       this.#blocks = state.number(this.#blocks);
-      this.#block = state.number(this.#block);
+      this.#openBlock = state.number(this.#openBlock);
       this.#requests = state.number(this.#requests);
       this.#expected = state.number(this.#expected);
       this.#counts = state.list(this.#counts, (count) => ({
@@ -151,21 +151,21 @@ export class DropTest {
     });
   }
 
-  /** What may be left at most; half of it before a weekend was seen. */
-  #left({ isWeekKnown }: TrafficForecast): number {
+  /** Largest part of the forecast that counts as a drop; half of it before the first weekend. */
+  #maxRemaining({ isWeekKnown }: TrafficForecast): number {
     return (1 - this.#options.min_traffic_drop) * (isWeekKnown ? 1 : youngPart);
   }
 
-  /** How many times as much as independent requests blocks of ten minutes vary. */
+  /** Variance of ten-minute blocks, against that of independent requests. */
   #dispersion({ perSecond }: TrafficForecast): number {
-    return 1 + followed * this.#variance * perSecond * (TrafficProfile.blockMs / 1000);
+    return 1 + dispersionFactor * this.#variance * perSecond * (TrafficProfile.blockMs / 1000);
   }
 
   #learn(startMs: number, requests: number, expected: number): void {
     const block = Math.floor(startMs / TrafficProfile.blockMs);
-    if (block !== this.#block) {
-      if (!Number.isNaN(this.#block) && this.#expected > 0) this.#learnBlock(startMs);
-      this.#block = block;
+    if (block !== this.#openBlock) {
+      if (!Number.isNaN(this.#openBlock) && this.#expected > 0) this.#learnBlock(startMs);
+      this.#openBlock = block;
       this.#requests = 0;
       this.#expected = 0;
     }
@@ -174,18 +174,18 @@ export class DropTest {
   }
 
   /**
-   * What falls short by more than the chance of independent requests, as a part of what was foretold,
-   * squared; twice, as it falls short half of the time. More than foretold says nothing: that is careful.
+   * Learns the squared deficit beyond that of independent requests, relative to the forecast. It counts
+   * twice, as only half of the blocks have a deficit. Surpluses are ignored, which is conservative.
    */
   #learnBlock(startMs: number): void {
     const expected = this.#expected;
-    const short = Math.max(0, expected - this.#requests);
-    const beyond = Math.max(0, 2 * short ** 2 - expected) / expected ** 2;
-    const square = Math.min(beyond, variance.maxVarianceRatio * this.#variance);
+    const deficit = Math.max(0, expected - this.#requests);
+    const excess = Math.max(0, 2 * deficit ** 2 - expected) / expected ** 2;
+    const square = Math.min(excess, variance.maxVarianceRatio * this.#variance);
     const weight = 1 / (Math.min(this.#blocks, variance.blocks) + variance.priorBlocks);
     this.#variance = Math.max(variance.least, this.#variance + weight * (square - this.#variance));
     this.#blocks += 1;
-    this.#shortest.observe(startMs, expected / Math.max(1, this.#requests));
+    this.#deficits.observe(startMs, expected / Math.max(1, this.#requests));
   }
 }
 

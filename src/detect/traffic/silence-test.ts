@@ -4,7 +4,7 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { TestLevels } from '../options/page-budget.ts';
 
-/** What the test says when there has been no request for long. */
+/** Result of the test after a long gap. */
 export interface SilenceVerdict {
   readonly startedAtMs: number;
   readonly gapMs: number;
@@ -16,16 +16,15 @@ export interface SilenceVerdict {
 const minuteMs = 60_000;
 const weekMs = 7 * 86_400_000;
 const dayMs = 86_400_000;
-/** A gap is told that is so many times as long as the longest of two weeks. */
-const longer = 3;
-/** Until a day of windows was seen, shorter gaps than this may be usual. */
+/** Length of an anomalous gap, in multiples of the longest one of two weeks. */
+const gapFactor = 3;
+/** Shortest anomalous gap until a day of windows was seen. */
 const youngGapMs = 5 * minuteMs;
 
 /**
- * Judges whether requests have stopped: there has been none for `no_data_after`, for three times as long
- * as ever in two weeks, and for so long that many are foretold. Gaps are taken to have an exponential
- * tail of which the longest is known: of n windows none is expected to begin one of x times its length
- * but with n^-x.
+ * Tests whether requests have stopped. The gap must reach `no_data_after` and three times the longest gap
+ * of two weeks, and many requests must be forecast for it. The tail of gaps is modelled as exponential:
+ * after n windows, a gap of x times the longest one has probability n^-x.
  */
 export class SilenceTest {
   readonly #options: DetectOptions;
@@ -38,7 +37,7 @@ export class SilenceTest {
     this.#options = options;
   }
 
-  /** Nothing more is told until requests come again: that there are none is usual by now. */
+  /** Makes the silence the baseline: nothing is detected until requests return. */
   rebaseline(): void {
     this.#lastMs = Number.NaN;
   }
@@ -51,55 +50,55 @@ export class SilenceTest {
     });
   }
 
-  /** Takes a window. `isLearnt`: the gap that it ends, if it does, was not told as an anomaly. */
-  observe(startMs: number, requests: number, isLearnt: boolean): void {
-    const gapMs = requests > 0 && isLearnt ? this.#gapMs(startMs) : 0;
+  /** Observes a window; `isLearnable` is false if the gap before it is part of an anomaly. */
+  observe(startMs: number, requests: number, isLearnable: boolean): void {
+    const gapMs = requests > 0 && isLearnable ? this.#gapMs(startMs) : 0;
     this.#gaps.observe(startMs, gapMs);
     this.#windows += 1;
     if (requests > 0) this.#lastMs = startMs + this.#options.window;
   }
 
-  /** A window in which nobody had a request: it makes no gap longer, as it is not about this one. */
+  /** Skips a window in which no model had a request: it does not extend the gap. */
   pause(): void {
     this.#lastMs += this.#options.window;
   }
 
-  /** Time without a request up to then; 0 before the first one. */
+  /** Time without a request until `untilMs`; 0 before the first request. */
   #gapMs(untilMs: number): number {
     return Number.isNaN(this.#lastMs) ? 0 : Math.max(0, untilMs - this.#lastMs);
   }
 
-  /** The longest gap that was no anomaly; at least a window, as shorter ones are not seen. */
+  /** Longest learnt gap; at least a window, as shorter ones are not seen. */
   get #longestMs(): number {
     return Math.max(this.#options.window, this.#gaps.highest);
   }
 
-  /** Whether there has been no request up to then for longer than is usual, or none at all yet. */
+  /** Reports whether the gap exceeds all learnt ones, or no request came yet. */
   isSilent(untilMs: number): boolean {
     return Number.isNaN(this.#lastMs) || this.#gapMs(untilMs) > this.#longestMs;
   }
 
-  /** Whether requests came without a longer pause than that, of late. */
-  isSteady(mostMs: number): boolean {
-    return this.#longestMs < mostMs;
+  /** Reports whether all learnt gaps are shorter than `maxGapMs`. */
+  isSteady(maxGapMs: number): boolean {
+    return this.#longestMs < maxGapMs;
   }
 
-  /** @param leastMs a gap that says something, at least. */
+  /** @param minGapMs shortest gap that is evaluated. */
   evaluate(
     untilMs: number,
     forecast: TrafficForecast,
     levels: TestLevels,
-    leastMs: number,
+    minGapMs: number,
   ): SilenceVerdict | undefined {
     const gapMs = this.#gapMs(untilMs);
     const { window, no_data_after, min_requests } = this.#options;
     const isYoung = this.#windows * window < dayMs;
-    if (gapMs < Math.max(no_data_after, leastMs, isYoung ? youngGapMs : 0)) return undefined;
+    if (gapMs < Math.max(no_data_after, minGapMs, isYoung ? youngGapMs : 0)) return undefined;
     const expected = (forecast.perSecond * gapMs) / 1000;
     const times = gapMs / this.#longestMs;
     const score = times * Math.log(Math.max(2, this.#gaps.count));
     const level = Math.log(weekMs / window / levels.perWeek);
-    if (expected < min_requests || times < longer || score < level) return undefined;
+    if (expected < min_requests || times < gapFactor || score < level) return undefined;
     return { startedAtMs: this.#lastMs, gapMs, expected, logP: -score, logLevel: -level };
   }
 }

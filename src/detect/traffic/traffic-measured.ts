@@ -10,10 +10,10 @@ import type { SilenceVerdict } from './silence-test.ts';
 
 const smallestP = 1e-300;
 const normal95 = 1.959964;
-/** Where so little is left it is as good as nothing. */
+/** Part of the baseline at or below which a drop is critical. */
 const criticalPart = 0.1;
 
-/** How much traffic is left, how much is foretold, and why that is believed. */
+/** Remaining traffic, its forecast, and the evidence. */
 export function dropMeasured(
   series: Series,
   verdict: DropVerdict,
@@ -32,26 +32,26 @@ export function dropMeasured(
     requests,
     evidence: {
       test: 'likelihood_ratio',
-      ...oddsOf(verdict),
+      ...significanceOf(verdict),
       windows,
       exceedances: requests,
       expected: round(expected),
       dispersion: round(dispersion),
-      ...comparedWith(forecast, window),
+      ...baselineFields(forecast, window),
     },
     severity: severityOf(rate),
     summary: summaryOf(series, rate),
   };
 }
 
-/** The same anomaly, when less is left. */
-export function dropAgain(series: Series, event: AnomalyEvent, perSecond: number) {
+/** Remaining traffic of an open drop. */
+export function dropUpdated(series: Series, event: AnomalyEvent, perSecond: number) {
   const [, high] = event.rate?.interval ?? [0, 0];
   const rate = rateOf(perSecond, event.rate?.baseline ?? 0, [0, Math.max(perSecond, high)]);
   return { rate, severity: severityOf(rate), summary: summaryOf(series, rate) };
 }
 
-/** That nothing comes, how much is foretold, and why that is believed. */
+/** The silence, its forecast, and the evidence. */
 export function silenceMeasured(
   series: Series,
   verdict: SilenceVerdict,
@@ -67,19 +67,19 @@ export function silenceMeasured(
     requests: 0,
     evidence: {
       test: 'silence',
-      ...oddsOf(verdict),
+      ...significanceOf(verdict),
       windows: Math.max(1, Math.round(gapMs / window)),
       exceedances: 0,
       expected: round(expected),
       dispersion: 1,
-      ...comparedWith(forecast, window),
+      ...baselineFields(forecast, window),
     },
     severity: 'critical',
-    summary: `${seriesLabel(series)}: no request for ${lastedText(gapMs)}, usual are ${baseline}${which}`,
+    summary: `${seriesLabel(series)}: no request for ${durationText(gapMs)}, usual are ${baseline}${which}`,
   };
 }
 
-/** @param perSecond by now, if anybody knows. */
+/** @param perSecond current traffic; undefined if unknown. */
 export function trafficResolvedSummary(
   event: AnomalyEvent,
   resolution: Resolution,
@@ -104,11 +104,11 @@ function rateOf(observed: number, baseline: number, interval: readonly [number, 
   };
 }
 
-function oddsOf({ logP, logLevel }: { readonly logP: number; readonly logLevel: number }) {
+function significanceOf({ logP, logLevel }: { readonly logP: number; readonly logLevel: number }) {
   return { p_value: Math.max(Math.exp(logP), smallestP), alpha: Math.exp(logLevel) };
 }
 
-function comparedWith({ fromMs, toMs }: TrafficForecast, windowMs: number) {
+function baselineFields({ fromMs, toMs }: TrafficForecast, windowMs: number) {
   return {
     measured_stage: totalStage,
     baseline_windows: Math.round((toMs - fromMs) / windowMs),
@@ -127,7 +127,7 @@ function summaryOf(series: Series, { observed, baseline }: Rate): string {
   return `${seriesLabel(series)}: requests have fallen to ${left}, usual are ${formatPerSecond(baseline)}`;
 }
 
-function lastedText(ms: number): string {
+function durationText(ms: number): string {
   const seconds = Math.round(ms / 1000);
   return seconds < 120 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
 }

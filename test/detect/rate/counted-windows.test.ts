@@ -80,8 +80,8 @@ describe('CountedWindows', () => {
           const all = means.map((mean) => TDigest.fromCentroids([mean], [1]));
           const digests = step.digests === 1 ? (all[0] as TDigest) : all;
           windows.add(startMs, { whole: { stage, requests, errors, timeouts }, hits, digests });
-          if (step.isSuspicious) windows.suspect();
-          if (step.isAside) windows.setAside(windows.back(1));
+          if (step.isSuspicious) windows.markSuspicious();
+          if (step.isAside) windows.exclude(windows.back(1));
           model = [...model, { ...step, startMs, means }].slice(-mostKept);
           expectSame(windows, model);
           if (n % 17 === 16) {
