@@ -108,7 +108,7 @@ describe('while traffic continues', () => {
       const { status, text } = await get(pipeline, '/readyz');
       expect([status, text]).toEqual([
         503,
-        expect.stringContaining('detect: ClickHouse has not answered for'),
+        expect.stringContaining('detect: ClickHouse has not responded for'),
       ]);
       proxy.heal();
       await untilEmitted(events, ['pipeline behind opened', 'pipeline behind resolved']);
@@ -120,7 +120,7 @@ describe('while traffic continues', () => {
       expect(rows.map(({ body }) => JSON.parse(body))).toEqual(events);
       const explained = await rig.cli(['explain', String(events[0]?.id)]);
       expect([explained.exitCode, explained.err]).toEqual([0, '']);
-      expect(explained.out).toContain('All that is in Kafka is stored again after');
+      expect(explained.out).toContain('All messages in Kafka are stored again after');
     }));
 
   it('a missing ingester is a pipeline event too; transaction markers are no waiting messages', () =>

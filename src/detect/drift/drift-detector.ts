@@ -165,9 +165,10 @@ export class DriftDetector {
 
   #resolvedSummary(event: AnomalyEvent, resolution: Resolution): string {
     const subject = anomalySubject(event);
-    if (resolution === 'recovered') return `${subject} is as fast again as a week ago`;
-    if (resolution === 'rebaselined') return `${subject} stays slower; that is the new usual`;
-    return `${subject} has had too few requests to say whether it is still slower`;
+    if (resolution === 'recovered') return `${subject} recovered: as fast as a week before`;
+    if (resolution === 'rebaselined')
+      return `${subject} has stayed slower; this is now the baseline`;
+    return `${subject}: too few requests to evaluate`;
   }
 
   #end(sinceMs: number, startMs: number, resolution: Resolution): void {

@@ -72,13 +72,14 @@ export function driftMeasured(
 }
 
 /**
- * "p95 of ranker was 132 ms over a day, 1.3x the 101 ms of the same hours a week before; features
+ * "p95 of ranker was 132 ms over the last day, 1.3x its baseline of 101 ms (same hours a week before); features
  * explains all of it".
  */
 function summaryOf(event: Series & Omit<DriftMeasured, 'summary'>): string {
   const { observed_ms, baseline_ms, ratio } = event;
-  const was = `${formatMs(observed_ms)} over a day, ${formatRatio(ratio)} the ${formatMs(baseline_ms)}`;
-  return `${anomalySubject(event)} was ${was} of the same hours a week before${explainedPart(event)}`;
+  const was = `${formatMs(observed_ms)} over the last day, ${formatRatio(ratio)} its baseline`;
+  const baseline = `of ${formatMs(baseline_ms)} (same hours a week before)`;
+  return `${anomalySubject(event)} was ${was} ${baseline}${explainedPart(event)}`;
 }
 
 /** Growth of each stage's mean, per whole request; empty without `total` or without growth. */

@@ -21,8 +21,8 @@ type Described = Pick<
 >;
 
 /**
- * "p99 of ranker (search, eu-west-1) is 412 ms, 3.4x its usual 121 ms; features explains 87 % of it". Of a series too
- * young for a baseline of its own: "... 3.4x the 121 ms of version 1".
+ * "p99 of ranker (search, eu-west-1) is 412 ms, 3.4x its baseline of 121 ms; features explains 87 % of it".
+ * A series too young for a baseline of its own: "... 3.4x the baseline of version 1 (121 ms)".
  */
 export function anomalySummary(event: Described): string {
   const subject = anomalySubject(event);
@@ -33,9 +33,9 @@ export function anomalySummary(event: Described): string {
 /** The baseline as the summary names it; of a new series it is that of another version, host or region. */
 function baselinePart({ baseline_ms, evidence }: Described): string {
   const [first, ...others] = evidence.baseline_of ?? [];
-  if (first === undefined) return `its usual ${formatMs(baseline_ms)}`;
+  if (first === undefined) return `its baseline of ${formatMs(baseline_ms)}`;
   const more = others.length > 0 ? ' and others' : '';
-  return `the ${formatMs(baseline_ms)} of ${first.dimension} ${first.value}${more}`;
+  return `the baseline of ${first.dimension} ${first.value}${more} (${formatMs(baseline_ms)})`;
 }
 
 /** "; features explains 87 % of it", or nothing where what was measured explains itself. */

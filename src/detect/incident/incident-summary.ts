@@ -1,40 +1,50 @@
+import type { Dimension } from '../../base/dimensions.ts';
 import type { AnomalyEvent, Scope } from '../event/anomaly-event.ts';
 
 /** Models named before the rest is counted. */
 const modelsNamed = 3;
 
+const prepositions: Partial<Record<Dimension, string>> = {
+  version: 'on',
+  host: 'on',
+  region: 'in',
+};
+
 export interface IncidentSummaryInput {
   readonly state: AnomalyEvent['state'];
   readonly scope: Scope;
-  /** Of the series that it has hit. */
+  /** Models of the affected series. */
   readonly models: readonly string[];
-  /** What is said of the worst of its series, or of the last one to recover. */
+  /** Summary of the worst series, or of the last one to recover. */
   readonly detail: string;
 }
 
-/** "12 of 14 series of ranker (all of version v2) are hit; worst: p99 of ranker (search) is 412 ms, …". */
+/** "12 of 14 ranker series affected (all on version v2). Worst: p99 of ranker (search) is 412 ms, …". */
 export function incidentSummary({ state, scope, models, detail }: IncidentSummaryInput): string {
-  const who = `${scope.affected} of ${scope.total} series of ${named(models)}${sharedBy(scope)}`;
-  if (state === 'resolved') return `${who} were hit and none is any more; last: ${detail}`;
+  const who = `${scope.affected} of ${scope.total} ${named(models)} affected${sharedBy(scope)}`;
+  if (state === 'resolved') return `${who}, all resolved. Last: ${detail}`;
   const back = scope.affected - scope.unresolved;
-  const recovered = back === 0 ? '' : `, ${back} of them no more`;
-  return `${who} are hit${recovered}; worst: ${detail}`;
+  const recovered = back === 0 ? '' : `, ${back} recovered`;
+  return `${who}${recovered}. Worst: ${detail}`;
 }
 
+/** "ranker series", "series of ranker and embedder". */
 function named(models: readonly string[]): string {
   const sorted = [...models].sort();
   const shown = sorted.slice(0, modelsNamed);
   const rest = sorted.length - shown.length;
-  if (rest > 0) return `${shown.join(', ')} and ${rest} more models`;
+  if (rest > 0) return `series of ${shown.join(', ')} and ${rest} more models`;
   const last = shown.pop() ?? '';
-  return shown.length === 0 ? last : `${shown.join(', ')} and ${last}`;
+  if (shown.length > 0) return `series of ${shown.join(', ')} and ${last}`;
+  return last === '' ? 'series' : `${last} series`;
 }
 
 function sharedBy({ common }: Scope): string {
   if (common.length === 0) return '';
   const parts = common.map(({ dimension, value }) => {
-    if (dimension === 'cold_start') return value === 'true' ? 'cold starts' : 'warm ones';
-    return `${dimension.replace('_', ' ')} ${value === '' ? 'without a name' : value}`;
+    if (dimension === 'cold_start') return value === 'true' ? 'cold starts' : 'warm';
+    const name = dimension.replace('_', ' ');
+    return value === '' ? `without ${name}` : `${prepositions[dimension] ?? 'of'} ${name} ${value}`;
   });
-  return ` (all of ${parts.join(' and ')})`;
+  return ` (all ${parts.join(', ')})`;
 }

@@ -45,7 +45,7 @@ export const failures: Proportion = {
   leastRise: ({ min_error_ratio: ratio, min_error_rate: rate }) => ({ ratio, rate }),
   // A pod that restarts fails for half a minute: that should not page.
   lasting: { known: 4, young: 12, fresh: 4 },
-  // "ranker (search, eu-west-1): 4.8 % of requests fail, usual are 0.2 %; most of them time out"
+  // "ranker (search, eu-west-1): 4.8 % of requests fail (baseline 0.2 %); most of them time out"
   summary: (series, { observed, baseline }, shown) => {
     const timeouts = shown.reduce((sum, each) => sum + each.timeouts, 0);
     const all = shown.reduce((sum, each) => sum + each.errors + each.timeouts, 0);
@@ -55,16 +55,16 @@ export const failures: Proportion = {
         : timeouts >= mostShare * all
           ? '; most of them time out'
           : '';
-    return `${seriesLabel(series)}: ${formatShare(observed)} of requests fail, usual are ${formatShare(baseline)}${sort}`;
+    return `${seriesLabel(series)}: ${formatShare(observed)} of requests fail (baseline ${formatShare(baseline)})${sort}`;
   },
   resolvedSummary: (event, resolution, now) => {
     const label = seriesLabel(event);
     const baseline = formatShare(event.rate?.baseline ?? 0);
-    const part = now === undefined ? '' : `: ${formatShare(now)} of requests fail`;
-    if (resolution === 'recovered') return `${label} has recovered${part}, usual are ${baseline}`;
-    if (resolution === 'no_traffic')
-      return `${label} has too few requests to judge whether they fail`;
-    return `${label} keeps failing, which is the new usual${part}, before it was ${baseline}`;
+    const part = now === undefined ? undefined : `${formatShare(now)} of requests fail`;
+    if (resolution === 'no_traffic') return `${label}: too few requests to evaluate failures`;
+    if (resolution === 'rebaselined')
+      return `${label}: ${part ?? 'requests keep failing'}; this is now the baseline (was ${baseline})`;
+    return `${label} recovered${part === undefined ? '' : `: ${part}`} (baseline ${baseline})`;
   },
 };
 
@@ -77,15 +77,15 @@ export const coldStarts: Proportion = {
   // Added pods start cold for a minute, all pods of a new version for several.
   lasting: { known: 12, young: 30, fresh: 30 },
   summary: (series, { observed, baseline }) =>
-    `${seriesLabel(series)}: ${formatShare(observed)} of requests are cold starts, usual are ${formatShare(baseline)}`,
+    `${seriesLabel(series)}: ${formatShare(observed)} of requests are cold starts (baseline ${formatShare(baseline)})`,
   resolvedSummary: (event, resolution, now) => {
     const label = seriesLabel(event);
     const baseline = formatShare(event.rate?.baseline ?? 0);
-    const part = now === undefined ? '' : `: ${formatShare(now)} of requests are cold starts`;
-    if (resolution === 'recovered') return `${label} has recovered${part}, usual are ${baseline}`;
-    if (resolution === 'no_traffic')
-      return `${label} has too few requests to judge how many are cold starts`;
-    return `${label} keeps starting cold, which is the new usual${part}, before it was ${baseline}`;
+    const part = now === undefined ? undefined : `${formatShare(now)} of requests are cold starts`;
+    if (resolution === 'no_traffic') return `${label}: too few requests to evaluate cold starts`;
+    if (resolution === 'rebaselined')
+      return `${label}: ${part ?? 'cold starts continue'}; this is now the baseline (was ${baseline})`;
+    return `${label} recovered${part === undefined ? '' : `: ${part}`} (baseline ${baseline})`;
   },
 };
 

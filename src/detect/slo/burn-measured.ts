@@ -55,7 +55,7 @@ export function burnMeasured(input: BurnInput): RateMeasured {
   };
 }
 
-/** "ranker: 21 % of requests of the last 5 min take over 200 ms or fail, …". */
+/** "ranker: 21 % of requests in the last 5 min (18 % in the last hour) exceeded 200 ms or failed; …". */
 function summaryOf(
   series: Series,
   objective: Objective,
@@ -66,12 +66,12 @@ function summaryOf(
   }: { readonly rule: BurnRule; readonly rate: Rate; readonly lately: BurnSum },
 ): string {
   const [short, long] = [spanText(rule.short), spanText(rule.long)];
-  const now = `${formatShare(lately.bad / lately.requests)} of requests of the last ${short}`;
-  const before = `${formatShare(rate.observed)} of the last ${long}`;
-  const lasts = lastsText(budgetDays / rate.ratio);
+  const now = `${formatShare(lately.bad / lately.requests)} of requests in the last ${short}`;
+  const before = `${formatShare(rate.observed)} in the last ${long}`;
+  const gone = lastsText(budgetDays / rate.ratio);
   return (
-    `${seriesLabel(series)}: ${now} take over ${formatMs(objective.thresholdMs)} or fail (${before}); ` +
-    `of ${formatShare(objective.objective)} that shall not, the budget of ${budgetDays} days lasts ${lasts}`
+    `${seriesLabel(series)}: ${now} (${before}) exceeded ${formatMs(objective.thresholdMs)} or failed; ` +
+    `at this rate the ${budgetDays}-day error budget of the ${formatShare(objective.objective)} objective is gone in ${gone}`
   );
 }
 
@@ -81,8 +81,9 @@ export function burnResolvedSummary(
   { name }: Objective,
 ): string {
   const label = seriesLabel(event);
-  if (resolution === 'no_traffic') return `${label} has too few requests to judge "${name}"`;
-  return `${label} keeps "${name}" again: its budget is not used faster than it lasts`;
+  if (resolution === 'no_traffic')
+    return `${label}: too few requests to evaluate objective "${name}"`;
+  return `${label} recovered: objective "${name}" no longer burns its error budget too fast`;
 }
 
 function spanText(span: number): string {
@@ -92,15 +93,13 @@ function spanText(span: number): string {
     ? minutes === 60
       ? 'hour'
       : `${minutes / 60} h`
-    : `${minutes / 1440} days`;
+    : `${minutes / 1440} d`;
 }
 
 function lastsText(days: number): string {
-  if (days >= 2) return `${Number(days.toPrecision(2))} days`;
+  if (days >= 2) return `${Number(days.toPrecision(2))} d`;
   const hours = (days * dayMs) / 3_600_000;
-  return hours >= 2
-    ? `${Math.round(hours)} hours`
-    : `${Math.max(1, Math.round(hours * 60))} minutes`;
+  return hours >= 2 ? `${Math.round(hours)} h` : `${Math.max(1, Math.round(hours * 60))} min`;
 }
 
 /** Rounds a count, which a digest gives as a fraction. */

@@ -4,6 +4,7 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { anomalySubject, formatMs } from '../event/anomaly-summary.ts';
 import { unaccounted } from '../event/blame.ts';
+import { durationText } from '../event/format.ts';
 import { EventChain } from '../lifecycle/event-chain.ts';
 import { type DetectOptions, longestRun, longestSpan } from '../options/detect-options.ts';
 import { logExceedanceTail } from '../stats/exceedance-tail.ts';
@@ -383,17 +384,21 @@ export class OpenAnomaly {
 
   /** The last event. `nowQuantileMs`: the leading quantile in the window that resolved it. */
   resolve(resolution: Resolution, nowMs: number, nowQuantileMs: number | undefined): AnomalyEvent {
-    return this.#chain.resolve(resolution, this.#resolvedSummary(resolution, nowQuantileMs), nowMs);
+    const summary = this.#resolvedSummary(resolution, nowMs, nowQuantileMs);
+    return this.#chain.resolve(resolution, summary, nowMs);
   }
 
-  #resolvedSummary(resolution: Resolution, nowQuantileMs?: number): string {
+  #resolvedSummary(resolution: Resolution, nowMs: number, nowQuantileMs?: number): string {
     const event = this.event;
     const subject = anomalySubject(event);
     const baseline = formatMs(this.baselineMs);
-    const now = nowQuantileMs === undefined ? '' : `: ${formatMs(nowQuantileMs)}`;
-    if (resolution === 'recovered') return `${subject} has recovered${now}, usual are ${baseline}`;
-    if (resolution === 'no_traffic') return `${subject} has too little traffic to judge any more`;
-    return `${subject} has stayed up and is the new usual${now}, before it was ${baseline}`;
+    const now = nowQuantileMs === undefined ? undefined : formatMs(nowQuantileMs);
+    if (resolution === 'no_traffic') return `${subject}: too few requests to evaluate`;
+    if (resolution === 'recovered')
+      return `${subject} recovered${now === undefined ? '' : `: ${now}`} (baseline ${baseline})`;
+    const stayed = now === undefined ? 'high' : `at ${now}`;
+    const lasted = durationText(nowMs - this.#chain.startedAtMs);
+    return `${subject} has stayed ${stayed} for ${lasted} and is now the baseline (was ${baseline})`;
   }
 }
 

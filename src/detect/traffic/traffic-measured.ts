@@ -2,7 +2,7 @@ import { totalStage } from '../../base/dimensions.ts';
 import type { TrafficForecast } from '../../baseline/traffic-profile.ts';
 import type { Series } from '../../series/series-window.ts';
 import type { AnomalyEvent, Rate, Resolution, Severity } from '../event/anomaly-event.ts';
-import { formatPerSecond, seriesLabel } from '../event/format.ts';
+import { durationText, formatPerSecond, seriesLabel } from '../event/format.ts';
 import type { RateMeasured } from '../event/rate-event.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { DropVerdict } from './drop-test.ts';
@@ -61,7 +61,7 @@ export function silenceMeasured(
   const { gapMs, expected } = verdict;
   const rate = rateOf(0, forecast.perSecond, [0, 0]);
   const baseline = formatPerSecond(rate.baseline);
-  const which = series.model === '' ? '; the traffic, Kafka or the ingest has stopped' : '';
+  const which = series.model === '' ? '; traffic, Kafka or ingest has stopped' : '';
   return {
     rate,
     requests: 0,
@@ -75,7 +75,7 @@ export function silenceMeasured(
       ...baselineFields(forecast, window),
     },
     severity: 'critical',
-    summary: `${seriesLabel(series)}: no request for ${durationText(gapMs)}, usual are ${baseline}${which}`,
+    summary: `${seriesLabel(series)}: no request for ${durationText(gapMs)} (baseline ${baseline})${which}`,
   };
 }
 
@@ -87,11 +87,12 @@ export function trafficResolvedSummary(
 ): string {
   const label = seriesLabel(event);
   const baseline = formatPerSecond(event.rate?.baseline ?? 0);
-  const now = perSecond === undefined ? '' : `: ${formatPerSecond(perSecond)} by now`;
-  const were = `before it ${event.kind === 'no_data' ? 'stopped' : 'fell'} it was ${baseline}`;
-  if (resolution === 'recovered') return `${label} has requests again${now}, ${were}`;
-  if (resolution === 'no_traffic') return `${label}: nobody sends anything, nothing can be said`;
-  return `${label} keeps having less traffic, which is the new usual${now}, ${were}`;
+  const now = perSecond === undefined ? undefined : formatPerSecond(perSecond);
+  if (resolution === 'no_traffic') return `${label}: no traffic left to evaluate`;
+  if (resolution === 'rebaselined')
+    return `${label}: traffic has stayed ${now === undefined ? 'low' : `at ${now}`}; this is now the baseline (was ${baseline})`;
+  const verb = event.kind === 'no_data' ? 'receives requests again' : 'recovered';
+  return `${label} ${verb}${now === undefined ? '' : `: ${now}`} (baseline ${baseline})`;
 }
 
 function rateOf(observed: number, baseline: number, interval: readonly [number, number]): Rate {
@@ -121,15 +122,10 @@ function severityOf({ observed, baseline }: Rate): Severity {
   return observed <= criticalPart * baseline ? 'critical' : 'warning';
 }
 
-/** "ranker: 12 requests a second, usual are 51". */
+/** "ranker: requests fell to 12/s (baseline 51/s)". */
 function summaryOf(series: Series, { observed, baseline }: Rate): string {
   const left = formatPerSecond(observed);
-  return `${seriesLabel(series)}: requests have fallen to ${left}, usual are ${formatPerSecond(baseline)}`;
-}
-
-function durationText(ms: number): string {
-  const seconds = Math.round(ms / 1000);
-  return seconds < 120 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
+  return `${seriesLabel(series)}: requests fell to ${left} (baseline ${formatPerSecond(baseline)})`;
 }
 
 function round(value: number): number {

@@ -1,4 +1,5 @@
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import { durationText } from '../../detect/event/format.ts';
 import {
   type PipelineCause,
   type PipelineCondition,
@@ -90,7 +91,7 @@ export class PipelineHealth {
     if (kafkaOutage !== undefined) {
       const { sinceMs, reason } = kafkaOutage;
       const lastedMs = nowMs - sinceMs;
-      const summary = `Kafka has not answered for ${secondsText(lastedMs)} (${reason}): traffic volume is not judged`;
+      const summary = `Kafka has not responded for ${durationText(lastedMs)} (${reason}); traffic volume is not evaluated`;
       const timing = { behindMs: lastedMs, startedMs: sinceMs };
       conditions.push({ cause: 'kafka', ...timing, lagMessages: 0, summary });
     }
@@ -98,7 +99,7 @@ export class PipelineHealth {
     if (this.#displacedSinceMs !== undefined) {
       const delayMs = Math.max(...displaced.map((partition) => partition.delayMs));
       const names = named(displaced.map(({ name }) => name));
-      const summary = `Events of ${names} arrive up to ${secondsText(delayMs)} after their event time: windows do not wait for them, and traffic volume is not judged. Check the clocks and time zones of their producers`;
+      const summary = `Events of ${names} arrive up to ${durationText(delayMs)} after their event time; windows do not wait for them, and traffic volume is not evaluated. Check the clocks and time zones of their producers`;
       const timing = { behindMs: delayMs, startedMs: this.#displacedSinceMs };
       conditions.push({ cause: 'event_time', ...timing, lagMessages: 0, summary });
     }
@@ -113,21 +114,21 @@ function behindSummary(
 ): string {
   if (storeOutage !== undefined) {
     const waiting = lagMessages === 0 ? '' : ` and ${count(lagMessages)} messages wait in Kafka`;
-    return `ClickHouse has not answered for ${secondsText(behindMs)} (${storeOutage.reason})${waiting}: nothing is judged`;
+    return `ClickHouse has not responded for ${durationText(behindMs)} (${storeOutage.reason})${waiting}; no window is evaluated`;
   }
   const names = named(behind.map(({ name }) => name));
   const givenUp = behind.filter((partition: PartitionBehind) => partition.isGivenUp);
   const verdict =
     givenUp.length === 0
       ? 'windows wait for them'
-      : `windows are judged without ${named(givenUp.map(({ name }) => name))}, and traffic volume is not judged`;
-  return `${count(lagMessages)} messages of ${names} wait to be stored, the first for ${secondsText(behindMs)}: ${verdict}. Check the ingesters`;
+      : `windows are evaluated without ${named(givenUp.map(({ name }) => name))}, and traffic volume is not evaluated`;
+  return `${count(lagMessages)} messages of ${names} wait to be stored, the oldest for ${durationText(behindMs)}; ${verdict}. Check the ingesters`;
 }
 
 function overSummary(cause: PipelineCause, lastedMs: number): string {
-  const after = `after ${secondsText(lastedMs)}`;
-  if (cause === 'behind') return `All that is in Kafka is stored again ${after}`;
-  if (cause === 'kafka') return `Kafka answers again ${after}`;
+  const after = `after ${durationText(lastedMs)}`;
+  if (cause === 'behind') return `All messages in Kafka are stored again ${after}`;
+  if (cause === 'kafka') return `Kafka responds again ${after}`;
   return `Events arrive close to their event time again ${after}`;
 }
 
@@ -138,11 +139,4 @@ function named(names: readonly string[]): string {
 
 function count(n: number): string {
   return n.toLocaleString('en-US');
-}
-
-/** "75 s", "12 min", "5 h": whole units, rounded. */
-function secondsText(ms: number): string {
-  if (ms < 120_000) return `${Math.round(ms / 1000)} s`;
-  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
-  return `${Math.round(ms / 3_600_000)} h`;
 }

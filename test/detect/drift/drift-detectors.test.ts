@@ -140,7 +140,7 @@ describe('slow drift', () => {
     expect(event.evidence).toMatchObject({ test: 'hourly_ratios', expected: 12, windows: 24 });
     expect(event.evidence.p_value).toBeLessThanOrEqual(event.evidence.alpha);
     expect(event.summary).toMatch(
-      /^p9[59] of ranker \(.*\) was \d+ ms over a day, 1\.\d\dx the \d+ ms of the same hours a week before; forward explains \S+( %)? of it$/,
+      /^p9[59] of ranker \(.*\) was \d+ ms over the last day, 1\.\d\dx its baseline of \d+ ms \(same hours a week before\); forward explains \S+( %)? of it$/,
     );
     expect(event.sql).toContain('FROM latency_1h');
   });
@@ -152,7 +152,7 @@ describe('slow drift', () => {
       `${opened?.hour} opened`,
       `${(opened?.hour ?? 0) + 48} resolved rebaselined`,
     ]);
-    expect(all[1]?.event.summary).toMatch(/stays slower; that is the new usual$/);
+    expect(all[1]?.event.summary).toMatch(/has stayed slower; this is now the baseline$/);
   });
 
   it('keeps emitting while it continues', () => {
@@ -174,7 +174,7 @@ describe('slow drift', () => {
     const [, recovered] = all;
     // Three clear windows come after half of the last six hours are at the baseline.
     expect(recovered?.hour).toBeLessThan(week + 24 + 40 + 8);
-    expect(recovered?.event.summary).toMatch(/is as fast again as a week ago$/);
+    expect(recovered?.event.summary).toMatch(/ recovered: as fast as a week before$/);
     // A week later ten more hours are slow: compared with slow ones they would look normal.
     const again = (hour: number) => slow(hour) || (hour >= 350 && hour < 350 + 40);
     const twice = emitted(4 * week, (hour) => ({ times: again(hour) ? 1.5 : 1 }));

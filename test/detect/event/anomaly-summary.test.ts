@@ -5,7 +5,7 @@ import { anomalyFixture } from '../anomaly-fixture.ts';
 describe('anomalySummary', () => {
   it('states the change, the place, the size and the cause', () => {
     expect(anomalySummary(anomalyFixture())).toBe(
-      'p99 of ranker (search, eu-west-1) is 412 ms, 3.4x its usual 121 ms; features explains 87 % of it',
+      'p99 of ranker (search, eu-west-1) is 412 ms, 3.4x its baseline of 121 ms; features explains 87 % of it',
     );
   });
 
@@ -21,7 +21,7 @@ describe('anomalySummary', () => {
       blame: [{ stage: 'queue', excess_ms: 12_344, share: 1 }],
     });
     expect(anomalySummary(event)).toBe(
-      'p99.9 of queue of ranker (search, eu-west-1, cold starts) is 12.3 s, 14696x its usual 0.84 ms',
+      'p99.9 of queue of ranker (search, eu-west-1, cold starts) is 12.3 s, 14696x its baseline of 0.84 ms',
     );
   });
 

@@ -3,13 +3,13 @@ import type { Scope } from '../../../src/detect/event/anomaly-event.ts';
 import { incidentSummary } from '../../../src/detect/incident/incident-summary.ts';
 
 const scope: Scope = { affected: 12, unresolved: 12, total: 14, common: [], values: [] };
-const detail = 'p99 of ranker (search) is 412 ms, 3.4x its usual 121 ms';
+const detail = 'p99 of ranker (search) is 412 ms, 3.4x its baseline of 121 ms';
 const models = ['ranker'];
 
 describe('the summary of an anomaly over several series', () => {
   it('states how many of all are affected, and how bad the worst is', () => {
     expect(incidentSummary({ state: 'opened', scope, models, detail })).toBe(
-      `12 of 14 series of ranker are hit; worst: ${detail}`,
+      `12 of 14 ranker series affected. Worst: ${detail}`,
     );
   });
 
@@ -24,21 +24,21 @@ describe('the summary of an anomaly over several series', () => {
     };
     const text = incidentSummary({ state: 'updated', scope: some, models: ['b', 'a'], detail });
     expect(text).toBe(
-      '12 of 14 series of a and b (all of version v2 and request type without a name and cold starts)' +
-        ` are hit, 3 of them no more; worst: ${detail}`,
+      '12 of 14 series of a and b affected (all on version v2, without request type, cold starts)' +
+        `, 3 recovered. Worst: ${detail}`,
     );
   });
 
   it('names three models, and counts the others', () => {
     const many = ['e', 'd', 'c', 'b', 'a'];
     expect(incidentSummary({ state: 'opened', scope, models: many, detail })).toContain(
-      'series of a, b, c and 2 more models are hit',
+      'series of a, b, c and 2 more models affected',
     );
   });
 
-  it('at the end states that all have recovered', () => {
+  it('at the end states that all are resolved', () => {
     expect(incidentSummary({ state: 'resolved', scope, models, detail: 'back' })).toBe(
-      '12 of 14 series of ranker were hit and none is any more; last: back',
+      '12 of 14 ranker series affected, all resolved. Last: back',
     );
   });
 });

@@ -136,7 +136,7 @@ describe('an error rate that rises', () => {
     expect(low < 0.06 && 0.06 < high).toBe(true);
     expect(event.evidence.p_value).toBeLessThanOrEqual(event.evidence.alpha);
     expect(event.summary).toMatch(
-      /^ranker \(v1, search, eu-west-1\): [\d.]+ % of requests fail, usual are 0\.[12]\d? %$/,
+      /^ranker \(v1, search, eu-west-1\): [\d.]+ % of requests fail \(baseline 0\.[12]\d? %\)$/,
     );
     // Durations are normal: the event has them, without blame.
     expect([event.observed_ms > 0, event.blame, event.stage]).toEqual([true, [], 'total']);

@@ -124,8 +124,8 @@ describe('a burning objective', () => {
     expect(outline(emitted)).toEqual(['opened critical']);
     expect(emitted[0]?.event).toMatchObject({ model: 'ranker', request_type: 'search' });
     expect(emitted[0]?.event.summary).toBe(
-      'ranker (search): 10 % of requests of the last 5 min take over 200 ms or fail (1.5 % of the last hour); ' +
-        'of 99.9 % that shall not, the budget of 30 days lasts 2.1 days',
+      'ranker (search): 10 % of requests in the last 5 min (1.5 % in the last hour) exceeded 200 ms or failed; ' +
+        'at this rate the 30-day error budget of the 99.9 % objective is gone in 2.1 d',
     );
   });
 

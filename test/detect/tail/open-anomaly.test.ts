@@ -150,7 +150,9 @@ describe('OpenAnomaly', () => {
     expect(open.observe(0, stage(250))).toBe('loud');
     expect(open.observe(10 * 60 * minuteMs, stage(250), { baselineFactor: 2 })).toBe('quiet');
     expect(open.baselineMs).toBe(242);
-    expect(open.resolve('recovered', openedMs, 250).summary).toMatch(/: 250 ms, usual are 242 ms$/);
+    expect(open.resolve('recovered', openedMs, 250).summary).toMatch(
+      /: 250 ms \(baseline 242 ms\)$/,
+    );
     expect(anomaly().observe(0, stage(320), { baselineFactor: 2 })).toBe('loud');
     expect(anomaly().observe(0, stage(100), { baselineFactor: 0.5 })).toBe('loud');
   });
@@ -371,13 +373,13 @@ describe('OpenAnomaly', () => {
       revision: 2,
       resolution: 'recovered',
       resolved_at: new Date(at).toISOString(),
-      summary: `${subject} has recovered: 123 ms, usual are 121 ms`,
+      summary: `${subject} recovered: 123 ms (baseline 121 ms)`,
     });
     expect(anomaly().resolve('no_traffic', at, undefined).summary).toBe(
-      `${subject} has too little traffic to judge any more`,
+      `${subject}: too few requests to evaluate`,
     );
     expect(anomaly().resolve('rebaselined', at, 400).summary).toBe(
-      `${subject} has stayed up and is the new usual: 400 ms, before it was 121 ms`,
+      `${subject} has stayed at 400 ms for 82 s and is now the baseline (was 121 ms)`,
     );
   });
 });

@@ -129,11 +129,9 @@ describe('traffic that stops', () => {
     expect(opened.event.rate?.baseline).toBeGreaterThan(0.7 * model(from));
     expect(opened.event.evidence.p_value).toBeLessThan(opened.event.evidence.alpha);
     expect(opened.event.summary).toMatch(
-      /^ranker: no request for (119|1[0-4]\d) s|2 min, usual are [\d.]+ a (second|minute)$/,
+      /^ranker: no request for ((119|1[0-4]\d) s|2 min) \(baseline [\d.]+\/(s|min)\)$/,
     );
-    expect(resolved.event.summary).toMatch(
-      /^ranker has requests again: .* before it stopped it was /,
-    );
+    expect(resolved.event.summary).toMatch(/^ranker receives requests again: .* \(baseline /);
   });
 
   it('and stays away is rebaselined after rebaseline_after, opened once', () => {
@@ -257,7 +255,7 @@ describe('the traffic of a detector', () => {
     expect(events[0]?.started_at).toBe(new Date(countStartMs + 200 * windowMs).toISOString());
     expect(Date.parse(events[0]?.detected_at ?? '') - countStartMs).toBe(230 * windowMs + 2_000);
     expect(events[0]?.summary).toMatch(
-      /^all models: no request for 5 min, usual are .* has stopped$/,
+      /^all models: no request for 5 min \(baseline .*\); .* has stopped$/,
     );
   });
 

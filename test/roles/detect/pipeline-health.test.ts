@@ -32,19 +32,19 @@ describe('PipelineHealth', () => {
       'messages that wait in Kafka',
       behind,
       'behind',
-      /^10,830 messages of t\/1 wait to be stored, the first for 60 s: /,
+      /^10,830 messages of t\/1 wait to be stored, the oldest for 60 s; /,
     ],
     [
       'a store that is away',
       () => storeAway,
       'behind',
-      /^ClickHouse has not answered for 60 s \(connect ECONN/,
+      /^ClickHouse has not responded for 60 s \(connect ECONN/,
     ],
     [
       'Kafka that is away',
       () => kafkaAway,
       'kafka',
-      /^Kafka has not answered for 60 s \(no answer\)/,
+      /^Kafka has not responded for 60 s \(no answer\)/,
     ],
     [
       'events of another time',
@@ -100,7 +100,7 @@ describe('PipelineHealth', () => {
     const health = new PipelineHealth(options);
     const [opened] = health.observe(at(60), behind(60, true));
     expect(opened?.summary).toContain(
-      'windows are judged without t/1, and traffic volume is not judged',
+      'windows are evaluated without t/1, and traffic volume is not evaluated',
     );
   });
 

@@ -162,7 +162,7 @@ describe('WindowJudge', () => {
       { kind: 'pipeline', state: 'opened', severity: 'warning' },
     ]);
     expect(first.watcher.problems()).toEqual([
-      'detect: ClickHouse has not answered for 7 min (connect ECONNREFUSED): nothing is judged',
+      'detect: ClickHouse has not responded for 7 min (connect ECONNREFUSED); no window is evaluated',
     ]);
     expect(tables.events).toEqual([]);
     // Back; records from meanwhile are still to be stored.
