@@ -15,7 +15,7 @@ export interface ListedCommand {
 export const commands: readonly ListedCommand[] = [
   {
     name: 'demo',
-    summary: 'see the whole story: broker, database, traffic, a regression, the anomaly',
+    summary: 'run a demo: broker, database, traffic, a regression, the anomaly',
     load: async () => (await import('./commands/demo.ts')).demo,
   },
   {
@@ -60,12 +60,12 @@ export const commands: readonly ListedCommand[] = [
   },
   {
     name: 'explain',
-    summary: 'show the evidence for an anomaly, and what explains it',
+    summary: 'show an anomaly with its evidence, timeline and drivers',
     load: async () => (await import('./commands/explain.ts')).explain,
   },
   {
     name: 'backtest',
-    summary: 'show which anomalies a configuration would have found in the past',
+    summary: 'run the detector over the past, to compare configurations',
     load: async () => (await import('./commands/backtest.ts')).backtest,
   },
   {
@@ -75,7 +75,7 @@ export const commands: readonly ListedCommand[] = [
   },
   {
     name: 'doctor',
-    summary: 'report what this machine and its servers lack',
+    summary: 'check this machine, Kafka and ClickHouse, and suggest fixes',
     load: async () => (await import('./commands/doctor.ts')).doctor,
   },
 ];

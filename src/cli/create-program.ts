@@ -46,11 +46,11 @@ function bare(io: Io): Commander {
   const commander = new Commander('tailmark')
     .description('Latency tails of ML inference, from Kafka to the pager.')
     .version(version(), '--version', 'print the version')
-    .helpOption('-h, --help', 'print help; -h leaves the examples out')
+    .helpOption('-h, --help', 'print help; -h omits the examples')
     .helpCommand('help [command]', 'print help for a command')
     .addOption(new Option('--config <FILE>', 'configuration file (or TAILMARK_CONFIG)'))
     .addOption(new Option('--json', 'print results as JSON, and errors too'))
-    .addOption(new Option('--log-level <LEVEL>', 'least level logged (log.level)').choices(levels))
+    .addOption(new Option('--log-level <LEVEL>', 'minimum log level (log.level)').choices(levels))
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.out(text),
@@ -70,12 +70,12 @@ function bare(io: Io): Commander {
     'after',
     `
 Examples:
-  tailmark demo                       see it all on this machine, with an injected regression
-  tailmark check --connect            is the configuration right, do the servers answer
+  tailmark demo                       everything on this machine, with an injected regression
+  tailmark check --connect            validate the configuration and the servers
   tailmark run --config tailmark.yaml read events, keep tails, raise anomalies
-  tailmark tails --json | jq .        what the tails are now
+  tailmark tails --json | jq .        current tails
 
-Exit codes: 0 fine, 1 failed, 2 anomalies or a failed verdict, 64 usage, 69 unavailable,
+Exit codes: 0 success, 1 failed, 2 anomalies or a failed verdict, 64 usage, 69 unavailable,
 70 internal, 78 configuration. Documentation: docs/reference/cli.md, docs/reference/configuration.md.`,
   );
 }

@@ -14,8 +14,8 @@ const flags = [
   { option: 'source', value: 'TYPE', key: 'source.type', what: 'kafka, file or stdin' },
   { option: 'file', value: 'FILE', key: 'source.path', what: 'NDJSON, gzipped if it ends in .gz' },
   { option: 'listen', value: 'ADDRESS', key: 'http.listen', what: 'health and metrics, host:port' },
-  { option: 'workers', value: 'N', key: 'ingest.workers', what: 'threads that read Kafka' },
-  { option: 'log-level', value: 'LEVEL', key: 'log.level', what: 'least level logged' },
+  { option: 'workers', value: 'N', key: 'ingest.workers', what: 'threads that consume from Kafka' },
+  { option: 'log-level', value: 'LEVEL', key: 'log.level', what: 'minimum log level' },
 ] as const;
 
 type ConfigFlag = Exclude<(typeof flags)[number]['option'], 'log-level'>;

@@ -59,11 +59,11 @@ async function probeSeries({ clickhouse, detect }: Config): Promise<ProbeFinding
 export function seriesFinding(series: number, limit: number): ProbeFinding {
   const counted = `${series} with requests in the last 10 min`;
   if (series <= limit) {
-    return { ok: true, what: 'series', detail: `${counted}, of ${limit} that are judged` };
+    return { ok: true, what: 'series', detail: `${counted}, limit ${limit}` };
   }
   return {
     ...{ ok: true, isWarning: true, what: 'series' },
-    detail: `${counted}: only the ${limit} with the most requests are judged`,
+    detail: `${counted}; only the ${limit} with the most requests are evaluated`,
     hint: 'Use fewer dimensions, or raise detect.max_series: each takes some 0.9 MB.',
   };
 }
@@ -96,7 +96,7 @@ async function probeSchema(config: Config['clickhouse']): Promise<ProbeFinding> 
     return {
       ok: false,
       what,
-      detail: `remembers too few tokens to drop a chunk that is sent again: ${forgetful.join(', ')}`,
+      detail: `has too few deduplication tokens to drop a chunk that is sent again: ${forgetful.join(', ')}`,
       hint: 'ALTER TABLE … MODIFY SETTING non_replicated_deduplication_window = 100000 on each.',
     };
   } catch (error) {

@@ -99,7 +99,7 @@ async function verifyOnce(
   const unaccounted = countOf(tiling, ['conservation']);
   const checks: Check[] = [
     {
-      name: 'ranges tile',
+      name: 'no gap or overlap of offsets',
       ok: untiled === 0,
       detail: `${ledger.chunkCount} chunks of ${ledger.partitions.length} partitions, ${untiled} problems`,
     },
@@ -110,9 +110,9 @@ async function verifyOnce(
     },
     chunkCheck(chunks),
     {
-      name: 'no two groups count the same',
+      name: 'no offset counted by two groups',
       ok: countOf(twice) === 0,
-      detail: `${countOf(twice)} ranges of offsets are counted by two groups`,
+      detail: `${countOf(twice)} offset ranges counted by two groups`,
     },
     ...tables.checks,
   ];
@@ -136,7 +136,7 @@ function chunkCheck(chunks: FoundProblems): Check {
   return {
     name: 'every chunk has its rows',
     ok: counts.length === 0,
-    detail: counts.join(', ') || 'of the chunks whose landing rows are still kept',
+    detail: counts.join(', ') || 'in all chunks whose landing rows are still stored',
   };
 }
 
@@ -251,14 +251,14 @@ async function tableChecks(
   const moved = after === samples ? '' : ` (${after} at the end)`;
   const checks = [
     {
-      name: 'tables hold what the ledger says',
+      name: 'tables match the ledger',
       ok: expired || stored === samples + inFlight || (after > samples && isBetween),
       detail: expired
-        ? 'not compared: what is oldest is past clickhouse.retention.latency_1d or flushes'
+        ? 'not compared: the oldest rows are past clickhouse.retention.latency_1d or flushes'
         : `${stored} samples stored, ${samples} in the ledger${moved}, ${inFlight} in flight`,
     },
     {
-      name: 'every resolution holds the same',
+      name: 'all resolutions match',
       ok: unequalDays.length === 0,
       detail:
         unequalDays.map(unequalDayText).join('; ') ||

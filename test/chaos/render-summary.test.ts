@@ -83,10 +83,12 @@ describe('renderSummary', () => {
   });
 
   it('fails when verify does', () => {
-    const page = lines({ verify: { ok: false, problems: ['ranges tile: 1 problems'] } });
+    const page = lines({
+      verify: { ok: false, problems: ['no gap or overlap of offsets: 1 problems'] },
+    });
     expect(page).toContain('tailmark verify         NOT ok');
     expect(page.slice(-3)).toEqual([
-      '  verify: ranges tile: 1 problems',
+      '  verify: no gap or overlap of offsets: 1 problems',
       'exactly once: it does NOT hold',
       '',
     ]);

@@ -15,10 +15,10 @@ const miss = {
   baseline_share_of_all: 0.2,
 };
 
-/** Lines about the slow requests. */
-function whoOf(drivers: Parameters<typeof anomalyText>[0]['drivers']): string[] {
+/** The lines about drivers. */
+function driverLinesOf(drivers: Parameters<typeof anomalyText>[0]['drivers']): string[] {
   const lines = anomalyText(anomalyFixture({ drivers }), { color: false }).split('\n');
-  const first = lines.findIndex((line) => line.startsWith('  who'));
+  const first = lines.findIndex((line) => line.startsWith('  driver:'));
   if (first < 0) return [];
   const end = lines.findIndex((line, n) => n > first && /^ {2}\S/.test(line));
   return lines.slice(first, end);
@@ -27,21 +27,21 @@ function whoOf(drivers: Parameters<typeof anomalyText>[0]['drivers']): string[] 
 describe('an anomaly in a list', () => {
   it('names the two strongest drivers', () => {
     const more = { ...host, facet: 'batch_size', value: '64-127', baseline_share_of_all: 0.08 };
-    expect(whoOf([host, more, { ...miss, ...rates }])).toEqual([
-      '  who   host pod-7: 71 % of the slow requests, 8 % of all',
-      '        batch_size 64-127: 71 % of the slow requests, 8 % of all',
+    expect(driverLinesOf([host, more, { ...miss, ...rates }])).toEqual([
+      '  driver: host pod-7: 71 % of slow requests, 8 % of all',
+      '          batch_size 64-127: 71 % of slow requests, 8 % of all',
     ]);
   });
 
   it('states the baseline of the drivers', () => {
-    expect(whoOf([{ ...miss, ...rates }])).toEqual([
-      '  who   cache_hit miss: 100 % of the slow requests, 100 % of all, usually 20 %',
+    expect(driverLinesOf([{ ...miss, ...rates }])).toEqual([
+      '  driver: cache_hit miss: 100 % of slow requests, 100 % of all (baseline 20 %)',
     ]);
   });
 
   it('leaves them out where none are known', () => {
-    expect(whoOf(undefined)).toEqual([]);
-    expect(whoOf([])).toEqual([]);
+    expect(driverLinesOf(undefined)).toEqual([]);
+    expect(driverLinesOf([])).toEqual([]);
   });
 
   it('names the stages with the excess, with one sign for a number and its share, and the class of the cause', () => {
@@ -51,11 +51,11 @@ describe('an anomaly in a list', () => {
       { stage: 'parse', excess_ms: 0.1, share: 0.0004 },
     ];
     expect(anomalyText(anomalyFixture({ blame }), { color: false })).toContain(
-      '\n  blame features +294 ms (116 %), queue −39.1 ms (−15 %); bottleneck: feature\n',
+      '\n  blame:  features +294 ms (116 %), queue −39.1 ms (−15 %); bottleneck: feature\n',
     );
   });
 
   it('escapes control characters in foreign text', () => {
-    expect(whoOf([{ ...host, value: 'pod\u001b[31m' }]).join()).not.toContain('\u001b');
+    expect(driverLinesOf([{ ...host, value: 'pod\u001b[31m' }]).join()).not.toContain('\u001b');
   });
 });

@@ -289,7 +289,7 @@ describe('a slow stage', () => {
     expect(drivers[0]).toEqual(drivers[1]);
     expect(drivers[0]).not.toEqual(ids.map((id) => [id, undefined, undefined]));
     const { out } = await rig.cli(['backtest', '--from', iso(startMs)]);
-    expect(out).toContain(`${ids.length} as told at the time, 0 new; 0 told then and not now\n`);
+    expect(out).toContain(`${ids.length} also detected at the time, 0 new, 0 no longer detected\n`);
     rmSync(dir, { recursive: true });
   }
 

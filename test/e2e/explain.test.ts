@@ -106,7 +106,7 @@ describe('tailmark explain', () => {
 
       await store.add({ ...opened, id: `${opened.id.slice(0, 6)}-another` });
       const { err } = await rig.cli(['explain', opened.id.slice(0, 6)]);
-      expect(err).toContain('2 do');
+      expect(err).toContain('2 ids begin with');
       expect(err).toContain(opened.id);
       expect((await rig.cli(['explain', 'nothing'])).err).toContain('TAILMARK_ANOMALY_UNKNOWN');
     }));

@@ -13,7 +13,7 @@ import { withClickHouse } from '../with-clickhouse.ts';
 
 type EventDriver = NonNullable<AnomalyEvent['drivers']>[number];
 
-/** Drivers that are named, and from how many times as many as usual on that is said. */
+/** Drivers shown, and the growth of a value's share from which its baseline is shown. */
 const driversShown = 2;
 const muchMore = 1.5;
 
@@ -22,10 +22,16 @@ export const anomalies: Command = {
   summary: 'list anomalies, the newest first, with the stage to blame',
   configure(command) {
     connectionOptions(command, ['clickhouse-url', 'database'])
-      .option('--since <TIME>', 'that began since then: a duration before now, or RFC 3339', '24h')
-      .option('--model <NAME>', 'only of this model')
-      .addOption(new Option('--state <STATE>', 'only those').choices(['open', 'resolved']))
-      .option('--limit <N>', 'at most so many', '50')
+      .option(
+        '--since <TIME>',
+        'only anomalies that started since: a duration before now, or RFC 3339',
+        '24h',
+      )
+      .option('--model <NAME>', 'only this model')
+      .addOption(
+        new Option('--state <STATE>', 'only open or resolved ones').choices(['open', 'resolved']),
+      )
+      .option('--limit <N>', 'at most this many', '50')
       .addHelpText(
         'after',
         `
@@ -33,7 +39,7 @@ Examples:
   tailmark anomalies --state open
   tailmark anomalies --since 7d --model ranker --json | jq .anomalies[].summary
 
-Exit codes: 0 none is open, 2 at least one listed anomaly is open.`,
+Exit codes: 0 no listed anomaly is open, 2 at least one is.`,
       );
   },
   async run(_args, options, io) {
@@ -69,23 +75,23 @@ export function anomalyText(event: AnomalyEvent, io: Pick<Io, 'color'>): string 
   const until = event.resolved_at === null ? '' : ` to ${event.resolved_at}`;
   return [
     `${paint(state)}  ${bold(visible(event.summary))}`,
-    `  ${dim('when ')} ${event.started_at}${until}`,
-    ...(event.scope === undefined ? [] : [`  ${dim('where')} ${whereText(event.scope)}`]),
+    `  ${dim('when:  ')} ${event.started_at}${until}`,
+    ...(event.scope === undefined ? [] : [`  ${dim('where: ')} ${whereText(event.scope)}`]),
     ...(event.rate === undefined
-      ? [`  ${dim('blame')} ${parts.join(', ')}; bottleneck: ${event.bottleneck}`]
-      : besideText(event).map((text) => `  ${dim('tail ')} ${text}`)),
+      ? [`  ${dim('blame: ')} ${parts.join(', ')}; bottleneck: ${event.bottleneck}`]
+      : besideText(event).map((text) => `  ${dim('tail:  ')} ${text}`)),
     ...(event.drivers ?? [])
       .slice(0, driversShown)
-      .map((driver, i) => `  ${dim(i === 0 ? 'who  ' : '     ')} ${driverText(driver)}`),
+      .map((driver, i) => `  ${dim(i === 0 ? 'driver:' : '       ')} ${driverText(driver)}`),
     ...(event.exemplars.length === 0
       ? []
-      : [`  ${dim('trace')} ${event.exemplars.slice(0, 3).join(' ')}`]),
-    `  ${dim('id   ')} ${event.id}`,
+      : [`  ${dim('trace: ')} ${event.exemplars.slice(0, 3).join(' ')}`]),
+    `  ${dim('id:    ')} ${event.id}`,
     '',
   ].join('\n');
 }
 
-/** `host pod-7: 71 % of the slow requests, 8 % of all`; of what has become more also what it usually is. */
+/** `host pod-7: 71 % of slow requests, 8 % of all`; with the baseline where that share has grown. */
 function driverText({
   facet,
   value,
@@ -96,18 +102,18 @@ function driverText({
   const percent = (part: number) => `${Math.round(part * 100)} %`;
   const isMore = baseline !== undefined && share_of_all >= muchMore * baseline;
   const name = `${visible(facet)} ${visible(value)}`;
-  const text = `${name}: ${percent(share_of_slow)} of the slow requests, ${percent(share_of_all)} of all`;
-  return isMore ? `${text}, usually ${percent(baseline)}` : text;
+  const text = `${name}: ${percent(share_of_slow)} of slow requests, ${percent(share_of_all)} of all`;
+  return isMore ? `${text} (baseline ${percent(baseline)})` : text;
 }
 
 /** How long requests take beside what is wrong with how many there are; nothing where there are none. */
 function besideText({ quantile, observed_ms, baseline_ms }: AnomalyEvent): string[] {
   if (observed_ms === 0) return [];
   const name = `p${Number((quantile * 100).toPrecision(6))}`;
-  return [`${name} is ${formatMs(observed_ms)}, usual are ${formatMs(baseline_ms)}`];
+  return [`${name} is ${formatMs(observed_ms)} (baseline ${formatMs(baseline_ms)})`];
 }
 
-/** `version v2 12/12; region eu 6/12, us 6/12`: of the series with a value, how many are hit. */
+/** `version v2 12/12; region eu 6/12, us 6/12`: of the series with a value, how many are affected. */
 function whereText({ values }: Scope): string {
   const byDimension = new Map<string, string[]>();
   for (const { dimension, value, affected, total } of values) {

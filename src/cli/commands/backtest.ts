@@ -31,25 +31,25 @@ interface Outcome {
 
 export const backtest: Command = {
   name: 'backtest',
-  summary: 'show which anomalies a configuration would have found in the past',
+  summary: 'run the detector over the past, to compare configurations',
   configure(command) {
     connectionOptions(command, ['clickhouse-url', 'database'])
-      .option('--from <TIME>', 'judge windows from then: a duration before now, or RFC 3339', '24h')
-      .option('--to <TIME>', 'up to then', 'now')
-      .option('--input <FILE>', 'judge recorded events instead: NDJSON, gzipped if it ends in .gz')
+      .option('--from <TIME>', 'start of the range: a duration before now, or RFC 3339', '24h')
+      .option('--to <TIME>', 'end of the range', 'now')
+      .option('--input <FILE>', 'read recorded events instead: NDJSON, gzipped if it ends in .gz')
       .addHelpText(
         'after',
         `
 Examples:
   tailmark backtest                                       the last day, as configured now
-  tailmark backtest --from 7d --config candidate.yaml     a week, and and what would differ
+  tailmark backtest --from 7d --config candidate.yaml     a week, with another configuration
   tailmark backtest --input incident.ndjson.gz --json | jq .summary
 
-The result is compared with the anomalies of that time. Before --from the detector learns from as
-much as after a restart. A file is judged from its first event on. Nothing is written, and nobody is
-notified.
+Compares the result with the anomalies recorded in that range. The baseline is read from the windows
+before --from, as after a restart. A file has no baseline before its first event. Nothing is written,
+and no event is emitted.
 
-With --json: one anomaly a line, its last event.
+With --json: the last event of each anomaly, one a line.
 
 Exit codes: 0 no anomaly, 2 at least one anomaly.`,
       );
@@ -80,7 +80,7 @@ function optionsOf({ detect, alert }: Config) {
 async function ofFile(config: Config, path: string, io: Io): Promise<Outcome> {
   const windows = new MemoryWindows(config);
   const judged = new Backtest(optionsOf(config), (event) => windows.explained(event));
-  const progress = createProgress(io, { label: 'Judging', total: undefined });
+  const progress = createProgress(io, { label: 'Evaluating', total: undefined });
   const judge = (isOver: boolean) => {
     // One by one: what slow requests have in common is known of the last windows.
     for (const at of windows.complete(isOver)) judged.judge([at]);
@@ -119,7 +119,7 @@ function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<
   return withClickHouse(config, 'read windows of the past', async (client) => {
     const judged = new Backtest(optionsOf(config));
     const total = (range.toMs - range.fromMs) / windowMs;
-    const progress = createProgress(io, { label: 'Judging', total });
+    const progress = createProgress(io, { label: 'Evaluating', total });
     const past = { ...range, fromMs: range.fromMs - judged.historyMs, toMs: range.fromMs };
     await backfillPast(client, judged, past.fromMs, config.detect);
     for await (const block of eachBlock(client, past)) judged.warmUp(block);
@@ -155,15 +155,15 @@ function rendered(outcome: Outcome, seconds: number, io: Io) {
   return [
     ...anomalies.map((event) => `${marked(event)}${anomalyText(event, io)}`),
     ...(difference?.gone ?? []).map((event) => `${bold('gone')}  ${anomalyText(event, io)}`),
-    `${bold(count(anomalies.length, 'anomaly'))} in ${count(windows, 'window')} (${count(seriesWindows, 'window')} of series, ${seconds.toFixed(1)} s)`,
+    `${bold(count(anomalies.length, 'anomaly'))} in ${count(windows, 'window')} (${count(seriesWindows, 'series window')}, ${seconds.toFixed(1)} s)`,
     ...(difference === undefined
       ? []
       : [
-          `${difference.both.length} as told at the time, ${difference.added.length} new; ${difference.gone.length} told then and not now`,
+          `${difference.both.length} also detected at the time, ${difference.added.length} new, ${difference.gone.length} no longer detected`,
         ]),
     ...(notCounted === 0
       ? []
-      : [dim(`${count(notCounted, 'event')} of the file not counted: rejected, or late`)]),
+      : [dim(`${count(notCounted, 'event')} of the file not counted: rejected or late`)]),
     '',
   ].join('\n');
 }

@@ -18,19 +18,19 @@ export function createCheck(probes: Probes): Command {
       connectionOptions(command)
         .option(
           '--connect',
-          'also ask Kafka and ClickHouse: reachable, credentials, topics, schema',
+          'also check Kafka and ClickHouse: connection, credentials, topics, schema',
         )
-        .option('--show', 'print every setting in force and where it comes from; secrets masked')
+        .option('--show', 'print every setting and where it comes from; secrets are masked')
         .addHelpText(
           'after',
           `
 Examples:
   tailmark check --config tailmark.yaml
-  tailmark check --show | grep -v default      what is set, and by whom
+  tailmark check --show | grep -v default      settings that are not defaults
   tailmark check --connect --json | jq .findings
 
-Exit codes: 0 all is well, 78 the configuration is wrong, 69 a server does not answer,
-1 something else was found.`,
+Exit codes: 0 all checks pass, 78 the configuration is invalid, 69 a server does not respond,
+1 another check failed.`,
         );
     },
     async run(_args, options, io) {

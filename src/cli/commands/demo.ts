@@ -30,36 +30,32 @@ import { anomalyText } from './anomalies.ts';
 const PATIENCE_MS = 90_000;
 
 const ONCE_TEXT = `
-To look around in it, run the demo without --once: it stays up, with calm traffic, and says how to
-query, verify and break it.
+Run the demo without --once to keep it running with normal traffic. It then prints commands to query,
+verify and break it.
 `;
 
 export const demo: Command = {
   name: 'demo',
-  summary: 'see the whole story: broker, database, traffic, a regression, the anomaly',
+  summary: 'run a demo: broker, database, traffic, a regression, the anomaly',
   configure(command) {
     command
       .option(
         '--once',
-        'end after the story; exit 1 if the regression was not found or blamed wrongly',
+        'exit at the end; exit code 1 if the regression was missed or blamed on another stage',
       )
-      .option(
-        '--dir <DIR>',
-        'where the demo keeps its data; emptied at the start',
-        '.tailmark/demo',
-      )
+      .option('--dir <DIR>', 'data directory of the demo; emptied at the start', '.tailmark/demo')
       .addHelpText(
         'after',
         `
 Starts a real Kafka and a real ClickHouse on this machine, without Docker. Sends ${plot.historyMs / 60_000} minutes of
-traffic as a past to learn from, then plays on at ${plot.speed} times real speed: the ${plot.stage} stage of ${plot.model}
-turns slow for ${plot.share * 100} % of the requests of one region, and recovers.
+history, then live traffic at ${plot.speed} times real speed. The ${plot.stage} stage of ${plot.model} turns slow for ${plot.share * 100} % of
+the requests in one region, and recovers.
 
 Examples:
-  tailmark demo              then look around; Ctrl-C ends it
-  tailmark demo --once       the story only, with an exit code
+  tailmark demo              keeps running at the end; Ctrl-C stops it
+  tailmark demo --once       exits at the end, with an exit code
 
-Exit codes of --once: 0 found and blamed rightly, 1 not.`,
+Exit codes of --once: 0 the regression was found and blamed correctly, 1 otherwise.`,
       );
   },
   async run(_args, options, io) {
@@ -151,7 +147,7 @@ class Demo {
       const events = new PlotEvents(timeline);
       const to = { publisher, topic };
       const expected = Math.round((plot.historyMs / 1000) * plot.ratePerSecond);
-      const bar = createProgress(this.#io, { label: 'sending the past', total: expected });
+      const bar = createProgress(this.#io, { label: 'sending history', total: expected });
       let sent = await sendEvents(
         events.until(timeline.liveMs),
         to,
@@ -162,7 +158,7 @@ class Demo {
       bar.finish();
       await this.#untilStored(sent);
       this.#print(
-        `sent and stored ${sent.toLocaleString('en-US')} events: ${plot.historyMs / 60_000} minutes of past`,
+        `sent and stored ${sent.toLocaleString('en-US')} events: ${plot.historyMs / 60_000} minutes of history`,
       );
       const scenes = [
         {
@@ -173,7 +169,7 @@ class Demo {
           untilMs: timeline.faultToMs,
           text: `regression injected: ${plot.stage} of ${plot.model} in ${plot.region} takes ${plot.factor} times as long, in ${plot.share * 100} % of the requests`,
         },
-        { untilMs: timeline.endMs, text: 'regression taken back' },
+        { untilMs: timeline.endMs, text: 'regression removed' },
       ];
       let fromMs = timeline.liveMs;
       for (const { untilMs, text } of scenes) {
@@ -218,7 +214,7 @@ class Demo {
         sleep: (ms) => sleep(ms),
       }),
     );
-    if (!verification.ok) problems.push('the ledger does not hold: see `tailmark verify`');
+    if (!verification.ok) problems.push('verification failed: see `tailmark verify`');
     if (verification.totals.consumed !== sent) {
       problems.push(`${sent} events were sent, ${verification.totals.consumed} consumed`);
     }
@@ -291,7 +287,9 @@ class Demo {
       this.#io.out(`${JSON.stringify({ ...outcome, anomalies, before, during, after })}\n`);
       return;
     }
-    this.#io.out(`\n${plot.model} in ${plot.region}, warm, before, during and after:\n\n`);
+    this.#io.out(
+      `\n${plot.model} in ${plot.region}, warm requests, before, during and after the regression:\n\n`,
+    );
     this.#io.out(comparison(before, during, after, this.#io.color));
     const { green, red, bold } = colorsOf(this.#io);
     for (const problem of outcome.problems) this.#io.out(`${red('wrong')}  ${problem}\n`);
@@ -303,7 +301,7 @@ class Demo {
   #furtherText(): string {
     const { kafka, clickhouse } = this.#config;
     return `
-To look further, in another terminal:
+To explore, in another terminal:
 
   export TAILMARK_KAFKA_BROKERS=${kafka.brokers.join(',')}
   export TAILMARK_CLICKHOUSE_URL=${clickhouse.url}
@@ -314,7 +312,7 @@ To look further, in another terminal:
   bin/tailmark.js generate --fault slow_stage,stage=forward,model=llm,factor=3,for=2m --duration 5m
   curl '${clickhouse.url}/?database=${clickhouse.database}' -d "SELECT stage, p50_ms, p99_ms FROM tails_1d WHERE model = '${plot.model}' AND NOT cold_start"
 
-The log of the pipeline: ${join(this.#stack.dir, 'tailmark.log')}
+Log of the pipeline: ${join(this.#stack.dir, 'tailmark.log')}
 `;
   }
 
@@ -322,7 +320,7 @@ The log of the pipeline: ${join(this.#stack.dir, 'tailmark.log')}
   async #goOn(topic: string, url: string | undefined): Promise<void> {
     const { signal } = this.#io;
     this.#print(
-      `calm traffic goes on in real time; health and metrics at ${url ?? '-'}; Ctrl-C ends it`,
+      `normal traffic continues in real time; health and metrics at ${url ?? '-'}; Ctrl-C stops it`,
     );
     const publisher = await openKafkaPublisher(this.#config.kafka);
     const startMs = Date.now();

@@ -11,7 +11,7 @@ import { printReportLine } from '../text/report-line.ts';
 export function createDoctor(machine: Machine, probes: Probes): Command {
   return {
     name: 'doctor',
-    summary: 'report what this machine and its servers lack',
+    summary: 'check this machine, Kafka and ClickHouse, and suggest fixes',
     configure(command) {
       connectionOptions(command).addHelpText(
         'after',
@@ -20,7 +20,7 @@ Examples:
   tailmark doctor
   tailmark doctor --config tailmark.yaml --json | jq '.lines[] | select(.level != "ok")'
 
-Exit codes: 0 nothing fails (warnings may be there), 1 something fails.`,
+Exit codes: 0 no check fails (there may be warnings), 1 at least one fails.`,
       );
     },
     async run(_args, options, io) {

@@ -11,10 +11,10 @@ const idsShown = 5;
 
 export const explain: Command = {
   name: 'explain',
-  summary: 'show the evidence for an anomaly, and what explains it',
+  summary: 'show an anomaly with its evidence, timeline and drivers',
   configure(command) {
     connectionOptions(
-      command.argument('[ID]', 'id of the anomaly, or how it begins; the newest if left out'),
+      command.argument('[ID]', 'id of the anomaly, or its first characters; default: the newest'),
       ['clickhouse-url', 'database'],
     ).addHelpText(
       'after',
@@ -24,10 +24,10 @@ Examples:
   tailmark explain 7422f22f
   tailmark explain 7422f22f --json | jq .drivers
 
-It reads the tables only: what retention has removed is left out. What each number means is in
-docs/explained/incidents.md.
+Reads the tables only; rows past their retention are missing. docs/explained/incidents.md explains
+each number.
 
-Exit codes: 0 it is resolved, 2 it is open.`,
+Exit codes: 0 the anomaly is resolved, 2 it is open.`,
     );
   },
   async run([id = ''], options, io) {
@@ -49,8 +49,8 @@ Exit codes: 0 it is resolved, 2 it is open.`,
 function unknown(id: string): OperatorError {
   const message =
     id === ''
-      ? 'Cannot explain an anomaly as there must be one: the table has none'
-      : `Cannot explain the anomaly as its id must begin with what is given: none begins with ${JSON.stringify(id)}`;
+      ? 'Cannot explain an anomaly: the table has none'
+      : `Cannot explain the anomaly: no id begins with ${JSON.stringify(id)}`;
   return new OperatorError('TAILMARK_ANOMALY_UNKNOWN', message, {
     hint: '`tailmark anomalies --since 30d` lists ids; they are kept for clickhouse.retention.anomalies.',
   });
@@ -61,7 +61,7 @@ function ambiguous(id: string, ids: readonly string[]): OperatorError {
   const rest = ids.length > idsShown ? ', …' : '';
   return new OperatorError(
     'TAILMARK_ANOMALY_UNKNOWN',
-    `Cannot explain the anomaly as one id must begin with ${JSON.stringify(id)}: ${ids.length} do`,
+    `Cannot explain the anomaly: ${ids.length} ids begin with ${JSON.stringify(id)}, one must`,
     { hint: `Give more of the id: ${shown}${rest}.` },
   );
 }

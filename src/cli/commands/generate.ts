@@ -56,12 +56,12 @@ function configure(command: Commander): void {
   const collect = (value: string, before: readonly string[]) => [...before, value];
   connectionOptions(command, ['brokers', 'topic'])
     .option('--seed <SEED>', 'same seed, same events', '1')
-    .option('--rate <N>', 'events a second, mean over a day', '200')
+    .option('--rate <N>', 'events per second, mean over a day', '200')
     .option('--duration <TIME>', 'length of the traffic in event time', '10m')
-    .option('--forever', 'go on until interrupted')
+    .option('--forever', 'continue until interrupted')
     .option('--start <WHEN>', 'now, -1h or RFC 3339 (default: now at speed 1, else ends now)')
-    .option('--speed <N|max>', 'event time per wall time', '1')
-    .option('--catch-up', 'send what lies in the past at once, then go on in real time')
+    .option('--speed <N|max>', 'event time per wall-clock time', '1')
+    .option('--catch-up', 'send past events at once, then continue in real time')
     .option('--publish-at <TIME>', 'end or start of the request', 'end')
     .option('--fault <FAULT>', 'kind[,key=value...], repeatable; see below', collect, [])
     .option('--daily <SWING>', 'swing of the daily curve, 0 to 0.9', '0.4')
@@ -78,7 +78,7 @@ ramp, stop, every, after, knock_on; from and for count from the start. docs/how-
 Examples:
   tailmark generate --rate 500 --forever
   tailmark generate --duration 2h --speed max            the last two hours, at once
-  tailmark generate --start -1h --catch-up --forever     an hour of past, then live
+  tailmark generate --start -1h --catch-up --forever     an hour of history, then live
   tailmark generate --fault slow_stage,stage=features,model=ranker,factor=4,share=0.3,from=10m,for=5m --duration 20m
   tailmark generate --to day.ndjson.gz --duration 24h --rate 50 --speed max --start 2026-11-01T00:00:00Z`,
     );

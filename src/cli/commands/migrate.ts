@@ -13,8 +13,8 @@ Examples:
   tailmark migrate
   tailmark migrate --clickhouse-url http://clickhouse:8123 --json
 
-Needs a user that may create databases and tables. Running it again changes nothing. The users that
-the roles run as afterwards are in sql/users.sql.`,
+Needs a user that may create databases and tables. Running it again changes nothing. sql/users.sql
+creates the users for the roles.`,
     );
   },
   async run(_args, options, io) {

@@ -39,14 +39,14 @@ function configure(command: Commander): void {
     'brokers',
     'topic',
   ])
-    .option('--speed <N|max>', 'event time per wall time', 'max')
-    .option('--rebase <now>', 'shift every ts by as much: the last request ends now')
+    .option('--speed <N|max>', 'event time per wall-clock time', 'max')
+    .option('--rebase <now>', 'shift every ts equally, so that the last request ends now')
     .option('--per-message <N>', 'events in one message', '1')
     .addHelpText(
       'after',
       `
-Only ts is rewritten, and only by --rebase. Lines that are no event go out as they are: the
-decoder dead-letters them with a reason. Empty lines are left out.
+Only --rebase changes anything, and only ts. Lines that are not events are sent unchanged; the decoder
+writes them to the dead letters with a reason. Empty lines are skipped.
 
 Examples:
   tailmark replay trace.ndjson.gz --rebase now
@@ -124,7 +124,9 @@ async function run(
         extra: { unchanged: unchangedCount, blank: blankCount, shift_ms: shiftMs },
         ...(unchangedCount === 0
           ? {}
-          : { note: `${unchangedCount} of them are no events with a ts and went out unchanged.` }),
+          : {
+              note: `${unchangedCount} of them are not events with a ts and were sent unchanged.`,
+            }),
       },
       { json: options.json === true, print: io.out },
       io,
@@ -191,7 +193,7 @@ async function* inOrder(
 async function shiftToNow(trace: Trace, io: Io, clock: WallClock): Promise<number> {
   let lastMs = Number.NEGATIVE_INFINITY;
   const progress = createProgress(io, {
-    label: 'Looking for the last event',
+    label: 'Finding the last event',
     total: trace.sizeBytes,
     clock,
   });

@@ -26,20 +26,20 @@ export const run: Command = {
       'workers',
     ])
       .option('--roles <LIST>', `what this process does: ${roles.join(',')}`, roles.join(','))
-      .option('--profile <FILE>', 'write where CPU time went, for speedscope or Chrome DevTools')
+      .option('--profile <FILE>', 'write a CPU profile for speedscope or Chrome DevTools')
       .addHelpText(
         'after',
         `
 Examples:
   tailmark run --config tailmark.yaml
-  tailmark run --roles ingest              one of many readers of the group
-  tailmark run --workers 4                 four of them, on four cores
-  tailmark run --profile run.cpuprofile    and of each worker run.cpuprofile.1, .2, ...
+  tailmark run --roles ingest              one of many consumers in the group
+  tailmark run --workers 4                 four consumers on four cores
+  tailmark run --profile run.cpuprofile    each worker writes run.cpuprofile.1, .2, ...
   tailmark run --roles detect,serve
   tailmark run --source file --file events.ndjson.gz
 
-SIGTERM and Ctrl-C store what was read and exit 0 within 5 seconds. The logs are JSON lines on
-standard error; /healthz, /readyz and /metrics are served where http.listen says.`,
+SIGTERM and Ctrl-C store everything read so far and exit 0 within 5 seconds. Logs are JSON lines on
+standard error. /healthz, /readyz and /metrics are served at http.listen.`,
       );
   },
   async run(_args, options, io) {

@@ -21,8 +21,8 @@ export const tails: Command = {
   summary: 'print the latency tails of each model and stage over a range',
   configure(command) {
     connectionOptions(command, ['clickhouse-url', 'database'])
-      .option('--since <TIME>', 'from then: a duration before now, or RFC 3339', '15m')
-      .option('--until <TIME>', 'up to then', 'now')
+      .option('--since <TIME>', 'start of the range: a duration before now, or RFC 3339', '15m')
+      .option('--until <TIME>', 'end of the range', 'now')
       .option('--model <NAME>', 'only this model')
       .option('--stage <NAME>', 'only this stage; `total` is the whole request')
       .option('--model-version <NAME>', 'only this version')
@@ -39,11 +39,11 @@ Examples:
   tailmark tails --model ranker --since 24h --warm
   tailmark tails --stage features --since 8d --until 7d --json
 
-Windows of 10 s, 1 min, 1 h or 1 day are read, by the length of the range; the range is widened to
-whole windows. The same in SQL: sql/queries/tails.sql.
+Reads windows of 10 s, 1 min, 1 h or 1 day, depending on the length of the range. Extends the range
+to whole windows. The same in SQL: sql/queries/tails.sql.
 
-The last line says how many of the windows are final (nothing can change), provisional (late events
-may still be merged) and open, by the ledger of kafka.group_id: docs/explained/windows.md. In SQL:
+The last line counts windows that are final (cannot change), provisional (late events may still be
+merged) and open, from the ledger of kafka.group_id: docs/explained/windows.md. In SQL:
 sql/queries/window_states.sql.`,
       );
   },
@@ -71,7 +71,7 @@ sql/queries/window_states.sql.`,
       io.out(`${JSON.stringify({ from, to, resolution, tails: rows, windows: states ?? null })}\n`);
     } else if (rows.length === 0) {
       io.err(
-        'No requests in this range. Widen --since, or see `tailmark verify` for what is stored.\n',
+        'No requests in this range. Widen --since, or run `tailmark verify` to see what is stored.\n',
       );
     } else {
       io.out(tailsTable(rows, io.color));

@@ -26,15 +26,15 @@ export function createUpCommand({ prepare }: UpOptions = {}): Command {
 
 function configure(command: Commander): void {
   command
-    .option('--dir <DIR>', 'where data, logs and ports are kept', localDefaultDir)
-    .option('--fresh', 'begin with empty data: remove what an earlier start has left there')
-    .option('--kafka-port <PORT>', 'port of Kafka (default: that of the last start, or a free one)')
-    .option('--clickhouse-port <PORT>', "port of ClickHouse's HTTP interface (default: likewise)")
+    .option('--dir <DIR>', 'directory for data, logs and ports', localDefaultDir)
+    .option('--fresh', 'start empty: delete the data of earlier runs')
+    .option('--kafka-port <PORT>', 'port of Kafka (default: the previous one, or a free one)')
+    .option('--clickhouse-port <PORT>', "port of ClickHouse's HTTP interface (default: as above)")
     .addHelpText(
       'after',
       `
 Needs Java 17 or later and, the first time, Maven; docs/how-to/local-stack.md has the details.
-Both servers end with this command, however it ends. The data stays, for the next start.
+Both servers stop when this command ends. The data is kept for the next start.
 
 Examples:
   tailmark up
@@ -89,7 +89,7 @@ async function untilEnd(stack: LocalStack, io: Io): Promise<ExitCode> {
       ? [partNames.kafka, partNames.clickhouse]
       : [partNames.clickhouse, partNames.kafka];
   io.err(
-    `${name} ${describeExit(exit)}, which was not asked for; stopping ${other} as well. ` +
+    `${name} ${describeExit(exit)}, unexpectedly; stopping ${other} as well. ` +
       `Its logs: ${stack.dir}/${exit.part}\n`,
   );
   return exitCodes.unavailable;
@@ -124,7 +124,7 @@ In another terminal:
   tailmark generate    # realistic traffic
   tailmark tails       # percentiles by stage
 
-Ctrl-C stops both. The data stays; \`tailmark up${dir === localDefaultDir ? '' : ` --dir ${dir}`} --fresh\` begins anew.
+Ctrl-C stops both. The data is kept; \`tailmark up${dir === localDefaultDir ? '' : ` --dir ${dir}`} --fresh\` starts empty.
 `;
 }
 

@@ -21,13 +21,15 @@ Examples:
   tailmark verify
   tailmark verify --json | jq .ok
 
-Checks that the offset ranges of every partition tile without gap or overlap, that
-consumed = aggregated + rejected + late + overflow in every chunk, that every chunk has exactly the
-rows the ledger says (of the last two days: clickhouse.retention.chunk_rows), that no two groups
-count the same offsets, and that the tables hold exactly the samples the ledger says. Names the
-partition and the offsets of what is wrong. Can be run at any time, also under load.
+Checks that
+  - the offset ranges of every partition have no gap and no overlap
+  - consumed = aggregated + rejected + late + overflow in every chunk
+  - every chunk has the rows recorded in the ledger, within clickhouse.retention.chunk_rows (2 days)
+  - no two groups count the same offsets
+  - the tables hold the samples recorded in the ledger
+and names the partition and offsets of each problem. Safe to run at any time, also under load.
 
-Exit codes: 0 all of it holds, 2 something does not.`,
+Exit codes: 0 all checks pass, 2 at least one fails.`,
     );
   },
   async run(_args, options, io) {
@@ -56,5 +58,5 @@ function print(verification: Verification, io: Io): void {
   }
   const more = verification.problem_count - MAX_PROBLEMS_PRINTED;
   if (more > 0) io.out(`     and ${more} more; --json lists up to 100\n`);
-  io.out(bold(verification.ok ? 'exactly once: it holds\n' : 'exactly once: it does NOT hold\n'));
+  io.out(bold(verification.ok ? 'exactly once: verified\n' : 'exactly once: VIOLATED\n'));
 }

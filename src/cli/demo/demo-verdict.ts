@@ -14,7 +14,7 @@ export function demoVerdict(
   return anomalies.flatMap(({ id, model, region, stage, state }) => {
     const problems: string[] = [];
     if (model !== plot.model || region !== plot.region) {
-      problems.push(`${id} is of ${model} in ${region}, where nothing was wrong`);
+      problems.push(`${id} is a false positive: ${model} in ${region} had no fault`);
     } else if (stage !== plot.stage) {
       problems.push(`${id} blames ${stage}, not ${plot.stage}`);
     }

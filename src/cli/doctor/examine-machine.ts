@@ -42,8 +42,8 @@ async function docker(machine: Machine, env: Io['env']): Promise<ReportLine> {
     const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
     // Java and npm carry the local stack as well, so Docker is a choice and no lack.
     if (isAbsent) return { level: 'ok', what, detail: 'not installed, and not needed' };
-    const hint = 'Start it, or join the group that may use it, if you want the containers.';
-    return { level: 'warn', what, detail: 'installed, but its server does not answer', hint };
+    const hint = 'To use containers, start Docker or join the group that may use it.';
+    return { level: 'warn', what, detail: 'installed, but its server does not respond', hint };
   }
 }
 
@@ -55,11 +55,11 @@ async function cache(machine: Machine, env: Io['env']): Promise<ReportLine> {
     freeBytes = await machine.freeBytes(dir);
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? String(error);
-    const hint = 'Name a directory that can be written in TAILMARK_CACHE_DIR.';
-    return { level: 'warn', what, detail: `${dir} cannot be written (${reason})`, hint };
+    const hint = 'Set TAILMARK_CACHE_DIR to a writable directory.';
+    return { level: 'warn', what, detail: `${dir} is not writable (${reason})`, hint };
   }
   const detail = `${dir}, ${(freeBytes / gib).toFixed(1)} GiB free`;
   if (freeBytes >= leastFreeBytes) return { level: 'ok', what, detail };
-  const hint = `The local stack wants ${leastFreeBytes / gib} GiB; or set TAILMARK_CACHE_DIR.`;
+  const hint = `The local stack needs ${leastFreeBytes / gib} GiB: free some, or set TAILMARK_CACHE_DIR.`;
   return { level: 'warn', what, detail, hint };
 }

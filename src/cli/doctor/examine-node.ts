@@ -17,7 +17,7 @@ export function examineNode(version: string, nowMs: number): ReportLine {
   const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
   const what = 'Node';
   if (major < least.major || (major === least.major && minor < least.minor)) {
-    const detail = `${version} is too old: ${least.major}.${least.minor} is the least`;
+    const detail = `${version} is too old; tailmark needs ${least.major}.${least.minor} or later`;
     return { level: 'fail', what, detail, hint: recommended };
   }
   const end = endsOfLife[major];

@@ -32,7 +32,7 @@ export async function examineServers(
   const isGiven = (key: string) => (origins.get(key) ?? 'default') !== 'default';
   const isConfigured = isGiven('kafka.brokers') || isGiven('clickhouse.url');
   return [
-    { level: 'ok', what: 'Configuration', detail: file ?? 'no file, so the defaults' },
+    { level: 'ok', what: 'Configuration', detail: file ?? 'no file; defaults apply' },
     ...findings.map(({ ok, isWarning, what, detail, hint }): ReportLine => {
       if (ok) {
         const level = isWarning === true ? 'warn' : 'ok';
@@ -86,7 +86,7 @@ async function clockSkew(
       level: 'fail',
       what,
       detail: `the server is ${(skewMs / 1000).toFixed(0)} s ${side}`,
-      hint: 'Let NTP set both clocks: events too far ahead of the clock become dead letters.',
+      hint: 'Synchronize both clocks with NTP: events too far in the future become dead letters.',
     },
   ];
 }

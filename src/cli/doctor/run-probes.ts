@@ -26,7 +26,7 @@ async function bounded(
   const { promise, resolve } = deferred<ProbeFinding[]>();
   const give = (detail: string) => resolve([{ ok: false, what, detail }]);
   const onAbort = () => give('interrupted');
-  const timer = setTimeout(() => give(`no answer within ${deadlineMs / 1000} s`), deadlineMs);
+  const timer = setTimeout(() => give(`no response within ${deadlineMs / 1000} s`), deadlineMs);
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
   probe.then(resolve, (error: unknown) => give(String(error)));

@@ -1,10 +1,10 @@
 import type { Driver } from '../../detect/drivers/drivers.ts';
 import type { TrafficMix } from '../../detect/drivers/traffic-mix.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import { durationText } from '../../detect/event/format.ts';
 import type { SlowRequest } from '../../sink/anomalies/anomaly-store.ts';
 import type { CoursePoint, Explanation } from '../../sink/anomalies/explanation.ts';
 import { colorsOf } from './colors.ts';
-import { durationText } from './duration-text.ts';
 import { clock, count, odds } from './explanation-text.ts';
 import { formatMs } from './format-ms.ts';
 import {
@@ -43,12 +43,12 @@ export function renderExplanation(
     ...section(courseTitle(last), courseLines(course, last, io)),
     ...section(blameTitle(last), blameLines(last, io)),
     ...section(memberTitle(last, members), memberLines(members, io)),
-    ...section('What slow requests have in common', driverLines(drivers, io)),
-    ...section('Larger requests or slower ones', mixLines(mix)),
-    ...section('Why it is believed', believedLines(last)),
-    ...section('The slowest of them', slowestLines(slowest, io)),
-    ...section('What was told of it', eventLines(events, io)),
-    ...section('See for yourself', last.sql.split('\n').map(visible)),
+    ...section('Drivers of slow requests', driverLines(drivers, io)),
+    ...section('Traffic mix', mixLines(mix)),
+    ...section('Evidence', evidenceOf(last)),
+    ...section('Slowest requests', slowestLines(slowest, io)),
+    ...section('Event history', eventLines(events, io)),
+    ...section('SQL query', last.sql.split('\n').map(visible)),
     '',
   ].join('\n');
 }
@@ -62,13 +62,13 @@ function headline(event: AnomalyEvent, io: Colored, nowMs: number): string[] {
   const state = event.state === 'resolved' ? `resolved (${event.resolution})` : 'open';
   return [
     `${paint(`${state}, ${event.severity}`)}  ${bold(visible(event.summary))}`,
-    `  ${dim('series')} ${visible(seriesName(event))}`,
-    `  ${dim('since ')} ${clock(event.started_at)}, for ${lasted}; told ${durationText(Date.parse(event.detected_at) - fromMs)} after it began`,
-    ...(event.runbook_url === null ? [] : [`  ${dim('runbook')} ${event.runbook_url}`]),
+    `  ${dim('series: ')} ${visible(seriesName(event))}`,
+    `  ${dim('since:  ')} ${clock(event.started_at)}, for ${lasted}; detected after ${durationText(Date.parse(event.detected_at) - fromMs)}`,
+    ...(event.runbook_url === null ? [] : [`  ${dim('runbook:')} ${event.runbook_url}`]),
     ...(event.incident_id === undefined
       ? []
-      : [`  ${dim('part  ')} of ${event.incident_id}, which was told as a whole`]),
-    `  ${dim('id    ')} ${event.id}`,
+      : [`  ${dim('part of:')} incident ${event.incident_id}`]),
+    `  ${dim('id:     ')} ${event.id}`,
   ];
 }
 
@@ -84,7 +84,7 @@ function memberTitle({ scope }: AnomalyEvent, members: readonly AnomalyEvent[]):
   const open = members.filter(({ state }) => state !== 'resolved').length;
   // Members are as of now, the scope as of the last event: more may have joined since.
   const of = scope === undefined ? '' : ` of ${Math.max(scope.total, members.length)}`;
-  return `Which series it hits: ${members.length}${of}, ${open} of them still`;
+  return `Affected series: ${members.length}${of}, ${open} unresolved`;
 }
 
 function memberLines(members: readonly AnomalyEvent[], io: Colored): string[] {
@@ -103,7 +103,7 @@ function memberLines(members: readonly AnomalyEvent[], io: Colored): string[] {
   const right = (title: string) => ({ title, align: 'right' as const });
   const columns = [
     ...[{ title: 'series' }, { title: 'stage' }],
-    ...[right('is'), right('usually'), right('times')],
+    ...[right('now'), right('baseline'), right('ratio')],
     ...[{ title: 'since' }, { title: 'until' }],
   ];
   const left = members.length - rows.length;
@@ -135,7 +135,7 @@ function courseLines(course: readonly CoursePoint[], event: AnomalyEvent, io: Co
   return [
     line,
     dim(
-      `${range}; ${courseText(Math.min(...values), event)} to ${courseText(Math.max(...values), event)}, usual are ${baselineText(event)}`,
+      `${range}; ${courseText(Math.min(...values), event)} to ${courseText(Math.max(...values), event)}, baseline ${baselineText(event)}`,
     ),
   ];
 }
@@ -153,7 +153,7 @@ function blameLines(event: AnomalyEvent, io: Colored): string[] {
     ]);
   const columns = [
     { title: 'stage' },
-    { title: 'on average', align: 'right' as const },
+    { title: 'mean excess', align: 'right' as const },
     { title: 'share', align: 'right' as const },
     { title: '' },
   ];
@@ -178,12 +178,12 @@ function driverLines(drivers: readonly Driver[], io: Colored): string[] {
   const columns = [
     { title: 'value' },
     ...[
-      right('of slow ones'),
-      right('of all'),
-      right('of all usually'),
-      right('are slow'),
-      right('of others'),
-      right('usually slow'),
+      right('share of slow'),
+      right('share of all'),
+      right('baseline share'),
+      right('slow rate'),
+      right('slow rate of others'),
+      right('baseline slow rate'),
     ],
   ];
   return lines(renderTable({ columns, rows, color: io.color }));
@@ -192,17 +192,17 @@ function driverLines(drivers: readonly Driver[], io: Colored): string[] {
 function mixLines(mix: TrafficMix | null): string[] {
   if (mix === null) return [];
   return [
-    `beyond the usual quantile are ${rounded(mix.excess)} of requests more than usual, by ${mix.facet}:`,
-    `${rounded(mix.share)} of them as more large requests came, ${rounded(1 - mix.share)} as requests of the same size take longer`,
+    `${rounded(mix.excess)} more of all requests exceed the baseline quantile than before (by ${mix.facet}):`,
+    `${rounded(mix.share)} of the rise comes from more large requests, ${rounded(1 - mix.share)} from slower requests of the same size`,
   ];
 }
 
 function blameTitle({ kind, quantile }: AnomalyEvent): string {
-  if (kind === 'drift') return 'What a request spends more than the week before';
-  return `What the slowest ${percent(1 - quantile)} spend more than usual`;
+  if (kind === 'drift') return 'Mean excess of a request over the week before, by stage';
+  return `Mean excess of the slowest ${percent(1 - quantile)} over the baseline, by stage`;
 }
 
-function believedLines(event: AnomalyEvent): string[] {
+function evidenceOf(event: AnomalyEvent): string[] {
   if (event.kind === 'drift') return driftEvidenceLines(event);
   return event.rate === undefined ? evidenceLines(event) : rateEvidenceLines(event, event.rate);
 }
@@ -213,12 +213,12 @@ function driftEvidenceLines(event: AnomalyEvent): string[] {
   const [low, high] = interval_ms;
   const name = quantileName(event.quantile);
   return [
-    `${count(exceedances)} of ${count(2 * expected)} hours were slower than the same hour a week before; the ${name} of half of them grew by ${ratio.toPrecision(3)} times or more`,
-    `odds of such hours in a usual week, at most: ${odds(p_value)}`,
-    `odds at which a drift is told, by the page budget: ${odds(alpha)}`,
-    `hours that follow each other are alike: each counts for ${(1 / dispersion).toPrecision(2)} of an independent one`,
-    `${name} is ${formatMs(event.observed_ms)} (95 %: ${formatMs(low)} to ${formatMs(high)}) over a day, after ${formatMs(event.baseline_ms)}`,
-    `a week before is ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
+    `${count(exceedances)} of ${count(2 * expected)} hours were slower than the same hour a week before; the ${name} of the median hour grew ${ratio.toPrecision(3)}x`,
+    `probability in a normal week: at most ${odds(p_value)}`,
+    `threshold from the page budget: ${odds(alpha)}`,
+    `autocorrelation: an hour counts as ${(1 / dispersion).toPrecision(2)} independent hours`,
+    `${name}: ${formatMs(event.observed_ms)} (95 % interval ${formatMs(low)} to ${formatMs(high)}) over the last day, baseline ${formatMs(event.baseline_ms)}`,
+    `baseline: ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
   ];
 }
 
@@ -228,12 +228,12 @@ function evidenceLines(event: AnomalyEvent): string[] {
   const [low, high] = interval_ms;
   const name = quantileName(event.quantile);
   return [
-    `${count(exceedances)} of ${count(event.requests)} requests in ${windows === 1 ? 'one window' : `${windows} windows`} were above ${formatMs(event.baseline_ms)}; ${count(expected)} usually are`,
-    `odds of such requests on a usual day, at most: ${odds(p_value)}`,
-    `odds at which an anomaly opens, by the page budget: ${odds(alpha)}`,
-    `requests vary ${dispersion.toPrecision(2)} times as much as independent ones would: that is allowed for`,
-    `${name} is ${formatMs(event.observed_ms)} (95 %: ${formatMs(low)} to ${formatMs(high)}), ${event.ratio.toPrecision(2)} times the usual ${formatMs(event.baseline_ms)}`,
-    `usual is what ${count(evidence.baseline_windows)} windows were from ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
+    `${count(exceedances)} of ${count(event.requests)} requests in ${windows === 1 ? 'one window' : `${windows} windows`} exceeded ${formatMs(event.baseline_ms)} (expected: ${count(expected)})`,
+    `probability on a normal day: at most ${odds(p_value)}`,
+    `threshold from the page budget: ${odds(alpha)}`,
+    `dispersion: ${dispersion.toPrecision(2)}x the variance of independent requests (included above)`,
+    `${name}: ${formatMs(event.observed_ms)} (95 % interval ${formatMs(low)} to ${formatMs(high)}), ${event.ratio.toPrecision(2)}x its baseline of ${formatMs(event.baseline_ms)}`,
+    `baseline: ${count(evidence.baseline_windows)} windows from ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
   ];
 }
 

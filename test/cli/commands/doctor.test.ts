@@ -73,7 +73,7 @@ describe('tailmark doctor', () => {
     expect(of('Docker')?.level).toBe('warn');
     expect(of('Cache directory')).toMatchObject({
       level: 'warn',
-      detail: '/cache cannot be written (EACCES)',
+      detail: '/cache is not writable (EACCES)',
     });
   });
 

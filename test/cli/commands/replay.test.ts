@@ -124,7 +124,7 @@ describe('tailmark replay', () => {
         .join('\n')
         .split('\n'),
     ).toEqual([event(NOW_MS - 1_001), event(NOW_MS - 1)]);
-    expect(err).toContain('3 of them are no events with a ts and went out unchanged.');
+    expect(err).toContain('3 of them are not events with a ts and were sent unchanged.');
     expect(JSON.parse((await replay([...argv, '--json'])).out)).toMatchObject({
       events: 5,
       unchanged: 3,
@@ -196,8 +196,8 @@ describe('tailmark replay', () => {
     const options = { seed: 4, startMs: NOW_MS, durationMs: 60_000, ratePerSecond: 200 };
     const text = [...generateTraffic(options)].map(encodeEvent).join('\n');
     const { err } = await replay([file(text), '--rebase', 'now']);
-    expect(err).toMatch(/^Looking for the last event \d+ %\n/);
-    expect(err).toContain('Looking for the last event 100 %\n');
+    expect(err).toMatch(/^Finding the last event \d+ %\n/);
+    expect(err).toContain('Finding the last event 100 %\n');
     expect(err).toContain('Replaying 0 %  0 events\n');
     expect(err).toMatch(/Replaying 100 % {2}[\d,]+ events\nReplayed /);
   });

@@ -21,7 +21,7 @@ describe('demoVerdict', () => {
   it('fails for a false alarm beside the regression', () => {
     const other = { ...found, id: 'b2', model: 'llm', stage: 'forward' };
     expect(demoVerdict([found, other])).toEqual([
-      'b2 is of llm in eu-west-1, where nothing was wrong',
+      'b2 is a false positive: llm in eu-west-1 had no fault',
     ]);
   });
 

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { durationText } from '../../../src/cli/text/duration-text.ts';
 import { odds } from '../../../src/cli/text/explanation-text.ts';
 import { renderExplanation } from '../../../src/cli/text/render-explanation.ts';
 import type { Rate } from '../../../src/detect/event/anomaly-event.ts';
+import { durationText } from '../../../src/detect/event/format.ts';
 import type { Explanation } from '../../../src/sink/anomalies/explanation.ts';
 import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
 
 const plain = { color: false };
 const minute = (n: number) => Date.parse('2026-11-01T11:55:00Z') + n * 60_000;
 
-const opened = anomalyFixture({ summary: 'p99 of ranker is 412 ms, usual are 121 ms' });
+const opened = anomalyFixture({ summary: 'p99 of ranker is 412 ms, 3.4x its baseline of 121 ms' });
 const resolved = anomalyFixture({
   ...opened,
   revision: 2,
@@ -17,7 +17,7 @@ const resolved = anomalyFixture({
   resolution: 'recovered',
   emitted_at: '2026-11-01T12:09:30.000Z',
   resolved_at: '2026-11-01T12:09:30.000Z',
-  summary: 'p99 of ranker has recovered',
+  summary: 'p99 of ranker recovered',
 });
 
 const whole: Explanation = {
@@ -72,43 +72,43 @@ const whole: Explanation = {
 describe('an anomaly explained', () => {
   it('shows the slow stages, the event history, the drivers, and the evidence', () => {
     expect(renderExplanation(whole, plain, minute(60))).toMatchInlineSnapshot(`
-      "resolved (recovered), critical  p99 of ranker has recovered
-        series ranker, search, eu-west-1
-        since  2026-11-01 12:00:00Z, for 10 min; told 22 s after it began
-        id     0123456789abcdef0123456789abcdef
+      "resolved (recovered), critical  p99 of ranker recovered
+        series:  ranker, search, eu-west-1
+        since:   2026-11-01 12:00:00Z, for 10 min; detected after 22 s
+        id:      0123456789abcdef0123456789abcdef
 
-      How p99 of total went
+      Timeline of p99 of total
         ▃▃▃▃▃███▆▃
-        2026-11-01 11:55:00Z to 2026-11-01 12:04:00Z; 118 ms to 420 ms, usual are 121 ms
+        2026-11-01 11:55:00Z to 2026-11-01 12:04:00Z; 118 ms to 420 ms, baseline 121 ms
 
-      What the slowest 1 % spend more than usual
-        stage     on average  share
-        features     +253 ms   87 %  ████████████████████
-        queue       +38.0 ms   13 %  ███
+      Mean excess of the slowest 1 % over the baseline, by stage
+        stage     mean excess  share
+        features      +253 ms   87 %  ████████████████████
+        queue        +38.0 ms   13 %  ███
         bottleneck: feature
 
-      What slow requests have in common
-        value           of slow ones  of all  of all usually  are slow  of others  usually slow
-        host pod-7              71 %   8.0 %            10 %      44 %      1.6 %         1.0 %
-        cache_hit miss         100 %    20 %            10 %      25 %        0 %           0 %
+      Drivers of slow requests
+        value           share of slow  share of all  baseline share  slow rate  slow rate of others  baseline slow rate
+        host pod-7               71 %         8.0 %            10 %       44 %                1.6 %               1.0 %
+        cache_hit miss          100 %          20 %            10 %       25 %                  0 %                 0 %
 
-      Why it is believed
-        140 of 1,200 requests in 2 windows were above 121 ms; 12 usually are
-        odds of such requests on a usual day, at most: 1 in 10^18
-        odds at which an anomaly opens, by the page budget: 1 in 50 million
-        requests vary 1.7 times as much as independent ones would: that is allowed for
-        p99 is 412 ms (95 %: 371 ms to 460 ms), 3.4 times the usual 121 ms
-        usual is what 351 windows were from 2026-11-01 11:00:00Z to 2026-11-01 11:58:50Z
+      Evidence
+        140 of 1,200 requests in 2 windows exceeded 121 ms (expected: 12)
+        probability on a normal day: at most 1 in 10^18
+        threshold from the page budget: 1 in 50 million
+        dispersion: 1.7x the variance of independent requests (included above)
+        p99: 412 ms (95 % interval 371 ms to 460 ms), 3.4x its baseline of 121 ms
+        baseline: 351 windows from 2026-11-01 11:00:00Z to 2026-11-01 11:58:50Z
 
-      The slowest of them
+      Slowest requests
         at                     total  most of it       host   status  trace
         2026-11-01 12:01:02Z  2.41 s  features 2.30 s  pod-7  ok      4bf92f3577b34da6a3ce929d0e0e4736
 
-      What was told of it
-        2026-11-01 12:00:22Z opened, critical: p99 of ranker is 412 ms, usual are 121 ms
-        2026-11-01 12:09:30Z resolved, critical: p99 of ranker has recovered
+      Event history
+        2026-11-01 12:00:22Z opened, critical: p99 of ranker is 412 ms, 3.4x its baseline of 121 ms
+        2026-11-01 12:09:30Z resolved, critical: p99 of ranker recovered
 
-      See for yourself
+      SQL query
         SELECT 1
       "
     `);
@@ -124,23 +124,23 @@ describe('an anomaly explained', () => {
     );
     const events = [anomalyFixture({ scope })];
     const text = renderExplanation({ ...whole, events, members }, plain, minute(60));
-    expect(text).toContain('Which series it hits: 14 of 20, 13 of them still\n');
+    expect(text).toContain('Affected series: 14 of 20, 13 unresolved\n');
     expect(text).toContain(
-      'ranker, v2, search, region-0   features  412 ms   121 ms   3.4x  2026-11-01 12:00:00Z  2026-11-01 12:03:00Z\n',
+      'ranker, v2, search, region-0   features  412 ms    121 ms   3.4x  2026-11-01 12:00:00Z  2026-11-01 12:03:00Z\n',
     );
     expect(text).toContain(
-      'ranker, v2, search, region-11  features  412 ms   121 ms   3.4x  2026-11-01 12:00:00Z  open\n  … 2 more\n',
+      'ranker, v2, search, region-11  features  412 ms    121 ms   3.4x  2026-11-01 12:00:00Z  open\n  … 2 more\n',
     );
     const part = renderExplanation({ ...whole, events: [members[1]!] }, plain, minute(60));
-    expect(part).toContain(`  part   of ${opened.id}, which was told as a whole\n`);
+    expect(part).toContain(`  part of: incident ${opened.id}\n`);
   });
 
   it('shows the parts of larger and of slower requests', () => {
     const mix = { facet: 'batch_size', excess: 0.2, mix: 0.144, slowdown: 0.056, share: 0.72 };
     expect(renderExplanation({ ...whole, mix }, plain, minute(60))).toContain(`
-Larger requests or slower ones
-  beyond the usual quantile are 20 % of requests more than usual, by batch_size:
-  72 % of them as more large requests came, 28 % as requests of the same size take longer
+Traffic mix
+  20 % more of all requests exceed the baseline quantile than before (by batch_size):
+  72 % of the rise comes from more large requests, 28 % from slower requests of the same size
 `);
   });
 
@@ -150,8 +150,8 @@ Larger requests or slower ones
       plain,
       Date.parse(opened.started_at) + 3 * 3_600_000,
     );
-    expect(text).toContain('since  2026-11-01 12:00:00Z, for 3 h 0 min; told 22 s after it began');
-    expect(text).not.toMatch(/How p99|have in common|The slowest of them/);
+    expect(text).toContain('since:   2026-11-01 12:00:00Z, for 3 h; detected after 22 s');
+    expect(text).not.toMatch(/Timeline|Drivers|Slowest requests/);
   });
 
   it('with many events shows the first and the last ones', () => {
@@ -189,7 +189,7 @@ describe('an anomaly of a rate explained', () => {
       interval: [0.037, 0.062],
     },
     evidence: { ...opened.evidence, test: 'likelihood_ratio', exceedances: 58, expected: 2.4 },
-    summary: 'ranker (search, eu-west-1): 4.8 % of requests fail, usual are 0.2 %',
+    summary: 'ranker (search, eu-west-1): 4.8 % of requests fail (baseline 0.2 %)',
   });
   const course = [0, 1, 0, 1, 0, 29, 28, 30].map((failed, n) => {
     const counts = { requests: 600, failed, cold_starts: n };
@@ -199,27 +199,27 @@ describe('an anomaly of a rate explained', () => {
 
   it('shows how many requests fail and the evidence, and blames no stage', () => {
     expect(renderExplanation(explained, plain, minute(60))).toMatchInlineSnapshot(`
-      "open, critical  ranker (search, eu-west-1): 4.8 % of requests fail, usual are 0.2 %
-        series ranker, search, eu-west-1
-        since  2026-11-01 12:00:00Z, for 55 min; told 22 s after it began
-        id     0123456789abcdef0123456789abcdef
+      "open, critical  ranker (search, eu-west-1): 4.8 % of requests fail (baseline 0.2 %)
+        series:  ranker, search, eu-west-1
+        since:   2026-11-01 12:00:00Z, for 55 min; detected after 22 s
+        id:      0123456789abcdef0123456789abcdef
 
-      How many of the requests failed
+      Timeline of failed requests
         ▁▁▁▁▁███
-        2026-11-01 11:55:00Z to 2026-11-01 12:02:00Z; 0 % to 5 %, usual are 0.2 %
+        2026-11-01 11:55:00Z to 2026-11-01 12:02:00Z; 0 % to 5 %, baseline 0.2 %
 
-      Why it is believed
-        58 of 1,200 requests in 2 windows failed; usually 2.4 do
-        odds of that on a usual day, at most: 1 in 10^18
-        odds at which an anomaly opens, by the page budget: 1 in 50 million
-        it varies 1.7 times as much as by chance: that is allowed for
-        4.8 % (95 %: 3.7 % to 6.2 %), usual are 0.2 %
-        usual is what 351 windows were from 2026-11-01 11:00:00Z to 2026-11-01 11:58:50Z
+      Evidence
+        58 of 1,200 requests in 2 windows failed (expected: 2.4)
+        probability on a normal day: at most 1 in 10^18
+        threshold from the page budget: 1 in 50 million
+        dispersion: 1.7x the variance expected by chance (included above)
+        rate: 4.8 % (95 % interval 3.7 % to 6.2 %), baseline 0.2 %
+        baseline: 351 windows from 2026-11-01 11:00:00Z to 2026-11-01 11:58:50Z
 
-      What was told of it
-        2026-11-01 12:00:22Z opened, critical: ranker (search, eu-west-1): 4.8 % of requests fail, usual are 0.2 %
+      Event history
+        2026-11-01 12:00:22Z opened, critical: ranker (search, eu-west-1): 4.8 % of requests fail (baseline 0.2 %)
 
-      See for yourself
+      SQL query
         SELECT 1
       "
     `);
@@ -229,9 +229,9 @@ describe('an anomaly of a rate explained', () => {
     const rate = { ...(failing.rate as Rate), unit: 'cold starts per request' } as const;
     const waking = anomalyFixture({ ...failing, kind: 'cold_starts', rate });
     const text = renderExplanation({ ...explained, events: [waking] }, plain, minute(60));
-    expect(text).toContain('How many of the requests were cold starts\n  ▁▂▃▄▅▆▇█\n');
-    expect(text).toContain('; 0 % to 1.2 %, usual are 0.2 %\n');
-    expect(text).toContain('58 of 1,200 requests in 2 windows were cold starts; usually 2.4 are\n');
+    expect(text).toContain('Timeline of cold starts\n  ▁▂▃▄▅▆▇█\n');
+    expect(text).toContain('; 0 % to 1.2 %, baseline 0.2 %\n');
+    expect(text).toContain('58 of 1,200 requests in 2 windows were cold starts (expected: 2.4)\n');
   });
 
   it('of a drift shows the week before, and the number of hours', () => {
@@ -240,7 +240,7 @@ describe('an anomaly of a rate explained', () => {
       ...{ observed_ms: 132, interval_ms: [129, 135], baseline_ms: 101, ratio: 1.31 },
       requests: 259_200,
       summary:
-        'p95 of ranker (search) was 132 ms over a day, 1.31x the 101 ms of the same hours a week before; forward explains 97 % of it',
+        'p95 of ranker (search) was 132 ms over the last day, 1.31x its baseline of 101 ms (same hours a week before); forward explains 97 % of it',
       blame: [
         { stage: 'forward', excess_ms: 20, share: 0.97 },
         { stage: 'queue', excess_ms: 0.6, share: 0.03 },
@@ -256,33 +256,33 @@ describe('an anomaly of a rate explained', () => {
     });
     const explanation = { ...explained, events: [drifting] };
     expect(renderExplanation(explanation, plain, minute(60))).toMatchInlineSnapshot(`
-      "open, info  p95 of ranker (search) was 132 ms over a day, 1.31x the 101 ms of the same hours a week before; forward explains 97 % of it
-        series ranker, search, eu-west-1
-        since  2026-11-01 12:00:00Z, for 55 min; told 22 s after it began
-        id     0123456789abcdef0123456789abcdef
+      "open, info  p95 of ranker (search) was 132 ms over the last day, 1.31x its baseline of 101 ms (same hours a week before); forward explains 97 % of it
+        series:  ranker, search, eu-west-1
+        since:   2026-11-01 12:00:00Z, for 55 min; detected after 22 s
+        id:      0123456789abcdef0123456789abcdef
 
-      How p95 of total went
+      Timeline of p95 of total
         ████████
-        2026-11-01 11:55:00Z to 2026-11-01 12:02:00Z; 121 ms to 121 ms, usual are 101 ms
+        2026-11-01 11:55:00Z to 2026-11-01 12:02:00Z; 121 ms to 121 ms, baseline 101 ms
 
-      What a request spends more than the week before
-        stage    on average  share
-        forward    +20.0 ms   97 %  ████████████████████
-        queue       +600 µs    3 %  █
+      Mean excess of a request over the week before, by stage
+        stage    mean excess  share
+        forward     +20.0 ms   97 %  ████████████████████
+        queue        +600 µs    3 %  █
         bottleneck: compute
 
-      Why it is believed
-        23 of 24 hours were slower than the same hour a week before; the p95 of half of them grew by 1.31 times or more
-        odds of such hours in a usual week, at most: 1 in 500 million
-        odds at which a drift is told, by the page budget: 1 in 14,300
-        hours that follow each other are alike: each counts for 0.63 of an independent one
-        p95 is 132 ms (95 %: 129 ms to 135 ms) over a day, after 101 ms
-        a week before is 2026-10-25 12:00:00Z to 2026-10-26 12:00:00Z
+      Evidence
+        23 of 24 hours were slower than the same hour a week before; the p95 of the median hour grew 1.31x
+        probability in a normal week: at most 1 in 500 million
+        threshold from the page budget: 1 in 14,300
+        autocorrelation: an hour counts as 0.63 independent hours
+        p95: 132 ms (95 % interval 129 ms to 135 ms) over the last day, baseline 101 ms
+        baseline: 2026-10-25 12:00:00Z to 2026-10-26 12:00:00Z
 
-      What was told of it
-        2026-11-01 12:00:22Z opened, info: p95 of ranker (search) was 132 ms over a day, 1.31x the 101 ms of the same hours a week before; forward explains 97 % of it
+      Event history
+        2026-11-01 12:00:22Z opened, info: p95 of ranker (search) was 132 ms over the last day, 1.31x its baseline of 101 ms (same hours a week before); forward explains 97 % of it
 
-      See for yourself
+      SQL query
         SELECT 1
       "
     `);
@@ -297,10 +297,10 @@ describe('an anomaly of a rate explained', () => {
       evidence: { ...failing.evidence, exceedances: 7_200, expected: 30_600 },
     });
     const text = renderExplanation({ ...explained, events: [stopped] }, plain, minute(60));
-    expect(text).toContain('How many requests there were\n  ████████\n');
-    expect(text).toContain('10 a second to 10 a second, usual are 51 a second');
-    expect(text).toContain('7,200 requests in 2 windows; usually there are 30,600\n');
-    expect(text).toContain('12 a second (95 %: 11 a second to 13 a second), usual are 51 a second');
+    expect(text).toContain('Timeline of traffic\n  ████████\n');
+    expect(text).toContain('10/s to 10/s, baseline 51/s');
+    expect(text).toContain('7,200 requests in 2 windows (expected: 30,600)\n');
+    expect(text).toContain('rate: 12/s (95 % interval 11/s to 13/s), baseline 51/s');
   });
 
   it('of an objective shows the objective and the broken rule', () => {
@@ -326,15 +326,15 @@ describe('an anomaly of a rate explained', () => {
       evidence: { ...failing.evidence, test: 'burn_rate', exceedances: 1_080, expected: 36 },
     });
     const text = renderExplanation({ ...explained, events: [burning] }, plain, minute(60));
-    expect(text).toContain('How p99 of total went');
-    expect(text).toContain('121 ms to 121 ms, usual are 121 ms');
+    expect(text).toContain('Timeline of p99 of total');
+    expect(text).toContain('121 ms to 121 ms, baseline 121 ms');
     expect(text).toContain(
       [
-        'Why it is believed',
-        '  the objective: 99.9 % of requests take at most 200 ms and do not fail (search is fast)',
-        '  1,080 of 36,000 requests of 60 min were bad; 36 may be',
-        '  3 % (95 %: 2.8 % to 3.2 %), 30 times what may be',
-        '  it opens at 14.4 times, over 60 min and still over the last 5 min',
+        'Evidence',
+        '  objective: 99.9 % of requests take at most 200 ms and do not fail (search is fast)',
+        '  1,080 of 36,000 requests in 60 min were bad (allowed: 36)',
+        '  bad requests: 3 % (95 % interval 2.8 % to 3.2 %), 30x the allowed share',
+        '  threshold: 14.4x, over 60 min and over the last 5 min',
         '',
       ].join('\n'),
     );
@@ -360,5 +360,6 @@ describe('a duration', () => {
     [120_000, '2 min'],
     [3 * 3_600_000 + 1_200_000, '3 h 20 min'],
     [51 * 3_600_000, '2 d 3 h'],
+    [48 * 3_600_000, '2 d'],
   ])('of %d ms is %s', (ms, text) => expect(durationText(ms)).toBe(text));
 });
