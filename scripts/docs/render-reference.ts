@@ -30,7 +30,7 @@ Nothing is interpolated into the file: \`\${VAR}\` is text. Start from
   that Kubernetes writes for a Service named \`tailmark\` (\`TAILMARK_PORT_9464_TCP_ADDR\`).
 - **Secrets** come from the environment or from files of their own, never from this file or a flag.
   \`password_file\`, \`secret_file\` and \`url_file\` name a file whose first line is the secret. To set
-  both the secret and its file in one place is an error. Of two places the usual one wins. No output
+  both the secret and its file in one place is an error. Between two places the order above decides. No output
   shows one: see [security.md](../how-to/security.md).
 - **Blocks** with nothing below them (\`kafka:\`) mean their defaults.
 `;

@@ -13,10 +13,10 @@ export const detect = z
   .strictObject({
     interval: duration({ minMs: 100, maxMs: 10 * minute })
       .prefault('2s')
-      .describe('How often completed windows are looked for.'),
+      .describe('How often the detector polls for complete windows.'),
     window: duration({ minMs: 10 * second, maxMs: hour })
       .prefault('10s')
-      .describe('Length of a judged window: a multiple of 10 s.'),
+      .describe('Length of an evaluated window: a multiple of 10 s.'),
     session_timeout: duration({ minMs: second, maxMs: 5 * minute })
       .prefault('6s')
       .describe(
@@ -33,26 +33,26 @@ export const detect = z
       .min(5)
       .max(10_000)
       .default(20)
-      .describe('Windows that a baseline needs at least. Until then nothing is judged.'),
+      .describe('Minimum windows in a baseline. Until then nothing is evaluated.'),
     quantiles: z
       .array(quantile)
       .min(1)
       .default([0.95, 0.99])
-      .describe('Quantiles of a tail that are judged.'),
+      .describe('Quantiles that are evaluated.'),
     max_series: z
       .int()
       .min(1)
       .max(4_000)
       .default(2_000)
       .describe(
-        'Series that are judged at most, those with the most requests. One of ten stages takes 0.9 MB.',
+        'Maximum number of series evaluated, those with the most requests. A series of ten stages takes 0.9 MB.',
       ),
     page_budget_per_week: z
       .number()
       .gt(0)
       .max(10_000)
       .default(1)
-      .describe('False pages accepted a week over all series.'),
+      .describe('False pages accepted per week, over all series.'),
     min_effect_ratio: z
       .number()
       .min(1)
@@ -74,7 +74,7 @@ export const detect = z
       .int()
       .min(1)
       .default(30)
-      .describe('Requests that an anomaly needs at least, over all windows that show it.'),
+      .describe('Minimum requests of an anomaly, over all windows that show it.'),
     min_cold_start_ratio: z
       .number()
       .min(1)
@@ -102,30 +102,30 @@ export const detect = z
       .min(0.1)
       .max(0.95)
       .default(0.5)
-      .describe('The part of its forecast requests that a model must have lost.'),
+      .describe('A model must lose at least this part of its forecast requests.'),
     no_data_after: duration({ minMs: minute, maxMs: day })
       .prefault('2m')
       .describe('How long a model must receive no requests before `no_data` opens.'),
     pipeline_after: duration({ minMs: second, maxMs: day })
       .prefault('60s')
-      .describe('How long windows may be behind before a `pipeline` event says so.'),
+      .describe('How long windows may be behind before a `pipeline` event opens.'),
     slos,
     resolve_windows: z
       .int()
       .min(1)
       .max(1_000)
       .default(18)
-      .describe('Quiet windows in a row that resolve an anomaly.'),
+      .describe('Consecutive clear windows that resolve an anomaly.'),
     rebaseline_after: duration({ minMs: minute, maxMs: 35 * day })
       .prefault('2d')
       .describe(
-        'An anomaly that lasts this long becomes the baseline, and ends. Never sooner than `baseline`.',
+        'An anomaly that lasts this long becomes the baseline, and is resolved. At least `baseline`.',
       ),
     group_by: z
       .enum(['cause', 'model', 'series'])
       .default('cause')
       .describe(
-        'What shares a page: all series that one cause hits, those of one model, or each series alone.',
+        'Series that share a page: all that one cause affects, those of one model, or each series alone.',
       ),
   })
   .refine((value) => value.window % (10 * second) === 0, {
@@ -133,4 +133,4 @@ export const detect = z
     error: 'must be a multiple of 10s',
   })
   .prefault({})
-  .describe('When a tail, or a rate, is anomalous.');
+  .describe('When a tail or a rate is anomalous.');

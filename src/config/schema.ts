@@ -64,7 +64,7 @@ const sasl = z
     token_file: z
       .string()
       .optional()
-      .describe('oauthbearer: file that holds the token. It is read again for each login.'),
+      .describe('oauthbearer: file that contains the token. It is read at each login.'),
   })
   .superRefine((value, context) => {
     const problem = (key: string, message: string) =>
@@ -116,7 +116,7 @@ const kafka = z
       .min(64 * 1024)
       .max(64 * 1024 * 1024)
       .default(4 * 1024 * 1024)
-      .describe('Most bytes of one partition in one fetch.'),
+      .describe('Maximum bytes of one partition in one fetch.'),
     tls: tls.optional(),
     sasl: sasl.optional(),
   })
@@ -159,18 +159,18 @@ const clickhouse = z
     key_file: z.string().optional().describe('PEM file of the client key (mTLS).'),
     request_timeout: duration({ minMs: second, maxMs: hour })
       .prefault('60s')
-      .describe('Longest a single statement may take.'),
+      .describe('Maximum duration of one statement.'),
     retention: z
       .strictObject({
-        chunk_rows: retention('2d', 'Landing rows; only for looking into a chunk.'),
+        chunk_rows: retention('2d', 'Landing rows, to inspect a chunk.'),
         latency_10s: retention('7d', '10-second windows.'),
         latency_1m: retention('30d', '1-minute windows.'),
         latency_1h: retention('400d', '1-hour windows.'),
         latency_1d: retention('1825d', '1-day windows.'),
-        drivers_1m: retention('14d', 'What slow requests had in common, per minute.'),
+        drivers_1m: retention('14d', 'Facets of slow and other requests, per minute.'),
         exemplars: retention('14d', 'The slowest requests of each window.'),
         anomalies: retention('400d', 'Anomalies and their lifecycle.'),
-        baselines: retention('90d', 'What the detector compared with.'),
+        baselines: retention('90d', 'Baselines of the detector.'),
         flushes: retention('400d', 'The ledger that verify reads.'),
       })
       .refine(
@@ -201,7 +201,7 @@ const windows = z
     facets: z
       .array(z.enum(facets))
       .default([...facets])
-      .describe('Fields that are kept beside a series, to say what slow requests have in common.'),
+      .describe('Fields stored beside each series, to find what slow requests have in common.'),
     allowed_lateness: duration({ minMs: 0, maxMs: 30 * day })
       .prefault('24h')
       .describe('Events this far behind their partition still count; older ones are dead letters.'),
@@ -211,7 +211,7 @@ const windows = z
     idle_partition: duration({ minMs: second, maxMs: hour })
       .prefault('30s')
       .describe(
-        'A partition without events for this long holds no window open, if Kafka does not respond.',
+        'While Kafka does not respond, windows stop waiting for a partition without events for this long.',
       ),
     max_wait: duration({ minMs: second, maxMs: hour })
       .prefault('30s')
@@ -220,7 +220,7 @@ const windows = z
       ),
     grace: duration({ minMs: 0, maxMs: hour })
       .prefault('2s')
-      .describe('How long after its end a window still takes events before it is judged.'),
+      .describe('How long after its end a window is evaluated; until then it accepts events.'),
   })
   .refine((value) => value.dimensions.includes('model'), {
     path: ['dimensions'],
@@ -241,7 +241,7 @@ const ingest = z
       .max(64)
       .default(1)
       .describe(
-        'Threads that read Kafka, each a member of the group; no more than there are cores.',
+        'Threads that consume from Kafka, each a member of the group. At most one per core.',
       ),
     flush_interval: duration({ minMs: 100, maxMs: 5 * minute })
       .prefault('5s')
@@ -272,31 +272,36 @@ const limits = z
       .min(1024)
       .max(256 * 1024 * 1024)
       .default(16 * 1024 * 1024)
-      .describe('Longest message, and longest line of a file.'),
+      .describe('Maximum size of a message, and of a line of a file.'),
     max_batch_bytes: z
       .int()
       .min(64 * 1024)
       .max(1024 * 1024 * 1024)
       .default(32 * 1024 * 1024)
-      .describe(
-        'Bytes that a compressed record batch may inflate to at most; a larger one is rejected.',
-      ),
+      .describe('Maximum size of a decompressed record batch; a larger one is rejected.'),
     max_dead_letters_per_second: z
       .number()
       .min(0)
       .max(1_000_000)
       .default(1_000)
-      .describe('Dead letters a process writes, ten seconds’ worth at once; the rest is counted.'),
+      .describe(
+        'Dead letters that a process writes, in bursts of up to ten seconds’ worth; the rest is only counted.',
+      ),
     max_duration: duration({ minMs: second, maxMs: 30 * day })
       .prefault('1h')
-      .describe('Longest duration of a stage or total.'),
+      .describe('Maximum duration of a stage or total.'),
     max_series: z
       .int()
       .min(1)
       .max(1_000_000)
       .default(20_000)
-      .describe('Series and windows in one chunk; later ones count as __other__.'),
-    max_dimension_bytes: z.int().min(8).max(4096).default(256).describe('Longest dimension value.'),
+      .describe('Series and windows in one chunk; further ones count as __other__.'),
+    max_dimension_bytes: z
+      .int()
+      .min(8)
+      .max(4096)
+      .default(256)
+      .describe('Maximum size of a dimension value.'),
   })
   .prefault({})
   .describe('Bounds on what comes in.');
@@ -311,14 +316,14 @@ const alert = z
         z.strictObject({
           url: httpUrl
             .meta({ secret: true, inFile: true })
-            .describe('Receives a POST per event. Never shown, as many hold a token.'),
+            .describe('Receives a POST per event. Never shown, because it may contain a token.'),
           url_file: z
             .string()
             .optional()
-            .describe('File whose first line is the url: for one that holds a token.'),
+            .describe('File whose first line is the url: for one that contains a token.'),
           timeout: duration({ minMs: 100, maxMs: minute })
             .prefault('5s')
-            .describe('Longest wait for an answer.'),
+            .describe('Maximum wait for a response.'),
           secret: z
             .string()
             .optional()
@@ -340,7 +345,7 @@ const http = z
   .strictObject({
     listen: hostAndPort
       .default('127.0.0.1:9464')
-      .describe('Address of /healthz, /readyz and /metrics. Port 0 takes any free one.'),
+      .describe('Address of /healthz, /readyz and /metrics. Port 0 chooses a free one.'),
   })
   .prefault({})
   .describe('Health and metrics.');
@@ -350,7 +355,7 @@ const log = z
     level: z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
       .default('info')
-      .describe('Lowest level that is written.'),
+      .describe('Minimum level that is logged.'),
   })
   .prefault({})
   .describe('Logs: JSON lines on standard error.');

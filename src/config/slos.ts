@@ -15,21 +15,21 @@ export const slos = z
         .min(1)
         .max(200)
         .optional()
-        .describe('What events call it; else made of what it says.'),
-      model: z.string().min(1).describe('A model, or many: * stands for any characters.'),
+        .describe('Name in events. Default: made from the objective.'),
+      model: z.string().min(1).describe('A model, or several: * matches any characters.'),
       request_type: z.string().min(1).optional().describe('Only requests of this type.'),
       threshold: duration({ minMs: 1, maxMs: 3_600_000 }).describe(
-        'A request that takes longer, or fails, is bad.',
+        'A request that takes longer or fails is bad.',
       ),
       objective: z
         .number()
         .gt(0)
         .lt(1)
-        .describe('The part of requests that shall be good: 0.999 allows one bad in 1,000.'),
+        .describe('The part of requests that must be good: 0.999 allows one bad in 1,000.'),
     }),
   )
   .refine(isDistinct, {
-    error: 'must not have two of the same name, or that say the same',
+    error: 'must not have two of the same name or the same meaning',
   })
   .prefault([])
-  .describe('Objectives: an anomaly opens where the budget of one is used too fast.');
+  .describe('Objectives: an anomaly opens when the error budget of one burns too fast.');

@@ -1,6 +1,6 @@
 /** Variables of this name space that set no setting, and their purposes. */
 const others: Readonly<Record<string, string>> = {
-  TAILMARK_CONFIG: 'Configuration file, where --config names none.',
+  TAILMARK_CONFIG: 'Configuration file, if there is no --config.',
   TAILMARK_CACHE_DIR: 'Where the engines of the local stack are kept.',
 };
 

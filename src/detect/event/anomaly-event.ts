@@ -12,23 +12,23 @@ const evidence = z
     test: z
       .enum(['likelihood_ratio', 'silence', 'burn_rate', 'hourly_ratios', 'arrivals'])
       .describe(
-        'Test that p_value belongs to. With `burn_rate` and `arrivals` p_value says nothing: they count.',
+        'Test that p_value belongs to. `burn_rate` and `arrivals` only count: their p_value has no meaning.',
       ),
     p_value: z
       .number()
       .min(0)
       .max(1)
-      .describe('Chance of so much evidence on a usual day, at most.'),
-    alpha: z.number().min(0).max(1).describe('What p_value had to be at most.'),
-    windows: z.int().min(1).describe('Consecutive windows that were added up.'),
+      .describe('Upper bound of the probability of this much evidence on a normal day.'),
+    alpha: z.number().min(0).max(1).describe('Threshold of p_value.'),
+    windows: z.int().min(1).describe('Consecutive windows that were summed.'),
     exceedances: z
       .number()
       .min(0)
       .describe(
-        'Requests above baseline_ms; of a `rate`: those it counts; of a `drift`: slower hours.',
+        'Requests above baseline_ms; of a `rate`: the requests it counts; of a `drift`: slower hours.',
       ),
-    expected: z.number().min(0).describe('Requests, or hours, that usually are.'),
-    dispersion: z.number().min(1).describe('Variance against that of independent requests.'),
+    expected: z.number().min(0).describe('Exceedances expected from the baseline.'),
+    dispersion: z.number().min(1).describe('Variance over that of independent requests.'),
     measured_stage: z.string().describe('Stage whose quantile observed_ms is; often `total`.'),
     baseline_windows: z.int().min(0).describe('Windows merged into the baseline.'),
     baseline_from: time.describe('Start of the baseline.'),
@@ -37,10 +37,10 @@ const evidence = z
       .array(z.strictObject({ dimension, value: z.string().describe('Its value.') }))
       .optional()
       .describe(
-        'Only where the series is too young for a baseline of its own: what tells the series whose baseline it is from it.',
+        'Only where the series has no baseline of its own yet: dimensions in which the lender of the baseline differs.',
       ),
   })
-  .describe('Why it is believed.');
+  .describe('Evidence.');
 
 const rate = z
   .strictObject({
@@ -51,58 +51,61 @@ const rate = z
         'requests per second',
         'errors per request',
       ])
-      .describe('What is counted, per what.'),
-    observed: z.number().min(0).describe('It, in the anomalous windows.'),
-    baseline: z.number().min(0).describe('What it usually is; what the objective allows.'),
+      .describe('Unit of observed and baseline.'),
+    observed: z.number().min(0).describe('Value in the anomalous windows.'),
+    baseline: z
+      .number()
+      .min(0)
+      .describe('Value in the baseline; of an objective, the allowed value.'),
     ratio: z.number().min(0).describe('observed / baseline.'),
     interval: z
       .tuple([z.number(), z.number()])
       .describe('95 % interval of observed, widened by the dispersion.'),
   })
-  .describe('What is anomalous where that is no duration; absent from `tail_shift`.');
+  .describe('The anomalous rate; absent from `tail_shift` and `drift`.');
 
 const slo = z
   .strictObject({
-    name: z.string().describe('Of the objective, as configured.'),
-    objective: share.describe('The part of requests that shall be good.'),
-    threshold_ms: milliseconds.describe('A request that takes longer, or fails, is bad.'),
-    burn_rate: z
-      .number()
-      .describe('How fast the budget is used at least, by the rule that says so.'),
-    long_ms: milliseconds.describe('Over so long, which `rate` is of.'),
-    short_ms: milliseconds.describe('And still over the last so long.'),
+    name: z.string().describe('Name of the objective, as configured.'),
+    objective: share.describe('The part of requests that must be good.'),
+    threshold_ms: milliseconds.describe('A request that takes longer or fails is bad.'),
+    burn_rate: z.number().describe('Burn rate from which the rule opens.'),
+    long_ms: milliseconds.describe('Long span of the rule; `rate` is over it.'),
+    short_ms: milliseconds.describe('Short span of the rule, up to the event.'),
   })
-  .describe('The objective whose budget is used too fast; only with `slo_burn`.');
+  .describe('The objective whose error budget burns too fast; only with `slo_burn`.');
 
 const blamed = z.strictObject({
-  stage: z.string().describe('Stage, or `unaccounted` for what no stage measured.'),
+  stage: z.string().describe('Stage, or `unaccounted` for time that no stage measured.'),
   excess_ms: milliseconds.describe('How much more the slowest requests spend in it on average.'),
   share: share.describe('Part of the whole excess; all shares sum to 1, one can be negative.'),
 });
 
 const scope = z
   .strictObject({
-    affected: z.int().min(2).describe('Series that it has affected since it began.'),
-    unresolved: z.int().min(0).describe('Of these, series that have not recovered.'),
+    affected: z.int().min(2).describe('Series affected since the start.'),
+    unresolved: z.int().min(0).describe('Affected series that have not recovered.'),
     total: z
       .int()
       .min(2)
-      .describe('Series of the same models with enough traffic of late to be judged.'),
+      .describe('Series of the same models with enough recent traffic to be evaluated.'),
     common: z
       .array(z.strictObject({ dimension, value: z.string().describe('Its value.') }))
-      .describe('What all of them have and others of these models do not.'),
+      .describe('Values that all affected series have and others of these models do not.'),
     values: z
       .array(
         z.strictObject({
           dimension,
           value: z.string().describe('Its value.'),
-          affected: z.int().min(1).describe('Series with the value that it has affected.'),
+          affected: z.int().min(1).describe('Affected series with the value.'),
           total: z.int().min(1).describe('All series with the value.'),
         }),
       )
-      .describe('The same by value, of dimensions that differ; five values of each at most.'),
+      .describe(
+        'Affected series by value, of dimensions that differ; at most five values of each.',
+      ),
   })
-  .describe('Only where one cause hits several series: how far it reaches.');
+  .describe('Only where one cause affects several series: how many, and which.');
 
 const member = z.strictObject({
   id: z.string().describe("The series' own anomaly, in the table."),
@@ -114,14 +117,14 @@ const member = z.strictObject({
   host: z.string().describe('Dimension.'),
   tenant: z.string().describe('Dimension.'),
   cold_start: z.boolean().describe('Dimension.'),
-  stage: z.string().describe('Stage to blame there.'),
-  severity: z.enum(['critical', 'warning', 'info']).describe('Of this series alone.'),
+  stage: z.string().describe('Stage to blame in this series.'),
+  severity: z.enum(['critical', 'warning', 'info']).describe('Severity of this series alone.'),
   observed_ms: milliseconds.describe('As of the event, for this series.'),
   baseline_ms: milliseconds.describe('As of the event, for this series.'),
   ratio: z.number().describe('observed_ms / baseline_ms.'),
   rate: rate.optional(),
   started_at: time.describe('Start of its first anomalous window.'),
-  resolved_at: time.nullable().describe('When this series was back; null before.'),
+  resolved_at: time.nullable().describe('When this series recovered; null before.'),
 });
 
 const part = z.number().min(0).max(1);
@@ -129,10 +132,10 @@ const part = z.number().min(0).max(1);
 const driver = z.strictObject({
   facet: z.string().describe('host, cache_hit, batch_size …: one of `windows.facets`.'),
   value: z.string().describe('Its value; numbers by powers of two.'),
-  share_of_slow: part.describe('Part of the slow requests that have it.'),
-  share_of_all: part.describe('Part of all requests that have it.'),
+  share_of_slow: part.describe('Part of the slow requests with the value.'),
+  share_of_all: part.describe('Part of all requests with the value.'),
   baseline_share_of_all: part.optional().describe('share_of_all in the baseline.'),
-  slow_rate: part.describe('Part of the requests that have it that is slow.'),
+  slow_rate: part.describe('Part of the requests with the value that is slow.'),
   slow_rate_of_others: part.describe('Part of the other requests that is slow.'),
   baseline_slow_rate: part.describe('slow_rate in the baseline.'),
   baseline_slow_rate_of_others: part.describe('slow_rate_of_others in the baseline.'),
@@ -144,11 +147,17 @@ const driver = z.strictObject({
  */
 export const anomalyEventSchema = z
   .strictObject({
-    id: z.string().min(1).describe('One episode. The same in every event of it.'),
-    revision: z.int().min(1).describe('1 opens; each later event of the episode is one more.'),
-    dedup_key: z.string().min(1).describe('One series and kind. Episodes in a row share it.'),
-    group_key: z.string().min(1).describe('Kind, model and stage: what likely has one cause.'),
-    state: z.enum(['opened', 'updated', 'resolved']).describe('What happened.'),
+    id: z.string().min(1).describe('The episode; the same in all its events.'),
+    revision: z
+      .int()
+      .min(1)
+      .describe('1 in `opened`, one more in each later event of the episode.'),
+    dedup_key: z.string().min(1).describe('Series and kind; the same in consecutive episodes.'),
+    group_key: z
+      .string()
+      .min(1)
+      .describe('Kind, model and stage: anomalies that likely have one cause.'),
+    state: z.enum(['opened', 'updated', 'resolved']).describe('State of the episode.'),
     severity: z.enum(['critical', 'warning', 'info']).describe('Never falls within an episode.'),
     kind: z
       .enum([
@@ -171,20 +180,22 @@ export const anomalyEventSchema = z
     tenant: z.string().describe('Dimension of the series.'),
     cold_start: z.boolean().describe('Dimension of the series.'),
     stage: z.string().describe('Stage to blame: the first of `blame`.'),
-    quantile: z.number().gt(0).lt(1).describe('Which tail, 0.99 for p99.'),
+    quantile: z.number().gt(0).lt(1).describe('Quantile of the tail, 0.99 for p99.'),
     observed_ms: milliseconds.describe('The quantile in the anomalous windows.'),
     interval_ms: z
       .tuple([milliseconds, milliseconds])
       .describe('95 % interval of observed_ms, widened by the dispersion.'),
     baseline_ms: milliseconds.describe(
-      'The quantile in the baseline; later windows do not move it.',
+      'The quantile in the baseline, which is frozen while the anomaly is open.',
     ),
     ratio: z.number().describe('observed_ms / baseline_ms.'),
     requests: z.int().min(0).describe('Requests in the anomalous windows.'),
     rate: rate.optional(),
     affected_share: share
       .optional()
-      .describe('Part of the requests of all series that is slower, or fails, because of it.'),
+      .describe(
+        'Part of the requests of all series that is slower or fails because of the anomaly.',
+      ),
     slo: slo.optional(),
     evidence,
     blame: z.array(blamed).describe('The excess of the slowest requests, largest part first.'),
@@ -206,10 +217,10 @@ export const anomalyEventSchema = z
     drivers: z
       .array(driver)
       .optional()
-      .describe('What slow requests have in common, five values at most.'),
+      .describe('Values more frequent among slow requests, at most five.'),
     mix_share: part
       .optional()
-      .describe('Of the rise of slow requests, the part that comes of more large ones.'),
+      .describe('Part of the rise in slow requests that comes from more large requests.'),
     exemplars: z.array(z.string()).describe('Trace ids of the slowest requests.'),
     started_at: time.describe('Start of the first anomalous window.'),
     detected_at: time.describe('When the episode was opened.'),
@@ -220,17 +231,17 @@ export const anomalyEventSchema = z
       .nullable()
       .describe('Why it was resolved; null before.'),
     summary: z.string().describe('One sentence for people.'),
-    sql: z.string().describe('A query against the latency tables that shows it.'),
+    sql: z.string().describe('A query of the latency tables that shows the anomaly.'),
     runbook_url: z.string().nullable().describe('`alert.runbook_url`, or null.'),
     scope: scope.optional(),
     members: z
       .array(member)
       .optional()
-      .describe('Series that it hits, those that are open and worst first; ten at most.'),
+      .describe('Affected series, open and worst first; at most ten.'),
     incident_id: z
       .string()
       .optional()
-      .describe('Only in the table: the anomaly over several series that this one is part of.'),
+      .describe('Only in the table: the incident that this anomaly is part of.'),
   })
   .describe('tailmark anomaly event, version 1');
 
