@@ -84,21 +84,21 @@ export class RateBaseline {
     const all = memory.doubles;
     let [requests, hits, windows] = [0, 0, 0];
     for (let n = this.#blocks.length; n > 0; n--) {
-      const at = this.#blocks.back(n);
+      const at = this.#blocks.offsetBack(n);
       requests += all[at + REQUESTS] as number;
       hits += all[at + HITS] as number;
       windows += all[at + WINDOWS] as number;
     }
     const rate = Math.min(0.999, (hits + prior.hits) / (requests + prior.requests));
-    const fromMs = all[this.#blocks.back(this.#blocks.length) + START] as number;
-    const toMs = all[this.#blocks.back(1) + END] as number;
+    const fromMs = all[this.#blocks.offsetBack(this.#blocks.length) + START] as number;
+    const toMs = all[this.#blocks.offsetBack(1) + END] as number;
     return { rate, requests, windows, fromMs, toMs };
   }
 
   /** That of the last window; NaN before any. */
   get #referencePeriod(): number {
     if (this.#blocks.length === 0) return Number.NaN;
-    const endMs = memory.doubles[this.#blocks.back(1) + END] as number;
+    const endMs = memory.doubles[this.#blocks.offsetBack(1) + END] as number;
     return this.#periodOf(endMs - this.#windowMs);
   }
 
@@ -110,10 +110,14 @@ export class RateBaseline {
     const blocks = this.#blocks;
     const all = memory.doubles;
     const blockStartMs = Math.floor(startMs / this.#blockMs) * this.#blockMs;
-    if (blocks.length > 0 && all[blocks.back(1) + START] === blockStartMs) return blocks.back(1);
+    if (blocks.length > 0 && all[blocks.offsetBack(1) + START] === blockStartMs)
+      return blocks.offsetBack(1);
     const keepFromMs = blockStartMs - this.#baselineMs - this.#blockMs;
-    while (blocks.length > 0 && (all[blocks.back(blocks.length) + START] as number) <= keepFromMs) {
-      blocks.drop();
+    while (
+      blocks.length > 0 &&
+      (all[blocks.offsetBack(blocks.length) + START] as number) <= keepFromMs
+    ) {
+      blocks.dropOldest();
     }
     const at = blocks.push();
     all.fill(0, at, at + fields);

@@ -25,7 +25,7 @@ export class StageSums {
     let next = 0;
     for (const { stage, sumMs } of stages) {
       const place = this.#stages[next] === stage ? next : this.#placeOf(stage);
-      const at = this.#room.at + place;
+      const at = this.#room.offset + place;
       memory.doubles[at] = (memory.doubles[at] as number) + sumMs;
       next = place + 1;
     }
@@ -33,7 +33,7 @@ export class StageSums {
 
   /** By stage, in the order in which they were met. */
   *entries(): Generator<[stage: string, sumMs: number]> {
-    const { at } = this.#room;
+    const { offset: at } = this.#room;
     for (const [i, stage] of this.#stages.entries()) {
       yield [stage, memory.doubles[at + i] as number];
     }
@@ -49,7 +49,7 @@ export class StageSums {
       const stage = state.text(entry?.[0] ?? '');
       const place = this.#placeOf(stage);
       const sumMs = state.number(entry?.[1] ?? 0);
-      memory.doubles[this.#room.at + place] = sumMs;
+      memory.doubles[this.#room.offset + place] = sumMs;
       return [stage, sumMs];
     });
   }
@@ -65,7 +65,7 @@ export class StageSums {
   #grow(): void {
     const before = this.#room;
     this.#room = this.#rooms.allocate(2 * before.doubles);
-    memory.doubles.copyWithin(this.#room.at, before.at, before.at + before.doubles);
+    memory.doubles.copyWithin(this.#room.offset, before.offset, before.offset + before.doubles);
     this.#rooms.release(before);
   }
 }

@@ -15,7 +15,7 @@ type Imports = Readonly<Record<string, Readonly<Record<string, (x: number) => nu
 
 /** A part of the memory: its first double, and how many there are. */
 export interface Allocation {
-  readonly at: number;
+  readonly offset: number;
   readonly doubles: number;
 }
 
@@ -65,8 +65,8 @@ export class Arena {
   }
 
   /** The place of values that stay. */
-  keep(values: readonly number[]): number {
-    const { at } = this.allocate(values.length);
+  store(values: readonly number[]): number {
+    const { offset: at } = this.allocate(values.length);
     this.doubles.set(values, at);
     return at;
   }
@@ -87,18 +87,18 @@ export class Arena {
   allocate(doubles: number): Allocation {
     const least = doubles < roomyDoubles ? lineDoubles : roomyDoubles;
     const size = Math.ceil(doubles / least) * least;
-    return { at: this.#taken(size), doubles: size };
+    return { offset: this.#taken(size), doubles: size };
   }
 
   /** The place of so many doubles, all of them 0, for as long as there is their owner. */
   allocateFor(owner: object, doubles: number): number {
     const room = this.allocate(doubles);
     this.#forgotten.register(owner, [room]);
-    return room.at;
+    return room.offset;
   }
 
   /** What a room had is of no interest any more. */
-  release({ at, doubles }: Allocation): void {
+  release({ offset: at, doubles }: Allocation): void {
     const free = this.#free.get(doubles);
     if (free === undefined) this.#free.set(doubles, [at]);
     else free.push(at);
@@ -161,11 +161,11 @@ export class ArenaScope {
 }
 
 /** The address of a double of `StateMemory`. From 2 GiB on it is negative here, as 32-bit integers are. */
-export function bytesOf(at: number): number {
+export function addressOf(at: number): number {
   return at << 3;
 }
 
 /** The address of a float of it. */
-export function bytesOfFloat(at: number): number {
+export function floatAddressOf(at: number): number {
   return at << 2;
 }

@@ -40,13 +40,13 @@ export class RangeSums {
   }
 
   /** Where the sums are, in `StateMemory`. */
-  get at(): number {
-    return this.#allocation?.at ?? 0;
+  get offset(): number {
+    return this.#allocation?.offset ?? 0;
   }
 
   /** The sums from `low` on; some are 0. A view, for as long as the memory does not grow. */
   get values(): Float64Array {
-    return memory.doubles.subarray(this.at, this.at + this.#length);
+    return memory.doubles.subarray(this.offset, this.offset + this.#length);
   }
 
   /** One that is empty, with room for what another one has, and a little more. */
@@ -54,7 +54,7 @@ export class RangeSums {
     const columns = other.#columns;
     const empty = new RangeSums(columns, other.#scope);
     const all = memory.doubles;
-    const { at } = other;
+    const { offset: at } = other;
     let first = 0;
     let last = other.#length - 1;
     while (first <= last && all[at + first] === 0) first++;
@@ -86,25 +86,25 @@ export class RangeSums {
   }
 
   /** Where the sums of an index lie in `StateMemory`, for which there is room from now on. */
-  place(index: number): number {
+  offsetOf(index: number): number {
     const place = (index - this.#low) * this.#columns;
-    if (place >= 0 && place < this.#length) return this.at + place;
+    if (place >= 0 && place < this.#length) return this.offset + place;
     this.#makeRoomFor(index);
-    return this.at + (index - this.#low) * this.#columns;
+    return this.offset + (index - this.#low) * this.#columns;
   }
 
   /** Adds an amount to the first sum of each of some indices. */
   addAll(indices: readonly number[], amounts: readonly number[]): void {
     const columns = this.#columns;
     let all = memory.doubles;
-    let [at, low] = [this.at, this.#low];
+    let [at, low] = [this.offset, this.#low];
     for (let i = 0; i < indices.length; i++) {
       const index = indices[i] as number;
       let place = (index - low) * columns;
       if (place < 0 || place >= this.#length) {
         this.#makeRoomFor(index);
         all = memory.doubles;
-        at = this.at;
+        at = this.offset;
         low = this.#low;
         place = (index - low) * columns;
       }
@@ -141,7 +141,7 @@ export class RangeSums {
     this.#allocate(low, (high - low + 1) * columns);
     if (before === undefined) return;
     const shift = (beforeLow - low) * columns;
-    memory.doubles.copyWithin(this.at + shift, before.at, before.at + beforeLength);
+    memory.doubles.copyWithin(this.offset + shift, before.offset, before.offset + beforeLength);
     this.#scope.release(before);
   }
 

@@ -38,15 +38,15 @@ export class NumberRing {
   }
 
   /** Where an entry lies, counted from the newest: 1 for that, `length` for the oldest. */
-  back(n: number): number {
+  offsetBack(n: number): number {
     const slot = this.#next - n;
     return this.#at + this.#fields * (slot < 0 ? slot + this.#most : slot);
   }
 
   /** Where the last so many entries lie, as far as there are so many, oldest first. */
-  lastOf(n: number): number[] {
+  lastOffsets(n: number): number[] {
     const windows = Math.min(n, this.#length);
-    return Array.from({ length: windows }, (_, i) => this.back(windows - i));
+    return Array.from({ length: windows }, (_, i) => this.offsetBack(windows - i));
   }
 
   /** The slot that an entry is in, below the most that are kept: what is not a number is kept by it. */
@@ -55,13 +55,13 @@ export class NumberRing {
   }
 
   /** Forgets the oldest entry. */
-  drop(): void {
+  dropOldest(): void {
     this.#length -= 1;
   }
 
   /** @param serializeEntry is given where an entry lies: takes up what is there, or puts it there. */
   serializeEach(state: StateArchive, serializeEntry: (at: number) => void): void {
-    state.list(this.lastOf(this.#length), (place) => {
+    state.list(this.lastOffsets(this.#length), (place) => {
       const at = place ?? this.push();
       serializeEntry(at);
       return at;

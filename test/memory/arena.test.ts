@@ -11,7 +11,7 @@ const collect = runInNewContext('gc') as () => void;
 describe('StateMemory', () => {
   it('gives rooms of whole cache lines that are 0 and nobody else’s, and keeps what is in them', () => {
     const rooms = Array.from({ length: 300 }, (_, i) => memory.allocate(1_000 + i));
-    rooms.forEach(({ at, doubles }, i) => {
+    rooms.forEach(({ offset: at, doubles }, i) => {
       expect([at % 8, doubles >= 1_000 + i]).toEqual([0, true]);
       const room = memory.doubles.subarray(at, at + doubles);
       expect(room.every((value) => value === 0)).toBe(true);
@@ -19,7 +19,7 @@ describe('StateMemory', () => {
     });
     const grown = memory.doubles.length;
     while (memory.doubles.length === grown) memory.allocate(100_000);
-    rooms.forEach(({ at, doubles }, i) => {
+    rooms.forEach(({ offset: at, doubles }, i) => {
       expect(memory.doubles.subarray(at, at + doubles).every((value) => value === i)).toBe(true);
     });
   });
@@ -27,12 +27,12 @@ describe('StateMemory', () => {
   it('gives a room that was released to the next one of its size, empty', () => {
     const rooms = memory.scope();
     const [room, other] = [rooms.allocate(5_000), rooms.allocate(5_000)];
-    memory.doubles.fill(7, room.at, room.at + room.doubles);
+    memory.doubles.fill(7, room.offset, room.offset + room.doubles);
     rooms.release(room);
-    expect(rooms.allocate(9_000).at).not.toBe(room.at);
+    expect(rooms.allocate(9_000).offset).not.toBe(room.offset);
     const again = rooms.allocate(4_999);
-    expect([again.at, memory.doubles[again.at]]).toEqual([room.at, 0]);
-    expect(again.at).not.toBe(other.at);
+    expect([again.offset, memory.doubles[again.offset]]).toEqual([room.offset, 0]);
+    expect(again.offset).not.toBe(other.offset);
   });
 
   it('says so when there is no room for more, and goes on with what there is', () => {
@@ -41,7 +41,7 @@ describe('StateMemory', () => {
       new RangeError('detectors keep 4 GiB already: there is no room for more'),
     );
     expect(memory.doubles.length).toBe(before);
-    const { at } = memory.allocate(3_000);
+    const { offset: at } = memory.allocate(3_000);
     expect(memory.doubles[at + 2_999]).toBe(0);
   });
 
@@ -51,14 +51,14 @@ describe('StateMemory', () => {
       const rooms = memory.scope();
       const [first, ...others] = [rooms.allocate(size), rooms.allocate(size), rooms.allocate(size)];
       rooms.release(first as Allocation);
-      return [first, ...others].map((room) => room?.at);
+      return [first, ...others].map((room) => room?.offset);
     };
     const lent = lend();
     for (let round = 0; round < 20; round++) {
       collect();
       await nextTurn();
     }
-    const again = Array.from({ length: 4 }, () => memory.allocate(size).at);
+    const again = Array.from({ length: 4 }, () => memory.allocate(size).offset);
     expect(again.slice(0, 3).sort()).toEqual(lent.sort());
     expect(lent).not.toContain(again[3]);
   });

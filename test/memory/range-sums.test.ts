@@ -47,7 +47,7 @@ describe('RangeSums', () => {
   it('keeps several sums of an index side by side, also where another one had room for them', () => {
     const addAll = (sums: RangeSums, all: readonly { index: number; amount: number }[]) => {
       for (const { index, amount } of all) {
-        const at = sums.place(index);
+        const at = sums.offsetOf(index);
         const { doubles } = Arena.shared();
         doubles[at] = (doubles[at] as number) + amount;
         doubles[at + 1] = (doubles[at + 1] as number) - 2 * amount;
@@ -59,9 +59,9 @@ describe('RangeSums', () => {
         addAll(one, some);
         const other = RangeSums.like(one);
         expect(entriesOf(other)).toEqual([]);
-        const before = other.at;
+        const before = other.offset;
         addAll(other, some);
-        expect(other.at).toBe(before);
+        expect(other.offset).toBe(before);
         addAll(other, others);
         const all = RangeSums.of([one, other]);
         const expected = new Map<number, number>();
@@ -70,7 +70,7 @@ describe('RangeSums', () => {
         }
         for (let index = all.low; index < all.low + all.values.length / 2; index++) {
           const sum = expected.get(index) ?? 0;
-          const at = all.place(index);
+          const at = all.offsetOf(index);
           const [first, second] = Arena.shared().doubles.subarray(at, at + 2);
           expect([first, second]).toEqual([sum, sum === 0 ? 0 : -2 * sum]);
         }

@@ -19,7 +19,7 @@ function entryAt(at: number): [number, number] {
 
 /** All that is in it, oldest first. */
 function entriesOf(ring: NumberRing): [number, number][] {
-  return ring.lastOf(ring.length).map(entryAt);
+  return ring.lastOffsets(ring.length).map(entryAt);
 }
 
 function serialize(ring: NumberRing, state: StateWriter | StateReader): void {
@@ -37,13 +37,15 @@ describe('NumberRing', () => {
             put(ring.push(), n);
             model = [...model, n].slice(-most);
           } else if (model.length > 0) {
-            ring.drop();
+            ring.dropOldest();
             model = model.slice(1);
           }
           expect(entriesOf(ring)).toEqual(model.map((value) => [value, -value]));
-          expect(model.map((_, i) => entryAt(ring.back(i + 1))[0])).toEqual(model.toReversed());
-          expect(ring.lastOf(2).map((at) => entryAt(at)[0])).toEqual(model.slice(-2));
-          const slots = ring.lastOf(most).map((at) => ring.slotOf(at));
+          expect(model.map((_, i) => entryAt(ring.offsetBack(i + 1))[0])).toEqual(
+            model.toReversed(),
+          );
+          expect(ring.lastOffsets(2).map((at) => entryAt(at)[0])).toEqual(model.slice(-2));
+          const slots = ring.lastOffsets(most).map((at) => ring.slotOf(at));
           expect(new Set(slots).size).toBe(model.length);
           expect(slots.every((slot) => slot >= 0 && slot < most && slot % 1 === 0)).toBe(true);
           if (n % 9 !== 8) continue;

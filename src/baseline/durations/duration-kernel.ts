@@ -1,5 +1,5 @@
 import { invariant } from '../../base/invariant.ts';
-import { type Allocation, Arena, bytesOf, bytesOfFloat } from '../../memory/arena.ts';
+import { type Allocation, Arena, addressOf, floatAddressOf } from '../../memory/arena.ts';
 import type { RangeSums } from '../../memory/range-sums.ts';
 import { highIndex } from '../../sketch/high-word.ts';
 import type { TDigest } from '../../sketch/t-digest.ts';
@@ -77,10 +77,10 @@ export class DurationKernel {
   give({ centroids, from }: TDigest): number {
     if (centroids !== this.#given) {
       this.#givenRoom = this.#roomFor(centroids.length / 2 + margin, this.#givenRoom);
-      this.#memory.floats.set(centroids, 2 * this.#givenRoom.at);
+      this.#memory.floats.set(centroids, 2 * this.#givenRoom.offset);
       this.#given = centroids;
     }
-    return bytesOf(this.#givenRoom.at) + bytesOfFloat(from);
+    return addressOf(this.#givenRoom.offset) + floatAddressOf(from);
   }
 
   /** Adds a digest to buckets, which get room for it. */
@@ -93,11 +93,11 @@ export class DurationKernel {
     const { size } = digest;
     const centroids = this.give(digest);
     for (let done = 0; ; ) {
-      const { at, low, range } = buckets;
-      done = this.#exports.add(centroids, size, done, bytesOf(at), low, range, leastMs);
+      const { offset: at, low, range } = buckets;
+      done = this.#exports.add(centroids, size, done, addressOf(at), low, range, leastMs);
       if (done === size) return;
       // As the kernel has it: doubles may round across a bucket's bound.
-      buckets.place(bucketOf(Math.fround(digest.centroids[digest.from + done] as number)));
+      buckets.offsetOf(bucketOf(Math.fround(digest.centroids[digest.from + done] as number)));
     }
   }
 
@@ -112,8 +112,8 @@ export class DurationKernel {
     const { size } = digest;
     const centroids = this.give(digest);
     this.#scratch = this.#roomFor(size / 2 + margin, this.#scratch);
-    const upTo = bytesOf(this.#scratch.at);
-    this.#exports.count(centroids, size, upTo, bytesOf(counts), quantiles, requests, startMs);
+    const upTo = addressOf(this.#scratch.offset);
+    this.#exports.count(centroids, size, upTo, addressOf(counts), quantiles, requests, startMs);
   }
 
   /** What several sums of buckets add up to, in their order: a centroid a bucket. */
@@ -127,14 +127,19 @@ export class DurationKernel {
     }
     const length = used.length === 0 ? 0 : end - low;
     this.#scratch = this.#roomFor(length * doublesPerBucket, this.#scratch);
-    const { at } = this.#scratch;
+    const { offset: at } = this.#scratch;
     const { doubles } = this.#memory;
     doubles.fill(0, at, at + 2 * length);
     for (const part of used) {
-      this.#exports.join(bytesOf(part.at), part.range, bytesOf(at + 2 * (part.low - low)));
+      this.#exports.join(addressOf(part.offset), part.range, addressOf(at + 2 * (part.low - low)));
     }
     const [means, weights] = [at + 2 * length, at + 3 * length];
-    const size = this.#exports.centroids(bytesOf(at), length, bytesOf(means), bytesOf(weights));
+    const size = this.#exports.centroids(
+      addressOf(at),
+      length,
+      addressOf(means),
+      addressOf(weights),
+    );
     return {
       means: doubles.subarray(means, means + size),
       weights: doubles.subarray(weights, weights + size),

@@ -67,24 +67,24 @@ export class CountedWindows extends WindowRing {
 
   /** Marks the newest window as suspicious. */
   markSuspicious(): void {
-    memory.doubles[this.back(1) + SUSPICIOUS] = 1;
+    memory.doubles[this.offsetBack(1) + SUSPICIOUS] = 1;
   }
 
   /** Windows in quarantine, oldest first. */
   get quarantine(): readonly number[] {
-    return this.lastOf(this.#quarantined);
+    return this.lastOffsets(this.#quarantined);
   }
 
   /** Releases the oldest window once the quarantine holds more than `quarantineWindows`. */
   release(): number | undefined {
     if (this.#quarantined <= quarantineWindows) return undefined;
-    return this.back(this.#quarantined--);
+    return this.offsetBack(this.#quarantined--);
   }
 
   /** Whole requests of the last windows, oldest first. */
   wholesOf(windows: number): WholeRequests[] {
     const all = memory.doubles;
-    return this.lastOf(windows).map((offset) => ({
+    return this.lastOffsets(windows).map((offset) => ({
       stage: this.#stageOf(offset),
       requests: all[offset + REQUESTS] as number,
       errors: all[offset + ERRORS] as number,
@@ -94,19 +94,19 @@ export class CountedWindows extends WindowRing {
 
   /** Digests of the last windows, as far as they are kept, oldest first. */
   digestsOf(windows: number): TDigest[] {
-    const offsets = this.lastOf(Math.min(windows, maxDigests));
+    const offsets = this.lastOffsets(Math.min(windows, maxDigests));
     return offsets.flatMap((offset) => this.#windowDigests(offset));
   }
 
   serialize(state: StateArchive): void {
     this.serializeEach(state, (offset) => this.#serializeWindow(state, offset));
     this.#quarantined = state.number(this.#quarantined);
-    const known = this.lastOf(maxDigests).map((offset) => this.#windowDigests(offset));
+    const known = this.lastOffsets(maxDigests).map((offset) => this.#windowDigests(offset));
     const digests = state.list(known, (each = []) =>
       state.list(each, (digest) => serializeDigest(state, digest)),
     );
     digests.forEach((each, i) => {
-      const offset = this.back(digests.length - i);
+      const offset = this.offsetBack(digests.length - i);
       this.#digests[this.slotOf(offset) % maxDigests] = each;
     });
   }

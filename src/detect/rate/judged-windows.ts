@@ -38,12 +38,12 @@ export class JudgedWindows extends WindowRing {
 
   /** Sets the score of the newest window. */
   score(score: number): void {
-    memory.doubles[this.back(1) + SCORE] = score;
+    memory.doubles[this.offsetBack(1) + SCORE] = score;
   }
 
   /** Releases the oldest pending window, if it started at `startMs`. */
   release(startMs: number): number | undefined {
-    const offset = this.back(this.#pending);
+    const offset = this.offsetBack(this.#pending);
     if (this.#pending === 0 || memory.doubles[offset + START] !== startMs) return undefined;
     this.#pending -= 1;
     return offset;
@@ -57,9 +57,9 @@ export class JudgedWindows extends WindowRing {
   since(ms: number): readonly ProportionCount[] {
     const all = memory.doubles;
     let windows = 1;
-    while (windows < this.length && (all[this.back(windows + 1) + START] as number) >= ms)
+    while (windows < this.length && (all[this.offsetBack(windows + 1) + START] as number) >= ms)
       windows += 1;
-    return this.lastOf(windows).map((offset) => ({
+    return this.lastOffsets(windows).map((offset) => ({
       startMs: all[offset + START] as number,
       requests: all[offset + REQUESTS] as number,
       hits: all[offset + HITS] as number,
@@ -73,7 +73,7 @@ export class JudgedWindows extends WindowRing {
         all[offset + field] = state.number(all[offset + field] as number);
       }
     });
-    const scores = this.lastOf(this.#pending).map((offset) => ({
+    const scores = this.lastOffsets(this.#pending).map((offset) => ({
       startMs: all[offset + START] as number,
       score: all[offset + SCORE] as number,
     }));
@@ -83,7 +83,7 @@ export class JudgedWindows extends WindowRing {
     }));
     this.#pending = pending.length;
     pending.forEach(({ score }, i) => {
-      all[this.back(pending.length - i) + SCORE] = score;
+      all[this.offsetBack(pending.length - i) + SCORE] = score;
     });
   }
 }

@@ -178,11 +178,11 @@ export class ProportionDetector {
   #currentRate({ evidence }: AnomalyEvent): number | undefined {
     const { min_requests, window: windowMs } = this.#options;
     const windows = Math.min(evidence.windows, quarantineWindows);
-    const afterMs = this.#windows.startMsOf(this.#windows.back(1)) - longestSpan * windowMs;
+    const afterMs = this.#windows.startMsOf(this.#windows.offsetBack(1)) - longestSpan * windowMs;
     let [requests, hits] = [0, 0];
     for (let back = 1; back <= this.#windows.length; back++) {
       if (back > windows && requests >= min_requests) break;
-      const offset = this.#windows.back(back);
+      const offset = this.#windows.offsetBack(back);
       if (this.#windows.startMsOf(offset) <= afterMs) break;
       requests += this.#windows.requestsOf(offset);
       hits += this.#windows.hitsOf(offset);
@@ -283,7 +283,7 @@ export class ProportionDetector {
 
   /** Start of the last window with a request; NaN before the first one. */
   get #lastSeenMs(): number {
-    return this.#windows.length === 0 ? Number.NaN : this.#windows.startMsOf(this.#windows.back(1));
+    return this.#windows.length === 0 ? Number.NaN : this.#windows.startMsOf(this.#windows.offsetBack(1));
   }
 
   /** Rebaselines when suspicious windows have lasted for a baseline's length without an anomaly. */

@@ -135,7 +135,7 @@ export class ShiftTest {
     this.#stage = stage;
     this.#options = options;
     this.#pool = pool;
-    this.#at = this.#rooms.allocate(COUNTS + TailCounts.doubles(options)).at;
+    this.#at = this.#rooms.allocate(COUNTS + TailCounts.doubles(options)).offset;
     this.#whole = new CusumBank(options.window, pool, this.#at + EVIDENCE);
     this.#effects = new EffectCounts(options, this.#at + COUNTS);
   }

@@ -50,7 +50,7 @@ function expectSame(windows: CountedWindows, model: readonly Kept[]): void {
     const means = windows.digestsOf(windowsOf).map((digest) => digest.means[0]);
     expect(means).toEqual(known.flatMap((one) => one.means));
   }
-  expect(windows.lastOf(mostKept).map((at) => entryOf(windows, at))).toEqual(
+  expect(windows.lastOffsets(mostKept).map((at) => entryOf(windows, at))).toEqual(
     model.map(({ startMs, requests, hits, isAside, isSuspicious }) => {
       return [startMs, requests, Math.min(requests, hits), !isAside, isSuspicious];
     }),
@@ -81,7 +81,7 @@ describe('CountedWindows', () => {
           const digests = step.digests === 1 ? (all[0] as TDigest) : all;
           windows.add(startMs, { whole: { stage, requests, errors, timeouts }, hits, digests });
           if (step.isSuspicious) windows.markSuspicious();
-          if (step.isAside) windows.exclude(windows.back(1));
+          if (step.isAside) windows.exclude(windows.offsetBack(1));
           model = [...model, { ...step, startMs, means }].slice(-mostKept);
           expectSame(windows, model);
           if (n % 17 === 16) {

@@ -277,6 +277,6 @@ function fillMemory(): void {
   const before = memory.doubles.length;
   let last = memory.allocate(CusumBank.doubles);
   while (memory.doubles.length === before) last = memory.allocate(CusumBank.doubles);
-  const left = memory.doubles.length - last.at - last.doubles;
+  const left = memory.doubles.length - last.offset - last.doubles;
   memory.allocate(left - (left % CusumBank.doubles));
 }

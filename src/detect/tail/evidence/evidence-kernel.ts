@@ -1,5 +1,5 @@
 import { invariant } from '../../../base/invariant.ts';
-import { Arena, bytesOf } from '../../../memory/arena.ts';
+import { Arena, addressOf } from '../../../memory/arena.ts';
 import { evidenceConstants } from './evidence-constants.ts';
 import { evidenceKernelWasm } from './evidence-kernel-wasm.ts';
 import { kernelFaults } from './evidence-layout.ts';
@@ -61,13 +61,13 @@ export class EvidenceKernel {
     invariant(faults === kernelFaults, `the evidence kernel is made for ${kernelFaults} faults`);
     const memory = Arena.shared();
     this.#exports = memory.kernel(evidenceKernelWasm);
-    const constants = memory.keep(constantNames.map((name) => evidenceConstants[name]));
-    this.#exports.configure(bytesOf(constants));
+    const constants = memory.store(constantNames.map((name) => evidenceConstants[name]));
+    this.#exports.configure(addressOf(constants));
   }
 
   /** Keeps what a window says, to be learnt later. */
   keep(waiting: number, score: number, requests: number, scores: number): void {
-    this.#exports.keep(bytesOf(waiting), score, requests, bytesOf(scores));
+    this.#exports.keep(addressOf(waiting), score, requests, addressOf(scores));
   }
 
   /**
@@ -86,24 +86,24 @@ export class EvidenceKernel {
     scores: number,
   ): number {
     return this.#exports.find(
-      bytesOf(evidence),
-      bytesOf(weights),
-      bytesOf(counts),
+      addressOf(evidence),
+      addressOf(weights),
+      addressOf(counts),
       quantiles,
       windowMs,
       startMs,
       requests,
-      bytesOf(scores),
+      addressOf(scores),
     );
   }
 
   /** Learns what waits, unless it has no requests; what is left to do: the sum of some of `dueAfterLearning`. */
   learn(evidence: number, waiting: number): number {
-    return this.#exports.learn(bytesOf(evidence), bytesOf(waiting));
+    return this.#exports.learn(addressOf(evidence), addressOf(waiting));
   }
 
   /** Makes anew what follows of dispersions and of how much levels vary. */
   renew(evidence: number): void {
-    this.#exports.renew(bytesOf(evidence));
+    this.#exports.renew(addressOf(evidence));
   }
 }

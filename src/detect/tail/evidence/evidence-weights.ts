@@ -1,4 +1,4 @@
-import { type Allocation, Arena, type ArenaScope, bytesOf } from '../../../memory/arena.ts';
+import { type Allocation, Arena, type ArenaScope, addressOf } from '../../../memory/arena.ts';
 import { highWord } from '../../../sketch/high-word.ts';
 import type { TDigest } from '../../../sketch/t-digest.ts';
 import { type SlowPath, slowPathOf } from '../slow-path.ts';
@@ -67,7 +67,7 @@ export class EvidenceWeights {
    */
   constructor(baseline: TDigest, rooms = memory.scope(), at?: number) {
     this.#rooms = rooms;
-    this.at = at ?? rooms.allocate(EvidenceWeights.doubles).at;
+    this.at = at ?? rooms.allocate(EvidenceWeights.doubles).offset;
     this.#table = rooms.allocate(0);
     this.renew(baseline);
   }
@@ -112,7 +112,7 @@ export class EvidenceWeights {
     const at = 2 * this.at;
     ints[at + low] = this.#low;
     ints[at + bins] = this.#bins;
-    ints[at + table] = bytesOf(this.#table.at);
+    ints[at + table] = addressOf(this.#table.offset);
     ints.set(this.#firstOf, at + firstOf);
     memory.doubles[this.at + weightsLayout.requests] = baseline.count;
     kernel.weighBins(this.at, density, density + this.#bins, density + 2 * this.#bins);

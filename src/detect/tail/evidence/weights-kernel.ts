@@ -1,6 +1,6 @@
 import { invariant } from '../../../base/invariant.ts';
 import { DurationKernel } from '../../../baseline/durations/duration-kernel.ts';
-import { type Allocation, Arena, bytesOf, bytesOfFloat } from '../../../memory/arena.ts';
+import { type Allocation, Arena, addressOf, floatAddressOf } from '../../../memory/arena.ts';
 import type { TDigest } from '../../../sketch/t-digest.ts';
 import { evidenceConstants } from './evidence-constants.ts';
 import { binsBefore, evidenceRegions, kernelFaults } from './evidence-layout.ts';
@@ -44,19 +44,19 @@ export class WeightsKernel {
     const imports = { 'weights-kernel': { log: Math.log } };
     this.#exports = this.#memory.kernel(weightsKernelWasm, imports);
     const { leastMs, mostRatio, mostEvidence, unit } = evidenceConstants;
-    const constants = this.#memory.keep([leastMs, mostRatio, mostEvidence, unit]);
-    const templates = this.#memory.keep(templatesOf());
-    const { at: sums } = this.#memory.allocate(evidenceRegions * (4 * faults + 2));
-    this.#exports.configure(bytesOf(constants), bytesOf(templates), bytesOf(sums));
+    const constants = this.#memory.store([leastMs, mostRatio, mostEvidence, unit]);
+    const templates = this.#memory.store(templatesOf());
+    const { offset: sums } = this.#memory.allocate(evidenceRegions * (4 * faults + 2));
+    this.#exports.configure(addressOf(constants), addressOf(templates), addressOf(sums));
     this.#scratch = this.#memory.allocate(firstScratch);
   }
 
   /** Adds up what a window's digest says. */
   weigh(digest: TDigest, weights: number, scores: number): void {
     const { size } = digest;
-    const scratch = bytesOf(this.scratch((size + margin) * doublesPerCentroid));
+    const scratch = addressOf(this.scratch((size + margin) * doublesPerCentroid));
     const centroids = this.#durations.give(digest);
-    this.#exports.weigh(centroids, size, bytesOf(weights), bytesOf(scores), scratch);
+    this.#exports.weigh(centroids, size, addressOf(weights), addressOf(scores), scratch);
   }
 
   /**
@@ -68,16 +68,16 @@ export class WeightsKernel {
    */
   weighBins(weights: number, density: number, parts: number, ofLast: number): void {
     this.#exports.weighBins(
-      bytesOf(weights),
-      bytesOfFloat(density),
-      bytesOfFloat(parts),
-      bytesOfFloat(ofLast),
+      addressOf(weights),
+      floatAddressOf(density),
+      floatAddressOf(parts),
+      floatAddressOf(ofLast),
     );
   }
 
   /** What of that which a window says is left when it is given how many requests lie in each region. */
   within(weights: number, scores: number, into: number): void {
-    this.#exports.within(bytesOf(weights), bytesOf(scores), bytesOf(into));
+    this.#exports.within(addressOf(weights), addressOf(scores), addressOf(into));
   }
 
   /** `Math.log` of what is positive and not subnormal, as the kernel has it: of single precision. */
@@ -91,7 +91,7 @@ export class WeightsKernel {
       this.#memory.release(this.#scratch);
       this.#scratch = this.#memory.allocate(doubles);
     }
-    return this.#scratch.at;
+    return this.#scratch.offset;
   }
 }
 
