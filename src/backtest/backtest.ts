@@ -4,13 +4,10 @@ import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
 import type { DetectOptions } from '../detect/options/detect-options.ts';
 import type { WindowsAt } from '../sink/windows/each-window.ts';
 
-/** How long after its end a window is judged, in event time: it moves `detected_at` and nothing else. */
+/** Time from a window's end to its evaluation, in event time; only `detected_at` depends on it. */
 const JUDGED_AFTER_MS = 2_000;
 
-/**
- * What a configuration would have told of windows of the past. Pure: the same windows, the same
- * anomalies.
- */
+/** Replays past windows under a configuration. Pure: the same windows, the same anomalies. */
 export class Backtest {
   readonly #windowMs: number;
   readonly #detector: Detector;
@@ -18,34 +15,34 @@ export class Backtest {
   readonly #events = new Map<string, AnomalyEvent>();
   readonly counts = { windows: 0, seriesWindows: 0, emitted: 0 };
 
-  /** @param explained adds what slow requests have in common, where that is known. */
+  /** @param explained adds the drivers of slow requests, where known. */
   constructor(options: DetectOptions, explained = (event: AnomalyEvent) => event) {
     this.#windowMs = options.window;
     this.#explained = explained;
     this.#detector = new Detector(options);
   }
 
-  /** How much of the past before the first window the detector should learn from. */
+  /** History before the first window from which the detector learns. */
   get historyMs(): number {
     return this.#detector.historyMs;
   }
 
-  /** How much traffic there was long before, up to the windows that it learns from. */
+  /** Backfills traffic from before the windows of `warmUp`. */
   backfillTraffic(blocks: Iterable<TrafficBlock>, untilMs: number): void {
     this.#detector.backfillTraffic(blocks, untilMs);
   }
 
-  /** How long requests took long before, hour by hour, up to the windows that it learns from. */
+  /** Backfills hourly durations from before the windows of `warmUp`. */
   backfillHours(hours: Iterable<SeriesHour>): void {
     this.#detector.backfillHours(hours);
   }
 
-  /** Learns from windows, and tells nothing. Those that are judged come later. */
+  /** Learns from windows and emits nothing. Evaluated windows come later. */
   warmUp(all: readonly WindowsAt[]): void {
     this.#detector.warmUpAll(all.map(({ windows }) => windows));
   }
 
-  /** Judges windows; those of `eachBlock` together are faster than one by one, and tell the same. */
+  /** Evaluates windows. Those of an `eachBlock` together are faster than one by one, with the same events. */
   judge(all: readonly WindowsAt[]): void {
     const steps = all.map(({ startMs, windows }) => {
       this.counts.windows++;
@@ -53,14 +50,14 @@ export class Backtest {
       return { startMs, nowMs: startMs + this.#windowMs + JUDGED_AFTER_MS, windows };
     });
     for (const event of this.#detector.observeAll(steps)) {
-      // A series of an anomaly that is told as a whole.
+      // Skips the members of an incident, which is counted as one.
       if (event.incident_id !== undefined) continue;
       this.counts.emitted++;
       this.#events.set(event.id, this.#explained(event));
     }
   }
 
-  /** The last event of each anomaly, in the order in which they began. */
+  /** Last event of each anomaly, in the order of their starts. */
   get anomalies(): AnomalyEvent[] {
     return [...this.#events.values()].sort(
       (a, b) => Date.parse(a.started_at) - Date.parse(b.started_at) || (a.id < b.id ? -1 : 1),
@@ -69,8 +66,8 @@ export class Backtest {
 }
 
 /**
- * How two lists of anomalies differ: those of one series and kind that overlap are the same, and those over several
- * series whose model and stage are the same, whichever of the series was first.
+ * Difference between two lists of anomalies. Two of one series and kind are the same if they overlap. Two
+ * incidents are the same if model and stage are.
  */
 export interface Difference {
   readonly both: readonly AnomalyEvent[];

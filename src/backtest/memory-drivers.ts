@@ -37,25 +37,25 @@ const bandNumbers = new Int16Array(bandRange.count);
 const bandAmounts = new Float64Array(bandRange.count);
 
 /**
- * Which requests carry a tail, by what is remembered of a recording: what `readDrivers` answers from the tables.
+ * Drivers of slow requests in a recording: the same as `readDrivers` reads from the tables.
  *
  * Memory: some 300 bytes for each minute and value of a facet that has requests.
  */
 export class MemoryDrivers {
   readonly #keptMinutes: number;
   readonly #windowMs: number;
-  /** By model and version; by series. Minutes in about the order in which they came. */
+  /** Minutes in approximate order, by model and version, and by series. */
   readonly #facets = new Map<string, FacetMinute[]>();
   readonly #totals = new Map<string, MinuteBands[]>();
-  #forgottenTo = Number.NEGATIVE_INFINITY;
+  #expiredTo = Number.NEGATIVE_INFINITY;
 
-  /** @param keptMs older minutes are forgotten. */
+  /** @param keptMs retention of minutes. */
   constructor(windowMs: number, keptMs: number) {
     this.#windowMs = windowMs;
     this.#keptMinutes = Math.ceil(keptMs / minuteMs);
   }
 
-  /** Takes the facets of a chunk, before it begins anew; `values` are its interned texts. */
+  /** Adds the facets of a chunk before it is reset; `values` are its interned texts. */
   observe({ drivers, watermarkMs }: ChunkAccumulator, values: Interner): void {
     for (let row = 0; row < drivers.size; row++) {
       const n = drivers.readBands(row, bandNumbers, bandAmounts);
@@ -69,21 +69,21 @@ export class MemoryDrivers {
       });
     }
     const fromMinute = Math.floor(watermarkMs / minuteMs) - this.#keptMinutes;
-    // An hour at a time.
-    if (fromMinute < this.#forgottenTo + 60) return;
-    this.#forgottenTo = fromMinute;
-    forget(this.#facets, fromMinute);
-    forget(this.#totals, fromMinute);
+    // Once an hour.
+    if (fromMinute < this.#expiredTo + 60) return;
+    this.#expiredTo = fromMinute;
+    expire(this.#facets, fromMinute);
+    expire(this.#totals, fromMinute);
   }
 
-  /** Takes a stage of a window of a series. */
-  takeStage(startMs: number, series: Series, { stage, bands }: StageSummary): void {
+  /** Adds a stage of a series' window. */
+  addStage(startMs: number, series: Series, { stage, bands }: StageSummary): void {
     if (stage !== totalStage) return;
     const minute = Math.floor(startMs / minuteMs);
     listOf(this.#totals, seriesKey(series)).push({ minute, ...bands });
   }
 
-  /** Of the windows that an event adds up. */
+  /** Drivers of the windows that an event covers. */
   of(event: AnomalyEvent): FoundDrivers {
     if (!hasDrivers(event)) return noDrivers;
     const { model, version } = event;
@@ -113,7 +113,7 @@ export class MemoryDrivers {
     return foundDrivers([...facets.values()], totals, event.quantile);
   }
 
-  /** An anomaly over several versions names none: facets of all of them count. */
+  /** Facets of a model's versions: of all of them if the anomaly names none. */
   #facetsOf(model: string, versions: readonly string[]): FacetMinute[] {
     const isOfAll = versions.includes('');
     const keys = new Set(versions.map((version) => groupKey(model, version)));
@@ -128,7 +128,7 @@ function groupKey(first: string, second: string): string {
   return `${first}\n${second}`;
 }
 
-/** Keys of the series whose baseline an event is compared with. */
+/** Keys of the series that are the baseline of an event. */
 function baselineKeys(event: AnomalyEvent, { version, region, host }: BaselineValues): string[] {
   return version.flatMap((v) =>
     region.flatMap((r) => host.map((h) => seriesKey({ ...event, version: v, region: r, host: h }))),
@@ -143,7 +143,7 @@ function listOf<T>(lists: Map<string, T[]>, key: string): T[] {
   return list;
 }
 
-function forget<T extends MinuteBands>(lists: Map<string, T[]>, fromMinute: number): void {
+function expire<T extends MinuteBands>(lists: Map<string, T[]>, fromMinute: number): void {
   for (const [key, list] of lists) {
     const kept = list.filter(({ minute }) => minute >= fromMinute);
     if (kept.length === 0) lists.delete(key);

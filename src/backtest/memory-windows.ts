@@ -19,13 +19,13 @@ import { outcomes } from '../window/outcome.ts';
 import { MemoryDrivers } from './memory-drivers.ts';
 import { stageSummary } from './stage-summary.ts';
 
-/** Events that are counted together before they are looked at, as a chunk is; fewer if far apart. */
+/** Events of a chunk; fewer if they are far apart. */
 const EVENTS_AT_ONCE = 50_000;
 const WINDOWS_AT_ONCE = limits.windowsPerChunk / 2;
-/** Of a recording whose events are not in order a window waits so long, in event time. */
+/** Delay of a window, in event time, for recordings whose events are not in order. */
 const PATIENCE_MS = 60_000;
 
-/** What a series has in one window so far, part by part. */
+/** Summaries of a series' window so far. */
 interface Parts {
   readonly startMs: number;
   readonly series: Series;
@@ -33,11 +33,11 @@ interface Parts {
 }
 
 /**
- * Windows straight from events, as the detector would read them from the tables: the same decoding,
- * counting and sketches, nothing stored. For recordings, and for judging what might have been.
+ * Windows straight from events, as the detector would read them from the tables: the same decoding, counting
+ * and sketches, without storage. For recordings and for backtests.
  *
- * Memory: the windows of the last minute and of `EVENTS_AT_ONCE` events, and what facets (`MemoryDrivers`) had in
- * the time of a baseline.
+ * Memory: the windows of the last minute and of `EVENTS_AT_ONCE` events, and the drivers (`MemoryDrivers`)
+ * over a baseline's length.
  */
 export class MemoryWindows implements DecodeSink {
   readonly #windowMs: number;
@@ -47,10 +47,10 @@ export class MemoryWindows implements DecodeSink {
   readonly #accumulator: ChunkAccumulator;
   readonly #parts = new Map<number, Map<string, Parts>>();
   readonly #drivers: MemoryDrivers;
-  #taken = 0;
-  /** Start of the first window that was not handed out; NaN before the first. */
+  #pendingEvents = 0;
+  /** Start of the next window to hand out; NaN before the first. */
   #nextMs = Number.NaN;
-  /** `rejected` are those that a pipeline writes to the dead-letter topic. */
+  /** `rejected` are the events that a pipeline writes to the dead-letter topic. */
   readonly counts = { events: 0, rejected: 0, late: 0 };
 
   constructor(config: Config) {
@@ -63,15 +63,14 @@ export class MemoryWindows implements DecodeSink {
     this.#begin(Number.NEGATIVE_INFINITY);
   }
 
-  /** Takes a message of events. */
   consume(message: Buffer | null): void {
     this.counts.events += this.#decoder.decode(message, this);
     const isSparse = this.#accumulator.windowCount >= WINDOWS_AT_ONCE;
-    if (isSparse || this.#taken >= EVENTS_AT_ONCE) this.#seal();
+    if (isSparse || this.#pendingEvents >= EVENTS_AT_ONCE) this.#seal();
   }
 
   event(record: EventRecord): void {
-    this.#taken++;
+    this.#pendingEvents++;
     const isCounted = completionMs(record) >= (this.#nextMs || Number.NEGATIVE_INFINITY);
     const outcome = isCounted ? this.#accumulator.add(record) : outcomes.late;
     if (outcome === outcomes.late) this.counts.late++;
@@ -82,22 +81,22 @@ export class MemoryWindows implements DecodeSink {
     this.counts.rejected++;
   }
 
-  /** Takes a message that its source has not read whole. */
+  /** Counts a message that its source could not read. */
   refuse(): void {
     this.counts.events++;
     this.counts.rejected++;
   }
 
-  /** An event with what its slow requests have in common, as a pipeline tells it. */
+  /** Adds the drivers of slow requests to an event, as a pipeline does. */
   explained(event: AnomalyEvent): AnomalyEvent {
     return withDrivers(event, this.#drivers.of(event));
   }
 
-  /** Windows that are complete, in order, those without any series too; at the end all of them. */
+  /** Complete windows in order, empty ones too; at the end all of them. */
   *complete(isOver = false): Generator<WindowsAt, void> {
     if (isOver) this.#seal();
-    // What is not sealed may be of any of them.
-    if (this.#taken > 0) return;
+    // Unsealed events may belong to any of them.
+    if (this.#pendingEvents > 0) return;
     const starts = [...this.#parts.keys()].sort((a, b) => a - b);
     const [first] = starts;
     if (first === undefined) return;
@@ -113,23 +112,23 @@ export class MemoryWindows implements DecodeSink {
   #begin(watermarkMs: number): void {
     this.#stages.clear();
     this.#values.clear();
-    // Nothing of a recording is of the future.
+    // No event of a recording is in the future.
     this.#accumulator.begin(watermarkMs, Number.MAX_SAFE_INTEGER);
-    this.#taken = 0;
+    this.#pendingEvents = 0;
   }
 
-  /** Adds what was counted to the windows it is of. */
+  /** Adds the counts of a chunk to their windows. */
   #seal(): void {
     const chunk = this.#accumulator;
-    const found: Parts[] = [];
+    const partsOfCell: Parts[] = [];
     for (let cell = 0; cell < chunk.cellCount; cell++) {
       const baseMs = chunk.cellWindow(cell) * baseWindowMs;
-      found.push(this.#partsOf(baseMs - (baseMs % this.#windowMs), this.#seriesOf(cell)));
+      partsOfCell.push(this.#partsOf(baseMs - (baseMs % this.#windowMs), this.#seriesOf(cell)));
     }
     for (let row = 0; row < chunk.rows.size; row++) {
-      const { startMs, series, stages } = found[chunk.rows.cell(row)] as Parts;
+      const { startMs, series, stages } = partsOfCell[chunk.rows.cell(row)] as Parts;
       const summary = stageSummary(chunk, row, this.#stages);
-      this.#drivers.takeStage(startMs, series, summary);
+      this.#drivers.addStage(startMs, series, summary);
       const known = stages.get(summary.stage);
       if (known === undefined) stages.set(summary.stage, [summary]);
       else known.push(summary);
@@ -174,7 +173,7 @@ export class MemoryWindows implements DecodeSink {
   }
 }
 
-/** One summary of the parts of a window, which are at least one. */
+/** Merges the parts of a window, at least one. */
 function merged(parts: readonly StageSummary[]): StageSummary {
   const [first] = parts as readonly [StageSummary];
   if (parts.length === 1) return first;

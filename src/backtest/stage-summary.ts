@@ -12,11 +12,7 @@ const bandNumbers = new Int16Array(bandRange.count);
 const bandAmounts = new Float64Array(bandRange.count);
 const packed = new PackedDigests();
 
-/**
- * A row of a chunk as the detector would read it from the tables.
- *
- * @param names the interner of the chunk's stages.
- */
+/** Summary of a chunk's row, as the detector would read it from the tables. */
 export function stageSummary(chunk: ChunkAccumulator, row: number, names: Interner): StageSummary {
   const { rows, sketches, bands, totalStageId } = chunk;
   const cell = rows.cell(row);

@@ -1,22 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Milliseconds since the Unix epoch, as read by whoever is told the time: may jump. */
+/** Time in milliseconds since the Unix epoch, which may jump. */
 export interface WallClock {
   nowMs(): number;
 }
 
-/** Time, as far as the work of a process depends on it; a test passes a clock of its own. */
+/** Time as a port, replaced by tests. */
 export interface Clock extends WallClock {
-  /** Milliseconds since some moment: never goes back, whatever is done to the wall clock. */
+  /** Monotonic time in milliseconds. */
   elapsedMs(): number;
-  /** @param signal ends it early: a timer of a race that is over would keep a thread from ending. */
+  /** @param signal ends the sleep early: a timer left over from a race would keep a thread alive. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /**
-   * Gives the event loop a turn: timers, sockets, signals. However many wait for theirs, one goes on
-   * in each turn, in the order in which they came.
-   */
+  /** Gives the event loop a turn (timers, sockets, signals). Waiters resume one a turn, in arrival order. */
   breathe(): Promise<void>;
-  /** Calls again and again, until the function it gives is called. */
+  /** Repeats an action until the returned function is called. */
   every(ms: number, action: () => void): () => void;
 }
 
@@ -27,7 +24,7 @@ function nextTurn(): void {
   if (waiting.length > 0) setImmediate(nextTurn);
 }
 
-/** The machine's own clock. Only shells use it: the core is told the time. */
+/** Clock of the machine, for shells only: the core has the time as a parameter. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   elapsedMs: () => performance.now(),

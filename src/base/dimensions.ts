@@ -1,6 +1,6 @@
 /**
- * The dimensions a series can have, each a column of every latency table, in the order in which
- * keys and columns are written. `cold_start` is a boolean, the others are strings ('' if absent).
+ * Dimensions of a series, each a column of every latency table, in the order of keys and columns.
+ * `cold_start` is a boolean; all else are strings ('' if absent).
  */
 export const dimensions = [
   'service',
@@ -15,16 +15,16 @@ export const dimensions = [
 
 export type Dimension = (typeof dimensions)[number];
 
-/** Index of `cold_start` among the dimensions; its "id" is 0 or 1 and names no string. */
+/** Index of `cold_start`; its "id" is 0 or 1, not an interned string. */
 export const coldStartIndex = dimensions.indexOf('cold_start');
 
-/** Where a value beyond a limit is counted instead, so that no total is ever short. */
+/** Value under which values beyond a limit are counted, so that totals stay complete. */
 export const overflowValue = '__other__';
 
-/** The stage under which a request's total is kept. */
+/** Stage of a request's total. */
 export const totalStage = 'total';
 
-/** Standard stages, in the order in which a request passes them. Any other name is allowed. */
+/** Standard stages, in the order of a request. Any other name is allowed. */
 export const standardStages = [
   'ingress',
   'queue',

@@ -1,7 +1,7 @@
 /**
- * Facets: what a request can be told apart by without being a dimension. They are kept per model
- * and version in `drivers_1m`, to say which value carries a tail's excess. Numbers fall into
- * power-of-two buckets ("8-15"), so that a facet has few values.
+ * Properties of a request that are not dimensions, by model and version in `drivers_1m`. They show which
+ * values contribute to a tail's excess. Numbers fall into power-of-two buckets ("8-15"), so that a facet has
+ * few values.
  */
 export const facets = [
   'host',

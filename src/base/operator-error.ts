@@ -1,6 +1,6 @@
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
-/** Every code an operator can meet; each has an entry in docs/reference/errors.md, which a test holds. */
+/** Codes of operator errors; each has an entry in docs/reference/errors.md, which a test holds. */
 export const errorCodes = [
   'TAILMARK_USAGE',
   'TAILMARK_CONFIG_INVALID',
@@ -33,7 +33,7 @@ export const errorCodes = [
 export type ErrorCode = (typeof errorCodes)[number];
 
 export interface OperatorErrorOptions {
-  /** What to do about it, as a sentence with the setting or command to use. */
+  /** Remedy, as a sentence with the setting or command. */
   readonly hint?: string;
   /** @default {exitCodes.failed} */
   readonly exitCode?: ExitCode;
@@ -41,8 +41,8 @@ export interface OperatorErrorOptions {
 }
 
 /**
- * Something the operator can mend. The message follows one form: "Cannot <do> as <field> must
- * <rule>: it is <value>". Printed without a stack; our own bugs are not of this class.
+ * Error that the operator can fix, printed without a stack; our own bugs are of other classes. The message
+ * has the form "Cannot <do> as <field> must <rule>: it is <value>".
  */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';

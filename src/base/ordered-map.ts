@@ -1,4 +1,4 @@
-/** A map, made empty, whose keys can be had in order, sorted once for as long as they are the same. */
+/** Map with sorted keys, which are sorted again only after they have changed. */
 export class OrderedMap<Value> extends Map<string, Value> {
   #sorted: readonly string[] | undefined;
 
@@ -17,7 +17,7 @@ export class OrderedMap<Value> extends Map<string, Value> {
     super.clear();
   }
 
-  /** Has its keys in the order of these, which are all that it has or more. */
+  /** Reorders the entries by `keys`, which includes all of its keys. */
   putInOrder(keys: Iterable<string>): void {
     for (const key of keys) {
       const value = this.get(key);
@@ -27,7 +27,7 @@ export class OrderedMap<Value> extends Map<string, Value> {
     }
   }
 
-  /** By the code units of their texts. Keys that come and go later leave it as it is. */
+  /** Keys sorted by code units. Later changes of the map do not change the returned array. */
   sortedKeys(): readonly string[] {
     this.#sorted ??= [...this.keys()].sort();
     return this.#sorted;

@@ -1,4 +1,4 @@
-/** Resolves after `ms` milliseconds, or as soon as the signal aborts. Holds the process alive. */
+/** Resolves after `ms` milliseconds, or as soon as the signal aborts. Keeps the process alive. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {

@@ -1,4 +1,4 @@
-/** How a request ended; the index is the code that travels through the hot path. */
+/** Outcomes of a request; the hot path uses the index as a code. */
 export const statuses = ['ok', 'error', 'timeout', 'cancelled'] as const;
 
 export type Status = (typeof statuses)[number];

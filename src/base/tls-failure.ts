@@ -1,5 +1,5 @@
-/** What OpenSSL's and Node's names for a failed handshake mean for who has to mend it. */
-const meanings: readonly { readonly signs: readonly RegExp[]; readonly means: string }[] = [
+/** Meanings of OpenSSL's and Node's names for a failed handshake. */
+const explanations: readonly { readonly signs: readonly RegExp[]; readonly means: string }[] = [
   {
     signs: [
       /ERR_OSSL_(PEM|ASN1|X509|UNSUPPORTED)/,
@@ -41,14 +41,14 @@ const meanings: readonly { readonly signs: readonly RegExp[]; readonly means: st
 ];
 
 /**
- * Why a TLS connection did not come about, as the end of a sentence; undefined if TLS is not why.
- * Looks at codes and messages of an error and its causes, as libraries keep one or the other.
+ * Explains why a TLS handshake failed, as the end of a sentence; undefined if TLS is not the cause. Codes and
+ * messages of the error and its causes are searched, as libraries keep one or the other.
  */
 export function tlsFailure(error: unknown): string | undefined {
-  let at: unknown = error;
-  for (let depth = 0; at instanceof Error && depth < 8; depth++, at = at.cause) {
-    const text = `${'code' in at ? String(at.code) : ''} ${at.message}`;
-    const found = meanings.find(({ signs }) => signs.some((sign) => sign.test(text)));
+  let current: unknown = error;
+  for (let depth = 0; current instanceof Error && depth < 8; depth++, current = current.cause) {
+    const text = `${'code' in current ? String(current.code) : ''} ${current.message}`;
+    const found = explanations.find(({ signs }) => signs.some((sign) => sign.test(text)));
     if (found !== undefined) return found.means;
   }
   return undefined;

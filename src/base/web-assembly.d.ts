@@ -1,4 +1,4 @@
-/** What is used of it: Node's types leave it to those of browsers, which are not ours. */
+/** Parts of WebAssembly that are used: Node's types leave it to the browser's, which are not included. */
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array);
@@ -8,10 +8,10 @@ declare namespace WebAssembly {
     readonly exports: unknown;
   }
   class Memory {
-    /** Pages are of 64 KiB. */
+    /** Pages of 64 KiB. */
     constructor(pages: { readonly initial: number; readonly maximum: number });
     readonly buffer: ArrayBuffer;
-    /** @throws RangeError where there is no more. */
+    /** @throws RangeError at the maximum. */
     grow(pages: number): number;
   }
 }

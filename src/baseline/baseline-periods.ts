@@ -1,12 +1,12 @@
-/** The past is kept in this many pieces; the oldest is dropped whole. */
+/** Blocks of a baseline; the oldest is dropped as a whole. */
 const blocksPerBaseline = 8;
-/** The reference is renewed after so many windows: a minute, at the usual 10 s; one of many with each block of an hour. */
+/** Windows between renewals of a reference: a minute at 10 s, later one for each block of an hour. */
 const refreshWindows = { few: 6, many: 45 } as const;
 const manyWindows = 180;
 
 /**
- * When blocks of a baseline begin, and when its references are renewed: at multiples of their lengths, so
- * that a detector started anew over the same windows holds the same reference.
+ * Periods of a baseline: blocks and renewals begin at multiples of their lengths. So a restarted detector
+ * that reads the same windows has the same reference.
  */
 export class BaselinePeriods {
   readonly baselineMs: number;
@@ -24,17 +24,17 @@ export class BaselinePeriods {
     this.#manyMs = refreshWindows.many * windowMs;
   }
 
-  /** Start of the block that a window is in. */
+  /** Start of the block of a window. */
   blockOf(startMs: number): number {
     return Math.floor(startMs / this.blockMs) * this.blockMs;
   }
 
-  /** A reference of so many windows is renewed once this is another number. */
+  /** Number of the renewal period of a reference with this many windows. */
   renewalOf(startMs: number, windows: number): number {
     return Math.floor(startMs / (isYoung(windows) ? this.#fewMs : this.#manyMs));
   }
 
-  /** Until then, after a window, no other window begins a block or has a reference renewed, whatever it is of. */
+  /** Time before which no later window of any stage begins a block or renews a reference. */
   quietUntil(startMs: number): number {
     let untilMs = Number.POSITIVE_INFINITY;
     for (const ms of [this.blockMs, this.#fewMs, this.#manyMs]) {
@@ -44,7 +44,7 @@ export class BaselinePeriods {
   }
 }
 
-/** Of so few windows each may be the one with which renewals become rarer. */
+/** Returns true below the number of windows at which renewals become rarer. */
 export function isYoung(windows: number): boolean {
   return windows < manyWindows;
 }

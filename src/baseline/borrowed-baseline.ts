@@ -6,13 +6,12 @@ import { TDigest } from '../sketch/t-digest.ts';
 import type { StateArchive } from '../snapshot/archive.ts';
 import type { SeriesReference, StageBands, StageReference } from './series-reference.ts';
 
-/** A value of a dimension. */
 export interface DimensionValue {
   readonly dimension: Dimension;
   readonly value: string;
 }
 
-/** A series whose past another one is compared with, and that past. */
+/** A series that lends its baseline to another one. */
 export interface Lender {
   readonly series: Series;
   readonly baseline: SeriesReference;
@@ -24,16 +23,16 @@ interface BorrowedStage {
 }
 
 /**
- * How many times as slow as the series before it a new one may be, with nothing wrong. A release that is a tenth
- * slower wakes nobody (test/eval/releases); without it a stage that hardly varies would be evidence enough.
+ * Factor by which a new series may be slower than its lenders: a release that is 10 % slower does not page
+ * (test/eval/releases). Without it, a stage of little variance would be evidence enough.
  */
 const allowance = 1.1;
 
 const noBands: Bands = { bands: [], amounts: [] };
 
 /**
- * The past of other series, merged by their traffic: what a series that has none of its own is compared with. It
- * is as the others had it when it was made, and does not change.
+ * The baselines of other series, merged by traffic, for a series without a baseline of its own. It is a copy
+ * as of its making, and does not change.
  *
  * Memory: a digest and the bands of each stage, some 5 KB. Cost: a merge of digests a stage.
  */
@@ -47,7 +46,7 @@ export class BorrowedBaseline implements SeriesReference {
     this.#stages = stages;
   }
 
-  /** Undefined where none of the lenders has a stage of so many windows. */
+  /** Merges the lenders' baselines; undefined if none has a stage of `minWindows` windows. */
   static of(lenders: readonly Lender[], minWindows: number): BorrowedBaseline | undefined {
     const names = new Set(lenders.flatMap(({ baseline }) => [...baseline.stageNames]));
     const stages = new Map<string, BorrowedStage>();
@@ -70,7 +69,7 @@ export class BorrowedBaseline implements SeriesReference {
     );
   }
 
-  /** Whose past it is: the series that have lent it. */
+  /** Series that lend their baselines. */
   get lenders(): readonly Series[] {
     return this.#lenders;
   }
@@ -88,20 +87,19 @@ export class BorrowedBaseline implements SeriesReference {
     return this.#stages.get(stage)?.bands;
   }
 
-  /** Values in which the lenders differ from a series, at most `most` of them. */
+  /** Dimension values in which the lenders differ from a series, at most `most` of them. */
   differencesTo(series: Series, most = 5): DimensionValue[] {
-    const found = new Map<string, DimensionValue>();
+    const differences = new Map<string, DimensionValue>();
     for (const lender of this.#lenders) {
       for (const dimension of dimensions) {
         const value = `${lender[dimension]}`;
         if (lender[dimension] === series[dimension] || value === '') continue;
-        found.set(`${dimension} ${value}`, { dimension, value });
+        differences.set(`${dimension} ${value}`, { dimension, value });
       }
     }
-    return [...found.values()].slice(0, most);
+    return [...differences.values()].slice(0, most);
   }
 
-  /** Saves it, or makes one of what was saved. */
   static serialize(state: StateArchive, saved: BorrowedBaseline | undefined): BorrowedBaseline {
     let lenders: readonly Series[] = [];
     const stages = new Map<string, BorrowedStage>();

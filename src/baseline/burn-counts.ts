@@ -4,19 +4,19 @@ import type { StateArchive } from '../snapshot/archive.ts';
 export interface BurnSum {
   readonly requests: number;
   readonly bad: number;
-  /** How much of the span is known: less than all of it at first. */
+  /** Part of the span that is covered by data: less than all of it at first. */
   readonly coveredMs: number;
 }
 
 /**
- * How many requests there were and how many of them were bad, over the last so-and-so long, for several
- * spans at once: a ring of steps, of which each span holds a running sum.
+ * Counts of requests and of bad ones over several trailing spans: a ring of steps, and a running sum for each
+ * span.
  *
  * Memory: 16 bytes a step of the longest span. Cost: nanoseconds a window and span.
  */
 export class BurnCounts {
   readonly #stepMs: number;
-  /** By span, in steps. */
+  /** Length of each span, in steps. */
   readonly #spans: readonly number[];
   readonly #size: number;
   readonly #requests: Float64Array;
@@ -36,46 +36,42 @@ export class BurnCounts {
     this.#badSums = new Float64Array(spansMs.length);
   }
 
-  /** Adds what a window had; windows come in order, those without any request too. */
+  /** Adds a window; windows come in order, empty ones too. */
   add(startMs: number, requests: number, bad: number): void {
     this.#advance(Math.floor(startMs / this.#stepMs));
-    const place = this.#step % this.#size;
-    this.#requests[place] = (this.#requests[place] as number) + requests;
-    this.#bad[place] = (this.#bad[place] as number) + bad;
+    const slot = this.#step % this.#size;
+    this.#requests[slot] = (this.#requests[slot] as number) + requests;
+    this.#bad[slot] = (this.#bad[slot] as number) + bad;
     for (let i = 0; i < this.#spans.length; i++) {
       this.#requestSums[i] = (this.#requestSums[i] as number) + requests;
       this.#badSums[i] = (this.#badSums[i] as number) + bad;
     }
   }
 
-  /** Of the span of that index. */
+  /** Sum over the span of an index. */
   sum(span: number): BurnSum {
     const steps = this.#spans[span] as number;
-    const known = Number.isNaN(this.#step) ? 0 : this.#step - this.#firstStep + 1;
+    const covered = Number.isNaN(this.#step) ? 0 : this.#step - this.#firstStep + 1;
     return {
-      // What was added and taken off again may leave a little of nothing.
+      // Rounding may leave a sum slightly below 0.
       requests: Math.max(0, this.#requestSums[span] as number),
       bad: Math.max(0, this.#badSums[span] as number),
-      coveredMs: Math.min(steps, known) * this.#stepMs,
+      coveredMs: Math.min(steps, covered) * this.#stepMs,
     };
   }
 
-  /**
-   * Start of the first of the last steps that each have at least such a part of bad requests, or none at
-   * all.
-   */
+  /** Start of the trailing run of steps that each have at least this share of bad requests, or none. */
   sinceMs(share: number): number {
     let first = this.#step;
     for (let step = this.#step; step > this.#step - this.#size && step >= this.#firstStep; step--) {
-      const place = step % this.#size;
-      const requests = this.#requests[place] as number;
-      if ((this.#bad[place] as number) < share * requests) break;
+      const slot = step % this.#size;
+      const requests = this.#requests[slot] as number;
+      if ((this.#bad[slot] as number) < share * requests) break;
       if (requests > 0) first = step;
     }
     return first * this.#stepMs;
   }
 
-  /** End of the last step. */
   get untilMs(): number {
     return (this.#step + 1) * this.#stepMs;
   }
@@ -95,7 +91,7 @@ export class BurnCounts {
       this.#step = step;
       this.#firstStep = step;
     }
-    // After so long nothing of before is left.
+    // The whole ring has expired.
     if (step - this.#step > this.#size) {
       for (const counts of [this.#requests, this.#bad, this.#requestSums, this.#badSums]) {
         counts.fill(0);
@@ -109,9 +105,9 @@ export class BurnCounts {
         this.#requestSums[i] = (this.#requestSums[i] as number) - (this.#requests[old] as number);
         this.#badSums[i] = (this.#badSums[i] as number) - (this.#bad[old] as number);
       }
-      const place = this.#step % this.#size;
-      this.#requests[place] = 0;
-      this.#bad[place] = 0;
+      const slot = this.#step % this.#size;
+      this.#requests[slot] = 0;
+      this.#bad[slot] = 0;
     }
   }
 }

@@ -3,11 +3,11 @@ import type { TDigest } from '../sketch/t-digest.ts';
 import type { StateArchive } from '../snapshot/archive.ts';
 import { DurationHistogram } from './durations/duration-histogram.ts';
 
-/** A series' first hour, in pieces. */
+/** Pieces of a series' first hour. */
 const pieceMs = 10 * 60_000;
-const mostPieces = 6;
+const maxPieces = 6;
 
-/** What a stage took for some minutes. */
+/** Durations of a stage over some minutes. */
 export interface Piece {
   readonly startMs: number;
   readonly endMs: number;
@@ -15,44 +15,42 @@ export interface Piece {
 }
 
 /**
- * What a stage took in the first hour of its series, until it is known what is usual. What comes every day and first
- * came with the series, or minutes after it, has nothing, or little, to be told from; by what came afterwards
- * it can be.
+ * Durations of a stage in the first hour of its series, kept until there is a baseline. A daily job may first
+ * run with the series, or minutes after it, with little to compare it with. Later windows show what it was.
  *
- * Memory: some 3 KB a piece, for as long as the baseline has that hour.
+ * Memory: some 3 KB a piece, as long as the baseline holds that hour.
  */
 export class FirstHour {
-  readonly #rooms: ArenaScope;
+  readonly #scope: ArenaScope;
   readonly #pieces: DurationHistogram[] = [];
   #startMs = Number.NaN;
 
-  constructor(rooms: ArenaScope) {
-    this.#rooms = rooms;
+  constructor(scope: ArenaScope) {
+    this.#scope = scope;
   }
 
-  /** Takes a window; windows come in order, and those after the hour are left out. */
+  /** Adds a window; windows come in order, and those after the hour are ignored. */
   observe(windowStartMs: number, digest: TDigest): void {
     if (Number.isNaN(this.#startMs)) this.#startMs = windowStartMs;
-    const place = Math.floor((windowStartMs - this.#startMs) / pieceMs);
-    if (place >= mostPieces) return;
-    while (this.#pieces.length <= place) this.#pieces.push(DurationHistogram.in(this.#rooms));
-    this.#pieces[place]?.add(digest);
+    const index = Math.floor((windowStartMs - this.#startMs) / pieceMs);
+    if (index >= maxPieces) return;
+    while (this.#pieces.length <= index) this.#pieces.push(DurationHistogram.in(this.#scope));
+    this.#pieces[index]?.add(digest);
   }
 
-  /** Whether it was over by then. */
+  /** Returns true if the hour ended by that time. */
   isBefore(ms: number): boolean {
-    return this.#startMs + mostPieces * pieceMs <= ms;
+    return this.#startMs + maxPieces * pieceMs <= ms;
   }
 
-  /** Its pieces, in order. */
   get pieces(): Piece[] {
-    return this.#pieces.map((durations, place) => {
-      const startMs = this.#startMs + place * pieceMs;
+    return this.#pieces.map((durations, index) => {
+      const startMs = this.#startMs + index * pieceMs;
       return { startMs, endMs: startMs + pieceMs, digest: DurationHistogram.digestOf([durations]) };
     });
   }
 
-  /** Nobody asks for it any more. */
+  /** Frees the allocations. */
   release(): void {
     for (const piece of this.#pieces.splice(0)) piece.release();
   }
@@ -60,7 +58,7 @@ export class FirstHour {
   serialize(state: StateArchive): void {
     state.section('first hour', 1, () => {
       this.#startMs = state.number(this.#startMs);
-      const pieces = state.list(this.#pieces, (piece = DurationHistogram.in(this.#rooms)) => {
+      const pieces = state.list(this.#pieces, (piece = DurationHistogram.in(this.#scope)) => {
         piece.serialize(state);
         return piece;
       });

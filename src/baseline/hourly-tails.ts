@@ -5,25 +5,25 @@ import type { StateArchive } from '../snapshot/archive.ts';
 import { DurationHistogram } from './durations/duration-histogram.ts';
 import { StageSums } from './stage-sums.ts';
 
-/** How long requests took in one hour. */
+/** Durations of the requests of one hour. */
 export interface HourTail {
   readonly startMs: number;
-  /** What stands for whole requests: `total`, where there is one. */
+  /** Stage that represents whole requests (`wholeRequest`). */
   readonly stage: string;
   readonly requests: number;
-  /** Of whole requests, in the order of the quantiles that are kept. */
+  /** Quantiles of whole requests, in the order of the configured quantiles. */
   readonly quantilesMs: ArrayLike<number>;
-  /** What a request spends in each stage on average, the whole among them. */
+  /** Mean time that a request spends in each stage, the whole included. */
   readonly meansMs: ReadonlyMap<string, number>;
 }
 
-/** An hour, and the same one some days before, mostly a week. */
+/** An hour, and the same hour of an earlier day, mostly a week before. */
 export interface HourPair {
   readonly now: HourTail;
   readonly baseline: HourTail;
 }
 
-/** By how much each of an hour's numbers is to be multiplied. */
+/** Factors by which the numbers of an hour are multiplied. */
 export interface HourFactors {
   readonly quantiles: readonly number[];
   readonly means: ReadonlyMap<string, number>;
@@ -32,9 +32,9 @@ export interface HourFactors {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const weekDays = 7;
-/** The last day, which is compared with the same hours of a week before. */
+/** Hours of the last day, which are compared with the same hours of a week before. */
 const comparedHours = 24;
-/** How long an hour is kept. */
+/** Retention of an hour. */
 export const rememberedMs = weekDays * dayMs + comparedHours * hourMs;
 
 interface OpenHour {
@@ -43,30 +43,29 @@ interface OpenHour {
   stage: string;
   requests: number;
   readonly sumsMs: StageSums;
-  isLeftOut: boolean;
+  isExcluded: boolean;
 }
 
 /**
- * How long requests took, by hours, for eight days: of the last day, hour by hour, it can be said what the
- * same hour of the same day of the week had.
+ * Durations by the hour for eight days: each hour of the last day is compared with the same hour of a week
+ * before.
  *
- * Memory: 192 hours of some 300 bytes, and 60 a stage: 170 KB for ten stages. Cost: a microsecond a
- * window, some ten at the end of an hour.
+ * Memory: 192 hours of some 300 bytes, and 60 a stage: 170 KB for ten stages. Cost: a microsecond a window,
+ * some ten at the end of an hour.
  */
 export class HourlyTails {
   readonly #quantiles: readonly number[];
-  readonly #rooms = Arena.shared().scope();
-  /** Oldest first. */
+  readonly #scope = Arena.shared().scope();
+  /** Completed hours, oldest first. */
   #hours: HourTail[] = [];
   #open: OpenHour | undefined;
-  /** The hour that was reached, since 1970; -1 before any, and once more when it is restored. */
+  /** Current hour since 1970; -1 before the first window, and after a restore. */
   #reachedHour = -1;
 
   constructor(quantiles: readonly number[]) {
     this.#quantiles = quantiles;
   }
 
-  /** Those that are over, oldest first. */
   get hours(): readonly HourTail[] {
     return this.#hours;
   }
@@ -75,7 +74,7 @@ export class HourlyTails {
     return this.#hours.length === 0 && this.#open === undefined;
   }
 
-  /** Ends the hours before that of a window; whether it is of another hour. Windows come in order. */
+  /** Ends the hours before that of a window, in order. Returns true if the window begins another hour. */
   reach(windowStartMs: number): boolean {
     const hour = Math.floor(windowStartMs / hourMs);
     if (hour <= this.#reachedHour) return false;
@@ -84,7 +83,7 @@ export class HourlyTails {
     const open = this.#open;
     if (open !== undefined && open.startMs < startMs) {
       this.#open = undefined;
-      if (!open.isLeftOut && open.requests > 0) this.backfill(this.#ended(open));
+      if (!open.isExcluded && open.requests > 0) this.backfill(this.#ended(open));
       open.durations.release();
       open.sumsMs.release();
     }
@@ -92,7 +91,7 @@ export class HourlyTails {
     return true;
   }
 
-  /** Adds what a series had in a window, in the hour that was reached. */
+  /** Adds a window of a series to the current hour. */
   observe(window: SeriesWindow): void {
     const whole = wholeRequest(window);
     if (whole === undefined) return;
@@ -103,18 +102,18 @@ export class HourlyTails {
     open.sumsMs.add(window.stages.values());
   }
 
-  /** Leaves out the hour of a window: it was not a usual one. */
+  /** Excludes the hour of an anomalous window. */
   leaveOut(windowStartMs: number): void {
-    this.#hourAt(windowStartMs).isLeftOut = true;
+    this.#hourAt(windowStartMs).isExcluded = true;
   }
 
-  /** Takes an hour that is over; hours come in order. */
+  /** Adds a completed hour; hours come in order. */
   backfill(hour: HourTail): void {
     const last = this.#hours.at(-1);
     if (last === undefined || hour.startMs > last.startMs) this.#hours.push(hour);
   }
 
-  /** Of the 24 hours up to then those that are known, of so many days before too; oldest first. */
+  /** Pairs of the last 24 hours with the same hours `days` before, where both are known; oldest first. */
   pairs(untilMs: number, days = weekDays): HourPair[] {
     const fromMs = hourOf(untilMs) - comparedHours * hourMs;
     const known = new Map(this.#hours.map((hour) => [hour.startMs, hour]));
@@ -124,14 +123,14 @@ export class HourlyTails {
     });
   }
 
-  /** Makes hours before that time what they would be by now. */
+  /** Multiplies the hours before a time, so that they match a new baseline. */
   rebaseline(beforeMs: number, factors: HourFactors): void {
     this.#hours = this.#hours.map((hour) =>
-      hour.startMs < beforeMs ? multiplied(hour, factors) : hour,
+      hour.startMs < beforeMs ? scaled(hour, factors) : hour,
     );
   }
 
-  /** Forgets the hours that begin in [fromMs, toMs). */
+  /** Removes the hours that begin in [fromMs, toMs). */
   forget(fromMs: number, toMs: number): void {
     this.#hours = this.#hours.filter(({ startMs }) => startMs < fromMs || startMs >= toMs);
   }
@@ -139,14 +138,14 @@ export class HourlyTails {
   serialize(state: StateArchive): void {
     state.section('hourly tails', 1, () => {
       this.#hours = state.list(this.#hours, (hour) => serializeHour(state, hour));
-      this.#open = state.optional(this.#open, (open = newHour(0, this.#rooms)) =>
+      this.#open = state.optional(this.#open, (open = newHour(0, this.#scope)) =>
         serializeOpen(state, open),
       );
     });
   }
 
   #hourAt(windowStartMs: number): OpenHour {
-    this.#open ??= newHour(hourOf(windowStartMs), this.#rooms);
+    this.#open ??= newHour(hourOf(windowStartMs), this.#scope);
     return this.#open;
   }
 
@@ -166,13 +165,13 @@ export class HourlyTails {
   }
 }
 
-function newHour(startMs: number, rooms: ArenaScope): OpenHour {
-  const durations = DurationHistogram.in(rooms);
-  const sumsMs = new StageSums(rooms);
-  return { startMs, durations, stage: '', requests: 0, sumsMs, isLeftOut: false };
+function newHour(startMs: number, scope: ArenaScope): OpenHour {
+  const durations = DurationHistogram.in(scope);
+  const sumsMs = new StageSums(scope);
+  return { startMs, durations, stage: '', requests: 0, sumsMs, isExcluded: false };
 }
 
-function multiplied(hour: HourTail, { quantiles, means }: HourFactors): HourTail {
+function scaled(hour: HourTail, { quantiles, means }: HourFactors): HourTail {
   const quantilesMs = Float64Array.from(hour.quantilesMs, (ms, i) => ms * (quantiles[i] ?? 1));
   const meansMs = [...hour.meansMs].map(([stage, ms]): [string, number] => [
     stage,
@@ -197,7 +196,7 @@ function serializeOpen(state: StateArchive, open: OpenHour): OpenHour {
   const stage = state.text(open.stage);
   const requests = state.number(open.requests);
   open.sumsMs.serialize(state);
-  return { ...open, startMs, stage, requests, isLeftOut: state.flag(open.isLeftOut) };
+  return { ...open, startMs, stage, requests, isExcluded: state.flag(open.isExcluded) };
 }
 
 function serializeMeans(state: StateArchive, means: ReadonlyMap<string, number> = new Map()) {

@@ -1,4 +1,4 @@
-/** NaN where there is none, or one is NaN; the mean of the two in the middle. */
+/** Median, or the mean of the two middle values; NaN if there are none, or one is NaN. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const half = sorted.length / 2;

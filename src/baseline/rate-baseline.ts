@@ -4,9 +4,9 @@ import type { StateArchive } from '../snapshot/archive.ts';
 
 const memory = Arena.shared();
 
-/** What part of requests usually is of some sort (fails, say), and of how many that is known. */
+/** Baseline rate of some kind of request (failed, say), and the requests that it is known from. */
 export interface RateReference {
-  /** Above 0 and below 1, even where none was seen. */
+  /** Above 0 and below 1, even without any hit. */
   readonly rate: number;
   readonly requests: number;
   readonly windows: number;
@@ -14,14 +14,14 @@ export interface RateReference {
   readonly toMs: number;
 }
 
-/** The past is kept in this many pieces; the oldest is dropped whole. */
+/** Blocks of a baseline; the oldest is dropped as a whole. */
 const blocksPerBaseline = 8;
-/** The reference is renewed after so many windows: a minute, at the usual 10 s. */
+/** Windows between renewals of the reference: a minute at 10 s. */
 const refreshWindows = 6;
-/** Before any request: half a hit in five hundred. */
+/** Prior of half a hit in five hundred requests. */
 const prior = { hits: 0.5, requests: 500 } as const;
 
-/** What is kept of a piece. */
+/** Fields of a block. */
 const START = 0;
 const REQUESTS = 1;
 const HITS = 2;
@@ -30,8 +30,8 @@ const END = 4;
 const fields = 5;
 
 /**
- * The recent past of a rate: counts of windows go in, in order. Blocks begin at multiples of their
- * length, so that a detector started anew over the same windows holds the same reference.
+ * Baseline of a rate: counts of windows go in, in order. Blocks begin at multiples of their length, so that a
+ * restarted detector that reads the same windows has the same reference.
  *
  * Memory: nine blocks of five numbers.
  */
@@ -39,7 +39,7 @@ export class RateBaseline {
   readonly #baselineMs: number;
   readonly #windowMs: number;
   readonly #blockMs: number;
-  /** No more of them are within a baseline of the end of the last one, which is not over. */
+  /** Blocks within a baseline's length, and the one that is not over. */
   readonly #blocks = new NumberRing(fields, blocksPerBaseline + 1);
   #reference: RateReference | undefined;
 
@@ -53,15 +53,15 @@ export class RateBaseline {
   /** Adds a window, later than all before. */
   learn(startMs: number, requests: number, hits: number): void {
     if (this.#periodOf(startMs) !== this.#referencePeriod) this.#reference = undefined;
-    const at = this.#blockAt(startMs);
-    const all = memory.doubles;
-    all[at + REQUESTS] = (all[at + REQUESTS] as number) + requests;
-    all[at + HITS] = (all[at + HITS] as number) + hits;
-    all[at + WINDOWS] = (all[at + WINDOWS] as number) + 1;
-    all[at + END] = startMs + this.#windowMs;
+    const offset = this.#blockAt(startMs);
+    const doubles = memory.doubles;
+    doubles[offset + REQUESTS] = (doubles[offset + REQUESTS] as number) + requests;
+    doubles[offset + HITS] = (doubles[offset + HITS] as number) + hits;
+    doubles[offset + WINDOWS] = (doubles[offset + WINDOWS] as number) + 1;
+    doubles[offset + END] = startMs + this.#windowMs;
   }
 
-  /** undefined before the first window; the same object until it is renewed. */
+  /** Reference: undefined before the first window, and the same object until renewed. */
   reference(): RateReference | undefined {
     if (this.#reference === undefined && this.#blocks.length > 0) this.#reference = this.#renewed();
     return this.#reference;
@@ -69,9 +69,10 @@ export class RateBaseline {
 
   serialize(state: StateArchive): void {
     state.section('rate baseline', 1, () => {
-      this.#blocks.serializeEach(state, (at) => {
-        const all = memory.doubles;
-        for (let i = at; i < at + fields; i++) all[i] = state.number(all[i] as number);
+      this.#blocks.serializeEach(state, (offset) => {
+        const doubles = memory.doubles;
+        for (let i = offset; i < offset + fields; i++)
+          doubles[i] = state.number(doubles[i] as number);
       });
       this.#reference = state.optional(this.#reference, (reference) =>
         serializeRateReference(state, reference),
@@ -81,21 +82,21 @@ export class RateBaseline {
   }
 
   #renewed(): RateReference {
-    const all = memory.doubles;
+    const doubles = memory.doubles;
     let [requests, hits, windows] = [0, 0, 0];
     for (let n = this.#blocks.length; n > 0; n--) {
-      const at = this.#blocks.offsetBack(n);
-      requests += all[at + REQUESTS] as number;
-      hits += all[at + HITS] as number;
-      windows += all[at + WINDOWS] as number;
+      const offset = this.#blocks.offsetBack(n);
+      requests += doubles[offset + REQUESTS] as number;
+      hits += doubles[offset + HITS] as number;
+      windows += doubles[offset + WINDOWS] as number;
     }
     const rate = Math.min(0.999, (hits + prior.hits) / (requests + prior.requests));
-    const fromMs = all[this.#blocks.offsetBack(this.#blocks.length) + START] as number;
-    const toMs = all[this.#blocks.offsetBack(1) + END] as number;
+    const fromMs = doubles[this.#blocks.offsetBack(this.#blocks.length) + START] as number;
+    const toMs = doubles[this.#blocks.offsetBack(1) + END] as number;
     return { rate, requests, windows, fromMs, toMs };
   }
 
-  /** That of the last window; NaN before any. */
+  /** Renewal period of the last window; NaN before the first. */
   get #referencePeriod(): number {
     if (this.#blocks.length === 0) return Number.NaN;
     const endMs = memory.doubles[this.#blocks.offsetBack(1) + END] as number;
@@ -108,29 +109,29 @@ export class RateBaseline {
 
   #blockAt(startMs: number): number {
     const blocks = this.#blocks;
-    const all = memory.doubles;
+    const doubles = memory.doubles;
     const blockStartMs = Math.floor(startMs / this.#blockMs) * this.#blockMs;
-    if (blocks.length > 0 && all[blocks.offsetBack(1) + START] === blockStartMs)
+    if (blocks.length > 0 && doubles[blocks.offsetBack(1) + START] === blockStartMs)
       return blocks.offsetBack(1);
     const keepFromMs = blockStartMs - this.#baselineMs - this.#blockMs;
     while (
       blocks.length > 0 &&
-      (all[blocks.offsetBack(blocks.length) + START] as number) <= keepFromMs
+      (doubles[blocks.offsetBack(blocks.length) + START] as number) <= keepFromMs
     ) {
       blocks.dropOldest();
     }
-    const at = blocks.push();
-    all.fill(0, at, at + fields);
-    all[at + START] = blockStartMs;
-    return at;
+    const offset = blocks.push();
+    doubles.fill(0, offset, offset + fields);
+    doubles[offset + START] = blockStartMs;
+    return offset;
   }
 }
 
-const nothing: RateReference = { rate: 0, requests: 0, windows: 0, fromMs: 0, toMs: 0 };
+const emptyReference: RateReference = { rate: 0, requests: 0, windows: 0, fromMs: 0, toMs: 0 };
 
 export function serializeRateReference(
   state: StateArchive,
-  reference: RateReference = nothing,
+  reference: RateReference = emptyReference,
 ): RateReference {
   return {
     rate: state.number(reference.rate),

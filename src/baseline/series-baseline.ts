@@ -5,22 +5,22 @@ import type { SeriesReference, StageBands, StageReference } from './series-refer
 import { StageBaseline } from './stage-baseline.ts';
 
 /**
- * The recent past of a series, by stage.
+ * Baseline of a series, by stage.
  *
- * Windows are added to the sums of their stages a minute's at once, or when somebody asks for what they
- * change: of many series those sums are in no cache by then, and to fetch them takes longer than to add.
+ * Windows are added to the sums once a minute, or when a reader needs them. With many series the sums are out
+ * of cache, and fetching them costs more than adding.
  */
 export class SeriesBaseline implements SeriesReference {
   readonly #periods: BaselinePeriods;
   readonly #stages = new Map<string, StageBaseline>();
-  /** Windows that are not in the sums yet, oldest first. */
+  /** Windows not yet added to the sums, oldest first. */
   #pending: SeriesWindow[] = [];
-  /** Until then windows may wait, of no other stages than the last one that was added had. */
-  #quietUntilMs = Number.NEGATIVE_INFINITY;
-  #quietStages: SeriesWindow['stages'] = new Map();
+  /** Time until which windows may wait, if their stages are those of the last window added. */
+  #deferUntilMs = Number.NEGATIVE_INFINITY;
+  #deferStages: SeriesWindow['stages'] = new Map();
   #firstMs = Number.NaN;
   #lastMs = Number.NaN;
-  /** Begin of the block that it has followed the day to. */
+  /** Start of the block that it followed the day to. */
   #followedMs = Number.NaN;
   #windows = 0;
   #renewal: object = {};
@@ -29,7 +29,6 @@ export class SeriesBaseline implements SeriesReference {
     this.#periods = new BaselinePeriods(baselineMs, windowMs);
   }
 
-  /** Windows learnt since it was made. */
   get windows(): number {
     return this.#windows;
   }
@@ -39,7 +38,7 @@ export class SeriesBaseline implements SeriesReference {
     return this.#firstMs;
   }
 
-  /** What `reference` gives is the same for as long as this is: another object in each baseline. */
+  /** Identity of the references: the same object as long as `reference` returns the same. */
   get renewal(): object {
     return this.#renewal;
   }
@@ -56,24 +55,23 @@ export class SeriesBaseline implements SeriesReference {
     this.#lastMs = window.windowStartMs;
     this.#followedMs = Number.NaN;
     this.#pending.push(window);
-    if (window.windowStartMs >= this.#quietUntilMs || this.#isNews(window)) this.#addPending();
+    if (window.windowStartMs >= this.#deferUntilMs || this.#hasNewStage(window)) this.#addPending();
   }
 
-  /** A stage is learnt no more. */
   forget(stage: string): void {
     this.#addPending();
     this.#stages.delete(stage);
   }
 
-  /** Keeps what it holds until as much has come after `fromMs`: time before that did not count. */
+  /** Keeps its windows until as much time has been learnt after `fromMs`. */
   hold(fromMs: number): void {
     this.#addPending();
     for (const baseline of this.#stages.values()) baseline.hold(fromMs);
   }
 
   /**
-   * Takes the time of a window that is not learnt. When for a baseline's length none was, what is usual goes with the
-   * day from then on, until the next one is.
+   * Observes the time of a window that is not learnt. After a baseline's length without learning, the
+   * references follow the day until the next window is learnt.
    */
   advance(windowStartMs: number): void {
     if (!(windowStartMs - this.#lastMs >= this.#periods.baselineMs)) return;
@@ -96,13 +94,12 @@ export class SeriesBaseline implements SeriesReference {
     });
   }
 
-  /** Bands of a stage; undefined before its first window. */
   bands(stage: string): StageBands | undefined {
     this.#addPending();
     return this.#stages.get(stage)?.bands();
   }
 
-  /** undefined while the stage has fewer than `minWindows` windows. */
+  /** Reference of a stage; undefined while it has fewer than `minWindows` windows. */
   reference(stage: string, minWindows: number): StageReference | undefined {
     let baseline = this.#stages.get(stage);
     if (baseline === undefined || baseline.windows < minWindows || !baseline.isRenewed) {
@@ -113,7 +110,7 @@ export class SeriesBaseline implements SeriesReference {
     return baseline.reference();
   }
 
-  /** In the order in which they came: sums of milliseconds are the same to the last bit. */
+  /** Adds the pending windows in their order, so that sums are the same to the last bit. */
   #addPending(): void {
     const last = this.#pending.at(-1);
     if (last === undefined) return;
@@ -124,18 +121,18 @@ export class SeriesBaseline implements SeriesReference {
     }
     this.#pending = [];
     this.#renewal = {};
-    this.#quietUntilMs = this.#periods.quietUntil(last.windowStartMs);
-    this.#quietStages = last.stages;
+    this.#deferUntilMs = this.#periods.quietUntil(last.windowStartMs);
+    this.#deferStages = last.stages;
     for (const stage of last.stages.keys()) {
       const baseline = this.#stages.get(stage);
       const isDue = baseline !== undefined && isYoung(baseline.windows);
-      if (isDue) this.#quietUntilMs = Number.NEGATIVE_INFINITY;
+      if (isDue) this.#deferUntilMs = Number.NEGATIVE_INFINITY;
     }
   }
 
-  /** Whether it has a stage that may not have been met in its minute: what that renews is due. */
-  #isNews({ stages }: SeriesWindow): boolean {
-    for (const stage of stages.keys()) if (!this.#quietStages.has(stage)) return true;
+  /** Returns true for a stage that was not in the last window added: its reference may be due for renewal. */
+  #hasNewStage({ stages }: SeriesWindow): boolean {
+    for (const stage of stages.keys()) if (!this.#deferStages.has(stage)) return true;
     return false;
   }
 

@@ -2,15 +2,15 @@ import type { Bands } from '../series/series-window.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import type { Course } from './diurnal-profile.ts';
 
-/** What a stage of a series usually looks like. */
+/** Baseline of a stage of a series. */
 export interface StageReference {
   readonly digest: TDigest;
   readonly windows: number;
   readonly fromMs: number;
   readonly toMs: number;
-  /** How far the day has moved it since then. */
+  /** Ratios of the time of day that are applied since `toMs`. */
   readonly course: Course | undefined;
-  /** So many times as long still counts as the same: 1, but where it is the past of other series. */
+  /** Factor by which durations may exceed it: 1, unless the baseline is borrowed. */
   readonly allowance: number;
 }
 
@@ -20,14 +20,13 @@ export interface StageBands {
   readonly bandsMs: Bands;
 }
 
-/** What a series' windows are compared with: its own past (`SeriesBaseline`) or that of others (`BorrowedBaseline`). */
+/** Baseline of a series: its own (`SeriesBaseline`) or a borrowed one (`BorrowedBaseline`). */
 export interface SeriesReference {
-  /** The same object for as long as `reference` gives the same. */
+  /** The same object as long as `reference` returns the same. */
   readonly renewal: object;
-  /** Stages of which anything is known. */
   readonly stageNames: Iterable<string>;
-  /** Undefined while fewer windows than that are known of the stage. */
+  /** Undefined while the stage has fewer windows. */
   reference(stage: string, minWindows: number): StageReference | undefined;
-  /** Undefined where nothing is known of the stage. */
+  /** Undefined for an unknown stage. */
   bands(stage: string): StageBands | undefined;
 }

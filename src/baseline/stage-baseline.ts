@@ -9,7 +9,7 @@ import { Course, DiurnalProfile } from './diurnal-profile.ts';
 import { DurationHistogram } from './durations/duration-histogram.ts';
 import type { StageBands, StageReference } from './series-reference.ts';
 
-/** A series is compared with its own past as it is. */
+/** Allowance of a series' own baseline: it is compared as it is. */
 const ownAllowance = 1;
 
 const hourMs = 3_600_000;
@@ -24,26 +24,26 @@ interface Block {
 }
 
 /**
- * The recent past of one stage of one series: windows go in, in order, and a merged reference comes
- * out, of all that had come when it was renewed.
+ * Baseline of one stage of one series. Windows go in, in order; a merged reference comes out, as of its last
+ * renewal.
  *
- * While it learns nothing, as an incident goes on, it can follow the day: by how much requests took longer, or less
- * long, by then on the days before.
+ * While no window is learnt, during an incident, it can follow the day: by how much durations changed by then
+ * on the days before.
  *
  * Memory: nine blocks of a histogram and the bands, some 35 KB. Learning a window costs half a microsecond,
  * renewing the reference some ten.
  */
 export class StageBaseline {
   readonly #periods: BaselinePeriods;
-  readonly #rooms = Arena.shared().scope();
+  readonly #scope = Arena.shared().scope();
   readonly #day = new DiurnalProfile();
   #blocks: Block[] = [];
-  /** Until then nothing is too old. */
+  /** Time before which no block expires. */
   #heldUntilMs = Number.NEGATIVE_INFINITY;
   #windows = 0;
   #reference: StageReference | undefined;
   #referencePeriod = Number.NaN;
-  /** What was last given before it followed the day, until the next window is learnt. */
+  /** Last reference before it began to follow the day; undefined once a window is learnt. */
   #followedFrom: StageReference | undefined;
 
   constructor(periods: BaselinePeriods) {
@@ -52,7 +52,7 @@ export class StageBaseline {
 
   /** Adds a window, later than all before. */
   learn(startMs: number, { digest, bands, bandsMs }: StageSummary): void {
-    this.#takeUpCourse();
+    this.#applyCourse();
     const block = this.#blockAt(startMs);
     block.durations.add(digest);
     block.bands.addAll(bands.bands, bands.amounts);
@@ -65,15 +65,12 @@ export class StageBaseline {
     this.#referencePeriod = period;
   }
 
-  /** Keeps what it holds for a baseline's length from then on, old as it may be. */
+  /** Keeps its blocks, of any age, for a baseline's length from then on. */
   hold(fromMs: number): void {
     this.#heldUntilMs = fromMs + this.#periods.baselineMs;
   }
 
-  /**
-   * Makes the reference what it would be with that time in its middle, if the day goes as those before. It stays
-   * the one that was given last where no day is known.
-   */
+  /** Moves the reference to the time of day around `ms`, if there is a diurnal course. */
   advance(ms: number): void {
     this.#followedFrom ??= this.reference();
     const from = this.#followedFrom;
@@ -83,17 +80,16 @@ export class StageBaseline {
     this.#reference = moved ?? from;
   }
 
-  /** Windows held. */
   get windows(): number {
     return this.#windows;
   }
 
-  /** Whether the reference is the one that was given last. */
+  /** Returns true while the reference is up to date. */
   get isRenewed(): boolean {
     return this.#reference !== undefined;
   }
 
-  /** undefined before the first window; the same object until it is renewed. */
+  /** Reference: undefined before the first window, and the same object until renewed. */
   reference(): StageReference | undefined {
     if (this.#reference !== undefined) return this.#reference;
     const first = this.#blocks[0];
@@ -108,7 +104,7 @@ export class StageBaseline {
     return this.#reference;
   }
 
-  /** Bands of all windows held; of `total` also its milliseconds. */
+  /** Bands of all windows held, for `total` also its milliseconds. */
   bands(): StageBands {
     return {
       bands: bandsOf(this.#blocks.map(({ bands }) => bands)),
@@ -119,7 +115,7 @@ export class StageBaseline {
   serialize(state: StateArchive): void {
     state.section('stage baseline', 3, () => {
       this.#blocks = state.list(this.#blocks, (block) =>
-        serializeBlock(state, block ?? newBlock(0, this.#rooms)),
+        serializeBlock(state, block ?? newBlock(0, this.#scope)),
       );
       this.#windows = state.number(this.#windows);
       this.#reference = state.optional(this.#reference, (reference) =>
@@ -134,7 +130,7 @@ export class StageBaseline {
     });
   }
 
-  /** The block of a window; those that are older than the baseline go. */
+  /** Returns the block of a window, and drops expired blocks. */
   #blockAt(startMs: number): Block {
     const { baselineMs, blockMs } = this.#periods;
     const blockStartMs = this.#periods.blockOf(startMs);
@@ -142,7 +138,7 @@ export class StageBaseline {
     if (last?.startMs === blockStartMs) return last;
     const isHeld = blockStartMs < this.#heldUntilMs;
     if (last !== undefined && !isHeld) this.#learnDay(last.startMs);
-    const block = newBlock(blockStartMs, this.#rooms, last);
+    const block = newBlock(blockStartMs, this.#scope, last);
     const keepFromMs = isHeld ? Number.NEGATIVE_INFINITY : blockStartMs - baselineMs;
     const isKept = ({ startMs: at }: Block) => at + blockMs > keepFromMs;
     for (const old of this.#blocks) if (!isKept(old)) release(old);
@@ -152,7 +148,7 @@ export class StageBaseline {
     return block;
   }
 
-  /** Remembers how it is at this time of day, where an hour ends with its last block and it is of a baseline's length. */
+  /** Adds a full baseline to the diurnal profile, if an hour ends with its last block. */
   #learnDay(lastBlockMs: number): void {
     const { baselineMs, blockMs } = this.#periods;
     const endMs = lastBlockMs + blockMs;
@@ -161,8 +157,8 @@ export class StageBaseline {
     if (endMs - fromMs >= baselineMs) this.#day.learn(endMs, this.#digest());
   }
 
-  /** What it has followed to is what it holds. */
-  #takeUpCourse(): void {
+  /** Replaces the blocks by the reference that has followed the day. */
+  #applyCourse(): void {
     if (this.#followedFrom === undefined) return;
     this.#followedFrom = undefined;
     const last = this.#blocks.at(-1);
@@ -178,13 +174,13 @@ export class StageBaseline {
   }
 }
 
-/** What comes is likely to lie where the block before has it. */
-function newBlock(startMs: number, rooms: ArenaScope, before?: Block): Block {
+/** Allocates the ranges of the block before, where most new values are. */
+function newBlock(startMs: number, scope: ArenaScope, previous?: Block): Block {
   return {
     startMs,
-    durations: before ? DurationHistogram.like(before.durations) : DurationHistogram.in(rooms),
-    bands: before ? RangeSums.like(before.bands) : new RangeSums(1, rooms),
-    bandsMs: before ? RangeSums.like(before.bandsMs) : new RangeSums(1, rooms),
+    durations: previous ? DurationHistogram.like(previous.durations) : DurationHistogram.in(scope),
+    bands: previous ? RangeSums.like(previous.bands) : new RangeSums(1, scope),
+    bandsMs: previous ? RangeSums.like(previous.bandsMs) : new RangeSums(1, scope),
     lastEndMs: 0,
     windows: 0,
   };

@@ -3,40 +3,37 @@ import { median } from './median.ts';
 
 const dayMs = 86_400_000;
 const blockMs = 600_000;
-/**
- * A day and a week before are looked at, an hour and a bit to either side: clocks change, people come
- * late.
- */
+/** Days before that are compared, an hour and some to either side: clocks change, and people come late. */
 const daysBefore = [1, 7] as const;
 const blocksAround = 7;
 const keptBlocks = (8 * dayMs) / blockMs + blocksAround;
-/** What it is of late: the median of so many blocks, of which so many must be known, but the newest. */
+/** Blocks of the recent median, the newest left out, and how many of them must be known. */
 const recentBlocks = 6;
-const fewestRecent = 3;
+const minRecentBlocks = 3;
 
-/** How many requests are foretold, and from what. */
+/** Forecast of the traffic, and its data. */
 export interface TrafficForecast {
   readonly perSecond: number;
-  /** Of the blocks that it is made of. */
+  /** Range of the blocks that it was computed from. */
   readonly fromMs: number;
   readonly toMs: number;
   /**
-   * Whether this time of a day before is known, of which there was traffic to compare with: without it
-   * nobody can tell a stop from an evening; and of the same day of the week: without it, from a weekend.
+   * True if this time of the day before is known: without it a stop looks like an evening. The other one is
+   * true if the week before is known: without it a weekend looks like a stop.
    */
   readonly isKnown: boolean;
   readonly isWeekKnown: boolean;
 }
 
 /**
- * How much traffic there is, by blocks of ten minutes, for eight days; and how much is foretold now: the
- * median of the last hour, times what became of such a median at this time a day and a week before, where
- * it fell. So a night is no drop, nor is an office that closes at six, from the second day on.
+ * Traffic by blocks of ten minutes for eight days, and its forecast. That is the median of the last hour,
+ * times the fall after such a median a day and a week before. So a night is no drop from the second day on,
+ * and neither is an office that closes at six.
  *
  * Memory: 9 KB. Cost: some ten microseconds each ten minutes.
  */
 export class TrafficProfile {
-  /** Requests a second by block, from `#firstBlock` on; NaN where nobody knows. */
+  /** Requests a second by block, from `#firstBlock` on; NaN where unknown. */
   #rates: number[] = [];
   #firstBlock = 0;
   #block = Number.NaN;
@@ -44,14 +41,13 @@ export class TrafficProfile {
   #seconds = 0;
   #forecast: TrafficForecast | undefined;
 
-  /** Length of a block, in milliseconds. */
   static readonly blockMs = blockMs;
 
-  /** Adds a window; windows come in order. What lies between two of them is not known. */
+  /** Adds a window; windows come in order. Time between two windows is unknown. */
   observe(startMs: number, windowMs: number, requests: number): void {
     const block = Math.floor(startMs / blockMs);
     if (block !== this.#block) {
-      this.#close();
+      this.#closeBlock();
       this.#block = block;
       this.#forecast = this.#newForecast(block);
     }
@@ -59,10 +55,7 @@ export class TrafficProfile {
     this.#seconds += windowMs / 1000;
   }
 
-  /**
-   * Takes a block of a longer past than its windows will tell; blocks come in order. Between two of them, and
-   * from the last to `backfillUntil`, there was no request.
-   */
+  /** Adds a block of older history; blocks come in order. Gaps up to `backfillUntil` had no requests. */
   backfill(startMs: number, requests: number): void {
     const block = Math.floor(startMs / blockMs);
     this.backfillUntil(startMs);
@@ -76,12 +69,12 @@ export class TrafficProfile {
     for (let block = next; block < end; block++) this.#put(block, 0);
   }
 
-  /** undefined before half an hour is known. */
+  /** Forecast: undefined before half an hour is known. */
   get forecast(): TrafficForecast | undefined {
     return this.#forecast;
   }
 
-  /** How much less there usually is by now than there was then, by the day before: 1 at most. */
+  /** Fall of the traffic between two times on the day before: at most 1. */
   fadeSince(thenMs: number, nowMs: number): number {
     const around = (ms: number) => {
       const block = Math.floor((ms - dayMs) / blockMs);
@@ -108,7 +101,7 @@ export class TrafficProfile {
     });
   }
 
-  #close(): void {
+  #closeBlock(): void {
     if (this.#seconds > 0) this.#put(this.#block, this.#requests / this.#seconds);
     this.#requests = 0;
     this.#seconds = 0;
@@ -120,10 +113,10 @@ export class TrafficProfile {
       this.#rates.length = 0;
       this.#firstBlock = block;
     }
-    const at = block - this.#firstBlock;
-    if (at < 0) return;
-    while (this.#rates.length < at) this.#rates.push(Number.NaN);
-    this.#rates[at] = perSecond;
+    const index = block - this.#firstBlock;
+    if (index < 0) return;
+    while (this.#rates.length < index) this.#rates.push(Number.NaN);
+    this.#rates[index] = perSecond;
     while (this.#rates.length > keptBlocks) {
       this.#rates.shift();
       this.#firstBlock += 1;
@@ -153,17 +146,17 @@ export class TrafficProfile {
     };
   }
 
-  /** The median of the blocks before one, but the newest; NaN where too few are known. */
+  /** Median of the blocks before one, the newest left out; NaN if too few are known. */
   #recent(block: number): number {
     const rates: number[] = [];
     for (let back = 2; back <= recentBlocks + 1; back++) {
       const rate = this.#rateOf(block - back);
       if (Number.isFinite(rate)) rates.push(rate);
     }
-    return rates.length < fewestRecent ? Number.NaN : median(rates);
+    return rates.length < minRecentBlocks ? Number.NaN : median(rates);
   }
 
-  /** Of half an hour: what one block had less by chance is no evening. */
+  /** Mean of half an hour: a single block may be low by chance. */
   #around(block: number): number {
     return (this.#rateOf(block - 1) + this.#rateOf(block) + this.#rateOf(block + 1)) / 3;
   }

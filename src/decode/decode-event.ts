@@ -11,7 +11,7 @@ import type { Vocabulary } from './vocabulary.ts';
 
 export interface Rejection {
   readonly reason: RejectReason;
-  /** One sentence for the dead letter: the field, the rule and the value that broke it. */
+  /** Sentence for the dead letter: the field, the rule and the value that broke it. */
   readonly detail: string;
 }
 
@@ -22,9 +22,9 @@ export interface DecodeContext {
 }
 
 /**
- * Decodes the event `bytes[start, end)` by JSON.parse and the contract: the reference that the
- * scanner must agree with, and the only source of reject reasons. Of a key given twice the last
- * one counts. Fills `record` and returns undefined, or returns why not; never throws.
+ * Decodes the event `bytes[start, end)` by JSON.parse and the contract: the reference for the scanner, and
+ * the only source of reject reasons. Of a repeated key the last one counts. Fills `record`, or returns a
+ * rejection; never throws.
  */
 export function decodeEvent(
   bytes: Buffer,
@@ -46,14 +46,14 @@ export function decodeEvent(
     return { reason: 'invalid_utf8', detail: 'The event must be UTF-8: some bytes are not' };
   }
   let value: unknown;
-  // Most of what a failed parse costs is the stack that nobody reads.
+  // Most of the cost of a failed parse is its unused stack trace.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {
     value = JSON.parse(span.toString('utf8'));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return { reason: 'invalid_json', detail: `The event must be JSON: ${cut(message)}` };
+    return { reason: 'invalid_json', detail: `The event must be JSON: ${truncated(message)}` };
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }
@@ -67,7 +67,7 @@ export function decodeEvent(
   return undefined;
 }
 
-/** The reason of the first issue, in the order of the contract's fields. */
+/** Rejection of the first issue, in the order of the contract's fields. */
 function rejectionOf(error: z.ZodError, event: object): Rejection {
   const issue = error.issues[0];
   const path = issue?.path.map(String) ?? [];
@@ -79,7 +79,7 @@ function rejectionOf(error: z.ZodError, event: object): Rejection {
   const found = path.length === 0 ? '' : `: it is ${shown(value)}`;
   return {
     reason: reasonOf(issue, path[0] ?? '', value),
-    detail: cut(`${name} ${issue?.message ?? ''}${found}`),
+    detail: truncated(`${name} ${issue?.message ?? ''}${found}`),
   };
 }
 
@@ -99,15 +99,15 @@ function reasonOf(
   return isText ? 'bad_dimension' : 'bad_field';
 }
 
-/** A value as the detail shows it; a missing one has no JSON. */
+/** Value for the detail; a missing one has no JSON. */
 function shown(value: unknown): string {
   if (value === undefined) return 'missing';
   if (typeof value === 'number') return String(value);
-  if (typeof value === 'string') return cut(JSON.stringify(value.slice(0, 200)), 80);
-  return cut(JSON.stringify(value), 80);
+  if (typeof value === 'string') return truncated(JSON.stringify(value.slice(0, 200)), 80);
+  return truncated(JSON.stringify(value), 80);
 }
 
-function cut(text: string, maxLength = 300): string {
+function truncated(text: string, maxLength = 300): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`;
 }
 
@@ -121,7 +121,7 @@ function fill(event: TimingEvent, context: DecodeContext, record: EventRecord): 
   record.dimensionIds[coldStartIndex] = event.cold_start === true ? 1 : 0;
   let sumMs = 0;
   record.stageCount = 0;
-  // Adding 0 makes a zero of -0, which JSON can write.
+  // Adding 0 makes -0, which JSON can write, a 0.
   for (const [name, ms] of Object.entries(event.stages_ms ?? {})) {
     record.stageIds[record.stageCount] = context.stages.idOfText(name);
     record.stageMs[record.stageCount++] = ms + 0;

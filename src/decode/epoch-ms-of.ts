@@ -2,8 +2,8 @@ const pattern =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
 /**
- * Milliseconds since the Unix epoch of an RFC 3339 date-time (section 5.6), NaN if it is none.
- * Digits beyond milliseconds are cut; a leap second counts as the second after it.
+ * Milliseconds since the Unix epoch of an RFC 3339 date-time (section 5.6); NaN for other text. Digits beyond
+ * milliseconds are cut; a leap second counts as the second after it.
  */
 export function epochMsOf(text: string): number {
   const match = pattern.exec(text);
@@ -13,7 +13,7 @@ export function epochMsOf(text: string): number {
   const field = (digits: string | undefined) => Number(digits ?? 0);
   if (field(hour) > 23 || field(minute) > 59 || field(second) > 60) return Number.NaN;
   if (field(aheadHour) > 23 || field(aheadMinute) > 59) return Number.NaN;
-  // `setUTCFullYear` takes the years 0 to 99 as they are, which `Date.UTC` does not.
+  // `setUTCFullYear` accepts the years 0 to 99, which `Date.UTC` changes.
   const date = new Date(0);
   date.setUTCFullYear(field(year), field(month) - 1, field(day));
   if (date.getUTCMonth() !== field(month) - 1 || date.getUTCDate() !== field(day)) {

@@ -1,6 +1,6 @@
 import { type Dimension, dimensions } from '../base/dimensions.ts';
 
-/** How the scanner reads a field; a small integer, as it is switched on for every field. */
+/** Kinds of fields, small integers for the scanner's switch. */
 export const fieldKinds = {
   ts: 0,
   dimension: 1,
@@ -8,7 +8,7 @@ export const fieldKinds = {
   coldStart: 3,
   cacheHit: 4,
   partial: 5,
-  /** A number that is checked, and kept if its slot is one of a facet. */
+  /** A number that is checked, and kept if its slot is that of a facet. */
   amount: 6,
   totalMs: 7,
   stagesMs: 8,
@@ -19,7 +19,7 @@ export const fieldKinds = {
 export interface EventField {
   readonly name: string;
   readonly kind: number;
-  /** Index of a dimension, or which facet an amount is (-1: none). */
+  /** Index of a dimension, or of the facet of an amount (-1: none). */
   readonly slot: number;
 }
 
@@ -35,7 +35,7 @@ const amount = (name: string, slot: number): EventField => ({
 });
 const field = (name: string, kind: number): EventField => ({ name, kind, slot: -1 });
 
-/** The fields that the scanner knows: those of the contract, which a test holds. */
+/** Fields that the scanner knows: those of the contract, which a test holds. */
 export const eventFields: readonly EventField[] = [
   field('ts', fieldKinds.ts),
   dimension('model'),

@@ -4,7 +4,7 @@ import { KeyMatcher } from './json/key-matcher.ts';
 import type { Pattern } from './json/pattern.ts';
 import type { Shape } from './json/shape.ts';
 
-/** How the kernel reads a value; kernel/event-kernel.ts has the same numbers. */
+/** Kinds of values, with the numbers of kernel/event-kernel.ts. */
 const valueKinds = {
   end: 0,
   stage: 1,
@@ -18,12 +18,12 @@ const valueKinds = {
   unknown: 9,
 } as const;
 
-/** Places of numbers: ts, total, the facets from the third on, and one that nobody reads. */
-const tsPlace = 0;
-const totalPlace = 1;
-const firstFacet = 2;
-const unreadPlace = 6;
-/** Flags by their distance from the kernel's integers, in bytes. */
+/** Indices of numbers: ts, total, the facets, and one that is never read. */
+const tsIndex = 0;
+const totalIndex = 1;
+const firstFacetIndex = 2;
+const unreadIndex = 6;
+/** Flags by their offset from the kernel's integers, in bytes. */
 const cacheHitOffset = 4;
 const partialOffset = 8;
 const coldStartOffset = 64 + coldStartIndex * 4;
@@ -32,10 +32,10 @@ const headBytes = 16;
 const blockBytes = 16;
 
 /**
- * A shape of events as the kernel reads it: for each value, what lies before it, and what it is.
+ * Shape of events in the kernel's format: for each value, the bytes before it, and its kind.
  *
- *     kind u16 · place u16 · length of the literal u16 · blocks u16 · 8 bytes that are not used
- *     and for each block of the literal 16 bytes of it and 16 of mask
+ *     kind u16 · index u16 · length of the literal u16 · blocks u16 · 8 unused bytes
+ *     and for each block of the literal its 16 bytes and 16 bytes of mask
  */
 export class EventProgram {
   readonly bytes: Uint8Array;
@@ -45,8 +45,8 @@ export class EventProgram {
   }
 
   /**
-   * Of an event's shape, and that of its stages if it has any (undefined: none were met in their
-   * shape). Answers undefined where it would be longer than `maxBytes`.
+   * Compiles the shapes of an event and of its stages (undefined: none were read in their shape). Returns
+   * undefined beyond `maxBytes`.
    */
   static of(event: Shape, stages: Shape, maxBytes: number): EventProgram | undefined {
     const writer = new ProgramWriter();
@@ -62,8 +62,8 @@ export class EventProgram {
         writer.text('}');
       } else {
         writer.literal(step);
-        const [kind, place] = kindAndPlace(field?.kind, field?.slot ?? 0);
-        writer.value(kind, place);
+        const [kind, index] = kindAndIndex(field?.kind, field?.slot ?? 0);
+        writer.value(kind, index);
       }
     }
     writer.text('}');
@@ -73,12 +73,12 @@ export class EventProgram {
   }
 }
 
-function kindAndPlace(kind: number | undefined, slot: number): readonly [number, number] {
+function kindAndIndex(kind: number | undefined, slot: number): readonly [number, number] {
   switch (kind) {
     case undefined:
       return [valueKinds.unknown, 0];
     case fieldKinds.ts:
-      return [valueKinds.ts, tsPlace];
+      return [valueKinds.ts, tsIndex];
     case fieldKinds.dimension:
       return [valueKinds.dimension, slot];
     case fieldKinds.id:
@@ -88,9 +88,9 @@ function kindAndPlace(kind: number | undefined, slot: number): readonly [number,
     case fieldKinds.status:
       return [valueKinds.status, 0];
     case fieldKinds.amount:
-      return [valueKinds.number, slot < 0 ? unreadPlace : firstFacet + slot];
+      return [valueKinds.number, slot < 0 ? unreadIndex : firstFacetIndex + slot];
     case fieldKinds.totalMs:
-      return [valueKinds.total, totalPlace];
+      return [valueKinds.total, totalIndex];
     case fieldKinds.coldStart:
       return [valueKinds.flag, coldStartOffset];
     case fieldKinds.cacheHit:
@@ -102,7 +102,7 @@ function kindAndPlace(kind: number | undefined, slot: number): readonly [number,
 
 class ProgramWriter {
   readonly #parts: Buffer[] = [];
-  /** What lies before the next value. */
+  /** Bytes before the next value. */
   #literal = Buffer.alloc(0);
 
   text(text: string): void {
@@ -113,19 +113,19 @@ class ProgramWriter {
     this.#literal = Buffer.concat([this.#literal, pattern.toBytes()]);
   }
 
-  value(kind: number, place: number): void {
+  value(kind: number, index: number): void {
     const { length } = this.#literal;
     const blocks = Math.ceil(length / blockBytes);
     const part = Buffer.alloc(headBytes + blocks * 2 * blockBytes);
     part.writeUInt16LE(kind, 0);
-    part.writeUInt16LE(place, 2);
+    part.writeUInt16LE(index, 2);
     part.writeUInt16LE(length, 4);
     part.writeUInt16LE(blocks, 6);
     for (let n = 0; n < blocks; n++) {
-      const at = headBytes + n * 2 * blockBytes;
+      const offset = headBytes + n * 2 * blockBytes;
       const block = this.#literal.subarray(n * blockBytes, (n + 1) * blockBytes);
-      block.copy(part, at);
-      part.fill(0xff, at + blockBytes, at + blockBytes + block.length);
+      block.copy(part, offset);
+      part.fill(0xff, offset + blockBytes, offset + blockBytes + block.length);
     }
     this.#parts.push(part);
     this.#literal = Buffer.alloc(0);

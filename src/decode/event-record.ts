@@ -1,7 +1,7 @@
 import { dimensions } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 
-/** Where a record keeps what there is more than one of. */
+/** Arrays of a record. */
 export interface EventArrays {
   readonly dimensionIds: Int32Array;
   readonly stageIds: Int32Array;
@@ -11,9 +11,9 @@ export interface EventArrays {
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * One decoded timing event, in a record that the decoder overwrites for the next one: nothing is
- * allocated per event, so whoever receives it copies what it keeps. Strings are ids of the
- * decoder's interners. All durations are milliseconds.
+ * One decoded timing event. The decoder overwrites the record for the next event, without allocation, so a
+ * receiver copies values that it keeps. Strings are ids of the decoder's interners. All durations are
+ * milliseconds.
  */
 export class EventRecord implements EventArrays {
   /** Start of the request, milliseconds since the Unix epoch. */
@@ -22,10 +22,10 @@ export class EventRecord implements EventArrays {
   status = 0;
   /** Interned value per dimension (0: absent); `cold_start` holds 0 or 1 itself. */
   readonly dimensionIds: Int32Array;
-  /** The total, given or summed from the stages; NaN where a partial event has none. */
+  /** Total, given or summed up from the stages; NaN for a partial event without one. */
   totalMs = Number.NaN;
   stageCount = 0;
-  /** Ids of the decoder's stage interner; the first `stageCount` hold. */
+  /** Ids of the decoder's stage interner; the first `stageCount` are valid. */
   readonly stageIds: Int32Array;
   readonly stageMs: Float64Array;
   /** Facets: NaN where absent. */
@@ -35,14 +35,14 @@ export class EventRecord implements EventArrays {
   concurrency = Number.NaN;
   /** 1 hit, 0 miss, -1 absent. */
   cacheHit = -1;
-  /** Where `trace_id` and `id` lie, for the few requests that become exemplars. */
+  /** Positions of `trace_id` and `id`, for the few requests that become exemplars. */
   bytes: Buffer = NO_BYTES;
   traceStart = 0;
   traceEnd = 0;
   idStart = 0;
   idEnd = 0;
 
-  /** @param arrays to keep them in; of its own by default. */
+  /** @param arrays of the record; its own by default. */
   constructor(arrays?: EventArrays) {
     this.dimensionIds = arrays?.dimensionIds ?? new Int32Array(dimensions.length);
     this.stageIds = arrays?.stageIds ?? new Int32Array(limits.stagesPerEvent);

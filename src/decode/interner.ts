@@ -1,36 +1,36 @@
-const FEWEST_SLOTS = 1024;
-/** A larger table is given back when it is cleared: it had been filled by a flood. */
-const KEPT_SLOTS = 1 << 17;
+const MIN_SLOTS = 1024;
+/** Slots above which `clear` frees the table: it was filled by a flood. */
+const MAX_KEPT_SLOTS = 1 << 17;
 
 /**
- * Gives each distinct string a small id, straight from its bytes: the hot path compares and keys
- * by id and makes no string. Id 0 is the empty string. Ids stay valid until `clear`.
+ * Interns strings straight from their bytes as small ids: the hot path compares ids and makes no string. Id 0
+ * is the empty string. Ids stay valid until `clear`.
  *
  * Open addressing over FNV-1a hashes, linear probing, at most half full. O(length) a look-up.
  */
 export class Interner {
   readonly #capacity: number;
-  #slots = new Int32Array(FEWEST_SLOTS);
-  #hashes = new Int32Array(FEWEST_SLOTS / 2);
+  #slots = new Int32Array(MIN_SLOTS);
+  #hashes = new Int32Array(MIN_SLOTS / 2);
   #bytes: Buffer[] = [];
   #texts: string[] = [];
 
-  /** @param capacity most strings it takes; `intern` answers -1 beyond it. */
+  /** @param capacity maximum number of strings; `intern` returns -1 beyond it. */
   constructor(capacity: number) {
     this.#capacity = capacity;
     this.clear();
   }
 
-  /** Distinct strings held, the empty one among them. */
+  /** Distinct strings held, including the empty one. */
   get size(): number {
     return this.#texts.length;
   }
 
-  /** Forgets every string but the empty one. */
+  /** Removes all strings but the empty one. */
   clear(): void {
-    if (this.#slots.length > KEPT_SLOTS) {
-      this.#slots = new Int32Array(FEWEST_SLOTS);
-      this.#hashes = new Int32Array(FEWEST_SLOTS / 2);
+    if (this.#slots.length > MAX_KEPT_SLOTS) {
+      this.#slots = new Int32Array(MIN_SLOTS);
+      this.#hashes = new Int32Array(MIN_SLOTS / 2);
     }
     this.#slots.fill(-1);
     this.#bytes = [];
@@ -46,7 +46,7 @@ export class Interner {
     return this.#add(Buffer.from(bytes.subarray(start, end)), hash);
   }
 
-  /** Id of the string if it is held, else -1: a look-up that leaves nothing behind. */
+  /** Id of the string if it is held, else -1: a look-up without side effects. */
   find(bytes: Uint8Array, start: number, end: number): number {
     return this.#find(bytes, start, end, hashOf(bytes, start, end));
   }
@@ -66,18 +66,16 @@ export class Interner {
     }
   }
 
-  /** Id of a string, as `intern`. */
   internText(text: string): number {
     const bytes = Buffer.from(text, 'utf8');
     return this.intern(bytes, 0, bytes.length);
   }
 
-  /** The string of an id that `intern` gave. */
   text(id: number): string {
     return this.#texts[id] as string;
   }
 
-  /** The UTF-8 bytes of an id that `intern` gave; not to be written to. */
+  /** UTF-8 bytes of an id, read-only. */
   utf8(id: number): Buffer {
     return this.#bytes[id] as Buffer;
   }
@@ -88,11 +86,11 @@ export class Interner {
     this.#hashes[id] = hash;
     this.#bytes.push(bytes);
     this.#texts.push(bytes.toString('utf8'));
-    this.#place(id, hash);
+    this.#insert(id, hash);
     return id;
   }
 
-  #place(id: number, hash: number): void {
+  #insert(id: number, hash: number): void {
     const mask = this.#slots.length - 1;
     let slot = hash & mask;
     while ((this.#slots[slot] as number) >= 0) slot = (slot + 1) & mask;
@@ -104,11 +102,11 @@ export class Interner {
     hashes.set(this.#hashes);
     this.#hashes = hashes;
     this.#slots = new Int32Array(this.#slots.length * 2).fill(-1);
-    for (let id = 0; id < this.#texts.length; id++) this.#place(id, hashes[id] as number);
+    for (let id = 0; id < this.#texts.length; id++) this.#insert(id, hashes[id] as number);
   }
 }
 
-/** FNV-1a, 32 bits (Fowler, Noll, Vo), with a last mix so that the low bits serve as a slot. */
+/** FNV-1a, 32 bits (Fowler, Noll, Vo), with a final mix so that the low bits serve as a slot. */
 function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = 0x811c9dc5;
   for (let i = start; i < end; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193);

@@ -15,11 +15,11 @@ const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
-/** How many times over a message is searched for the ends of broken events, and some bytes. */
-const PATIENCE = 4;
-const PATIENCE_BYTES = 64 * 1024;
+/** Budget for searching the ends of broken events: times the length of a message, and some bytes. */
+const SEARCH_FACTOR = 4;
+const SEARCH_BYTES = 64 * 1024;
 
-/** Contracts by their limits: making one takes about a millisecond, and a partition has its own decoder. */
+/** Contracts by their limits: making one costs about a millisecond, and each partition has a decoder. */
 const contracts = new Map<string, ReturnType<typeof timingEvent>>();
 const MAX_CONTRACTS = 16;
 
@@ -35,37 +35,34 @@ function contractOf({ maxDurationMs, maxDimensionBytes }: TimingEventLimits) {
 }
 
 export interface DecodeSink {
-  /**
-   * One good event, `[start, end)` its bytes in the message. The record is overwritten by the next
-   * one: copy what is kept.
-   */
+  /** Receives a valid event, at `[start, end)` in the message. The next event overwrites the record. */
   event(record: EventRecord, start: number, end: number): void;
   /**
-   * One event, or a message or the rest of one, that is not counted. `index` is its place among
-   * the message's events, `[start, end)` its bytes in the message.
+   * Receives a rejected event, or a rejected message or the rest of one. `index` is its position among the
+   * message's events, `[start, end)` its bytes in the message.
    */
   reject(index: number, reason: RejectReason, detail: string, start: number, end: number): void;
 }
 
 export interface MessageDecoderOptions {
-  /** Receives stage names. Needs room for at least `__other__`. */
+  /** Interns stage names. Needs room for at least `__other__`. */
   readonly stages: Interner;
-  /** Receives dimension values. Needs room for at least `__other__`. */
+  /** Interns dimension values. Needs room for at least `__other__`. */
   readonly values: Interner;
   readonly maxMessageBytes: number;
   readonly maxDurationMs: number;
   readonly maxDimensionBytes: number;
-  /** Reads events of known shapes; `null`: nothing but JavaScript does. @default {the thread's} */
+  /** Reads events of known shapes; `null`: JavaScript reads all. @default {the thread's} */
   readonly kernel?: EventKernel | null;
 }
 
 /**
- * Parts messages into timing events and decodes each: one object, several (one after another,
- * on lines of their own or over many lines), or an array. Whatever the bytes are, it does not
- * throw, and every event is given to the sink exactly once, as an event or as a rejection.
+ * Splits messages into timing events and decodes each: one object, several (one after another, one a line, or
+ * over many lines), or an array. It never throws, and the sink receives every event exactly once, as an event
+ * or as a rejection.
  *
- * An event on the plain path costs no allocation; anything unusual costs a JSON.parse of that
- * event. The interners may be cleared between two messages.
+ * A plain event costs no allocation; any other costs a JSON.parse. The interners may be cleared between two
+ * messages.
  */
 export class MessageDecoder {
   readonly #maxMessageBytes: number;
@@ -74,11 +71,10 @@ export class MessageDecoder {
   readonly #record: EventRecord;
   #fallbackCount = 0;
   /**
-   * Bytes beyond its own line that broken events may still be searched for their end. Without a
-   * bound, brackets that open on every line and never close would be searched once a line.
+   * Bytes beyond its own line that may still be searched for the end of broken events. Without a bound,
+   * brackets that open on every line and never close would be searched once a line.
    */
-  #patienceBytes = 0;
-  /** The newline found last. */
+  #searchBytes = 0;
   #newline = -1;
 
   constructor(options: MessageDecoderOptions) {
@@ -93,17 +89,17 @@ export class MessageDecoder {
     this.#record = this.#scanner.record;
   }
 
-  /** Events that needed the general path so far, good and bad. */
+  /** Number of events that the general path decoded, valid or not. */
   get fallbackCount(): number {
     return this.#fallbackCount;
   }
 
-  /** Events that the kernel has read so far. */
+  /** Number of events that the kernel has read. */
   get kernelCount(): number {
     return this.#scanner.kernelCount;
   }
 
-  /** Gives every event of a message to the sink; returns how many there were, good and bad. */
+  /** Decodes a message; returns the number of its events, valid or not. */
   decode(message: Buffer | null, sink: DecodeSink): number {
     if (message === null) {
       sink.reject(0, 'tombstone', 'The message must have a value: it is a tombstone', 0, 0);
@@ -124,16 +120,16 @@ export class MessageDecoder {
       return 1;
     }
     this.#scanner.begin(message);
-    this.#patienceBytes = PATIENCE * end + PATIENCE_BYTES;
+    this.#searchBytes = SEARCH_FACTOR * end + SEARCH_BYTES;
     this.#newline = -1;
     if (message[pos] === OPEN_BRACE) return this.#objects(message, pos, sink);
     if (message[pos] === OPEN_BRACKET) return this.#array(message, pos, sink);
-    // What begins with neither cannot be parted.
+    // Messages that begin otherwise cannot be split.
     this.#general(message, pos, end, 0, sink);
     return 1;
   }
 
-  /** Objects one after another, with or without white space between. */
+  /** Decodes objects one after another, with or without white space between. */
   #objects(message: Buffer, start: number, sink: DecodeSink): number {
     const end = message.length;
     let index = 0;
@@ -143,7 +139,7 @@ export class MessageDecoder {
         rejectRemainder(index, pos, end, sink);
         return index + 1;
       }
-      const limit = this.#patienceBytes < 0 ? this.#lineEnd(message, pos) : end;
+      const limit = this.#searchBytes < 0 ? this.#lineEnd(message, pos) : end;
       const after = this.#scanner.scan(message, pos, limit);
       if (after >= 0) {
         sink.event(this.#record, pos, after);
@@ -158,8 +154,8 @@ export class MessageDecoder {
   }
 
   /**
-   * Decodes what the scanner left. It ends where its brackets close; what is not JSON ends at
-   * its first newline at the latest, so that one broken line costs no other. Returns its end.
+   * Decodes an event that the scanner left. It ends where its brackets close. An event that is not JSON ends
+   * at its first newline at the latest, so that a broken line costs no other. Returns its end.
    */
   #doubtfulObject(message: Buffer, pos: number, index: number, sink: DecodeSink): number {
     const lineEnd = this.#lineEnd(message, pos);
@@ -167,7 +163,7 @@ export class MessageDecoder {
     this.#fallbackCount++;
     let rejection = decodeEvent(message, pos, after, this.#context, this.#record);
     if (rejection !== undefined && after > lineEnd && !isWhole(rejection, message, pos, after)) {
-      this.#patienceBytes -= after - lineEnd;
+      this.#searchBytes -= after - lineEnd;
       after = lineEnd;
       rejection = decodeEvent(message, pos, after, this.#context, this.#record);
     }
@@ -185,20 +181,20 @@ export class MessageDecoder {
     return this.#newline;
   }
 
-  /** Where the object at `pos` closes, or its line's end if it does not. */
+  /** Position where the object at `pos` closes, or its line's end if it does not. */
   #spanEnd(message: Buffer, pos: number, lineEnd: number): number {
-    const end = this.#patienceBytes < 0 ? lineEnd : message.length;
+    const end = this.#searchBytes < 0 ? lineEnd : message.length;
     let after = spanEnd(message, pos, end, limits.nestingDepth);
-    // One that nests too deep is still one event, if it closes at all.
+    // An event that nests too deep is still one event, if it closes at all.
     if (after < 0 && ~after < end && message[~after] !== NEWLINE) {
       after = spanEnd(message, pos, end, end);
     }
     if (after >= 0) return after;
-    this.#patienceBytes -= Math.max(0, ~after - lineEnd);
+    this.#searchBytes -= Math.max(0, ~after - lineEnd);
     return lineEnd;
   }
 
-  /** An array of events. Where it is broken, the rest of the message is one rejection. */
+  /** Decodes an array of events. After a broken one, the rest of the message is one rejection. */
   #array(message: Buffer, start: number, sink: DecodeSink): number {
     const end = message.length;
     let pos = afterSpace(message, start + 1, end);
@@ -222,7 +218,7 @@ export class MessageDecoder {
     }
   }
 
-  /** Decodes one element; position of the comma or bracket after it, -1 if there is none. */
+  /** Decodes one element; returns the position of the comma or bracket after it, or -1. */
   #element(message: Buffer, pos: number, index: number, sink: DecodeSink): number {
     const end = message.length;
     const after = this.#scanner.scan(message, pos, end);
@@ -252,10 +248,7 @@ export class MessageDecoder {
   }
 }
 
-/**
- * Whether a rejected event of several lines is one event all the same: it is if it is JSON, or
- * would be but for bytes that are no UTF-8, or for its depth.
- */
+/** Returns true if a rejected event of several lines is one event: JSON, but for its encoding or depth. */
 function isWhole(rejection: Rejection, message: Buffer, start: number, end: number): boolean {
   if (rejection.reason !== 'invalid_utf8') return rejection.reason !== 'invalid_json';
   try {

@@ -1,8 +1,7 @@
 /**
- * Why an event, or a whole message, was not counted: a closed list, documented in docs/reference/event.md.
- * `late`, `future` and
- * `too_many_windows` are the window's verdicts, `undecodable_batch` is the source's, all others
- * are the decoder's.
+ * Reasons why an event or a message was not counted: a closed list, documented in docs/reference/event.md.
+ * `late`, `future` and `too_many_windows` come from the window, `undecodable_batch` from the source, the rest
+ * from the decoder.
  */
 export const rejectReasons = [
   'undecodable_batch',

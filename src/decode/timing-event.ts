@@ -14,7 +14,7 @@ export interface TimingEventLimits {
 
 const stageName = /^[A-Za-z][A-Za-z0-9_.:/-]{0,63}$/;
 
-/** An issue that names its own reason; issues of other kinds have the reason of their field. */
+/** Issue with a reason of its own; other issues have the reason of their field. */
 function problem(reason: RejectReason, message: string, path: string[] = []) {
   return { code: 'custom', params: { reason }, message, path } as const;
 }
@@ -24,8 +24,8 @@ const ts = z
     error: 'must be epoch milliseconds (a number) or an RFC 3339 date-time with an offset',
   })
   .meta({ examples: [1789000000123, '2026-09-10T00:26:40.123Z'] })
-  .transform((given, context) => {
-    const ms = typeof given === 'number' ? Math.floor(given) : epochMsOf(given);
+  .transform((input, context) => {
+    const ms = typeof input === 'number' ? Math.floor(input) : epochMsOf(input);
     if (Number.isNaN(ms)) {
       context.addIssue(
         problem('bad_ts', 'must be an RFC 3339 date-time with an offset, or epoch milliseconds'),
@@ -47,7 +47,7 @@ function text(maxBytes: number, reason: RejectReason) {
   });
 }
 
-/** JSON Schema of `stages_ms`, which a check by hand cannot give. */
+/** JSON Schema of `stages_ms`, which is checked by hand. */
 const stagesSchema = (maxMs: number) =>
   ({
     type: 'object',
@@ -58,19 +58,19 @@ const stagesSchema = (maxMs: number) =>
   }) as const;
 
 /**
- * The object of stages. Checked by hand rather than as a zod record, which passes over a key
- * `__proto__` in silence; only own keys count, so `constructor` is a stage like any other.
+ * Schema of the stages. A zod record would ignore a key `__proto__` silently, so they are checked by hand.
+ * Only own keys count, so `constructor` is a stage like any other.
  */
 function stages(maxMs: number) {
   const described = z.unknown().meta(stagesSchema(maxMs));
-  return described.transform((given, context): Readonly<Record<string, number>> => {
-    if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+  return described.transform((input, context): Readonly<Record<string, number>> => {
+    if (typeof input !== 'object' || input === null || Array.isArray(input)) {
       context.addIssue(
         problem('bad_duration', 'must be an object of stage names and milliseconds'),
       );
       return {};
     }
-    const entries = Object.entries(given);
+    const entries = Object.entries(input);
     if (entries.length > limits.stagesPerEvent) {
       const rule = `must have at most ${limits.stagesPerEvent} stages, not ${entries.length}`;
       context.addIssue(problem('too_many_stages', rule));
@@ -86,11 +86,11 @@ function stages(maxMs: number) {
       }
       if (context.issues.length > 0) break;
     }
-    return given as Record<string, number>;
+    return input as Record<string, number>;
   });
 }
 
-/** What a request is and where it ran. */
+/** Fields that identify a request and its origin. */
 function textFields(maxBytes: number) {
   const field = (reason: RejectReason) => (description: string, example: string) =>
     text(maxBytes, reason)
@@ -139,7 +139,7 @@ const amount = (description: string, example: number) =>
     .nullish()
     .meta({ description, examples: [example] });
 
-/** How the request ended and what is known of it besides. */
+/** Outcome and other properties of a request. */
 const otherFields = {
   status: z
     .enum(statuses, `must be one of ${statuses.join(', ')}`)
@@ -160,9 +160,9 @@ const otherFields = {
 };
 
 /**
- * The contract of one timing event, JSON v1: what the decoder accepts, and why it rejects, is
- * what this says. Unknown fields are ignored; `null` counts as absent. config/
- * timing-event.schema.json and the table of docs/reference/event.md are made from it.
+ * Contract of one timing event, JSON v1: it defines all that the decoder accepts and rejects. Unknown fields
+ * are ignored; `null` counts as absent. config/timing-event.schema.json and the table of
+ * docs/reference/event.md are generated from it.
  */
 export function timingEvent(bounds: TimingEventLimits) {
   const { maxDurationMs, maxDimensionBytes } = bounds;
@@ -212,7 +212,7 @@ interface Durations {
   readonly partial?: boolean | null | undefined;
 }
 
-/** What is wrong with an event's durations taken together. */
+/** Issue of an event's durations taken together. */
 function durationsIssue({ total_ms, stages_ms, partial }: Durations, maxMs: number) {
   if (typeof total_ms === 'number') return undefined;
   const durations = Object.values(stages_ms ?? {});
@@ -223,5 +223,5 @@ function durationsIssue({ total_ms, stages_ms, partial }: Durations, maxMs: numb
   return problem('duration_too_large', `must have stages that add up to at most ${maxMs} ms`);
 }
 
-/** A checked event: `ts` is milliseconds since the epoch, whichever way it was written. */
+/** A valid event: `ts` is milliseconds since the epoch, whichever form was given. */
 export type TimingEvent = z.output<ReturnType<typeof timingEvent>>;

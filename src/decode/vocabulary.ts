@@ -4,7 +4,7 @@ import type { Interner } from './interner.ts';
 
 const overflowBytes = Buffer.from(overflowValue);
 
-/** One interner, with the id of `__other__` for strings that find it full. */
+/** Interner with the id of `__other__` for strings beyond its capacity. */
 export class Vocabulary {
   readonly interner: Interner;
   #otherId = -1;
@@ -21,8 +21,8 @@ export class Vocabulary {
   }
 
   /**
-   * Takes `__other__` in again if the interner was cleared since, and says whether it was. To be
-   * called before a message; an interner is not to be cleared while one is decoded.
+   * Interns `__other__` again if the interner was cleared; returns true if it was. Called before each
+   * message: an interner must not be cleared while a message is decoded.
    */
   refresh(): boolean {
     if (this.#otherId >= 0 && this.interner.utf8(this.#otherId) === this.#otherUtf8) return false;
@@ -32,7 +32,7 @@ export class Vocabulary {
     return true;
   }
 
-  /** Id of `bytes[start, end)`, that of `__other__` if the interner is full. */
+  /** Id of `bytes[start, end)`, or of `__other__` if the interner is full. */
   idOf(bytes: Uint8Array, start: number, end: number): number {
     const id = this.interner.intern(bytes, start, end);
     return id >= 0 ? id : this.#otherId;

@@ -1,47 +1,47 @@
 const pageBytes = 65_536;
 const pages = { initial: 16, maximum: 65_536 } as const;
-/** Memory grows by so many pages at least, and by this part of what it has. */
-const leastGrowth = 16;
-const growthPart = 1 / 8;
+/** The memory grows by at least this many pages, or by this share of its size. */
+const minGrowthPages = 16;
+const growthShare = 1 / 8;
 const doubleBytes = 8;
-/** Rooms begin at whole cache lines, of so many doubles. */
+/** Doubles of a cache line: allocations begin at whole lines. */
 const lineDoubles = 8;
 
-/** Larger rooms are of whole blocks of so many: those of stages alike are of one size, and take each other's. */
-const roomyDoubles = 64;
+/** Larger allocations are multiples of this, so that stages of similar size reuse each other's. */
+const blockDoubles = 64;
 
-/** What a kernel asks of its host: functions of numbers, by modules. */
+/** Functions of numbers that a kernel imports, by module. */
 type Imports = Readonly<Record<string, Readonly<Record<string, (x: number) => number>>>>;
 
-/** A part of the memory: its first double, and how many there are. */
+/** A part of the memory: the offset of its first double, and its length. */
 export interface Allocation {
   readonly offset: number;
   readonly doubles: number;
 }
 
 /**
- * Where detectors keep what each window needs: one WebAssembly memory a thread, which kernels work on. What
- * belongs to one stage lies side by side in it, where scattered objects would cost a wait for memory each.
+ * Memory of the detectors: one WebAssembly memory a thread, on which kernels work. The numbers of a stage are
+ * adjacent in it: scattered objects would cost a cache miss each.
  *
- * It grows by need, up to 4 GiB, and is kept; what was taken for an owner's `Rooms` is free again once nobody
- * has these any more, and then goes to the next one of its size. Cost: taking a room some hundred nanoseconds.
+ * It grows on demand, up to 4 GiB, and never shrinks. The allocations of a collected owner or `ArenaScope`
+ * are free again, for requests of the same size. An allocation costs some hundred nanoseconds.
  */
 export class Arena {
   static #shared: Arena | undefined;
 
   readonly memory = new WebAssembly.Memory(pages);
-  /** Views of the memory, made anew when it grows: not to be kept over a call that may take some. */
+  /** Views of the memory, replaced when it grows: do not hold them across a call that may allocate. */
   doubles = new Float64Array(0);
   floats = new Float32Array(0);
   ints = new Int32Array(0);
-  /** What is free, by size. The first line is nobody's: a room is never at 0. */
+  /** Offsets of free allocations, by size. The first line is never allocated: no offset is 0. */
   readonly #free = new Map<number, number[]>();
   #end = lineDoubles;
-  readonly #forgotten = new FinalizationRegistry((rooms: readonly Allocation[]) => {
-    for (const room of rooms) this.release(room);
+  readonly #collected = new FinalizationRegistry((allocations: readonly Allocation[]) => {
+    for (const allocation of allocations) this.release(allocation);
   });
 
-  /** The one of this thread. */
+  /** The arena of this thread. */
   static shared(): Arena {
     Arena.#shared ??= new Arena();
     return Arena.#shared;
@@ -52,10 +52,10 @@ export class Arena {
   }
 
   /**
-   * The functions of a kernel, which works on this memory.
+   * Instantiates a kernel on this memory and returns its exports.
    *
-   * @param wasm what it was compiled to, as base64.
-   * @param imports what else it asks for, by its name. @throws where there is no WebAssembly.
+   * @param wasm the module, as base64.
+   * @param imports further functions that it imports. @throws where there is no WebAssembly.
    */
   kernel<Exports>(wasm: string, imports: Imports = {}): Exports {
     const module = new WebAssembly.Module(Buffer.from(wasm, 'base64'));
@@ -64,64 +64,66 @@ export class Arena {
     return instance.exports as Exports;
   }
 
-  /** The place of values that stay. */
+  /** Stores constants and returns their offset. */
   store(values: readonly number[]): number {
-    const { offset: at } = this.allocate(values.length);
-    this.doubles.set(values, at);
-    return at;
+    const { offset } = this.allocate(values.length);
+    this.doubles.set(values, offset);
+    return offset;
   }
 
-  /** Rooms of one owner. */
+  /** Returns a scope for the allocations of one owner. */
   scope(): ArenaScope {
-    const held: Allocation[] = [];
-    const rooms = new ArenaScope(this, held);
-    this.#forgotten.register(rooms, held);
-    return rooms;
+    const allocations: Allocation[] = [];
+    const scope = new ArenaScope(this, allocations);
+    this.#collected.register(scope, allocations);
+    return scope;
   }
 
   /**
-   * Room for so many doubles, all of them 0, until it is released.
+   * Allocates doubles, all of them 0, until they are released.
    *
-   * @throws RangeError when that is more than there can be.
+   * @throws RangeError at the limit of 4 GiB.
    */
   allocate(doubles: number): Allocation {
-    const least = doubles < roomyDoubles ? lineDoubles : roomyDoubles;
+    const least = doubles < blockDoubles ? lineDoubles : blockDoubles;
     const size = Math.ceil(doubles / least) * least;
-    return { offset: this.#taken(size), doubles: size };
+    return { offset: this.#allocateOffset(size), doubles: size };
   }
 
-  /** The place of so many doubles, all of them 0, for as long as there is their owner. */
+  /** Allocates doubles, all of them 0, until their owner is collected. Returns their offset. */
   allocateFor(owner: object, doubles: number): number {
-    const room = this.allocate(doubles);
-    this.#forgotten.register(owner, [room]);
-    return room.offset;
+    const allocation = this.allocate(doubles);
+    this.#collected.register(owner, [allocation]);
+    return allocation.offset;
   }
 
-  /** What a room had is of no interest any more. */
-  release({ offset: at, doubles }: Allocation): void {
+  /** Frees an allocation. */
+  release({ offset, doubles }: Allocation): void {
     const free = this.#free.get(doubles);
-    if (free === undefined) this.#free.set(doubles, [at]);
-    else free.push(at);
+    if (free === undefined) this.#free.set(doubles, [offset]);
+    else free.push(offset);
   }
 
-  #taken(doubles: number): number {
+  #allocateOffset(doubles: number): number {
     const free = this.#free.get(doubles)?.pop();
     if (free !== undefined) {
       this.doubles.fill(0, free, free + doubles);
       return free;
     }
-    const at = this.#end;
-    const missing = Math.ceil(((at + doubles - this.doubles.length) * doubleBytes) / pageBytes);
-    if (missing > 0) {
-      const left = pages.maximum - this.#pages;
-      if (missing > left)
+    const offset = this.#end;
+    const missingPages = Math.ceil(
+      ((offset + doubles - this.doubles.length) * doubleBytes) / pageBytes,
+    );
+    if (missingPages > 0) {
+      const leftPages = pages.maximum - this.#pages;
+      if (missingPages > leftPages)
         throw new RangeError('detectors keep 4 GiB already: there is no room for more');
-      const more = Math.max(missing, leastGrowth, Math.floor(this.#pages * growthPart));
-      this.memory.grow(Math.min(more, left));
+      const growth = Math.max(missingPages, minGrowthPages, Math.floor(this.#pages * growthShare));
+      this.memory.grow(Math.min(growth, leftPages));
       this.#view();
     }
     this.#end += doubles;
-    return at;
+    return offset;
   }
 
   get #pages(): number {
@@ -136,36 +138,37 @@ export class Arena {
   }
 }
 
-/** What one owner has taken: free again when it is collected as garbage. */
+/** Allocations of one owner, freed when the scope is collected. */
 export class ArenaScope {
   readonly #memory: Arena;
-  readonly #held: Allocation[];
+  readonly #allocations: Allocation[];
 
-  constructor(memory: Arena, held: Allocation[]) {
+  constructor(memory: Arena, allocations: Allocation[]) {
     this.#memory = memory;
-    this.#held = held;
+    this.#allocations = allocations;
   }
 
-  /** Room for so many doubles, all of them 0. */
+  /** Allocates doubles, all of them 0. */
   allocate(doubles: number): Allocation {
-    const room = this.#memory.allocate(doubles);
-    this.#held.push(room);
-    return room;
+    const allocation = this.#memory.allocate(doubles);
+    this.#allocations.push(allocation);
+    return allocation;
   }
 
-  release(room: Allocation): void {
-    const last = this.#held.pop();
-    if (last !== undefined && last !== room) this.#held[this.#held.indexOf(room)] = last;
-    this.#memory.release(room);
+  release(allocation: Allocation): void {
+    const last = this.#allocations.pop();
+    if (last !== undefined && last !== allocation)
+      this.#allocations[this.#allocations.indexOf(allocation)] = last;
+    this.#memory.release(allocation);
   }
 }
 
-/** The address of a double of `StateMemory`. From 2 GiB on it is negative here, as 32-bit integers are. */
-export function addressOf(at: number): number {
-  return at << 3;
+/** Byte address of a double of the arena. From 2 GiB on it is negative, as a 32-bit integer is. */
+export function addressOf(offset: number): number {
+  return offset << 3;
 }
 
-/** The address of a float of it. */
-export function floatAddressOf(at: number): number {
-  return at << 2;
+/** Byte address of a float of the arena. */
+export function floatAddressOf(offset: number): number {
+  return offset << 2;
 }

@@ -2,69 +2,68 @@ import type { StateArchive } from '../snapshot/archive.ts';
 import { Arena } from './arena.ts';
 
 /**
- * The last of some entries, each of a few numbers: side by side in `StateMemory`, where an object each would lie
- * anywhere. What is newer than there is room for takes the place of the oldest.
+ * Newest entries of a sequence, each of a few numbers, adjacent in the arena. A new entry replaces the oldest
+ * when the ring is full.
  *
  * Memory: 8 bytes a number. Cost: some nanoseconds an entry.
  */
 export class NumberRing {
-  readonly #at: number;
+  readonly #offset: number;
   readonly #fields: number;
-  readonly #most: number;
+  readonly #capacity: number;
   /** The slot of the next entry. */
   #next = 0;
   #length = 0;
 
   /**
    * @param fields numbers of an entry.
-   * @param most entries that are kept.
+   * @param capacity number of entries.
    */
-  constructor(fields: number, most: number) {
-    this.#at = Arena.shared().allocateFor(this, fields * most);
+  constructor(fields: number, capacity: number) {
+    this.#offset = Arena.shared().allocateFor(this, fields * capacity);
     this.#fields = fields;
-    this.#most = most;
+    this.#capacity = capacity;
   }
 
   get length(): number {
     return this.#length;
   }
 
-  /** Where a new entry lies in the memory: its numbers are to be set, they may be those of another one. */
+  /** Returns the offset of a new entry, which still holds the numbers of an older one. */
   push(): number {
     const slot = this.#next;
-    this.#next = slot + 1 === this.#most ? 0 : slot + 1;
-    if (this.#length < this.#most) this.#length += 1;
-    return this.#at + this.#fields * slot;
+    this.#next = slot + 1 === this.#capacity ? 0 : slot + 1;
+    if (this.#length < this.#capacity) this.#length += 1;
+    return this.#offset + this.#fields * slot;
   }
 
-  /** Where an entry lies, counted from the newest: 1 for that, `length` for the oldest. */
+  /** Offset of an entry, counted from the newest (1) to the oldest (`length`). */
   offsetBack(n: number): number {
     const slot = this.#next - n;
-    return this.#at + this.#fields * (slot < 0 ? slot + this.#most : slot);
+    return this.#offset + this.#fields * (slot < 0 ? slot + this.#capacity : slot);
   }
 
-  /** Where the last so many entries lie, as far as there are so many, oldest first. */
+  /** Offsets of the last `n` entries, or of all if there are fewer, oldest first. */
   lastOffsets(n: number): number[] {
-    const windows = Math.min(n, this.#length);
-    return Array.from({ length: windows }, (_, i) => this.offsetBack(windows - i));
+    const count = Math.min(n, this.#length);
+    return Array.from({ length: count }, (_, i) => this.offsetBack(count - i));
   }
 
-  /** The slot that an entry is in, below the most that are kept: what is not a number is kept by it. */
-  slotOf(place: number): number {
-    return (place - this.#at) / this.#fields;
+  /** Slot of an entry, below the capacity: an index for its data that are not numbers. */
+  slotOf(offset: number): number {
+    return (offset - this.#offset) / this.#fields;
   }
 
-  /** Forgets the oldest entry. */
   dropOldest(): void {
     this.#length -= 1;
   }
 
-  /** @param serializeEntry is given where an entry lies: takes up what is there, or puts it there. */
-  serializeEach(state: StateArchive, serializeEntry: (at: number) => void): void {
-    state.list(this.lastOffsets(this.#length), (place) => {
-      const at = place ?? this.push();
-      serializeEntry(at);
-      return at;
+  /** @param serializeEntry saves, or restores, the numbers of the entry at an offset. */
+  serializeEach(state: StateArchive, serializeEntry: (offset: number) => void): void {
+    state.list(this.lastOffsets(this.#length), (saved) => {
+      const offset = saved ?? this.push();
+      serializeEntry(offset);
+      return offset;
     });
   }
 }

@@ -4,7 +4,7 @@ import type { StageSummary } from './series-window.ts';
 
 const packed = new PackedDigests();
 
-/** The stages of one series' window, by name, as the tables give them: digests are floats in one array. */
+/** Maps the stages of one series' window by name, with their digests as floats in one array. */
 export function packStages(stages: readonly StageSummary[]): Map<string, StageSummary> {
   for (const { digest } of stages) packed.add(digest.means, digest.weights);
   const digests = packed.drain();

@@ -6,7 +6,7 @@ export interface Bands {
   readonly amounts: readonly number[];
 }
 
-/** What one stage of one series did in one window. */
+/** Measurements of one stage of one series in one window. */
 export interface StageSummary {
   readonly stage: string;
   readonly requests: number;

@@ -3,9 +3,9 @@ import type { StateArchive } from '../snapshot/archive.ts';
 import { packStages } from './pack-stages.ts';
 import type { Bands, Series, SeriesWindow, StageSummary } from './series-window.ts';
 
-const nothing = TDigest.fromCentroids([], []);
+const emptyDigest = TDigest.fromCentroids([], []);
 const noBands: Bands = { bands: [], amounts: [] };
-const nobody: Series = {
+const emptySeries: Series = {
   service: '',
   model: '',
   version: '',
@@ -16,7 +16,7 @@ const nobody: Series = {
   cold_start: false,
 };
 
-export function serializeSeries(state: StateArchive, series: Series = nobody): Series {
+export function serializeSeries(state: StateArchive, series: Series = emptySeries): Series {
   let restored = series;
   state.section('series', 1, () => {
     restored = {
@@ -42,7 +42,9 @@ export function serializeSeriesWindow(
     const windowStartMs = state.number(window?.windowStartMs ?? 0);
     const windowMs = state.number(window?.windowMs ?? 0);
     const series = serializeSeries(state, window?.series);
-    const stages = state.list(window?.stages.values() ?? [], (one) => serializeSummary(state, one));
+    const stages = state.list(window?.stages.values() ?? [], (each) =>
+      serializeSummary(state, each),
+    );
     restored ??= { windowStartMs, windowMs, series, stages: packStages(stages) };
   });
   return restored as SeriesWindow;
@@ -66,13 +68,12 @@ function serializeSummary(state: StateArchive, summary: StageSummary | undefined
   };
 }
 
-export function serializeDigest(state: StateArchive, digest: TDigest = nothing): TDigest {
+export function serializeDigest(state: StateArchive, digest: TDigest = emptyDigest): TDigest {
   const means = state.numbers(digest.means);
   const weights = state.numbers(digest.weights);
-  return digest === nothing ? TDigest.fromCentroids(means, weights) : digest;
+  return digest === emptyDigest ? TDigest.fromCentroids(means, weights) : digest;
 }
 
-/** Saves bands, or gives back those that were saved. */
 export function serializeBands(
   state: StateArchive,
   { bands, amounts }: Bands | undefined = noBands,

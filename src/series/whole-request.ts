@@ -1,9 +1,6 @@
 import { totalStage } from '../base/dimensions.ts';
 
-/**
- * The stage that stands for the whole requests: `total`, or where none has one the stage with most
- * requests.
- */
+/** Stage that represents whole requests: `total`, otherwise the stage with most requests. */
 export function wholeRequest<Stage extends { readonly requests: number }>({
   stages,
 }: {

@@ -2,25 +2,25 @@ import { invariant } from '../base/invariant.ts';
 import { bandRange } from './band-range.ts';
 
 const pageBands = 16;
-/** Entries of a slot's page table: 13 pages cover all bands; 16 keep the index a shift. */
+/** Entries of a slot's page table: 13 pages cover all bands, and 16 make the index a shift. */
 const tableEntries = 16;
 const slotsPerSlab = 4096;
 const pagesPerSlab = 2048;
 const defaultMaxSlots = 1 << 22;
 
 /**
- * Sums over bands for many slots, sparse: a slot pays for the octaves its requests fall in.
+ * Sparse sums over bands for many slots.
  *
- * Memory: 64 bytes of page table a slot and 128 bytes for each page of 16 bands (four octaves)
- * that it touches. All of it lives in slabs of typed arrays which `reset` keeps for reuse, so that
- * in the steady state nothing is allocated; `add` itself is a table look-up and an addition.
+ * Memory: 64 bytes of page table a slot, and 128 bytes for each page of 16 bands (four octaves) in use.
+ * `reset` keeps the slabs of typed arrays, so nothing is allocated in the steady state. `add` is a look-up
+ * and an addition.
  */
 export class BandPool {
   readonly #maxSlots: number;
   readonly #tables: Int32Array[] = [];
   readonly #pages: Float64Array[] = [];
   #slotCount = 0;
-  /** Page 0 is never handed out: 0 in a table means that there is no page. */
+  /** Page 0 is never used: 0 in a table means no page. */
   #pageCount = 1;
 
   constructor(options: { readonly maxSlots?: number } = {}) {
@@ -31,7 +31,7 @@ export class BandPool {
     return this.#slotCount;
   }
 
-  /** Memory held, whether in use or kept for reuse. */
+  /** Bytes held, in use or kept for reuse. */
   get bytes(): number {
     return (
       this.#tables.length * slotsPerSlab * tableEntries * 4 +
@@ -39,7 +39,7 @@ export class BandPool {
     );
   }
 
-  /** A new slot of no amounts: 0, 1, 2, … since the last reset; -1 when `maxSlots` are taken. */
+  /** Allocates an empty slot: 0, 1, 2, … since the last reset; -1 beyond `maxSlots`. */
   allocate(): number {
     const slot = this.#slotCount;
     if (slot >= this.#maxSlots) return -1;
@@ -64,7 +64,7 @@ export class BandPool {
     const entry = (slot & (slotsPerSlab - 1)) * tableEntries + (index >>> 4);
     let page = table[entry] as number;
     if (page === 0) {
-      page = this.#takePage();
+      page = this.#allocatePage();
       table[entry] = page;
     }
     const slab = this.#pages[(page / pagesPerSlab) | 0] as Float64Array;
@@ -73,8 +73,8 @@ export class BandPool {
   }
 
   /**
-   * Writes a slot's bands in ascending order, with their amounts, and returns how many; bands
-   * whose amount is 0 are left out. Both arrays need room for `bandRange.count` (208).
+   * Writes a slot's bands with their amounts, ascending, and returns their number; amounts of 0 are left out.
+   * Both arrays need room for `bandRange.count` (208).
    */
   read(slot: number, bands: Int16Array, amounts: Float64Array): number {
     invariant(slot >= 0 && slot < this.#slotCount, `no such band slot: ${slot}`);
@@ -96,13 +96,13 @@ export class BandPool {
     return n;
   }
 
-  /** Forgets all slots and keeps the memory. Pages are zeroed when they are taken again. */
+  /** Removes all slots and keeps the memory. Pages are zeroed when they are used again. */
   reset(): void {
     this.#slotCount = 0;
     this.#pageCount = 1;
   }
 
-  #takePage(): number {
+  #allocatePage(): number {
     const page = this.#pageCount++;
     const slab = Math.floor(page / pagesPerSlab);
     if (slab === this.#pages.length) this.#pages.push(new Float64Array(pagesPerSlab * pageBands));

@@ -4,9 +4,9 @@ import { highWord } from './high-word.ts';
 const bandOfOneMs = 1023 * 4;
 
 /**
- * The band of a duration >= 0 in milliseconds: four to an octave, by the exponent and the top two
- * mantissa bits of the double. Band 0 begins at 1 ms, band 4 at 2 ms; 0 ms is in band -80.
- * Exact, the same on every machine, and what `bands` columns in ClickHouse are keyed by.
+ * Band of a duration >= 0 in milliseconds: four an octave, by the exponent and the top two mantissa bits.
+ * Band 0 begins at 1 ms, band 4 at 2 ms; 0 ms is in band -80. Exact on every machine; `bands` columns in
+ * ClickHouse have these keys.
  */
 export function bandOf(ms: number): number {
   const band = (highWord(ms) >>> 18) - bandOfOneMs;

@@ -4,31 +4,30 @@ import { PackedDigests } from './packed-digests.ts';
 import type { TDigest } from './t-digest.ts';
 
 /**
- * ClickHouse's state of quantilesTDigest, as RowBinary carries it: VarUInt n, then n times the
- * mean and the weight as little-endian Float32, without header or length. Which quantiles the column
- * asks for is no part of it. Source: ClickHouse, src/AggregateFunctions/QuantileTDigest.h,
- * `serialize` and `deserialize`.
+ * ClickHouse's state of quantilesTDigest in RowBinary: VarUInt n, then n times mean and weight as
+ * little-endian Float32, without header or length. The quantiles of the column are not part of it. Source:
+ * ClickHouse, src/AggregateFunctions/QuantileTDigest.h, `serialize` and `deserialize`.
  */
 const centroidBytes = 8;
-/** Above it Float32 skips whole numbers, and requests would be lost. */
+/** Largest weight: above it Float32 skips whole numbers, and requests would be lost. */
 const maxExactWeight = 2 ** 24;
-/** What ClickHouse refuses to read. */
+/** Maximum number of centroids that ClickHouse reads. */
 const maxCentroidsRead = 65_536;
 const maxCentroidsWritten = 1024;
 
-/** No state that `encodeState` writes is longer. */
+/** Maximum bytes of a state that `encodeState` writes. */
 export const maxStateBytes = 3 + maxCentroidsWritten * centroidBytes;
 
 const float = new Float32Array(1);
 const bits = new Uint32Array(float.buffer);
-/** What is being read; grown by need. */
+/** Scratch for a state being read. */
 let scratch = new Float32Array(128);
-const alone = new PackedDigests();
+const single = new PackedDigests();
 
 /**
- * Writes the first `n` centroids as a state at `at` and returns the position behind it. Means are
- * rounded to Float32 (6e-8 of the value); whole weights stay exact, as one above 2^24 becomes
- * several centroids of the same mean. `out` needs room for `maxStateBytes`. Allocates nothing.
+ * Writes the first `n` centroids as a state at `at` and returns the position after it. Means are rounded to
+ * Float32 (6e-8 of the value). Whole weights stay exact: one above 2^24 becomes several centroids of the same
+ * mean. `out` needs room for `maxStateBytes`. Allocates nothing.
  */
 export function encodeState(
   means: ArrayLike<number>,
@@ -56,17 +55,18 @@ export function encodeState(
   return to;
 }
 
-/** Reads the state at `at` alone, as `readState` does; `next` is the position behind it. */
+/** Reads one state as a digest of its own; `next` is the position after it. */
 export function decodeState(bytes: Uint8Array, at = 0): { digest: TDigest; next: number } {
-  const next = readState(bytes, at, alone);
-  const [digest] = alone.drain() as [TDigest];
+  const next = readState(bytes, at, single);
+  const [digest] = single.drain() as [TDigest];
   return { digest, next };
 }
 
 /**
- * Adds the state at `at` to digests; returns the position behind it. Sorts the centroids if they are not.
- * Refuses what ClickHouse would refuse too, and means that are no finite number, with an
- * OperatorError: more than 65,536 centroids, weights not above 0, bytes missing.
+ * Adds the state at `at` to digests, its centroids sorted, and returns the position after it.
+ *
+ * @throws OperatorError on what ClickHouse refuses too (more than 65,536 centroids, weights not above 0,
+ * missing bytes), and on means that are not finite.
  */
 export function readState(bytes: Uint8Array, at: number, digests: PackedDigests): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -86,17 +86,17 @@ export function readState(bytes: Uint8Array, at: number, digests: PackedDigests)
   if (2 * n > scratch.length) scratch = new Float32Array(2 * n);
   const means = scratch.subarray(0, n);
   const weights = scratch.subarray(n, 2 * n);
-  let sorted = true;
+  let isSorted = true;
   for (let i = 0; i < n; i++) {
     const mean = view.getFloat32(from + i * centroidBytes, true);
     const weight = view.getFloat32(from + i * centroidBytes + 4, true);
     if (!Number.isFinite(mean)) refuse(`mean ${i}`, 'be a finite number', `${mean}`);
     if (!(weight > 0 && weight < Infinity)) refuse(`weight ${i}`, 'be above 0', `${weight}`);
-    if (i > 0 && mean < (means[i - 1] as number)) sorted = false;
+    if (i > 0 && mean < (means[i - 1] as number)) isSorted = false;
     means[i] = mean;
     weights[i] = weight;
   }
-  if (!sorted) sortByMean(means, weights);
+  if (!isSorted) sortByMean(means, weights);
   digests.add(means, weights);
   return next;
 }

@@ -1,50 +1,49 @@
 import { invariant } from '../base/invariant.ts';
 
-/** Part of the weight above which no quantile is promised: a margin beyond p99.9. */
+/** Share of the weight above which no quantile is stored: a margin beyond p99.9. */
 const tailEnd = 8e-4;
 /** Keeps the logarithm of the tail finite. */
 const tailFloor = 5e-5;
-/** What is left of the resolution above that. */
+/** Resolution beyond that, as a share. */
 const sideShare = 0.3;
-/** Extent of a spread in ln(ms) against the same in ln(tail). */
+/** Weight of ln(ms) in an extent, against ln(tail). */
 const spreadShare = 0.3;
 /**
- * Where few values are left above, a centroid of a given part of the tail errs by more of them,
- * as values are not evenly spread within it: the resolution rises up to threefold, doubling at
- * this many values.
+ * With few values above, a centroid of a given share of the tail has a larger error, as its values are not
+ * evenly spread. The resolution rises up to threefold, doubling at this many values.
  */
 const fewValues = 50;
 const fewValuesGain = 2;
-/** Durations are told apart down to a microsecond: relative gaps below it mean nothing. */
+/** Durations are distinct down to a microsecond: relative gaps below it mean nothing. */
 const floorMs = 1e-3;
 /** Relative gap that counts as a jump: neighbouring 1/64-octave buckets are never this far apart. */
 const jumpRatio = 1.033;
-/** A centroid beside a jump gets a sharp edge when it is heavier than this part of the tail. */
+/** Share of the tail above which a centroid at a jump gets a sharp edge. */
 const edgeShare = 0.05;
-/** ClickHouse joins neighbours up to a weight of 0.04 N q(1-q); two edges must exceed it. */
+/** Weight of an edge, as a share. ClickHouse joins neighbours up to 0.04 N q(1-q); two edges exceed it. */
 const edgeWeightShare = 0.02;
-/** How much heavier each piece of an edge is than the next one outwards. */
+/** Factor between the weights of an edge's pieces, growing inwards. */
 const edgeGrowth = 4;
-/** Most pieces of an edge; fewer are tried when edges would cost too much of the rest. */
+/** Maximum pieces of an edge; fewer are tried when edges cost too much of the rest. */
 const edgeLevels = [12, 2, 1] as const;
-/** Part of the centroids that edges may take from the rest before fewer pieces are tried. */
+/** Share of the centroids that edges may cost before fewer pieces are tried. */
 const edgesBudget = 0.3;
-/** Fewer centroids than this leave no room for edges or exact extremes. */
-const smallestRefined = 8;
+/** Fewer centroids than this allow no edges or exact extremes. */
+const minRefinedCentroids = 8;
 /** A group below this weight has no edges. */
-const lightest = 4;
+const minEdgeGroupWeight = 4;
 
 let capacity = 0;
-/** Twice the middle of each centroid on the scale of extents, and where the last one ends. */
+/** Twice the middle of each centroid on the scale of extents, and the end of the last one. */
 let doubled = new Float64Array(0);
 let extent = 0;
-/** Weight of each centroid and all above it; one more entry, 0. */
+/** Weight of each centroid and all above it, and a 0. */
 let upwards = new Float64Array(0);
-/** Whether there is a jump before each centroid; one more entry, for the top. */
+/** 1 for each centroid after a jump, and an entry for the top. */
 let jumpBefore = new Uint8Array(0);
-/** Whether a given centroid may be cut in two, see `compressCentroids`. */
-let cuts = false;
-/** Where the groups' bounds lie, see `compressCentroids`. */
+/** `mayCut` of `compressCentroids`. */
+let canCut = false;
+/** `phase` of `compressCentroids`. */
 let shift = 1;
 let outMeans = new Float64Array(128);
 let outWeights = new Float64Array(128);
@@ -52,32 +51,29 @@ let outWeights = new Float64Array(128);
 const plan = new Float64Array(2 * edgeLevels[0] + 1);
 
 /**
- * Turns `n` centroids (ascending means, positive weights) into at most `maxCentroids`, in place,
- * and returns how many there are. The sum of the weights stays exact while they are integers
- * below 2^53, the weighted mean to rounding. Both arrays need room for `maxCentroids`.
+ * Compresses `n` centroids (ascending means, positive weights) to at most `maxCentroids`, in place, and
+ * returns their number. The sum of the weights stays exact for integers below 2^53, the weighted mean to
+ * rounding. Both arrays need room for `maxCentroids`.
  *
- * A centroid's extent is measured in two things at once: its part of the tail above it, in
- * ln(1-q) like the k2 scale of Dunning and Ertl ("Computing extremely accurate quantiles using
- * t-digests", section 2) but one-sided, since it is high quantiles that latencies are asked for; and its
- * spread in ln(ms), so that values over many octaves are not described by few centroids. The
- * smallest extent that needs no more than `maxCentroids` is found by bisection.
+ * The extent of a centroid has two terms. One is its share of the tail above it in ln(1-q), as latencies are
+ * read at high quantiles. It is the k2 scale of Dunning and Ertl ("Computing extremely accurate quantiles
+ * using t-digests", section 2), one-sided. The other is its spread in ln(ms), so that values over many
+ * octaves keep enough centroids. Bisection finds the smallest extent that needs no more than `maxCentroids`.
  *
- * Beside a jump (bimodal latencies, values in whole milliseconds, the end of the values) a
- * centroid is cut into pieces which grow lighter towards the jump, the last about 2 % of the tail.
- * Quantiles then step where the distribution steps instead of ramping over it, for us and in
- * ClickHouse, which joins light neighbours once more whenever it merges: hence not lighter.
+ * Jumps occur in bimodal latencies, in whole milliseconds, and at the end of the values. A centroid at a jump
+ * is cut into pieces that grow lighter towards it, the last about 2 % of the tail. Quantiles then step where
+ * the distribution does, here and in ClickHouse. Its merges join light neighbours once more, so the pieces
+ * are not lighter.
  *
- * `mayCut` says that each given centroid stands for values that are all but equal, like a bucket
- * of the write side, so that it may be cut into pieces of the same mean. Centroids of digests may
- * be wide: there an edge is made of whole ones, as sharp as the digests hold it.
+ * With `mayCut`, the values of a centroid are nearly equal, as in a bucket of the write side. It may be cut
+ * into pieces of the same mean. Centroids of digests may be wide, so their edges are whole centroids.
  *
- * `phase`, in (0, 1], is where in an extent the first bound between groups lies, and so all others.
- * Digests of many values of one distribution would all have them at the same places
- * otherwise, and merged they would have stairs there; under phases of their own they are even.
+ * `phase`, in (0, 1], is the position of the first bound between groups within an extent, and so of all
+ * bounds. With one phase, digests of one distribution would have the same bounds, and stairs there once
+ * merged.
  *
- * From 8 centroids on, a lone lowest or highest value stays alone. Cost: two logarithms a
- * centroid, then some ten passes of additions. Allocates nothing but the scratch, which is shared
- * and grows to the largest `n` seen.
+ * From 8 centroids on, a single lowest or highest value stays a centroid. Cost: two logarithms a centroid,
+ * and some ten passes of additions. Allocates only the shared scratch, which grows to the largest `n`.
  */
 export function compressCentroids(
   means: Float64Array,
@@ -90,10 +86,10 @@ export function compressCentroids(
   invariant(maxCentroids >= 1, `maxCentroids must be at least 1: it is ${maxCentroids}`);
   if (n === 0) return 0;
   reserve(n, maxCentroids);
-  cuts = mayCut;
+  canCut = mayCut;
   shift = phase;
   const jumps = measure(means, weights, n);
-  if (maxCentroids < smallestRefined) {
+  if (maxCentroids < minRefinedCentroids) {
     return write(means, weights, n, smallestStep(n, 0, maxCentroids), 0);
   }
   if (weights[0] === 1) doubled[0] = Number.NEGATIVE_INFINITY;
@@ -123,7 +119,7 @@ function reserve(n: number, maxCentroids: number): void {
   }
 }
 
-/** Fills the scratch; returns how many jumps need an edge. */
+/** Fills the scratch; returns the number of jumps that need an edge. */
 function measure(means: Float64Array, weights: Float64Array, n: number): number {
   const [middles, tails, flags] = [doubled, upwards, jumpBefore];
   let total = 0;
@@ -151,33 +147,30 @@ function measure(means: Float64Array, weights: Float64Array, n: number): number 
     flags[i + 1] = jump;
     if (jump === 1) {
       const heaviest = Math.max(weights[i] as number, weights[i + 1] as number);
-      if (heaviest >= lightest && isHeavy(heaviest, nextTail)) jumps++;
+      if (heaviest >= minEdgeGroupWeight && isHeavy(heaviest, nextTail)) jumps++;
     }
     position += share * spreadShare * logRatio(mean, nextMean);
     mean = nextMean;
   }
   extent = position;
-  // Digests are merged with others: what lies beyond the highest value may be far from it, and
-  // where there is but one value, also what lies below.
+  // Merged digests may have values far beyond the highest, and beyond the lowest where there is one value
+  // only.
   flags[n] = 1;
   flags[0] = n === 1 ? 1 : 0;
   return jumps;
 }
 
-/** ln(high / low) to a thousandth for 0 < low <= high: the series of atanh where that is enough. */
+/** ln(high / low) to a thousandth for 0 < low <= high, by the series of atanh where that suffices. */
 function logRatio(low: number, high: number): number {
   if (high > 1.25 * low) return Math.log(high / low);
   return (2 * (high - low)) / (high + low);
 }
 
-/**
- * The smallest extent by which the groups' pieces fit into `maxCentroids`, 0 if nothing needs to be
- * joined, or -1 if even one group would need more.
- */
+/** Smallest extent at which all pieces fit; 0 if nothing must be joined, -1 if one group has too many. */
 function smallestStep(n: number, level: number, maxCentroids: number): number {
-  // Each by itself they are as many as there are, or more.
+  // Without joining, edges only add centroids.
   if (n <= maxCentroids && countPieces(n, 0, level, maxCentroids) <= maxCentroids) return 0;
-  // Groups fill most of their extent, so that the answer lies close above extent / maxCentroids.
+  // Groups fill most of their extent, so the result is close above extent / maxCentroids.
   let tooSmall = 0;
   let step = (1.1 * extent) / maxCentroids;
   while (step < extent && countPieces(n, step, level, maxCentroids) > maxCentroids) {
@@ -197,8 +190,8 @@ function smallestStep(n: number, level: number, maxCentroids: number): number {
 }
 
 /**
- * How many centroids come out if each group extends over `step`; stops at `limit`. The
- * innermost loop of all: the scratch is held in locals, and only groups at a jump are planned.
+ * Number of centroids if each group extends over `step`; stops at `limit`. The innermost loop: the scratch is
+ * in locals, and only groups at a jump are planned.
  */
 function countPieces(n: number, step: number, level: number, limit: number): number {
   const [middles, jumps] = [doubled, jumpBefore];
@@ -214,7 +207,7 @@ function countPieces(n: number, step: number, level: number, limit: number): num
   return pieces;
 }
 
-/** End, exclusive, of the group of extent `step` that begins with `first`. */
+/** End, exclusive, of the group that begins with `first`. */
 function groupEnd(first: number, n: number, step: number): number {
   const bound = boundAfter(first, step);
   let end = first + 1;
@@ -223,9 +216,8 @@ function groupEnd(first: number, n: number, step: number): number {
 }
 
 /**
- * Twice the bound between groups that follows the middle of a centroid. The bounds lie on a grid:
- * groups that began where the one before ends would soon have theirs at the same centroids, in
- * whatever phase they began.
+ * Twice the bound between groups that follows the middle of a centroid. The bounds lie on a grid. Without it,
+ * groups would soon have the same bounds in every phase.
  */
 function boundAfter(i: number, step: number): number {
   if (step === 0) return Number.NEGATIVE_INFINITY;
@@ -233,16 +225,16 @@ function boundAfter(i: number, step: number): number {
   return 2 * step * (Math.floor(middle / step + shift) + 1 - shift);
 }
 
-/** Fills `plan` with the weights of the pieces of a group and returns how many there are. */
+/** Fills `plan` with the weights of a group's pieces and returns their number. */
 function planPieces(first: number, end: number, level: number): number {
   const weight = (upwards[first] as number) - (upwards[end] as number);
   plan[0] = weight;
-  if (level === 0 || weight < lightest) return 1;
+  if (level === 0 || weight < minEdgeGroupWeight) return 1;
   const below = jumpBefore[first] === 1 && isHeavy(weight, upwards[first] as number);
   const above = jumpBefore[end] === 1 && isHeavy(weight, upwards[end] as number);
-  const room = below && above ? weight / 2 : weight;
-  const lower = below ? planEdge(first, end, level, room, 1, 0) : 0;
-  const upper = above ? planEdge(end, first, level, room, -1, lower + 1) : 0;
+  const budget = below && above ? weight / 2 : weight;
+  const lower = below ? planEdge(first, end, level, budget, 1, 0) : 0;
+  const upper = above ? planEdge(end, first, level, budget, -1, lower + 1) : 0;
   let body = weight;
   for (let i = 0; i < lower; i++) body -= plan[i] as number;
   for (let i = lower + 1; i <= lower + upper; i++) body -= plan[i] as number;
@@ -257,24 +249,24 @@ function planPieces(first: number, end: number, level: number): number {
 }
 
 /**
- * Plans the pieces from the jump before centroid `from` inwards, in the direction `step` and short
- * of `to`, at `plan[at]` onwards; returns how many. They take at most half of `room`.
+ * Plans an edge from the jump before centroid `from` inwards, in direction `step` and short of `to`, at
+ * `plan[at]` onwards. Returns the number of pieces. They have at most half of `room`.
  */
 function planEdge(
   from: number,
   to: number,
   level: number,
-  room: number,
+  budget: number,
   step: number,
-  at: number,
+  offset: number,
 ): number {
   let wanted = edgeWeight(from);
-  let left = room;
+  let rest = budget;
   let pieces = 0;
   let position = from;
   while (pieces < level) {
     let size = wanted;
-    if (!cuts) {
+    if (!canCut) {
       const start = upwards[position] as number;
       size = 0;
       while (size < wanted && position !== to) {
@@ -282,9 +274,9 @@ function planEdge(
         size = Math.abs((upwards[position] as number) - start);
       }
     }
-    if (size <= 0 || left < 3 * size) break;
-    plan[at + pieces++] = size;
-    left -= size;
+    if (size <= 0 || rest < 3 * size) break;
+    plan[offset + pieces++] = size;
+    rest -= size;
     wanted = size * edgeGrowth;
   }
   return pieces;
@@ -294,14 +286,14 @@ function isHeavy(weight: number, tail: number): boolean {
   return weight > edgeShare * tail;
 }
 
-/** Weight of the outermost piece at the jump before centroid `i`. */
+/** Weight of the outermost piece of an edge. */
 function edgeWeight(i: number): number {
   const total = upwards[0] as number;
   const tail = upwards[i] as number;
   return Math.floor(edgeWeightShare * tail * (1 - tail / total)) + 1;
 }
 
-/** Writes the pieces of all groups, each filled from its group's centroids in ascending order. */
+/** Writes the pieces of all groups, filled from the group's centroids in ascending order. */
 function write(
   means: Float64Array,
   weights: Float64Array,
@@ -327,7 +319,7 @@ function write(
       }
       sum += (means[from] as number) * missing;
       available -= missing;
-      // Rounding must not carry a mean beyond what it is the mean of.
+      // Rounding must not move a mean beyond its values.
       outMeans[written] = Math.min(Math.max(sum / weight, lowest), means[from] as number);
       outWeights[written++] = weight;
       if (available <= 0 && from + 1 < end) available = weights[++from] as number;

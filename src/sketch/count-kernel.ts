@@ -4,11 +4,10 @@ import { countKernelWasm } from './count-kernel-wasm.ts';
 import { highIndex } from './high-word.ts';
 
 /**
- * Where things lie in the kernel's memory, in bytes. kernel/count-kernel.ts has the same addresses and
- * offsets, and those of what is handed out:
+ * Memory layout of the kernel, in bytes, the same as in kernel/count-kernel.ts. Allocated structures:
  *
- *     slot      how many values wait, column of its stage, the values, 32 at most; of what is in buckets
- *               requests, sum, min, max, page table
+ *     slot      number of waiting values, column of its stage, up to 32 values; of the buckets: requests, sum, min, max,
+ *               page table
  *     table     addresses of the pages of 64 octaves
  *     page      requests and milliseconds of 64 buckets
  *     record    of a series in a window: slots of 64 stages, vectors of 208 bands, its number
@@ -20,7 +19,7 @@ const layout = {
   blocks: 65_536,
 } as const;
 
-/** Sizes of what is handed out, in bytes: all of them whole cache lines. */
+/** Sizes of the structures, in bytes: whole cache lines. */
 export const kernelBytes = { slot: 320, record: 1152, vector: 128 } as const;
 /** Offsets in a slot and in a record. */
 export const kernelOffsets = {
@@ -35,22 +34,22 @@ export const kernelOffsets = {
   vectors: 256,
   cell: 1088,
 } as const;
-/** Stages whose slots a record knows, and columns of a vector. */
+/** Stages with a slot in a record, and columns of a vector. */
 export const kernelStages = 64;
 export const kernelColumns = 16;
 
 const blockBytes = 65_536;
 const pageBytes = 65_536;
-/** Memory grows by so many pages at least, and by an eighth. */
-const leastGrowth = 16;
+/** Minimum growth of the memory in pages; it grows by an eighth otherwise. */
+const minGrowthPages = 16;
 
-/** Makes room for what the kernel meets for the first time. */
+/** Allocates structures that the kernel needs for the first time. */
 export interface CountHost {
-  /** Zeroed memory, of whole cache lines. */
+  /** Allocates zeroed memory, of whole cache lines. */
   take(bytes: number): number;
-  /** The slot of a stage of a record, which it may put among the record's. */
+  /** Returns the slot of a record's stage, and may store it in the record. */
   slotOf(record: number, stage: number): number;
-  /** The vector of a band of a record, put among the record's. */
+  /** Allocates the vector of a record's band, and stores it in the record. */
   vectorOf(record: number, band: number): number;
   /** Adds to a column beyond those of a vector. */
   addFar(record: number, band: number, column: number, amount: number): void;
@@ -65,30 +64,30 @@ interface Exports {
 }
 
 /**
- * The WebAssembly that adds durations to sketches and bands, and the memory in which they are: one for all
- * of a thread. Addresses are unsigned 32-bit integers; as indices of `ints` and `doubles` they are
- * shifted without sign. The memory grows by need, up to 4 GiB, and is kept.
+ * WebAssembly that adds durations to sketches and bands, and their memory: one instance a thread. Addresses
+ * are unsigned 32-bit integers, shifted without sign as indices of `ints` and `doubles`. The memory grows on
+ * demand, up to 4 GiB, and never shrinks.
  */
 export class CountKernel {
   static #shared: CountKernel | undefined;
 
   readonly #exports: Exports;
   #host: CountHost | undefined;
-  /** Views of the memory, made anew when it grows: not to be kept over a call that may take some. */
+  /** Views of the memory, replaced when it grows: do not hold them across a call that may allocate. */
   bytes = new Uint8Array(0);
   ints = new Int32Array(0);
   doubles = new Float64Array(0);
-  /** What is given to `count`. */
+  /** Arguments of `count`. */
   ids = new Int32Array(0);
   durations = new Float64Array(0);
   readonly #free: number[] = [];
   #end: number = layout.blocks;
-  /** Blocks of arenas that nobody has any more are free again. */
-  readonly #forgotten = new FinalizationRegistry((blocks: readonly number[]) => {
+  /** Frees the blocks of collected arenas. */
+  readonly #collected = new FinalizationRegistry((blocks: readonly number[]) => {
     for (const block of blocks) this.#free.push(block);
   });
 
-  /** The one of this thread. @throws where there is no WebAssembly, or numbers are big endian. */
+  /** The kernel of this thread. @throws where there is no WebAssembly, or numbers are big endian. */
   static shared(): CountKernel {
     CountKernel.#shared ??= new CountKernel();
     return CountKernel.#shared;
@@ -96,16 +95,16 @@ export class CountKernel {
 
   private constructor() {
     invariant(highIndex === 1, 'this machine is big endian, which tailmark does not run on');
-    const asked = (): CountHost => {
+    const currentHost = (): CountHost => {
       invariant(this.#host !== undefined, 'the kernel was called without a host');
       return this.#host;
     };
     const host = {
-      take: (bytes: number) => asked().take(bytes),
-      slotOf: (record: number, stage: number) => asked().slotOf(record, stage),
-      vectorOf: (record: number, band: number) => asked().vectorOf(record, band),
+      take: (bytes: number) => currentHost().take(bytes),
+      slotOf: (record: number, stage: number) => currentHost().slotOf(record, stage),
+      vectorOf: (record: number, band: number) => currentHost().vectorOf(record, band),
       addFar: (record: number, band: number, column: number, amount: number) =>
-        asked().addFar(record, band, column, amount),
+        currentHost().addFar(record, band, column, amount),
     };
     const module = new WebAssembly.Module(Buffer.from(countKernelWasm, 'base64'));
     this.#exports = new WebAssembly.Instance(module, { 'count-kernel': host })
@@ -113,21 +112,21 @@ export class CountKernel {
     this.#view();
   }
 
-  /** Memory from which one pool or table takes what it needs. */
+  /** Returns an arena for one pool or table. */
   arena(): KernelArena {
     const blocks: number[] = [];
     const arena = new KernelArena(this, blocks);
-    this.#forgotten.register(arena, blocks);
+    this.#collected.register(arena, blocks);
     return arena;
   }
 
-  /** A block of 64 KiB, as it was left. */
+  /** Allocates a block of 64 KiB, not zeroed. */
   takeBlock(): number {
     const free = this.#free.pop();
     if (free !== undefined) return free;
     const block = this.#end;
     if (block + blockBytes > this.bytes.length) {
-      this.#exports.memory.grow(Math.max(leastGrowth, this.bytes.length / pageBytes / 8));
+      this.#exports.memory.grow(Math.max(minGrowthPages, this.bytes.length / pageBytes / 8));
       this.#view();
     }
     this.#end += blockBytes;
@@ -137,7 +136,7 @@ export class CountKernel {
   /**
    * Adds an event's durations, the first of `durations`, to the stages of `ids`.
    *
-   * @param band of its total, from 0 on; -1 where it has none, and no total either.
+   * @param band of its total, from 0 on; -1 for an event without a total.
    */
   count(
     host: CountHost,
@@ -156,18 +155,18 @@ export class CountKernel {
     this.#exports.add(slot, ms);
   }
 
-  /** Moves the values that wait in a slot to their buckets. */
+  /** Moves a slot's waiting values to its buckets. */
   spill(host: CountHost, slot: number): void {
     this.#host = host;
     this.#exports.spill(slot);
   }
 
-  /** Adds to one column of a band; a host may do so while it is asked for something. */
+  /** Adds to one column of a band. A host may call it while the kernel calls the host. */
   addToBand(host: CountHost, record: number, band: number, column: number, amount: number): void {
-    const asking = this.#host;
+    const caller = this.#host;
     this.#host = host;
     this.#exports.addToBand(record, band, column, amount);
-    this.#host = asking;
+    this.#host = caller;
   }
 
   #view(): void {
@@ -180,12 +179,12 @@ export class CountKernel {
   }
 }
 
-/** Memory in blocks, handed out one piece after the other, taken back all at once, and kept. */
+/** Allocates from blocks, in order; `reset` frees all at once and keeps the blocks. */
 export class KernelArena {
   readonly #kernel: CountKernel;
   readonly #blocks: number[];
   #used = 0;
-  #at = 0;
+  #next = 0;
   #end = 0;
 
   constructor(kernel: CountKernel, blocks: number[]) {
@@ -193,20 +192,20 @@ export class KernelArena {
     this.#blocks = blocks;
   }
 
-  /** Memory held, whether in use or kept for reuse. */
+  /** Bytes held, in use or kept for reuse. */
   get bytes(): number {
     return this.#blocks.length * blockBytes;
   }
 
-  /** The address of so many bytes, whole cache lines, as they were left. */
+  /** Allocates bytes, whole cache lines, not zeroed. Returns their address. */
   allocate(bytes: number): number {
-    if (this.#at + bytes > this.#end) {
+    if (this.#next + bytes > this.#end) {
       if (this.#used === this.#blocks.length) this.#blocks.push(this.#kernel.takeBlock());
-      this.#at = this.#blocks[this.#used++] as number;
-      this.#end = this.#at + blockBytes;
+      this.#next = this.#blocks[this.#used++] as number;
+      this.#end = this.#next + blockBytes;
     }
-    const address = this.#at;
-    this.#at += bytes;
+    const address = this.#next;
+    this.#next += bytes;
     return address;
   }
 
@@ -216,10 +215,9 @@ export class KernelArena {
     return address;
   }
 
-  /** Takes all back. */
   reset(): void {
     this.#used = 0;
-    this.#at = 0;
+    this.#next = 0;
     this.#end = 0;
   }
 }

@@ -1,27 +1,27 @@
 import { storedQuantiles } from '../base/stored-quantiles.ts';
 import { highWord } from './high-word.ts';
 
-/** Centroids that anchors add at most: each cuts one into a part below, itself, and a part above. */
+/** Maximum number of centroids that anchors add: a part below and one above each. */
 export const anchorCentroids = 2 * storedQuantiles.length;
-/** A bucket is what has the same exponent and the same upper bits of the mantissa. */
+/** Bits of a bucket: the exponent and the upper bits of the mantissa. */
 const exponentBias = 1023;
 const bucketBits = 6;
-/** What multiplying a quantile by a count may be off by: 0.95 * 20 is the 19th value, not the 20th. */
+/** Rounding error of a quantile times a count: 0.95 * 20 is the 19th value, not the 20th. */
 const rounding = 1e-9;
 
 const ranks = new Float64Array(storedQuantiles.length);
 const values = new Float64Array(storedQuantiles.length);
-/** Sum of all values below each. */
+/** Sum of all values below each anchor. */
 const sumsBelow = new Float64Array(storedQuantiles.length);
 let count = 0;
 let outMeans = new Float64Array(128);
 let outWeights = new Float64Array(128);
 
 /**
- * Notes where the values lie that a state is asked for most: those at p50, p90, p95, p99 and p99.9
- * by nearest rank. `means` and `weights` are buckets of the write side in ascending order, 64 to an
- * octave, with integer weights; the values of a bucket are taken as evenly spread around its mean.
- * O(n); allocates nothing. The notes are shared: `placeAnchors` is to follow.
+ * Finds the values at the stored quantiles by nearest rank: p50, p90, p95, p99 and p99.9. `means` and
+ * `weights` are buckets of the write side in ascending order, 64 an octave, with integer weights. Values are
+ * assumed to lie evenly around their bucket's mean. O(n); allocates nothing. `placeAnchors` reads the result,
+ * which is shared state.
  */
 export function findAnchors(means: Float64Array, weights: Float64Array, n: number): void {
   let total = 0;
@@ -34,9 +34,9 @@ export function findAnchors(means: Float64Array, weights: Float64Array, n: numbe
     const mean = means[i] as number;
     const weight = weights[i] as number;
     while (count < storedQuantiles.length && rank < below + weight) {
-      // As many steps of the same length between neighbours in the bucket, the mean in the middle.
+      // Equal steps between the values of the bucket, with its mean in the middle.
       const within = rank - below;
-      const stepMs = (2 * reachOf(means, i, n)) / weight;
+      const stepMs = (2 * halfWidthOf(means, i, n)) / weight;
       const firstMs = mean - (stepMs * (weight - 1)) / 2;
       ranks[count] = rank;
       values[count] = firstMs + stepMs * within;
@@ -50,10 +50,10 @@ export function findAnchors(means: Float64Array, weights: Float64Array, n: numbe
 }
 
 /**
- * Cuts the values that were noted out of the centroids of the same buckets, each into one of its own;
- * returns how many centroids there are then, `anchorCentroids` more at most. A digest, ClickHouse's
- * too, then answers these quantiles with the values themselves. The sum of the weights stays, the
- * weighted mean to rounding. Both arrays need room.
+ * Splits the values that `findAnchors` found out of the same buckets' centroids, each into one of its own.
+ * Returns the number of centroids, at most `anchorCentroids` more. A digest, ClickHouse's too, then returns
+ * exactly these values. The sum of the weights is unchanged, the weighted mean to rounding. Both arrays need
+ * room.
  */
 export function placeAnchors(means: Float64Array, weights: Float64Array, n: number): number {
   if (n + anchorCentroids > outMeans.length) {
@@ -78,7 +78,7 @@ export function placeAnchors(means: Float64Array, weights: Float64Array, n: numb
       if (rank < below || end - below <= 1) continue;
       const left = rank === below ? low : (sumBelow - sum) / (rank - below);
       const right = rank + 1 === end ? high : (endSum - sumBelow - value) / (end - rank - 1);
-      // Where a jump has cut a bucket, or one is wider than all others, it may not be as it was taken.
+      // A bucket that was cut at a jump, or that is wider than the rest, may differ from that assumption.
       if (!ascend(low, left, value) || !ascend(value, right, high)) continue;
       if (rank > below) {
         outMeans[written] = between(left, low, value);
@@ -105,13 +105,13 @@ export function placeAnchors(means: Float64Array, weights: Float64Array, n: numb
   return written;
 }
 
-/** Rank of a quantile by nearest rank, from 0. */
+/** Nearest rank of a quantile, from 0. */
 function rankOf(i: number, total: number): number {
   return Math.max(0, Math.ceil((storedQuantiles[i] as number) * total - rounding) - 1);
 }
 
-/** How far the values of a bucket reach to either side of its mean: to its nearer bound, at most to a neighbour. */
-function reachOf(means: Float64Array, i: number, n: number): number {
+/** Distance of a bucket's values from its mean: to its nearer bound, at most to a neighbour. */
+function halfWidthOf(means: Float64Array, i: number, n: number): number {
   const mean = means[i] as number;
   const lower = i === 0 ? mean : (means[i - 1] as number);
   const upper = i + 1 === n ? mean : (means[i + 1] as number);
@@ -120,7 +120,7 @@ function reachOf(means: Float64Array, i: number, n: number): number {
   return Math.min(above, widthMs - above, mean - lower, upper - mean);
 }
 
-/** Whether they do, up to what sums of all values are rounded by. */
+/** Returns true if the values ascend, up to the rounding of sums. */
 function ascend(low: number, middle: number, high: number): boolean {
   const slack = 1e-10 * high;
   return low - slack <= middle && middle - slack <= high;

@@ -10,9 +10,9 @@ import {
 import { anchorCentroids, findAnchors, placeAnchors } from './quantile-anchors.ts';
 import { wholeUs } from './whole-us.ts';
 
-/** Centroids of one state at most, those of anchors among them: 489 bytes in ClickHouse. */
+/** Maximum number of centroids of a state, anchors included: 489 bytes in ClickHouse. */
 export const stateCentroids = 61;
-/** A page table has an address an octave; a page (requests, sum in ms) of each bucket. */
+/** A page table has an address for each octave; a page has (requests, sum in ms) for each bucket. */
 const octaves = 64;
 const pageBuckets = 64;
 const defaultMaxSlots = 1 << 22;
@@ -21,21 +21,19 @@ const bucketMeans = new Float64Array(octaves * pageBuckets + 2 + anchorCentroids
 const bucketWeights = new Float64Array(octaves * pageBuckets + 2 + anchorCentroids);
 
 /**
- * The write side: durations of many slots (a slot is a stage of a series in a window), kept so
- * that adding one is cheap and each slot can be turned into t-digest centroids.
+ * Durations of many slots; a slot is a stage of a series in a window. Adding is cheap, and each slot can be
+ * turned into t-digest centroids.
  *
- * A slot keeps its first 32 values as they are, so that small windows are exact. From the 33rd on
- * it keeps (requests, sum) in logarithmic buckets: exponent and top 6 mantissa bits of the double,
- * 64 an octave, each 1.1 to 1.6 % wide. As a bucket's mean is exact, not its middle, what a
- * quantile loses within a bucket is far below its width. Values go to buckets 32 at a time: of a
- * busy pool each bucket is a cache miss, and misses that come together are waited for together.
+ * A slot stores its first 32 values as they are, so that small windows are exact. Later values are (requests,
+ * sum) in logarithmic buckets: exponent and top 6 mantissa bits, 64 an octave, each 1.1 to 1.6 % wide. A
+ * bucket's mean is exact, so the error of a quantile is far below its width. Values move to buckets 32 at a
+ * time, so that their cache misses overlap.
  *
  * Adding is done in WebAssembly (`CountKernel`), reading here.
  *
- * Memory: 325 bytes a slot. A slot of more than 32 values adds a table of 256 bytes and 1 KiB an
- * octave it touches; latencies of one stage touch three to six. So 100,000 slots of few values are
- * 33 MB, and 1,000 busy ones 5 MB. It is taken by need, never moved, and kept over `reset`, so that
- * in the steady state nothing is allocated.
+ * Memory: 325 bytes a slot. A slot of more than 32 values adds a table of 256 bytes and 1 KiB for each
+ * octave. Latencies of one stage touch three to six octaves. So 100,000 slots of few values are 33 MB, and
+ * 1,000 busy ones 5 MB. `reset` keeps the memory, so nothing is allocated in the steady state.
  */
 export class SketchPool {
   readonly #maxSlots: number;
@@ -45,9 +43,9 @@ export class SketchPool {
   #slotCount = 0;
   readonly #host: CountHost = {
     take: (bytes) => this.allocateBytes(bytes),
-    slotOf: noRecords,
-    vectorOf: noRecords,
-    addFar: noRecords,
+    slotOf: refuseRecord,
+    vectorOf: refuseRecord,
+    addFar: refuseRecord,
   };
 
   constructor(options: { readonly maxSlots?: number } = {}) {
@@ -58,12 +56,12 @@ export class SketchPool {
     return this.#slotCount;
   }
 
-  /** Memory held, whether in use or kept for reuse. */
+  /** Bytes held, in use or kept for reuse. */
   get bytes(): number {
     return this.#arena.bytes + this.#addresses.byteLength;
   }
 
-  /** A new, empty slot: 0, 1, 2, … since the last reset; -1 when `maxSlots` are taken. */
+  /** Allocates an empty slot: 0, 1, 2, … since the last reset; -1 beyond `maxSlots`. */
   allocate(): number {
     const slot = this.#slotCount;
     if (slot >= this.#maxSlots) return -1;
@@ -81,13 +79,13 @@ export class SketchPool {
     return slot;
   }
 
-  /** Where a slot lies in the kernel's memory. */
+  /** Address of a slot in the kernel's memory. */
   addressOf(slot: number): number {
     invariant(slot >= 0 && slot < this.#slotCount, 'no such sketch slot');
     return (this.#addresses[slot] as number) >>> 0;
   }
 
-  /** Zeroed memory for the kernel, which is taken back by `reset`. */
+  /** Allocates zeroed memory for the kernel until `reset`. */
   allocateBytes(bytes: number): number {
     return this.#arena.takeZeroed(bytes);
   }
@@ -127,11 +125,11 @@ export class SketchPool {
   }
 
   /**
-   * Writes the slot's at most 61 centroids, ascending, and returns how many. Their weights add up
-   * to `requests`; the first and the last are the exact minimum and maximum, and what lies at the
-   * stored quantiles stands alone (`findAnchors`). Both arrays need room for 61. `phase` is that of
-   * `compressCentroids`: another one for each window of a series, so that merged they are even.
-   * Cost: microseconds; allocates nothing.
+   * Writes the slot's centroids, at most 61, ascending, and returns their number. Their weights add up to
+   * `requests`. The first and the last are the exact minimum and maximum, and values at the stored quantiles
+   * are centroids of their own (`findAnchors`). Both arrays need room for 61. `phase` is that of
+   * `compressCentroids`: another one for each window of a series, so that merged digests are even. Cost:
+   * microseconds; allocates nothing.
    */
   centroids(slot: number, means: Float64Array, weights: Float64Array, phase = 1): number {
     const requests = this.#read(slot, offsets.requests);
@@ -150,7 +148,7 @@ export class SketchPool {
     return n;
   }
 
-  /** Forgets all slots and keeps the memory. */
+  /** Removes all slots and keeps the memory. */
   reset(): void {
     this.#slotCount = 0;
     this.#arena.reset();
@@ -168,35 +166,35 @@ export class SketchPool {
     return this.#read(slot, offsets.values + 8 * i);
   }
 
-  /** Insertion sort: there are 32 at most, and it needs no memory. */
+  /** Insertion sort of at most 32 values, without allocation. */
   #sortWaiting(slot: number, requests: number, means: Float64Array, weights: Float64Array): number {
     for (let i = 0; i < requests; i++) {
       const value = this.#waitingAt(slot, i);
-      let at = i;
-      for (; at > 0 && (means[at - 1] as number) > value; at--) means[at] = means[at - 1] as number;
-      means[at] = value;
+      let j = i;
+      for (; j > 0 && (means[j - 1] as number) > value; j--) means[j] = means[j - 1] as number;
+      means[j] = value;
       weights[i] = 1;
     }
     return requests;
   }
 
-  /** Fills the scratch with the slot's buckets, the minimum and maximum apart from theirs. */
+  /** Fills the scratch with the slot's buckets, minimum and maximum separated. */
   #readBuckets(slot: number): number {
     const { ints, doubles } = this.#kernel;
     const table = (ints[(this.addressOf(slot) + offsets.table) >>> 2] as number) >>> 2;
     const minMs = this.#read(slot, offsets.min);
     const maxMs = this.#read(slot, offsets.max);
-    // Place 0 is for the minimum, which is taken out of the first bucket.
+    // Entry 0 is the minimum, which is subtracted from the first bucket.
     let n = 1;
     let previous = minMs;
     for (let octave = 0; octave < octaves; octave++) {
       const page = (ints[table + octave] as number) >>> 3;
       if (page === 0) continue;
-      for (let at = page; at < page + 2 * pageBuckets; at += 2) {
-        const weight = doubles[at] as number;
+      for (let entry = page; entry < page + 2 * pageBuckets; entry += 2) {
+        const weight = doubles[entry] as number;
         if (weight === 0) continue;
-        // A mean may round across its bucket's bound, where the next one's may lie.
-        previous = Math.max(previous, Math.min((doubles[at + 1] as number) / weight, maxMs));
+        // A mean may round across its bucket's bound, beyond the next mean.
+        previous = Math.max(previous, Math.min((doubles[entry + 1] as number) / weight, maxMs));
         bucketMeans[n] = previous;
         bucketWeights[n++] = weight;
       }
@@ -206,24 +204,23 @@ export class SketchPool {
       bucketWeights[0] = this.#read(slot, offsets.requests);
       return 1;
     }
-    return takeOutExtremes(minMs, maxMs, n);
+    return splitExtremes(minMs, maxMs, n);
   }
 }
 
-function noRecords(): never {
+function refuseRecord(): never {
   invariant(false, 'a pool of sketches was asked for a record');
 }
 
 /**
- * Splits the minimum off the first bucket, into place 0, and the maximum off the last; returns the
- * new count. `n` counts place 0. There are over 32 values, so only one bucket can become empty at
- * either end.
+ * Splits the minimum off the first bucket, into entry 0, and the maximum off the last; returns the new count.
+ * `n` counts entry 0. There are over 32 values, so at most one bucket becomes empty at either end.
  */
-function takeOutExtremes(minMs: number, maxMs: number, n: number): number {
+function splitExtremes(minMs: number, maxMs: number, n: number): number {
   bucketMeans[0] = minMs;
   bucketWeights[0] = 1;
-  takeOne(1, minMs, minMs, n > 2 ? (bucketMeans[2] as number) : maxMs);
-  takeOne(n - 1, maxMs, n > 2 ? (bucketMeans[n - 2] as number) : minMs, maxMs);
+  subtractOne(1, minMs, minMs, n > 2 ? (bucketMeans[2] as number) : maxMs);
+  subtractOne(n - 1, maxMs, n > 2 ? (bucketMeans[n - 2] as number) : minMs, maxMs);
   let end = n;
   if (bucketWeights[end - 1] === 0) end--;
   bucketMeans[end] = maxMs;
@@ -234,8 +231,8 @@ function takeOutExtremes(minMs: number, maxMs: number, n: number): number {
   return end - 1;
 }
 
-/** Takes one request of `valueMs` out of a bucket; the rest keeps the bucket's sum. */
-function takeOne(bucket: number, valueMs: number, lowMs: number, highMs: number): void {
+/** Subtracts one request of `valueMs` from a bucket; the bucket keeps the rest of its sum. */
+function subtractOne(bucket: number, valueMs: number, lowMs: number, highMs: number): void {
   const weight = bucketWeights[bucket] as number;
   const mean = bucketMeans[bucket] as number;
   bucketWeights[bucket] = weight - 1;

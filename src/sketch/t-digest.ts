@@ -4,37 +4,35 @@ import { compressCentroids } from './compress-centroids.ts';
 const defaultMaxCentroids = 100;
 
 /**
- * A distribution as weighted centroids, read-only: what is left of many durations after the write
- * side, or ClickHouse, has summed them up. Quantiles are linear between the middles of
- * neighbouring centroids; a centroid of weight 1 is one duration and taken as the exact point it is, which is
- * also how ClickHouse's quantilesTDigest reads a state.
+ * Distribution as weighted centroids, read-only, made by the write side or by ClickHouse. Quantiles are
+ * linear between the middles of neighbouring centroids. A centroid of weight 1 is one exact duration, as in
+ * ClickHouse's quantilesTDigest.
  *
- * Memory: 8 bytes a centroid where digests share an array (`PackedDigests`), 16 otherwise; 8 more once
- * quantiles were asked for. `quantile` and `cdf` cost a binary search, the first time a sum of all weights too.
+ * Memory: 8 bytes a centroid where digests share an array (`PackedDigests`), 16 otherwise; 8 more once a
+ * quantile was read. `quantile` and `cdf` cost a binary search, the first time a sum of all weights too.
  */
 export class TDigest {
   /**
-   * From `from` on: means, ascending, in the unit of the values (milliseconds for durations); then as many
-   * weights, positive: how many values each centroid stands for. Other digests may lie around it. Read-only.
+   * From `from` on: ascending means, in the unit of the values (milliseconds for durations), then as many
+   * positive weights, the values of each centroid. Other digests may be around it. Read-only.
    */
   readonly centroids: Float32Array | Float64Array;
   readonly from: number;
   readonly #size: number;
   readonly #count: number;
-  /** Weight up to and including each centroid. */
   #sums: Float64Array | undefined;
 
   /**
-   * Of so many centroids that lie in an array, from one of its elements on: means, then weights.
+   * Reads centroids of an array from an element on: means, then weights.
    *
-   * @param centroids nobody writes to it any more.
+   * @param centroids array that is no longer written to.
    */
   constructor(centroids: Float32Array | Float64Array, from: number, size: number) {
     let count = 0;
-    const behind = from + size;
-    for (let i = from; i < behind; i++) {
+    const end = from + size;
+    for (let i = from; i < end; i++) {
       const weight = centroids[i + size] as number;
-      // The texts are made only where they are needed: a reader makes thousands of digests a second.
+      // The messages are made only on failure: a reader makes thousands of digests a second.
       if (!(weight > 0 && weight < Infinity))
         invariant(false, `centroid ${i - from} has the weight ${weight}`);
       const mean = centroids[i] as number;
@@ -49,7 +47,7 @@ export class TDigest {
     this.#count = count;
   }
 
-  /** The first `n` of the given centroids, copied. Means ascend, weights are positive. */
+  /** Copies the first `n` centroids. Means ascend, weights are positive. */
   static fromCentroids(
     means: ArrayLike<number>,
     weights: ArrayLike<number>,
@@ -64,15 +62,15 @@ export class TDigest {
     return new TDigest(centroids, 0, n);
   }
 
-  /** A digest of raw values, sorted and compressed at once. For tests and small baselines. */
+  /** Digest of raw values. For tests and small baselines. */
   static fromValues(values: Iterable<number>, maxCentroids = defaultMaxCentroids): TDigest {
     const means = Float64Array.from(values).sort();
     return compressed(means, new Float64Array(means.length).fill(1), maxCentroids);
   }
 
   /**
-   * One digest of everything in `digests`, of at most `maxCentroids` centroids. The count is the
-   * exact sum of theirs. Cost: n log k for n centroids in k digests; allocates four arrays of n.
+   * Merges digests into one of at most `maxCentroids` centroids. The count is the exact sum of theirs. Cost:
+   * n log k for n centroids in k digests; allocates four arrays of n.
    */
   static merge(digests: readonly TDigest[], maxCentroids = defaultMaxCentroids): TDigest {
     let n = 0;
@@ -80,17 +78,17 @@ export class TDigest {
     let means = new Float64Array(n);
     let weights = new Float64Array(n);
     let ends: number[] = [];
-    let at = 0;
+    let offset = 0;
     for (const digest of digests) {
       if (digest.size === 0) continue;
-      means.set(digest.means, at);
-      weights.set(digest.weights, at);
-      at += digest.size;
-      ends.push(at);
+      means.set(digest.means, offset);
+      weights.set(digest.weights, offset);
+      offset += digest.size;
+      ends.push(offset);
     }
     let toMeans = new Float64Array(ends.length > 1 ? n : 0);
     let toWeights = new Float64Array(ends.length > 1 ? n : 0);
-    // Each round merges neighbouring sorted runs by twos, from one pair of arrays to the other.
+    // Each round merges neighbouring sorted runs by twos, from one pair of arrays into the other.
     while (ends.length > 1) {
       ends = mergeRuns(means, weights, ends, toMeans, toWeights);
       [means, toMeans] = [toMeans, means];
@@ -99,8 +97,7 @@ export class TDigest {
     return compressed(means, weights, maxCentroids);
   }
 
-  /** How many centroids. */
-  /** The same values, each so many times as large. Cost: a copy of the centroids. */
+  /** Multiplies all values. Cost: a copy of the centroids. */
   scaled(factor: number): TDigest {
     return TDigest.fromCentroids(
       this.means.map((mean) => mean * factor),
@@ -112,83 +109,83 @@ export class TDigest {
     return this.#size;
   }
 
-  /** Their means: a view, made when it is asked for. */
+  /** View of the means, made on each call. */
   get means(): Float32Array | Float64Array {
     return this.centroids.subarray(this.from, this.from + this.#size);
   }
 
-  /** Their weights, likewise. */
+  /** View of the weights, made on each call. */
   get weights(): Float32Array | Float64Array {
     const from = this.from + this.#size;
     return this.centroids.subarray(from, from + this.#size);
   }
 
-  /** Total weight: how many values went in. */
+  /** Total weight: the number of values. */
   get count(): number {
     return this.#count;
   }
 
-  /** The value below which the fraction `q` of the weight lies; `q` is clamped to [0, 1]. NaN when empty. */
+  /** Value below which the fraction `q` of the weight lies; `q` is clamped to [0, 1]. NaN when empty. */
   quantile(q: number): number {
     const all = this.centroids;
     const n = this.#size;
     if (n === 0 || Number.isNaN(q)) return Number.NaN;
     const rank = Math.min(Math.max(q, 0), 1) * this.#count;
-    const upTo = this.#upTo();
-    const i = Math.min(firstAtLeast(upTo, rank), n - 1);
-    const at = this.from + i;
-    const weight = all[at + n] as number;
-    const mean = all[at] as number;
+    const sums = this.#runningSums();
+    const i = Math.min(firstAtLeast(sums, rank), n - 1);
+    const offset = this.from + i;
+    const weight = all[offset + n] as number;
+    const mean = all[offset] as number;
     if (weight <= 1) return mean;
-    const middle = (upTo[i] as number) - weight / 2;
+    const middle = (sums[i] as number) - weight / 2;
     if (rank <= middle) {
       if (i === 0) return mean;
       const from = this.#rightKnot(i - 1);
-      const low = all[at - 1] as number;
+      const low = all[offset - 1] as number;
       return rank <= from ? low : low + ((mean - low) * (rank - from)) / (middle - from);
     }
     if (i === n - 1) return mean;
     const to = this.#leftKnot(i + 1);
-    const high = all[at + 1] as number;
+    const high = all[offset + 1] as number;
     return rank >= to ? high : high - ((high - mean) * (to - rank)) / (to - middle);
   }
 
   /**
-   * The fraction of the weight at or below `x`: 0 below the first centroid, 1 from the last one
-   * on, and between them the inverse of `quantile`. NaN when empty.
+   * Fraction of the weight at or below `x`: 0 below the first centroid, 1 from the last one on, and the
+   * inverse of `quantile` between. NaN when empty.
    */
   cdf(x: number): number {
     const all = this.centroids;
     const n = this.#size;
     if (n === 0 || Number.isNaN(x)) return Number.NaN;
-    const at = lastAtMost(all, this.from, n, x);
-    const i = at - this.from;
+    const offset = lastAtMost(all, this.from, n, x);
+    const i = offset - this.from;
     if (i < 0) return 0;
     if (i === n - 1) return 1;
     const from = this.#rightKnot(i);
     const to = this.#leftKnot(i + 1);
-    const low = all[at] as number;
-    const high = all[at + 1] as number;
+    const low = all[offset] as number;
+    const high = all[offset + 1] as number;
     return (from + ((to - from) * (x - low)) / (high - low)) / this.#count;
   }
 
-  /** Rank up to which centroid `i` alone tells the value. */
+  /** Rank up to which the quantile is the mean of centroid `i`. */
   #rightKnot(i: number): number {
     const weight = this.#weight(i);
-    return (this.#upTo()[i] as number) - (weight <= 1 ? 0 : weight / 2);
+    return (this.#runningSums()[i] as number) - (weight <= 1 ? 0 : weight / 2);
   }
 
-  /** Rank from which on centroid `i` alone tells the value. */
+  /** Rank from which on the quantile is the mean of centroid `i`. */
   #leftKnot(i: number): number {
     const weight = this.#weight(i);
-    return (this.#upTo()[i] as number) - (weight <= 1 ? weight : weight / 2);
+    return (this.#runningSums()[i] as number) - (weight <= 1 ? weight : weight / 2);
   }
 
   #weight(i: number): number {
     return this.centroids[this.from + this.#size + i] as number;
   }
 
-  #upTo(): Float64Array {
+  #runningSums(): Float64Array {
     if (this.#sums !== undefined) return this.#sums;
     const n = this.#size;
     const sums = new Float64Array(n);
@@ -202,18 +199,18 @@ export class TDigest {
   }
 }
 
-/** Compresses in place, with room for `maxCentroids` even when fewer came in. */
+/** Compresses in place, in arrays of at least `maxCentroids`. */
 function compressed(means: Float64Array, weights: Float64Array, maxCentroids: number): TDigest {
   const n = means.length;
-  let [roomyMeans, roomyWeights] = [means, weights];
+  let [paddedMeans, paddedWeights] = [means, weights];
   if (n < maxCentroids) {
-    roomyMeans = new Float64Array(maxCentroids);
-    roomyWeights = new Float64Array(maxCentroids);
-    roomyMeans.set(means);
-    roomyWeights.set(weights);
+    paddedMeans = new Float64Array(maxCentroids);
+    paddedWeights = new Float64Array(maxCentroids);
+    paddedMeans.set(means);
+    paddedWeights.set(weights);
   }
-  const size = compressCentroids(roomyMeans, roomyWeights, n, maxCentroids, false);
-  return TDigest.fromCentroids(roomyMeans, roomyWeights, size);
+  const size = compressCentroids(paddedMeans, paddedWeights, n, maxCentroids, false);
+  return TDigest.fromCentroids(paddedMeans, paddedWeights, size);
 }
 
 function mergeRuns(
@@ -242,7 +239,7 @@ function mergeRuns(
   return merged;
 }
 
-/** Index of the first element that is at least `x`; the length if there is none. */
+/** Index of the first element that is at least `x`, or the length. */
 function firstAtLeast(sorted: Float64Array, x: number): number {
   let low = 0;
   let high = sorted.length;
@@ -254,7 +251,7 @@ function firstAtLeast(sorted: Float64Array, x: number): number {
   return low;
 }
 
-/** Index of the last of `n` elements from `from` on that is at most `x`; `from - 1` if there is none. */
+/** Index of the last of `n` elements from `from` on that is at most `x`, or `from - 1`. */
 function lastAtMost(
   sorted: Float32Array | Float64Array,
   from: number,

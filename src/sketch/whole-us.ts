@@ -1,9 +1,9 @@
-/** From here on a double holds whole numbers only; adding it rounds what is below it to one, ties to even. */
+/** From here on doubles are whole numbers; adding it rounds a smaller one, ties to even. */
 const WHOLE = 2 ** 52;
 
 /**
- * Milliseconds >= 0 as microseconds, rounded as `Math.round` does. That one branches by the
- * fraction, which no processor foretells: it took 40 % of the time of putting a value into its bucket.
+ * Milliseconds >= 0 as microseconds, rounded as by `Math.round`. That branches on the fraction, which no
+ * processor predicts: it took 40 % of the time of adding a value to its bucket.
  */
 export function wholeUs(ms: number): number {
   const us = ms * 1000;

@@ -3,14 +3,14 @@ import { numberWidths } from './archive-writer.ts';
 import { UnreadableState } from './unreadable-state.ts';
 
 /**
- * Restores what a `StateWriter` has saved.
+ * Restores the state that a `StateWriter` has saved.
  *
- * @throws UnreadableState where the bytes were saved by another layout, or are not all there.
+ * @throws UnreadableState where another layout was saved, or bytes are missing.
  */
 export class StateReader implements StateArchive {
   readonly #bytes: Buffer;
   readonly #view: DataView;
-  #at = 0;
+  #offset = 0;
   #section = 'the beginning';
 
   constructor(bytes: Buffer) {
@@ -18,10 +18,10 @@ export class StateReader implements StateArchive {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
-  /** To be called when all was restored. */
+  /** Checks that all bytes were read. */
   end(): void {
-    const left = this.#bytes.length - this.#at;
-    if (left > 0) throw new UnreadableState(`${left} bytes are left after ${this.#section}`);
+    const rest = this.#bytes.length - this.#offset;
+    if (rest > 0) throw new UnreadableState(`${rest} bytes are left after ${this.#section}`);
   }
 
   section(name: string, version: number, body: () => void): void {
@@ -35,10 +35,10 @@ export class StateReader implements StateArchive {
         `its ${name} is of version ${savedVersion}, this one reads ${version}`,
       );
     }
-    const around = this.#section;
+    const outer = this.#section;
     this.#section = name;
     body();
-    this.#section = around;
+    this.#section = outer;
   }
 
   number(_value: number): number {
@@ -53,13 +53,13 @@ export class StateReader implements StateArchive {
 
   text(_value: string): string {
     const length = this.#size();
-    const at = this.#advance(length);
-    return this.#bytes.toString('utf8', at, at + length);
+    const offset = this.#advance(length);
+    return this.#bytes.toString('utf8', offset, offset + length);
   }
 
   numbers(_values: ArrayLike<number>): Float64Array {
     const n = this.#size();
-    const values = new Float64Array(this.#checked(n));
+    const values = new Float64Array(this.#checkedCount(n));
     this.#read(values);
     return values;
   }
@@ -75,14 +75,14 @@ export class StateReader implements StateArchive {
   }
 
   list<T>(_items: Iterable<T>, serialize: (item: T | undefined) => T): T[] {
-    const n = this.#checked(this.#size());
+    const n = this.#checkedCount(this.#size());
     const items: T[] = [];
     for (let i = 0; i < n; i++) items.push(serialize(undefined));
     return items;
   }
 
   map<T extends Serializable>(items: Map<string, T>, make: (key: string) => T): void {
-    const n = this.#checked(this.#size());
+    const n = this.#checkedCount(this.#size());
     for (let i = 0; i < n; i++) {
       const key = this.text('');
       const item = make(key);
@@ -102,16 +102,18 @@ export class StateReader implements StateArchive {
     }
     const n = values.length;
     const view = this.#view;
-    let at = this.#advance(n * width);
-    for (let i = 0; i < n; i++, at += width) {
+    let offset = this.#advance(n * width);
+    for (let i = 0; i < n; i++, offset += width) {
       values[i] =
-        width === numberWidths.single ? view.getFloat32(at, true) : view.getFloat64(at, true);
+        width === numberWidths.single
+          ? view.getFloat32(offset, true)
+          : view.getFloat64(offset, true);
     }
   }
 
-  /** So many of anything take a byte each at least. */
-  #checked(n: number): number {
-    if (n > this.#bytes.length - this.#at) this.#fallShort();
+  /** Checks a count: each item has at least a byte. */
+  #checkedCount(n: number): number {
+    if (n > this.#bytes.length - this.#offset) this.#failTruncated();
     return n;
   }
 
@@ -119,15 +121,15 @@ export class StateReader implements StateArchive {
     return this.#view.getUint32(this.#advance(4), true);
   }
 
-  /** Where the next bytes are. */
+  /** Reads past `length` bytes and returns their offset. */
   #advance(length: number): number {
-    const at = this.#at;
-    if (at + length > this.#bytes.length) this.#fallShort();
-    this.#at += length;
-    return at;
+    const offset = this.#offset;
+    if (offset + length > this.#bytes.length) this.#failTruncated();
+    this.#offset += length;
+    return offset;
   }
 
-  #fallShort(): never {
+  #failTruncated(): never {
     throw new UnreadableState(`it ends within ${this.#section}`);
   }
 }

@@ -1,24 +1,24 @@
 import type { Serializable, StateArchive } from './archive.ts';
 
-/** Doubles of a list are kept in four bytes each where that loses nothing: counts, and what was a float. */
+/** Bytes of each number of a list: four where all of them are exact floats, such as counts. */
 export const numberWidths = { single: 4, double: 8 } as const;
 
 /** Saves state as bytes, little endian, into one buffer that grows and is reused. */
 export class StateWriter implements StateArchive {
   #bytes: Buffer;
   #view: DataView;
-  #at = 0;
+  #offset = 0;
 
   constructor(initialBytes = 1 << 16) {
     this.#bytes = Buffer.allocUnsafeSlow(initialBytes);
     this.#view = viewOf(this.#bytes);
   }
 
-  /** A copy of what was written since the last time. */
+  /** Returns a copy of the bytes written since the last call. */
   drain(): Buffer {
-    const taken = Buffer.from(this.#bytes.subarray(0, this.#at));
-    this.#at = 0;
-    return taken;
+    const copy = Buffer.from(this.#bytes.subarray(0, this.#offset));
+    this.#offset = 0;
+    return copy;
   }
 
   section(name: string, version: number, body: () => void): void {
@@ -29,14 +29,14 @@ export class StateWriter implements StateArchive {
 
   number(value: number): number {
     this.#reserve(8);
-    this.#view.setFloat64(this.#at, value, true);
-    this.#at += 8;
+    this.#view.setFloat64(this.#offset, value, true);
+    this.#offset += 8;
     return value;
   }
 
   flag(value: boolean): boolean {
     this.#reserve(1);
-    this.#bytes[this.#at++] = value ? 1 : 0;
+    this.#bytes[this.#offset++] = value ? 1 : 0;
     return value;
   }
 
@@ -44,7 +44,7 @@ export class StateWriter implements StateArchive {
     const length = Buffer.byteLength(value);
     this.#size(length);
     this.#reserve(length);
-    this.#at += this.#bytes.write(value, this.#at, length, 'utf8');
+    this.#offset += this.#bytes.write(value, this.#offset, length, 'utf8');
     return value;
   }
 
@@ -82,26 +82,26 @@ export class StateWriter implements StateArchive {
     const width = isSingle(values) ? numberWidths.single : numberWidths.double;
     this.#size(n);
     this.#reserve(1 + n * width);
-    this.#bytes[this.#at++] = width;
+    this.#bytes[this.#offset++] = width;
     const view = this.#view;
-    let at = this.#at;
-    for (let i = 0; i < n; i++, at += width) {
-      if (width === numberWidths.single) view.setFloat32(at, values[i] as number, true);
-      else view.setFloat64(at, values[i] as number, true);
+    let offset = this.#offset;
+    for (let i = 0; i < n; i++, offset += width) {
+      if (width === numberWidths.single) view.setFloat32(offset, values[i] as number, true);
+      else view.setFloat64(offset, values[i] as number, true);
     }
-    this.#at = at;
+    this.#offset = offset;
   }
 
   #size(value: number): void {
     this.#reserve(4);
-    this.#view.setUint32(this.#at, value, true);
-    this.#at += 4;
+    this.#view.setUint32(this.#offset, value, true);
+    this.#offset += 4;
   }
 
   #reserve(more: number): void {
-    if (this.#at + more <= this.#bytes.length) return;
-    const bigger = Buffer.allocUnsafeSlow(Math.max(this.#at + more, this.#bytes.length * 2));
-    this.#bytes.copy(bigger, 0, 0, this.#at);
+    if (this.#offset + more <= this.#bytes.length) return;
+    const bigger = Buffer.allocUnsafeSlow(Math.max(this.#offset + more, this.#bytes.length * 2));
+    this.#bytes.copy(bigger, 0, 0, this.#offset);
     this.#bytes = bigger;
     this.#view = viewOf(bigger);
   }

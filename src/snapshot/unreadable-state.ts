@@ -1,2 +1,2 @@
-/** Saved state that this version, or this configuration, cannot go on with; the message says why. */
+/** A snapshot that this version, or this configuration, cannot restore; the message says why. */
 export class UnreadableState extends Error {}

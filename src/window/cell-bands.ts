@@ -11,58 +11,56 @@ import {
 import { IntTable } from './int-table.ts';
 
 /**
- * Sums by cell, band and column; a column is a stage. What a request adds to its band, it adds for
- * all its stages at once: they lie side by side.
+ * Sums by cell, band and column; a column is a stage. A request adds to all stages of its band at once: they
+ * are adjacent.
  *
  *     cell ──> record: an address for each of 208 bands ──> vector of 16 sums
  *     (cell, columns from 16 on) ──> records of their own
  *
- * A cell's record is where the kernel begins (`CountKernel.count`): it also has the slots of stages.
+ * The kernel begins at a cell's record (`CountKernel.count`), which also has the slots of stages.
  *
- * Memory: 1,152 bytes a cell, and 128 for each band that its requests fall in. It is kept over `reset`, so
- * that in the steady state nothing is allocated.
+ * Memory: 1,152 bytes a cell, and 128 for each band of its requests. `reset` keeps it, so nothing is
+ * allocated in the steady state.
  */
 export class CellBands {
   readonly #kernel = CountKernel.shared();
   readonly #arena = this.#kernel.arena();
-  /** By cell, the address of its record; 0 where there is none. */
+  /** Address of each cell's record; 0 if there is none. */
   #records = new Int32Array(64);
   #cellEnd = 0;
-  /** Records of further columns. Key: the cell, and its columns by 16. */
+  /** Records of further columns, by cell and column / 16. */
   readonly #further = new IntTable(2);
   #furtherRecords = new Int32Array(16);
   readonly #key = new Int32Array(2);
   #size = 0;
   readonly #host: CountHost = {
-    take: noSketches,
-    slotOf: noSketches,
+    take: refuseSketches,
+    slotOf: refuseSketches,
     vectorOf: (record, band) => this.vectorOf(record, band),
-    addFar: noSketches,
+    addFar: refuseSketches,
   };
 
-  /** Vectors in use. */
   get size(): number {
     return this.#size;
   }
 
   /** Bytes held. */
   get bytes(): number {
-    const own = this.#records.byteLength + this.#furtherRecords.byteLength;
-    return this.#arena.bytes + own + this.#further.bytes;
+    const indexBytes = this.#records.byteLength + this.#furtherRecords.byteLength;
+    return this.#arena.bytes + indexBytes + this.#further.bytes;
   }
 
-  /** The address of a cell's record, which is made by need. */
+  /** Address of a cell's record, which is allocated on first use. */
   recordOf(cell: number): number {
     const known = this.#records[cell];
     return known !== undefined && known !== 0 ? known : this.#newRecord(cell);
   }
 
-  /** The cell of a record. */
   cellOf(record: number): number {
     return this.#kernel.ints[(record + offsets.cell) >>> 2] as number;
   }
 
-  /** Makes a vector for a band of a record. */
+  /** Allocates the vector of a band of a record. */
   vectorOf(record: number, band: number): number {
     const vector = this.#arena.takeZeroed(kernelBytes.vector);
     this.#kernel.ints[((record + offsets.vectors) >>> 2) + band] = vector;
@@ -79,20 +77,20 @@ export class CellBands {
   }
 
   /**
-   * Writes a cell's bands of a column in ascending order, with their sums, and returns how many;
-   * bands whose sum is 0 are left out. Both arrays need room for `bandRange.count` (208).
+   * Writes the bands of a cell's column with their sums, ascending, and returns their number; sums of 0 are
+   * left out. Both arrays need room for `bandRange.count` (208).
    */
   read(cell: number, column: number, bands: Int16Array, amounts: Float64Array): number {
     const record = this.#find(cell, column);
     if (record === 0) return 0;
     const { ints, doubles } = this.#kernel;
     const vectors = (record + offsets.vectors) >>> 2;
-    const place = column & (kernelColumns - 1);
+    const offset = column & (kernelColumns - 1);
     let n = 0;
     for (let index = 0; index < bandRange.count; index++) {
       const vector = ints[vectors + index] as number;
       if (vector === 0) continue;
-      const amount = doubles[(vector >>> 3) + place] as number;
+      const amount = doubles[(vector >>> 3) + offset] as number;
       if (amount === 0) continue;
       bands[n] = index + bandRange.lowest;
       amounts[n++] = amount;
@@ -109,7 +107,7 @@ export class CellBands {
     this.#size = 0;
   }
 
-  /** The record of a cell's column, 0 where there is none. */
+  /** Record of a cell's column, or 0. */
   #find(cell: number, column: number): number {
     if (column < kernelColumns) return this.#records[cell] ?? 0;
     this.#key[0] = cell;
@@ -145,6 +143,6 @@ export class CellBands {
   }
 }
 
-function noSketches(): never {
+function refuseSketches(): never {
   invariant(false, 'a table of bands was asked for a sketch');
 }

@@ -27,40 +27,40 @@ import { IntTable } from './int-table.ts';
 import { type Outcome, outcomes } from './outcome.ts';
 import { RowTable } from './row-table.ts';
 
-/** Length of the windows that are stored; coarser ones are made of them. */
+/** Length of the stored windows, which coarser ones are merged from. */
 export const baseWindowMs = 10_000;
 
 export interface ChunkOptions {
-  /** What tells series apart. */
+  /** Dimensions of a series. */
   readonly dimensions: readonly Dimension[];
   readonly facets: readonly Facet[];
-  /** Cells (a series in a window) beyond which events count as `__other__`. */
+  /** Maximum number of cells (a series in a window); events of further ones count as `__other__`. */
   readonly maxCells: number;
   readonly allowedLatenessMs: number;
   readonly maxFutureMs: number;
-  /** How far the watermark must pass a window's end until what still comes for it is a late merge. */
+  /** Time after a window's end at which the watermark makes further events late merges. */
   readonly graceMs: number;
-  /** The decoder's interners, which name the ids in the events. */
+  /** Interners of the decoder, for the ids in events. */
   readonly stages: Interner;
   readonly values: Interner;
 }
 
-/** Column of a cell's bands where the milliseconds of totals are; those of its rows come after it. */
+/** Column of the totals' milliseconds; the columns of a cell's rows follow. */
 export const totalMsColumn = 0;
 const hostIndex = dimensions.indexOf('host');
 
 /**
- * The aggregates of one open chunk: events in, rows out. All state is flat typed arrays that
- * are kept from chunk to chunk; an event allocates nothing (exemplars apart).
+ * Aggregates of one open chunk: events in, rows out. All state is flat typed arrays that are reused from
+ * chunk to chunk. An event allocates nothing, except as an exemplar.
  *
  *     event ── (window, dimensions) ──> cell ── stage ──> row: counts, sketch, bands
  *                                        └─> exemplars       └─ drivers by minute and facet
  *
- * Pure: the clock is the `nowMs` that `begin` is given, so a chunk read twice counts the same.
+ * Pure: the clock is the `nowMs` of `begin`, so a chunk that is read twice counts the same.
  */
 export class ChunkAccumulator {
   readonly #options: ChunkOptions;
-  /** The dimensions that tell series apart; a cell's key is its window's number and an id of each. */
+  /** Configured dimensions; the key of a cell is its window's number and an id of each. */
   readonly #enabled: Int32Array;
   #totalStageId = 0;
   #otherStageId = 0;
@@ -70,15 +70,15 @@ export class ChunkAccumulator {
   readonly #key: Int32Array;
   readonly rows = new RowTable();
   readonly sketches = new SketchPool();
-  /** Cell by cell, a column a row: requests in the total's, milliseconds in those of stages and of `totalMsColumn`. */
+  /** Bands of cells, a column a row: requests of the total, milliseconds of stages and of `totalMsColumn`. */
   readonly bands = new CellBands();
   readonly drivers: DriverTable;
   readonly exemplars = new ExemplarStore();
   #nowMs = 0;
   #watermarkMs = Number.NEGATIVE_INFINITY;
-  /** Number of the first window whose end and grace the watermark has not passed. */
+  /** First window whose end and grace the watermark has not passed. */
   #openWindow = Number.NEGATIVE_INFINITY;
-  /** `lateMerged` are among the aggregated and overflowed, not beside them. */
+  /** `lateMerged` are included in `aggregated` and `overflow`. */
   readonly counts = {
     aggregated: 0,
     overflow: 0,
@@ -88,7 +88,7 @@ export class ChunkAccumulator {
   };
 
   readonly #kernel = CountKernel.shared();
-  /** Makes room for what an event is the first to have. */
+  /** Allocates memory when an event is the first of its kind. */
   readonly #host: CountHost = {
     take: (bytes) => this.sketches.allocateBytes(bytes),
     slotOf: (record, stageId) => this.#slotOf(record, stageId),
@@ -110,13 +110,14 @@ export class ChunkAccumulator {
   /**
    * Starts a chunk on empty state. The interners may have been cleared before.
    *
-   * @param watermarkMs latest event time (completion of a request) of the partition so far; -Infinity at its beginning.
-   * @param nowMs wall clock against which the chunk's events are "in the future"; while there are
-   *   none, it may still be set.
+   * @param watermarkMs latest event time (completion of a request) of the partition so far; -Infinity at its
+   * beginning.
+   * @param nowMs wall clock that decides which events are "in the future"; it may be set later if there are
+   * none.
    */
   begin(watermarkMs: number, nowMs: number): void {
     this.#totalStageId = this.#options.stages.internText(totalStage);
-    // No flood of names takes the place of those that nearly all events have.
+    // Interned first, so that a flood of names cannot displace them.
     for (const stage of standardStages) this.#options.stages.internText(stage);
     this.#otherStageId = this.#options.stages.internText(overflowValue);
     this.#otherValueId = this.#options.values.internText(overflowValue);
@@ -149,12 +150,11 @@ export class ChunkAccumulator {
     this.#openWindow = this.#openWindowAt(this.#watermarkMs);
   }
 
-  /** Rows that storing the chunk would take, exemplars apart. */
+  /** Rows of the chunk in the tables, exemplars not included. */
   get rowCount(): number {
     return this.rows.size + this.drivers.size;
   }
 
-  /** Bands of all cells. */
   get bandCount(): number {
     return this.bands.size;
   }
@@ -167,10 +167,10 @@ export class ChunkAccumulator {
     return this.#cells.size;
   }
 
-  /** Counts an event in the window in which its request ended, or says why not. */
+  /** Counts an event in the window in which its request ended, or returns why not. */
   add(record: EventRecord): Outcome {
     const endMs = completionMs(record);
-    // Nobody is late because another's clock runs ahead: the watermark counts up to the clock.
+    // A clock that runs ahead makes no other event late: the watermark counts up to our clock.
     const reachedMs = Math.min(this.#watermarkMs, this.#nowMs);
     if (endMs < reachedMs - this.#options.allowedLatenessMs) {
       this.counts.late++;
@@ -198,7 +198,7 @@ export class ChunkAccumulator {
     return outcomes.aggregated;
   }
 
-  /** A watermark counts up to the clock: no window is judged before its end, however far a clock runs ahead. */
+  /** Limits the watermark to the clock: no window closes before its end, however far a clock runs ahead. */
   #openWindowAt(watermarkMs: number): number {
     const reachedMs = Math.min(watermarkMs, this.#nowMs);
     return Math.floor((reachedMs - this.#options.graceMs) / baseWindowMs);
@@ -221,7 +221,7 @@ export class ChunkAccumulator {
 
   readonly #found = { cell: 0, overflowed: false };
 
-  /** The event's cell, that of others where there are too many; -1 where its window is too many. */
+  /** Cell of an event, or of `__other__` beyond the limit; -1 for a window beyond the limit. */
   #cellOf(record: EventRecord, window: number): { cell: number; overflowed: boolean } {
     const key = this.#key;
     const enabled = this.#enabled;
@@ -239,7 +239,7 @@ export class ChunkAccumulator {
     }
     if (this.#cells.size >= this.#options.maxCells || this.rows.size >= limits.rowsPerChunk) {
       found.overflowed = true;
-      // Cold starts stay apart from warm requests here too.
+      // Cold starts stay separate here too.
       for (let n = 0; n < enabled.length; n++) {
         if (enabled[n] !== coldStartIndex) key[n + 1] = this.#otherValueId;
       }
@@ -250,7 +250,7 @@ export class ChunkAccumulator {
     return found;
   }
 
-  /** Adds an event to its rows; one with a total to bands, drivers and exemplars as well. */
+  /** Adds an event to its rows, and one with a total to bands, drivers and exemplars. */
   #count(cell: number, record: EventRecord, endMs: number): void {
     const { stageIds, stageMs, stageCount, totalMs } = record;
     const { ids, durations } = this.#kernel;
@@ -277,7 +277,7 @@ export class ChunkAccumulator {
     if (isWhole) this.rows.countStatus(this.#rowOf(cell, this.#totalStageId), status);
   }
 
-  /** Where the sketch of a stage lies, as the kernel asks for one that its record does not have. */
+  /** Address of a stage's sketch, for a record that does not have it yet. */
   #slotOf(record: number, stageId: number): number {
     const row = this.#rowOf(this.bands.cellOf(record), stageId);
     const slot = this.sketches.addressOf(row);
@@ -288,7 +288,7 @@ export class ChunkAccumulator {
   #rowOf(cell: number, stageId: number): number {
     const row = this.rows.find(cell, stageId);
     if (row >= 0) return row;
-    // One message may bring millions: its stages are then told apart no more, its total is.
+    // A single message may have millions of rows: its stages count as one, its total stays separate.
     if (this.rows.size >= limits.rowsPerChunk && this.#isStage(stageId)) {
       return this.#rowOf(cell, this.#otherStageId);
     }

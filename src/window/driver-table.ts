@@ -10,27 +10,24 @@ const hostIndex = dimensions.indexOf('host');
 const modelIndex = dimensions.indexOf('model');
 const versionIndex = dimensions.indexOf('version');
 
-/** Facets by their numbers: texts would be compared one after the other. */
+/** Facets by number: comparing texts would be slower. */
 const hostFacet = facets.indexOf('host');
 const cacheHitFacet = facets.indexOf('cache_hit');
 const batchSizeFacet = facets.indexOf('batch_size');
 const requestBytesFacet = facets.indexOf('request_bytes');
 const inputTokensFacet = facets.indexOf('input_tokens');
 
-/** A facet value beyond the limit, and a facet that the event does not have. */
+/** Facet value beyond the limit, and one that the event does not have. */
 const OTHER = -1;
 const ABSENT = -2;
-/** A group that was not looked for yet. */
+/** Group that was not looked up yet. */
 const UNSOUGHT = -2;
 
-/** A row's key has the facet in the lower bits, the value above. */
+/** Bits of the facet in a row's key; the value is above them. */
 const FACET_BITS = 3;
 const facetSlots = 1 << FACET_BITS;
 
-/**
- * What requests had in common, beside their dimensions: per minute, model, version, facet and
- * value, the requests in each band of their total. About 30 ns a facet and event.
- */
+/** Requests by minute, model, version, facet, value and total's band. Some 30 ns a facet and event. */
 export class DriverTable {
   readonly #facetIndices: readonly number[];
   /** Minute, model, version. */
@@ -57,8 +54,8 @@ export class DriverTable {
   }
 
   /**
-   * Counts a request whose total lies in `band`. Where the table has its fill, what is new counts
-   * as another value of another model: `otherId` is the id of `__other__`.
+   * Counts a request whose total lies in `band`. When the table is full, new values count as another value of
+   * another model: `otherId` is the id of `__other__`.
    */
   add(record: EventRecord, minute: number, band: number, otherId: number): void {
     let group = UNSOUGHT;
@@ -94,7 +91,7 @@ export class DriverTable {
     return facets[this.#rows.part(row, 1) & (facetSlots - 1)] as Facet;
   }
 
-  /** Text of a row's value; `textOf` resolves interned ids. '' stands for `__other__`. */
+  /** Text of a row's value; `textOf` resolves interned ids. '' means `__other__`. */
   value(row: number, textOf: (id: number) => string): string {
     const value = this.#rows.part(row, 1) >> FACET_BITS;
     if (value === OTHER) return '';
@@ -118,7 +115,7 @@ export class DriverTable {
     this.#bands.reset();
   }
 
-  /** Group of an event, -1 if there is none yet; `#groupKey` is its key. */
+  /** Group of an event, or -1; `#groupKey` is its key. */
   #groupOf(record: EventRecord, minute: number): number {
     const key = this.#groupKey;
     key[0] = minute;
@@ -144,7 +141,7 @@ export class DriverTable {
     return group;
   }
 
-  /** Adds a value's row, or finds that for other values when the group has its fill. */
+  /** Adds a value's row, or finds the row of other values when the group is full. */
   #addRow(group: number, facet: number, value: number): number {
     const counter = group * facetSlots + facet;
     const count = this.#valueCounts[counter] as number;
@@ -156,7 +153,7 @@ export class DriverTable {
     return this.#rows.add(this.#key);
   }
 
-  /** The minute's row for whatever is too many. Leaves the group's key as it was. */
+  /** Row of the minute for values beyond the limit. Leaves the group's key as it was. */
   #otherRow(minute: number, facet: number, otherId: number): number {
     const key = this.#groupKey;
     const [, modelId = 0, versionId = 0] = key;
@@ -170,7 +167,7 @@ export class DriverTable {
   }
 }
 
-/** The integer that stands for the event's value of a facet, or ABSENT. */
+/** Integer of the event's value of a facet, or ABSENT. */
 function facetValueOf(record: EventRecord, facet: number): number {
   switch (facet) {
     case hostFacet: {

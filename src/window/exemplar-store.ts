@@ -1,7 +1,7 @@
 import { limits } from '../base/limits.ts';
 import type { EventRecord } from '../decode/event-record.ts';
 
-/** A slow request, kept whole. */
+/** A slow request with all its stages. */
 export interface Exemplar {
   readonly cell: number;
   readonly tsMs: number;
@@ -15,16 +15,16 @@ export interface Exemplar {
 }
 
 /**
- * The slowest few requests of each cell (a series in a window). Most offers cost one comparison;
- * an accepted one allocates, which happens about k·ln(n/k) times in n requests of a cell.
+ * Slowest requests of each cell (a series in a window). Most offers cost one comparison; an accepted one
+ * allocates, some k·ln(n/k) times in n requests of a cell.
  */
 export class ExemplarStore {
   readonly #perCell = limits.exemplarsPerWindow;
-  /** Per cell: the total to beat, -1 while the cell has room. */
+  /** Total to exceed in each cell; -1 until the cell is full. */
   #floorMs = new Float64Array(256).fill(-1);
   #byCell: Exemplar[][] = [];
 
-  /** Offers a request whose total is known. */
+  /** Keeps a request with a total if it is among the slowest. */
   offer(cell: number, record: EventRecord, hostId: number): void {
     if (cell >= this.#floorMs.length) this.#grow(cell);
     if (record.totalMs <= (this.#floorMs[cell] as number)) return;
@@ -34,16 +34,16 @@ export class ExemplarStore {
       this.#byCell[cell] = kept;
     }
     if (kept.length === this.#perCell) kept.pop();
-    const exemplar = copyOf(cell, record, hostId);
-    let at = kept.length;
-    while (at > 0 && (kept[at - 1] as Exemplar).totalMs < exemplar.totalMs) at--;
-    kept.splice(at, 0, exemplar);
+    const exemplar = exemplarOf(cell, record, hostId);
+    let position = kept.length;
+    while (position > 0 && (kept[position - 1] as Exemplar).totalMs < exemplar.totalMs) position--;
+    kept.splice(position, 0, exemplar);
     if (kept.length === this.#perCell) {
       this.#floorMs[cell] = (kept[kept.length - 1] as Exemplar).totalMs;
     }
   }
 
-  /** All kept requests, cell by cell, slowest first. */
+  /** Exemplars, cell by cell, slowest first. */
   *all(): Generator<Exemplar> {
     for (const kept of this.#byCell) if (kept !== undefined) yield* kept;
   }
@@ -60,7 +60,7 @@ export class ExemplarStore {
   }
 }
 
-function copyOf(cell: number, record: EventRecord, hostId: number): Exemplar {
+function exemplarOf(cell: number, record: EventRecord, hostId: number): Exemplar {
   return {
     cell,
     tsMs: record.tsMs,

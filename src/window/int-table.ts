@@ -31,21 +31,21 @@ export class IntTable {
     const hash = this.#hash(key);
     const slots = this.#slots;
     const mask = slots.length - 1;
-    for (let at = hash & mask; ; at = (at + 1) & mask) {
-      const index = slots[at] as number;
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const index = slots[slot] as number;
       if (index < 0) return -1;
       if (this.#hashes[index] === hash && this.#equals(index, key)) return index;
     }
   }
 
-  /** Adds a key that is not there yet; its index is the former size. Amortised O(width). */
+  /** Adds a new key and returns its index, the former size. Amortised O(width). */
   add(key: Int32Array): number {
     const index = this.#size;
     if ((index + 1) * 2 > this.#slots.length) this.#grow();
     const hash = this.#hash(key);
     this.#keys.set(key, index * this.#width);
     this.#hashes[index] = hash;
-    this.#place(index, hash);
+    this.#insert(index, hash);
     this.#size = index + 1;
     return index;
   }
@@ -84,11 +84,11 @@ export class IntTable {
     return hash ^ (hash >>> 13);
   }
 
-  #place(index: number, hash: number): void {
+  #insert(index: number, hash: number): void {
     const mask = this.#slots.length - 1;
-    let at = hash & mask;
-    while ((this.#slots[at] as number) >= 0) at = (at + 1) & mask;
-    this.#slots[at] = index;
+    let slot = hash & mask;
+    while ((this.#slots[slot] as number) >= 0) slot = (slot + 1) & mask;
+    this.#slots[slot] = index;
   }
 
   #grow(): void {
@@ -100,11 +100,11 @@ export class IntTable {
     hashes.set(this.#hashes);
     this.#hashes = hashes;
     this.#slots = new Int32Array(capacity * 2).fill(-1);
-    for (let index = 0; index < this.#size; index++) this.#place(index, hashes[index] as number);
+    for (let index = 0; index < this.#size; index++) this.#insert(index, hashes[index] as number);
   }
 }
 
-/** An odd number of its own for each part of a key: their products need not wait for each other. */
+/** Odd multiplier of each part of a key, so that the products are independent of each other. */
 function multiplierOf(part: number): number {
   return Math.imul(0x9e3779b1, 2 * part + 1) ^ (part << 7);
 }

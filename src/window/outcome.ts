@@ -1,13 +1,13 @@
-/** What became of an event offered to a chunk. */
+/** Outcome of an event in a chunk. */
 export const outcomes = {
   aggregated: 0,
-  /** Counted, but in the series `__other__`, as the chunk has its full number of series. */
+  /** Counted in the series `__other__`, as the chunk has its maximum number of series. */
   overflow: 1,
-  /** Older than the allowed lateness behind the partition's watermark: not counted. */
+  /** Not counted: later than the allowed lateness behind the partition's watermark. */
   late: 2,
-  /** Too far ahead of the clock: not counted. */
+  /** Not counted: too far ahead of the clock. */
   future: 3,
-  /** In another window than the many that the chunk has already: not counted. */
+  /** Not counted: the chunk has its maximum number of windows. */
   tooManyWindows: 4,
 } as const;
 

@@ -1,12 +1,12 @@
 import { grown } from '../base/grown.ts';
 
 /**
- * The rows of a chunk: one per cell and stage, numbered in order of first sight, with how many
- * of its requests ended other than well. Dense in stages, as cells have nearly all of them.
+ * Rows of a chunk: one per cell and stage, in order of first sight, with the requests that failed. Dense in
+ * stages, as cells have nearly all of them.
  */
 export class RowTable {
   #stride = 16;
-  /** Row + 1 by cell and stage; 0 where there is none. */
+  /** Row + 1 by cell and stage, or 0. */
   #rowOf = new Int32Array(64 * 16);
   #cells = new Int32Array(256);
   #stageIds = new Int32Array(256);
@@ -28,7 +28,7 @@ export class RowTable {
     return (this.#rowOf[cell * this.#stride + stageId] as number) - 1;
   }
 
-  /** Adds the row of a cell's stage, which must not be there yet. */
+  /** Adds the row of a new stage of a cell. */
   add(cell: number, stageId: number): number {
     if (stageId >= this.#stride) this.#widen(stageId);
     if (cell >= this.#cellEnd) this.#cellEnd = cell + 1;
@@ -62,18 +62,18 @@ export class RowTable {
     return this.#stageIds[row] as number;
   }
 
-  /** Which of its cell's rows it is, from 1 on: its column in the cell's bands. */
+  /** Number of a row among its cell's, from 1 on: its column in the cell's bands. */
   column(row: number): number {
     return this.#columns[row] as number;
   }
 
-  /** Counts a request that ended with `status` (an index into `statuses`, not 0). */
+  /** Counts a request by its `status` (an index into `statuses`, not 0). */
   countStatus(row: number, status: number): void {
-    const at = row * 3 + status - 1;
-    this.#statusCounts[at] = (this.#statusCounts[at] as number) + 1;
+    const index = row * 3 + status - 1;
+    this.#statusCounts[index] = (this.#statusCounts[index] as number) + 1;
   }
 
-  /** Requests of a row that ended with `status` (not 0). */
+  /** Requests of a row by their `status` (not 0). */
   statusCount(row: number, status: number): number {
     return this.#statusCounts[row * 3 + status - 1] as number;
   }

@@ -8,7 +8,7 @@ const memory = Arena.shared();
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-describe('StateMemory', () => {
+describe('Arena', () => {
   it('gives rooms of whole cache lines that are 0 and nobody else’s, and keeps what is in them', () => {
     const rooms = Array.from({ length: 300 }, (_, i) => memory.allocate(1_000 + i));
     rooms.forEach(({ offset: at, doubles }, i) => {

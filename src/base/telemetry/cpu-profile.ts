@@ -3,12 +3,12 @@ import { type Profiler, Session } from 'node:inspector';
 import { exitCodes } from '../exit-codes.ts';
 import { OperatorError } from '../operator-error.ts';
 
-/** Between two samples: some 1 % of the time goes into taking them. */
+/** Sampling interval: sampling costs some 1 % of the time. */
 const SAMPLE_MICROS = 1_000;
 
 /**
- * Begins to note where this thread's CPU time goes. What it gives writes that to a file, in the form
- * of V8 (`.cpuprofile`), which Chrome's DevTools and speedscope draw as a flame graph.
+ * Starts a CPU profile of this thread. The returned function writes it to a file in V8's format
+ * (`.cpuprofile`), which Chrome's DevTools and speedscope draw as a flame graph.
  *
  * @throws OperatorError TAILMARK_PATH_UNWRITABLE, before anything is measured.
  */

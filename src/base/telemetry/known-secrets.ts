@@ -1,39 +1,38 @@
-/** Shorter ones would tear holes into ordinary words, and are no secrets to speak of. */
-const leastCharacters = 6;
-/** Tokens rotate: only so many forms of the last ones are kept, six of each. */
-const mostForms = 1_536;
+/** Minimum length: shorter secrets would mask parts of ordinary words. */
+const minCharacters = 6;
+/** Maximum number of forms, six of each secret: tokens rotate. */
+const maxForms = 1_536;
 const mask = '***';
 
-/** Every way in which a secret may stand in a text, oldest first. */
+/** Forms in which a secret may occur in a text, oldest first. */
 const known = new Set<string>();
 let longestFirst: readonly string[] = [];
 
 /**
- * The secrets that this process was given, so that no output shows one, whoever put it there:
- * servers quote what they refuse. One set per process, as its outputs are; whatever reads a secret
- * remembers it here, and whatever writes for people (results, errors, logs, HTTP) hides them.
+ * Secrets of this process, masked in all output: servers quote what they refuse. Code that reads a secret
+ * remembers it here; code that writes for people (results, errors, logs, HTTP) hides them.
  */
 export const knownSecrets = {
-  /** Hidden from now on: as it is, in JSON, in a URL, in base64, alone or amid others. */
+  /** Hides a secret from now on: plain, in JSON, in a URL, or in base64, alone or amid other text. */
   remember(secret: string): void {
-    if (secret.length < leastCharacters) return;
+    if (secret.length < minCharacters) return;
     for (const form of formsOf(secret)) {
       known.delete(form);
       known.add(form);
     }
     for (const oldest of known) {
-      if (known.size <= mostForms) break;
+      if (known.size <= maxForms) break;
       known.delete(oldest);
     }
     longestFirst = [...known].sort((a, b) => b.length - a.length);
   },
-  /** The text with `***` for every secret in it. Costs one scan of the text per secret. */
+  /** Replaces every secret in a text by `***`. Costs one scan of the text per secret. */
   hide(text: string): string {
-    let shown = text;
+    let masked = text;
     for (const secret of longestFirst) {
-      if (shown.includes(secret)) shown = shown.replaceAll(secret, mask);
+      if (masked.includes(secret)) masked = masked.replaceAll(secret, mask);
     }
-    return shown;
+    return masked;
   },
 };
 
@@ -47,7 +46,7 @@ function formsOf(secret: string): Set<string> {
   ]);
 }
 
-/** What of a text's base64 is due to these bytes alone, when so many (modulo 3) come before them. */
+/** Base64 characters that depend on these bytes alone, after `before` (modulo 3) other bytes. */
 function insideBase64(bytes: Buffer, before: number): string {
   const whole = Buffer.concat([Buffer.alloc(before), bytes]);
   const base64 = whole.toString('base64');

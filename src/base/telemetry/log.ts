@@ -10,7 +10,7 @@ export interface LogOptions {
   readonly fd?: number;
 }
 
-/** One JSON line per change of state, never one per event, on standard error; without secrets. */
+/** Logs a JSON line per change of state, never per event, to standard error; without secrets. */
 export function createLog(options: LogOptions = {}): Logger {
   const { level = 'info', fd = 2 } = options;
   return pino(
@@ -19,7 +19,7 @@ export function createLog(options: LogOptions = {}): Logger {
   );
 }
 
-/** Servers quote what they refuse, and what they say is logged. */
+/** Masks secrets: servers quote what they refuse, and their responses are logged. */
 function withoutSecrets(destination: DestinationStream): DestinationStream {
   return { write: (line) => destination.write(knownSecrets.hide(line)) };
 }

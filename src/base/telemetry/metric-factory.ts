@@ -18,7 +18,7 @@ export class MetricFactory {
     return new Counter<L>({ ...this.#named(name, help), labelNames: [...labelNames] });
   }
 
-  /** @param aggregator how one page shows those of several threads. */
+  /** @param aggregator how the values of several threads are combined. */
   gauge<L extends string>(
     name: string,
     help: string,

@@ -7,37 +7,37 @@ import { DurationKernel } from './duration-kernel.ts';
 
 const kernel = DurationKernel.shared();
 
-/** A bucket is an octave's 32nd: exponent and the top 5 bits of the mantissa. */
+/** Shift from a high word to its bucket: 32 an octave, by the exponent and the top 5 mantissa bits. */
 const SHIFT = 20 - 5;
-/** Durations below count as this one: 2^-10 ms. */
+/** Shorter durations count as this one: 2^-10 ms. */
 const leastMs = 2 ** -10;
 
 /**
- * What many digests add up to, in buckets of 1.6 to 3.1 % that know their count and their sum: as a
- * bucket's mean is exact, a quantile is off by far less than its width. Adding a digest costs a nanosecond
- * or two a centroid, where merging it into another one costs fifty.
+ * Sum of many digests, in buckets of 1.6 to 3.1 % that hold their count and their sum. A bucket's mean is
+ * exact, so a quantile is off by far less than its width. Adding a digest costs 1 to 2 ns a centroid; merging
+ * digests costs 50.
  *
  * Memory: 16 bytes a bucket; latencies of one stage touch some 200.
  */
 export class DurationHistogram {
-  /** Of each bucket how many, and their sum. */
+  /** Count and sum of each bucket. */
   readonly #buckets: RangeSums;
 
   private constructor(buckets: RangeSums) {
     this.#buckets = buckets;
   }
 
-  /** An empty one, which takes its room from there. */
-  static in(rooms: ArenaScope): DurationHistogram {
-    return new DurationHistogram(new RangeSums(2, rooms));
+  /** Returns an empty histogram that allocates from a scope. */
+  static in(scope: ArenaScope): DurationHistogram {
+    return new DurationHistogram(new RangeSums(2, scope));
   }
 
-  /** One that is empty, with room for what another one has. */
+  /** Returns an empty histogram over the range that `other` uses. */
   static like(other: DurationHistogram): DurationHistogram {
     return new DurationHistogram(RangeSums.like(other.#buckets));
   }
 
-  /** What several add up to: one centroid a bucket. */
+  /** Merges histograms into a digest of one centroid a bucket. */
   static digestOf(parts: readonly DurationHistogram[]): TDigest {
     const buckets = parts.map((part) => part.#buckets);
     const { means, weights, size } = DurationKernel.shared().merge(buckets);
@@ -48,7 +48,7 @@ export class DurationHistogram {
     kernel.add(digest, this.#buckets, bucketOf, leastMs);
   }
 
-  /** Nobody asks for it any more. */
+  /** Frees the allocation. */
   release(): void {
     this.#buckets.release();
   }

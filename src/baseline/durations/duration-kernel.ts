@@ -5,11 +5,11 @@ import { highIndex } from '../../sketch/high-word.ts';
 import type { TDigest } from '../../sketch/t-digest.ts';
 import { durationKernelWasm } from './duration-kernel-wasm.ts';
 
-/** Room at first, in doubles. */
-const firstRoom = 2_048;
-/** Kernels may look at a few floats behind what they are given. */
+/** Doubles allocated at first. */
+const initialDoubles = 2_048;
+/** Doubles that kernels may read beyond their input. */
 const margin = 2;
-/** What a bucket takes with what is made of it. */
+/** Doubles of a bucket in a merge: count, sum, mean and weight. */
 const doublesPerBucket = 4;
 
 interface Exports {
@@ -35,29 +35,25 @@ interface Exports {
   ): void;
 }
 
-/** Centroids of many buckets: so many means, and as many weights. Views, until the kernel is called again. */
+/** Centroids of merged buckets: views, valid until the next call of the kernel. */
 export interface Merged {
   readonly means: Float64Array;
   readonly weights: Float64Array;
   readonly size: number;
 }
 
-/**
- * The WebAssembly that adds digests to buckets, which are `RangeSums` of two columns, and buckets to each
- * other: one for all of a thread.
- */
+/** WebAssembly that adds digests to buckets, and buckets to each other: one instance a thread. */
 export class DurationKernel {
   static #shared: DurationKernel | undefined;
 
   readonly #memory = Arena.shared();
   readonly #exports: Exports;
-  /** Scratch of one call. */
   #scratch: Allocation;
-  /** What was given last: all digests of this array. */
-  #given: TDigest['centroids'] | undefined;
-  #givenRoom: Allocation;
+  /** Array of digests that was copied last. */
+  #copied: TDigest['centroids'] | undefined;
+  #copy: Allocation;
 
-  /** The one of this thread. @throws where there is no WebAssembly, or numbers are big endian. */
+  /** The kernel of this thread. @throws where there is no WebAssembly, or numbers are big endian. */
   static shared(): DurationKernel {
     DurationKernel.#shared ??= new DurationKernel();
     return DurationKernel.#shared;
@@ -66,24 +62,24 @@ export class DurationKernel {
   private constructor() {
     invariant(highIndex === 1, 'this machine is big endian, which tailmark does not run on');
     this.#exports = this.#memory.kernel(durationKernelWasm);
-    this.#scratch = this.#memory.allocate(firstRoom);
-    this.#givenRoom = this.#memory.allocate(firstRoom);
+    this.#scratch = this.#memory.allocate(initialDoubles);
+    this.#copy = this.#memory.allocate(initialDoubles);
   }
 
   /**
-   * The address of a digest's centroids where kernels look at them, as floats. All that lie in one array with
-   * them are copied there at once, unless they are there.
+   * Copies a digest's centroids to the kernel's memory, as floats, and returns their address. All digests of
+   * its array are copied at once, unless they were copied last.
    */
   give({ centroids, from }: TDigest): number {
-    if (centroids !== this.#given) {
-      this.#givenRoom = this.#roomFor(centroids.length / 2 + margin, this.#givenRoom);
-      this.#memory.floats.set(centroids, 2 * this.#givenRoom.offset);
-      this.#given = centroids;
+    if (centroids !== this.#copied) {
+      this.#copy = this.#grown(centroids.length / 2 + margin, this.#copy);
+      this.#memory.floats.set(centroids, 2 * this.#copy.offset);
+      this.#copied = centroids;
     }
-    return addressOf(this.#givenRoom.offset) + floatAddressOf(from);
+    return addressOf(this.#copy.offset) + floatAddressOf(from);
   }
 
-  /** Adds a digest to buckets, which get room for it. */
+  /** Adds a digest to buckets, and extends their range. */
   add(
     digest: TDigest,
     buckets: RangeSums,
@@ -93,10 +89,10 @@ export class DurationKernel {
     const { size } = digest;
     const centroids = this.give(digest);
     for (let done = 0; ; ) {
-      const { offset: at, low, range } = buckets;
-      done = this.#exports.add(centroids, size, done, addressOf(at), low, range, leastMs);
+      const { offset, low, range } = buckets;
+      done = this.#exports.add(centroids, size, done, addressOf(offset), low, range, leastMs);
       if (done === size) return;
-      // As the kernel has it: doubles may round across a bucket's bound.
+      // Rounded to a float, as in the kernel: the double may be in another bucket.
       buckets.offsetOf(bucketOf(Math.fround(digest.centroids[digest.from + done] as number)));
     }
   }
@@ -111,12 +107,12 @@ export class DurationKernel {
   ): void {
     const { size } = digest;
     const centroids = this.give(digest);
-    this.#scratch = this.#roomFor(size / 2 + margin, this.#scratch);
+    this.#scratch = this.#grown(size / 2 + margin, this.#scratch);
     const upTo = addressOf(this.#scratch.offset);
     this.#exports.count(centroids, size, upTo, addressOf(counts), quantiles, requests, startMs);
   }
 
-  /** What several sums of buckets add up to, in their order: a centroid a bucket. */
+  /** Merges sums of buckets, in their order: a centroid a bucket. */
   merge(parts: readonly RangeSums[]): Merged {
     const used = parts.filter(({ range }) => range > 0);
     let low = Number.POSITIVE_INFINITY;
@@ -126,16 +122,20 @@ export class DurationKernel {
       end = Math.max(end, part.low + part.range);
     }
     const length = used.length === 0 ? 0 : end - low;
-    this.#scratch = this.#roomFor(length * doublesPerBucket, this.#scratch);
-    const { offset: at } = this.#scratch;
+    this.#scratch = this.#grown(length * doublesPerBucket, this.#scratch);
+    const { offset } = this.#scratch;
     const { doubles } = this.#memory;
-    doubles.fill(0, at, at + 2 * length);
+    doubles.fill(0, offset, offset + 2 * length);
     for (const part of used) {
-      this.#exports.join(addressOf(part.offset), part.range, addressOf(at + 2 * (part.low - low)));
+      this.#exports.join(
+        addressOf(part.offset),
+        part.range,
+        addressOf(offset + 2 * (part.low - low)),
+      );
     }
-    const [means, weights] = [at + 2 * length, at + 3 * length];
+    const [means, weights] = [offset + 2 * length, offset + 3 * length];
     const size = this.#exports.centroids(
-      addressOf(at),
+      addressOf(offset),
       length,
       addressOf(means),
       addressOf(weights),
@@ -147,10 +147,10 @@ export class DurationKernel {
     };
   }
 
-  /** That room, or a larger one instead. */
-  #roomFor(doubles: number, room: Allocation): Allocation {
-    if (doubles <= room.doubles) return room;
-    this.#memory.release(room);
+  /** Returns the allocation, or a larger one instead. */
+  #grown(doubles: number, allocation: Allocation): Allocation {
+    if (doubles <= allocation.doubles) return allocation;
+    this.#memory.release(allocation);
     return this.#memory.allocate(doubles);
   }
 }

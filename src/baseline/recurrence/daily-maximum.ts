@@ -1,10 +1,10 @@
 import type { StateArchive } from '../../snapshot/archive.ts';
 
 const dayMs = 86_400_000;
-const keptDays = 14;
+const retentionDays = 14;
 
-/** The highest of some value in the last two weeks, kept by the day, and how many there were. */
-export class DailyRecord {
+/** Maximum of a value over two weeks, by the day, and the number of values. */
+export class DailyMaximum {
   readonly #highest = new Map<number, number>();
   readonly #counts = new Map<number, number>();
 
@@ -16,7 +16,7 @@ export class DailyRecord {
     if (value > (this.#highest.get(day) ?? 0)) this.#highest.set(day, value);
   }
 
-  /** 0 before the first one. */
+  /** Maximum, or 0 before the first value. */
   get highest(): number {
     return Math.max(0, ...this.#highest.values());
   }
@@ -29,19 +29,19 @@ export class DailyRecord {
 
   serialize(state: StateArchive): void {
     state.section('daily record', 1, () => {
-      for (const kept of [this.#highest, this.#counts]) {
-        const days = state.list(kept, (entry) => {
+      for (const byDay of [this.#highest, this.#counts]) {
+        const days = state.list(byDay, (entry) => {
           const [day, value] = entry ?? [0, 0];
           return [state.number(day), state.number(value)] as [number, number];
         });
-        for (const [day, value] of days) kept.set(day, value);
+        for (const [day, value] of days) byDay.set(day, value);
       }
     });
   }
 
   #forget(today: number): void {
-    for (const kept of [this.#highest, this.#counts]) {
-      for (const day of kept.keys()) if (day <= today - keptDays) kept.delete(day);
+    for (const byDay of [this.#highest, this.#counts]) {
+      for (const day of byDay.keys()) if (day <= today - retentionDays) byDay.delete(day);
     }
   }
 }

@@ -2,59 +2,59 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 import { type Episode, expectedEpisode, minuteOf, recurrence } from './recurrence.ts';
 
 const minuteMs = 60_000;
-/** An episode began with its first evidence, so long before it was clear at most: a young series takes a while. */
-const mostUnclearMs = 5 * minuteMs;
-const mostEpisodes = 128;
-/** How clear an episode was is kept by the minute, so many of them. */
+/** An episode begins with its first evidence, but at most this long before it is clear. */
+const maxUnclearMs = 5 * minuteMs;
+const maxEpisodes = 128;
+/** Minutes of an episode for which the peak is recorded. */
 const minutes = 20;
 /**
- * The shape is that of the first minutes. Later the baseline and the forecast follow the episode, and the
- * evidence for one fault after the other ends.
+ * An episode's shape is that of its first minutes. Later the baseline and the forecast follow the episode,
+ * and the evidence for one fault after the other ends.
  */
 const shapeUntilMs = 5 * minuteMs;
-/** A piece of time may hold a part of an episode only, which then said so many times as much. */
-const pieceOf = 2;
-/** One is something by less, as it is held against a restlessness that it is a part of: ln 100. */
-const leastOfPiece = Math.log(100);
-/** Evidence from which on something is an episode, and the part of its peak below which it ends. */
+/** Factor for a piece of history, which may hold only a part of an episode. */
+const pieceFactor = 2;
+/** Minimum evidence of a piece, ln 100: low, as its overdispersion includes the episode itself. */
+const minPieceEvidence = Math.log(100);
+/** Evidence that begins an episode, and the share of its peak below which it ends. */
 const leastScore = 12;
-const endShare = 1 / 3;
+const endPeakShare = 1 / 3;
 const endWindows = 6;
 const noShape = new Float32Array(0);
 
-/** What goes on, and the most evidence that its shape was taken from. */
+/** The open episode, and the evidence from which its shape was taken. */
 interface Current extends Episode {
   clearest: number;
 }
 
 /**
- * Episodes of a week: when each began, how it grew, and what it looked like. An episode that comes again
- * (`recurrence`) pages once. Anomalies are remembered like all else.
+ * Episodes of a week: when each began, how it grew, and its shape. A recurring episode (`recurrence`) pages
+ * once. Anomalies are episodes too.
  *
- * What is remembered is what requests said, which is the evidence times the restlessness that it was
- * divided by: a series that is young is taken to be restless, and the same burst is clearer the next day.
+ * The strength of an episode is its evidence times the overdispersion by which the evidence was divided. A
+ * young series is assumed to be overdispersed, and the same burst is clearer the next day.
  *
  * Memory: 128 episodes of 200 bytes at most.
  */
 export class DailyRecurrence {
   #past: Episode[] = [];
   #current: Current | undefined;
-  #quiet = 0;
+  #weakWindows = 0;
 
-  /** Evidence from which on there is something to take, or as long as an episode goes on. */
+  /** Evidence from which on windows must be observed; while an episode is open, all must. */
   static readonly leastScore = leastScore;
 
-  get goesOn(): boolean {
+  get isOpen(): boolean {
     return this.#current !== undefined;
   }
 
   /**
-   * Takes a window; windows come in order.
+   * Observes a window; windows come in order.
    *
    * @param evidence of windows up to it, in nats.
-   * @param restlessness that it was divided by, at least 1.
+   * @param varianceInflation by which the evidence was divided, at least 1.
    * @param sinceMs when the evidence began.
-   * @param shape how much speaks for each of some faults; all that is comparable has the same ones.
+   * @param shape evidence for each of some faults, the same ones in each call.
    */
   observe(
     windowStartMs: number,
@@ -64,9 +64,9 @@ export class DailyRecurrence {
     shape: ArrayLike<number> = noShape,
   ): void {
     if (evidence >= leastScore && this.#current === undefined) {
-      const leastMs = windowStartMs - mostUnclearMs;
+      const earliestMs = windowStartMs - maxUnclearMs;
       this.#current = {
-        ...{ sinceMs: Math.max(sinceMs, leastMs), startMs: windowStartMs, endMs: windowStartMs },
+        ...{ sinceMs: Math.max(sinceMs, earliestMs), startMs: windowStartMs, endMs: windowStartMs },
         ...{
           peaksByMinute: new Float32Array(minutes),
           peak: 0,
@@ -87,19 +87,19 @@ export class DailyRecurrence {
       episode.shape = shape;
     }
     episode.peaksByMinute.fill(episode.peak, minuteOf(ageMs, episode));
-    this.#quiet = strength < episode.peak * endShare ? this.#quiet + 1 : 0;
-    if (this.#quiet >= endWindows) this.#endUnlessExpected(episode, windowStartMs);
+    this.#weakWindows = strength < episode.peak * endPeakShare ? this.#weakWindows + 1 : 0;
+    if (this.#weakWindows >= endWindows) this.#endUnlessExpected(episode, windowStartMs);
   }
 
   /**
-   * Takes a piece of the past, before all else, of which it is known only now what it was.
+   * Adds a piece of the first hour, which can be evaluated only now, before all other episodes.
    *
-   * @param sinceMs what it has may have begun before it: from then on.
+   * @param sinceMs earliest time at which its episode may have begun.
    * @param evidence of all its windows, in nats.
    */
-  takePiece(sinceMs: number, endMs: number, evidence: number, varianceInflation: number): void {
-    if (evidence < leastOfPiece) return;
-    const peak = pieceOf * evidence * varianceInflation;
+  addPiece(sinceMs: number, endMs: number, evidence: number, varianceInflation: number): void {
+    if (evidence < minPieceEvidence) return;
+    const peak = pieceFactor * evidence * varianceInflation;
     const peaksByMinute = new Float32Array(minutes).fill(peak);
     const piece = {
       sinceMs,
@@ -113,18 +113,18 @@ export class DailyRecurrence {
     this.#past = [piece, ...this.#past];
   }
 
-  /** Takes over what another series knows, which this one has come to replace. */
+  /** Takes over the episodes of the series that this one replaces. */
   inherit(other: DailyRecurrence): void {
     this.#past = [...other.#past];
   }
 
   /**
-   * The evidence from which on the current episode is new, though one like it is expected now: so many times
-   * the clearest of the week at this age (`recurrence`). 0 where none is expected.
+   * Threshold of evidence above which the open episode is new although one like it is expected:
+   * `recurrence.clearer` times the week's maximum at this age. 0 if none is expected.
    *
-   * @param restlessness that evidence is divided by now.
+   * @param varianceInflation by which evidence is divided now.
    */
-  level(windowStartMs: number, varianceInflation: number): number {
+  threshold(windowStartMs: number, varianceInflation: number): number {
     if (this.#current === undefined) return 0;
     const expected = expectedEpisode(this.#past, this.#current, windowStartMs);
     return expected === undefined ? 0 : (expected.peak * recurrence.clearer) / varianceInflation;
@@ -137,20 +137,20 @@ export class DailyRecurrence {
         ...serializeEpisode(state, current),
         clearest: state.number(current?.clearest ?? 0),
       }));
-      this.#quiet = state.number(this.#quiet);
+      this.#weakWindows = state.number(this.#weakWindows);
     });
   }
 
-  /** The evidence of a long job ends and begins again: it is one episode for as long as on the days before. */
+  /** Ends the episode unless it lasted longer on earlier days: evidence of a long job pauses and resumes. */
   #endUnlessExpected(episode: Episode, windowStartMs: number): void {
     const expected = expectedEpisode(this.#past, episode, windowStartMs);
     if (expected !== undefined && windowStartMs < expected.endMs) return;
     this.#past.push(episode);
     this.#past = this.#past
       .filter((past) => windowStartMs - past.startMs < recurrence.keptMs)
-      .slice(-mostEpisodes);
+      .slice(-maxEpisodes);
     this.#current = undefined;
-    this.#quiet = 0;
+    this.#weakWindows = 0;
   }
 }
 

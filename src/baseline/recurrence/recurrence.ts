@@ -3,17 +3,17 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 /**
- * When an episode is one of the past again. Each number is held by recurrence.test.ts.
+ * Conditions under which an episode recurs. Each number is held by recurrence.test.ts.
  *
- * | name         | unit  | why                                                                       |
- * |--------------|-------|---------------------------------------------------------------------------|
- * | slackMs      | ms    | a scheduler starts a job some minutes late or early                       |
- * | clearer      | times | the same job against a baseline that has learnt more or less of it        |
- * | weaker       | times | the same                                                                  |
- * | cosine       |       | over 0.9 for a job and itself, mostly below 0.7 for two kinds of fault    |
- * | shapeAfterMs | ms    | a few slow requests resemble any fault: until then the shape is not asked |
- * | keptMs       | ms    | a week and the slack: a weekly job is expected, too                       |
- * | lastingMs    | ms    | the most that an episode of the past says of how long today's goes on     |
+ * | name         | unit  | why                                                                        |
+ * |--------------|-------|----------------------------------------------------------------------------|
+ * | slackMs      | ms    | a scheduler starts a job some minutes late or early                        |
+ * | clearer      | times | the same job against a baseline that has learnt more or less of it         |
+ * | weaker       | times | the same                                                                   |
+ * | cosine       |       | over 0.9 for a job and itself, mostly below 0.7 for two kinds of fault     |
+ * | shapeAfterMs | ms    | a few slow requests resemble any fault: before that shapes are not compared |
+ * | keptMs       | ms    | a week and the slack: a weekly job is expected, too                        |
+ * | lastingMs    | ms    | the longest duration that a past episode predicts for today's              |
  */
 export const recurrence = {
   slackMs: 5 * minuteMs,
@@ -25,59 +25,58 @@ export const recurrence = {
   lastingMs: hourMs,
 } as const;
 
-/** Days ago of which one suffices, as bits: one of the last two (a daily job), or a week (a weekly one). */
+/** Days ago, as bits, of which one suffices: the last two (a daily job), or a week (a weekly one). */
 const daysThatSuffice = 0b1000_0110;
-/** Of all other days of the week it takes so many: a job of working days comes on Monday, too. */
-const leastDays = 2;
+/** Number of other days that are needed: a job of working days comes on Monday, too. */
+const minDays = 2;
 
-/** Something that stood out for a while. */
+/** A period of evidence. */
 export interface Episode {
   /** When the first evidence came. */
   readonly sinceMs: number;
-  /** When the evidence was clear. The episode began between the two. */
+  /** When the evidence was clear. The episode began between `sinceMs` and this time. */
   readonly startMs: number;
-  /** When there was evidence last. */
+  /** Time of the last evidence. */
   endMs: number;
-  /** By the end of each minute, the most that requests had said; the last has all later ones. */
+  /** Maximum strength by the end of each minute; the last one includes all later ones. */
   readonly peaksByMinute: Float32Array;
   peak: number;
-  /** How much speaks for each fault, from the first minutes; empty, or all 0, where that is not known. */
+  /** Evidence for each fault, from the first minutes; empty, or all 0, where unknown. */
   shape: ArrayLike<number>;
-  /** Whether only this is known: it lies somewhere between the two times, and what was said in all. */
+  /** True if only the strength is known, and that the episode was between the two times. */
   readonly isPiece: boolean;
 }
 
-/** An episode that is expected now. */
 export interface Expected {
-  /** The most that requests had said by this age on the days before. */
+  /** Maximum strength at this age on the days before. */
   readonly peak: number;
-  /** Until when the episode of today may go on. */
+  /** Latest end of today's episode. */
   readonly endMs: number;
 }
 
-/** Episodes of the past that today's is compared with: those of the same time of day, or of an hour aside. */
+/** Past episodes at the same time of day as today's, or an hour before or after it. */
 interface Appointment {
-  /** How much later it comes today. */
+  /** Delay of today's episode. */
   readonly laterMs: number;
-  /** Days ago on which it came, as bits; bit 0 is today. */
+  /** Days ago, as bits; bit 0 is today. */
   days: number;
   peak: number;
   lastedMs: number;
 }
 
-/** Scratch: on time, and an hour aside, where the clocks have changed. */
+/** Scratch: the same time, and an hour before or after it, for changes of the clocks. */
 const appointments: readonly Appointment[] = [0, hourMs, -hourMs].map((laterMs) => ({
   ...{ laterMs, days: 0, peak: 0, lastedMs: 0 },
 }));
 
 /**
- * The episode of the past that today's one is again, if it is one: at this time of day, alike in shape, and
- * about as clear at the same age. An episode that came on two other days of the week is expected an hour later
- * or earlier as well, unless it has come today: the job runs in local time, and the clocks have changed.
+ * Finds the past episode of which today's is a recurrence: of the same time of day, and similar in shape and
+ * in strength at this age. An episode of two other days is also expected an hour later or earlier, unless it
+ * has come today. Jobs run in local time, and clocks change.
  *
- * O(episodes of the past); allocates only what it returns.
+ * O(episodes of the past); allocates only its result.
  *
- * @param current what goes on.
+ * @param current the open episode.
  */
 export function expectedEpisode(
   past: readonly Episode[],
@@ -91,7 +90,7 @@ export function expectedEpisode(
     const agoMs = current.startMs - episode.startMs;
     const at = agoMs > keptMs ? undefined : appointmentOf(current, episode);
     if (at === undefined) continue;
-    // Today it may have begun a little earlier or later: the ages are those of the past one.
+    // Today's episode may have begun earlier or later: the age is that of the past one.
     const thenMs = ageMs + laterMsOf(agoMs - at.laterMs);
     if (!isAlike(current, episode, ageMs) || isFarWeaker(current, episode, thenMs)) continue;
     at.days |= 1 << daysOf(agoMs - at.laterMs);
@@ -101,19 +100,19 @@ export function expectedEpisode(
     );
     at.lastedMs = Math.max(at.lastedMs, Math.min(episode.endMs - episode.startMs, lastingMs));
   }
-  const found = appointments.find(isKept);
+  const found = appointments.find(isExpected);
   return found && { peak: found.peak, endMs: current.startMs + found.lastedMs + slackMs };
 }
 
-/** The minute of an age, in what was said by minutes. */
+/** Index of an age in the peaks by minute. */
 export function minuteOf(ageMs: number, { peaksByMinute }: Pick<Episode, 'peaksByMinute'>): number {
   return Math.min(peaksByMinute.length - 1, Math.max(0, Math.floor(ageMs / minuteMs)));
 }
 
-function isKept({ laterMs, days }: Appointment): boolean {
+function isExpected({ laterMs, days }: Appointment): boolean {
   if (laterMs === 0 && (days & daysThatSuffice) !== 0) return true;
   const isToday = (days & 1) !== 0;
-  return !isToday && countOf(days) >= leastDays;
+  return !isToday && countOf(days) >= minDays;
 }
 
 function appointmentOf(current: Episode, past: Episode): Appointment | undefined {
@@ -122,7 +121,7 @@ function appointmentOf(current: Episode, past: Episode): Appointment | undefined
   const mayBeEarlierMs = past.startMs - past.sinceMs + recurrence.slackMs;
   return appointments.find((at) => {
     const laterMs = laterMsOf(agoMs - at.laterMs);
-    // What came a moment ago is not what comes every day.
+    // An episode of the last hours does not recur daily.
     if (at.laterMs === 0 && agoMs < dayMs / 2) return false;
     return laterMs <= mayBeLaterMs && -laterMs <= mayBeEarlierMs;
   });
@@ -133,11 +132,11 @@ function isAlike(current: Episode, past: Episode, ageMs: number): boolean {
   return cosineOf(current.shape, past.shape) >= recurrence.cosine;
 }
 
-/** Whether far less was said than at an age that the past one had reached for certain, if it had any. */
+/** Returns true if it is far weaker than the past one was at an age that it had certainly reached. */
 function isFarWeaker(current: Episode, past: Episode, thenMs: number): boolean {
   const reachedMs = thenMs - recurrence.slackMs - minuteMs;
   if (past.isPiece || reachedMs < 0) return false;
-  // The last minute holds what came after it, too.
+  // The last minute includes later ones.
   const minute = Math.min(minuteOf(reachedMs, past), past.peaksByMinute.length - 2);
   return current.peak * recurrence.weaker < (past.peaksByMinute[minute] as number);
 }
@@ -146,7 +145,7 @@ function daysOf(agoMs: number): number {
   return Math.round(agoMs / dayMs);
 }
 
-/** How much later in the day, or earlier. */
+/** Delay in the day; negative if earlier. */
 function laterMsOf(agoMs: number): number {
   return agoMs - dayMs * daysOf(agoMs);
 }
@@ -157,7 +156,7 @@ function countOf(bits: number): number {
   return count;
 }
 
-/** 1 where one of the two is not known. */
+/** Cosine of two shapes; 1 where one is unknown. */
 function cosineOf(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let [product, squareOfA, squareOfB] = [0, 0, 0];
   for (let i = 0; i < Math.max(a.length, b.length); i++) {
@@ -166,6 +165,6 @@ function cosineOf(a: ArrayLike<number>, b: ArrayLike<number>): number {
     squareOfA += x * x;
     squareOfB += y * y;
   }
-  const length = Math.sqrt(squareOfA * squareOfB);
-  return length === 0 ? 1 : product / length;
+  const norm = Math.sqrt(squareOfA * squareOfB);
+  return norm === 0 ? 1 : product / norm;
 }

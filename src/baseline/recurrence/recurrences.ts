@@ -3,43 +3,40 @@ import { DailyRecurrence } from './daily-recurrence.ts';
 import { ReleaseEpisodes } from './release-episodes.ts';
 
 /**
- * What a stage does again and again: at a time of day (`DailyRecurrence`), or at an age of a release, while the
- * series is compared with the one before it (`ReleaseEpisodes`).
+ * Recurrences of a stage by time of day (`DailyRecurrence`) and by age of a release (`ReleaseEpisodes`). The
+ * latter apply while the series is compared with the one before it.
  */
 export class Recurrences {
   readonly #daily = new DailyRecurrence();
   readonly #ofReleases = new ReleaseEpisodes();
   #isNew = false;
 
-  /** Evidence from which on there is something to take, or as long as an episode goes on. */
   static readonly leastScore = DailyRecurrence.leastScore;
 
-  get goesOn(): boolean {
-    return this.#daily.goesOn || (this.#isNew && this.#ofReleases.goesOn);
+  get isOpen(): boolean {
+    return this.#daily.isOpen || (this.#isNew && this.#ofReleases.isOpen);
   }
 
-  /** Takes the start of a window that is judged, and whether its series is compared with the one before it. */
+  /** Begins a window. `isNew` is true while the series is compared with the one before it. */
   begin(windowStartMs: number, isNew: boolean): void {
     this.#isNew = isNew;
     if (isNew) this.#ofReleases.begin(windowStartMs);
   }
 
-  /** Takes a window: `DailyRecurrence.take`. */
   observe(...window: Parameters<DailyRecurrence['observe']>): void {
     this.#daily.observe(...window);
     if (this.#isNew) this.#ofReleases.observe(...window);
   }
 
-  /** Takes a piece of a first hour: `DailyRecurrence.takePiece`. */
-  takePiece(...piece: Parameters<DailyRecurrence['takePiece']>): void {
-    this.#daily.takePiece(...piece);
+  addPiece(...piece: Parameters<DailyRecurrence['addPiece']>): void {
+    this.#daily.addPiece(...piece);
   }
 
-  /** What the evidence must exceed to be news. */
-  level(windowStartMs: number, varianceInflation: number): number {
-    const ofDay = this.#daily.level(windowStartMs, varianceInflation);
+  /** Threshold that evidence must exceed to be new. */
+  threshold(windowStartMs: number, varianceInflation: number): number {
+    const ofDay = this.#daily.threshold(windowStartMs, varianceInflation);
     if (!this.#isNew) return ofDay;
-    return Math.max(ofDay, this.#ofReleases.level(windowStartMs, varianceInflation));
+    return Math.max(ofDay, this.#ofReleases.threshold(windowStartMs, varianceInflation));
   }
 
   inherit(other: Recurrences): void {

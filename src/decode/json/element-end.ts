@@ -1,6 +1,6 @@
 /**
- * Position of the comma or closing bracket after the array element that begins at `pos`, told by
- * brackets and strings alone; -1 if the array does not close before `end`.
+ * Position of the comma or closing bracket after the array element at `pos`, found by brackets and strings
+ * alone. It is -1 if the array does not close before `end`.
  */
 export function elementEnd(bytes: Uint8Array, pos: number, end: number): number {
   let depth = 0;

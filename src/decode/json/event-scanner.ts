@@ -24,14 +24,14 @@ const modelIndex = dimensions.indexOf('model');
 const trueWord = new Pattern('true');
 const falseWord = new Pattern('false');
 const nullWord = Buffer.from('null');
-/** Statuses as written, in the order of `statuses`. */
+/** Quoted statuses, in the order of `statuses`. */
 const statusWords = statuses.map((status) => new Pattern(`"${status}"`));
 
 /**
- * The hot path: one event from bytes to an EventRecord in one pass, without allocating. It takes
- * only what is plain and right. At any doubt (an escape, a key given twice, a value out of its
- * range, broken JSON) it answers -1 and leaves the event to `decodeEvent`, so the two cannot
- * judge differently. Strings enter the interners only once the whole event is known to be good.
+ * Hot path: decodes one event from bytes to an EventRecord in one pass, without allocation. It reads only
+ * plain, valid events. At an escape, a repeated key, a value out of range or broken JSON it returns -1. Then
+ * `decodeEvent` reads the event, so the two cannot differ. Strings are interned only once the whole event is
+ * valid.
  */
 export class EventScanner {
   readonly #context: DecodeContext;
@@ -41,69 +41,69 @@ export class EventScanner {
   readonly #values: ValueScanner;
   readonly #stages: StageScanner;
   readonly #shape = new Shape();
-  /** Reads most events, where there is WebAssembly. */
-  readonly #byKernel: KernelScanner | undefined;
-  /** What was scanned last. */
+  /** Reads most events, if there is WebAssembly. */
+  readonly #kernelScanner: KernelScanner | undefined;
+  /** Last event scanned. */
   readonly record: EventRecord;
-  /** Fields met in this event, a bit each. */
+  /** Fields of this event, a bit each. */
   #seen = 0;
   #isPartial = false;
-  /** Whether the message is UTF-8 throughout: asked once, if a byte beyond ASCII is met. */
+  /** UTF-8 validity of the message, checked once, at the first byte beyond ASCII. */
   #utf8: 'unasked' | 'valid' | 'invalid' = 'unasked';
 
-  /** @param kernel undefined: all is read in JavaScript. */
+  /** @param kernel undefined: JavaScript reads everything. */
   constructor(context: DecodeContext, limits: TimingEventLimits, kernel?: EventKernel) {
     this.#context = context;
     this.record = new EventRecord(kernel);
-    if (kernel !== undefined) this.#byKernel = new KernelScanner(kernel, context, limits);
+    if (kernel !== undefined) this.#kernelScanner = new KernelScanner(kernel, context, limits);
     this.#limits = limits;
     this.#values = new ValueScanner(this.#json, context.values, limits.maxDimensionBytes);
     this.#stages = new StageScanner(this.#json, context.stages, limits.maxDurationMs);
   }
 
-  /** Events that the kernel has read so far. */
+  /** Number of events that the kernel has read. */
   get kernelCount(): number {
-    return this.#byKernel?.eventCount ?? 0;
+    return this.#kernelScanner?.eventCount ?? 0;
   }
 
-  /** Begins a message; what was learned from interners that were cleared since is forgotten. */
+  /** Begins a message, and forgets the ids of interners that were cleared. */
   begin(message: Buffer): void {
     this.#json.begin(message);
     this.#utf8 = 'unasked';
-    this.#byKernel?.begin();
+    this.#kernelScanner?.begin();
     if (this.#context.values.refresh()) {
       this.#values.forget();
-      this.#byKernel?.forgetValues();
+      this.#kernelScanner?.forgetValues();
     }
     if (this.#context.stages.refresh()) {
       this.#stages.forget();
-      this.#byKernel?.forgetStages();
+      this.#kernelScanner?.forgetStages();
     }
   }
 
   /**
-   * Scans the object that begins at `start` into `record`. Returns the position after it, or -1
-   * if it is anything but a plain good event; `record` then holds nothing of use.
+   * Scans the object that begins at `start` into `record`. Returns the position after it, or -1 unless it is
+   * a plain valid event; `record` is then undefined.
    */
   scan(bytes: Buffer, start: number, end: number): number {
     if (bytes[start] !== 0x7b) return -1;
-    const read = this.#scanByKernel(bytes, start, end);
-    return read >= 0 ? read : this.#scanHere(bytes, start, end);
+    const read = this.#scanWithKernel(bytes, start, end);
+    return read >= 0 ? read : this.#scanInJavaScript(bytes, start, end);
   }
 
-  #scanByKernel(bytes: Buffer, start: number, end: number): number {
+  #scanWithKernel(bytes: Buffer, start: number, end: number): number {
     const { record } = this;
-    const kernel = this.#byKernel;
+    const kernel = this.#kernelScanner;
     if (kernel === undefined) return -1;
     const after = kernel.scan(bytes, start, end, record);
     if (after < 0 || record.dimensionIds[modelIndex] === 0) return -1;
-    if (!this.#settleTotal(record, kernel.isPartial)) return -1;
+    if (!this.#completeTotal(record, kernel.isPartial)) return -1;
     if (kernel.sawHighByte && !this.#isUtf8(bytes)) return -1;
     kernel.resolve(bytes, record);
     return after;
   }
 
-  #scanHere(bytes: Buffer, start: number, end: number): number {
+  #scanInJavaScript(bytes: Buffer, start: number, end: number): number {
     const { record } = this;
     this.#reset(bytes, record);
     let after = this.#scanShaped(bytes, start, end, record);
@@ -114,13 +114,13 @@ export class EventScanner {
       after = this.#scanAny(bytes, start, end, record);
     }
     if (after < 0 || !this.#finish(bytes, record)) return -1;
-    // Notes are of the object that was read without the shape last, which may have been a broken one.
+    // The recorded steps are those of the last object read without the shape, which may be broken.
     if (!isShaped) this.#shape.learn(bytes);
-    else if (this.#stages.isShaped) this.#byKernel?.learn(this.#shape, this.#stages.shape);
+    else if (this.#stages.isShaped) this.#kernelScanner?.learn(this.#shape, this.#stages.shape);
     return after;
   }
 
-  /** Reads an object that has the same between its values as one before; -1 if it has not. */
+  /** Reads an object of the known shape; -1 for another. */
   #scanShaped(bytes: Buffer, start: number, end: number, record: EventRecord): number {
     const json = this.#json;
     const shape = this.#shape;
@@ -156,9 +156,9 @@ export class EventScanner {
       step = pos;
       if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
       if (pos >= end) return -1;
-      const mark = bytes[pos++];
-      if (mark === 0x2c) continue;
-      return mark === 0x7d ? pos : -1;
+      const delimiter = bytes[pos++];
+      if (delimiter === 0x2c) continue;
+      return delimiter === 0x7d ? pos : -1;
     }
   }
 
@@ -186,17 +186,17 @@ export class EventScanner {
     record.idEnd = 0;
   }
 
-  /** Reads the value of a known field; position after it, or -1. */
+  /** Reads the value of a known field; returns the position after it, or -1. */
   #field(field: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
     const bit = 1 << field;
-    // Of a key given twice the last one counts, even if the first is wrong.
+    // Repeated keys are left to JSON.parse, which keeps the last.
     if ((this.#seen & bit) !== 0 || pos >= end) return -1;
     this.#seen |= bit;
     if (bytes[pos] === 0x6e) return this.#json.word(bytes, pos, end, nullWord);
     return this.#value(field, bytes, pos, end, record);
   }
 
-  /** Reads a value that is not null. */
+  /** Reads a value other than null. */
   #value(field: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
     switch (kinds[field]) {
       case fieldKinds.ts:
@@ -277,18 +277,18 @@ export class EventScanner {
     return this.#json.matches(word, pos, end) ? pos + word.length : -1;
   }
 
-  /** Whether the whole event is good; only then are its new strings interned. */
+  /** Validates the whole event, then interns its new strings. Returns false if invalid. */
   #finish(bytes: Buffer, record: EventRecord): boolean {
     if (!this.#values.has(modelIndex, record) || Number.isNaN(record.tsMs)) return false;
-    if (!this.#settleTotal(record, this.#isPartial)) return false;
+    if (!this.#completeTotal(record, this.#isPartial)) return false;
     if (this.#json.sawHighByte && !this.#isUtf8(bytes)) return false;
     if (!this.#stages.resolve(bytes, record)) return false;
     this.#values.resolve(bytes, record);
     return true;
   }
 
-  /** Sums up a total that is not given, if it is to have one; false if the event has no right durations. */
-  #settleTotal(record: EventRecord, isPartial: boolean): boolean {
+  /** Sums up a missing total, unless the event is partial. Returns false for invalid durations. */
+  #completeTotal(record: EventRecord, isPartial: boolean): boolean {
     if (!Number.isNaN(record.totalMs)) return true;
     if (record.stageCount === 0) return false;
     if (isPartial) return true;

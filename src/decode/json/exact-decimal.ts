@@ -2,18 +2,17 @@
 const powersOfTen = Float64Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 /** Veltkamp's constant, 2^27 + 1: splits a double into two halves of 26 bits. */
 const SPLITTER = 134_217_729;
-/** Wider than the error of the quotient's low part, which is below 2^-50 of it. */
+/** Bound above the error of the quotient's low part, which is below 2^-50 of it. */
 const SAFETY = 1 + 2 ** -40;
 
 /**
- * The double nearest to the decimal number >= 0 that `bytes[start, end)` is: the same one that
- * JSON.parse gives. Made for the 16 to 19 digits that shortest-round-trip printers
- * (Python, JavaScript, Go) write for a measured duration.
+ * Double nearest to the decimal number >= 0 in `bytes[start, end)`, the same as by JSON.parse. Made for the
+ * 16 to 19 digits that shortest-round-trip printers (Python, JavaScript, Go) write for a measured duration.
  *
- * Beyond 15 digits the mantissa is held as an unevaluated sum of two doubles and divided by the
- * power of ten in the same arithmetic (Dekker, "A floating-point technique for extending the
- * available precision", 1971). The result is taken only where its error cannot change the
- * rounding (Ziv's test); all else, and what has an exponent, goes through a string and Number.
+ * Beyond 15 digits the mantissa is an unevaluated sum of two doubles. The division by the power of ten is
+ * Dekker's ("A floating-point technique for extending the available precision", 1971). Its result counts only
+ * where the error cannot change the rounding (Ziv's test). Otherwise, and with an exponent, a string and
+ * Number decide.
  */
 export function exactDecimal(bytes: Buffer, start: number, end: number): number {
   // Significant digits: up to eight, seven and four, each in an int32.
@@ -46,7 +45,7 @@ export function exactDecimal(bytes: Buffer, start: number, end: number): number 
   return Number.isNaN(quotient) ? numberOf(bytes, start, end) : quotient;
 }
 
-/** (head * 10^tailCount + tail) / 10^scale, correctly rounded, or NaN if that is in doubt. */
+/** (head * 10^tailCount + tail) / 10^scale, correctly rounded; NaN in doubt. */
 function divided(head: number, tail: number, tailCount: number, scale: number): number {
   const factor = powersOfTen[tailCount] as number;
   // Both parts are exact: the head has at most 50 bits, the factor 14.

@@ -4,12 +4,12 @@ import type { Pattern } from './pattern.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** A point and an `e` (or `E`, in lower case), as they look once a digit's bits are taken off. */
+/** A point and an `e` (or `E`, in lower case), less the bits of a digit. */
 const POINT = 0x2e ^ 0x30;
 const EXPONENT = (0x65 ^ 0x30) | 0x20;
 const HIGH_BITS = 0x80808080 | 0;
 
-/** What a byte is within a string: 0 plain, 1 a byte of a character beyond ASCII, 2 special. */
+/** Class of a byte within a string: 0 plain, 1 beyond ASCII, 2 special. */
 const stringClass = new Uint8Array(256).map((_, byte) => {
   if (byte >= 0x80) return 1;
   return byte < 0x20 || byte === QUOTE || byte === BACKSLASH ? 2 : 0;
@@ -18,30 +18,30 @@ const stringClass = new Uint8Array(256).map((_, byte) => {
 const powersOfTen = Float64Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 
 /**
- * Reads JSON (RFC 8259) straight from bytes, without making a string or an object. Each method
- * takes the position where a thing begins and returns the position after it, or -1 for anything
- * that is not plain and valid JSON: the caller then leaves the judgement to JSON.parse.
+ * Reads JSON (RFC 8259) straight from bytes, without strings or objects. Each method is given the position of
+ * a value and returns the position after it. It returns -1 for anything but plain, valid JSON, which the
+ * caller leaves to JSON.parse.
  */
 export class JsonScanner {
-  /** The number last read by `number`: in a typed array, as a field of doubles may be boxed. */
+  /** Last number read by `number`, in a typed array, as a field of doubles may be boxed. */
   readonly value = new Float64Array(1);
-  /** Whether a string read since it was last set to false held bytes beyond ASCII. */
+  /** True once a string with bytes beyond ASCII was read, until reset. */
   sawHighByte = false;
 
   /**
-   * The memory that holds the message, for reading four bytes at once. Messages of one fetch
-   * share it, so a view is made per fetch rather than per message; the last one is kept alive.
+   * View of the memory of the message, for reading four bytes at once. Messages of one fetch share it, so a
+   * view is made per fetch; the last one stays alive.
    */
   #view = new DataView<ArrayBufferLike>(new ArrayBuffer(0));
   #base = 0;
 
-  /** Begins a message: `matches` reads from it. */
+  /** Begins a message, from which `matches` reads. */
   begin(message: Buffer): void {
     if (this.#view.buffer !== message.buffer) this.#view = new DataView(message.buffer);
     this.#base = message.byteOffset;
   }
 
-  /** Whether the message has the pattern at `pos`. Needs four bytes before `end`. */
+  /** Returns true if the message has the pattern at `pos`. Needs four bytes before `end`. */
   matches(pattern: Pattern, pos: number, end: number): boolean {
     const view = this.#view;
     const offset = this.#base + pos;
@@ -65,18 +65,16 @@ export class JsonScanner {
     return i;
   }
 
-  /** The four bytes at `pos`, little endian. They must be within the message. */
+  /** Four bytes at `pos`, little endian. They must be within the message. */
   word32(pos: number): number {
     return this.#view.getInt32(this.#base + pos, true);
   }
 
-  /**
-   * Position of the closing quote of a string without escapes; `pos` is after the opening one.
-   */
+  /** Position of the closing quote of a string without escapes; `pos` is after the opening one. */
   plainString(bytes: Buffer, pos: number, end: number): number {
     let i = pos;
-    // Four plain bytes at a time: a borrow into a byte's top bit tells a quote, a backslash or a
-    // control character (Mycroft's test, 1987). It may see one too many, never one too few.
+    // Four plain bytes at a time: a borrow into a byte's top bit shows a quote, a backslash or a control
+    // character (Mycroft's test, 1987). It may find one too many, never one too few.
     for (const last = end - 4; i <= last; i += 4) {
       const word = this.#view.getInt32(this.#base + i, true);
       const quote = word ^ 0x22222222;
@@ -98,14 +96,14 @@ export class JsonScanner {
   }
 
   /**
-   * A number >= 0, to `value`: exactly the double that JSON.parse gives. Up to 15 digits and a
-   * power of ten up to 22 take one correctly rounded operation on exact doubles (Clinger, "How
-   * to read floating point numbers accurately", 1990).
+   * Reads a number >= 0 to `value`: exactly the double of JSON.parse. Up to 15 digits and a power of ten up
+   * to 22 need one correctly rounded operation on exact doubles. Source: Clinger, "How to read floating point
+   * numbers accurately", 1990.
    */
   number(bytes: Buffer, pos: number, end: number): number {
     if (end - pos < 8) return this.#longNumber(bytes, pos, end);
-    // Eight bytes at once; no digit, and so no int32, can be beyond them. An int32's arithmetic
-    // is several times faster than that of doubles.
+    // Eight bytes at once: their digits fit an int32, whose arithmetic is several times faster than that of
+    // doubles.
     const view = this.#view;
     let word = view.getInt32(this.#base + pos, true);
     let mantissa = (word & 0xff) ^ 0x30;
@@ -121,7 +119,7 @@ export class JsonScanner {
       else break;
     }
     if (i === 8 && point === 0) return this.#longInteger(bytes, pos, end, mantissa);
-    // A longer number, one with an exponent, or a misplaced point is for the careful way.
+    // Longer numbers, exponents and misplaced points.
     if (i === 8 || (digit | 0x20) === EXPONENT || digit === POINT) {
       return this.#longNumber(bytes, pos, end);
     }
@@ -137,7 +135,7 @@ export class JsonScanner {
     return pos + i;
   }
 
-  /** An integer of 8 to 15 digits, as epoch milliseconds are; `head` is its first eight. */
+  /** Reads an integer of 8 to 15 digits, such as epoch milliseconds; `head` is its first eight. */
   #longInteger(bytes: Buffer, pos: number, end: number, head: number): number {
     const rest = pos + 8;
     let tail = 0;
@@ -149,15 +147,15 @@ export class JsonScanner {
       tail = (Math.imul(tail, 10) + digit) | 0;
     }
     const next = i < end ? (bytes[i] as number) : 0;
-    const goesOn = (next ^ 0x30) <= 9 || next === 0x2e || (next | 0x20) === 0x65;
-    if (goesOn || bytes[pos] === 0x30) {
+    const isLonger = (next ^ 0x30) <= 9 || next === 0x2e || (next | 0x20) === 0x65;
+    if (isLonger || bytes[pos] === 0x30) {
       return this.#longNumber(bytes, pos, end);
     }
     this.value[0] = head * (powersOfTen[i - rest] as number) + tail;
     return i;
   }
 
-  /** As `number`, for whatever is long, has an exponent or stands at the message's end. */
+  /** Reads numbers that are long, have an exponent, or are at the message's end. */
   #longNumber(bytes: Buffer, pos: number, end: number): number {
     if (bytes[pos] === 0x2d) return -1;
     const after = this.#skipNumber(bytes, pos, end);
@@ -165,7 +163,7 @@ export class JsonScanner {
     return after;
   }
 
-  /** Position after a value of any kind; `depth` is the level that a container here would be. */
+  /** Position after a value of any kind; `depth` is the nesting of a container here. */
   skipValue(bytes: Buffer, pos: number, end: number, depth: number): number {
     if (pos >= end) return -1;
     const byte = bytes[pos] as number;
@@ -180,7 +178,7 @@ export class JsonScanner {
     return this.#skipNumber(bytes, pos, end);
   }
 
-  /** Position after `word`, if it is what stands at `pos`. */
+  /** Position after `word`, or -1 if it is not at `pos`. */
   word(bytes: Buffer, pos: number, end: number, word: Buffer): number {
     const length = word.length;
     if (end - pos < length) return -1;
@@ -211,7 +209,7 @@ export class JsonScanner {
     return i;
   }
 
-  /** Escapes are checked, not decoded. */
+  /** Checks escapes without decoding them. */
   #skipString(bytes: Buffer, pos: number, end: number): number {
     let i = pos;
     while (i < end) {
@@ -230,7 +228,7 @@ export class JsonScanner {
     return -1;
   }
 
-  /** Recursion is bounded by `limits.nestingDepth`. */
+  /** Recurses at most `limits.nestingDepth` deep. */
   #skipContainer(bytes: Buffer, pos: number, end: number, depth: number): number {
     const isObject = bytes[pos] === 0x7b;
     const close = isObject ? 0x7d : 0x5d;
@@ -266,7 +264,7 @@ function afterDigits(bytes: Buffer, pos: number, end: number): number {
   return i;
 }
 
-/** Position after an escape, whose backslash is before `pos`; -1 if JSON knows no such one. */
+/** Position after an escape, whose backslash is before `pos`; -1 for an invalid one. */
 function afterEscape(bytes: Buffer, pos: number, end: number): number {
   if (pos >= end) return -1;
   switch (bytes[pos]) {

@@ -2,9 +2,9 @@ import { eventFields } from '../event-fields.ts';
 import type { JsonScanner } from './json-scanner.ts';
 import { Pattern } from './pattern.ts';
 
-/** Most characters of a field's name, which bounds the table of candidates. */
+/** Longest name of a field. */
 const maxNameLength = Math.max(...eventFields.map((field) => field.name.length));
-/** Each field's key as most write it, to the colon: one comparison finds its end as well. */
+/** Usual form of each field's key, with the colon: one comparison finds its end as well. */
 const patterns = eventFields.map(({ name }) => new Pattern(`"${name}":`));
 const quotedKeys = eventFields.map((field) => Buffer.from(`"${field.name}"`));
 const candidates = Array.from({ length: maxNameLength + 1 }, (_, length) =>
@@ -12,17 +12,17 @@ const candidates = Array.from({ length: maxNameLength + 1 }, (_, length) =>
 );
 
 /**
- * Tells which field a key names. A producer writes its keys in one order, so what followed the
- * last key in an earlier event is compared first; only a key out of order is looked up.
+ * Finds the field of a key. A producer writes its keys in one order, so the key that followed the last one in
+ * an earlier event is compared first. Only a key out of order is looked up.
  */
 export class KeyMatcher {
   static readonly unknown = -1;
   static readonly doubt = -2;
 
-  /** Position of the value of the key matched last: after the colon and white space. */
+  /** Position of the value of the last key, after the colon and white space. */
   end = 0;
   readonly #scanner: JsonScanner;
-  /** By field, which field came after it; the last entry is for an event's first key. */
+  /** Field that followed each field; the last entry is for an event's first key. */
   readonly #after = new Int32Array(eventFields.length + 1).fill(-1);
   #last = eventFields.length;
 

@@ -1,6 +1,6 @@
 /**
- * How deep the objects and arrays of `bytes[start, end)` nest, whether or not it is JSON: asked
- * before a parser sees it. Brackets within strings do not count. O(length), no recursion.
+ * Nesting depth of the objects and arrays in `bytes[start, end)`, which need not be JSON. A parser sees them
+ * only afterwards. Brackets within strings do not count. O(length), no recursion.
  */
 export function nestingDepth(bytes: Uint8Array, start: number, end: number): number {
   let depth = 0;

@@ -1,20 +1,16 @@
-/** Longer than any message: a pattern of this length matches nothing. */
+/** Longer than any message, so that a pattern of this length matches nothing. */
 const NEVER = 0x7fffffff;
 const NOTHING = new Int32Array(0);
 
-/**
- * Bytes to compare with, four at a time. It can be set anew, so that what was last seen is kept
- * without allocating; it matches nothing until it is set.
- */
+/** Bytes to compare with, four at a time. It can be set again without allocation; unset, it never matches. */
 export class Pattern {
-  /** What the bytes stand for: the id of a value or a stage. */
+  /** Id of the value or stage. */
   id = -1;
-  /** Bytes in all. */
   length = NEVER;
-  /** The whole words from the first byte on, little endian. */
+  /** Whole words from the first byte on, little endian. */
   words: Int32Array = NOTHING;
   wordCount = 0;
-  /** The last four bytes, which overlap the last whole word; masked if there are fewer. */
+  /** Last four bytes, which overlap the last whole word; masked if there are fewer. */
   last = 0;
   lastMask = 0;
   lastOffset = 0;
@@ -25,7 +21,7 @@ export class Pattern {
     this.set(bytes, 0, bytes.length, -1);
   }
 
-  /** Takes `bytes[start, end)` and what they stand for. Allocates only to hold more than ever. */
+  /** Sets the pattern to `bytes[start, end)` with their id. Allocates only for the longest so far. */
   set(bytes: Uint8Array, start: number, end: number, id: number): void {
     this.id = id;
     this.length = end - start;
@@ -37,7 +33,7 @@ export class Pattern {
     this.lastMask = this.length >= 4 ? -1 : (1 << (this.length * 8)) - 1;
   }
 
-  /** The bytes themselves, in memory of their own. */
+  /** Copies the bytes. */
   toBytes(): Buffer {
     const bytes = Buffer.alloc(this.length);
     for (let i = 0; i < this.length; i++) {

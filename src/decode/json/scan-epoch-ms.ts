@@ -3,11 +3,11 @@ const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const daysBefore = [306, 337, 0, 31, 61, 92, 122, 153, 184, 214, 245, 275];
 
 /**
- * Milliseconds since the Unix epoch of the RFC 3339 date-time `bytes[start, end)`, NaN for
- * anything in doubt. Agrees with `epochMsOf` on what it takes; makes no string.
+ * Milliseconds since the Unix epoch of the RFC 3339 date-time `bytes[start, end)`; NaN in doubt. Agrees with
+ * `epochMsOf` where it is not NaN; makes no string.
  */
 export function scanEpochMs(bytes: Uint8Array, start: number, end: number): number {
-  // 2026-11-21T08:00:00Z: digits and separators have fixed places up to the seconds.
+  // 2026-11-21T08:00:00Z: digits and separators have fixed positions up to the seconds.
   if (end - start < 20) return Number.NaN;
   if (bytes[start + 4] !== 0x2d || bytes[start + 7] !== 0x2d) return Number.NaN;
   if (bytes[start + 10] !== 0x54) return Number.NaN;
@@ -61,7 +61,7 @@ function offset(bytes: Uint8Array, pos: number, end: number): number {
   return (hours * 60 + minutes) * (sign === 0x2d ? -1 : 1);
 }
 
-/** Two digits, NaN if they are none. */
+/** Reads two digits; NaN for other bytes. */
 function pair(bytes: Uint8Array, pos: number): number {
   const tens = (bytes[pos] as number) ^ 0x30;
   const ones = (bytes[pos + 1] as number) ^ 0x30;

@@ -1,10 +1,10 @@
 /**
- * Position after the object or array that begins at `pos`, told by brackets and strings alone,
- * so that the events of a message can be parted whether or not each is JSON.
+ * Position after the object or array that begins at `pos`, found by brackets and strings alone. So the events
+ * of a message are separated even if one is not JSON.
  *
- * If it has no end, the bitwise complement of where that became plain: of `end`; of a newline
- * within a string, which JSON forbids, so that what follows may be text or structure; or of the
- * bracket that opens more than `maxDepth` levels.
+ * Without an end, the bitwise complement of a position. It is `end`, or that of the bracket that opens more
+ * than `maxDepth` levels. Or it is a newline within a string, which JSON forbids: the bytes after it may be
+ * text or structure.
  */
 export function spanEnd(bytes: Uint8Array, pos: number, end: number, maxDepth: number): number {
   let depth = 0;

@@ -8,7 +8,7 @@ import { Shape } from './shape.ts';
 
 const QUOTE = 0x22;
 const maxNameLength = 64;
-/** Bytes of a stage name: 2 anywhere, 1 anywhere but first, 0 nowhere. */
+/** Class of a byte of a stage name: 2 anywhere, 1 anywhere but first, 0 nowhere. */
 const nameClass = new Uint8Array(256).map((_, byte) => {
   const char = String.fromCharCode(byte);
   if (/[A-Za-z]/.test(char)) return 2;
@@ -17,42 +17,42 @@ const nameClass = new Uint8Array(256).map((_, byte) => {
 const totalKey = Buffer.from(`"${totalStage}"`);
 
 /**
- * Reads `stages_ms`. As with an event's keys, the stage that followed the last one in an earlier
- * event is compared first, quotes included; a name met for the first time is checked, and
- * interned only by `resolve`, when the whole event is known to be good.
+ * Reads `stages_ms`. As with an event's keys, the stage that followed the last one in an earlier event is
+ * compared first, quotes included. A new name is checked, and interned only by `resolve`, when the whole
+ * event is valid.
  */
 export class StageScanner {
   readonly #json: JsonScanner;
   readonly #stages: Vocabulary;
   readonly #maxMs: number;
-  /** By stage id, its key to the colon, once that was met here and found right. */
+  /** Quoted key and colon of each stage id that was read here. */
   #keys: (Pattern | undefined)[] = [];
-  /** By stage id, which stage came after it; 0, the empty string's id, stands for the first. */
+  /** Stage that followed each stage id; 0, the empty string's id, is for the first. */
   #after = new Int32Array(limits.stageNames).fill(-1);
-  /** By stage id, the last event that had it: finds a name given twice. */
-  #metIn = new Int32Array(limits.stageNames);
+  /** Last event of each stage id: finds a repeated name. */
+  #lastEvent = new Int32Array(limits.stageNames);
   #eventNumber = 0;
   readonly #starts = new Int32Array(limits.stagesPerEvent);
   readonly #ends = new Int32Array(limits.stagesPerEvent);
   #hasPending = false;
   readonly shape = new Shape();
-  /** Whether the stages of this event are those of the shape: none of them twice, none new. */
+  /** True if the stages of this event match the shape: none repeated, none new. */
   #isShaped = false;
 
   constructor(json: JsonScanner, stages: Vocabulary, maxMs: number) {
     this.#json = json;
     this.#stages = stages;
     this.#maxMs = maxMs;
-    this.#makeRoom(stages.otherId);
+    this.#growTo(stages.otherId);
   }
 
-  /** Forgets all ids, as the interner was cleared. */
+  /** Forgets all ids, after the interner was cleared. */
   forget(): void {
     this.#keys = [];
     this.#after.fill(-1);
-    this.#metIn.fill(0);
+    this.#lastEvent.fill(0);
     this.shape.forget();
-    this.#makeRoom(this.#stages.otherId);
+    this.#growTo(this.#stages.otherId);
   }
 
   /** Begins an event. */
@@ -60,12 +60,12 @@ export class StageScanner {
     this.#isShaped = true;
   }
 
-  /** Whether the stages of this event, if it has any, are those of the shape. */
+  /** True if the stages of this event, if any, match the shape. */
   get isShaped(): boolean {
     return this.#isShaped;
   }
 
-  /** Reads the object at `pos` into the record's stages; position after it, or -1. */
+  /** Reads the object at `pos` into the record's stages; returns the position after it, or -1. */
   scan(bytes: Buffer, pos: number, end: number, record: EventRecord): number {
     this.#hasPending = false;
     const after = this.#scanShaped(bytes, pos, end, record);
@@ -75,7 +75,7 @@ export class StageScanner {
     return this.#scanAny(bytes, pos, end, record);
   }
 
-  /** Reads stages that have the same between their numbers as those before; -1 if they have not. */
+  /** Reads stages of the known shape; -1 for another. */
   #scanShaped(bytes: Buffer, start: number, end: number, record: EventRecord): number {
     const json = this.#json;
     const shape = this.shape;
@@ -115,7 +115,7 @@ export class StageScanner {
       } else {
         const close = this.#name(bytes, i, end);
         if (close < 0) return -1;
-        id = this.#known(bytes, i + 1, close, count);
+        id = this.#idOrPending(bytes, i + 1, close, count);
         if (id >= 0) this.#after[last] = id;
         i = json.space(bytes, close + 1, end);
         if (i >= end || bytes[i] !== 0x3a) return -1;
@@ -141,29 +141,26 @@ export class StageScanner {
     return i + 1;
   }
 
-  /**
-   * Gives the names met for the first time their ids. False if a name occurs twice, which only
-   * the general path can settle.
-   */
+  /** Interns new names. Returns false for a repeated name, which only the general path can handle. */
   resolve(bytes: Buffer, record: EventRecord): boolean {
     if (this.#isShaped || record.stageCount === 0) return true;
     if (++this.#eventNumber === 0x7fffffff) {
-      this.#metIn.fill(0);
+      this.#lastEvent.fill(0);
       this.#eventNumber = 1;
     }
     if (this.#hasPending && record.stageCount > 0) this.#intern(bytes, record);
     const eventNumber = this.#eventNumber;
     for (let i = 0; i < record.stageCount; i++) {
       const id = record.stageIds[i] as number;
-      if (this.#metIn[id] === eventNumber) return false;
-      this.#metIn[id] = eventNumber;
+      if (this.#lastEvent[id] === eventNumber) return false;
+      this.#lastEvent[id] = eventNumber;
     }
-    // A shape has the ids as they were found: with one that was new then it would be of no use.
+    // A shape has the ids as they were read, so none may be new.
     if (!this.#hasPending) this.shape.learn(bytes);
     return true;
   }
 
-  /** Position of the closing quote of a right stage name, or -1. */
+  /** Position of the closing quote of a valid stage name, or -1. */
   #name(bytes: Buffer, pos: number, end: number): number {
     if (pos + 1 >= end || bytes[pos] !== QUOTE) return -1;
     if (nameClass[bytes[pos + 1] as number] !== 2) return -1;
@@ -173,8 +170,8 @@ export class StageScanner {
     return this.#json.word(bytes, pos, end, totalKey) < 0 ? i : -1;
   }
 
-  /** Id of a right name if it is held already; otherwise -1, and it is left to `resolve`. */
-  #known(bytes: Buffer, start: number, end: number, index: number): number {
+  /** Id of a valid name, or -1 if it is new; `resolve` then interns it. */
+  #idOrPending(bytes: Buffer, start: number, end: number, index: number): number {
     const id = this.#stages.interner.find(bytes, start, end);
     if (id >= 0) {
       this.#learn(id);
@@ -199,16 +196,16 @@ export class StageScanner {
   #learn(id: number): void {
     if (this.#keys[id] !== undefined) return;
     this.#keys[id] = new Pattern(`"${this.#stages.interner.text(id)}":`);
-    this.#makeRoom(id);
+    this.#growTo(id);
   }
 
-  #makeRoom(id: number): void {
+  #growTo(id: number): void {
     if (id < this.#after.length) return;
     const after = new Int32Array(id * 2).fill(-1);
     after.set(this.#after);
     this.#after = after;
-    const metIn = new Int32Array(id * 2);
-    metIn.set(this.#metIn);
-    this.#metIn = metIn;
+    const lastEvent = new Int32Array(id * 2);
+    lastEvent.set(this.#lastEvent);
+    this.#lastEvent = lastEvent;
   }
 }

@@ -5,24 +5,23 @@ import type { JsonScanner } from './json-scanner.ts';
 import { Pattern } from './pattern.ts';
 
 const QUOTE = 0x22;
-/** A power of two. Values beyond it cost a look-up in the interner, nothing else. */
+/** Number of slots, a power of two. Further values cost a look-up in the interner. */
 const slotCount = 1024;
 const quotedOverflow = new Pattern(`"${overflowValue}"`);
 
 /**
- * Reads the values of the dimensions. Compared first is the value that the dimension had last,
- * then the one in a slot found by length and outer bytes; both come with their id, so nothing is
- * hashed. A value that is neither is interned by `resolve`, when the whole event is known to be
- * good.
+ * Reads the values of the dimensions. The last value of the dimension is compared first, then the one in a
+ * slot found by length and outer bytes. Both have their id, so nothing is hashed. Other values are interned
+ * by `resolve`, when the whole event is valid.
  */
 export class ValueScanner {
   readonly #json: JsonScanner;
   readonly #values: Vocabulary;
   readonly #maxBytes: number;
-  /** The value each dimension had last: one of the slots, so text and id stay together. */
+  /** Last value of each dimension: one of the slots, so text and id stay together. */
   readonly #last: Pattern[];
   readonly #slots = Array.from({ length: slotCount }, () => new Pattern());
-  /** Dimensions whose value is not yet interned, a bit each, and where the values lie. */
+  /** Dimensions whose value is not interned yet, a bit each, and the positions of the values. */
   #pending = 0;
   readonly #starts = new Int32Array(dimensions.length);
   readonly #ends = new Int32Array(dimensions.length);
@@ -39,13 +38,13 @@ export class ValueScanner {
     this.#pending = 0;
   }
 
-  /** Forgets all ids, as the interner was cleared. */
+  /** Forgets all ids, after the interner was cleared. */
   forget(): void {
     for (const slot of this.#slots) slot.forget();
     for (const last of this.#last) last.forget();
   }
 
-  /** Reads the string at `pos` as the value of a dimension; position after it, or -1. */
+  /** Reads the string at `pos` as the value of a dimension; returns the position after it, or -1. */
   scan(index: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
     const json = this.#json;
     const last = this.#last[index] as Pattern;
@@ -68,20 +67,20 @@ export class ValueScanner {
     return close + 1;
   }
 
-  /** Position of the closing quote of a string that is not too long, or -1. */
+  /** Position of the closing quote of a string within the maximum length, or -1. */
   label(bytes: Buffer, pos: number, end: number): number {
     if (bytes[pos] !== QUOTE) return -1;
     const close = this.#json.plainString(bytes, pos + 1, end);
     return close - pos - 1 <= this.#maxBytes ? close : -1;
   }
 
-  /** Whether a dimension of this event has a value, and not an empty one. */
+  /** Returns true if a dimension of this event has a value that is not empty. */
   has(index: number, record: EventRecord): boolean {
     if ((this.#pending & (1 << index)) === 0) return record.dimensionIds[index] !== 0;
     return (this.#ends[index] as number) - (this.#starts[index] as number) > 2;
   }
 
-  /** Interns the values that are new here. */
+  /** Interns the new values. */
   resolve(bytes: Buffer, record: EventRecord): void {
     if (this.#pending === 0) return;
     for (let i = 0; i < dimensions.length; i++) {
@@ -90,7 +89,7 @@ export class ValueScanner {
       const end = this.#ends[i] as number;
       const id = this.#values.idOf(bytes, start + 1, end - 1);
       record.dimensionIds[i] = id;
-      // A value that found no room may find it once the interner is cleared.
+      // An overflowed value may be interned once the interner is cleared.
       if (id === this.#values.otherId) continue;
       const slot = this.#slots[this.#slotOf(start, end - 1)] as Pattern;
       slot.set(bytes, start, end, id);

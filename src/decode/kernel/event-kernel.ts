@@ -7,13 +7,13 @@ import type { TimingEventLimits } from '../timing-event.ts';
 import { eventKernelWasm } from './event-kernel-wasm.ts';
 
 /**
- * Where things lie in the kernel's memory, in bytes. kernel/event-kernel.ts has the same addresses.
+ * Memory layout of the kernel, in bytes, the same as in kernel/event-kernel.ts.
  *
- *     numbers     what the event's numbers are, NaN where it has none: ts, total, four facets
- *     integers    status, cache hit, partial, stages, dimensions pending, byte beyond ASCII, and
- *                 the bounds of a ts that is a text, of the id and of the trace id
- *     dimensions  ids, and start and end of values that are not known
- *     limits      longest duration, longest text, and whose the values are
+ *     numbers     of the event, NaN if absent: ts, total, four facets
+ *     integers    status, cache hit, partial, stages, dimensions pending, byte beyond ASCII, and the bounds of a text
+ *                 ts, of the id and of the trace id
+ *     dimensions  ids, and start and end of new values
+ *     limits      longest duration, longest text, and the lexicon of the values
  *     tables      the words of `status`, powers of ten
  *     stages      ids and milliseconds
  *     programs    of up to four shapes
@@ -38,10 +38,10 @@ const layout = {
   end: 262_144,
 } as const;
 const statusBytes = 48;
-/** What is read beyond the end, and more. */
+/** Bytes that may be read beyond the end, and a margin. */
 const paddingBytes = 64;
 
-/** Places in `EventKernel.integers`. */
+/** Indices of `EventKernel.integers`. */
 export const kernelIntegers = {
   status: 0,
   cacheHit: 1,
@@ -65,12 +65,11 @@ interface Exports {
 }
 
 /**
- * The WebAssembly that reads events of known shape, sixteen bytes at a time, and its memory of 256 KiB:
- * one for all decoders of a thread, as each message is decoded in one go. `KernelScanner` is its
- * only user.
+ * WebAssembly that reads events of known shape, sixteen bytes at a time, and its memory of 256 KiB. One
+ * instance a thread suffices, as each message is decoded in one go. Only `KernelScanner` uses it.
  */
 export class EventKernel {
-  /** Most bytes of a message that it holds at a time. */
+  /** Maximum bytes of a message that it holds at a time. */
   static readonly inputBytes = layout.end - layout.input - paddingBytes;
   static readonly maxPrograms = 4;
   static readonly programBytes = layout.programBytes;
@@ -91,9 +90,9 @@ export class EventKernel {
   #lexicons = 0;
   #owner: object | undefined;
 
-  /** The one of this thread, undefined where there is no WebAssembly with SIMD. */
+  /** The kernel of this thread; undefined without WebAssembly SIMD. */
   static shared(): EventKernel | undefined {
-    EventKernel.#shared ??= opened();
+    EventKernel.#shared ??= instantiated();
     return EventKernel.#shared ?? undefined;
   }
 
@@ -115,30 +114,30 @@ export class EventKernel {
     new Float64Array(buffer, layout.powersOfTen, powers.length).set(powers);
     const lengths = new Int32Array(buffer);
     for (const [n, name] of statuses.entries()) {
-      const at = layout.statusWords + n * statusBytes;
+      const offset = layout.statusWords + n * statusBytes;
       const word = Buffer.from(`"${name}"`);
-      this.#bytes.set(word, at);
-      this.#bytes.fill(0xff, at + 16, at + 16 + word.length);
-      lengths[(at + 32) >> 2] = word.length;
+      this.#bytes.set(word, offset);
+      this.#bytes.fill(0xff, offset + 16, offset + 16 + word.length);
+      lengths[(offset + 32) >> 2] = word.length;
     }
   }
 
-  /** A number under which values are kept and found, that nobody had before. */
+  /** Returns a new number of a set of values. */
   newLexicon(): number {
     return ++this.#lexicons;
   }
 
-  /** Whether the programs and values are those of a decoder: they are until another's `begin`. */
+  /** Returns true if the programs and values are those of a decoder: they are until another's `begin`. */
   isOf(owner: object): boolean {
     return this.#owner === owner;
   }
 
-  /** A decoder has other programs or values from now on: it is to begin anew. */
+  /** Marks the programs or values of a decoder as changed: it must call `begin` again. */
   leave(owner: object): void {
     if (this.#owner === owner) this.#owner = undefined;
   }
 
-  /** Takes up the work of a decoder: its limits, its programs and the values it knows. */
+  /** Loads a decoder's limits, programs and lexicon of values. */
   begin(
     owner: object,
     bounds: TimingEventLimits,
@@ -154,34 +153,34 @@ export class EventKernel {
     }
   }
 
-  /** Takes bytes of a message, at most `inputBytes`. */
+  /** Loads bytes of a message, at most `inputBytes`. */
   load(bytes: Uint8Array): void {
     this.#input.set(bytes);
     this.#exports.close(bytes.length);
   }
 
   /**
-   * Reads the event at a position of the bytes by the n-th program; answers the position after it, or -1
-   * where it is another shape or anything but plain and good. What it read lies in the arrays.
+   * Reads the event at a position by the n-th program, into the arrays. Returns the position after it, or -1
+   * for another shape or anything but a plain valid event.
    */
   scan(start: number, n: number): number {
     return this.#exports.scan(start, layout.programs + n * layout.programBytes);
   }
 
-  /** Keeps the value `[start, end)` of the bytes with its id, if it is no longer than 48 bytes. */
+  /** Keeps the value `[start, end)` with its id, up to 48 bytes. */
   learn(start: number, end: number, id: number): void {
     this.#exports.learn(start, end, id);
   }
 }
 
-function opened(): EventKernel | null {
-  // Its memory is little endian wherever it runs, arrays are as the machine is.
+function instantiated(): EventKernel | null {
+  // WebAssembly memory is little endian, typed arrays are as the machine is.
   if (highIndex !== 1) return null;
   try {
     const module = new WebAssembly.Module(Buffer.from(eventKernelWasm, 'base64'));
     return new EventKernel(new WebAssembly.Instance(module).exports as Exports);
   } catch {
-    // Without SIMD, or without WebAssembly: the scanner in JavaScript does it all.
+    // Without SIMD or WebAssembly, the scanner in JavaScript reads all.
     return null;
   }
 }

@@ -6,44 +6,42 @@ import { isPlausibleTs } from '../is-plausible-ts.ts';
 import { scanEpochMs } from '../json/scan-epoch-ms.ts';
 import type { Shape } from '../json/shape.ts';
 import type { TimingEventLimits } from '../timing-event.ts';
-import { EventKernel, kernelIntegers as places } from './event-kernel.ts';
+import { EventKernel, kernelIntegers as indices } from './event-kernel.ts';
 
-/** Bytes ahead that are wanted in the kernel's memory: most events are far shorter. */
+/** Bytes to hold ahead in the kernel's memory: most events are far shorter. */
 const AHEAD_BYTES = 16 * 1024;
-/** What misses may use up of the hits before them until the kernel is left alone for a while. */
-const MOST_CREDIT = 32;
+/** Maximum credit of hits, spent by misses, and the events without the kernel once it is spent. */
+const MAX_CREDIT = 32;
 const REST_EVENTS = 512;
-/** Events between two programs that are made, at least: making one takes as long as ten. */
-const SPACING = 256;
+/** Minimum number of events between two new programs: compiling one costs as much as ten events. */
+const MIN_SPACING = 256;
 const quotedOverflow = Buffer.from(`"${overflowValue}"`);
 
 /**
- * Reads events of known shapes by the kernel in WebAssembly. As `EventScanner`, it takes what is
- * plain and right, and answers -1 for all else, for the scanner in JavaScript to look at: so the
- * two cannot judge differently.
+ * Reads events of known shapes by the kernel in WebAssembly. Like `EventScanner`, it reads only plain valid
+ * events and returns -1 otherwise. The scanner in JavaScript then reads the event, so the two cannot differ.
  *
- * A shape gets a program when the scanner in JavaScript has read an event of it. Which of the
- * programs an event is tried with first is told by the one before: what followed it the last time.
+ * A shape gets a program once the scanner in JavaScript has read an event of it. The program tried first is
+ * the one that followed the last one before.
  */
 export class KernelScanner {
   readonly #kernel: EventKernel;
   readonly #context: DecodeContext;
   readonly #limits: TimingEventLimits;
   readonly #programs: EventProgram[] = [];
-  /** By program, which one came after it. */
+  /** Program that followed each program. */
   readonly #after = new Int32Array(EventKernel.maxPrograms);
   #last = 0;
   #oldest = 0;
-  #credit = MOST_CREDIT;
-  #rest = 0;
-  #sinceProgram = SPACING;
+  #credit = MAX_CREDIT;
+  #restEvents = 0;
+  #sinceProgram = MIN_SPACING;
   #lexicon: number;
-  /** Bytes of the message that are in the kernel's memory. */
+  /** Range of the message in the kernel's memory. */
   #from = 0;
   #to = -1;
-  /** Events read so far. */
   eventCount = 0;
-  /** Whether the event read last is of stages only, and whether it has bytes beyond ASCII. */
+  /** True if the last event has stages only, and if it has bytes beyond ASCII. */
   isPartial = false;
   sawHighByte = false;
 
@@ -59,26 +57,26 @@ export class KernelScanner {
     this.#to = -1;
   }
 
-  /** Forgets the ids of values, as their interner was cleared. */
+  /** Forgets the ids of values, after their interner was cleared. */
   forgetValues(): void {
     this.#lexicon = this.#kernel.newLexicon();
     this.#kernel.leave(this);
   }
 
-  /** Forgets all programs, as they have the ids of stages, whose interner was cleared. */
+  /** Forgets all programs, which have the ids of stages, after their interner was cleared. */
   forgetStages(): void {
     this.#programs.length = 0;
     this.#after.fill(0);
     this.#last = 0;
     this.#oldest = 0;
-    this.#credit = MOST_CREDIT;
-    this.#rest = 0;
-    this.#sinceProgram = SPACING;
+    this.#credit = MAX_CREDIT;
+    this.#restEvents = 0;
+    this.#sinceProgram = MIN_SPACING;
   }
 
-  /** Takes up a shape of events, and that of their stages, of which one was just read without the kernel. */
+  /** Compiles the shape of an event, and that of its stages, that JavaScript has just read. */
   learn(event: Shape, stages: Shape): void {
-    if (this.#sinceProgram < SPACING) return;
+    if (this.#sinceProgram < MIN_SPACING) return;
     this.#sinceProgram = 0;
     const program = EventProgram.of(event, stages, EventKernel.programBytes);
     if (program === undefined) return;
@@ -91,13 +89,13 @@ export class KernelScanner {
     this.#after[n] = n;
   }
 
-  /** As `EventScanner.scan`, for the event that begins at `start`. */
+  /** Scans the event that begins at `start`, as `EventScanner.scan`. */
   scan(bytes: Buffer, start: number, end: number, record: EventRecord): number {
     this.#sinceProgram++;
     const count = this.#programs.length;
     if (count === 0) return -1;
-    if (this.#rest > 0) {
-      this.#rest--;
+    if (this.#restEvents > 0) {
+      this.#restEvents--;
       return -1;
     }
     const isShort = start + AHEAD_BYTES > this.#to && this.#to < bytes.length;
@@ -108,14 +106,14 @@ export class KernelScanner {
       if (read >= 0 && this.#from + read <= end && this.#fill(bytes, record)) {
         this.#after[this.#last] = n;
         this.#last = n;
-        if (this.#credit < MOST_CREDIT) this.#credit++;
+        if (this.#credit < MAX_CREDIT) this.#credit++;
         return this.#from + read;
       }
       n = n + 1 === count ? 0 : n + 1;
     }
     if (--this.#credit === 0) {
-      this.#rest = REST_EVENTS;
-      this.#credit = MOST_CREDIT >> 2;
+      this.#restEvents = REST_EVENTS;
+      this.#credit = MAX_CREDIT >> 2;
     }
     return -1;
   }
@@ -129,9 +127,9 @@ export class KernelScanner {
     kernel.load(isWhole ? bytes : bytes.subarray(this.#from, this.#to));
   }
 
-  /** Interns the values that are not known to the kernel: when the whole event is known to be good. */
+  /** Interns values that are new to the kernel, when the whole event is valid. */
   resolve(bytes: Buffer, record: EventRecord): void {
-    const pending = this.#kernel.integers[places.pendingDimensions] as number;
+    const pending = this.#kernel.integers[indices.pendingDimensions] as number;
     if (pending === 0) return;
     const { values } = this.#context;
     for (let i = 0; i < dimensions.length; i++) {
@@ -140,47 +138,47 @@ export class KernelScanner {
       const end = this.#endOf(i) - 1;
       const id = values.idOf(bytes, start, end);
       record.dimensionIds[i] = id;
-      // A value that found no room may find it once the interner is cleared.
+      // An overflowed value may be interned once the interner is cleared.
       if (id !== values.otherId) this.#kernel.learn(start - this.#from, end - this.#from, id);
     }
   }
 
-  /** Fills the record with what the kernel has read; the arrays in it are the kernel's own. */
+  /** Fills the record from the kernel; the arrays in it are the kernel's own. */
   #fill(bytes: Buffer, record: EventRecord): boolean {
     const { numbers, integers } = this.#kernel;
     const from = this.#from;
-    const textStart = integers[places.textTsStart] as number;
+    const textStart = integers[indices.textTsStart] as number;
     const tsMs =
       textStart < 0
         ? Math.floor(numbers[0] as number)
-        : scanEpochMs(bytes, from + textStart, from + (integers[places.textTsEnd] as number));
+        : scanEpochMs(bytes, from + textStart, from + (integers[indices.textTsEnd] as number));
     if (!isPlausibleTs(tsMs)) return false;
-    if (integers[places.pendingDimensions] !== 0 && !this.#arePlain(bytes)) return false;
+    if (integers[indices.pendingDimensions] !== 0 && !this.#arePlain(bytes)) return false;
     this.eventCount++;
     record.tsMs = tsMs;
-    record.status = integers[places.status] as number;
+    record.status = integers[indices.status] as number;
     record.totalMs = numbers[1] as number;
-    record.stageCount = integers[places.stageCount] as number;
+    record.stageCount = integers[indices.stageCount] as number;
     record.batchSize = numbers[2] as number;
     record.requestBytes = numbers[3] as number;
     record.inputTokens = numbers[4] as number;
     record.concurrency = numbers[5] as number;
-    record.cacheHit = integers[places.cacheHit] as number;
+    record.cacheHit = integers[indices.cacheHit] as number;
     record.bytes = bytes;
-    record.idStart = from + (integers[places.idStart] as number);
-    record.idEnd = from + (integers[places.idEnd] as number);
-    record.traceStart = from + (integers[places.traceStart] as number);
-    record.traceEnd = from + (integers[places.traceEnd] as number);
-    this.isPartial = integers[places.isPartial] === 1;
-    this.sawHighByte = integers[places.sawHighByte] !== 0;
+    record.idStart = from + (integers[indices.idStart] as number);
+    record.idEnd = from + (integers[indices.idEnd] as number);
+    record.traceStart = from + (integers[indices.traceStart] as number);
+    record.traceEnd = from + (integers[indices.traceEnd] as number);
+    this.isPartial = integers[indices.isPartial] === 1;
+    this.sawHighByte = integers[indices.sawHighByte] !== 0;
     return true;
   }
 
-  /** Whether no value that is not known is the one that is reserved. */
+  /** Returns false if a new value is the reserved one. */
   #arePlain(bytes: Buffer): boolean {
     const { integers } = this.#kernel;
     for (let i = 0; i < dimensions.length; i++) {
-      if (((integers[places.pendingDimensions] as number) & (1 << i)) === 0) continue;
+      if (((integers[indices.pendingDimensions] as number) & (1 << i)) === 0) continue;
       const [start, end] = [this.#startOf(i), this.#endOf(i)];
       if (end - start !== quotedOverflow.length) continue;
       if (quotedOverflow.compare(bytes, start, end) === 0) return false;
@@ -188,7 +186,7 @@ export class KernelScanner {
     return true;
   }
 
-  /** Where a dimension's value lies in the message, its quotes included. */
+  /** Position of a dimension's value in the message, quotes included. */
   #startOf(dimension: number): number {
     return this.#from + (this.#kernel.dimensionStarts[dimension] as number);
   }

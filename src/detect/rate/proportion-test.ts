@@ -138,11 +138,11 @@ export class ProportionTest {
     const sinceMs = this.#evidence.startMs(fault);
     this.#daily.observe(startMs, sum, this.#varianceInflation(fault), sinceMs);
     this.#bursts.observe(startMs, score);
-    this.#isRecurring = this.#daily.goesOn || this.#bursts.goesOn;
+    this.#isRecurring = this.#daily.isOpen || this.#bursts.goesOn;
   }
 
   #recurrenceLevel(startMs: number, varianceInflation: number): number {
-    return Math.max(this.#daily.level(startMs, varianceInflation), this.#bursts.level(startMs));
+    return Math.max(this.#daily.threshold(startMs, varianceInflation), this.#bursts.level(startMs));
   }
 
   /** Learns an evaluated window, once it is known whether it belongs to an anomaly. */
@@ -209,7 +209,7 @@ export class ProportionTest {
       this.#learnt = state.number(this.#learnt);
       this.#inherited = state.number(this.#inherited);
     });
-    this.#isRecurring = this.#daily.goesOn || this.#bursts.goesOn;
+    this.#isRecurring = this.#daily.isOpen || this.#bursts.goesOn;
   }
 
   /** A view that is valid until the memory grows. */

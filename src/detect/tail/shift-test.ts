@@ -195,9 +195,9 @@ export class ShiftTest {
       const sinceMs = isOfWhole ? this.#whole.startMs(fault) : this.#shape?.startMs(faultOfShape);
       const kind = isOfWhole ? this.#whole.kind : undefined;
       this.#episodes.observe(startMs, sum, varianceInflation, sinceMs ?? startMs, kind);
-      this.#isEpisode = this.#episodes.goesOn;
+      this.#isEpisode = this.#episodes.isOpen;
     }
-    const before = score < peakScore ? 0 : this.#episodes.level(startMs, varianceInflation);
+    const before = score < peakScore ? 0 : this.#episodes.threshold(startMs, varianceInflation);
     const place = this.#judged % waitingWindows;
     CusumBank.await(whole, place, newsOf(wholeScores, before), requests, wholeScores);
     if (this.#shape !== undefined) {
@@ -219,7 +219,7 @@ export class ShiftTest {
       EvidenceWeights.weigh(this.#at + WEIGHTS, digest, wholeScores);
       const { evidence, varianceInflation } = this.#whole.clearestOf(wholeScores);
       // It may have begun in the piece before, or before the series did.
-      this.#episodes.takePiece(2 * startMs - endMs, endMs, evidence, varianceInflation);
+      this.#episodes.addPiece(2 * startMs - endMs, endMs, evidence, varianceInflation);
     }
     firstHour.release();
     this.#firstHour = undefined;
@@ -315,7 +315,7 @@ export class ShiftTest {
         return shape;
       });
       this.#episodes.serialize(state);
-      this.#isEpisode = this.#episodes.goesOn;
+      this.#isEpisode = this.#episodes.isOpen;
       this.#firstHour = state.optional(this.#firstHour, (hour = new FirstHour(this.#rooms)) => {
         hour.serialize(state);
         return hour;

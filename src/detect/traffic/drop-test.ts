@@ -1,4 +1,4 @@
-import { DailyRecord } from '../../baseline/recurrence/daily-maximum.ts';
+import { DailyMaximum } from '../../baseline/recurrence/daily-maximum.ts';
 import { type TrafficForecast, TrafficProfile } from '../../baseline/traffic-profile.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
@@ -65,7 +65,7 @@ export class DropTest {
   readonly #evidence = new Cusum(remainders.length, peakScore);
   readonly #gains = new Float64Array(remainders.length);
   /** Forecast divided by actual requests, block by block. */
-  readonly #deficits = new DailyRecord();
+  readonly #deficits = new DailyMaximum();
   #variance: number = variance.prior;
   #blocks = 0;
   /** Index, requests and forecast of the open block. */

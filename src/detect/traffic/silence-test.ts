@@ -1,4 +1,4 @@
-import { DailyRecord } from '../../baseline/recurrence/daily-maximum.ts';
+import { DailyMaximum } from '../../baseline/recurrence/daily-maximum.ts';
 import type { TrafficForecast } from '../../baseline/traffic-profile.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
@@ -28,7 +28,7 @@ const youngGapMs = 5 * minuteMs;
  */
 export class SilenceTest {
   readonly #options: DetectOptions;
-  readonly #gaps = new DailyRecord();
+  readonly #gaps = new DailyMaximum();
   /** End of the last window with a request. */
   #lastMs = Number.NaN;
   #windows = 0;

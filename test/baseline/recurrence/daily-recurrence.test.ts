@@ -17,7 +17,7 @@ function burst(
   for (let i = 0; i < 100; i++) {
     const evidence = i < 60 ? (peak * (i + 1)) / 60 : 0;
     episodes.observe(fromMs + i * windowMs, evidence, varianceInflation, fromMs, kind);
-    if (i < 60) levels.push(episodes.level(fromMs + i * windowMs, varianceInflation));
+    if (i < 60) levels.push(episodes.threshold(fromMs + i * windowMs, varianceInflation));
   }
   return levels;
 }
@@ -77,7 +77,7 @@ describe('DailyEpisodes', () => {
     const pieceMs = 10 * 60_000;
     const levelAfter = (evidence: number, ms: number) => {
       const episodes = new DailyRecurrence();
-      episodes.takePiece(6 * hourMs - pieceMs, 6 * hourMs + pieceMs, evidence, 2);
+      episodes.addPiece(6 * hourMs - pieceMs, 6 * hourMs + pieceMs, evidence, 2);
       return burst(episodes, dayMs + 6 * hourMs + ms, 150);
     };
     // Twice the double of the piece's evidence, from when it is clear on, anywhere in the piece.
@@ -121,7 +121,7 @@ describe('DailyEpisodes', () => {
         const shape = i < 30 ? early : late;
         episodes.observe(startMs + i * windowMs, 12 + i, 1, startMs, shape);
       }
-      return episodes.level(startMs + 59 * windowMs, 1);
+      return episodes.threshold(startMs + 59 * windowMs, 1);
     };
     expect(levelOf([4, 3, 0], [0, 0, 1])).toBe(180);
     expect(levelOf([0, 0, 1], [4, 3, 0])).toBe(0);
@@ -133,9 +133,9 @@ describe('DailyEpisodes', () => {
       const job = (fromMs: number, lastsMinutes: number) => {
         for (let i = 0; i < 6 * 120; i++) {
           episodes.observe(fromMs + i * windowMs, i < 6 * lastsMinutes ? 90 : 0, 1, fromMs);
-          if (fromMs > dayMs && i === 6 * minutes) return episodes.goesOn;
+          if (fromMs > dayMs && i === 6 * minutes) return episodes.isOpen;
         }
-        return episodes.goesOn;
+        return episodes.isOpen;
       };
       job(6 * hourMs, yesterdayMinutes);
       return job(dayMs + 6 * hourMs, 8);
@@ -169,7 +169,7 @@ describe('DailyEpisodes', () => {
       const sinceMs = dayMs + 6 * hourMs;
       const clearMs = sinceMs + unclearMinutes * 60_000;
       episodes.observe(clearMs, 60, 1, sinceMs);
-      return episodes.level(clearMs, 1);
+      return episodes.threshold(clearMs, 1);
     };
     // Yesterday it was clear after 70 s. Twice its evidence in the 49th window, and at its end.
     expect([3, 11].map(levelAfter)).toEqual([147, 180]);
@@ -183,7 +183,7 @@ describe('DailyEpisodes', () => {
       episodes.observe(clearMs + i * windowMs, i < 30 ? 90 : 0, 1, clearMs);
     // It was clear at once then, and is a minute earlier today: the same may be its beginning.
     episodes.observe(dayMs + clearMs - 60_000, 15, 1, dayMs + clearMs - 60_000);
-    expect(episodes.level(dayMs + clearMs - 60_000, 1)).toBe(180);
+    expect(episodes.threshold(dayMs + clearMs - 60_000, 1)).toBe(180);
   });
 
   it('does not count the same day as one before', () => {
