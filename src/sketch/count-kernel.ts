@@ -6,8 +6,8 @@ import { highIndex } from './high-word.ts';
 /**
  * Memory layout of the kernel, in bytes, the same as in kernel/count-kernel.ts. Allocated structures:
  *
- *     slot      number of waiting values, column of its stage, up to 32 values; of the buckets: requests, sum, min, max,
- *               page table
+ *     slot      number of waiting values, column of its stage, up to 32 values; of the buckets
+ *               requests, sum, min, max, page table
  *     table     addresses of the pages of 64 octaves
  *     page      requests and milliseconds of 64 buckets
  *     record    of a series in a window: slots of 64 stages, vectors of 208 bands, its number

@@ -10,8 +10,8 @@ import { eventKernelWasm } from './event-kernel-wasm.ts';
  * Memory layout of the kernel, in bytes, the same as in kernel/event-kernel.ts.
  *
  *     numbers     of the event, NaN if absent: ts, total, four facets
- *     integers    status, cache hit, partial, stages, dimensions pending, byte beyond ASCII, and the bounds of a text
- *                 ts, of the id and of the trace id
+ *     integers    status, cache hit, partial, stages, dimensions pending, byte beyond ASCII, and the bounds
+ *                 of a text ts, of the id and of the trace id
  *     dimensions  ids, and start and end of new values
  *     limits      longest duration, longest text, and the lexicon of the values
  *     tables      the words of `status`, powers of ten
