@@ -41,7 +41,7 @@ export function learnIn(
   scores: WindowScores,
   variance: number,
 ): void {
-  const variances = memory.keep(faultTemplates.map(() => variance));
+  const variances = memory.store(faultTemplates.map(() => variance));
   CusumBank.await(evidence.at, place, 0, 100, scores);
   CusumBank.learn(evidence.at, evidence, place, variances);
 }

@@ -64,7 +64,7 @@ const leastPartShown = 1 / 2;
 const count = faultTemplates.length;
 
 /**
- * What is kept in `StateMemory`, in doubles: scores of the last windows, starts of those that wait, the variances of
+ * What is kept in the arena, in doubles: scores of the last windows, starts of those that wait, the variances of
  * what a usual request says, whole and within regions; then the parts that this is made of.
  */
 const BEFORE = 0;

@@ -43,7 +43,7 @@ interface Exports {
 
 /**
  * The WebAssembly that adds up evidence, all faults side by side: one for all of a thread. What it works on
- * is in `StateMemory`, and places are those of its doubles.
+ * is in the arena, and places are those of its doubles.
  */
 export class EvidenceKernel {
   static #shared: EvidenceKernel | undefined;

@@ -22,7 +22,7 @@ interface Exports {
 
 /**
  * The WebAssembly that weighs durations, all faults side by side: one for all of a thread. What it works on is
- * in `StateMemory`, and places are those of its doubles.
+ * in the arena, and places are those of its doubles.
  */
 export class WeightsKernel {
   static #shared: WeightsKernel | undefined;

@@ -5,7 +5,7 @@ const memory = Arena.shared();
 
 /** What a window says for each fault, where the kernel writes it. */
 export class WindowScores {
-  /** Its place in `StateMemory`. */
+  /** Its place in the arena. */
   readonly at = memory.allocateFor(this, scoresLayout.end);
 
   /** Sums over its requests. These are views, for as long as the memory does not grow. */
