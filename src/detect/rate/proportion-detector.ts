@@ -283,7 +283,9 @@ export class ProportionDetector {
 
   /** Start of the last window with a request; NaN before the first one. */
   get #lastSeenMs(): number {
-    return this.#windows.length === 0 ? Number.NaN : this.#windows.startMsOf(this.#windows.offsetBack(1));
+    return this.#windows.length === 0
+      ? Number.NaN
+      : this.#windows.startMsOf(this.#windows.offsetBack(1));
   }
 
   /** Rebaselines when suspicious windows have lasted for a baseline's length without an anomaly. */
