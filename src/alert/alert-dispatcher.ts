@@ -26,13 +26,13 @@ export interface AlertDispatcherOptions {
  * there.
  */
 export class AlertDispatcher {
-  readonly #lanes: readonly Lane[];
+  readonly #queues: readonly TargetQueue[];
   readonly #onFailure: (failure: AlertFailure, event: AnomalyEvent) => void;
   readonly #pending = new Set<Promise<unknown>>();
   #failures = 0;
 
   constructor({ targets, onFailure, maxQueued = 1000 }: AlertDispatcherOptions) {
-    this.#lanes = targets.map((target) => new Lane(target, maxQueued));
+    this.#queues = targets.map((target) => new TargetQueue(target, maxQueued));
     this.#onFailure = onFailure ?? (() => undefined);
   }
 
@@ -55,13 +55,13 @@ export class AlertDispatcher {
   }
 
   async #dispatch(event: AnomalyEvent): Promise<DispatchOutcome> {
-    const errors = await Promise.all(this.#lanes.map((lane) => lane.deliver(event)));
+    const errors = await Promise.all(this.#queues.map((queue) => queue.deliver(event)));
     const delivered: string[] = [];
     const failed: AlertFailure[] = [];
-    this.#lanes.forEach((lane, i) => {
+    this.#queues.forEach((queue, i) => {
       const error = errors[i];
-      if (error === undefined) delivered.push(lane.name);
-      else failed.push({ target: lane.name, error });
+      if (error === undefined) delivered.push(queue.name);
+      else failed.push({ target: queue.name, error });
     });
     this.#failures += failed.length;
     for (const failure of failed) this.#onFailure(failure, event);
@@ -78,7 +78,7 @@ interface Waiting {
 }
 
 /** The queue before one target. */
-class Lane {
+class TargetQueue {
   readonly #target: AlertTarget;
   readonly #maxQueued: number;
   readonly #waiting: Waiting[] = [];

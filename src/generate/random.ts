@@ -3,8 +3,8 @@ const TWO_POW_32 = 4_294_967_296;
 const POISSON_PART = 500;
 
 /**
- * A seeded generator of random numbers that gives the same integers on every machine: xoshiro128** (Blackman
- * and Vigna, "Scrambled linear pseudorandom number generators", 2021), 128 bits of state.
+ * A seeded generator of random numbers that gives the same integers on every machine. It is xoshiro128** with
+ * 128 bits of state (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2021).
  *
  * A child of `split` depends only on this generator's seed and the child's name, not on the number of draws.
  * So an added consumer changes the numbers of no other one. `seek` gives each index its own stream: the n-th

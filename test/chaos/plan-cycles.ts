@@ -2,8 +2,8 @@ import { Random } from '../../src/generate/random.ts';
 import { type FaultKind, faultKinds } from './fault-kinds.ts';
 
 /**
- * Plans the fault of each cycle: rounds of the kinds, each in its own order, so that the counts of kinds
- * differ by one at most. The same seed gives the same plan.
+ * Plans the fault of each cycle: rounds of the kinds, each in its own order. So the counts of kinds differ by
+ * one at most. The same seed gives the same plan.
  */
 export function planCycles(
   seed: string,

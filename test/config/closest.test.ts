@@ -9,11 +9,11 @@ describe('closest', () => {
     ['borkers', 'brokers'],
     ['Topics', 'topics'],
     ['groupid', 'group_id'],
-  ])('takes %s for %s', (word, meant) => {
+  ])('corrects %s to %s', (word, meant) => {
     expect(closest(word, words)).toBe(meant);
   });
 
-  it.each(['x', 'servers', 'topology', ''])('takes %o for none', (word) => {
+  it.each(['x', 'servers', 'topology', ''])('suggests nothing for %o', (word) => {
     expect(closest(word, words)).toBeUndefined();
   });
 

@@ -89,8 +89,8 @@ concurrent('answers that stop to come, while others get theirs', () => {
           ...rig.config,
           kafka: { ...rig.config.kafka, brokers: [proxy.address] },
         };
-        // It ends after twice that: by then the consumer has been silent for over 10 s, as a lost fetch is
-        // and an empty one is not.
+        // It ends after twice that. By then the consumer has been silent for over 10 s, as with a lost fetch
+        // and not with an empty one.
         const { watched, ingester } = await startWatched(rig, config, 6_000);
         const { messages, events } = benchMessages('no answers', 1_000, 10);
         await rig.publish(messages.map((value) => ({ value })));

@@ -4,7 +4,7 @@ import { CompletedWindows, ofAllVersions, type VersionDurations } from './comple
 
 const windowMs = 10_000;
 const newWindows = () => new CompletedWindows(windowMs, new Random('offsets'));
-const begun = (version: string, ...totals: readonly number[]): VersionDurations => ({
+const started = (version: string, ...totals: readonly number[]): VersionDurations => ({
   version,
   // Half a second of each is the queue; a request's stages stay together.
   durations: new Map([
@@ -21,7 +21,10 @@ describe('CompletedWindows', () => {
   it('counts requests of three windows in the third one after they started', () => {
     const completed = newWindows();
     const counts = [0, 1, 2, 3, 4].map((window) => {
-      const ended = completed.complete(window, window === 0 ? [begun('v1', ...many(50, 3e4))] : []);
+      const ended = completed.complete(
+        window,
+        window === 0 ? [started('v1', ...many(50, 3e4))] : [],
+      );
       return forwardOf(ended).length;
     });
     expect(counts).toEqual([0, 0, 0, 50, 0]);
@@ -30,7 +33,7 @@ describe('CompletedWindows', () => {
 
   it('moves each request to the next window with the chance that it ends there: T / window', () => {
     const completed = newWindows();
-    const first = forwardOf(completed.complete(0, [begun('v1', ...many(20_000, 4_000))]));
+    const first = forwardOf(completed.complete(0, [started('v1', ...many(20_000, 4_000))]));
     expect(completed.running).toBe(20_000 - first.length);
     const next = forwardOf(completed.complete(1, []));
     expect(first.length + next.length).toBe(20_000);
@@ -42,11 +45,11 @@ describe('CompletedWindows', () => {
     const completed = newWindows();
     const fast = many(200, 600);
     const slow = many(100, 20_000);
-    completed.complete(0, [begun('v1', ...fast, ...slow)]);
+    completed.complete(0, [started('v1', ...fast, ...slow)]);
     completed.complete(1, []);
-    const ended = completed.complete(2, [begun('v2', ...fast)]);
+    const ended = completed.complete(2, [started('v2', ...fast)]);
     expect(ended.map(({ version }) => version)).toEqual(['v1', 'v2']);
-    expect(ended[0]?.durations).toEqual(begun('', ...slow).durations);
+    expect(ended[0]?.durations).toEqual(started('', ...slow).durations);
     expect(new Set(ended[1]?.durations.get('forward'))).toEqual(new Set([100]));
     expect(forwardOf(ended)).toHaveLength(100 + (ended[1]?.durations.get('forward')?.length ?? 0));
   });
@@ -55,8 +58,8 @@ describe('CompletedWindows', () => {
     const totals = many(300, 2_000);
     const of = (before: readonly number[]) => {
       const completed = newWindows();
-      completed.complete(6, [begun('v1', ...before)]);
-      return completed.complete(7, [begun('v2', ...totals)]);
+      completed.complete(6, [started('v1', ...before)]);
+      return completed.complete(7, [started('v2', ...totals)]);
     };
     const ofV2 = (parts: readonly VersionDurations[]) =>
       parts.filter(({ version }) => version === 'v2');
@@ -70,7 +73,7 @@ describe('CompletedWindows', () => {
     for (let window = 0; window < 500; window++) {
       const totals = Array.from({ length: 30 }, () => 500 + random.lognormal(300, 0.5));
       if (window < 400) sent += totals.length;
-      const parts = completed.complete(window, window < 400 ? [begun('v1', ...totals)] : []);
+      const parts = completed.complete(window, window < 400 ? [started('v1', ...totals)] : []);
       ended += forwardOf(parts).length;
       expect(completed.running).toBeLessThanOrEqual(30);
     }

@@ -42,16 +42,17 @@ export class CompletedWindows {
    * Adds one window.
    *
    * @param window windows come in order; a skipped one loses the requests that complete in it
-   * @param begun requests that start in it
+   * @param started requests that start in it
    * @returns requests that complete in it, by version: those that started earlier first. A version without
    * any is left out
    */
-  complete(window: number, begun: readonly VersionDurations[]): VersionDurations[] {
+  complete(window: number, started: readonly VersionDurations[]): VersionDurations[] {
     const completed = this.#running.get(window) ?? new Map<string, Map<string, number[]>>();
     this.#running.delete(window);
     for (const durations of completed.values()) this.#requests -= requestsOf(durations);
     this.#offsets.seek(window, 0);
-    for (const { version, durations } of begun) this.#place(window, version, durations, completed);
+    for (const { version, durations } of started)
+      this.#place(window, version, durations, completed);
     return [...completed].map(([version, durations]) => ({ version, durations }));
   }
 

@@ -33,9 +33,9 @@ describe('the detector, evaluated', { timeout: 240_000 }, () => {
 
   it('gives the same for the same seed, independently of later windows', () => {
     const [, whole] = faulty;
-    const begun = runSeries({ family: 'swing of ten minutes', seed, days: 2, faultsFromDay: 1 });
-    expect(begun.faults).toHaveLength(6);
-    expect(begun.faults).toEqual(whole?.faults.slice(0, 6));
+    const started = runSeries({ family: 'swing of ten minutes', seed, days: 2, faultsFromDay: 1 });
+    expect(started.faults).toHaveLength(6);
+    expect(started.faults).toEqual(whole?.faults.slice(0, 6));
   });
 
   it('is shown as tables', () => {

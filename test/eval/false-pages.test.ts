@@ -24,8 +24,8 @@ describe('the detector, without faults', { timeout: 240_000 }, () => {
     else expect(pages).toEqual([]);
   });
 
-  // The second one was clear four minutes later on the first day than on the second, the third one never; the
-  // last two series start during it.
+  // The second one was clear four minutes later on the first day than on the second, and the third one never.
+  // The last two series start during it.
   it.each([4_000_002, 11_000_001, 12_000_002, 13_000_055, 13_000_066])(
     'recognizes on the next day a cron job of the first hour of a series: %i',
     (known) => {

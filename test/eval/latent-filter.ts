@@ -22,7 +22,7 @@ export class LatentFilter {
    * @returns ln of its density given the windows before; -Infinity, without an update, if no possible state
    * allows it
    */
-  take(logDensities: Float64Array): number {
+  observe(logDensities: Float64Array): number {
     const next = this.#chain.step(this.#probabilities);
     let largest = Number.NEGATIVE_INFINITY;
     for (let state = 0; state < next.length; state++) {
@@ -31,9 +31,9 @@ export class LatentFilter {
     if (largest === Number.NEGATIVE_INFINITY) return largest;
     let sum = 0;
     for (let state = 0; state < next.length; state++) {
-      const foretold = next[state] as number;
-      if (foretold === 0) continue;
-      const joint = foretold * Math.exp((logDensities[state] as number) - largest);
+      const predicted = next[state] as number;
+      if (predicted === 0) continue;
+      const joint = predicted * Math.exp((logDensities[state] as number) - largest);
       next[state] = joint;
       sum += joint;
     }

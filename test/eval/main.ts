@@ -50,8 +50,8 @@ const say = (outcome: SeriesOutcome) => {
   }
   for (const fault of faults) {
     const { kind, oracleWindows, delayMs, blamed, pages, resolves } = fault;
-    const told = delayMs === undefined ? 'not told' : `told after ${delayMs / 1000} s`;
-    const text = `${kind}: oracle ${oracleWindows ?? '–'}, ${told}, ${blamed ?? '–'}, ${pages} pages, ${resolves} resolves`;
+    const emitted = delayMs === undefined ? 'not told' : `told after ${delayMs / 1000} s`;
+    const text = `${kind}: oracle ${oracleWindows ?? '–'}, ${emitted}, ${blamed ?? '–'}, ${pages} pages, ${resolves} resolves`;
     process.stderr.write(`  ${text}\n`);
   }
 };

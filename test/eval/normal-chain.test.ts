@@ -46,7 +46,7 @@ describe('normalChain', () => {
       const filter = new LatentFilter(chain);
       const means = Float64Array.from(levels, (level) => requests * Math.exp(sigma * level));
       const logOf = (count: number) => means.map((mean) => count * Math.log(mean) - mean);
-      return counts.reduce((sum, count) => sum + filter.take(logOf(count)), 0);
+      return counts.reduce((sum, count) => sum + filter.observe(logOf(count)), 0);
     };
     expect(Math.abs(logDensityBy(101) - logDensityBy(151))).toBeLessThan(1);
   });

@@ -52,7 +52,7 @@ function probability(outcome: readonly number[], faultFrom: number): number {
 function evidenceOf(outcome: readonly number[]): number {
   const oracle = new Oracle(chain, chain.stationary, Number.POSITIVE_INFINITY);
   for (const [at, seen] of outcome.entries()) {
-    oracle.take(at, logsOf(baseline, seen), logsOf(faulty, seen));
+    oracle.observe(at, logsOf(baseline, seen), logsOf(faulty, seen));
   }
   return oracle.evidence;
 }
@@ -61,7 +61,7 @@ describe('LatentFilter', () => {
   it('predicts each window like a sum over all paths of the state', () => {
     for (const outcome of outcomes) {
       const filter = new LatentFilter(chain);
-      const logs = outcome.map((seen) => filter.take(logsOf(baseline, seen)));
+      const logs = outcome.map((seen) => filter.observe(logsOf(baseline, seen)));
       const log = logs.reduce((sum, each) => sum + each, 0);
       expect(log).toBeCloseTo(Math.log(probability(outcome, windows)), 10);
       const [a = 0, b = 0] = filter.probabilities;
@@ -78,14 +78,14 @@ describe('LatentFilter', () => {
       [0.5, 0.5],
     );
     const filter = new LatentFilter(alternating, Float64Array.from([1, 0]));
-    expect(filter.take(Float64Array.from([0, -2_000]))).toBe(-2_000);
+    expect(filter.observe(Float64Array.from([0, -2_000]))).toBe(-2_000);
     expect([...filter.probabilities]).toEqual([0, 1]);
   });
 
   it('is not updated by a window that no state allows', () => {
     const filter = new LatentFilter(chain);
     const never = Float64Array.from([Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]);
-    expect(filter.take(never)).toBe(Number.NEGATIVE_INFINITY);
+    expect(filter.observe(never)).toBe(Number.NEGATIVE_INFINITY);
     expect(filter.probabilities).toEqual(chain.stationary);
   });
 });
@@ -129,7 +129,7 @@ describe('Oracle', () => {
         logDensities(durations, [components], fault),
       ];
       const log = (withFault[0] as number) - (without[0] as number);
-      oracle.take(window, without, withFault);
+      oracle.observe(window, without, withFault);
       expected = (expected + 1) * Math.exp(log);
       cusum = Math.max(0, cusum) + log;
       expect(oracle.evidence / expected).toBeCloseTo(1, 9);
@@ -145,9 +145,9 @@ describe('Oracle', () => {
       Float64Array.from(log),
     );
     const oracle = new Oracle(certain, certain.stationary, 1e9);
-    oracle.take(7, possible as Float64Array, impossible as Float64Array);
+    oracle.observe(7, possible as Float64Array, impossible as Float64Array);
     expect([oracle.evidence, oracle.foundAt]).toEqual([0, -1]);
-    oracle.take(8, impossible as Float64Array, possible as Float64Array);
+    oracle.observe(8, impossible as Float64Array, possible as Float64Array);
     expect([oracle.evidence, oracle.foundAt]).toEqual([Number.POSITIVE_INFINITY, 8]);
   });
 });

@@ -39,12 +39,12 @@ export class Oracle {
   }
 
   /** Adds one window of the faulty stage: ln of its density in each state, without and with the fault. */
-  take(window: number, baseline: Float64Array, faulty: Float64Array): void {
+  observe(window: number, baseline: Float64Array, faulty: Float64Array): void {
     if (this.foundAt >= 0) return;
     // The fault was there before, or starts here.
-    const begun = this.#ratios.map((ratio, i) => ratio + (this.#unharmed.probabilities[i] ?? 0));
-    const next = this.#chain.step(begun);
-    const logBaseline = this.#unharmed.take(baseline);
+    const started = this.#ratios.map((ratio, i) => ratio + (this.#unharmed.probabilities[i] ?? 0));
+    const next = this.#chain.step(started);
+    const logBaseline = this.#unharmed.observe(baseline);
     this.#ratios = next.map((ratio, i) => {
       const logFaulty = faulty[i] as number;
       if (ratio === 0 || logFaulty === Number.NEGATIVE_INFINITY) return 0;

@@ -46,7 +46,7 @@ export class Rivals {
   #firstMs = Number.NaN;
 
   /** Adds the windows of one start. */
-  take(startMs: number, windows: readonly SeriesWindow[]): void {
+  observe(startMs: number, windows: readonly SeriesWindow[]): void {
     const minute = Math.floor(startMs / minuteMs);
     if (Number.isNaN(this.#firstMs)) this.#firstMs = startMs;
     if (minute !== this.#minute) this.#endMinute(startMs);
@@ -96,9 +96,9 @@ export class Rivals {
     const [last, then, before] = [hour - 1, hour - 24, hour - 25].map((at) => this.#hours.get(at));
     if (last === undefined || then === undefined || before === undefined) return 0;
     const mean = ({ sum, n }: { sum: number; n: number }) => sum / n;
-    const foretold = mean(last) + mean(then) - mean(before);
+    const predicted = mean(last) + mean(then) - mean(before);
     const variance = then.squares / then.n - mean(then) ** 2;
-    return variance > 0 ? (p99 - foretold) / Math.sqrt(variance) : 0;
+    return variance > 0 ? (p99 - predicted) / Math.sqrt(variance) : 0;
   }
 
   #page(name: RivalName, nowMs: number): void {

@@ -73,7 +73,7 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
       : faultsFrom(order.faultsFromDay * windowsPerDay, windows, random.split('faults'));
   const oracle = new SeriesOracle(model, faults);
   const small = new Set<Fault>();
-  const told: AnomalyEvent[] = [];
+  const emitted: AnomalyEvent[] = [];
   let seriesWindows = 0;
   let detectorMs = 0;
   let at = 0;
@@ -81,8 +81,8 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
     const moment = model.momentAt(window);
     draws.seek(window, 0);
     const { version } = moment;
-    const begun = { version, durations: drawWindow(moment, window, fault, draws) };
-    const ended = completed.complete(window, [begun]);
+    const started = { version, durations: drawWindow(moment, window, fault, draws) };
+    const ended = completed.complete(window, [started]);
     const windowStartMs = startMs + window * windowMs;
     const present = ended.flatMap((each) =>
       maker.make(windowStartMs, each.version, each.durations),
@@ -95,38 +95,38 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
     while ((faults[at]?.to ?? Number.POSITIVE_INFINITY) <= window) at++;
     const fault = (faults[at]?.from ?? Number.POSITIVE_INFINITY) <= window ? faults[at] : undefined;
     const { moment, ended, windowStartMs, present } = drawn(window, fault);
-    if (faults.length > 0) oracle.take(window, moment, fault, ofAllVersions(ended));
+    if (faults.length > 0) oracle.observe(window, moment, fault, ofAllVersions(ended));
     if (fault?.from === window) {
       const { ratio, excessMs } = trueEffect(fault, moment, random.split(`effect ${window}`));
       if (ratio < detect.min_effect_ratio || excessMs < detect.min_effect_ms) small.add(fault);
     }
     seriesWindows += present.length;
-    rivals.take(windowStartMs, present);
+    rivals.observe(windowStartMs, present);
     const beganMs = performance.now();
-    told.push(...judge(present, windowStartMs));
+    emitted.push(...judge(present, windowStartMs));
     detectorMs += performance.now() - beganMs;
   }
   // Anomalies open by then are followed to their ends, without faults; new ones are ignored.
-  const open = stillOpen(told);
+  const open = stillOpen(emitted);
   const lastWindow = windows + epilogueDays * windowsPerDay;
   for (let window = windows; open.size > 0 && window < lastWindow; window++) {
     const { windowStartMs, present } = drawn(window, undefined);
     for (const event of judge(present, windowStartMs)) {
-      if (event.state === 'resolved' && open.delete(event.id)) told.push(event);
+      if (event.state === 'resolved' && open.delete(event.id)) emitted.push(event);
     }
   }
   return {
     ...order,
-    ...outcomeOf(told, rivals, faults, { small, oracle }),
+    ...outcomeOf(emitted, rivals, faults, { small, oracle }),
     seriesWindows,
     detectorMs,
   };
 }
 
 /** Returns ids of anomalies that were opened and not resolved. */
-function stillOpen(told: readonly AnomalyEvent[]): Set<string> {
+function stillOpen(emitted: readonly AnomalyEvent[]): Set<string> {
   const open = new Set<string>();
-  for (const { id, state } of told) {
+  for (const { id, state } of emitted) {
     if (state === 'resolved') open.delete(id);
     else open.add(id);
   }
@@ -139,12 +139,12 @@ interface KnownOfFaults {
 }
 
 function outcomeOf(
-  told: readonly AnomalyEvent[],
+  emitted: readonly AnomalyEvent[],
   rivals: Rivals,
   faults: readonly Fault[],
   { small, oracle }: KnownOfFaults,
 ) {
-  const opened = told.filter(({ state }) => state === 'opened');
+  const opened = emitted.filter(({ state }) => state === 'opened');
   const msOf = (window: number) => startMs + window * windowMs;
   const isOf = (fault: Fault, fromMs: number, toMs: number) =>
     fromMs < msOf(fault.to) + afterMs && toMs >= msOf(fault.from);
@@ -182,7 +182,7 @@ function outcomeOf(
       delayMs,
       blamed: first?.stage,
       pages: own.length,
-      resolves: told.filter(({ id, state }) => ids.has(id) && state === 'resolved').length,
+      resolves: emitted.filter(({ id, state }) => ids.has(id) && state === 'resolved').length,
       rivals: Object.fromEntries(
         rivalNames.map((name) => [
           name,

@@ -54,8 +54,12 @@ describe('the oracle of a random family', () => {
         const average = [averageOf(law)];
         for (let window = 0; window < windows; window++) {
           const ms = durationsOf(momentAt(window), random, false);
-          oracle.take(window, logDensities(ms, law.states), logDensities(ms, law.states, slowdown));
-          unaware.take(window, logDensities(ms, average), logDensities(ms, average, slowdown));
+          oracle.observe(
+            window,
+            logDensities(ms, law.states),
+            logDensities(ms, law.states, slowdown),
+          );
+          unaware.observe(window, logDensities(ms, average), logDensities(ms, average, slowdown));
         }
         if (oracle.foundAt >= 0) alarms++;
         if (unaware.foundAt >= 0) alarmsOfAverage++;
@@ -98,7 +102,7 @@ describe('SeriesOracle', () => {
           Array.from({ length: 30 }, () => drawMs(components, draws) * (isSlow() ? 5 : 1)),
         );
       }
-      series.take(window, moment, fault, durations);
+      series.observe(window, moment, fault, durations);
       const isOfFeatures = fault?.stage === 'features';
       const states = isOfFeatures || !fault ? law.states : [componentsOf(moment, fault.stage)];
       const ms = durations.get(fault?.stage ?? 'features') ?? [];
@@ -109,12 +113,12 @@ describe('SeriesOracle', () => {
         const weeks = 1_000 * 7 * 8_640;
         const oracle = oracles.get(fault) ?? new Oracle(chain, before, weeks);
         oracles.set(fault, oracle);
-        oracle.take(window, logDensities(ms, states), faulty);
+        oracle.observe(window, logDensities(ms, states), faulty);
       }
       const logs = isOfFeatures
         ? faulty
         : logDensities(durations.get('features') ?? [], law.states);
-      features.take(logs);
+      features.observe(logs);
     }
     const found = faults.map((fault) => series.foundAt(fault));
     expect(found).toEqual(faults.map((fault) => oracles.get(fault)?.foundAt));
@@ -136,7 +140,7 @@ describe('SeriesOracle', () => {
         const ms = durationsOf(moment, random, true);
         const known = [componentsOf(moment, 'features')];
         for (const [i, states] of [law.states, known].entries()) {
-          oracles[i]?.take(window, logDensities(ms, states), logDensities(ms, states, slowdown));
+          oracles[i]?.observe(window, logDensities(ms, states), logDensities(ms, states, slowdown));
         }
       }
       summed += oracles[0].foundAt + 1;

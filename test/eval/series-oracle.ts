@@ -34,20 +34,20 @@ export class SeriesOracle {
    * it like in the detector. The few that started before are assigned to this window: in the first one of a
    * fault they count against it.
    */
-  take(window: number, moment: Moment, fault: Fault | undefined, durations: Durations): void {
+  observe(window: number, moment: Moment, fault: Fault | undefined, durations: Durations): void {
     const law = this.#law;
-    if (law !== undefined) this.#takeStateful(window, law, fault, durations);
+    if (law !== undefined) this.#observeStateful(window, law, fault, durations);
     if (fault === undefined || fault.stage === law?.stage) return;
     const states = [componentsOf(moment, fault.stage)];
     const ms = durations.get(fault.stage) ?? [];
-    this.#oracleOf(fault, certain, certain.stationary).take(
+    this.#oracleOf(fault, certain, certain.stationary).observe(
       window,
       logDensities(ms, states),
       logDensities(ms, states, slowdownOf(fault, window)),
     );
   }
 
-  #takeStateful(
+  #observeStateful(
     window: number,
     { stage, chain, states, forgottenAfterWindows }: TrafficLaw,
     fault: Fault | undefined,
@@ -65,13 +65,13 @@ export class SeriesOracle {
     const ms = durations.get(stage) ?? [];
     const baseline = logDensities(ms, states);
     if (fault?.stage !== stage) {
-      this.#past.take(baseline);
+      this.#past.observe(baseline);
       return;
     }
     const faulty = logDensities(ms, states, slowdownOf(fault, window));
-    this.#oracleOf(fault, chain, this.#past.probabilities).take(window, baseline, faulty);
+    this.#oracleOf(fault, chain, this.#past.probabilities).observe(window, baseline, faulty);
     // At the next window, the state of this one is known.
-    this.#past.take(faulty);
+    this.#past.observe(faulty);
   }
 
   #oracleOf(fault: Fault, chain: MarkovChain, before: Float64Array): Oracle {

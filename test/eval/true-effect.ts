@@ -33,9 +33,9 @@ export function trueEffect(fault: Fault, moment: Moment, random: Random): TrueEf
     const [before, after] = [baseline[of].sort(), faulty[of].sort()];
     for (const q of quantiles) {
       const at = Math.ceil(q * draws) - 1;
-      const [usually, now] = [before[at] as number, after[at] as number];
-      if (now / usually > largest.ratio) {
-        largest = { ratio: now / usually, excessMs: now - usually };
+      const [unharmed, now] = [before[at] as number, after[at] as number];
+      if (now / unharmed > largest.ratio) {
+        largest = { ratio: now / unharmed, excessMs: now - unharmed };
       }
     }
   }

@@ -3,13 +3,13 @@ import { ChunkFlush, type FlushContext } from '../../src/ingest/chunk-flush.ts';
 import { countsOf, decodeMetadata } from '../../src/ingest/commit-metadata.ts';
 import type { LedgerEntry } from '../../src/sink/chunks/chunk.ts';
 import { ClaimLostError } from '../../src/source/source.ts';
-import { begun, chunk, letterAt, worldOf } from './flush-world.ts';
+import { chunk, letterAt, options, worldOf } from './flush-world.ts';
 import { testIntent } from './test-intent.ts';
 
 describe('ChunkFlush', () => {
-  it('commits its intent, stores, notes it in the ledger, commits its end: in this order', async () => {
+  it('commits its intent, stores, records it in the ledger, commits its end: in this order', async () => {
     const { steps, claim, context } = worldOf();
-    await new ChunkFlush(claim, chunk, [letterAt(11)], begun, context).run();
+    await new ChunkFlush(claim, chunk, [letterAt(11)], options, context).run();
     expect(steps).toEqual([
       'commit 10 55 20',
       'publish t.dlq 1',
@@ -19,14 +19,14 @@ describe('ChunkFlush', () => {
     ]);
   });
 
-  it('notes no watermark where there is none', async () => {
+  it('records no watermark without one', async () => {
     const { steps, claim, context } = worldOf();
     const none = Number.NEGATIVE_INFINITY;
     await new ChunkFlush(
       claim,
       { ...chunk, watermarkMs: none },
       [],
-      { ...begun, watermarkBeforeMs: none },
+      { ...options, watermarkBeforeMs: none },
       context,
     ).run();
     expect(steps[0]).toBe('commit 10 undefined 20');
@@ -34,13 +34,13 @@ describe('ChunkFlush', () => {
   });
 
   it.each(['commit', 'insert', 'publish', 'record'])(
-    'does %s again until it holds',
+    'retries %s until it succeeds',
     async (name) => {
       const error = () => Object.assign(new Error('no'), { code: 'ECONNRESET' });
       const { steps, claim, context, metrics } = worldOf({
         [name]: Array.from({ length: 9 }, error),
       });
-      await new ChunkFlush(claim, chunk, [letterAt(11)], begun, context).run();
+      await new ChunkFlush(claim, chunk, [letterAt(11)], options, context).run();
       const pauses = steps.filter((step) => step.startsWith('sleep'));
       expect(pauses.map((step) => Number(step.slice(6)))).toEqual([
         100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000,
@@ -53,13 +53,13 @@ describe('ChunkFlush', () => {
     },
   );
 
-  it('that was inherited asks the ledger first, and inserts nothing that is on it', async () => {
+  it('that was inherited reads the ledger first, and inserts nothing that is on it', async () => {
     const { steps, claim, context } = worldOf({}, { isRecorded: true, isLanded: true });
     await new ChunkFlush(
       claim,
       chunk,
       [letterAt(11)],
-      { ...begun, inherited: true },
+      { ...options, inherited: true },
       context,
     ).run();
     expect(steps).toEqual(['commit 10 55 20', 'look', 'publish t.dlq 1', 'commit 20 77 undefined']);
@@ -67,7 +67,7 @@ describe('ChunkFlush', () => {
 
   it('that was inherited and is not on the ledger is stored', async () => {
     const { steps, claim, context } = worldOf({ look: [new Error('away')] });
-    await new ChunkFlush(claim, chunk, [], { ...begun, inherited: true }, context).run();
+    await new ChunkFlush(claim, chunk, [], { ...options, inherited: true }, context).run();
     expect(steps).toEqual([
       'commit 10 55 20',
       'look',
@@ -82,10 +82,10 @@ describe('ChunkFlush', () => {
     ]);
   });
 
-  it('asks the tables before it inserts again, and sends what they may lack', async () => {
+  it('reads the tables before it inserts again, and sends only missing rows', async () => {
     const state = { isLanded: true };
     const { steps, claim, context } = worldOf({ insert: [new Error('no answer')] }, state);
-    await new ChunkFlush(claim, chunk, [], begun, context).run();
+    await new ChunkFlush(claim, chunk, [], options, context).run();
     expect(steps).toEqual([
       'commit 10 55 20',
       'insert',
@@ -98,13 +98,13 @@ describe('ChunkFlush', () => {
     ]);
   });
 
-  it('that has landed and is forgotten is not sent again; the ledger says what landed', async () => {
+  it('that has landed and is forgotten is not sent again; the ledger has the landed counts', async () => {
     const { steps, claim, context, recorded } = worldOf(
       {},
       { isLanded: true, isRemembered: false },
     );
     const intent = testIntent(20, 99, { records: 12, consumed: 13, aggregated: 13 });
-    await new ChunkFlush(claim, chunk, [], { ...begun, intent, inherited: true }, context).run();
+    await new ChunkFlush(claim, chunk, [], { ...options, intent, inherited: true }, context).run();
     expect(steps).toEqual([
       'commit 10 55 20',
       'look',
@@ -119,7 +119,7 @@ describe('ChunkFlush', () => {
     ]);
   });
 
-  it('whose answer was lost is its own, made of what is left: so says the ledger', async () => {
+  it('whose response was lost is its own, made of the remaining records, as the ledger has it', async () => {
     const { steps, claim, context, recorded } = worldOf();
     const { store } = context;
     let hasLanded = false;
@@ -131,7 +131,7 @@ describe('ChunkFlush', () => {
     };
     const look = async () => ({ ...(await store.inspect(chunk, 0)), isLanded: hasLanded });
     const intent = testIntent(20, 99, { records: 12, consumed: 13, aggregated: 13 });
-    const inherited = { ...begun, intent, inherited: true };
+    const inherited = { ...options, intent, inherited: true };
     await new ChunkFlush(claim, chunk, [], inherited, {
       ...context,
       store: { ...store, insert, inspect: look },
@@ -140,60 +140,72 @@ describe('ChunkFlush', () => {
     expect(recorded).toMatchObject([{ records: 10, consumed: 10, aggregated: 10 }]);
   });
 
-  it('says in the intent what is left of its records, before that lands', async () => {
+  it('states its remaining records in the intent, before they land', async () => {
     const { steps, claim, context } = worldOf();
-    const notes: string[] = [];
+    const metadatas: string[] = [];
     const commit = async (offset: number, metadata: string) => {
-      notes.push(metadata);
+      metadatas.push(metadata);
       await claim.commit(offset, metadata);
     };
     const intent = testIntent(20, 99, { records: 12, consumed: 13, aggregated: 13 });
-    const inherited = { ...begun, intent, inherited: true };
+    const inherited = { ...options, intent, inherited: true };
     await new ChunkFlush({ ...claim, commit }, chunk, [], inherited, context).run();
     expect(steps.slice(0, 4)).toEqual(['commit 10 55 20', 'look', 'commit 10 55 20', 'insert']);
-    const intents = notes.map((note) => decodeMetadata(note)?.intent);
+    const intents = metadatas.map((metadata) => decodeMetadata(metadata)?.intent);
     expect(intents.map((each) => each?.counts.consumed)).toEqual([13, 10, undefined]);
     expect(intents.map((each) => each?.earlier)).toEqual([undefined, [intent.counts], undefined]);
   });
 
   it.each([
-    ['the one who began it', 5, 12],
-    ['one who had no more of it than is left', 1, 10],
-  ])('has landed from %s: its samples tell the ledger so', async (_, landedSamples, records) => {
-    const found = { isLanded: true, isRemembered: false, landedSamples };
-    const { claim, context, recorded } = worldOf({}, found);
-    const rows = { rowCount: 3, samples: 5, windowMinMs: 0, windowMaxMs: 0 };
-    const intent = testIntent(20, 99, { records: 12, rows });
-    await new ChunkFlush(claim, chunk, [], { ...begun, intent, inherited: true }, context).run();
-    expect(recorded).toMatchObject([{ records, rows: { samples: landedSamples } }]);
-  });
+    ['its first process', 5, 12],
+    ['a process with only the remaining records', 1, 10],
+  ])(
+    "has landed from %s: its samples identify the ledger's counts",
+    async (_, landedSamples, records) => {
+      const found = { isLanded: true, isRemembered: false, landedSamples };
+      const { claim, context, recorded } = worldOf({}, found);
+      const rows = { rowCount: 3, samples: 5, windowMinMs: 0, windowMaxMs: 0 };
+      const intent = testIntent(20, 99, { records: 12, rows });
+      await new ChunkFlush(
+        claim,
+        chunk,
+        [],
+        { ...options, intent, inherited: true },
+        context,
+      ).run();
+      expect(recorded).toMatchObject([{ records, rows: { samples: landedSamples } }]);
+    },
+  );
 
-  it('has landed from the one who began it, after another had said what is left', async () => {
+  it('has landed from its first process, after another had committed the remaining counts', async () => {
     const found = { isLanded: true, isRemembered: false, landedSamples: 5 };
     const { claim, context, recorded } = worldOf({}, found);
     const rows = { rowCount: 3, samples: 5, windowMinMs: 0, windowMaxMs: 0 };
     const first = testIntent(20, 99, { records: 12, rows }).counts;
     const intent = { ...testIntent(20, 99, countsOf(chunk)), earlier: [first] };
-    await new ChunkFlush(claim, chunk, [], { ...begun, intent, inherited: true }, context).run();
+    await new ChunkFlush(claim, chunk, [], { ...options, intent, inherited: true }, context).run();
     expect(recorded).toMatchObject([{ records: 12, rows: { samples: 5 } }]);
   });
 
-  it('has landed from the one who began it while the ledger could not be written', async () => {
+  it('has landed from its first process while the ledger could not be written', async () => {
     const found = { isLanded: false, landedSamples: 0 };
     const { claim, context, recorded } = worldOf({ record: [new Error('away')] }, found);
     const { inspect: look, record } = context.store;
     const store = {
       ...context.store,
       record: async (entry: LedgerEntry, attempt: number) => {
-        // What was sent long ago arrives now.
+        // The delayed rows arrive now.
         found.landedSamples = 5;
         await record(entry, attempt);
       },
-      look: async (...asked: Parameters<typeof look>) => ({ ...(await look(...asked)), ...found }),
+      inspect: async (...asked: Parameters<typeof look>) => ({
+        ...(await look(...asked)),
+        ...found,
+      }),
     };
     const rows = { rowCount: 3, samples: 5, windowMinMs: 0, windowMaxMs: 0 };
     const intent = testIntent(20, 99, { records: 12, rows });
-    const given = { ...begun, intent, inherited: true };
+    const given = { ...options, intent, inherited: true };
     await new ChunkFlush(claim, chunk, [], given, { ...context, store }).run();
     expect(recorded).toMatchObject([
       { records: 10, rows: { samples: 1 } },
@@ -201,15 +213,15 @@ describe('ChunkFlush', () => {
     ]);
   });
 
-  it('sends to a table alone what it lacks after an insert was repeated', async () => {
+  it('sends to a table alone its missing rows after an insert was repeated', async () => {
     const place = { table: 'latency_1m', kind: 'stage', fromS: 0, toS: 86_400 } as const;
     const { steps, claim, context, metrics } = worldOf(
       { insert: [new Error('killed')], fill: [undefined, new Error('killed')] },
       {},
-      // What was sent is dropped again, as the server dies in that too; then it holds.
+      // The repeated rows are dropped too, as the server dies again; then they are stored.
       [[place], [place], [place], []],
     );
-    await new ChunkFlush(claim, chunk, [], begun, context).run();
+    await new ChunkFlush(claim, chunk, [], options, context).run();
     expect(steps).toEqual([
       'commit 10 55 20',
       'insert',
@@ -235,7 +247,7 @@ describe('ChunkFlush', () => {
 
   it('writes the ledger row under another token where the one before left none', async () => {
     const { steps, claim, context } = worldOf({ record: [new Error('killed')] }, {}, [], 2);
-    await new ChunkFlush(claim, chunk, [], begun, context).run();
+    await new ChunkFlush(claim, chunk, [], options, context).run();
     expect(steps).toEqual([
       'commit 10 55 20',
       'insert',
@@ -252,9 +264,9 @@ describe('ChunkFlush', () => {
     ]);
   });
 
-  it('looks whether the ledger row is there, where it is the first of its claim', async () => {
+  it('checks for the ledger row, where it is the first of its claim', async () => {
     const { steps, claim, context } = worldOf({}, {}, [], 1);
-    await new ChunkFlush(claim, chunk, [], { ...begun, isFirst: true }, context).run();
+    await new ChunkFlush(claim, chunk, [], { ...options, isFirst: true }, context).run();
     expect(steps).toEqual([
       'commit 10 55 20',
       'insert',
@@ -266,24 +278,27 @@ describe('ChunkFlush', () => {
     ]);
   });
 
-  it('goes on where a table does not keep what it is sent', async () => {
+  it('continues where a table does not keep the sent rows', async () => {
     const place = { table: 'latency_10s', kind: 'stage', fromS: 0, toS: 86_400 } as const;
     const all = [[place], [place], [place], [place]];
     const { steps, claim, context } = worldOf({}, { isLanded: true }, all);
-    await new ChunkFlush(claim, chunk, [], { ...begun, inherited: true }, context).run();
+    await new ChunkFlush(claim, chunk, [], { ...options, inherited: true }, context).run();
     const fills = steps.filter((step) => step.startsWith('fill'));
     expect(fills).toEqual(['fill latency_10s 0', 'fill latency_10s 1', 'fill latency_10s 2']);
     expect(steps.at(-1)).toBe('commit 20 77 undefined');
   });
 
-  it('asks the broker again before it sends after a long pause', async () => {
+  it('checks with the broker again before it sends after a long pause', async () => {
     const { steps, claim, context, time } = worldOf({ insert: [new Error('no answer')] });
     const { clock } = context;
     const sleep = async (ms: number) => {
       time.elapsedMs += 5_001;
       await clock.sleep(ms);
     };
-    await new ChunkFlush(claim, chunk, [], begun, { ...context, clock: { ...clock, sleep } }).run();
+    await new ChunkFlush(claim, chunk, [], options, {
+      ...context,
+      clock: { ...clock, sleep },
+    }).run();
     expect(steps).toEqual([
       'commit 10 55 20',
       'insert',
@@ -297,7 +312,7 @@ describe('ChunkFlush', () => {
     ]);
   });
 
-  it('asks once more where the pause was while it asked', async () => {
+  it('checks once more where the pause was during the check', async () => {
     const { steps, claim, context, time } = worldOf({ insert: [new Error('no answer')] });
     const pauses = [0, 5_001, 5_001, 0];
     const commit = async (offset: number, metadata: string) => {
@@ -309,7 +324,7 @@ describe('ChunkFlush', () => {
       time.elapsedMs += 5_001;
     };
     const paused = { ...context, clock: { ...clock, sleep } };
-    await new ChunkFlush({ ...claim, commit }, chunk, [], begun, paused).run();
+    await new ChunkFlush({ ...claim, commit }, chunk, [], options, paused).run();
     const commits = steps.slice(0, steps.indexOf('record')).filter((step) => step !== 'missing');
     expect(commits).toEqual([
       'commit 10 55 20',
@@ -322,18 +337,15 @@ describe('ChunkFlush', () => {
     ]);
   });
 
-  it.each(['commit', 'insert', 'record'])(
-    'goes no further when the claim is lost at %s',
-    async (name) => {
-      const lost = new ClaimLostError('t/0');
-      const { steps, claim, context } = worldOf({ [name]: [lost] });
-      await expect(new ChunkFlush(claim, chunk, [], begun, context).run()).rejects.toBe(lost);
-      expect(steps.at(-1)).toMatch(new RegExp(`^${name}`));
-      expect(steps.filter((step) => step.startsWith('commit 20'))).toEqual([]);
-    },
-  );
+  it.each(['commit', 'insert', 'record'])('stops when the claim is lost at %s', async (name) => {
+    const lost = new ClaimLostError('t/0');
+    const { steps, claim, context } = worldOf({ [name]: [lost] });
+    await expect(new ChunkFlush(claim, chunk, [], options, context).run()).rejects.toBe(lost);
+    expect(steps.at(-1)).toMatch(new RegExp(`^${name}`));
+    expect(steps.filter((step) => step.startsWith('commit 20'))).toEqual([]);
+  });
 
-  it('sends nothing where the claim is lost while it asks the broker again', async () => {
+  it('sends nothing where the claim is lost during the check with the broker', async () => {
     const { steps, claim, context, time } = worldOf({ insert: [new Error('no answer')] });
     const { clock } = context;
     const sleep = async () => {
@@ -351,7 +363,7 @@ describe('ChunkFlush', () => {
         return claim.isLost;
       },
     };
-    const flushing = new ChunkFlush(losing, chunk, [], begun, {
+    const flushing = new ChunkFlush(losing, chunk, [], options, {
       ...context,
       clock: { ...clock, sleep },
     }).run();
@@ -359,7 +371,7 @@ describe('ChunkFlush', () => {
     expect(steps).toEqual(['commit 10 55 20', 'insert', 'look', 'commit 10 55 20']);
   });
 
-  it('does not try again what failed, when the claim was lost meanwhile', async () => {
+  it('does not retry a failure, when the claim was lost meanwhile', async () => {
     const { steps, claim, context } = worldOf({ insert: [new Error('no')] });
     const { clock } = context;
     const sleep = async (ms: number) => {
@@ -367,23 +379,23 @@ describe('ChunkFlush', () => {
       await clock.sleep(ms);
     };
     const losing: FlushContext = { ...context, clock: { ...clock, sleep } };
-    await expect(new ChunkFlush(claim, chunk, [], begun, losing).run()).rejects.toThrow(
+    await expect(new ChunkFlush(claim, chunk, [], options, losing).run()).rejects.toThrow(
       ClaimLostError,
     );
     expect(steps).toEqual(['commit 10 55 20', 'insert', 'sleep 100']);
   });
 
-  it('writes dead letters in lots, and none where there is no topic for them', async () => {
+  it('writes dead letters in batches, and none without a topic for them', async () => {
     const letters = Array.from({ length: 1_201 }, (_, offset) => letterAt(offset));
     const { steps, claim, context } = worldOf();
-    await new ChunkFlush(claim, chunk, letters, begun, context).run();
+    await new ChunkFlush(claim, chunk, letters, options, context).run();
     expect(steps.filter((step) => step.startsWith('publish'))).toEqual([
       'publish t.dlq 500',
       'publish t.dlq 500',
       'publish t.dlq 201',
     ]);
     const file = worldOf();
-    await new ChunkFlush(file.claim, chunk, letters, begun, {
+    await new ChunkFlush(file.claim, chunk, letters, options, {
       ...file.context,
       publisher: undefined,
     }).run();

@@ -8,7 +8,6 @@ import type { ChunkPlace } from '../../src/sink/chunks/chunk-positions.ts';
 import type { ChunkState } from '../../src/sink/chunks/chunk-store.ts';
 import { testIntent } from './test-intent.ts';
 
-/** The chunk that is stored. */
 export const chunk: Chunk = {
   groupId: 'g',
   topic: 't',
@@ -35,8 +34,8 @@ export const chunk: Chunk = {
     days: { stage: [0], driver: [], exemplar: [] },
   },
 };
-/** How it was begun. */
-export const begun = {
+/** Flush options of the chunk. */
+export const options = {
   watermarkBeforeMs: 55,
   intent: testIntent(20, 99),
   inherited: false,
@@ -53,17 +52,17 @@ export const letterAt = (offset: number): DeadLetter => ({
   originalBytes: 0,
 });
 
-/** A world that answers at once, and refuses a step as often as it is told to. */
+/** A world that responds at once, and refuses a step as often as configured. */
 export function worldOf(
   refusals: Readonly<Record<string, readonly (Error | undefined)[]>> = {},
   found: Partial<ChunkState> = {},
   missing: ChunkPlace[][] = [],
-  /** Ledger rows that are answered and leave nothing. */
+  /** Number of ledger rows that are acknowledged and lost. */
   forgetful = 0,
 ) {
   const steps: string[] = [];
   const left = new Map(Object.entries(refusals).map(([name, errors]) => [name, [...errors]]));
-  const take = async (name: string, detail = '') => {
+  const step = async (name: string, detail = '') => {
     steps.push(detail === '' ? name : `${name} ${detail}`);
     const error = left.get(name)?.shift();
     if (error !== undefined) throw error;
@@ -73,8 +72,8 @@ export function worldOf(
     partition: 0,
     isLost: false,
     commit: (offset: number, metadata: string) => {
-      const note = decodeMetadata(metadata);
-      return take('commit', `${offset} ${note?.watermarkMs} ${note?.intent?.endOffset}`);
+      const decoded = decodeMetadata(metadata);
+      return step('commit', `${offset} ${decoded?.watermarkMs} ${decoded?.intent?.endOffset}`);
     },
   };
   const metrics = createMetrics();
@@ -83,33 +82,33 @@ export function worldOf(
   let isRecorded = found.isRecorded ?? false;
   const context: FlushContext = {
     store: {
-      insert: () => take('insert'),
+      insert: () => step('insert'),
       missing: async () => {
-        await take('missing');
+        await step('missing');
         return missing.shift() ?? [];
       },
-      fill: (_, { table }, attempt) => take('fill', `${table} ${attempt}`),
+      fill: (_, { table }, attempt) => step('fill', `${table} ${attempt}`),
       record: async (entry, attempt) => {
         recorded.push(entry);
-        await take('record', attempt === 0 ? '' : `${attempt}`);
+        await step('record', attempt === 0 ? '' : `${attempt}`);
         if (recorded.length > forgetful + (refusals.record?.length ?? 0)) isRecorded = true;
       },
       inspect: async () => {
-        await take('look');
+        await step('look');
         return { isLanded: false, landedSamples: 0, isRemembered: true, ...found, isRecorded };
       },
       ledgerEnd: async () => undefined,
       groupBeginMs: async () => undefined,
     },
     publisher: {
-      publish: (topic, messages) => take('publish', `${topic} ${messages.length}`),
+      publish: (topic, messages) => step('publish', `${topic} ${messages.length}`),
       close: async () => undefined,
     },
     deadLetterSuffix: '.dlq',
     clock: {
       nowMs: () => 0,
       elapsedMs: () => time.elapsedMs,
-      sleep: (ms) => take('sleep', `${ms}`),
+      sleep: (ms) => step('sleep', `${ms}`),
       breathe: async () => undefined,
       every: () => () => undefined,
     },

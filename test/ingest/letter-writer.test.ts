@@ -51,7 +51,7 @@ const letters = [
   ...Array.from({ length: 10 }, (_, i) => letter(150 + i, 'bad_ts')),
 ];
 
-/** Flushes the chunk over and over; every write of letters fails so often before it holds. */
+/** Flushes the chunk repeatedly; every write of letters fails this often before it succeeds. */
 function flusher(perSecond: number, failures = 0) {
   const time = { elapsedMs: 0 };
   const messages: OutgoingMessage[] = [];
@@ -93,7 +93,7 @@ function flusher(perSecond: number, failures = 0) {
     metrics,
   };
   const claim = { topic: 't', partition: 3, isLost: false, commit: async () => undefined };
-  const begun = {
+  const options = {
     watermarkBeforeMs: 55,
     intent: testIntent(200, 99),
     inherited: false,
@@ -103,7 +103,7 @@ function flusher(perSecond: number, failures = 0) {
     time,
     messages,
     metrics,
-    flush: () => new ChunkFlush(claim, chunk, letters, begun, context).run(),
+    flush: () => new ChunkFlush(claim, chunk, letters, options, context).run(),
   };
 }
 
@@ -114,7 +114,7 @@ async function suppressedBy(metrics: ReturnType<typeof createMetrics>) {
 const writtenBy = async (metrics: ReturnType<typeof createMetrics>) =>
   (await metrics.deadLetters.get()).values[0]?.value;
 
-describe('dead letters beyond what a process may write', () => {
+describe("dead letters beyond a process's limit", () => {
   it('are summed up in one, by reason and range of offsets', async () => {
     const { messages, metrics, flush } = flusher(2);
     await flush();
@@ -149,14 +149,14 @@ describe('dead letters beyond what a process may write', () => {
     expect(await suppressedBy(metrics)).toEqual({ bad_ts: 10 });
   });
 
-  it('are the same when the write has to be done again', async () => {
+  it('are the same when the write is retried', async () => {
     const { messages, metrics, flush } = flusher(2, 3);
     await flush();
     expect(messages).toHaveLength(21);
     expect(await suppressedBy(metrics)).toEqual({ bad_ts: 5 });
   });
 
-  it('are none below the limit', async () => {
+  it('are not suppressed below the limit', async () => {
     const { messages, metrics, flush } = flusher(2.5);
     await flush();
     expect(messages).toHaveLength(25);

@@ -5,8 +5,8 @@ import type { FleetGroup } from './sim-fleet.ts';
 import type { Truth, TruthRecord } from './truth.ts';
 
 /**
- * Compares the places that describe a chunk. Each builder of it makes the same rows, the ledger has the
- * number of landed samples, and each event that it does not count is a dead letter.
+ * Compares the places that describe a chunk. Each builder of it makes the same rows, and the ledger has the
+ * number of landed samples. Each event that it does not count is a dead letter.
  */
 export function chunkProblems({ group, database, letters }: FleetGroup, truth: Truth): string[] {
   const problems: string[] = [];

@@ -91,8 +91,8 @@ function tilingProblems(
 }
 
 /**
- * A range starts where the one before it ends, with two exceptions: retention has moved the log's start, or
- * the offsets between are unknowable (allowance 4).
+ * A range starts where the one before it ends. The exceptions are a log whose start retention has moved, and
+ * unknowable offsets between the two (allowance 4).
  */
 function gapProblems(
   rows: readonly StoredLedgerRow[],

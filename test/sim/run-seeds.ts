@@ -65,23 +65,23 @@ type WorkerMessage = SeedReport | string | { readonly end: string };
 class SeedThread {
   readonly #worker: Worker;
   /** Handles the thread's messages, or its end. */
-  #take: (message: WorkerMessage) => void = () => undefined;
+  #receive: (message: WorkerMessage) => void = () => undefined;
   isGone = false;
 
   private constructor(script: URL) {
     const worker = new Worker(script, {
       resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MIB },
     });
-    worker.on('message', (message: SeedReport | string) => this.#take(message));
-    worker.on('error', (error) => this.#take({ end: `the run threw: ${messageOf(error)}` }));
-    worker.on('exit', (code) => this.#take({ end: `the run ended its thread with ${code}` }));
+    worker.on('message', (message: SeedReport | string) => this.#receive(message));
+    worker.on('error', (error) => this.#receive({ end: `the run threw: ${messageOf(error)}` }));
+    worker.on('exit', (code) => this.#receive({ end: `the run ended its thread with ${code}` }));
     this.#worker = worker;
   }
 
   static async start(script: URL): Promise<SeedThread> {
     const thread = new SeedThread(script);
     await new Promise<void>((resolve, reject) => {
-      thread.#take = (message) =>
+      thread.#receive = (message) =>
         typeof message === 'object' && 'end' in message
           ? reject(new Error(message.end))
           : resolve();
@@ -95,7 +95,7 @@ class SeedThread {
     let tidy = () => {};
     const outcome = await new Promise<SeedReport | { readonly end: string } | undefined>(
       (resolve) => {
-        this.#take = (message) => {
+        this.#receive = (message) => {
           if (typeof message === 'string') onTrace?.(message);
           else resolve(message);
         };
@@ -122,7 +122,7 @@ class SeedThread {
   /** Ends it also in an endless loop. */
   async end(): Promise<void> {
     this.isGone = true;
-    this.#take = () => undefined;
+    this.#receive = () => undefined;
     await this.#worker.terminate();
   }
 }

@@ -53,7 +53,7 @@ class Table {
   }
 
   /** Adds a block, or drops it where its token is known: a table without rows of it does nothing. */
-  take(block: StoredBlock, token = block.token): void {
+  store(block: StoredBlock, token = block.token): void {
     const isEmpty = !goesTo(block.bytes, this.name);
     const isHere = () => this.blocks.some((each) => each.token === block.token);
     if (this.#tokens.has(token) && (!isEmpty || isHere())) return;
@@ -107,7 +107,7 @@ export class SimDatabase {
     if (sent === undefined) this.#sent.set(block.token, block.bytes);
     else if (!sent.equals(block.bytes)) this.changed.add(originOf(block.bytes));
     this.tables.forEach((table, i) => {
-      if (isFilled(i)) table.take(block);
+      if (isFilled(i)) table.store(block);
       else this.#missed.add(`${table.name} ${block.token}`);
     });
   }
@@ -123,7 +123,7 @@ export class SimDatabase {
 
   /** Adds a block to one table alone, under its own token. */
   fill(name: string, block: StoredBlock, token: string): void {
-    this.tables.find((table) => table.name === name)?.take(block, token);
+    this.tables.find((table) => table.name === name)?.store(block, token);
   }
 
   /** Fills until the kill: the token is known, the block is missing. */

@@ -93,8 +93,8 @@ export class SimGroup {
   }
 
   /**
-   * True where a client waits for the group, its generation or its assignment, or did so until a moment ago:
-   * the response may have been to start again.
+   * True where a client waits for the group, its generation or its assignment, or did so until a moment ago.
+   * The response may have been to start again.
    */
   isAwaitedBy(clientId: string): boolean {
     const { nowMs } = this.#world.scheduler;
@@ -268,7 +268,7 @@ export class SimGroup {
     const most = Math.max(
       ...[...this.#members.values()].map((each) => each.request.rebalanceTimeoutMs),
     );
-    // Also where the leader has synced meanwhile: if its sync failed, kafkajs continues with its old
+    // Also where the leader has synced meanwhile. If its sync failed, kafkajs continues with its old
     // partitions and sends heartbeats in the new generation (GroupMetadataManager, expirePendingSync).
     this.#world.scheduler.at(most, undefined, () => {
       if (this.generation !== generation || this.state === 'joining') return;

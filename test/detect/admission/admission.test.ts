@@ -71,7 +71,7 @@ describe('Admission', () => {
     );
   });
 
-  it('takes no slot from a key that must keep it', () => {
+  it('leaves the slot of a key that must keep it', () => {
     const world = new World(['a', 'b'], (key) => key === 'a');
     for (let turn = 0; turn < 20; turn++) world.turn(offersOf({ a: 1, b: 500, c: 900, d: 5_000 }));
     expect([...world.held].sort()).toEqual(['a', 'd']);

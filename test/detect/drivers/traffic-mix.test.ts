@@ -105,7 +105,7 @@ describe('the split of a rise', () => {
     expect(splits).toBeGreaterThan(150);
   });
 
-  it('takes a size never seen before as being as slow as the law of sizes predicts', () => {
+  it('predicts the duration of an unseen size by the law of sizes', () => {
     const at = (band: number, amount: number) => new Map([[band, amount]]);
     const value = (name: string, now: Map<number, number>, baseline: Map<number, number>) => ({
       ...{ facet: 'batch_size', value: name, now, baseline },

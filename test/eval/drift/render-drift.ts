@@ -13,9 +13,12 @@ export function renderDrift(outcomes: readonly DriftOutcome[]): string {
       outcomes.filter((outcome) => outcome.name === name),
     ),
   );
-  const quiet = outcomes.filter(({ name }) => name === calm.name);
-  const pages = quiet.reduce((sum, { toldAfterHours }) => sum + toldAfterHours.length, 0);
-  const weeks = quiet.reduce((sum, { days }) => sum + (days - learningDays) / 7, 0);
+  const calmOutcomes = outcomes.filter(({ name }) => name === calm.name);
+  const pages = calmOutcomes.reduce(
+    (sum, { emittedAfterHours }) => sum + emittedAfterHours.length,
+    0,
+  );
+  const weeks = calmOutcomes.reduce((sum, { days }) => sum + (days - learningDays) / 7, 0);
   const perThousand = (n: number) => Number(((n / weeks) * 1000).toPrecision(3));
   const falsely = `${pages} drifts told in ${weeks} series-weeks of sixteen families, after the first eight days of each`;
   return [
@@ -29,20 +32,24 @@ export function renderDrift(outcomes: readonly DriftOutcome[]): string {
 }
 
 function rowOf(name: string, outcomes: readonly DriftOutcome[]): string {
-  const told = outcomes.filter(({ toldAfterHours }) => toldAfterHours.length > 0);
-  const hours = told.map(({ toldAfterHours }) => toldAfterHours[0] as number).sort(ascending);
-  const ratios = told.flatMap(({ ratio }) => ratio ?? []).sort(ascending);
+  const emitted = outcomes.filter(({ emittedAfterHours }) => emittedAfterHours.length > 0);
+  const hours = emitted
+    .map(({ emittedAfterHours }) => emittedAfterHours[0] as number)
+    .sort(ascending);
+  const ratios = emitted.flatMap(({ ratio }) => ratio ?? []).sort(ascending);
   const sum = (of: (outcome: DriftOutcome) => number) =>
     outcomes.reduce((total, outcome) => total + of(outcome), 0);
   const number = (n: number | undefined) => (n === undefined ? '–' : `${Number(n.toPrecision(3))}`);
   const cells = [
     `${outcomes.length}`,
-    `${told.length}`,
+    `${emitted.length}`,
     number(hours[(hours.length - 1) >> 1]),
     number(hours.at(-1)),
     number(ratios[(ratios.length - 1) >> 1]),
-    told.length === 0 ? '–' : `${told.filter(({ isBlamed }) => isBlamed).length} of ${told.length}`,
-    `${sum(({ toldAfterHours }) => Math.max(0, toldAfterHours.length - 1))}`,
+    emitted.length === 0
+      ? '–'
+      : `${emitted.filter(({ isBlamed }) => isBlamed).length} of ${emitted.length}`,
+    `${sum(({ emittedAfterHours }) => Math.max(0, emittedAfterHours.length - 1))}`,
     `${sum(({ tailShifts }) => tailShifts)}`,
   ];
   return `| ${[name, ...cells].join(' | ')} |`;

@@ -19,7 +19,7 @@ export interface DriftOrder {
 
 export interface DriftOutcome extends DriftOrder {
   /** Hours from the start until each drift opened, below 0 before it. */
-  readonly toldAfterHours: readonly number[];
+  readonly emittedAfterHours: readonly number[];
   readonly resolutions: readonly string[];
   /** True where the first one blames the right stage. */
   readonly isBlamed: boolean | undefined;
@@ -48,7 +48,7 @@ export function runDrift(order: DriftOrder): DriftOutcome {
   const maker = new WindowMaker(minuteMs);
   const drift = driftCases.find(({ name }) => name === order.name) ?? calm;
   const fault = faultOf(drift);
-  const told: AnomalyEvent[] = [];
+  const emitted: AnomalyEvent[] = [];
   for (let from = 0; from < order.days * windowsPerDay; from += perMinute) {
     const release = Math.max(0, Math.ceil((from - driftFromWindow) / windowsPerDay));
     const ended: VersionDurations[] = [];
@@ -56,8 +56,8 @@ export function runDrift(order: DriftOrder): DriftOutcome {
       const moment = model.momentAt(window);
       draws.seek(window, 0);
       const version = drift.isReleased === true ? `r${release}` : moment.version;
-      const begun = { version, durations: drawWindow(moment, window, fault, draws) };
-      ended.push(...completed.complete(window, [begun]));
+      const started = { version, durations: drawWindow(moment, window, fault, draws) };
+      ended.push(...completed.complete(window, [started]));
     }
     const minuteStartMs = startMs + from * windowMs;
     const versions = [...new Set(ended.map(({ version }) => version))];
@@ -65,22 +65,24 @@ export function runDrift(order: DriftOrder): DriftOutcome {
       const own = ended.filter((each) => each.version === version);
       return maker.make(minuteStartMs, version, ofAllVersions(own));
     });
-    told.push(...detector.observe(present, minuteStartMs + minuteMs + 2_000, minuteStartMs));
+    emitted.push(...detector.observe(present, minuteStartMs + minuteMs + 2_000, minuteStartMs));
   }
-  return { ...order, ...outcomeOf(told) };
+  return { ...order, ...outcomeOf(emitted) };
 }
 
-function outcomeOf(told: readonly AnomalyEvent[]) {
+function outcomeOf(emitted: readonly AnomalyEvent[]) {
   const isOpened = ({ state }: AnomalyEvent) => state === 'opened';
-  const drifts = told.filter(({ kind }) => kind === 'drift');
+  const drifts = emitted.filter(({ kind }) => kind === 'drift');
   const opened = drifts.filter(isOpened);
   const beganMs = startMs + driftFromWindow * windowMs;
   const [first] = opened;
   return {
-    toldAfterHours: opened.map(({ detected_at }) => (Date.parse(detected_at) - beganMs) / hourMs),
+    emittedAfterHours: opened.map(
+      ({ detected_at }) => (Date.parse(detected_at) - beganMs) / hourMs,
+    ),
     resolutions: drifts.flatMap(({ resolution }) => resolution ?? []),
     isBlamed: first && first.stage === 'forward',
     ratio: first?.ratio,
-    tailShifts: told.filter((event) => isOpened(event) && event.kind === 'tail_shift').length,
+    tailShifts: emitted.filter((event) => isOpened(event) && event.kind === 'tail_shift').length,
   };
 }

@@ -37,16 +37,16 @@ export function renderIncidents({ flaps, incidents, delays, digests }: Incidents
     ]),
     rule(7),
     ...flaps.map(({ kind, outcomes }) => {
-      const told = outcomes.filter((events) => events.length > 0);
-      const pages = told.map((events) => statesOf(events, 'opened'));
-      const resolves = told.map((events) => statesOf(events, 'resolved'));
-      const notifications = told.map((events) => events.length);
+      const emitted = outcomes.filter((events) => events.length > 0);
+      const pages = emitted.map((events) => statesOf(events, 'opened'));
+      const resolves = emitted.map((events) => statesOf(events, 'resolved'));
+      const notifications = emitted.map((events) => events.length);
       return line([
         kind,
         `${outcomes.length}`,
-        `${told.length}`,
+        `${emitted.length}`,
         number(Math.max(...pages)),
-        number(sum(notifications) / told.length),
+        number(sum(notifications) / emitted.length),
         number(Math.max(...notifications)),
         number(sum(resolves) / sum(pages)),
       ]);
@@ -60,21 +60,21 @@ export function renderIncidents({ flaps, incidents, delays, digests }: Incidents
     ]),
     rule(10),
     ...incidents.map(({ kind, lasts, outcomes }) => {
-      const told = outcomes.filter((outcome) => outcome.told.length > 0);
-      const pages = told.map((outcome) => statesOf(outcome.told, 'opened'));
-      const resolves = told.map((outcome) => statesOf(outcome.told, 'resolved'));
-      const overAfter = told.map(({ overAfterMs = Number.NaN }) => overAfterMs / 60_000);
+      const emitted = outcomes.filter((outcome) => outcome.emitted.length > 0);
+      const pages = emitted.map((outcome) => statesOf(outcome.emitted, 'opened'));
+      const resolves = emitted.map((outcome) => statesOf(outcome.emitted, 'resolved'));
+      const overAfter = emitted.map(({ overAfterMs = Number.NaN }) => overAfterMs / 60_000);
       return line([
         `${lasts}: ${kind}`,
         `${outcomes.length}`,
-        `${told.length}`,
+        `${emitted.length}`,
         number(Math.max(...pages)),
-        number(Math.max(...told.map((outcome) => outcome.told.length))),
+        number(Math.max(...emitted.map((outcome) => outcome.emitted.length))),
         number(sum(resolves) / sum(pages)),
         number(Math.max(...overAfter)),
-        percent(Math.max(...told.map(({ moved }) => moved))),
-        percent(Math.max(...told.map(({ apart }) => apart))),
-        percent(Math.max(...told.map(({ movedAfter }) => movedAfter))),
+        percent(Math.max(...emitted.map(({ moved }) => moved))),
+        percent(Math.max(...emitted.map(({ apart }) => apart))),
+        percent(Math.max(...emitted.map(({ movedAfter }) => movedAfter))),
       ]);
     }),
     '',
@@ -85,13 +85,13 @@ export function renderIncidents({ flaps, incidents, delays, digests }: Incidents
     rule(7),
     ...delays.map(({ part, outcomes }) => {
       const { stage, share, factor } = part;
-      const told = outcomes.filter((ms) => ms !== undefined).sort((a, b) => a - b);
-      const middle = told[Math.ceil(told.length / 2) - 1];
+      const emitted = outcomes.filter((ms) => ms !== undefined).sort((a, b) => a - b);
+      const middle = emitted[Math.ceil(emitted.length / 2) - 1];
       return line([
         `${share === 1 ? 'all' : percent(share)} of ${stage} ×${factor}`,
         ...[0.95, 0.99].map((q) => `×${trueRatio(part, q).toFixed(1)}`),
-        ...[`${outcomes.length}`, `${told.length}`],
-        ...[middle, told.at(-1)].map((ms = Number.NaN) => number(ms / 1000)),
+        ...[`${outcomes.length}`, `${emitted.length}`],
+        ...[middle, emitted.at(-1)].map((ms = Number.NaN) => number(ms / 1000)),
       ]);
     }),
     '',

@@ -24,11 +24,11 @@ export function runFlap(family: string, seed: number, kind: string): AnomalyEven
   const windows = flap.from + flap.length + flap.after;
   const { detect } = configSchema.parse({ detect: { page_budget_per_week: pagesPerWeek } });
   const detector = new Detector(detect);
-  const told: AnomalyEvent[] = [];
+  const emitted: AnomalyEvent[] = [];
   for (const at of incidentTraffic({ family, seed, windows, faults })) {
     const nowMs = at.windowStartMs + windowMs + 2_000;
     const events = detector.observe(at.present, nowMs, at.windowStartMs);
-    if (at.window >= flap.from) told.push(...events);
+    if (at.window >= flap.from) emitted.push(...events);
   }
-  return told;
+  return emitted;
 }

@@ -5,21 +5,21 @@ describe('runIncident', () => {
   // The total hardly shows it: it exceeds in some windows of that day by chance, and never becomes the
   // leader.
   it('gives one page of a day in which one request in ten waits five times as long for a stage', () => {
-    const { told } = runIncident('independent', 201, 'tail ×5');
-    expect(told.map(({ state, stage }) => [state, stage])).toEqual([
+    const { emitted } = runIncident('independent', 201, 'tail ×5');
+    expect(emitted.map(({ state, stage }) => [state, stage])).toEqual([
       ['opened', 'features'],
       ['updated', 'features'],
       ['resolved', 'features'],
     ]);
-    expect(new Set(told.map(({ evidence }) => evidence.measured_stage))).toEqual(
+    expect(new Set(emitted.map(({ evidence }) => evidence.measured_stage))).toEqual(
       new Set(['features']),
     );
   });
 
   // The night's baseline is adjusted to the morning by the day before.
   it('ends with an incident that started in the night, when that ends in the morning', () => {
-    const { told, overAfterMs = Number.NaN, moved } = runIncident('diurnal', 1, 'stage ×2', 8);
-    expect(told.map(({ state }) => state)).toEqual(['opened', 'resolved']);
+    const { emitted, overAfterMs = Number.NaN, moved } = runIncident('diurnal', 1, 'stage ×2', 8);
+    expect(emitted.map(({ state }) => state)).toEqual(['opened', 'resolved']);
     expect(overAfterMs).toBeGreaterThan(0);
     expect(overAfterMs).toBeLessThan(15 * 60_000);
     expect(moved).toBeLessThan(0.03);

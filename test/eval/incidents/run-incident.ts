@@ -9,7 +9,7 @@ import { faultOf } from './fault-of.ts';
 import { incidentTraffic } from './incident-traffic.ts';
 
 export interface IncidentOutcome {
-  readonly told: readonly AnomalyEvent[];
+  readonly emitted: readonly AnomalyEvent[];
   /**
    * Largest change of the baseline's p99 by the incident's requests while it lasted, as a part. The change of
    * the hour before, of which the last minutes are learnt late, is allowed for. The change over the day is
@@ -47,7 +47,7 @@ export function runIncident(
   const { detect } = configSchema.parse({ detect: { page_budget_per_week: pagesPerWeek } });
   const [detector, calm] = [new Detector(detect), new Detector(detect)];
   const calmTraffic = incidentTraffic({ family, seed, windows, faults: [] });
-  const told: AnomalyEvent[] = [];
+  const emitted: AnomalyEvent[] = [];
   const stages = ['total', fault.stage];
   const found = new Map<string, readonly number[]>();
   const hourBefore: SeriesWindow[] = [];
@@ -59,7 +59,7 @@ export function runIncident(
     const { window, windowStartMs, present } = at;
     const nowMs = windowStartMs + windowMs + 2_000;
     const events = detector.observe(present, nowMs, windowStartMs);
-    if (window >= from) told.push(...events);
+    if (window >= from) emitted.push(...events);
     if (window === to - 1) endMs = windowStartMs + windowMs;
     const baseline = calmTraffic.next().value?.present ?? [];
     calm.observe(baseline, nowMs, windowStartMs);
@@ -81,9 +81,9 @@ export function runIncident(
       }
     }
   }
-  const last = told.at(-1);
+  const last = emitted.at(-1);
   const overAfterMs = last?.state === 'resolved' ? Date.parse(last.emitted_at) - endMs : undefined;
-  return { told, moved, apart, movedAfter, overAfterMs };
+  return { emitted, moved, apart, movedAfter, overAfterMs };
 }
 
 function quantileOf(windows: readonly SeriesWindow[], stage: string): number {

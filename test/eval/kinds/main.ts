@@ -32,9 +32,9 @@ const runs = await runOrders<KindsOrder, KindsOutcome>(worker, orders, {
   threads: Number(values.jobs),
   onOutcome: ({ seed, outcomes, falsePages }) => {
     if (!values.verbose) return;
-    for (const { name, told, ...outcome } of outcomes) {
+    for (const { name, emitted, ...outcome } of outcomes) {
       process.stderr.write(`${seed} ${name}: ${JSON.stringify(outcome)}\n`);
-      for (const text of told) process.stderr.write(`    ${text}\n`);
+      for (const text of emitted) process.stderr.write(`    ${text}\n`);
     }
     for (const text of falsePages) process.stderr.write(`${seed} false: ${text}\n`);
   },

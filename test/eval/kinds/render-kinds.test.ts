@@ -5,11 +5,11 @@ import { renderKinds } from './render-kinds.ts';
 import type { KindOutcome } from './run-kinds.ts';
 
 const found = (name: string, delayMs: number, changed: Partial<KindOutcome> = {}): KindOutcome => ({
-  ...{ name, told: [], delayMs, isKind: true, isStage: true, namesCause: true },
+  ...{ name, emitted: [], delayMs, isKind: true, isStage: true, namesCause: true },
   ...{ isMixRight: true, pages: 1, resolves: 1, ...changed },
 });
 const missed: KindOutcome = {
-  ...{ name: 'errors', told: [], delayMs: undefined, isKind: false },
+  ...{ name: 'errors', emitted: [], delayMs: undefined, isKind: false },
   ...{ isStage: undefined, namesCause: undefined, isMixRight: false, pages: 0, resolves: 0 },
 };
 

@@ -19,7 +19,7 @@ export interface KindsOrder {
 export interface KindOutcome {
   readonly name: string;
   /** Summaries of its pages, oldest first: of each, the first event. */
-  readonly told: readonly string[];
+  readonly emitted: readonly string[];
   readonly delayMs: number | undefined;
   readonly isKind: boolean;
   readonly isStage: boolean | undefined;
@@ -77,7 +77,7 @@ export function runKinds(order: KindsOrder): KindsOutcome {
   const durationMs = lastMs + hourMs;
   const windows = new MemoryWindows(config);
   const detector = new Detector(config.detect);
-  const told: AnomalyEvent[] = [];
+  const emitted: AnomalyEvent[] = [];
   let seriesWindows = 0;
   const judge = (isOver: boolean) => {
     for (const at of windows.complete(isOver)) {
@@ -88,7 +88,7 @@ export function runKinds(order: KindsOrder): KindsOutcome {
           if (detector.reference(series, 'total')) seriesWindows++;
       for (const event of detector.observe(at.windows, nowMs, at.startMs)) {
         // A member of an incident that is emitted as one.
-        if (event.incident_id === undefined) told.push(windows.explained(event));
+        if (event.incident_id === undefined) emitted.push(windows.explained(event));
       }
     }
   };
@@ -110,7 +110,7 @@ export function runKinds(order: KindsOrder): KindsOutcome {
   }
   send();
   judge(true);
-  const opened = told.filter(({ state }) => state === 'opened');
+  const opened = emitted.filter(({ state }) => state === 'opened');
   const atMs = ({ detected_at }: AnomalyEvent) => Date.parse(detected_at) - startMs;
   const isDuring = (event: AnomalyEvent, { fromMs, toMs }: Timed) =>
     atMs(event) >= fromMs && atMs(event) < toMs + afterMs;
@@ -120,7 +120,7 @@ export function runKinds(order: KindsOrder): KindsOutcome {
       outcomeOf(
         time,
         opened.filter((event) => isDuring(event, time)),
-        told,
+        emitted,
       ),
     ),
     falsePages: opened
@@ -134,21 +134,21 @@ export function runKinds(order: KindsOrder): KindsOutcome {
 function outcomeOf(
   { each, fromMs }: Timed,
   own: readonly AnomalyEvent[],
-  told: readonly AnomalyEvent[],
+  emitted: readonly AnomalyEvent[],
 ): KindOutcome {
   const ofKind = own.filter(({ kind }) => kind === each.kind);
   const first = ofKind[0];
   const ids = new Set(own.map(({ id }) => id));
   return {
     name: each.name,
-    told: own.map(textOf),
+    emitted: own.map(textOf),
     delayMs: first && Date.parse(first.detected_at) - startMs - fromMs,
     isKind: first !== undefined,
     isStage: first && each.stages?.includes(first.stage),
     namesCause: first && each.namesCause?.(first),
     isMixRight: first !== undefined && isMixRight(each, first),
     pages: own.length,
-    resolves: told.filter(({ id, state }) => ids.has(id) && state === 'resolved').length,
+    resolves: emitted.filter(({ id, state }) => ids.has(id) && state === 'resolved').length,
   };
 }
 

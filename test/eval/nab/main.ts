@@ -21,24 +21,24 @@ const rows: NabRow[] = corpus.publishedDetectors().map((detector) => {
     return { windows: file.windows, scores: corpus.publishedRecords(detector, file) };
   });
   const theirs = nabProfiles.map(({ name }) => published[detector]?.[name] ?? Number.NaN);
-  const anew = nabProfiles.map((profile) => {
+  const recomputed = nabProfiles.map((profile) => {
     const threshold = corpus.publishedThreshold(detector, profile.name);
     return nabScore(files, profile, threshold).normalized;
   });
   const best = nabProfiles.map((profile) => nabScore(files, profile).normalized);
-  return { detector, published: theirs, anew, best };
+  return { detector, published: theirs, recomputed, best };
 });
 const files = corpus.files.map(({ windows, timesMs, values }): ScoredFile => {
   const detector = new ScalarDetector();
-  const scores = values.map((value, i) => detector.take(timesMs[i] as number, value));
+  const scores = values.map((value, i) => detector.observe(timesMs[i] as number, value));
   return { windows, scores };
 });
 const own = nabProfiles.map((profile) => nabScore(files, profile).normalized);
 rows.push({ detector: 'tailmark', best: own });
 process.stdout.write(renderNab(rows));
 const wrong = rows.filter(
-  ({ published = [], anew = [] }) =>
-    !published.every((score, i) => Math.abs(score - (anew[i] ?? Number.NaN)) < 1e-6),
+  ({ published = [], recomputed = [] }) =>
+    !published.every((score, i) => Math.abs(score - (recomputed[i] ?? Number.NaN)) < 1e-6),
 );
 if (wrong.length > 0) {
   const names = wrong.map(({ detector }) => detector).join(', ');

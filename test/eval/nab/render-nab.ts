@@ -4,7 +4,7 @@ export interface NabRow {
   readonly best: readonly number[];
   /** NAB's published scores, and those recomputed at its threshold. */
   readonly published?: readonly number[];
-  readonly anew?: readonly number[];
+  readonly recomputed?: readonly number[];
 }
 
 /** Renders the scores as a Markdown table, best first, with the number of reproduced published ones. */
@@ -13,8 +13,8 @@ export function renderNab(rows: readonly NabRow[]): string {
   const cells = (scores: readonly number[] | undefined) =>
     [0, 1, 2].map((i) => (scores === undefined ? '–' : (scores[i] as number).toFixed(2)));
   const columns = ['standard', 'low FP', 'low FN'];
-  const all = rows.flatMap(({ published = [], anew = [] }) =>
-    published.map((score, i) => Math.abs(score - (anew[i] ?? Number.NaN))),
+  const all = rows.flatMap(({ published = [], recomputed = [] }) =>
+    published.map((score, i) => Math.abs(score - (recomputed[i] ?? Number.NaN))),
   );
   const same = all.filter((apart) => apart < samePoints).length;
   return [

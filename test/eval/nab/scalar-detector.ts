@@ -12,7 +12,7 @@ const leastLevel = 5;
 const parts = { opens: 0.5, ends: 0.5 } as const;
 /** Growth since the last detection that is detected again. */
 const growth = 1.5;
-const quietRecords = 50;
+const clearRecords = 50;
 
 /**
  * The detector's method for requests, applied to one value a time step. Values are predicted, and each error
@@ -33,23 +33,23 @@ export class ScalarDetector {
     highest: leastLevel,
   }));
   /** Part at the last detection while one is open, else undefined. */
-  #told: number | undefined;
-  #quiet = 0;
+  #detected: number | undefined;
+  #clear = 0;
 
   /** Adds the next value. Returns 0, or the confidence, below 1, that an anomaly starts here. */
-  take(timeMs: number, value: number): number {
+  observe(timeMs: number, value: number): number {
     const { timesMs, values } = this.#past;
     if (timesMs.length === 0) {
       this.#fast = value;
       this.#slow = value;
     }
-    const foretold = [values.at(-1) ?? value, this.#fast, this.#slow, this.#ofYesterday(timeMs)];
+    const predicted = [values.at(-1) ?? value, this.#fast, this.#slow, this.#ofYesterday(timeMs)];
     let part = 0;
     this.#tests.forEach((test, i) => {
-      const error = Math.abs(value - (foretold[i] as number));
+      const error = Math.abs(value - (predicted[i] as number));
       const evidence = test.evidence + test.errors.surprise(error) - meanSurprise;
       test.evidence = Math.min(Math.max(evidence, 0), mostEvidence);
-      test.errors.take(error);
+      test.errors.observe(error);
       part = Math.max(part, test.evidence / test.highest);
       test.highest = Math.max(test.highest, test.evidence);
     });
@@ -57,20 +57,20 @@ export class ScalarDetector {
     values.push(value);
     this.#fast += gains.fast * (value - this.#fast);
     this.#slow += gains.slow * (value - this.#slow);
-    return this.#tells(part) ? part / (1 + part) : 0;
+    return this.#detects(part) ? part / (1 + part) : 0;
   }
 
-  #tells(part: number): boolean {
-    if (this.#told === undefined) {
+  #detects(part: number): boolean {
+    if (this.#detected === undefined) {
       if (part <= parts.opens) return false;
-      this.#told = part;
-      this.#quiet = 0;
+      this.#detected = part;
+      this.#clear = 0;
       return true;
     }
-    const grew = part > growth * this.#told;
-    if (grew) this.#told = part;
-    this.#quiet = part < parts.ends ? this.#quiet + 1 : 0;
-    if (this.#quiet >= quietRecords) this.#told = undefined;
+    const grew = part > growth * this.#detected;
+    if (grew) this.#detected = part;
+    this.#clear = part < parts.ends ? this.#clear + 1 : 0;
+    if (this.#clear >= clearRecords) this.#detected = undefined;
     return grew;
   }
 

@@ -16,7 +16,7 @@ export class SortedPast {
     return Math.min(most, -Math.log(1 - tail) * (1 + Math.log((value - median) / scale)));
   }
 
-  take(value: number): void {
+  observe(value: number): void {
     this.#values.splice(this.#rank(value), 0, value);
   }
 

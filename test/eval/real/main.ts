@@ -49,7 +49,7 @@ const directory = data;
 const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 const number = (n: number) => (Number.isFinite(n) ? Number(n.toPrecision(3)).toString() : '–');
 const rows: string[] = [];
-const told: string[] = [];
+const emitted: string[] = [];
 
 function replayOf(name: string, window: string, config: Config, shuffle: Shuffle | undefined) {
   const events = recordedEvents(join(directory, name));
@@ -70,12 +70,14 @@ function replayOf(name: string, window: string, config: Config, shuffle: Shuffle
   );
   for (const { opened, last } of pages) {
     const until = last.resolved_at ?? 'the end';
-    told.push(`- ${recording}, ${order}, ${window}: ${opened.started_at} to ${until}`);
-    told.push(`  ${opened.summary}`);
+    emitted.push(`- ${recording}, ${order}, ${window}: ${opened.started_at} to ${until}`);
+    emitted.push(`  ${opened.summary}`);
     if (shuffle !== undefined) continue;
     const { before, during } = seenAround(events, opened);
     const text = ({ requests, ms }: typeof before) => `${number(ms)} ms of ${requests}`;
-    told.push(`  requests: ${text(before)} in the time before, ${text(during)} until it was told`);
+    emitted.push(
+      `  requests: ${text(before)} in the time before, ${text(during)} until it was told`,
+    );
   }
 }
 
@@ -91,5 +93,7 @@ const head = [
   ...['windows judged', 'pages', 'per 1,000 series-weeks', 'at most (95 %)'],
 ];
 process.stdout.write(
-  [line(head), `|---|---|${'---:|'.repeat(head.length - 2)}`, ...rows, '', ...told, ''].join('\n'),
+  [line(head), `|---|---|${'---:|'.repeat(head.length - 2)}`, ...rows, '', ...emitted, ''].join(
+    '\n',
+  ),
 );

@@ -76,7 +76,7 @@ class Traffic {
     const moment = this.#model.momentAt(window);
     this.#draws.seek(window, 0);
     const windowStartMs = startMs + window * windowMs;
-    const begun = parts.flatMap(({ version, share, factor }): VersionDurations[] => {
+    const started = parts.flatMap(({ version, share, factor }): VersionDurations[] => {
       if (share <= 0) return [];
       const rate = (moment.ratePerSecond / this.#baselineRate) * this.#rate * share;
       const fault = {
@@ -90,7 +90,7 @@ class Traffic {
       const ofVersion: Moment = { ...moment, version, ratePerSecond: rate };
       return [{ version, durations: drawWindow(ofVersion, window, fault, this.#draws) }];
     });
-    const ended = this.#completed.complete(window, begun);
+    const ended = this.#completed.complete(window, started);
     return ended.flatMap(({ version, durations }): SeriesWindow[] =>
       this.#maker.make(windowStartMs, version, durations),
     );

@@ -1,7 +1,7 @@
 /**
- * A Zstandard frame by RFC 8878, section 3.1.1: magic, a descriptor with single segment and an 8-byte content
- * size, then raw blocks (type 0) and run-length blocks (type 1). With `windowLog` it has the window instead
- * of a content size.
+ * A Zstandard frame by RFC 8878, section 3.1.1. It has a magic, a descriptor with single segment and an
+ * 8-byte content size, then raw blocks (type 0) and run-length blocks (type 1). With `windowLog` it has the
+ * window instead of a content size.
  */
 export function zstdFrame(
   blocks: readonly (Buffer | { readonly byte: number; readonly times: number })[],

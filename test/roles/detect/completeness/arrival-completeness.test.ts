@@ -185,7 +185,7 @@ describe('ArrivalCompleteness', () => {
     expect(world.second - world.completeSecond).toBeLessThanOrEqual(normalLagSeconds);
   });
 
-  it('follows watermarks where nothing is live, as in a replay, and does not take its end for silence', async () => {
+  it('follows watermarks where nothing is live, as in a replay, and does not count its end as silence', async () => {
     const world = new SimulatedPipeline(2, (n) => ({ delayMs: 24 * hourMs + n * 8_000 }));
     await world.pass(100);
     const leastMs = Math.min(...world.partitions.map(({ watermarkMs }) => watermarkMs));
