@@ -1,6 +1,6 @@
 import type { Command } from './command.ts';
 
-/** A command as `tailmark --help` lists it; its code is loaded only when it is meant. */
+/** A command as `tailmark --help` lists it; its code is loaded only when it is called. */
 export interface ListedCommand {
   readonly name: string;
   readonly summary: string;
@@ -8,9 +8,8 @@ export interface ListedCommand {
 }
 
 /**
- * Every command, in the order of `tailmark --help`. A new one is a file beside this one and an
- * entry here; a test holds that name and summary are the command's own, and docs/reference/cli.md is made
- * from it.
+ * Lists every command, in the order of `tailmark --help`. A new one is a file in commands/ and an entry
+ * here. A test compares name and summary with the command's own; docs/reference/cli.md is generated from it.
  */
 export const commands: readonly ListedCommand[] = [
   {

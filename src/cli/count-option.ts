@@ -9,7 +9,7 @@ export interface CountOptionRule {
   readonly whole?: boolean;
 }
 
-/** The number that an option's text says. @throws {OperatorError} if it is none or out of range */
+/** Parses an option's number. @throws {OperatorError} if it is no number or out of range */
 export function countOption(given: unknown, rule: CountOptionRule): number {
   const { flag, least, most, whole = true } = rule;
   const text = String(given).trim();

@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import type { Io } from './io.ts';
 
-/** An Io on the process's own streams, and what the process must know of its end. */
+/** An Io on the process's own streams, and the functions for its end. */
 export interface ProcessIo {
   readonly io: Io;
-  /** Whether the reader of standard output has gone (`tailmark tails | head`). */
+  /** True when the reader of standard output has gone (`tailmark tails | head`). */
   isPipeClosed(): boolean;
-  /** Waits until standard output has taken or refused everything, then lets the process go. */
+  /** Waits until standard output has accepted or refused everything, then lets the process end. */
   finish(): Promise<void>;
 }
 
-/** How long a command may take to end once nobody reads it, milliseconds. */
+/** Longest time for a command to end after its reader has gone, milliseconds. */
 const closedPipeGraceMs = 5_000;
 const interrupted = 130;
 
@@ -35,7 +35,7 @@ export function createIo(): ProcessIo {
     abort.abort('EPIPE');
     closedPipeTimer ??= setTimeout(() => process.exit(0), closedPipeGraceMs).unref();
   };
-  // Nobody is left to tell, so a closed standard error is not worth failing for.
+  // A closed standard error is ignored, as no message can reach a reader.
   const onErrError = (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   };
@@ -63,7 +63,7 @@ export function createIo(): ProcessIo {
     ...(isTty ? { columnCount: stdout.columns } : {}),
   };
   const finish = async () => {
-    // A refused write is told after the call that wrote: who stops listening before fails on it.
+    // A refused write is reported after its call, so the listener must stay until then.
     if (!isPipeClosed) await new Promise((resolve) => stdout.write('', resolve));
     await setImmediate();
     clearTimeout(closedPipeTimer);
@@ -74,7 +74,7 @@ export function createIo(): ProcessIo {
   return { io, isPipeClosed: () => isPipeClosed, finish };
 }
 
-/** NO_COLOR, then FORCE_COLOR, then TERM=dumb, then whether a terminal shows it. */
+/** Decides by NO_COLOR, then FORCE_COLOR, then TERM=dumb, then by the terminal. */
 export function wantsColor(
   env: Readonly<Record<string, string | undefined>>,
   isTty: boolean,

@@ -6,15 +6,15 @@ import { version } from './version.ts';
 
 export interface Program {
   readonly commander: Commander;
-  /** The command that was meant, configured; the program itself where none was. */
+  /** The called command, configured; the program itself without one. */
   readonly target: Commander;
-  /** Runs it. @throws {CommanderError} for usage, help and version; else what the command throws */
+  /** Runs it. @throws {CommanderError} for usage, help and version; else the command's errors */
   run(): Promise<ExitCode | undefined>;
 }
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
-/** The command line as commander sees it. Only the command that argv means is loaded. */
+/** Builds the command line for commander. Only the called command is loaded. */
 export async function createProgram(argv: readonly string[], io: Io): Promise<Program> {
   const commander = bare(io);
   let exitCode: ExitCode | undefined;
@@ -55,7 +55,7 @@ function bare(io: Io): Commander {
     .configureOutput({
       writeOut: (text) => io.out(text),
       writeErr: (text) => io.err(text),
-      // Usage errors are thrown, and printed like every other error.
+      // Usage errors are thrown, and printed like all other errors.
       outputError: () => {},
       getOutHelpWidth: () => width,
       getErrHelpWidth: () => width,
@@ -84,7 +84,7 @@ function bold(text: string): string {
   return `\u001b[1m${text}\u001b[22m`;
 }
 
-/** The command that argv names, past global options; with `help X` it is X. */
+/** Finds the command in argv, past global options; in `help X` it is X. */
 function commandOf(argv: readonly string[], io: Io): string | undefined {
   const { operands } = bare(io).parseOptions([...argv]);
   return operands[0] === 'help' ? operands[1] : operands[0];

@@ -1,20 +1,20 @@
-/** Where a command reads and writes, so that tests run it in process. */
+/** Input and output of a command, so that tests run it in process. */
 export interface Io {
-  /** Results. */
+  /** Writes results. */
   out(text: string): void;
-  /** Resolves when results that were written have been taken on, or nobody reads them any more. @default {at once} */
+  /** Resolves when written results are accepted, or their reader has gone. @default {at once} */
   outDrained?(): Promise<void>;
-  /** Messages, progress and errors. */
+  /** Writes messages, progress and errors. */
   err(text: string): void;
   readonly stdin: NodeJS.ReadableStream;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether results go to a terminal: colours and tables rather than plain lines. */
+  /** True where results go to a terminal: colours and tables instead of plain lines. */
   readonly isTty: boolean;
-  /** Whether messages go to a terminal: progress bars redraw rather than print lines. */
+  /** True where messages go to a terminal: progress bars are redrawn instead of printed as lines. */
   readonly isErrTty: boolean;
   readonly color: boolean;
   /** Columns of the terminal that shows results. @default {no limit} */
   readonly columnCount?: number;
-  /** Aborted by SIGINT and SIGTERM: finish what was begun, then return. */
+  /** Aborted by SIGINT and SIGTERM: the command finishes its current work, then returns. */
   readonly signal: AbortSignal;
 }

@@ -4,7 +4,7 @@ import type { LoadedConfig } from '../config/load-config.ts';
 import type { Config } from '../config/schema.ts';
 import type { Io } from './io.ts';
 
-/** Flags that set a key of the configuration, on every command that takes them. */
+/** Flags that set a key of the configuration, for every command that uses them. */
 const flags = [
   { option: 'brokers', value: 'LIST', key: 'kafka.brokers', what: 'Kafka brokers, host:port,…' },
   { option: 'topic', value: 'LIST', key: 'kafka.topics', what: 'topics of timing events' },
@@ -29,8 +29,8 @@ const connectionFlags: readonly ConfigFlag[] = [
 ];
 
 /**
- * Adds flags that set keys of the configuration: those of the connections, or those named. Secrets
- * have no flag: every user of the machine sees a command line.
+ * Adds flags that set keys of the configuration: those of the connections, or the named ones. Secrets have no
+ * flag, since every user of the machine sees command lines.
  */
 export function connectionOptions(
   command: Commander,
@@ -43,12 +43,12 @@ export function connectionOptions(
   return command;
 }
 
-/** The configuration in force, with who set what. @throws {OperatorError} as `loadConfig` */
+/** Loads the configuration with the source of each value. @throws {OperatorError} as `loadConfig` */
 export async function loadWithOrigins(
   options: Readonly<Record<string, unknown>>,
   io: Pick<Io, 'env'>,
 ): Promise<LoadedConfig> {
-  // zod and yaml take some 100 ms to load, which --help and --version need not wait for.
+  // zod and yaml need some 100 ms to load; --help and --version do without them.
   const { loadConfig } = await import('../config/load-config.ts');
   const { config: path } = options;
   const given = flags.map(({ option, key }) => [key, options[camelCase(option)]] as const);
@@ -61,7 +61,7 @@ export async function loadWithOrigins(
   });
 }
 
-/** The configuration in force for a command's options. @throws {OperatorError} as `loadConfig` */
+/** Loads the configuration in force for a command's options. @throws {OperatorError} as `loadConfig` */
 export async function resolveConfig(
   options: Readonly<Record<string, unknown>>,
   io: Pick<Io, 'env'>,

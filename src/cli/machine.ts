@@ -6,26 +6,26 @@ import type { Io } from './io.ts';
 
 type Environment = Io['env'];
 
-/** What `doctor` asks of the machine; given to it, so that any machine can be shown to it. */
+/** Machine that `doctor` examines; a parameter, so that tests can inject any machine. */
 export interface Machine {
   readonly nodeVersion: string;
   nowMs(): number;
-  /** Feature release of Java. @throws {OperatorError} without one, or with one too old */
+  /** Returns the feature release of Java. @throws {OperatorError} without one, or with one too old */
   javaVersion(env: Environment): Promise<number>;
-  /** Path of mvn. @throws {OperatorError} without one */
+  /** Returns the path of mvn. @throws {OperatorError} without one */
   mavenPath(env: Environment): Promise<string>;
-  /** Version of the Docker server. @throws {Error} if there is none, or it does not answer */
+  /** Returns the version of the Docker server. @throws {Error} without a response */
   dockerVersion(env: Environment): Promise<string>;
-  /** Path of the ClickHouse engine for the local stack. @throws {OperatorError} without one */
+  /** Returns the path of the ClickHouse engine for the local stack. @throws {OperatorError} without one */
   enginePath(): Promise<string>;
   cacheDir(env: Environment): Promise<string>;
-  /** Bytes free where a directory is or would be made. @throws {Error} if it cannot be written */
+  /** Returns the free bytes of a present or future directory. @throws {Error} if it is not writable */
   freeBytes(dir: string): Promise<number>;
-  /** Clock of an HTTP server, milliseconds since the epoch; undefined if it does not tell. */
+  /** Returns the clock of an HTTP server, milliseconds since the epoch; undefined without a Date header. */
   serverMs(url: string, signal: AbortSignal): Promise<number | undefined>;
 }
 
-/** Longest that Docker or a server's clock is waited for, milliseconds. */
+/** Longest wait for Docker or a server's clock, milliseconds. */
 const deadlineMs = 5_000;
 
 /** This machine. */

@@ -4,13 +4,13 @@ import type { Io } from './io.ts';
 import { colorsOf } from './text/colors.ts';
 
 export interface PrintErrorOptions {
-  /** One line of JSON rather than text. */
+  /** True for one line of JSON instead of text. */
   readonly json: boolean;
-  /** Stacks and causes too. */
+  /** True for stacks and causes too. */
   readonly debug: boolean;
 }
 
-/** Tells an error on standard error and gives the exit code that it means. */
+/** Prints an error on standard error and returns its exit code. */
 export function printError(
   error: unknown,
   io: Pick<Io, 'err' | 'color' | 'isErrTty'>,
@@ -27,7 +27,7 @@ export function printError(
   const { bold, red } = colorsOf({ color: io.color && io.isErrTty });
   const lines = [`${red(bold('error:'))} ${message}`];
   if (hint !== undefined) lines.push(`${bold('hint:')} ${hint}`);
-  // A usage error is one line and its hint: whoever types it sees at once what is meant.
+  // A usage error is one line and its hint, which suffice for its user.
   if (code !== 'TAILMARK_USAGE') lines.push(`${bold('code:')} ${code}`);
   if (details !== undefined) lines.push(details);
   io.err(`${lines.join('\n')}\n`);

@@ -9,10 +9,10 @@ export interface TimeRange {
 }
 
 /**
- * The range that --since and --until, or others, name: a duration before now (`15m`, `7d`), a time
+ * Parses the range of --since and --until, or of other options: a duration before now (`15m`, `7d`), a time
  * (RFC 3339), or `now`.
  *
- * @throws OperatorError for what is neither, and for a range that ends before it begins.
+ * @throws {OperatorError} for other texts, and for a range that ends before it begins
  */
 export function timeRange(
   since: string,

@@ -2,10 +2,10 @@ import type { Config } from '../config/schema.ts';
 import { type ClickHouseClient, clickHouseError, openClickHouse } from '../sink/clickhouse.ts';
 
 /**
- * Lends a client for as long as `use` takes.
+ * Lends a client to `use`, and closes it afterwards.
  *
- * @param doing what for, for the error message: `read tails`.
- * @throws OperatorError for whatever ClickHouse refuses.
+ * @param doing action for the error message: `read tails`
+ * @throws {OperatorError} for errors of ClickHouse
  */
 export async function withClickHouse<T>(
   config: Config,

@@ -61,7 +61,7 @@ Exit codes: 0 no listed anomaly is open, 2 at least one is.`,
   },
 };
 
-/** An anomaly as a few lines: what, since when, which stages carry it. */
+/** Renders an anomaly as a few lines: change, start, blamed stages. */
 export function anomalyText(event: AnomalyEvent, io: Pick<Io, 'color'>): string {
   const { bold, dim, green, red, yellow } = colorsOf(io);
   const paint = event.state === 'resolved' ? green : event.severity === 'critical' ? red : yellow;
@@ -106,7 +106,7 @@ function driverText({
   return isMore ? `${text} (baseline ${percent(baseline)})` : text;
 }
 
-/** How long requests take beside what is wrong with how many there are; nothing where there are none. */
+/** Renders the durations of requests for an anomaly of their rate; '' without any. */
 function besideText({ quantile, observed_ms, baseline_ms }: AnomalyEvent): string[] {
   if (observed_ms === 0) return [];
   const name = `p${Number((quantile * 100).toPrecision(6))}`;

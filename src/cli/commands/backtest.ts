@@ -17,10 +17,10 @@ import { type TimeRange, timeRange } from '../time-range.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 import { anomalyText } from './anomalies.ts';
 
-/** Anomalies of a range that are compared with, at most. */
+/** Most anomalies of a range that are compared. */
 const MOST_STORED = 10_000;
 
-/** What came of it, and where there is something to compare with, how it differs. */
+/** Result of a backtest, and its differences from the emitted anomalies, if any. */
 interface Outcome {
   readonly backtest: Backtest;
   readonly anomalies: readonly AnomalyEvent[];
@@ -82,7 +82,7 @@ async function ofFile(config: Config, path: string, io: Io): Promise<Outcome> {
   const judged = new Backtest(optionsOf(config), (event) => windows.explained(event));
   const progress = createProgress(io, { label: 'Evaluating', total: undefined });
   const judge = (isOver: boolean) => {
-    // One by one: what slow requests have in common is known of the last windows.
+    // One by one: drivers are known only of the last windows.
     for (const at of windows.complete(isOver)) judged.judge([at]);
     progress.update(0, `${windows.counts.events.toLocaleString('en-US')} events`);
   };
@@ -130,7 +130,7 @@ function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<
     progress.finish();
     const any = { model: '', state: '', limit: MOST_STORED } as const;
     const since = await new AnomalyStore(client).since(range.fromMs, any);
-    // How the pipeline fared then is not to be seen in windows.
+    // Windows do not show past pipeline events.
     const judgedThen = since.filter(({ kind }) => kind !== 'pipeline');
     const then = judgedThen.filter(({ started_at }) => Date.parse(started_at) < range.toMs);
     const anomalies: AnomalyEvent[] = [];

@@ -26,7 +26,7 @@ import { renderTable } from '../text/table.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 import { anomalyText } from './anomalies.ts';
 
-/** Longest wait for events that were sent to be stored. */
+/** Longest wait until sent events are stored. */
 const PATIENCE_MS = 90_000;
 
 const ONCE_TEXT = `
@@ -76,7 +76,7 @@ Exit codes of --once: 0 the regression was found and blamed correctly, 1 otherwi
   },
 };
 
-/** What came of the story, for --json and for the exit code. */
+/** Result of the demo, for --json and for the exit code. */
 interface Outcome {
   readonly ok: boolean;
   readonly problems: readonly string[];
@@ -98,7 +98,7 @@ class Demo {
       kafka: { brokers: stack.kafka.brokers, group_id: 'tailmark-demo' },
       clickhouse: { url: stack.clickhouse.url, database: stack.clickhouse.database },
       ingest: { flush_interval: '1s' },
-      // Nothing flaps in it: its end is told sooner.
+      // The demo has no flapping, so it resolves sooner.
       detect: { interval: '500ms', resolve_windows: 3 },
       http: { listen: '127.0.0.1:0' },
     });
@@ -136,12 +136,12 @@ class Demo {
     }
   }
 
-  /** The past, the calm, the regression, the recovery. */
+  /** Plays the past, normal traffic, the regression and the recovery. */
   async #story(topic: string): Promise<Outcome> {
     const { signal } = this.#io;
     const publisher = await openKafkaPublisher(this.#config.kafka);
     try {
-      // Until the past is sent, nobody knows when "now" will be: 12 s is what it takes here.
+      // The end of sending the past is unknown in advance: 12 s is typical.
       const timeline = timelineOf(Date.now() + 12_000);
       this.#timeline = timeline;
       const events = new PlotEvents(timeline);
@@ -188,7 +188,7 @@ class Demo {
     }
   }
 
-  /** Aborted when every anomaly, of which there is one at least, has been resolved. */
+  /** Aborts when there are anomalies and all of them have been resolved. */
   #allResolved(): AbortSignal {
     const resolved = new AbortController();
     const timer = setInterval(() => {
@@ -204,7 +204,7 @@ class Demo {
     return [...this.#latest().values()].filter(({ state }) => state !== 'resolved');
   }
 
-  /** Compares what was found with what was injected. */
+  /** Compares the anomalies with the injected regression. */
   async #judge(sent: number): Promise<Outcome> {
     const problems = demoVerdict([...this.#latest().values()]);
     const verification = await withClickHouse(this.#config, 'verify', (client) =>
@@ -249,7 +249,7 @@ class Demo {
     else this.#io.out(`${green('resolved')}  ${bold(event.summary)}\n`);
   }
 
-  /** The last event of each anomaly. */
+  /** Returns the last event of each anomaly. */
   #latest(): Map<string, AnomalyEvent> {
     const latest = new Map<string, AnomalyEvent>();
     for (const event of this.#events) {
@@ -316,7 +316,7 @@ Log of the pipeline: ${join(this.#stack.dir, 'tailmark.log')}
 `;
   }
 
-  /** Calm traffic in real time, until interrupted. */
+  /** Sends normal traffic in real time, until interrupted. */
   async #goOn(topic: string, url: string | undefined): Promise<void> {
     const { signal } = this.#io;
     this.#print(
@@ -352,7 +352,7 @@ Log of the pipeline: ${join(this.#stack.dir, 'tailmark.log')}
   }
 }
 
-/** p50 and p99 of each stage in three ranges, the stages in the order of their slowdown. */
+/** Renders p50 and p99 of each stage in three ranges, the stages in the order of their slowdown. */
 function comparison(
   before: readonly StageTails[],
   during: readonly StageTails[],

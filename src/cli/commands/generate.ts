@@ -35,7 +35,7 @@ export interface TrafficCommandParts {
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Events made before any of them is sent. */
+/** Events generated before any of them is sent. */
 const GROUP_EVENTS = 256;
 /** Events further ahead of the wall clock than this are dead letters (windows.max_future). */
 const MAX_FUTURE_MS = 300_000;
@@ -107,7 +107,7 @@ async function run(
       : to === 'stdout'
         ? openStdout(io)
         : openFile(to);
-  // Connecting took its time, which is none of the traffic's.
+  // The time of connecting is excluded.
   const beganMs = clock.nowMs();
   const pace = options.catchUp === true ? plan.pace : { ...plan.pace, wallMs: beganMs };
   const progress = createProgress(io, { label: 'Generating', total: traffic.durationMs, clock });
@@ -203,7 +203,7 @@ function readPlan(options: Readonly<Record<string, unknown>>, nowMs: number): Pl
       models,
       faults,
     },
-    // Catching up: an event is due at its own time, so what lies in the past is overdue.
+    // Catching up: an event is due at its own time, so past events are overdue.
     pace: { speed, eventMs: startMs, wallMs: catchUp ? startMs : nowMs },
     publishAt: readPublishTime(String(options.publishAt)),
     perMessage: count('--per-message', options.perMessage, 1, 100_000),
@@ -252,7 +252,7 @@ function usage(problem: string, hint: string): OperatorError {
   });
 }
 
-/** Events from the future are dead letters, and whoever asked for them will wonder. */
+/** Events from the future are dead letters, which would surprise operators. */
 function warnOfFuture({ traffic, pace, to }: Plan, io: Io): void {
   const { startMs, durationMs } = traffic;
   const growthMs = pace.speed > 1 ? durationMs * (1 - 1 / pace.speed) : 0;

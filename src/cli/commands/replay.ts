@@ -22,7 +22,7 @@ import { createProgress, type Progress } from '../text/progress.ts';
 import { printTrafficReport } from '../text/traffic-report.ts';
 import type { TrafficCommandParts } from './generate.ts';
 
-/** `tailmark replay FILE`: recorded events to Kafka, at their own pace or faster, as of then or now. */
+/** `tailmark replay FILE`: sends recorded events to Kafka, at any speed, also shifted to now. */
 export function createReplayCommand(parts: TrafficCommandParts): Command {
   return {
     name: 'replay',
@@ -58,13 +58,13 @@ Examples:
 /** A file to read more than once, or standard input. */
 interface Trace {
   readonly sizeBytes: number | undefined;
-  /** A fresh pass. */
+  /** Starts a new pass. */
   lines(): AsyncIterable<readonly Buffer[]>;
-  /** Bytes of the file that the present pass has read. */
+  /** Bytes of the file that the current pass has read. */
   readBytes(): number;
 }
 
-/** Counts of a pass, filled while it goes. */
+/** Counts of the current pass. */
 interface Tally {
   unchangedCount: number;
   blankCount: number;
@@ -140,7 +140,7 @@ async function run(
   }
 }
 
-/** A line, when its request began and when it is due: when that ended. */
+/** A line, the start of its request, and its due time: the request's end. */
 interface ReplayLine extends TimedLine {
   readonly startMs: number;
 }
@@ -172,7 +172,7 @@ async function* timedLines(
   }
 }
 
-/** Events in the order in which their requests ended, whatever the file's is. What is no event waits for none. */
+/** Yields events in the order in which their requests ended; other lines are not delayed. */
 async function* inOrder(
   groups: AsyncIterable<readonly ReplayLine[]>,
 ): AsyncGenerator<readonly TimedLine[], void> {
@@ -189,7 +189,7 @@ async function* inOrder(
   yield [...order.drain()];
 }
 
-/** What to add to every `ts` so that the last request of the trace ends now: a pass over the file. */
+/** Reads the file to find the shift of every `ts` after which the last request ends now. */
 async function shiftToNow(trace: Trace, io: Io, clock: WallClock): Promise<number> {
   let lastMs = Number.NEGATIVE_INFINITY;
   const progress = createProgress(io, {
@@ -256,7 +256,7 @@ async function openTrace(path: string, io: Io): Promise<Trace> {
       if (!path.endsWith('.gz')) return readable(path, readLines(opened));
       const gunzip = createGunzip({ chunkSize: 256 * 1024 });
       opened.on('error', (error) => gunzip.destroy(error));
-      // Nobody needs the rest of the file when the lines end early.
+      // The rest of the file is not needed when the lines end early.
       gunzip.on('close', () => opened.destroy());
       return readable(path, readLines(opened.pipe(gunzip)));
     },

@@ -7,7 +7,7 @@ import { type Role, roles, startPipeline } from '../../pipeline.ts';
 import type { Command } from '../command.ts';
 import { connectionOptions, resolveConfig } from '../load.ts';
 
-/** Longest a stop may take before what is not stored is left to whoever reads it again. */
+/** Longest time for a stop; records that are not stored by then are read again later. */
 const STOP_MS = 4_500;
 
 export const run: Command = {
@@ -62,7 +62,7 @@ standard error. /healthz, /readyz and /metrics are served at http.listen.`,
     });
     const startedMs = performance.now();
     const stopping = pipeline.stop().then(() => true);
-    // A source that has come to its end is given the time it takes; a signal wants an end soon.
+    // A finished source gets unlimited time; after a signal the end must come soon.
     const stopped = hasEnded
       ? await stopping
       : await Promise.race([stopping, sleep(STOP_MS, false, { ref: false })]);

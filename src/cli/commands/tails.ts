@@ -81,14 +81,14 @@ sql/queries/window_states.sql.`,
   },
 };
 
-/** How far the windows behind a table of tails can be relied on. */
+/** States how final the windows behind a table of tails are. */
 export function statesLine(states: WindowStates, resolution: Resolution): string {
   const { open, provisional, final, late_merged } = states;
   const late = late_merged === 0 ? '' : `; ${late_merged.toLocaleString('en-US')} events came late`;
   return `windows of ${resolution}: ${final} final, ${provisional} provisional, ${open} open${late}\n`;
 }
 
-/** Tails as a table, a block a model. */
+/** Renders tails as a table, a block a model. */
 export function tailsTable(rows: readonly StageTails[], color: boolean): string {
   const { bold, dim, red } = colorsOf({ color });
   return renderTable({

@@ -8,7 +8,7 @@ import type { Io } from '../io.ts';
 import { LocalProgressLines } from '../text/local-progress-lines.ts';
 
 export interface UpOptions {
-  /** Runs when both servers answer and before `up` says so: the migrations, for example. */
+  /** Runs when both servers respond and before `up` reports them: the migrations, for example. */
   readonly prepare?: (stack: LocalStack, io: Io) => Promise<void>;
 }
 

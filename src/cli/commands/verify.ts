@@ -7,7 +7,7 @@ import { connectionOptions, resolveConfig } from '../load.ts';
 import { colorsOf } from '../text/colors.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 
-/** Problems printed before the rest is only counted. */
+/** Most problems printed; the rest is only counted. */
 const MAX_PROBLEMS_PRINTED = 20;
 
 export const verify: Command = {

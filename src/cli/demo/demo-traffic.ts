@@ -10,11 +10,11 @@ import type { Publisher } from '../../kafka/client/publisher.ts';
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-/** The plot: lengths in event time. */
+/** Phases of the demo: lengths in event time. */
 export const plot = {
   seed: 'demo',
   ratePerSecond: 250,
-  /** What the detector learns from, sent as fast as it goes. */
+  /** Past for the baseline, sent as fast as possible. */
   historyMs: 25 * MINUTE_MS,
   calmMs: 20 * SECOND_MS,
   faultMs: 80 * SECOND_MS,
@@ -25,15 +25,15 @@ export const plot = {
   model: 'ranker',
   stage: 'features',
   region: 'eu-west-1',
-  /** The stage takes so many times as long, in this part of the requests. */
+  /** Factor of the stage, and the affected part of the requests. */
   factor: 8,
   share: 0.3,
 } as const;
 
-/** How much of the recovery the clock is laid out for: what it takes as a rule. */
+/** Typical length of the recovery, for which the clock is planned. */
 const TYPICAL_RECOVERY_MS = 90 * SECOND_MS;
 
-/** When what happens, milliseconds since the epoch. */
+/** Times of the phases, milliseconds since the epoch. */
 export interface Timeline {
   readonly startMs: number;
   readonly liveMs: number;
@@ -43,8 +43,8 @@ export interface Timeline {
 }
 
 /**
- * The plot laid so that its usual end falls on the wall clock's time when it has been played. It
- * starts on a whole minute: the same windows, whenever it is run.
+ * Plans the phases so that their typical end meets the wall clock when they have been played. They start on a
+ * whole minute, so the windows are the same in every run.
  */
 export function timelineOf(nowMs: number): Timeline {
   const liveLengthMs = plot.calmMs + plot.faultMs + TYPICAL_RECOVERY_MS;
@@ -56,7 +56,7 @@ export function timelineOf(nowMs: number): Timeline {
   return { startMs, liveMs, faultFromMs, faultToMs, endMs: faultToMs + plot.recoveryMs };
 }
 
-/** The events of the plot, in the order in which they are published. */
+/** Events of the phases, in the order in which they are published. */
 export class PlotEvents {
   readonly #events: Iterator<PublishedEvent, void>;
   #next: PublishedEvent | undefined;
@@ -82,7 +82,7 @@ export class PlotEvents {
     });
   }
 
-  /** Those published before a time; the next call goes on where this one ended. */
+  /** Yields events published before a time; the next call continues there. */
   *until(endMs: number): Generator<PublishedEvent, void> {
     for (;;) {
       this.#next ??= this.#events.next().value ?? undefined;
@@ -94,7 +94,7 @@ export class PlotEvents {
   }
 }
 
-/** Sends events to a topic: at a speed, or as fast as it goes; calls back with how many are sent. */
+/** Sends events to a topic, at a speed or as fast as possible; calls back with the number of sent ones. */
 export async function sendEvents(
   events: Iterable<PublishedEvent>,
   to: { readonly publisher: Publisher; readonly topic: string },

@@ -2,10 +2,10 @@ import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 import { plot } from './demo-traffic.ts';
 
 /**
- * Compares the last event of each anomaly with what the demo injected.
+ * Compares the last event of each anomaly with the injected regression.
  *
- * @returns what is wrong, a sentence each; empty when the regression, and nothing else, was found,
- *   blamed rightly and resolved.
+ * @returns the differences, a sentence each; empty when the regression alone was found, with the right stage,
+ * and resolved
  */
 export function demoVerdict(
   anomalies: readonly Pick<AnomalyEvent, 'id' | 'model' | 'region' | 'stage' | 'state'>[],

@@ -7,7 +7,7 @@ import { createUpCommand } from '../commands/up.ts';
 /** Partitions of a topic that `up` creates. */
 const PARTITIONS = 4;
 
-/** `tailmark up` with everything `run` needs: the tables, and the topics of the defaults. */
+/** `tailmark up` with all requirements of `run`: the tables, and the topics of the defaults. */
 export const migratedUp: Command = createUpCommand({
   prepare: async ({ kafka, clickhouse }) => {
     const config = configSchema.parse({

@@ -8,17 +8,17 @@ import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
 import type { Io } from '../io.ts';
 import type { OpenKafka } from '../open-kafka.ts';
 
-/** Where generated or replayed messages go. */
+/** Destination of generated or replayed messages. */
 export interface TrafficTarget {
   /** For people: "topic inference.timings.v1", "standard output", a path. */
   readonly name: string;
-  /** Resolves when more can be taken. */
+  /** Resolves when it accepts more. */
   send(messages: readonly OutgoingMessage[]): Promise<void>;
-  /** Resolves when everything sent is there. */
+  /** Resolves when everything sent has arrived. */
   close(): Promise<void>;
 }
 
-/** The first configured topic of timing events. @throws {OperatorError} as `openKafka` does */
+/** Opens the first configured topic of timing events. @throws {OperatorError} as `openKafka` does */
 export async function openTopic(
   openKafka: OpenKafka,
   options: Readonly<Record<string, unknown>>,
@@ -33,21 +33,21 @@ export async function openTopic(
   };
 }
 
-/** NDJSON on standard output. */
+/** Writes NDJSON to standard output. */
 export function openStdout(io: Io): TrafficTarget {
   return {
     name: 'standard output',
     async send(messages) {
       io.out(linesOf(messages));
       await io.outDrained?.();
-      // Writing to a pipe may never give way, and signals must get through.
+      // Writes to a pipe may never yield, and signals must be handled.
       await new Promise((resolve) => setImmediate(resolve));
     },
     close: async () => undefined,
   };
 }
 
-/** NDJSON in a file, gzipped if its name ends in .gz; what was there is replaced. */
+/** Writes NDJSON to a file, gzipped if its name ends in .gz; an existing file is replaced. */
 export function openFile(path: string): TrafficTarget {
   const file = createWriteStream(path);
   const stream: Writable = path.endsWith('.gz') ? createGzip({ level: 6 }) : file;
@@ -66,7 +66,7 @@ export function openFile(path: string): TrafficTarget {
       },
     );
   });
-  // Whoever sends or closes next meets the error; until then it is not unhandled.
+  // The next send or close reports the error; until then it must not count as unhandled.
   done.catch(() => undefined);
   stream.on('error', () => undefined);
   return {

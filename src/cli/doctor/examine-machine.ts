@@ -5,10 +5,10 @@ import type { ReportLine } from '../text/report-line.ts';
 import { examineNode } from './examine-node.ts';
 
 const gib = 1024 ** 3;
-/** The engines take 0.6 GiB, and a demo leaves some. */
+/** The engines use 0.6 GiB, and a demo leaves some data. */
 const leastFreeBytes = 2 * gib;
 
-/** What this machine has for tailmark and for the local stack. Nothing but Node is a must. */
+/** Examines this machine for tailmark and for the local stack. Only Node is required. */
 export async function examineMachine(machine: Machine, env: Io['env']): Promise<ReportLine[]> {
   const lines = await Promise.all([
     found('Java', () => machine.javaVersion(env), String),
@@ -40,7 +40,7 @@ async function docker(machine: Machine, env: Io['env']): Promise<ReportLine> {
     return { level: 'ok', what, detail: await machine.dockerVersion(env) };
   } catch (error) {
     const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    // Java and npm carry the local stack as well, so Docker is a choice and no lack.
+    // Java and npm can run the local stack as well, so Docker is optional.
     if (isAbsent) return { level: 'ok', what, detail: 'not installed, and not needed' };
     const hint = 'To use containers, start Docker or join the group that may use it.';
     return { level: 'warn', what, detail: 'installed, but its server does not respond', hint };

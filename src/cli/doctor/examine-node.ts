@@ -12,7 +12,7 @@ const endsOfLife: Readonly<Record<number, string>> = {
 
 const recommended = 'Node 24 is supported until 2028-04-30.';
 
-/** Whether this Node runs tailmark and still gets security fixes. */
+/** Examines whether this Node runs tailmark and still gets security fixes. */
 export function examineNode(version: string, nowMs: number): ReportLine {
   const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
   const what = 'Node';

@@ -8,10 +8,10 @@ import type { ReportLine } from '../text/report-line.ts';
 import type { Probes } from './probes.ts';
 import { runProbes } from './run-probes.ts';
 
-/** Beyond this, events of a right clock look late or in the future: windows.max_future is 5m. */
+/** Beyond this, events of a right clock may look late or in the future: windows.max_future is 5m. */
 const mostSkewMs = 5_000;
 
-/** The configuration, and through it Kafka, ClickHouse and its clock. */
+/** Examines the configuration, and through it Kafka, ClickHouse and its clock. */
 export async function examineServers(
   options: Readonly<Record<string, unknown>>,
   io: Io,
@@ -38,7 +38,7 @@ export async function examineServers(
         const level = isWarning === true ? 'warn' : 'ok';
         return { level, what, detail, ...(hint === undefined ? {} : { hint }) };
       }
-      // On a fresh machine nothing listens yet, and nobody said that something should.
+      // On a fresh machine no server runs, and none is configured.
       const fresh = 'No server is configured: `tailmark up` starts both here.';
       const fix = isConfigured ? hint : fresh;
       const level = isConfigured ? 'fail' : 'warn';
@@ -63,8 +63,8 @@ function configurationLines(error: unknown): ReportLine[] {
 }
 
 /**
- * The server's clock against ours, by its Date header, which tells whole seconds: what may be
- * rounding or the way is no skew. No line if the server does not answer; the probe says that.
+ * Compares the server's clock with the local one by its Date header, in whole seconds. Rounding and latency
+ * do not count as skew. Without a response there is no line; the probe reports that.
  */
 async function clockSkew(
   url: string,

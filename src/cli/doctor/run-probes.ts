@@ -2,10 +2,10 @@ import type { ProbeFinding } from '../../base/probe-finding.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Probes } from './probes.ts';
 
-/** Longest a probe is waited for, milliseconds. */
+/** Longest wait for a probe, milliseconds. */
 const deadlineMs = 15_000;
 
-/** Both servers' findings, looked at side by side; a probe that hangs or throws is a finding. */
+/** Runs the probes of both servers concurrently; a probe that hangs or throws is a finding. */
 export async function runProbes(
   probes: Probes,
   config: Config,

@@ -1,6 +1,6 @@
 type Paint = (text: string) => string;
 
-/** Styles of text on a terminal; all of them do nothing where colours are off. */
+/** Styles of text on a terminal; without effect where colours are off. */
 export interface Colors {
   readonly bold: Paint;
   readonly dim: Paint;
@@ -10,7 +10,7 @@ export interface Colors {
   readonly cyan: Paint;
 }
 
-/** The styles for an Io: `const { bold } = colorsOf(io)`. */
+/** Returns the styles for an Io: `const { bold } = colorsOf(io)`. */
 export function colorsOf({ color }: { readonly color: boolean }): Colors {
   const paint =
     (open: number, close: number): Paint =>

@@ -3,7 +3,7 @@ const ascii = /^[\x20-\x7e]*$/;
 const zeroWidth = /^[\p{Mark}\p{Format}\p{Control}]+$/u;
 const emoji = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f/u;
 
-/** Columns that text takes on a terminal: 2 for wide characters and emoji, 0 for marks. */
+/** Counts the columns of a text on a terminal: 2 for wide characters and emoji, 0 for marks. */
 export function displayWidth(text: string): number {
   if (ascii.test(text)) return text.length;
   let columns = 0;
@@ -11,7 +11,7 @@ export function displayWidth(text: string): number {
   return columns;
 }
 
-/** The longest start of text that fits, with … where something was cut. */
+/** Returns the longest prefix that fits, with … where it is truncated. */
 export function truncateToWidth(text: string, columns: number): string {
   if (displayWidth(text) <= columns) return text;
   let kept = '';

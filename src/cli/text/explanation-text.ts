@@ -1,9 +1,9 @@
-/** `1,230`: three significant digits. */
+/** Formats `1,230`: three significant digits. */
 export function count(n: number): string {
   return Number(n.toPrecision(3)).toLocaleString('en-US');
 }
 
-/** `1 in 340 million`; beyond a trillion a power of ten. */
+/** Formats `1 in 340 million`; beyond a trillion a power of ten. */
 export function odds(p: number): string {
   if (p === 0) return 'nil';
   const times = 1 / p;
@@ -14,7 +14,7 @@ export function odds(p: number): string {
   return `1 in ${count(times / Number(unit))} ${name}`;
 }
 
-/** `2026-11-01 12:00:00Z`. */
+/** Formats `2026-11-01 12:00:00Z`. */
 export function clock(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)}Z`;
 }

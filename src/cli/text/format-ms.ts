@@ -1,4 +1,4 @@
-/** Milliseconds for people: `840 µs`, `12.4 ms`, `1.24 s`, `3.1 min`. */
+/** Formats milliseconds for people: `840 µs`, `12.4 ms`, `1.24 s`, `3.1 min`. */
 export function formatMs(ms: number): string {
   if (!Number.isFinite(ms)) return '–';
   if (ms < 1) return `${Math.round(ms * 1000)} µs`;
@@ -7,7 +7,7 @@ export function formatMs(ms: number): string {
   return `${significant(ms / 60_000)} min`;
 }
 
-/** Three significant digits, without exponent. */
+/** Formats three significant digits, without exponent. */
 function significant(value: number): string {
   return value >= 100 ? String(Math.round(value)) : value.toPrecision(3);
 }

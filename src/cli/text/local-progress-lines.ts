@@ -4,12 +4,11 @@ import type { Io } from '../io.ts';
 const names = { kafka: 'Kafka', clickhouse: 'ClickHouse' } as const;
 const parts = ['clickhouse', 'kafka'] as const;
 const redrawMs = 100;
-/** A log or a pipe gets a line for each change of state, and of a long download one in a while. */
+/** A log or a pipe gets a line for each change of state, and one at this interval during a long download. */
 const repeatMs = 5_000;
 
 /**
- * Shows on standard error how far the local stack is: one line that redraws itself on a terminal,
- * lines elsewhere.
+ * Shows the progress of the local stack on standard error: one redrawn line on a terminal, lines elsewhere.
  */
 export class LocalProgressLines {
   readonly #io: Io;
@@ -42,7 +41,7 @@ export class LocalProgressLines {
     this.#io.err(`${names[step.part]}: ${step.text}\n`);
   }
 
-  /** Ends the line that redraws itself, so that what follows begins on a new one. */
+  /** Ends the redrawn line, so that later text starts on a new one. */
   end(): void {
     if (!this.#isDrawn) return;
     this.#isDrawn = false;
@@ -57,7 +56,7 @@ export class LocalProgressLines {
       const step = this.#latest.get(part);
       return step === undefined ? [] : [`${names[part]}: ${step.text}`];
     });
-    // Back to the first column, the text, and whatever is left of a longer one erased.
+    // Moves to the first column, writes the text, and erases the rest of a longer one.
     this.#io.err(`\r${texts.join('   ')}\u001b[K`);
   }
 }

@@ -4,15 +4,15 @@ import { colorsOf } from './colors.ts';
 
 export interface ProgressOptions {
   readonly label: string;
-  /** What `update` counts up to; undefined or infinite if nobody knows. */
+  /** Count at which `update` is complete; undefined or infinite if unknown. */
   readonly total: number | undefined;
   readonly clock?: WallClock;
 }
 
 export interface Progress {
-  /** Says how far the work is, and what to show beside it. */
+  /** Reports the progress, with an optional detail. */
   update(done: number, detail?: string): void;
-  /** Takes the bar away, or writes the last line. Safe to call twice. */
+  /** Removes the bar, or writes the last line. Safe to call twice. */
   finish(): void;
 }
 
@@ -20,8 +20,8 @@ const REDRAW_MS = 100;
 const BAR_CELLS = 24;
 
 /**
- * Progress on standard error. A terminal gets one line, redrawn at most ten times a second; a
- * file or pipe gets a plain line at 0, 25, 50, 75 and 100 %, and none where the total is unknown.
+ * Shows progress on standard error. A terminal gets one line, redrawn at most ten times a second. A file or
+ * pipe gets a plain line at 0, 25, 50, 75 and 100 %, and none where the total is unknown.
  */
 export function createProgress(
   io: Pick<Io, 'err' | 'env' | 'isErrTty'>,

@@ -26,8 +26,8 @@ const membersShown = 12;
 type Colored = { readonly color: boolean };
 
 /**
- * An anomaly for somebody who was just woken up: what is slow and since when, how it went, which
- * stage and which requests carry it, why it is believed, and where to look.
+ * Explains an anomaly to an operator on call: the slow stage and since when, the event history, blame and
+ * drivers, the evidence, and where to look.
  */
 export function renderExplanation(
   { events, course, drivers, mix, members, slowest }: Explanation,
@@ -72,7 +72,7 @@ function headline(event: AnomalyEvent, io: Colored, nowMs: number): string[] {
   ];
 }
 
-/** `ranker, v2, search, eu-west-1, cold starts`. */
+/** Formats `ranker, v2, search, eu-west-1, cold starts`. */
 function seriesName(event: AnomalyEvent): string {
   const { model, version, request_type, region, host, service, tenant, cold_start } = event;
   const values = [version, request_type, region, host, service, tenant];
@@ -82,7 +82,7 @@ function seriesName(event: AnomalyEvent): string {
 
 function memberTitle({ scope }: AnomalyEvent, members: readonly AnomalyEvent[]): string {
   const open = members.filter(({ state }) => state !== 'resolved').length;
-  // Members are as of now, the scope as of the last event: more may have joined since.
+  // Members are current, the scope is of the last event: more may have joined since.
   const of = scope === undefined ? '' : ` of ${Math.max(scope.total, members.length)}`;
   return `Affected series: ${members.length}${of}, ${open} unresolved`;
 }
@@ -113,7 +113,7 @@ function memberLines(members: readonly AnomalyEvent[], io: Colored): string[] {
   ];
 }
 
-/** A line of bars, and what its lowest and highest stand for. */
+/** Renders a line of bars, and the values of its lowest and highest. */
 function courseLines(course: readonly CoursePoint[], event: AnomalyEvent, io: Colored): string[] {
   const [first, last] = [course[0], course.at(-1)];
   if (first === undefined || last === undefined) return [];
@@ -265,7 +265,7 @@ function slowestLines(slowest: readonly SlowRequest[], io: Colored): string[] {
 function eventLines(events: readonly AnomalyEvent[], io: Colored): string[] {
   const { dim } = colorsOf(io);
   const left = Math.max(0, events.length - eventsShown);
-  // The first one says how it began, the last ones how it stands.
+  // The first event shows the start, the last ones the current state.
   const shown = left === 0 ? events : [events[0] as AnomalyEvent, ...events.slice(left + 1)];
   return shown.flatMap((event, i) => [
     `${clock(event.emitted_at)} ${event.state}, ${event.severity}: ${visible(event.summary)}`,
@@ -277,7 +277,7 @@ function lines(table: string): string[] {
   return table.trimEnd().split('\n');
 }
 
-/** `p99`, `p99.9`. */
+/** Formats `p99`, `p99.9`. */
 function quantileName(q: number): string {
   return `p${Number((q * 100).toPrecision(6))}`;
 }
@@ -286,7 +286,7 @@ function percent(share: number): string {
   return `${Number((share * 100).toPrecision(3))} %`;
 }
 
-/** `71 %`, `0.4 %`. */
+/** Formats `71 %`, `0.4 %`. */
 function rounded(share: number): string {
   return share >= 0.095 || share === 0
     ? `${Math.round(share * 100)} %`

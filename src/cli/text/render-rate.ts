@@ -5,7 +5,7 @@ import { clock, count, odds } from './explanation-text.ts';
 import { formatMs } from './format-ms.ts';
 import { visible } from './visible.ts';
 
-/** What the line of bars is of. */
+/** Title of the line of bars. */
 export function courseTitle({ rate, quantile, evidence }: AnomalyEvent): string {
   if (rate?.unit === 'failures per request') return 'Timeline of failed requests';
   if (rate?.unit === 'cold starts per request') return 'Timeline of cold starts';
@@ -13,7 +13,7 @@ export function courseTitle({ rate, quantile, evidence }: AnomalyEvent): string 
   return `Timeline of p${Number((quantile * 100).toPrecision(6))} of ${evidence.measured_stage}`;
 }
 
-/** What a bar stands for, in the unit of the event. */
+/** Value of a bar, in the unit of the event. */
 export function courseValue(point: CoursePoint, { rate }: AnomalyEvent): number {
   const { requests, failed, cold_starts } = point;
   if (rate?.unit === 'failures per request') return failed / Math.max(1, requests);
@@ -36,7 +36,7 @@ export function baselineText(event: AnomalyEvent): string {
   return courseText(isTail ? event.baseline_ms : (event.rate?.baseline ?? 0), event);
 }
 
-/** How much of an objective's budget is used, and by which rule that is too much. */
+/** Lists how much of an objective's budget is spent, and the rule that is broken. */
 function burnEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
   const { slo, evidence } = event;
   if (slo === undefined) return [];

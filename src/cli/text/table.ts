@@ -17,16 +17,16 @@ export interface Table {
   readonly columns: readonly TableColumn[];
   readonly rows: readonly (readonly TableCell[])[];
   readonly color: boolean;
-  /** Columns of the terminal; wider tables have their widest cells cut. @default {no limit} */
+  /** Columns of the terminal; wider tables have their widest cells truncated. @default {no limit} */
   readonly maxWidth?: number;
 }
 
 const gap = '  ';
-/** Cutting a column below this helps nobody; a table of many columns is then too wide. */
+/** Narrower cells are unreadable, so a table of many columns may be too wide. */
 const leastWidth = 8;
 
 /**
- * A table for a terminal, a line a row, each ended by a newline: aligned by what characters take
+ * Renders a table for a terminal, a line a row, each ended by a newline, aligned by the width of characters
  * on the screen. Control characters, which may come from events, are shown as escapes.
  */
 export function renderTable({ columns, rows, color, maxWidth }: Table): string {
@@ -58,7 +58,7 @@ export function renderTable({ columns, rows, color, maxWidth }: Table): string {
   return header + cells.map(line).join('');
 }
 
-/** Takes columns off the widest cells until the line fits or nothing more can be taken. */
+/** Narrows the widest cells until the line fits or all are at their least width. */
 function shrink(widths: number[], maxWidth: number): void {
   let excess = widths.reduce((sum, width) => sum + width + gap.length, -gap.length) - maxWidth;
   for (; excess > 0; excess--) {

@@ -7,18 +7,18 @@ export interface TrafficReport {
   readonly target: string;
   readonly sent: Sent;
   readonly elapsedMs: number;
-  /** Ended by a signal before all was sent. */
+  /** True where a signal ended it before all was sent. */
   readonly interrupted: boolean;
-  /** Fields of the command's own, in snake_case. */
+  /** Fields of the command, in snake_case. */
   readonly extra?: Readonly<Record<string, unknown>>;
-  /** A sentence more for people. */
+  /** Additional sentence for people. */
   readonly note?: string;
 }
 
 /**
- * Says what was sent: one line of JSON, or one for people on standard error.
+ * Reports the sent messages: one line of JSON, or one for people on standard error.
  *
- * @param print where JSON goes: standard error if standard output carries the events.
+ * @param print destination of JSON: standard error if standard output has the events
  */
 export function printTrafficReport(
   report: TrafficReport,

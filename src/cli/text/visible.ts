@@ -1,4 +1,4 @@
-/** A text with its control characters, which may come from events, as escapes: nothing of it moves a cursor. */
+/** Escapes control characters, which may come from events, so that they cannot move the cursor. */
 export function visible(text: string): string {
   return text.replace(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not get through.
