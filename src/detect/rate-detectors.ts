@@ -142,7 +142,7 @@ export class RateDetectors {
     for (const proportions of this.#proportions) proportions.forget(key);
   }
 
-  /** Publishes to all series and models what each has added to the shared state. */
+  /** Publishes the shared state, as all series and models have changed it. */
   publishShared(): void {
     for (const proportions of this.#proportions) proportions.publishShared();
     this.#trafficPool.publishShared();

@@ -85,7 +85,8 @@ export const detectMutants: readonly PlantedMutant[] = [
     bug: 'an anomaly is resolved one window later than the setting says',
     file: open,
     find: 'return this.#chain.clearWindows >= this.#patience.clearWindows || this.#hasPeteredOut;',
-    replace: 'return this.#chain.clearWindows > this.#patience.clearWindows || this.#hasPeteredOut;',
+    replace:
+      'return this.#chain.clearWindows > this.#patience.clearWindows || this.#hasPeteredOut;',
     tests: openTests,
   },
   {

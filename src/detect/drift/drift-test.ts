@@ -7,7 +7,7 @@ import { logStudentTail } from '../stats/student-tail.ts';
 export interface DriftVerdict {
   /** Index of the quantile. */
   readonly quantile: number;
-  /** Known hours, and those of them that are slower than a week before. */
+  /** Compared hours, and the slower ones among them. */
   readonly hours: number;
   readonly slower: number;
   /** Median hour of the week before; growth of the median hour, and its 95 % interval. */
@@ -27,9 +27,9 @@ export interface DriftVerdict {
   readonly persists: boolean;
 }
 
-/** Requests beyond a quantile that make it known for an hour. */
+/** Requests that an hour must have beyond a quantile, to be compared. */
 const minBeyond = 10;
-/** Fewest known hours of a day. */
+/** Fewest compared hours of a day. */
 const minHours = 8;
 /** Last hours, which must confirm an opening, and decide whether it persists. */
 const lastHours = 6;
@@ -54,7 +54,7 @@ const minFreedom = 1.5;
  * @param pairs oldest first.
  * @param between pairs with each of the days in between.
  * @param perWeek false verdicts allowed per week.
- * @returns a verdict for each quantile with enough known hours.
+ * @returns a verdict for each quantile with enough compared hours.
  */
 export function judgeDrift(
   pairs: readonly HourPair[],
@@ -66,7 +66,9 @@ export function judgeDrift(
     const verdict = judgeQuantile(pairs, quantile, options, perWeek);
     if (verdict === undefined) return [];
     const half = Math.log(options.min_drift_ratio) / 2;
-    const growths = between.flatMap((day) => growthOf(knownOf(day, quantile, options), quantile));
+    const growths = between.flatMap((day) =>
+      growthOf(comparableOf(day, quantile, options), quantile),
+    );
     return { ...verdict, opens: verdict.opens && growths.every((growth) => growth >= half) };
   });
 }
@@ -89,10 +91,12 @@ function judgeQuantile(
   perWeek: number,
 ): DriftVerdict | undefined {
   const { quantiles, min_drift_ratio, min_effect_ms } = options;
-  const known = knownOf(pairs, quantile, options);
-  if (known.length < minHours) return undefined;
-  const baselineMs = median(known.map(({ baseline }) => baseline.quantilesMs[quantile] as number));
-  const growths = growthsOf(known, quantile);
+  const compared = comparableOf(pairs, quantile, options);
+  if (compared.length < minHours) return undefined;
+  const baselineMs = median(
+    compared.map(({ baseline }) => baseline.quantilesMs[quantile] as number),
+  );
+  const growths = growthsOf(compared, quantile);
   const least = Math.log(min_drift_ratio);
   const growth = median(growths);
   const { mean, error, independent, freedom } = meanOf(growths);
@@ -100,10 +104,11 @@ function judgeQuantile(
   const logLevel = Math.log(Math.min(1, perWeek / (testsPerWeek * quantiles.length)));
   const persists = median(growths.slice(-lastHours)) >= least / 2;
   const isLarge = growth >= least && baselineMs * Math.expm1(growth) >= min_effect_ms;
-  const first = known[growths.findIndex((each) => each >= least / 2)] ?? (known[0] as HourPair);
+  const first =
+    compared[growths.findIndex((each) => each >= least / 2)] ?? (compared[0] as HourPair);
   return {
     quantile,
-    hours: known.length,
+    hours: compared.length,
     slower: growths.filter((each) => each > 0).length,
     baselineMs,
     ratio: Math.exp(growth),
@@ -118,7 +123,7 @@ function judgeQuantile(
 }
 
 /** Pairs of hours with enough requests of the same stage. */
-function knownOf(
+function comparableOf(
   pairs: readonly HourPair[],
   quantile: number,
   { quantiles }: DetectOptions,
@@ -132,15 +137,15 @@ function knownOf(
 }
 
 /** Log growth of each hour. */
-function growthsOf(known: readonly HourPair[], quantile: number): number[] {
-  return known.map(({ now, baseline }) =>
+function growthsOf(compared: readonly HourPair[], quantile: number): number[] {
+  return compared.map(({ now, baseline }) =>
     Math.log((now.quantilesMs[quantile] as number) / (baseline.quantilesMs[quantile] as number)),
   );
 }
 
-/** Median log growth; empty if too few hours are known. */
-function growthOf(known: readonly HourPair[], quantile: number): number[] {
-  return known.length < minHours ? [] : [median(growthsOf(known, quantile))];
+/** Median log growth; empty if too few hours can be compared. */
+function growthOf(compared: readonly HourPair[], quantile: number): number[] {
+  return compared.length < minHours ? [] : [median(growthsOf(compared, quantile))];
 }
 
 /**

@@ -12,9 +12,9 @@ export interface TrafficMix {
   readonly facet: string;
   /** Rise of the share of slow requests; `mix` and `slowdown` add up to it. */
   readonly excess: number;
-  /** Part of it from other values being more frequent. */
+  /** Part that results from other values being more frequent. */
   readonly mix: number;
-  /** Part of it from requests with the same value being slower. */
+  /** Part that results from requests with the same value being slower. */
   readonly slowdown: number;
   /** `mix` as a part of `excess`, clamped to 0 and 1. */
   readonly share: number;

@@ -38,7 +38,7 @@ export class IncidentGrouper {
 
   /**
    * Restores incidents from the table: their last events, and the last rows of all their series, recovered
-   * ones included. The table wins over its own incidents, which only add what no row holds.
+   * ones included. The table wins over its own incidents, which only add fields that no row holds.
    *
    * @returns the open anomalies of series.
    */

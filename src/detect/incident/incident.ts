@@ -190,7 +190,7 @@ export class Incident {
     return this.#published === undefined ? rows : [this.#published, ...rows];
   }
 
-  /** Adds the event of a new member, or of a known one. */
+  /** Records the last event of a member, or adds a new one. */
   observe(event: AnomalyEvent): void {
     this.#members.set(event.id, { event, row: this.#members.get(event.id)?.row });
     this.#changed.add(event.id);

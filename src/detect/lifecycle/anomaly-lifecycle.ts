@@ -8,7 +8,7 @@ import { reconcileOpen } from './reconcile-open.ts';
 
 /** A detector's evaluation of one window, computed on demand. */
 export interface Judgement {
-  /** Whether the event's anomaly persists; undefined where the window has too little traffic. */
+  /** Reports whether the event's anomaly persists; undefined where the window has too little traffic. */
   isAnomalous(event: AnomalyEvent): boolean | undefined;
   /** The event, if the window opens an anomaly. */
   opening(): AnomalyEvent | undefined;

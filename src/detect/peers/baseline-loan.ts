@@ -47,7 +47,7 @@ export class BaselineLoan {
   }
 
   /**
-   * Baseline that the series lends to others: its own, once it is known and not anomalous.
+   * Baseline that the series lends to others: its own, once it has enough windows and is not anomalous.
    *
    * @param isOpen whether it has an open anomaly: a borrower with one lends nothing.
    */

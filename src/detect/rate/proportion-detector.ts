@@ -167,7 +167,7 @@ export class ProportionDetector {
     };
   }
 
-  /** Compares with the event's baseline, so that a detector restored from the event decides alike. */
+  /** Compares with the event's baseline, so that a detector restored from the event decides the same. */
   #isAnomalous(event: AnomalyEvent): boolean | undefined {
     const now = this.#currentRate(event);
     if (now === undefined || event.rate === undefined) return undefined;
@@ -218,7 +218,7 @@ export class ProportionDetector {
     baseline: () => TDigest | undefined,
   ): EventUpdate | undefined {
     if (verdict === undefined || event.rate === undefined) return undefined;
-    // The event's baseline counts: what was learnt since does not move it.
+    // The event's baseline counts: later windows do not move it.
     const reference = { ...verdict.reference, rate: event.rate.baseline };
     const shown = this.#windowsOf(verdict);
     const proportion = this.#proportion;

@@ -90,7 +90,7 @@ export class ProportionDetectors {
     if (this.#newest.get(model) === detector) this.#newest.delete(model);
   }
 
-  /** Publishes to all series what each has added to the shared state. */
+  /** Publishes the shared state, as all series have changed it. */
   publishShared(): void {
     this.#pool.publishShared();
   }

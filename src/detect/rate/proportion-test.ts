@@ -145,7 +145,7 @@ export class ProportionTest {
     return Math.max(this.#daily.threshold(startMs, varianceInflation), this.#bursts.level(startMs));
   }
 
-  /** Learns an evaluated window, once it is known whether it belongs to an anomaly. */
+  /** Learns an evaluated window; one that belongs to an anomaly is skipped. */
   learn(startMs: number, isLearnable: boolean): void {
     const released = this.#windows.release(startMs);
     if (released === undefined) return;
@@ -184,7 +184,7 @@ export class ProportionTest {
     this.#inherited = other.#learnt + other.#inherited;
   }
 
-  /** Resets the evidence, whose anomaly is over, and keeps what was learnt. */
+  /** Resets the evidence after an anomaly; learnt state stays. */
   forgetRun(): void {
     this.#evidence.forget();
     this.#peaks.forgetPeak();

@@ -18,7 +18,7 @@ export interface CountedRequests {
   readonly digests: TDigest | readonly TDigest[];
 }
 
-/** A proportion of a series' requests: how it is named, and what rise of it matters. */
+/** A proportion of a series' requests: its kind, its texts, and the smallest rise that matters. */
 export interface Proportion {
   readonly kind: AnomalyEvent['kind'];
   readonly unit: Rate['unit'];

@@ -22,8 +22,8 @@ export interface BurnRule {
 }
 
 /**
- * Rules for a budget of 30 days: 2 % of it is used in an hour, 5 % in six hours, or 10 % in three days,
- * and the burn persists. (The Site Reliability Workbook, "Alerting on SLOs", 2018.)
+ * Rules for a persisting burn of a 30-day budget: 2 % in an hour, 5 % in six hours, 10 % in three days.
+ * Source: The Site Reliability Workbook, "Alerting on SLOs", 2018.
  */
 export const burnRules: readonly BurnRule[] = [
   { factor: 14.4, long: 2, short: 0, severity: 'critical' },

@@ -124,7 +124,7 @@ export class DropTest {
     };
   }
 
-  /** Resets the evidence, whose anomaly is over or is not evaluated, and keeps what was learnt. */
+  /** Resets the evidence after an anomaly, or where it cannot be evaluated; learnt state stays. */
   forgetRun(): void {
     this.#evidence.forget();
     this.#peaks.forgetPeak();
