@@ -34,8 +34,8 @@ export class BaselinePeriods {
     return Math.floor(startMs / (isYoung(windows) ? this.#fewMs : this.#manyMs));
   }
 
-  /** Time before which no later window of any stage begins a block or renews a reference. */
-  quietUntil(startMs: number): number {
+  /** Next boundary after a window: before it no window of any stage begins a block or renews a reference. */
+  nextBoundary(startMs: number): number {
     let untilMs = Number.POSITIVE_INFINITY;
     for (const ms of [this.blockMs, this.#fewMs, this.#manyMs]) {
       untilMs = Math.min(untilMs, (Math.floor(startMs / ms) + 1) * ms);

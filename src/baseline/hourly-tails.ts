@@ -103,7 +103,7 @@ export class HourlyTails {
   }
 
   /** Excludes the hour of an anomalous window. */
-  leaveOut(windowStartMs: number): void {
+  excludeHour(windowStartMs: number): void {
     this.#hourAt(windowStartMs).isExcluded = true;
   }
 

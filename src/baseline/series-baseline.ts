@@ -121,7 +121,7 @@ export class SeriesBaseline implements SeriesReference {
     }
     this.#pending = [];
     this.#renewal = {};
-    this.#deferUntilMs = this.#periods.quietUntil(last.windowStartMs);
+    this.#deferUntilMs = this.#periods.nextBoundary(last.windowStartMs);
     this.#deferStages = last.stages;
     for (const stage of last.stages.keys()) {
       const baseline = this.#stages.get(stage);

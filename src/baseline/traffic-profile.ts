@@ -74,8 +74,8 @@ export class TrafficProfile {
     return this.#forecast;
   }
 
-  /** Fall of the traffic between two times on the day before: at most 1. */
-  fadeSince(thenMs: number, nowMs: number): number {
+  /** Ratio of the traffic at two times on the day before, at most 1: its decline. */
+  declineSince(thenMs: number, nowMs: number): number {
     const around = (ms: number) => {
       const block = Math.floor((ms - dayMs) / blockMs);
       return median([block - 1, block, block + 1].map((each) => this.#rateOf(each)));

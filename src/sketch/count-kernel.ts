@@ -121,7 +121,7 @@ export class CountKernel {
   }
 
   /** Allocates a block of 64 KiB, not zeroed. */
-  takeBlock(): number {
+  allocateBlock(): number {
     const free = this.#free.pop();
     if (free !== undefined) return free;
     const block = this.#end;
@@ -200,7 +200,7 @@ export class KernelArena {
   /** Allocates bytes, whole cache lines, not zeroed. Returns their address. */
   allocate(bytes: number): number {
     if (this.#next + bytes > this.#end) {
-      if (this.#used === this.#blocks.length) this.#blocks.push(this.#kernel.takeBlock());
+      if (this.#used === this.#blocks.length) this.#blocks.push(this.#kernel.allocateBlock());
       this.#next = this.#blocks[this.#used++] as number;
       this.#end = this.#next + blockBytes;
     }
@@ -209,7 +209,7 @@ export class KernelArena {
     return address;
   }
 
-  takeZeroed(bytes: number): number {
+  allocateZeroed(bytes: number): number {
     const address = this.allocate(bytes);
     this.#kernel.bytes.fill(0, address, address + bytes);
     return address;

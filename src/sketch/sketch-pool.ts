@@ -87,7 +87,7 @@ export class SketchPool {
 
   /** Allocates zeroed memory for the kernel until `reset`. */
   allocateBytes(bytes: number): number {
-    return this.#arena.takeZeroed(bytes);
+    return this.#arena.allocateZeroed(bytes);
   }
 
   /** Adds a duration, finite and >= 0, in milliseconds. */

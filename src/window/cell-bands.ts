@@ -62,7 +62,7 @@ export class CellBands {
 
   /** Allocates the vector of a band of a record. */
   vectorOf(record: number, band: number): number {
-    const vector = this.#arena.takeZeroed(kernelBytes.vector);
+    const vector = this.#arena.allocateZeroed(kernelBytes.vector);
     this.#kernel.ints[((record + offsets.vectors) >>> 2) + band] = vector;
     this.#size += 1;
     return vector;
@@ -137,7 +137,7 @@ export class CellBands {
   }
 
   #emptyRecord(cell: number): number {
-    const record = this.#arena.takeZeroed(kernelBytes.record);
+    const record = this.#arena.allocateZeroed(kernelBytes.record);
     this.#kernel.ints[(record + offsets.cell) >>> 2] = cell;
     return record;
   }

@@ -11,7 +11,7 @@ describe('the kernel’s memory', () => {
   it('is zeroed on request, and allocated in whole cache lines, again after a reset', () => {
     const kernel = CountKernel.shared();
     const arena = kernel.arena();
-    const take = () => Array.from({ length: 300 }, () => arena.takeZeroed(1024));
+    const take = () => Array.from({ length: 300 }, () => arena.allocateZeroed(1024));
     const first = take();
     expect(new Set(first).size).toBe(300);
     expect(first.filter((address) => address % 64 !== 0)).toEqual([]);

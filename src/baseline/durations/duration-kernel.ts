@@ -70,7 +70,7 @@ export class DurationKernel {
    * Copies a digest's centroids to the kernel's memory, as floats, and returns their address. All digests of
    * its array are copied at once, unless they were copied last.
    */
-  give({ centroids, from }: TDigest): number {
+  copyIn({ centroids, from }: TDigest): number {
     if (centroids !== this.#copied) {
       this.#copy = this.#grown(centroids.length / 2 + margin, this.#copy);
       this.#memory.floats.set(centroids, 2 * this.#copy.offset);
@@ -87,7 +87,7 @@ export class DurationKernel {
     leastMs: number,
   ): void {
     const { size } = digest;
-    const centroids = this.give(digest);
+    const centroids = this.copyIn(digest);
     for (let done = 0; ; ) {
       const { offset, low, range } = buckets;
       done = this.#exports.add(centroids, size, done, addressOf(offset), low, range, leastMs);
@@ -106,7 +106,7 @@ export class DurationKernel {
     startMs: number,
   ): void {
     const { size } = digest;
-    const centroids = this.give(digest);
+    const centroids = this.copyIn(digest);
     this.#scratch = this.#grown(size / 2 + margin, this.#scratch);
     const upTo = addressOf(this.#scratch.offset);
     this.#exports.count(centroids, size, upTo, addressOf(counts), quantiles, requests, startMs);

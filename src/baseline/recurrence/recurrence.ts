@@ -55,7 +55,7 @@ export interface Expected {
 }
 
 /** Past episodes at the same time of day as today's, or an hour before or after it. */
-interface Appointment {
+interface Match {
   /** Delay of today's episode. */
   readonly laterMs: number;
   /** Days ago, as bits; bit 0 is today. */
@@ -65,7 +65,7 @@ interface Appointment {
 }
 
 /** Scratch: the same time, and an hour before or after it, for changes of the clocks. */
-const appointments: readonly Appointment[] = [0, hourMs, -hourMs].map((laterMs) => ({
+const matches: readonly Match[] = [0, hourMs, -hourMs].map((laterMs) => ({
   ...{ laterMs, days: 0, peak: 0, lastedMs: 0 },
 }));
 
@@ -83,24 +83,24 @@ export function expectedEpisode(
   current: Episode,
   windowStartMs: number,
 ): Expected | undefined {
-  for (const at of appointments) at.days = at.peak = at.lastedMs = 0;
+  for (const match of matches) match.days = match.peak = match.lastedMs = 0;
   const { slackMs, lastingMs, keptMs } = recurrence;
   const ageMs = windowStartMs - current.startMs;
   for (const episode of past) {
     const agoMs = current.startMs - episode.startMs;
-    const at = agoMs > keptMs ? undefined : appointmentOf(current, episode);
-    if (at === undefined) continue;
+    const match = agoMs > keptMs ? undefined : matchOf(current, episode);
+    if (match === undefined) continue;
     // Today's episode may have begun earlier or later: the age is that of the past one.
-    const thenMs = ageMs + laterMsOf(agoMs - at.laterMs);
+    const thenMs = ageMs + laterMsOf(agoMs - match.laterMs);
     if (!isAlike(current, episode, ageMs) || isFarWeaker(current, episode, thenMs)) continue;
-    at.days |= 1 << daysOf(agoMs - at.laterMs);
-    at.peak = Math.max(
-      at.peak,
+    match.days |= 1 << daysOf(agoMs - match.laterMs);
+    match.peak = Math.max(
+      match.peak,
       episode.peaksByMinute[minuteOf(thenMs + slackMs, episode)] as number,
     );
-    at.lastedMs = Math.max(at.lastedMs, Math.min(episode.endMs - episode.startMs, lastingMs));
+    match.lastedMs = Math.max(match.lastedMs, Math.min(episode.endMs - episode.startMs, lastingMs));
   }
-  const found = appointments.find(isExpected);
+  const found = matches.find(isExpected);
   return found && { peak: found.peak, endMs: current.startMs + found.lastedMs + slackMs };
 }
 
@@ -109,20 +109,20 @@ export function minuteOf(ageMs: number, { peaksByMinute }: Pick<Episode, 'peaksB
   return Math.min(peaksByMinute.length - 1, Math.max(0, Math.floor(ageMs / minuteMs)));
 }
 
-function isExpected({ laterMs, days }: Appointment): boolean {
+function isExpected({ laterMs, days }: Match): boolean {
   if (laterMs === 0 && (days & daysThatSuffice) !== 0) return true;
   const isToday = (days & 1) !== 0;
   return !isToday && countOf(days) >= minDays;
 }
 
-function appointmentOf(current: Episode, past: Episode): Appointment | undefined {
+function matchOf(current: Episode, past: Episode): Match | undefined {
   const agoMs = current.startMs - past.startMs;
   const mayBeLaterMs = current.startMs - current.sinceMs + recurrence.slackMs;
   const mayBeEarlierMs = past.startMs - past.sinceMs + recurrence.slackMs;
-  return appointments.find((at) => {
-    const laterMs = laterMsOf(agoMs - at.laterMs);
+  return matches.find((match) => {
+    const laterMs = laterMsOf(agoMs - match.laterMs);
     // An episode of the last hours does not recur daily.
-    if (at.laterMs === 0 && agoMs < dayMs / 2) return false;
+    if (match.laterMs === 0 && agoMs < dayMs / 2) return false;
     return laterMs <= mayBeLaterMs && -laterMs <= mayBeEarlierMs;
   });
 }

@@ -105,7 +105,7 @@ export class DriftDetector {
   ): AnomalyEvent | undefined {
     if (this.#tails.reach(startMs)) this.#evaluate(startMs, perWeek);
     for (const window of windows) this.#tails.observe(window);
-    if (!isNormal) this.#tails.leaveOut(startMs);
+    if (!isNormal) this.#tails.excludeHour(startMs);
     if (!this.#lifecycle.isOpen && this.#lastDay?.opening === undefined) return undefined;
     return this.#lifecycle.step(startMs, this.#judgement(startMs, context), context);
   }

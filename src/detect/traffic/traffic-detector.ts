@@ -263,7 +263,7 @@ export class TrafficDetector {
   #isDropped(event: AnomalyEvent, startMs: number): boolean | undefined {
     const { rate } = event;
     if (rate === undefined || this.#lastWindows.length === 0) return undefined;
-    const fade = this.#profile.fadeSince(Date.parse(event.started_at), startMs);
+    const fade = this.#profile.declineSince(Date.parse(event.started_at), startMs);
     const left = 1 - this.#options.min_traffic_drop / 2;
     return this.#nowPerSecond < left * fade * rate.baseline;
   }

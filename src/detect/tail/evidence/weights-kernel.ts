@@ -55,7 +55,7 @@ export class WeightsKernel {
   weigh(digest: TDigest, weights: number, scores: number): void {
     const { size } = digest;
     const scratch = addressOf(this.scratch((size + margin) * doublesPerCentroid));
-    const centroids = this.#durations.give(digest);
+    const centroids = this.#durations.copyIn(digest);
     this.#exports.weigh(centroids, size, addressOf(weights), addressOf(scores), scratch);
   }
 
