@@ -119,8 +119,8 @@ function unreadable(metadata: string): OperatorError {
   return new OperatorError(
     'TAILMARK_COMMIT_VERSION',
     version === MAGIC
-      ? `Cannot take over a partition as its commit must be whole: it is ${metadata}`
-      : `Cannot take over a partition as its commit must be of ${MAGIC}: it is of ${version}`,
+      ? `Cannot take over a partition: its commit metadata must be complete; it is ${metadata}`
+      : `Cannot take over a partition: its commit metadata must be of ${MAGIC}; it is of ${version}`,
     {
       hint: 'Run the version that wrote it until nothing is pending, or a newer one.',
       exitCode: exitCodes.config,

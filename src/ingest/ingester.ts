@@ -184,8 +184,8 @@ export class Ingester implements SourceHandler {
         ...(lostOffsets > 0 ? { lost_offsets: lostOffsets } : {}),
       },
       lostOffsets > 0
-        ? 'partition taken; retention has removed what was not read'
-        : 'partition taken',
+        ? 'partition assigned; retention has removed records that were not read'
+        : 'partition assigned',
     );
     return place;
   }

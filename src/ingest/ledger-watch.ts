@@ -149,11 +149,11 @@ export class LedgerWatch {
 
   #resolved(key: string, problem: Problem): void {
     this.#known.delete(key);
-    this.#options.log.info(fieldsOf(problem), 'a problem of the ledger is gone');
+    this.#options.log.info(fieldsOf(problem), 'ledger problem resolved');
   }
 
   #log(problem: Problem): void {
-    this.#options.log.error(fieldsOf(problem), `the ledger is wrong: ${problem.detail}`);
+    this.#options.log.error(fieldsOf(problem), `ledger problem: ${problem.detail}`);
   }
 
   #report(...looks: readonly FoundProblems[]): void {
@@ -182,7 +182,7 @@ export class LedgerWatch {
     const failure = code === '' ? err : code;
     if (failure === this.#failure) return;
     this.#failure = failure;
-    this.#options.log.warn({ code, err }, 'the ledger could not be looked at');
+    this.#options.log.warn({ code, err }, 'ledger check failed');
   }
 }
 

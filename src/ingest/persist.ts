@@ -39,7 +39,7 @@ export async function persist(
           err: error instanceof Error ? error.message : String(error),
           retry_ms: retryMs,
         },
-        'a step of storing a chunk failed and is done again',
+        'a step of storing a chunk failed; retrying',
       );
       await context.clock.sleep(retryMs);
     }

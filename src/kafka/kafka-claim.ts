@@ -60,7 +60,7 @@ export class KafkaClaim implements Claim {
 
   async commit(offset: number, metadata: string): Promise<void> {
     if (this.#lost) throw new ClaimLostError(this.name);
-    invariant(this.#send !== undefined, 'a partition commits before it has read');
+    invariant(this.#send !== undefined, 'a partition must read before it commits');
     try {
       await this.#send(String(offset), metadata);
     } catch (error) {

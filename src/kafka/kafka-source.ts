@@ -167,7 +167,7 @@ export class KafkaSource implements Source {
       } catch (error) {
         this.#log?.warn(
           { err: error instanceof Error ? error.message : String(error), retry_ms: retryMs },
-          'partitions could not be placed; they are looked up again',
+          'start positions could not be resolved; retrying',
         );
       }
       if (waiting.some((claim) => !claim.isLost && claim.position === undefined)) {
@@ -259,7 +259,7 @@ export class KafkaSource implements Source {
     const { topic, partition } = claim;
     this.#log?.warn(
       { topic, partition, offset: position, fetched_offset: fetchOffset },
-      'the offset to read is not in the log any more; the partition is placed anew',
+      'offset out of range; resolving a new start position',
     );
     this.#placeAnew(claim).succeed(claim, fetchOffset < position);
     return true;
@@ -280,7 +280,7 @@ export class KafkaSource implements Source {
         }
         this.#log?.warn(
           { topic, partition },
-          'the topic was made anew; the partition is placed anew',
+          'topic was recreated; resolving a new start position',
         );
         this.#placeAnew(claim);
         return true;
@@ -288,7 +288,7 @@ export class KafkaSource implements Source {
         const err = error instanceof Error ? error.message : String(error);
         this.#log?.warn(
           { topic, partition, err, retry_ms: retryMs },
-          'a log could not be looked up',
+          'log offsets could not be read; retrying',
         );
       }
       await this.#clock.sleep(retryMs);
@@ -334,15 +334,15 @@ export class KafkaSource implements Source {
   #onCrash(error: Error, restart: boolean): void {
     this.#loseAll();
     if (restart) {
-      this.#log?.warn({ err: error.message }, 'reading from Kafka failed and is begun again');
+      this.#log?.warn({ err: error.message }, 'Kafka consumer failed; restarting it');
       return;
     }
     this.#log?.error({ err: error.message }, 'the Kafka consumer crashed');
-    const failure = kafkaError(error, 'go on reading from Kafka', this.#config);
+    const failure = kafkaError(error, 'continue reading from Kafka', this.#config);
     this.#fail(
       failure.code === 'TAILMARK_KAFKA_FAILED'
         ? new OperatorError('TAILMARK_STALLED', failure.message, {
-            hint: 'The process ends so that its supervisor starts it anew; nothing is lost or doubled.',
+            hint: 'The process exits so that its supervisor restarts it; nothing is lost or counted twice.',
             exitCode: exitCodes.unavailable,
             cause: error,
           })
@@ -362,7 +362,7 @@ function partitionOf(claim: KafkaClaim) {
 function recordsOf({ topic, messages }: EachBatchPayload['batch'], fetchOffset: number): Records {
   const marks = messages as unknown as readonly FetchPlaceholder[];
   const records = marks.find((mark) => mark.records !== undefined)?.records;
-  invariant(records !== undefined, `a batch of ${topic} comes without its records`);
+  invariant(records !== undefined, `a batch of ${topic} must have its records`);
   while (records.current !== undefined && records.current.offset < fetchOffset) records.advance();
   return records;
 }

@@ -51,7 +51,7 @@ export function lockDirectory(dir: string, nowMs: number): DirectoryLock {
   }
   throw new OperatorError(
     'TAILMARK_LOCAL_IN_USE',
-    `Cannot start the local stack as its directory must not be in use: ${dir} is fought over`,
+    `Cannot start the local stack: its directory must not be in use; other processes also lock ${dir}`,
     { hint: 'Choose another directory with --dir.', exitCode: exitCodes.unavailable },
   );
 }
@@ -106,7 +106,7 @@ function readHolder(path: string): Holder | null {
 function inUse(dir: string, holder: Holder): OperatorError {
   return new OperatorError(
     'TAILMARK_LOCAL_IN_USE',
-    `Cannot start the local stack as its directory must not be in use: ${dir} is held by process ` +
+    `Cannot start the local stack: its directory must not be in use; ${dir} is held by process ` +
       `${holder.pid} since ${holder.since}`,
     {
       hint: `Use that one, stop it (kill ${holder.pid}), or choose another directory with --dir.`,

@@ -59,7 +59,7 @@ async function hold(wanted: WantedPort): Promise<Server> {
       const why = code === 'EADDRINUSE' ? 'taken by another program' : `refused (${code})`;
       throw new OperatorError(
         'TAILMARK_PORT_TAKEN',
-        `Cannot listen as ${flag} must be a free port: it is ${given}, which is ${why}`,
+        `Cannot listen: ${flag} must be a free port; it is ${given}, which is ${why}`,
         {
           hint: `Choose another port with ${flag}, or leave it out to get a free one.`,
           exitCode: exitCodes.unavailable,

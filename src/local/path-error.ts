@@ -19,7 +19,7 @@ export function pathError(error: unknown, path: string, hint: string): unknown {
   if (code === undefined || !unwritable.has(code)) return error;
   return new OperatorError(
     'TAILMARK_PATH_UNWRITABLE',
-    `Cannot keep data as the directory must be writable: it is ${path} (${code})`,
+    `Cannot keep data: the directory must be writable; it is ${path} (${code})`,
     { hint, exitCode: exitCodes.unavailable, cause: error },
   );
 }

@@ -17,9 +17,9 @@ export function startFailure(
   const lines = logPaths.flatMap((path) => logTail(path)).map((line) => `\n  ${line}`);
   return new OperatorError(
     'TAILMARK_LOCAL_START_FAILED',
-    `Cannot start ${name} as it must answer: it ${happened}${lines.join('')}`,
+    `Cannot start ${name}: it ${happened}${lines.join('')}`,
     {
-      hint: `Its logs: ${logPaths.join(', ')}. \`tailmark up --fresh\` begins with empty data.`,
+      hint: `Its logs: ${logPaths.join(', ')}. \`tailmark up --fresh\` starts with empty data.`,
       exitCode: exitCodes.unavailable,
     },
   );

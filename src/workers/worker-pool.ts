@@ -105,7 +105,7 @@ class WorkerThread {
     });
     this.#worker.on('error', fail);
     this.#worker.on('exit', () => {
-      if (!this.#hasStopped) fail(new Error(`worker ${number} has ended by itself`));
+      if (!this.#hasStopped) fail(new Error(`worker ${number} exited unexpectedly`));
       end();
     });
   }
@@ -114,7 +114,7 @@ class WorkerThread {
     const silentMs = this.#clock.elapsedMs() - this.#heardMs;
     const problems = this.#problems.map((problem) => `worker ${this.#number}: ${problem}`);
     if (silentMs <= SILENT_MS) return problems;
-    return [`worker ${this.#number}: silent for ${Math.round(silentMs / 1000)} s`, ...problems];
+    return [`worker ${this.#number}: no message for ${Math.round(silentMs / 1000)} s`, ...problems];
   }
 
   async metrics(): Promise<MetricsSnapshot> {

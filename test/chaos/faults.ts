@@ -27,7 +27,7 @@ type Fault = (context: FaultContext) => Promise<void>;
 
 const between = (random: Random, least: number, most: number) =>
   least + (random.uint32() % (most - least + 1));
-const failedStep = 'a step of storing a chunk failed and is done again';
+const failedStep = 'a step of storing a chunk failed; retrying';
 
 /** Each fault, from its start until nothing is broken any more. */
 export const faults: Readonly<Record<FaultKind, Fault>> = {

@@ -23,7 +23,7 @@ const plot = {
 } as const;
 const perSecond = 9;
 const patient = { deadlineMs: 120_000 };
-const detecting = 'this process detects from now on';
+const detecting = 'leadership acquired; this process detects';
 const settings = {
   DETECT_INTERVAL: '200ms',
   DETECT_SESSION_TIMEOUT: '3s',
@@ -160,7 +160,7 @@ describe('a detector that stands by', () => {
         const { leader, standby, messages, startMs } = await takenOut(rig, 'SIGSTOP');
         const rows = await stored(rig);
         leader.signal('SIGCONT');
-        await leader.logged('another process detects from now on; this one stands by');
+        await leader.logged('leadership lost; this process stands by');
         const { metrics } = await healthOf(leader);
         expect(metrics).toContain('\ntailmark_detector_leader 0\n');
         expect((await healthOf(standby)).metrics).toContain('\ntailmark_detector_leader 1\n');

@@ -144,7 +144,7 @@ concurrent('kill -9', () => {
           const first = rig.spawn(ingest);
           await storing(rig, first, random);
           const second = rig.spawn(ingest);
-          await second.logged('partition taken');
+          await second.logged('partition assigned');
           inherited += await kill(rig, first);
           await sleep(Math.floor(random.uniform() * 300));
           inherited += await kill(rig, second);
@@ -153,17 +153,17 @@ concurrent('kill -9', () => {
           const [third, fourth, zombie] = [rig.spawn(ingest), rig.spawn(ingest), rig.spawn(ingest)];
           await Promise.all([
             storing(rig, third, random),
-            fourth.logged('partition taken'),
-            zombie.logged('partition taken'),
+            fourth.logged('partition assigned'),
+            zombie.logged('partition assigned'),
           ]);
           zombie.signal('SIGSTOP');
           inherited += await kill(rig, third);
           inherited += await kill(rig, fourth);
           const successor = rig.spawn(ingest);
-          await successor.logged('partition taken', partitions);
+          await successor.logged('partition assigned', partitions);
           const takenBefore = taken(zombie);
           zombie.signal('SIGCONT');
-          await zombie.logged('partition taken', takenBefore + 1);
+          await zombie.logged('partition assigned', takenBefore + 1);
 
           // One leaves in good order while chunks are being stored.
           successor.signal('SIGTERM');
@@ -182,11 +182,11 @@ concurrent('kill -9', () => {
     240_000,
   );
 
-  const taken = (child: Child) => child.err().split('partition taken').length - 1;
+  const taken = (child: Child) => child.err().split('partition assigned').length - 1;
 
   /** Resolves a random moment after a process has started to store chunks. */
   async function storing(rig: Rig, child: Child, random: Random): Promise<void> {
-    await child.logged('partition taken');
+    await child.logged('partition assigned');
     const before = await rig.consumed();
     await poll('chunks are stored', async () =>
       (await rig.consumed()) > before ? true : undefined,

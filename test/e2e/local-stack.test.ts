@@ -232,7 +232,7 @@ describe('the local stack', () => {
     await expect(startLocalStack({ dir, kafkaPort: port })).rejects.toMatchObject({
       code: 'TAILMARK_PORT_TAKEN',
       exitCode: 69,
-      message: expect.stringContaining(`--kafka-port must be a free port: it is ${port}`),
+      message: expect.stringContaining(`--kafka-port must be a free port; it is ${port}`),
     });
     await new Promise((done) => server.close(done));
     expect(readdirSync(dir)).toEqual([]);
@@ -244,7 +244,7 @@ describe('the local stack', () => {
     await expect(startLocalStack({ dir: path })).rejects.toMatchObject({
       code: 'TAILMARK_PATH_UNWRITABLE',
       exitCode: 69,
-      message: `Cannot keep data as the directory must be writable: it is ${path} (ENOTDIR)`,
+      message: `Cannot keep data: the directory must be writable; it is ${path} (ENOTDIR)`,
     });
   });
 
@@ -267,7 +267,7 @@ describe('the local stack', () => {
       code: 'TAILMARK_LOCAL_START_FAILED',
       exitCode: 69,
       message: expect.stringMatching(
-        /^Cannot start Kafka .* ended with code 1\n(?:.*\n)*.*node ID not found/,
+        /^Cannot start Kafka: .*ended with code 1\n(?:.*\n)*.*node ID not found/,
       ),
     });
   });

@@ -88,9 +88,7 @@ describe('kill -9 of', () => {
     through('clickhouse', async (rig) => {
       await kill(clickhouse);
       await poll('the loss is noticed', () =>
-        rig.tail().includes('a step of storing a chunk failed and is done again')
-          ? true
-          : undefined,
+        rig.tail().includes('a step of storing a chunk failed; retrying') ? true : undefined,
       );
       clickhouse = await runClickHouse(portIn(clickhouse?.url ?? ''));
     }));

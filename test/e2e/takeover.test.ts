@@ -171,7 +171,7 @@ concurrent('records that retention has removed', () => {
       await deleteUpTo(rig, 130);
       await ingestAll(rig, first.events + rest.events);
       await rig.expectStages(both(first.truth, rest.truth));
-      expect(rig.tail()).toContain('retention has removed what was not read');
+      expect(rig.tail()).toContain('retention has removed records that were not read');
       const { out } = await rig.cli(['verify', '--json']);
       expect(JSON.parse(out).problems).toMatchObject([
         { kind: 'gap', topic: rig.topic, partition: 0, start_offset: 130 },

@@ -33,7 +33,7 @@ describe('run --workers', () => {
         const takers = child
           .err()
           .split('\n')
-          .filter((line) => line.includes('"partition taken"'))
+          .filter((line) => line.includes('"partition assigned"'))
           .map((line) => (JSON.parse(line) as { worker: number }).worker);
         // The last generation is that in which each has two of the four.
         const last = takers.slice(-4).sort();

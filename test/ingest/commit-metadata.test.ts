@@ -92,7 +92,7 @@ describe('commit metadata', () => {
 
   it('refuses what another version of tailmark wrote', () => {
     expect(() => decodeMetadata('{"v":"tailmark/2","wm":5,"end":20}')).toThrow(
-      'Cannot take over a partition as its commit must be of tailmark/1: it is of tailmark/2',
+      'Cannot take over a partition: its commit metadata must be of tailmark/1; it is of tailmark/2',
     );
   });
 
@@ -102,7 +102,7 @@ describe('commit metadata', () => {
     ['a watermark that is no number', '{"v":"tailmark/1","watermarkMs":"x"}'],
   ])('refuses its own format where it is broken: %s', (_, metadata) => {
     expect(() => decodeMetadata(metadata)).toThrow(
-      `Cannot take over a partition as its commit must be whole: it is ${metadata}`,
+      `Cannot take over a partition: its commit metadata must be complete; it is ${metadata}`,
     );
   });
 

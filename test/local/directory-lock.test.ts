@@ -31,7 +31,7 @@ describe('lockDirectory', () => {
         code: 'TAILMARK_LOCAL_IN_USE',
         exitCode: 69,
         message:
-          `Cannot start the local stack as its directory must not be in use: ${dir} is held by ` +
+          `Cannot start the local stack: its directory must not be in use; ${dir} is held by ` +
           `process ${process.pid} since 2026-01-02T03:04:05.000Z`,
       }),
     );

@@ -24,7 +24,7 @@ describe('choosePorts', () => {
     await expect(choosePorts([{ given: port, flag: '--kafka-port' }])).rejects.toMatchObject({
       code: 'TAILMARK_PORT_TAKEN',
       exitCode: 69,
-      message: `Cannot listen as --kafka-port must be a free port: it is ${port}, which is taken by another program`,
+      message: `Cannot listen: --kafka-port must be a free port; it is ${port}, which is taken by another program`,
     });
   });
 

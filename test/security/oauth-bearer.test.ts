@@ -45,8 +45,8 @@ describe('oauthBearer', () => {
 
   it.each([
     ['{"status":"invalid_token","scope":"x"}', 'invalid_token'],
-    ['{"status":"a \\u0001 b"}', 'the token was refused'],
-    ['anything', 'the token was refused'],
+    ['{"status":"a \\u0001 b"}', 'the token was rejected'],
+    ['anything', 'the token was rejected'],
   ])('takes the answer %s for a refusal', async (answer, says) => {
     writeFileSync(path, 'first.token');
     await expect(login(answer)).rejects.toThrow(`SASL OAUTHBEARER authentication failed: ${says}`);
@@ -54,8 +54,8 @@ describe('oauthBearer', () => {
 
   it.each([
     ['', 'it is empty'],
-    ['one two', 'it holds more than one token'],
-    ['one\u0001auth=Bearer two', 'it holds more than one token'],
+    ['one two', 'it contains more than one token'],
+    ['one\u0001auth=Bearer two', 'it contains more than one token'],
   ])('refuses the file %j', async (content, says) => {
     writeFileSync(path, content);
     await expect(login()).rejects.toThrow(`${path} (${says})`);

@@ -93,7 +93,7 @@ export function kafkaError(error: unknown, doing: string, config: Config['kafka'
     return made(
       'TAILMARK_KAFKA_AUTH',
       exitCodes.config,
-      ` as Kafka must accept kafka.sasl: it answered "${detail}"`,
+      `: the broker rejected kafka.sasl: "${detail}"`,
       authHint(config, type),
     );
   }
@@ -101,7 +101,7 @@ export function kafkaError(error: unknown, doing: string, config: Config['kafka'
     return made(
       'TAILMARK_KAFKA_TOPIC_MISSING',
       exitCodes.unavailable,
-      ` as the topic must exist: ${detail}`,
+      `: the topic does not exist: ${detail}`,
       'Create it, or correct kafka.topics.',
     );
   }
@@ -110,16 +110,16 @@ export function kafkaError(error: unknown, doing: string, config: Config['kafka'
     return made(
       'TAILMARK_KAFKA_TLS',
       exitCodes.config,
-      ` as TLS to kafka.brokers must come about: ${handshake} (${brokers}: ${withoutOpenSsl(detail)})`,
-      'See kafka.tls: ca_file names the authority of the brokers, cert_file and key_file our own ' +
-        'certificate, server_name the name to expect. Leave kafka.tls out for a port without TLS.',
+      `: TLS handshake with kafka.brokers failed: ${handshake} (${brokers}: ${withoutOpenSsl(detail)})`,
+      'See kafka.tls: ca_file is the CA of the brokers, cert_file and key_file are the client ' +
+        'certificate, server_name is the name to expect. Remove kafka.tls for a port without TLS.',
     );
   }
   if (/Connection|Broker|ECONN|ENOTFOUND|timeout/i.test(`${root.name} ${detail}`)) {
     return made(
       'TAILMARK_KAFKA_UNREACHABLE',
       exitCodes.unavailable,
-      ` as a broker must answer at kafka.brokers: it is ${brokers} (${detail})`,
+      `: no broker in kafka.brokers responds: ${brokers} (${detail})`,
       unreachableHint(config, detail),
     );
   }
@@ -127,15 +127,15 @@ export function kafkaError(error: unknown, doing: string, config: Config['kafka'
     'TAILMARK_KAFKA_FAILED',
     exitCodes.unavailable,
     `: ${detail}`,
-    `Kafka answered ${type}; the brokers' logs have more.`,
+    `Kafka responded with ${type}; see the brokers' logs.`,
   );
 }
 
 function authHint({ sasl }: Config['kafka'], type: string): string {
-  if (sasl === undefined) return 'The listener wants a login: set kafka.sasl.';
-  if (type === 'ILLEGAL_SASL_STATE') return 'The listener takes no login: leave kafka.sasl out.';
+  if (sasl === undefined) return 'The listener requires a login: set kafka.sasl.';
+  if (type === 'ILLEGAL_SASL_STATE') return 'The listener accepts no login: remove kafka.sasl.';
   return sasl.mechanism === 'oauthbearer'
-    ? 'Look at the token in kafka.sasl.token_file: its expiry, audience and issuer must be what the brokers want.'
+    ? 'Check the token in kafka.sasl.token_file: the brokers must accept its expiry, audience and issuer.'
     : 'Check kafka.sasl.mechanism, username and password_file (TAILMARK_KAFKA_SASL_PASSWORD).';
 }
 
@@ -146,7 +146,7 @@ function unreachableHint({ tls, sasl }: Config['kafka'], detail: string): string
       ...(tls === undefined ? ['TLS (kafka.tls)'] : ['a client certificate (kafka.tls.cert_file)']),
       ...(sasl === undefined ? ['a login (kafka.sasl)'] : []),
     ];
-    return `It hung up, as a listener does that wants ${wants.join(' or ')}.`;
+    return `The broker closed the connection; its listener may require ${wants.join(' or ')}.`;
   }
   return 'Start Kafka (`tailmark up` runs one here) or set kafka.brokers or TAILMARK_KAFKA_BROKERS.';
 }

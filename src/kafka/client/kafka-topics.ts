@@ -104,7 +104,7 @@ export async function requireTopics(
   if (missing.length === 0) return;
   throw new OperatorError(
     'TAILMARK_KAFKA_TOPIC_MISSING',
-    `Cannot read from Kafka as every topic of kafka.topics must exist: ${missing.join(', ')} does not`,
+    `Cannot read from Kafka: every topic of kafka.topics must exist; missing: ${missing.join(', ')}`,
     {
       hint: `Create it (kafka-topics.sh --create --topic ${missing[0]}), or correct kafka.topics or TAILMARK_KAFKA_TOPICS.`,
       exitCode: exitCodes.unavailable,

@@ -42,7 +42,7 @@ function refusalIn(answer: Buffer): string | undefined {
   const text = answer.subarray(4).toString().replaceAll('\u0001', '').trim();
   if (text === '') return undefined;
   const status = /"status"\s*:\s*"([\w.-]{1,80})"/.exec(text)?.[1];
-  return status ?? 'the token was refused';
+  return status ?? 'the token was rejected';
 }
 
 function readToken(path: string): string {
@@ -54,7 +54,7 @@ function readToken(path: string): string {
   }
   if (token === '') throw tokenError(path, 'it is empty');
   // A control character would end the field of the login that the token stands in.
-  if (!/^[\x21-\x7e]+$/.test(token)) throw tokenError(path, 'it holds more than one token');
+  if (!/^[\x21-\x7e]+$/.test(token)) throw tokenError(path, 'it contains more than one token');
   knownSecrets.remember(token);
   return token;
 }
@@ -63,9 +63,9 @@ function readToken(path: string): string {
 function tokenError(path: string, why: string): OperatorError {
   return new OperatorError(
     'TAILMARK_KAFKA_AUTH',
-    `Cannot log in to Kafka as kafka.sasl.token_file must hold a token: it is ${path} (${why})`,
+    `Cannot log in to Kafka: kafka.sasl.token_file must contain one token; it is ${path} (${why})`,
     {
-      hint: 'Whatever renews the token must replace the file as a whole: write another, then rename it.',
+      hint: 'Renew the token by replacing the whole file: write a new file, then rename it.',
       exitCode: exitCodes.config,
     },
   );

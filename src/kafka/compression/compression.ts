@@ -35,7 +35,7 @@ export function inflateRecords(
   maxBytes: number,
 ): Buffer | Promise<Buffer> {
   const inflate = inflaters[codec];
-  if (inflate === undefined) throw new InflateError('be of a known compression');
+  if (inflate === undefined) throw new InflateError('have a known compression codec');
   return inflate(bytes, maxBytes);
 }
 

@@ -53,7 +53,7 @@ function inflateBlocks(frame: Buffer): Buffer {
     at += size;
   }
   if (hasSize && frame.readBigUInt64LE(CONTENT_SIZE_AT) !== BigInt(total))
-    throw new InflateError('be an LZ4 frame: it gives another size than it says');
+    throw new InflateError('be an LZ4 frame: its size must match its header');
   return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, total);
 }
 
@@ -97,7 +97,7 @@ function boundedEnd(bytes: Buffer, maxBytes: number): number {
     const isStored = header >= UNCOMPRESSED_FLAG;
     const size = isStored ? header - UNCOMPRESSED_FLAG : header;
     if (size > blockBytes || at + size > bytes.length)
-      throw new InflateError('be an LZ4 frame: a block breaks off');
+      throw new InflateError('be an LZ4 frame: a block is truncated');
     most += isStored ? size : Math.min(blockBytes, size * MOST_PER_BYTE);
     if (most > maxBytes) exact = exactBytes(bytes, begin, at + size, checksumBytes);
     if (exact > maxBytes)
@@ -105,7 +105,7 @@ function boundedEnd(bytes: Buffer, maxBytes: number): number {
     if (most > maxBytes) most = exact;
     at += size + checksumBytes;
   }
-  throw new InflateError('be an LZ4 frame: it breaks off');
+  throw new InflateError('be an LZ4 frame: it is truncated');
 }
 
 /** What the blocks in `[begin, end)` give, by their sequences (LZ4 Block Format). */

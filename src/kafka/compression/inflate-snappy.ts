@@ -13,7 +13,7 @@ export function inflateSnappy(bytes: Buffer, maxBytes: number): Buffer {
   const blocks = blocksOf(bytes);
   const totalBytes = blocks.reduce((sum, block) => sum + inflatedBytes(block), 0);
   if (totalBytes > maxBytes) {
-    throw new InflateError(`inflate to at most ${maxBytes} bytes: it says ${totalBytes}`);
+    throw new InflateError(`inflate to at most ${maxBytes} bytes: its header says ${totalBytes}`);
   }
   const inflated = blocks.map(inflateBlock);
   return inflated.length === 1 ? (inflated[0] as Buffer) : Buffer.concat(inflated);
@@ -24,7 +24,7 @@ function blocksOf(bytes: Buffer): Buffer[] {
   const blocks: Buffer[] = [];
   for (let at = XERIAL_HEADER_BYTES; at < bytes.length; ) {
     const end = at + 4 > bytes.length ? Number.NaN : at + 4 + bytes.readUInt32BE(at);
-    if (!(end <= bytes.length)) throw new InflateError('be snappy: a block breaks off');
+    if (!(end <= bytes.length)) throw new InflateError('be snappy: a block is truncated');
     blocks.push(bytes.subarray(at + 4, end));
     at = end;
   }

@@ -81,7 +81,7 @@ function contentBytes(bytes: Buffer): number {
   const descriptor = bytes[4] as number;
   const at = 5 + ([0, 1, 2, 4][descriptor & 3] as number);
   const width = 1 << (descriptor >> 6);
-  if (at + width > bytes.length) throw new InflateError('be a Zstandard frame: it breaks off');
+  if (at + width > bytes.length) throw new InflateError('be a Zstandard frame: it is truncated');
   if (width === 8) return Number(bytes.readBigUInt64LE(at));
   return bytes.readUIntLE(at, width) + (width === 2 ? 256 : 0);
 }

@@ -88,7 +88,9 @@ export class KafkaLeadership implements Leadership {
     if (awayMs < SESSIONS_TOLERATED * sessionTimeoutMs) return [];
     const seconds = Math.round(awayMs / 1000);
     const why = this.#lastError === '' ? '' : `: ${this.#lastError}`;
-    return [`detect: not in the group ${groupId} for ${seconds} s, so it cannot stand by${why}`];
+    return [
+      `detect: not in the group ${groupId} for ${seconds} s, so it cannot lead or stand by${why}`,
+    ];
   }
 
   async stop(): Promise<void> {
@@ -115,7 +117,7 @@ export class KafkaLeadership implements Leadership {
       await consumer.connect();
       await consumer.subscribe({ topics: [topic] });
     } catch (error) {
-      throw kafkaError(error, 'stand by as a detector', config);
+      throw kafkaError(error, 'join the detector group', config);
     }
     const eachBatch = async () => undefined;
     void consumer
@@ -174,10 +176,10 @@ export class KafkaLeadership implements Leadership {
     const { log, config, groupId } = this.#options;
     this.#lastError = error.message;
     if (restart) {
-      log.warn({ err: error.message, group: groupId }, 'the group of detectors is joined anew');
+      log.warn({ err: error.message, group: groupId }, 'detector group consumer failed; rejoining');
       return;
     }
     this.#isHolder = false;
-    this.#fail(kafkaError(error, 'stand by as a detector', config));
+    this.#fail(kafkaError(error, 'join the detector group', config));
   }
 }

@@ -45,7 +45,7 @@ export class LagProbe {
     const { clock, timeoutMs } = this.#options;
     const isOver = new AbortController();
     const late = clock.sleep(timeoutMs, isOver.signal).then(() => {
-      throw new Error(`no answer within ${timeoutMs / 1000} s`);
+      throw new Error(`no response within ${timeoutMs / 1000} s`);
     });
     late.catch(() => undefined);
     try {

@@ -135,7 +135,7 @@ export class StallDetector {
       track.unstoredMs = 0;
     }
     const isLong = this.#outageMs >= OUTAGE_TOLERATED_MS;
-    const problem = `kafka: no answer for ${seconds(this.#outageMs)} (${outage})`;
+    const problem = `kafka: no response for ${seconds(this.#outageMs)} (${outage})`;
     return {
       problems: isLong ? [problem] : [],
       stalled: undefined,
@@ -213,9 +213,9 @@ export class StallDetector {
       const why = this.#whyUnread(partition, track, now);
       const mayEnd = why !== nothingGiven || (partition.endOffset ?? 0) > track.endBefore;
       const waiting = lagOf(partition);
-      const unread = `${partition.name} stands at offset ${partition.position} for ${seconds(track.unreadMs)} with ${waiting} more to read: ${why}`;
+      const unread = `${partition.name} has been at offset ${partition.position} for ${seconds(track.unreadMs)} with a lag of ${waiting}: ${why}`;
       weigh(track.unreadMs, 0, unread + error, mayEnd);
-      const unstored = `nothing read of ${partition.name} has been committed for ${seconds(track.unstoredMs)}: it stands at offset ${partition.committedOffset}${error}`;
+      const unstored = `no commit for ${partition.name} for ${seconds(track.unstoredMs)}: the committed offset is ${partition.committedOffset}${error}`;
       weigh(track.unstoredMs, commitEveryMs, unstored);
     }
     return { problems, stalled, progressAgeMs: ageMs };
@@ -223,17 +223,18 @@ export class StallDetector {
 
   #whyUnread(partition: PartitionState, track: Track, now: Observation): string {
     const joins = now.joins - track.joinsBefore;
-    if (joins >= JOINS_OF_A_LOOP) return `its group has been joined ${joins} times meanwhile`;
+    if (joins >= JOINS_OF_A_LOOP)
+      return `the consumer has rejoined its group ${joins} times meanwhile`;
     if (!now.isMember) return outsideGroup;
-    if (partition.isInWork) return 'the batch that was handed over has not come back';
-    if (partition.isPaused) return 'it is paused';
-    if (!now.isFetching) return 'the consumer asks the brokers for nothing';
+    if (partition.isInWork) return 'processing of the current batch has not finished';
+    if (partition.isPaused) return 'the partition is paused';
+    if (!now.isFetching) return 'the consumer sends no fetch requests';
     return nothingGiven;
   }
 }
 
 const outsideGroup = 'the consumer is not a member of its group';
-const nothingGiven = 'the consumer asks, and is given nothing';
+const nothingGiven = 'the consumer fetches but receives no records';
 
 function lagOf({ endOffset, position }: PartitionState): number {
   return endOffset === undefined || position === undefined ? 0 : Math.max(0, endOffset - position);

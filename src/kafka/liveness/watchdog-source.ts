@@ -207,18 +207,18 @@ export class WatchedSource implements Source {
     metrics?.progressAgeSeconds.set(now.progressAgeMs / 1000);
     this.#counted = { joins, crashes };
     if (before.problems.length === 0 && now.problems.length > 0) {
-      log?.warn({ problems: now.problems }, 'reading from Kafka does not go on');
+      log?.warn({ problems: now.problems }, 'Kafka consumption stalled');
     } else if (before.problems.length > 0 && now.problems.length === 0) {
-      log?.info('reading from Kafka goes on');
+      log?.info('Kafka consumption resumed');
     }
     if (now.stalled === undefined) return;
-    log?.error({ problems: now.problems }, 'reading from Kafka is stuck; the process ends');
+    log?.error({ problems: now.problems }, 'Kafka consumption still stalled; exiting');
     this.#stopTicking();
     this.#detector = undefined;
-    const what = `Cannot go on as reading from Kafka must make progress: ${now.stalled}`;
+    const what = `Cannot continue: Kafka consumption stalled: ${now.stalled}`;
     this.#fail(
       new OperatorError('TAILMARK_STALLED', what, {
-        hint: 'Nothing is lost or doubled: have a supervisor start it anew. See docs/explained/liveness.md.',
+        hint: 'Nothing is lost or counted twice: have a supervisor restart the process. See docs/explained/liveness.md.',
         exitCode: exitCodes.unavailable,
       }),
     );

@@ -79,7 +79,7 @@ export class RecordBatchReader {
       const inflated = inflateRecords(packed, header.codec, this.#maxBytes);
       const records = inflated instanceof Promise ? await inflated : inflated;
       const problem = recordProblem(records, header.recordCount);
-      if (problem !== undefined) throw new InflateError(`hold whole records: ${problem}`);
+      if (problem !== undefined) throw new InflateError(`contain whole records: ${problem}`);
       return { header, bytes: records, refused: undefined };
     } catch (error) {
       if (!(error instanceof InflateError)) throw error;
@@ -131,22 +131,22 @@ function refusedPart(header: RecordBatchHeader, bytes: number, rule: string): Ba
 function tooMany({ baseOffset, lastOffset, recordCount }: RecordBatchHeader): OperatorError {
   const most = limits.recordsPerRefusedBatch;
   return unreadable(
-    `that cannot be decoded must hold at most ${most} records: the batch at offsets ${baseOffset} to ` +
-      `${lastOffset} says ${recordCount}`,
+    `that cannot be decoded must contain at most ${most} records; the batch at offsets ${baseOffset} to ` +
+      `${lastOffset} contains ${recordCount}`,
     ` by hand: stop tailmark, then kafka-consumer-groups.sh --reset-offsets --to-offset ${lastOffset + 1} ` +
       '--topic TOPIC:PARTITION --group GROUP --execute',
   );
 }
 
 function tooOld(): OperatorError {
-  return unreadable('must be of format v2 (Kafka 0.11 or later): it is not', '');
+  return unreadable('must have format v2 (Kafka 0.11 or later); it does not', '');
 }
 
 function unreadable(rule: string, how: string): OperatorError {
   const error = new OperatorError(
     'TAILMARK_BATCH_UNREADABLE',
-    `Cannot go on reading from Kafka as a record batch ${rule}`,
-    { hint: `Pass over it${how}. See docs/reference/limits.md.`, exitCode: exitCodes.failed },
+    `Cannot continue reading from Kafka: a record batch ${rule}`,
+    { hint: `Skip it${how}. See docs/reference/limits.md.`, exitCode: exitCodes.failed },
   );
   // kafkajs is not to fetch the same again.
   return Object.assign(error, { retriable: false });

@@ -20,7 +20,7 @@ export function recordProblem(bytes: Buffer, count: number): string | undefined 
     pos = partEnd(bytes, pos, end, -1);
     pos = partEnd(bytes, pos, end, -1);
     const headers = varintEnd(bytes, pos, end, VARINT_BYTES);
-    if (headers < 0) return `record ${i} must be as long as it says`;
+    if (headers < 0) return `record ${i} must match its length field`;
     const headerCount = varint(bytes, pos, headers);
     if (headerCount < 0) return `record ${i} must not have ${headerCount} headers`;
     pos = headers;
@@ -28,7 +28,7 @@ export function recordProblem(bytes: Buffer, count: number): string | undefined 
       pos = partEnd(bytes, pos, end, 0);
       pos = partEnd(bytes, pos, end, -1);
     }
-    if (pos !== end) return `record ${i} must be as long as it says`;
+    if (pos !== end) return `record ${i} must match its length field`;
     at = end;
   }
   return undefined;

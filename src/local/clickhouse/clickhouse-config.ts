@@ -68,9 +68,7 @@ export function clickHouseUsersConfig(users: readonly LocalClickHouseUser[]): st
 
 function element(name: string, content: string | readonly string[]): string {
   if (!/^[A-Za-z_][\w.-]*$/.test(name)) {
-    throw new RangeError(
-      `Cannot configure ClickHouse as a user's name must be plain: it is ${name}`,
-    );
+    throw new RangeError(`Cannot configure ClickHouse: a user's name must be plain; it is ${name}`);
   }
   const body =
     typeof content === 'string'

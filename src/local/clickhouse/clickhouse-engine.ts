@@ -28,7 +28,7 @@ export function findClickHouseEngine(
   const engine = packages[platform];
   if (engine === undefined) {
     throw missing(
-      `Cannot start ClickHouse as the platform must be one of ${Object.keys(packages).join(', ')}: ` +
+      `Cannot start ClickHouse: the platform must be one of ${Object.keys(packages).join(', ')}; ` +
         `it is ${platform}`,
     );
   }
@@ -37,8 +37,8 @@ export function findClickHouseEngine(
       return resolve(id, paths);
     } catch (error) {
       throw missing(
-        `Cannot start ClickHouse as the npm package ${id.replace(/\/package\.json$/, '')} must be ` +
-          'installed: it is not',
+        `Cannot start ClickHouse: the npm package ${id.replace(/\/package\.json$/, '')} must be ` +
+          'installed; it is not',
         error,
       );
     }

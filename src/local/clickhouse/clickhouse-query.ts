@@ -15,10 +15,10 @@ export function queryClickHouse(port: number, sql: string): Promise<string> {
       response.on('error', reject);
       response.on('end', () => {
         if (response.statusCode === 200) resolve(body);
-        else reject(new Error(`ClickHouse answered ${response.statusCode}: ${body.trim()}`));
+        else reject(new Error(`ClickHouse responded with ${response.statusCode}: ${body.trim()}`));
       });
     });
-    call.on('timeout', () => call.destroy(new Error('ClickHouse did not answer')));
+    call.on('timeout', () => call.destroy(new Error('ClickHouse did not respond')));
     call.on('error', reject);
     call.end(sql);
   });

@@ -68,7 +68,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
       signal,
     });
     if (!ready) {
-      const happened = ended ?? `did not answer within ${startDeadlineMs / 1000} s`;
+      const happened = ended ?? `did not respond within ${startDeadlineMs / 1000} s`;
       throw startFailure('ClickHouse', happened, [paths.stderr, paths.log]);
     }
     const name = database.replaceAll('\\', '\\\\').replaceAll('`', '\\`');

@@ -24,22 +24,20 @@ export const javaHint =
 export async function findJava(env: Environment): Promise<JavaRuntime> {
   const path = findProgram('java', env.JAVA_HOME, env);
   if (path === null) {
-    throw missing(
-      `Cannot start Kafka as Java ${leastVersion} or later must be installed: it is not`,
-    );
+    throw missing(`Cannot start Kafka: Java ${leastVersion} or later must be installed; it is not`);
   }
   const text = await versionText(path, env);
   const version = parseJavaVersion(text);
   if (version === null) {
     const [firstLine = ''] = text.trim().split('\n');
     throw missing(
-      `Cannot start Kafka as ${path} must be Java ${leastVersion} or later: it is unusable` +
-        ` (${firstLine === '' ? 'no answer to -version' : firstLine})`,
+      `Cannot start Kafka: ${path} must be Java ${leastVersion} or later; it is unusable` +
+        ` (${firstLine === '' ? 'no output of -version' : firstLine})`,
     );
   }
   if (version < leastVersion) {
     throw missing(
-      `Cannot start Kafka as ${path} must be Java ${leastVersion} or later: it is ${version}`,
+      `Cannot start Kafka: ${path} must be Java ${leastVersion} or later; it is ${version}`,
     );
   }
   return { path, version };
@@ -49,7 +47,7 @@ export async function findJava(env: Environment): Promise<JavaRuntime> {
 export function findMaven(env: Environment): string {
   const path = findProgram('mvn', env.MAVEN_HOME, env);
   if (path === null) {
-    throw missing('Cannot fetch Kafka as Maven (mvn) must be installed: it is not');
+    throw missing('Cannot fetch Kafka: Maven (mvn) must be installed; it is not');
   }
   return path;
 }

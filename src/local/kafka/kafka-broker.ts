@@ -155,7 +155,7 @@ export async function untilKafkaAnswers(
     await child.stop();
     throw error;
   }
-  const happened = ended ?? `did not answer within ${startDeadlineMs / 1000} s`;
+  const happened = ended ?? `did not respond within ${startDeadlineMs / 1000} s`;
   await child.stop();
   throw startFailure('Kafka', happened, [logPath]);
 }

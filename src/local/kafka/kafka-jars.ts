@@ -142,7 +142,7 @@ async function fetchJars(maven: string, scratch: string, options: KafkaJarsOptio
   const shown = [...lines.slice(0, 4), ...logTail(logPath, 4)].map((line) => `\n  ${line}`);
   throw new OperatorError(
     'TAILMARK_LOCAL_START_FAILED',
-    `Cannot fetch Kafka ${kafkaVersion} as Maven must succeed: it ended with ${code}${shown.join('')}`,
+    `Cannot fetch Kafka ${kafkaVersion}: Maven must succeed; it ended with ${code}${shown.join('')}`,
     {
       hint:
         'Maven needs its repository: check the network, the proxy and mirrors in ~/.m2/settings.xml, ' +

@@ -63,7 +63,7 @@ export class DetectorReplay {
       onTooMuch: (windows, limit) => {
         this.#options.log.warn(
           { windows, limit },
-          'so many windows are too much to read at once: half of them next',
+          'too many windows for one read; halving the range',
         );
       },
     };
@@ -84,7 +84,7 @@ export class DetectorReplay {
             err: error.message,
             state_as_of: new Date(asOfMs).toISOString(),
           },
-          'what a detector has learnt before cannot be used; another one begins anew',
+          'detector snapshot rejected; rebuilding from history',
         );
       }
     }
@@ -146,7 +146,7 @@ export class DetectorReplay {
     if (newest.fromMs > fromMs) {
       log.info(
         { from: new Date(newest.fromMs).toISOString(), until: new Date(toMs).toISOString() },
-        'the past is too much to learn all of it before anything is judged: its newest part is learnt',
+        'history is too large to read all of it on a first start; reading its newest part',
       );
     }
     return newest;

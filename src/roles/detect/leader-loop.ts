@@ -54,7 +54,7 @@ export class WatchLoop {
   problems(): string[] {
     const problems = [...this.#options.leadership.problems()];
     if (this.#failures >= FAILURES_TOLERATED) {
-      problems.push(`detect: ${this.#failures} steps in a row have failed: ${this.#lastError}`);
+      problems.push(`detect: ${this.#failures} consecutive steps failed: ${this.#lastError}`);
     }
     return [...problems, ...(this.#watcher?.problems() ?? [])];
   }
@@ -96,7 +96,7 @@ export class WatchLoop {
       this.#lastError = error instanceof Error ? error.message : String(error);
       this.#options.log.warn(
         { err: this.#lastError, failures: this.#failures },
-        'a detection step failed and is done again',
+        'detection step failed; retrying',
       );
     }
   }
@@ -108,7 +108,7 @@ export class WatchLoop {
       return;
     }
     if (this.#watcher !== undefined) return;
-    log.info('this process detects from now on');
+    log.info('leadership acquired; this process detects');
     const watcher = this.#makeWatcher();
     await watcher.start();
     this.#watcher = watcher;
@@ -122,6 +122,6 @@ export class WatchLoop {
     this.#watcher.end();
     this.#watcher = undefined;
     this.#failures = 0;
-    log.warn('another process detects from now on; this one stands by');
+    log.warn('leadership lost; this process stands by');
   }
 }

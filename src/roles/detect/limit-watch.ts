@@ -27,10 +27,10 @@ export class LimitWatch {
     if (isCrowded && !was) {
       this.#log.warn(
         fields,
-        'more series have requests than detect.max_series: those with the most requests are judged',
+        'more series have requests than detect.max_series; only those with the most requests are evaluated',
       );
     } else if (was && !isCrowded) {
-      this.#log.info(fields, 'all series are judged again');
+      this.#log.info(fields, 'all series are evaluated again');
     }
   }
 
@@ -41,13 +41,13 @@ export class LimitWatch {
     const notes: string[] = [];
     if (isCrowded) {
       notes.push(
-        `detect: judges ${series} series of at most ${seriesLimit} (detect.max_series); ` +
-          `${seriesUnjudged} with fewer requests were not judged in the last window`,
+        `detect: evaluates ${series} series of at most ${seriesLimit} (detect.max_series); ` +
+          `${seriesUnjudged} with fewer requests were not evaluated in the last window`,
       );
     }
     if (stagesUnjudged > 0) {
       notes.push(
-        `detect: ${stagesUnjudged} stages of judged series, those with the least time, are not judged`,
+        `detect: ${stagesUnjudged} stages of evaluated series, those with the least time, are not evaluated`,
       );
     }
     return notes;

@@ -252,7 +252,7 @@ export class Watcher {
       try {
         this.#againFromMs = await this.#lateFromMs();
       } catch (error) {
-        log.warn({ err: messageOf(error) }, 'requests that came late could not be counted');
+        log.warn({ err: messageOf(error) }, 'late requests could not be counted');
       }
       if (this.#againFromMs === undefined) return;
     }
@@ -269,7 +269,7 @@ export class Watcher {
         state_as_of: isoOf(asOfMs),
         open_anomalies: this.#detector.open.filter(isPublished).length,
       },
-      'windows were judged again with requests that came late',
+      'windows re-evaluated with late requests',
     );
     this.#againFromMs = undefined;
   }
@@ -292,7 +292,7 @@ export class Watcher {
     if (left > 0) {
       log.warn(
         { windows: left },
-        'windows received more than 1 % of their requests late and are too old to be judged again',
+        'windows received more than 1 % of their requests late and are too old to be re-evaluated',
       );
     }
     return windows > 0 ? again.fromMs : undefined;
@@ -392,7 +392,7 @@ export class Watcher {
     } catch (error) {
       if (error instanceof LeadLost) throw error;
       metrics.stateFailures.inc();
-      log.warn({ err: messageOf(error) }, 'what the detector has learnt could not be saved');
+      log.warn({ err: messageOf(error) }, 'detector snapshot could not be saved');
     }
     this.#savedAsOfMs = asOfMs;
     this.#saveTookMs = performance.now() - fromMs;
@@ -418,10 +418,7 @@ export class Watcher {
     try {
       return await explainedEvent(client, event, config.detect.window);
     } catch (error) {
-      log.warn(
-        { anomaly: event.id, err: messageOf(error) },
-        'an event is told without its drivers',
-      );
+      log.warn({ anomaly: event.id, err: messageOf(error) }, 'event emitted without its drivers');
       return event;
     }
   }

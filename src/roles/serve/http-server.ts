@@ -75,7 +75,7 @@ function listening(server: Server, host: string, port: number, listen: string): 
       reject(
         new OperatorError(
           'TAILMARK_PORT_TAKEN',
-          `Cannot serve health and metrics as http.listen must be free: it is ${listen} (${error.message})`,
+          `Cannot serve health and metrics: http.listen must be free; it is ${listen} (${error.message})`,
           {
             hint: 'Set http.listen (TAILMARK_HTTP_LISTEN) to another port; 0 takes any free one.',
             exitCode: exitCodes.unavailable,

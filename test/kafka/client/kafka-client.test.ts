@@ -25,7 +25,7 @@ describe('kafkaError', () => {
     const error = kafkaError(cause, 'read from Kafka', kafka);
     expect(error).toMatchObject({ code: 'TAILMARK_KAFKA_UNREACHABLE', exitCode: 69, cause });
     expect(error.message).toBe(
-      `Cannot read from Kafka as a broker must answer at kafka.brokers: it is a:9092, b:9092 (${cause.message})`,
+      `Cannot read from Kafka: no broker in kafka.brokers responds: a:9092, b:9092 (${cause.message})`,
     );
     expect(error.hint).toContain('TAILMARK_KAFKA_BROKERS');
   });
@@ -56,7 +56,7 @@ describe('kafkaError', () => {
     expect(error).toMatchObject({
       code: 'TAILMARK_KAFKA_TOPIC_MISSING',
       exitCode: 69,
-      message: 'Cannot write to topic x as the topic must exist: This server does not host it',
+      message: 'Cannot write to topic x: the topic does not exist: This server does not host it',
     });
   });
 

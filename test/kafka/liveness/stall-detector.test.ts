@@ -80,23 +80,23 @@ describe('a partition with records to read and no progress', () => {
     const watch = new Watch({ ...behind, ...changes });
     return watch.ends(100, () => seen);
   };
-  const text = (why: string) => `t/0 stands at offset 60 for 40 s with 40 more to read: ${why}`;
+  const text = (why: string) => `t/0 has been at offset 60 for 40 s with a lag of 40: ${why}`;
 
   it('is reported after 20 s and ends the process after 40 s, with the problem', () => {
     expect(reason({ isInWork: true })).toEqual({
       unready: 20,
       end: 40,
-      stalled: text('the batch that was handed over has not come back'),
+      stalled: text('processing of the current batch has not finished'),
     });
     expect(reason({ isPaused: true })).toEqual({
       unready: 20,
       end: 40,
-      stalled: text('it is paused'),
+      stalled: text('the partition is paused'),
     });
     expect(reason({}, { isFetching: false })).toEqual({
       unready: 20,
       end: 40,
-      stalled: text('the consumer asks the brokers for nothing'),
+      stalled: text('the consumer sends no fetch requests'),
     });
   });
 
@@ -105,7 +105,7 @@ describe('a partition with records to read and no progress', () => {
     const lost = { isMember: false, lastError: 'Unknown error code 129' };
     expect(watch.pass(20, () => lost).problems).toEqual([
       'kafka: not a member of the group for 20 s (Unknown error code 129)',
-      'kafka: t/0 stands at offset 60 for 20 s with 40 more to read: ' +
+      'kafka: t/0 has been at offset 60 for 20 s with a lag of 40: ' +
         'the consumer is not a member of its group (Unknown error code 129)',
     ]);
     expect(watch.pass(20).stalled).toBe(
@@ -119,13 +119,13 @@ describe('a partition with records to read and no progress', () => {
     expect({ stalled, problems }).toEqual({
       stalled: undefined,
       problems: [
-        'kafka: t/0 stands at offset 60 for 300 s with 40 more to read: ' +
-          'the consumer asks, and is given nothing',
+        'kafka: t/0 has been at offset 60 for 300 s with a lag of 40: ' +
+          'the consumer fetches but receives no records',
       ],
     });
     watch.seen = { ...watch.seen, partitions: [{ ...behind, endOffset: 101 }] };
     expect(watch.pass(1).stalled).toBe(
-      't/0 stands at offset 60 for 301 s with 41 more to read: the consumer asks, and is given nothing',
+      't/0 has been at offset 60 for 301 s with a lag of 41: the consumer fetches but receives no records',
     );
   });
 
@@ -148,7 +148,7 @@ describe('a partition with records to read and no progress', () => {
       unready: 20,
       end: 40,
       stalled:
-        't/0 stands at offset 40 for 40 s with 60 more to read: its group has been joined 8 times meanwhile',
+        't/0 has been at offset 40 for 40 s with a lag of 60: the consumer has rejoined its group 8 times meanwhile',
     });
   });
 
@@ -183,7 +183,7 @@ describe('records that are read and not committed', () => {
     expect(watch.ends()).toEqual({
       unready: 25,
       end: 45,
-      stalled: 'nothing read of t/0 has been committed for 45 s: it stands at offset 60',
+      stalled: 'no commit for t/0 for 45 s: the committed offset is 60',
     });
   });
 
@@ -327,12 +327,14 @@ describe('a partition that goes to another member', () => {
 
 describe('Kafka being away', () => {
   const stuck = partition({ position: 60, handedOffset: -1, isInWork: true });
-  const outage = 'no answer within 5 s';
+  const outage = 'no response within 5 s';
 
   it('is reported after 10 s and never ends the process', () => {
     const watch = new Watch(stuck);
     expect(watch.pass(9, () => ({ outage })).problems).toEqual([]);
-    expect(watch.pass(1).problems).toEqual(['kafka: no answer for 10 s (no answer within 5 s)']);
+    expect(watch.pass(1).problems).toEqual([
+      'kafka: no response for 10 s (no response within 5 s)',
+    ]);
     expect(watch.pass(86_400)).toMatchObject({ stalled: undefined });
   });
 

@@ -34,33 +34,33 @@ describe('a record batch that cannot be decoded', () => {
     [
       'an unknown codec',
       { codec: 5, count: 3, payload: Buffer.alloc(20) },
-      'be of a known compression',
+      'have a known compression codec',
     ],
     [
       'fewer records than it says',
       { codec: 1, count: 3, payload: gzipSync(good) },
-      'hold whole records: record 2 must lie within the batch',
+      'contain whole records: record 2 must lie within the batch',
     ],
-    ['the same, uncompressed', { count: 3, payload: good }, 'hold whole records: record 2'],
+    ['the same, uncompressed', { count: 3, payload: good }, 'contain whole records: record 2'],
     [
       'a record that breaks off',
       { count: 2, payload: good.subarray(0, -2) },
-      'hold whole records: record 1',
+      'contain whole records: record 1',
     ],
     [
       'a record longer than it says',
       { count: 1, payload: Buffer.from([14, 0, 0, 0, 1, 6, 97, 0]) },
-      'hold whole records: record 0',
+      'contain whole records: record 0',
     ],
     [
       'two thousand million headers',
       { count: 1, payload: recordsWithHeaderCount(2 ** 31 - 1) },
-      'hold whole records: record 0 must be as long as it says',
+      'contain whole records: record 0 must match its length field',
     ],
     [
       'a negative number of headers',
       { count: 1, payload: recordsWithHeaderCount(-5) },
-      'hold whole records: record 0 must not have -5 headers',
+      'contain whole records: record 0 must not have -5 headers',
     ],
   ];
 
@@ -101,8 +101,8 @@ describe('a record batch that cannot be decoded', () => {
       code: 'TAILMARK_BATCH_UNREADABLE',
       retriable: false,
       message:
-        'Cannot go on reading from Kafka as a record batch that cannot be decoded must hold at most ' +
-        '100000 records: the batch at offsets 50 to 100050 says 100001',
+        'Cannot continue reading from Kafka: a record batch that cannot be decoded must contain at most ' +
+        '100000 records; the batch at offsets 50 to 100050 contains 100001',
       hint: expect.stringContaining('--to-offset 100051'),
     });
   });

@@ -4,7 +4,7 @@ import { clickHouseUsersConfig } from '../../../src/local/clickhouse/clickhouse-
 describe('clickHouseUsersConfig', () => {
   it('refuses a name that is no XML element', () => {
     expect(() => clickHouseUsersConfig([{ name: 'a b', password: '', grants: [] }])).toThrow(
-      "a user's name must be plain: it is a b",
+      "a user's name must be plain; it is a b",
     );
   });
 

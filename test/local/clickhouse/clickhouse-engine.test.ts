@@ -20,7 +20,7 @@ describe('findClickHouseEngine', () => {
       expect.objectContaining({
         code: 'TAILMARK_LOCAL_ENGINE_MISSING',
         exitCode: 69,
-        message: expect.stringMatching(/must be one of linux-x64.*: it is win32-x64$/),
+        message: expect.stringMatching(/must be one of linux-x64.*; it is win32-x64$/),
       }),
     );
   });
@@ -33,7 +33,7 @@ describe('findClickHouseEngine', () => {
     expect(() => findClickHouseEngine('linux-x64', absent(id))).toThrow(
       expect.objectContaining({
         code: 'TAILMARK_LOCAL_ENGINE_MISSING',
-        message: `Cannot start ClickHouse as the npm package ${name} must be installed: it is not`,
+        message: `Cannot start ClickHouse: the npm package ${name} must be installed; it is not`,
         hint: expect.stringContaining('npm install chdb ffi-rs'),
       }),
     );

@@ -20,7 +20,7 @@ describe('findJava', () => {
     await expect(findJava({ PATH: '' })).rejects.toMatchObject({
       code: 'TAILMARK_LOCAL_JAVA_MISSING',
       exitCode: 69,
-      message: 'Cannot start Kafka as Java 17 or later must be installed: it is not',
+      message: 'Cannot start Kafka: Java 17 or later must be installed; it is not',
       hint: expect.stringContaining('docker compose up'),
     });
   });
@@ -29,7 +29,7 @@ describe('findJava', () => {
     program(join(dir, 'java'), `echo 'openjdk version "11.0.2" 2019-01-15' >&2`);
     await expect(findJava({ PATH: dir })).rejects.toMatchObject({
       code: 'TAILMARK_LOCAL_JAVA_MISSING',
-      message: `Cannot start Kafka as ${dir}/java must be Java 17 or later: it is 11`,
+      message: `Cannot start Kafka: ${dir}/java must be Java 17 or later; it is 11`,
     });
   });
 

@@ -114,7 +114,7 @@ class Rig {
   }
 
   get judgedAgain(): number {
-    return this.logged.filter((line) => line.startsWith('windows were judged again')).length;
+    return this.logged.filter((line) => line.startsWith('windows re-evaluated')).length;
   }
 
   async counted(name: string): Promise<number> {
@@ -250,7 +250,7 @@ describe('windows that receive requests after they were judged', () => {
     rig.tables.arrive(whole.flat());
     rig.tables.failAt(1);
     await rig.judgeTo(100);
-    expect(rig.logged).toContain('requests that came late could not be counted');
+    expect(rig.logged).toContain('late requests could not be counted');
     expect(rig.windowOf(rig.tables.judgedUntilMs ?? 0)).toBe(101);
     await rig.judgeTo(101);
     expect(rig.judgedAgain).toBe(1);

@@ -78,8 +78,8 @@ describe('LeaderLoop', () => {
     expect(problems).toEqual([
       [],
       [],
-      ['detect: 3 steps in a row have failed: ClickHouse is away'],
-      ['detect: 4 steps in a row have failed: c'],
+      ['detect: 3 consecutive steps failed: ClickHouse is away'],
+      ['detect: 4 consecutive steps failed: c'],
       [],
     ]);
     await loop.stop();

@@ -53,12 +53,12 @@ describe('LimitWatch', () => {
     expect(limits.notes()).toEqual([]);
     limits.observe(crowded);
     expect(limits.notes()).toEqual([
-      'detect: judges 3 series of at most 3 (detect.max_series); ' +
-        '7 with fewer requests were not judged in the last window',
+      'detect: evaluates 3 series of at most 3 (detect.max_series); ' +
+        '7 with fewer requests were not evaluated in the last window',
     ]);
     limits.observe({ ...calm, stagesUnjudged: 53 });
     expect(limits.notes()).toEqual([
-      'detect: 53 stages of judged series, those with the least time, are not judged',
+      'detect: 53 stages of evaluated series, those with the least time, are not evaluated',
     ]);
     limits.observe(calm);
     expect(limits.notes()).toEqual([]);
