@@ -3,8 +3,8 @@ import type { Facet } from '../base/facets.ts';
 import type { Config } from '../config/schema.ts';
 
 /**
- * All that decides, beside a chunk's records, what its rows are. An intent carries it, so that a
- * successor with another configuration makes the very rows that its predecessor made.
+ * Everything besides the records that determines a chunk's rows. The intent includes it, so that a successor
+ * with another configuration makes the same rows.
  */
 export interface ChunkSettings {
   readonly dimensions: readonly Dimension[];
@@ -18,7 +18,6 @@ export interface ChunkSettings {
   readonly maxDimensionBytes: number;
 }
 
-/** The settings of a configuration. */
 export function chunkSettingsOf({ windows, limits }: Config): ChunkSettings {
   return {
     dimensions: windows.dimensions,

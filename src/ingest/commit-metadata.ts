@@ -6,32 +6,32 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { Chunk, LedgerEntry } from '../sink/chunks/chunk.ts';
 import type { ChunkSettings } from './chunk-settings.ts';
 
-/** What the ledger will say of a chunk, but for its range. */
+/** The ledger's counts of a chunk, without its range. */
 export type ChunkCounts = Omit<
   LedgerEntry,
   'groupId' | 'topic' | 'partition' | 'startOffset' | 'endOffset'
 >;
 
 /**
- * The chunk that begins at the committed offset is being stored, and may be stored by now. Whoever
- * takes the partition over makes the same chunk of the same records by this.
+ * A pending chunk that starts at the committed offset; it may already be stored. A successor uses the intent
+ * to make the same chunk from the same records.
  */
 export interface Intent {
   readonly endOffset: number;
-  /** The clock by which the chunk's events were judged. */
+  /** The clock by which the chunk's events were accepted or rejected. */
   readonly nowMs: number;
   readonly settings: ChunkSettings;
   readonly counts: ChunkCounts;
   /**
-   * Where some of its records went while it was being stored: what those made of it who had begun it
-   * before, the latest first. What they sent may land yet.
+   * Counts of earlier senders, the latest first, if some records have expired while the chunk was pending.
+   * Their inserts may still arrive.
    */
   readonly earlier?: readonly ChunkCounts[] | undefined;
 }
 
-/** What is committed beside an offset, as its metadata (Kafka's limit: 4,096 bytes). */
+/** Metadata of a committed offset (Kafka's limit: 4,096 bytes). */
 export interface CommitMetadata {
-  /** Event time the partition had reached at the offset; undefined before its first event. */
+  /** Event time that the partition had reached at the offset; undefined before its first event. */
   readonly watermarkMs: number | undefined;
   readonly intent: Intent | undefined;
 }
@@ -83,23 +83,23 @@ const metadataSchema = z.object({
   intent: intentSchema.optional(),
 });
 
-/** What the ledger will say of a chunk, without what names it. */
+/** The ledger's counts of a chunk, without its identity. */
 export function countsOf(chunk: Chunk): ChunkCounts {
   const { groupId, topic, partition, startOffset, endOffset, rows, ...counts } = chunk;
   const { rowCount, samples, windowMinMs, windowMaxMs } = rows;
   return { ...counts, rows: { rowCount, samples, windowMinMs, windowMaxMs } };
 }
 
-/** The note as text. A watermark before the first event is left out, as JSON has no infinity. */
+/** Serializes the metadata. A watermark before the first event is left out, because JSON has no infinity. */
 export function encodeMetadata({ watermarkMs, intent }: CommitMetadata): string {
   return JSON.stringify({ v: MAGIC, watermarkMs, intent });
 }
 
 /**
- * The note of a commit, or undefined where the metadata is none of ours (or empty).
+ * Parses the metadata of a commit; undefined where it is empty or not tailmark's.
  *
- * @throws OperatorError when it is ours and cannot be read: another version of tailmark wrote it.
- *   What it says of a chunk that is being stored would be passed over, and the chunk counted twice.
+ * @throws OperatorError when another version of tailmark wrote it. Ignoring its intent would count a pending
+ *   chunk twice.
  */
 export function decodeMetadata(metadata: string): CommitMetadata | undefined {
   if (!metadata.startsWith('{"v":"tailmark/')) return undefined;

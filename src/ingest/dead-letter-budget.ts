@@ -1,10 +1,10 @@
-/** Seconds of the rate that may be written at once, after as long a silence. */
+/** Burst size in seconds of the configured rate. */
 const BURST_SECONDS = 10;
 const REPORT_INTERVAL_MS = 10_000;
 
 /**
- * How many dead letters a process may write: a bucket that holds ten seconds' worth and fills at
- * the configured rate. Pure: the time is passed in, as milliseconds that never go back.
+ * Limits the dead letters of a process: a token bucket that holds ten seconds of the configured rate. Pure:
+ * monotonic milliseconds are passed in.
  */
 export class DeadLetterBudget {
   readonly #perSecond: number;
@@ -18,19 +18,19 @@ export class DeadLetterBudget {
     this.#letters = perSecond * BURST_SECONDS;
   }
 
-  /** Takes up to `wanted` letters; returns how many may be written. */
+  /** Spends up to `wanted` letters; returns how many may be written. */
   spend(wanted: number, elapsedMs: number): number {
     const filledMs = this.#filledMs ?? elapsedMs;
     const filled = this.#letters + ((elapsedMs - filledMs) / 1000) * this.#perSecond;
     this.#filledMs = elapsedMs;
     this.#letters = Math.min(filled, this.#perSecond * BURST_SECONDS);
-    const taken = Math.min(wanted, Math.floor(this.#letters));
-    this.#letters -= taken;
-    this.#unreported += wanted - taken;
-    return taken;
+    const granted = Math.min(wanted, Math.floor(this.#letters));
+    this.#letters -= granted;
+    this.#unreported += wanted - granted;
+    return granted;
   }
 
-  /** Letters not written since the last report, if one is due; else 0. At most one in 10 s. */
+  /** Returns the letters suppressed since the last report, at most every 10 s; else 0. */
   report(elapsedMs: number): number {
     if (this.#unreported === 0 || elapsedMs - this.#reportedMs < REPORT_INTERVAL_MS) return 0;
     const count = this.#unreported;

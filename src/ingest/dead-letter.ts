@@ -11,21 +11,21 @@ export interface DeadLetter {
   readonly index: number;
   readonly reason: RejectReason;
   readonly detail: string;
-  /** The event's bytes, at most `limits.deadLetterBytes` of them; null for a tombstone. */
+  /** The event's bytes, at most `limits.deadLetterBytes`; null for a tombstone. */
   readonly bytes: Buffer | null;
-  /** Length before it was cut. */
+  /** Length before truncation. */
   readonly originalBytes: number;
 }
 
-/** Copies what a dead letter keeps out of the message it came in. */
+/** Copies the bytes of a dead letter out of its message. */
 export function deadLetterBytes(message: Buffer | null, start: number, end: number): Buffer | null {
   if (message === null) return null;
   return Buffer.from(message.subarray(start, Math.min(end, start + limits.deadLetterBytes)));
 }
 
 /**
- * A dead letter as a message: the event as it came, and in headers where it came from and why it
- * is here. (topic, partition, offset, index) identify it: after a crash it may come twice.
+ * Makes a message of a dead letter: the original event, with its origin and the reason in headers. (topic,
+ * partition, offset, index) identify it, because a crash may duplicate it.
  */
 export function deadLetterMessage(letter: DeadLetter): OutgoingMessage {
   return {

@@ -34,25 +34,25 @@ export interface IngesterOptions {
   readonly clock?: Clock;
 }
 
-/** How this process, or this thread of it, calls itself in the ledger. */
+/** Name of this process, or of this thread, in the ledger. */
 export function instanceName(): string {
   const thread = threadId === 0 ? '' : `/${threadId}`;
   return `${hostname()}/${process.pid}${thread}`;
 }
 
-/** A chunk that takes longer to store makes the process unready. */
+/** Longest time to store a chunk before the process is not ready. */
 const STORING_MS_TOLERATED = 20_000;
 
 /**
- * The ingest role: reads a source, fills a chunk per claimed partition, stores chunks as they fall
- * due. Everything of a partition happens in its PartitionIngest.
+ * The ingest role: reads a source, fills a chunk per claimed partition, and stores chunks when they are due.
+ * A PartitionIngest does all work of its partition.
  */
 export class Ingester implements SourceHandler {
   readonly #options: IngesterOptions;
   readonly #context: PartitionContext;
   readonly #lateShare: LateShare;
   readonly #partitions = new Map<Claim, PartitionIngest>();
-  /** Rejects when a chunk cannot be stored for a reason of our own. */
+  /** Rejects when a chunk cannot be stored and a retry does not help. */
   readonly failed: Promise<never>;
   #fail: (error: unknown) => void = () => undefined;
   #stopTicking: () => void = () => undefined;
@@ -83,7 +83,6 @@ export class Ingester implements SourceHandler {
     this.failed.catch(() => undefined);
   }
 
-  /** Begins to read. */
   async start(): Promise<void> {
     const { config, source } = this.#options;
     await source.start(this);
@@ -93,11 +92,11 @@ export class Ingester implements SourceHandler {
   }
 
   async onClaimed(claim: Claim, found: FoundPartition): Promise<number> {
-    const place = await this.#startPositionOf(claim, found);
+    const position = await this.#startPositionOf(claim, found);
     if (!claim.isLost) {
-      this.#partitions.set(claim, new PartitionIngest(claim, place, this.#context));
+      this.#partitions.set(claim, new PartitionIngest(claim, position, this.#context));
     }
-    return place.readOffset;
+    return position.readOffset;
   }
 
   async onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {
@@ -114,11 +113,11 @@ export class Ingester implements SourceHandler {
 
   onLost(claim: Claim): void {
     this.#partitions.delete(claim);
-    // Its next reader shows how far it is; what this one showed last would stand for ever.
+    // The partition's next reader exports its own watermark.
     this.#options.metrics.watermarkSeconds.remove(labelsOf(claim));
   }
 
-  /** Why chunks do not get stored, if they do not. */
+  /** Reasons why chunks are not stored; empty when they are. */
   problems(): string[] {
     const stuck = [...this.#partitions.values()].filter(
       (partition) => partition.storingMs() > STORING_MS_TOLERATED,
@@ -130,7 +129,7 @@ export class Ingester implements SourceHandler {
     });
   }
 
-  /** Reads no more, stores what was read, gives the partitions back. */
+  /** Stops reading, stores what was read, and releases the partitions. */
   async drain(): Promise<void> {
     const { source, log } = this.#options;
     source.quiesce();
@@ -145,25 +144,25 @@ export class Ingester implements SourceHandler {
     }
   }
 
-  /** What the chunks of many partitions hold at once is bounded by sealing them earlier. */
+  /** Rows per chunk, so that the chunks of many partitions stay within one limit. */
   #rowShare(): number {
     const openRows = Math.max(limits.openRows, 2 * this.#options.config.ingest.flush_max_rows);
     return Math.max(1_000, Math.floor(openRows / this.#partitions.size));
   }
 
-  /** Gives the partitions back without storing: whoever takes them reads the rest again. */
+  /** Releases the partitions without storing: their next owner reads the rest again. */
   async abandon(): Promise<void> {
     this.#stopTicking();
     await this.#options.source.stop();
   }
 
-  /** A commit of another version ends the process: nobody else here could read it either. */
+  /** A commit of another version ends the process: no process of this version can read it. */
   async #startPositionOf(claim: Claim, found: FoundPartition): Promise<StartPosition> {
     const { config, source, store, log } = this.#options;
     const startFrom = config.kafka.start_from;
-    let place: StartPosition;
+    let position: StartPosition;
     try {
-      place = await resolveStartPosition(claim, found, {
+      position = await resolveStartPosition(claim, found, {
         groupId: source.groupId,
         startFrom,
         store,
@@ -173,7 +172,7 @@ export class Ingester implements SourceHandler {
       throw error;
     }
     const { topic, partition } = claim;
-    const { reason, startOffset, intent, lostOffsets } = place;
+    const { reason, startOffset, intent, lostOffsets } = position;
     log[lostOffsets > 0 ? 'error' : 'info'](
       {
         topic,
@@ -187,7 +186,7 @@ export class Ingester implements SourceHandler {
         ? 'partition assigned; retention has removed records that were not read'
         : 'partition assigned',
     );
-    return place;
+    return position;
   }
 
   #tick(intervalMs: number): void {

@@ -4,11 +4,11 @@ import type { Metrics } from '../base/telemetry/metrics.ts';
 /**
  * | value | | why |
  * |---|---|---|
- * | span | 5 min | long enough for a share of little traffic, short enough to see that a fix helped |
- * | bucket | 15 s | the span moves on in such steps |
+ * | span | 5 min | long enough for little traffic, short enough to show that a fix helped |
+ * | bucket | 15 s | resolution of the span |
  * | warn above | 1 % | p99 of a window then lacks as many requests as lie above it |
- * | over below | 0.5 % | a share that wanders around 1 % is one warning |
- * | least events | 200 | below, three late events are no share |
+ * | over below | 0.5 % | hysteresis: a share around 1 % warns once |
+ * | least events | 200 | fewer events give no meaningful share |
  */
 const SPAN_MS = 300_000;
 const BUCKET_MS = 15_000;
@@ -17,7 +17,7 @@ const WARN_ABOVE = 0.01;
 const OVER_BELOW = 0.005;
 const LEAST_EVENTS = 200;
 
-/** What a chunk says of its events. */
+/** Event counts of a chunk. */
 export interface CountedChunk {
   readonly topic: string;
   readonly aggregated: number;
@@ -37,11 +37,11 @@ interface Topic {
 }
 
 /**
- * Share of the events of the last five minutes that were merged late: into a window that their partition's
- * watermark had passed by the grace, so the detector may have judged it without them. By topic, as a gauge; a
- * line in the log where it rises above 1 %, and one where it is below 0.5 % again.
+ * Share of events in the last five minutes that arrived late: after their partition's watermark had passed
+ * the window's end and the grace, so perhaps after evaluation. Exported per topic as a gauge. Logged when it
+ * rises above 1 %, and when it falls below 0.5 % again.
  *
- * Memory: 20 buckets a topic.
+ * Memory: 20 buckets per topic.
  */
 export class LateShare {
   readonly #topics = new Map<string, Topic>();
@@ -53,7 +53,6 @@ export class LateShare {
     this.#log = log;
   }
 
-  /** Takes a chunk that was stored. */
   count({ topic, aggregated, overflow, lateMerged }: CountedChunk, nowMs: number): void {
     let known = this.#topics.get(topic);
     if (known === undefined) {
@@ -68,7 +67,6 @@ export class LateShare {
     bucket.late += lateMerged;
   }
 
-  /** Shows the shares as of now. */
   show(nowMs: number): void {
     const latest = Math.floor(nowMs / BUCKET_MS);
     for (const [topic, known] of this.#topics) {

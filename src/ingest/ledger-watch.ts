@@ -7,7 +7,7 @@ import { type FoundProblems, readProblems } from '../sink/read-problems.ts';
 
 export interface LedgerWatchOptions {
   readonly client: ClickHouseClient;
-  /** Whose chunks are looked at. */
+  /** The group whose chunks are checked. */
   readonly groupId: string;
   readonly intervalMs: number;
   readonly clock: Clock;
@@ -19,20 +19,20 @@ type Problem = FoundProblems['problems'][number];
 
 interface Known {
   problem: Problem;
-  /** Looks in a row that have found it, while it could be found. */
+  /** Consecutive checks that found it, while it was within their range. */
   sightings: number;
 }
 
-/** Chunks recorded in so long are held against each other. */
+/** The ledger is checked this far back. */
 const LEDGER_MS = 3_600_000;
-/** Chunks recorded in so long are held against their rows. */
+/** Chunks are compared with their rows this far back. */
 const CHUNKS_MS = 600_000;
-/** Rows are read from so much further back: a chunk's rows come before it is recorded. */
+/** Rows are read from this much earlier, because they land before the ledger row. */
 const LANDED_SLACK_MS = 60_000;
-/** Looks that must find a problem until it is one: replicas and clocks may lag behind for one. */
+/** Consecutive checks that must find a problem: replicas and clocks may lag during one. */
 const SIGHTINGS = 2;
-/** Problems remembered; the metrics count what is beyond, as long as it is found. */
-const KNOWN_AT_MOST = 1_000;
+/** Limit of remembered problems; metrics still count the others while they are found. */
+const MAX_KNOWN = 1_000;
 
 const metricOf = {
   gap: 'ledgerGapOffsets',
@@ -53,17 +53,17 @@ const gauges = [
 ] as const;
 
 /**
- * `tailmark verify` at work beside role `ingest`: looks at what the group has recorded lately, at an
- * interval, and says what is wrong as metrics, and once in the log. Each look costs the same however
- * long the ledger is. A problem that two looks in a row have found stays until it is mended, also
- * when it is older than what is looked at; a chunk in flight is none.
+ * Runs the checks of `tailmark verify` in the ingest role: checks the group's recent chunks at an interval.
+ * Problems are exported as metrics and logged once. The cost of a check does not depend on the ledger's
+ * length. A problem found by two consecutive checks stays until it is resolved, even when it leaves the
+ * checked range. A pending chunk is no problem.
  */
 export class LedgerWatch {
   readonly #options: LedgerWatchOptions;
   readonly #known = new Map<string, Known>();
   #cancel: (() => void) | undefined;
-  #looking: Promise<void> | undefined;
-  /** What the last look failed with; a look that fails like the one before is not logged again. */
+  #checking: Promise<void> | undefined;
+  /** The last failure; a repeated one is not logged again. */
   #failure = '';
 
   constructor(options: LedgerWatchOptions) {
@@ -73,20 +73,20 @@ export class LedgerWatch {
   start(): void {
     const { clock, intervalMs } = this.#options;
     this.#cancel = clock.every(intervalMs, () => {
-      // A look that takes longer than the interval is let finish.
-      this.#looking ??= this.check().finally(() => {
-        this.#looking = undefined;
+      // A check that takes longer than the interval is not interrupted.
+      this.#checking ??= this.check().finally(() => {
+        this.#checking = undefined;
       });
     });
   }
 
-  /** Ends after the look under way. */
+  /** Resolves after the current check. */
   async stop(): Promise<void> {
     this.#cancel?.();
-    await this.#looking;
+    await this.#checking;
   }
 
-  /** One look. Never rejects: what it could not see shows as `ledger_checked_timestamp_seconds`. */
+  /** Checks once. Never rejects: failures show as an old `ledger_checked_timestamp_seconds`. */
   async check(): Promise<void> {
     const { clock, metrics } = this.#options;
     const nowMs = clock.nowMs();
@@ -113,22 +113,23 @@ export class LedgerWatch {
         sinceMs,
         landedSinceMs: sinceMs - LANDED_SLACK_MS,
         ledgerSinceMs,
-        // Of the first chunk it is not known how long its rows lay there.
+        // It is unknown how long the rows of the first chunk have been there.
         firstsToo: false,
       }),
     ]);
   }
 
-  /** Takes in what a look found of these kinds, and what it would have found if it were there. */
+  /** Merges the findings of these kinds. A known problem is resolved when it is in range and not found. */
   #compare(found: FoundProblems, kinds: readonly LedgerProblemKind[], sinceMs: number): void {
     const seen = new Map(found.problems.map((problem) => [keyOf(problem), problem]));
     for (const [key, known] of this.#known) {
       if (!kinds.includes(known.problem.kind) || seen.has(key)) continue;
-      // Beyond the limit of a query, what is not brought back may still be there.
-      const isCut = found.kinds.has(known.problem.kind) && this.#isCut(found, known.problem.kind);
-      const isOutOfSight = known.problem.oldestMs < sinceMs;
+      // The query's limit may hide a problem that still exists.
+      const isTruncated =
+        found.kinds.has(known.problem.kind) && this.#isTruncated(found, known.problem.kind);
+      const isOutOfRange = known.problem.oldestMs < sinceMs;
       if (known.sightings < SIGHTINGS) this.#known.delete(key);
-      else if (!isOutOfSight && !isCut) this.#resolved(key, known.problem);
+      else if (!isOutOfRange && !isTruncated) this.#resolved(key, known.problem);
     }
     for (const [key, problem] of seen) {
       const known = this.#known.get(key);
@@ -136,13 +137,13 @@ export class LedgerWatch {
         known.problem = problem;
         known.sightings++;
         if (known.sightings === SIGHTINGS) this.#log(problem);
-      } else if (this.#known.size < KNOWN_AT_MOST) {
+      } else if (this.#known.size < MAX_KNOWN) {
         this.#known.set(key, { problem, sightings: 1 });
       }
     }
   }
 
-  #isCut(found: FoundProblems, kind: LedgerProblemKind): boolean {
+  #isTruncated(found: FoundProblems, kind: LedgerProblemKind): boolean {
     const brought = found.problems.filter((problem) => problem.kind === kind).length;
     return brought < (found.kinds.get(kind)?.found ?? 0);
   }
@@ -156,7 +157,7 @@ export class LedgerWatch {
     this.#options.log.error(fieldsOf(problem), `ledger problem: ${problem.detail}`);
   }
 
-  #report(...looks: readonly FoundProblems[]): void {
+  #report(...results: readonly FoundProblems[]): void {
     const sums = new Map<(typeof gauges)[number], number>(gauges.map((name) => [name, 0]));
     for (const kind of Object.keys(metricOf) as LedgerProblemKind[]) {
       const name = metricOf[kind];
@@ -168,9 +169,9 @@ export class LedgerWatch {
         sum += problem.amount;
         count++;
       }
-      // With more than a look brings back, the look's own sum says more.
-      const inSight = looks.find(({ kinds }) => kinds.has(kind))?.kinds.get(kind);
-      const more = count > 0 && inSight !== undefined && inSight.found > count ? inSight.total : 0;
+      // The check's own sum is larger when it found more problems than it returned.
+      const inRange = results.find(({ kinds }) => kinds.has(kind))?.kinds.get(kind);
+      const more = count > 0 && inRange !== undefined && inRange.found > count ? inRange.total : 0;
       sums.set(name, (sums.get(name) ?? 0) + Math.max(sum, more));
     }
     for (const [name, sum] of sums) this.#options.metrics[name].set(sum);
@@ -186,7 +187,7 @@ export class LedgerWatch {
   }
 }
 
-/** What a problem is, not how large: it may grow while it is known. */
+/** Identity of a problem without its amount, which may grow. */
 function keyOf(problem: Problem): string {
   const { kind, topic, partition, start_offset, from_offset, to_offset } = problem;
   return JSON.stringify([kind, topic, partition, start_offset, from_offset, to_offset]);

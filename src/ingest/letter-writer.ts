@@ -8,7 +8,7 @@ import type { DeadLetterBudget } from './dead-letter-budget.ts';
 
 const LETTERS_AT_ONCE = 500;
 
-/** The parts of a process that letters are written with. */
+/** Dependencies of writing dead letters. */
 export interface LetterContext {
   /** Undefined where dead letters have no topic (a file as source): they are logged and counted. */
   readonly publisher: Publisher | undefined;
@@ -21,8 +21,8 @@ export interface LetterContext {
 }
 
 /**
- * The letters that are written: as many as the process may write now, and one for all others.
- * Decided once a chunk, whatever has to be done again.
+ * Makes the messages: as many letters as the budget allows, and one for all others. Must be called once per
+ * chunk, so that retries write the same.
  */
 export function rationedMessages(
   letters: readonly DeadLetter[],
@@ -39,7 +39,7 @@ export function rationedMessages(
   if (unreported > 0) {
     log.warn(
       { suppressed: unreported },
-      'more events are rejected than dead letters may be written; they are counted',
+      'limits.max_dead_letters_per_second was reached: further rejected events are only counted',
     );
   }
   const messages = letters.slice(0, written).map(deadLetterMessage);
@@ -59,7 +59,7 @@ export async function publishLetters(
   }
 }
 
-/** What a chunk rejected without a letter of its own. */
+/** Events that a chunk rejected without a dead letter each. */
 export interface SuppressedLetters {
   readonly topic: string;
   readonly partition: number;
@@ -69,7 +69,7 @@ export interface SuppressedLetters {
   readonly byReason: ReadonlyMap<RejectReason, number>;
 }
 
-/** Sums up letters, in the order of their offsets, that are not written; undefined if all are. */
+/** Summarizes suppressed letters, given in offset order; undefined without any. */
 export function suppressedLetters(letters: readonly DeadLetter[]): SuppressedLetters | undefined {
   const first = letters[0];
   const last = letters.at(-1);
@@ -87,8 +87,8 @@ export function suppressedLetters(letters: readonly DeadLetter[]): SuppressedLet
 }
 
 /**
- * The one letter that stands for them: which offsets, how many for which reason. Its key does not
- * take the form of any other letter's.
+ * Makes the one letter that represents all suppressed ones: their offsets, and a count per reason. Its key
+ * differs from the key of any other letter.
  */
 export function suppressedMessage(suppressed: SuppressedLetters): OutgoingMessage {
   const { topic, partition, firstOffset, lastOffset, count, byReason } = suppressed;
@@ -106,7 +106,7 @@ export function suppressedMessage(suppressed: SuppressedLetters): OutgoingMessag
     headers: {
       'tailmark-suppressed': String(count),
       'tailmark-detail':
-        'More events were rejected than limits.max_dead_letters_per_second lets dead letters be written',
+        'limits.max_dead_letters_per_second was reached: these events have no dead letters of their own',
       'tailmark-topic': topic,
       'tailmark-partition': String(partition),
       'tailmark-offset': String(firstOffset),

@@ -4,20 +4,20 @@ import type { FoundPartition } from '../source/source.ts';
 import type { Intent } from './commit-metadata.ts';
 
 /**
- * Whether the topic was made anew since what the ledger has was stored. Where nothing is in the
- * ledger, only a log that does not reach to the commit tells.
+ * True if the topic was recreated since the ledger's chunks were stored. Without a ledger, the only sign is a
+ * log that ends before the commit.
  */
 async function isNew(
   committed: number,
   ledger: LedgerEnd | undefined,
   found: FoundPartition,
-  begun?: Intent,
+  pending?: Intent,
 ): Promise<boolean> {
   if (ledger === undefined) return committed > found.endOffset;
   const { endOffset, latestTimestampMs } = ledger;
-  // A chunk that begins below what is stored and has later records: compaction may have left nothing
-  // else to tell by.
-  const isLater = (begun?.counts.firstTimestampMs ?? 0) > latestTimestampMs;
+  // A chunk that begins before the stored end and has later records. After compaction this may be the only
+  // sign.
+  const isLater = (pending?.counts.firstTimestampMs ?? 0) > latestTimestampMs;
   if (isLater && committed < endOffset && latestTimestampMs < limits.timestampMs) return true;
   const reached = Math.max(committed, endOffset);
   if (found.startOffset >= endOffset && reached <= found.endOffset) return false;
@@ -26,8 +26,8 @@ async function isNew(
 }
 
 /**
- * Whether a chunk that was begun is of the log that is there. One of a log made anew is told from
- * one of the log before by its records: they are later than all that is stored of that one.
+ * True if a pending chunk belongs to the current log. Its records distinguish a recreated log: they are later
+ * than everything stored from the previous log.
  */
 async function isOf(
   startOffset: number,
@@ -46,8 +46,8 @@ async function isOf(
 }
 
 /**
- * Whether the first record of a log is later than all records of a range of offsets that it lies in:
- * then the range is not of this log.
+ * True if the log's first record is within the range of offsets but later than all records of that range.
+ * Then the range is not of this log.
  */
 async function beginsLater(
   latestMs: number,
@@ -64,8 +64,8 @@ async function beginsLater(
 }
 
 /**
- * Tells the log of a topic that was deleted and made anew from the one before, of which a commit, an
- * intent or the ledger may still be. Kafka's answers name a topic, not a log, so it is told by the
- * timestamps of records: those of the new log must be later than all of the old one that are stored.
+ * Distinguishes the log of a recreated topic from the previous one, to which a commit, an intent or the
+ * ledger may belong. Kafka's responses name a topic, not a log, so record timestamps decide. Those of the new
+ * log must be later than all stored ones of the old log.
  */
 export const logIdentity = { isNew, isOf };

@@ -15,21 +15,20 @@ import { outcomes } from '../window/outcome.ts';
 import type { ChunkSettings } from './chunk-settings.ts';
 import { type DeadLetter, deadLetterBytes } from './dead-letter.ts';
 
-/** What all chunks of a process share. */
 export interface ChunkContext {
   readonly config: Config;
   readonly groupId: string;
   readonly writer: RowBinaryWriter;
-  /** Rows at which a chunk is sealed early, as many are open. @default {flush_max_rows} */
+  /** Rows at which a chunk is sealed early when many are open. @default {flush_max_rows} */
   readonly rowShare?: () => number;
 }
 
 /**
- * The chunk of a partition that is being filled: records in; out of it, when sealed, one block of
- * rows with its ledger figures, and the dead letters of what was not counted.
+ * The open chunk of a partition. Records go in; sealing returns one block of rows, the ledger's counts, and
+ * the dead letters.
  *
- * What comes out is a function of the records, the settings and what `begin` is given, and of
- * nothing else: names are told apart anew in every chunk. So whoever makes it again makes the same.
+ * The result is a function of the records, the settings and the arguments of `begin` only: every chunk
+ * interns names anew. So a successor makes the same chunk.
  */
 export class OpenChunk implements DecodeSink {
   readonly #context: ChunkContext;
@@ -62,7 +61,7 @@ export class OpenChunk implements DecodeSink {
     this.#accumulator = new ChunkAccumulator({ ...settings, ...names });
   }
 
-  /** Starts over at an offset; see ChunkAccumulator.begin. */
+  /** Starts a chunk at an offset; see ChunkAccumulator.begin. */
   begin(startOffset: number, watermarkMs: number, nowMs: number): void {
     this.#stages.clear();
     this.#values.clear();
@@ -98,7 +97,7 @@ export class OpenChunk implements DecodeSink {
     return this.#accumulator.nowMs;
   }
 
-  /** The clock of a chunk is that of its first record: it may have been empty for days. */
+  /** Sets the clock at the first record, because the chunk may have been empty for days. */
   setClock(nowMs: number): void {
     invariant(this.#records === 0, 'the clock of a chunk is changed under its records');
     this.#accumulator.setClock(nowMs);
@@ -108,7 +107,7 @@ export class OpenChunk implements DecodeSink {
     return this.#accumulator.cellCount;
   }
 
-  /** Whether it has come to one of the configured sizes. */
+  /** True if it has reached one of the configured sizes. */
   get isFull(): boolean {
     const { flush_max_rows, flush_max_events } = this.#context.config.ingest;
     const share = this.#context.rowShare?.() ?? flush_max_rows;
@@ -123,9 +122,9 @@ export class OpenChunk implements DecodeSink {
     );
   }
 
-  /** Takes one record. Never throws for what is in it. */
+  /** Adds a record. Invalid content does not throw. */
   add(record: SourceRecord): void {
-    // A producer may write any timestamp, or none (-1); the ledger's columns hold these.
+    // Producers may write any timestamp, or none (-1); the ledger's columns have a limit.
     const timestampMs = Math.min(Math.max(0, record.timestampMs), limits.timestampMs);
     if (this.#records === 0) this.#firstTimestampMs = timestampMs;
     this.#lastTimestampMs = Math.max(this.#lastTimestampMs, timestampMs);
@@ -139,7 +138,7 @@ export class OpenChunk implements DecodeSink {
     this.#nextOffset = record.offset + 1;
   }
 
-  /** The range reaches to here, although its last offsets hold no record. */
+  /** Extends the range over offsets without records. */
   extendTo(offset: number): void {
     this.#nextOffset = Math.max(this.#nextOffset, offset);
   }
@@ -162,13 +161,12 @@ export class OpenChunk implements DecodeSink {
   }
 
   /**
-   * Ends the chunk and hands over what it holds; `begin` makes the next of it.
+   * Seals the chunk and returns its contents; `begin` starts the next.
    *
-   * Future events count as rejected in the ledger, where consumed = aggregated + rejected + late +
-   * overflow holds exactly.
+   * Future events count as rejected, so that consumed = aggregated + rejected + late + overflow holds exactly
+   * in the ledger.
    *
-   * @param sealedMs the clock: the partition has not come further than that, whatever one producer
-   *   with a fast clock says.
+   * @param sealedMs the clock. It limits the watermark, in case a producer's clock is ahead.
    */
   seal(sealedMs: number): { readonly chunk: Chunk; readonly letters: readonly DeadLetter[] } {
     const { groupId, writer } = this.#context;
@@ -208,7 +206,7 @@ export class OpenChunk implements DecodeSink {
     };
   }
 
-  /** A record that its source has not read, or not whole: one event that is rejected. */
+  /** Counts a record that its source has rejected as one rejected event. */
   #refuse(value: Buffer | null, refused: RefusedRecord): number {
     this.#bury(0, refused.reason, refused.detail, 0, value?.length ?? 0, refused.originalBytes);
     return 1;

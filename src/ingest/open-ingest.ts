@@ -12,32 +12,32 @@ import { openSource } from './open-source.ts';
 export interface IngestOptions {
   readonly client: ClickHouseClient;
   readonly stdin: NodeJS.ReadableStream;
-  /** When this run began. */
+  /** Start of this run. */
   readonly startedMs: number;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
-/** The ingest role in one thread, not yet reading. */
+/** The ingest role in one thread, before it reads. */
 export interface Ingest {
-  /** Begins to read. `publisher` takes dead letters; a file has none. */
+  /** Starts to read. `publisher` receives dead letters; a file has none. */
   start(publisher: Publisher | undefined): Promise<RunningIngest>;
 }
 
 /** The ingest role, in one thread or several. */
 export interface RunningIngest {
-  /** Resolves at the end of a source that has one; rejects when the work cannot go on. */
+  /** Resolves at the end of a finite source; rejects when the work cannot continue. */
   readonly done: Promise<void>;
-  /** Why it does not do its work; empty when it does. */
+  /** Reasons why it is unhealthy; empty when it is healthy. */
   problems(): readonly string[];
-  /** Reads no more, stores what was read, gives the partitions back. */
+  /** Stops reading, stores what was read, and releases the partitions. */
   stop(): Promise<void>;
 }
 
-/** ClickHouse's client gives a call up by itself, so much later it is lost. */
+/** ClickHouse's client times out by itself; a call that lasts this much longer is lost. */
 const CALL_GRACE_MS = 10_000;
 
-/** Source, chunks and store of the ingest role, put together as configured. */
+/** Creates source, chunks and store of the ingest role as configured. */
 export function openIngest(config: Config, options: IngestOptions): Ingest {
   const { client, stdin, startedMs, log, metrics } = options;
   const chunkStore = new ClickHouseChunkStore(client, instanceName());

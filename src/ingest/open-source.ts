@@ -14,20 +14,20 @@ export interface OpenSourceOptions {
   readonly nowMs: number;
   readonly log?: Logger;
   readonly metrics?: Metrics;
-  /** How long a partition has been waiting for ClickHouse. @default {() => 0} */
+  /** How long a partition has waited for ClickHouse. @default {() => 0} */
   readonly storeWaitMs?: (topic: string, partition: number) => number;
 }
 
-/** A client whose consumers are what a KafkaSource needs. */
+/** A client whose consumers read records in place, as KafkaSource needs. */
 export function ingestClient(config: Config, log?: Logger): KafkaClient {
   const reader = new RecordBatchReader(config.limits.max_batch_bytes);
   return createKafkaClient(config.kafka, { log, reader });
 }
 
-/** Questions to the brokers that do not wait: soon answered or not at all. */
+/** Client options for probes: fail fast instead of waiting. */
 export const probing = { retries: 1, requestTimeoutMs: 4_000 };
 
-/** The configured source, not yet reading. */
+/** The configured source, before it reads. */
 export function openSource(config: Config, options: OpenSourceOptions): Source {
   const { stdin, nowMs, log, metrics, storeWaitMs = () => 0 } = options;
   const maxLineBytes = config.limits.max_message_bytes;

@@ -11,29 +11,28 @@ import { type ChunkContext, OpenChunk } from './open-chunk.ts';
 import { persist } from './persist.ts';
 import type { StartPosition } from './start-position.ts';
 
-/** What a partition's ingest needs of the world. */
+/** Dependencies of a partition's ingest. */
 export interface PartitionContext extends ChunkContext, FlushContext {
-  /** A chunk could not be stored for a reason that doing it again does not mend. */
+  /** Called when a chunk cannot be stored and a retry does not help. */
   readonly onFailure: (error: unknown) => void;
   readonly lateShare: Pick<LateShare, 'count'>;
 }
 
 /**
- * Records, and bytes of them, decoded before the event loop gets a turn: under a millisecond of
- * plain events, a few of others. One partition after the other has a turn (Clock.breathe).
+ * Work between two yields to the event loop: records and bytes. Plain events take under a millisecond, others
+ * a few. Partitions take turns (Clock.breathe).
  */
 const RECORDS_AT_ONCE = 1_000;
 const BYTES_AT_ONCE = 128 * 1024;
 const KEEP_ALIVE_MS = 500;
-/** The first chunk of a claim is due sooner: others have been waiting for the partition. */
+/** The first chunk of a claim is due sooner, because the partition was idle during the rebalance. */
 const FIRST_CHUNK_MS = 1_000;
-/** Multiples of it, without their whole part, are spread evenly however many of them there are. */
+/** The fractional parts of its multiples are spread evenly, however many there are. */
 const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
 
 /**
- * One claimed partition: fills a chunk while the one before it is being stored, never more than
- * that. Where the store does not keep up, `onBatch` does not return, and the source fetches no
- * more: back-pressure instead of buffers.
+ * Ingest of one claimed partition: fills a chunk while the previous one is stored, and no more. While the
+ * store is slow `onBatch` does not return and the source stops fetching: back-pressure instead of buffers.
  */
 export class PartitionIngest {
   readonly claim: Claim;
@@ -41,7 +40,7 @@ export class PartitionIngest {
   readonly #start: StartPosition;
   #isPlaceKept: boolean;
   #open: OpenChunk;
-  /** A predecessor's chunk, while it is being made again: it must be sealed exactly at its end. */
+  /** A predecessor's pending chunk: it must be sealed exactly at its end. */
   #inherited: Intent | undefined;
   #watermarkBeforeMs = Number.NEGATIVE_INFINITY;
   #openedMs = 0;
@@ -71,13 +70,13 @@ export class PartitionIngest {
     return this.#open.cellCount;
   }
 
-  /** How long the chunk that is being stored has been; 0 while none is. */
+  /** How long the current chunk has been stored for; 0 while none is. */
   storingMs(): number {
     if (this.#flushing === undefined) return 0;
     return this.#context.clock.elapsedMs() - this.#flushingSinceMs;
   }
 
-  /** Takes a batch; resolves when it is in a chunk (not: when that is stored). */
+  /** Adds a batch; resolves when it is in a chunk, which may not be stored yet. */
   async onBatch(batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {
     if (!this.#isPlaceKept) await this.#keepPlace();
     while (batch.records.current !== undefined) {
@@ -92,15 +91,15 @@ export class PartitionIngest {
     }
   }
 
-  /** Seals the open chunk if it is due and the one before it is stored. */
+  /** Seals the open chunk if it is due and the previous one is stored. */
   sealIfDue(intervalMs: number): void {
     if (this.#inherited !== undefined || this.#flushing !== undefined) return;
     if (this.#context.clock.elapsedMs() - this.#openedMs >= this.#dueMs(intervalMs)) this.seal();
   }
 
   /**
-   * Partitions that are claimed together would all be stored together, and each wait for the others: the
-   * second chunk is due at another time for each partition, and those after it in turn.
+   * Partitions that are claimed together would store their chunks together and wait for each other. So the
+   * second chunk of each partition is due at a different time.
    */
   #dueMs(intervalMs: number): number {
     if (this.#sealed === 0) return Math.min(intervalMs, FIRST_CHUNK_MS);
@@ -108,9 +107,9 @@ export class PartitionIngest {
     return intervalMs * (1 - ((this.claim.partition * GOLDEN_RATIO) % 1));
   }
 
-  /** Seals what is open and begins to store it. The chunk before it must be stored. */
+  /** Seals the open chunk and starts to store it. The previous chunk must be stored. */
   seal(): void {
-    // After a chunk that could not be stored, a commit further on would leave it out for good.
+    // After a failed chunk, a later commit would skip it for good.
     if (this.#failure !== undefined) return;
     if (this.#open.records === 0 && this.#inherited === undefined) {
       this.#openedMs = this.#context.clock.elapsedMs();
@@ -124,7 +123,7 @@ export class PartitionIngest {
     const chunk = this.#asBegun(sealed);
     const start = this.#startOf(chunk, isFirst);
     if (start.inherited) this.#useOwnSettings();
-    // Where the log does not reach back to the chunk's end, the ledger is to show the gap.
+    // Where the log begins after the chunk's end, the ledger must show the gap.
     const nextOffset = Math.max(chunk.endOffset, start.inherited ? this.#start.readOffset : 0);
     this.#begin(nextOffset, chunk.watermarkMs, clock.nowMs());
     const startedMs = clock.elapsedMs();
@@ -144,22 +143,18 @@ export class PartitionIngest {
       });
   }
 
-  /**
-   * Stores everything taken so far.
-   *
-   * @throws ClaimLostError when the claim was lost meanwhile.
-   */
+  /** Stores everything read so far. @throws ClaimLostError when the claim was lost meanwhile. */
   async drain(): Promise<void> {
     this.#draining = true;
     await this.#flushing;
     this.#check();
-    // A range that a predecessor began is left to whoever reads all of it.
+    // A predecessor's unfinished range is left to a successor that reads all of it.
     if (this.#inherited === undefined) this.seal();
     await this.#flushing;
     this.#check();
   }
 
-  /** A chunk made again goes by its predecessor's name, also where some records are gone by now. */
+  /** Gives a recreated chunk its predecessor's identity, even if some records have expired. */
   #asBegun(chunk: Chunk): Chunk {
     if (this.#inherited === undefined) return chunk;
     const { counts } = this.#inherited;
@@ -192,7 +187,7 @@ export class PartitionIngest {
     };
   }
 
-  /** The predecessor's chunk is done with: from here on chunks are made as configured. */
+  /** Switches to the configured settings after the predecessor's chunk. */
   #useOwnSettings(): void {
     const { topic, partition } = this.claim;
     const settings = chunkSettingsOf(this.#context.config);
@@ -200,7 +195,7 @@ export class PartitionIngest {
     this.#open = new OpenChunk(this.#context, settings, topic, partition);
   }
 
-  /** Commits the place, so that whoever comes next begins there as well. */
+  /** Commits the start position, so that a successor begins there as well. */
   async #keepPlace(): Promise<void> {
     const { startOffset, watermarkMs } = this.#start;
     const metadata = encodeMetadata({ watermarkMs, intent: undefined });
@@ -216,7 +211,7 @@ export class PartitionIngest {
     this.#open.begin(startOffset, watermarkMs, nowMs);
   }
 
-  /** Puts records into the open chunk: some, up to a boundary or its size. */
+  /** Adds some records to the open chunk, up to its boundary or its size. */
   #fill({ records, nextOffset }: RecordBatch): void {
     const boundary = this.#inherited?.endOffset;
     if (boundary === undefined && this.#open.records === 0) {
@@ -235,20 +230,20 @@ export class PartitionIngest {
       records.advance();
       if (boundary === undefined && this.#open.isFull) break;
     }
-    // What is left of the batch holds no record.
+    // The rest of the batch has no records.
     if (records.current === undefined)
       this.#open.extendTo(Math.min(nextOffset, boundary ?? nextOffset));
   }
 
-  /** An inherited range ends exactly where its intent says; any other when it is large enough. */
+  /** An inherited range ends exactly at its intent's end, any other when it is full. */
   #mustSeal(): boolean {
     if (this.#inherited !== undefined) return this.#open.nextOffset >= this.#inherited.endOffset;
     return this.#open.isFull;
   }
 
   /**
-   * Whether records of now would be held against a clock of long ago: a chunk stays open for as long
-   * as ClickHouse is away, and what comes after that is not of the future.
+   * True if the chunk's clock is too old for new records: the chunk stays open while ClickHouse is down, and
+   * later records must not count as future ones.
    */
   #isOfAnotherTime(): boolean {
     if (this.#inherited !== undefined || this.#open.records === 0) return false;
@@ -256,9 +251,11 @@ export class PartitionIngest {
     return ageMs > this.#open.settings.maxFutureMs / 2;
   }
 
-  /** Seals when the chunk before is stored, and keeps the claim alive meanwhile; not in a drain. */
+  /**
+   * Seals once the previous chunk is stored, and keeps the claim alive meanwhile. Does not seal in a drain.
+   */
   async #sealWhenStored(keepAlive: () => Promise<void>): Promise<void> {
-    // One message may have been as much work as sealing what it makes: a turn each.
+    // One message may take as long as sealing its chunk, so both get a turn.
     await this.#context.clock.breathe();
     while (this.#flushing !== undefined) {
       await Promise.race([this.#flushing, this.#context.clock.sleep(KEEP_ALIVE_MS)]);

@@ -8,9 +8,9 @@ const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
 
 /**
- * Does a step until it holds, with pauses of 100 ms doubling to 5 s.
+ * Retries a step until it succeeds, with pauses from 100 ms doubling to 5 s.
  *
- * @throws ClaimLostError when the claim is lost before it holds.
+ * @throws ClaimLostError when the claim is lost before.
  */
 export async function persist(
   name: string,

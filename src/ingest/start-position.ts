@@ -3,46 +3,46 @@ import type { Claim, FoundPartition } from '../source/source.ts';
 import { type CommitMetadata, decodeMetadata, type Intent } from './commit-metadata.ts';
 import { logIdentity } from './log-identity.ts';
 
-/** Why a partition is read from where it is read. */
+/** Why a partition is read from its start position. */
 export type StartReason =
   /** The group's commit. */
   | 'committed'
-  /** The ledger, which is ahead of the group's commit or the only one there is. */
+  /** The ledger, which is ahead of the group's commit or exists without one. */
   | 'ledger'
-  /** Neither: as `kafka.start_from` says. */
+  /** Neither exists: `kafka.start_from` decides. */
   | 'start_from'
-  /** The partition came after the group had begun. */
+  /** The partition was added after the group's first chunk. */
   | 'added'
   /** Retention has removed records that were not read. */
   | 'expired'
-  /** The log is another one: its topic was deleted and made anew. */
+  /** The topic was deleted and recreated. */
   | 'recreated'
-  /** The log was cut back: its end lies before what was read. */
+  /** The log was truncated: it ends before the last offset read. */
   | 'truncated';
 
-/** Where a partition is taken up. */
+/** Start position of a partition. */
 export interface StartPosition {
   readonly reason: StartReason;
   /** Offset at which the next chunk begins. */
   readonly startOffset: number;
-  /** Offset to read from: beyond `startOffset` where the log does not reach back to it. */
+  /** Offset to read from: after `startOffset` where the log begins later. */
   readonly readOffset: number;
-  /** Event time reached so far; undefined where nobody knows. */
+  /** Event time reached so far; undefined while unknown. */
   readonly watermarkMs: number | undefined;
-  /** A predecessor's chunk that begins at `startOffset` and is to be made again. */
+  /** A predecessor's pending chunk at `startOffset`, which must be made again. */
   readonly intent: Intent | undefined;
-  /** Offsets that are gone before they were stored, as far as anybody can tell. */
+  /** Offsets known to be lost before they were stored. */
   readonly lostOffsets: number;
-  /** The place is to be committed before all else: the group does not know it. */
+  /** The group does not have this position: it must be committed first. */
   readonly isFleeting: boolean;
 }
 
 /**
- * Decides where to take up a partition: at the group's commit or where its ledger ends, whichever is
- * further (a commit may be late, wiped or expired), if the log still has that place; else as
- * configured. Pure but for the questions it asks.
+ * Resolves the start position: the group's commit or the end of the ledger, whichever is further, if the log
+ * still has it. A commit may be late, overwritten or expired. Otherwise the configuration decides. Pure
+ * except for its queries.
  *
- * @throws OperatorError when another version's commit cannot be read.
+ * @throws OperatorError when a commit of another version cannot be read.
  */
 export async function resolveStartPosition(
   claim: Pick<Claim, 'topic' | 'partition'>,
@@ -54,26 +54,26 @@ export async function resolveStartPosition(
   },
 ): Promise<StartPosition> {
   const { topic, partition } = claim;
-  const note = decodeMetadata(found.committed.metadata);
+  const metadata = decodeMetadata(found.committed.metadata);
   const committed = found.committed.offset ?? -1;
   const ledger = await options.store.ledgerEnd(options.groupId, topic, partition);
   const stored = ledger?.endOffset ?? -1;
   if (committed < 0 && ledger === undefined) return beginning(topic, found, options);
-  const begun = pending(committed, note);
-  const isNew = await logIdentity.isNew(committed, ledger, found, begun);
-  const isInDoubt = isNew || (begun !== undefined && ledger === undefined);
-  if (isInDoubt && !(await logIdentity.isOf(committed, begun, ledger, found))) {
+  const pendingIntent = pending(committed, metadata);
+  const isNew = await logIdentity.isNew(committed, ledger, found, pendingIntent);
+  const isInDoubt = isNew || (pendingIntent !== undefined && ledger === undefined);
+  if (isInDoubt && !(await logIdentity.isOf(committed, pendingIntent, ledger, found))) {
     return startAt('recreated', found.startOffset);
   }
-  // A commit that the ledger has overtaken says nothing any more; nor does its intent.
+  // A commit behind the ledger is obsolete, and so is its intent.
   const isCommit = committed >= stored || isNew;
-  const watermarkMs = isCommit ? note?.watermarkMs : ledger?.watermarkMs;
-  const intent = isCommit ? begun : undefined;
+  const watermarkMs = isCommit ? metadata?.watermarkMs : ledger?.watermarkMs;
+  const intent = isCommit ? pendingIntent : undefined;
   const offset = isCommit ? committed : stored;
   if (offset > found.endOffset) return startAt('truncated', found.endOffset, { watermarkMs });
   if (offset < found.startOffset) return expired(offset, watermarkMs, intent, found);
   if (isCommit) return startAt('committed', offset, { watermarkMs, intent });
-  return startAt('ledger', offset, { watermarkMs, ...keptByFirstRecord(offset, found) });
+  return startAt('ledger', offset, { watermarkMs, ...committedAtOnce(offset, found) });
 }
 
 function startAt(
@@ -93,20 +93,20 @@ function startAt(
   };
 }
 
-/** To be committed at once; read from a record earlier, as a claim commits by what it has read. */
-function keptByFirstRecord(offset: number, found: FoundPartition): Partial<StartPosition> {
+/** Must be committed at once. Reading begins one record earlier, because a claim commits after a read. */
+function committedAtOnce(offset: number, found: FoundPartition): Partial<StartPosition> {
   return { isFleeting: true, readOffset: Math.max(found.startOffset, offset - 1) };
 }
 
-/** An intent that ends where it begins is none. */
-function pending(offset: number, note: CommitMetadata | undefined): Intent | undefined {
-  const intent = note?.intent;
+/** An intent that ends where it begins is empty. */
+function pending(offset: number, metadata: CommitMetadata | undefined): Intent | undefined {
+  const intent = metadata?.intent;
   return intent !== undefined && intent.endOffset > offset ? intent : undefined;
 }
 
 /**
- * The log begins behind the place. A chunk that a predecessor had begun is made again of what is
- * left of it, which may be nothing: the tables tell whether it is stored.
+ * The log begins after the position. A predecessor's pending chunk is made again from its remaining records,
+ * perhaps none. The tables show whether it is stored.
  */
 function expired(
   offset: number,
@@ -122,7 +122,7 @@ function expired(
   });
 }
 
-/** Nothing is known of the partition. */
+/** Start position of a partition without commit and ledger. */
 async function beginning(
   topic: string,
   found: FoundPartition,
@@ -131,7 +131,7 @@ async function beginning(
   if (options.startFrom === 'earliest') return startAt('start_from', found.startOffset);
   const beganMs = await options.store.groupBeginMs(options.groupId, topic);
   if (beganMs === undefined) {
-    return startAt('start_from', found.endOffset, keptByFirstRecord(found.endOffset, found));
+    return startAt('start_from', found.endOffset, committedAtOnce(found.endOffset, found));
   }
   return startAt('added', await found.firstOffsetAt(beganMs));
 }

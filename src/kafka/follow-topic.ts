@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import { createKafkaClient, kafkaError } from './client/kafka-client.ts';
 
-/** A message as it stands in a topic. */
 export interface TopicMessage {
   readonly partition: number;
   readonly offset: number;
@@ -13,16 +12,15 @@ export interface TopicMessage {
 }
 
 export interface FollowedTopic {
-  /** Ends the reading; nothing is committed. */
+  /** Stops reading; commits nothing. */
   stop(): Promise<void>;
 }
 
 /**
- * Reads a topic from its beginning, for looking on: in a group of its own that commits nothing. Each
- * message is given once: a consumer that loses its place in the group begins again, and what it has
- * given is left out.
+ * Reads a topic from its beginning, in a consumer group of its own that commits nothing. Each message is
+ * delivered once: after a rejoin the consumer reads again from the beginning and skips delivered messages.
  *
- * @throws OperatorError when the cluster or the topic is not there.
+ * @throws OperatorError when the cluster or the topic is not available.
  */
 export async function followTopic(
   config: Config['kafka'],

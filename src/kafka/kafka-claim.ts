@@ -2,36 +2,36 @@ import { invariant } from '../base/invariant.ts';
 import { type Claim, ClaimLostError, type CommittedOffset } from '../source/source.ts';
 import { RejoinError } from './patches/rejoin-error.ts';
 
-/** Broker answers that mean the partition is, or is about to be, somebody else's. */
+/** Errors that mean that another member owns the partition, or soon will. */
 const fencedTypes = new Set([
   'ILLEGAL_GENERATION',
   'UNKNOWN_MEMBER_ID',
   'REBALANCE_IN_PROGRESS',
   'FENCED_INSTANCE_ID',
 ]);
-/** The topic is gone. The next of its name is another: a commit that is repeated would be of that. */
+/** The topic was deleted. Retrying the commit would apply it to a new topic of the same name. */
 const GONE_TYPE = 'UNKNOWN_TOPIC_OR_PARTITION';
 
-/** Sends a commit once, in the generation that a batch was read in. */
+/** Sends a commit once, in the generation in which a batch was read. */
 export type SendCommit = (offset: string, metadata: string) => Promise<void>;
 
-/** A partition of this member, until the next join begins or the broker refuses a commit. */
+/** A partition assigned to this member, until the next join begins or the broker rejects a commit. */
 export class KafkaClaim implements Claim {
   readonly topic: string;
   readonly partition: number;
   readonly #onLost: (claim: KafkaClaim) => void;
   #send: SendCommit | undefined;
   #lost = false;
-  /** The broker's answer that has ended the claim: kafkajs is to join anew on it. */
+  /** The error that ended the claim; kafkajs rejoins on it. */
   refusal: Error | undefined;
-  /** Where reading goes on: undefined until the claim is placed. */
+  /** The next offset to read; undefined until the start position is resolved. */
   position: number | undefined;
-  /** Its topic may have been made anew unseen: nobody was told while no fetch was on its way. */
+  /** The topic may have been recreated unnoticed, while no fetch was in flight. */
   isInDoubt = false;
-  /** The latest commit that this member knows of, in case kafkajs has wiped it (see KafkaSource). */
+  /** The latest commit that this member knows, in case kafkajs has overwritten it (see KafkaSource). */
   #latest: CommittedOffset | undefined;
-  /** The log is another one than was committed for. */
-  #isElsewhere = false;
+  /** The commit belongs to a log that no longer exists. */
+  #isOtherLog = false;
 
   constructor(topic: string, partition: number, onLost: (claim: KafkaClaim) => void) {
     this.topic = topic;
@@ -53,7 +53,7 @@ export class KafkaClaim implements Claim {
     this.#onLost(this);
   }
 
-  /** Commits go out by the latest batch's own committer. */
+  /** Sets the committer of the latest batch, which sends all commits. */
   sendBy(send: SendCommit): void {
     this.#send = send;
   }
@@ -67,7 +67,7 @@ export class KafkaClaim implements Claim {
       const type = error instanceof Error && 'type' in error ? String(error.type) : '';
       const isAnswer = error instanceof Error && type !== '';
       if (isAnswer && !(fencedTypes.has(type) || type === GONE_TYPE)) throw error;
-      // Without an answer it may arrive yet, also after later ones: this member commits no more.
+      // A commit without a response may still arrive, even after later ones: this member stops committing.
       this.refusal = type === GONE_TYPE || !isAnswer ? new RejoinError(error) : error;
       this.lose();
       throw new ClaimLostError(this.name, { cause: error });
@@ -75,16 +75,16 @@ export class KafkaClaim implements Claim {
     this.#latest = { offset, metadata };
   }
 
-  /** Is to take the place of a claim on the same partition, of the same generation. */
-  succeed(before: KafkaClaim, isElsewhere: boolean): void {
+  /** Takes over the state of the previous claim on the same partition in the same generation. */
+  succeed(before: KafkaClaim, isOtherLog: boolean): void {
     this.#latest = before.#latest;
-    this.#isElsewhere = isElsewhere;
+    this.#isOtherLog = isOtherLog;
   }
 
-  /** What is committed, given what the group says is. */
+  /** Returns the committed offset, given the one that the group reports. */
   known(found: CommittedOffset): CommittedOffset {
-    // Reading went back, so the offset was beyond the log's end: the commit is not of this log.
-    if (this.#isElsewhere) return { offset: undefined, metadata: '' };
+    // Reading went back, so the offset was beyond the log's end: the commit is of another log.
+    if (this.#isOtherLog) return { offset: undefined, metadata: '' };
     if (found.offset !== undefined) this.#latest = found;
     return this.#latest ?? found;
   }

@@ -21,40 +21,38 @@ import type { FetchPlaceholder } from './protocol/fetch-response.ts';
 
 const { PartitionAssigners } = kafkajs;
 
-/** Partitions whose batches are handled at once, at most. */
+/** Partitions whose batches are handled concurrently, at most. */
 const MAX_CONCURRENT_PARTITIONS = 64;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
-/** A topic that goes is told to the fetch that is on its way, if one was so long ago or less. */
-const UNHEARD_MS = 5_000;
-/** How often the group hears from us while a batch waits for the one before. */
+/** A fetch in flight reports a deleted topic. After a longer gap between fetches, the log is checked. */
+const FETCH_GAP_MS = 5_000;
+/** Interval of heartbeats while a batch waits for the previous one. */
 const KEEP_ALIVE_MS = 500;
 
 export interface KafkaSourceOptions {
   readonly log?: Logger | undefined;
-  /** A client whose consumers are given records in place (see createKafkaClient). */
+  /** A client whose consumers receive records in place (see createKafkaClient). */
   readonly kafka: Pick<Kafka, 'admin' | 'consumer'>;
   /** @default {systemClock} */
   readonly clock?: Clock;
 }
 
 /**
- * Kafka through a consumer group. kafkajs is kept from deciding what is ours to decide:
+ * Reads Kafka through a consumer group. Four decisions are taken away from kafkajs:
  *
- * - **Where a partition begins.** kafkajs caches committed offsets over generations, and where an
- *   offset is out of range it commits another over it. So every partition is paused when the group
- *   gives it to us, looked up, placed by the handler, and only then read. Where reading does not go
- *   on at the offset it should, the partition is placed anew.
- * - **Who may commit.** kafkajs commits on behalf of whichever generation it is in when the request
- *   leaves, and retries a failed commit in the next one, so a late commit could pass although the
- *   partition has been given away. So commits go through the batch's own committer, which sends
- *   once and tells what happened; and claims are lost as soon as a join begins (kafkajs asks the
- *   assigner for its protocol then), before kafkajs takes up the new generation.
- * - **Which log it is.** A fetch names a topic, not a log. One that is deleted is told to the fetch
- *   that is on its way; where none was for a while (a chunk that waits for its store, a process that
- *   was stopped), the handler is asked whether the log is the same, before what came is taken.
- * - **When to fetch.** kafkajs fetches when all that it has handed over is handled. So a batch counts
- *   as handled once it is next in its partition's lane: the broker works while we count.
+ * - **Start position.** kafkajs caches committed offsets over generations and overwrites a commit whose
+ *   offset is out of range. So every assigned partition is paused until the handler has resolved its start
+ *   position. If a fetch starts at another offset than expected, the position is resolved again.
+ * - **Fencing.** kafkajs commits in its current generation and retries a failed commit in the next one. A
+ *   late commit could succeed after the partition was reassigned. So commits use the batch's own committer,
+ *   which sends once and reports the result. Claims end as soon as a join begins, when kafkajs asks the
+ *   assigner for its protocol.
+ * - **Log identity.** A fetch names a topic, not a log. A fetch in flight reports a deleted topic. After a
+ *   gap without fetches (a slow store, a suspended process), the handler checks the log before records are
+ *   used.
+ * - **Fetching.** kafkajs fetches when all batches are handled. A batch counts as handled once it is next in
+ *   its partition's queue, so the broker works while records are counted.
  */
 export class KafkaSource implements Source {
   readonly groupId: string;
@@ -66,10 +64,10 @@ export class KafkaSource implements Source {
   readonly #admin: Admin;
   readonly #claims = new Map<string, KafkaClaim>();
   readonly #queues = new WeakMap<KafkaClaim, BatchQueue>();
-  /** When each broker has last answered a fetch. */
-  readonly #heardMs = new Map<number, number>();
+  /** Time of each broker's last fetch response. */
+  readonly #fetchedMs = new Map<number, number>();
   #handler: SourceHandler | undefined;
-  #quiet = false;
+  #isQuiesced = false;
   #fail: (error: Error) => void = () => undefined;
 
   constructor(config: Config['kafka'], options: KafkaSourceOptions) {
@@ -103,7 +101,7 @@ export class KafkaSource implements Source {
     try {
       await this.#admin.connect();
       await this.#consumer.connect();
-      // Of no consequence but for an offset out of range, before the partition is placed anew.
+      // Only matters for an offset out of range, until the start position is resolved again.
       await this.#consumer.subscribe({ topics: this.#config.topics, fromBeginning: true });
       this.#consumer.on('consumer.crash', ({ payload }) =>
         this.#onCrash(payload.error, payload.restart),
@@ -124,20 +122,20 @@ export class KafkaSource implements Source {
   }
 
   quiesce(): void {
-    this.#quiet = true;
+    this.#isQuiesced = true;
   }
 
   async stop(): Promise<void> {
-    this.#quiet = true;
+    this.#isQuiesced = true;
     this.#loseAll();
     await this.#consumer.disconnect().catch(() => undefined);
     await this.#admin.disconnect().catch(() => undefined);
   }
 
-  /** The group has given us partitions; called before anything of them is fetched. */
+  /** Handles an assignment by the group, before anything of it is fetched. */
   #onJoined(assignment: Readonly<Record<string, readonly number[]>>): void {
     this.#loseAll();
-    this.#heardMs.clear();
+    this.#fetchedMs.clear();
     const claims = Object.entries(assignment).flatMap(([topic, partitions]) =>
       partitions.map((partition) => this.#claim(topic, partition)),
     );
@@ -145,15 +143,15 @@ export class KafkaSource implements Source {
     void this.#announce(claims);
   }
 
-  /** Looks claims up, asks the handler where they begin, and has them read from there. */
+  /** Looks claims up, asks the handler for start positions, and starts reading. */
   async #announce(claims: readonly KafkaClaim[]): Promise<void> {
     let waiting = claims;
     for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)) {
       waiting = waiting.filter((claim) => !claim.isLost && claim.position === undefined);
-      if (waiting.length === 0 || this.#quiet) return;
+      if (waiting.length === 0 || this.#isQuiesced) return;
       try {
         const found = await findPartitions(this.#admin, this.groupId, waiting);
-        // One claim after the other is settled before any is looked up again.
+        // All claims have an outcome before any of them is looked up again.
         const outcomes = await Promise.allSettled(
           waiting.map(async (claim) => {
             const here = found.get(claim);
@@ -177,7 +175,7 @@ export class KafkaSource implements Source {
   }
 
   #readFrom(claim: KafkaClaim, offset: number): void {
-    if (claim.isLost || this.#quiet) return;
+    if (claim.isLost || this.#isQuiesced) return;
     claim.position = offset;
     this.#consumer.seek({ topic: claim.topic, partition: claim.partition, offset: String(offset) });
     this.#consumer.resume([partitionOf(claim)]);
@@ -185,42 +183,41 @@ export class KafkaSource implements Source {
 
   #onFetched(nodeId: number): void {
     const nowMs = this.#clock.elapsedMs();
-    const heardMs = this.#heardMs.get(nodeId) ?? nowMs;
-    this.#heardMs.set(nodeId, nowMs);
-    if (nowMs - heardMs <= UNHEARD_MS) return;
+    const fetchedMs = this.#fetchedMs.get(nodeId) ?? nowMs;
+    this.#fetchedMs.set(nodeId, nowMs);
+    if (nowMs - fetchedMs <= FETCH_GAP_MS) return;
     for (const claim of this.#claims.values()) claim.isInDoubt = true;
   }
 
   async #onBatch(payload: EachBatchPayload): Promise<void> {
     const { batch, heartbeat, resolveOffset } = payload;
-    if (this.#quiet) payload.pause();
+    if (this.#isQuiesced) payload.pause();
     const claim = this.#claims.get(`${batch.topic}/${batch.partition}`);
     const handler = this.#handler;
-    if (this.#quiet || handler === undefined || batch.messages.length === 0) return;
-    // A batch that was on its way when the partition was paused.
+    if (this.#isQuiesced || handler === undefined || batch.messages.length === 0) return;
+    // A batch that was in flight when the partition was paused.
     if (claim?.refusal !== undefined) throw claim.refusal;
     if (claim === undefined || claim.isLost || claim.position === undefined) return;
     claim.sendBy(async (offset, metadata) => {
       const partitions = [{ partition: batch.partition, offset, metadata }];
       await payload.commitOffsetsIfNecessary({ topics: [{ topic: batch.topic, partitions }] });
     });
-    const asked: unknown = Reflect.get(batch, 'fetchedOffset');
-    const fetchOffset = Number(asked ?? batch.firstOffset());
-    if (fetchOffset !== claim.position && (await this.#hasJumped(claim, fetchOffset))) return;
+    const requested: unknown = Reflect.get(batch, 'fetchedOffset');
+    const fetchOffset = Number(requested ?? batch.firstOffset());
+    if (fetchOffset !== claim.position && (await this.#isOutOfRange(claim, fetchOffset))) return;
     if (claim.isInDoubt && (await this.#isAnotherLog(claim, heartbeat))) return;
-    const lane = this.#queueOf(claim, handler);
-    while (lane.isFull) {
-      await Promise.race([lane.room, this.#clock.sleep(KEEP_ALIVE_MS)]);
-      if (lane.isFull && !claim.isLost) await heartbeat();
+    const queue = this.#queueOf(claim, handler);
+    while (queue.isFull) {
+      await Promise.race([queue.freed, this.#clock.sleep(KEEP_ALIVE_MS)]);
+      if (queue.isFull && !claim.isLost) await heartbeat();
     }
-    // kafkajs joins anew on what the broker said. Left to the next heartbeat it may take long: it
-    // sends none while the wall clock is behind the time of the last one.
+    // Rejoins at once. kafkajs sends no heartbeat while the wall clock is behind the time of the last one.
     if (claim.refusal !== undefined) throw claim.refusal;
-    if (this.#quiet || claim.isLost) return;
-    if (lane.failure !== undefined) throw lane.failure;
+    if (this.#isQuiesced || claim.isLost) return;
+    if (queue.failure !== undefined) throw queue.failure;
     const lastOffset = batch.lastOffset();
     const nextOffset = Number(lastOffset) + 1;
-    lane.push({
+    queue.push({
       topic: batch.topic,
       partition: batch.partition,
       fetchOffset,
@@ -233,23 +230,23 @@ export class KafkaSource implements Source {
   }
 
   #queueOf(claim: KafkaClaim, handler: SourceHandler): BatchQueue {
-    let lane = this.#queues.get(claim);
-    if (lane === undefined) {
+    let queue = this.#queues.get(claim);
+    if (queue === undefined) {
       const keepAlive = async () => {
         if (claim.isLost) throw new ClaimLostError(claim.name);
       };
-      lane = new BatchQueue((batch: RecordBatch) => handler.onBatch(claim, batch, keepAlive));
-      this.#queues.set(claim, lane);
+      queue = new BatchQueue((batch: RecordBatch) => handler.onBatch(claim, batch, keepAlive));
+      this.#queues.set(claim, queue);
     }
-    return lane;
+    return queue;
   }
 
   /**
-   * Whether kafkajs has gone elsewhere because the offset was out of range: retention has overtaken
-   * us, or the log was cut back or made anew. If so, the partition is placed anew. What lies between
-   * is otherwise what kafkajs passes over in silence: aborted transactions, control records.
+   * Checks whether the fetch moved because the offset was out of range: retention removed it, or the log was
+   * truncated or recreated. If so, the start position is resolved again. Other gaps are aborted transactions
+   * and control records, which kafkajs skips.
    */
-  async #hasJumped(claim: KafkaClaim, fetchOffset: number): Promise<boolean> {
+  async #isOutOfRange(claim: KafkaClaim, fetchOffset: number): Promise<boolean> {
     const position = claim.position ?? 0;
     if (fetchOffset > position) {
       const found = await findPartitions(this.#admin, this.groupId, [claim]);
@@ -261,15 +258,15 @@ export class KafkaSource implements Source {
       { topic, partition, offset: position, fetched_offset: fetchOffset },
       'offset out of range; resolving a new start position',
     );
-    this.#placeAnew(claim).succeed(claim, fetchOffset < position);
+    this.#replaceClaim(claim).succeed(claim, fetchOffset < position);
     return true;
   }
 
-  /** Settles a doubt; if the log is another, the partition is placed anew. */
+  /** Checks the log's identity; resolves a new start position if it is another log. */
   async #isAnotherLog(claim: KafkaClaim, heartbeat: () => Promise<void>): Promise<boolean> {
     const { topic, partition } = claim;
     for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)) {
-      if (claim.isLost || this.#quiet) return true;
+      if (claim.isLost || this.#isQuiesced) return true;
       try {
         const here = (await findPartitions(this.#admin, this.groupId, [claim])).get(claim);
         const isOther = here && (await this.#handler?.isAnotherLog?.(claim, here));
@@ -282,7 +279,7 @@ export class KafkaSource implements Source {
           { topic, partition },
           'topic was recreated; resolving a new start position',
         );
-        this.#placeAnew(claim);
+        this.#replaceClaim(claim);
         return true;
       } catch (error) {
         const err = error instanceof Error ? error.message : String(error);
@@ -296,8 +293,8 @@ export class KafkaSource implements Source {
     }
   }
 
-  /** A claim takes the place of another on the same partition, of the same generation. */
-  #placeAnew(claim: KafkaClaim): KafkaClaim {
+  /** Replaces a claim by a new one on the same partition, in the same generation. */
+  #replaceClaim(claim: KafkaClaim): KafkaClaim {
     claim.lose();
     const next = this.#claim(claim.topic, claim.partition);
     this.#consumer.pause([partitionOf(next)]);
@@ -311,7 +308,7 @@ export class KafkaSource implements Source {
     return claim;
   }
 
-  /** Round robin, and a bell that rings when a join begins. */
+  /** Round robin that also ends all claims when a join begins. */
   #assigner(): PartitionAssigner {
     return (config) => {
       const roundRobin = PartitionAssigners.roundRobin(config);
@@ -356,12 +353,12 @@ function partitionOf(claim: KafkaClaim) {
 }
 
 /**
- * What kafkajs takes for messages are marks, of which one has the records. A broker gives the batch
- * in which the offset lies from its beginning, and does not tell which of what lies before was aborted.
+ * Finds the records, which one of the placeholders has. A broker returns the batch that contains the offset
+ * from its beginning, without saying which earlier records were aborted. Those are skipped.
  */
 function recordsOf({ topic, messages }: EachBatchPayload['batch'], fetchOffset: number): Records {
-  const marks = messages as unknown as readonly FetchPlaceholder[];
-  const records = marks.find((mark) => mark.records !== undefined)?.records;
+  const placeholders = messages as unknown as readonly FetchPlaceholder[];
+  const records = placeholders.find((placeholder) => placeholder.records !== undefined)?.records;
   invariant(records !== undefined, `a batch of ${topic} must have its records`);
   while (records.current !== undefined && records.current.offset < fetchOffset) records.advance();
   return records;

@@ -3,9 +3,8 @@ import type { FoundPartition } from '../source/source.ts';
 import type { KafkaClaim } from './kafka-claim.ts';
 
 /**
- * Looks partitions up: what their group has committed, and what their logs hold. Three requests
- * and one more a topic, however many partitions there are. A partition that its topic does not
- * have (any more) is left out.
+ * Looks up committed offsets and log bounds. Costs three requests, and one more per topic, for any number of
+ * partitions. Partitions that do not exist are left out.
  */
 export async function findPartitions(
   admin: Admin,
@@ -22,7 +21,7 @@ export async function findPartitions(
       const bound = bounds.find(({ partition }) => partition === claim.partition);
       if (claim.topic !== topic || bound === undefined) continue;
       const commit = commits.find(({ partition }) => partition === claim.partition);
-      // -1 is none; where an offset was out of range kafkajs commits -2.
+      // -1 means no commit; kafkajs commits -2 where an offset was out of range.
       const offset = Number(commit?.offset ?? -1);
       const endOffset = Number(bound.high);
       found.set(claim, {

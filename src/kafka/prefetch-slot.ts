@@ -1,17 +1,14 @@
 import type { RecordBatch } from '../source/record.ts';
 
-/**
- * Hands batches of one claim over, one after another, so that the next is fetched while one is being
- * counted. It holds one besides that, and no more: whoever brings a third waits.
- */
+/** Handles batches of a claim in order. Holds one more, so that the broker works meanwhile. */
 export class BatchQueue {
   readonly #handle: (batch: RecordBatch) => Promise<void>;
   #next: RecordBatch | undefined;
   #isHandling = false;
-  #freed: () => void = () => undefined;
-  /** Resolves when there may be room. */
-  room: Promise<void> = Promise.resolve();
-  /** Why no batch is handed over any more. */
+  #onFreed: () => void = () => undefined;
+  /** Resolves when the queue may accept a batch. */
+  freed: Promise<void> = Promise.resolve();
+  /** The error that stopped the queue. */
   failure: unknown;
 
   constructor(handle: (batch: RecordBatch) => Promise<void>) {
@@ -22,15 +19,15 @@ export class BatchQueue {
     return this.#next !== undefined && this.failure === undefined;
   }
 
-  /** Takes a batch; there must be room. After a failure it is dropped: nothing of it is committed. */
+  /** Adds a batch; the queue must not be full. After a failure the batch is dropped uncommitted. */
   push(batch: RecordBatch): void {
     this.#next = batch;
     if (!this.#isHandling) {
       void this.#handleAll();
       return;
     }
-    this.room = new Promise((resolve) => {
-      this.#freed = resolve;
+    this.freed = new Promise((resolve) => {
+      this.#onFreed = resolve;
     });
   }
 
@@ -40,12 +37,12 @@ export class BatchQueue {
       while (this.#next !== undefined && this.failure === undefined) {
         const batch = this.#next;
         this.#next = undefined;
-        this.#freed();
+        this.#onFreed();
         await this.#handle(batch);
       }
     } catch (error) {
       this.failure = error;
-      this.#freed();
+      this.#onFreed();
     } finally {
       this.#isHandling = false;
     }

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Where downloads are kept, outside any checkout: `TAILMARK_CACHE_DIR`, or `tailmark` in the cache
- * directory of the user (XDG Base Directory Specification; ~/Library/Caches on macOS). A relative
- * XDG_CACHE_HOME is ignored, as that specification demands.
+ * Directory of downloads: `TAILMARK_CACHE_DIR`, or `tailmark` in the user's cache directory (XDG Base
+ * Directory Specification; ~/Library/Caches on macOS). As that specification demands, a relative
+ * XDG_CACHE_HOME is ignored.
  */
 export function cacheDir(env: Environment, platform: NodeJS.Platform = process.platform): string {
   const own = env.TAILMARK_CACHE_DIR;

@@ -6,13 +6,13 @@ import { OperatorError } from '../base/operator-error.ts';
 import { processIdentity } from './process/process-identity.ts';
 
 export interface DirectoryLock {
-  /** Gives the directory back. May be called again. */
+  /** Releases the directory. May be called again. */
   release(): void;
 }
 
 interface Holder {
   readonly pid: number;
-  /** See processIdentity: it tells the holder from a later process with its number. */
+  /** Distinguishes the holder from a later process with the same pid (processIdentity). */
   readonly identity: string;
   readonly token: string;
   readonly since: string;
@@ -22,9 +22,10 @@ const lockName = 'lock.json';
 const attempts = 20;
 
 /**
- * Takes a directory for this process. Throws TAILMARK_LOCAL_IN_USE while another process (or this
- * one) has it. A lock left by a process that was killed is taken over: a process that is gone, or
- * whose number belongs to another one by now, holds nothing.
+ * Locks a directory for this process. A stale lock is taken over: one whose process is gone, or whose pid
+ * belongs to another process.
+ *
+ * @throws OperatorError TAILMARK_LOCAL_IN_USE while another process, or this one, holds it.
  */
 export function lockDirectory(dir: string, nowMs: number): DirectoryLock {
   const path = join(dir, lockName);
@@ -38,7 +39,7 @@ export function lockDirectory(dir: string, nowMs: number): DirectoryLock {
   writeFileSync(draft, `${JSON.stringify(own)}\n`);
   try {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
-      // A link appears with its content or not at all, and never replaces what is there.
+      // A link appears with its content or not at all, and never replaces a file.
       if (tryLink(draft, path)) return { release: () => release(path, own.token) };
       const holder = readHolder(path);
       if (holder !== null && processIdentity(holder.pid) === holder.identity) {
@@ -56,10 +57,7 @@ export function lockDirectory(dir: string, nowMs: number): DirectoryLock {
   );
 }
 
-/**
- * Moves a stale lock aside and removes it. If another process has replaced it in the meantime, what
- * was moved is its live lock, and goes back.
- */
+/** Moves a stale lock aside and removes it. A live lock that has replaced it is moved back. */
 function removeStale(path: string, aside: string, judged: Holder | null): void {
   try {
     renameSync(path, aside);
@@ -87,7 +85,7 @@ function release(path: string, token: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // The whole directory is gone, and the lock with it.
+    // The directory was removed together with the lock.
   }
 }
 

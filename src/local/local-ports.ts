@@ -5,26 +5,27 @@ import { OperatorError } from '../base/operator-error.ts';
 import { claimable, claimPort, isOurs, listenOn } from './port-claim.ts';
 
 export interface WantedPort {
-  /** Asked for by the operator: it must be free. */
+  /** Requested by the operator: it must be free. */
   readonly given?: number | undefined;
-  /** Used the last time: taken again if free. */
+  /** Used by the last start: used again if free. */
   readonly last?: number | undefined;
-  /** What the operator calls it: `--kafka-port`. */
+  /** The operator's name for it: `--kafka-port`. */
   readonly flag: string;
 }
 
-/** Many of the ports may be taken, or claimed. */
+/** Attempts to find a free port; many may be in use or claimed. */
 const tries = 100;
 
 /**
- * Picks one port for each wish: the given one, else the last one if free, else any free one, all
- * different. Throws TAILMARK_PORT_TAKEN. No other process that asks here gets them until this one ends, but nothing
- * listens there: start soon.
+ * Chooses different ports: the given one, else the last one if free, else any free one. They are claimed
+ * against other processes that choose ports here. Nothing listens on them yet.
+ *
+ * @throws OperatorError TAILMARK_PORT_TAKEN.
  */
 export async function choosePorts(wanted: readonly WantedPort[]): Promise<number[]> {
   const held: Server[] = [];
   try {
-    // Those asked for come first, so that no port picked at random can take one of them.
+    // Requested ports come first, so that no random port takes one of them.
     const order = wanted.map((_, index) => index).sort((a, b) => rank(wanted[a]) - rank(wanted[b]));
     const ports: number[] = [];
     for (const index of order) {
@@ -39,7 +40,7 @@ export async function choosePorts(wanted: readonly WantedPort[]): Promise<number
   }
 }
 
-/** A port for each entry: itself if given, else a free one. */
+/** Chooses a port per entry: the given one, else a free one. */
 export function freePorts(given: readonly (number | undefined)[]): Promise<number[]> {
   return choosePorts(given.map((port) => ({ given: port, flag: 'port' })));
 }
@@ -72,7 +73,7 @@ async function hold(wanted: WantedPort): Promise<Server> {
     try {
       if (await isOurs(last)) return await listenOn(last);
     } catch {
-      // Somebody else has it now: any other will do.
+      // Another process has it now: any other port will do.
     }
   }
   for (let n = 0; n < tries; n++) {

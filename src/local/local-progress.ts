@@ -1,4 +1,4 @@
-/** What the local stack is doing, for a person who waits for it. */
+/** Progress of the local stack, for the person who starts it. */
 export interface LocalProgress {
   readonly part: 'kafka' | 'clickhouse';
   readonly state: 'fetching' | 'starting' | 'ready';

@@ -13,24 +13,23 @@ import type { ChildExit } from './process/child-handle.ts';
 import { LeftoverChildren } from './process/leftover-children.ts';
 import { type LocalPorts, readPorts, writePorts } from './remembered-ports.ts';
 
-/** The database of the local stack, as of every default. */
 export const localDatabase = 'tailmark';
-/** Where the local stack keeps its data unless told otherwise, from the current directory. */
+/** Default data directory, relative to the current directory. */
 export const localDefaultDir = '.tailmark';
 
 export interface LocalStackOptions {
   /** @default {'.tailmark'} */
   readonly dir?: string | undefined;
-  /** Begin with empty data: whatever an earlier start has left in `dir` is removed. */
+  /** Starts with empty data: removes what an earlier start has left in `dir`. */
   readonly fresh?: boolean | undefined;
-  /** Ports: those of the last start if free, else any, unless given. */
+  /** Defaults: the ports of the last start if free, else any. */
   readonly kafkaPort?: number | undefined;
   readonly clickhouseHttpPort?: number | undefined;
   readonly clickhouseTcpPort?: number | undefined;
   /** Users of ClickHouse besides `default`. */
   readonly users?: readonly LocalClickHouseUser[] | undefined;
   readonly onProgress?: OnLocalProgress | undefined;
-  /** Ends the start: it rejects with the signal's reason, and nothing is left running. */
+  /** Aborts the start: it rejects with the signal's reason after stopping both servers. */
   readonly signal?: AbortSignal | undefined;
   /** @default {process.env} */
   readonly env?: Environment | undefined;
@@ -49,17 +48,19 @@ export interface LocalStack {
     readonly tcpPort: number;
     readonly pid: number;
   };
-  /** Resolves with the first of the two to end, be it by `stop`. */
+  /** Resolves when the first of the two exits, also after `stop`. */
   readonly exited: Promise<LocalStackExit>;
-  /** Ends both and gives the directory back. May be called again. */
+  /** Stops both and releases the directory. May be called again. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a real Kafka and a real ClickHouse side by side, on the loopback, without Docker. Both end
- * with this process, however it ends. Throws OperatorError: TAILMARK_LOCAL_IN_USE,
- * TAILMARK_PORT_TAKEN, TAILMARK_PATH_UNWRITABLE, TAILMARK_LOCAL_JAVA_MISSING,
- * TAILMARK_LOCAL_ENGINE_MISSING, TAILMARK_LOCAL_START_FAILED; nothing is left running then.
+ * Starts a real Kafka and a real ClickHouse on the loopback, without Docker. Both end with this process,
+ * however it ends.
+ *
+ * @throws OperatorError TAILMARK_LOCAL_IN_USE, TAILMARK_PORT_TAKEN, TAILMARK_PATH_UNWRITABLE,
+ *   TAILMARK_LOCAL_JAVA_MISSING, TAILMARK_LOCAL_ENGINE_MISSING or TAILMARK_LOCAL_START_FAILED, after stopping
+ *   both.
  */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   const { signal } = options;
@@ -90,7 +91,7 @@ function takeDirectory(path: string): { dir: string; lock: DirectoryLock } {
   }
 }
 
-/** Removes what the local stack has made, and nothing else that may be in the directory. */
+/** Removes the local stack's own data only; the directory may contain other files. */
 function wipe(dir: string): void {
   for (const name of ['kafka', 'clickhouse', 'ports.json']) {
     rmSync(join(dir, name), { recursive: true, force: true });
@@ -159,7 +160,7 @@ async function startBoth(
   void startingClickHouse.then(report('clickhouse'), () => {});
   const [kafka, clickhouse] = await Promise.allSettled([startingKafka, startingClickHouse]);
   if (kafka.status === 'rejected' || clickhouse.status === 'rejected') {
-    // One that was up before the other failed is still running.
+    // The server that did start is still running.
     if (kafka.status === 'fulfilled') await kafka.value.stop();
     if (clickhouse.status === 'fulfilled') await clickhouse.value.stop();
     children.forget();

@@ -13,7 +13,7 @@ const unwritable = new Set([
   'ELOOP',
 ]);
 
-/** Turns what the file system refused into TAILMARK_PATH_UNWRITABLE; anything else is itself. */
+/** Converts file system errors to TAILMARK_PATH_UNWRITABLE; returns other errors unchanged. */
 export function pathError(error: unknown, path: string, hint: string): unknown {
   const code = (error as NodeJS.ErrnoException | null)?.code;
   if (code === undefined || !unwritable.has(code)) return error;

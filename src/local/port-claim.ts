@@ -1,21 +1,21 @@
 import { createServer, type Server } from 'node:net';
 
 /**
- * They lie below those that systems give to outgoing connections (32768 on Linux, 49152 elsewhere), which
- * could take one before the server listens.
+ * Below the ephemeral ports of operating systems (from 32768 on Linux, 49152 elsewhere). An outgoing
+ * connection could use one of those before the server listens.
  */
 export const claimable = { from: 12_000, to: 22_000 } as const;
 const host = '127.0.0.1';
-/** The claim of a port is to listen at this distance. */
+/** A process claims a port by listening at this distance from it. */
 const claimDistance = 10_000;
-/** Of this process, until it ends. */
+/** Claims of this process, kept until it ends. */
 const claims = new Map<number, Server>();
 
 /**
- * Claims a port against other processes until this one ends, also while its server is down: before its
- * start, and while it starts again. When the process ends, the operating system frees the claim.
+ * Claims a port against other processes until this one ends, even while its server is down. The operating
+ * system frees the claim when the process ends.
  *
- * @returns false where another process has claimed it, or this one has.
+ * @returns false where this or another process has already claimed it.
  */
 export async function claimPort(port: number): Promise<boolean> {
   const server = await listenOn(port + claimDistance).catch(() => undefined);
@@ -26,13 +26,13 @@ export async function claimPort(port: number): Promise<boolean> {
   return true;
 }
 
-/** Whether no other process has claimed this port, which is claimed then if it is one of those that can be. */
+/** True if no other process has claimed this port. Claims it if it is in the claimable range. */
 export async function isOurs(port: number): Promise<boolean> {
   const isClaimable = port >= claimable.from && port < claimable.to;
   return !isClaimable || claims.has(port) || (await claimPort(port));
 }
 
-/** Listens on a port of the loopback; 0 for any. */
+/** Listens on a loopback port; 0 means any. */
 export function listenOn(port: number): Promise<Server> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -10,7 +10,7 @@ export interface LocalPorts {
 
 const fileName = 'ports.json';
 
-/** The ports of the last start in this directory; those that are absent or no ports are left out. */
+/** Reads the ports of the last start in this directory; leaves invalid ones out. */
 export function readPorts(dir: string): Partial<LocalPorts> {
   try {
     const value: unknown = JSON.parse(readFileSync(join(dir, fileName), 'utf8'));
@@ -24,7 +24,7 @@ export function readPorts(dir: string): Partial<LocalPorts> {
   }
 }
 
-/** Keeps the ports, so that a restart has the same endpoints if they are still free. */
+/** Saves the ports, so that a restart uses the same endpoints if they are free. */
 export function writePorts(dir: string, ports: LocalPorts): void {
   writeFileSync(join(dir, fileName), `${JSON.stringify(ports)}\n`);
 }

@@ -3,12 +3,12 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { ChildExit } from './process/child-handle.ts';
 import { logTail } from './process/log-tail.ts';
 
-/** How a program ended, in words: "ended with code 1". */
+/** Describes an exit: "ended with code 1". */
 export function describeExit(exit: ChildExit): string {
   return exit.signal === null ? `ended with code ${exit.code}` : `was ended by ${exit.signal}`;
 }
 
-/** A program of the local stack that did not come up, with the last lines of its logs. */
+/** Error for a program of the local stack that did not start, with the last lines of its logs. */
 export function startFailure(
   name: string,
   happened: string,

@@ -3,14 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 export interface WaitOptions {
   readonly deadlineMs: number;
   readonly intervalMs: number;
-  /** Ends the waiting early: what is waited for has died. */
+  /** Stops waiting early: the program has exited. */
   readonly stopped: () => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Asks again and again until the answer is yes. Resolves with whether it came before the deadline
- * and before `stopped`; rejects with the signal's reason when aborted.
+ * Repeats `ask` until it returns true. Returns false after the deadline or once stopped; rejects with the
+ * signal's reason when aborted.
  */
 export async function waitUntil(
   ask: () => Promise<boolean>,

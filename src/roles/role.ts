@@ -4,33 +4,33 @@ import type { Config } from '../config/schema.ts';
 import type { Publisher } from '../kafka/client/publisher.ts';
 import type { ClickHouseClient } from '../sink/clickhouse.ts';
 
-/** What the roles of a process share. */
+/** Shared by the roles of a process. */
 export interface RoleContext {
   readonly config: Config;
   readonly client: ClickHouseClient;
-  /** Who consumes, in the ledger and in tokens. */
+  /** The consumer group in the ledger and in tokens. */
   readonly groupId: string;
-  /** When this run began. */
+  /** Start of this run. */
   readonly startedMs: number;
-  /** Takes dead letters and anomalies; undefined where events come from a file. */
+  /** Publishes dead letters and anomalies; undefined where events come from a file. */
   readonly publisher: Publisher | undefined;
   readonly stdin: NodeJS.ReadableStream;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** A file for where CPU time went: worker n writes `FILE.n`. */
+  /** File for CPU profiles: worker n writes `FILE.n`. */
   readonly profile?: string | undefined;
 }
 
-/** A role at work. */
+/** A running role. */
 export interface RunningRole {
-  /** Resolves at the end of a source that has one; rejects when the work cannot go on; undefined for never. */
+  /** Resolves at the end of a finite source; rejects when the work cannot continue; undefined for never. */
   readonly done: Promise<void> | undefined;
-  /** Why it does not do its work; empty when it does. */
+  /** Reasons why it is unhealthy; empty when it is healthy. */
   problems(): readonly string[];
-  /** What an operator should know although it does. */
+  /** Notes for the operator about a healthy role. */
   notes?(): readonly string[];
-  /** What its other threads count. */
+  /** Metrics of its other threads. */
   threadMetrics?(): Promise<MetricsSnapshot[]>;
-  /** Ends what is under way, and gives everything back. */
+  /** Finishes the work in progress and releases everything. */
   stop(): Promise<void>;
 }

@@ -11,13 +11,13 @@ import type { Config } from '../config/schema.ts';
 export type { ClickHouseClient };
 
 export interface ClickHouseOptions {
-  /** Without it the client talks to the server as such, to create the database. @default {true} */
+  /** False connects without a database, in order to create it. @default {true} */
   readonly useDatabase?: boolean;
 }
 
 /**
- * A client of the configured server. Its sockets go idle before the server closes them (3 s at
- * least there), as a request on a closing socket has an unknown outcome.
+ * A client of the configured server. It drops idle sockets before the server does (after 3 s at least),
+ * because a request on a closing socket has an unknown outcome.
  */
 export function openClickHouse(
   config: Config['clickhouse'],
@@ -38,7 +38,7 @@ export function openClickHouse(
   });
 }
 
-/** Without a password the certificate is the login; with one it only opens the connection. */
+/** Without a password the certificate is the login; with one it only secures the connection. */
 function tlsOf({ ca_file, cert_file, key_file, password }: Config['clickhouse']) {
   const ca = ca_file === undefined ? undefined : readFileSync(ca_file);
   if (cert_file === undefined || key_file === undefined) {
@@ -52,7 +52,7 @@ function tlsOf({ ca_file, cert_file, key_file, password }: Config['clickhouse'])
   return { http_agent: new Agent({ keepAlive: true, maxSockets: 10, ...trusted, ...own }) };
 }
 
-/** The client's own log lines are left out: what fails is thrown, and told once, by us. */
+/** Drops the client's own log lines, because errors are thrown and reported once. */
 class SilentLogger {
   trace(): void {}
   debug(): void {}
@@ -76,9 +76,9 @@ const unreachableCodes = new Set([
 const authCodes = new Set(['516', '193', '192', '194']);
 
 /**
- * Says what went wrong between us and ClickHouse, in the operator's terms.
+ * Converts an error of ClickHouse or its connection into an OperatorError.
  *
- * @throws what is neither ClickHouse's answer nor a failure to reach it, as it is.
+ * @throws any other error, unchanged.
  */
 export function clickHouseError(
   error: unknown,
@@ -88,7 +88,7 @@ export function clickHouseError(
   if (error instanceof OperatorError) return error;
   const code = errorCodeOf(error);
   const detail = error instanceof Error ? firstLine(error.message) : String(error);
-  // Only a failure of the connection: an answer of ClickHouse may say anything.
+  // Only for connection errors: a response of ClickHouse may contain any text.
   const handshake = error instanceof ClickHouseError ? undefined : tlsProblem(error, code, config);
   if (handshake !== undefined) {
     return new OperatorError(
@@ -143,14 +143,14 @@ export function clickHouseError(
 const unreachableHint =
   'Start the server (`tailmark up` runs one here) or set clickhouse.url or TAILMARK_CLICKHOUSE_URL.';
 
-/** A server that hangs up without a word was often spoken to in the wrong way. */
+/** A server that closes the connection without a message was often addressed by the wrong protocol. */
 function hungUpHint({ url }: Config['clickhouse']): string {
   return url.startsWith('https:')
     ? 'It hung up. Servers do so that do not trust our certificate: see clickhouse.cert_file.'
     : 'It hung up. Servers do so whose port wants TLS: clickhouse.url then begins with https.';
 }
 
-/** Why TLS does not come about, on either side; undefined if that is not what is wrong. */
+/** Reason of a failed TLS handshake, on either side; undefined for other errors. */
 function tlsProblem(
   error: unknown,
   code: string,
@@ -160,7 +160,7 @@ function tlsProblem(
   return code.startsWith('HPE_') ? 'the server does not speak HTTP without TLS there' : undefined;
 }
 
-/** The system's error code, or ClickHouse's error number, as text; '' if there is none. */
+/** The system's error code, or ClickHouse's error number, as text; '' without one. */
 export function errorCodeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
   if ('code' in error && (typeof error.code === 'string' || typeof error.code === 'number')) {
@@ -169,7 +169,7 @@ export function errorCodeOf(error: unknown): string {
   return 'cause' in error ? errorCodeOf(error.cause) : '';
 }
 
-/** Secrets are hidden before the cut: half a secret would not be known for one. */
+/** Hides secrets before truncating: half a secret would not be recognized. */
 function firstLine(text: string): string {
   const line = knownSecrets.hide(text).split('\n', 1)[0] ?? '';
   return line.length > 300 ? `${line.slice(0, 300)}…` : line;

@@ -1,51 +1,51 @@
-/** What can be wrong with the ledger, or with what is stored of a chunk. */
+/** Problems of the ledger, or of a stored chunk. */
 export type LedgerProblemKind =
-  /** Offsets that no chunk has. */
+  /** Offsets without a chunk. */
   | 'gap'
-  /** Offsets that two chunks have. */
+  /** Offsets in two chunks. */
   | 'overlap'
-  /** A chunk whose events do not add up. */
+  /** A chunk whose event counts do not add up. */
   | 'conservation'
   /** A chunk that ends where it starts. */
   | 'empty_range'
-  /** A chunk that has fewer samples stored than were counted. */
+  /** A chunk with fewer stored samples than counted ones. */
   | 'loss'
-  /** A chunk that has more. */
+  /** A chunk with more. */
   | 'duplicate'
-  /** A chunk whose rows are stored, and that the ledger passed over. */
+  /** A stored chunk without a ledger row. */
   | 'unrecorded'
   /** Offsets that two groups have counted into one database. */
   | 'counted_twice';
 
-/** Something that is wrong, and where. */
+/** A problem and its location. */
 export interface LedgerProblem {
   readonly kind: LedgerProblemKind;
   readonly group_id: string;
   readonly topic: string;
   readonly partition: number;
-  /** Where the chunk starts in which it shows. */
+  /** Start of the affected chunk. */
   readonly start_offset: number;
-  /** The offsets that are missing, double, or wrongly stored: [from_offset, to_offset). */
+  /** The affected offsets [from_offset, to_offset). */
   readonly from_offset: number;
   readonly to_offset: number;
-  /** How much: offsets (gap, overlap, counted_twice), events (conservation), samples (the rest). */
+  /** Offsets (gap, overlap, counted_twice), events (conservation) or samples (the others). */
   readonly amount: number;
   readonly detail: string;
 }
 
-/** What tells one problem, as the queries of sql/queries/ find it. */
+/** A problem as the queries in sql/queries/ return it. */
 export interface ProblemFacts extends Omit<LedgerProblem, 'detail'> {
   readonly end_offset: number;
-  /** The other chunk, or run of chunks, that has the same offsets. */
+  /** The other chunk, or run of chunks, with the same offsets. */
   readonly other_start_offset: number;
   readonly other_end_offset: number;
   readonly other_group_id: string;
-  /** What there should be, and what there is, where amount is their difference. */
+  /** Expected and actual amounts, where `amount` is their difference. */
   readonly due: number;
   readonly had: number;
 }
 
-/** A problem with its words. */
+/** Adds the description to a problem. */
 export function ledgerProblem(facts: ProblemFacts): LedgerProblem {
   const { kind, group_id, topic, partition, start_offset, from_offset, to_offset, amount } = facts;
   const where = { group_id, topic, partition, start_offset, from_offset, to_offset };

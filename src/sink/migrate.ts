@@ -6,7 +6,6 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config/schema.ts';
 import { clickHouseError, errorCodeOf, openClickHouse } from './clickhouse.ts';
 
-/** One file of sql/, numbered. */
 export interface Migration {
   /** `0001_latency`. */
   readonly name: string;
@@ -14,7 +13,6 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-/** What `migrate` did. */
 export interface MigrationReport {
   readonly database: string;
   readonly applied: readonly string[];
@@ -40,7 +38,7 @@ export function readMigrations(folder: URL = sqlFolder): Migration[] {
     });
 }
 
-/** Statements of an SQL file: a semicolon at the end of a line ends one. */
+/** Splits an SQL file into statements, which end with a semicolon at the end of a line. */
 export function statementsOf(text: string): string[] {
   return text
     .split(/;[ \t]*(?:\n|$)/)
@@ -49,10 +47,10 @@ export function statementsOf(text: string): string[] {
 }
 
 /**
- * Brings the database to this version: creates it, applies what is missing in order, sets the
- * configured retention. Safe to run again, and safe to run twice at once only on one server.
+ * Migrates the database to this version: creates it, applies missing migrations in order, sets the configured
+ * retention. Safe to repeat. Concurrent runs are safe on one server only.
  *
- * @throws OperatorError if the server cannot be reached, or an applied file was changed since.
+ * @throws OperatorError if the server cannot be reached, or an applied file has changed since.
  */
 export async function migrate(config: Config['clickhouse']): Promise<MigrationReport> {
   try {
@@ -78,7 +76,7 @@ export async function migrate(config: Config['clickhouse']): Promise<MigrationRe
   }
 }
 
-/** Names of the migrations that the database lacks; all of them where it has none. */
+/** Names of the missing migrations; all of them for an empty database. */
 export async function pendingMigrations(client: ClickHouseClient): Promise<string[]> {
   const known = await appliedMigrations(client);
   return readMigrations()
@@ -125,7 +123,7 @@ async function applyMissing(client: ClickHouseClient) {
   return { applied, present };
 }
 
-/** A migration that stopped midway is begun again: what is there already stays. */
+/** Makes a statement repeatable, so that an interrupted migration can start again. */
 function idempotent(statement: string): string {
   return statement.replace(
     /(^|\n)CREATE (TABLE|VIEW|MATERIALIZED VIEW) (?!IF NOT EXISTS)/,
@@ -148,7 +146,7 @@ async function appliedMigrations(client: ClickHouseClient): Promise<Map<string, 
   }
 }
 
-/** Column of each table that its retention counts from. */
+/** The column that each table's retention counts from. */
 const retentionColumns: Readonly<Record<keyof Config['clickhouse']['retention'], string>> = {
   chunk_rows: 'inserted_at',
   latency_10s: 'window_start',
@@ -189,7 +187,7 @@ async function setRetention(
       query: `ALTER TABLE {table:Identifier}
               MODIFY TTL toDateTime({column:Identifier}) + toIntervalSecond({seconds:UInt64})`,
       query_params: { table, column, seconds },
-      // Rows that are past it go with the next merges, not in a rewrite of the table now.
+      // Expired rows are removed by later merges, not by rewriting the table now.
       clickhouse_settings: { materialize_ttl_after_modify: 0 },
     });
     changed.push(table);

@@ -9,7 +9,7 @@ import {
 import { pendingMigrations } from './migrate.ts';
 import { readQuery } from './read-query.ts';
 
-/** Whether ClickHouse answers, lets us in, and has this version's tables: a finding each. */
+/** Probes that ClickHouse responds, accepts the login and has this version's tables: one finding each. */
 export async function probeClickHouse(config: Config): Promise<ProbeFinding[]> {
   const { clickhouse } = config;
   const server = openClickHouse(clickhouse, { useDatabase: false });
@@ -36,7 +36,7 @@ export async function probeClickHouse(config: Config): Promise<ProbeFinding[]> {
 /** ClickHouse: ACCESS_DENIED. */
 const accessDenied = '497';
 
-/** Whether the detector has a place for every series that has requests. */
+/** Checks that the detector's limit covers every series with requests. */
 async function probeSeries({ clickhouse, detect }: Config): Promise<ProbeFinding> {
   const what = 'series';
   const client = openClickHouse(clickhouse);
@@ -45,7 +45,7 @@ async function probeSeries({ clickhouse, detect }: Config): Promise<ProbeFinding
     const series = Number((await result.json<{ series: string }>())[0]?.series ?? 0);
     return seriesFinding(series, detect.max_series);
   } catch (error) {
-    // Who only ingests need not read windows: see sql/users.sql.
+    // A user for ingest alone may not read windows: see sql/users.sql.
     if (errorCodeOf(error) === accessDenied) {
       return { ok: true, what, detail: 'not counted: this user may not read latency_10s' };
     }
@@ -55,7 +55,7 @@ async function probeSeries({ clickhouse, detect }: Config): Promise<ProbeFinding
   }
 }
 
-/** @param series that had requests in the last ten minutes. */
+/** @param series number with requests in the last ten minutes. */
 export function seriesFinding(series: number, limit: number): ProbeFinding {
   const counted = `${series} with requests in the last 10 min`;
   if (series <= limit) {
@@ -68,7 +68,7 @@ export function seriesFinding(series: number, limit: number): ProbeFinding {
   };
 }
 
-/** Tables whose deduplication is off or remembers little, with what they remember. */
+/** Tables whose deduplication is off or too short, with the number of tokens they remember. */
 async function forgetfulTables(client: ClickHouseClient): Promise<string[]> {
   const result = await client.query({
     query: readQuery('short_token_windows'),

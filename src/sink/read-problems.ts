@@ -2,24 +2,21 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { type LedgerProblem, type LedgerProblemKind, ledgerProblem } from './ledger-problem.ts';
 import { readQuery } from './read-query.ts';
 
-/** Most problems of a kind that are read; the rest is counted. */
+/** Limit of problems that are read per kind; the others are counted. */
 const PROBLEMS_OF_A_KIND = 100;
 
 /** Problems that a query found. */
 export interface FoundProblems {
-  /** The first ones of each kind, with the server's time from which on one must look to find it. */
+  /** The first ones of each kind, with the earliest server time that a query must include to find them. */
   readonly problems: readonly (LedgerProblem & { readonly oldestMs: number })[];
-  /** All of them, by kind: how many, and what they amount to. */
+  /** Count and sum of all problems, by kind. */
   readonly kinds: ReadonlyMap<
     LedgerProblemKind,
     { readonly found: number; readonly total: number }
   >;
 }
 
-/**
- * Asks ClickHouse what is wrong, by one of the queries that look for it. They bring back problems
- * only, and a bounded number of those: memory here does not grow with the ledger.
- */
+/** Runs a query for problems. Their number is bounded, so memory does not grow with the ledger. */
 export async function readProblems(
   client: ClickHouseClient,
   query: 'ledger_problems' | 'chunk_problems' | 'counted_twice',

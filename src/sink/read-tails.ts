@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { readQuery } from './read-query.ts';
 
-/** The tails of one stage of one model over a range. Milliseconds. */
+/** Tails of one stage of one model over a range, in milliseconds. */
 export interface StageTails {
   readonly model: string;
   readonly stage: string;
@@ -17,7 +17,7 @@ export interface StageTails {
   readonly max_ms: number;
 }
 
-/** What to read; '' leaves a dimension open. */
+/** Selects what to read; '' matches any value. */
 export interface TailsQuery {
   readonly fromMs: number;
   readonly toMs: number;
@@ -34,7 +34,7 @@ export type Resolution = (typeof resolutions)[number];
 
 const MINUTE_MS = 60_000;
 
-/** The coarsest windows that still show a range well: at least some 30 of them. */
+/** The coarsest windows that still divide a range into about 30. */
 export function resolutionOf(rangeMs: number): Resolution {
   if (rangeMs <= 30 * MINUTE_MS) return '10s';
   if (rangeMs <= 36 * 60 * MINUTE_MS) return '1m';
@@ -50,7 +50,7 @@ export const windowSeconds: Readonly<Record<Resolution, number>> = {
   '1d': 86_400,
 };
 
-/** Part of a range, and the table that is read for it. */
+/** A part of a range, and the coarser table that is read for it. */
 interface CoarsePart {
   readonly table: string;
   readonly fromSeconds: number;
@@ -58,8 +58,8 @@ interface CoarsePart {
 }
 
 /**
- * The middle of a range that whole windows of the next coarser table fill: a month of one model is
- * thirty windows of a day a series, and some hours at its ends. Empty where none fits.
+ * The middle of a range that whole windows of the next coarser table cover; empty without any. So a month of
+ * one model takes thirty one-day windows per series, and some hours at its ends.
  */
 export function coarsePart(resolution: Resolution, fromS: number, toS: number): CoarsePart {
   const coarse = resolutions[resolutions.indexOf(resolution) + 1] ?? resolution;
@@ -70,8 +70,8 @@ export function coarsePart(resolution: Resolution, fromS: number, toS: number): 
 }
 
 /**
- * Tails by model and stage over a range, widened to whole windows of its resolution. Reads windows of
- * the next coarser one where they fit: they are of the same requests.
+ * Reads tails by model and stage over a range, widened to whole windows of its resolution. Uses coarser
+ * windows where they fit, because they contain the same requests.
  */
 export async function readTails(
   client: ClickHouseClient,

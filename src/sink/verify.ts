@@ -4,7 +4,6 @@ import type { LedgerProblem, LedgerProblemKind } from './ledger-problem.ts';
 import { type FoundProblems, readProblems } from './read-problems.ts';
 import { readQuery } from './read-query.ts';
 
-/** What the ledger says of one partition. */
 export interface PartitionLedger {
   readonly group_id: string;
   readonly topic: string;
@@ -15,19 +14,18 @@ export interface PartitionLedger {
   readonly consumed: number;
 }
 
-/** A comparison that `verify` made. */
 export interface Check {
   readonly name: string;
   readonly ok: boolean;
   readonly detail: string;
 }
 
-/** A table that has other samples of a day than the 10-second windows, which it is filled from. */
+/** A table whose samples of a day differ from those of the 10-second windows, which fill it. */
 export interface UnequalDay {
   /** `2026-11-20`. */
   readonly day: string;
   readonly table: string;
-  /** Samples it has more; negative: fewer. */
+  /** Surplus of samples; negative if some are missing. */
   readonly difference: number;
 }
 
@@ -41,12 +39,12 @@ export interface Verification {
     readonly overflow: number;
     readonly samples: number;
   };
-  /** Of the aggregated and overflowed: events that came after their window could be judged. */
+  /** Aggregated and overflowed events that arrived after their window could be evaluated. */
   readonly late_merged: number;
   readonly checks: readonly Check[];
   /** The first ones of each kind, at most 100 in all. */
   readonly problems: readonly LedgerProblem[];
-  /** All problems, also those that are not listed. */
+  /** Number of all problems, listed or not. */
   readonly problem_count: number;
   readonly unequal_days: readonly UnequalDay[];
   readonly partitions: readonly PartitionLedger[];
@@ -65,12 +63,12 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Holds the ledger against itself and against the tables: ranges tile, every event is accounted
- * for, each chunk has exactly the rows that the ledger says, and each table exactly the samples.
- * ClickHouse does the comparing: what comes back grows with partitions and days, not with chunks.
+ * Compares the ledger with itself and with the tables. Ranges must tile, and every event must be accounted
+ * for. Each chunk and each table must have exactly the recorded rows and samples. ClickHouse compares, so the
+ * result grows with partitions and days, not with chunks.
  *
- * While chunks are being stored the queries see different moments, so what does not hold at first
- * is looked at again; what is wrong stays wrong.
+ * While chunks are being stored, queries see different moments. So a check that fails is repeated; a real
+ * problem remains.
  */
 export async function verify(
   client: ClickHouseClient,
@@ -141,8 +139,8 @@ function chunkCheck(chunks: FoundProblems): Check {
 }
 
 /**
- * Of the chunks whose landing rows cannot have expired. Room is left on both sides: merges drop
- * rows, and chunks are recorded some time after their rows came.
+ * Chunks whose landing rows cannot have expired, with a margin on both sides: merges drop rows, and the
+ * ledger row follows the rows.
  */
 function chunkScope({ retention, nowMs }: VerifyOptions) {
   const slackMs = Math.min(HOUR_MS, retention.chunk_rows / 4);
@@ -161,7 +159,7 @@ function withoutTime({ oldestMs: _, ...problem }: FoundProblems['problems'][numb
   return problem;
 }
 
-/** At most so many that each kind gets its turn: a thousand gaps must not hide a loss. */
+/** Limits problems per kind: a thousand gaps must not hide a loss. */
 function fairShare(problems: readonly LedgerProblem[]): LedgerProblem[] {
   const turns = new Map<LedgerProblemKind, number>();
   return problems
@@ -180,7 +178,7 @@ interface Ledger {
   readonly lateMerged: number;
   readonly chunkCount: number;
   readonly partitions: readonly PartitionLedger[];
-  /** Infinity where nothing was counted. */
+  /** Infinity without any samples. */
   readonly firstWindowMs: number;
   readonly firstFlushedMs: number;
 }
@@ -218,7 +216,7 @@ async function readLedger(client: ClickHouseClient): Promise<Ledger> {
   };
 }
 
-/** Ledger against tables, and tables against each other on the days that all of them still hold. */
+/** Compares the ledger with the tables, and the tables with each other on the days that all of them have. */
 async function tableChecks(
   client: ClickHouseClient,
   ledger: Ledger,
@@ -241,8 +239,8 @@ async function tableChecks(
   const unequalDays = kept.flatMap(unequalTables);
   const stored = days.reduce((total, day) => total + Number(day.in_1d), 0);
   const { samples } = ledger.totals;
-  // While chunks are being stored the sums may never be of one moment. The last time, the tables
-  // must have at least what the ledger had before them, and at most what it had after them.
+  // While chunks are being stored, sums may never be of one moment. In the last attempt the tables' sum must
+  // be between the ledger's sums before and after.
   const after = isLast ? (await readLedger(client)).totals.samples : samples;
   const isBetween = stored >= samples && stored <= after + inFlight;
   const expired =

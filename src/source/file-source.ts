@@ -16,34 +16,34 @@ import {
 } from './source.ts';
 
 export interface FileSourceOptions {
-  /** A path, gzipped if it ends in `.gz`; undefined reads `stdin`. */
+  /** Path, gzipped if it ends in `.gz`; undefined reads `stdin`. */
   readonly path: string | undefined;
   readonly stdin: NodeJS.ReadableStream;
-  /** When this run began: a file read twice is two imports, each counted. */
+  /** Start of this run. A file that is read twice is two imports, and both are counted. */
   readonly startedMs: number;
-  /** Longer lines are rejected, and not kept. @default {16 MiB} */
+  /** Longer lines are rejected and dropped. @default {16 MiB} */
   readonly maxLineBytes?: number;
 }
 
-/** Lines, and bytes of them, handed out together. */
+/** Limits of a batch: lines and bytes. */
 const BATCH_LINES = 4_096;
 const BATCH_BYTES = 8 * 1024 * 1024;
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 /**
- * NDJSON from a file or standard input: one partition, a line a record, offsets are line numbers.
- * There is no group to commit to, so each run is an import of its own: what a run that was cut
- * short had stored stays, and a new run counts the file anew.
+ * Reads NDJSON from a file or standard input: one partition, one record per line, line numbers as offsets.
+ * There is no group to commit to, so each run is an import of its own. Rows of an aborted run stay, and the
+ * next run counts the file again.
  */
 export class FileSource implements Source {
-  /** Of its own for each run: in the ledger, in tokens and for the detector it is a new import. */
+  /** Unique per run: the ledger, tokens and the detector see a new import. */
   readonly groupId: string;
   readonly done: Promise<void>;
   readonly #options: FileSourceOptions;
   readonly #claim: FileClaim;
   #finish: () => void = () => undefined;
   #fail: (error: Error) => void = () => undefined;
-  #quiet = false;
+  #isQuiesced = false;
 
   constructor(options: FileSourceOptions) {
     this.#options = options;
@@ -63,11 +63,11 @@ export class FileSource implements Source {
   }
 
   quiesce(): void {
-    this.#quiet = true;
+    this.#isQuiesced = true;
   }
 
   async stop(): Promise<void> {
-    this.#quiet = true;
+    this.#isQuiesced = true;
     this.#claim.isLost = true;
   }
 
@@ -91,7 +91,7 @@ export class FileSource implements Source {
     let records: SourceRecord[] = [];
     let offset = 0;
     let bytes = 0;
-    const handOut = async () => {
+    const deliver = async () => {
       const fetchOffset = records[0]?.offset ?? offset;
       const given = { fetchOffset, nextOffset: offset, highWatermark: offset };
       const batch = { ...given, records: new RecordList(records) };
@@ -102,19 +102,19 @@ export class FileSource implements Source {
     };
     const { path = 'standard input', maxLineBytes = MAX_LINE_BYTES, startedMs } = this.#options;
     for await (const { value, originalBytes } of linesOf(readable(stream, path), maxLineBytes)) {
-      if (this.#quiet) return;
+      if (this.#isQuiesced) return;
       const record = { offset, timestampMs: startedMs, value };
       const isWhole = value.length === originalBytes;
       records.push(isWhole ? record : { ...record, refused: tooLong(originalBytes, maxLineBytes) });
       offset++;
       bytes += value.length;
-      if (records.length >= BATCH_LINES || bytes >= BATCH_BYTES) await handOut();
+      if (records.length >= BATCH_LINES || bytes >= BATCH_BYTES) await deliver();
     }
-    if (records.length > 0 && !this.#quiet) await handOut();
+    if (records.length > 0 && !this.#isQuiesced) await deliver();
   }
 }
 
-/** The stream, whose failures are the operator's to mend; those of who takes its lines are not. */
+/** Wraps errors of the stream, which the operator can fix. Errors of the consumer pass through. */
 async function* readable(stream: AsyncIterable<Buffer>, name: string): AsyncGenerator<Buffer> {
   try {
     yield* stream;
@@ -130,8 +130,8 @@ interface Line {
 }
 
 /**
- * Lines without their ends; empty lines are left out. A last line needs no end. Of a line that is
- * too long only what a dead letter carries is kept: a file without line ends takes no memory.
+ * Yields lines without their ends, and skips empty ones. The last line needs no end. A line that is too long
+ * is truncated to the bytes of a dead letter, so a file without line ends needs little memory.
  */
 async function* linesOf(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Line> {
   const rest = new LineParts(maxBytes);
@@ -150,7 +150,7 @@ async function* linesOf(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncG
   if (last.originalBytes > 0) yield last;
 }
 
-/** The parts of a line in the making. */
+/** Collects the parts of an incomplete line. */
 class LineParts {
   readonly #maxBytes: number;
   #parts: Buffer[] = [];
@@ -166,13 +166,13 @@ class LineParts {
     this.#bytes += part.length;
     this.#endsInReturn = part[part.length - 1] === 13;
     if (this.#bytes <= this.#maxBytes + 1) this.#parts.push(part);
-    else if (this.#bytes - part.length <= this.#maxBytes + 1) this.#cut(part);
+    else if (this.#bytes - part.length <= this.#maxBytes + 1) this.#truncate(part);
   }
 
-  /** The line, without the carriage return that it may end in; the next one begins. */
+  /** Returns the line without a trailing carriage return, and starts the next one. */
   next(): Line {
     const originalBytes = this.#bytes - (this.#endsInReturn ? 1 : 0);
-    if (originalBytes > this.#maxBytes) this.#cut(Buffer.alloc(0));
+    if (originalBytes > this.#maxBytes) this.#truncate(Buffer.alloc(0));
     const [first] = this.#parts;
     const all =
       this.#parts.length === 1 && first !== undefined ? first : Buffer.concat(this.#parts);
@@ -182,8 +182,8 @@ class LineParts {
     return { value: all.subarray(0, originalBytes), originalBytes };
   }
 
-  /** Keeps a copy of the beginning, and nothing that holds on to the rest. */
-  #cut(more: Buffer): void {
+  /** Copies the beginning, so that the rest can be garbage-collected. */
+  #truncate(more: Buffer): void {
     const keptBytes = Math.min(limits.deadLetterBytes, this.#maxBytes);
     this.#parts = [Buffer.from(Buffer.concat([...this.#parts, more]).subarray(0, keptBytes))];
   }
@@ -207,7 +207,7 @@ function unreadable(path: string, error: unknown): OperatorError {
   });
 }
 
-/** Nothing of a file is committed, and nobody knows how long it is. */
+/** A file has no commits and no known end. */
 const nothingFound: FoundPartition = {
   committed: { offset: undefined, metadata: '' },
   startOffset: 0,

@@ -1,10 +1,10 @@
 import type { Config } from '../config/schema.ts';
 
 /**
- * Who consumes, as the ledger and tokens have it: the consumer group. A file has a name of its own for each
- * run, as each run is a new import.
+ * The consumer group, as the ledger and tokens name it. Each run on a file is an import with a name of its
+ * own.
  *
- * @param startedMs when this run began.
+ * @param startedMs start of this run.
  */
 export function groupIdOf({ source, kafka }: Config, startedMs: number): string {
   return source.type === 'kafka' ? kafka.group_id : importIdOf(startedMs);

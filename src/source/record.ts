@@ -1,22 +1,18 @@
 import type { RefusedRecord } from './refused-record.ts';
 
-/** One record of a partition, as every source gives it. */
+/** One record of a partition, from any source. */
 export interface SourceRecord {
   readonly offset: number;
-  /** The record's timestamp (broker or producer), not the event's. */
+  /** The record's own timestamp (broker or producer), not the event's. */
   readonly timestampMs: number;
-  /** null: a tombstone. */
   readonly value: Buffer | null;
-  /** Why it is rejected unread; `value` is then what there is of it, if anything. */
+  /** Why the source rejects the record; `value` then has its beginning or nothing. */
   readonly refused?: RefusedRecord | undefined;
 }
 
-/**
- * Records in offset order, gone through once. One is in view at a time, and may be overwritten by
- * the next: copy what is kept.
- */
+/** Iterates over records in offset order. The next record may overwrite the current one: copy to keep it. */
 export interface Records {
-  /** The record in view; undefined behind the last. */
+  /** The current record; undefined after the last. */
   readonly current: SourceRecord | undefined;
   advance(): void;
 }
@@ -25,7 +21,7 @@ export interface Records {
 export interface RecordBatch {
   readonly topic: string;
   readonly partition: number;
-  /** The offset that was asked for; the first record may lie beyond it, and none before it. */
+  /** The requested offset. No record is before it; the first may be after it. */
   readonly fetchOffset: number;
   readonly records: Records;
   /** Offset after the batch's last record, gaps included. */
@@ -34,7 +30,6 @@ export interface RecordBatch {
   readonly highWatermark: number;
 }
 
-/** Records that are in memory one by one. */
 export class RecordList implements Records {
   readonly #records: readonly SourceRecord[];
   #at = 0;

@@ -1,78 +1,74 @@
 import type { RecordBatch } from './record.ts';
 
-/** What was committed for a partition: the next offset to read, and what was noted with it. */
+/** A committed offset and its metadata. */
 export interface CommittedOffset {
-  /** undefined where the group has committed nothing. */
+  /** undefined without a commit. */
   readonly offset: number | undefined;
   readonly metadata: string;
 }
 
-/**
- * A partition, for as long as this process is the one to read it. When the group rebalances every
- * claim is lost, also those on partitions that come back: they come back as new claims.
- */
+/** A partition while this process owns it. A rebalance ends all claims, then makes new ones. */
 export interface Claim {
   readonly topic: string;
   readonly partition: number;
   readonly isLost: boolean;
   /**
-   * Commits an offset with metadata, fenced: it never takes effect once another member may have
-   * the partition. Committing the same again changes nothing.
+   * Commits an offset with metadata, fenced: it has no effect once another member may own the partition.
+   * Repeating the same commit changes nothing.
    *
    * @throws ClaimLostError when the claim is lost; any other error has an unknown outcome.
    */
   commit(offset: number, metadata: string): Promise<void>;
 }
 
-/** A partition as it is found when it is claimed. */
+/** State of a partition when it is claimed. */
 export interface FoundPartition {
   readonly committed: CommittedOffset;
   /** The log holds offsets [startOffset, endOffset). */
   readonly startOffset: number;
   readonly endOffset: number;
-  /** The first record at least so late, by its own timestamp; `endOffset` if there is none. */
+  /** Offset of the first record with this timestamp or a later one; `endOffset` without one. */
   firstOffsetAt(timestampMs: number): Promise<number>;
 }
 
-/** The partition is, or may be, another member's by now: drop its state, undo nothing. */
+/** Another member owns the partition, or may: drop its state, undo nothing. */
 export class ClaimLostError extends Error {
   override readonly name = 'ClaimLostError';
 }
 
-/** Takes what a source reads. */
+/** Receives the records of a source. */
 export interface SourceHandler {
   /**
-   * A partition is claimed: gives the offset at which to begin to read it. Nothing of it is read
-   * before. Called again after a failure.
+   * Returns the offset at which to start reading a claimed partition. It is called before the first read, and
+   * again after a failure.
    */
   onClaimed(claim: Claim, found: FoundPartition): Promise<number>;
   /**
-   * Records of one claim, in order; a claim's next batch comes when this resolves, other claims'
-   * batches may come meanwhile. `keepAlive` tells by a ClaimLostError that nobody waits for it
-   * any more.
+   * Receives records of one claim, in order. The claim's next batch follows when this resolves; batches of
+   * other claims may come meanwhile. `keepAlive` throws ClaimLostError once the claim is lost.
    */
   onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void>;
   /**
-   * Whether a claim's log is not the one any more that it was placed in: its topic was made anew.
-   * Asked where that may have happened unseen. Absent: no source of it can be made anew.
+   * Checks whether the topic was recreated since the claim was made. Sources call it where that may have
+   * happened unnoticed. Sources that cannot be recreated need no such method.
    */
   isAnotherLog?(claim: Claim, found: FoundPartition): Promise<boolean>;
-  /** The claim is lost: nothing of it that is not stored counts. */
+  /** Drops a lost claim: whatever is not stored does not count. */
   onLost(claim: Claim): void;
 }
 
-/** Where events come from: Kafka, a file, standard input. */
+/** A source of events: Kafka, a file, standard input. */
 export interface Source {
-  /** Named in ledger rows and tokens. */
+  /** Used in ledger rows and tokens. */
   readonly groupId: string;
-  /** Begins to read; resolves once it does. */
+  /** Resolves once reading has started. */
   start(handler: SourceHandler): Promise<void>;
-  /** Resolves at the end of a source that has one; rejects when reading cannot go on. */
+  /** Resolves at the end of a finite source; rejects when reading cannot continue. */
   readonly done: Promise<void>;
-  /** Why reading does not go on as it should; empty, or absent, when it does. */
+  /** Reasons why reading is unhealthy; empty or absent when it is healthy. */
   problems?(): readonly string[];
-  /** Hands out no further batch; claims can still commit. */
+  /** Delivers no further batch; claims can still commit. */
   quiesce(): void;
-  /** Gives back what it holds. Claims are lost. */
+  /** Releases everything; claims are lost. */
   stop(): Promise<void>;
 }

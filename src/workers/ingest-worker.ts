@@ -11,10 +11,10 @@ import { openClickHouse } from '../sink/clickhouse.ts';
 import { packFailure } from './worker-failure.ts';
 import type { WorkerData, WorkerMessage, WorkerRequest } from './worker-messages.ts';
 
-// One thread of the ingest role: a member of the group with connections of its own. It ends when it
-// is told to, or after it has said why it cannot go on.
+// One thread of the ingest role: a member of the group with its own connections. It ends on a stop request,
+// or after reporting why it cannot continue.
 
-const SAYS_EVERY_MS = 1_000;
+const REPORT_INTERVAL_MS = 1_000;
 
 const port = parentPort;
 invariant(port !== null, 'an ingest worker is a thread');
@@ -38,7 +38,7 @@ try {
   running.done.catch((error: unknown) => post({ type: 'failed', failure: packFailure(error) }));
   const reporting = setInterval(
     () => post({ type: 'problems', problems: running.problems() }),
-    SAYS_EVERY_MS,
+    REPORT_INTERVAL_MS,
   );
   const stop = async () => {
     await running.stop();
@@ -49,12 +49,12 @@ try {
     post({ type: 'stopped' });
     port.close();
   };
-  const answer = async (request: WorkerRequest) => {
+  const respond = async (request: WorkerRequest) => {
     if (request.ask === 'stop') return stop();
     post({ type: 'metrics', id: request.id, metrics: await readMetrics(metrics) });
   };
   port.on('message', (request: WorkerRequest) => {
-    answer(request).catch((error: unknown) =>
+    respond(request).catch((error: unknown) =>
       post({ type: 'failed', failure: packFailure(error) }),
     );
   });

@@ -2,7 +2,7 @@ import type { ExitCode } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { WorkerFailure } from './worker-messages.ts';
 
-/** An error as what may be sent to another thread. */
+/** Serializes an error for another thread. */
 export function packFailure(error: unknown): WorkerFailure {
   if (error instanceof OperatorError) {
     const { code, message, hint, exitCode, stack } = error;
@@ -14,7 +14,7 @@ export function packFailure(error: unknown): WorkerFailure {
   return { code: undefined, message, hint: undefined, exitCode: undefined, stack };
 }
 
-/** The error again, for whoever prints it and ends the process by its exit code. */
+/** Restores the error, with code, hint and exit code. */
 export function unpackFailure(failure: WorkerFailure): Error {
   const { code, message, hint, exitCode, stack } = failure;
   const error =

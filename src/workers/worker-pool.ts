@@ -6,27 +6,27 @@ import type { RunningIngest } from '../ingest/open-ingest.ts';
 import { unpackFailure } from './worker-failure.ts';
 import type { WorkerData, WorkerMessage, WorkerRequest } from './worker-messages.ts';
 
-/** A worker says something every second. */
+/** Workers send a message every second. */
 const SILENT_MS = 15_000;
-/** One that does not answer by then is taken to stand where it stood: its counters must not fall. */
-const ANSWER_MS = 2_000;
+/** After this time the last known counters are used: they must not fall. */
+const RESPONSE_MS = 2_000;
 
 export interface WorkersOptions {
   readonly clock: Clock;
-  /** A file for where CPU time went: worker n writes `FILE.n`. */
+  /** File for CPU profiles: worker n writes `FILE.n`. */
   readonly profile?: string | undefined;
 }
 
 export interface WorkerPool extends RunningIngest {
-  /** What each worker counts, as it last said. */
+  /** Counters of each worker, as last reported. */
   metrics(): Promise<MetricsSnapshot[]>;
 }
 
 /**
- * The ingest role in several threads, each a member of the consumer group that takes its share of
- * the partitions. Whichever cannot go on ends all: a supervisor starts the process anew.
+ * Runs the ingest role in several threads, each a member of the consumer group with a share of the
+ * partitions. A worker that cannot continue ends all of them: a supervisor restarts the process.
  *
- * @throws what the first worker that does not come to read says, OperatorError among others.
+ * @throws the error of the first worker that does not start to read, OperatorError among others.
  */
 export async function startWorkers(config: Config, options: WorkersOptions): Promise<WorkerPool> {
   const { workers } = config.ingest;
@@ -55,25 +55,25 @@ export async function startWorkers(config: Config, options: WorkersOptions): Pro
 }
 
 class WorkerThread {
-  /** It is a member of the group. */
+  /** Resolves when it is a member of the group. */
   readonly reading: Promise<void>;
-  /** Rejects when it cannot go on. */
+  /** Rejects when it cannot continue. */
   readonly failed: Promise<never>;
   readonly #stopped: Promise<void>;
   readonly #worker: Worker;
   readonly #number: number;
   readonly #clock: Clock;
-  readonly #asked = new Map<number, () => void>();
-  #questions = 0;
+  readonly #pending = new Map<number, () => void>();
+  #requests = 0;
   #problems: readonly string[] = [];
   #metrics: MetricsSnapshot = [];
-  #heardMs: number;
+  #lastMessageMs: number;
   #hasStopped = false;
 
   constructor(config: Config, number: number, { clock, profile }: WorkersOptions) {
     this.#number = number;
     this.#clock = clock;
-    this.#heardMs = clock.elapsedMs();
+    this.#lastMessageMs = clock.elapsedMs();
     const workerData: WorkerData = {
       config,
       worker: number,
@@ -94,12 +94,12 @@ class WorkerThread {
     });
     this.failed.catch(() => undefined);
     this.#worker.on('message', (message: WorkerMessage) => {
-      this.#heardMs = this.#clock.elapsedMs();
+      this.#lastMessageMs = this.#clock.elapsedMs();
       if (message.type === 'reading') read();
       else if (message.type === 'problems') this.#problems = message.problems;
       else if (message.type === 'metrics') {
         this.#metrics = message.metrics;
-        this.#asked.get(message.id)?.();
+        this.#pending.get(message.id)?.();
       } else if (message.type === 'failed') fail(unpackFailure(message.failure));
       else this.#hasStopped = true;
     });
@@ -111,22 +111,22 @@ class WorkerThread {
   }
 
   problems(): string[] {
-    const silentMs = this.#clock.elapsedMs() - this.#heardMs;
+    const silentMs = this.#clock.elapsedMs() - this.#lastMessageMs;
     const problems = this.#problems.map((problem) => `worker ${this.#number}: ${problem}`);
     if (silentMs <= SILENT_MS) return problems;
     return [`worker ${this.#number}: no message for ${Math.round(silentMs / 1000)} s`, ...problems];
   }
 
   async metrics(): Promise<MetricsSnapshot> {
-    const id = this.#questions++;
-    const answer = new Promise<void>((resolve) => this.#asked.set(id, resolve));
+    const id = this.#requests++;
+    const response = new Promise<void>((resolve) => this.#pending.set(id, resolve));
     this.#ask({ ask: 'metrics', id });
-    await Promise.race([answer, this.#clock.sleep(ANSWER_MS)]);
-    this.#asked.delete(id);
+    await Promise.race([response, this.#clock.sleep(RESPONSE_MS)]);
+    this.#pending.delete(id);
     return this.#metrics;
   }
 
-  /** Resolves when everything it has read is stored, or it is gone. */
+  /** Resolves when everything it has read is stored, or it has exited. */
   async stop(): Promise<void> {
     this.#ask({ ask: 'stop' });
     await this.#stopped;

@@ -11,7 +11,7 @@ import { inflateGzip } from '../../src/kafka/compression/inflate-gzip.ts';
 import { inflateLz4 } from '../../src/kafka/compression/inflate-lz4.ts';
 import { inflateSnappy } from '../../src/kafka/compression/inflate-snappy.ts';
 import { inflateZstd } from '../../src/kafka/compression/inflate-zstd.ts';
-import { decodeFetchAnswer } from '../../src/kafka/protocol/fetch-response.ts';
+import { decodeFetchResponse } from '../../src/kafka/protocol/fetch-response.ts';
 import { RecordBatchReader } from '../../src/kafka/protocol/record-batch-reader.ts';
 import { RowBinaryReader } from '../../src/sink/row-binary/row-binary-reader.ts';
 import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
@@ -68,7 +68,7 @@ const targets: Readonly<Record<string, Target>> = {
     const answer = messages.mutate(encodeAnswer([{ partition: 0, bytes: batch }]));
     const reader = new RecordBatchReader(maxBytes);
     await refusesLater([OperatorError, RangeError], async () => {
-      const { responses } = await decodeFetchAnswer(answer, 11, reader);
+      const { responses } = await decodeFetchResponse(answer, 11, reader);
       for (const { partitions } of responses) {
         for (const { messages: marks } of partitions) {
           for (const { records } of marks) if (records !== undefined) allOf(records);

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Admin, Consumer, ConsumerConfig, Kafka } from 'kafkajs';
-import { decodeFetchAnswer } from '../../src/kafka/protocol/fetch-response.ts';
+import { decodeFetchResponse } from '../../src/kafka/protocol/fetch-response.ts';
 import { RecordBatchReader } from '../../src/kafka/protocol/record-batch-reader.ts';
 import { encodeAnswer, encodeLog } from './record-batch.ts';
 
@@ -264,6 +264,6 @@ export class FakeKafka {
       await new Promise((resolve) => setTimeout(resolve, maxWaitTime));
     }
     const bytes = encodeAnswer(partitions, { topic });
-    return decodeFetchAnswer(bytes, 11, reader, () => bytes.fill(0xee));
+    return decodeFetchResponse(bytes, 11, reader, () => bytes.fill(0xee));
   }
 }

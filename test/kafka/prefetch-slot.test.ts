@@ -15,7 +15,7 @@ const batchAt = (fetchOffset: number): RecordBatch => ({
 function bench() {
   const started: number[] = [];
   let settle: { done: () => void; fail: (error: Error) => void } | undefined;
-  const lane = new BatchQueue(({ fetchOffset }) => {
+  const queue = new BatchQueue(({ fetchOffset }) => {
     started.push(fetchOffset);
     return new Promise<void>((done, fail) => {
       settle = { done, fail };
@@ -23,7 +23,7 @@ function bench() {
   });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   return {
-    lane,
+    queue,
     started,
     end: () => {
       settle?.done();
@@ -38,30 +38,30 @@ function bench() {
 
 describe('a prefetch queue', () => {
   it('has one batch handled at a time, in order, and holds one', async () => {
-    const { lane, started, end } = bench();
-    lane.push(batchAt(1));
-    expect([[...started], lane.isFull]).toEqual([[1], false]);
-    lane.push(batchAt(2));
-    expect([[...started], lane.isFull]).toEqual([[1], true]);
-    const { room } = lane;
+    const { queue, started, end } = bench();
+    queue.push(batchAt(1));
+    expect([[...started], queue.isFull]).toEqual([[1], false]);
+    queue.push(batchAt(2));
+    expect([[...started], queue.isFull]).toEqual([[1], true]);
+    const { freed } = queue;
     await end();
-    await room;
-    expect([[...started], lane.isFull]).toEqual([[1, 2], false]);
+    await freed;
+    expect([[...started], queue.isFull]).toEqual([[1, 2], false]);
     await end();
-    lane.push(batchAt(3));
+    queue.push(batchAt(3));
     expect(started).toEqual([1, 2, 3]);
   });
 
   it('accepts nothing more after a failure, and leaves no call waiting', async () => {
-    const { lane, started, fail } = bench();
+    const { queue, started, fail } = bench();
     const error = new Error('no');
-    lane.push(batchAt(1));
-    lane.push(batchAt(2));
-    const { room } = lane;
+    queue.push(batchAt(1));
+    queue.push(batchAt(2));
+    const { freed } = queue;
     await fail(error);
-    await room;
-    expect([lane.failure, lane.isFull]).toEqual([error, false]);
-    lane.push(batchAt(3));
+    await freed;
+    expect([queue.failure, queue.isFull]).toEqual([error, false]);
+    queue.push(batchAt(3));
     expect(started).toEqual([1]);
   });
 });

@@ -52,7 +52,7 @@ export const completenessMutants: readonly PlantedMutant[] = [
     name: 'old-offsets-of-a-new-topic',
     bug: 'a topic that was deleted and made again counts as read, up to where the old one was',
     file: track,
-    find: 'if (isNewer && endOffset !== undefined && endOffset < this.#storedOffset) this.#beginAnew();',
+    find: 'if (isNewer && endOffset !== undefined && endOffset < this.#storedOffset) this.#reset();',
     replace: '',
     tests: arrivalTests,
   },

@@ -35,8 +35,8 @@ export const watchMutants: readonly PlantedMutant[] = [
     name: 'on-record-before-delivered',
     bug: 'windows are on record as judged while their events are still on the way: a crash loses a page',
     file: watcher,
-    find: 'if (this.#undelivered.size === 0) await this.#putOnRecord();',
-    replace: 'await this.#putOnRecord();',
+    find: 'if (this.#undelivered.size === 0) await this.#recordProgress();',
+    replace: 'await this.#recordProgress();',
     tests: watcherTests,
   },
   {

@@ -1,4 +1,4 @@
-import { decodeFetchAnswer } from '../../src/kafka/protocol/fetch-response.ts';
+import { decodeFetchResponse } from '../../src/kafka/protocol/fetch-response.ts';
 import { RecordBatchReader } from '../../src/kafka/protocol/record-batch-reader.ts';
 import { type AnsweredPartition, encodeAnswer, encodeLog } from '../kafka/record-batch.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -223,7 +223,7 @@ export abstract class BrokerApi {
       const bytes = encodeAnswer(partitions, { topic: topicName });
       // Later reads of the buffer see the bytes that the next response would have left there.
       const spoil = () => bytes.fill(0xee);
-      const { responses: decoded } = await decodeFetchAnswer(bytes, 11, reader, spoil);
+      const { responses: decoded } = await decodeFetchResponse(bytes, 11, reader, spoil);
       responses.push(...decoded);
     }
     return { responses };

@@ -17,24 +17,23 @@ import type { RecordBatchReader } from '../protocol/record-batch-reader.ts';
 import { oauthBearer } from './oauth-bearer.ts';
 
 const { Kafka, logLevel } = kafkajs;
-/** kafkajs' client; other folders know it by this name alone. */
+/** The type of kafkajs' client. Other folders use this name, not kafkajs. */
 export type KafkaClient = InstanceType<typeof Kafka>;
 
 export interface KafkaClientOptions {
-  /** Where kafkajs' own lines go, at debug; undefined drops them. */
+  /** Receives kafkajs' log lines at debug level; undefined drops them. */
   readonly log?: Logger | undefined;
   /** Attempts before an unreachable cluster is an error. @default {5} */
   readonly retries?: number;
-  /** Longest wait for one answer. @default {30_000} */
+  /** Longest wait for one response. @default {30_000} */
   readonly requestTimeoutMs?: number;
   /**
-   * Has consumers given `FetchMark`s instead of messages, with the records that this reads.
+   * Makes consumers deliver `FetchPlaceholder`s with the records that this reader decodes.
    * @default kafkajs' own messages
    */
   readonly reader?: RecordBatchReader;
 }
 
-/** A kafkajs client of the configured cluster. */
 export function createKafkaClient(config: Config['kafka'], options: KafkaClientOptions = {}) {
   const { log, retries = 5, requestTimeoutMs = 30_000, reader } = options;
   registerCompressionCodecs();
@@ -79,7 +78,7 @@ function saslOf(sasl: NonNullable<Config['kafka']['sasl']>): SASLOptions | Mecha
   return { mechanism, authenticationProvider: oauthBearer(token_file) };
 }
 
-/** Says what went wrong between us and Kafka, in the operator's terms. */
+/** Converts an error of kafkajs into an OperatorError. */
 export function kafkaError(error: unknown, doing: string, config: Config['kafka']): OperatorError {
   const known = operatorErrorIn(error);
   if (known !== undefined) return known;
@@ -139,7 +138,9 @@ function authHint({ sasl }: Config['kafka'], type: string): string {
     : 'Check kafka.sasl.mechanism, username and password_file (TAILMARK_KAFKA_SASL_PASSWORD).';
 }
 
-/** A broker hangs up without a word on whoever speaks another protocol than its listener. */
+/**
+ * A broker closes the connection without a message when a client speaks another protocol than the listener.
+ */
 function unreachableHint({ tls, sasl }: Config['kafka'], detail: string): string {
   if (/closed|ECONNRESET|socket hang up/i.test(detail)) {
     const wants = [
@@ -151,7 +152,7 @@ function unreachableHint({ tls, sasl }: Config['kafka'], detail: string): string
   return 'Start Kafka (`tailmark up` runs one here) or set kafka.brokers or TAILMARK_KAFKA_BROKERS.';
 }
 
-/** OpenSSL's lines name its functions and source files; what went wrong is one part of them. */
+/** Extracts the reason from OpenSSL's error line, which also names functions and source files. */
 function withoutOpenSsl(detail: string): string {
   return /error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/i.exec(detail)?.[1] ?? detail;
 }
@@ -161,7 +162,7 @@ function operatorErrorIn(error: unknown): OperatorError | undefined {
   return error instanceof Error ? operatorErrorIn(error.cause) : undefined;
 }
 
-/** The innermost cause: kafkajs wraps what happened in what it did about it. */
+/** Returns the innermost cause; kafkajs wraps errors several times. */
 function rootOf(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   return error.cause instanceof Error ? rootOf(error.cause) : error;

@@ -3,11 +3,7 @@ import type { Config } from '../../config/schema.ts';
 import { createKafkaClient, kafkaError } from './kafka-client.ts';
 import type { OutgoingMessage, Publisher } from './publisher.ts';
 
-/**
- * Opens a publisher on the configured cluster.
- *
- * @throws OperatorError when no broker answers.
- */
+/** Opens a publisher on the configured cluster. @throws OperatorError when no broker responds. */
 export async function openKafkaPublisher(config: Config['kafka']): Promise<Publisher> {
   const producer = createKafkaClient(config, { retries: 3 }).producer({
     allowAutoTopicCreation: false,

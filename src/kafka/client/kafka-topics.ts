@@ -5,7 +5,6 @@ import { OperatorError } from '../../base/operator-error.ts';
 import type { Config } from '../../config/schema.ts';
 import { createKafkaClient, kafkaError } from './kafka-client.ts';
 
-/** A topic to be there. */
 export interface TopicSpec {
   readonly topic: string;
   /** @default {1} */
@@ -14,27 +13,27 @@ export interface TopicSpec {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** Something that accepts connections and is no broker must be told soon. */
-const asking = { retries: 3, requestTimeoutMs: 10_000 };
+/** Short limits: a port that accepts connections but is no broker must be reported soon. */
+const adminOptions = { retries: 3, requestTimeoutMs: 10_000 };
 
 /**
- * Creates the topics that are missing and leaves the others as they are.
+ * Creates the topics that are missing and leaves the others unchanged.
  *
- * @returns the names of those it created.
- * @throws OperatorError when the cluster cannot be reached or refuses.
+ * @returns the names of the topics it created.
+ * @throws OperatorError when the cluster cannot be reached or rejects the request.
  */
 export async function ensureTopics(
   config: Config['kafka'],
   specs: readonly TopicSpec[],
 ): Promise<string[]> {
-  const admin = createKafkaClient(config, asking).admin();
+  const admin = createKafkaClient(config, adminOptions).admin();
   try {
     await admin.connect();
     const present = new Set(await admin.listTopics());
     const missing = specs.filter((spec) => !present.has(spec.topic));
     if (missing.length === 0) return [];
     await admin.createTopics({
-      // kafkajs gives up where a broker has not heard of the topic yet: we wait ourselves.
+      // kafkajs fails when a broker does not know the topic yet, so awaitLeaders waits instead.
       waitForLeaders: false,
       topics: missing.map((spec) => ({
         topic: spec.topic,
@@ -55,12 +54,12 @@ export async function ensureTopics(
   }
 }
 
-/** Answers about a topic that the brokers are still making known to each other. */
-const soonOver = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE']);
+/** Errors that brokers return while a new topic propagates. */
+const transientErrors = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE']);
 const LEADER_ATTEMPTS = 100;
 const BETWEEN_ATTEMPTS_MS = 100;
 
-/** Resolves when every partition has a leader; for 10 seconds and some it may have none. */
+/** Resolves when every partition has a leader, or after about 10 s. */
 async function awaitLeaders(admin: Admin, topics: string[]): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -69,28 +68,28 @@ async function awaitLeaders(admin: Admin, topics: string[]): Promise<void> {
         return;
       }
     } catch (error) {
-      if (!isSoonOver(error) || attempt === LEADER_ATTEMPTS) throw error;
+      if (!isTransient(error) || attempt === LEADER_ATTEMPTS) throw error;
     }
     if (attempt === LEADER_ATTEMPTS) return;
     await sleep(BETWEEN_ATTEMPTS_MS);
   }
 }
 
-function isSoonOver(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return ('type' in error && soonOver.has(String(error.type))) || isSoonOver(error.cause);
+  return ('type' in error && transientErrors.has(String(error.type))) || isTransient(error.cause);
 }
 
 /**
  * Checks that the topics exist.
  *
- * @throws OperatorError naming those that do not, or why the cluster cannot be asked.
+ * @throws OperatorError that names the missing topics, or the reason why the cluster does not respond.
  */
 export async function requireTopics(
   config: Config['kafka'],
   topics: readonly string[],
 ): Promise<void> {
-  const admin = createKafkaClient(config, asking).admin();
+  const admin = createKafkaClient(config, adminOptions).admin();
   let present: Set<string>;
   try {
     await admin.connect();

@@ -7,11 +7,11 @@ import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 const { KafkaJSNonRetriableError } = kafkajs;
 
 /**
- * Logs in by SASL OAUTHBEARER (RFC 7628) with the token that stands in a file at that moment:
- * whatever renews it replaces the file, as Kubernetes does with projected tokens.
+ * Logs in by SASL OAUTHBEARER (RFC 7628) with the token that the file contains at that moment. The file may
+ * be replaced while the process runs, as Kubernetes does with projected tokens.
  *
- * kafkajs has this mechanism too, but takes every answer for consent: a broker tells its refusal
- * in the body of an answer that is no error, and kafkajs then meets a closed connection.
+ * kafkajs' own mechanism treats every response as success. A broker puts its refusal into the body of a
+ * successful response, so kafkajs only sees that the connection is closed.
  */
 export function oauthBearer(
   tokenFile: string,
@@ -36,9 +36,9 @@ function withLength(bytes: Buffer): Buffer {
   return framed;
 }
 
-/** What the broker has against the token: `invalid_token`; undefined if it takes it. */
+/** Returns why the broker rejects the token (`invalid_token`); undefined if it accepts it. */
 function refusalIn(answer: Buffer): string | undefined {
-  // Four bytes of length come before what is there.
+  // The first four bytes are the length.
   const text = answer.subarray(4).toString().replaceAll('\u0001', '').trim();
   if (text === '') return undefined;
   const status = /"status"\s*:\s*"([\w.-]{1,80})"/.exec(text)?.[1];
@@ -53,13 +53,13 @@ function readToken(path: string): string {
     throw tokenError(path, (error as NodeJS.ErrnoException).code ?? 'it cannot be read');
   }
   if (token === '') throw tokenError(path, 'it is empty');
-  // A control character would end the field of the login that the token stands in.
+  // A control character would end the login field that contains the token.
   if (!/^[\x21-\x7e]+$/.test(token)) throw tokenError(path, 'it contains more than one token');
   knownSecrets.remember(token);
   return token;
 }
 
-/** Without a cause, which kafkajs would put in its place. */
+/** Sets no cause, because kafkajs would report the cause instead of this error. */
 function tokenError(path: string, why: string): OperatorError {
   return new OperatorError(
     'TAILMARK_KAFKA_AUTH',

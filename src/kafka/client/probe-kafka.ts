@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema.ts';
 import { createKafkaClient, kafkaError } from './kafka-client.ts';
 import { requireTopics } from './kafka-topics.ts';
 
-/** Whether Kafka answers, lets us in and has the topics, one finding each. */
+/** Probes that Kafka responds, accepts the login and has the topics: one finding each. */
 export async function probeKafka(config: Config): Promise<ProbeFinding[]> {
   const { kafka } = config;
   const brokers = kafka.brokers.join(', ');

@@ -1,4 +1,3 @@
-/** One message to write to a topic. */
 export interface OutgoingMessage {
   readonly key?: string;
   readonly value: Buffer | string | null;

@@ -10,12 +10,12 @@ import { inflateZstd } from './inflate-zstd.ts';
 
 const { CompressionCodecs, CompressionTypes } = kafkajs;
 
-/** Most bytes that kafkajs, left to itself, inflates a batch to. */
+/** Limit for batches that kafkajs inflates itself. */
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
 
 type Inflate = (bytes: Buffer, maxBytes: number) => Buffer | Promise<Buffer>;
 
-/** By the number in a batch's attributes. */
+/** Inflaters by the codec number in a batch's attributes. */
 const inflaters: readonly Inflate[] = [
   (plain) => plain,
   inflateGzip,
@@ -25,9 +25,9 @@ const inflaters: readonly Inflate[] = [
 ];
 
 /**
- * A batch's records, whatever they are packed by.
+ * Inflates the records of a batch.
  *
- * @throws InflateError where they are more than `maxBytes`, broken, or of no known codec.
+ * @throws InflateError where they exceed `maxBytes`, are corrupt, or have an unknown codec.
  */
 export function inflateRecords(
   bytes: Buffer,
@@ -39,7 +39,7 @@ export function inflateRecords(
   return inflate(bytes, maxBytes);
 }
 
-/** zlib's zstd, where this Node has it (22.15 and later). */
+/** zlib's zstd functions, which exist in Node 22.15 and later. */
 const zstd = zlib as unknown as { readonly zstdCompressSync?: (bytes: Buffer) => Buffer };
 
 interface Encoded {
@@ -61,8 +61,8 @@ const packers: Readonly<Record<number, Pack>> = {
 let isRegistered = false;
 
 /**
- * Teaches kafkajs, which has gzip only, the codecs that producers use: LZ4 frames, Snappy and
- * Zstandard; and puts a bound on each, as gzip's own inflates whatever it is given.
+ * Registers LZ4 frames, Snappy and Zstandard with kafkajs, which supports gzip only. Every codec, gzip too,
+ * gets a limit on the inflated size.
  */
 export function registerCompressionCodecs(): void {
   if (isRegistered) return;

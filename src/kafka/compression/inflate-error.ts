@@ -1,4 +1,4 @@
-/** Compressed bytes that cannot be taken. The message goes on "The batch must …". */
+/** An error in compressed bytes. Its message completes the sentence "The batch must …". */
 export class InflateError extends Error {
   override readonly name = 'InflateError';
 }

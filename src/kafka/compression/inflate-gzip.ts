@@ -4,7 +4,7 @@ import { InflateError } from './inflate-error.ts';
 
 const unzipped = promisify(unzip);
 
-/** Gzip (RFC 1952), off the main thread; stops at `maxBytes`. */
+/** Inflates gzip (RFC 1952) off the main thread, up to `maxBytes`. */
 export async function inflateGzip(bytes: Buffer, maxBytes: number): Promise<Buffer> {
   try {
     return await unzipped(bytes, { maxOutputLength: maxBytes, chunkSize: 64 * 1024 });

@@ -3,21 +3,21 @@ import { InflateError } from './inflate-error.ts';
 
 const MAGIC = 0x184d2204;
 const UNCOMPRESSED_FLAG = 0x80000000;
-/** Version 1, blocks that do not refer to each other, no checksums, no dictionary; and the size of it all. */
+/** Version 1: independent blocks, no checksums, no dictionary. SIZE_FLAG may be set as well. */
 const PLAIN_FLAGS = 0x60;
 const SIZE_FLAG = 0x08;
 const DICTIONARY_FLAG = 0x01;
 const CONTENT_SIZE_AT = 6;
-/** No sequence of an LZ4 block gives more than 255 bytes for one. */
+/** An LZ4 sequence inflates to at most 255 bytes per byte. */
 const MOST_PER_BYTE = 255;
 
-/** A block behind what it may give, as `uncompressSync` takes it. */
+/** Input of `uncompressSync`: the largest inflated size, then the block. */
 let scratch = Buffer.alloc(4 + 64 * 1024);
 
 /**
- * An LZ4 frame (LZ4 Frame Format 1.6), once its blocks are known to fit into `maxBytes`. Those of Kafka's
- * producers are taken block by block: the library gives five times as many bytes a second of blocks as of
- * frames, for which it asks the system for new memory again and again.
+ * Inflates an LZ4 frame (LZ4 Frame Format 1.6) after checking that its blocks fit into `maxBytes`. Plain
+ * frames, as Kafka's producers write them, are inflated block by block. That is five times as fast as the
+ * library's frame function, which allocates new memory again and again.
  *
  * @throws InflateError
  */
@@ -34,7 +34,7 @@ export function inflateLz4(bytes: Buffer, maxBytes: number): Buffer {
   }
 }
 
-/** What the blocks of a plain frame give. */
+/** Inflates the blocks of a plain frame. */
 function inflateBlocks(frame: Buffer): Buffer {
   const hasSize = ((frame[4] as number) & SIZE_FLAG) !== 0;
   const blockBytes = blockBytesOf(frame);
@@ -46,7 +46,7 @@ function inflateBlocks(frame: Buffer): Buffer {
     const isStored = header >= UNCOMPRESSED_FLAG;
     const size = isStored ? header - UNCOMPRESSED_FLAG : header;
     const block = frame.subarray(at, at + size);
-    // What was fetched is another's soon: nothing of it is handed out.
+    // The fetch buffer is reused, so a stored block is copied.
     const part = isStored ? Buffer.from(block) : inflateBlock(block, blockBytes);
     parts.push(part);
     total += part.length;
@@ -64,7 +64,7 @@ function inflateBlock(block: Buffer, blockBytes: number): Buffer {
   return uncompressSync(scratch.subarray(0, 4 + block.length));
 }
 
-/** Where the first block begins: behind the content's size and the dictionary's id, if there are, and a checksum. */
+/** Offset of the first block: after the optional content size and dictionary id, and a checksum. */
 function headerBytesOf(frame: Buffer): number {
   const flags = frame[4] as number;
   const sizeBytes = (flags & SIZE_FLAG) === 0 ? 0 : 8;
@@ -72,14 +72,14 @@ function headerBytesOf(frame: Buffer): number {
   return CONTENT_SIZE_AT + sizeBytes + dictionaryBytes + 1;
 }
 
-/** Most bytes that a block gives, by the frame's header. */
+/** Largest inflated size of a block, by the frame's header. */
 function blockBytesOf(frame: Buffer): number {
   return 2 ** (8 + 2 * (((frame[5] as number) >> 4) & 7));
 }
 
 /**
- * Walks the blocks and returns the frame's end. What a block may give is known from its header;
- * only where that adds up to too much is it read for what it does give.
+ * Walks the blocks and returns the end of the frame. Block headers give an upper bound of the inflated size.
+ * Blocks are read for their exact size only where that bound exceeds `maxBytes`.
  */
 function boundedEnd(bytes: Buffer, maxBytes: number): number {
   if (bytes.length < 7 || bytes.readUInt32LE(0) !== MAGIC)
@@ -108,7 +108,7 @@ function boundedEnd(bytes: Buffer, maxBytes: number): number {
   throw new InflateError('be an LZ4 frame: it is truncated');
 }
 
-/** What the blocks in `[begin, end)` give, by their sequences (LZ4 Block Format). */
+/** Adds up the exact inflated sizes of the blocks in `[begin, end)` (LZ4 Block Format). */
 function exactBytes(bytes: Buffer, begin: number, end: number, checksumBytes: number): number {
   let total = 0;
   for (let at = begin; at < end; at += checksumBytes) {

@@ -6,8 +6,8 @@ const XERIAL_MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0]);
 const XERIAL_HEADER_BYTES = 16;
 
 /**
- * Snappy, plain or in xerial's frames of length-prefixed (big endian) blocks. A block begins with
- * its inflated length, so nothing is inflated that is larger than `maxBytes`.
+ * Inflates Snappy, plain or in xerial's frames of length-prefixed (big endian) blocks. A block begins with
+ * its inflated length, so the limit is checked before anything is inflated.
  */
 export function inflateSnappy(bytes: Buffer, maxBytes: number): Buffer {
   const blocks = blocksOf(bytes);
@@ -31,7 +31,7 @@ function blocksOf(bytes: Buffer): Buffer[] {
   return blocks;
 }
 
-/** The length that a block begins with, as a varint of at most 32 bits. */
+/** Reads the inflated length at the start of a block: a varint of at most 32 bits. */
 function inflatedBytes(block: Buffer): number {
   let length = 0;
   for (let i = 0; i < 5; i++) {

@@ -2,7 +2,7 @@ import * as zlib from 'node:zlib';
 import { Decompress, decompress } from 'fzstd';
 import { InflateError } from './inflate-error.ts';
 
-/** zlib's zstd, where this Node has it (22.15 and later). */
+/** zlib's zstd functions, which exist in Node 22.15 and later. */
 const native = zlib as unknown as {
   readonly zstdDecompressSync?: (
     bytes: Buffer,
@@ -12,12 +12,12 @@ const native = zlib as unknown as {
 };
 
 const MAGIC = 0xfd2fb528;
-/** The window that RFC 8878 asks every decoder to support; it is what a decoder holds beside. */
+/** The window that every decoder must support (RFC 8878). A decoder keeps it in memory besides its output. */
 const MAX_WINDOW_LOG = 23;
 
 /**
- * Zstandard (RFC 8878): by Node itself where it can, else in JavaScript. Stops at `maxBytes`, and
- * refuses a frame that would have its decoder hold a window of more than 8 MiB.
+ * Inflates Zstandard (RFC 8878) by Node where it can, else in JavaScript, up to `maxBytes`. Rejects frames
+ * that need a window of more than 8 MiB.
  */
 export function inflateZstd(bytes: Buffer, maxBytes: number): Buffer {
   try {
@@ -40,7 +40,7 @@ export function inflateZstd(bytes: Buffer, maxBytes: number): Buffer {
   }
 }
 
-/** A single segment is its own window, and no larger than what it inflates to. */
+/** A single-segment frame is its own window, which is at most as large as its content. */
 function windowLogMax(bytes: Buffer, maxBytes: number): number {
   return isSingleSegment(bytes) ? Math.min(31, Math.ceil(Math.log2(maxBytes))) : MAX_WINDOW_LOG;
 }
@@ -56,7 +56,7 @@ function inflateInJavaScript(bytes: Buffer, maxBytes: number): Buffer {
   if (windowBytes > most) {
     throw new InflateError(`need a window of at most ${most} bytes: it needs ${windowBytes}`);
   }
-  // A frame that says its size, and is alone, is inflated in place.
+  // A lone frame that states its size is inflated in place.
   if (isWhole && frameEnd(bytes) === bytes.length) return view(decompress(bytes));
   const parts: Uint8Array[] = [];
   let total = 0;
@@ -86,7 +86,7 @@ function contentBytes(bytes: Buffer): number {
   return bytes.readUIntLE(at, width) + (width === 2 ? 256 : 0);
 }
 
-/** Where the frame ends, by its blocks' headers; NaN where it breaks off. */
+/** Finds the end of the frame by its block headers; NaN where it is truncated. */
 function frameEnd(bytes: Buffer): number {
   const descriptor = bytes[4] as number;
   let at = 5 + ([0, 1, 2, 4][descriptor & 3] as number) + (1 << (descriptor >> 6));

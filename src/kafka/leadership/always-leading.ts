@@ -1,6 +1,6 @@
 import type { Leadership } from './leadership.ts';
 
-/** Of a process that nobody stands by for. */
+/** Leadership of a process that has no standby. */
 export const alwaysLeading: Leadership = {
   isLeading: () => true,
   problems: () => [],

@@ -1,12 +1,12 @@
-/** A member of the group, and whether it says that it leads. */
+/** A member of the group; `leads` is its own claim to lead. */
 export interface Candidate {
   readonly memberId: string;
   readonly leads: boolean;
 }
 
 /**
- * Who leads from now on: whoever has led until now, so that one that comes or goes changes nothing for the
- * others; else the first by name.
+ * Elects the leader. The current leader stays, so a member that joins or leaves changes nothing for the
+ * others. Without one the first member id wins.
  */
 export function electLeader(members: readonly Candidate[]): string | undefined {
   const leading = members.filter(({ leads }) => leads);

@@ -12,31 +12,31 @@ export interface KafkaLeadershipOptions {
   readonly kafka: Pick<Kafka, 'consumer'>;
   readonly config: Config['kafka'];
   readonly groupId: string;
-  /** Its first partition is the lead; nothing is read of it. */
+  /** Its first partition stands for the leadership; nothing is read from it. */
   readonly topic: string;
-  /** How long a leader may be silent before another one is chosen. */
+  /** Time without heartbeats after which another leader is elected. */
   readonly sessionTimeoutMs: number;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** What remains of a session is left to what is under way when it ends. */
+/** The rest of the session is left for work in progress when the lease ends. */
 const LEASE_SHARE = 0.8;
 const HEARTBEATS_A_SESSION = 6;
-/** Being outside the group for so many sessions is a problem. */
+/** Sessions outside the group before that is a problem. */
 const SESSIONS_TOLERATED = 3;
-/** Requests that begin a session anew. */
+/** Requests that renew the session. */
 const renewing: ReadonlySet<string> = new Set(['Heartbeat', 'SyncGroup']);
 const leads = Buffer.of(1);
 
 /**
- * The lead of a consumer group: whoever is given the first partition of a topic has it. The others are
- * members as well and stand by: the broker gives the lead to one of them when its holder leaves, or has been
- * silent for a session.
+ * Leader election by a consumer group: the member that is assigned the first partition of a topic leads. The
+ * other members stand by. The broker reassigns the partition when the leader leaves or misses a session
+ * timeout.
  *
- * A holder that was stopped for a while does not hear of that before its next heartbeat. So the lead is a
- * lease: it is good for less than a session after a heartbeat was *sent* that the broker has answered.
- * The answer to one that was sent before the stop is of no use.
+ * A suspended leader notices the loss only at its next heartbeat. So leadership is a lease: it lasts for less
+ * than a session after a heartbeat was *sent* to which the broker has responded. The response to a heartbeat
+ * sent before the suspension does not renew it.
  */
 export class KafkaLeadership implements Leadership {
   readonly done: Promise<never>;
@@ -68,9 +68,9 @@ export class KafkaLeadership implements Leadership {
   }
 
   /**
-   * Begins to join the group; whether it leads shows later.
+   * Starts to join the group. `isLeading` shows the result later.
    *
-   * @throws OperatorError when no broker answers.
+   * @throws OperatorError when no broker responds.
    */
   static async open(options: KafkaLeadershipOptions): Promise<KafkaLeadership> {
     const leadership = new KafkaLeadership(options);
@@ -109,7 +109,7 @@ export class KafkaLeadership implements Leadership {
     consumer.on(GROUP_JOIN, ({ payload }) => {
       this.#renew();
       this.#isHolder = (payload.memberAssignment[topic] ?? []).includes(0);
-      // Nothing is read: being given the partition is all there is to it.
+      // Nothing is read: the assignment alone matters.
       consumer.pause([{ topic }]);
     });
     consumer.on(CRASH, ({ payload }) => this.#onCrash(payload.error, payload.restart));
@@ -133,13 +133,13 @@ export class KafkaLeadership implements Leadership {
     return this.#options.clock.elapsedMs() - this.#renewedMs;
   }
 
-  /** A time of the wall clock on the one that never goes back. */
+  /** Converts a wall-clock time to the monotonic clock. */
   #elapsedAt(wallMs: number): number {
     const { clock } = this.#options;
     return clock.elapsedMs() - Math.max(0, clock.nowMs() - wallMs);
   }
 
-  /** Gives the lead, which is one partition, to one of the members. */
+  /** Assigns the one partition that stands for leadership to one member. */
   #assigner(): PartitionAssigner {
     const { topic } = this.#options;
     const [name, version] = ['tailmark-leader', 1];

@@ -1,11 +1,11 @@
-/** Which of several processes does what only one of them may do at a time. */
+/** Leader election for work that only one process may do at a time. */
 export interface Leadership {
-  /** Whether this process may go on with it right now. */
+  /** True while this process may act as the leader. */
   isLeading(): boolean;
-  /** Why it can neither lead nor stand by; empty when it can. */
+  /** Reasons why it can neither lead nor stand by; empty when it can. */
   problems(): readonly string[];
-  /** Rejects when it never will again. */
+  /** Rejects when it can never lead again. */
   readonly done: Promise<never>;
-  /** Gives the lead back, if it has it. */
+  /** Gives up leadership. */
   stop(): Promise<void>;
 }

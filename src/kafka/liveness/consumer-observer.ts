@@ -1,42 +1,42 @@
 import type { Consumer, Kafka, PartitionAssigner } from 'kafkajs';
 import type { Clock } from '../../base/clock.ts';
 
-/** What a consumer's own events tell of one assigned partition. */
+/** State of one assigned partition, from the consumer's own events. */
 export interface ObservedPartition {
   readonly topic: string;
   readonly partition: number;
-  /** The next offset to be read, once the partition was placed since the group's last join. */
+  /** The next offset to read; undefined until the partition has a start position in this generation. */
   position: number | undefined;
-  /** First offset of the last batch with records in it; -1 before one. */
+  /** First offset of the last batch that had records; -1 before one. */
   handedOffset: number;
-  /** What this process has committed; 0 before that. */
+  /** Offset that this process has committed; 0 before a commit. */
   committedOffset: number;
   isInWork: boolean;
 }
 
-/** A consumer that has not been heard asking for this long asks no more. */
+/** A consumer without fetch events for this long has stopped fetching. */
 const FETCH_SILENCE_MS = 10_000;
 
 type Client = Pick<Kafka, 'admin' | 'consumer'>;
 
 /**
- * Listens to what a kafkajs consumer says of itself: joins, fetches, batches, commits, crashes. It
- * changes nothing about the consumer, and hears also of what is filtered before it reaches a
- * handler (aborted transactions, control records).
+ * Listens to the events of a kafkajs consumer: joins, fetches, batches, commits, crashes. It does not change
+ * the consumer. It also sees records that are filtered before a handler (aborted transactions, control
+ * records).
  */
 export class ConsumerObserver {
   readonly partitions = new Map<string, ObservedPartition>();
   isMember = false;
-  /** What it last failed with, until a batch comes through. */
+  /** The latest error; cleared by the next batch. */
   lastError: string | undefined;
-  /** Times the group has let us in. */
+  /** Number of times this member has joined the group. */
   joins = 0;
-  /** Times the consumer has ended with an error, to be begun again or not. */
+  /** Number of consumer crashes, restarted or not. */
   crashes = 0;
-  /** The longest that a join may take while others are slow. */
+  /** The longest that a join may take while other members are slow. */
   rebalanceTimeoutMs = 0;
   readonly #clock: Clock;
-  /** When each broker was last asked or has last answered. */
+  /** Time of each broker's last fetch request or response. */
   readonly #fetchedMs = new Map<string, number>();
   #consumer: Consumer | undefined;
 
@@ -44,7 +44,7 @@ export class ConsumerObserver {
     this.#clock = clock;
   }
 
-  /** The same client; its consumer is observed. */
+  /** Returns the same client; its consumer is observed. */
   observed(kafka: Client): Client {
     return {
       admin: (config) => kafka.admin(config),
@@ -55,18 +55,18 @@ export class ConsumerObserver {
           ...config,
           groupId: config?.groupId ?? '',
           ...(partitionAssigners && {
-            partitionAssigners: partitionAssigners.map((assigner) => this.#heard(assigner)),
+            partitionAssigners: partitionAssigners.map((assigner) => this.#wrapAssigner(assigner)),
           }),
         });
         this.#listen(consumer);
-        this.#hearSeeks(consumer);
+        this.#observeSeeks(consumer);
         this.#consumer = consumer;
         return consumer;
       },
     };
   }
 
-  /** Whether every broker that it reads from has been asked, or has answered, lately. */
+  /** True if every broker had a fetch request or response lately. */
   get isFetching(): boolean {
     const sinceMs = this.#clock.elapsedMs() - FETCH_SILENCE_MS;
     const times = [...this.#fetchedMs.values()];
@@ -79,7 +79,7 @@ export class ConsumerObserver {
   }
 
   /** kafkajs asks the assigner for its protocol when a join begins. */
-  #heard(assigner: PartitionAssigner): PartitionAssigner {
+  #wrapAssigner(assigner: PartitionAssigner): PartitionAssigner {
     return (config) => {
       const inner = assigner(config);
       return {
@@ -130,13 +130,13 @@ export class ConsumerObserver {
     });
   }
 
-  /** Before its first batch, where it was placed is where a partition stands. */
-  #hearSeeks(consumer: Consumer): void {
+  /** Before the first batch, the offset of a seek is the position. */
+  #observeSeeks(consumer: Consumer): void {
     const { seek } = consumer;
-    consumer.seek = (place) => {
-      const found = this.partitions.get(`${place.topic}/${place.partition}`);
-      if (found !== undefined) found.position = Number(place.offset);
-      seek(place);
+    consumer.seek = (target) => {
+      const found = this.partitions.get(`${target.topic}/${target.partition}`);
+      if (found !== undefined) found.position = Number(target.offset);
+      seek(target);
     };
   }
 
@@ -156,7 +156,7 @@ export class ConsumerObserver {
     }
   }
 
-  /** Partitions are kept, as they are most likely ours again: their time goes on. */
+  /** Keeps the partitions: most likely they are assigned again, and their clocks continue. */
   #leave(): void {
     this.isMember = false;
   }

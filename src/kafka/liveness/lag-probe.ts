@@ -1,12 +1,12 @@
 import type { Admin, Kafka } from 'kafkajs';
 import type { Clock } from '../../base/clock.ts';
 
-/** A partition as the brokers tell it. */
+/** Offsets of a partition, as the brokers report them. */
 export interface PartitionLog {
   readonly lowOffset: number;
-  /** Offset after the last record that may be read (the last stable one). */
+  /** Offset after the last readable record (the last stable offset). */
   readonly endOffset: number;
-  /** What the group has committed; undefined for nothing. */
+  /** Offset that the group has committed; undefined without a commit. */
   readonly committedOffset: number | undefined;
 }
 
@@ -15,18 +15,17 @@ export interface LagProbeOptions {
   readonly topics: readonly string[];
   readonly groupId: string;
   readonly clock: Clock;
-  /** A look that takes longer has failed. */
+  /** A probe that takes longer fails. */
   readonly timeoutMs: number;
-  /** Whether a topic that is not there is left out; a look fails by it otherwise. @default {false} */
+  /** Omits a missing topic; otherwise a missing topic fails the probe. @default {false} */
   readonly leavesOutMissing?: boolean;
 }
 
-/** Kafka's name of the error. */
 const missing = 'UNKNOWN_TOPIC_OR_PARTITION';
 
 /**
- * Asks the brokers where partitions end and what is committed, apart from the consumer: by a client
- * of its own, which is made anew after each failure, so that what ails one ails no other.
+ * Asks the brokers for end offsets and committed offsets, with a client apart from the consumer's. The client
+ * is replaced after each failure, so that both fail independently.
  */
 export class LagProbe {
   readonly #options: LagProbeOptions;
@@ -37,9 +36,9 @@ export class LagProbe {
   }
 
   /**
-   * Every partition of the topics, by `topic/partition`. Two requests and two more a topic.
+   * Reads every partition of the topics, by `topic/partition`. Costs two requests, and two more per topic.
    *
-   * @throws when the brokers do not answer in time, or not all of it.
+   * @throws when the brokers do not respond in time, or only in part.
    */
   async probe(): Promise<ReadonlyMap<string, PartitionLog>> {
     const { clock, timeoutMs } = this.#options;
@@ -58,7 +57,7 @@ export class LagProbe {
     }
   }
 
-  /** Never waits: what does not answer would not say goodbye either. */
+  /** Does not wait, because a broker that does not respond does not confirm a disconnect either. */
   close(): void {
     this.#admin?.then((admin) => admin.disconnect()).catch(() => undefined);
     this.#admin = undefined;

@@ -1,97 +1,96 @@
-/** What is known of one partition of ours at a moment. */
+/** State of an assigned partition at one moment. */
 export interface PartitionState {
   /** `topic/partition` */
   readonly name: string;
-  /** Offset after the last readable record, as the watchdog's own client sees it. */
+  /** Offset after the last readable record, as the watchdog's own client reads it. */
   readonly endOffset: number | undefined;
-  /** The next offset to be read; undefined while nobody can tell. */
+  /** The next offset to read; undefined while unknown. */
   readonly position: number | undefined;
   /** Offset of the log's first record. */
   readonly lowOffset: number;
-  /** What the group has committed; 0 for nothing. */
+  /** Offset that the group has committed; 0 without a commit. */
   readonly committedOffset: number;
-  /** The furthest record handed over to be counted, which a commit must pass; -1 for none. */
+  /** Offset of the last record that was delivered to the handler, which a commit must pass; -1 for none. */
   readonly handedOffset: number;
-  /** A batch of it has been handed over and has not come back. */
+  /** A delivered batch has not been processed yet. */
   readonly isInWork: boolean;
   readonly isPaused: boolean;
-  /** How long it has been waiting for the store; 0 while it is not. */
+  /** How long it has waited for ClickHouse; 0 while it does not. */
   readonly storeWaitMs: number;
 }
 
-/** What the watchdog sees at a moment. */
+/** Input of the stall detector at one moment. */
 export interface Observation {
-  /** A clock that never goes back. */
+  /** Monotonic time. */
   readonly elapsedMs: number;
-  /** When the look began that `endOffset`, `lowOffset` and `committedOffset` come from. */
-  readonly lookedMs: number;
-  /** Why Kafka does not answer the watchdog's own client; undefined while it does. */
+  /** Start of the probe that read `endOffset`, `lowOffset` and `committedOffset`. */
+  readonly probedMs: number;
+  /** Why Kafka does not respond to the watchdog's own client; undefined while it does. */
   readonly outage: string | undefined;
-  /** Whether the group has us as a member. */
+  /** True while this process is a member of the group. */
   readonly isMember: boolean;
-  /** Times the group has let us in so far. */
+  /** Number of joins so far. */
   readonly joins: number;
-  /** What the consumer last failed with, to be told beside. */
+  /** The consumer's latest error, quoted in the problem. */
   readonly lastError: string | undefined;
-  /** Whether the consumer asks the brokers for records. */
+  /** True while the consumer sends fetch requests. */
   readonly isFetching: boolean;
   readonly partitions: readonly PartitionState[];
 }
 
 export interface Verdict {
-  /** Why reading does not go on as it should; empty when it does. */
+  /** Reasons why consumption is unhealthy; empty when it is healthy. */
   readonly problems: readonly string[];
-  /** Why only a new process helps; undefined while one is not needed. */
+  /** Reason to restart the process; undefined without one. */
   readonly stalled: string | undefined;
-  /** Longest time without progress where there was something to do. */
+  /** Longest time without progress while there was work. */
   readonly progressAgeMs: number;
 }
 
 export interface StallLimits {
-  /** Without progress for this long, the process is not ready. */
+  /** Time without progress after which the process is not ready. */
   readonly unreadyMs: number;
-  /** Without progress for this long, the process must end. */
+  /** Time without progress after which the process must exit. */
   readonly stalledMs: number;
-  /** What is read need not be committed sooner than this. */
+  /** Commit interval: records may stay uncommitted for this long. */
   readonly commitEveryMs: number;
 }
 
-/** Kafka away for this long is told; sooner it is a leader election. */
+/** A shorter outage is a leader election and is not reported. */
 const OUTAGE_TOLERATED_MS = 10_000;
-/** What a suspended machine or a stopped process counts for, at most: the time was not ours. */
+/** Longest step that counts, after a suspended machine or a stopped process. */
 const LONGEST_STEP_MS = 10_000;
-/** A partition may wait for another's store call in the same round; shorter ones are no reason. */
+/** A shorter wait of another partition for the store does not delay this one. */
 const LONG_STORE_WAIT_MS = 2_000;
-/** Partitions that fit into one fetch at least, see KafkaSource: a busy consumer takes turns. */
+/** Partitions that fit into one fetch at least (see KafkaSource). A busy consumer reads them in turns. */
 const PARTITIONS_A_ROUND = 4;
-/** How long ago a partition's progress still shows that the consumer is busy with it. */
+/** Progress of another partition within this time shows that the consumer is busy. */
 const RECENT_MS = 10_000;
 
-/** A rebalance for a member that comes or goes is one or two. */
+/** A member that joins or leaves causes one or two rebalances. */
 const JOINS_OF_A_LOOP = 4;
 
-/** What is remembered of a partition. */
+/** Progress of a partition. */
 interface Track {
-  /** The furthest offset ever read: reading the same again is no progress. */
+  /** The highest offset ever read: reading it again is no progress. */
   reach: number;
   reachedMs: number;
   committed: number;
-  /** Time without progress in reading, with records waiting. */
+  /** Time without read progress while records wait. */
   unreadMs: number;
-  /** The log's end, and the joins so far, when that began. */
+  /** The log's end and the number of joins when that time began. */
   endBefore: number;
   joinsBefore: number;
-  /** Time without progress in committing, with records handed over. */
+  /** Time without a commit while delivered records wait for one. */
   unstoredMs: number;
 }
 
 /**
- * Tells a consumer that is stuck from one that has nothing to do. Pure: observations in, verdict
- * out, O(partitions) each.
+ * Distinguishes a stuck consumer from an idle one. Pure: observations in, verdict out. Cost: O(partitions).
  *
- * Progress is an offset that was never reached before, read or committed. Time counts only while
- * there is something to do, Kafka answers somebody else, and no store is waited for; so an idle
- * topic, a broker or a ClickHouse that is away, and a machine that slept never end a process.
+ * Progress is an offset that is read or committed for the first time. Time counts only while there is work,
+ * Kafka responds to the watchdog's client, and no partition waits for the store. So idle topics, outages of
+ * Kafka or ClickHouse, and suspended machines never end a process.
  */
 export class StallDetector {
   readonly #limits: StallLimits;
@@ -108,9 +107,9 @@ export class StallDetector {
   observe(now: Observation): Verdict {
     const stepMs = Math.min(now.elapsedMs - (this.#beforeMs ?? now.elapsedMs), LONGEST_STEP_MS);
     this.#beforeMs = now.elapsedMs;
-    if (now.outage !== undefined) return this.#away(now.outage, stepMs);
+    if (now.outage !== undefined) return this.#observeOutage(now.outage, stepMs);
     this.#outageMs = 0;
-    // One that was in and out again between two observations is told by what it does not read.
+    // A member that left and rejoined between two observations is detected by its lag instead.
     this.#outsideMs = now.isMember || now.joins !== this.#joins ? 0 : this.#outsideMs + stepMs;
     this.#joins = now.joins;
     this.#keepOnly(now.partitions);
@@ -126,8 +125,8 @@ export class StallDetector {
     return this.#evaluate(now);
   }
 
-  /** While Kafka is away nothing is held against the consumer, and it gets its time anew after. */
-  #away(outage: string, stepMs: number): Verdict {
+  /** Resets all clocks while Kafka is down: the consumer gets its full time again afterwards. */
+  #observeOutage(outage: string, stepMs: number): Verdict {
     this.#outageMs += stepMs;
     this.#outsideMs = 0;
     for (const track of this.#tracks.values()) {
@@ -148,13 +147,14 @@ export class StallDetector {
     for (const name of this.#tracks.keys()) if (!names.has(name)) this.#tracks.delete(name);
   }
 
-  /** Sets back the clocks of what has moved on. */
+  /** Resets the clocks of a partition that has made progress. */
   #advance(partition: PartitionState, now: Observation): void {
     const { name, position = 0, endOffset = 0, committedOffset } = partition;
     let track = this.#tracks.get(name);
-    // A log that ends before what was reached, by a later look, is another log of the same name.
-    const isAnew = track !== undefined && now.lookedMs > track.reachedMs && endOffset < track.reach;
-    if (track === undefined || (isAnew && position < track.reach)) {
+    // A later probe finds an end below the highest offset read: the log was recreated.
+    const isRecreated =
+      track !== undefined && now.probedMs > track.reachedMs && endOffset < track.reach;
+    if (track === undefined || (isRecreated && position < track.reach)) {
       track = {
         reach: position,
         reachedMs: now.elapsedMs,
@@ -181,8 +181,8 @@ export class StallDetector {
   }
 
   /**
-   * How much of the time counts: all of it, unless the consumer is busy with others that are
-   * behind as well. Then fetches are full, and brokers fill them from partitions in random order.
+   * The share of time that counts: all of it, unless other partitions with lag make progress. Then fetches
+   * are full, and brokers fill them from partitions in random order.
    */
   #share({ name }: PartitionState, now: Observation): number {
     const isBusy = now.partitions.some((other) => {
@@ -208,10 +208,10 @@ export class StallDetector {
       const track = this.#tracks.get(partition.name);
       if (track === undefined) continue;
       ageMs = Math.max(ageMs, track.unreadMs, track.unstoredMs);
-      // What is asked for and not given may be a rest of the log that holds no record. Once
-      // something is written behind it, it is given too, unless we are stuck.
+      // The rest of a log may have no records. Once a record follows it, the consumer receives it, unless it
+      // is stuck.
       const why = this.#whyUnread(partition, track, now);
-      const mayEnd = why !== nothingGiven || (partition.endOffset ?? 0) > track.endBefore;
+      const mayEnd = why !== noRecords || (partition.endOffset ?? 0) > track.endBefore;
       const waiting = lagOf(partition);
       const unread = `${partition.name} has been at offset ${partition.position} for ${seconds(track.unreadMs)} with a lag of ${waiting}: ${why}`;
       weigh(track.unreadMs, 0, unread + error, mayEnd);
@@ -229,18 +229,18 @@ export class StallDetector {
     if (partition.isInWork) return 'processing of the current batch has not finished';
     if (partition.isPaused) return 'the partition is paused';
     if (!now.isFetching) return 'the consumer sends no fetch requests';
-    return nothingGiven;
+    return noRecords;
   }
 }
 
 const outsideGroup = 'the consumer is not a member of its group';
-const nothingGiven = 'the consumer fetches but receives no records';
+const noRecords = 'the consumer fetches but receives no records';
 
 function lagOf({ endOffset, position }: PartitionState): number {
   return endOffset === undefined || position === undefined ? 0 : Math.max(0, endOffset - position);
 }
 
-/** Whether records were handed over that are not committed; what retention took does not count. */
+/** True if delivered records are not committed; records removed by retention do not count. */
 function isUnstored({ handedOffset, committedOffset, lowOffset }: PartitionState): boolean {
   return handedOffset >= Math.max(committedOffset, lowOffset);
 }

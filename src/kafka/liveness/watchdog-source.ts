@@ -14,33 +14,33 @@ type Client = Pick<Kafka, 'admin' | 'consumer'>;
 
 export interface WatchedSourceOptions {
   readonly config: Config;
-  /** The client that the source reads by. */
+  /** The client that the source uses. */
   readonly kafka: Client;
-  /** A client that asks with short timeouts. */
+  /** A client with short timeouts. */
   readonly probeKafka: Pick<Kafka, 'admin'>;
   readonly clock: Clock;
-  /** How long a partition has been waiting for ClickHouse; 0 while it is not. */
+  /** How long a partition has waited for ClickHouse; 0 while it does not. */
   readonly storeWaitMs: (topic: string, partition: number) => number;
   readonly log?: Logger | undefined;
   readonly metrics?: Metrics | undefined;
-  /** @default as docs/explained/liveness.md says */
+  /** @default as in docs/explained/liveness.md */
   readonly limits?: { readonly unreadyMs: number; readonly stalledMs: number };
 }
 
 const TICK_MS = 1_000;
-const LOOK_EVERY_MS = 5_000;
-/** While Kafka does not answer, so that its return is told soon: records may all be read by then. */
-const LOOK_AGAIN_MS = 1_000;
-const LOOK_TIMEOUT_MS = 5_000;
+const PROBE_INTERVAL_MS = 5_000;
+/** Interval while Kafka does not respond. Its return must be noticed before all records are read. */
+const OUTAGE_PROBE_INTERVAL_MS = 1_000;
+const PROBE_TIMEOUT_MS = 5_000;
 const UNREADY_MS = 20_000;
 const STALLED_MS = 40_000;
-/** Beyond the longest join, for what must follow it. */
+/** Time after the longest join for the first read. */
 const AFTER_JOIN_MS = 10_000;
 
 /**
- * A Kafka source with a watchdog: where records wait and reading or committing does not go on, it
- * says so, and then rejects `done`, so that the process ends and its supervisor starts it anew.
- * docs/explained/liveness.md says what is watched and why each thing is.
+ * A Kafka source with a watchdog. Where records wait and consumption makes no progress, it reports a problem
+ * and then rejects `done`. The process exits, and its supervisor restarts it. docs/explained/liveness.md
+ * explains each check.
  */
 export class WatchedSource implements Source {
   readonly groupId: string;
@@ -52,18 +52,18 @@ export class WatchedSource implements Source {
   readonly #stalled: Promise<never>;
   #detector: StallDetector | undefined;
   #logs: ReadonlyMap<string, PartitionLog> = new Map();
-  /** Where logs ended at first sight, which is where `start_from: latest` begins. */
+  /** First known end of each log, which is where `start_from: latest` begins. */
   readonly #firstEnds = new Map<string, number>();
-  #lookedMs = Number.NEGATIVE_INFINITY;
+  #probedMs = Number.NEGATIVE_INFINITY;
   #answeredMs = Number.NEGATIVE_INFINITY;
-  #isLooking = false;
+  #isProbing = false;
   #outage: string | undefined;
   #verdict: Verdict = { problems: [], stalled: undefined, progressAgeMs: 0 };
   #counted = { joins: 0, crashes: 0 };
   #stopTicking: () => void = () => undefined;
   #fail: (error: Error) => void = () => undefined;
 
-  /** @param open makes the source on the client it is given. */
+  /** @param open creates the source on the given client. */
   constructor(options: WatchedSourceOptions, open: (kafka: Client) => Source) {
     const { config, kafka, probeKafka, clock } = options;
     this.#options = options;
@@ -75,7 +75,7 @@ export class WatchedSource implements Source {
       topics: config.kafka.topics,
       groupId: this.groupId,
       clock,
-      timeoutMs: LOOK_TIMEOUT_MS,
+      timeoutMs: PROBE_TIMEOUT_MS,
     });
     this.#stalled = new Promise((_, reject) => {
       this.#fail = reject;
@@ -100,7 +100,7 @@ export class WatchedSource implements Source {
     }
   }
 
-  /** Why reading does not go on as it should; empty when it does. */
+  /** Reasons why consumption is unhealthy; empty when it is healthy. */
   problems(): readonly string[] {
     return this.#verdict.problems;
   }
@@ -126,13 +126,13 @@ export class WatchedSource implements Source {
   #tick(): void {
     if (this.#detector === undefined) return;
     const elapsedMs = this.#options.clock.elapsedMs();
-    const lookEveryMs = this.#outage === undefined ? LOOK_EVERY_MS : LOOK_AGAIN_MS;
-    if (!this.#isLooking && elapsedMs - this.#lookedMs >= lookEveryMs) void this.#check();
+    const intervalMs = this.#outage === undefined ? PROBE_INTERVAL_MS : OUTAGE_PROBE_INTERVAL_MS;
+    if (!this.#isProbing && elapsedMs - this.#probedMs >= intervalMs) void this.#check();
     const { isMember, joins, lastError, isFetching, partitions } = this.#observer;
     const before = this.#verdict;
     this.#verdict = this.#detector.observe({
       elapsedMs,
-      lookedMs: this.#answeredMs,
+      probedMs: this.#answeredMs,
       outage: this.#outage,
       isMember,
       joins,
@@ -144,12 +144,12 @@ export class WatchedSource implements Source {
   }
 
   async #check(): Promise<void> {
-    const beganMs = this.#options.clock.elapsedMs();
-    this.#lookedMs = beganMs;
-    this.#isLooking = true;
+    const startedMs = this.#options.clock.elapsedMs();
+    this.#probedMs = startedMs;
+    this.#isProbing = true;
     try {
       this.#logs = await this.#probe.probe();
-      this.#answeredMs = beganMs;
+      this.#answeredMs = startedMs;
       this.#outage = undefined;
       for (const [name, { endOffset }] of this.#logs) {
         if (!this.#firstEnds.has(name)) this.#firstEnds.set(name, endOffset);
@@ -158,11 +158,11 @@ export class WatchedSource implements Source {
     } catch (error) {
       this.#outage = error instanceof Error ? error.message : String(error);
     } finally {
-      this.#isLooking = false;
+      this.#isProbing = false;
     }
   }
 
-  /** Of the partitions that are ours: by the brokers, so that it is true whatever reading and storing do. */
+  /** Measures the lag of assigned partitions by the brokers' offsets, whatever state the consumer is in. */
   #measureLag(): void {
     const gauge = this.#options.metrics?.lagMessages;
     if (gauge === undefined || this.#detector === undefined) return;
@@ -172,7 +172,7 @@ export class WatchedSource implements Source {
       if (log === undefined) continue;
       const { position = 0, lowOffset, handedOffset } = this.#stateOf(name, observed);
       const committed = log.committedOffset ?? position;
-      // What was read over and never handed on, as markers of transactions, is nothing to commit.
+      // Records that are skipped, such as transaction markers, need no commit.
       const isStored = handedOffset < committed;
       const reached = Math.max(committed, lowOffset, isStored ? position : 0);
       const lag = Math.max(0, log.endOffset - reached);

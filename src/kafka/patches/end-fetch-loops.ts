@@ -1,6 +1,6 @@
 import { type Patchable, patchOnce } from './patch-once.ts';
 
-/** As much of kafkajs' `Runner` as is needed; src/consumer/runner.js there. */
+/** The used part of kafkajs' `Runner` (src/consumer/runner.js). */
 interface Runner {
   readonly running: boolean;
   readonly fetchManager: { getFetchers(): readonly { stop(): Promise<void> }[] };
@@ -8,11 +8,10 @@ interface Runner {
 }
 
 /**
- * Has fetch loops end with the consumer. When a broker comes or goes at the moment at which a
- * consumer is stopped, kafkajs 2.2.4 begins new loops for the brokers that are left; as the consumer
- * does not run any more each round comes back at once with nothing, for ever and without giving the
- * event loop a turn: no timer fires and no signal is handled (fetchManager.js, `start`; runner.js,
- * `fetch`). Here the first such round ends the loops.
+ * Ends fetch loops with the consumer. If a broker comes or goes while a consumer stops, kafkajs 2.2.4 starts
+ * new loops for the remaining brokers (fetchManager.js, `start`; runner.js, `fetch`). They return at once
+ * without yielding to the event loop, so no timer fires and no signal is handled. This patch ends the loops
+ * at the first such round.
  */
 export function endFetchLoops(runner: Patchable<Runner>): void {
   patchOnce(runner, 'endFetchLoops', ['fetch'], ({ fetch }) => ({

@@ -1,15 +1,14 @@
 import { type Patchable, patchOnce } from './patch-once.ts';
 
-/** As much of kafkajs' `ConsumerGroup` as is needed; src/consumer/consumerGroup.js there. */
+/** The used part of kafkajs' `ConsumerGroup` (src/consumer/consumerGroup.js). */
 interface ConsumerGroup {
   joinAndSync(): Promise<void>;
 }
 
 /**
- * Has a consumer join its group once at a time. When a topic gets partitions, each fetch loop of
- * kafkajs 2.2.4, one a broker, joins by itself (consumerGroup.js, `fetch`), as the same member. The
- * coordinator keeps one request of a member: it forgets the first for the second, and the loop that
- * had sent it waits, and its broker's partitions with it, until the request times out.
+ * Allows one join of a consumer at a time. When a topic gets partitions, each fetch loop of kafkajs 2.2.4
+ * (one per broker) joins as the same member (consumerGroup.js, `fetch`). The coordinator keeps only the last
+ * request of a member. The other loops and their partitions wait until their requests time out.
  */
 export function joinOnce(group: Patchable<ConsumerGroup>): void {
   const joining = new WeakMap<ConsumerGroup, Promise<void>>();

@@ -1,7 +1,7 @@
 import { type Patchable, patchOnce } from './patch-once.ts';
 import { RejoinError } from './rejoin-error.ts';
 
-/** As much of kafkajs' `ConsumerGroup` as is needed; src/consumer/consumerGroup.js there. */
+/** The used part of kafkajs' `ConsumerGroup` (src/consumer/consumerGroup.js). */
 interface ConsumerGroup {
   readonly groupId: string;
   memberId: string | null;
@@ -14,10 +14,10 @@ interface ConsumerGroup {
 }
 
 /**
- * Has a consumer leave its group, and come back as another member, after a commit of which nobody
- * knows whether it will still arrive. Commits are in order on one connection only: one whose
- * connection broke may be taken after later ones that went over the next, and put the group back,
- * past a chunk that had been begun meanwhile. The coordinator refuses it once its member is gone.
+ * Makes a consumer leave and rejoin as another member after a commit without a response. Commits are ordered
+ * on one connection only. A commit on a broken connection may arrive after later commits on the next one. It
+ * would reset the group to an earlier offset, past a pending chunk. The coordinator rejects it once the
+ * member is gone.
  */
 export function leaveOnUnknownCommit(group: Patchable<ConsumerGroup>): void {
   const doubts = new WeakMap<ConsumerGroup, unknown>();
@@ -43,19 +43,19 @@ export function leaveOnUnknownCommit(group: Patchable<ConsumerGroup>): void {
   }));
 }
 
-/** A broker's response has the type of its error; what happens to connections has none. */
+/** A broker's error has a type; a connection error has none. */
 function isResponse(error: unknown): boolean {
   return error instanceof Error && 'type' in error && typeof error.type === 'string';
 }
 
-/** Where leaving fails the group puts the member out after its session: the next one waits for that. */
+/** If leaving fails, the next member waits until the session timeout removes this one. */
 async function leave(group: ConsumerGroup): Promise<void> {
   const { groupId } = group;
   try {
     group.coordinator = await group.cluster.findGroupCoordinator({ groupId });
     await group.leave();
   } catch {
-    // The member that joins next is another one, whatever became of this.
+    // The consumer joins as another member anyway.
   }
   group.memberId = null;
 }

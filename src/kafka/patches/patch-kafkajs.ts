@@ -6,7 +6,7 @@ import { rejoinOnFailedJoin } from './rejoin-on-failed-join.ts';
 import { rejoinOnLogChange } from './rejoin-on-log-change.ts';
 import { retryCoordinatorSearch } from './retry-coordinator-search.ts';
 
-/** Classes of kafkajs' inside, by file. The version is pinned in package.json: another one may have others. */
+/** kafkajs' internal classes, by file. package.json pins the version, because other versions may differ. */
 export function kafkajsInternals() {
   const load = createRequire(import.meta.url);
   return {
@@ -19,15 +19,15 @@ export function kafkajsInternals() {
 }
 
 /**
- * Applies the patches that every client needs, once in a process. docs/dependencies.md lists them with symptom and
- * test.
+ * Applies the patches that every client needs, once per process. docs/dependencies.md lists them with symptom
+ * and test.
  *
  * @throws Error ("BUG: ...") where kafkajs lacks a method that a patch replaces.
  */
 export function patchKafkajs(): void {
   const { Cluster, ConsumerGroup, Runner } = kafkajsInternals();
   endFetchLoops(Runner);
-  // In this order: each calls the ones before it.
+  // The order matters: each patch calls those before it.
   rejoinOnLogChange(ConsumerGroup);
   rejoinOnFailedJoin(ConsumerGroup);
   leaveOnUnknownCommit(ConsumerGroup);

@@ -1,6 +1,6 @@
 import { invariant } from '../../base/invariant.ts';
 
-/** A class of kafkajs, as `require` of one of its files gives it. */
+/** A class of kafkajs, as `require` returns it. */
 export interface Patchable<T> {
   readonly name?: string;
   readonly prototype: T;
@@ -9,11 +9,11 @@ export interface Patchable<T> {
 const applied = new WeakMap<object, Set<string>>();
 
 /**
- * Replaces methods of a class of kafkajs, once in a process however often it is called.
+ * Replaces methods of a class of kafkajs, once per process.
  *
  * @param patch name of the patch.
- * @param methods those that are replaced.
- * @param replace gives the new methods; it is given the ones before, which must be called with `this`.
+ * @param methods the methods to replace.
+ * @param replace returns the new methods; it receives the old ones, which must be called with `this`.
  * @throws Error ("BUG: ...") where the class lacks a method: this is another version of kafkajs.
  */
 export function patchOnce<T extends object, K extends keyof T & string>(

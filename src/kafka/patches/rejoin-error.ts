@@ -1,4 +1,4 @@
-/** kafkajs joins the group anew on an error of this type (runner.js there). */
+/** kafkajs rejoins the group on an error of this type (runner.js). */
 export class RejoinError extends Error {
   readonly type = 'REBALANCE_IN_PROGRESS';
 

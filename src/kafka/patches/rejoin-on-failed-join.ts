@@ -1,18 +1,17 @@
 import { type Patchable, patchOnce } from './patch-once.ts';
 import { RejoinError } from './rejoin-error.ts';
 
-/** As much of kafkajs' `ConsumerGroup` as is needed; src/consumer/consumerGroup.js there. */
+/** The used part of kafkajs' `ConsumerGroup` (src/consumer/consumerGroup.js). */
 interface ConsumerGroup {
   joinAndSync(): Promise<void>;
   heartbeat(options: unknown): Promise<void>;
 }
 
 /**
- * Has a consumer whose join failed join again. kafkajs 2.2.4 then goes on fetching what it had been
- * given before (runner.js, `scheduleFetchManager`): a connection that closes during the join is
- * reason enough. Where it had given up its member id it sends no heartbeat either, so nothing ever
- * tells it that it is no member: it reads, and may not commit, until the process ends. Here the next
- * heartbeat that is due begins with the join.
+ * Makes a consumer join again after a failed join. kafkajs 2.2.4 then continues to fetch its previous
+ * assignment (runner.js, `scheduleFetchManager`). A connection that closes during the join is enough. If it
+ * has dropped its member id, it sends no heartbeats either. It then reads without being able to commit until
+ * the process ends. With this patch the next heartbeat starts a join.
  */
 export function rejoinOnFailedJoin(group: Patchable<ConsumerGroup>): void {
   const failures = new WeakMap<ConsumerGroup, unknown>();

@@ -1,20 +1,19 @@
 import { type Patchable, patchOnce } from './patch-once.ts';
 import { RejoinError } from './rejoin-error.ts';
 
-/** As much of kafkajs' `ConsumerGroup` as is needed; src/consumer/consumerGroup.js there. */
+/** The used part of kafkajs' `ConsumerGroup` (src/consumer/consumerGroup.js). */
 interface ConsumerGroup {
   recoverFromFetch(error: unknown): Promise<void>;
 }
 
 /**
- * Has a consumer join anew, so that its partitions are placed anew, where a log is not what it was.
- * kafkajs 2.2.4 (consumerGroup.js, `recoverFromFetch`) does something else in two cases:
+ * Makes a consumer rejoin, and so resolve its start positions, when a log has changed. kafkajs 2.2.4
+ * (consumerGroup.js, `recoverFromFetch`) fails in two cases:
  *
- * - A topic is gone. It means to join, but asks what has become of the topics first, and that fails
- *   while one is gone. It then fetches as before, and once a topic of the same name is there it reads
- *   on in it where it was in the other.
- * - The offset is out of range. It commits another one in its place, with nothing beside it: what the
- *   group knew of a chunk that had been begun is gone, and whoever comes next counts it again.
+ * - A topic is deleted. kafkajs reads the topics' metadata before it joins, which fails. It continues to
+ *   fetch, and reads a new topic of the same name at the old offset.
+ * - The offset is out of range. kafkajs commits another offset without metadata. The intent of a pending
+ *   chunk is lost, and its successor counts the chunk again.
  */
 export function rejoinOnLogChange(group: Patchable<ConsumerGroup>): void {
   patchOnce(group, 'rejoinOnLogChange', ['recoverFromFetch'], ({ recoverFromFetch }) => ({

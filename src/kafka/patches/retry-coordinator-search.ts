@@ -1,14 +1,14 @@
 import { type Patchable, patchOnce } from './patch-once.ts';
 
-/** As much of kafkajs' `Cluster` as is needed; src/cluster/index.js there. */
+/** The used part of kafkajs' `Cluster` (src/cluster/index.js). */
 interface Cluster {
   findGroupCoordinatorMetadata(query: object): Promise<unknown>;
 }
 
 /**
- * Has a consumer begin again where no broker has told it who coordinates its group. kafkajs 2.2.4
- * takes that for an error for good whatever its reason is, and one connection that closes while the
- * question is on its way is reason enough: a broker that goes or comes would end the process.
+ * Makes a consumer retry when it cannot find its group's coordinator. kafkajs 2.2.4 treats every such error
+ * as fatal, even a connection that closes during the request. Without the patch, a broker restart would end
+ * the process.
  */
 export function retryCoordinatorSearch(cluster: Patchable<Cluster>): void {
   patchOnce(cluster, 'retryCoordinatorSearch', ['findGroupCoordinatorMetadata'], (before) => ({

@@ -1,6 +1,6 @@
 import { type Patchable, patchOnce } from './patch-once.ts';
 
-/** As much of kafkajs' `Connection` as is needed; src/network/connection.js there. */
+/** The used part of kafkajs' `Connection` (src/network/connection.js). */
 interface Connection {
   chunks: Buffer[];
   readonly bytesBuffered: number;
@@ -8,8 +8,8 @@ interface Connection {
 }
 
 /**
- * Has a connection take a whole frame as it is. kafkajs 2.2.4 keeps the empty rest of the frame before
- * (connection.js, `processData`), and copies the next one behind it.
+ * Makes a connection use a whole frame without a copy. kafkajs 2.2.4 keeps the empty rest of the previous
+ * frame (connection.js, `processData`) and copies the next frame behind it.
  */
 export function takeFramesWhole(connection: Patchable<Connection>): void {
   patchOnce(connection, 'takeFramesWhole', ['processData'], ({ processData }) => ({

@@ -1,27 +1,27 @@
 import type { FetchedRecords } from './fetched-records.ts';
 import type { AbortedTransaction, RecordBatchReader } from './record-batch-reader.ts';
 
-/** What kafkajs takes for a record. It goes by offsets; the records themselves it never sees. */
+/** Takes the place of kafkajs' messages, which kafkajs handles by offset only. */
 export interface FetchPlaceholder {
   readonly offset: string;
   readonly isControlRecord: boolean;
-  /** On the mark of the last record that is to be seen: all of them. */
+  /** All records, on the placeholder of the last visible one. */
   readonly records?: FetchedRecords;
 }
 
-/** One partition of an answer to a fetch, in kafkajs' words. */
+/** One partition of a fetch response, in kafkajs' shape. */
 interface FetchedPartition {
   readonly partition: number;
   readonly errorCode: number;
   readonly highWatermark: string;
   readonly lastStableOffset: string;
-  /** Those that are aborted are left out already. */
+  /** Empty, because aborted records are already left out. */
   readonly abortedTransactions: readonly never[];
   readonly preferredReadReplica: number;
   readonly messages: readonly FetchPlaceholder[];
 }
 
-export interface FetchAnswer {
+export interface FetchResponse {
   readonly throttleTime: number;
   readonly clientSideThrottleTime: number;
   readonly errorCode: number;
@@ -36,30 +36,30 @@ export interface FetchAnswer {
 export const OLDEST_VERSION = 4;
 const LOG_START_VERSION = 5;
 const SESSION_VERSION = 7;
-/** From here on the client is to wait where the broker throttles it (KIP-219). */
+/** From this version the client waits when the broker throttles it (KIP-219). */
 const CLIENT_THROTTLE_VERSION = 8;
 const READ_REPLICA_VERSION = 11;
 
 /**
- * Decodes an answer to a fetch, versions 4 to 11 of Kafka's protocol, in the shape that kafkajs'
- * own decoder gives it, but for the records: kafkajs makes an object of each and strings of its
- * offset and timestamp, some 1.6 µs of work; here they stay where they lie.
+ * Decodes a fetch response, versions 4 to 11, into the shape of kafkajs' own decoder, except for the records.
+ * kafkajs creates an object per record and strings for its offset and timestamp, which costs 1.6 µs. Here
+ * records stay in the response.
  *
- * @param onRead is told when all records have been passed: nobody looks at `bytes` from then on.
+ * @param onRead is called when all records have been passed; `bytes` may be reused from then on.
  */
-export async function decodeFetchAnswer(
+export async function decodeFetchResponse(
   bytes: Buffer,
   version: number,
   reader: RecordBatchReader,
   onRead: () => void = () => undefined,
-): Promise<FetchAnswer> {
+): Promise<FetchResponse> {
   const fields = new Fields(bytes);
   const throttleMs = fields.int32();
   const hasSession = version >= SESSION_VERSION;
   const errorCode = hasSession ? fields.int16() : 0;
   const sessionId = hasSession ? fields.int32() : 0;
   const budget = { inflatedBytes: 0 };
-  // One for this function, until it is done with all partitions.
+  // Counts this function as one reader until all partitions are decoded.
   let readers = 1;
   const onPassed = () => {
     if (--readers === 0) onRead();
@@ -102,19 +102,19 @@ export async function decodeFetchAnswer(
 }
 
 /**
- * One mark that carries the records, and one where the batches reach further than the last of them:
- * what is hidden or compacted away is passed over like a control record.
+ * Returns one placeholder with the records, and one where the batches end after the last visible record.
+ * kafkajs skips the latter like a control record.
  */
 function placeholdersOf(records: FetchedRecords): FetchPlaceholder[] {
   const { lastOffset, lastShownOffset } = records;
-  const marks: FetchPlaceholder[] = [];
+  const placeholders: FetchPlaceholder[] = [];
   if (lastShownOffset >= 0) {
-    marks.push({ offset: String(lastShownOffset), isControlRecord: false, records });
+    placeholders.push({ offset: String(lastShownOffset), isControlRecord: false, records });
   }
   if (lastOffset > lastShownOffset) {
-    marks.push({ offset: String(lastOffset), isControlRecord: true });
+    placeholders.push({ offset: String(lastOffset), isControlRecord: true });
   }
-  return marks;
+  return placeholders;
 }
 
 function abortedTransactions(fields: Fields): AbortedTransaction[] {
@@ -126,7 +126,7 @@ function abortedTransactions(fields: Fields): AbortedTransaction[] {
   return transactions;
 }
 
-/** The fields of an answer, one after another. */
+/** Reads the fields of a response in order. */
 class Fields {
   readonly #bytes: Buffer;
   #at = 0;
@@ -156,7 +156,7 @@ class Fields {
     return this.#bytes.toString('utf8', this.#at - length, this.#at);
   }
 
-  /** A view; what is null is empty. */
+  /** A view; null is empty. */
   bytes(): Buffer {
     const length = Math.max(0, this.int32());
     this.#at += length;

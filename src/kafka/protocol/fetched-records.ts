@@ -2,31 +2,31 @@ import type { Records, SourceRecord } from '../../source/record.ts';
 import type { RefusedRecord } from '../../source/refused-record.ts';
 import type { RecordBatchHeader } from './record-batch-header.ts';
 
-/** Records of one batch as they lie in memory, known to be whole; or why they are refused. */
+/** Records of one batch, validated, or the reason why they are rejected. */
 export interface BatchPart {
   readonly header: RecordBatchHeader;
-  /** Inflated; empty where the batch is refused. */
+  /** Inflated bytes; empty where the batch is rejected. */
   readonly bytes: Buffer;
   readonly refused: RefusedRecord | undefined;
 }
 
-/** Bits of a varint in a byte. */
+/** Payload bits per varint byte. */
 const GROUP_BITS = 7;
 
 /**
- * The records of a partition out of one fetch, read where they lie: a view of each value is all that
- * is made, and that when its turn comes.
+ * The records of one partition in a fetch response, decoded lazily in place: only a view of each value is
+ * created.
  *
- * Some 100 ns a record (Kafka's message format v2: length, attributes, timestamp and offset by their
- * difference to the batch's, key, value, headers; zigzag varints).
+ * About 100 ns per record (message format v2: length, attributes, timestamp and offset deltas, key, value,
+ * headers; zigzag varints).
  */
 export class FetchedRecords implements Records {
   readonly #parts: readonly BatchPart[];
-  /** Offset of the last record that was passed, seen or not; -1 where there was none. */
+  /** Offset of the last record, visible or not; -1 without one. */
   readonly lastOffset: number;
   readonly #onPassed: () => void;
   #part = 0;
-  /** Of the current part, how many are left behind the one in view. */
+  /** Records of the current part after the current one. */
   #left = 0;
   #at = 0;
   readonly #view: { -readonly [K in keyof SourceRecord]: SourceRecord[K] } = {
@@ -37,7 +37,7 @@ export class FetchedRecords implements Records {
   };
   #isInView = true;
 
-  /** @param onPassed is told, once, when the last record has been passed. */
+  /** @param onPassed is called once, when the last record has been passed. */
   constructor(parts: readonly BatchPart[], lastOffset: number, onPassed: () => void) {
     this.#parts = parts;
     this.lastOffset = lastOffset;
@@ -50,7 +50,7 @@ export class FetchedRecords implements Records {
     return this.#isInView ? this.#view : undefined;
   }
 
-  /** Offset of the last record that will be in view; -1 where none will. */
+  /** Offset of the last visible record; -1 without one. */
   get lastShownOffset(): number {
     return this.#parts.at(-1)?.header.lastOffset ?? -1;
   }
@@ -93,7 +93,7 @@ export class FetchedRecords implements Records {
     for (let parts = 2 * this.#varint(bytes); parts > 0; parts--) this.#skipPart(bytes);
   }
 
-  /** The first of a refused batch have its first offsets, the last of it has its last. */
+  /** The first records of a rejected batch get its first offsets, the last one gets its last. */
   #refuse({ header, refused }: BatchPart): void {
     const { baseOffset, lastOffset, recordCount } = header;
     const view = this.#view;
@@ -103,13 +103,13 @@ export class FetchedRecords implements Records {
     view.refused = refused;
   }
 
-  /** Moves behind a part that is led by its length: -1 for none. */
+  /** Skips a length-prefixed part; a length of -1 means none. */
   #skipPart(bytes: Buffer): void {
     const length = this.#varint(bytes);
     this.#at += Math.max(0, length);
   }
 
-  /** The zigzag varint at the position, which moves behind it. Exact up to 2^53. */
+  /** Reads a zigzag varint and advances. Exact up to 2^53. */
   #varint(bytes: Buffer): number {
     let byte = bytes[this.#at++] as number;
     if (byte < 0x80) return (byte >>> 1) ^ -(byte & 1);

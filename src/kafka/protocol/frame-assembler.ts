@@ -1,16 +1,16 @@
 import type { FramePool } from './frame-pool.ts';
 
-/** Larger answers than any that is asked for: what says so does not speak Kafka's protocol. */
+/** A larger length means that the peer does not speak Kafka's protocol. */
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 const LENGTH_BYTES = 4;
-/** Read at once while it is not known how long the frame is. */
+/** Bytes per read while the frame's length is unknown. */
 const READ_BYTES = 64 * 1024;
 
 /**
- * Puts the frames of Kafka's protocol together out of what a socket reads: a frame is a length
- * (int32, big endian) and as many bytes. What is left of a long one is read right into its place.
+ * Assembles frames of Kafka's protocol from socket reads. A frame is a length (int32, big endian) and as many
+ * bytes. The rest of a long frame is read directly into its place.
  *
- * Whoever reads asks for `room`, reads into it, and says with `take` how much.
+ * The caller reads into `readTarget()` and reports the number of bytes to `received`.
  */
 export class FrameAssembler {
   readonly #pool: FramePool;
@@ -20,21 +20,21 @@ export class FrameAssembler {
   #lengthBytes = 0;
   #frame: Buffer | undefined;
   #filled = 0;
-  /** What comes is not in frames: it is handed on as it comes, for others to find out. */
+  /** The stream has no valid frames: bytes are passed on as they arrive, and kafkajs reports the error. */
   #isBroken = false;
 
-  /** @param onFrame takes each whole frame, its length included; it may give it back to the pool. */
+  /** @param onFrame receives each whole frame with its length; it may give the frame back to the pool. */
   constructor(pool: FramePool, onFrame: (frame: Buffer) => void) {
     this.#pool = pool;
     this.#onFrame = onFrame;
   }
 
-  /** Where to read to: never empty, good until the next `take`. */
-  room(): Buffer {
+  /** Returns the buffer to read into: never empty, valid until the next `received`. */
+  readTarget(): Buffer {
     return this.#isFillingFrame() ? (this.#frame as Buffer).subarray(this.#filled) : this.#read;
   }
 
-  /** Takes so many bytes, which were read into the room. */
+  /** Processes the bytes that were read into `readTarget()`. */
   received(count: number): void {
     if (this.#isFillingFrame()) {
       this.#filled += count;

@@ -1,24 +1,22 @@
-/** Smaller frames cost little to make and are nobody's to give back. */
+/** Smaller frames are cheap to allocate and are not pooled. */
 const LEAST_BYTES = 256 * 1024;
-/** Memory is taken in multiples of this, so that frames of about one length can take one another's. */
+/** Allocation granularity: frames of similar lengths can reuse each other's memory. */
 const STEP_BYTES = 1024 * 1024;
-/** Frames at rest, and bytes of them, that are kept. */
+/** Limits of the free frames: count and bytes. */
 const MOST_KEPT = 4;
 const MOST_KEPT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Memory of large frames, used over and over. Left to the garbage collector, each fetch of ten
- * megabytes brings a collection of the whole heap nearer, and fresh pages to fill.
- *
- * What is never given back is collected as ever.
+ * Reuses the memory of large frames. Without it each fetch of ten megabytes causes garbage collections of the
+ * whole heap and fresh pages. Frames that are never given back are garbage-collected.
  */
 export class FramePool {
   #kept: Buffer[] = [];
   #keptBytes = 0;
-  /** What is lent, by its memory: only that is taken back, and once. */
+  /** Frames in use by their memory, so that each is returned once. */
   readonly #lent = new WeakMap<ArrayBufferLike, Buffer>();
 
-  /** Memory for a frame of so many bytes, with anything in it. */
+  /** Returns uninitialized memory for a frame. */
   allocate(bytes: number): Buffer {
     if (bytes < LEAST_BYTES) return Buffer.allocUnsafeSlow(bytes);
     const whole = this.#fitting(bytes) ?? allocate(bytes);
@@ -26,7 +24,7 @@ export class FramePool {
     return whole.subarray(0, bytes);
   }
 
-  /** Takes a frame back, by any view of it: nobody may look at it any more. */
+  /** Returns a frame to the pool, by any view of it. It must not be read afterwards. */
   give(view: Buffer): void {
     const whole = this.#lent.get(view.buffer);
     if (whole === undefined) return;
@@ -40,7 +38,7 @@ export class FramePool {
   #fitting(bytes: number): Buffer | undefined {
     const at = this.#kept.findIndex(({ length }) => length >= bytes);
     if (at < 0) {
-      // None is large enough: the next ones will be, so the oldest makes room for them.
+      // No free frame is large enough. The oldest is dropped to make space for larger ones.
       const dropped = this.#kept.shift();
       this.#keptBytes -= dropped?.length ?? 0;
       return undefined;

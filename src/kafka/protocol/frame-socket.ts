@@ -7,9 +7,9 @@ import type { FramePool } from './frame-pool.ts';
 const KEEP_ALIVE_MS = 60_000;
 
 /**
- * Sockets as kafkajs makes them, but for how they are read: left to itself Node takes a new buffer
- * of 64 KiB for each read, and kafkajs copies all that it has of an answer together at its end.
- * Here an answer is read right into its place, and given whole. With TLS it is as ever.
+ * Creates sockets like kafkajs, except for reading. By default Node allocates 64 KiB per read, and kafkajs
+ * concatenates all parts of a response. Here a response is read directly into its place and emitted whole.
+ * TLS sockets are unchanged.
  */
 export function frameSockets(pool: FramePool): ISocketFactory {
   return ({ host, port, ssl, onConnect }) => {
@@ -26,7 +26,7 @@ function encrypted(host: string, port: number, ssl: object, onConnect: () => voi
   return connectTls({ host, port, ...name, ...ssl }, onConnect);
 }
 
-/** A socket that gives each frame whole, as one 'data' event. */
+/** A socket that emits each whole frame as one 'data' event. */
 export function frameSocket(
   host: string,
   port: number,
@@ -35,7 +35,7 @@ export function frameSocket(
 ): Socket {
   const frames = new FrameAssembler(pool, (frame) => socket.emit('data', frame));
   const onread = {
-    buffer: () => frames.room(),
+    buffer: () => frames.readTarget(),
     callback: (count: number) => {
       frames.received(count);
       return true;

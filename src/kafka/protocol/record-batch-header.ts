@@ -1,26 +1,26 @@
-/** What the header of a Kafka record batch says (message format v2, KIP-98). */
+/** Header of a Kafka record batch (message format v2, KIP-98). */
 export interface RecordBatchHeader {
   readonly baseOffset: number;
-  /** Offset of the batch's last record, compacted away or not. */
+  /** Offset of the batch's last record, even if that was compacted away. */
   readonly lastOffset: number;
   readonly recordCount: number;
-  /** Number of its compression codec: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd. */
+  /** Compression codec: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd. */
   readonly codec: number;
-  /** That of its first record, to which those of the others are relative. */
+  /** Timestamp of the first record, to which the others are relative. */
   readonly baseTimestampMs: number;
-  /** When the broker appended the batch, where that is the time of all of its records. */
+  /** The broker's append time, where it applies to all records of the batch. */
   readonly appendedMs: number | undefined;
   readonly producerId: bigint;
   readonly isTransactional: boolean;
-  /** Its records are the coordinator's marks, not a producer's. */
+  /** The records are the coordinator's transaction markers. */
   readonly isControl: boolean;
-  /** Where the records begin and the batch ends. */
+  /** Positions of the first record and of the batch's end. */
   readonly recordsStart: number;
   readonly end: number;
 }
 
 const HEADER_BYTES = 61;
-/** Bytes of the header that its length does not count: base offset and the length itself. */
+/** Header bytes that the length field excludes: base offset and the length itself. */
 const UNCOUNTED_BYTES = 12;
 const MAGIC = 2;
 const CODEC_MASK = 0x07;
@@ -28,14 +28,14 @@ const APPEND_TIME = 0x08;
 const TRANSACTIONAL = 0x10;
 const CONTROL = 0x20;
 
-/** What cannot be read as a batch. */
+/** Reasons why bytes are not a batch. */
 export type NoBatch =
-  /** The answer ends within it: brokers cut the last one. */
+  /** Truncated: brokers cut the last batch of a response. */
   | 'cut'
-  /** It is of a format before Kafka 0.11, or none. */
+  /** Not format v2: older than Kafka 0.11, or no batch. */
   | 'unknown';
 
-/** The header of the batch that begins at a position. */
+/** Decodes the header of the batch at a position. */
 export function recordBatchHeader(bytes: Buffer, at: number): RecordBatchHeader | NoBatch {
   if (at + HEADER_BYTES > bytes.length) {
     return at + 16 < bytes.length && bytes[at + 16] !== MAGIC ? 'unknown' : 'cut';

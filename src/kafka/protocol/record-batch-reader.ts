@@ -7,32 +7,31 @@ import { type BatchPart, FetchedRecords } from './fetched-records.ts';
 import { type RecordBatchHeader, recordBatchHeader } from './record-batch-header.ts';
 import { recordProblem } from './validate-records.ts';
 
-/** Record batches of this many times the largest may be held at once, out of one fetch. */
+/** Inflated bytes per fetch response, in multiples of the largest batch. */
 const BATCHES_AT_ONCE = 4;
 
-/** A transaction that was aborted: its records, from an offset up to its mark, are none. */
+/** An aborted transaction: its records from an offset up to its marker are skipped. */
 export interface AbortedTransaction {
   readonly producerId: bigint;
   readonly firstOffset: number;
 }
 
-/** What one answer to a fetch has grown to so far. */
-export interface AnswerBudget {
+/** Inflated bytes of one fetch response so far. */
+export interface ResponseBudget {
   inflatedBytes: number;
 }
 
 /**
- * Reads a partition's record batches out of an answer to a fetch, whatever they are.
+ * Reads a partition's record batches from a fetch response.
  *
- * A batch that is a bomb, is broken, or is of no known codec is given as records that are refused,
- * as many as its header says: its offsets are consumed, and each is counted as rejected
- * (`undecodable_batch`). Aborted transactions and the coordinator's marks are left out, as Kafka's own
- * consumer does it (isolation level `read_committed`).
+ * A batch that is too large, corrupt, or of an unknown codec becomes as many rejected records as its header
+ * states. Its offsets are consumed, and each record counts as rejected (`undecodable_batch`). Aborted
+ * transactions and transaction markers are left out (isolation level `read_committed`).
  *
- * All batches of an answer are inflated before the first is handed out, so a limit on a batch is
- * none on the answer: 16 MB of it may hold 16 batches that grow a thousandfold. Beyond four batches'
- * worth no further batch of a partition is read; the next fetch begins there. The first batch of
- * each partition always is, or there would be no progress.
+ * All batches of a response are inflated before the first is delivered, so a limit per batch does not limit
+ * the response. 16 MB may contain 16 batches that inflate a thousandfold. After four batches' worth, no
+ * further batch of a partition is read, and the next fetch begins there. The first batch of each partition is
+ * always read, to guarantee progress.
  */
 export class RecordBatchReader {
   readonly #maxBytes: number;
@@ -42,15 +41,15 @@ export class RecordBatchReader {
   }
 
   /**
-   * @param bytes record batches, of which the last may be cut.
-   * @param onPassed is told when the last record has been passed.
-   * @throws OperatorError for what can be taken in no form: a message of a format before Kafka 0.11
-   *   (2017), and more records than can be refused one by one.
+   * @param bytes record batches, of which the last may be truncated.
+   * @param onPassed is called when the last record has been passed.
+   * @throws OperatorError for a message format before Kafka 0.11 (2017), and for more records than can be
+   *   rejected one by one.
    */
   async read(
     bytes: Buffer,
     abortedTransactions: readonly AbortedTransaction[],
-    budget: AnswerBudget,
+    budget: ResponseBudget,
     onPassed: () => void = () => undefined,
   ): Promise<FetchedRecords> {
     const transactions = new AbortedTransactions(abortedTransactions);
@@ -88,12 +87,12 @@ export class RecordBatchReader {
   }
 }
 
-/** Tells which batches are of aborted transactions; asked for each in turn. */
+/** Finds the batches of aborted transactions. `hide` must be called for each batch in order. */
 class AbortedTransactions {
   readonly #left: AbortedTransaction[];
   readonly #open = new Set<bigint>();
 
-  /** @param transactions in any order: brokers give them as they were aborted, not as they began. */
+  /** @param transactions in any order; brokers list them in the order of their aborts. */
   constructor(transactions: readonly AbortedTransaction[]) {
     this.#left = transactions.toSorted((a, b) => b.firstOffset - a.firstOffset);
   }
@@ -148,6 +147,6 @@ function unreadable(rule: string, how: string): OperatorError {
     `Cannot continue reading from Kafka: a record batch ${rule}`,
     { hint: `Skip it${how}. See docs/reference/limits.md.`, exitCode: exitCodes.failed },
   );
-  // kafkajs is not to fetch the same again.
+  // kafkajs must not fetch the same batch again.
   return Object.assign(error, { retriable: false });
 }

@@ -1,12 +1,12 @@
-/** Most bytes of a varint, and of the timestamp's, which has 64 bits. */
+/** Longest varints: 32 bits, and 64 bits for timestamps. */
 const VARINT_BYTES = 5;
 const VARLONG_BYTES = 10;
 
 /**
- * What is wrong with the inflated records of a batch, or undefined: what reads them takes their
- * lengths at their word.
+ * Checks the inflated records of a batch, because their reader trusts the length fields. Returns the problem,
+ * or undefined.
  *
- * Some 30 ns a record; looks at lengths only.
+ * About 30 ns per record; reads lengths only.
  */
 export function recordProblem(bytes: Buffer, count: number): string | undefined {
   let at = 0;
@@ -34,7 +34,7 @@ export function recordProblem(bytes: Buffer, count: number): string | undefined 
   return undefined;
 }
 
-/** Position after the varint at `at`, which must end before `end`; else, and from -1, it is -1. */
+/** Position after the varint at `at`, which must end before `end`; -1 otherwise, and for -1. */
 function varintEnd(bytes: Buffer, at: number, end: number, maxBytes: number): number {
   if (at < 0) return -1;
   const limit = Math.min(end, at + maxBytes);
@@ -49,7 +49,9 @@ function varint(bytes: Buffer, at: number, end: number): number {
   return (value >>> 1) ^ -(value & 1);
 }
 
-/** Position after the part at `at`, which is led by its length: -1 for none, if that may be. */
+/**
+ * Position after the length-prefixed part at `at`, or -1. A length of -1 means none, if `least` allows it.
+ */
 function partEnd(bytes: Buffer, at: number, end: number, least: number): number {
   const start = varintEnd(bytes, at, end, VARINT_BYTES);
   if (start < 0) return -1;

@@ -11,9 +11,8 @@ export interface ClickHouseConfigInput {
 }
 
 /**
- * The server's configuration. The system log tables stay off, as in any clickhouse-local: nothing
- * fills the disk but the user's data. The log's level is an argument (`--log-level`), as the engine
- * does not read it here.
+ * The server's configuration. System log tables are off, so that only the user's data fills the disk. The log
+ * level is an argument (`--log-level`), because the engine does not read it from here.
  */
 export function clickHouseServerConfig(input: ClickHouseConfigInput): string {
   return element('clickhouse', [
@@ -33,8 +32,8 @@ export function clickHouseServerConfig(input: ClickHouseConfigInput): string {
 }
 
 /**
- * The users: `default` without a password, who may do anything but make users (the engine has no
- * writable place for them), and those given, with their own grants. All from this machine only.
+ * The users, all restricted to this machine. `default` has no password and every right except to create
+ * users, because the engine has no writable storage for them. The given users have their own grants.
  */
 export function clickHouseUsersConfig(users: readonly LocalClickHouseUser[]): string {
   const common = [

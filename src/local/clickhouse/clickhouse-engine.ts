@@ -17,9 +17,10 @@ const hint =
   'TAILMARK_CLICKHOUSE_URL.';
 
 /**
- * Path of libchdb.so, after making sure that the binding that calls it is installed as well.
- * `resolve` finds a module's file, given directories to start from.
- * Throws TAILMARK_LOCAL_ENGINE_MISSING.
+ * Returns the path of libchdb.so, and checks that its binding is installed too. `resolve` finds a module's
+ * file, given start directories.
+ *
+ * @throws OperatorError TAILMARK_LOCAL_ENGINE_MISSING.
  */
 export function findClickHouseEngine(
   platform = `${process.platform}-${process.arch}`,
@@ -45,7 +46,7 @@ export function findClickHouseEngine(
   };
   find('ffi-rs');
   const chdb = find('chdb/package.json');
-  // The engine is a dependency of chdb, hence perhaps not to be found from here.
+  // The engine is a dependency of chdb, so it may not resolve from here.
   return join(dirname(find(`${engine}/package.json`, [dirname(chdb)])), 'libchdb.so');
 }
 

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 
 const timeoutMs = 10_000;
 
-/** Runs one statement over HTTP as the default user. Rejects with what the server answered. */
+/** Runs one statement over HTTP as the default user. Rejects with the server's response. */
 export function queryClickHouse(port: number, sql: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = { host: '127.0.0.1', port, method: 'POST', agent: false, timeout: timeoutMs };

@@ -18,19 +18,19 @@ import { findClickHouseEngine } from './clickhouse-engine.ts';
 import { queryClickHouse } from './clickhouse-query.ts';
 
 export interface ClickHouseOptions {
-  /** Made if absent. Databases and logs live in it and survive a restart. */
+  /** Created if absent. Databases and logs in it survive a restart. */
   readonly dataDir: string;
   /** @default a free port */
   readonly httpPort?: number | undefined;
   /** @default a free port */
   readonly tcpPort?: number | undefined;
-  /** Made if absent. */
+  /** Created if absent. */
   readonly database: string;
   /** Besides `default`, which needs no password. @default {[]} */
   readonly users?: readonly LocalClickHouseUser[] | undefined;
   readonly onProgress: OnLocalProgress;
   readonly signal?: AbortSignal | undefined;
-  /** Told the process id as soon as there is one. */
+  /** Called with the process id once the process exists. */
   readonly onSpawn?: ((pid: number) => void) | undefined;
 }
 
@@ -44,9 +44,11 @@ const startDeadlineMs = 60_000;
 const graceMs = 5_000;
 
 /**
- * Starts ClickHouse from the npm package chdb and resolves when it answers and has the database:
- * under a second once the engine (566 MB) is in the page cache. Throws
- * TAILMARK_LOCAL_ENGINE_MISSING and TAILMARK_LOCAL_START_FAILED; nothing is left running then.
+ * Starts ClickHouse from the npm package chdb. Resolves when it responds and has the database: in under a
+ * second once the engine (566 MB) is in the page cache.
+ *
+ * @throws OperatorError TAILMARK_LOCAL_ENGINE_MISSING or TAILMARK_LOCAL_START_FAILED, after stopping the
+ *   server.
  */
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouseServer> {
   const { dataDir, database, users = [], onProgress, signal, onSpawn } = options;
@@ -96,7 +98,7 @@ function prepareDirectory(dataDir: string, users: readonly LocalClickHouseUser[]
   };
   const usersPath = join(dataDir, 'users.xml');
   mkdirSync(paths.data, { recursive: true });
-  // The users' passwords are in it.
+  // The file contains passwords.
   writeFileSync(usersPath, clickHouseUsersConfig(users), { mode: 0o600 });
   writeFileSync(paths.config, clickHouseServerConfig({ logPath: paths.log, usersPath }));
   return paths;
@@ -129,14 +131,14 @@ function spawnServer(
     stdio: ['pipe', logFd, logFd],
   });
   closeSync(logFd);
-  child.stdin?.on('error', () => {}); // It may be gone before the pipe is closed.
+  child.stdin?.on('error', () => {}); // The process may have exited already.
   const exited = exitOf(child);
   return {
     pid: child.pid ?? 0,
     exited,
     stop: async () => {
       child.stdin?.end();
-      // Queries still running hold it up for as long as they like.
+      // Running queries may delay the exit without limit.
       const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
       await exited;
       clearTimeout(timer);
@@ -144,7 +146,7 @@ function spawnServer(
   };
 }
 
-/** Whether the server on this port is ours, by where it keeps its data. */
+/** Checks that the server on this port is ours, by its data directory. */
 async function serves(httpPort: number, dataPath: string): Promise<boolean> {
   try {
     const sql = "SELECT value FROM system.server_settings WHERE name = 'path' FORMAT TSVRaw";

@@ -1,6 +1,6 @@
 /**
- * The id of a new Kafka cluster: 16 bytes in base64url, as Kafka writes UUIDs. The first bit is
- * cleared: an id that began with a dash would be an option to the tool that formats the storage.
+ * Makes the id of a new Kafka cluster: 16 bytes in base64url, as Kafka writes UUIDs. The first bit is
+ * cleared, because the format tool would read a leading dash as an option.
  */
 export function clusterId(random: Uint8Array): string {
   const bytes = Buffer.from(random);

@@ -14,13 +14,13 @@ export interface JavaRuntime {
 
 const leastVersion = 17;
 
-/** What to do without Java or Maven; the local Kafka needs both, its second start only Java. */
+/** Hint for a missing Java or Maven. The local Kafka needs both; later starts need only Java. */
 export const javaHint =
   `Install a JDK ${leastVersion} or later and Maven (both on PATH, or JAVA_HOME and MAVEN_HOME set). ` +
   'Without them: `docker compose up` runs Kafka and ClickHouse in Docker, and `--source file` reads ' +
   'events from a file or standard input.';
 
-/** Finds Java by JAVA_HOME, else on PATH. Throws TAILMARK_LOCAL_JAVA_MISSING, also if too old. */
+/** Finds Java by JAVA_HOME, else on PATH. @throws TAILMARK_LOCAL_JAVA_MISSING, also if it is too old. */
 export async function findJava(env: Environment): Promise<JavaRuntime> {
   const path = findProgram('java', env.JAVA_HOME, env);
   if (path === null) {
@@ -43,7 +43,7 @@ export async function findJava(env: Environment): Promise<JavaRuntime> {
   return { path, version };
 }
 
-/** Finds Maven by MAVEN_HOME, else on PATH. Throws TAILMARK_LOCAL_JAVA_MISSING. */
+/** Finds Maven by MAVEN_HOME, else on PATH. @throws TAILMARK_LOCAL_JAVA_MISSING. */
 export function findMaven(env: Environment): string {
   const path = findProgram('mvn', env.MAVEN_HOME, env);
   if (path === null) {
@@ -52,7 +52,7 @@ export function findMaven(env: Environment): string {
   return path;
 }
 
-/** Feature release from what `java -version` prints; 8 for "1.8.0". Null if it says none. */
+/** Parses the feature release from the output of `java -version`: 8 for "1.8.0", null without a version. */
 export function parseJavaVersion(text: string): number | null {
   const match = /version "(?:1\.)?(\d+)/.exec(text);
   return match?.[1] === undefined ? null : Number(match[1]);
@@ -66,9 +66,9 @@ function missing(message: string): OperatorError {
 }
 
 function findProgram(name: string, home: string | undefined, env: Environment): string | null {
-  const places = (env.PATH ?? '').split(delimiter).filter((place) => place !== '');
-  if (home !== undefined && home !== '') places.unshift(join(home, 'bin'));
-  return places.map((place) => join(place, name)).find(isExecutable) ?? null;
+  const directories = (env.PATH ?? '').split(delimiter).filter((directory) => directory !== '');
+  if (home !== undefined && home !== '') directories.unshift(join(home, 'bin'));
+  return directories.map((directory) => join(directory, name)).find(isExecutable) ?? null;
 }
 
 function isExecutable(path: string): boolean {

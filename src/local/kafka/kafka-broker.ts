@@ -16,7 +16,7 @@ import { kafkaPing } from './kafka-ping.ts';
 import { kafkaProperties } from './kafka-properties.ts';
 
 export interface KafkaOptions {
-  /** Made if absent. Topics, offsets and logs live in it and survive a restart. */
+  /** Created if absent. Topics, offsets and logs in it survive a restart. */
   readonly dataDir: string;
   /** @default a free port */
   readonly port?: number | undefined;
@@ -26,7 +26,7 @@ export interface KafkaOptions {
   /** @default {process.env} */
   readonly env?: Environment | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Told the process id as soon as there is one. */
+  /** Called with the process id once the process exists. */
   readonly onSpawn?: ((pid: number) => void) | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface KafkaBroker extends ChildHandle {
 
 const startDeadlineMs = 90_000;
 const graceMs = 5_000;
-/** Its log has warnings and errors alone: the last lines say why it has ended. */
+/** The log has warnings and errors only, so its last lines explain an exit. */
 export const jvmArgs = [
   '-Xms64m',
   '-Xmx512m',
@@ -50,9 +50,11 @@ export const jvmArgs = [
 ];
 
 /**
- * Starts Apache Kafka, broker and controller in one JVM, and resolves when it answers: some 3 s,
- * 4 s with new data, plus the download the first time. Throws TAILMARK_LOCAL_JAVA_MISSING and
- * TAILMARK_LOCAL_START_FAILED; nothing is left running then.
+ * Starts Apache Kafka, broker and controller in one JVM, and resolves when it responds. This takes about 3 s,
+ * or 4 s with new data, plus the download the first time.
+ *
+ * @throws OperatorError TAILMARK_LOCAL_JAVA_MISSING or TAILMARK_LOCAL_START_FAILED, after stopping the
+ *   broker.
  */
 export async function startKafka(options: KafkaOptions): Promise<KafkaBroker> {
   const { dataDir, onProgress, env = process.env, signal, onSpawn } = options;
@@ -99,7 +101,7 @@ interface KafkaPaths {
 function prepareDirectory(dataDir: string, port: number, controllerPort: number): KafkaPaths {
   const paths = {
     data: join(dataDir, 'data'),
-    // The native codecs unpack themselves here, and would stay in /tmp after a kill -9.
+    // Native codecs are unpacked here. In /tmp they would stay after a kill -9.
     tmp: join(dataDir, 'tmp'),
     properties: join(dataDir, 'server.properties'),
     log: join(dataDir, 'kafka.log'),
@@ -129,9 +131,11 @@ async function format(
 }
 
 /**
- * Waits until a broker answers. One that has ended does not, whoever answers on its port.
+ * Waits until the broker responds. After the broker's exit, responses on its port come from another process
+ * and do not count.
  *
- * @throws OperatorError TAILMARK_LOCAL_START_FAILED with the last lines of its log; it is stopped then.
+ * @throws OperatorError TAILMARK_LOCAL_START_FAILED with the last lines of the log, after stopping the
+ *   broker.
  */
 export async function untilKafkaAnswers(
   child: ChildHandle,

@@ -23,7 +23,7 @@ import { findMaven, type JavaRuntime } from './java-runtime.ts';
 import { MavenProgress } from './maven-progress.ts';
 
 export const kafkaVersion = '4.3.0';
-const slf4jVersion = '1.7.36'; // What Kafka compiles against; its "simple" binding logs to stderr.
+const slf4jVersion = '1.7.36'; // The version that Kafka compiles against; its "simple" binding logs to stderr.
 const markerName = 'complete.json';
 const abandonedMs = 3_600_000;
 
@@ -35,15 +35,15 @@ export interface KafkaJarsOptions {
 }
 
 /**
- * Returns the directory with the broker's jars, fetched by Maven if the cache has not got all of
- * them (46 files, 45 MB). It appears under its name only when complete, so that two processes that
- * fetch at once both end up with a whole one.
+ * Returns the directory of the broker's jars (46 files, 45 MB). Maven downloads them if the cache is
+ * incomplete. The directory gets its name only when complete, so that two downloads at once both end with a
+ * whole one.
  */
 export async function ensureKafkaJars(options: KafkaJarsOptions): Promise<string> {
   const cache = cacheDir(options.env);
   const dir = join(cache, `kafka-${kafkaVersion}`);
   if (isComplete(dir)) return dir;
-  await options.java(); // Maven needs it too, and says less clearly that it is missing.
+  await options.java(); // Maven needs Java too, and reports its absence less clearly.
   const maven = findMaven(options.env);
   const scratch = `${dir}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
@@ -63,7 +63,7 @@ export async function ensureKafkaJars(options: KafkaJarsOptions): Promise<string
   return dir;
 }
 
-/** Whether every file that the marker lists is there with its size. */
+/** Checks that every file in the marker exists with its size. */
 export function isComplete(dir: string): boolean {
   try {
     const marker: unknown = JSON.parse(readFileSync(join(dir, markerName), 'utf8'));
@@ -86,7 +86,7 @@ function writeMarker(dir: string): void {
   writeFileSync(join(dir, markerName), `${JSON.stringify({ files }, null, 2)}\n`);
 }
 
-/** Gives a complete directory its name, unless another process was first. */
+/** Renames a complete directory to its final name, unless another process was first. */
 function publish(scratch: string, dir: string): void {
   for (;;) {
     try {
@@ -97,7 +97,7 @@ function publish(scratch: string, dir: string): void {
       if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
     }
     if (isComplete(dir)) return;
-    // What is there is damaged. Moved aside first: removing takes time, during which others look.
+    // The existing directory is damaged. It is moved aside first, because removing takes time.
     const aside = `${scratch}.damaged`;
     try {
       renameSync(dir, aside);
@@ -152,7 +152,7 @@ async function fetchJars(maven: string, scratch: string, options: KafkaJarsOptio
   );
 }
 
-/** Removes what processes that were killed while they fetched have left. */
+/** Removes partial downloads of killed processes. */
 function removeAbandoned(cache: string): void {
   for (const name of readdirSync(cache)) {
     if (!name.startsWith(`kafka-${kafkaVersion}.`)) continue;

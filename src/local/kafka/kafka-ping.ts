@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 
 const timeoutMs = 2_000;
-/** ApiVersions v0 with correlation id 7 and no client id, which a broker answers before any login. */
+/** ApiVersions v0 with correlation id 7 and no client id. Brokers respond to it before a login. */
 const request = Buffer.from('0000000a0012000000000007ffff', 'hex');
 
-/** Whether a Kafka broker answers on this port of the loopback. Never rejects. */
+/** Checks that a Kafka broker responds on this loopback port. Never rejects. */
 export function kafkaPing(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port });

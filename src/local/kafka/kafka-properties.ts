@@ -5,7 +5,7 @@ export interface KafkaPropertiesInput {
 }
 
 const mebibyte = 1024 * 1024;
-/** Largest record batch; tests and producers that batch many events into a message need room. */
+/** Largest record batch, for tests and producers that put many events into a message. */
 export const kafkaMessageMaxBytes = 64 * mebibyte;
 
 /** server.properties of a single KRaft node, broker and controller in one, on the loopback. */
@@ -33,13 +33,13 @@ export function kafkaProperties(input: KafkaPropertiesInput): string {
     'share.coordinator.state.topic.replication.factor': 1,
     'share.coordinator.state.topic.min.isr': 1,
     'share.coordinator.state.topic.num.partitions': 1,
-    // One consumer is the usual case here: do not wait for more to join.
+    // Most groups have one member here: do not wait for more.
     'group.initial.rebalance.delay.ms': 0,
     'group.min.session.timeout.ms': 1_000,
     'message.max.bytes': kafkaMessageMaxBytes,
     'replica.fetch.max.bytes': kafkaMessageMaxBytes,
     'socket.request.max.bytes': kafkaMessageMaxBytes + 36 * mebibyte,
-    // By size alone: replayed traces carry old timestamps, which retention by time would delete.
+    // Retention by size only: replayed traces have old timestamps, which retention by time would delete.
     'log.retention.ms': -1,
     'log.retention.bytes': 8 * 1024 * mebibyte,
     'log.cleaner.dedupe.buffer.size': 16 * mebibyte,

@@ -1,12 +1,12 @@
 const unitBytes: Readonly<Record<string, number>> = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9 };
 
-/** Follows what `mvn -B` prints: files and bytes that it has downloaded so far. */
+/** Counts the files and bytes that `mvn -B` has downloaded so far. */
 export class MavenProgress {
   #rest = '';
   #fileCount = 0;
   #bytes = 0;
 
-  /** Takes the next piece of output. Returns "12 files, 8.1 MB" if it told of a file, else null. */
+  /** Adds output. Returns "12 files, 8.1 MB" if a file was downloaded, else null. */
   add(text: string): string | null {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';

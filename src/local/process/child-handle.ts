@@ -7,8 +7,8 @@ export interface ChildExit {
 export interface ChildHandle {
   /** Process id of the program itself. */
   readonly pid: number;
-  /** Resolves once, however it ends; never rejects. */
+  /** Resolves when it exits; never rejects. */
   readonly exited: Promise<ChildExit>;
-  /** Ends it in order, by force after its grace; resolves when it is gone. May be called again. */
+  /** Stops it, by force after the grace; resolves when it has exited. May be called again. */
   stop(): Promise<void>;
 }

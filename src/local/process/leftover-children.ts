@@ -12,8 +12,8 @@ const fileName = 'children.json';
 const graceMs = 10_000;
 
 /**
- * Remembers the programs that work in a directory. Whoever takes the directory over from a process
- * that was killed first waits until they have ended, as they do on their own within seconds.
+ * Records the programs that use a directory. They end within seconds after their parent was killed; the next
+ * holder of the directory waits for them.
  */
 export class LeftoverChildren {
   readonly #path: string;
@@ -30,13 +30,13 @@ export class LeftoverChildren {
     writeFileSync(this.#path, `${JSON.stringify(this.#children)}\n`);
   }
 
-  /** Call when all have ended. */
+  /** Must be called when all have exited. */
   forget(): void {
     this.#children.length = 0;
     rmSync(this.#path, { force: true });
   }
 
-  /** Resolves when no program of an earlier holder runs; those that linger are killed. */
+  /** Resolves when no program of an earlier holder runs; kills those that do not exit. */
   async awaitEarlier(signal?: AbortSignal): Promise<void> {
     const earlier = this.#read();
     const running = () => earlier.filter(({ pid, identity }) => processIdentity(pid) === identity);

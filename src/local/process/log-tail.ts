@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 const tailBytes = 16 * 1024;
 
-/** The last lines of a log, without blank ones; empty if there is no such file. Reads 16 KiB. */
+/** Returns the last non-blank lines of a log, from its last 16 KiB; empty without a file. */
 export function logTail(path: string, lineCount = 12): string[] {
   let fd: number;
   try {

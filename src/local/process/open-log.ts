@@ -1,6 +1,6 @@
 import { openSync, renameSync } from 'node:fs';
 
-/** Opens a program's log, empty; the one of the start before is kept as `.1`. */
+/** Opens an empty log for a program; keeps the previous one as `.1`. */
 export function openLog(path: string): number {
   try {
     renameSync(path, `${path}.1`);

@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * What tells a running process from a later one with the same number: when it started, and on
- * Linux in which boot. Null when no such process runs (a zombie does not run). Costs two small
- * reads on Linux, a call of ps(1) elsewhere.
+ * Returns the start time of a process, and on Linux its boot: a later process with the same pid differs. Null
+ * when it does not run (a zombie does not). Costs two small reads on Linux, a call of ps(1) elsewhere.
  */
 export function processIdentity(pid: number): string | null {
   if (!Number.isSafeInteger(pid) || pid <= 0) return null;
@@ -14,7 +13,7 @@ export function processIdentity(pid: number): string | null {
 function linuxIdentity(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The second field, the name, is in parentheses and may hold anything, parentheses included.
+    // The second field, the name, is in parentheses and may contain parentheses itself.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state] = fields;
     if (state === 'Z' || state === 'X') return null;

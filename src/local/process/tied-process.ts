@@ -9,20 +9,20 @@ export interface TiedProcessOptions {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Environment;
-  /** Descriptor that receives standard error, and standard output unless `onOutput` is given. */
+  /** Receives standard error, and standard output unless `onOutput` is given. */
   readonly logFd: number;
   readonly onOutput?: (text: string) => void;
-  /** From SIGTERM to SIGKILL. */
+  /** Time from SIGTERM to SIGKILL. */
   readonly graceMs: number;
 }
 
 const script = fileURLToPath(new URL('../../../bin/child/tied.js', import.meta.url));
-/** What the process in between may take on top of the grace before both are killed. */
+/** Time that the intermediate process may use after the grace before both are killed. */
 const marginMs = 2_000;
 
 /**
- * Starts a program through bin/child/tied.js, which ends it when this process ends, kill -9
- * included. Should that process in between be killed itself, the program is killed from here.
+ * Starts a program through bin/child/tied.js, which ends it when this process ends, even by kill -9. If the
+ * intermediate process is killed, this process kills the program.
  */
 export async function startTiedProcess(options: TiedProcessOptions): Promise<ChildHandle> {
   const { command, args, cwd, env, logFd, onOutput, graceMs } = options;
@@ -31,7 +31,7 @@ export async function startTiedProcess(options: TiedProcessOptions): Promise<Chi
     env: { ...env, NODE_OPTIONS: '' },
     stdio: ['pipe', onOutput === undefined ? logFd : 'pipe', logFd, 'pipe'],
   });
-  tie.stdin?.on('error', () => {}); // It may be gone before the pipe is closed.
+  tie.stdin?.on('error', () => {}); // The process may have exited already.
   tie.stdout?.setEncoding('utf8').on('data', (text: string) => onOutput?.(text));
   const ended = exitOf(tie);
   const pid = await Promise.race([readPid(tie.stdio[3] as Readable), ended.then(() => null)]);
@@ -51,7 +51,7 @@ export async function startTiedProcess(options: TiedProcessOptions): Promise<Chi
   };
 }
 
-/** Resolves with how a child ended; a child that could not be started has ended with code 127. */
+/** Resolves when a child exits; a child that could not be started has exit code 127. */
 export function exitOf(child: ChildProcess): Promise<ChildExit> {
   return new Promise((resolve) => {
     child.once('error', () => resolve({ code: 127, signal: null }));
@@ -74,6 +74,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended already, as it should have.
+    // It has already exited.
   }
 }

@@ -6,16 +6,13 @@ import type { ClickHouseClient } from '../../sink/clickhouse.ts';
 import { readHours } from '../../sink/windows/read-hours.ts';
 import { readTraffic } from '../../sink/windows/read-traffic.ts';
 
-/** A detector, or what stands for one. */
+/** A detector, or a test's stand-in. */
 interface Backfillable {
   backfillTraffic(blocks: Iterable<TrafficBlock>, untilMs: number): void;
   backfillHours(hours: Iterable<SeriesHour>): void;
 }
 
-/**
- * Has a detector take up the eight days before a time: requests of models, and hours of series. Piece by piece;
- * between two of them others have their turn.
- */
+/** Backfills eight days: requests per model, hours per series. Yields between pieces. */
 export async function backfillPast(
   client: ClickHouseClient,
   detector: Backfillable,

@@ -20,14 +20,14 @@ import { Watcher, type WatcherOptions } from './window-judge.ts';
 
 export interface WatchLoopParts
   extends Omit<WatcherOptions, 'dispatcher' | 'nowMs' | 'isLeading' | 'completeness'> {
-  /** undefined: anomalies go to the table and to webhooks only. */
+  /** undefined: anomalies go only to the table and to webhooks. */
   readonly publisher: Publisher | undefined;
 }
 
-/** A look at Kafka that takes longer has failed. */
-const LOOK_TIMEOUT_MS = 5_000;
+/** A probe of Kafka that takes longer fails. */
+const PROBE_TIMEOUT_MS = 5_000;
 
-/** The detect role, with the configured alert targets, at work or standing by. */
+/** Starts the detect role with the configured alert targets, as leader or on standby. */
 export async function startDetect(parts: WatchLoopParts): Promise<WatchLoop> {
   const { config, publisher, log, metrics } = parts;
   const dispatcher = new AlertDispatcher({
@@ -65,7 +65,7 @@ export async function startDetect(parts: WatchLoopParts): Promise<WatchLoop> {
   return loop;
 }
 
-/** Where partitions end, asked by a client of its own; a file has no end that could be asked for. */
+/** Probes end offsets with a client of its own. A file has none. */
 function openArrivals({ config, groupId }: WatchLoopParts): ArrivalLog | undefined {
   if (config.source.type !== 'kafka') return undefined;
   const probe = new LagProbe({
@@ -73,7 +73,7 @@ function openArrivals({ config, groupId }: WatchLoopParts): ArrivalLog | undefin
     topics: config.kafka.topics,
     groupId,
     clock: systemClock,
-    timeoutMs: LOOK_TIMEOUT_MS,
+    timeoutMs: PROBE_TIMEOUT_MS,
     leavesOutMissing: true,
   });
   return new ArrivalLog(probe, systemClock);
@@ -94,7 +94,7 @@ function completenessBy(
   });
 }
 
-/** Of the processes that read from Kafka one detects; one that reads a file is alone. */
+/** One of the processes that read from Kafka leads. A process that reads a file is alone. */
 async function openLeadership(config: Config, log: Logger): Promise<Leadership> {
   if (config.source.type !== 'kafka') return alwaysLeading;
   return KafkaLeadership.open({

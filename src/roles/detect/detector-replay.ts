@@ -19,30 +19,30 @@ export interface DetectorReplayOptions {
   readonly store: AnomalyStore;
   readonly states: StateStore;
   readonly log: Logger;
-  /** Called with each window that was judged again. */
+  /** Called with each re-evaluated window. */
   readonly onJudged: (at: WindowsAt) => void;
-  /** @throws LeadLost when this process does not lead any more. */
+  /** @throws LeadLost when this process is not the leader. */
   readonly requireLead: () => void;
 }
 
-/** Windows that are judged again. */
+/** Windows to replay. */
 export interface CatchUpRange {
   readonly fromMs: number;
   readonly toMs: number;
-  /** Whether they have all of the traffic by now. @default {true} */
+  /** True if they have all of their traffic. @default {true} */
   readonly isWhole?: boolean;
 }
 
-/** A detector as a snapshot has it. */
+/** A detector restored from a snapshot. */
 export interface LoadedDetector {
   readonly detector: Detector;
-  /** It knows all windows before then. */
+  /** The snapshot includes all windows before this time. */
   readonly asOfMs: number;
 }
 
 /**
- * Detectors that know the past: from a snapshot, or from the windows themselves. Windows are judged again without
- * emitting events. What was emitted of them counts.
+ * Restores detectors from a snapshot, or rebuilds them from past windows. Replayed windows emit no events;
+ * events that were emitted before are kept.
  */
 export class DetectorReplay {
   readonly #options: DetectorReplayOptions;
@@ -56,7 +56,7 @@ export class DetectorReplay {
     return new Detector({ ...detect, runbookUrl: alert.runbook_url });
   }
 
-  /** How windows are read for a detector. */
+  /** Options for reading windows for a detector. */
   readingFor(detector: Detector): ReadOptions {
     return {
       isWanted: (series, startMs) => detector.isWanted(series, startMs),
@@ -69,7 +69,7 @@ export class DetectorReplay {
     };
   }
 
-  /** A detector from the newest snapshot of that time or before; undefined where none can be used. */
+  /** Restores the newest usable snapshot of that time or earlier; undefined without one. */
   async load(untilMs: number): Promise<LoadedDetector | undefined> {
     const { log, states } = this.#options;
     for await (const snapshot of states.snapshots(untilMs)) {
@@ -77,7 +77,7 @@ export class DetectorReplay {
       try {
         return { detector: await this.#loaded(snapshot), asOfMs };
       } catch (error) {
-        // Where it cannot be read just now, as ClickHouse is away, the next start may.
+        // If ClickHouse is down, the next start may succeed.
         if (!(error instanceof UnreadableState)) throw error;
         log.warn(
           {
@@ -91,7 +91,7 @@ export class DetectorReplay {
     return undefined;
   }
 
-  /** Judges again what is on record as judged: nothing is emitted of it. */
+  /** Replays recorded windows without emitting events. */
   async catchUp(detector: Detector, { fromMs, toMs, isWhole = true }: CatchUpRange): Promise<void> {
     const windowMs = this.#options.config.detect.window;
     for await (const block of this.#pastBlocks(detector, { fromMs, toMs, windowMs })) {
@@ -102,7 +102,7 @@ export class DetectorReplay {
     await this.reconcile(detector, toMs);
   }
 
-  /** A detector that has learnt from the windows before a time. */
+  /** Rebuilds a detector from the windows before a time. */
   async learnAnew(untilMs: number | undefined): Promise<Detector> {
     const { client, config, store } = this.#options;
     const detector = this.newDetector();
@@ -116,7 +116,7 @@ export class DetectorReplay {
     return detector;
   }
 
-  /** What was emitted counts, of windows before that time, wherever judging them again gave something else. */
+  /** Replaces replayed anomalies by the emitted ones, in windows before that time. */
   async reconcile(detector: Detector, beforeMs?: number): Promise<void> {
     const { store } = this.#options;
     const open = (await store.open(beforeMs)).filter(isOfModels);
@@ -124,7 +124,7 @@ export class DetectorReplay {
     detector.reconcile(open, (id) => emitted.has(id));
   }
 
-  /** Parts are loaded as they come: of a snapshot that is read only one is in memory. */
+  /** Loads parts as they are read, so that only one is in memory. */
   async #loaded({ shared, parts }: Snapshot): Promise<Detector> {
     const detector = this.newDetector();
     const loading = detector.beginLoad(await shared());
@@ -137,7 +137,7 @@ export class DetectorReplay {
     return detector;
   }
 
-  /** The newest part of a range that a first start can learn. */
+  /** The newest part of a range that a first start can read. */
   async #learnable(fromMs: number, toMs: number): Promise<WindowRange> {
     const { client, config, log } = this.#options;
     const { window: windowMs, min_baseline_windows } = config.detect;
@@ -152,7 +152,7 @@ export class DetectorReplay {
     return newest;
   }
 
-  /** Windows of the past, for as long as this process leads; with a line in the log now and then. */
+  /** Reads past windows while this process leads, and logs its progress. */
   async *#pastBlocks(
     detector: Detector,
     range: WindowRange,
@@ -167,7 +167,7 @@ export class DetectorReplay {
   }
 }
 
-/** All but what is of the pipeline itself, which no window tells of. */
+/** True for all anomalies except those of the pipeline itself, which are not in windows. */
 function isOfModels({ kind }: AnomalyEvent): boolean {
   return kind !== 'pipeline';
 }

@@ -2,58 +2,58 @@ import type { SeriesWindow } from '../../series/series-window.ts';
 import { wholeRequest } from '../../series/whole-request.ts';
 import type { Completeness } from './completeness/completeness.ts';
 
-/** Numbers that tune when windows are judged again. test/roles/detect/late-requests.test.ts holds them. */
+/** Tuned by test/roles/detect/late-requests.test.ts. */
 export const lateTuned = {
-  /** A window that has received more than this part of its requests late is judged again. */
+  /** A window with a larger share of late requests is re-evaluated. */
   share: 0.01,
-  /** Fewer late requests than these, of all such windows together, say nothing. */
+  /** Fewer late requests in total are ignored. */
   leastRequests: 10,
-  /** Windows are remembered for so long after they were judged: older ones are left as they are. */
+  /** Windows are remembered for this long after evaluation; older ones stay as they are. */
   rememberedMs: 30 * 60_000,
-  /** The table is asked so often. */
+  /** Interval of queries for late requests. */
   lookEveryMs: 30_000,
-  /** So long after windows were judged again others may be. */
+  /** Pause after a re-evaluation. */
   restMs: 5 * 60_000,
-  /** So many times as long as judging them again took, it rests: a twentieth of the time at most goes there. */
+  /** Pause in multiples of its duration, so that it uses at most a twentieth of the time. */
   restTimes: 20,
 } as const;
 
-/** Windows that are to be judged again. */
+/** Windows to re-evaluate. */
 export interface Again {
-  /** Start of the first that has received more. */
+  /** Start of the first window with late requests. */
   readonly fromMs: number;
-  /** Windows that have received more. */
+  /** Windows with late requests. */
   readonly windows: number;
-  /** Late requests of these. */
+  /** Their late requests. */
   readonly requests: number;
-  /** Windows that have received more and are older than every snapshot. */
+  /** Windows with late requests that are older than every snapshot. */
   readonly left: number;
 }
 
-/** A window that has received more requests than it was judged by. */
+/** A window that has received requests since its evaluation. */
 interface Grown {
   readonly startMs: number;
   readonly requests: number;
 }
 
 /**
- * Remembers by how many requests each window was judged, and tells which are to be judged again: those that have
- * received more than a hundredth of that since. Not while a partition is behind: what it brings comes together.
+ * Remembers the requests of each evaluated window, and selects windows to re-evaluate: those that received
+ * over 1 % more since. It waits while a partition is behind, because the backlog arrives together.
  *
- * Memory: a number for each window of half an hour.
+ * Memory: one number per window of half an hour.
  */
 export class LateRequests {
-  /** Requests by which a window was judged, by its start. */
+  /** Requests of each evaluated window, by its start. */
   readonly #judged = new Map<number, number>();
-  /** The first window that is known to lack requests; snapshots before it are kept until it is judged again. */
+  /** The first window with missing requests. Snapshots before it are kept until its re-evaluation. */
   #lackingFromMs: number | undefined;
   #nextLookMs = Number.NEGATIVE_INFINITY;
   #nextAgainMs = Number.NEGATIVE_INFINITY;
 
   /**
-   * A window was judged, or judged again.
+   * Records a window's evaluation or re-evaluation.
    *
-   * @param isPart whether a partition that stands still was left out.
+   * @param isPart true if a stalled partition was left out.
    */
   judged(startMs: number, windows: readonly SeriesWindow[], isPart = false): void {
     this.#judged.set(startMs, requestsOf(windows));
@@ -63,31 +63,31 @@ export class LateRequests {
     }
   }
 
-  /** Starts of the first and the last window that are remembered; undefined where none is. */
+  /** Starts of the first and the last remembered window; undefined without any. */
   get remembered(): { readonly fromMs: number; readonly lastMs: number } | undefined {
     if (this.#judged.size === 0) return undefined;
     const starts = [...this.#judged.keys()];
     return { fromMs: Math.min(...starts), lastMs: Math.max(...starts) };
   }
 
-  /** Whether a snapshot as of then would take the place of one that is needed to judge windows again. */
+  /** True if a snapshot as of then would replace one that a re-evaluation needs. */
   holdsSnapshots(asOfMs: number): boolean {
     return (
       this.#lackingFromMs !== undefined && asOfMs - this.#lackingFromMs < lateTuned.rememberedMs
     );
   }
 
-  /** Whether the table is to be asked now. */
+  /** True if the table must be queried now. */
   isDue(nowMs: number, { behind, kafkaOutage }: Completeness): boolean {
     if (behind.length > 0 || kafkaOutage !== undefined || this.#judged.size === 0) return false;
     return nowMs >= this.#nextLookMs;
   }
 
   /**
-   * The windows that are to be judged again now; undefined for none.
+   * Returns the windows to re-evaluate now; undefined for none.
    *
-   * @param requests what the remembered windows have by now, by start.
-   * @param snapshotsMs times that snapshots are of: windows before the first are left as they are.
+   * @param requests current requests of the remembered windows, by start.
+   * @param snapshotsMs times of the snapshots; windows before the first stay as they are.
    */
   again(
     nowMs: number,
@@ -105,7 +105,7 @@ export class LateRequests {
     this.#lackingFromMs = Math.min(first.startMs, this.#lackingFromMs ?? first.startMs);
     if (nowMs < this.#nextAgainMs) return undefined;
     this.#lackingFromMs = undefined;
-    // Whatever becomes of them, they are not asked for by the same requests again.
+    // The same late requests do not cause another re-evaluation.
     for (const { startMs } of grown) this.#judged.set(startMs, requests.get(startMs) ?? 0);
     const oldestMs = Math.min(Number.POSITIVE_INFINITY, ...snapshotsMs);
     const reached = grown.filter(({ startMs }) => startMs >= oldestMs);
@@ -117,12 +117,12 @@ export class LateRequests {
     };
   }
 
-  /** Windows have been judged again, which took so long. */
+  /** Records the end and duration of a re-evaluation. */
   finished(nowMs: number, tookMs: number): void {
     this.#nextAgainMs = nowMs + Math.max(lateTuned.restMs, lateTuned.restTimes * tookMs);
   }
 
-  /** Windows that have received more than they may, the oldest first. */
+  /** Windows with too many late requests, the oldest first. */
   #grown(requests: ReadonlyMap<number, number>): Grown[] {
     const grown: Grown[] = [];
     for (const [startMs, judged] of this.#judged) {
@@ -133,7 +133,7 @@ export class LateRequests {
   }
 }
 
-/** Of all series, each by the stage that stands for its whole requests. */
+/** Requests of all series, each by the stage that represents its whole requests. */
 function requestsOf(windows: readonly SeriesWindow[]): number {
   return windows.reduce((sum, window) => sum + (wholeRequest(window)?.requests ?? 0), 0);
 }

@@ -1,4 +1,4 @@
-/** Another process judges by now: what this one has not told yet is told there. */
+/** Another process leads and emits the pending events. */
 export class LeadLost extends Error {
   constructor() {
     super('another process leads');

@@ -6,7 +6,7 @@ import type { Watcher } from './window-judge.ts';
 
 export interface WatchLoopOptions {
   readonly intervalMs: number;
-  /** Whether `stop` judges once more: of a source that has an end, all is stored by then. */
+  /** Makes `stop` evaluate once more: at the end of a finite source everything is stored. */
   readonly judgeAtEnd: boolean;
   readonly leadership: Leadership;
   readonly log: Logger;
@@ -15,18 +15,17 @@ export interface WatchLoopOptions {
   readonly onStop?: () => void;
 }
 
-/** Failed steps in a row after which the role is not ready. */
+/** Consecutive failed steps after which the role is not ready. */
 const FAILURES_TOLERATED = 3;
 
 /**
- * Steps a watcher at an interval while this process leads; a step that fails is tried again at the next turn.
- * Without the lead there is none: the one that leads knows better by the time it comes back, and a new one
- * takes up what that has left.
+ * Runs a watcher's steps at an interval while this process leads; a failed step is retried at the next
+ * interval. On standby there is no watcher: a new leader continues where the previous one stopped.
  */
 export class WatchLoop {
   readonly #makeWatcher: () => Watcher;
   readonly #options: WatchLoopOptions;
-  /** Started, while this process leads. */
+  /** Exists while this process leads. */
   #watcher: Watcher | undefined;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
@@ -39,18 +38,18 @@ export class WatchLoop {
     this.#options = options;
   }
 
-  /** Rejects when the work can never go on. */
+  /** Rejects when the work can never continue. */
   get done(): Promise<never> {
     return this.#options.leadership.done;
   }
 
-  /** Takes up the work at once if this process leads already; else it stands by. */
+  /** Starts work at once if this process leads, else stands by. */
   async start(): Promise<void> {
     await this.#leadOrStandBy();
     this.#schedule();
   }
 
-  /** Why the detector does not keep up, or cannot stand by. */
+  /** Reasons why the detector is behind, or cannot stand by. */
   problems(): string[] {
     const problems = [...this.#options.leadership.problems()];
     if (this.#failures >= FAILURES_TOLERATED) {
@@ -59,12 +58,12 @@ export class WatchLoop {
     return [...problems, ...(this.#watcher?.problems() ?? [])];
   }
 
-  /** What an operator should know although the detector does its work. */
+  /** Notes for the operator about a healthy detector. */
   notes(): string[] {
     return this.#watcher?.notes() ?? [];
   }
 
-  /** Ends after the step under way and what it has to tell; then another process may lead. */
+  /** Resolves after the current step and its deliveries; then another process may lead. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);

@@ -2,25 +2,24 @@ import type { ClickHouseClient } from '../../sink/clickhouse.ts';
 import { readQuery } from '../../sink/read-query.ts';
 import type { WindowRange } from '../../sink/windows/window-reader.ts';
 
-/** Numbers that say how much a first start learns. */
+/** Limits of the backfill on a first start. */
 export const tuned = {
-  /** Stages of windows: some 75 s of work, as one takes 25 µs to read, decode and learn (bench detector-limits). */
+  /** Stages of windows: about 75 s of work at 25 µs to read, decode and learn one (bench detector-limits). */
   stages: 3_000_000,
-  /** Windows that are counted; those around each are taken to be like it. */
+  /** Windows that are counted; each represents those around it. */
   samples: 12,
-  /** Windows that are learnt whatever they hold: so many times as many as a baseline needs. */
+  /** Multiple of the baseline's windows that is always learned. */
   leastTimes: 3,
 } as const;
 
-/** The table has windows of so many seconds. */
+/** Length of the stored windows. */
 const storedSeconds = 10;
 
 /**
- * Where a first start begins to learn: at the begin of the past, or later, where that is more than can be learnt in
- * a minute or so. What comes last counts most, and windows that come meanwhile must not wait. The same tables give
- * the same begin.
+ * Start of the range that a first start can learn in about a minute. Recent windows matter most, and new
+ * windows must not wait. The same tables give the same start.
  *
- * @param minBaselineWindows so many make a baseline.
+ * @param minBaselineWindows windows of a baseline.
  */
 export async function learnableFromMs(
   client: ClickHouseClient,
@@ -56,10 +55,10 @@ export function sampledStarts({ fromMs, toMs, windowMs }: WindowRange): number[]
 }
 
 /**
- * How many of the newest windows can be learnt.
+ * Number of the newest windows that can be learned.
  *
- * @param sizes stages of sampled windows, the newest first, each of which stands for an equal part.
- * @param windows in all.
+ * @param sizes stages of sampled windows, the newest first, each for an equal part.
+ * @param windows number of all windows.
  */
 export function windowsWithin(sizes: readonly number[], windows: number): number {
   const each = windows / Math.max(1, sizes.length);

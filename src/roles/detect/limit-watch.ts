@@ -2,7 +2,7 @@ import type { Logger } from '../../base/telemetry/log.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
 import type { DetectorStats } from '../../detect/detector.ts';
 
-/** Says how near the detector is to its limits: in metrics, in the log when that changes, and to whoever asks. */
+/** Reports how close the detector is to its limits: in metrics, notes, and the log on changes. */
 export class LimitWatch {
   readonly #log: Logger;
   readonly #metrics: Metrics;
@@ -13,7 +13,6 @@ export class LimitWatch {
     this.#metrics = metrics;
   }
 
-  /** Takes what a detector stands at after a window. */
   observe(stats: DetectorStats): void {
     const { series, seriesLimit, seriesUnjudged, isCrowded, tests, stagesUnjudged } = stats;
     const was = this.#stats?.isCrowded === true;
@@ -34,7 +33,7 @@ export class LimitWatch {
     }
   }
 
-  /** What an operator should know although the detector does its work. */
+  /** Notes for the operator about a healthy detector. */
   notes(): string[] {
     if (this.#stats === undefined) return [];
     const { series, seriesLimit, seriesUnjudged, isCrowded, stagesUnjudged } = this.#stats;
@@ -53,7 +52,7 @@ export class LimitWatch {
     return notes;
   }
 
-  /** This process judges no more. */
+  /** Clears the metrics on standby. */
   end(): void {
     this.#stats = undefined;
     this.#metrics.detectorSeries.set(0);

@@ -11,12 +11,12 @@ import {
 } from '../../detect/pipeline/pipeline-event.ts';
 import type { Completeness, PartitionBehind } from './completeness/completeness.ts';
 
-/** Partitions that are named; the rest is counted. */
+/** Partitions that are named; the others are counted. */
 const mostNamed = 5;
 
 /**
- * Whether tailmark itself keeps up: one event for each cause that lasts, and one when it is over. Pure: what is known
- * of all traffic in, events out.
+ * Monitors the pipeline itself: emits one event when a problem lasts, and one when it is over. Pure:
+ * completeness in, events out.
  */
 export class PipelineHealth {
   readonly #options: PipelineEventOptions;
@@ -28,7 +28,7 @@ export class PipelineHealth {
     this.#options = options;
   }
 
-  /** Takes over what is open by the table; events of others are left alone. */
+  /** Restores the open events of this group from the table. */
   restore(open: readonly AnomalyEvent[]): void {
     this.#open.clear();
     for (const cause of pipelineCauses) {
@@ -61,14 +61,14 @@ export class PipelineHealth {
     return events;
   }
 
-  /** Why the detector does not keep up; empty while it does. */
+  /** Reasons why the detector is behind; empty while it is not. */
   problems(): string[] {
     return this.#conditions
       .filter(({ cause }) => cause !== 'event_time')
       .map(({ summary }) => `detect: ${summary}`);
   }
 
-  /** What an operator should know although the detector does its work. */
+  /** Notes for the operator about a healthy detector. */
   notes(): string[] {
     return this.#conditions
       .filter(({ cause }) => cause === 'event_time')

@@ -2,10 +2,10 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { WindowRange } from '../../sink/windows/window-reader.ts';
 
-/** A line of the log no more often than this. */
+/** Shortest interval between two lines. */
 const everyMs = 10_000;
 
-/** Says in the log how far windows of the past have been read, while that takes long. */
+/** Logs the progress of a long read of past windows. */
 export class ReplayProgress {
   readonly #range: WindowRange;
   readonly #log: Logger;
@@ -19,7 +19,7 @@ export class ReplayProgress {
     this.#loggedMs = clock.elapsedMs();
   }
 
-  /** The window of that start is done. */
+  /** Records the window with this start as done. */
   at(startMs: number): void {
     const nowMs = this.#clock.elapsedMs();
     if (nowMs - this.#loggedMs < everyMs) return;

@@ -24,40 +24,40 @@ import { PipelineHealth } from './pipeline-health.ts';
 
 export interface WatcherOptions {
   readonly config: Config;
-  /** Whose ledger tells which windows are complete. */
+  /** The group whose ledger shows which windows are complete. */
   readonly groupId: string;
   readonly client: ClickHouseClient;
   readonly dispatcher: AlertDispatcher;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly nowMs: () => number;
-  /** Tells which windows are complete. @default by the ledger alone */
+  /** Determines which windows are complete. @default the ledger alone */
   readonly completeness?: CompletenessProbe;
-  /** Asked before anything is written or told. @default always */
+  /** Checked before anything is written or emitted. @default always */
   readonly isLeading?: () => boolean;
 }
 
-/** Windows that are judged before it is put on record that they are. */
+/** Windows per record of progress. */
 const WINDOWS_A_PIECE = 360;
-/** A state that takes longer to save is not saved again on the way out. */
+/** A snapshot that takes longer is not saved again at the end. */
 const QUICK_SAVE_MS = 1_500;
 
-/** An event to be told, and the window whose judging gave it. */
+/** An event to store and deliver, and the window that caused it. */
 interface Unstored {
   readonly event: AnomalyEvent;
   readonly startMs: number;
-  /** Whether it went out before it could be stored. */
+  /** True if it was delivered before it could be stored. */
   readonly isEmitted?: boolean;
 }
 
 /**
- * The detect role: reads windows as they become complete, in order, has the detector judge them,
- * and hands its events on, without waiting for pagers. The table comes first, so that what was told
- * is always on record; what a crash leaves untold is told again under the same id and revision.
+ * The detect role: reads complete windows in order, evaluates them, and publishes events without waiting for
+ * receivers. Events are stored first, so that every delivered event is on record. After a crash, pending
+ * events are published again under the same id and revision.
  *
- * What the detector has learnt is saved at an interval, once all before it is judged, told and on record.
- * A successor goes on from there: it judges what came since again, in silence, and then is where the last
- * one was. docs/explained/detection-takeover.md, "Restart".
+ * The detector's state is saved at an interval, once everything before is evaluated, delivered and recorded.
+ * A successor replays the windows since without emitting events; its state then equals its predecessor's. See
+ * docs/explained/detection-takeover.md, "Restart".
  */
 export class Watcher {
   readonly #options: WatcherOptions;
@@ -68,16 +68,16 @@ export class Watcher {
   readonly #health: PipelineHealth;
   readonly #replay: DetectorReplay;
   #detector: Detector;
-  /** Events that the table does not have yet, in order: the detector says each only once. */
+  /** Events that are not stored yet, in order; the detector emits each only once. */
   readonly #unstored: Unstored[] = [];
-  /** Events on their way to pagers. */
+  /** Deliveries in progress. */
   readonly #undelivered = new Set<Promise<unknown>>();
-  /** Start of the first window that is not judged. */
+  /** Start of the first window that is not evaluated. */
   #judgedUntilMs: number | undefined;
-  /** The last window of which a detector before this one has told more than is on record as judged. */
+  /** The last window with events of a previous detector that are later than its recorded progress. */
   #emittedUntilMs: number | undefined;
   readonly #late = new LateRequests();
-  /** From when on windows are being judged again; until that is done the detector does not know all of them. */
+  /** Start of the windows being re-evaluated; until that is done the detector's state is incomplete. */
   #againFromMs: number | undefined;
   #savedAsOfMs = Number.NEGATIVE_INFINITY;
   #saveTookMs = 0;
@@ -105,15 +105,15 @@ export class Watcher {
     this.#detector = this.#replay.newDetector();
   }
 
-  /** This process detects no more. */
+  /** Clears the metrics on standby. */
   end(): void {
     this.#limits.end();
     clearCompleteness(this.#options.metrics);
   }
 
   /**
-   * Takes up where the last detector of this group stopped: with what it had saved, or else with what the
-   * windows before teach, in silence. A first start learns from all the past and judges what comes.
+   * Continues where the group's last detector stopped: from its snapshot, or rebuilt from past windows
+   * without emitting events. A first start learns from all past windows and evaluates new ones.
    */
   async start(): Promise<void> {
     const { config, groupId, log } = this.#options;
@@ -143,10 +143,9 @@ export class Watcher {
   }
 
   /**
-   * Has a detector that knows all windows before a time: from a snapshot where there is one, which is of
-   * `snapshotMs` or before.
+   * Creates a detector as of a time: from a snapshot of `snapshotMs` or earlier, else from past windows.
    *
-   * @returns when the snapshot is of; undefined where the detector has learnt anew.
+   * @returns the snapshot's time; undefined without one.
    */
   async #resume(
     untilMs: number | undefined,
@@ -154,7 +153,7 @@ export class Watcher {
     isWhole = true,
   ): Promise<number | undefined> {
     let loaded = snapshotMs === undefined ? undefined : await this.#replay.load(snapshotMs);
-    // A later one lacks less than none.
+    // A later snapshot is more complete than none.
     if (loaded === undefined && untilMs !== undefined && untilMs !== snapshotMs) {
       loaded = await this.#replay.load(untilMs);
     }
@@ -169,17 +168,17 @@ export class Watcher {
     return asOfMs;
   }
 
-  /** Why the detector does not keep up; empty while it does. */
+  /** Reasons why the detector is behind; empty while it is not. */
   problems(): string[] {
     return this.#health.problems();
   }
 
-  /** What an operator should know although the detector does its work. */
+  /** Notes for the operator about a healthy detector. */
   notes(): string[] {
     return [...this.#health.notes(), ...this.#limits.notes()];
   }
 
-  /** Judges every window that has become complete. */
+  /** Evaluates every window that has become complete. */
   async step(): Promise<void> {
     const { client, config } = this.#options;
     this.#requireLead();
@@ -187,7 +186,7 @@ export class Watcher {
     const { storeOutage, isWhole, knownMs, behind } = completeness;
     if (storeOutage !== undefined) throw storeOutage.error;
     await this.#publishAll();
-    await this.#judgeLate(completeness);
+    await this.#reevaluateLate(completeness);
     const windowMs = config.detect.window;
     const completeMs = floor(completeness.completeMs - config.windows.grace, windowMs);
     if (!Number.isFinite(completeMs)) return;
@@ -206,22 +205,22 @@ export class Watcher {
         );
       }
       this.#judgedUntilMs = toMs;
-      // Written down only when all is told: what a crash leaves untold is judged, and told, again.
-      if (this.#undelivered.size === 0) await this.#putOnRecord();
+      // Progress is recorded once all events are delivered: after a crash the others are emitted again.
+      if (this.#undelivered.size === 0) await this.#recordProgress();
       fromMs = toMs;
     }
   }
 
-  /** Resolves when every event so far has been delivered or given up, and that is on record. */
+  /** Resolves when every event is delivered or given up, and progress is recorded. */
   async flush(): Promise<void> {
     await Promise.all(this.#undelivered);
     if (this.#judgedUntilMs === undefined || this.#unstored.length > 0) return;
-    await this.#putOnRecord(this.#saveTookMs <= QUICK_SAVE_MS);
+    await this.#recordProgress(this.#saveTookMs <= QUICK_SAVE_MS);
   }
 
   /**
-   * How far windows are complete, and whether the pipeline keeps up. What is wrong with it goes out at once: the
-   * table may be what is away, and has it later.
+   * Probes completeness and the pipeline's health. Pipeline events are delivered at once and stored later,
+   * because ClickHouse may be down.
    */
   async #probe(): Promise<Completeness> {
     const { config, nowMs } = this.#options;
@@ -242,10 +241,10 @@ export class Watcher {
   }
 
   /**
-   * Judges windows again that have received more requests since, as a successor would that knows none of them.
-   * Where they cannot be counted, windows of now are judged all the same.
+   * Re-evaluates windows that received late requests, like a successor without those windows. If the query
+   * fails, new windows are still evaluated.
    */
-  async #judgeLate(completeness: Completeness): Promise<void> {
+  async #reevaluateLate(completeness: Completeness): Promise<void> {
     const { log, nowMs } = this.#options;
     if (this.#againFromMs === undefined) {
       if (this.#emittedUntilMs !== undefined || !this.#late.isDue(nowMs(), completeness)) return;
@@ -258,7 +257,7 @@ export class Watcher {
     }
     const untilMs = this.#judgedUntilMs;
     const beganMs = performance.now();
-    // What it knows is not needed any more: there is room for one.
+    // The old detector is dropped first to free its memory.
     this.#detector = this.#replay.newDetector();
     const asOfMs = await this.#resume(untilMs, this.#againFromMs, completeness.isWhole);
     this.#late.finished(nowMs(), performance.now() - beganMs);
@@ -274,7 +273,7 @@ export class Watcher {
     this.#againFromMs = undefined;
   }
 
-  /** Start of the first window that is to be judged again; undefined for none. */
+  /** Start of the first window to re-evaluate; undefined for none. */
   async #lateFromMs(): Promise<number | undefined> {
     const { client, config, log, metrics, nowMs } = this.#options;
     const windowMs = config.detect.window;
@@ -298,13 +297,13 @@ export class Watcher {
     return windows > 0 ? again.fromMs : undefined;
   }
 
-  /** Event time stands still when nothing comes at all: then the clock says how long it has been. */
+  /** Without any events event time stands still, so the clock shows how long the silence lasts. */
   async #judgeSilence(knownMs: number | undefined): Promise<void> {
     const { config, nowMs } = this.#options;
     if (knownMs === undefined) return;
     const untilMs = knownMs - config.windows.grace;
     const events = this.#detector.silentUntil(untilMs, nowMs());
-    // On record they are of the last window: who goes on after it knows of them.
+    // They are recorded for the last window, so that a successor knows them.
     const startMs = (this.#judgedUntilMs ?? untilMs) - config.detect.window;
     this.#unstored.push(...events.map((event) => ({ event, startMs })));
     await this.#publishAll();
@@ -326,7 +325,7 @@ export class Watcher {
     }
   }
 
-  /** Tells what is to be told, in order. What cannot be stored stays for the next step. */
+  /** Publishes pending events in order. What cannot be stored stays for the next step. */
   async #publishAll(): Promise<void> {
     for (let next = this.#unstored[0]; next !== undefined; next = this.#unstored[0]) {
       await this.#publish(next);
@@ -342,13 +341,13 @@ export class Watcher {
       return;
     }
     const published = before ?? (await this.#explained(await this.#withExemplars(event)));
-    // Another one has put it on record, and perhaps told nobody yet: it goes out as it is there.
+    // A predecessor has stored this event but perhaps not delivered it: the stored version is published.
     if (before === undefined) await this.#store.add(published, startMs);
     else this.#detector.adopt(before);
     if (isPublished(published)) this.#emit(published, before === undefined);
   }
 
-  /** @param isNew false where another one has counted it. */
+  /** @param isNew false if a predecessor has counted it. */
   #emit(event: AnomalyEvent, isNew = true): void {
     const { dispatcher, log, metrics } = this.#options;
     if (isNew) metrics.anomalies.inc({ event: event.state });
@@ -370,8 +369,10 @@ export class Watcher {
     };
   }
 
-  /** Puts on record up to where all is judged and told; then what was learnt by then may be saved. */
-  async #putOnRecord(isEnd = false): Promise<void> {
+  /**
+   * Records progress up to which everything is evaluated and delivered; then saves a snapshot if it is due.
+   */
+  async #recordProgress(isEnd = false): Promise<void> {
     const { config, groupId } = this.#options;
     const asOfMs = this.#judgedUntilMs as number;
     this.#requireLead();
@@ -381,7 +382,7 @@ export class Watcher {
     if (asOfMs >= dueMs && !isHeld) await this.#saveState(asOfMs);
   }
 
-  /** A state that cannot be saved is saved at the next interval: whoever follows has more to judge again. */
+  /** Saves a snapshot. A failure is retried at the next interval; a successor then has more to replay. */
   async #saveState(asOfMs: number): Promise<void> {
     const { log, metrics } = this.#options;
     const fromMs = performance.now();
@@ -410,8 +411,8 @@ export class Watcher {
   }
 
   /**
-   * With what slow requests have in common, in the windows that were added up: the same for every event that
-   * measures nothing anew. Who is woken must not wait for it: where it cannot be read, the event goes without.
+   * Adds what slow requests have in common, for every event without new measurements. If it cannot be read,
+   * the event is published without it, because delivery must not wait.
    */
   async #explained(event: AnomalyEvent): Promise<AnomalyEvent> {
     const { client, config, log } = this.#options;
@@ -436,7 +437,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** All but series of an anomaly that is told as a whole: they are for the table only. */
+/** True except for members of an incident, which are only stored. */
 function isPublished({ incident_id }: AnomalyEvent): boolean {
   return incident_id === undefined;
 }

@@ -4,7 +4,7 @@ import { openIngest } from '../../ingest/open-ingest.ts';
 import { startWorkers } from '../../workers/worker-pool.ts';
 import type { RoleContext, RunningRole } from '../role.ts';
 
-/** The ingest role, in this thread or in several of its own, and the check of its ledger. */
+/** Starts the ingest role, in this thread or in several, and the checks of its ledger. */
 export async function startIngest(context: RoleContext): Promise<RunningRole> {
   const { config, client, groupId, log, metrics } = context;
   const intervalMs = config.ingest.verify_interval;
@@ -16,7 +16,7 @@ export async function startIngest(context: RoleContext): Promise<RunningRole> {
       ...ingest,
       stop: async () => {
         await ingest.stop();
-        // After the drain: a slow check is not to hold it up.
+        // After the drain, because a slow check must not delay it.
         await ledger.stop();
       },
     };

@@ -4,13 +4,13 @@ import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 
-/** What the process says of itself. */
+/** Health and metrics of the process. */
 export interface Health {
-  /** All metrics as they stand, in Prometheus' text format. */
+  /** All metrics in Prometheus' text format. */
   metrics(): Promise<string>;
-  /** Why it cannot do its work right now; empty when it can. */
+  /** Reasons why the process is unhealthy; empty when it is healthy. */
   problems(): readonly string[];
-  /** What an operator should know although it can. */
+  /** Notes for the operator about a healthy process. */
   notes(): readonly string[];
 }
 
@@ -18,16 +18,16 @@ export interface Health {
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 export interface HttpServer {
-  /** `http://host:port`, with the port that was taken. */
+  /** `http://host:port`, with the actual port. */
   readonly url: string;
   close(): Promise<void>;
 }
 
 /**
- * Serves /healthz (the process runs), /readyz (and does its work; 503 with the reasons if not; notes on limits
- * that were reached follow) and /metrics (Prometheus text).
+ * Serves /healthz (the process runs), /readyz (200 or 503 with the reasons, then notes) and /metrics
+ * (Prometheus text).
  *
- * @param listen `host:port`; port 0 takes any free one.
+ * @param listen `host:port`; port 0 means any free one.
  * @throws OperatorError TAILMARK_PORT_TAKEN when the address is in use.
  */
 export async function startHttpServer(listen: string, health: Health): Promise<HttpServer> {

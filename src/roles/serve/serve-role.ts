@@ -3,9 +3,9 @@ import type { RoleContext, RunningRole } from '../role.ts';
 import { type HttpServer, startHttpServer } from './http-server.ts';
 
 /**
- * Health and metrics of this process over HTTP.
+ * Serves health and metrics of this process over HTTP.
  *
- * @param others the roles that it tells of.
+ * @param others the roles to report on.
  */
 export function startServe(
   { config, metrics }: Pick<RoleContext, 'config' | 'metrics'>,

@@ -4,7 +4,6 @@ import type { Series } from '../../series/series-window.ts';
 import { readQuery } from '../read-query.ts';
 import { emittedIds } from './emitted-ids.ts';
 
-/** A slow request of a series. */
 export interface SlowRequest {
   readonly event_ms: number;
   readonly total_ms: number;
@@ -16,7 +15,7 @@ export interface SlowRequest {
 }
 
 export interface AnomalyFilter {
-  /** '' for any. */
+  /** '' matches any. */
   readonly model: string;
   readonly state: 'open' | 'resolved' | '';
   readonly limit: number;
@@ -26,7 +25,7 @@ type EpisodeRow = Record<'id' | 'dedup_key' | 'resolved_ms', string>;
 
 const slowestKept = 5;
 
-/** Anomalies, their baselines and the detector's progress, in ClickHouse. */
+/** Stores anomalies, their baselines and the detector's progress in ClickHouse. */
 export class AnomalyStore {
   readonly #client: ClickHouseClient;
 
@@ -34,7 +33,7 @@ export class AnomalyStore {
     this.#client = client;
   }
 
-  /** Adds an event, of the window that begins then; adding the same revision again changes nothing. */
+  /** Adds an event of the window with this start; adding the same revision again changes nothing. */
   async add(
     event: AnomalyEvent,
     windowStartMs: number = Date.parse(event.started_at),
@@ -69,7 +68,7 @@ export class AnomalyStore {
       window_start: new Date(windowStartMs).toISOString(),
       body: JSON.stringify(event),
     });
-    // What is no duration of requests was not compared with one.
+    // Only anomalies of durations have a baseline.
     if (event.state !== 'opened' || event.rate !== undefined || event.kind === 'pipeline') return;
     await this.#insert('baselines', {
       anomaly_id: event.id,
@@ -88,20 +87,17 @@ export class AnomalyStore {
     });
   }
 
-  /**
-   * Anomalies that are not resolved, as their last events say that are of windows before that time, with the
-   * last rows of all series that they hit.
-   */
+  /** Unresolved anomalies and their members, by the events of windows before that time. */
   open(beforeMs: number = Date.UTC(2200, 0)): Promise<AnomalyEvent[]> {
     return this.#events('open_anomalies', { beforeMs });
   }
 
-  /** An event as it was told; undefined if it was not. */
+  /** Returns an event as it was emitted; undefined if it was not. */
   async stored(id: string, revision: number): Promise<AnomalyEvent | undefined> {
     return (await this.#events('stored_event', { id, revision }))[0];
   }
 
-  /** Which of these open anomalies were emitted: under their own ids, or under others. */
+  /** Returns which of these open anomalies were emitted, under their own ids or others. */
   async emitted(open: readonly AnomalyEvent[]): Promise<ReadonlySet<string>> {
     if (open.length === 0) return new Set();
     const fromMs = Math.min(...open.map(({ started_at }) => Date.parse(started_at)));
@@ -116,7 +112,7 @@ export class AnomalyStore {
     );
   }
 
-  /** Start of the last window of which anything was told; undefined where nothing ever was. */
+  /** Start of the last window with an event; undefined without events. */
   async lastStoredMs(): Promise<number | undefined> {
     const query = `SELECT toUnixTimestamp64Milli(max(window_start)) AS ms, count() AS found FROM anomalies`;
     const row = (await this.#rows<{ ms: string; found: string }>(query, {}))[0];
@@ -124,8 +120,7 @@ export class AnomalyStore {
   }
 
   /**
-   * Anomalies as they stand, of those that were told and began at `fromMs` or later, the newest first. One that
-   * hits several series is one.
+   * Latest state of anomalies that began at `fromMs` or later, the newest first. An incident counts as one.
    */
   async since(fromMs: number, filter: AnomalyFilter): Promise<AnomalyEvent[]> {
     return this.#events('anomalies', { ...filter, fromMs });
@@ -151,7 +146,7 @@ export class AnomalyStore {
     return rows.map((row) => ({ ...row, event_ms: Number(row.event_ms) }));
   }
 
-  /** Start of the first window that has not been judged; undefined where none ever was. */
+  /** Start of the first window that is not evaluated; undefined before the first evaluation. */
   async judgedUntilMs(detector: string): Promise<number | undefined> {
     const query = `SELECT toUnixTimestamp64Milli(max(judged_until)) AS ms, count() AS found
                    FROM detector_progress WHERE detector = {detector:String}`;
@@ -181,8 +176,8 @@ export class AnomalyStore {
   }
 
   /**
-   * By no token, which a server that is killed may remember without the row: the tables replace a row
-   * by its key, so one that comes again changes nothing.
+   * Inserts without a token: a killed server may remember the token without the row. The tables replace rows
+   * by key, so a repeated insert changes nothing.
    */
   async #insert(table: string, row: object): Promise<void> {
     await this.#client.insert({

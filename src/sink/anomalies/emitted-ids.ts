@@ -1,7 +1,7 @@
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 import { dedupKeyOfSeries } from '../../detect/event/anomaly-identity.ts';
 
-/** An anomaly of which something was emitted. */
+/** An anomaly with emitted events. */
 export interface EmittedEpisode {
   readonly id: string;
   readonly dedupKey: string;
@@ -10,9 +10,9 @@ export interface EmittedEpisode {
 }
 
 /**
- * Ids of those of a detector's open anomalies that were emitted: under the same id, or under another one. An
- * anomaly's start, and so its id, is another where windows have received more requests. Then it is the same if
- * kind and series are, and it began before that one was over.
+ * Ids of a detector's open anomalies that were emitted, under the same id or another one. Late requests may
+ * change an anomaly's start, and so its id. Then an emitted anomaly is the same if its kind and series match,
+ * and it was not resolved before this one began.
  */
 export function emittedIds(
   own: readonly Pick<AnomalyEvent, 'id' | 'dedup_key' | 'started_at'>[],

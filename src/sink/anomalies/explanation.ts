@@ -11,47 +11,47 @@ import { readDrivers } from './read-drivers.ts';
 /** The tail at one time. */
 export interface CoursePoint {
   readonly at_ms: number;
-  /** For so long: what is counted is of all of it. */
+  /** Length of the step that is counted. */
   readonly step_seconds: number;
   readonly requests: number;
   /** Errors and timeouts among them. */
   readonly failed: number;
   /** Cold starts among them. */
   readonly cold_starts: number;
-  /** The quantile of the anomaly, of the stage that was measured. */
+  /** The anomaly's quantile of the measured stage. */
   readonly quantile_ms: number;
 }
 
-/** All there is to know of an anomaly. */
+/** Everything known about an anomaly. */
 export interface Explanation {
-  /** Oldest first; the last is how it stands. */
+  /** Oldest first; the last is the current state. */
   readonly events: readonly AnomalyEvent[];
-  /** From before it began to after it ended, or now. Empty where retention has removed it. */
+  /** From before its start to after its end, or to now. Empty where retention has removed it. */
   readonly course: readonly CoursePoint[];
   readonly drivers: readonly Driver[];
-  /** Whether more large requests came; null where that cannot be said. */
+  /** Shows if more large requests came; null where that is unknown. */
   readonly mix: TrafficMix | null;
-  /** Where it hits several series: each as it stands, those that are open and worst first. */
+  /** Latest state of each affected series of an incident: unresolved and worst first. */
   readonly members: readonly AnomalyEvent[];
-  /** Of the series, while the anomaly lasted. */
+  /** Slowest requests of the series during the anomaly. */
   readonly slowest: readonly SlowRequest[];
 }
 
 const minuteMs = 60_000;
-/** Around the anomaly, before and after. */
+/** Time shown before and after the anomaly. */
 const contextMs = 10 * minuteMs;
-/** Points of a course at most. */
+/** Maximum of points in `course`. */
 const coursePoints = 60;
 const eventsRead = 1_000;
 const membersRead = 1_000;
 
-/** What was found for an id. */
+/** Result of a search by id. */
 export type Found =
   | { readonly events: readonly AnomalyEvent[] }
-  /** The beginning of several. */
+  /** Ids that begin with it. */
   | { readonly ids: readonly string[] };
 
-/** Events of the anomaly whose id is, or begins with, what is given; of the newest for ''. */
+/** Finds the events of the anomaly whose id equals or begins with `id`; '' finds the newest. */
 export async function findAnomaly(client: ClickHouseClient, id: string): Promise<Found> {
   const rows = await rowsOf<{ id: string; body: string }>(client, 'anomaly_events', {
     id,
@@ -63,10 +63,10 @@ export async function findAnomaly(client: ClickHouseClient, id: string): Promise
 }
 
 /**
- * Reads what the tables have of an anomaly.
+ * Reads everything about an anomaly from the tables.
  *
- * @param events all of it, oldest first; at least one.
- * @param nowMs up to when an open one has lasted.
+ * @param events all its events, oldest first; at least one.
+ * @param nowMs end of an unresolved anomaly.
  */
 export async function explainAnomaly(
   client: ClickHouseClient,
@@ -135,7 +135,7 @@ async function readCourse(
   }));
 }
 
-/** What is of one series is named by its version and region; what is of a model, or of all, has neither. */
+/** True for kinds that concern a whole model, or all models: they have no version and region. */
 function isOfWholeModel({ kind }: AnomalyEvent): boolean {
   return ['throughput_drop', 'no_data', 'slo_burn', 'pipeline'].includes(kind);
 }
@@ -146,7 +146,7 @@ function seriesOf(event: AnomalyEvent) {
   return { service, model, version, requestType, region, host, tenant, coldStart };
 }
 
-/** A range widened to whole steps. */
+/** Widens a range to whole steps. */
 function rangeOf(fromMs: number, toMs: number, stepSeconds: number) {
   const stepMs = stepSeconds * 1000;
   return {

@@ -14,7 +14,7 @@ import { rowsOf } from '../chunks/rows-of.ts';
 
 type Amounts = Readonly<Record<string, number>>;
 
-/** An event with what slow requests have in common, in the windows that it adds up. */
+/** Adds to an event what its slow requests have in common. */
 export async function explainedEvent(
   client: ClickHouseClient,
   event: AnomalyEvent,
@@ -26,8 +26,8 @@ export async function explainedEvent(
 }
 
 /**
- * Which requests carry the tail of an anomaly in the minutes of [fromMs, toMs), against those of its
- * baseline. Facets are kept by model and version, so other series of these are in the numbers as well.
+ * Reads which requests make up the tail in [fromMs, toMs), compared with the baseline. Facets are stored by
+ * model and version, so other series of these are included.
  */
 export async function readDrivers(
   client: ClickHouseClient,

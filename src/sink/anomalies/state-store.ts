@@ -9,40 +9,40 @@ import { RowBinaryReader } from '../row-binary/row-binary-reader.ts';
 import { RowBinaryWriter } from '../row-binary/row-binary-writer.ts';
 import { decodedParts } from '../windows/decode-parts.ts';
 
-/** What a detector has learnt of all windows before some time. */
+/** A detector's state as of a time. */
 export interface Snapshot {
   readonly asOfMs: number;
-  /** The part that all share, which the others are read with. @throws UnreadableState when there is none. */
+  /** The shared part, which is needed to read the others. @throws UnreadableState when it is missing. */
   readonly shared: () => Promise<Buffer>;
-  /** The others, in any order, as they come: they are never in memory together. */
+  /** The other parts, in any order, streamed. */
   readonly parts: () => AsyncIterable<StatePart>;
 }
 
-/** Parts go out when there are so many bytes of them: that bounds memory, not the size of a snapshot. */
+/** Parts are inserted in batches of this size. It bounds memory, not the size of a snapshot. */
 const insertBytes = 8 * 1024 * 1024;
 const slots = 2;
 
 const insertParts = `INSERT INTO detector_state (detector, slot, part, snapshot, as_of, reign, state)
 FORMAT RowBinary`;
 
-/** Snapshots of a detector's state, in ClickHouse: the last one that is whole, and the one before. */
+/** Stores a detector's snapshots in ClickHouse: the last complete one, and the one before. */
 export class StateStore {
   readonly #client: ClickHouseClient;
   readonly #detector: string;
   readonly #writer = new RowBinaryWriter();
-  /** When this process began to lead, later than all whose snapshots there are. */
+  /** Start of this process's leadership, later than that of every stored snapshot. */
   #reign: number;
-  /** That of the last whole snapshot, which is not to be written to. */
+  /** Slot of the last complete snapshot, which must not be overwritten. */
   #slot: number | undefined;
 
-  /** @param detector whose state it is: the name of its group. */
+  /** @param detector name of the detector's group. */
   constructor(client: ClickHouseClient, detector: string, nowMs: number) {
     this.#client = client;
     this.#detector = detector;
     this.#reign = nowMs;
   }
 
-  /** Saves the state as of then, part by part; how many bytes. Nothing of it counts until the last is saved. */
+  /** Saves a snapshot part by part; returns its bytes. It becomes valid once its last row is saved. */
   async save(asOfMs: number, parts: Iterable<StatePart>): Promise<number> {
     this.#slot ??= (await this.#newest(asOfMs))[0]?.slot ?? slots - 1;
     const slot = (this.#slot + 1) % slots;
@@ -80,8 +80,8 @@ export class StateStore {
   }
 
   /**
-   * The snapshots of that time or before, the newest first, each read when it is asked for. One that is not
-   * whole any more is passed over: a successor that was given up may have written to its slot.
+   * Yields the snapshots of that time or earlier, the newest first, each read on demand. Skips incomplete
+   * ones: a successor that gave up may have overwritten the slot.
    */
   async *snapshots(untilMs: number): AsyncGenerator<Snapshot, void> {
     for (const { snapshot, slot, parts, asOfMs } of await this.#newest(untilMs)) {
@@ -95,12 +95,12 @@ export class StateStore {
     }
   }
 
-  /** Times that the last snapshots of that time or before are of, the newest first. */
+  /** Times of the last snapshots of that time or earlier, the newest first. */
   async timesMs(untilMs: number): Promise<number[]> {
     return (await this.#newest(untilMs)).map(({ asOfMs }) => asOfMs);
   }
 
-  /** Of the last snapshots; whoever has written them, this one leads after that. */
+  /** Reads the last snapshots, and moves this process's leadership after theirs. */
   async #newest(untilMs: number) {
     const result = await this.#client.query({
       query: readQuery('detector_snapshots'),
@@ -115,7 +115,7 @@ export class StateStore {
     });
   }
 
-  /** How many of its parts are there. */
+  /** Counts the snapshot's parts that exist. */
   async #count(slot: number, snapshot: string): Promise<number> {
     const result = await this.#client.query({
       query: readQuery('detector_state_parts'),
@@ -134,7 +134,7 @@ export class StateStore {
     return reader.readBytes(reader.varUint());
   }
 
-  /** All but the shared one, in any order. */
+  /** All parts except the shared one, in any order. */
   async *#parts(slot: number, snapshot: string): AsyncGenerator<StatePart, void> {
     const response = await rowBinaryStream(this.#client, 'detector_state', {
       ...{ detector: this.#detector, slot, snapshot },
@@ -151,7 +151,7 @@ export class StateStore {
     });
     this.#writer.reset();
     for await (const _ of stream) {
-      // The answer is empty; reading it to its end gives the socket back.
+      // The response is empty; reading it to its end releases the socket.
     }
   }
 }

@@ -3,7 +3,7 @@ import { dimensions } from '../../base/dimensions.ts';
 const text = 'LowCardinality(String)';
 const bands = 'Map(Int16, Float64)';
 
-/** Columns of `chunk_rows` in the order in which they are written, with their ClickHouse types. */
+/** Columns of `chunk_rows` in the order of writing, with their ClickHouse types. */
 export const chunkColumnTypes: Readonly<Record<string, string>> = {
   kind: "Enum8('stage' = 1, 'driver' = 2, 'exemplar' = 3)",
   window_start: "DateTime('UTC')",
@@ -35,5 +35,4 @@ export const chunkColumnTypes: Readonly<Record<string, string>> = {
   chunk_mark: 'UInt64',
 };
 
-/** Their names. */
 export const chunkColumns: readonly string[] = Object.keys(chunkColumnTypes);

@@ -1,11 +1,11 @@
 import type { DaysOfRows, RowKind } from './chunk-placeholders.ts';
 
-/** A part of a chunk in one table, which is there whole or not at all. */
+/** A part of a chunk in one table, which exists as a whole or not at all. */
 export interface ChunkPlace {
   readonly table: string;
-  /** What rows of the landing table it is made of; undefined for all of them. */
+  /** Kind of the landing rows it is made of; undefined for all kinds. */
   readonly kind: RowKind | undefined;
-  /** Windows [fromS, toS) that it holds, epoch seconds: a partition of the table. */
+  /** Its windows [fromS, toS), epoch seconds: a partition of the table. */
   readonly fromS: number;
   readonly toS: number;
 }
@@ -13,10 +13,10 @@ export interface ChunkPlace {
 type Span = 'day' | 'month' | 'year';
 
 const DAY_S = 86_400;
-/** The last second a DateTime holds. */
+/** The last second of a DateTime. */
 const END_S = 2 ** 32 - 1;
 
-/** What the views fill, and how each table is partitioned (sql/0001, sql/0002). */
+/** Tables that the views fill, with their partitioning (sql/0001, sql/0002). */
 const tables: readonly { readonly table: string; readonly kind: RowKind; readonly span: Span }[] = [
   { table: 'latency_10s', kind: 'stage', span: 'day' },
   { table: 'latency_1m', kind: 'stage', span: 'day' },
@@ -26,7 +26,7 @@ const tables: readonly { readonly table: string; readonly kind: RowKind; readonl
   { table: 'exemplars', kind: 'exemplar', span: 'day' },
 ];
 
-/** Every place where a chunk with rows of these days must be once it is stored. */
+/** Lists every part that a stored chunk with rows of these days must have. */
 export function chunkPlaces(days: DaysOfRows): ChunkPlace[] {
   const places: ChunkPlace[] = [{ table: 'chunk_rows', kind: undefined, fromS: 0, toS: END_S }];
   for (const { table, kind, span } of tables) {
@@ -40,7 +40,7 @@ export function chunkPlaces(days: DaysOfRows): ChunkPlace[] {
   return places;
 }
 
-/** Bounds of the partition that a day is in, epoch seconds. */
+/** Bounds of a day's partition, epoch seconds. */
 function partitionOf(day: number, span: Span): [fromS: number, toS: number] {
   if (span === 'day') return [day * DAY_S, Math.min(END_S, (day + 1) * DAY_S)];
   const date = new Date(day * DAY_S * 1000);

@@ -7,7 +7,7 @@ import { type ChunkPlace, chunkPlaces } from './chunk-positions.ts';
 
 const insertRows = `INSERT INTO chunk_rows (${chunkColumns.join(', ')}) FORMAT RowBinary`;
 
-/** Rows of a chunk once more, for one table: as many of them as that table's partition is made of. */
+/** Repeats a chunk's rows for one partition of one table. */
 const insertAgain = `INSERT INTO chunk_rows (${chunkColumns.join(', ')}, only_table)
 SELECT ${chunkColumns.join(', ')}, {table:String} FROM input('${structureOf(chunkColumnTypes)}')
 WHERE ({kind:String} = '' OR kind = {kind:String})
@@ -15,10 +15,9 @@ WHERE ({kind:String} = '' OR kind = {kind:String})
 FORMAT RowBinary`;
 
 /**
- * One block, one acknowledgement after all views are filled, and never asynchronously. No two rows of a
- * block have the same key, so merging them before they are written (`optimize_on_insert`) would find
- * nothing, and takes as much of the server's CPU as all the rest of the insert. Nor does compiling an
- * expression pay that a chunk has some thousand rows for.
+ * One block, one acknowledgement after all views, never asynchronous. The rows of a block have different
+ * keys, so `optimize_on_insert` would find nothing to merge; it costs as much of the server's CPU as the rest
+ * of the insert. Compiling expressions does not pay for some thousand rows.
  */
 const insertSettings = {
   async_insert: 0,
@@ -34,61 +33,60 @@ const insertSettings = {
   compile_expressions: 0,
 } as const;
 
-/** What a look at the tables says of a chunk whose fate is in doubt. */
+/** State of a chunk in the tables, after an unknown outcome. */
 export interface ChunkState {
   /** The ledger has it, so every table has it. */
   readonly isRecorded: boolean;
-  /** Its rows have landed; each table behind may have them or not. */
+  /** Its rows have landed; a table behind a view may still lack them. */
   readonly isLanded: boolean;
-  /** Samples in the rows that have landed. */
+  /** Samples in the landed rows. */
   readonly landedSamples: number;
-  /** Sending it again fills what is missing, and no more: its token cannot be forgotten yet. */
+  /** Its token cannot be forgotten yet: sending it again adds only what is missing. */
   readonly isRemembered: boolean;
 }
 
-/** Where a partition's ledger ends. */
+/** End of a partition's ledger. */
 export interface LedgerEnd {
   readonly endOffset: number;
-  /** The latest timestamp of all records that are stored. */
+  /** The latest timestamp of all stored records. */
   readonly latestTimestampMs: number;
   readonly watermarkMs: number;
 }
 
-/** Where chunks and their ledger are kept. */
 export interface ChunkStore {
-  /** Stores a chunk's rows. Sending the same chunk again changes nothing while it is remembered. */
+  /** Stores a chunk's rows. Sending the same chunk again changes nothing while its token is remembered. */
   insert(chunk: Chunk): Promise<void>;
   /**
-   * The places that lack a chunk whose insert was answered: their server was killed between noting
-   * its token and committing its rows. Those of a chunk that is still being inserted lack it, too.
+   * Parts that a chunk lacks although its insert succeeded: the server was killed after it noted the token,
+   * before it committed the rows. An insert in progress looks the same.
    */
   missing(chunk: Chunk, sinceMs: number): Promise<ChunkPlace[]>;
-  /** Stores a chunk's rows in one place alone. `attempt` counts those that did not help. */
+  /** Stores a chunk's rows in one part only. `attempt` counts failed attempts. */
   fill(chunk: Chunk, place: ChunkPlace, attempt: number): Promise<void>;
   /**
-   * Writes the ledger row, which says that the chunk is stored in every table. `attempt` counts
-   * those that were answered and left none, as the server was killed in one of them.
+   * Writes the ledger row, which states that every table has the chunk. `attempt` counts inserts that
+   * succeeded without leaving a row, because the server was killed.
    */
   record(entry: LedgerEntry, attempt: number): Promise<void>;
-  /** What is stored of a chunk that was begun at `sinceMs` or later. */
+  /** Reads the state of a chunk that was begun at `sinceMs` or later. */
   inspect(chunk: Chunk, sinceMs: number): Promise<ChunkState>;
-  /** undefined where nothing of the partition is stored. */
+  /** undefined for a partition without stored chunks. */
   ledgerEnd(groupId: string, topic: string, partition: number): Promise<LedgerEnd | undefined>;
-  /** When the group stored its first chunk of a topic; undefined if it has none. */
+  /** When the group stored its first chunk of a topic; undefined without one. */
   groupBeginMs(groupId: string, topic: string): Promise<number | undefined>;
 }
 
 const DAY_S = 86_400;
 
-/** A process' clock may be this far ahead of the server's. */
+/** A process's clock may be this far ahead of the server's. */
 const CLOCK_SKEW_MS = 600_000;
 
-/** Chunks in ClickHouse: steps 3 and 4 of the protocol in docs/explained/exactly-once.md. */
+/** Stores chunks in ClickHouse: steps 3 and 4 of the protocol in docs/explained/exactly-once.md. */
 export class ClickHouseChunkStore implements ChunkStore {
   readonly #client: ClickHouseClient;
   readonly #instance: string;
 
-  /** @param instance names this process in the ledger. */
+  /** @param instance name of this process in the ledger. */
   constructor(client: ClickHouseClient, instance: string) {
     this.#client = client;
     this.#instance = instance;
@@ -173,7 +171,7 @@ export class ClickHouseChunkStore implements ChunkStore {
       isRecorded: Number(row?.ledger_rows) > 0,
       isLanded: Number(row?.landed_rows) > 0,
       landedSamples: Number(row?.landed_samples),
-      // Half of the window, as chunks that are being stored are not in the ledger yet.
+      // Half of the deduplication window, because pending chunks are not in the ledger yet.
       isRemembered: Number(row?.chunks_since) * 2 < Number(row?.tokens_kept),
     };
   }
@@ -210,7 +208,7 @@ export class ClickHouseChunkStore implements ChunkStore {
       clickhouse_settings: { ...insertSettings, insert_deduplication_token: token },
     });
     for await (const _ of stream) {
-      // The answer is empty; reading it to its end gives the socket back.
+      // The response is empty; reading it to its end releases the socket.
     }
   }
 
@@ -227,7 +225,7 @@ export class ClickHouseChunkStore implements ChunkStore {
   }
 }
 
-/** Columns and types as the table function `input` takes them, as a text within quotes. */
+/** Columns and types for the table function `input`, as quoted text. */
 function structureOf(types: Readonly<Record<string, string>>): string {
   return Object.entries(types)
     .map(([name, type]) => `${name} ${type.replaceAll("'", "\\'")}`)
@@ -235,8 +233,8 @@ function structureOf(types: Readonly<Record<string, string>>): string {
 }
 
 /**
- * A DateTime64(3) in JSON: a number is milliseconds. As a text, seconds with decimals are refused
- * where they have other than ten digits, which a record's timestamp and no watermark at all can have.
+ * Formats a DateTime64(3) for JSON as a number of milliseconds. As text, ClickHouse accepts decimals only
+ * after ten digits of seconds. Record timestamps and empty watermarks may have fewer.
  */
 function wholeMs(ms: number): number {
   return Math.floor(ms);

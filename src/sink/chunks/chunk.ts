@@ -1,6 +1,6 @@
 import type { EncodedChunk } from './encode-chunk.ts';
 
-/** A sealed chunk: what is stored, and what the ledger says of it. */
+/** A sealed chunk: its rows and its ledger entry. */
 export interface Chunk {
   readonly groupId: string;
   readonly topic: string;
@@ -18,20 +18,20 @@ export interface Chunk {
   readonly rejected: number;
   readonly late: number;
   readonly overflow: number;
-  /** Of the aggregated and overflowed: merged into a window that the watermark had passed. */
+  /** Aggregated and overflowed events that were merged into a window after the watermark had passed it. */
   readonly lateMerged: number;
   readonly rows: EncodedChunk;
 }
 
-/** What the ledger says of a chunk's rows. */
+/** The ledger's counts of a chunk's rows. */
 export type RowCounts = Pick<EncodedChunk, 'rowCount' | 'samples' | 'windowMinMs' | 'windowMaxMs'>;
 
-/** What the ledger says of a chunk: all of it but the rows themselves. */
+/** A chunk's ledger entry: all of it except the rows. */
 export type LedgerEntry = Omit<Chunk, 'rows'> & { readonly rows: RowCounts };
 
 /**
- * Names a chunk for ClickHouse's deduplication: the same records always give the same token. The
- * timestamps tell a topic made anew, which starts at offset 0 again, from the one before.
+ * Deduplication token of a chunk: the same records always give the same token. The timestamps distinguish a
+ * recreated topic, whose offsets start at 0 again.
  */
 export function chunkToken(chunk: LedgerEntry): string {
   const { groupId, topic, partition, startOffset, endOffset } = chunk;

@@ -12,16 +12,15 @@ import type { Exemplar } from '../../window/exemplar-store.ts';
 import type { RowBinaryWriter } from '../row-binary/row-binary-writer.ts';
 import { ChunkMarks, type DaysOfRows, type MarkedChunk, rowKinds } from './chunk-placeholders.ts';
 
-/** What of a chunk was encoded. */
 export interface EncodedChunk {
   readonly bytes: Buffer;
   readonly rowCount: number;
   /** Sum of `requests` over the stage rows. */
   readonly samples: number;
-  /** First and last window, milliseconds; 0 where the chunk has no rows. */
+  /** First and last window, milliseconds; 0 for a chunk without rows. */
   readonly windowMinMs: number;
   readonly windowMaxMs: number;
-  /** By which a table shows that it has the chunk. */
+  /** By this mark a table shows that it has the chunk. */
   readonly mark: number;
   readonly days: DaysOfRows;
 }
@@ -30,7 +29,7 @@ const baseWindowSeconds = baseWindowMs / 1000;
 const overflowBytes = Buffer.from(overflowValue);
 const statusBytes = statuses.map((status) => Buffer.from(status));
 const EMPTY = Buffer.alloc(0);
-/** Multiples of it are spread evenly over [0, 1). */
+/** Its multiples are spread evenly over [0, 1). */
 const GOLDEN = 0.618033988749895;
 
 const means = new Float64Array(4096);
@@ -39,8 +38,8 @@ const bandNumbers = new Int16Array(bandRange.count);
 const bandAmounts = new Float64Array(bandRange.count);
 
 /**
- * The rows of a chunk as one RowBinary block. Synchronous, so that the accumulator is free for the
- * next chunk at once; about 1 µs a row and 0.6 kB a stage row.
+ * Encodes a chunk's rows as one RowBinary block. Synchronous, so that the accumulator is free at once. Costs
+ * about 1 µs per row and 0.6 kB per stage row.
  */
 export function encodeChunk(
   chunk: ChunkAccumulator,
@@ -181,7 +180,7 @@ function cellSeconds(chunk: ChunkAccumulator, cell: number): number {
   return chunk.cellWindow(cell) * baseWindowSeconds;
 }
 
-/** window_start and the dimensions; `hostId` stands in where the host is no dimension. */
+/** Writes window_start and the dimensions; `hostId` replaces the host where host is no dimension. */
 function writeCell(
   chunk: ChunkAccumulator,
   cell: number,
@@ -198,7 +197,7 @@ function writeCell(
   }
 }
 
-/** requests, no errors, timeouts or cancelled; sum, min and max of one value; an empty state. */
+/** Writes the counts of one value, without errors, timeouts or cancelled requests, and an empty state. */
 function writeCounts(out: RowBinaryWriter, requests: number, ms: number): void {
   out.uint64(requests);
   out.uint64(0);
@@ -216,7 +215,7 @@ function sumOf(amounts: Float64Array, count: number): number {
   return sum;
 }
 
-/** event_time, status, trace_id, request_id and stages_ms, all empty. */
+/** Writes empty event_time, status, trace_id, request_id and stages_ms. */
 function writeNoExemplar(out: RowBinaryWriter): void {
   out.uint64(0);
   out.varUint(0);
@@ -233,10 +232,7 @@ function writeBands(count: number, out: RowBinaryWriter): void {
   }
 }
 
-/**
- * Where the centroids of a row lie, for SketchPool.centroids: another place in each chunk, by its
- * mark, and the same when the chunk is made again.
- */
+/** Phase for SketchPool.centroids: it depends on the chunk's mark, so a recreated chunk has the same. */
 function phaseOf(mark: number, row: number): number {
   return 1 - ((mark / 2 ** 48 + row * GOLDEN) % 1);
 }

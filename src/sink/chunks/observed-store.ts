@@ -3,21 +3,20 @@ import type { Chunk, LedgerEntry } from './chunk.ts';
 import type { ChunkPlace } from './chunk-positions.ts';
 import type { ChunkState, ChunkStore, LedgerEnd } from './chunk-store.ts';
 
-/** After a failed call the next is due sooner than this; if none comes, nobody waits any more. */
+/** A failed call is retried within this time; otherwise it was given up. */
 const AGAIN_WITHIN_MS = 10_000;
 
 interface Wait {
   readonly sinceMs: number;
-  /** Calls that have not come back. */
+  /** Calls in progress. */
   calls: number;
-  /** When a call was made or failed last. */
+  /** Time of the last call or failure. */
   activeMs: number;
 }
 
 /**
- * A store that tells who waits for it, so that ClickHouse being slow or away is not taken for a
- * reader that is stuck. A wait lasts from a call until one for the same partition succeeds: pauses
- * between attempts are part of it.
+ * A store that measures waits, so that a slow ClickHouse is not mistaken for a stuck consumer. A wait lasts
+ * from a call to the next success for the same partition, pauses between attempts included.
  */
 export class ObservedStore implements ChunkStore {
   readonly #store: ChunkStore;
@@ -25,14 +24,14 @@ export class ObservedStore implements ChunkStore {
   readonly #longestCallMs: number;
   readonly #waits = new Map<string, Wait>();
 
-  /** @param longestCallMs a call that takes longer is lost: the client should have given it up. */
+  /** @param longestCallMs a longer call is lost: the client should have timed out. */
   constructor(store: ChunkStore, clock: Clock, longestCallMs: number) {
     this.#store = store;
     this.#clock = clock;
     this.#longestCallMs = longestCallMs;
   }
 
-  /** Milliseconds that a partition has been waiting; 0 if it is not. */
+  /** How long a partition has waited, in milliseconds; 0 if it does not. */
   waitMs(topic: string, partition: number): number {
     return Math.max(this.#waitMs(topic), this.#waitMs(nameOf({ topic, partition })));
   }

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { readQuery } from '../read-query.ts';
 
-/** The rows that a query of sql/queries gives. */
+/** Reads the rows of a query in sql/queries. */
 export async function rowsOf<T>(
   client: ClickHouseClient,
   query: string,

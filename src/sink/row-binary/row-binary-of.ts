@@ -3,14 +3,14 @@ import { readQuery } from '../read-query.ts';
 
 type Parameters = Readonly<Record<string, unknown>>;
 
-/** The response to a query, as it comes. `destroy` gives up what was not read. */
+/** A streamed response. `destroy` drops the unread rest. */
 export interface ResponseStream extends AsyncIterable<unknown> {
   destroy(): unknown;
 }
 
 /**
- * The response to a query of sql/queries in RowBinary, part by part. The server holds it back until the query
- * has ended, so that a query that fails gives an error and no half of a response.
+ * Runs a query of sql/queries and streams its RowBinary response. The server sends it only after the query
+ * has ended, so that a failing query returns an error, not a partial response.
  */
 export async function rowBinaryStream(
   client: ClickHouseClient,
@@ -25,7 +25,7 @@ export async function rowBinaryStream(
   return stream;
 }
 
-/** The whole response to a query of sql/queries in RowBinary, in memory. */
+/** Runs a query of sql/queries and returns its whole RowBinary response. */
 export async function rowBinaryOf(
   client: ClickHouseClient,
   query: string,

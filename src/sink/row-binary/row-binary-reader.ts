@@ -1,7 +1,7 @@
 /**
- * Reads ClickHouse's RowBinary format. O(1) a value.
+ * Reads ClickHouse's RowBinary format. O(1) per value.
  *
- * @throws RangeError when the bytes end before the value does, or hold a number that is too large.
+ * @throws RangeError when the bytes end within a value, or a number is too large.
  */
 export class RowBinaryReader {
   readonly bytes: Buffer;
@@ -65,18 +65,18 @@ export class RowBinaryReader {
     return this.bytes.toString('utf8', from, this.at);
   }
 
-  /** Goes on behind a string; where its bytes begin. */
+  /** Skips a string; returns where its bytes begin. */
   skipString(): number {
     return this.skip(this.varUint());
   }
 
-  /** The next so many bytes, not copied. */
+  /** Returns the next `length` bytes without copying. */
   readBytes(length: number): Buffer {
     const from = this.skip(length);
     return this.bytes.subarray(from, this.at);
   }
 
-  /** Goes on behind so many bytes; where they begin. */
+  /** Skips `length` bytes; returns where they begin. */
   skip(length: number): number {
     const from = this.at;
     if (from + length > this.bytes.length) throw new RangeError('value beyond the end');

@@ -1,7 +1,7 @@
 /**
- * Writes ClickHouse's RowBinary format into one growing buffer that is reused from chunk to chunk
- * (https://clickhouse.com/docs/interfaces/formats/RowBinary). Little endian; strings and maps are
- * led by a VarUInt length. Amortised O(1) a value.
+ * Writes ClickHouse's RowBinary format into one growing buffer that is reused between chunks
+ * (https://clickhouse.com/docs/interfaces/formats/RowBinary). Little endian; strings and maps have a VarUInt
+ * length prefix. Amortised O(1) per value.
  */
 export class RowBinaryWriter {
   #bytes: Buffer;
@@ -17,7 +17,6 @@ export class RowBinaryWriter {
     return this.#at;
   }
 
-  /** A copy of what was written, which later writes do not touch. */
   copy(): Buffer {
     return Buffer.from(this.#bytes.subarray(0, this.#at));
   }
@@ -83,7 +82,7 @@ export class RowBinaryWriter {
     this.#at += this.#bytes.write(text, this.#at, length, 'utf8');
   }
 
-  /** Room for `bytes` more, which `write` fills, returning the position after what it wrote. */
+  /** Reserves `bytes` more, which `write` fills; it returns the position after its output. */
   raw(bytes: number, write: (out: Uint8Array, at: number) => number): void {
     this.#reserve(bytes);
     this.#at = write(this.#bytes, this.#at);

@@ -3,15 +3,15 @@ import type { ResponseStream } from '../row-binary/row-binary-of.ts';
 import { RowBinaryReader } from '../row-binary/row-binary-reader.ts';
 
 /**
- * Rows of sql/queries/detector_state.sql, each as soon as it has come. Memory: two parts, of some 300 KB for
- * a series of ten stages.
+ * Decodes rows of sql/queries/detector_state.sql as they arrive. Memory: two parts, each about 300 KB for a
+ * series of ten stages.
  *
  * @throws RangeError when the response ends within a part.
  */
 export async function* decodedParts(response: ResponseStream): AsyncGenerator<StatePart, void> {
   let pieces: Buffer[] = [];
   let length = 0;
-  // A part comes in many pieces: they are put together when twice as many bytes are there as did not suffice.
+  // Pieces of a part are joined once twice the bytes are there that were too few.
   let enough = 0;
   for await (const piece of response) {
     pieces.push(piece as Buffer);
@@ -28,7 +28,7 @@ export async function* decodedParts(response: ResponseStream): AsyncGenerator<St
   }
 }
 
-/** The parts that are whole; what is left behind them. */
+/** Yields the complete parts; returns the remaining bytes. */
 function* wholeParts(bytes: Buffer): Generator<StatePart, Buffer> {
   const reader = new RowBinaryReader(bytes);
   let from = 0;

@@ -1,7 +1,7 @@
 import { PieceSize } from './piece-size.ts';
 import { limitingSetting, oneIsTooMuch } from './too-much.ts';
 
-/** Half-open range of time, in steps that are not parted. */
+/** Half-open range of time, in indivisible steps. */
 export interface SteppedRange {
   readonly fromMs: number;
   readonly toMs: number;
@@ -9,10 +9,10 @@ export interface SteppedRange {
 }
 
 /**
- * Reads a range piece by piece, oldest first. Pieces follow the rows that steps have; one that is too much for
- * ClickHouse is halved. Memory: one piece.
+ * Reads a range in pieces, oldest first. The size of a piece follows the number of rows per step. A piece
+ * that is too large for ClickHouse is halved. Memory: one piece.
  *
- * @param what names a step, for the error where a single one is too much.
+ * @param what name of a step, for the error where a single one is too large.
  */
 export async function* eachPiece<Row>(
   { fromMs, toMs, stepMs }: SteppedRange,

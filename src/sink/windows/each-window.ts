@@ -12,32 +12,31 @@ import { decodedWindows, openWindows, type WindowRange } from './window-reader.t
 export type { WindowsAt } from './window-decoder.ts';
 
 export interface ReadOptions {
-  /** Whether a series is read with all its stages, or only its whole requests. @default with all */
+  /** True to read all stages of a series, false for its whole requests only. @default all stages */
   readonly isWanted?: (series: Series, startMs: number) => boolean;
-  /** So many windows were too much for a setting's limit; half of them are asked for next. */
+  /** Called when a read exceeded a limit; half as many windows are read next. */
   readonly onTooMuch?: (windows: number, setting: string) => void;
-  /** Of a block: stages of its windows at most, one window aside. @default 80,000 */
+  /** Limit of stages in a block, except for its first window. @default 80,000 */
   readonly stagesTogether?: number;
 }
 
-/** Stages of windows that are judged together at most: some tenths of a second of work. */
+/** Limit of stages that are evaluated together: some tenths of a second of work. */
 const mostStagesTogether = 80_000;
 
-/** A piece of a range, asked for. */
 interface Piece extends WindowRange {
   readonly windows: number;
   readonly response: Promise<ResponseStream>;
 }
 
 /**
- * Every window start of a range, in order, also those without any series. Windows are handed out as they are
- * decoded; between two of them others have their turn. Pieces follow the rows that windows have, and the next
- * one is asked for while one is handed out: ClickHouse works meanwhile. A piece without a row is the begin of a gap,
- * whose end is asked for.
+ * Yields every window start of a range in order, also those without series. Windows are yielded as they are
+ * decoded, with turns of the event loop between them. The size of a piece follows the number of rows per
+ * window. The next piece is queried while one is processed. An empty piece starts a gap, whose end is
+ * queried.
  *
- * Memory: one window of all series; ClickHouse holds back one piece.
+ * Memory: one window of all series; ClickHouse buffers one piece.
  *
- * @throws OperatorError when a single window is too much for ClickHouse.
+ * @throws OperatorError when a single window is too large for ClickHouse.
  */
 export async function* eachWindow(
   client: ClickHouseClient,
@@ -85,7 +84,7 @@ export async function* eachWindow(
   }
 }
 
-/** The same, those together that a detector judges faster so: of one block, and not too many for one turn. */
+/** The same in blocks that a detector evaluates faster together, limited for one turn. */
 export async function* eachBlock(
   client: ClickHouseClient,
   range: WindowRange,
@@ -97,7 +96,7 @@ export async function* eachBlock(
   for await (const at of eachWindow(client, range, options)) {
     block.push(at);
     for (const window of at.windows) stages += window.stages.size;
-    // Before the next one is decoded: which series are wanted of that may depend on what these bring.
+    // Yields before decoding the next window, because this block may change which series it needs.
     const isLast = !areOfOneBlock(at.startMs, at.startMs + range.windowMs);
     if (!isLast && stages < stagesTogether) continue;
     yield block;
@@ -107,7 +106,7 @@ export async function* eachBlock(
   if (block.length > 0) yield block;
 }
 
-/** A group takes a member for dead that judges for seconds on end. */
+/** Yields to the event loop: a group removes a member that blocks it for seconds. */
 async function* inTurn(at: WindowsAt): AsyncGenerator<WindowsAt, void> {
   yield at;
   await systemClock.breathe();
@@ -118,7 +117,7 @@ function open(client: ClickHouseClient, range: WindowRange, fromMs: number, most
   const windows = Math.min(most, Math.ceil((range.toMs - fromMs) / windowMs));
   const piece = { fromMs, toMs: Math.min(range.toMs, fromMs + windows * windowMs), windowMs };
   const response = openWindows(client, piece);
-  // Who waits for it hears of a failure; who does not has no use for it.
+  // A failure is reported by the await; without one it does not matter.
   response.catch(() => undefined);
   return { ...piece, windows, response };
 }

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { WindowRange } from './window-reader.ts';
 
-/** Start of the earliest stored window of a range; undefined for none. Cost: a look at the table's order. */
+/** Start of the earliest stored window of a range; undefined without one. Cost: one lookup. */
 export async function firstWindowMs(
   client: ClickHouseClient,
   { fromMs, toMs, windowMs }: WindowRange,

@@ -1,24 +1,24 @@
 import type { Series } from '../../series/series-window.ts';
 
-/** More than are judged, and than are mostly offered; names of hosts that come and go do not pile up. */
+/** Limit of names, so that those of short-lived hosts do not accumulate. */
 const mostNames = 65_536;
 
 /**
- * Series and stages by the bytes that rows have for them, made once: windows name the same ones again and
- * again, and what is the same object is told at a glance.
+ * Interns series and stages by their bytes in rows: equal names become the same object, which is cheap to
+ * compare.
  *
- * Memory: some hundred bytes a series, at most 40 MB. Cost: a tenth of a microsecond.
+ * Memory: some hundred bytes per series, at most 40 MB. Cost: 0.1 µs.
  */
 export class KnownNames {
   readonly #series = new Map<string, Series>();
   readonly #texts = new Map<string, string>();
 
-  /** The series of a row. @param read reads it, if it is not known. */
+  /** Returns the series of a row; `read` decodes it if it is new. */
   series(bytes: Buffer, from: number, to: number, read: () => Series): Series {
     return known(this.#series, bytes.toString('latin1', from, to), read);
   }
 
-  /** A text in UTF-8. */
+  /** A UTF-8 text. */
   text(bytes: Buffer, from: number, to: number): string {
     return known(this.#texts, bytes.toString('latin1', from, to), () =>
       bytes.toString('utf8', from, to),

@@ -12,7 +12,7 @@ import { eachPiece } from './each-piece.ts';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** What an hour of a series had in one stage. */
+/** One stage in an hour of a series. */
 interface StageHour {
   readonly stage: string;
   readonly requests: number;
@@ -21,10 +21,10 @@ interface StageHour {
 }
 
 /**
- * The hours of series, all versions of each together, that were over by a time: eight days of them, oldest first,
- * piece by piece. Hours in which something was wrong are among them.
+ * Reads the hours of series, all versions together, in the eight days before a time: oldest first, in pieces.
+ * Hours with incidents are included.
  *
- * @param seriesLimit so many series at most: those with the most requests in the last of these days.
+ * @param seriesLimit number of series: those with the most requests on the last day.
  */
 export function readHours(
   client: ClickHouseClient,
@@ -46,7 +46,7 @@ export function readHours(
   });
 }
 
-/** Rows of sql/queries/hourly_tails.sql, ordered by hour and series. */
+/** Decodes rows of sql/queries/hourly_tails.sql, ordered by hour and series. */
 export function decodeHours(bytes: Buffer, quantiles: readonly number[]): SeriesHour[] {
   const reader = new RowBinaryReader(bytes);
   const hours: SeriesHour[] = [];

@@ -3,7 +3,7 @@ import { baseWindowMs } from '../../window/chunk-accumulator.ts';
 import { readQuery } from '../read-query.ts';
 import type { PartitionProgress } from './window-progress.ts';
 
-/** How far each partition of a group has come, from the ledger. */
+/** Reads the progress of a group's partitions from the ledger. */
 export async function readProgress(
   client: ClickHouseClient,
   groupId: string,

@@ -6,11 +6,11 @@ import { eachPiece } from './each-piece.ts';
 
 const dayMs = 86_400_000;
 const blockMs = TrafficProfile.blockMs;
-/** What a profile holds. */
+/** Length of a diurnal profile. */
 const rememberedMs = 8 * dayMs;
 
 /**
- * Requests of every model, and of all of them together (''), in the eight days before, by blocks, oldest
+ * Reads the requests of every model, and of all together (''), in the eight days before: in blocks, oldest
  * first, piece by piece.
  */
 export function readTraffic(
@@ -39,7 +39,7 @@ interface TrafficRow {
   readonly requests: string;
 }
 
-/** The blocks of rows in the order of time, and those of all models together. */
+/** Returns the blocks in order of time, with blocks for all models together. */
 function withAllModels(rows: readonly TrafficRow[]): TrafficBlock[] {
   const blocks: TrafficBlock[] = [];
   let all = { model: '', startMs: Number.NaN, requests: 0 };

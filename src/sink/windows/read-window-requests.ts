@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { readQuery } from '../read-query.ts';
 import type { WindowRange } from './window-reader.ts';
 
-/** Requests of all series in the windows of a range, by the start of each; those without any are missing. */
+/** Reads the requests of all series per window start in a range; windows without any are missing. */
 export async function readWindowRequests(
   client: ClickHouseClient,
   { fromMs, toMs, windowMs }: WindowRange,

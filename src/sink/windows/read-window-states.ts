@@ -4,26 +4,26 @@ import { readQuery } from '../read-query.ts';
 import { type Resolution, windowSeconds } from '../read-tails.ts';
 import { idleAfterMs } from './window-progress.ts';
 
-/** How many windows of a range can still change. */
+/** Numbers of a range's windows by state. */
 export interface WindowStates {
-  /** Some partition that is not idle has not passed them. */
+  /** Not passed yet by some partition that is not idle. */
   readonly open: number;
-  /** Complete enough to be judged; late events may still be merged. */
+  /** Evaluated; late events may still be merged. */
   readonly provisional: number;
-  /** Nothing can change. */
+  /** Cannot change. */
   readonly final: number;
-  /** Event time that every partition which is not idle has reached, RFC 3339. */
+  /** Event time that every non-idle partition has reached, RFC 3339. */
   readonly complete_until: string;
   /** Event time that every partition has reached. */
   readonly reached_by_all: string;
-  /** Events of chunks in the range that came after their window could be judged. */
+  /** Events of chunks in the range that arrived after their window could be evaluated. */
   readonly late_merged: number;
 }
 
 /**
- * States of the windows of a range, widened to whole windows as for `readTails`.
+ * Reads the states of a range's windows, widened to whole windows as in `readTails`.
  *
- * @returns undefined where there are no windows, or the group has stored none: nobody can tell then.
+ * @returns undefined without windows, or without stored chunks of the group.
  */
 export async function readWindowStates(
   client: ClickHouseClient,

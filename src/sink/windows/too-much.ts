@@ -3,9 +3,9 @@ import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 
 /**
- * Errors of ClickHouse for a query that asks for too much, and the setting that limits it:
- * MEMORY_LIMIT_EXCEEDED, TIMEOUT_EXCEEDED, TOO_SLOW, TOO_MANY_ROWS, TOO_MANY_BYTES,
- * TOO_MANY_ROWS_OR_BYTES. Source: ClickHouse, src/Common/ErrorCodes.cpp.
+ * ClickHouse errors for a query that exceeds a limit, with the limiting setting: MEMORY_LIMIT_EXCEEDED,
+ * TIMEOUT_EXCEEDED, TOO_SLOW, TOO_MANY_ROWS, TOO_MANY_BYTES, TOO_MANY_ROWS_OR_BYTES. Source: ClickHouse,
+ * src/Common/ErrorCodes.cpp.
  */
 const limitingSettings: ReadonlyMap<string, string> = new Map([
   ['241', 'max_memory_usage'],
@@ -16,7 +16,7 @@ const limitingSettings: ReadonlyMap<string, string> = new Map([
   ['396', 'max_result_bytes'],
 ]);
 
-/** The setting that a query was too much for; undefined where it failed for another reason. */
+/** The setting whose limit a query exceeded; undefined for other errors. */
 export function limitingSetting(error: unknown): string | undefined {
   if (error instanceof ClickHouseError) return limitingSettings.get(error.code);
   // The client's own error.
@@ -24,7 +24,7 @@ export function limitingSetting(error: unknown): string | undefined {
   return isTimeout ? 'clickhouse.request_timeout' : undefined;
 }
 
-/** A piece that cannot be smaller is too much, too. */
+/** Error for a piece that is too large and cannot be smaller. */
 export function oneIsTooMuch(piece: string, error: unknown, setting: string): OperatorError {
   const message = (error as Error).message.split('\n', 1)[0];
   return new OperatorError(

@@ -6,22 +6,22 @@ import { TDigest } from '../../sketch/t-digest.ts';
 import { RowBinaryReader } from '../row-binary/row-binary-reader.ts';
 import { KnownNames } from './known-names.ts';
 
-/** All series of one window start; none where no series had a request. */
+/** All series of one window start; empty without requests. */
 export interface WindowsAt {
   readonly startMs: number;
   readonly windows: readonly SeriesWindow[];
 }
 
-/** A stage whose digest is made with those of its whole window. */
+/** A stage whose digest is decoded together with those of its window. */
 interface OpenStage extends StageSummary {
   digest: TDigest;
 }
 
-/** Bytes of columns of a fixed size: four counts and three durations; a centroid; a band and its amount. */
+/** Sizes of fixed columns: four counts and three durations; a centroid; a band and its amount. */
 const countsBytes = 7 * 8;
 const centroidBytes = 8;
 const bandBytes = 10;
-/** A row is shorter: what is longer is no row. */
+/** Limit of a row; more bytes mean corrupt input. */
 const mostRowBytes = 16 * 1024 * 1024;
 
 const unread = TDigest.fromCentroids([], []);
@@ -29,15 +29,15 @@ const names = new KnownNames();
 
 /**
  * Decodes rows of sql/queries/series_windows.sql, ordered by window and series, from parts of a response that
- * may end anywhere. Of a series that is not wanted only the stage that stands for its whole requests is kept.
+ * may end anywhere. Of an unwanted series only the stage that represents its whole requests is kept.
  *
- * Memory: one window of all series, and less than a row. Cost: some 2 µs a row.
+ * Memory: one window of all series, and less than a row. Cost: about 2 µs per row.
  */
 export class WindowDecoder {
   readonly #windowMs: number;
   readonly #isWanted: (series: Series, startMs: number) => boolean;
   readonly #packed = new PackedDigests();
-  /** The begin of a row whose end has not come. */
+  /** Beginning of an incomplete row. */
   #rest: Buffer = Buffer.alloc(0);
   #startMs = Number.NaN;
   #windows: SeriesWindow[] = [];
@@ -47,7 +47,7 @@ export class WindowDecoder {
   #open: OpenStage[] = [];
   #rows = 0;
 
-  /** @param isWanted asked once for each series of a window, when all windows before it have been handed out. */
+  /** @param isWanted called once per series and window, after all earlier windows have been yielded. */
   constructor(
     windowMs: number,
     isWanted: (series: Series, startMs: number) => boolean = () => true,
@@ -56,12 +56,11 @@ export class WindowDecoder {
     this.#isWanted = isWanted;
   }
 
-  /** Rows decoded so far. */
   get rows(): number {
     return this.#rows;
   }
 
-  /** The next part of the response: windows that are complete with it, in order. */
+  /** Decodes the next part of the response; yields windows that are complete. */
   *decode(part: Buffer): Generator<WindowsAt, void> {
     const bytes = this.#rest.length === 0 ? part : Buffer.concat([this.#rest, part]);
     const reader = new RowBinaryReader(bytes);
@@ -81,7 +80,7 @@ export class WindowDecoder {
     }
   }
 
-  /** The last window. @throws RangeError when the response has ended within a row. */
+  /** Yields the last window. @throws RangeError when the response has ended within a row. */
   *end(): Generator<WindowsAt, void> {
     if (this.#rest.length > 0) {
       throw new RangeError(
@@ -126,7 +125,9 @@ export class WindowDecoder {
     this.#stages.set(summary.stage, summary);
   }
 
-  /** Whether the stage of a row stands for the whole requests, of those that have come so far: see `wholeRequest`. */
+  /**
+   * True if a row's stage represents the whole requests better than the stages before: see `wholeRequest`.
+   */
   #isOfWholeRequests(reader: RowBinaryReader): boolean {
     const from = reader.at;
     const stage = stageOf(reader);
@@ -144,7 +145,7 @@ export class WindowDecoder {
   }
 }
 
-/** Goes on behind a row; false where its bytes end before it does. */
+/** Skips a row; returns false where it is incomplete. */
 function skipRow(reader: RowBinaryReader): boolean {
   if (reader.atEnd) return false;
   try {
@@ -171,7 +172,7 @@ function skipStage(reader: RowBinaryReader): void {
   reader.skip(reader.varUint() * bandBytes);
 }
 
-/** The series of a row, the same object in each: it is read where it is new. */
+/** Returns the interned series of a row. */
 function seriesOf(reader: RowBinaryReader): Series {
   const from = reader.at;
   skipSeries(reader);

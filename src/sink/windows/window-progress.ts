@@ -1,28 +1,27 @@
 import type { Config } from '../../config/schema.ts';
 
-/** How far a partition has come, from the ledger. */
+/** Progress of a partition, from the ledger. */
 export interface PartitionProgress {
   readonly topic: string;
   readonly partition: number;
-  /** Event time it has reached; 0 where none of its events was good. */
+  /** Event time that it has reached; 0 without a valid event. */
   readonly watermarkMs: number;
-  /** When its last chunk with a good event was stored. */
+  /** When its last chunk with a valid event was stored. */
   readonly flushedMs: number;
-  /** Event time of the newest events of that chunk, or up to a window later; never beyond the watermark. */
+  /** Event time of that chunk's newest events, or up to a window later; never beyond the watermark. */
   readonly newestMs: number;
-  /** Offset after the last record that is stored. */
+  /** Offset after the last stored record. */
   readonly endOffset: number;
 }
 
 /**
- * Event time up to which windows are complete: the least watermark of the partitions that are not
- * idle. An idle partition holds nothing back, nor does one without a single good event: a producer
- * of garbage must not blind the detector. When all are idle, what is there is all there is.
- * This is all that the ledger alone can say; the detector asks Kafka too.
- * sql/queries/window_states.sql says the same to users; a test holds them together.
+ * Event time up to which windows are complete: the lowest watermark of the partitions that are not idle.
+ * Partitions without any valid event do not count, so that a producer of invalid events does not block the
+ * detector. When all partitions are idle, everything stored is complete. The ledger alone shows no more; the
+ * detector also asks Kafka. sql/queries/window_states.sql has the same rule, and a test compares them.
  *
  * @param nowMs of the clock that stamped `flushedMs`.
- * @returns -Infinity when nothing was ever stored.
+ * @returns -Infinity before the first stored chunk.
  */
 export function completeUntil(
   partitions: readonly PartitionProgress[],
@@ -35,15 +34,15 @@ export function completeUntil(
   return Math.max(Number.NEGATIVE_INFINITY, ...begun.map(({ watermarkMs }) => watermarkMs));
 }
 
-/** A partition that has stored nothing for so long is idle: what it last had took a while to store. */
+/** Time without a stored chunk after which a partition is idle, including the time to store one. */
 export function idleAfterMs({ windows, ingest }: Pick<Config, 'windows' | 'ingest'>): number {
   return windows.idle_partition + ingest.flush_interval;
 }
 
-/** Beyond the flush interval, for reading and storing. */
+/** Time for reading and storing, on top of the flush interval. */
 const storingMs = 5_000;
 
-/** What has arrived is stored by then while all is well. */
+/** Time by which arrived records are normally stored. */
 export function normalLagMs({ ingest }: Pick<Config, 'ingest'>): number {
   return ingest.flush_interval + storingMs;
 }

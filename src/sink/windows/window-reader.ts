@@ -11,10 +11,10 @@ export interface WindowRange {
   readonly windowMs: number;
 }
 
-/** Bytes decoded between two turns of the event loop: some ten milliseconds. */
+/** Bytes decoded between two turns of the event loop: about ten milliseconds. */
 const bytesATurn = 1024 * 1024;
 
-/** Asks for all series of a range of windows, in the order of their starts. */
+/** Queries all series of a range of windows, in the order of their starts. */
 export function openWindows(client: ClickHouseClient, range: WindowRange): Promise<ResponseStream> {
   return rowBinaryStream(client, 'series_windows', {
     windowSeconds: range.windowMs / 1000,
@@ -23,7 +23,7 @@ export function openWindows(client: ClickHouseClient, range: WindowRange): Promi
   });
 }
 
-/** Windows from the response as it comes. Memory: one window of all series, some 1.5 kB a series and stage. */
+/** Decodes windows as they arrive. Memory: one window of all series, 1.5 kB per series and stage. */
 export async function* decodedWindows(
   response: ResponseStream,
   decoder: WindowDecoder,
@@ -39,7 +39,7 @@ export async function* decodedWindows(
   yield* decoder.end();
 }
 
-/** All series of a short range of windows, in memory. */
+/** Reads all series of a short range of windows into memory. */
 export async function readWindows(
   client: ClickHouseClient,
   range: WindowRange,
@@ -52,7 +52,6 @@ export async function readWindows(
   return all;
 }
 
-/** The windows of a whole response. */
 export function decodeWindows(bytes: Buffer, windowMs: number): SeriesWindow[] {
   const decoder = new WindowDecoder(windowMs);
   const found = [...decoder.decode(bytes), ...decoder.end()];

@@ -36,7 +36,7 @@ class Watch {
 
   constructor(...partitions: PartitionState[]) {
     this.seen = {
-      lookedMs: 0,
+      probedMs: 0,
       outage: undefined,
       isMember: true,
       joins: 1,
@@ -293,7 +293,7 @@ describe('no reason to end is', () => {
   it('a log recreated under the same name, read from its beginning', () => {
     const watch = new Watch(partition());
     const each = (second: number) => ({
-      lookedMs: watch.elapsedMs,
+      probedMs: watch.elapsedMs,
       partitions: [
         partition({
           endOffset: 90,

@@ -4,7 +4,7 @@ import { compressFrameSync } from 'lz4-napi';
 import snappy from 'snappy';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { registerCompressionCodecs } from '../../../src/kafka/compression/compression.ts';
-import { decodeFetchAnswer } from '../../../src/kafka/protocol/fetch-response.ts';
+import { decodeFetchResponse } from '../../../src/kafka/protocol/fetch-response.ts';
 import { RecordBatchReader } from '../../../src/kafka/protocol/record-batch-reader.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import {
@@ -52,7 +52,7 @@ describe('a response to a fetch', () => {
         ),
       }));
       const bytes = encodeAnswer(partitions, { version, topic: 'größe', throttleMs: 7 });
-      const { responses, ...rest } = await decodeFetchAnswer(bytes, version, reader);
+      const { responses, ...rest } = await decodeFetchResponse(bytes, version, reader);
       const { responses: expected, ...expectedRest } = await decodeByKafkajs(bytes, version);
       expect(rest).toMatchObject(expectedRest);
       expect(responses.map(({ topicName }) => topicName)).toEqual(['größe']);
@@ -77,7 +77,7 @@ describe('a response to a fetch', () => {
     const aborted = [{ producerId: 9n, firstOffset: 6 }];
     const marks = async (entries: typeof log) => {
       const bytes = encodeAnswer([{ partition: 0, bytes: encodeLog(entries), aborted }]);
-      const { responses } = await decodeFetchAnswer(bytes, 11, reader);
+      const { responses } = await decodeFetchResponse(bytes, 11, reader);
       const [partition] = responses[0]?.partitions ?? [];
       return partition?.messages.map(({ offset, isControlRecord, records }) => [
         offset,

@@ -14,8 +14,8 @@ function assemble(bytes: Buffer, partBytes: () => number): Buffer[] {
   const frames: Buffer[] = [];
   const assembler = new FrameAssembler(new FramePool(), (frame) => frames.push(frame));
   for (let at = 0; at < bytes.length; ) {
-    const room = assembler.room();
-    const count = bytes.copy(room, 0, at, at + partBytes());
+    const readTarget = assembler.readTarget();
+    const count = bytes.copy(readTarget, 0, at, at + partBytes());
     assembler.received(count);
     at += count;
   }

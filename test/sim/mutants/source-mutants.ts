@@ -53,8 +53,8 @@ export const sourceMutants: readonly Mutant[] = [
     name: 'batch-overwritten',
     bug: 'a batch that was fetched while another was being handled takes the place of the one that waits',
     file: 'src/kafka/kafka-source.ts',
-    find: 'while (lane.isFull) {',
-    replace: 'while (lane.isFull && claim.isLost) {',
+    find: 'while (queue.isFull) {',
+    replace: 'while (queue.isFull && claim.isLost) {',
   },
   {
     name: 'commit-of-the-last-offset',

@@ -56,8 +56,8 @@ export const windowMutants: readonly Mutant[] = [
     name: 'watermark-of-the-ledger-ignored',
     bug: 'a group whose commits are gone begins without a watermark',
     file: 'src/ingest/start-position.ts',
-    find: 'const watermarkMs = isCommit ? note?.watermarkMs : ledger?.watermarkMs;',
-    replace: 'const watermarkMs = note?.watermarkMs;',
+    find: 'const watermarkMs = isCommit ? metadata?.watermarkMs : ledger?.watermarkMs;',
+    replace: 'const watermarkMs = metadata?.watermarkMs;',
     needs: ['commits_expired'],
   },
   {

@@ -10,23 +10,24 @@ import {
 import { PartitionTrack, type TrackLimits } from './partition-track.ts';
 
 export interface ArrivalCompletenessOptions extends TrackLimits {
-  readonly arrivals: Pick<ArrivalLog, 'partitions' | 'lookedMs' | 'outage'>;
-  /** How far each partition has come, by the ledger. */
+  readonly arrivals: Pick<ArrivalLog, 'partitions' | 'probedMs' | 'outage'>;
+  /** Reads each partition's progress from the ledger. */
   readonly readProgress: () => Promise<readonly PartitionProgress[]>;
   readonly nowMs: () => number;
-  /** Of what is no live traffic, a partition that is silent for so long holds no window open. */
+  /** Without live traffic, a partition that is silent for this long delays no window. */
   readonly idleMs: number;
 }
 
-/** A process that was stopped, or had a long step, has not waited for anybody meanwhile. */
+/** Longest step that counts as waiting, after a suspended process or a long step. */
 const longestStepMs = 5_000;
-/** Events of another time say for so long that part of the traffic is elsewhere. */
+/** Displaced events make traffic incomplete for this long. */
 const displacedForMs = 2 * 60_000;
 
 /**
- * Windows are complete up to where everything that had arrived in Kafka is stored. A partition that is read
- * to its end holds nothing up, however old or rare its events are; one with records that wait is never idle.
- * Whoever does not come on is waited for a limited time. docs/explained/windows.md has the rule.
+ * Windows are complete up to the time by which everything that had arrived in Kafka is stored. A partition
+ * without lag delays nothing, however old or rare its events are. A partition with lag is never idle. A
+ * partition that makes no progress is waited for only for a limited time. docs/explained/windows.md has the
+ * rule.
  */
 export class ArrivalCompleteness implements CompletenessProbe {
   readonly #options: ArrivalCompletenessOptions;
@@ -43,18 +44,18 @@ export class ArrivalCompleteness implements CompletenessProbe {
 
   async probe(): Promise<Completeness> {
     const { nowMs, readProgress } = this.#options;
-    const beganMs = nowMs();
+    const startedMs = nowMs();
     try {
       const progress = await readProgress();
       this.#storeOutage = undefined;
       return this.observe(nowMs(), progress);
     } catch (error) {
-      this.#storeOutage = storeOutage(this.#storeOutage, beganMs, error);
+      this.#storeOutage = storeOutage(this.#storeOutage, startedMs, error);
       return this.observe(nowMs(), undefined);
     }
   }
 
-  /** @param progress by the ledger; undefined where it cannot be read. */
+  /** @param progress from the ledger; undefined where it cannot be read. */
   observe(nowMs: number, progress: readonly PartitionProgress[] | undefined): Completeness {
     const { arrivals, maxWaitMs } = this.#options;
     const stepMs = Math.min(longestStepMs, Math.max(0, nowMs - (this.#observedMs ?? nowMs)));
@@ -65,8 +66,8 @@ export class ArrivalCompleteness implements CompletenessProbe {
     const tracks = [...this.#tracks.values()];
     const isLive = tracks.some((track) => track.isLive);
     this.#weigh(tracks, { nowMs, stepMs, isLive });
-    const { outage, lookedMs } = arrivals;
-    const isAway = outage !== undefined && nowMs - lookedMs > maxWaitMs;
+    const { outage, probedMs } = arrivals;
+    const isAway = outage !== undefined && nowMs - probedMs > maxWaitMs;
     const reached = isAway ? this.#byLedger(nowMs) : this.#byArrivals(tracks, isLive, nowMs);
     this.#completeMs = Math.max(this.#completeMs, Math.min(reached, nowMs));
     const displaced = isLive
@@ -85,15 +86,15 @@ export class ArrivalCompleteness implements CompletenessProbe {
     };
   }
 
-  /** Partitions that Kafka has; before it was ever asked, those that the ledger has. */
+  /** Tracks the partitions that Kafka has, or the ledger's until Kafka was asked. */
   #track(nowMs: number): void {
     const { arrivals } = this.#options;
-    const isAsked = Number.isFinite(arrivals.lookedMs);
+    const isAsked = Number.isFinite(arrivals.probedMs);
     const byName = new Map(this.#progress.map((each) => [`${each.topic}/${each.partition}`, each]));
     const names = isAsked ? arrivals.partitions.keys() : byName.keys();
     const present = new Set(names);
     for (const name of this.#tracks.keys()) if (!present.has(name)) this.#tracks.delete(name);
-    const isNewer = arrivals.lookedMs > this.#ledgerReadMs;
+    const isNewer = arrivals.probedMs > this.#ledgerReadMs;
     for (const name of present) {
       let track = this.#tracks.get(name);
       if (track === undefined) {
@@ -110,41 +111,41 @@ export class ArrivalCompleteness implements CompletenessProbe {
   ): void {
     const { nowMs, isLive } = now;
     const storing = new Set(tracks.filter((track) => track.isStoring(nowMs)));
-    const isThere = (track: PartitionTrack) =>
+    const isCaughtUp = (track: PartitionTrack) =>
       track.isLive && nowMs - track.reachMs(isLive) <= this.#options.normalLagMs;
-    const there = new Set([...storing].filter(isThere));
+    const caughtUp = new Set([...storing].filter(isCaughtUp));
     const others = (set: ReadonlySet<PartitionTrack>, track: PartitionTrack) =>
       set.size > (set.has(track) ? 1 : 0);
     for (const track of tracks) {
       const othersStore = others(storing, track);
-      track.weigh({ ...now, othersStore, othersAreThere: others(there, track) });
+      track.weigh({ ...now, othersStore, othersCaughtUp: others(caughtUp, track) });
     }
   }
 
   #byArrivals(tracks: readonly PartitionTrack[], isLive: boolean, nowMs: number): number {
     const { idleMs } = this.#options;
-    const begun = tracks.filter(({ watermarkMs }) => watermarkMs > 0);
+    const started = tracks.filter(({ watermarkMs }) => watermarkMs > 0);
     const latestMs = (of: readonly PartitionTrack[]) =>
       Math.max(Number.NEGATIVE_INFINITY, ...of.map(({ watermarkMs }) => watermarkMs));
-    // Of what is not live, a watermark alone says how far a partition is.
+    // Without live traffic the watermark alone shows a partition's progress.
     const counted = tracks.filter((track) => {
       if (track.isGivenUp) return false;
       if (isLive || track.lagMessages > 0) return true;
       return track.watermarkMs > 0 && nowMs - track.flushedMs < idleMs;
     });
-    if (counted.length === 0) return isLive ? Number.NEGATIVE_INFINITY : latestMs(begun);
+    if (counted.length === 0) return isLive ? Number.NEGATIVE_INFINITY : latestMs(started);
     const reachedMs = Math.min(...counted.map((track) => track.reachMs(isLive)));
-    // Past the last event nothing is known: none may have come, or all may be late.
-    const live = begun.filter((track) => track.isLive);
+    // After the last event there may be no more events, or all may be late.
+    const live = started.filter((track) => track.isLive);
     return isLive ? Math.min(reachedMs, latestMs(live)) : reachedMs;
   }
 
-  /** While Kafka cannot be asked, the ledger is all there is. */
+  /** Uses the ledger alone while Kafka does not respond. */
   #byLedger(nowMs: number): number {
     return completeUntil(this.#progress, nowMs, this.#options.idleMs);
   }
 
-  /** All that had arrived by then is stored, and nothing waits. */
+  /** The time by which everything had arrived and is stored; undefined while anything waits. */
   #knownMs(tracks: readonly PartitionTrack[]): number | undefined {
     if (tracks.length === 0 || tracks.some(({ lagMessages }) => lagMessages > 0)) return undefined;
     const untilMs = Math.min(...tracks.map((track) => track.storedUntilMs ?? -Infinity));

@@ -1,4 +1,4 @@
-/** A log's end as it was seen: from when on, and until when. */
+/** An end offset of the log, and when it was first and last seen. */
 export interface SeenEnd {
   readonly firstMs: number;
   readonly lastMs: number;
@@ -6,20 +6,19 @@ export interface SeenEnd {
   readonly endOffset: number;
 }
 
-/** At one look a second: eight minutes of a lag at full resolution, an hour at 8 s. */
+/** With one probe per second: eight minutes of lag at full resolution, an hour at 8 s. */
 const mostEnds = 512;
 
 /**
- * Which records of one partition had arrived when: the ends of its log over time, by the clock of whoever
- * looked. Limited: where it is full every second end is dropped, so that what is far behind is known more
- * coarsely, and never as further than it is.
+ * The end offsets of a partition's log over time, by the prober's clock. When it is full, every second entry
+ * is dropped. Old lag is then known more coarsely, and never too optimistically.
  *
- * Cost: O(ends dropped) a call. Memory: 512 ends at most.
+ * Cost: O(dropped entries) per call. Memory: at most 512 entries.
  */
 export class ArrivalHistory {
   #ends: SeenEnd[] = [];
 
-  /** Adds a look that began then. A log that ends earlier than before is another one. */
+  /** Adds a probe by its start. A log that ends earlier than before is another log. */
   add(atMs: number, endOffset: number): void {
     const last = this.#ends.at(-1);
     if (last !== undefined && endOffset < last.endOffset) this.#ends = [];
@@ -29,10 +28,7 @@ export class ArrivalHistory {
     if (this.#ends.length > mostEnds) this.#thin();
   }
 
-  /**
-   * The last look of whose records all are stored; undefined where that was before the first. What lies before it
-   * is forgotten.
-   */
+  /** Returns the last probe whose records are all stored, and drops those before it. */
   storedUntil(storedOffset: number): SeenEnd | undefined {
     let next = 0;
     while ((this.#ends[next]?.endOffset ?? Number.POSITIVE_INFINITY) <= storedOffset) next++;
@@ -40,7 +36,7 @@ export class ArrivalHistory {
     return next === 0 ? undefined : this.#ends[0];
   }
 
-  /** Keeps the first and the last. */
+  /** Drops every second entry, but keeps the first and the last. */
   #thin(): void {
     const last = this.#ends.length - 1;
     this.#ends = this.#ends.filter((_, at) => at % 2 === 0 || at === last);

@@ -2,33 +2,33 @@ import type { Clock } from '../../../base/clock.ts';
 import type { PartitionLog } from '../../../kafka/liveness/lag-probe.ts';
 import { ArrivalHistory } from './arrival-history.ts';
 
-/** Whom to ask where partitions end. */
+/** Reads the end offsets of partitions. */
 export interface EndProbe {
-  /** @throws where the brokers do not answer in time. */
+  /** @throws where the brokers do not respond in time. */
   probe(): Promise<ReadonlyMap<string, PartitionLog>>;
   close(): void;
 }
 
-/** How a partition stood at the last look, and how it came to it. */
+/** A partition at the last probe, with its history. */
 export interface ArrivedPartition {
   readonly log: PartitionLog;
   readonly history: ArrivalHistory;
 }
 
-const LOOK_EVERY_MS = 1_000;
+const PROBE_INTERVAL_MS = 1_000;
 
 /**
- * Asks Kafka every second which records have arrived, whoever reads them and however they fare. It goes on while
- * the process stands by: a detector that takes the lead knows the last minutes.
+ * Probes Kafka every second for the records that have arrived, whatever consumes them. It also runs on
+ * standby, so that a new leader knows the last minutes.
  */
 export class ArrivalLog {
   readonly #probe: EndProbe;
   readonly #clock: Clock;
   #partitions: ReadonlyMap<string, ArrivedPartition> = new Map();
-  #lookedMs = Number.NEGATIVE_INFINITY;
+  #probedMs = Number.NEGATIVE_INFINITY;
   #failingSinceMs: number | undefined;
   #failure = '';
-  #isLooking = false;
+  #isProbing = false;
   #stopTicking: () => void = () => undefined;
 
   constructor(probe: EndProbe, clock: Clock) {
@@ -41,21 +41,21 @@ export class ArrivalLog {
     return this.#partitions;
   }
 
-  /** When the last look began that was answered; -Infinity before the first. */
-  get lookedMs(): number {
-    return this.#lookedMs;
+  /** Start of the last successful probe; -Infinity before one. */
+  get probedMs(): number {
+    return this.#probedMs;
   }
 
-  /** Since when Kafka does not answer, and why; undefined while it does. */
+  /** Start and reason of an outage of Kafka; undefined while it responds. */
   get outage(): { readonly sinceMs: number; readonly reason: string } | undefined {
     if (this.#failingSinceMs === undefined) return undefined;
     return { sinceMs: this.#failingSinceMs, reason: this.#failure };
   }
 
-  /** Looks once, then every second. Never rejects. */
+  /** Probes once, then every second. Never rejects. */
   async start(): Promise<void> {
     await this.probe();
-    this.#stopTicking = this.#clock.every(LOOK_EVERY_MS, () => void this.probe());
+    this.#stopTicking = this.#clock.every(PROBE_INTERVAL_MS, () => void this.probe());
   }
 
   stop(): void {
@@ -63,19 +63,19 @@ export class ArrivalLog {
     this.#probe.close();
   }
 
-  /** One look, unless one is under way. */
+  /** Probes once, unless a probe is running. */
   async probe(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    const beganMs = this.#clock.nowMs();
+    if (this.#isProbing) return;
+    this.#isProbing = true;
+    const startedMs = this.#clock.nowMs();
     try {
-      this.#add(beganMs, await this.#probe.probe());
+      this.#add(startedMs, await this.#probe.probe());
       this.#failingSinceMs = undefined;
     } catch (error) {
-      this.#failingSinceMs ??= beganMs;
+      this.#failingSinceMs ??= startedMs;
       this.#failure = error instanceof Error ? error.message : String(error);
     } finally {
-      this.#isLooking = false;
+      this.#isProbing = false;
     }
   }
 
@@ -87,6 +87,6 @@ export class ArrivalLog {
       partitions.set(name, { log, history });
     }
     this.#partitions = partitions;
-    this.#lookedMs = atMs;
+    this.#probedMs = atMs;
   }
 }

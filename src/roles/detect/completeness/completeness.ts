@@ -1,33 +1,33 @@
-/** A partition of which something waits to be stored for longer than it should. */
+/** A partition whose records wait to be stored for longer than normal. */
 export interface PartitionBehind {
   /** `topic/partition` */
   readonly name: string;
   readonly behindMs: number;
   /** Messages in Kafka that are not stored. */
   readonly lagMessages: number;
-  /** Whether windows are judged without it. */
+  /** True if windows are evaluated without it. */
   readonly isGivenUp: boolean;
 }
 
-/** A partition whose events are of another time than those at which they arrive. */
+/** A partition whose event times differ too much from their arrival. */
 export interface PartitionDisplaced {
   readonly name: string;
   readonly delayMs: number;
 }
 
-/** A server that does not answer. */
+/** An outage of a server. */
 export interface Outage {
   readonly sinceMs: number;
   readonly reason: string;
 }
 
-/** A store that does not answer. */
+/** An outage of ClickHouse. */
 export interface StoreOutage extends Outage {
-  /** As it was thrown the last time. */
+  /** The latest error, as thrown. */
   readonly error: unknown;
 }
 
-/** Where none was before it begins now. */
+/** Continues an outage, or starts one now. */
 export function storeOutage(
   before: StoreOutage | undefined,
   nowMs: number,
@@ -37,13 +37,13 @@ export function storeOutage(
   return { sinceMs: before?.sinceMs ?? nowMs, reason, error };
 }
 
-/** What is known of all traffic at a moment. */
+/** How complete all traffic is at one moment. */
 export interface Completeness {
-  /** Event time before which windows have all that they will be judged by; -Infinity for none. It never falls. */
+  /** Event time before which windows are complete; -Infinity for none. It never decreases. */
   readonly completeMs: number;
-  /** Up to when, by the clock, it is sure that what has arrived is all there was; undefined where it is not. */
+  /** Wall-clock time up to which all traffic is known to be stored; undefined while it is not. */
   readonly knownMs: number | undefined;
-  /** False while part of the traffic is missing: how much there is says nothing then. */
+  /** False while part of the traffic is missing, so that its volume means nothing. */
   readonly isWhole: boolean;
   /** The longest first. */
   readonly behind: readonly PartitionBehind[];
@@ -54,13 +54,13 @@ export interface Completeness {
   readonly storeOutage: StoreOutage | undefined;
 }
 
-/** Tells how far windows are complete. */
+/** Determines up to when windows are complete. */
 export interface CompletenessProbe {
-  /** Asks once. Where the ledger cannot be read, `storeOutage` says so. */
+  /** Probes once. A failure to read the ledger is returned as `storeOutage`. */
   probe(): Promise<Completeness>;
 }
 
-/** Nothing is wrong, as far as anybody can tell. */
+/** Without any known problem. */
 export const nothingWrong = {
   behind: [],
   displaced: [],

@@ -15,14 +15,14 @@ export interface LedgerCompletenessOptions {
 }
 
 /**
- * Windows are complete up to the least watermark of the partitions that are not idle: the rule of sources
- * that have no log whose end could be asked for, as a file.
+ * Windows are complete up to the lowest watermark of the partitions that are not idle. This is the rule for
+ * sources without end offsets, such as files.
  */
 export class LedgerCompleteness implements CompletenessProbe {
   readonly #options: LedgerCompletenessOptions;
   #completeMs = Number.NEGATIVE_INFINITY;
   #storeOutage: StoreOutage | undefined;
-  /** Since when the ledger can be read: what could not be stored meanwhile is stored a while after. */
+  /** Start of the ledger's availability: backlog of an outage is stored some time later. */
   #readableSinceMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LedgerCompletenessOptions) {

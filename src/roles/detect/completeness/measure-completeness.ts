@@ -2,9 +2,9 @@ import type { Metrics } from '../../../base/telemetry/metrics.ts';
 import type { Completeness } from './completeness.ts';
 
 /**
- * Sets the gauges of how far behind judging is.
+ * Sets the gauges of the detector's lag.
  *
- * @param unjudgedMs start of the first window that is complete and not judged, if there is one.
+ * @param unjudgedMs start of the first complete window that is not evaluated, if there is one.
  */
 export function measureCompleteness(
   metrics: Metrics,
@@ -13,7 +13,7 @@ export function measureCompleteness(
   unjudgedMs: number | undefined,
 ): void {
   const { detectorLagMessages, detectorPartitionBehindSeconds, detectorBehindSeconds } = metrics;
-  // Partitions that are gone, or behind no longer, are not to stay.
+  // Removes partitions that are deleted or have caught up.
   detectorLagMessages.reset();
   detectorPartitionBehindSeconds.reset();
   for (const [name, messages] of lagMessages) detectorLagMessages.set(labelsOf(name), messages);
@@ -24,7 +24,7 @@ export function measureCompleteness(
   detectorBehindSeconds.set(behindMs / 1000);
 }
 
-/** Another process measures from now on. */
+/** Clears the gauges on standby, because the leader exports them. */
 export function clearCompleteness(metrics: Metrics): void {
   metrics.detectorLagMessages.reset();
   metrics.detectorPartitionBehindSeconds.reset();

@@ -2,32 +2,32 @@ import type { PartitionProgress } from '../../../sink/windows/window-progress.ts
 import type { ArrivedPartition } from './arrival-log.ts';
 
 export interface TrackLimits {
-  /** How long windows wait for a partition, and for events that come late, at most. */
+  /** Longest wait for a partition, and for late events. */
   readonly maxWaitMs: number;
-  /** What has arrived is stored by then while all is well. */
+  /** Time by which arrived records are normally stored. */
   readonly normalLagMs: number;
-  /** Whether a group that has committed nothing reads a log from its begin. */
+  /** True if a group without commits reads a log from its beginning. */
   readonly fromEarliest: boolean;
 }
 
-/** How the others stand. */
+/** State of the other partitions. */
 export interface Surroundings {
   readonly nowMs: number;
-  /** Since the last time; a stopped process counts for little. */
+  /** Time since the last call, limited for stopped processes. */
   readonly stepMs: number;
-  /** Whether others store what they have. */
+  /** True if others make progress. */
   readonly othersStore: boolean;
-  /** Whether others have stored all that there is. */
-  readonly othersAreThere: boolean;
+  /** True if others have caught up. */
+  readonly othersCaughtUp: boolean;
   readonly isLive: boolean;
 }
 
-/** Delays that are remembered: a single event that was late shows in one of them. */
+/** Delays that are kept; the minimum ignores single late events. */
 const delaysKept = 3;
-/** Who gains less than this part of its distance while it is waited for is not waited for any longer. */
+/** A partition must reduce its lag by this share while it is waited for. */
 const leastGain = 0.1;
 
-/** How far one partition has come: what of it has arrived, what is stored, and whether it is worth waiting for. */
+/** Progress of one partition: what has arrived, what is stored, and whether windows wait for it. */
 export class PartitionTrack {
   readonly name: string;
   readonly #limits: TrackLimits;
@@ -35,17 +35,17 @@ export class PartitionTrack {
   #flushedMs = 0;
   #storedOffset = -1;
   #endOffset: number | undefined;
-  /** Ledger's end of a log that is no more. */
+  /** The ledger's end in a log that was replaced. */
   #staleOffset: number | undefined;
   #ledgerOffset: number | undefined;
   #storedUntilMs: number | undefined;
   #firstSeenMs: number | undefined;
-  /** When something was stored, by the clock of whoever looks; -Infinity before. */
+  /** Last time its stored offset increased, by the prober's clock; -Infinity before. */
   #advancedMs = Number.NEGATIVE_INFINITY;
   #goodMs = Number.NEGATIVE_INFINITY;
   readonly #delaysMs: number[] = [];
   #isGivenUp = false;
-  /** Time in which others stored, and as of when in it the distance has last become less. */
+  /** Time in which others made progress, and the value of it at this partition's last gain. */
   #waitedMs = 0;
   #gainedMs = 0;
   #peakMs = 0;
@@ -56,9 +56,9 @@ export class PartitionTrack {
   }
 
   /**
-   * @param arrived what Kafka says; undefined where it was never asked.
-   * @param isNewer whether Kafka was asked after the ledger was read the last time.
-   * @param progress what the ledger says; undefined for nothing.
+   * @param arrived Kafka's offsets; undefined before the first probe.
+   * @param isNewer true if Kafka was probed after the ledger was last read.
+   * @param progress from the ledger; undefined without an entry.
    */
   observe(
     nowMs: number,
@@ -67,11 +67,11 @@ export class PartitionTrack {
     progress: PartitionProgress | undefined,
   ): void {
     const endOffset = arrived?.log.endOffset;
-    if (isNewer && endOffset !== undefined && endOffset < this.#storedOffset) this.#beginAnew();
+    if (isNewer && endOffset !== undefined && endOffset < this.#storedOffset) this.#reset();
     this.#endOffset = endOffset;
     this.#firstSeenMs ??= nowMs;
     this.#ledgerOffset = progress?.endOffset;
-    const storedOffset = Math.max(this.#storedOffset, this.#placeOf(arrived));
+    const storedOffset = Math.max(this.#storedOffset, this.#storedOffsetOf(arrived));
     if (this.#storedOffset >= 0 && storedOffset > this.#storedOffset) this.#advancedMs = nowMs;
     this.#storedOffset = storedOffset;
     const seen = arrived?.history.storedUntil(storedOffset);
@@ -79,12 +79,12 @@ export class PartitionTrack {
     if (progress !== undefined) this.#observeGood(nowMs, progress, seen?.firstMs);
   }
 
-  /** Event time that it has reached; 0 where none of its events was good. */
+  /** Event time that it has reached; 0 before its first valid event. */
   get watermarkMs(): number {
     return this.#watermarkMs;
   }
 
-  /** When its last chunk with a good event was stored, by the clock of the store. */
+  /** When its last chunk with a valid event was stored, by ClickHouse's clock. */
   get flushedMs(): number {
     return this.#flushedMs;
   }
@@ -97,48 +97,48 @@ export class PartitionTrack {
     return this.#isGivenUp;
   }
 
-  /** All that had arrived by then is stored; undefined where Kafka was not asked so early. */
+  /** Time by which all stored records had arrived; undefined if Kafka was not probed by then. */
   get storedUntilMs(): number | undefined {
     return this.#storedUntilMs;
   }
 
-  /** How long its events take to arrive; undefined while there was none. */
+  /** Delay between event time and arrival; undefined before a measurement. */
   get delayMs(): number | undefined {
     return this.#delaysMs.length === 0 ? undefined : Math.min(...this.#delaysMs);
   }
 
-  /** Whether its events are of the time at which they arrive. */
+  /** True if its events arrive close to their event time. */
   get isLive(): boolean {
     const { delayMs } = this;
     const isKnown = this.#storedUntilMs !== undefined && delayMs !== undefined;
     return isKnown && delayMs <= this.#limits.maxWaitMs;
   }
 
-  /** Whether its events are of another time than those at which they arrive: nobody waits for them. */
+  /** True if its events arrive too long after their event time: windows do not wait for them. */
   get isDisplaced(): boolean {
     const { delayMs } = this;
     return delayMs !== undefined && delayMs > this.#limits.maxWaitMs;
   }
 
-  /** Whether something of it was stored lately. */
+  /** True if its stored offset increased lately. */
   isStoring(nowMs: number): boolean {
     return nowMs - this.#advancedMs <= this.#limits.normalLagMs;
   }
 
-  /** Whether good events of it were stored within so long. */
+  /** True if valid events of it were stored within this time. */
   hadEvents(nowMs: number, withinMs: number): boolean {
     return nowMs - this.#goodMs <= withinMs;
   }
 
-  /** Since when something of it has been waiting to be stored; undefined where nothing does. */
+  /** Since when records wait to be stored; undefined where none do. */
   waitingSinceMs(): number | undefined {
     if (this.lagMessages === 0) return undefined;
     return this.#storedUntilMs ?? this.#firstSeenMs;
   }
 
   /**
-   * Event time before which it has no more to give: live, all that had arrived by then less what its events take
-   * to arrive; before Kafka was asked, and where nothing is live, its watermark.
+   * Event time before which it is complete. Live: the time by which all stored records had arrived, minus its
+   * delay. Otherwise its watermark.
    */
   reachMs(isLive: boolean): number {
     const watermarkMs = this.#watermarkMs > 0 ? this.#watermarkMs : Number.NEGATIVE_INFINITY;
@@ -147,29 +147,29 @@ export class PartitionTrack {
   }
 
   /**
-   * Waits for it no longer where it is behind, others are not, and it has gained nothing that is worth it while
-   * they stored: at least a tenth of what it is behind in each `maxWaitMs`.
+   * Gives up waiting for a partition that is behind while others are not, if its lag shrinks too slowly: by
+   * less than a tenth per `maxWaitMs` in which others make progress.
    */
   weigh(others: Surroundings): void {
     const { normalLagMs, maxWaitMs } = this.#limits;
     const behindMs = others.nowMs - this.reachMs(others.isLive);
-    const isThere = this.lagMessages === 0 || behindMs <= normalLagMs;
-    const hasGained = others.othersAreThere
+    const isCaughtUp = this.lagMessages === 0 || behindMs <= normalLagMs;
+    const hasGained = others.othersCaughtUp
       ? behindMs <= (1 - leastGain) * this.#peakMs
       : this.#advancedMs === others.nowMs;
     if (others.othersStore) this.#waitedMs += others.stepMs;
-    if (isThere || hasGained) {
+    if (isCaughtUp || hasGained) {
       this.#gainedMs = this.#waitedMs;
       this.#peakMs = behindMs;
     }
     this.#peakMs = Math.max(this.#peakMs, behindMs);
-    if (isThere) this.#isGivenUp = false;
+    if (isCaughtUp) this.#isGivenUp = false;
     else if (behindMs > maxWaitMs && this.#waitedMs - this.#gainedMs >= maxWaitMs) {
       this.#isGivenUp = true;
     }
   }
 
-  /** Takes what the ledger says of its good events. */
+  /** Reads watermark and delay of its valid events from the ledger. */
   #observeGood(nowMs: number, progress: PartitionProgress, arrivedMs: number | undefined): void {
     const { watermarkMs, flushedMs, newestMs } = progress;
     if (watermarkMs <= 0 || flushedMs <= this.#flushedMs) return;
@@ -177,28 +177,28 @@ export class PartitionTrack {
     this.#watermarkMs = watermarkMs;
     this.#flushedMs = flushedMs;
     if (!isFirst) this.#goodMs = nowMs;
-    // What was stored before anybody looked had arrived by then.
+    // Records stored before the first probe had arrived by then.
     const delayMs = (isFirst ? flushedMs : (arrivedMs ?? Number.NaN)) - newestMs;
     if (Number.isNaN(delayMs)) return;
     this.#delaysMs.push(delayMs);
     if (this.#delaysMs.length > delaysKept) this.#delaysMs.shift();
   }
 
-  /** The offset up to which all is stored, or is gone. */
-  #placeOf(arrived: ArrivedPartition | undefined): number {
+  /** The offset up to which all records are stored or expired. */
+  #storedOffsetOf(arrived: ArrivedPartition | undefined): number {
     const ledger = this.#ledgerOffset === this.#staleOffset ? undefined : this.#ledgerOffset;
     if (arrived === undefined) return ledger ?? 0;
     const { endOffset, lowOffset, committedOffset } = arrived.log;
-    // Nothing is after the end: that was committed in a log that is no more.
+    // A commit beyond the end is of a log that was replaced.
     const committed =
       committedOffset !== undefined && committedOffset <= endOffset ? committedOffset : undefined;
     const begin = this.#limits.fromEarliest ? lowOffset : endOffset;
-    const place = Math.max(ledger ?? -1, committed ?? -1);
-    return Math.max(place === -1 ? begin : place, lowOffset);
+    const position = Math.max(ledger ?? -1, committed ?? -1);
+    return Math.max(position === -1 ? begin : position, lowOffset);
   }
 
-  /** The log was deleted and made again, or was cut. */
-  #beginAnew(): void {
+  /** Resets after the log was recreated or truncated. */
+  #reset(): void {
     this.#staleOffset = this.#ledgerOffset;
     this.#storedOffset = -1;
     this.#firstSeenMs = undefined;

@@ -1,24 +1,24 @@
 import type { PartitionProgress } from '../../../sink/windows/window-progress.ts';
 
-/** Traffic is of now, and not a replay of what was, where its events are stored within so long. */
+/** Traffic is live, not a replay, if events are stored within this time. */
 const liveWithinMs = 5 * 60_000;
 
 /**
- * Up to when it is sure, by the clock, that no event came in any partition; undefined where one is not
- * idle, or where what came last was not of its time.
+ * Wall-clock time up to which no partition received events; undefined if a partition is not idle, or if its
+ * last events were not live.
  *
  * @param nowMs of the clock that stamped `flushedMs`.
- * @param idleMs what a partition had is stored by then.
+ * @param idleMs time by which a partition's events are stored.
  */
 export function silentUntil(
   partitions: readonly PartitionProgress[],
   nowMs: number,
   idleMs: number,
 ): number | undefined {
-  const begun = partitions.filter(({ watermarkMs }) => watermarkMs > 0);
-  if (begun.length === 0) return undefined;
-  const flushedMs = Math.max(...begun.map((partition) => partition.flushedMs));
-  const watermarkMs = Math.max(...begun.map((partition) => partition.watermarkMs));
+  const started = partitions.filter(({ watermarkMs }) => watermarkMs > 0);
+  if (started.length === 0) return undefined;
+  const flushedMs = Math.max(...started.map((partition) => partition.flushedMs));
+  const watermarkMs = Math.max(...started.map((partition) => partition.watermarkMs));
   if (nowMs - flushedMs < idleMs || flushedMs - watermarkMs > liveWithinMs) return undefined;
   return nowMs - idleMs;
 }
