@@ -246,8 +246,8 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'intent-of-overtaken-commit',
     bug: 'a commit that came late puts the group back to a chunk that is stored',
     file: place,
-    find: "return startAt('ledger', offset, { watermarkMs, ...keptByFirstRecord(offset, found) });",
-    replace: `const kept = keptByFirstRecord(offset, found);
+    find: "return startAt('ledger', offset, { watermarkMs, ...committedAtOnce(offset, found) });",
+    replace: `const kept = committedAtOnce(offset, found);
   return startAt('ledger', offset, { watermarkMs, intent: begun, ...kept });`,
     needs: ['commit_slow'],
   },
