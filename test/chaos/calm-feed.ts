@@ -32,11 +32,11 @@ export class CalmFeed {
   readonly #stopping = new AbortController();
   #reachedMs = 0;
 
-  private constructor(options: CalmFeedOptions, producer: Producer, begun: Promise<void>) {
+  private constructor(options: CalmFeedOptions, producer: Producer, started: Promise<void>) {
     this.#options = options;
     this.#producer = producer;
     this.#random = new Random(options.seed);
-    this.done = begun.then(() => this.#run());
+    this.done = started.then(() => this.#run());
     this.done.catch(() => undefined);
   }
 

@@ -25,7 +25,7 @@ export function seriesOf(changed: Partial<Series> = {}): Series {
   };
 }
 
-/** A window with nothing but the counts of its whole requests. */
+/** A window with only the counts of its whole requests. */
 export function countWindow(series: Series, at: number, counts: Counts): SeriesWindow {
   const { requests, errors = 0, timeouts = 0 } = counts;
   const total: StageSummary = {

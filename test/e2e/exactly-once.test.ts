@@ -314,14 +314,14 @@ concurrent('an intent left behind', () => {
       async (rig) => {
         const { messages, events, truth } = benchMessages('intent', 3_000, 10);
         await rig.publish(spread(messages, 1));
-        const begun: Chunk[] = [];
+        const startedChunks: Chunk[] = [];
         const never = () => new Promise<never>(() => undefined);
         const dying = await startIngester(rig, {
           sealsOnlyFull: true,
           wrapStore: (store): ChunkStore => ({
             insert: async (chunk) => {
               if (reached.rows === 1) await store.insert(chunk);
-              begun.push(chunk);
+              startedChunks.push(chunk);
               if (reached.ledger === 0) await never();
             },
             record: async (chunk, attempt) => {
@@ -332,7 +332,9 @@ concurrent('an intent left behind', () => {
           }),
         });
         await poll('the chunk is pending', async () =>
-          begun.length === 1 && (await rig.consumed()) === reached.ledger * 700 ? true : undefined,
+          startedChunks.length === 1 && (await rig.consumed()) === reached.ledger * 700
+            ? true
+            : undefined,
         );
         await dying.abandon();
         expect(await pendingIntents(rig)).toBe(1);

@@ -73,8 +73,8 @@ it('a running ingester shows a loss and a gap as metrics, and logs the place onc
        SELECT ${columns}, 600 FROM chunk_rows WHERE partition = 0 AND start_offset = 500`,
       {},
     );
-    const quiet = { gap: 0, overlap: 0, unaccounted: 0, difference: 0 };
-    expect(await afterLooks(3)).toMatchObject(quiet);
+    const noProblems = { gap: 0, overlap: 0, unaccounted: 0, difference: 0 };
+    expect(await afterLooks(3)).toMatchObject(noProblems);
     expect(rig.logLines.join('\n')).not.toContain('ledger problem: ');
 
     const [lost] = await rig.rows<{ samples: string; end: string }>(
@@ -96,7 +96,11 @@ it('a running ingester shows a loss and a gap as metrics, and logs the place onc
        WHERE kind = 'stage' AND partition = 0 AND start_offset = 200`,
     );
     // The chunk without a ledger row is a gap, and its rows are stored unrecorded.
-    expect(found).toMatchObject({ ...quiet, gap: 100, difference: samples + Number(passed?.n) });
+    expect(found).toMatchObject({
+      ...noProblems,
+      gap: 100,
+      difference: samples + Number(passed?.n),
+    });
     await afterLooks(2);
     const logged = rig.logLines
       .filter((line) => line.includes('ledger problem: '))

@@ -40,8 +40,8 @@ export function mayBeMissing(
   if (isForgotten && faults.counts.has('token_without_rows')) return true;
   if (!faults.has('start_from_latest')) return false;
   const { topic, addedMs } = record.log;
-  const begunMs = database.beganMs(group.groupId, topic);
-  if (addedMs !== undefined && begunMs !== undefined && addedMs > begunMs) return false;
+  const startedMs = database.beganMs(group.groupId, topic);
+  if (addedMs !== undefined && startedMs !== undefined && addedMs > startedMs) return false;
   return record.offset < (group.begins.get(record.log) ?? Number.POSITIVE_INFINITY);
 }
 

@@ -30,7 +30,7 @@ export interface SimResult {
 
 export interface SimOptions {
   /** True for a run without faults. */
-  readonly isQuiet?: boolean;
+  readonly isFaultless?: boolean;
   /** Receives lines of a verbose trace. */
   readonly trace?: (line: string) => void;
 }
@@ -51,7 +51,7 @@ const silent = createLog({ level: 'silent' });
 /** Runs a seed from its beginning to its verdict. */
 export async function simulate(seed: number, options: SimOptions = {}): Promise<SimResult> {
   const random = new SeededRandom(seed);
-  const faults = FaultPlan.ofSeed(seed, options.isQuiet);
+  const faults = FaultPlan.ofSeed(seed, options.isFaultless);
   const scheduler = new Scheduler();
   const { trace: line } = options;
   const world: SimWorld = {

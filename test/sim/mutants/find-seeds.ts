@@ -35,9 +35,9 @@ export async function findSeeds(
   };
   let watchdog = setTimeout(spins, SPIN_MS);
   for await (const line of createInterface(child.stdout)) {
-    const begun = /^seed begins: (\d+)$/.exec(line)?.[1];
-    if (begun !== undefined) {
-      seed = Number(begun);
+    const started = /^seed begins: (\d+)$/.exec(line)?.[1];
+    if (started !== undefined) {
+      seed = Number(started);
       clearTimeout(watchdog);
       watchdog = setTimeout(spins, SPIN_MS);
     } else if (line.startsWith('{"seed":')) found.push(JSON.parse(line));

@@ -218,11 +218,11 @@ describe('ArrivalCompleteness', () => {
   it('takes a topic that was made anew for another log', async () => {
     const world = new SimulatedPipeline(2);
     await world.pass(60);
-    const anew = world.partitions[1];
-    if (anew === undefined) throw new Error('no partition');
+    const recreated = world.partitions[1];
+    if (recreated === undefined) throw new Error('no partition');
     // The ledger still ends at the old log's offset, far from the new one.
-    anew.records.length = 0;
-    anew.stored = 0;
+    recreated.records.length = 0;
+    recreated.stored = 0;
     world.set(1, { isStored: false, everyMs: 2_000 });
     await world.pass(20);
     expect(world.last?.behind.map(({ name }) => name)).toEqual(['t/1']);
