@@ -4,6 +4,9 @@ import type { Config } from '../../src/config/schema.ts';
 import { Random } from '../../src/generate/random.ts';
 import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 
+/** Models, with the same traffic each. */
+export const models = 5;
+
 export interface CalmFeedOptions {
   readonly kafka: Config['kafka'];
   readonly partitions: number;
@@ -16,14 +19,15 @@ const sliceMs = 100;
 const pastBatch = 5_000;
 
 /**
- * One model's steady traffic, published as requests end. A host keeps to a partition; the last partition has
- * one host alone.
+ * Steady traffic of several models, published as requests end. A host keeps to a partition; the last partition
+ * has one host alone.
  */
 export class CalmFeed {
   /** Delay of the events of the last partition behind their event time. */
   lastPartitionBehindMs = 0;
-  /** Factor of `forward` on all hosts but that of the last partition. */
+  /** Factor of `forward` of the slow model, on all hosts but that of the last partition. */
   slowBy = 1;
+  slowModel = 0;
   /** Rejects when the contents of the topic are no longer known. */
   readonly done: Promise<void>;
   readonly #options: CalmFeedOptions;
@@ -100,15 +104,17 @@ export class CalmFeed {
     const host = Math.min(hosts - 1, Math.floor(random.uniform() * hosts));
     const last = this.#options.partitions - 1;
     const isAlone = host === hosts - 1;
+    const model = Math.floor(random.uniform() * models);
+    const slowBy = isAlone || model !== this.slowModel ? 1 : this.slowBy;
     const stages = {
       queue: random.lognormal(3, 0.5),
-      forward: random.lognormal(40, 0.35) * (isAlone ? 1 : this.slowBy),
+      forward: random.lognormal(40, 0.35) * slowBy,
       postprocess: random.lognormal(1, 0.3),
     };
     const total = stages.queue + stages.forward + stages.postprocess;
     const event = {
       ts: Math.round(endMs - total - (isAlone ? this.lastPartitionBehindMs : 0)),
-      ...{ model: 'ranker', version: '1', region: 'eu', host: `pod-${host}` },
+      ...{ model: `ranker-${model}`, version: '1', region: 'eu', host: `pod-${host}` },
       total_ms: total,
       stages_ms: stages,
     };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chaosOptions } from './chaos-options.ts';
 import { faultKinds } from './fault-kinds.ts';
+import { silenceFaults } from './silence-faults.ts';
 
 describe('chaosOptions', () => {
   it.each([
@@ -16,11 +17,12 @@ describe('chaosOptions', () => {
     [['--rate', '10000'], '--rate must stand with --outage'],
     [
       ['--silence', '--rate', '10000'],
-      '--silence must stand with --rounds, --at-once, --shorter and --seed',
+      '--silence must stand with --rounds, --faults, --at-once, --shorter and --seed',
     ],
     [['--silence', '--rounds', '0'], '--rounds must be a whole number from 1'],
+    [['--silence', '--faults', 'kill-broker'], '--faults must name clickhouse-stopped'],
     [['--silence', '--shorter', '21'], '--shorter must be a whole number from 1 to 20'],
-    [['--rounds', '3'], '--rounds, --at-once and --shorter must stand with --silence'],
+    [['--rounds', '3'], '--rounds, --faults, --at-once and --shorter must stand with --silence'],
     [['--cycle', '3'], 'its options must be known'],
     [['3'], 'its options must be known'],
   ])('refuses %j', (argv, problem) => {
@@ -28,10 +30,16 @@ describe('chaosOptions', () => {
   });
 
   it.each([
-    [['--silence'], { kind: 'silence', seed: '1', rounds: 20, shorter: 1, atOnce: 1 }],
     [
-      ['--silence', '--rounds', '4', '--at-once', '2'],
-      { kind: 'silence', seed: '1', rounds: 4, shorter: 1, atOnce: 2 },
+      ['--silence'],
+      { kind: 'silence', seed: '1', rounds: 20, faults: silenceFaults, shorter: 1, atOnce: 1 },
+    ],
+    [
+      ['--silence', '--rounds', '4', '--at-once', '2', '--faults', 'partition-old'],
+      {
+        ...{ kind: 'silence', seed: '1', rounds: 4, faults: ['partition-old'] },
+        ...{ shorter: 1, atOnce: 2 },
+      },
     ],
     [[], { kind: 'cycles', seed: '1', cycles: 100, kinds: faultKinds, events: 10_000_000 }],
     [

@@ -4,6 +4,7 @@ import { OperatorError } from '../../src/base/operator-error.ts';
 import { countOption } from '../../src/cli/count-option.ts';
 import { parseDuration } from '../../src/config/duration.ts';
 import { type FaultKind, faultKinds } from './fault-kinds.ts';
+import { type SilenceFault, silenceFaults } from './silence-faults.ts';
 
 export type ChaosOptions =
   | {
@@ -23,6 +24,7 @@ export type ChaosOptions =
       readonly kind: 'silence';
       readonly seed: string;
       readonly rounds: number;
+      readonly faults: readonly SilenceFault[];
       readonly shorter: number;
       /** Worlds, each with its own broker, database and traffic, that share the rounds. */
       readonly atOnce: number;
@@ -34,22 +36,25 @@ export type ChaosOptions =
  * @throws {OperatorError} for unknown options and values
  */
 export function chaosOptions(argv: readonly string[]): ChaosOptions {
-  const { seed, cycles, kinds, events, outage, rate, silence, rounds, shorter, atOnce } =
-    parsed(argv);
+  const { seed, cycles, kinds, events, outage, rate, silence, ...ofSilence } = parsed(argv);
+  const { rounds, faults, shorter, atOnce } = ofSilence;
   if (silence === true) {
     if ((cycles ?? kinds ?? events ?? outage ?? rate) !== undefined) {
-      throw usage('--silence must stand with --rounds, --at-once, --shorter and --seed alone');
+      throw usage(
+        '--silence must stand with --rounds, --faults, --at-once, --shorter and --seed alone',
+      );
     }
     return {
       kind: 'silence',
       seed,
       rounds: count('--rounds', rounds ?? '20', 1, 1_000),
+      faults: faults === undefined ? silenceFaults : namesIn('--faults', faults, silenceFaults),
       shorter: count('--shorter', shorter ?? '1', 1, 20),
       atOnce: count('--at-once', atOnce ?? '1', 1, 10),
     };
   }
-  if ((rounds ?? shorter ?? atOnce) !== undefined) {
-    throw usage('--rounds, --at-once and --shorter must stand with --silence');
+  if ((rounds ?? faults ?? shorter ?? atOnce) !== undefined) {
+    throw usage('--rounds, --faults, --at-once and --shorter must stand with --silence');
   }
   if (outage !== undefined) {
     if (cycles !== undefined || kinds !== undefined || events !== undefined) {
@@ -71,7 +76,7 @@ export function chaosOptions(argv: readonly string[]): ChaosOptions {
     kind: 'cycles',
     seed,
     cycles: count('--cycles', cycles ?? '100', 1, 10_000),
-    kinds: kinds === undefined ? faultKinds : kindsIn(kinds),
+    kinds: kinds === undefined ? faultKinds : namesIn('--kinds', kinds, faultKinds),
     // Fewer would leave a cycle without enough work for its fault to hit.
     events: count('--events', events ?? '10000000', 10_000, 1_000_000_000),
   };
@@ -89,6 +94,7 @@ function parsed(argv: readonly string[]) {
         rate: { type: 'string' },
         silence: { type: 'boolean' },
         rounds: { type: 'string' },
+        faults: { type: 'string' },
         shorter: { type: 'string' },
         'at-once': { type: 'string' },
         seed: { type: 'string', default: '1' },
@@ -101,11 +107,11 @@ function parsed(argv: readonly string[]) {
   }
 }
 
-function kindsIn(list: string): FaultKind[] {
+function namesIn<Name extends string>(flag: string, list: string, all: readonly Name[]): Name[] {
   return list.split(',').map((name) => {
-    const kind = faultKinds.find((known) => known === name.trim());
-    if (kind !== undefined) return kind;
-    throw usage(`--kinds must name ${faultKinds.join(', ')}: it is ${list}`);
+    const found = all.find((known) => known === name.trim());
+    if (found !== undefined) return found;
+    throw usage(`${flag} must name ${all.join(', ')}: it is ${list}`);
   });
 }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OperatorError } from '../../src/base/operator-error.ts';
+import { models } from './calm-feed.ts';
 import { type ChaosOptions, chaosOptions } from './chaos-options.ts';
 import type { ChaosSummary } from './chaos-summary.ts';
 import { renderOutage } from './render-outage.ts';
@@ -44,8 +45,11 @@ async function run(options: ChaosOptions) {
     return { isRight: isExact(summary), text: renderOutage(summary) };
   }
   if (options.kind === 'silence') {
-    const { rounds, shorter, atOnce } = options;
-    const summary = await runSilence({ ...common, rounds, shorter, atOnce, eventsPerSecond: 5 });
+    const { rounds, faults, shorter, atOnce } = options;
+    const summary = await runSilence({
+      ...{ ...common, rounds, faults, shorter, atOnce },
+      eventsPerSecond: 5 * models,
+    });
     return { isRight: isRight(summary), text: renderSilence(summary) };
   }
   const { cycles, kinds, events } = options;

@@ -4,14 +4,16 @@ import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/event/an
 import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import { followTopic } from '../../src/kafka/follow-topic.ts';
 import { type Child, startChild } from '../e2e/kit/start-child.ts';
-import { CalmFeed } from './calm-feed.ts';
+import { CalmFeed, models } from './calm-feed.ts';
 import { ChaosWorld } from './chaos-world.ts';
 import type { ChaosRunOptions } from './run-chaos.ts';
+import type { SilenceFault } from './silence-faults.ts';
 import { phaseLines, type SilencePhase, type SilenceSummary } from './silence-summary.ts';
 
 export interface SilenceRunOptions
   extends Pick<ChaosRunOptions, 'seed' | 'dir' | 'signal' | 'say' | 'onFailure'> {
   readonly rounds: number;
+  readonly faults: readonly SilenceFault[];
   /** Number of worlds that share the rounds: nearly all of a round is waiting. */
   readonly atOnce: number;
   /** Divisor of the length of all faults. */
@@ -20,6 +22,7 @@ export interface SilenceRunOptions
 }
 
 interface Fault {
+  readonly name: SilenceFault;
   readonly what: string;
   readonly lastsMs: number;
   /** Time after its start at which the others get slow, if they do. */
@@ -137,6 +140,7 @@ class SilenceRun {
       await this.#world.pass(minuteMs);
       for (const round of numbers) {
         for (const fault of this.#faults()) {
+          if (!this.#options.faults.includes(fault.name)) continue;
           const phase = await this.#phase(round, fault);
           phases.push(phase);
           for (const line of phaseLines(phase)) say(line);
@@ -152,6 +156,7 @@ class SilenceRun {
     const lasts = (ms: number) => ms / this.#options.shorter;
     return [
       {
+        name: 'clickhouse-stopped',
         what: 'ClickHouse stopped',
         lastsMs: lasts(8 * minuteMs),
         slowFromMs: undefined,
@@ -159,6 +164,7 @@ class SilenceRun {
         end: () => proxy.heal(),
       },
       {
+        name: 'ingest-stopped',
         what: 'ingest stopped',
         lastsMs: lasts(8 * minuteMs),
         slowFromMs: undefined,
@@ -170,6 +176,7 @@ class SilenceRun {
         },
       },
       {
+        name: 'ingester-paused',
         what: 'one ingester paused',
         lastsMs: Math.max(100_000, lasts(2 * minuteMs)),
         slowFromMs: 20_000,
@@ -177,6 +184,7 @@ class SilenceRun {
         end: () => fleet.members[0]?.signal('SIGCONT'),
       },
       {
+        name: 'partition-old',
         what: 'one partition 5 h old',
         lastsMs: Math.max(130_000, lasts(3 * minuteMs)),
         slowFromMs: 50_000,
@@ -200,6 +208,8 @@ class SilenceRun {
     if (slowFromMs !== undefined) {
       await this.#pass(slowFromMs);
       slowMs = Date.now();
+      // Each time another model: the same one again within an hour would be a flap of the page before.
+      this.#feed.slowModel = (this.#feed.slowModel + 1) % models;
       this.#feed.slowBy = 8;
       await this.#pass(Math.min(slowForMs, lastsMs - slowFromMs));
       this.#feed.slowBy = 1;
