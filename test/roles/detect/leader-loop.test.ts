@@ -43,8 +43,8 @@ function watcherOf(failures: readonly unknown[]) {
       const failure = left.shift();
       if (failure !== undefined) throw failure;
     },
-    settle: async () => {
-      calls.push('settle');
+    flush: async () => {
+      calls.push('flush');
     },
     problems: () => [],
     notes: () => ['detect: a note'],
@@ -137,7 +137,7 @@ describe('LeaderLoop', () => {
     finish();
     await stopped;
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(calls).toEqual(['start', 'step', 'step', 'settle']);
+    expect(calls).toEqual(['start', 'step', 'step', 'flush']);
   });
 
   it('judges once more at the end of a bounded source', async () => {
@@ -145,7 +145,7 @@ describe('LeaderLoop', () => {
     const loop = loopOf(watcher, { judgeAtEnd: true });
     await loop.start();
     await loop.stop();
-    expect(calls).toEqual(['start', 'step', 'settle']);
+    expect(calls).toEqual(['start', 'step', 'flush']);
   });
 
   it('stands by, ready and without a watcher, until it leads, and again when it does not', async () => {
@@ -168,7 +168,7 @@ describe('LeaderLoop', () => {
     // Its state is outdated by now: it restarts.
     expect(calls.slice(3)).toEqual(['start', 'step']);
     await loop.stop();
-    expect([calls.slice(5), lead.stopped]).toEqual([['settle'], true]);
+    expect([calls.slice(5), lead.stopped]).toEqual([['flush'], true]);
   });
 
   it('that loses the lead within a step stands by; that is no failure', async () => {
@@ -186,7 +186,7 @@ describe('LeaderLoop', () => {
     await vi.advanceTimersByTimeAsync(100);
     // It must not store events that another process has emitted by now.
     await loop.stop();
-    expect(calls).not.toContain('settle');
+    expect(calls).not.toContain('flush');
   });
 
   it('reports why it cannot stand by', async () => {
