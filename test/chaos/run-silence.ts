@@ -35,8 +35,8 @@ const partitions = 7;
 const ingesters = 3;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Long enough to distinguish a stop from an evening. */
-const pastMs = 26 * hourMs;
+/** Hours of past: a day and more distinguish a stop from an evening. */
+const pastHours = { withStops: 26, withoutStops: 3 } as const;
 const slowForMs = 75_000;
 const settledMs = 45_000;
 
@@ -73,7 +73,7 @@ type WorldOptions = SilenceRunOptions & { readonly numbers: readonly number[] };
 
 /** @param phases receives each phase as it ends */
 async function runWorld(options: WorldOptions, phases: SilencePhase[]): Promise<void> {
-  const { dir, signal, seed, eventsPerSecond, say } = options;
+  const { dir, signal, seed, faults, eventsPerSecond, say } = options;
   mkdirSync(dir, { recursive: true });
   const world = await ChaosWorld.open({ dir, partitions, signal, settings: {} });
   const killNow = () => world.fleet.killNow();
@@ -83,6 +83,8 @@ async function runWorld(options: WorldOptions, phases: SilencePhase[]): Promise<
   try {
     for (let n = 0; n < ingesters; n++) world.fleet.add();
     const { kafka } = world.config;
+    const hasStops = faults.some((fault) => fault.endsWith('stopped'));
+    const pastMs = pastHours[hasStops ? 'withStops' : 'withoutStops'] * hourMs;
     const past = await CalmFeed.open({ kafka, partitions, seed, eventsPerSecond }, pastMs);
     feed = past.feed;
     const isStored = async () =>
