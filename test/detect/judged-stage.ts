@@ -3,7 +3,7 @@ import { StageBaseline } from '../../src/baseline/stage-baseline.ts';
 import { quarantineWindows } from '../../src/detect/options/detect-options.ts';
 import { pageBudget } from '../../src/detect/options/page-budget.ts';
 import { PeakPool } from '../../src/detect/score/peak-pool.ts';
-import { type Settling, ShiftTest } from '../../src/detect/tail/shift-test.ts';
+import { type ReleaseOutcome, ShiftTest } from '../../src/detect/tail/shift-test.ts';
 import type { ShiftVerdict } from '../../src/detect/tail/shift-verdict.ts';
 import { Random } from '../../src/generate/random.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
@@ -31,7 +31,7 @@ export class JudgedStage {
   }
 
   /** Judges windows of so many requests; returns the verdicts of the last ones. */
-  run(windows: number, draw: Draw, requests = 30, as: Settling = 'learnt') {
+  run(windows: number, draw: Draw, requests = 30, as: ReleaseOutcome = 'learnt') {
     const verdicts: (ShiftVerdict & { window: number })[] = [];
     for (let i = 0; i < windows; i++, this.window++) {
       const startMs = this.window * options.window;
@@ -47,7 +47,7 @@ export class JudgedStage {
     return verdicts;
   }
 
-  #learn(as: Settling): void {
+  #learn(as: ReleaseOutcome): void {
     const oldest = this.#waiting.shift();
     if (oldest === undefined) return;
     this.test.learn(oldest.startMs, as);

@@ -138,7 +138,7 @@ export class ProportionTest {
     const sinceMs = this.#evidence.startMs(fault);
     this.#daily.observe(startMs, sum, this.#varianceInflation(fault), sinceMs);
     this.#bursts.observe(startMs, score);
-    this.#isRecurring = this.#daily.isOpen || this.#bursts.goesOn;
+    this.#isRecurring = this.#daily.isOpen || this.#bursts.isActive;
   }
 
   #recurrenceLevel(startMs: number, varianceInflation: number): number {
@@ -209,7 +209,7 @@ export class ProportionTest {
       this.#learnt = state.number(this.#learnt);
       this.#inherited = state.number(this.#inherited);
     });
-    this.#isRecurring = this.#daily.isOpen || this.#bursts.goesOn;
+    this.#isRecurring = this.#daily.isOpen || this.#bursts.isActive;
   }
 
   /** A view that is valid until the memory grows. */

@@ -2,75 +2,70 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** What went by itself within so long was short. */
-const shortMs = 10 * minuteMs;
-/** Episodes are kept for two weeks, the last of them at most. */
+/** Time within which a burst reaches its peak. */
+const burstMs = 10 * minuteMs;
 const keptMs = 14 * dayMs;
-const mostEpisodes = 64;
-/**
- * What came so often is known. It is more than that if it is so many times as clear as the clearest but
- * one.
- */
-const knownTimes = 3;
-const clearer = 1.5;
-/** A score from which on something is an episode, and the part of its peak below which it ends. */
+const maxBursts = 64;
+/** Bursts from which they count as recurring, and the factor over the second highest that exceeds them. */
+const recurringBursts = 3;
+const exceedingFactor = 1.5;
+/** Score from which a burst begins; it ends after `endWindows` below `endShare` of its peak. */
 const leastScore = 12;
 const endShare = 1 / 3;
 const endWindows = 6;
-const minutes = shortMs / minuteMs;
+const minutes = burstMs / minuteMs;
 
-interface Episode {
+interface Burst {
   readonly startMs: number;
-  /** The highest score up to each minute from then on. */
+  /** Highest score up to each minute since the start. */
   readonly scores: Float32Array;
   peak: number;
-  /** When it was last as clear as that. */
+  /** Time at which the peak was reached. */
   peakMs: number;
 }
 
 /**
- * What was clear for a short while and went by itself, told or not: a pod that restarts, a client that
- * retries. What came like this three times in two weeks is known, and something that begins alike is news
- * only when it is clearer, or lasts longer.
+ * Bursts of one series, emitted or not: a pod that restarts, a client that retries. After three in two weeks
+ * a similar one must score higher, or last longer, to exceed the threshold.
  *
- * Memory: 64 episodes of 40 bytes at most.
+ * Memory: 64 bursts of 40 bytes at most.
  */
 export class BurstHistory {
-  #past: Episode[] = [];
-  #current: Episode | undefined;
-  #quiet = 0;
+  #past: Burst[] = [];
+  #current: Burst | undefined;
+  #windowsBelow = 0;
 
-  /** A score from which on there is something to take, or as long as an episode goes on. */
+  /** Score from which a window must be observed; while a burst is active, every window must be. */
   static readonly leastScore = leastScore;
 
-  get goesOn(): boolean {
+  get isActive(): boolean {
     return this.#current !== undefined;
   }
 
-  /** Takes the score of a window; windows come in order. */
+  /** Observes the score of a window; windows come in order. */
   observe(windowStartMs: number, score: number): void {
     if (score < leastScore && this.#current === undefined) return;
-    this.#current ??= begun(windowStartMs);
-    const episode = this.#current;
-    if (score > episode.peak) {
-      episode.peak = score;
-      episode.peakMs = windowStartMs;
+    this.#current ??= newBurst(windowStartMs);
+    const burst = this.#current;
+    if (score > burst.peak) {
+      burst.peak = score;
+      burst.peakMs = windowStartMs;
     }
-    episode.scores.fill(episode.peak, minuteOf(windowStartMs - episode.startMs));
-    this.#quiet = score < episode.peak * endShare ? this.#quiet + 1 : 0;
-    if (this.#quiet < endWindows) return;
-    if (episode.peakMs - episode.startMs < shortMs) this.#past.push(episode);
+    burst.scores.fill(burst.peak, minuteOf(windowStartMs - burst.startMs));
+    this.#windowsBelow = score < burst.peak * endShare ? this.#windowsBelow + 1 : 0;
+    if (this.#windowsBelow < endWindows) return;
+    if (burst.peakMs - burst.startMs < burstMs) this.#past.push(burst);
     this.#past = this.#past
       .filter(({ startMs }) => windowStartMs - startMs < keptMs)
-      .slice(-mostEpisodes);
+      .slice(-maxBursts);
     this.#current = undefined;
-    this.#quiet = 0;
+    this.#windowsBelow = 0;
   }
 
-  /** The score from which on what goes on is more than what is known; 0 where nothing is. */
+  /** Score from which the active burst exceeds the recurring ones; 0 without any. */
   level(windowStartMs: number): number {
-    if (this.#current === undefined || this.#past.length < knownTimes) return 0;
-    // Something may have begun a little faster than this time.
+    if (this.#current === undefined || this.#past.length < recurringBursts) return 0;
+    // Earlier bursts may have begun a little faster than this one.
     const minute = minuteOf(windowStartMs + minuteMs - this.#current.startMs);
     let [most, second] = [0, 0];
     for (const { scores } of this.#past) {
@@ -78,28 +73,28 @@ export class BurstHistory {
       if (score > most) [most, second] = [score, most];
       else if (score > second) second = score;
     }
-    return second * clearer;
+    return second * exceedingFactor;
   }
 
   serialize(state: StateArchive): void {
     state.section('short episodes', 1, () => {
-      this.#past = state.list(this.#past, (episode) => serializeEpisode(state, episode));
-      this.#current = state.optional(this.#current, (episode) => serializeEpisode(state, episode));
-      this.#quiet = state.number(this.#quiet);
+      this.#past = state.list(this.#past, (burst) => serializeBurst(state, burst));
+      this.#current = state.optional(this.#current, (burst) => serializeBurst(state, burst));
+      this.#windowsBelow = state.number(this.#windowsBelow);
     });
   }
 }
 
-function serializeEpisode(state: StateArchive, saved: Episode | undefined): Episode {
-  const episode = saved ?? begun(0);
-  const startMs = state.number(episode.startMs);
-  state.fill(episode.scores);
-  const peak = state.number(episode.peak);
-  const peakMs = state.number(episode.peakMs);
-  return { ...episode, startMs, peak, peakMs };
+function serializeBurst(state: StateArchive, saved: Burst | undefined): Burst {
+  const burst = saved ?? newBurst(0);
+  const startMs = state.number(burst.startMs);
+  state.fill(burst.scores);
+  const peak = state.number(burst.peak);
+  const peakMs = state.number(burst.peakMs);
+  return { ...burst, startMs, peak, peakMs };
 }
 
-function begun(startMs: number): Episode {
+function newBurst(startMs: number): Burst {
   return { startMs, scores: new Float32Array(minutes), peak: 0, peakMs: startMs };
 }
 

@@ -3,10 +3,10 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 
 const memory = Arena.shared();
 
-/** What has fallen below this part of its peak, where the peak was odd, is over. */
+/** Part of a significant peak below which evidence is reset. */
 const overShare = 0.6;
 
-/** What is kept of each fault, side by side. */
+/** Fields of each fault, side by side. */
 const SUM = 0;
 const START = 1;
 const HIGHEST = 2;
@@ -16,9 +16,8 @@ const LAST = 5;
 const perFault = 6;
 
 /**
- * Evidence for each of several faults, added up over windows for as long as it is above 0 (CUSUM; Page,
- * "Continuous inspection schemes", 1954), and what a detector asks of it: since when, how clear without the
- * clearest window, in how many windows.
+ * Cumulative evidence for each of several faults, summed over windows while it is above 0 (CUSUM; Page,
+ * "Continuous inspection schemes", 1954).
  */
 export class Cusum {
   readonly #oddScore: number;
@@ -26,8 +25,8 @@ export class Cusum {
   readonly #at: number;
 
   /**
-   * @param oddScore evidence that is let go as soon as it falls, because there was that much of it.
-   * @param at where it is kept, where somebody else has room for it: `Cusum.doubles` of the faults, all 0.
+   * @param oddScore peak above which evidence is reset once it falls below `overShare` of the peak.
+   * @param at offset in the arena, if the caller has allocated it: `Cusum.doubles` of the faults, all 0.
    */
   constructor(faults: number, oddScore: number, at?: number) {
     this.#oddScore = oddScore;
@@ -35,12 +34,12 @@ export class Cusum {
     this.#at = at ?? memory.allocateFor(this, Cusum.doubles(faults));
   }
 
-  /** What one of so many faults takes. */
+  /** Size in doubles. */
   static doubles(faults: number): number {
     return perFault * faults;
   }
 
-  /** Adds a window; for which fault there is most evidence now. */
+  /** Adds a window, and returns the fault with most evidence. */
   add(startMs: number, gains: Float64Array): number {
     const all = memory.doubles;
     let mostSum = Number.NEGATIVE_INFINITY;
@@ -55,7 +54,7 @@ export class Cusum {
         all[at + CLEAREST] = 0;
         all[at + GAINING] = 0;
       }
-      const sum = this.#kept(at, before + gain);
+      const sum = this.#resetOrKeep(at, before + gain);
       all[at + SUM] = sum;
       all[at + LAST] = gain;
       if (gain > 0) all[at + GAINING] = (all[at + GAINING] as number) + 1;
@@ -72,22 +71,22 @@ export class Cusum {
     return this.#of(fault, SUM);
   }
 
-  /** Start of the window with which its evidence began. */
+  /** Start of the window in which the evidence began. */
   startMs(fault: number): number {
     return this.#of(fault, START);
   }
 
-  /** What the last window added. */
+  /** Evidence added by the last window. */
   last(fault: number): number {
     return this.#of(fault, LAST);
   }
 
-  /** What remains without the clearest window. */
+  /** Evidence without its clearest window. */
   rest(fault: number): number {
     return this.sum(fault) - this.#of(fault, CLEAREST);
   }
 
-  /** Windows that spoke for it since its evidence began. */
+  /** Windows that added evidence since it began. */
   gaining(fault: number): number {
     return this.#of(fault, GAINING);
   }
@@ -113,7 +112,7 @@ export class Cusum {
     return memory.doubles[this.#at + perFault * fault + field] as number;
   }
 
-  #kept(at: number, sum: number): number {
+  #resetOrKeep(at: number, sum: number): number {
     const all = memory.doubles;
     const highest = all[at + HIGHEST] as number;
     if (sum > highest) all[at + HIGHEST] = sum;

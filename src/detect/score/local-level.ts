@@ -3,75 +3,72 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 
 const memory = Arena.shared();
 
-/** What a kernel needs of it, too. */
+/** Constants shared with the evidence kernel. */
 export const driftConstants = {
-  /** Windows that are looked at together. */
+  /** Windows per block. */
   blockWindows: 30,
-  /** Median of a squared deviation that is chance alone: chi-squared with one degree of freedom. */
+  /** Median of a squared deviation by chance alone: chi-squared with one degree of freedom. */
   medianOfChance: 0.455,
-  /** A series is calm up to so many times chance: the median is no more certain. */
+  /** Variance ratio up to which a series counts as stationary: the estimated median is no more certain. */
   calm: 1.5,
-  /** What moves by half as much again is sure to move. */
+  /** Slope of `levelVariation` above `calm`: it is 1 from half a unit above. */
   surelyMoving: 2,
 } as const;
 const { blockWindows, medianOfChance, calm, surelyMoving } = driftConstants;
-/** What the logarithm of the median moves by at each block, up or down; more for the first ones. */
+/** Step of a median's logarithm at each block, up or down; larger for the first blocks. */
 const leastStep = 0.02;
 const firstSteps = { size: 0.5, blocks: 4 } as const;
-/** Before any block a series is taken to be so many times as restless as by chance. */
-const priorRestlessness = 2;
-const mostGain = 0.9;
+/** Variance ratio over chance assumed before the first block. */
+const priorVarianceRatio = 2;
+const maxGain = 0.9;
 
-/** What is kept of all sums: requests and windows of the block, blocks, and whether one waits. */
+/** Fields of all sums together: requests and windows of the block, blocks, and 1 where one is pending. */
 const REQUESTS = 0;
 const WINDOWS = 1;
 const BLOCKS = 2;
-const HAS_WAITING = 3;
-/** What is kept of each sum, field by field, from here on: it since the block began; */
+const HAS_PENDING = 3;
+/** Fields of each sum, from this offset: its value since the block began, and its level per request. */
 const FIELDS = 8;
 const SUM = 0;
-/** how much more a request says than it usually does; */
 const LEVEL = 1;
-/** median of what the levels had not foretold, squared, of chance; the same of the means; */
-const SURPRISE = 2;
+/** Medians over chance: of the squared forecast errors, and of the squared means. */
+const ERROR = 2;
 const MEDIAN = 3;
-/** means of the block that waits to be followed, if there is one. */
-const WAITING = 4;
+/** Mean of the pending block. */
+const PENDING = 4;
 const fields = 5;
 
 /**
- * How far several sums over windows lie above what the baseline foretells of late, each by itself: a level
- * that follows them, slowly or not at all. A Kalman filter of a local level whose gain is learnt: where
- * means of five minutes vary no more than chance would have them, the level stays 0, and a fault that
- * creeps in is not taken for a swing; where they wander, it goes with them. How much they vary is a
- * median, which faults that nobody saw do not move.
+ * Local-level Kalman filter of several sums over windows, relative to the baseline, each by itself. Its gain
+ * follows the variance: a level stays 0 while five-minute means vary by chance alone, so that it does not
+ * absorb a slow fault. It tracks the means of a non-stationary series. Variances are medians, which
+ * undetected faults do not move.
  *
- * A block is taken in when the next one is complete, so that nothing is followed that began five minutes
- * ago. Memory: 40 bytes a sum, and 64. Cost: nanoseconds a window and sum.
+ * The filter updates on a block once the next one is complete: a fault of the last five minutes is not
+ * absorbed.
+ * Memory: 40 bytes a sum, and 64. Cost: nanoseconds a window and sum.
  */
 export class LocalLevel {
   readonly #size: number;
   readonly #at: number;
 
-  /**
-   * @param at where it is kept, where somebody else has room for it: `LocalLevel.doubles` of a size, all 0.
-   */
+  /** @param at offset in the arena, if the caller has allocated it: `LocalLevel.doubles`, all 0. */
   constructor(size: number, at?: number) {
     this.#size = size;
     this.#at = at ?? memory.allocateFor(this, LocalLevel.doubles(size));
-    this.#fields(SURPRISE, MEDIAN + 1).fill(priorRestlessness * medianOfChance);
+    this.#fields(ERROR, MEDIAN + 1).fill(priorVarianceRatio * medianOfChance);
   }
 
-  /** What one of so many sums takes. */
+  /** Size in doubles, for so many sums. */
   static doubles(size: number): number {
     return FIELDS + fields * size;
   }
 
   /**
-   * Takes a window.
+   * Observes a window.
    *
-   * @param excess has sums of it over `requests`, less what the baseline foretells.
-   * @returns whether it is the last one of its block, which is to be followed then.
+   * @param excess sums over the window's `requests`, less the baseline's prediction.
+   * @returns true for the last window of a block: the caller must then `update`.
    */
   observe(requests: number, excess: Float64Array): boolean {
     const all = memory.doubles;
@@ -86,15 +83,11 @@ export class LocalLevel {
     return windows >= blockWindows;
   }
 
-  /**
-   * Ends a block.
-   *
-   * @param varianceOf one request's part in a sum, as it usually is.
-   */
+  /** Ends a block. @param varianceOf variance of one request's part in a sum, by the baseline. */
   update(varianceOf: (i: number) => number): void {
     const all = memory.doubles;
     const at = this.#at;
-    if (all[at + HAS_WAITING] === 1) this.#moveLevels();
+    if (all[at + HAS_PENDING] === 1) this.#updateLevels();
     const blocks = all[at + BLOCKS] as number;
     const requests = all[at + REQUESTS] as number;
     const step = Math.exp(Math.max(leastStep, firstSteps.size / (blocks + firstSteps.blocks)));
@@ -102,49 +95,49 @@ export class LocalLevel {
     for (let i = 0; i < this.#size; i++) {
       const mean = this.#of(SUM, i) / requests;
       const chance = varianceOf(i) / requests;
-      const surprise = mean - Math.max(0, this.level(i));
+      const error = mean - Math.max(0, this.level(i));
       this.#step(MEDIAN, i, mean * mean > chance * this.#of(MEDIAN, i), step);
-      this.#step(SURPRISE, i, surprise ** 2 > chance * this.#of(SURPRISE, i), step);
-      this.#put(WAITING, i, mean);
+      this.#step(ERROR, i, error ** 2 > chance * this.#of(ERROR, i), step);
+      this.#put(PENDING, i, mean);
       this.#put(SUM, i, 0);
     }
     this.#begin(1);
   }
 
-  /** How much more a request says than it usually does. */
+  /** Predicted excess of a request over the baseline. */
   level(i: number): number {
     return this.#of(LEVEL, i);
   }
 
-  /** How many times as much as by chance minutes vary around their level: 1 where that may be chance. */
+  /** Variance of means around their level, over chance: 1 where it may be chance. */
   spread(i: number): number {
-    const surprise = this.#of(SURPRISE, i) / medianOfChance;
-    return surprise > this.#still ? surprise : 1;
+    const ratio = this.#of(ERROR, i) / medianOfChance;
+    return ratio > this.#significantRatio ? ratio : 1;
   }
 
-  /** How much the least foreseeable of the levels surprises, 0 to 1: 0 up to what may be chance. */
-  get wandering(): number {
-    return Math.min(1, this.#most(SURPRISE) - calm);
+  /** Forecast error of the least predictable level, 0 to 1: 0 where it may be chance. */
+  get nonStationarity(): number {
+    return Math.min(1, this.#max(ERROR) - calm);
   }
 
-  /** How much the most restless of the levels moves, foreseen or not, 0 to 1: 0 up to what may be chance. */
-  get moving(): number {
-    return Math.min(1, surelyMoving * (this.#most(MEDIAN) - calm));
+  /** Variation of the most variable level, predicted or not, 0 to 1: 0 where it may be chance. */
+  get levelVariation(): number {
+    return Math.min(1, surelyMoving * (this.#max(MEDIAN) - calm));
   }
 
   /**
-   * What part of how the most restless of the levels moves is foreseen, beyond chance: below 0 where to foretell it is
-   * worse than not to, as of what swings within minutes; 0 where it may be chance.
+   * Part of the most variable level's variation beyond chance that the filter predicts. It is below 0 where
+   * predicting is worse than not to, as for changes within minutes, and 0 where the variation may be chance.
    */
-  get foreseen(): number {
+  get predictability(): number {
     let most = 0;
     for (let i = 1; i < this.#size; i++) if (this.#of(MEDIAN, i) > this.#of(MEDIAN, most)) most = i;
     const varianceInflation = this.#of(MEDIAN, most) / medianOfChance;
     if (varianceInflation <= calm) return 0;
-    return 1 - (this.#of(SURPRISE, most) / medianOfChance - 1) / (varianceInflation - 1);
+    return 1 - (this.#of(ERROR, most) / medianOfChance - 1) / (varianceInflation - 1);
   }
 
-  /** Forgets the levels: the baseline that they compare with is another one. */
+  /** Resets the levels, which are relative to the baseline, after the baseline was replaced. */
   forget(): void {
     for (let i = 0; i < this.#size; i++) {
       this.#put(LEVEL, i, 0);
@@ -153,9 +146,9 @@ export class LocalLevel {
     this.#begin(0);
   }
 
-  /** Takes over how restless another one is. */
+  /** Copies the variances, not the levels, of another filter. */
   inherit(other: LocalLevel): void {
-    this.#fields(SURPRISE, MEDIAN + 1).set(other.#fields(SURPRISE, MEDIAN + 1));
+    this.#fields(ERROR, MEDIAN + 1).set(other.#fields(ERROR, MEDIAN + 1));
     const all = memory.doubles;
     all[this.#at + BLOCKS] = all[other.#at + BLOCKS] as number;
   }
@@ -167,45 +160,40 @@ export class LocalLevel {
       for (const field of [REQUESTS, WINDOWS, BLOCKS]) {
         all[this.#at + field] = state.number(all[this.#at + field] as number);
       }
-      all[this.#at + HAS_WAITING] = state.flag(all[this.#at + HAS_WAITING] === 1) ? 1 : 0;
+      all[this.#at + HAS_PENDING] = state.flag(all[this.#at + HAS_PENDING] === 1) ? 1 : 0;
     });
   }
 
-  /** Begins a block, after one that waits or without. */
-  #begin(hasWaiting: number): void {
+  #begin(hasPending: number): void {
     const all = memory.doubles;
     all[this.#at + REQUESTS] = 0;
     all[this.#at + WINDOWS] = 0;
-    all[this.#at + HAS_WAITING] = hasWaiting;
+    all[this.#at + HAS_PENDING] = hasPending;
   }
 
-  /**
-   * So many times chance may be chance: where one of the levels is sure to move, those that move less are believed to as
-   * well.
-   */
-  get #still(): number {
-    return calm - (calm - 1) * this.moving;
+  /** Variance ratio up to which a level is constant; lower where another level surely varies. */
+  get #significantRatio(): number {
+    return calm - (calm - 1) * this.levelVariation;
   }
 
-  #moveLevels(): void {
-    const still = this.#still;
+  #updateLevels(): void {
+    const significant = this.#significantRatio;
     for (let i = 0; i < this.#size; i++) {
-      const varianceInflation = this.#of(MEDIAN, i) / medianOfChance;
-      const gain =
-        varianceInflation > still ? Math.min(mostGain, 1 - still / varianceInflation) : 0;
+      const ratio = this.#of(MEDIAN, i) / medianOfChance;
+      const gain = ratio > significant ? Math.min(maxGain, 1 - significant / ratio) : 0;
       const level = this.level(i);
-      this.#put(LEVEL, i, gain === 0 ? 0 : level + gain * (this.#of(WAITING, i) - level));
+      this.#put(LEVEL, i, gain === 0 ? 0 : level + gain * (this.#of(PENDING, i) - level));
     }
   }
 
-  /** The largest of the medians of a field, by chance's own; what is calm counts as the most that is. */
-  #most(field: number): number {
-    let most: number = calm;
-    for (let i = 0; i < this.#size; i++) most = Math.max(most, this.#of(field, i) / medianOfChance);
-    return most;
+  /** Largest median of a field over chance, at least `calm`. */
+  #max(field: number): number {
+    let max: number = calm;
+    for (let i = 0; i < this.#size; i++) max = Math.max(max, this.#of(field, i) / medianOfChance);
+    return max;
   }
 
-  /** Moves a median by a step, towards what was above it or below. */
+  /** Moves a median by one step towards the last value. */
   #step(field: number, i: number, isAbove: boolean, step: number): void {
     this.#put(field, i, this.#of(field, i) * (isAbove ? step : 1 / step));
   }
@@ -218,7 +206,7 @@ export class LocalLevel {
     memory.doubles[this.#at + FIELDS + field * this.#size + i] = value;
   }
 
-  /** A view of the fields from one to before another. */
+  /** View of the fields in [from, to). */
   #fields(from: number, to: number): Float64Array {
     const at = this.#at + FIELDS;
     return memory.doubles.subarray(at + from * this.#size, at + to * this.#size);

@@ -1,17 +1,17 @@
 import type { StateArchive } from '../../snapshot/archive.ts';
 
-/** Excesses are kept in steps of this, so that their sum is the same in whatever order they come. */
+/** Rounding of excesses, so that their sum does not depend on the order. */
 const step = 2 ** -20;
 
 /**
- * Peaks of all series, and by how much they exceeded together: what one series knows too little of by itself.
- * What is added counts once it is shared, so that it does not matter which series is judged first.
+ * Peaks of all series and the sum of their excesses, a prior for series with few peaks of their own.
+ * Additions count from `publishShared` on, so that the order in which series are evaluated does not matter.
  */
 export class PeakPool {
   #peaks = 0;
   #excess = 0;
-  #unsharedPeaks = 0;
-  #unsharedExcess = 0;
+  #pendingPeaks = 0;
+  #pendingExcess = 0;
 
   get peaks(): number {
     return this.#peaks;
@@ -22,22 +22,22 @@ export class PeakPool {
   }
 
   add(excess: number): void {
-    this.#unsharedPeaks += 1;
-    this.#unsharedExcess += Math.round(excess / step) * step;
+    this.#pendingPeaks += 1;
+    this.#pendingExcess += Math.round(excess / step) * step;
   }
 
-  /** What was added counts from now on. */
+  /** Publishes the pending additions to all series. */
   publishShared(): void {
-    this.#peaks += this.#unsharedPeaks;
-    this.#excess += this.#unsharedExcess;
-    this.#unsharedPeaks = 0;
-    this.#unsharedExcess = 0;
+    this.#peaks += this.#pendingPeaks;
+    this.#excess += this.#pendingExcess;
+    this.#pendingPeaks = 0;
+    this.#pendingExcess = 0;
   }
 
   serialize(state: StateArchive): void {
     this.#peaks = state.number(this.#peaks);
     this.#excess = state.number(this.#excess);
-    this.#unsharedPeaks = state.number(this.#unsharedPeaks);
-    this.#unsharedExcess = state.number(this.#unsharedExcess);
+    this.#pendingPeaks = state.number(this.#pendingPeaks);
+    this.#pendingExcess = state.number(this.#pendingExcess);
   }
 }

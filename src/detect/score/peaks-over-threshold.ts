@@ -4,101 +4,101 @@ import type { PeakPool } from './peak-pool.ts';
 
 const memory = Arena.shared();
 
-/** A score from which on a run of windows is a peak: -ln of a probability of one in a hundred. */
+/** Score from which a run of windows is a peak: -ln of a probability of one in a hundred. */
 export const peakScore = Math.log(100);
-/** A peak ends once the score has stayed below this for so many windows. */
+/** A peak ends after this many windows below this score. */
 const calmScore = peakScore / 2;
 const calmWindows = 6;
-/** What peaks of scores would exceed `peakScore` by on average, if the probabilities were right. */
+/** Mean excess over `peakScore` if the probabilities were exact. */
 const priorExcess = 1.1;
-/** The prior weighs as much as this many peaks of all series, and these as so many of one series. */
+/** Weights: of the prior, in peaks of all series; of all series' mean, in peaks of this one. */
 const priorPeaks = 20;
 const pooledPeaks = 10;
-/** A series is taken to have seen so many peaks at the rate that chance would give. */
+/** Weight of the rate by chance, in peaks of this series. */
 const priorRatePeaks = 2;
-/** Weeks after which a peak counts only e^-1. */
+/** Weeks after which a peak's weight has decayed to e^-1. */
 const memoryWeeks = 2;
 const daysPerWeek = 7;
-/** No series is taken to be calmer than by theory: what peaks of a true likelihood ratio exceed by. */
+/** Lower bound of a mean excess: that of a true likelihood ratio. */
 const leastExcess = 1;
 
-/** The highest peaks of a restless series lie further out than exponential ones, by about this part. */
+/** Part by which the highest peaks of an overdispersed series exceed exponential ones. */
 const heavierTail = 0.6;
-/** Restless is what is so by more than so many standard errors. */
+/** Standard errors above `leastExcess` from which a series counts as overdispersed. */
 const sureErrors = 2;
-/** A peak counts up to so many times the usual one: what nobody was told of may have been a fault. */
+/** Upper bound of one excess over the mean: an undetected fault may have caused it. */
 const maxExcessRatio = 4;
-/** A burst is a peak that is reached within so many windows. */
+/** Windows within which a burst reaches its peak. */
 export const burstWindows = 12;
 /**
- * No level is below so many times what the highest burst exceeded by, and a little more while few days are known: a few
- * rare ones say little of how far the longest goes. It counts up to so many times the third highest. What is alone
- * up there, or rises for longer, may be a fault that nobody was told of.
+ * Factor of a threshold over the highest burst's excess, larger by `firstDay` / days while few days were
+ * observed. The highest counts up to `timesThird` times the third highest: a single outlier may be an
+ * undetected fault.
  */
 const overHighest = { times: 3, firstDay: 0.3, timesThird: 2 } as const;
-/** What has grown for this many bursts is less like one; after as many again it must be so many times as high. */
+/**
+ * Evidence older than this many bursts is less likely one: its factor falls to `times` after as many again.
+ */
 const notBurst = { bursts: 3, times: 2 } as const;
 /**
- * Where the highest is over what chance would make of as many peaks, twice that at most, there are bursts, of which few
- * are known on the first days. What has grown for up to so many bursts must be as much clearer then: it may be one
- * that is harder, or two in a row; what has grown for `none` is no burst.
+ * Ages, in bursts, over which the threshold is raised for bursts not yet observed: fully up to the first, not
+ * at all from the second. It is raised by how far the highest burst exceeds chance, up to twofold, divided by
+ * the days.
  */
 const unknownBursts = { full: 1.5, none: 3 } as const;
 
 /**
- * Evidence that has grown for longer than this is, in a series whose level moves by itself, likely of a swing
- * that was not foretold: after as long again it must be twice as clear, and so on.
+ * Age from which evidence in a non-stationary series is likely an unpredicted change of its level. Its
+ * threshold doubles after as long again, and so on.
  */
 const slowMs = 15 * 60_000;
-/** Until then it must be up to this part clearer, in proportion to its age: most swings are over by then. */
-const moreOfSwing = 0.25;
+/** Part by which the threshold has risen at that age, in proportion to the age. */
+const youngIncrease = 0.25;
 /**
- * What has grown for half of a baseline may in any series be a morning that the baseline is behind of: after as long
- * again it must be twice as clear.
+ * Part of the baseline's span from which any evidence may be a daily rise: its threshold doubles after as
+ * long again.
  */
 const old = 1 / 2;
 /**
- * Where over this part of how the level moves is foreseen, it moves for longer than a forecast takes to follow: that
- * age begins earlier, by up to half.
+ * Predictability above which changes outlast the filter's delay: `slowMs` then starts earlier, by half at
+ * most.
  */
-const foreseenFrom = 0.15;
+const predictableFrom = 0.15;
 const earlier = { times: 3, most: 0.5 } as const;
 
-/** What is kept: peaks, by how much they exceeded together, and weeks; all of these fade. */
+/** Fields: peaks, the sum of their excesses, and weeks observed; all decay. */
 const PEAKS = 0;
 const EXCESS = 1;
 const WEEKS = 2;
-/** The three highest excesses of bursts, the highest first, fading. */
+/** Three highest excesses of bursts, in descending order; they decay. */
 const HIGHEST = 3;
-/** Highest score of the peak that goes on, 0 for none, and windows since it was last high. */
+/** Highest score of the current peak, 0 for none, and windows since it was last high. */
 const PEAK = 6;
 const CALM = 7;
-/** Windows since it began, and until it was highest. */
+/** Windows since the peak began, and until it was highest. */
 const WINDOWS = 8;
 const RISE = 9;
 const doubles = 10;
 
-/** How a score has come about. */
+/** Origin of a score. */
 export interface Growth {
-  /** 0 to 1: how much of the scores' own level is not foretold, which makes high ones come together. */
-  readonly wandering: number;
-  /** 0 to 1: how surely it moves, foretold or not. */
-  readonly moving: number;
-  /** What part of how it moves is foreseen; below 0 where a forecast is worse than none. */
-  readonly foreseen: number;
-  /** How long the score has grown. */
+  /** 0 to 1: part of the scores' own level that is not predicted, which makes high scores cluster. */
+  readonly nonStationarity: number;
+  /** 0 to 1: certainty that the level varies, predicted or not. */
+  readonly levelVariation: number;
+  /** Predicted part of that variation; below 0 where predicting is worse than not to. */
+  readonly predictability: number;
+  /** Time since the evidence began. */
   readonly ageMs: number;
-  /** The same as a part of the baseline. */
+  /** The same as a part of the baseline's span. */
   readonly ofBaseline: number;
 }
 
 /**
- * How far the scores of one test go when nothing is wrong. A score is -ln p of a window; what p says
- * in theory is one thing, what this series does another: peaks over a threshold follow it far better.
- * Above the threshold a score is taken as exponential, which is what -ln p of any power-law error is;
- * its mean is the test's own, shrunk towards that of all series and raised by a standard error.
- * (Peaks over threshold: Davison and Smith, "Models for exceedances over high thresholds", 1990, with
- * runs joined to one peak.)
+ * Distribution of one test's scores while nothing is wrong, by peaks over a threshold (Davison and Smith,
+ * "Models for exceedances over high thresholds", 1990), with runs joined to one peak. A score is -ln p of a
+ * window. Excesses are taken as exponential, as -ln p of any power-law error is. Their mean is the test's
+ * own, shrunk towards that of all series and raised by a standard error.
  */
 export class PeaksOverThreshold {
   readonly #windowWeeks: number;
@@ -108,8 +108,8 @@ export class PeaksOverThreshold {
   readonly #at: number;
 
   /**
-   * @param pool shared with others.
-   * @param at where it is kept, where somebody else has room for it: `PeaksOverThreshold.doubles`, all 0.
+   * @param pool shared by all tests.
+   * @param at offset in the arena, if the caller has allocated it: `PeaksOverThreshold.doubles`, all 0.
    */
   constructor(windowMs: number, pool: PeakPool, at?: number) {
     this.#windowWeeks = windowMs / (7 * 86_400_000);
@@ -121,12 +121,12 @@ export class PeaksOverThreshold {
 
   static readonly doubles = doubles;
 
-  /** By what peaks fade in a window, and its length in weeks: for a kernel that lets them fade. */
-  get fading(): readonly [keep: number, windowWeeks: number] {
+  /** Decay factor of a window, and its length in weeks, for the kernel. */
+  get decay(): readonly [keep: number, windowWeeks: number] {
     return [this.#keep, this.#windowWeeks];
   }
 
-  /** Takes the score of a window that belongs to no anomaly; windows come in order. */
+  /** Learns the score of a window outside any anomaly; windows come in order. */
   learn(score: number): void {
     const all = memory.doubles;
     const at = this.#at;
@@ -135,19 +135,19 @@ export class PeaksOverThreshold {
     all[at + PEAKS] = (all[at + PEAKS] as number) * keep;
     all[at + EXCESS] = (all[at + EXCESS] as number) * keep;
     for (let i = at + HIGHEST; i < at + PEAK; i++) all[i] = (all[i] as number) * keep;
-    if (!this.#goesOn(score)) return;
+    if (!this.#addToPeak(score)) return;
     all[at + CALM] = score > calmScore ? 0 : (all[at + CALM] as number) + 1;
     if ((all[at + CALM] as number) >= calmWindows) this.#end();
   }
 
-  /** Takes the score of a window of an anomaly that is open: whether that is a burst is known once it is over. */
+  /** Observes the score of a window of an open anomaly, which may turn out to be a burst. */
   observePeak(score: number): void {
-    this.#goesOn(score);
+    this.#addToPeak(score);
   }
 
   /**
-   * An anomaly is over by itself. If it was a burst, there are such, and nobody is to be told of the next one that
-   * is alike. It counts as high as it took to be told: as high as it went, it could hide an outage.
+   * Ends an emitted anomaly that recovered by itself. A burst is learnt, so that similar ones are not
+   * emitted. It counts at most as high as its own threshold: its full height could hide an outage.
    *
    * @param perWeek as of `level`.
    */
@@ -155,13 +155,13 @@ export class PeaksOverThreshold {
     const over = Math.min(this.#of(PEAK), this.level(perWeek)) - peakScore;
     if (this.#isBurst && over > 0) {
       const highest = this.#highest;
-      highest.set(highest.map((known) => Math.max(known, over)));
+      highest.set(highest.map((each) => Math.max(each, over)));
     }
     this.forgetPeak();
   }
 
-  /** Adds a window to the peak that goes on, or begins one; whether there is any. */
-  #goesOn(score: number): boolean {
+  /** Adds a window to the current peak, or begins one; false while there is none. */
+  #addToPeak(score: number): boolean {
     const all = memory.doubles;
     const at = this.#at;
     if (score > peakScore && score > (all[at + PEAK] as number)) {
@@ -173,7 +173,6 @@ export class PeaksOverThreshold {
     return true;
   }
 
-  /** The peak that goes on is over. */
   #end(): void {
     const all = memory.doubles;
     const at = this.#at;
@@ -190,60 +189,55 @@ export class PeaksOverThreshold {
     this.forgetPeak();
   }
 
-  /** Takes over what another one has seen. */
+  /** Copies the peaks of another one, but its current peak. */
   inherit(other: PeaksOverThreshold): void {
     const seen = memory.doubles.subarray(other.#at, other.#at + PEAK);
     memory.doubles.set(seen, this.#at);
   }
 
-  /** Forgets the peak that goes on: an anomaly has grown out of it. */
+  /** Forgets the current peak, which an anomaly now accounts for. */
   forgetPeak(): void {
     memory.doubles.fill(0, this.#at + PEAK, this.#at + doubles);
   }
 
-  /**
-   * The score that peaks exceed `perWeek` times a week, where that is rarer than a peak.
-   *
-   * @param perWeek more than 0.
-   */
+  /** Score that peaks exceed `perWeek` (> 0) times a week, and at least `peakScore`. */
   level(perWeek: number, growth?: Growth): number {
     const byChance = Math.exp(-peakScore) / (this.#windowWeeks * calmWindows);
     const peaks = this.#of(PEAKS);
     const rate = (peaks + priorRatePeaks) / (this.#of(WEEKS) + priorRatePeaks / byChance);
     const own = this.#meanExcess();
-    const wandering = growth?.wandering ?? 0;
+    const nonStationarity = growth?.nonStationarity ?? 0;
     const error = 1 / Math.sqrt(peaks + pooledPeaks);
-    const surely = own / leastExcess - 1 - sureErrors * error;
-    const restless = Math.min(1, Math.max(0, surely) + wandering);
-    const cautious = own * (1 + error) * (1 + restless * heavierTail);
-    const byPast = cautious * Math.log(Math.max(1, rate / perWeek));
+    const significant = own / leastExcess - 1 - sureErrors * error;
+    const overdispersion = Math.min(1, Math.max(0, significant) + nonStationarity);
+    const upperMean = own * (1 + error) * (1 + overdispersion * heavierTail);
+    const byPast = upperMean * Math.log(Math.max(1, rate / perWeek));
     const byTheory = leastExcess * Math.log(Math.max(1, byChance / perWeek));
     const byBursts = this.#byHighest(growth?.ageMs);
-    return timesBy(growth) * Math.max(peakScore + Math.max(byPast, byTheory), byBursts);
+    return factorOf(growth) * Math.max(peakScore + Math.max(byPast, byTheory), byBursts);
   }
 
-  /** @param ageMs undefined where it is not known how long what is judged has grown. */
+  /** @param ageMs age of the evidence, if it is known. */
   #byHighest(ageMs: number | undefined): number {
     const { firstDay, timesThird } = overHighest;
     const unlike = between0And1((ageMs ?? 0) / this.#burstMs / notBurst.bursts - 1);
     const times = overHighest.times + unlike * (notBurst.times - overHighest.times);
     const [highest, third] = [this.#of(HIGHEST), this.#of(HIGHEST + 2)];
     const days = Math.max(1, this.#of(WEEKS) * daysPerWeek);
-    const young =
-      1 + (firstDay + this.#unknownBursts(highest, ageMs ?? Number.POSITIVE_INFINITY)) / days;
-    return young * (peakScore + times * Math.min(highest, timesThird * third));
+    const increase = firstDay + this.#unknownBursts(highest, ageMs ?? Number.POSITIVE_INFINITY);
+    return (1 + increase / days) * (peakScore + times * Math.min(highest, timesThird * third));
   }
 
-  /** How surely there are bursts, 0 to 1, while what is judged may be one of them. */
+  /** Certainty that the series has bursts, 0 to 1, weighted by how likely the evidence is one. */
   #unknownBursts(highest: number, ageMs: number): number {
     const { full, none } = unknownBursts;
-    // The highest of so many exponential ones.
+    // Expected maximum of as many exponential excesses.
     const byChance = this.#meanExcess() * Math.log(this.#of(PEAKS) + pooledPeaks);
     const left = (none - ageMs / this.#burstMs) / (none - full);
     return between0And1(highest / byChance - 1) * between0And1(left);
   }
 
-  /** All but the pool, which is shared. */
+  /** Leaves out the pool, which is shared. */
   serialize(state: StateArchive): void {
     state.section('tail peaks', 2, () => {
       for (const field of [PEAKS, EXCESS, WEEKS]) this.#serialize(state, field);
@@ -256,12 +250,12 @@ export class PeaksOverThreshold {
     memory.doubles[this.#at + field] = state.number(this.#of(field));
   }
 
-  /** Whether the peak that goes on was reached as soon as that of a burst is. */
+  /** True where the current peak was reached within `burstWindows`. */
   get #isBurst(): boolean {
     return this.#of(RISE) < burstWindows;
   }
 
-  /** A view, for as long as the memory does not grow. */
+  /** View, valid until the memory grows. */
   get #highest(): Float64Array {
     return memory.doubles.subarray(this.#at + HIGHEST, this.#at + PEAK);
   }
@@ -276,13 +270,14 @@ export class PeaksOverThreshold {
   }
 }
 
-/** How much clearer it must be for having grown slowly. */
-function timesBy(growth: Growth | undefined): number {
+/** Factor of the threshold for evidence that has grown slowly. */
+function factorOf(growth: Growth | undefined): number {
   if (growth === undefined) return 1;
-  const { moving, foreseen, ageMs, ofBaseline } = growth;
-  const sooner = Math.min(earlier.most, earlier.times * Math.max(0, foreseen - foreseenFrom));
-  const ofSwing = moreOfSwing * Math.min(1, ageMs / slowMs);
-  const slow = moving * (ofSwing + Math.max(0, ageMs / slowMs - 1 + sooner));
+  const { levelVariation, predictability, ageMs, ofBaseline } = growth;
+  const beyond = Math.max(0, predictability - predictableFrom);
+  const sooner = Math.min(earlier.most, earlier.times * beyond);
+  const whileYoung = youngIncrease * Math.min(1, ageMs / slowMs);
+  const slow = levelVariation * (whileYoung + Math.max(0, ageMs / slowMs - 1 + sooner));
   return 1 + Math.max(slow, ofBaseline / old - 1);
 }
 

@@ -1,20 +1,20 @@
 import { invariant } from '../../base/invariant.ts';
 import { logGamma } from './log-gamma.ts';
 
-/** Above this correlation the beta-binomial turns U-shaped, which no latency count is. */
+/** Correlation above which a beta-binomial would be U-shaped, which no latency count is. */
 const maxCorrelation = 0.5;
-/** Below it the beta-binomial is the binomial to the last digit that matters. */
+/** Correlation below which the beta-binomial equals the binomial to the last digit that matters. */
 const minCorrelation = 1e-9;
-/** Terms smaller than this share of their sum no longer change it. */
+/** Part of a sum below which further terms no longer change it. */
 const negligible = 1e-15;
 
 /**
- * Natural logarithm of P(K >= k), where K counts how many of n requests exceed a threshold that
- * each exceeds with probability p, and the variance of K is `dispersion` times the binomial one.
- * Logarithmic, so that a p-value of 1e-400 still compares.
+ * Natural logarithm of P(K >= k), where K counts how many of n requests exceed a threshold that each exceeds
+ * with probability p, and the variance of K is `dispersion` times the binomial one. Logarithmic, so that a
+ * p-value of 1e-400 still compares.
  *
- * A beta-binomial of that variance, with correlation ρ = (dispersion - 1) / (n - 1). The variance does
- * not say how far a restless rate may swing: that is for the series' own peaks (`PeaksOverThreshold`) to say.
+ * K is beta-binomial of that variance, with correlation ρ = (dispersion - 1) / (n - 1). `PeaksOverThreshold`
+ * covers the extremes of an overdispersed series, which a variance does not bound.
  *
  * @param k exceedances; a fraction is interpolated between its neighbours, in the logarithm.
  * @param n requests, a whole number.
@@ -41,7 +41,7 @@ function logTail(k: number, n: number, pmf: Pmf, mean: number): number {
   if (k <= 0) return 0;
   if (k > n) return Number.NEGATIVE_INFINITY;
   if (k > mean) {
-    // Far out the terms only fall, so the first one is factored out and nothing underflows.
+    // Terms only fall above the mean: factoring out the first one avoids underflow.
     let term = 1;
     let sum = 1;
     for (let j = k; j < n; j++) {

@@ -12,7 +12,7 @@ const stirling = [
   -3617 / 122_400,
 ] as const;
 const halfLogTwoPi = 0.5 * Math.log(2 * Math.PI);
-/** From here on eight terms of the series leave an error below one unit in the last place. */
+/** Argument from which eight terms of the series leave an error below one unit in the last place. */
 const seriesFrom = 10;
 
 /**

@@ -3,9 +3,9 @@ import type { TDigest } from '../../sketch/t-digest.ts';
 const normal95 = 1.959964;
 
 /**
- * 95 % interval of a quantile, in the digest's unit: the order statistics whose ranks lie 1.96
- * standard deviations of a binomial count to both sides, the variance widened by the dispersion.
- * Ends at the smallest and largest value when the requests are too few to bound it.
+ * 95 % interval of a quantile, in the digest's unit: the order statistics 1.96 standard deviations of a
+ * binomial count to both sides. The dispersion widens that variance. The interval ends at the smallest and
+ * largest value where requests are too few to bound it.
  */
 export function quantileInterval(
   digest: TDigest,
@@ -16,10 +16,7 @@ export function quantileInterval(
   return [digest.quantile(q - half), digest.quantile(q + half)];
 }
 
-/**
- * 95 % interval of a part of requests, after Wilson (1927), as if there were as many requests fewer as they
- * vary more than independent ones.
- */
+/** 95 % interval of a share of requests (Wilson, 1927), with the requests divided by their dispersion. */
 export function shareInterval(hits: number, requests: number, dispersion: number) {
   const n = Math.max(1, requests / dispersion);
   const share = requests === 0 ? 0 : hits / requests;

@@ -2,9 +2,9 @@ import { invariant } from '../../base/invariant.ts';
 import { logGamma } from './log-gamma.ts';
 
 /**
- * ln of a bound on the chance that Student's t, of ν degrees of freedom, exceeds a value: it is at most
- * what is above the value weighted with x / t, whose integral is known. Far out that is ν / (ν - 1) times
- * the chance.
+ * Natural logarithm of an upper bound on the probability that Student's t, of ν degrees of freedom, exceeds a
+ * value. The bound is the integral of the density times x / t above the value. Far out it is ν / (ν - 1)
+ * times the probability.
  *
  * @param freedom ν, more than 1, whole or not.
  * @returns 0 for a t at or below 0.

@@ -7,10 +7,10 @@ import { SlowPathCounts } from './slow-path-counts.ts';
 import { TailCounts, type TailEffect, type TailSums } from './tail-counts.ts';
 import { effectOptions, type TailThreshold, tailThreshold } from './tail-threshold.ts';
 
-/** Quantiles shown to people are those of at most so many windows. */
+/** Windows, at most, over which quantiles of an event are measured. */
 export const shownWindows = quarantineWindows;
 
-/** A quantile, what it usually is, and the counts that have it, by its index there. */
+/** A quantile, its baseline, and its index in the counts. */
 interface Counted {
   readonly counts: TailCounts;
   readonly quantile: number;
@@ -18,34 +18,34 @@ interface Counted {
   readonly baselineMs: number;
 }
 
-/** Where an effect shows; without one, the first quantile. */
+/** The quantile with the effect; without one, the first quantile. */
 export interface Shown extends Counted {
   readonly effect: TailEffect | undefined;
 }
 
 /**
- * Whether one of the quantiles that people ask for (`detect.quantiles`), or one of the fast path where requests take
- * two, has moved by what matters to them.
+ * Effects at the configured quantiles (`detect.quantiles`), and at one of the fast path where requests take
+ * two.
  */
 export class EffectCounts {
   readonly #options: DetectOptions;
   readonly #tail: TailCounts;
   #thresholds: readonly TailThreshold[] = [];
-  /** Once the baseline has had two paths. */
+  /** Present once the baseline has had two paths. */
   #path: SlowPathCounts | undefined;
 
-  /** @param at where the counts of the tail are kept: `TailCounts.doubles`, all 0. */
+  /** @param at offset of the tail's counts in the arena: `TailCounts.doubles`, all 0. */
   constructor(options: DetectOptions, at: number) {
     this.#options = options;
     this.#tail = new TailCounts(options, at);
   }
 
-  /** Whether windows are to be given to `addToPath`, and not only to the counts of the tail. */
+  /** True where `addToPath` must be called for each window, too. */
   get hasPath(): boolean {
     return this.#path !== undefined;
   }
 
-  /** Counts are of this baseline from now on. */
+  /** Compares later windows with this baseline. */
   compareWith(
     baseline: TDigest,
     total: TDigest | undefined,
@@ -63,27 +63,27 @@ export class EffectCounts {
   }
 
   /**
-   * Where the effect shows in most of the last windows, at most so many, and there by most.
+   * Finds the quantile whose effect covers most of the last windows, and among equals the largest effect.
    *
-   * @param isPathOdd whether requests say that more of them take the slow path: a few do by chance.
+   * @param isPathSignificant true where significantly more requests take the slow path.
    */
-  shown(most: number, isPathOdd: boolean): Shown {
-    const effect = this.#tail.effect(most, shownWindows);
-    const path = isPathOdd ? this.#path : undefined;
-    const ofPath = path?.counts.effect(most, shownWindows);
+  shown(maxWindows: number, isPathSignificant: boolean): Shown {
+    const effect = this.#tail.effect(maxWindows, shownWindows);
+    const path = isPathSignificant ? this.#path : undefined;
+    const ofPath = path?.counts.effect(maxWindows, shownWindows);
     if (path !== undefined && ofPath !== undefined && isMore(ofPath, effect)) {
       return { ...countedOf(path), effect: ofPath };
     }
     return { ...this.#ofTail(effect?.quantile ?? 0), effect };
   }
 
-  /** Whether a quantile has reached half of its effect in the last windows. */
-  showsHalf(windows: number, isPathOdd: boolean): boolean {
+  /** True where a quantile has reached half of its effect over the last windows. */
+  showsHalf(windows: number, isPathSignificant: boolean): boolean {
     if (this.#tail.showsHalf(windows)) return true;
-    return isPathOdd && this.#path?.counts.showsHalf(windows) === true;
+    return isPathSignificant && this.#path?.counts.showsHalf(windows) === true;
   }
 
-  /** What was counted at a quantile in the last windows; undefined of one that is not. */
+  /** Sums at a quantile over the last windows; undefined where the quantile is not counted. */
   over(q: number, windows: number): (TailSums & { readonly baselineMs: number }) | undefined {
     const quantile = this.#options.quantiles.indexOf(q);
     const path = this.#path?.q === q ? this.#path : undefined;
@@ -111,7 +111,7 @@ function countedOf({ counts, q, threshold }: SlowPathCounts): Counted {
   return { counts, quantile: 0, q, baselineMs: threshold.baselineMs };
 }
 
-/** Whether an effect shows in more windows than another one, or in as many by more. */
+/** True where an effect covers more windows than another one, or as many with a larger effect. */
 function isMore(one: TailEffect, other: TailEffect | undefined): boolean {
   if (other === undefined || one.windows > other.windows) return true;
   return one.windows === other.windows && one.times > other.times;

@@ -11,10 +11,10 @@ import { logExceedanceTail } from '../stats/exceedance-tail.ts';
 import type { Measured } from './open-event.ts';
 import { effectBounds } from './tail-threshold.ts';
 
-/** Whether the leading tail is still out in the last windows; undefined if not judged. */
-export type Following = 'loud' | 'quiet' | undefined;
+/** State of the leading tail over the last windows; undefined where they hold too few requests. */
+export type LeadState = 'exceeding' | 'clear' | undefined;
 
-/** What a window holds, or several together. */
+/** Counts of one window, or of several together. */
 interface LeadCounts {
   readonly requests: number;
   readonly exceedances: number;
@@ -26,93 +26,94 @@ interface LeadCount extends LeadCounts {
   readonly startMs: number;
 }
 
-/** What else is known of a window. */
-interface Around {
+/** Context of the window from outside the leading stage. */
+interface WindowContext {
   /** The leading stage's evidence grows. */
   readonly isRising?: boolean;
-  /** Another stage of the series is out. */
-  readonly isOtherOut?: boolean;
-  /** Another stage shows an effect by now, clear in this window or not. */
-  readonly isOtherShown?: boolean;
-  /** How far the day has moved its baseline since that was learnt. */
+  /** Another stage of the series exceeds in this window. */
+  readonly isOtherExceeding?: boolean;
+  /** Another stage has been anomalous up to this window. */
+  readonly isOtherAnomalous?: boolean;
+  /** Factor by which the time of day has moved the baseline since its last learnt window. */
   readonly baselineFactor?: number;
 }
 
-/** How soon it is over. */
+/** Conditions that resolve an anomaly. */
 export interface ResolvePolicy {
-  /** Quiet windows in a row that resolve it. */
+  /** Clear windows in a row. */
   readonly clearWindows: number;
-  /** Time without an effect worth a page that resolves it, though single windows are loud. */
+  /** Time without a pageable effect, even if single windows exceed. */
   readonly decayedMs: number;
 }
 
 interface LeadSums extends LeadCounts {
-  /** Whether the usual windows held too few requests, and more of them had to be taken. */
-  readonly isTrickle: boolean;
+  /** True where more windows than opening used were needed to reach `min_requests`. */
+  readonly isSparse: boolean;
 }
 
-/** Leaving looks at as many windows as opening did, but at no more than these. */
+/** Resolving evaluates as many windows as opening did, up to this many. */
 const maxLeaveWindows = 6;
 const logSmall = Math.log(1e-2);
 /**
- * Where requests trickle, a slow one is among the last thirty for minutes, and two of them are no news: as many must
- * be slow as chance gives more seldom than this.
+ * Significance threshold of sparse traffic, where one slow request stays among the last thirty for minutes.
  */
-const logOfTrickle = Math.log(0.1);
-/** What is so much likelier is sure. */
+const logSparse = Math.log(0.1);
+/** Log-likelihood ratio from which requests clearly match the baseline. */
 const logSure = Math.log(1e-2);
-/** What is out by less than this part of the least effect is not, in the long run. */
-const leastLeft = 3 / 4;
-/** Nor has it petered out while another stage was out, or showed an effect, in this part of the windows. */
-const partBeside = 1 / 20;
-/** Where all requests were above the quantile, so many are taken to have been. */
+/** Part of the least effect below which, in the long run, a tail is not pageable. */
+const pageableShare = 3 / 4;
+/** Part of windows with another stage exceeding or anomalous from which an anomaly has not decayed. */
+const concurrentShare = 1 / 20;
+/** Upper bound on the share of exceedances: a share of 1 has no finite likelihood ratio. */
 const maxShare = 0.99;
-/** An anomaly that has grown by this factor since it was last told is told again. */
+/** Growth of the ratio since the last event that needs an update. */
 const materialGrowth = 1.5;
-/** A new culprit must explain this much, in two windows in a row. */
+/** Share of the excess that a new culprit must explain, in two windows in a row. */
 const materialShare = 0.5;
 
 /**
- * An anomaly from opening to resolving. Whether its tail is still out is judged by what its event
- * says (stage, quantile, baseline, dispersion), so that a detector that knows only the event goes
- * on as the one that opened it would have.
+ * An anomaly from opening to resolving. Its event alone (stage, quantile, baseline, dispersion) decides
+ * whether the tail still exceeds. A detector restored from the event therefore decides as the one that opened
+ * it.
  */
 export class OpenAnomaly {
   readonly #options: DetectOptions;
-  readonly #patience: ResolvePolicy;
+  readonly #policy: ResolvePolicy;
   #chain: EventChain;
   #counts: LeadCount[] = [];
   #lastJudgedMs = Number.NaN;
-  /** How far the day had moved its baseline in the last window, and when it was measured. */
-  #baselineFactor = 1;
-  #measuredTimes = 1;
-  #newCulprit = '';
-  /** The largest ratio that was told of what is measured. */
-  #mostRatio = 0;
   /**
-   * Since its tail was last worth a page: when that was, windows, those in which another stage was out or shown,
-   * requests that are lacking for it, ln of told over usual.
+   * Factors by which the time of day had moved the baseline: in the last window, and when it was measured.
    */
-  #worthMs = Number.NaN;
-  #windows = 0;
-  #windowsBeside = 0;
-  #lacking = 0;
+  #baselineFactor = 1;
+  #measuredFactor = 1;
+  #newCulprit = '';
+  /** Largest ratio emitted so far for the measured stage. */
+  #largestRatio = 0;
+  /**
+   * Sums since the tail was last pageable, and that time: windows, those with another stage exceeding or
+   * anomalous, deficit of slow requests, and log-likelihood ratio of the emitted share over the baseline.
+   */
+  #pageableMs = Number.NaN;
+  #windowsSince = 0;
+  #concurrentWindows = 0;
+  #deficit = 0;
   #logRatio = 0;
-  #hasPeteredOut = false;
+  #hasDecayed = false;
 
-  /** @param announced whether the event has gone out. */
+  /** @param announced true if the event has been emitted. */
   constructor(
     event: AnomalyEvent,
     options: DetectOptions,
     announced: boolean,
-    patience: ResolvePolicy,
+    policy: ResolvePolicy,
   ) {
     this.#chain = new EventChain(event, announced, options.window);
     this.#options = options;
-    this.#patience = patience;
+    this.#policy = policy;
   }
 
-  /** Saves one, or makes the one that was saved. */
+  /** Saves an anomaly, or restores the saved one. */
   static serialize(
     state: StateArchive,
     open: OpenAnomaly | undefined,
@@ -125,10 +126,10 @@ export class OpenAnomaly {
         open === undefined ? undefined : open.#chain,
         options.window,
       );
-      const clearWindows = state.number(open === undefined ? 0 : open.#patience.clearWindows);
-      const decayedMs = state.number(open === undefined ? 0 : open.#patience.decayedMs);
-      const patience = { clearWindows, decayedMs };
-      restored ??= new OpenAnomaly(chain.event, options, chain.announced, patience);
+      const clearWindows = state.number(open === undefined ? 0 : open.#policy.clearWindows);
+      const decayedMs = state.number(open === undefined ? 0 : open.#policy.decayedMs);
+      const policy = { clearWindows, decayedMs };
+      restored ??= new OpenAnomaly(chain.event, options, chain.announced, policy);
       restored.#chain = chain;
       restored.#serialize(state);
     });
@@ -145,13 +146,13 @@ export class OpenAnomaly {
     }));
     this.#lastJudgedMs = state.number(this.#lastJudgedMs);
     this.#baselineFactor = state.number(this.#baselineFactor);
-    this.#measuredTimes = state.number(this.#measuredTimes);
+    this.#measuredFactor = state.number(this.#measuredFactor);
     this.#newCulprit = state.text(this.#newCulprit);
-    this.#mostRatio = state.number(this.#mostRatio);
-    this.#worthMs = state.number(this.#worthMs);
-    this.#windows = state.number(this.#windows);
-    this.#windowsBeside = state.number(this.#windowsBeside);
-    this.#lacking = state.number(this.#lacking);
+    this.#largestRatio = state.number(this.#largestRatio);
+    this.#pageableMs = state.number(this.#pageableMs);
+    this.#windowsSince = state.number(this.#windowsSince);
+    this.#concurrentWindows = state.number(this.#concurrentWindows);
+    this.#deficit = state.number(this.#deficit);
     this.#logRatio = state.number(this.#logRatio);
   }
 
@@ -167,79 +168,85 @@ export class OpenAnomaly {
     return this.#chain.startedAtMs;
   }
 
-  /** What has gone out by this name counts: others may have told it first, at another time. */
+  /** Replaces the event by the one published under its id, which another process may have emitted first. */
   adopt(published: AnomalyEvent): void {
     this.#chain.adopt(published);
   }
 
-  /** What the tail that is measured usually is, at the time of day of the last window. */
+  /** Baseline of the measured quantile, at the time of day of the last window. */
   get baselineMs(): number {
-    return (this.event.baseline_ms * this.#baselineFactor) / this.#measuredTimes;
+    return (this.event.baseline_ms * this.#baselineFactor) / this.#measuredFactor;
   }
 
-  /** It was opened, and told, in the window that it has followed. */
+  /** Marks the event as emitted in the last observed window. */
   begin(): void {
     this.#chain.begin();
   }
 
-  /** Nobody was told: it is announced if it still opens. */
+  /** Marks the event as not emitted; it is emitted later if the anomaly still opens. */
   unannounce(): void {
     this.#chain.unannounce();
   }
 
-  /** Milliseconds since the last window with enough requests to judge. */
+  /** Milliseconds since the last window with enough requests to evaluate. */
   silentMs(windowStartMs: number): number {
     if (Number.isNaN(this.#lastJudgedMs)) this.#lastJudgedMs = windowStartMs;
     return windowStartMs - this.#lastJudgedMs;
   }
 
-  /** Takes the next window of the leading stage. */
+  /** Evaluates the next window of the leading stage. */
   observe(
     windowStartMs: number,
     summary: StageSummary | undefined,
-    { isRising = false, isOtherOut = false, isOtherShown = false, baselineFactor = 1 }: Around = {},
-  ): Following {
+    {
+      isRising = false,
+      isOtherExceeding = false,
+      isOtherAnomalous = false,
+      baselineFactor = 1,
+    }: WindowContext = {},
+  ): LeadState {
     this.#chain.reach(windowStartMs);
     this.#baselineFactor = baselineFactor;
     if (summary === undefined) return undefined;
     const sums = this.#sumWith(windowStartMs, summary);
-    this.#sumLacking(windowStartMs, summary, isOtherOut || isOtherShown);
+    const isConcurrent = isOtherExceeding || isOtherAnomalous;
+    this.#addToDeficit(windowStartMs, summary, isConcurrent);
     if (sums.requests < this.#options.min_requests) return undefined;
     this.#lastJudgedMs = windowStartMs;
-    const isNoChance = !sums.isTrickle || this.#isAboveHalf(sums);
+    const isNoChance = !sums.isSparse || this.#isAboveHalf(sums);
     const isAtBaseline = this.#isAtBaseline(sums);
-    const isOut = this.#isOut(sums) && !isAtBaseline;
-    const goesOn = isOtherOut || isOtherShown || (isRising && !(isAtBaseline && this.#isSettled));
-    const loud = isOut || (goesOn && isNoChance);
-    this.#chain.observe(loud);
-    this.#hasPeteredOut = !isOtherOut && this.#isLongBeneath(windowStartMs);
-    return loud ? 'loud' : 'quiet';
+    const isTailHigh = this.#isExceeding(sums) && !isAtBaseline;
+    const continues = isConcurrent || (isRising && !(isAtBaseline && this.#isSettled));
+    const exceeding = isTailHigh || (continues && isNoChance);
+    this.#chain.observe(exceeding);
+    this.#hasDecayed = !isOtherExceeding && this.#isDecayed(windowStartMs);
+    return exceeding ? 'exceeding' : 'clear';
   }
 
-  /** True once enough quiet windows have followed each other, or it has petered out. */
+  /** True after enough clear windows in a row, or once decayed. */
   get isOver(): boolean {
-    return this.#chain.clearWindows >= this.#patience.clearWindows || this.#hasPeteredOut;
+    return this.#chain.clearWindows >= this.#policy.clearWindows || this.#hasDecayed;
   }
 
-  /** True once its tail has been worth no page for long, and is by far less than what was told. */
-  get hasPeteredOut(): boolean {
-    return this.#hasPeteredOut;
+  /** True once the tail has long not been pageable and is far below the emitted one. */
+  get hasDecayed(): boolean {
+    return this.#hasDecayed;
   }
 
-  /** Holds a replayed anomaly open: only a live window may resolve what went out as open. */
+  /** Keeps an emitted anomaly open during a replay: only a live window may resolve it. */
   holdOpen(): void {
-    this.#chain.holdOpen(this.#patience.clearWindows - 1);
-    this.#hasPeteredOut = false;
+    this.#chain.holdOpen(this.#policy.clearWindows - 1);
+    this.#hasDecayed = false;
   }
 
-  /** Adds a window to the last ones: those that leaving looks at, more where they hold few requests. */
+  /** Sums the window with those before it: as many as resolving needs, more where they hold few requests. */
   #sumWith(startMs: number, { requests, digest }: StageSummary): LeadSums {
     const { baselineMs } = this;
     const { evidence } = this.event;
     const { effectMs, halfEffectMs } = effectBounds(baselineMs, this.#options);
     const afterMs = startMs - longestSpan * this.#options.window;
-    const late = this.#counts.filter((count) => count.startMs > afterMs);
-    this.#counts = late.slice(-(longestRun - 1));
+    const recent = this.#counts.filter((count) => count.startMs > afterMs);
+    this.#counts = recent.slice(-(longestRun - 1));
     this.#counts.push({
       startMs,
       requests,
@@ -248,11 +255,11 @@ export class OpenAnomaly {
       beyondEffect: requests * (1 - digest.cdf(effectMs)),
     });
     const windows = Math.min(evidence.windows, maxLeaveWindows);
-    const sums = { requests: 0, exceedances: 0, beyondHalf: 0, beyondEffect: 0, isTrickle: false };
+    const sums = { requests: 0, exceedances: 0, beyondHalf: 0, beyondEffect: 0, isSparse: false };
     for (let back = 1; back <= this.#counts.length; back++) {
       if (back > windows && sums.requests >= this.#options.min_requests) break;
       const count = this.#counts.at(-back) as LeadCount;
-      sums.isTrickle ||= back > windows;
+      sums.isSparse ||= back > windows;
       sums.requests += count.requests;
       sums.exceedances += count.exceedances;
       sums.beyondHalf += count.beyondHalf;
@@ -262,50 +269,49 @@ export class OpenAnomaly {
   }
 
   /**
-   * Adds the last window up, for as long as requests are lacking to an effect worth a page (Page, "Continuous
-   * inspection schemes", 1954). After a small shift, or when the day has made what it was held against a little too
-   * low, single minutes go on to look like it, and enough quiet ones never follow each other.
+   * Adds the window's deficit of slow requests to a pageable effect (CUSUM; Page, "Continuous inspection
+   * schemes", 1954). After a small shift, or with a baseline a little too low, single minutes keep exceeding.
+   * Clear windows alone would then never resolve it.
    */
-  #sumLacking(startMs: number, { requests, digest }: StageSummary, isBeside: boolean): void {
+  #addToDeficit(startMs: number, { requests, digest }: StageSummary, isConcurrent: boolean): void {
     const { baselineMs } = this;
     const { quantile } = this.event;
     const { effectMs } = effectBounds(baselineMs, this.#options);
-    const worthMs = baselineMs + leastLeft * (effectMs - baselineMs);
-    this.#lacking += requests * (digest.cdf(worthMs) - quantile);
+    const pageableMs = baselineMs + pageableShare * (effectMs - baselineMs);
+    this.#deficit += requests * (digest.cdf(pageableMs) - quantile);
     this.#logRatio += this.#logRatioOf(this.#counts.at(-1) as LeadCount);
-    this.#windows += 1;
-    this.#windowsBeside += isBeside ? 1 : 0;
-    if (this.#lacking > 0 && !Number.isNaN(this.#worthMs)) return;
-    this.#worthMs = startMs;
-    this.#windows = 0;
-    this.#windowsBeside = 0;
-    this.#lacking = 0;
+    this.#windowsSince += 1;
+    this.#concurrentWindows += isConcurrent ? 1 : 0;
+    if (this.#deficit > 0 && !Number.isNaN(this.#pageableMs)) return;
+    this.#pageableMs = startMs;
+    this.#windowsSince = 0;
+    this.#concurrentWindows = 0;
+    this.#deficit = 0;
     this.#logRatio = 0;
   }
 
-  #isLongBeneath(startMs: number): boolean {
-    const isLong = startMs - this.#worthMs >= this.#patience.decayedMs;
-    if (!isLong || this.#windowsBeside >= partBeside * this.#windows) return false;
+  #isDecayed(startMs: number): boolean {
+    const isLong = startMs - this.#pageableMs >= this.#policy.decayedMs;
+    if (!isLong || this.#concurrentWindows >= concurrentShare * this.#windowsSince) return false;
     return this.#logRatio <= this.event.evidence.dispersion * logSure;
   }
 
-  #isOut(sums: LeadSums): boolean {
+  #isExceeding(sums: LeadSums): boolean {
     const { quantile: q, evidence } = this.event;
-    const { requests, exceedances, beyondHalf, isTrickle } = sums;
+    const { requests, exceedances, beyondHalf, isSparse } = sums;
     const logTail = (k: number) => logExceedanceTail(k, requests, 1 - q, evidence.dispersion);
     if (logTail(exceedances) <= logSmall) return true;
-    return this.#isAboveHalf(sums) && (!isTrickle || logTail(beyondHalf) <= logOfTrickle);
+    return this.#isAboveHalf(sums) && (!isSparse || logTail(beyondHalf) <= logSparse);
   }
 
-  /** Whether the quantile has risen by half of the least effect, chance or not. */
+  /** True where the quantile has risen by half of the least effect, significant or not. */
   #isAboveHalf({ requests, beyondHalf }: LeadCounts): boolean {
     return beyondHalf >= (1 - this.event.quantile) * requests;
   }
 
   /**
-   * Whether requests are clearly what is usual, and not what was told: as many exceedances are a hundred times
-   * likelier of the usual share, and the quantile is not out by all of the least effect. The baseline is as the
-   * incident found it; what the hours since have made of it is no incident.
+   * True where the exceedances are a hundred times likelier under the baseline than under the emitted share,
+   * and the quantile is below the least effect. The baseline is frozen at the start of the incident.
    */
   #isAtBaseline(sums: LeadCounts): boolean {
     const { quantile, evidence } = this.event;
@@ -313,12 +319,15 @@ export class OpenAnomaly {
     return this.#logRatioOf(sums) <= evidence.dispersion * logSure;
   }
 
-  /** Whether each of the last windows, by itself, is nearer to what is usual: what comes and goes is not over yet. */
+  /**
+   * True where each of the last windows alone is closer to the baseline: an intermittent fault is not
+   * settled.
+   */
   get #isSettled(): boolean {
     return this.#counts.slice(-maxLeaveWindows).every((count) => this.#logRatioOf(count) < 0);
   }
 
-  /** ln of how much likelier as many exceedances are of the share that was told, than of the usual one. */
+  /** Log-likelihood ratio of the exceedances: the emitted share over the baseline share. */
   #logRatioOf({ requests, exceedances }: LeadCounts): number {
     const { quantile, requests: of, evidence } = this.event;
     const baseline = 1 - quantile;
@@ -329,60 +338,59 @@ export class OpenAnomaly {
     );
   }
 
-  /** The event as it goes out, the first time. */
+  /** Marks the opening event as emitted, and returns it. */
   announce(nowMs: number): AnomalyEvent {
     return this.#chain.announce(nowMs);
   }
 
-  /** Whether `update` may have something to tell of a stage, so that it is worth measuring. */
+  /** False where `update` would emit nothing for a stage, so that it need not be measured. */
   mayUpdate(stage: string): boolean {
     const mayRise = stage === totalStage && this.event.severity !== 'critical';
     return mayRise || this.#chain.isUpdateDue;
   }
 
   /**
-   * An event when the anomaly has changed so much that people should know: it has become critical,
-   * has grown by half, has another culprit, or the total is out after one of its stages. All but
-   * the first must be out by the least effect just now, when the last event has rested, and blame no other stage
-   * than the last one unless that one's own requests show it. Severity never falls, so that it does not swing.
+   * Returns an update where the anomaly has become critical, has grown by half, has another culprit, or now
+   * shows in the total. All but the first need the least effect now, and a pause since the last event.
+   * Another culprit must be anomalous by its own requests. Severity never falls, so that it does not flap.
    *
-   * @param out stages that are out, each by its own requests.
-   * @param baselineFactor how far the day has moved the baseline that it is measured by.
+   * @param anomalous stages that are anomalous by their own requests.
+   * @param baselineFactor factor by which the time of day has moved the measured baseline.
    */
   update(
     measured: Measured,
     summary: string,
     nowMs: number,
-    out: readonly string[],
+    anomalous: readonly string[],
     baselineFactor = 1,
   ): AnomalyEvent | undefined {
     const { severity, ratio, stage, blame } = measured;
     const last = this.event;
     const isOther = stage !== last.stage;
-    const isDoubtful = isOther && !isBorneOut(stage, out);
+    const isDoubtful = isOther && !isConfirmed(stage, anomalous);
     const culprit = isOther && (blame[0]?.share ?? 0) >= materialShare ? stage : '';
     const culpritHolds = culprit !== '' && culprit === this.#newCulprit;
     this.#newCulprit = culprit;
     const rises = last.severity !== 'critical' && severity === 'critical';
     const rested = this.#chain.isUpdateDue;
-    const isOut =
+    const hasEffect =
       measured.observed_ms >= effectBounds(measured.baseline_ms, this.#options).effectMs;
     const promoted = measured.evidence.measured_stage !== last.evidence.measured_stage;
-    const grown = ratio >= materialGrowth * Math.max(this.#mostRatio, last.ratio);
-    const isNews = grown || culpritHolds || promoted;
-    if (!rises && !(isOut && rested && isNews && !isDoubtful)) return undefined;
+    const grown = ratio >= materialGrowth * Math.max(this.#largestRatio, last.ratio);
+    const isMaterial = grown || culpritHolds || promoted;
+    if (!rises && !(hasEffect && rested && isMaterial && !isDoubtful)) return undefined;
     this.#baselineFactor = baselineFactor;
-    this.#measuredTimes = baselineFactor;
-    this.#mostRatio = promoted ? ratio : Math.max(this.#mostRatio, last.ratio, ratio);
+    this.#measuredFactor = baselineFactor;
+    this.#largestRatio = promoted ? ratio : Math.max(this.#largestRatio, last.ratio, ratio);
     if (promoted) {
       this.#counts = [];
-      this.#worthMs = Number.NaN;
+      this.#pageableMs = Number.NaN;
     }
     const renewed = { ...measured, severity: rises ? severity : last.severity, summary };
     return this.#chain.update(renewed, nowMs);
   }
 
-  /** The last event. `nowQuantileMs`: the leading quantile in the window that resolved it. */
+  /** Returns the last event. @param nowQuantileMs the leading quantile in the window that resolved it. */
   resolve(resolution: Resolution, nowMs: number, nowQuantileMs: number | undefined): AnomalyEvent {
     const summary = this.#resolvedSummary(resolution, nowMs, nowQuantileMs);
     return this.#chain.resolve(resolution, summary, nowMs);
@@ -402,7 +410,8 @@ export class OpenAnomaly {
   }
 }
 
-/** Whether the requests of a stage that is blamed show it; of what no stage has, whether none of theirs does. */
-function isBorneOut(blamed: string, out: readonly string[]): boolean {
-  return blamed === unaccounted ? out.every((stage) => stage === totalStage) : out.includes(blamed);
+/** True where the blamed stage is anomalous; for unaccounted time, where no stage but the total is. */
+function isConfirmed(blamed: string, anomalous: readonly string[]): boolean {
+  if (blamed !== unaccounted) return anomalous.includes(blamed);
+  return anomalous.every((stage) => stage === totalStage);
 }

@@ -19,12 +19,12 @@ import type { ShiftVerdict } from './shift-verdict.ts';
 export interface OpenEventInput {
   readonly series: Series;
   readonly verdict: ShiftVerdict;
-  /** The windows since the anomaly began, oldest first, the judged one last. */
+  /** Windows since the anomaly began, oldest first, the evaluated one last. */
   readonly windows: readonly SeriesWindow[];
   readonly baseline: SeriesReference;
-  /** Values in which the series whose past it is differ from this one; none where it is the series' own. */
+  /** Dimension values in which the series of a borrowed baseline differ from this one. */
   readonly baselineOf: readonly DimensionValue[];
-  /** Requests of all series in the judged window. */
+  /** Requests of all series in the evaluated window. */
   readonly totalRequests: number;
   readonly nowMs: number;
   readonly options: DetectOptions;
@@ -33,10 +33,10 @@ export interface OpenEventInput {
 const kind = 'tail_shift';
 const smallestP = 1e-300;
 
-/** Part of the slowest requests' excess that makes a stage the one that explains it. */
-const mostShare = 0.5;
+/** Share of the slowest requests' excess from which a stage explains it. */
+const explainingShare = 0.5;
 
-/** The event that opens an anomaly: what was measured, why it is believed, who is to blame. */
+/** Builds the event that opens an anomaly, with its size, evidence and blame. */
 export function openEvent(input: OpenEventInput): AnomalyEvent {
   const { series, verdict, nowMs, options } = input;
   const { startedAtMs } = verdict;
@@ -48,7 +48,7 @@ export function openEvent(input: OpenEventInput): AnomalyEvent {
   return { ...event, summary: anomalySummary(event) };
 }
 
-/** The fields that a later window measures anew: size, evidence, blame and what follows. */
+/** Fields that an update measures again: size, evidence, blame and what follows from them. */
 export type Measured = Pick<
   AnomalyEvent,
   | 'quantile'
@@ -118,14 +118,14 @@ function evidenceOf(
 }
 
 /**
- * From the bands of the total. A stage that moved while the total hides it is blamed from them too,
- * if it carries most of what the slowest requests lost; else, or without totals, by itself.
+ * Blames stages by the bands of the total. A stage that moved without the total is blamed by them only if it
+ * explains most of the slowest requests' excess. Otherwise, or without totals, it alone is blamed.
  */
 function blameOf(input: OpenEventInput, observedMs: number): readonly Blamed[] {
   const { stage, thresholdMs } = input.verdict;
   const parts = blameOfTotal(input);
   const top = parts?.[0];
-  const explains = stage === totalStage || (top?.stage === stage && top.share >= mostShare);
+  const explains = stage === totalStage || (top?.stage === stage && top.share >= explainingShare);
   if (parts !== undefined && explains) return parts;
   return [{ stage, excess_ms: observedMs - thresholdMs, share: 1 }];
 }
@@ -148,7 +148,7 @@ function blameOfTotal({ verdict, windows, baseline }: OpenEventInput) {
   return blame(now, before, verdict.q);
 }
 
-/** As exact as anyone reads, and never -0, which JSON would not bring back. */
+/** Rounds to six decimals, and never to -0, which JSON does not preserve. */
 function round(value: number): number {
   return Math.round(value * 1e6) / 1e6 + 0;
 }

@@ -3,20 +3,20 @@ import { serializeSeriesWindow } from '../../series/snapshot-series.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import { quarantineWindows } from '../options/detect-options.ts';
 
-/** A window that waits to be learnt. */
+/** A window that has not been learnt yet. */
 export interface Quarantined {
   readonly window: SeriesWindow;
   learnable: boolean;
   readonly suspicious: boolean;
 }
 
-/** Windows of a series that are not learnt yet, oldest first: the last ones, and those held behind them. */
+/** Windows of a series that have not been learnt yet, oldest first: the last ones, and older held ones. */
 export class Quarantine {
   #last: Quarantined[] = [];
-  /** Behind the last ones: the baseline waits to learn them while they may be of a fault. */
+  /** Older windows, held back from the baseline while they may belong to a fault. */
   #held: Quarantined[] = [];
 
-  /** The last windows, six at most once one is released with each that is added. */
+  /** Last windows: six at most, as long as `release` follows each `add`. */
   get windows(): SeriesWindow[] {
     return this.#last.map(({ window }) => window);
   }
@@ -25,14 +25,14 @@ export class Quarantine {
     this.#last.push({ window, learnable: true, suspicious });
   }
 
-  /** The oldest window, held from now on; undefined while there is none too many. */
+  /** Moves the oldest of the last windows to the held ones, and returns it; undefined if none is surplus. */
   release(): Quarantined | undefined {
     const entry = this.#last.length > quarantineWindows ? this.#last.shift() : undefined;
     if (entry !== undefined) this.#held.push(entry);
     return entry;
   }
 
-  /** Takes out the windows held that began before then. */
+  /** Removes the held windows that began before `fromMs`. */
   *before(fromMs: number): Generator<Quarantined, void> {
     for (let held = this.#held[0]; held !== undefined; held = this.#held[0]) {
       if (held.window.windowStartMs >= fromMs) return;
@@ -41,7 +41,7 @@ export class Quarantine {
     }
   }
 
-  /** Windows from then on that were to be learnt: none of them is any more. */
+  /** Marks the windows from `fromMs` on as not to be learnt, and returns those that were. */
   withdraw(fromMs: number): SeriesWindow[] {
     const entries = [...this.#held, ...this.#last].filter(
       ({ learnable, window }) => learnable && !(window.windowStartMs < fromMs),
@@ -50,7 +50,7 @@ export class Quarantine {
     return entries.map(({ window }) => window);
   }
 
-  /** A stage that is not judged any more is not learnt either. */
+  /** Removes a stage from all windows. */
   dropStage(stage: string): void {
     this.#last = this.#last.map((entry) => withoutStage(entry, stage));
     this.#held = this.#held.map((entry) => withoutStage(entry, stage));

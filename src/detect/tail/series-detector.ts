@@ -24,34 +24,34 @@ import { StageTests } from './stage-tests.ts';
 const minuteMs = 60_000;
 
 /**
- * One series: its baseline, its tests and its anomaly, if one is open. Windows come in order of
- * their start, one step each; every step gives at most one event.
+ * Detector of one series: its baseline, its tests and its open anomaly. Windows come in order of their start,
+ * one step each. A step returns at most one event.
  */
 export class SeriesDetector {
   readonly series: Series;
   readonly #options: DetectOptions;
-  /** The series that it came after, until all stages have been met; not a chain of all versions. */
+  /** Series of the previous version, until this one has learnt enough windows; never a chain of versions. */
   before: SeriesDetector | undefined;
-  /** Start of its last window with a request; NaN before the first. */
+  /** Start of the last window with a request; NaN before the first. */
   lastSeenMs = Number.NaN;
   readonly #tests: StageTests;
   #baseline: SeriesBaseline;
   readonly #loan: BaselineLoan;
-  /** What windows that are not learnt would make: the new usual, if they stay. */
+  /** Baseline built from withheld windows: it replaces the baseline if they persist. */
   #candidate: SeriesBaseline | undefined;
   #windowsAtBaseline = 0;
   readonly #quarantine = new Quarantine();
   #open: OpenAnomaly | undefined;
-  /** The last windows of what is open. */
-  #lately: SeriesWindow[] = [];
-  /** Windows of it in a row in which the total was out. */
-  #totalOut = 0;
+  /** Last windows of the open anomaly. */
+  #recent: SeriesWindow[] = [];
+  /** Its windows in a row in which the total was anomalous. */
+  #totalAnomalous = 0;
   #restored: AnomalyEvent | undefined;
   readonly #openings = new FlapHistory();
 
   /**
    * @param pool shared by all series.
-   * @param before the series of the version before, if there was one.
+   * @param before the series of the previous version.
    */
   constructor(
     series: Series,
@@ -67,22 +67,22 @@ export class SeriesDetector {
     this.#baseline = this.#newBaseline();
   }
 
-  /** What it lends to a new series; undefined while it has nothing to lend. */
+  /** Reference lent to a new series; undefined while there is none to lend. */
   get lends(): SeriesReference | undefined {
     return this.#loan.lends(this.#baseline, this.isOpen);
   }
 
-  /** The past of others that it is compared with. */
+  /** Baseline borrowed from other series. */
   get borrowed(): BorrowedBaseline | undefined {
     return this.#loan.borrowed;
   }
 
-  /** Compares windows with the past of others from now on; not while an anomaly is open, whose baseline stays. */
+  /** Compares windows with a borrowed baseline from now on. An open anomaly keeps its baseline. */
   borrow(baseline: BorrowedBaseline): void {
     if (!this.isOpen) this.#loan.begin(baseline);
   }
 
-  /** All but the series before, which is one of its own, and the pool, which is shared. */
+  /** Leaves out the shared pool and the previous version's series, which are saved elsewhere. */
   serialize(state: StateArchive): void {
     state.section('series detector', 6, () => {
       this.#tests.serialize(state);
@@ -97,8 +97,8 @@ export class SeriesDetector {
       this.#open = state.optional(this.#open, (open) =>
         OpenAnomaly.serialize(state, open, this.#options),
       );
-      this.#lately = state.list(this.#lately, (one) => serializeSeriesWindow(state, one));
-      this.#totalOut = state.number(this.#totalOut);
+      this.#recent = state.list(this.#recent, (one) => serializeSeriesWindow(state, one));
+      this.#totalAnomalous = state.number(this.#totalAnomalous);
       this.#restored = state.optional(this.#restored, (event) => serializeEvent(state, event));
       this.#openings.serialize(state);
       this.lastSeenMs = state.number(this.lastSeenMs);
@@ -109,7 +109,7 @@ export class SeriesDetector {
     return this.#open !== undefined || this.#restored !== undefined;
   }
 
-  /** Nothing is open, and all that was learnt is older than the baseline. */
+  /** True where no anomaly is open and the last request is older than the baseline's span. */
   isForgettable(windowStartMs: number): boolean {
     if (this.isOpen) return false;
     return windowStartMs - this.lastSeenMs > this.#options.baseline;
@@ -123,35 +123,33 @@ export class SeriesDetector {
     return this.#tests.size;
   }
 
-  /** By stages that are judged, in the order in which they were met. */
+  /** Evaluated stages as keys, in the order in which they first occurred. */
   get stages(): ReadonlyMap<string, unknown> {
     return this.#tests.stages;
   }
 
-  /** A stage is judged no more: nothing that was learnt of it is kept. Not while an anomaly is open. */
+  /** Drops a stage and its state. The caller must not do so while an anomaly is open. */
   forgetStage(stage: string): void {
     for (const one of [this.#tests, this.#baseline, this.#candidate]) one?.forget(stage);
     this.#quarantine.dropStage(stage);
   }
 
-  /** Its last windows, six at most. */
+  /** Last windows, six at most. */
   get latestWindows(): readonly SeriesWindow[] {
     return this.#quarantine.windows;
   }
 
-  /** What a stage usually takes; undefined before its first window was learnt. */
+  /** Baseline of a stage; undefined before its first learnt window. */
   baseline(stage: string): StageReference | undefined {
     return this.#reference.reference(stage, 1);
   }
 
-  /** Goes on with an anomaly that is open by its last event, from its start or the next live step. */
+  /** Restores an open anomaly from its last event, as of its start or the next live step. */
   restore(event: AnomalyEvent): void {
     this.#restored = event;
   }
 
-  /**
-   * What others have told counts: the open anomaly goes on by that event, if it is of the same revision.
-   */
+  /** Replaces the open anomaly's event by the published one, if both have the same id and revision. */
   adopt(published: AnomalyEvent): void {
     const event = this.#open?.event;
     if (event?.id === published.id && event.revision === published.revision)
@@ -159,11 +157,11 @@ export class SeriesDetector {
   }
 
   /**
-   * After windows were judged without telling what came of it, perhaps from more requests than before: what
-   * was told counts.
+   * Aligns the state with the published events after a replay, which may have read more requests than they
+   * did.
    *
-   * @param open the last event of what is open by what was told, if anything is.
-   * @param isKnown whether anything was told of an anomaly, by its id.
+   * @param open the last published event of an open anomaly, if there is one.
+   * @param isKnown true if an event was published for the anomaly of that id.
    */
   reconcile(open: AnomalyEvent | undefined, isKnown: (id: string) => boolean): void {
     const outcome = reconcileOpen(this.#open, open, isKnown);
@@ -184,8 +182,8 @@ export class SeriesDetector {
     this.#quarantine.add(window, suspicious);
     let event: AnomalyEvent | undefined;
     if (this.#open !== undefined) {
-      this.#lately = [...this.#lately, window].slice(-longestRun);
-      this.#setAside(startMs);
+      this.#recent = [...this.#recent, window].slice(-longestRun);
+      this.#withhold(startMs);
       event = this.#observeOpen(this.#open, window, verdicts, context);
     } else if (verdicts.length > 0) {
       event = this.#openOn(verdicts, context);
@@ -202,7 +200,7 @@ export class SeriesDetector {
     return this.#loan.reference(this.#baseline);
   }
 
-  /** A window in which the series had no request. */
+  /** Steps over a window in which the series had no request. */
   missing(windowStartMs: number, context: StepContext): AnomalyEvent | undefined {
     if (Number.isNaN(this.lastSeenMs)) this.lastSeenMs = windowStartMs;
     this.#install(windowStartMs, context.live);
@@ -216,10 +214,10 @@ export class SeriesDetector {
     const startedAtMs = Date.parse(event.started_at);
     if (!live && windowStartMs < startedAtMs) return;
     this.#restored = undefined;
-    // A replay may have opened the same anomaly itself; the one that went out counts.
+    // A replay may have opened the same anomaly itself; the published one replaces it.
     this.#openings.forgetFrom(startedAtMs);
-    const patience = this.#openings.resolvePolicy(startedAtMs, this.#options);
-    this.#open = new OpenAnomaly(event, this.#options, true, patience);
+    const policy = this.#openings.resolvePolicy(startedAtMs, this.#options);
+    this.#open = new OpenAnomaly(event, this.#options, true, policy);
     this.#openings.opened(startedAtMs);
   }
 
@@ -230,13 +228,13 @@ export class SeriesDetector {
     const since = this.latestWindows.filter(isSince);
     const latest = since.slice(-Math.max(1, Math.min(lead.windows, quarantineWindows)));
     const event = openEvent(this.#eventInput(lead, latest, context));
-    const patience = this.#openings.resolvePolicy(lead.startedAtMs, this.#options);
-    this.#open = new OpenAnomaly(event, this.#options, context.live, patience);
+    const policy = this.#openings.resolvePolicy(lead.startedAtMs, this.#options);
+    this.#open = new OpenAnomaly(event, this.#options, context.live, policy);
     this.#openings.opened(lead.startedAtMs);
-    this.#lately = since;
-    this.#setAside(lead.startedAtMs);
+    this.#recent = since;
+    this.#withhold(lead.startedAtMs);
     const summary = since.at(-1)?.stages.get(lead.stage);
-    this.#open.observe(lead.windowStartMs, summary, { isOtherOut: true });
+    this.#open.observe(lead.windowStartMs, summary, { isOtherExceeding: true });
     this.#open.begin();
     return context.live ? event : undefined;
   }
@@ -250,22 +248,22 @@ export class SeriesDetector {
     const { evidence, quantile } = open.event;
     const summary = window.stages.get(evidence.measured_stage);
     const total = verdicts.find(({ stage }) => stage === totalStage);
-    this.#totalOut = total?.isOut === true ? this.#totalOut + 1 : 0;
+    this.#totalAnomalous = total?.anomalous === true ? this.#totalAnomalous + 1 : 0;
     const isLead = (verdict: ShiftVerdict) => verdict.stage === evidence.measured_stage;
-    const following = open.observe(window.windowStartMs, summary, {
+    const leadState = open.observe(window.windowStartMs, summary, {
       isRising: verdicts.some((verdict) => isLead(verdict) && verdict.rising),
-      isOtherOut: verdicts.some((verdict) => !isLead(verdict) && verdict.loud),
-      isOtherShown: verdicts.some((verdict) => !isLead(verdict) && verdict.isOut),
+      isOtherExceeding: verdicts.some((verdict) => !isLead(verdict) && verdict.exceeding),
+      isOtherAnomalous: verdicts.some((verdict) => !isLead(verdict) && verdict.anomalous),
       baselineFactor: this.#baselineFactor(evidence.measured_stage, quantile),
     });
     if (!context.live && open.announced) {
       open.holdOpen();
       return undefined;
     }
-    if (following === undefined) {
+    if (leadState === undefined) {
       return this.#endWithoutTraffic(open, window.windowStartMs, context);
     }
-    if (open.hasPeteredOut) this.#openings.decayed(window.windowStartMs);
+    if (open.hasDecayed) this.#openings.decayed(window.windowStartMs);
     if (open.isOver)
       return this.#end(open, 'recovered', context, summary?.digest.quantile(quantile));
     if (this.#isRebaselined(open, window.windowStartMs)) {
@@ -273,11 +271,11 @@ export class SeriesDetector {
       this.#rebaseline();
       return event;
     }
-    if (!context.live || following === 'quiet') return undefined;
+    if (!context.live || leadState === 'clear') return undefined;
     if (!open.announced) {
       return leadOf(verdicts) === undefined ? undefined : open.announce(context.nowMs);
     }
-    // A stage that was seen first gives way to the total once that is out too.
+    // The total takes the lead over a stage once it is anomalous too.
     const ofTotal = leadOf(verdicts.filter((verdict) => verdict.stage === totalStage));
     const isOfStage = evidence.measured_stage !== totalStage;
     if (isOfStage && ofTotal !== undefined && this.#mayLead(open, window.windowStartMs)) {
@@ -286,13 +284,15 @@ export class SeriesDetector {
     return this.#update(open, verdicts.find(isLead), quantile, verdicts, context);
   }
 
-  /** Whether the total, which is out, may take over from a stage: in hours it comes to be out by chance, too. */
+  /**
+   * True where the anomalous total may take the lead over a stage: over hours it is anomalous by chance, too.
+   */
   #mayLead({ startedAtMs }: OpenAnomaly, windowStartMs: number): boolean {
     const isYoung = windowStartMs - startedAtMs < this.#options.baseline;
-    return isYoung || this.#totalOut >= longestRun;
+    return isYoung || this.#totalAnomalous >= longestRun;
   }
 
-  /** Measures it by all of its last minutes: what a window or two show of a tail is mostly chance. */
+  /** Measures the anomaly over all of its last minutes: a tail over a window or two is mostly chance. */
   #update(
     open: OpenAnomaly,
     lead: ShiftVerdict | undefined,
@@ -301,22 +301,22 @@ export class SeriesDetector {
     context: StepContext,
   ): AnomalyEvent | undefined {
     if (lead === undefined || !open.mayUpdate(lead.stage)) return undefined;
-    const lately = this.#lately;
-    const counted = lately.filter(({ stages }) => stages.has(lead.stage)).length;
+    const recent = this.#recent;
+    const counted = recent.filter(({ stages }) => stages.has(lead.stage)).length;
     const verdict = this.#tests.of(lead.stage)?.over(lead, q, counted);
     if (verdict === undefined || verdict.exceedances <= verdict.expected) return undefined;
     const { event } = open;
-    // Another quantile may show it more by now: the one that was told is held against its own baseline.
+    // The emitted quantile keeps its own baseline, even where another one shows the shift more clearly.
     const isSame = verdict.stage === event.evidence.measured_stage && q === event.quantile;
-    const held = isSame ? { ...verdict, thresholdMs: open.baselineMs } : verdict;
-    const measured = measure(this.#eventInput(held, lately, context));
+    const compared = isSame ? { ...verdict, thresholdMs: open.baselineMs } : verdict;
+    const measured = measure(this.#eventInput(compared, recent, context));
     const summary = anomalySummary({ ...event, ...measured });
-    const out = verdicts.filter(({ isOut }) => isOut).map(({ stage }) => stage);
+    const stages = verdicts.filter(({ anomalous }) => anomalous).map(({ stage }) => stage);
     const baselineFactor = this.#baselineFactor(verdict.stage, q);
-    return open.update(measured, summary, context.nowMs, out, baselineFactor);
+    return open.update(measured, summary, context.nowMs, stages, baselineFactor);
   }
 
-  /** How far the day has moved the baseline since its last window was learnt. */
+  /** Factor by which the time of day has moved the baseline since its last learnt window. */
   #baselineFactor(stage: string, q: number): number {
     return this.#reference.reference(stage, 1)?.course?.timesAt(q) ?? 1;
   }
@@ -326,8 +326,8 @@ export class SeriesDetector {
     windowStartMs: number,
     context: StepContext,
   ): AnomalyEvent | undefined {
-    const patienceMs = Math.max(10 * minuteMs, 30 * this.#options.window);
-    if (open.silentMs(windowStartMs) < patienceMs) return undefined;
+    const timeoutMs = Math.max(10 * minuteMs, 30 * this.#options.window);
+    if (open.silentMs(windowStartMs) < timeoutMs) return undefined;
     if (!context.live && open.announced) return undefined;
     return this.#end(open, 'no_traffic', context);
   }
@@ -342,7 +342,7 @@ export class SeriesDetector {
     this.#close();
     if (resolution !== 'rebaselined') {
       this.#candidate = undefined;
-      // What was usual before is usual again, however long ago that was.
+      // Keeps the baseline of before the anomaly, however old it is.
       this.#baseline.hold(this.lastSeenMs);
     }
     const event = open.resolve(resolution, context.nowMs, nowQuantileMs);
@@ -351,8 +351,8 @@ export class SeriesDetector {
 
   #close(): void {
     this.#open = undefined;
-    this.#lately = [];
-    this.#totalOut = 0;
+    this.#recent = [];
+    this.#totalAnomalous = 0;
     this.#tests.forgetRun();
   }
 
@@ -362,7 +362,7 @@ export class SeriesDetector {
     return isLong && (this.#candidate?.windows ?? 0) >= least;
   }
 
-  /** The candidate becomes the baseline, and every test compares with it from now on. */
+  /** Replaces the baseline, in every test, by the candidate. */
   #rebaseline(): void {
     this.#baseline = this.#candidate ?? this.#newBaseline();
     this.#loan.end();
@@ -371,8 +371,8 @@ export class SeriesDetector {
     this.#tests.rebase();
   }
 
-  /** Windows from here on belong to an anomaly: the candidate learns them, the baseline never. */
-  #setAside(fromMs: number): void {
+  /** Withholds windows of an anomaly from the baseline; the candidate learns them instead. */
+  #withhold(fromMs: number): void {
     for (const window of this.#quarantine.withdraw(fromMs)) {
       this.#candidate ??= this.#newBaseline();
       this.#candidate.learn(window);
@@ -380,17 +380,17 @@ export class SeriesDetector {
   }
 
   /**
-   * Lets the oldest window out of quarantine, and has the baseline learn what nothing speaks against.
+   * Releases the oldest window from quarantine, and learns the windows before any suspect one.
    *
-   * @param suspectFromMs since when something seems wrong: a slow fault must not become the usual before it is
-   * found. What seems wrong for half a baseline is learnt all the same.
+   * @param suspectFromMs start of the evidence against the windows: a slow fault must not enter the baseline
+   * before it is detected. Evidence older than half the baseline's span no longer holds windows back.
    */
   #learn(suspectFromMs: number): void {
     const entry = this.#quarantine.release();
     if (entry !== undefined) {
-      // The tests learn odd windows too: leaving them out would make the next one look odder.
-      const unlearnt = this.#open === undefined ? 'over' : 'told';
-      this.#tests.learn(entry.window.windowStartMs, entry.learnable ? 'learnt' : unlearnt);
+      // The tests also learn suspicious windows: without them the next one would score higher.
+      const outcome = this.#open === undefined ? 'resolved' : 'open';
+      this.#tests.learn(entry.window.windowStartMs, entry.learnable ? 'learnt' : outcome);
     }
     const heldFromMs = Math.max(suspectFromMs, this.lastSeenMs - this.#options.baseline / 2);
     for (const held of this.#quarantine.before(heldFromMs)) {
@@ -413,7 +413,7 @@ export class SeriesDetector {
     }
   }
 
-  /** Odd windows that never sufficed to page become usual after a baseline's length. */
+  /** Rebaselines on suspicious windows that never opened an anomaly, after a baseline's span. */
   #rebaselineUnopened(): void {
     if (this.#open !== undefined || this.#candidate === undefined) return;
     const ageMs = this.lastSeenMs - this.#candidate.firstMs;

@@ -16,25 +16,25 @@ import { blockOf } from '../step/sharing-block.ts';
 import { SeriesDetector } from './series-detector.ts';
 import { SeriesOrder } from './series-order.ts';
 
-/** Stages that each series may have judged, `total` among them, when as many are judged as may be. */
-const stagesASeries = 12;
+/** Stages per series, including `total`, that are always evaluated, even at `max_series`. */
+const stagesPerSeries = 12;
 
-/** The series that are judged, by their key, and what they share. */
+/** All series by key, and their shared state. */
 export class SeriesDetectors {
   readonly #options: DetectOptions;
   readonly #series = new OrderedMap<SeriesDetector>();
-  /** The newest series of each model, whatever its version: the next one begins with what it knows. */
+  /** Newest series of each model over its versions, from which the next version inherits. */
   readonly #newest = new Map<string, SeriesDetector>();
   /** Peaks of all series. */
   readonly #pool = new PeakPool();
-  /** Keys of those with so much traffic of late that it could be judged, when that was shared last. */
+  /** Keys of series with enough recent traffic to evaluate, as last published. */
   #live: readonly string[] = [];
   readonly #order = new SeriesOrder();
-  /** Of series with more stages than their share: which of them are judged. */
+  /** Evaluated stages of series that have more than their share. */
   readonly #shares = new Map<SeriesDetector, JudgedStages>();
-  /** Which series lend their past to which. */
+  /** Choice of the series that lend a baseline to a new one. */
   readonly #peers: Peers;
-  /** Of the windows at hand. */
+  /** Start of the current windows. */
   #startMs = Number.NaN;
   #tests = 0;
 
@@ -47,17 +47,17 @@ export class SeriesDetectors {
     return this.#series.size;
   }
 
-  /** In the order in which they were met. */
+  /** Keys in the order in which the series first occurred. */
   get keys(): Iterable<string> {
     return this.#series.keys();
   }
 
-  /** In the same order whoever judges. */
+  /** Keys in an order that does not depend on the process. */
   get sortedKeys(): readonly string[] {
     return this.#series.sortedKeys();
   }
 
-  /** Whether there is no room for another one. */
+  /** True at `max_series`. */
   get isFull(): boolean {
     return this.#series.size >= this.#options.max_series;
   }
@@ -66,7 +66,7 @@ export class SeriesDetectors {
     return this.#tests;
   }
 
-  /** Stages that were not judged in the last window of their series, as it has more than its share. */
+  /** Stages left out of the last window of their series, because it has more than its share. */
   get stagesUnjudged(): number {
     let unjudged = 0;
     for (const share of this.#shares.values()) unjudged += share.unjudged;
@@ -77,20 +77,20 @@ export class SeriesDetectors {
     return this.#series.get(key);
   }
 
-  /** What series know of each other is as of now: how far peaks go, and which series there are. */
+  /** Publishes the shared state to all series: the pool of peaks, the live series, and borrowed baselines. */
   publishShared(startMs: number): void {
     this.#pool.publishShared();
     const sinceMs = startMs - longestRun * this.#options.window;
     const live = [...this.#series].filter(([, { latestWindows }]) => {
-      const late = latestWindows.filter(({ windowStartMs }) => windowStartMs >= sinceMs);
-      const requests = late.reduce((sum, one) => sum + (wholeRequest(one)?.requests ?? 0), 0);
+      const recent = latestWindows.filter(({ windowStartMs }) => windowStartMs >= sinceMs);
+      const requests = recent.reduce((sum, one) => sum + (wholeRequest(one)?.requests ?? 0), 0);
       return requests >= this.#options.min_requests;
     });
     this.#live = live.map(([key]) => key);
     this.#renewBorrowed(startMs);
   }
 
-  /** Those that are compared with the past of others are, from now on, with what that is by now. */
+  /** Renews borrowed baselines. */
   #renewBorrowed(nowMs: number): void {
     for (const series of this.#series.values()) {
       const { borrowed } = series;
@@ -100,13 +100,13 @@ export class SeriesDetectors {
     }
   }
 
-  /** The keys of the series of a window, likely to come in the order of the last one. */
+  /** Returns the keys of a window's series; fast where they come in the order of the last window. */
   keysOf(windows: readonly SeriesWindow[]): string[] {
     this.#order.begin();
     return windows.map(({ series }) => this.#order.keyOf(series));
   }
 
-  /** A step of one of these; `window` is undefined where it had no request. */
+  /** Steps one series; `window` is undefined where it had no request. */
   step(
     series: SeriesDetector,
     window: SeriesWindow | undefined,
@@ -120,15 +120,16 @@ export class SeriesDetectors {
     return event;
   }
 
-  /** Series that are new from now on are met in windows of that start. */
+  /** Sets the window start that applies to new series. */
   beginStep(startMs: number): void {
     this.#startMs = startMs;
   }
 
   /**
-   * A series, begun where it is new: with what those know that it replaces or runs beside.
+   * Returns a series' detector, created where it is new. A new one inherits from the version it replaces or
+   * runs beside.
    *
-   * @returns undefined when the series is new and there is no room for it.
+   * @returns undefined for a new series at `max_series`.
    */
   of(series: Series, key: string = seriesKey(series)): SeriesDetector | undefined {
     let detector = this.#series.get(key);
@@ -145,7 +146,7 @@ export class SeriesDetectors {
     return detector;
   }
 
-  /** Those with so much traffic of late that it could be judged. */
+  /** Series with enough recent traffic to evaluate. */
   get live(): Series[] {
     const live = this.#live.map((key) => this.#series.get(key)?.series);
     return live.filter((series) => series !== undefined);
@@ -162,7 +163,7 @@ export class SeriesDetectors {
     if (this.#newest.get(model) === series) this.#newest.delete(model);
   }
 
-  /** What is of one series alone. */
+  /** Saves or restores the state of one series. */
   serializeOne(state: StateArchive, key: string): void {
     const saved = this.#series.get(key);
     const series = serializeSeries(state, saved?.series);
@@ -178,61 +179,61 @@ export class SeriesDetectors {
     });
   }
 
-  /** Series are loaded in any order: afterwards they are in that in which they were met, as before. */
+  /** Restores the order of first occurrence after series were loaded in any order. */
   putInOrder(keys: readonly string[]): void {
     this.#series.putInOrder(keys);
     for (const series of this.#series.values()) this.#peers.add(series);
   }
 
-  /** What they share, once all are there. */
+  /** Saves or restores the shared state; all series must be present. */
   serializeShared(state: StateArchive): void {
     state.section('what series share', 3, () => {
       this.#pool.serialize(state);
       this.#live = state.list(this.#live, (key = '') => state.text(key));
       const newest = [...this.#newest.values()].map(({ series }) => seriesKey(series));
       for (const key of state.list(newest, (one = '') => state.text(one))) {
-        const series = this.#known(key);
+        const series = this.#existing(key);
         this.#newest.set(unversionedKey(series.series), series);
       }
       this.#serializeBefore(state);
     });
   }
 
-  /** The series before each young one: another of these, or one that is forgotten by all but that one. */
+  /** Saves or restores each young series' previous version, which may be forgotten here by now. */
   #serializeBefore(state: StateArchive): void {
     const young = [...this.#series.values()].filter(({ before }) => before !== undefined);
     state.list(young, (series) => {
       const key = state.text(series === undefined ? '' : seriesKey(series.series));
       const one = serializeSeries(state, series?.before?.series);
-      const known = this.#series.get(seriesKey(one));
-      const isForgotten = series !== undefined && series.before !== known;
+      const existing = this.#series.get(seriesKey(one));
+      const isForgotten = series !== undefined && series.before !== existing;
       const forgotten = state.optional(isForgotten ? series.before : undefined, (before) => {
         const restored = before ?? this.#newSeries(one, undefined);
         restored.serialize(state);
         return restored;
       });
-      const restored = series ?? this.#known(key);
-      restored.before = forgotten ?? this.#known(seriesKey(one));
+      const restored = series ?? this.#existing(key);
+      restored.before = forgotten ?? this.#existing(seriesKey(one));
       return restored;
     });
   }
 
-  /** A window with the stages of its series that are judged: mostly all. */
+  /** Returns the window with the evaluated stages of its series: mostly all. */
   #withinShare(series: SeriesDetector, window: SeriesWindow): SeriesWindow {
     const { max_series } = this.#options;
-    const places = stagesOf(max_series, this.#series.size);
+    const maxStages = maxStagesOf(max_series, this.#series.size);
     let share = this.#shares.get(series);
-    if (share === undefined && fits(series, window, places)) return window;
+    if (share === undefined && fits(series, window, maxStages)) return window;
     const block = blockOf(window.windowStartMs);
     share ??= new JudgedStages(series.stages.keys(), block);
     const forget = (stage: string) => series.forgetStage(stage);
-    const judged = share.select(window, block, places, !series.isOpen, forget);
-    if (share.isEnough(places)) this.#shares.delete(series);
+    const evaluated = share.select(window, block, maxStages, !series.isOpen, forget);
+    if (share.isEnough(maxStages)) this.#shares.delete(series);
     else this.#shares.set(series, share);
-    return judged;
+    return evaluated;
   }
 
-  #known(key: string): SeriesDetector {
+  #existing(key: string): SeriesDetector {
     const series = this.#series.get(key);
     if (series === undefined) throw new UnreadableState(`it has no series ${key}`);
     return series;
@@ -243,16 +244,16 @@ export class SeriesDetectors {
   }
 }
 
-/** Stages that a series may have judged: what is left of those of all, in equal parts. A stage takes some 90 KB. */
-function stagesOf(maxSeries: number, series: number): number {
-  const part = Math.floor((stagesASeries * maxSeries) / Math.max(1, series));
-  return Math.min(limits.stagesPerEvent + 1, Math.max(stagesASeries, part));
+/** Stages that a series may have evaluated: an equal part of all. A stage takes some 90 KB. */
+function maxStagesOf(maxSeries: number, series: number): number {
+  const part = Math.floor((stagesPerSeries * maxSeries) / Math.max(1, series));
+  return Math.min(limits.stagesPerEvent + 1, Math.max(stagesPerSeries, part));
 }
 
-function fits(series: SeriesDetector, { stages }: SeriesWindow, places: number): boolean {
+function fits(series: SeriesDetector, { stages }: SeriesWindow, maxStages: number): boolean {
   const known = series.testCount;
-  if (known + stages.size <= places) return true;
+  if (known + stages.size <= maxStages) return true;
   let unknown = 0;
   for (const stage of stages.keys()) if (!series.stages.has(stage)) unknown += 1;
-  return known + unknown <= places;
+  return known + unknown <= maxStages;
 }

@@ -2,40 +2,40 @@ import { dimensions } from '../../base/dimensions.ts';
 import { seriesKey } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 
-/** Series that are looked for further on, where one is not in its place: so many have had no request. */
-const furthest = 8;
+/** Series of the last window that may be skipped because they had no request in this one. */
+const lookAhead = 8;
 
-interface Known {
+interface KeyedSeries {
   readonly series: Series;
   readonly key: string;
 }
 
 /**
- * Keys of the series of each window. Windows have much the same series in the same order, whose keys are not
- * made anew then: to compare the values of its dimensions takes a tenth of the time.
+ * Keys of each window's series. Consecutive windows have mostly the same series in the same order. Comparing
+ * the dimensions with the last window's takes a tenth of the time of building a key.
  */
 export class SeriesOrder {
-  /** Those of the window before, and of this one so far. */
-  #before: Known[] = [];
-  #now: Known[] = [];
-  #at = 0;
+  /** Series of the last window, and of this one so far. */
+  #before: KeyedSeries[] = [];
+  #now: KeyedSeries[] = [];
+  #index = 0;
 
   /** Begins a window. */
   begin(): void {
     [this.#before, this.#now] = [this.#now, this.#before];
     this.#now.length = 0;
-    this.#at = 0;
+    this.#index = 0;
   }
 
-  /** The `seriesKey` of the next series of the window. */
+  /** Returns the `seriesKey` of the window's next series. */
   keyOf(series: Series): string {
-    const end = Math.min(this.#before.length, this.#at + furthest);
-    for (let at = this.#at; at < end; at++) {
-      const known = this.#before[at] as Known;
-      if (!isSame(known.series, series)) continue;
-      this.#at = at + 1;
-      this.#now.push(known);
-      return known.key;
+    const end = Math.min(this.#before.length, this.#index + lookAhead);
+    for (let index = this.#index; index < end; index++) {
+      const entry = this.#before[index] as KeyedSeries;
+      if (!isSame(entry.series, series)) continue;
+      this.#index = index + 1;
+      this.#now.push(entry);
+      return entry.key;
     }
     const key = seriesKey(series);
     this.#now.push({ series, key });

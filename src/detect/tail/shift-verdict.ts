@@ -1,15 +1,15 @@
-/** What a test says of one window and those before it, where it is odd at all. */
+/** Result of a test for a window and those before it, where they are unusual at all. */
 export interface ShiftVerdict {
   readonly stage: string;
-  /** The quantile that shows it, the baseline's value of it. */
+  /** Quantile that shows the shift, and its baseline. */
   readonly q: number;
   readonly thresholdMs: number;
   /** Windows in a row that show it. */
   readonly windows: number;
-  /** ln of the chance of so much evidence in a row of usual windows, at most; and what it must be. */
+  /** Natural logarithm of a bound on the p-value, and its significance threshold. */
   readonly logP: number;
   readonly logLevel: number;
-  /** Requests above the baseline's quantile in those windows, as many as usually are, and all. */
+  /** Requests above the baseline's quantile in those windows, the expected number, and all requests. */
   readonly exceedances: number;
   readonly expected: number;
   readonly requests: number;
@@ -17,23 +17,23 @@ export interface ShiftVerdict {
   readonly startedAtMs: number;
   /** Start of the first window of the evidence. */
   readonly sinceMs: number;
-  /** Of the window that was judged. */
+  /** Start and requests of the evaluated window. */
   readonly windowStartMs: number;
   readonly windowRequests: number;
-  /** Clear enough, large enough and lasting enough to open an anomaly. */
+  /** Significant, large and lasting enough to open an anomaly. */
   readonly opens: boolean;
-  /** The same where the total is clear, too: they bear each other out. */
-  readonly opensBeside: boolean;
-  /** Clear enough, however small. */
+  /** The same at a lower threshold, for a stage whose total is significant, too. */
+  readonly opensWithTotal: boolean;
+  /** Significant, of whatever size. */
   readonly isClear: boolean;
-  /** As large, and odd by theory, though perhaps not by the past, which asks for more of what lasts. */
-  readonly isOut: boolean;
-  /** Odd enough not to be learnt. */
+  /** Large enough, and improbable in theory; the series' own past may ask for more evidence. */
+  readonly anomalous: boolean;
+  /** Too unusual for the baseline to learn. */
   readonly suspicious: boolean;
-  /** Odd in this window alone: an open anomaly of the series goes on. */
-  readonly loud: boolean;
-  /** As much came at this time of the days before. */
+  /** Improbable in this window alone: an open anomaly of the series continues. */
+  readonly exceeding: boolean;
+  /** As much evidence recurs at this time of day. */
   readonly recurs: boolean;
-  /** There is more evidence than a minute ago: an open anomaly of the stage goes on. */
+  /** More evidence than a minute ago: an open anomaly of the stage continues. */
   readonly rising: boolean;
 }

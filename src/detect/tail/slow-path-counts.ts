@@ -5,14 +5,11 @@ import type { EvidenceWeights } from './evidence/evidence-weights.ts';
 import { TailCounts } from './tail-counts.ts';
 import { type EffectOptions, type TailThreshold, tailThreshold } from './tail-threshold.ts';
 
-/**
- * The quantile lies so far up the fast path: it moves once 15 of a hundred fast requests, or a few more, are
- * slow. Of fewer the evidence does not grow.
- */
-const partOfFast = 0.85;
-/** Quantiles are whole multiples of this part, as people quote them. */
+/** Quantile within the fast path: it moves once 15 % of fast requests are slow. Evidence needs as many. */
+const quantileOfFast = 0.85;
+/** Quantiles are rounded down to multiples of 1 / 20. */
 const steps = 20;
-const nothing: TailThreshold = {
+const noThreshold: TailThreshold = {
   baselineMs: Number.POSITIVE_INFINITY,
   baselineShare: 1,
   effectMs: Number.POSITIVE_INFINITY,
@@ -20,25 +17,25 @@ const nothing: TailThreshold = {
 };
 
 /**
- * Where requests take two paths, a cache say, no quantile of the tail moves when the fast one is lost: it is
- * on the slow one already. So one of the fast path is counted, too: it has moved once it is on the slow one.
+ * Counts at a quantile of the fast path, where requests take two, as with a cache. When the fast path is
+ * lost, no tail quantile moves: it is on the slow path already. A quantile of the fast path does.
  *
  * Memory and cost: those of `TailCounts` with one quantile.
  */
 export class SlowPathCounts {
-  readonly counts = new TailCounts({ quantiles: [partOfFast] });
-  /** The quantile; NaN while there are no two paths. */
+  readonly counts = new TailCounts({ quantiles: [quantileOfFast] });
+  /** The quantile; NaN while requests take one path. */
   q = Number.NaN;
-  threshold = nothing;
+  threshold = noThreshold;
 
-  /** Counts are of this baseline from now on. */
+  /** Compares later windows with this baseline. */
   compareWith(
     baseline: TDigest,
     path: EvidenceWeights['slowPath'],
     optionsOf: (q: number) => EffectOptions,
   ): void {
     this.q = Number.NaN;
-    this.threshold = nothing;
+    this.threshold = noThreshold;
     if (path !== undefined) {
       this.q = slowPathQuantile(path.share);
       const { effectMs, halfEffectMs, ...threshold } = tailThreshold(
@@ -64,7 +61,7 @@ export class SlowPathCounts {
   }
 }
 
-/** A quantile of the fast path that is slow once clearly fewer requests take it. */
+/** Quantile of all requests that leaves the fast path once clearly fewer requests take it. */
 export function slowPathQuantile(slowShare: number): number {
-  return Math.floor(steps * partOfFast * (1 - slowShare)) / steps;
+  return Math.floor(steps * quantileOfFast * (1 - slowShare)) / steps;
 }

@@ -1,25 +1,25 @@
 import { slowPathShare } from './evidence/fault-templates.ts';
 
-/** The slow one of two paths that requests take: the cache is missed, the early exit is not taken. */
+/** Slower one of two paths that requests take, as on a cache miss or without an early exit. */
 export interface SlowPath {
-  /** The first bin of it, half-way between both. */
+  /** First bin of the path, half-way between both. */
   readonly firstBin: number;
   /** Part of the requests that take it. */
   readonly share: number;
 }
 
-/** Two parts that explain so much of the variance are two: those of a lognormal explain 0.64. */
+/** Part of the variance that two paths must explain: halves of a lognormal explain 0.64. */
 const leastExplained = 0.8;
-/** Fewer requests are no path. */
+/** Least requests of a path. */
 const leastRequests = 20;
-/** The variance of what lies anywhere in a bin. */
+/** Variance of a uniform distribution over one bin. */
 const varianceOfBin = 1 / 12;
 
 /**
- * Parts durations in two where that explains most of the variance of their logarithms (Otsu, "A threshold
- * selection method from gray-level histograms", 1979); undefined where they are not clearly two.
+ * Splits durations in two where that explains most of the variance of their logarithms (Otsu, "A threshold
+ * selection method from gray-level histograms", 1979). Returns undefined where they are not clearly two.
  *
- * @param upTo requests in all bins before each, which are even in the logarithm; and in all of them.
+ * @param upTo cumulative requests before each bin, and of all; bins are even in the logarithm.
  * Cost: some nanoseconds a bin.
  */
 export function slowPathOf(upTo: Float64Array, bins: number): SlowPath | undefined {
@@ -37,13 +37,13 @@ export function slowPathOf(upTo: Float64Array, bins: number): SlowPath | undefin
   for (let bin = 1; bin < bins; bin++) {
     const fast = upTo[bin] as number;
     below += (fast - (upTo[bin - 1] as number)) * (bin - 1);
-    // The fast path has what the fault takes from it.
+    // The fast path must hold the requests that the fault moves from it.
     if (fast < slowPathShare * total || total - fast < leastRequests) continue;
     const part = fast / total;
     const between = (mean * part - below / total) ** 2 / (part * (1 - part));
     if (between <= most) continue;
     most = between;
-    // Half-way: just above the fast part some of it may lie one day.
+    // Half-way between both means: requests just above the fast part may still be of the fast path.
     firstBin = Math.ceil((below / fast + (sum - below) / (total - fast)) / 2);
   }
   if (most < leastExplained * variance) return undefined;

@@ -6,24 +6,24 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { TestLevels } from '../options/page-budget.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
-import { type Settling, ShiftTest } from './shift-test.ts';
+import { type ReleaseOutcome, ShiftTest } from './shift-test.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
 
-/** A stage, and the renewal of a baseline as of which its test compares with it, if it does. */
+/** A stage's test, and the renewal of the baseline that it compares with, if any. */
 interface JudgedStage {
   readonly stage: string;
   readonly test: ShiftTest;
   renewal: object | undefined;
 }
 
-const nothing: readonly ShiftVerdict[] = [];
+const noVerdicts: readonly ShiftVerdict[] = [];
 
-/** The tests of one series, by stage. */
+/** Tests of one series, by stage. */
 export class StageTests {
   readonly #options: DetectOptions;
   readonly #pool: PeakPool;
   readonly #tests = new Map<string, ShiftTest>();
-  /** Those of the last window, in its order, which the next one mostly has, too. */
+  /** Tests of the last window in its order, which the next one mostly shares. */
   readonly #judged: JudgedStage[] = [];
 
   /** @param pool shared by all tests of all series. */
@@ -40,23 +40,22 @@ export class StageTests {
     return this.#tests.get(stage);
   }
 
-  /** By stages that have a test, in the order in which they were met. */
+  /** Stages with a test as keys, in the order in which they first occurred. */
   get stages(): ReadonlyMap<string, unknown> {
     return this.#tests;
   }
 
-  /** A stage is judged no more. */
+  /** Drops the test of a stage. */
   forget(stage: string): void {
     this.#tests.delete(stage);
     this.#judged.length = 0;
   }
 
   /**
-   * What is odd about a window and those before it: nothing, mostly. Stages of which too little was learnt
-   * are not judged.
+   * Returns the verdicts of a window's unusual stages, mostly none. It skips stages without enough learnt
+   * windows.
    *
-   * @param before the tests of the series that this one has come to replace: those of new stages begin with
-   * what they know.
+   * @param before tests of the series that this one replaces, from which tests of new stages inherit.
    */
   evaluate(
     window: SeriesWindow,
@@ -65,15 +64,15 @@ export class StageTests {
     before: StageTests | undefined,
   ): readonly ShiftVerdict[] {
     let verdicts: ShiftVerdict[] | undefined;
-    let place = 0;
+    let index = 0;
     let total: TDigest | undefined;
-    let isTotalAsked = false;
+    let hasTotal = false;
     for (const summary of window.stages.values()) {
-      const judged = this.#at(place, summary.stage, before);
-      place += 1;
+      const judged = this.#at(index, summary.stage, before);
+      index += 1;
       if (judged.renewal !== baseline.renewal) {
-        if (!isTotalAsked) total = this.#referenceOf(totalStage, baseline)?.digest;
-        isTotalAsked = true;
+        if (!hasTotal) total = this.#referenceOf(totalStage, baseline)?.digest;
+        hasTotal = true;
         judged.test.compareWith(this.#referenceOf(summary.stage, baseline), total);
         judged.renewal = baseline.renewal;
       }
@@ -82,26 +81,26 @@ export class StageTests {
       verdicts ??= [];
       verdicts.push(verdict);
     }
-    // Of most windows there is nothing to say: nothing is made for them.
-    return verdicts ?? nothing;
+    // Most windows have no verdict: one shared empty list avoids an allocation.
+    return verdicts ?? noVerdicts;
   }
 
-  /** Lets a window out of quarantine: `ShiftTest.settle`. */
-  learn(startMs: number, as: Settling): void {
+  /** Releases a window from quarantine: `ShiftTest.learn`. */
+  learn(startMs: number, as: ReleaseOutcome): void {
     for (const test of this.#tests.values()) test.learn(startMs, as);
   }
 
-  /** What was told is over by itself: `ShiftTest.endEmitted`. */
+  /** Ends an emitted anomaly that recovered by itself: `ShiftTest.endEmitted`. */
   endEmitted(levels: TestLevels): void {
     for (const test of this.#tests.values()) test.endEmitted(levels);
   }
 
-  /** What they said has been dealt with: `ShiftTest.forgetRun`. */
+  /** Resets the evidence: `ShiftTest.forgetRun`. */
   forgetRun(): void {
     for (const test of this.#tests.values()) test.forgetRun();
   }
 
-  /** The baseline is another one from now on. */
+  /** Starts over with another baseline: `ShiftTest.rebase`. */
   rebase(): void {
     for (const test of this.#tests.values()) test.rebase();
   }
@@ -110,10 +109,10 @@ export class StageTests {
     state.map(this.#tests, (stage) => this.#newTest(stage));
   }
 
-  /** The stage that has a place in a window. */
-  #at(place: number, stage: string, before: StageTests | undefined): JudgedStage {
-    const known = this.#judged[place];
-    if (known?.stage === stage) return known;
+  /** Stage at an index of a window. */
+  #at(index: number, stage: string, before: StageTests | undefined): JudgedStage {
+    const last = this.#judged[index];
+    if (last?.stage === stage) return last;
     let test = this.#tests.get(stage);
     if (test === undefined) {
       test = this.#newTest(stage);
@@ -122,7 +121,7 @@ export class StageTests {
       this.#tests.set(stage, test);
     }
     const judged = { stage, test, renewal: undefined };
-    this.#judged[place] = judged;
+    this.#judged[index] = judged;
     return judged;
   }
 

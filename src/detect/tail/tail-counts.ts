@@ -8,38 +8,37 @@ import type { TailThreshold } from './tail-threshold.ts';
 const kernel = DurationKernel.shared();
 const memory = Arena.shared();
 
-/** With fewer requests in the tail usually, or exceedances seen, no number says anything. */
+/** Expected and observed exceedances below which counts are not significant. */
 const minInTail = 1;
 const minExceedances = 5;
 
-/** Windows that are kept: a run, and the one before. */
+/** Windows kept: a run, and the one before. */
 const kept = longestRun + 1;
-/**
- * What is kept of a window, in doubles. Counts are sums of all windows up to it, so that those of any run
- * are a difference.
- */
+/** Fields of a window, in doubles. They are cumulative: counts of a run are a difference of two windows. */
 const REQUESTS = 0;
 const FIRST_QUANTILE = 1;
-/** Of a quantile: above it, as many as usually are, above its least effect, above half of that. */
+/**
+ * Fields of a quantile: requests above it, expected ones, those above its least effect and above half of it.
+ */
 const EXCEEDANCES = 0;
 const EXPECTED = 1;
 const BEYOND_EFFECT = 2;
 const BEYOND_HALF = 3;
 const perQuantile = 4;
 /**
- * Starts of windows lie first; then how many windows were added, the sums, and the thresholds, as many as there are
- * of a quantile. kernel/duration-kernel.ts has the same places, and kernel/evidence-kernel.ts.
+ * Offsets: starts of the windows come first, then the number of windows added, the sums, and each quantile's
+ * thresholds. kernel/duration-kernel.ts and kernel/evidence-kernel.ts use the same ones.
  */
 const ADDED = kept;
 const SUMS = kept + 1;
 
 type CountedQuantiles = Pick<DetectOptions, 'quantiles'>;
 
-/** A quantile, by its index, that has moved by what matters, over so many windows. */
+/** Effect at a quantile, given by its index, over the last windows. */
 export interface TailEffect {
   readonly windows: number;
   readonly quantile: number;
-  /** Requests beyond the least effect, by as many as it takes. */
+  /** Requests beyond the least effect, relative to the expected exceedances. */
   readonly times: number;
 }
 
@@ -50,19 +49,19 @@ export interface TailSums {
 }
 
 /**
- * How many requests of the last windows lie above the baseline's quantiles, and above what each must reach
- * to matter to people. What is likely and what is large are two questions: this is the second one.
+ * Counts of the last windows' requests above the baseline's quantiles and above each quantile's least effect.
+ * They measure the size of a shift; its significance is measured elsewhere.
  *
- * Memory: 31 windows of 10 doubles, at two quantiles. Cost: a third of a microsecond a window, by kernels;
- * that of evidence looks at it, too.
+ * Memory: 31 windows of 10 doubles, at two quantiles. Cost: a third of a microsecond a window, by kernels.
+ * The evidence kernel reads the counts, too.
  */
 export class TailCounts {
-  /** Where it is kept. */
+  /** Offset in the arena. */
   readonly at: number;
   readonly #quantiles: number;
   readonly #width: number;
 
-  /** @param at where it is kept, where somebody else has room for it: `TailCounts.doubles`, all 0. */
+  /** @param at offset in the arena, if the caller has allocated it: `TailCounts.doubles`, all 0. */
   constructor(options: CountedQuantiles, at?: number) {
     this.#quantiles = options.quantiles.length;
     this.#width = widthOf(options);
@@ -70,17 +69,17 @@ export class TailCounts {
     this.#starts().fill(Number.NEGATIVE_INFINITY);
   }
 
-  /** What one takes. */
+  /** Size in doubles. */
   static doubles(options: CountedQuantiles): number {
     return SUMS + kept * widthOf(options) + perQuantile * options.quantiles.length;
   }
 
-  /** Takes a window, to counts that are kept there, of so many quantiles. */
+  /** Adds a window to the counts at an offset. */
   static add(at: number, quantiles: number, startMs: number, summary: StageSummary): void {
     kernel.count(summary.digest, at, quantiles, summary.requests, startMs);
   }
 
-  /** Counts are of these from now on: of each quantile, in order. */
+  /** Sets the thresholds of later windows, in the order of the quantiles. */
   compareWith(thresholds: readonly TailThreshold[]): void {
     const all = memory.doubles;
     let at = this.at + SUMS + kept * this.#width;
@@ -93,7 +92,7 @@ export class TailCounts {
     }
   }
 
-  /** Of the last so many windows. */
+  /** Sums over the last windows. */
   sums(quantile: number, windows: number): TailSums {
     const from = fromOf(quantile);
     return {
@@ -104,26 +103,26 @@ export class TailCounts {
   }
 
   /**
-   * Most of the last windows, at most so many, in which a quantile has reached its effect, as it has in
-   * the last `shown` of them; and which one has by most.
+   * Finds the longest run of the last windows, at most `maxWindows`, over which a quantile has reached its
+   * effect, as over the last `shown` of them. Of several quantiles it is the one with the largest effect.
    */
-  effect(most: number, shown: number): TailEffect | undefined {
+  effect(maxWindows: number, shown: number): TailEffect | undefined {
     let found: TailEffect | undefined;
-    let clearest = 0;
-    for (let windows = most; windows >= 1 && found === undefined; windows--) {
+    let largest = 0;
+    for (let windows = maxWindows; windows >= 1 && found === undefined; windows--) {
       for (let quantile = 0; quantile < this.#quantiles; quantile++) {
         if (!this.#shows(quantile, windows, Math.min(windows, shown))) continue;
-        const by = this.#times(quantile, windows);
-        if (by > clearest) {
-          clearest = by;
-          found = { windows, quantile, times: by };
+        const times = this.#times(quantile, windows);
+        if (times > largest) {
+          largest = times;
+          found = { windows, quantile, times };
         }
       }
     }
     return found;
   }
 
-  /** Whether a quantile has reached half of its effect in the last windows. */
+  /** True where a quantile has reached half of its effect over the last windows. */
   showsHalf(windows: number): boolean {
     for (let quantile = 0; quantile < this.#quantiles; quantile++) {
       const from = fromOf(quantile);
@@ -133,10 +132,10 @@ export class TailCounts {
     return false;
   }
 
-  /** How many of the last windows show an effect, each by itself. */
+  /** Number of the last windows that show an effect, each by itself. */
   lasting(windows: number): number {
     let shown = 0;
-    for (let back = 0; back < Math.min(windows, this.#added); back++) {
+    for (let back = 0; back < Math.min(windows, this.#windowsAdded); back++) {
       let shows = false;
       for (let quantile = 0; quantile < this.#quantiles; quantile++) {
         const from = fromOf(quantile);
@@ -147,7 +146,7 @@ export class TailCounts {
     return shown;
   }
 
-  /** Start of the first of the last windows that had more above the quantile than is usual. */
+  /** Start of the first of the last windows with more exceedances than expected. */
   startOfExcess(quantile: number, windows: number): number {
     const from = fromOf(quantile);
     let back = windows - 1;
@@ -162,7 +161,7 @@ export class TailCounts {
       state.fill(memory.doubles.subarray(at, at + kept * this.#width));
       state.fill(this.#starts());
       const { doubles } = memory;
-      doubles[this.at + ADDED] = state.number(this.#added);
+      doubles[this.at + ADDED] = state.number(this.#windowsAdded);
     });
   }
 
@@ -183,30 +182,30 @@ export class TailCounts {
     return this.#sum(windows, from + BEYOND_EFFECT) / this.#sum(windows, from + EXPECTED);
   }
 
-  /** Of the last so many windows together. */
+  /** Sum of a field over the last windows. */
   #sum(windows: number, i: number): number {
     const all = memory.doubles;
     const at = this.at + SUMS + i;
-    const last = all[at + this.#placeOf(1)] as number;
-    return last - (all[at + this.#placeOf(windows + 1)] as number);
+    const last = all[at + this.#slotOf(1)] as number;
+    return last - (all[at + this.#slotOf(windows + 1)] as number);
   }
 
-  /** Of the window `back` before the last one. */
+  /** Field of the window `back` before the last one. */
   #of(back: number, i: number): number {
     return this.#sum(back + 1, i) - this.#sum(back, i);
   }
 
-  get #added(): number {
+  get #windowsAdded(): number {
     return memory.doubles[this.at + ADDED] as number;
   }
 
-  /** Place of the window that is so many before the next one. */
-  #placeOf(back: number): number {
-    return ((this.#added + kept - back) % kept) * this.#width;
+  /** Offset, from the first sums, of the window `back` before the next one. */
+  #slotOf(back: number): number {
+    return ((this.#windowsAdded + kept - back) % kept) * this.#width;
   }
 
   #startOf(back: number): number {
-    return memory.doubles[this.at + ((this.#added + kept - back) % kept)] as number;
+    return memory.doubles[this.at + ((this.#windowsAdded + kept - back) % kept)] as number;
   }
 
   #starts(): Float64Array {
@@ -218,7 +217,7 @@ function widthOf({ quantiles }: CountedQuantiles): number {
   return FIRST_QUANTILE + perQuantile * quantiles.length;
 }
 
-/** Where a quantile's counts begin in a window. */
+/** First field of a quantile in a window. */
 function fromOf(quantile: number): number {
   return FIRST_QUANTILE + perQuantile * quantile;
 }

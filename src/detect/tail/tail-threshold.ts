@@ -1,24 +1,24 @@
 import type { TDigest } from '../../sketch/t-digest.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 
-/** Where a baseline's tail begins, and how far it must move to matter. */
+/** Threshold of a baseline's tail, and the least effects that open and keep an anomaly. */
 export interface TailThreshold {
   /** The baseline's quantile. */
   readonly baselineMs: number;
-  /** Part of requests usually above it: 1 - q, but for ties. */
+  /** Part of the baseline's requests above it: 1 - q, except for ties. */
   readonly baselineShare: number;
-  /** The quantile must reach this for an anomaly to open. */
+  /** Value that the quantile must reach to open an anomaly. */
   readonly effectMs: number;
-  /** And stay above this for it to go on. */
+  /** Value above which the quantile keeps it open. */
   readonly halfEffectMs: number;
 }
 
-/** What of 1 - q is taken as usual at least, where ties leave nothing above the quantile. */
+/** Lower bound of `baselineShare` as a part of 1 - q, where ties leave no request above the quantile. */
 const minShareOfTail = 0.25;
 
 export type EffectOptions = Pick<DetectOptions, 'min_effect_ratio' | 'min_effect_ms'>;
 
-/** The same, of a stage: what hardly anybody waited for is not worth a page, however much it grew. */
+/** Least effects of a stage. A change that is small beside the total is not pageable. */
 export function effectOptions(
   q: number,
   { min_effect_ratio, min_effect_ms, min_effect_of_total }: DetectOptions,
@@ -28,7 +28,9 @@ export function effectOptions(
   return { min_effect_ratio, min_effect_ms: Math.max(min_effect_ms, least) };
 }
 
-/** A quantile has reached `effectMs` exactly when 1 - q of the requests lie above it. */
+/**
+ * Thresholds at a quantile, which has reached `effectMs` exactly when 1 - q of the requests lie above that.
+ */
 export function tailThreshold(baseline: TDigest, q: number, options: EffectOptions): TailThreshold {
   const baselineMs = baseline.quantile(q);
   const bounds = effectBounds(baselineMs, options);
@@ -37,7 +39,7 @@ export function tailThreshold(baseline: TDigest, q: number, options: EffectOptio
   return { baselineMs, baselineShare, ...bounds };
 }
 
-/** Both the ratio and the milliseconds must be reached; going on needs half of each. */
+/** Least effects by both the ratio and the milliseconds; half of each keeps an anomaly open. */
 export function effectBounds(
   baselineMs: number,
   { min_effect_ratio: ratio, min_effect_ms: ms }: EffectOptions,

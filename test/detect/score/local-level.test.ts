@@ -45,26 +45,26 @@ describe('LocalLevel', () => {
       return level;
     });
     expect(drift.spread(0)).toBeGreaterThan(5);
-    expect(drift.wandering).toBe(1);
+    expect(drift.nonStationarity).toBe(1);
   });
 
   it('reports that the level moves, although it is predicted; and not for chance', () => {
     const drift = taught(8_640, (window) => 0.2 * Math.sin(window / 700));
-    expect(drift.moving).toBe(1);
-    for (const seed of [1, 2, 3, 4, 5]) expect(taught(8_640, () => 0, seed).moving).toBe(0);
+    expect(drift.levelVariation).toBe(1);
+    for (const seed of [1, 2, 3, 4, 5]) expect(taught(8_640, () => 0, seed).levelVariation).toBe(0);
   });
 
   it('reports the predicted part of the movement: most of a slow one, none of a jump or of chance', () => {
     const slow = taught(8_640, (window) => 0.2 * Math.sin(window / 700));
-    expect(slow.foreseen).toBeGreaterThan(0.8);
+    expect(slow.predictability).toBeGreaterThan(0.8);
     const random = new Random('each block');
     let level = 0;
     const jumps = taught(8_640, (window) => {
       if (window % 30 === 0) level = 0.06 * random.normal();
       return level;
     });
-    expect(jumps.foreseen).toBeLessThan(0.15);
-    for (const seed of [1, 2, 3, 4, 5]) expect(taught(8_640, () => 0, seed).foreseen).toBe(0);
+    expect(jumps.predictability).toBeLessThan(0.15);
+    for (const seed of [1, 2, 3, 4, 5]) expect(taught(8_640, () => 0, seed).predictability).toBe(0);
   });
 
   it('follows a level that moves little where another one surely moves', () => {

@@ -12,7 +12,7 @@ const windowsPerWeek = (7 * 86_400_000) / windowMs;
 
 /** Scores with a constant level that have grown for longer than any burst. */
 const calmly: Growth = {
-  ...{ wandering: 0, moving: 0, foreseen: 0 },
+  ...{ nonStationarity: 0, levelVariation: 0, predictability: 0 },
   ...{ ageMs: 10 * 60_000, ofBaseline: 0 },
 };
 
@@ -108,8 +108,8 @@ describe('PeaksOverThreshold', () => {
     const perWeek = 1e-12;
     const times = (mean: number, weeks = 1) => {
       const peaks = taught(weeks * windowsPerWeek, mean);
-      const wandering = peaks.level(perWeek, { ...calmly, wandering: 1 });
-      return (wandering - peakScore) / (peaks.level(perWeek, calmly) - peakScore);
+      const nonStationary = peaks.level(perWeek, { ...calmly, nonStationarity: 1 });
+      return (nonStationary - peakScore) / (peaks.level(perWeek, calmly) - peakScore);
     };
     expect(times(1)).toBeCloseTo(1.6, 9);
     // Also of a tail heavier than chance by less than two standard errors.
@@ -121,9 +121,10 @@ describe('PeaksOverThreshold', () => {
 
   it('requires more of slow growth where the level moves, the longer it lasts', () => {
     const peaks = taught(windowsPerWeek, 1);
-    const times = (moving: number, minutes: number, foreseen = 0) => {
+    const times = (levelVariation: number, minutes: number, predictability = 0) => {
       const ageMs = minutes * 60_000;
-      const level = peaks.level(1e-4, { ...calmly, moving, foreseen, ageMs });
+      const growth = { ...calmly, levelVariation, predictability, ageMs };
+      const level = peaks.level(1e-4, growth);
       return Number((level / peaks.level(1e-4, { ...calmly, ageMs })).toFixed(9));
     };
     expect([0, 2, 5, 15, 24, 30, 300].map((minutes) => times(1, minutes))).toEqual([
@@ -132,7 +133,7 @@ describe('PeaksOverThreshold', () => {
     expect(times(0.5, 30)).toBe(1.625);
     expect(times(0, 300)).toBe(1);
     // Movement so slow that it is predicted lasts longer: it counts from half the time on.
-    expect([0.15, 0.25, 0.4, 0.9].map((foreseen) => times(1, 12, foreseen))).toEqual([
+    expect([0.15, 0.25, 0.4, 0.9].map((part) => times(1, 12, part))).toEqual([
       1.2, 1.3, 1.5, 1.5,
     ]);
     expect(times(1, 7.5, 1)).toBe(1.125);
@@ -140,9 +141,9 @@ describe('PeaksOverThreshold', () => {
 
   it('requires more of growth over half of a baseline, for any series', () => {
     const peaks = taught(windowsPerWeek, 1);
-    const times = (ofBaseline: number, moving = 0) => {
+    const times = (ofBaseline: number, levelVariation = 0) => {
       const ageMs = 30 * 60_000;
-      const level = peaks.level(1e-4, { ...calmly, moving, ageMs, ofBaseline });
+      const level = peaks.level(1e-4, { ...calmly, levelVariation, ageMs, ofBaseline });
       return Number((level / peaks.level(1e-4, { ...calmly, ageMs })).toFixed(9));
     };
     expect([0.1, 0.5, 0.75, 1, 2].map((part) => times(part))).toEqual([1, 1, 1.5, 2, 4]);

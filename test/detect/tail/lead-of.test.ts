@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { leadOf } from '../../../src/detect/tail/lead-of.ts';
-import { partBeside } from '../../../src/detect/tail/shift-test.ts';
+import { withTotalFactor } from '../../../src/detect/tail/shift-test.ts';
 import type { ShiftVerdict } from '../../../src/detect/tail/shift-verdict.ts';
 
 const verdict = (of: Partial<ShiftVerdict>) =>
   ({ logP: -30, logLevel: -20, recurs: false, ...of }) as ShiftVerdict;
-const small = { opens: false, opensBeside: false, isClear: false } as const;
-const nearly = { ...small, opensBeside: true } as const;
-const opening = { opens: true, opensBeside: true, isClear: true } as const;
+const small = { opens: false, opensWithTotal: false, isClear: false } as const;
+const nearly = { ...small, opensWithTotal: true } as const;
+const opening = { opens: true, opensWithTotal: true, isClear: true } as const;
 
 describe('leadOf', () => {
   it('is absent where nothing opens', () => {
@@ -36,7 +36,7 @@ describe('leadOf', () => {
   it('is a stage that is nearly clear where the total is clear and too small: by its threshold then', () => {
     const total = verdict({ stage: 'total', ...small, isClear: true });
     const features = verdict({ stage: 'features', logP: -18, ...nearly });
-    expect(leadOf([total, features])).toEqual({ ...features, logLevel: -20 * partBeside });
+    expect(leadOf([total, features])).toEqual({ ...features, logLevel: -20 * withTotalFactor });
     // A stage that is clear by itself needs no help.
     const forward = verdict({ stage: 'forward', logP: -22, ...opening });
     expect(leadOf([total, features, forward])).toBe(forward);

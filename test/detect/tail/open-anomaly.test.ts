@@ -56,26 +56,26 @@ describe('OpenAnomaly', () => {
       const { evidence } = anomalyFixture();
       return anomaly({ evidence: { ...evidence, exceedances: 36 } });
     };
-    expect(emitted().observe(0, stage(145))).toBe('loud');
-    expect(emitted().observe(0, stage(60))).toBe('quiet');
+    expect(emitted().observe(0, stage(145))).toBe('exceeding');
+    expect(emitted().observe(0, stage(60))).toBe('clear');
   });
 
   it('ends with a rest that is significantly nearer to the baseline than to the opening', () => {
     // 12 % were above 121 ms at opening, 1 % in the baseline: of 1000 requests 20 are much nearer to that.
-    expect(anomaly().observe(0, stage(145))).toBe('quiet');
-    expect(anomaly().observe(0, stage(145), { isRising: true })).toBe('quiet');
+    expect(anomaly().observe(0, stage(145))).toBe('clear');
+    expect(anomaly().observe(0, stage(145), { isRising: true })).toBe('clear');
     // It still exceeds by all of the least effect, or where another stage does.
-    expect(anomaly().observe(0, stage(158))).toBe('loud');
-    expect(anomaly().observe(0, stage(145), { isOtherOut: true })).toBe('loud');
+    expect(anomaly().observe(0, stage(158))).toBe('exceeding');
+    expect(anomaly().observe(0, stage(145), { isOtherExceeding: true })).toBe('exceeding');
     // Few requests, an overdispersed series and a small opening leave it uncertain.
-    expect(anomaly().observe(0, stage(145, 50))).toBe('loud');
+    expect(anomaly().observe(0, stage(145, 50))).toBe('exceeding');
     const { evidence } = anomalyFixture();
     const restless = anomaly({ evidence: { ...evidence, dispersion: 20 } });
-    expect(restless.observe(0, stage(145))).toBe('loud');
+    expect(restless.observe(0, stage(145))).toBe('exceeding');
     // Where all requests were slow at opening, recovery of one in ten changes little.
     const all = anomaly({ evidence: { ...evidence, exceedances: 1200 } });
     const values = [...Array(100).fill(50), ...Array(900).fill(125)];
-    expect(all.observe(0, { ...stage(125), digest: TDigest.fromValues(values) })).toBe('loud');
+    expect(all.observe(0, { ...stage(125), digest: TDigest.fromValues(values) })).toBe('exceeding');
   });
 
   it('continues while its evidence rises, until none of the last six windows matches the opening by itself', () => {
@@ -85,7 +85,7 @@ describe('OpenAnomaly', () => {
     const after = [1, 2, 3, 4, 5, 6, 7].map((window) =>
       open.observe(window * 10_000, stage(60), { isRising: true }),
     );
-    expect(after.indexOf('quiet')).toBe(5);
+    expect(after.indexOf('clear')).toBe(5);
   });
 
   describe('that decays', () => {
@@ -106,7 +106,7 @@ describe('OpenAnomaly', () => {
           isRising: true,
           [around.beside]: isBeside,
         });
-        expect([following, open.isOver && !open.hasPeteredOut]).toEqual(['loud', false]);
+        expect([following, open.isOver && !open.hasDecayed]).toEqual(['exceeding', false]);
         if (open.isOver) return window / 6;
       }
       return undefined;
@@ -124,7 +124,7 @@ describe('OpenAnomaly', () => {
       expect(minutesTo(147, 0.015)).toBeUndefined();
     });
 
-    it.each(['isOtherOut', 'isOtherShown'] as const)(
+    it.each(['isOtherExceeding', 'isOtherAnomalous'] as const)(
       'continues while %s, beyond chance',
       (beside) => {
         expect(minutesTo(147, 0.04, { beside, every: 18 })).toBeUndefined();
@@ -137,7 +137,7 @@ describe('OpenAnomaly', () => {
       for (let window = 0; window <= 6 * 60; window++) {
         open.observe(window * 10_000, stage(60), { isRising: true });
       }
-      expect(open.hasPeteredOut).toBe(true);
+      expect(open.hasDecayed).toBe(true);
       open.holdOpen();
       expect(open.isOver).toBe(false);
     });
@@ -147,14 +147,14 @@ describe('OpenAnomaly', () => {
     // Baseline 121 ms: twice that at noon, of which 300 ms are beyond half of the least effect, and 250 are
     // not.
     const open = anomaly({}, 1);
-    expect(open.observe(0, stage(250))).toBe('loud');
-    expect(open.observe(10 * 60 * minuteMs, stage(250), { baselineFactor: 2 })).toBe('quiet');
+    expect(open.observe(0, stage(250))).toBe('exceeding');
+    expect(open.observe(10 * 60 * minuteMs, stage(250), { baselineFactor: 2 })).toBe('clear');
     expect(open.baselineMs).toBe(242);
     expect(open.resolve('recovered', openedMs, 250).summary).toMatch(
       /: 250 ms \(baseline 242 ms\)$/,
     );
-    expect(anomaly().observe(0, stage(320), { baselineFactor: 2 })).toBe('loud');
-    expect(anomaly().observe(0, stage(100), { baselineFactor: 0.5 })).toBe('loud');
+    expect(anomaly().observe(0, stage(320), { baselineFactor: 2 })).toBe('exceeding');
+    expect(anomaly().observe(0, stage(100), { baselineFactor: 0.5 })).toBe('exceeding');
   });
 
   it('is compared with the measurement of an update from then on', () => {
@@ -169,9 +169,9 @@ describe('OpenAnomaly', () => {
     expect(open.baselineMs).toBe(302.5);
   });
 
-  it.each(['isOtherOut', 'isOtherShown'] as const)('continues while %s', (beside) => {
-    expect(anomaly().observe(0, stage(60), { [beside]: true })).toBe('loud');
-    expect(anomaly().observe(0, stage(60), { [beside]: false })).toBe('quiet');
+  it.each(['isOtherExceeding', 'isOtherAnomalous'] as const)('continues while %s', (beside) => {
+    expect(anomaly().observe(0, stage(60), { [beside]: true })).toBe('exceeding');
+    expect(anomaly().observe(0, stage(60), { [beside]: false })).toBe('clear');
   });
 
   it('looks back ten minutes at most, however few requests came since', () => {
@@ -181,13 +181,13 @@ describe('OpenAnomaly', () => {
       open.observe(minute * minuteMs, stage(60, 1)),
     );
     // One request a minute is too few to judge, once the slow ones are that long ago.
-    expect(everyMinute).toEqual([...Array(9).fill('loud'), undefined, undefined]);
+    expect(everyMinute).toEqual([...Array(9).fill('exceeding'), undefined, undefined]);
     expect(open.silentMs(11 * minuteMs)).toBe(2 * minuteMs);
   });
 
   it('skips windows without requests, and counts its silence from the last judged one', () => {
     const open = anomaly();
-    expect(open.observe(0, stage(400))).toBe('loud');
+    expect(open.observe(0, stage(400))).toBe('exceeding');
     expect(open.observe(10_000, undefined)).toBeUndefined();
     expect(open.observe(20_000, undefined)).toBeUndefined();
     expect(open.silentMs(30_000)).toBe(30_000);
@@ -197,8 +197,8 @@ describe('OpenAnomaly', () => {
     const open = anomaly();
     expect(open.observe(0, stage(60, 20))).toBeUndefined();
     expect(open.silentMs(0)).toBe(0);
-    expect(open.observe(10_000, stage(60, 20))).toBe('quiet');
-    expect(open.observe(20_000, stage(400, 20))).toBe('loud');
+    expect(open.observe(10_000, stage(60, 20))).toBe('clear');
+    expect(open.observe(20_000, stage(400, 20))).toBe('exceeding');
   });
 
   it('is not held open by one chance slow request among few', () => {
@@ -210,11 +210,11 @@ describe('OpenAnomaly', () => {
         return open.observe(window * 10_000, summary, { isRising: goesOn.includes(window) });
       }).slice(29);
     };
-    expect(following([32])).toEqual(Array(16).fill('quiet'));
-    expect(following([28, 32]).indexOf('loud')).toBe(3);
+    expect(following([32])).toEqual(Array(16).fill('clear'));
+    expect(following([28, 32]).indexOf('exceeding')).toBe(3);
     // Its evidence rises with each slow request, and shows only that there was one.
-    expect(following([], [32])).toEqual(Array(16).fill('quiet'));
-    expect(following([30], [32]).indexOf('loud')).toBe(3);
+    expect(following([], [32])).toEqual(Array(16).fill('clear'));
+    expect(following([30], [32]).indexOf('exceeding')).toBe(3);
   });
 
   it('judges no more windows together than opening does', () => {
@@ -229,7 +229,7 @@ describe('OpenAnomaly', () => {
     };
     // Thirty windows of three hold too few; forty would not, nor do twenty-five of four.
     expect(following(3)).toEqual(Array(40).fill(undefined));
-    expect(following(4).indexOf('quiet')).toBe(24);
+    expect(following(4).indexOf('clear')).toBe(24);
   });
 
   it('emits at once that it has become critical, and never a lower severity', () => {

@@ -34,7 +34,13 @@ describe('ShiftTest', () => {
 
   it('opens on the first window of an outage, with 30 requests in it', () => {
     const [first] = learnt().run(1, slowed(1, 10));
-    expect(first).toMatchObject({ opens: true, window: 0, windows: 1, requests: 30, loud: true });
+    expect(first).toMatchObject({
+      opens: true,
+      window: 0,
+      windows: 1,
+      requests: 30,
+      exceeding: true,
+    });
     expect(first?.startedAtMs).toBe(first?.windowStartMs);
   });
 
@@ -92,7 +98,7 @@ describe('ShiftTest', () => {
     const byChance = ({ exceedances, requests, expected }: ShiftVerdict) =>
       logExceedanceTail(exceedances, requests, expected / requests, 1) > Math.log(1e-3);
     const shown = verdicts.filter(
-      ({ isOut, logP, logLevel }) => isOut && logP <= 1.3 * logLevel && logP > 2 * logLevel,
+      ({ anomalous, logP, logLevel }) => anomalous && logP <= 1.3 * logLevel && logP > 2 * logLevel,
     );
     const [few, many] = [shown.filter(byChance), shown.filter((verdict) => !byChance(verdict))];
     expect(few.length).toBeGreaterThan(0);
@@ -101,8 +107,14 @@ describe('ShiftTest', () => {
   });
 
   it('does not open on one window of a few very slow requests, nor on one of a stage', () => {
-    expect(learnt().run(1, slowed(0.1, 8), 300)[0]).toMatchObject({ opens: false, loud: true });
-    expect(learnt('forward').run(1, slowed(1, 10))[0]).toMatchObject({ opens: false, loud: true });
+    expect(learnt().run(1, slowed(0.1, 8), 300)[0]).toMatchObject({
+      opens: false,
+      exceeding: true,
+    });
+    expect(learnt('forward').run(1, slowed(1, 10))[0]).toMatchObject({
+      opens: false,
+      exceeding: true,
+    });
   });
 
   it('needs ninety requests of a stage, half as many where it is beyond doubt', () => {
@@ -121,7 +133,7 @@ describe('ShiftTest', () => {
       const opens = (verdicts: readonly ShiftVerdict[]) =>
         verdicts.some((verdict) => verdict.opens);
       expect(opens(judged.run(6, burst))).toBe(true);
-      judged.run(12, baseline, 30, 'told');
+      judged.run(12, baseline, 30, 'open');
       if (isEmitted) judged.test.endEmitted(levels);
       judged.test.forgetRun();
       judged.run(600, baseline);
@@ -247,8 +259,8 @@ describe('ShiftTest', () => {
   it('forgets an effect of hours soon after its end', () => {
     const judged = new JudgedStage();
     judged.run(perDay, baseline);
-    expect(judged.run(6 * 60 * 3, slowed(0.1, 3), 30, 'over').at(-1)?.rising).toBe(true);
-    const after = judged.run(360, baseline, 30, 'over');
+    expect(judged.run(6 * 60 * 3, slowed(0.1, 3), 30, 'resolved').at(-1)?.rising).toBe(true);
+    const after = judged.run(360, baseline, 30, 'resolved');
     expect(after.at(-1)?.window ?? 0).toBeLessThan(90);
   });
 

@@ -47,7 +47,7 @@ export class CusumBank {
     this.at = at ?? memory.allocateFor(this, doubles);
     this.#peaks = new PeaksOverThreshold(windowMs, pool, this.at + evidenceLayout.peaks);
     this.#drift = new LocalLevel(count, this.at + evidenceLayout.drift);
-    memory.doubles.set(this.#peaks.fading, this.at + evidenceLayout.keep);
+    memory.doubles.set(this.#peaks.decay, this.at + evidenceLayout.keep);
     this.#all('dispersion').fill(evidenceConstants.priorDispersion);
     kernel.renew(this.at);
   }
@@ -156,9 +156,19 @@ export class CusumBank {
   /** What the score of a fault must be after a window, by the past: `PeaksOverThreshold.level`. */
   level(fault: number, windowStartMs: number, perWeek: number, baselineMs: number): number {
     const ageMs = windowStartMs - this.startMs(fault);
-    const { wandering, moving, foreseen } = this.#drift;
+    const {
+      nonStationarity: wandering,
+      levelVariation: moving,
+      predictability: foreseen,
+    } = this.#drift;
     const ofBaseline = ageMs / baselineMs;
-    return this.#peaks.level(perWeek, { wandering, moving, foreseen, ageMs, ofBaseline });
+    return this.#peaks.level(perWeek, {
+      nonStationarity: wandering,
+      levelVariation: moving,
+      predictability: foreseen,
+      ageMs,
+      ofBaseline,
+    });
   }
 
   /** Takes over how restless another one is, and how far it goes. */
