@@ -48,10 +48,7 @@ const burstFactor = 1.2;
 export const withTotalFactor = 0.8;
 /** Age, in windows, of the evidence with which that of a window is compared. */
 const risingWindows = 6;
-/**
- * Part of the windows since evidence began in which an effect must show. Slow changes and chance show in
- * fewer.
- */
+/** Part of the windows since evidence began in which the effect must show, more than by chance. */
 const leastShownPart = 1 / 2;
 
 const count = faultTemplates.length;
@@ -270,10 +267,7 @@ export class ShiftTest {
     if (shape !== undefined) CusumBank.learn(shape.at, shape, slot, at + VARIANCES_WITHIN);
   }
 
-  /**
-   * Copies the dispersion, peaks and recurrences of the same stage of the series that this one replaces.
-   * Durations are not copied.
-   */
+  /** Copies dispersion, peaks and recurrences, not durations, from the series that this one replaces. */
   inherit(other: ShiftTest): void {
     this.#whole.inherit(other.#whole);
     if (other.#shape !== undefined) {
