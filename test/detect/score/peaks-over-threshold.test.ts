@@ -133,9 +133,7 @@ describe('PeaksOverThreshold', () => {
     expect(times(0.5, 30)).toBe(1.625);
     expect(times(0, 300)).toBe(1);
     // Movement so slow that it is predicted lasts longer: it counts from half the time on.
-    expect([0.15, 0.25, 0.4, 0.9].map((part) => times(1, 12, part))).toEqual([
-      1.2, 1.3, 1.5, 1.5,
-    ]);
+    expect([0.15, 0.25, 0.4, 0.9].map((part) => times(1, 12, part))).toEqual([1.2, 1.3, 1.5, 1.5]);
     expect(times(1, 7.5, 1)).toBe(1.125);
   });
 
