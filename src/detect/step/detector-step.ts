@@ -2,7 +2,7 @@ import type { SeriesWindow } from '../../series/series-window.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import type { TestLevels } from '../options/page-budget.ts';
 
-/** What a step is told beside its window. */
+/** Inputs of a step besides its window. */
 export interface StepContext {
   readonly nowMs: number;
   readonly levels: TestLevels;

@@ -27,7 +27,7 @@ const doubles = waitingFrom + waitingWindows * waitingLayout.end;
 
 /**
  * Evidence for each fault, added up over windows for as long as it is above 0 (CUSUM; Page, "Continuous
- * inspection schemes", 1954). What is foretold of late (`LocalLevel`) is taken off, and the rest is divided by
+ * inspection schemes", 1954). The predicted level (`LocalLevel`) is taken off, and the rest is divided by
  * the dispersion of the series: how much more windows vary than chance has it. And how far it goes when
  * nothing is wrong (`PeaksOverThreshold`).
  *
@@ -95,7 +95,7 @@ export class CusumBank {
    * Learns the window at a place, which belongs to no anomaly. One of no requests it has not judged.
    *
    * @param evidence what is kept there; it is looked at only where there is more to do.
-   * @param variances a place: of what a usual request says, by fault.
+   * @param variances a place: of a baseline request's score, by fault.
    */
   static learn(at: number, evidence: CusumBank, place: number, variances: number): void {
     const due = kernel.learn(at, at + waitingPlace(place));
@@ -195,7 +195,7 @@ export class CusumBank {
     this.#peaks.forgetPeak();
   }
 
-  /** Forgets what is foretold: the baseline that it compares with is another one. */
+  /** Forgets the predicted level, after the baseline has changed. */
   forgetDrift(): void {
     this.#drift.forget();
   }

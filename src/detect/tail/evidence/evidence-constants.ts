@@ -16,7 +16,7 @@ export const evidenceConstants = {
   /** What a request says is rounded to whole units of so many nats, which take 16 bits. */
   unit: mostEvidence / 2 ** 14,
   mostRatio: Math.exp(mostEvidence),
-  /** A squared residual counts up to so many times the usual one: lone outliers say little of it. */
+  /** Cap of a squared residual, in multiples of the mean one: lone outliers say little of the variance. */
   maxVarianceRatio: 9,
   /**
    * What has fallen below this part of its peak is over, if it is so much less by now: a little that is there

@@ -73,7 +73,7 @@ export class EvidenceKernel {
   /**
    * Adds a window to evidence, and puts behind what it says what was found of the fault that there is most for: in
    * how many windows, how much evidence, and how much less what the baseline's own noise may have made of
-   * it, over what restlessness. Which fault that is.
+   * it, over what variance inflation. Which fault that is.
    */
   find(
     evidence: number,

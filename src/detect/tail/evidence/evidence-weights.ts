@@ -28,7 +28,7 @@ const margin = { below: 8, above: 28 } as const;
 const neighbours = { requests: 3, bins: 4 } as const;
 /** One more request is taken to lie anywhere, less likely by the octave: half above the median. */
 const priorFall = { above: 1, below: 2, most: 64 } as const;
-/** Regions of the usual durations end at these quantiles: up to the first, between them, and beyond. */
+/** Regions of the baseline's durations end at these quantiles: up to the first, between them, and beyond. */
 const regionEnds = [0.9, 0.97] as const;
 const regions = evidenceRegions;
 
@@ -42,7 +42,7 @@ const priors = Float64Array.from({ length: 2 * priorReach + 1 }, (_, i) => prior
 
 /**
  * What each duration says for each fault, against nothing being wrong: ln of the ratio of its densities,
- * with the fault and without. The usual density is the baseline's, in bins; a fault moves part of it.
+ * with the fault and without. The density without a fault is the baseline's, in bins; a fault moves part of it.
  * Sums of it over requests are a log-likelihood ratio, so that it exceeds x by chance with a probability
  * of e^-x at most (Wald 1945; Ville 1939).
  *
@@ -75,7 +75,7 @@ export class EvidenceWeights {
   /** What one takes, beside its table. */
   static readonly doubles = weightsLayout.regionWeights + 3 * regions * count;
 
-  /** Mean of a usual request's weight, by fault: a view, for as long as the memory does not grow. */
+  /** Mean weight of a baseline request, by fault: a view, for as long as the memory does not grow. */
   get means(): Float64Array {
     return this.#fields(weightsLayout.means);
   }
@@ -132,7 +132,7 @@ export class EvidenceWeights {
 
   /**
    * What of the last window is left when it is given how many of its requests lie in each region: the ratio of
-   * the densities within them. However the parts of slow and of usual requests swing, it exceeds x by
+   * the densities within them. However the parts of slow and of other requests swing, it exceeds x by
    * chance with a probability of e^-x at most, as long as each keeps its shape.
    *
    * @param said what `weigh` gave.
@@ -142,7 +142,7 @@ export class EvidenceWeights {
   }
 
   /**
-   * Puts the density of usual requests in each bin, which is nowhere 0, to a place, and the part that was seen
+   * Puts the baseline's density in each bin, which is nowhere 0, to a place, and the part that was seen
    * there behind it.
    */
   #measureDensity({ centroids, from, size }: TDigest, at: number): void {

@@ -13,7 +13,7 @@ export class WindowScores {
     return this.#view(scoresLayout.sums);
   }
 
-  /** What of that is more than usual. */
+  /** Excess of that over the baseline. */
   get excess(): Float64Array {
     return this.#view(scoresLayout.excess);
   }
