@@ -31,14 +31,6 @@ for (const { path, text } of [
     path: 'README.md',
     text: withReadmeNumbers(read('README.md'), resultsOf),
   },
-  {
-    path: 'docs/explained/mutants.md',
-    text: withEvalTables(
-      read('docs/explained/mutants.md'),
-      read('bench/results/detect-mutants.txt'),
-      'detect-mutants',
-    ),
-  },
   ...evalPlots(read('bench/results/eval-false-pages.txt'), read('bench/results/eval-faults.txt')),
   {
     path: 'docs/detection.md',

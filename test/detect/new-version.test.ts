@@ -68,7 +68,7 @@ describe('a version that is new', () => {
     expect(ratio).toBeGreaterThan(2.3);
     expect(baseline_ms).toBeLessThan(100);
     expect(summary).toMatch(
-      /^p9[59] of ranker \(v2, eu\) is \d+ ms, .*x the \d+ ms of version v1; forward/,
+      /^p9[59] of ranker \(v2, eu\) is \d+ ms, .*x the baseline of version v1 \(\d+ ms\); forward/,
     );
   });
 

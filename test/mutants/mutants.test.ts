@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { withEvalTables } from '../../scripts/eval-tables.js';
 import { applyMutant } from '../sim/mutants/apply-mutant.ts';
 import { mutants as ingestMutants } from '../sim/mutants/mutants.ts';
 import { mutants } from './mutants.ts';
@@ -24,16 +23,14 @@ describe('mutants of the detector', () => {
     expect(mutants.length).toBeGreaterThanOrEqual(25);
   });
 
-  it('are on their page, as they were recorded (npm run generate:docs)', () => {
-    const page = read('docs/explained/mutants.md');
-    expect(withEvalTables(page, read(results), 'detect-mutants')).toBe(page);
-  });
-
   it('are found, as many as are recorded (npm run mutants -- --record, with --mutant NAME for one)', () => {
     const rows = [...read(results).matchAll(/^\| `([\w-]+)` \|.* \| (test\/[^|]*|–) \| \w+ \|$/gm)];
     expect(rows.filter(([, , found]) => found === '–')).toEqual([]);
     expect(read(results)).toContain(`${rows.length} of ${rows.length} mutants are found`);
     const names = mutants.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(rows.map(([, name]) => name)));
+    expect(read('docs/explained/mutants.md')).toContain(
+      `All ${rows.length} that were run are found`,
+    );
   });
 });
