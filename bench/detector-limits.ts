@@ -229,7 +229,7 @@ class Detecting {
   }
 
   get outline(): string {
-    const lost = this.logged('this one stands by') || this.lostLead > 0 ? 'lost' : 'kept';
+    const lost = this.logged('this process stands by') || this.lostLead > 0 ? 'lost' : 'kept';
     return (
       `${this.cpuSeconds.toFixed(0)} s of CPU, ${this.peakMiB.toFixed(0)} MiB at most, lead ${lost}, ` +
       `/healthz within ${this.longestMs.toFixed(0)} ms`

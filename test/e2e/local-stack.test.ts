@@ -164,7 +164,7 @@ describe('tailmark up', () => {
       process.kill(endpoints[part].pid, 'SIGKILL');
       await pollUntil('tailmark up has ended', () => started.exitCode !== null, stopDeadlineMs);
       expect(started.exitCode).toBe(69);
-      expect(output.err).toContain('which was not asked for');
+      expect(output.err).toContain('unexpectedly');
       expect(isRunning(endpoints.kafka.pid) || isRunning(endpoints.clickhouse.pid)).toBe(false);
     },
   );

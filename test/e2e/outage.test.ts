@@ -97,7 +97,7 @@ describe('kill -9 of', () => {
     through('kafka', async (rig) => {
       await kill(kafka);
       await poll('the loss is noticed', () =>
-        / failed and is (done|begun) again/.test(rig.tail()) ? true : undefined,
+        /failed; (retrying|restarting it)/.test(rig.tail()) ? true : undefined,
       );
       kafka = await runKafka(portIn(kafka?.brokers[0] ?? ''));
     }));

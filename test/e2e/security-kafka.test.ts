@@ -161,14 +161,14 @@ const refusals: readonly Refusal[] = [
     settings: () => ({ ...saslTls(), ...token(), KAFKA_SASL_TOKEN_FILE: file('empty', '\n') }),
     ...auth,
     says: 'it is empty',
-    hint: 'replace the file as a whole',
+    hint: 'replacing the whole file',
   },
   {
     name: 'a login where the listener takes none',
     settings: () => ({ ...plaintext(), ...login('plain') }),
     ...auth,
     says: 'SASL state',
-    hint: 'leave kafka.sasl out',
+    hint: 'remove kafka.sasl',
   },
   { name: 'no login where one is wanted', settings: sasl, ...hungUp, hint: 'kafka.sasl' },
   {
@@ -182,7 +182,7 @@ const refusals: readonly Refusal[] = [
     settings: () => ({ ...plaintext(), ...authority() }),
     ...tls,
     says: 'does not speak TLS',
-    hint: 'Leave kafka.tls out',
+    hint: 'Remove kafka.tls',
   },
   {
     name: 'another authority',

@@ -187,7 +187,7 @@ describe('verify, of a chunk', () => {
       await meddle(rig, query, { start });
       const found = await look(rig);
       expect([found.ok, found.problems]).toEqual([true, []]);
-      const { detail } = found.checks.find(({ name }) => name.startsWith('tables hold')) ?? {};
+      const { detail } = found.checks.find(({ name }) => name.startsWith('tables match')) ?? {};
       expect(detail).toContain(`${samples} in flight`);
     }));
 });
