@@ -28,7 +28,7 @@ export interface ChunkContext {
  * the dead letters.
  *
  * The result is a function of the records, the settings and the arguments of `begin` only: every chunk
- * interns names anew. So a successor makes the same chunk.
+ * interns names again. So a successor makes the same chunk.
  */
 export class OpenChunk implements DecodeSink {
   readonly #context: ChunkContext;

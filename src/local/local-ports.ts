@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Server } from 'node:net';
 import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import { claimable, claimPort, isOurs, listenOn } from './port-claim.ts';
+import { claimAgain, claimable, claimPort, listenOn } from './port-claim.ts';
 
 export interface WantedPort {
   /** Requested by the operator: it must be free. */
@@ -71,7 +71,7 @@ async function hold(wanted: WantedPort): Promise<Server> {
   }
   if (last !== undefined) {
     try {
-      if (await isOurs(last)) return await listenOn(last);
+      if (await claimAgain(last)) return await listenOn(last);
     } catch {
       // Another process has it now: any other port will do.
     }

@@ -9,7 +9,7 @@ const host = '127.0.0.1';
 /** A process claims a port by listening at this distance from it. */
 const claimDistance = 10_000;
 /** Claims of this process, kept until it ends. */
-const claims = new Map<number, Server>();
+const claims = new Set<number>();
 
 /**
  * Claims a port against other processes until this one ends, even while its server is down. The operating
@@ -22,12 +22,16 @@ export async function claimPort(port: number): Promise<boolean> {
   if (server === undefined) return false;
   server.unref();
   server.on('connection', (socket) => socket.destroy());
-  claims.set(port, server);
+  claims.add(port);
   return true;
 }
 
-/** True if no other process has claimed this port. Claims it if it is in the claimable range. */
-export async function isOurs(port: number): Promise<boolean> {
+/**
+ * Claims a port that this process may have claimed before. A port outside the claimable range needs no claim.
+ *
+ * @returns false where another process has claimed it.
+ */
+export async function claimAgain(port: number): Promise<boolean> {
   const isClaimable = port >= claimable.from && port < claimable.to;
   return !isClaimable || claims.has(port) || (await claimPort(port));
 }

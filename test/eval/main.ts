@@ -50,7 +50,7 @@ const say = (outcome: SeriesOutcome) => {
   }
   for (const fault of faults) {
     const { kind, oracleWindows, delayMs, blamed, pages, resolves } = fault;
-    const emitted = delayMs === undefined ? 'not told' : `told after ${delayMs / 1000} s`;
+    const emitted = delayMs === undefined ? 'not reported' : `reported after ${delayMs / 1000} s`;
     const text = `${kind}: oracle ${oracleWindows ?? '–'}, ${emitted}, ${blamed ?? '–'}, ${pages} pages, ${resolves} resolves`;
     process.stderr.write(`  ${text}\n`);
   }

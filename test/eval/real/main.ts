@@ -76,7 +76,7 @@ function replayOf(name: string, window: string, config: Config, shuffle: Shuffle
     const { before, during } = seenAround(events, opened);
     const text = ({ requests, ms }: typeof before) => `${number(ms)} ms of ${requests}`;
     emitted.push(
-      `  requests: ${text(before)} in the time before, ${text(during)} until it was told`,
+      `  requests: ${text(before)} in the time before, ${text(during)} until it was reported`,
     );
   }
 }
