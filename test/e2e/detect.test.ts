@@ -36,6 +36,11 @@ const plot = {
   endMs: 26 * minuteMs,
 };
 const fault = { model: 'ranker', region: 'eu-west-1', stage: 'features' };
+/**
+ * Large enough that each series opens by its total, far from any threshold, and one has the largest share.
+ * Near a threshold the merge order of digests decides which series gives the incident its id.
+ */
+const faultFactor = 12;
 /** Blocks of baselines and of traffic begin, and references are renewed, at multiples of this: one story at any time. */
 const periodMs = 1_800_000;
 const secret = `whsec_${Buffer.from('a secret of the test').toString('base64')}`;
@@ -89,7 +94,7 @@ function traffic(startMs: number): Generator<PublishedEvent, void> {
       {
         kind: 'slow_stage',
         ...fault,
-        factor: 5,
+        factor: faultFactor,
         share: 0.25,
         fromMs: plot.faultFromMs,
         forMs: plot.faultToMs - plot.faultFromMs,
