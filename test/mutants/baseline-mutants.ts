@@ -53,7 +53,7 @@ export const baselineMutants: readonly PlantedMutant[] = [
     name: 'baseline-gone-after-the-incident',
     bug: 'what was the baseline before a long incident is too old when it is over',
     file: series,
-    find: '      this.#baseline.hold(this.lastSeenMs);\n',
+    find: '    this.#baseline.hold(this.lastSeenMs);\n',
     replace: '',
     tests: seriesTests,
   },

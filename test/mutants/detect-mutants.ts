@@ -1,8 +1,14 @@
 import type { PlantedMutant } from './planted-mutant.ts';
 
 const shift = 'src/detect/tail/shift-test.ts';
-const open = 'src/detect/tail/open-anomaly.ts';
-const openTests = ['test/detect/tail/open-anomaly.test.ts', 'test/detect/detector.test.ts'];
+const lifecycle = 'src/detect/lifecycle/anomaly-lifecycle.ts';
+const open = 'src/detect/lifecycle/open-anomaly.ts';
+const openTail = 'src/detect/tail/open-tail.ts';
+const openTests = [
+  'test/detect/lifecycle/anomaly-lifecycle.test.ts',
+  'test/detect/tail/open-tail.test.ts',
+  'test/detect/detector.test.ts',
+];
 const shiftTests = ['test/detect/tail/shift-test.test.ts', 'test/detect/detector.test.ts'];
 const scenarioTests = ['test/scenarios/scenarios.test.ts'];
 
@@ -76,22 +82,22 @@ export const detectMutants: readonly PlantedMutant[] = [
     name: 'one-clear-window-resolves',
     bug: 'an anomaly is resolved by its first clear window, and opens again a minute later',
     file: open,
-    find: 'return this.#chain.clearWindows >= this.#policy.clearWindows || this.#hasDecayed;',
-    replace: 'return this.#chain.clearWindows >= 1 || this.#hasDecayed;',
+    find: 'return this.#clearWindows >= this.#policy.clearWindows || this.hasDecayed;',
+    replace: 'return this.#clearWindows >= 1 || this.hasDecayed;',
     tests: openTests,
   },
   {
     name: 'one-window-late',
     bug: 'an anomaly is resolved one window later than the setting says',
     file: open,
-    find: 'return this.#chain.clearWindows >= this.#policy.clearWindows || this.#hasDecayed;',
-    replace: 'return this.#chain.clearWindows > this.#policy.clearWindows || this.#hasDecayed;',
+    find: 'return this.#clearWindows >= this.#policy.clearWindows || this.hasDecayed;',
+    replace: 'return this.#clearWindows > this.#policy.clearWindows || this.hasDecayed;',
     tests: openTests,
   },
   {
     name: 'never-resolved',
     bug: 'an anomaly whose tail stays a little above the baseline is open for ever',
-    file: open,
+    file: openTail,
     find: 'this.#hasDecayed = !isOtherExceeding && this.#isDecayed(windowStartMs);',
     replace: 'this.#hasDecayed = false;',
     tests: openTests,
@@ -99,17 +105,17 @@ export const detectMutants: readonly PlantedMutant[] = [
   {
     name: 'resolved-by-nobody',
     bug: 'an anomaly of a series without traffic is never resolved',
-    file: 'src/detect/tail/series-detector.ts',
-    find: 'if (open.silentMs(windowStartMs) < timeoutMs) return undefined;',
-    replace: 'if (open.silentMs(windowStartMs) < 100 * timeoutMs) return undefined;',
+    file: lifecycle,
+    find: 'if (open.silentMs(startMs) >= Math.max(10 * minuteMs, 30 * window))',
+    replace: 'if (open.silentMs(startMs) >= Math.max(1_000 * minuteMs, 30 * window))',
     tests: scenarioTests,
   },
   {
     name: 'resolved-without-a-page',
-    bug: 'an anomaly that was opened while history was replayed is resolved aloud, though nobody was told of it',
-    file: 'src/detect/tail/series-detector.ts',
-    find: 'return open.announced ? event : undefined;',
-    replace: 'return event;',
+    bug: 'an anomaly that a replay opened emits `resolved`, though it never emitted `opened`',
+    file: lifecycle,
+    find: 'if (!open.announced) return undefined;',
+    replace: '',
     tests: ['test/detect/detector.test.ts', 'test/roles/detect/window-judge-restart.test.ts'],
   },
   {
@@ -131,9 +137,9 @@ export const detectMutants: readonly PlantedMutant[] = [
   {
     name: 'severity-falls',
     bug: 'an update makes a critical anomaly a warning, and pagers drop it',
-    file: open,
-    find: 'severity: rises ? severity : last.severity, summary',
-    replace: 'severity, summary',
+    file: lifecycle,
+    find: "open.update({ ...update, severity: rises ? 'critical' : severity }, nowMs)",
+    replace: 'open.update(update, nowMs)',
     tests: openTests,
   },
   {
@@ -163,8 +169,8 @@ export const detectMutants: readonly PlantedMutant[] = [
   {
     name: 'snapshot-without-a-field',
     bug: 'a field that was added is not saved: after a restart an anomaly ends at another time',
-    file: open,
-    find: '    this.#deficit = state.number(this.#deficit);\n',
+    file: openTail,
+    find: '      this.#deficit = state.number(this.#deficit);\n',
     replace: '',
     tests: ['test/detect/detector-state.test.ts'],
   },

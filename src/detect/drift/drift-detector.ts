@@ -12,7 +12,7 @@ import { anomalySubject } from '../event/anomaly-summary.ts';
 import { newAnomaly } from '../event/new-anomaly.ts';
 import { driftSql } from '../event/sql.ts';
 import { AnomalyLifecycle, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
-import type { EventUpdate } from '../lifecycle/event-chain.ts';
+import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../step/detector-step.ts';
 import { driftMeasured, meansOf } from './drift-measured.ts';
@@ -49,7 +49,7 @@ export class DriftDetector {
     this.#series = { ...series, version: '' };
     this.#options = options;
     this.#tails = new HourlyTails(options.quantiles);
-    this.#lifecycle = new AnomalyLifecycle(options);
+    this.#lifecycle = new AnomalyLifecycle(options, OpenAnomaly);
   }
 
   get series(): Series {
@@ -85,7 +85,7 @@ export class DriftDetector {
   }
 
   serialize(state: StateArchive): void {
-    state.section('drift detector', 1, () => {
+    state.section('drift detector', 2, () => {
       this.#tails.serialize(state);
       this.#lifecycle.serialize(state);
     });
@@ -122,12 +122,12 @@ export class DriftDetector {
   #judgement(startMs: number, { nowMs }: StepContext): Judgement {
     const { openSinceMs: sinceMs = startMs, detectedMs = nowMs } = this.#lifecycle;
     return {
-      isAnomalous: (event) => this.#verdictOf(event)?.persists,
+      isAnomalous: ({ event }) => this.#verdictOf(event)?.persists,
       opening: () => this.#opening(nowMs),
-      update: (event) => this.#update(event),
+      update: ({ event }) => this.#update(event),
       // Counted from its detection: a drift starts a day before that.
-      isRebaselinable: nowMs - detectedMs >= this.#options.rebaseline_after,
-      resolvedSummary: (event, resolution) => this.#resolvedSummary(event, resolution),
+      isRebaselinable: () => nowMs - detectedMs >= this.#options.rebaseline_after,
+      resolvedSummary: ({ event }, resolution) => this.#resolvedSummary(event, resolution),
       ended: (resolution) => this.#end(sinceMs, startMs, resolution),
     };
   }

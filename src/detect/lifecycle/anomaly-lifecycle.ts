@@ -3,43 +3,57 @@ import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { serializeEvent } from '../event/snapshot-event.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../step/detector-step.ts';
-import { EventChain, type EventUpdate } from './event-chain.ts';
+import { FlapHistory, type ResolvePolicy } from './flap-history.ts';
+import type { EventUpdate, OpenAnomaly } from './open-anomaly.ts';
 import { reconcileOpen } from './reconcile-open.ts';
 
 /** A detector's evaluation of one window, computed on demand. */
-export interface Judgement {
-  /** Reports whether the event's anomaly persists; undefined where the window has too little traffic. */
-  isAnomalous(event: AnomalyEvent): boolean | undefined;
+export interface Judgement<Open extends OpenAnomaly = OpenAnomaly> {
+  /** Reports whether the anomaly persists; undefined with too little traffic. Called once a window. */
+  isAnomalous(open: Open): boolean | undefined;
   /** The event, if the window opens an anomaly. */
   opening(): AnomalyEvent | undefined;
+  /** Called with the anomaly that the window has opened. */
+  opened?(open: Open): void;
   /** New values of an open anomaly's event, if they justify an update. */
-  update(event: AnomalyEvent): EventUpdate | undefined;
-  /** True if it has lasted long enough to become the baseline. */
-  readonly isRebaselinable: boolean;
-  resolvedSummary(event: AnomalyEvent, resolution: Resolution): string;
+  update(open: Open): EventUpdate | undefined;
+  /** Whether enough of its windows are known to become the baseline; called after `isAnomalous`. */
+  isRebaselinable(): boolean;
+  resolvedSummary(open: Open, resolution: Resolution): string;
   /** Called when the anomaly is over, even if it was never emitted. */
   ended(resolution: Resolution): void;
 }
 
+/** A class of open anomalies. */
+type OpenClass<Open extends OpenAnomaly> = new (
+  event: AnomalyEvent,
+  options: DetectOptions,
+  announced: boolean,
+  policy: ResolvePolicy,
+) => Open;
+
 const minuteMs = 60_000;
-/** Each opening within the last hour doubles the clear windows needed, up to this often. */
-const maxBackoff = 4;
 
 /**
  * At most one open anomaly at a time, from opening to resolving, of any kind. It recovers after enough
  * clear windows, ends as `no_traffic` after ten minutes that cannot be evaluated, and is rebaselined if it
  * lasts. While history is replayed nothing is emitted, and no emitted anomaly is resolved.
  */
-export class AnomalyLifecycle {
+export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
   readonly #options: DetectOptions;
-  #open: EventChain | undefined;
+  readonly #Open: OpenClass<Open>;
+  #open: Open | undefined;
   #restored: AnomalyEvent | undefined;
-  #openedMs: number[] = [];
-  #clearWindowsNeeded = 0;
-  #lastJudgedMs = Number.NaN;
+  readonly #flaps = new FlapHistory();
 
-  constructor(options: DetectOptions) {
+  constructor(options: DetectOptions, open: OpenClass<Open>) {
     this.#options = options;
+    this.#Open = open;
+  }
+
+  /** The open anomaly; undefined while none is, or while one is restored that no step has reached. */
+  get open(): Open | undefined {
+    return this.#open;
   }
 
   get isOpen(): boolean {
@@ -64,8 +78,8 @@ export class AnomalyLifecycle {
   /** Replaces the own event by the published one, if it is the same revision of the same anomaly. */
   adopt(published: AnomalyEvent): void {
     const event = this.#open?.event;
-    if (event?.id === published.id && event.revision === published.revision)
-      this.#open?.adopt(published);
+    if (event?.id !== published.id || event.revision !== published.revision) return;
+    this.#open?.adopt(published);
   }
 
   /**
@@ -83,61 +97,69 @@ export class AnomalyLifecycle {
   }
 
   serialize(state: StateArchive): void {
-    state.section('anomaly track', 2, () => {
-      this.#open = state.optional(this.#open, (open) =>
-        EventChain.serialize(state, open, this.#options.window),
-      );
+    state.section('anomaly lifecycle', 1, () => {
+      this.#open = state.optional(this.#open, (open) => this.#serializeOpen(state, open));
       this.#restored = state.optional(this.#restored, (event) => serializeEvent(state, event));
-      this.#openedMs = [...state.numbers(this.#openedMs)];
-      this.#clearWindowsNeeded = state.number(this.#clearWindowsNeeded);
-      this.#lastJudgedMs = state.number(this.#lastJudgedMs);
+      this.#flaps.serialize(state);
     });
   }
 
-  step(startMs: number, judgement: Judgement, context: StepContext): AnomalyEvent | undefined {
-    this.#installRestored(startMs, context.live);
-    if (this.#open !== undefined) return this.#observeOpen(this.#open, startMs, judgement, context);
+  #serializeOpen(state: StateArchive, open: Open | undefined): Open {
+    const event = serializeEvent(state, open?.event);
+    const announced = state.flag(open?.announced ?? false);
+    const clearWindows = state.number(open?.policy.clearWindows ?? 0);
+    const decayedMs = state.number(open?.policy.decayedMs ?? 0);
+    const policy = { clearWindows, decayedMs };
+    const restored = open ?? new this.#Open(event, this.#options, announced, policy);
+    restored.serialize(state);
+    return restored;
+  }
+
+  step(
+    startMs: number,
+    judgement: Judgement<Open>,
+    context: StepContext,
+  ): AnomalyEvent | undefined {
+    this.install(startMs, context.live);
+    if (this.#open !== undefined) return this.#observe(this.#open, startMs, judgement, context);
     const event = judgement.opening();
     if (event === undefined) return undefined;
-    this.#begin(event, context.live, startMs).begin();
+    const open = this.#begin(event, context.live, startMs);
+    judgement.opened?.(open);
+    open.begin();
     return context.live ? event : undefined;
   }
 
-  #installRestored(startMs: number, live: boolean): void {
+  /** Opens the restored anomaly, once a step has reached it. */
+  install(startMs: number, live: boolean): void {
     const event = this.#restored;
     if (event === undefined || (!live && startMs < Date.parse(event.started_at))) return;
     this.#restored = undefined;
+    // A replay may have opened the same anomaly; the emitted one counts.
+    this.#flaps.forgetFrom(Date.parse(event.started_at));
     this.#begin(event, true, startMs);
   }
 
-  #begin(event: AnomalyEvent, announced: boolean, startMs: number): EventChain {
-    const open = new EventChain(event, announced, this.#options.window);
-    open.reach(startMs);
-    const { startedAtMs } = open;
-    // A replay may have opened the same anomaly; the emitted one counts.
-    this.#openedMs = this.#openedMs.filter(
-      (ms) => ms < startedAtMs && startedAtMs - ms < 60 * minuteMs,
-    );
-    const doublings = Math.min(this.#openedMs.length, maxBackoff);
-    this.#clearWindowsNeeded = this.#options.resolve_windows * 2 ** doublings;
-    this.#openedMs.push(startedAtMs);
-    this.#lastJudgedMs = startMs;
+  #begin(event: AnomalyEvent, announced: boolean, startMs: number): Open {
+    const startedAtMs = Date.parse(event.started_at);
+    const policy = this.#flaps.resolvePolicy(startedAtMs, this.#options);
+    this.#flaps.opened(startedAtMs);
+    const open = new this.#Open(event, this.#options, announced, policy);
+    open.start(startMs);
     this.#open = open;
     return open;
   }
 
-  #observeOpen(open: EventChain, startMs: number, judgement: Judgement, context: StepContext) {
+  #observe(open: Open, startMs: number, judgement: Judgement<Open>, context: StepContext) {
     open.reach(startMs);
-    const isAnomalous = judgement.isAnomalous(open.event);
-    if (isAnomalous !== undefined) {
-      this.#lastJudgedMs = startMs;
-      open.observe(isAnomalous);
-    }
+    const isAnomalous = judgement.isAnomalous(open);
+    if (isAnomalous !== undefined) open.count(startMs, isAnomalous);
     if (!context.live && open.announced) {
       // Only a live window may resolve an emitted anomaly.
-      open.holdOpen(this.#clearWindowsNeeded - 1);
+      open.holdOpen();
       return undefined;
     }
+    if (open.hasDecayed) this.#flaps.decayed(startMs);
     const resolution = this.#resolution(open, startMs, judgement);
     if (resolution !== undefined) return this.#end(open, resolution, judgement, context);
     if (!context.live || isAnomalous !== true) return undefined;
@@ -147,28 +169,28 @@ export class AnomalyLifecycle {
     return this.#update(open, judgement, context.nowMs);
   }
 
-  #resolution(open: EventChain, startMs: number, judgement: Judgement): Resolution | undefined {
+  #resolution(open: Open, startMs: number, judgement: Judgement<Open>): Resolution | undefined {
     const { rebaseline_after, baseline, window } = this.#options;
-    if (open.clearWindows >= this.#clearWindowsNeeded) return 'recovered';
-    if (startMs - this.#lastJudgedMs >= Math.max(10 * minuteMs, 30 * window)) return 'no_traffic';
+    if (open.isOver) return 'recovered';
+    if (open.silentMs(startMs) >= Math.max(10 * minuteMs, 30 * window)) return 'no_traffic';
     const isLong = startMs - open.startedAtMs >= Math.max(rebaseline_after, baseline);
-    return isLong && judgement.isRebaselinable ? 'rebaselined' : undefined;
+    return isLong && judgement.isRebaselinable() ? 'rebaselined' : undefined;
   }
 
-  #end(open: EventChain, resolution: Resolution, judgement: Judgement, { nowMs }: StepContext) {
+  #end(open: Open, resolution: Resolution, judgement: Judgement<Open>, { nowMs }: StepContext) {
     this.#open = undefined;
     judgement.ended(resolution);
     if (!open.announced) return undefined;
-    return open.resolve(resolution, judgement.resolvedSummary(open.event, resolution), nowMs);
+    return open.resolve(resolution, judgement.resolvedSummary(open, resolution), nowMs);
   }
 
   /** Emits an update: at once when the anomaly becomes critical, else after the backoff. */
-  #update(open: EventChain, judgement: Judgement, nowMs: number): AnomalyEvent | undefined {
-    const last = open.event;
-    const update = judgement.update(last);
+  #update(open: Open, judgement: Judgement<Open>, nowMs: number): AnomalyEvent | undefined {
+    const { severity } = open.event;
+    const update = judgement.update(open);
     if (update === undefined) return undefined;
-    const rises = last.severity !== 'critical' && update.severity === 'critical';
+    const rises = severity !== 'critical' && update.severity === 'critical';
     if (!rises && !open.isUpdateDue) return undefined;
-    return open.update({ ...update, severity: rises ? 'critical' : last.severity }, nowMs);
+    return open.update({ ...update, severity: rises ? 'critical' : severity }, nowMs);
   }
 }

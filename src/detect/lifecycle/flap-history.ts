@@ -1,6 +1,5 @@
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
-import type { ResolvePolicy } from '../tail/open-anomaly.ts';
 
 const hourMs = 3_600_000;
 /**
@@ -8,6 +7,14 @@ const hourMs = 3_600_000;
  * decayed in the last day doubles the time in which a new one decays.
  */
 const backoff = { openedMs: hourMs, decayedMs: 24 * hourMs, maxDoublings: 4 } as const;
+
+/** How soon an anomaly resolves. */
+export interface ResolvePolicy {
+  /** Consecutive clear windows that resolve it. */
+  readonly clearWindows: number;
+  /** Time without a pageable effect that resolves it, though single windows are anomalous. */
+  readonly decayedMs: number;
+}
 
 /** Times at which anomalies of a series opened and decayed: flapping ones resolve later. */
 export class FlapHistory {

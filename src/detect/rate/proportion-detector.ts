@@ -9,7 +9,7 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { rateEvent, tailFields } from '../event/rate-event.ts';
 import { AnomalyLifecycle, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
-import type { EventUpdate } from '../lifecycle/event-chain.ts';
+import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import { type DetectOptions, longestSpan, quarantineWindows } from '../options/detect-options.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
 import type { StepContext } from '../step/detector-step.ts';
@@ -59,7 +59,7 @@ export class ProportionDetector {
     this.#least = proportion.leastRise(options);
     this.#options = options;
     this.#test = new ProportionTest(options, this.#least, proportion.lasting, pool);
-    this.#lifecycle = new AnomalyLifecycle(options);
+    this.#lifecycle = new AnomalyLifecycle(options, OpenAnomaly);
     this.#baseline = this.#newBaseline();
     this.#inherited = before?.reference();
     if (before !== undefined) this.#test.inherit(before.#test);
@@ -85,7 +85,7 @@ export class ProportionDetector {
 
   /** Serializes all but the pool, which is shared. */
   serialize(state: StateArchive): void {
-    state.section('proportion detector', 1, () => {
+    state.section('proportion detector', 2, () => {
       this.#test.serialize(state);
       this.#lifecycle.serialize(state);
       this.#inherited = state.optional(this.#inherited, (reference) =>
@@ -156,12 +156,12 @@ export class ProportionDetector {
     baseline: () => TDigest | undefined,
   ): Judgement {
     return {
-      isAnomalous: (event) => this.#isAnomalous(event),
+      isAnomalous: ({ event }) => this.#isAnomalous(event),
       opening: () => (verdict?.opens ? this.#opening(verdict, context, baseline) : undefined),
-      update: (event) => this.#update(event, verdict, context, baseline),
-      isRebaselinable:
+      update: ({ event }) => this.#update(event, verdict, context, baseline),
+      isRebaselinable: () =>
         (this.#candidate?.reference()?.windows ?? 0) >= this.#options.min_baseline_windows,
-      resolvedSummary: (event, resolution) =>
+      resolvedSummary: ({ event }, resolution) =>
         this.#proportion.resolvedSummary(event, resolution, this.#currentRate(event)),
       ended: (resolution) => this.#ended(resolution),
     };

@@ -4,7 +4,7 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { rateEvent, type TailDigests, tailFields } from '../event/rate-event.ts';
 import { AnomalyLifecycle, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
-import type { EventUpdate } from '../lifecycle/event-chain.ts';
+import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../step/detector-step.ts';
 import { burnMeasured, burnResolvedSummary } from './burn-measured.ts';
@@ -32,7 +32,7 @@ export class SloBurnDetector {
     this.objective = objective;
     this.#options = options;
     this.#counts = new BurnCounts(burnSpansMs, Math.max(minuteMs, options.window));
-    this.#lifecycle = new AnomalyLifecycle(options);
+    this.#lifecycle = new AnomalyLifecycle(options, OpenAnomaly);
   }
 
   get model(): string {
@@ -75,12 +75,12 @@ export class SloBurnDetector {
     const rule = this.#firingRule(startMs);
     if (rule === undefined && !this.#lifecycle.isOpen) return undefined;
     const judgement: Judgement = {
-      isAnomalous: (event) => this.#isAnomalous(event),
+      isAnomalous: ({ event }) => this.#isAnomalous(event),
       opening: () => (rule === undefined ? undefined : this.#opening(rule, context, tail)),
-      update: (event) => this.#update(event, rule, tail),
+      update: ({ event }) => this.#update(event, rule, tail),
       // An objective stays the same, however long it is missed.
-      isRebaselinable: false,
-      resolvedSummary: (event, resolution) =>
+      isRebaselinable: () => false,
+      resolvedSummary: ({ event }, resolution) =>
         burnResolvedSummary(event, resolution, this.objective),
       ended: () => {
         this.#slowFromMs = startMs + slowRuleSpanMs;

@@ -7,21 +7,18 @@ import { serializeSeriesWindow } from '../../series/snapshot-series.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
-import { serializeEvent } from '../event/snapshot-event.ts';
-import { FlapHistory } from '../lifecycle/flap-history.ts';
-import { reconcileOpen } from '../lifecycle/reconcile-open.ts';
+import { AnomalyLifecycle, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
+import type { EventUpdate } from '../lifecycle/open-anomaly.ts';
 import { type DetectOptions, longestRun, quarantineWindows } from '../options/detect-options.ts';
 import { BaselineLoan } from '../peers/baseline-loan.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
 import type { StepContext } from '../step/detector-step.ts';
 import { leadOf } from './lead-of.ts';
-import { OpenAnomaly } from './open-anomaly.ts';
 import { measure, type OpenEventInput, openEvent } from './open-event.ts';
+import { OpenTail } from './open-tail.ts';
 import { Quarantine, type Quarantined } from './quarantine.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
 import { StageTests } from './stage-tests.ts';
-
-const minuteMs = 60_000;
 
 /**
  * Detector of one series: its baseline, its tests and its open anomaly. Windows come in order of their start,
@@ -41,13 +38,11 @@ export class SeriesDetector {
   #candidate: SeriesBaseline | undefined;
   #windowsAtBaseline = 0;
   readonly #quarantine = new Quarantine();
-  #open: OpenAnomaly | undefined;
+  readonly #lifecycle: AnomalyLifecycle<OpenTail>;
   /** Last windows of the open anomaly. */
   #recent: SeriesWindow[] = [];
   /** Its windows in a row in which the total was anomalous. */
   #totalAnomalous = 0;
-  #restored: AnomalyEvent | undefined;
-  readonly #openings = new FlapHistory();
 
   /**
    * @param pool shared by all series.
@@ -64,6 +59,7 @@ export class SeriesDetector {
     this.#tests = new StageTests(options, pool);
     this.before = before;
     this.#loan = new BaselineLoan(options);
+    this.#lifecycle = new AnomalyLifecycle(options, OpenTail);
     this.#baseline = this.#newBaseline();
   }
 
@@ -84,7 +80,7 @@ export class SeriesDetector {
 
   /** Leaves out the shared pool and the previous version's series, which are saved elsewhere. */
   serialize(state: StateArchive): void {
-    state.section('series detector', 6, () => {
+    state.section('series detector', 7, () => {
       this.#tests.serialize(state);
       this.#baseline.serialize(state);
       this.#loan.serialize(state);
@@ -94,19 +90,15 @@ export class SeriesDetector {
       });
       this.#windowsAtBaseline = state.number(this.#windowsAtBaseline);
       this.#quarantine.serialize(state);
-      this.#open = state.optional(this.#open, (open) =>
-        OpenAnomaly.serialize(state, open, this.#options),
-      );
+      this.#lifecycle.serialize(state);
       this.#recent = state.list(this.#recent, (one) => serializeSeriesWindow(state, one));
       this.#totalAnomalous = state.number(this.#totalAnomalous);
-      this.#restored = state.optional(this.#restored, (event) => serializeEvent(state, event));
-      this.#openings.serialize(state);
       this.lastSeenMs = state.number(this.lastSeenMs);
     });
   }
 
   get isOpen(): boolean {
-    return this.#open !== undefined || this.#restored !== undefined;
+    return this.#lifecycle.isOpen;
   }
 
   /** True where no anomaly is open and the last request is older than the baseline's span. */
@@ -144,50 +136,41 @@ export class SeriesDetector {
     return this.#reference.reference(stage, 1);
   }
 
-  /** Restores an open anomaly from its last event, as of its start or the next live step. */
+  /** As `AnomalyLifecycle.restore`. */
   restore(event: AnomalyEvent): void {
-    this.#restored = event;
+    this.#lifecycle.restore(event);
   }
 
-  /** Replaces the open anomaly's event by the published one, if both have the same id and revision. */
+  /** As `AnomalyLifecycle.adopt`. */
   adopt(published: AnomalyEvent): void {
-    const event = this.#open?.event;
-    if (event?.id === published.id && event.revision === published.revision)
-      this.#open?.adopt(published);
+    this.#lifecycle.adopt(published);
   }
 
-  /**
-   * Aligns the state with the published events after a replay, which may have read more requests than they
-   * did.
-   *
-   * @param open the last published event of an open anomaly, if there is one.
-   * @param isKnown true if an event was published for the anomaly of that id.
-   */
-  reconcile(open: AnomalyEvent | undefined, isKnown: (id: string) => boolean): void {
-    const outcome = reconcileOpen(this.#open, open, isKnown);
-    this.#restored = outcome === 'other' ? open : undefined;
-    if (outcome === 'over') this.#close();
+  /** As `AnomalyLifecycle.reconcile`. */
+  reconcile(open: AnomalyEvent | undefined, isPublished: (id: string) => boolean): void {
+    if (this.#lifecycle.reconcile(open, isPublished)) this.#close();
   }
 
   step(window: SeriesWindow, context: StepContext): AnomalyEvent | undefined {
     const startMs = window.windowStartMs;
     this.lastSeenMs = startMs;
     if (this.#baseline.windows > this.#options.min_baseline_windows) this.before = undefined;
-    this.#install(startMs, context.live);
-    if (this.#open !== undefined) this.#baseline.advance(startMs);
+    this.#lifecycle.install(startMs, context.live);
+    const isOpen = this.#lifecycle.open !== undefined;
+    if (isOpen) this.#baseline.advance(startMs);
     const before = this.before === undefined ? undefined : this.before.#tests;
     const verdicts = this.#tests.evaluate(window, context.levels, this.#reference, before);
     const suspicious = verdicts.some((verdict) => verdict.suspicious);
     const suspectFromMs = Math.min(...verdicts.map(({ sinceMs }) => sinceMs));
     this.#quarantine.add(window, suspicious);
-    let event: AnomalyEvent | undefined;
-    if (this.#open !== undefined) {
+    if (isOpen) {
       this.#recent = [...this.#recent, window].slice(-longestRun);
       this.#withhold(startMs);
-      event = this.#observeOpen(this.#open, window, verdicts, context);
-    } else if (verdicts.length > 0) {
-      event = this.#openOn(verdicts, context);
     }
+    const event =
+      isOpen || verdicts.length > 0
+        ? this.#lifecycle.step(startMs, this.#judgement(window, verdicts, context), context)
+        : undefined;
     this.#learn(suspectFromMs);
     if (this.#loan.endsWith(window, this.#baseline, this.isOpen)) {
       this.#loan.end();
@@ -203,103 +186,111 @@ export class SeriesDetector {
   /** Steps over a window in which the series had no request. */
   missing(windowStartMs: number, context: StepContext): AnomalyEvent | undefined {
     if (Number.isNaN(this.lastSeenMs)) this.lastSeenMs = windowStartMs;
-    this.#install(windowStartMs, context.live);
-    if (this.#open === undefined) return undefined;
-    return this.#endWithoutTraffic(this.#open, windowStartMs, context);
+    if (!this.isOpen) return undefined;
+    return this.#lifecycle.step(windowStartMs, this.#judgement(undefined, [], context), context);
   }
 
-  #install(windowStartMs: number, live: boolean): void {
-    const event = this.#restored;
-    if (event === undefined) return;
-    const startedAtMs = Date.parse(event.started_at);
-    if (!live && windowStartMs < startedAtMs) return;
-    this.#restored = undefined;
-    // A replay may have opened the same anomaly itself; the published one replaces it.
-    this.#openings.forgetFrom(startedAtMs);
-    const policy = this.#openings.resolvePolicy(startedAtMs, this.#options);
-    this.#open = new OpenAnomaly(event, this.#options, true, policy);
-    this.#openings.opened(startedAtMs);
-  }
-
-  #openOn(verdicts: readonly ShiftVerdict[], context: StepContext): AnomalyEvent | undefined {
-    const lead = leadOf(verdicts);
-    if (lead === undefined) return undefined;
-    const isSince = (one: SeriesWindow) => one.windowStartMs >= lead.startedAtMs;
-    const since = this.latestWindows.filter(isSince);
-    const latest = since.slice(-Math.max(1, Math.min(lead.windows, quarantineWindows)));
-    const event = openEvent(this.#eventInput(lead, latest, context));
-    const policy = this.#openings.resolvePolicy(lead.startedAtMs, this.#options);
-    this.#open = new OpenAnomaly(event, this.#options, context.live, policy);
-    this.#openings.opened(lead.startedAtMs);
-    this.#recent = since;
-    this.#withhold(lead.startedAtMs);
-    const summary = since.at(-1)?.stages.get(lead.stage);
-    this.#open.observe(lead.windowStartMs, summary, { isOtherExceeding: true });
-    this.#open.begin();
-    return context.live ? event : undefined;
-  }
-
-  #observeOpen(
-    open: OpenAnomaly,
-    window: SeriesWindow,
+  /** @param window undefined where the series had no request. */
+  #judgement(
+    window: SeriesWindow | undefined,
     verdicts: readonly ShiftVerdict[],
     context: StepContext,
-  ): AnomalyEvent | undefined {
+  ): Judgement<OpenTail> {
+    let isEvaluated = false;
+    return {
+      isAnomalous: (open) => {
+        const isAnomalous = window && this.#observe(open, window, verdicts);
+        isEvaluated = isAnomalous !== undefined;
+        return isAnomalous;
+      },
+      opening: () => this.#opening(verdicts, context),
+      opened: (open) => this.#opened(open, verdicts),
+      update: (open) => this.#update(open, verdicts, context),
+      // Without enough requests to evaluate it does not become the baseline.
+      isRebaselinable: () => isEvaluated && this.#isCandidateLearned,
+      resolvedSummary: (open, resolution) => {
+        const { evidence, quantile } = open.event;
+        const digest = window?.stages.get(evidence.measured_stage)?.digest;
+        const isMeasured = resolution !== 'no_traffic';
+        const nowQuantileMs = isMeasured ? digest?.quantile(quantile) : undefined;
+        return open.resolvedSummary(resolution, context.nowMs, nowQuantileMs);
+      },
+      ended: (resolution) => this.#ended(resolution, context),
+    };
+  }
+
+  #opening(verdicts: readonly ShiftVerdict[], context: StepContext): AnomalyEvent | undefined {
+    const lead = leadOf(verdicts);
+    if (lead === undefined) return undefined;
+    const latest = this.#windowsSince(lead.startedAtMs);
+    const count = Math.max(1, Math.min(lead.windows, quarantineWindows));
+    return openEvent(this.#eventInput(lead, latest.slice(-count), context));
+  }
+
+  /** Excludes the windows of the anomaly that has opened, and observes the last one. */
+  #opened(open: OpenTail, verdicts: readonly ShiftVerdict[]): void {
+    const lead = leadOf(verdicts) as ShiftVerdict;
+    this.#recent = this.#windowsSince(lead.startedAtMs);
+    this.#withhold(lead.startedAtMs);
+    const summary = this.#recent.at(-1)?.stages.get(lead.stage);
+    const isAnomalous = open.observe(lead.windowStartMs, summary, { isOtherExceeding: true });
+    if (isAnomalous !== undefined) open.count(lead.windowStartMs, isAnomalous);
+  }
+
+  #windowsSince(startMs: number): SeriesWindow[] {
+    return this.latestWindows.filter((window) => window.windowStartMs >= startMs);
+  }
+
+  #observe(
+    open: OpenTail,
+    window: SeriesWindow,
+    verdicts: readonly ShiftVerdict[],
+  ): boolean | undefined {
     const { evidence, quantile } = open.event;
     const summary = window.stages.get(evidence.measured_stage);
     const total = verdicts.find(({ stage }) => stage === totalStage);
     this.#totalAnomalous = total?.anomalous === true ? this.#totalAnomalous + 1 : 0;
     const isLead = (verdict: ShiftVerdict) => verdict.stage === evidence.measured_stage;
-    const leadState = open.observe(window.windowStartMs, summary, {
+    return open.observe(window.windowStartMs, summary, {
       isRising: verdicts.some((verdict) => isLead(verdict) && verdict.rising),
       isOtherExceeding: verdicts.some((verdict) => !isLead(verdict) && verdict.exceeding),
       isOtherAnomalous: verdicts.some((verdict) => !isLead(verdict) && verdict.anomalous),
       baselineFactor: this.#baselineFactor(evidence.measured_stage, quantile),
     });
-    if (!context.live && open.announced) {
-      open.holdOpen();
-      return undefined;
-    }
-    if (leadState === undefined) {
-      return this.#endWithoutTraffic(open, window.windowStartMs, context);
-    }
-    if (open.hasDecayed) this.#openings.decayed(window.windowStartMs);
-    if (open.isOver)
-      return this.#end(open, 'recovered', context, summary?.digest.quantile(quantile));
-    if (this.#isRebaselined(open, window.windowStartMs)) {
-      const event = this.#end(open, 'rebaselined', context, summary?.digest.quantile(quantile));
-      this.#rebaseline();
-      return event;
-    }
-    if (!context.live || leadState === 'clear') return undefined;
-    if (!open.announced) {
-      return leadOf(verdicts) === undefined ? undefined : open.announce(context.nowMs);
-    }
-    // The total takes the lead over a stage once it is anomalous too.
+  }
+
+  /** Measures the leading stage. The total takes the lead over a stage once it is anomalous too. */
+  #update(
+    open: OpenTail,
+    verdicts: readonly ShiftVerdict[],
+    context: StepContext,
+  ): EventUpdate | undefined {
+    const { evidence, quantile } = open.event;
     const ofTotal = leadOf(verdicts.filter((verdict) => verdict.stage === totalStage));
     const isOfStage = evidence.measured_stage !== totalStage;
-    if (isOfStage && ofTotal !== undefined && this.#mayLead(open, window.windowStartMs)) {
-      return this.#update(open, ofTotal, ofTotal.q, verdicts, context);
+    if (isOfStage && ofTotal !== undefined && this.#mayLead(open, this.lastSeenMs)) {
+      return this.#measured(open, ofTotal, ofTotal.q, verdicts, context);
     }
-    return this.#update(open, verdicts.find(isLead), quantile, verdicts, context);
+    const lead = verdicts.find(({ stage }) => stage === evidence.measured_stage);
+    return this.#measured(open, lead, quantile, verdicts, context);
   }
 
   /**
    * True where the anomalous total may take the lead over a stage: over hours it is anomalous by chance, too.
    */
-  #mayLead({ startedAtMs }: OpenAnomaly, windowStartMs: number): boolean {
+  #mayLead({ startedAtMs }: OpenTail, windowStartMs: number): boolean {
     const isYoung = windowStartMs - startedAtMs < this.#options.baseline;
     return isYoung || this.#totalAnomalous >= longestRun;
   }
 
   /** Measures the anomaly over all of its last minutes: a tail over a window or two is mostly chance. */
-  #update(
-    open: OpenAnomaly,
+  #measured(
+    open: OpenTail,
     lead: ShiftVerdict | undefined,
     q: number,
     verdicts: readonly ShiftVerdict[],
     context: StepContext,
-  ): AnomalyEvent | undefined {
+  ): EventUpdate | undefined {
     if (lead === undefined || !open.mayUpdate(lead.stage)) return undefined;
     const recent = this.#recent;
     const counted = recent.filter(({ stages }) => stages.has(lead.stage)).length;
@@ -313,7 +304,7 @@ export class SeriesDetector {
     const summary = anomalySummary({ ...event, ...measured });
     const stages = verdicts.filter(({ anomalous }) => anomalous).map(({ stage }) => stage);
     const baselineFactor = this.#baselineFactor(verdict.stage, q);
-    return open.update(measured, summary, context.nowMs, stages, baselineFactor);
+    return open.change(measured, summary, stages, baselineFactor);
   }
 
   /** Factor by which the time of day has moved the baseline since its last learnt window. */
@@ -321,45 +312,26 @@ export class SeriesDetector {
     return this.#reference.reference(stage, 1)?.course?.timesAt(q) ?? 1;
   }
 
-  #endWithoutTraffic(
-    open: OpenAnomaly,
-    windowStartMs: number,
-    context: StepContext,
-  ): AnomalyEvent | undefined {
-    const timeoutMs = Math.max(10 * minuteMs, 30 * this.#options.window);
-    if (open.silentMs(windowStartMs) < timeoutMs) return undefined;
-    if (!context.live && open.announced) return undefined;
-    return this.#end(open, 'no_traffic', context);
-  }
-
-  #end(
-    open: OpenAnomaly,
-    resolution: Resolution,
-    context: StepContext,
-    nowQuantileMs?: number,
-  ): AnomalyEvent | undefined {
-    if (resolution === 'recovered') this.#tests.endEmitted(context.levels);
+  #ended(resolution: Resolution, { levels }: StepContext): void {
+    if (resolution === 'recovered') this.#tests.endEmitted(levels);
     this.#close();
-    if (resolution !== 'rebaselined') {
-      this.#candidate = undefined;
-      // Keeps the baseline of before the anomaly, however old it is.
-      this.#baseline.hold(this.lastSeenMs);
+    if (resolution === 'rebaselined') {
+      this.#rebaseline();
+      return;
     }
-    const event = open.resolve(resolution, context.nowMs, nowQuantileMs);
-    return open.announced ? event : undefined;
+    this.#candidate = undefined;
+    // The baseline from before the anomaly applies again, however old it is.
+    this.#baseline.hold(this.lastSeenMs);
   }
 
   #close(): void {
-    this.#open = undefined;
     this.#recent = [];
     this.#totalAnomalous = 0;
     this.#tests.forgetRun();
   }
 
-  #isRebaselined(open: OpenAnomaly, windowStartMs: number): boolean {
-    const { rebaseline_after, baseline, min_baseline_windows: least } = this.#options;
-    const isLong = windowStartMs - open.startedAtMs >= Math.max(rebaseline_after, baseline);
-    return isLong && (this.#candidate?.windows ?? 0) >= least;
+  get #isCandidateLearned(): boolean {
+    return (this.#candidate?.windows ?? 0) >= this.#options.min_baseline_windows;
   }
 
   /** Replaces the baseline, in every test, by the candidate. */
@@ -389,7 +361,7 @@ export class SeriesDetector {
     const entry = this.#quarantine.release();
     if (entry !== undefined) {
       // The tests also learn suspicious windows: without them the next one would score higher.
-      const outcome = this.#open === undefined ? 'resolved' : 'open';
+      const outcome = this.#lifecycle.open === undefined ? 'resolved' : 'open';
       this.#tests.learn(entry.window.windowStartMs, entry.learnable ? 'learnt' : outcome);
     }
     const heldFromMs = Math.max(suspectFromMs, this.lastSeenMs - this.#options.baseline / 2);
@@ -408,14 +380,14 @@ export class SeriesDetector {
     }
     this.#baseline.learn(entry.window);
     this.#windowsAtBaseline += 1;
-    if (this.#windowsAtBaseline >= quarantineWindows && this.#open === undefined) {
+    if (this.#windowsAtBaseline >= quarantineWindows && this.#lifecycle.open === undefined) {
       this.#candidate = undefined;
     }
   }
 
   /** Rebaselines on suspicious windows that never opened an anomaly, after a baseline's span. */
   #rebaselineUnopened(): void {
-    if (this.#open !== undefined || this.#candidate === undefined) return;
+    if (this.#lifecycle.open !== undefined || this.#candidate === undefined) return;
     const ageMs = this.lastSeenMs - this.#candidate.firstMs;
     if (ageMs < this.#options.baseline) return;
     if (this.#candidate.windows >= this.#options.min_baseline_windows) this.#rebaseline();

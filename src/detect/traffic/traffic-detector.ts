@@ -4,7 +4,7 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { rateEvent, type TailDigests, tailFields } from '../event/rate-event.ts';
 import { AnomalyLifecycle, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
-import type { EventUpdate } from '../lifecycle/event-chain.ts';
+import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
 import type { StepContext } from '../step/detector-step.ts';
@@ -63,8 +63,8 @@ export class TrafficDetector {
     this.#options = options;
     this.#drop = new DropTest(options, pool);
     this.#silence = new SilenceTest(options);
-    this.#dropLifecycle = new AnomalyLifecycle(options);
-    this.#silenceLifecycle = new AnomalyLifecycle(options);
+    this.#dropLifecycle = new AnomalyLifecycle(options, OpenAnomaly);
+    this.#silenceLifecycle = new AnomalyLifecycle(options, OpenAnomaly);
   }
 
   /** Reports whether nothing is open and no request has come for a day. */
@@ -95,7 +95,7 @@ export class TrafficDetector {
 
   /** Serializes all but the pool, which is shared. */
   serialize(state: StateArchive): void {
-    state.section('traffic detector', 1, () => {
+    state.section('traffic detector', 2, () => {
       this.#profile.serialize(state);
       this.#drop.serialize(state);
       this.#silence.serialize(state);
@@ -202,8 +202,8 @@ export class TrafficDetector {
         return rateEvent({ ...about, startedAtMs, measured, tail: tail(), nowMs, options });
       },
       update: () => undefined,
-      isRebaselinable: true,
-      resolvedSummary: (event, resolution) =>
+      isRebaselinable: () => true,
+      resolvedSummary: ({ event }, resolution) =>
         trafficResolvedSummary(event, resolution, this.#nowPerSecond),
       ended: (resolution) => {
         this.#drop.forgetRun();
@@ -238,7 +238,7 @@ export class TrafficDetector {
     const options = this.#options;
     const forecast = this.#profile.forecast;
     return {
-      isAnomalous: (event) => this.#isDropped(event, startMs),
+      isAnomalous: ({ event }) => this.#isDropped(event, startMs),
       opening: () => {
         if (verdict?.opens !== true || forecast === undefined) return undefined;
         const measured = dropMeasured(this.#series, verdict, forecast, options);
@@ -246,9 +246,9 @@ export class TrafficDetector {
         const about = { kind: 'throughput_drop', series: this.#series, isWhole: true } as const;
         return rateEvent({ ...about, startedAtMs, measured, tail: tail(), nowMs, options });
       },
-      update: (event) => this.#dropUpdate(event, tail),
-      isRebaselinable: true,
-      resolvedSummary: (event, resolution) =>
+      update: ({ event }) => this.#dropUpdate(event, tail),
+      isRebaselinable: () => true,
+      resolvedSummary: ({ event }, resolution) =>
         trafficResolvedSummary(event, resolution, this.#nowPerSecond),
       ended: () => this.#drop.forgetRun(),
     };
@@ -282,7 +282,7 @@ const undetermined: Omit<Judgement, 'ended'> = {
   isAnomalous: () => undefined,
   opening: () => undefined,
   update: () => undefined,
-  isRebaselinable: false,
-  resolvedSummary: (event: AnomalyEvent, resolution: Resolution) =>
+  isRebaselinable: () => false,
+  resolvedSummary: ({ event }: OpenAnomaly, resolution: Resolution) =>
     trafficResolvedSummary(event, resolution, undefined),
 };

@@ -5,14 +5,12 @@ import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { anomalySubject, formatMs } from '../event/anomaly-summary.ts';
 import { unaccounted } from '../event/blame.ts';
 import { durationText } from '../event/format.ts';
-import { EventChain } from '../lifecycle/event-chain.ts';
+import type { ResolvePolicy } from '../lifecycle/flap-history.ts';
+import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import { type DetectOptions, longestRun, longestSpan } from '../options/detect-options.ts';
 import { logExceedanceTail } from '../stats/exceedance-tail.ts';
 import type { Measured } from './open-event.ts';
 import { effectBounds } from './tail-threshold.ts';
-
-/** State of the leading tail over the last windows; undefined where they hold too few requests. */
-export type LeadState = 'exceeding' | 'clear' | undefined;
 
 /** Counts of one window, or of several together. */
 interface LeadCounts {
@@ -36,14 +34,6 @@ interface WindowContext {
   readonly isOtherAnomalous?: boolean;
   /** Factor by which the time of day has moved the baseline since its last learnt window. */
   readonly baselineFactor?: number;
-}
-
-/** Conditions that resolve an anomaly. */
-export interface ResolvePolicy {
-  /** Clear windows in a row. */
-  readonly clearWindows: number;
-  /** Time without a pageable effect, even if single windows exceed. */
-  readonly decayedMs: number;
 }
 
 interface LeadSums extends LeadCounts {
@@ -76,12 +66,9 @@ const materialShare = 0.5;
  * whether the tail still exceeds. A detector restored from the event therefore decides as the one that opened
  * it.
  */
-export class OpenAnomaly {
+export class OpenTail extends OpenAnomaly {
   readonly #options: DetectOptions;
-  readonly #policy: ResolvePolicy;
-  #chain: EventChain;
   #counts: LeadCount[] = [];
-  #lastJudgedMs = Number.NaN;
   /**
    * Factors by which the time of day had moved the baseline: in the last window, and when it was measured.
    */
@@ -108,69 +95,30 @@ export class OpenAnomaly {
     announced: boolean,
     policy: ResolvePolicy,
   ) {
-    this.#chain = new EventChain(event, announced, options.window);
+    super(event, options, announced, policy);
     this.#options = options;
-    this.#policy = policy;
   }
 
-  /** Saves an anomaly, or restores the saved one. */
-  static serialize(
-    state: StateArchive,
-    open: OpenAnomaly | undefined,
-    options: DetectOptions,
-  ): OpenAnomaly {
-    let restored = open;
-    state.section('open anomaly', 9, () => {
-      const chain = EventChain.serialize(
-        state,
-        open === undefined ? undefined : open.#chain,
-        options.window,
-      );
-      const clearWindows = state.number(open === undefined ? 0 : open.#policy.clearWindows);
-      const decayedMs = state.number(open === undefined ? 0 : open.#policy.decayedMs);
-      const policy = { clearWindows, decayedMs };
-      restored ??= new OpenAnomaly(chain.event, options, chain.announced, policy);
-      restored.#chain = chain;
-      restored.#serialize(state);
+  override serialize(state: StateArchive): void {
+    super.serialize(state);
+    state.section('open tail', 1, () => {
+      this.#counts = state.list(this.#counts, (count) => ({
+        startMs: state.number(count?.startMs ?? 0),
+        requests: state.number(count?.requests ?? 0),
+        exceedances: state.number(count?.exceedances ?? 0),
+        beyondHalf: state.number(count?.beyondHalf ?? 0),
+        beyondEffect: state.number(count?.beyondEffect ?? 0),
+      }));
+      this.#baselineFactor = state.number(this.#baselineFactor);
+      this.#measuredFactor = state.number(this.#measuredFactor);
+      this.#newCulprit = state.text(this.#newCulprit);
+      this.#largestRatio = state.number(this.#largestRatio);
+      this.#pageableMs = state.number(this.#pageableMs);
+      this.#windowsSince = state.number(this.#windowsSince);
+      this.#concurrentWindows = state.number(this.#concurrentWindows);
+      this.#deficit = state.number(this.#deficit);
+      this.#logRatio = state.number(this.#logRatio);
     });
-    return restored as OpenAnomaly;
-  }
-
-  #serialize(state: StateArchive): void {
-    this.#counts = state.list(this.#counts, (count) => ({
-      startMs: state.number(count?.startMs ?? 0),
-      requests: state.number(count?.requests ?? 0),
-      exceedances: state.number(count?.exceedances ?? 0),
-      beyondHalf: state.number(count?.beyondHalf ?? 0),
-      beyondEffect: state.number(count?.beyondEffect ?? 0),
-    }));
-    this.#lastJudgedMs = state.number(this.#lastJudgedMs);
-    this.#baselineFactor = state.number(this.#baselineFactor);
-    this.#measuredFactor = state.number(this.#measuredFactor);
-    this.#newCulprit = state.text(this.#newCulprit);
-    this.#largestRatio = state.number(this.#largestRatio);
-    this.#pageableMs = state.number(this.#pageableMs);
-    this.#windowsSince = state.number(this.#windowsSince);
-    this.#concurrentWindows = state.number(this.#concurrentWindows);
-    this.#deficit = state.number(this.#deficit);
-    this.#logRatio = state.number(this.#logRatio);
-  }
-
-  get event(): AnomalyEvent {
-    return this.#chain.event;
-  }
-
-  get announced(): boolean {
-    return this.#chain.announced;
-  }
-
-  get startedAtMs(): number {
-    return this.#chain.startedAtMs;
-  }
-
-  /** Replaces the event by the one published under its id, which another process may have emitted first. */
-  adopt(published: AnomalyEvent): void {
-    this.#chain.adopt(published);
   }
 
   /** Baseline of the measured quantile, at the time of day of the last window. */
@@ -178,23 +126,11 @@ export class OpenAnomaly {
     return (this.event.baseline_ms * this.#baselineFactor) / this.#measuredFactor;
   }
 
-  /** Marks the event as emitted in the last observed window. */
-  begin(): void {
-    this.#chain.begin();
-  }
-
-  /** Marks the event as not emitted; it is emitted later if the anomaly still opens. */
-  unannounce(): void {
-    this.#chain.unannounce();
-  }
-
-  /** Milliseconds since the last window with enough requests to evaluate. */
-  silentMs(windowStartMs: number): number {
-    if (Number.isNaN(this.#lastJudgedMs)) this.#lastJudgedMs = windowStartMs;
-    return windowStartMs - this.#lastJudgedMs;
-  }
-
-  /** Evaluates the next window of the leading stage. */
+  /**
+   * Evaluates the next window of the leading stage.
+   *
+   * @returns whether its tail is still anomalous over the last windows; undefined with too few requests.
+   */
   observe(
     windowStartMs: number,
     summary: StageSummary | undefined,
@@ -204,38 +140,28 @@ export class OpenAnomaly {
       isOtherAnomalous = false,
       baselineFactor = 1,
     }: WindowContext = {},
-  ): LeadState {
-    this.#chain.reach(windowStartMs);
+  ): boolean | undefined {
     this.#baselineFactor = baselineFactor;
     if (summary === undefined) return undefined;
     const sums = this.#sumWith(windowStartMs, summary);
     const isConcurrent = isOtherExceeding || isOtherAnomalous;
     this.#addToDeficit(windowStartMs, summary, isConcurrent);
     if (sums.requests < this.#options.min_requests) return undefined;
-    this.#lastJudgedMs = windowStartMs;
     const isNoChance = !sums.isSparse || this.#isAboveHalf(sums);
     const isAtBaseline = this.#isAtBaseline(sums);
     const isTailHigh = this.#isExceeding(sums) && !isAtBaseline;
     const continues = isConcurrent || (isRising && !(isAtBaseline && this.#isSettled));
-    const exceeding = isTailHigh || (continues && isNoChance);
-    this.#chain.observe(exceeding);
     this.#hasDecayed = !isOtherExceeding && this.#isDecayed(windowStartMs);
-    return exceeding ? 'exceeding' : 'clear';
-  }
-
-  /** True after enough clear windows in a row, or once decayed. */
-  get isOver(): boolean {
-    return this.#chain.clearWindows >= this.#policy.clearWindows || this.#hasDecayed;
+    return isTailHigh || (continues && isNoChance);
   }
 
   /** True once the tail has long not been pageable and is far below the emitted one. */
-  get hasDecayed(): boolean {
+  override get hasDecayed(): boolean {
     return this.#hasDecayed;
   }
 
-  /** Keeps an emitted anomaly open during a replay: only a live window may resolve it. */
-  holdOpen(): void {
-    this.#chain.holdOpen(this.#policy.clearWindows - 1);
+  override holdOpen(): void {
+    super.holdOpen();
     this.#hasDecayed = false;
   }
 
@@ -291,7 +217,7 @@ export class OpenAnomaly {
   }
 
   #isDecayed(startMs: number): boolean {
-    const isLong = startMs - this.#pageableMs >= this.#policy.decayedMs;
+    const isLong = startMs - this.#pageableMs >= this.policy.decayedMs;
     if (!isLong || this.#concurrentWindows >= concurrentShare * this.#windowsSince) return false;
     return this.#logRatio <= this.event.evidence.dispersion * logSure;
   }
@@ -338,15 +264,10 @@ export class OpenAnomaly {
     );
   }
 
-  /** Marks the opening event as emitted, and returns it. */
-  announce(nowMs: number): AnomalyEvent {
-    return this.#chain.announce(nowMs);
-  }
-
-  /** False where `update` would emit nothing for a stage, so that it need not be measured. */
+  /** False where `change` would return nothing for a stage, so that it need not be measured. */
   mayUpdate(stage: string): boolean {
     const mayRise = stage === totalStage && this.event.severity !== 'critical';
-    return mayRise || this.#chain.isUpdateDue;
+    return mayRise || this.isUpdateDue;
   }
 
   /**
@@ -357,13 +278,12 @@ export class OpenAnomaly {
    * @param anomalous stages that are anomalous by their own requests.
    * @param baselineFactor factor by which the time of day has moved the measured baseline.
    */
-  update(
+  change(
     measured: Measured,
     summary: string,
-    nowMs: number,
     anomalous: readonly string[],
     baselineFactor = 1,
-  ): AnomalyEvent | undefined {
+  ): EventUpdate | undefined {
     const { severity, ratio, stage, blame } = measured;
     const last = this.event;
     const isOther = stage !== last.stage;
@@ -372,13 +292,12 @@ export class OpenAnomaly {
     const culpritHolds = culprit !== '' && culprit === this.#newCulprit;
     this.#newCulprit = culprit;
     const rises = last.severity !== 'critical' && severity === 'critical';
-    const rested = this.#chain.isUpdateDue;
     const hasEffect =
       measured.observed_ms >= effectBounds(measured.baseline_ms, this.#options).effectMs;
     const promoted = measured.evidence.measured_stage !== last.evidence.measured_stage;
     const grown = ratio >= materialGrowth * Math.max(this.#largestRatio, last.ratio);
     const isMaterial = grown || culpritHolds || promoted;
-    if (!rises && !(hasEffect && rested && isMaterial && !isDoubtful)) return undefined;
+    if (!rises && !(hasEffect && this.isUpdateDue && isMaterial && !isDoubtful)) return undefined;
     this.#baselineFactor = baselineFactor;
     this.#measuredFactor = baselineFactor;
     this.#largestRatio = promoted ? ratio : Math.max(this.#largestRatio, last.ratio, ratio);
@@ -386,17 +305,11 @@ export class OpenAnomaly {
       this.#counts = [];
       this.#pageableMs = Number.NaN;
     }
-    const renewed = { ...measured, severity: rises ? severity : last.severity, summary };
-    return this.#chain.update(renewed, nowMs);
+    return { ...measured, summary };
   }
 
-  /** Returns the last event. @param nowQuantileMs the leading quantile in the window that resolved it. */
-  resolve(resolution: Resolution, nowMs: number, nowQuantileMs: number | undefined): AnomalyEvent {
-    const summary = this.#resolvedSummary(resolution, nowMs, nowQuantileMs);
-    return this.#chain.resolve(resolution, summary, nowMs);
-  }
-
-  #resolvedSummary(resolution: Resolution, nowMs: number, nowQuantileMs?: number): string {
+  /** @param nowQuantileMs the leading quantile in the window that resolved it. */
+  resolvedSummary(resolution: Resolution, nowMs: number, nowQuantileMs?: number): string {
     const event = this.event;
     const subject = anomalySubject(event);
     const baseline = formatMs(this.baselineMs);
@@ -405,7 +318,7 @@ export class OpenAnomaly {
     if (resolution === 'recovered')
       return `${subject} recovered${now === undefined ? '' : `: ${now}`} (baseline ${baseline})`;
     const stayed = now === undefined ? 'high' : `at ${now}`;
-    const lasted = durationText(nowMs - this.#chain.startedAtMs);
+    const lasted = durationText(nowMs - this.startedAtMs);
     return `${subject} has stayed ${stayed} for ${lasted} and is now the baseline (was ${baseline})`;
   }
 }

@@ -1,7 +1,8 @@
 import { invariant } from '../../base/invariant.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
-import { serializeEvent } from '../event/snapshot-event.ts';
+import type { DetectOptions } from '../options/detect-options.ts';
+import type { ResolvePolicy } from './flap-history.ts';
 import { UpdateBackoff } from './update-backoff.ts';
 
 /** Fields that an update may change. */
@@ -13,39 +14,39 @@ export type EventUpdate = Partial<
 const pauseWindows = 3;
 
 /**
- * The events of one anomaly of any kind, from `opened` to `resolved`. Each is the previous one with some
- * changes and the next revision.
+ * One anomaly of any kind, from opening to resolving. Each of its events is the previous one with some changes
+ * and the next revision.
  */
-export class EventChain {
+export class OpenAnomaly {
+  readonly #policy: ResolvePolicy;
   #event: AnomalyEvent;
   #announced: boolean;
   readonly #backoff: UpdateBackoff;
   #clearWindows = 0;
   #isIntermittent = false;
+  #lastEvaluatedMs = Number.NaN;
 
   /** @param announced whether the event was emitted. */
-  constructor(event: AnomalyEvent, announced: boolean, windowMs: number) {
+  constructor(
+    event: AnomalyEvent,
+    options: DetectOptions,
+    announced: boolean,
+    policy: ResolvePolicy,
+  ) {
     this.#event = event;
     this.#announced = announced;
-    this.#backoff = new UpdateBackoff(windowMs);
+    this.#policy = policy;
+    this.#backoff = new UpdateBackoff(options.window);
   }
 
-  /** Saves a chain, or restores the saved one. */
-  static serialize(
-    state: StateArchive,
-    saved: EventChain | undefined,
-    windowMs: number,
-  ): EventChain {
-    let restored = saved;
-    state.section('episode', 2, () => {
-      const event = serializeEvent(state, saved?.event);
-      const announced = state.flag(saved?.announced ?? false);
-      restored ??= new EventChain(event, announced, windowMs);
-      restored.#backoff.serialize(state);
-      restored.#clearWindows = state.number(restored.#clearWindows);
-      restored.#isIntermittent = state.flag(restored.#isIntermittent);
+  /** Saves or restores all but what the constructor is given. */
+  serialize(state: StateArchive): void {
+    state.section('open anomaly', 10, () => {
+      this.#backoff.serialize(state);
+      this.#clearWindows = state.number(this.#clearWindows);
+      this.#isIntermittent = state.flag(this.#isIntermittent);
+      this.#lastEvaluatedMs = state.number(this.#lastEvaluatedMs);
     });
-    return restored as EventChain;
   }
 
   /** The last event. */
@@ -57,8 +58,18 @@ export class EventChain {
     return this.#announced;
   }
 
+  get policy(): ResolvePolicy {
+    return this.#policy;
+  }
+
   get startedAtMs(): number {
     return Date.parse(this.#event.started_at);
+  }
+
+  /** Starts in the window that opened it, or that is the first after it was restored. */
+  start(windowStartMs: number): void {
+    this.#lastEvaluatedMs = windowStartMs;
+    this.reach(windowStartMs);
   }
 
   /** Advances to the next window. */
@@ -71,20 +82,31 @@ export class EventChain {
     this.#backoff.begin();
   }
 
-  /** Consecutive clear windows, up to the last one that could be evaluated. */
-  get clearWindows(): number {
-    return this.#clearWindows;
-  }
-
-  /** Observes whether the last window was anomalous. */
-  observe(isAnomalous: boolean): void {
+  /** Counts a window with enough traffic. */
+  count(windowStartMs: number, isAnomalous: boolean): void {
+    this.#lastEvaluatedMs = windowStartMs;
     if (isAnomalous && this.#clearWindows >= pauseWindows) this.#isIntermittent = true;
     this.#clearWindows = isAnomalous ? 0 : this.#clearWindows + 1;
   }
 
-  /** Limits the count of clear windows. */
-  holdOpen(most: number): void {
-    this.#clearWindows = Math.min(this.#clearWindows, most);
+  /** Milliseconds since the last window with enough traffic. */
+  silentMs(windowStartMs: number): number {
+    return windowStartMs - this.#lastEvaluatedMs;
+  }
+
+  /** True once its effect is too small for long, though single windows are anomalous. */
+  get hasDecayed(): boolean {
+    return false;
+  }
+
+  /** True once enough clear windows followed each other, or it has decayed. */
+  get isOver(): boolean {
+    return this.#clearWindows >= this.#policy.clearWindows || this.hasDecayed;
+  }
+
+  /** Keeps a replayed anomaly open: only a live window may resolve an emitted one. */
+  holdOpen(): void {
+    this.#clearWindows = Math.min(this.#clearWindows, this.#policy.clearWindows - 1);
   }
 
   /** True once the backoff since the last event has elapsed. */

@@ -1,17 +1,51 @@
 import { describe, expect, it } from 'vitest';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
-import { OpenAnomaly } from '../../../src/detect/tail/open-anomaly.ts';
+import type { AnomalyEvent, Resolution } from '../../../src/detect/event/anomaly-event.ts';
+import { OpenTail } from '../../../src/detect/tail/open-tail.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';
 import { detectOptions } from '../../scenarios/run-scenario.ts';
 import { anomalyFixture } from '../anomaly-fixture.ts';
+
+type Tail<T extends readonly unknown[]> = T extends readonly [unknown, ...infer Rest]
+  ? Rest
+  : never;
 
 const options = detectOptions();
 const openedMs = Date.parse(anomalyFixture().emitted_at);
 const minuteMs = 60_000;
 
-function anomaly(changed: Partial<AnomalyEvent> = {}, clearWindows = 3): OpenAnomaly {
-  const patience = { clearWindows, decayedMs: 60 * minuteMs };
-  return new OpenAnomaly(anomalyFixture(changed), options, true, patience);
+function anomaly(changed: Partial<AnomalyEvent> = {}, clearWindows = 3): OpenTail {
+  const policy = { clearWindows, decayedMs: 60 * minuteMs };
+  const open = new OpenTail(anomalyFixture(changed), options, true, policy);
+  open.start(0);
+  return open;
+}
+
+/** Observes a window as the lifecycle does. */
+function observe(open: OpenTail, startMs: number, ...seen: Tail<Parameters<OpenTail['observe']>>) {
+  open.reach(startMs);
+  const isAnomalous = open.observe(startMs, ...seen);
+  if (isAnomalous === undefined) return undefined;
+  open.count(startMs, isAnomalous);
+  return isAnomalous ? 'anomalous' : 'clear';
+}
+
+/** Updates as the lifecycle does. */
+function update(
+  open: OpenTail,
+  measured: AnomalyEvent,
+  nowMs: number,
+  anomalous: readonly string[],
+  baselineFactor = 1,
+) {
+  const changed = open.change(measured, 'worse', anomalous, baselineFactor);
+  const { severity } = open.event;
+  const rises = severity !== 'critical' && changed?.severity === 'critical';
+  if (changed === undefined || (!rises && !open.isUpdateDue)) return undefined;
+  return open.update({ ...changed, severity: rises ? 'critical' : severity }, nowMs);
+}
+
+function resolve(open: OpenTail, resolution: Resolution, nowMs: number, nowQuantileMs?: number) {
+  return open.resolve(resolution, open.resolvedSummary(resolution, nowMs, nowQuantileMs), nowMs);
 }
 
 /** A window of 1000 requests whose slowest 2 % have `tailMs`. */
@@ -25,24 +59,24 @@ function stage(tailMs: number, requests = 1000) {
 
 /** Judges the first window and one this much later; returns the update. */
 function updateAt(
-  open: OpenAnomaly,
+  open: OpenTail,
   afterMs: number,
   measured: AnomalyEvent,
   { lateMs = 2_000, out = ['total', measured.stage] } = {},
 ) {
   const windowMs = 10_000;
   const firstMs = Math.floor((openedMs - windowMs) / windowMs) * windowMs;
-  open.observe(firstMs, stage(400));
-  open.observe(firstMs + afterMs, stage(400));
-  return open.update(measured, 'worse', firstMs + afterMs + windowMs + lateMs, out);
+  observe(open, firstMs, stage(400));
+  observe(open, firstMs + afterMs, stage(400));
+  return update(open, measured, firstMs + afterMs + windowMs + lateMs, out);
 }
 
-describe('OpenAnomaly', () => {
+describe('OpenTail', () => {
   it('is over after as many clear windows in a row as it needs', () => {
     const open = anomaly();
     const tails = [400, 60, 60, 400, 60, 60, 60, 60];
     const over = tails.map((tailMs, i) => {
-      open.observe(i * 10_000, stage(tailMs));
+      observe(open, i * 10_000, stage(tailMs));
       return open.isOver;
     });
     // It judges two windows together, so a slow one counts for one window more.
@@ -56,34 +90,36 @@ describe('OpenAnomaly', () => {
       const { evidence } = anomalyFixture();
       return anomaly({ evidence: { ...evidence, exceedances: 36 } });
     };
-    expect(emitted().observe(0, stage(145))).toBe('exceeding');
-    expect(emitted().observe(0, stage(60))).toBe('clear');
+    expect(observe(emitted(), 0, stage(145))).toBe('anomalous');
+    expect(observe(emitted(), 0, stage(60))).toBe('clear');
   });
 
   it('ends with a rest that is significantly nearer to the baseline than to the opening', () => {
     // 12 % were above 121 ms at opening, 1 % in the baseline: of 1000 requests 20 are much nearer to that.
-    expect(anomaly().observe(0, stage(145))).toBe('clear');
-    expect(anomaly().observe(0, stage(145), { isRising: true })).toBe('clear');
+    expect(observe(anomaly(), 0, stage(145))).toBe('clear');
+    expect(observe(anomaly(), 0, stage(145), { isRising: true })).toBe('clear');
     // It still exceeds by all of the least effect, or where another stage does.
-    expect(anomaly().observe(0, stage(158))).toBe('exceeding');
-    expect(anomaly().observe(0, stage(145), { isOtherExceeding: true })).toBe('exceeding');
+    expect(observe(anomaly(), 0, stage(158))).toBe('anomalous');
+    expect(observe(anomaly(), 0, stage(145), { isOtherExceeding: true })).toBe('anomalous');
     // Few requests, an overdispersed series and a small opening leave it uncertain.
-    expect(anomaly().observe(0, stage(145, 50))).toBe('exceeding');
+    expect(observe(anomaly(), 0, stage(145, 50))).toBe('anomalous');
     const { evidence } = anomalyFixture();
     const restless = anomaly({ evidence: { ...evidence, dispersion: 20 } });
-    expect(restless.observe(0, stage(145))).toBe('exceeding');
+    expect(observe(restless, 0, stage(145))).toBe('anomalous');
     // Where all requests were slow at opening, recovery of one in ten changes little.
     const all = anomaly({ evidence: { ...evidence, exceedances: 1200 } });
     const values = [...Array(100).fill(50), ...Array(900).fill(125)];
-    expect(all.observe(0, { ...stage(125), digest: TDigest.fromValues(values) })).toBe('exceeding');
+    expect(observe(all, 0, { ...stage(125), digest: TDigest.fromValues(values) })).toBe(
+      'anomalous',
+    );
   });
 
   it('continues while its evidence rises, until none of the last six windows matches the opening by itself', () => {
     const open = anomaly();
     const values = [...Array(120).fill(400), ...Array(880).fill(50)];
-    open.observe(0, { ...stage(400), digest: TDigest.fromValues(values) });
+    observe(open, 0, { ...stage(400), digest: TDigest.fromValues(values) });
     const after = [1, 2, 3, 4, 5, 6, 7].map((window) =>
-      open.observe(window * 10_000, stage(60), { isRising: true }),
+      observe(open, window * 10_000, stage(60), { isRising: true }),
     );
     expect(after.indexOf('clear')).toBe(5);
   });
@@ -102,11 +138,11 @@ describe('OpenAnomaly', () => {
         const values = [...Array(1000 - shares).fill(50), ...Array(shares).fill(ms)];
         const summary = { ...stage(ms), digest: TDigest.fromValues(values) };
         const isBeside = window % around.every === 1;
-        const following = open.observe(window * 10_000, summary, {
+        const following = observe(open, window * 10_000, summary, {
           isRising: true,
           [around.beside]: isBeside,
         });
-        expect([following, open.isOver && !open.hasDecayed]).toEqual(['exceeding', false]);
+        expect([following, open.isOver && !open.hasDecayed]).toEqual(['anomalous', false]);
         if (open.isOver) return window / 6;
       }
       return undefined;
@@ -135,7 +171,7 @@ describe('OpenAnomaly', () => {
     it('is held open by a replay', () => {
       const open = anomaly({ evidence: { ...evidence, exceedances: 36 } }, 18);
       for (let window = 0; window <= 6 * 60; window++) {
-        open.observe(window * 10_000, stage(60), { isRising: true });
+        observe(open, window * 10_000, stage(60), { isRising: true });
       }
       expect(open.hasDecayed).toBe(true);
       open.holdOpen();
@@ -147,58 +183,58 @@ describe('OpenAnomaly', () => {
     // Baseline 121 ms: twice that at noon, of which 300 ms are beyond half of the least effect, and 250 are
     // not.
     const open = anomaly({}, 1);
-    expect(open.observe(0, stage(250))).toBe('exceeding');
-    expect(open.observe(10 * 60 * minuteMs, stage(250), { baselineFactor: 2 })).toBe('clear');
+    expect(observe(open, 0, stage(250))).toBe('anomalous');
+    expect(observe(open, 10 * 60 * minuteMs, stage(250), { baselineFactor: 2 })).toBe('clear');
     expect(open.baselineMs).toBe(242);
-    expect(open.resolve('recovered', openedMs, 250).summary).toMatch(
+    expect(resolve(open, 'recovered', openedMs, 250).summary).toMatch(
       /: 250 ms \(baseline 242 ms\)$/,
     );
-    expect(anomaly().observe(0, stage(320), { baselineFactor: 2 })).toBe('exceeding');
-    expect(anomaly().observe(0, stage(100), { baselineFactor: 0.5 })).toBe('exceeding');
+    expect(observe(anomaly(), 0, stage(320), { baselineFactor: 2 })).toBe('anomalous');
+    expect(observe(anomaly(), 0, stage(100), { baselineFactor: 0.5 })).toBe('anomalous');
   });
 
   it('is compared with the measurement of an update from then on', () => {
     const open = anomaly();
     const larger = anomalyFixture({ observed_ms: 1_400, baseline_ms: 242, ratio: 1_400 / 242 });
     const lateMs = openedMs + 10 * minuteMs;
-    open.observe(openedMs, stage(1_400), { baselineFactor: 2 });
-    open.observe(lateMs, stage(1_400), { baselineFactor: 2 });
-    const emitted = open.update(larger, 'worse', lateMs, ['total', 'features'], 2);
+    observe(open, openedMs, stage(1_400), { baselineFactor: 2 });
+    observe(open, lateMs, stage(1_400), { baselineFactor: 2 });
+    const emitted = update(open, larger, lateMs, ['total', 'features'], 2);
     expect(emitted).toMatchObject({ state: 'updated', baseline_ms: 242 });
-    open.observe(lateMs + 10_000, stage(1_400), { baselineFactor: 2.5 });
+    observe(open, lateMs + 10_000, stage(1_400), { baselineFactor: 2.5 });
     expect(open.baselineMs).toBe(302.5);
   });
 
   it.each(['isOtherExceeding', 'isOtherAnomalous'] as const)('continues while %s', (beside) => {
-    expect(anomaly().observe(0, stage(60), { [beside]: true })).toBe('exceeding');
-    expect(anomaly().observe(0, stage(60), { [beside]: false })).toBe('clear');
+    expect(observe(anomaly(), 0, stage(60), { [beside]: true })).toBe('anomalous');
+    expect(observe(anomaly(), 0, stage(60), { [beside]: false })).toBe('clear');
   });
 
   it('looks back ten minutes at most, however few requests came since', () => {
     const open = anomaly();
-    open.observe(0, stage(400));
+    observe(open, 0, stage(400));
     const everyMinute = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((minute) =>
-      open.observe(minute * minuteMs, stage(60, 1)),
+      observe(open, minute * minuteMs, stage(60, 1)),
     );
     // One request a minute is too few to judge, once the slow ones are that long ago.
-    expect(everyMinute).toEqual([...Array(9).fill('exceeding'), undefined, undefined]);
+    expect(everyMinute).toEqual([...Array(9).fill('anomalous'), undefined, undefined]);
     expect(open.silentMs(11 * minuteMs)).toBe(2 * minuteMs);
   });
 
   it('skips windows without requests, and counts its silence from the last judged one', () => {
     const open = anomaly();
-    expect(open.observe(0, stage(400))).toBe('exceeding');
-    expect(open.observe(10_000, undefined)).toBeUndefined();
-    expect(open.observe(20_000, undefined)).toBeUndefined();
+    expect(observe(open, 0, stage(400))).toBe('anomalous');
+    expect(observe(open, 10_000, undefined)).toBeUndefined();
+    expect(observe(open, 20_000, undefined)).toBeUndefined();
     expect(open.silentMs(30_000)).toBe(30_000);
   });
 
   it('judges windows of too few requests together, once they are enough', () => {
     const open = anomaly();
-    expect(open.observe(0, stage(60, 20))).toBeUndefined();
+    expect(observe(open, 0, stage(60, 20))).toBeUndefined();
     expect(open.silentMs(0)).toBe(0);
-    expect(open.observe(10_000, stage(60, 20))).toBe('clear');
-    expect(open.observe(20_000, stage(400, 20))).toBe('exceeding');
+    expect(observe(open, 10_000, stage(60, 20))).toBe('clear');
+    expect(observe(open, 20_000, stage(400, 20))).toBe('anomalous');
   });
 
   it('is not held open by one chance slow request among few', () => {
@@ -207,25 +243,25 @@ describe('OpenAnomaly', () => {
       const open = anomaly();
       return Array.from({ length: 45 }, (_, window) => {
         const summary = stage(slow.includes(window) ? 400 : 60, 1);
-        return open.observe(window * 10_000, summary, { isRising: goesOn.includes(window) });
+        return observe(open, window * 10_000, summary, { isRising: goesOn.includes(window) });
       }).slice(29);
     };
     expect(following([32])).toEqual(Array(16).fill('clear'));
-    expect(following([28, 32]).indexOf('exceeding')).toBe(3);
+    expect(following([28, 32]).indexOf('anomalous')).toBe(3);
     // Its evidence rises with each slow request, and shows only that there was one.
     expect(following([], [32])).toEqual(Array(16).fill('clear'));
-    expect(following([30], [32]).indexOf('exceeding')).toBe(3);
+    expect(following([30], [32]).indexOf('anomalous')).toBe(3);
   });
 
   it('judges no more windows together than opening does', () => {
     const many = { ...options, min_requests: 100 };
     const following = (requests: number) => {
-      const open = new OpenAnomaly(anomalyFixture(), many, true, {
+      const open = new OpenTail(anomalyFixture(), many, true, {
         clearWindows: 3,
         decayedMs: 60 * minuteMs,
       });
       const window = stage(60, requests);
-      return Array.from({ length: 40 }, (_, i) => open.observe(i * 10_000, window));
+      return Array.from({ length: 40 }, (_, i) => observe(open, i * 10_000, window));
     };
     // Thirty windows of three hold too few; forty would not, nor do twenty-five of four.
     expect(following(3)).toEqual(Array(40).fill(undefined));
@@ -271,11 +307,10 @@ describe('OpenAnomaly', () => {
       const emitted: number[] = [];
       for (let window = 0; window <= 6 * 75; window++) {
         const isOut = window % 24 < 24 - pauseWindows;
-        open.observe(openedMs + window * 10_000, stage(isOut ? 400 : 60));
+        observe(open, openedMs + window * 10_000, stage(isOut ? 400 : 60));
         if (window === 0) open.begin();
         const grown = anomalyFixture({ ratio: 2 ** (emitted.length + 2) });
-        if (isOut && open.update(grown, 'worse', openedMs, []) !== undefined)
-          emitted.push(window / 6);
+        if (isOut && update(open, grown, openedMs, []) !== undefined) emitted.push(window / 6);
       }
       return emitted;
     };
@@ -357,7 +392,7 @@ describe('OpenAnomaly', () => {
   it('is measured when it may have become critical, or after a pause', () => {
     const afterMinutes = (minutes: number, severity: AnomalyEvent['severity']) => {
       const open = anomaly({ severity });
-      open.observe(openedMs + minutes * minuteMs, stage(400));
+      observe(open, openedMs + minutes * minuteMs, stage(400));
       return ['total', 'queue'].map((one) => open.mayUpdate(one));
     };
     expect(afterMinutes(1, 'warning')).toEqual([true, false]);
@@ -368,17 +403,17 @@ describe('OpenAnomaly', () => {
   it('gives the reason for its end in its last event', () => {
     const at = openedMs + minuteMs;
     const subject = 'p99 of ranker (search, eu-west-1)';
-    expect(anomaly().resolve('recovered', at, 123.4)).toMatchObject({
+    expect(resolve(anomaly(), 'recovered', at, 123.4)).toMatchObject({
       state: 'resolved',
       revision: 2,
       resolution: 'recovered',
       resolved_at: new Date(at).toISOString(),
       summary: `${subject} recovered: 123 ms (baseline 121 ms)`,
     });
-    expect(anomaly().resolve('no_traffic', at, undefined).summary).toBe(
+    expect(resolve(anomaly(), 'no_traffic', at, undefined).summary).toBe(
       `${subject}: too few requests to evaluate`,
     );
-    expect(anomaly().resolve('rebaselined', at, 400).summary).toBe(
+    expect(resolve(anomaly(), 'rebaselined', at, 400).summary).toBe(
       `${subject} has stayed at 400 ms for 82 s and is now the baseline (was 121 ms)`,
     );
   });

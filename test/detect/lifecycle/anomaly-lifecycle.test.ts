@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import type { AnomalyEvent, Resolution } from '../../../src/detect/event/anomaly-event.ts';
+import { AnomalyLifecycle } from '../../../src/detect/lifecycle/anomaly-lifecycle.ts';
+import { type EventUpdate, OpenAnomaly } from '../../../src/detect/lifecycle/open-anomaly.ts';
+import { detectOptions } from '../../scenarios/run-scenario.ts';
+import { anomalyFixture } from '../anomaly-fixture.ts';
+
+const options = detectOptions();
+const windowMs = options.window;
+const minuteMs = 60_000;
+const startMs = Date.parse('2026-11-01T12:00:00.000Z');
+
+/** A window as the lifecycle sees it. `none` has too few requests to evaluate. */
+interface Window {
+  readonly is: 'anomalous' | 'clear' | 'none';
+  readonly update?: EventUpdate;
+  readonly isRebaselinable?: boolean;
+  readonly live?: boolean;
+  /** Windows without an evaluation before this one. */
+  readonly gap?: number;
+}
+
+/** A lifecycle, its windows one by one, and what it called. */
+class Life {
+  readonly lifecycle = new AnomalyLifecycle(options, OpenAnomaly);
+  readonly ended: Resolution[] = [];
+  #startMs = startMs - windowMs;
+
+  step({ is, update, isRebaselinable = false, live = true, gap = 0 }: Window) {
+    this.#startMs += windowMs * (1 + gap);
+    const nowMs = this.#startMs + windowMs;
+    const opening = anomalyFixture({ started_at: iso(this.#startMs), emitted_at: iso(nowMs) });
+    const context = { nowMs, live, totalRequests: 1_000, levels: { perWeek: 1 } };
+    const event = this.lifecycle.step(
+      this.#startMs,
+      {
+        isAnomalous: () => (is === 'none' ? undefined : is === 'anomalous'),
+        opening: () => (is === 'anomalous' ? opening : undefined),
+        update: () => update,
+        isRebaselinable: () => isRebaselinable,
+        resolvedSummary: (_, resolution) => resolution,
+        ended: (resolution) => this.ended.push(resolution),
+      },
+      context,
+    );
+    return event && `${event.state} ${event.revision}`;
+  }
+
+  steps(count: number, window: Window) {
+    return Array.from({ length: count }, () => this.step(window));
+  }
+}
+
+const nothing = undefined;
+const anomalous: Window = { is: 'anomalous' };
+const clear: Window = { is: 'clear' };
+const none: Window = { is: 'none' };
+
+describe('AnomalyLifecycle', () => {
+  it('opens once, and recovers after as many clear windows in a row as the setting says', () => {
+    const life = new Life();
+    const needed = options.resolve_windows;
+    expect(life.step(clear)).toBe(nothing);
+    expect(life.steps(2, anomalous)).toEqual(['opened 1', nothing]);
+    expect(life.steps(needed - 1, clear)).toEqual(Array(needed - 1).fill(nothing));
+    expect(life.step(anomalous)).toBe(nothing);
+    expect(life.steps(needed, clear)).toEqual([...Array(needed - 1).fill(nothing), 'resolved 2']);
+    expect([life.ended, life.lifecycle.isOpen]).toEqual([['recovered'], false]);
+  });
+
+  it('needs twice as many clear windows the second time within an hour', () => {
+    const life = new Life();
+    const needed = options.resolve_windows;
+    life.step(anomalous);
+    life.steps(needed, clear);
+    expect(life.step(anomalous)).toBe('opened 1');
+    expect(life.steps(2 * needed, clear).indexOf('resolved 2')).toBe(2 * needed - 1);
+  });
+
+  it('ends without traffic after ten minutes that cannot be evaluated', () => {
+    const life = new Life();
+    life.step(anomalous);
+    const windows = (10 * minuteMs) / windowMs;
+    expect(life.steps(windows, none).indexOf('resolved 2')).toBe(windows - 1);
+    expect(life.ended).toEqual(['no_traffic']);
+  });
+
+  it('updates after five minutes, then after ten; at once where it becomes critical, and never back', () => {
+    const life = new Life();
+    life.step({ is: 'anomalous' });
+    const lesser: Window = { is: 'anomalous', update: { ratio: 9, severity: 'warning' } };
+    const updates = life.steps(100, lesser).flatMap((event, i) => (event ? [i + 1] : []));
+    expect(updates).toEqual([(5 * minuteMs) / windowMs, (15 * minuteMs) / windowMs]);
+    expect(life.lifecycle.open?.event).toMatchObject({ ratio: 9, severity: 'critical' });
+
+    const warning = new Life();
+    const opened = anomalyFixture({ severity: 'warning', started_at: iso(startMs) });
+    warning.lifecycle.restore(opened);
+    expect(warning.step(lesser)).toBe(nothing);
+    expect(warning.step({ is: 'anomalous', update: { severity: 'critical' } })).toBe('updated 2');
+  });
+
+  it('becomes the baseline once it has lasted and enough of it is known', () => {
+    const life = new Life();
+    life.step(anomalous);
+    const lasting = Math.max(options.rebaseline_after, options.baseline) / windowMs;
+    const known: Window = { is: 'anomalous', isRebaselinable: true };
+    expect(life.step({ ...known, gap: lasting - 2 })).toBe(nothing);
+    expect(life.step(anomalous)).toBe(nothing);
+    expect(life.step(known)).toBe('resolved 2');
+    expect(life.ended).toEqual(['rebaselined']);
+  });
+
+  it('emits nothing while history is replayed; an anomaly that still opens is emitted then', () => {
+    const life = new Life();
+    expect(life.steps(3, { ...anomalous, live: false })).toEqual(Array(3).fill(nothing));
+    expect(life.step(clear)).toBe(nothing);
+    expect(life.step(anomalous)).toBe('opened 1');
+    const unseen = new Life();
+    unseen.step({ ...anomalous, live: false });
+    expect(unseen.steps(options.resolve_windows, clear)).toEqual(
+      Array(options.resolve_windows).fill(nothing),
+    );
+    expect([unseen.ended, unseen.lifecycle.isOpen]).toEqual([['recovered'], false]);
+  });
+
+  it('keeps a published anomaly open over a replay, from its start on', () => {
+    const life = new Life();
+    life.lifecycle.restore(anomalyFixture({ started_at: iso(startMs + windowMs) }));
+    expect(life.lifecycle.isOpen).toBe(true);
+    expect(life.lifecycle.open).toBeUndefined();
+    const replayed: Window = { is: 'clear', live: false };
+    life.step(replayed);
+    expect(life.lifecycle.open).toBeUndefined();
+    expect(life.steps(50, replayed)).toEqual(Array(50).fill(nothing));
+    expect(life.lifecycle.open?.event.revision).toBe(1);
+    expect(life.step(clear)).toBe('resolved 2');
+  });
+
+  it.each<[string, string | undefined, boolean, string | undefined]>([
+    ['the same event: it is kept', 'own', true, 'own'],
+    ['another one: it replaces the own one', 'other', true, undefined],
+    ['none, though it was published: it is over', undefined, true, undefined],
+    ['none, and it never was: it is kept, not emitted', undefined, false, 'own'],
+  ])('is reconciled with what is published: %s', (_, published, isPublished, kept) => {
+    const life = new Life();
+    life.step(anomalous);
+    const own = life.lifecycle.open?.event as AnomalyEvent;
+    const other = anomalyFixture({ id: 'f'.repeat(32), started_at: iso(startMs) });
+    const open = published === undefined ? undefined : published === 'own' ? own : other;
+    const isOver = life.lifecycle.reconcile(open, () => isPublished);
+    expect(isOver).toBe(published === undefined && isPublished);
+    if (isOver) {
+      expect(life.lifecycle.isOpen).toBe(false);
+      return;
+    }
+    // Kept without a publication, it opens in the next anomalous window.
+    expect(life.step(anomalous)).toBe(published === undefined ? 'opened 1' : nothing);
+    expect(life.lifecycle.open?.event.id).toBe(kept === 'own' ? own.id : other.id);
+  });
+});
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
