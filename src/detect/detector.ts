@@ -10,6 +10,7 @@ import { DriftDetectors, type SeriesHour } from './drift/drift-detectors.ts';
 import type { AnomalyEvent } from './event/anomaly-event.ts';
 import { IncidentGrouper } from './incident/incident-grouper.ts';
 import { isOfOneSeries, liveSeries } from './incident/live-series.ts';
+import type { AnomalyKind } from './lifecycle/keyed-detectors.ts';
 import type { DetectOptions } from './options/detect-options.ts';
 import { pageBudget } from './options/page-budget.ts';
 import { RateDetectors } from './rate-detectors.ts';
@@ -133,8 +134,8 @@ export class Detector {
       this.#serializeSeries(state, key);
       yield key;
     }
-    for (const model of this.#rates.models) {
-      this.#rates.serializeModel(state, model);
+    for (const model of this.#rates.traffic.keys) {
+      this.#rates.traffic.serializeOne(state, model);
       yield modelPart(model);
     }
     for (const key of this.#drifts.keys) {
@@ -162,7 +163,7 @@ export class Detector {
     const loaders = new Map<string, (part: StateArchive) => void>();
     for (const key of series) loaders.set(key, (part) => this.#serializeSeries(part, key));
     for (const model of models) {
-      loaders.set(modelPart(model), (part) => this.#rates.serializeModel(part, model));
+      loaders.set(modelPart(model), (part) => this.#rates.traffic.serializeOne(part, model));
     }
     for (const key of drifts) {
       loaders.set(driftPart(key), (part) => this.#drifts.serializeOne(part, key));
@@ -206,7 +207,7 @@ export class Detector {
         throw new UnreadableState(`it was saved with detect ${saved}, which are now ${settings}`);
       }
       series = state.list(this.#series.keys, (key = '') => state.text(key));
-      models = state.list(this.#rates.models, (model = '') => state.text(model));
+      models = state.list(this.#rates.traffic.keys, (model = '') => state.text(model));
       drifts = state.list(this.#drifts.keys, (key = '') => state.text(key));
     });
     return { series, models, drifts };
@@ -227,9 +228,7 @@ export class Detector {
   adopt(published: AnomalyEvent): void {
     const event = this.#incidents.adopt(published);
     if (event === undefined) return;
-    if (event.kind === 'tail_shift') this.#series.get(seriesKey(event))?.adopt(event);
-    else if (event.kind === 'drift') this.#drifts.adopt(event);
-    else this.#rates.adopt(event);
+    this.#ofKind(event)?.adopt(event);
   }
 
   /**
@@ -241,15 +240,10 @@ export class Detector {
   reconcile(open: readonly AnomalyEvent[], isPublished: (id: string) => boolean): void {
     const anomalies = this.#incidents.restore(open);
     const evaluated = anomalies.filter((event) => this.#isEvaluated(event));
-    const tails = evaluated.filter(({ kind }) => kind === 'tail_shift');
-    const byKey = new Map(tails.map((event) => [seriesKey(event), event]));
-    for (const key of this.#series.keys) {
-      this.#series.get(key)?.reconcile(byKey.get(key), isPublished);
+    for (const detectors of this.#kinds) {
+      const own = evaluated.filter(({ kind }) => detectors.kinds.includes(kind));
+      detectors.reconcile(own, isPublished);
     }
-    const drifts = evaluated.filter(({ kind }) => kind === 'drift');
-    this.#drifts.reconcile(drifts, isPublished);
-    const others = evaluated.filter(({ kind }) => kind !== 'tail_shift' && kind !== 'drift');
-    this.#rates.reconcile(others, isPublished);
   }
 
   /** Restores anomalies that are open by the table, from their last events and rows of their series. */
@@ -259,11 +253,16 @@ export class Detector {
       invariant(!isOver, `anomaly ${event.id} is resolved: nothing to restore`);
     }
     for (const event of this.#incidents.restore(open)) {
-      if (!this.#isEvaluated(event)) continue;
-      if (event.kind === 'tail_shift') this.#series.get(seriesKey(event))?.restore(event);
-      else if (event.kind === 'drift') this.#drifts.restore(event);
-      else this.#rates.restore(event);
+      if (this.#isEvaluated(event)) this.#ofKind(event)?.restore(event);
     }
+  }
+
+  get #kinds(): readonly AnomalyKind[] {
+    return [this.#series, this.#drifts, ...this.#rates.kinds];
+  }
+
+  #ofKind({ kind }: AnomalyEvent): AnomalyKind | undefined {
+    return this.#kinds.find(({ kinds }) => kinds.includes(kind));
   }
 
   /** Creates the detector of the event's series where needed; false if the limit forbids it. */
@@ -278,8 +277,8 @@ export class Detector {
    */
   backfillTraffic(blocks: Iterable<TrafficBlock>, untilMs: number): void {
     for (const { model, startMs, requests } of blocks)
-      this.#rates.backfill(model, startMs, requests);
-    this.#rates.backfillUntil(untilMs);
+      this.#rates.traffic.backfill(model, startMs, requests);
+    this.#rates.traffic.backfillUntil(untilMs);
   }
 
   /**
@@ -295,7 +294,7 @@ export class Detector {
     if (untilMs <= this.#judge.lastStartMs) return [];
     const levels = pageBudget(this.#options.page_budget_per_week, this.#judge.testCount);
     const context = { nowMs, levels, totalRequests: 0, live: true };
-    return this.#group(this.#rates.silentUntil(untilMs, context), untilMs, nowMs);
+    return this.#group(this.#rates.traffic.silentUntil(untilMs, context), untilMs, nowMs);
   }
 
   /** Learns all series of one past window; emits nothing. */

@@ -11,7 +11,8 @@ import { groupKeyOf } from '../event/anomaly-identity.ts';
 import { anomalySubject } from '../event/anomaly-summary.ts';
 import { newAnomaly } from '../event/new-anomaly.ts';
 import { driftSql } from '../event/sql.ts';
-import { AnomalyLifecycle, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
+import { AnomalyDetector } from '../lifecycle/anomaly-detector.ts';
+import type { Judgement } from '../lifecycle/anomaly-lifecycle.ts';
 import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../step/detector-step.ts';
@@ -34,11 +35,10 @@ interface DayResult {
  * A regression that grows over hours or days, a few percent per release, hardly differs from the last
  * hour, the baseline of tails. Hours with an open tail shift are left out. Evaluated once an hour.
  */
-export class DriftDetector {
+export class DriftDetector extends AnomalyDetector {
   readonly #series: Series;
   readonly #options: DetectOptions;
   readonly #tails: HourlyTails;
-  readonly #lifecycle: AnomalyLifecycle;
   /** Result of the last hour. */
   #lastDay: DayResult | undefined;
   /** Number of registered series; each version counts. */
@@ -46,10 +46,10 @@ export class DriftDetector {
 
   /** @param series in any version. */
   constructor(series: Series, options: DetectOptions) {
+    super(options, OpenAnomaly);
     this.#series = { ...series, version: '' };
     this.#options = options;
     this.#tails = new HourlyTails(options.quantiles);
-    this.#lifecycle = new AnomalyLifecycle(options, OpenAnomaly);
   }
 
   get series(): Series {
@@ -57,21 +57,7 @@ export class DriftDetector {
   }
 
   get isForgettable(): boolean {
-    return this.#tails.isEmpty && !this.#lifecycle.isOpen;
-  }
-
-  restore(event: AnomalyEvent): void {
-    this.#lifecycle.restore(event);
-  }
-
-  /** As `AnomalyLifecycle.adopt`. */
-  adopt(published: AnomalyEvent): void {
-    this.#lifecycle.adopt(published);
-  }
-
-  /** As `AnomalyLifecycle.reconcile`. */
-  reconcile(open: AnomalyEvent | undefined, isPublished: (id: string) => boolean): void {
-    this.#lifecycle.reconcile(open, isPublished);
+    return this.#tails.isEmpty && !this.isOpen;
   }
 
   /** Backfills an hour; hours come in order, before any window. */
@@ -87,7 +73,7 @@ export class DriftDetector {
   serialize(state: StateArchive): void {
     state.section('drift detector', 2, () => {
       this.#tails.serialize(state);
-      this.#lifecycle.serialize(state);
+      this.lifecycle.serialize(state);
     });
   }
 
@@ -106,8 +92,8 @@ export class DriftDetector {
     if (this.#tails.reach(startMs)) this.#evaluate(startMs, perWeek);
     for (const window of windows) this.#tails.observe(window);
     if (!isNormal) this.#tails.excludeHour(startMs);
-    if (!this.#lifecycle.isOpen && this.#lastDay?.opening === undefined) return undefined;
-    return this.#lifecycle.step(startMs, this.#judgement(startMs, context), context);
+    if (!this.isOpen && this.#lastDay?.opening === undefined) return undefined;
+    return this.lifecycle.step(startMs, this.#judgement(startMs, context), context);
   }
 
   #evaluate(startMs: number, perWeek: number): void {
@@ -120,7 +106,7 @@ export class DriftDetector {
   }
 
   #judgement(startMs: number, { nowMs }: StepContext): Judgement {
-    const { openSinceMs: sinceMs = startMs, detectedMs = nowMs } = this.#lifecycle;
+    const { openSinceMs: sinceMs = startMs, detectedMs = nowMs } = this.lifecycle;
     return {
       isAnomalous: ({ event }) => this.#verdictOf(event)?.persists,
       opening: () => this.#opening(nowMs),

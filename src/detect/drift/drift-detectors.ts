@@ -1,10 +1,10 @@
-import { OrderedMap } from '../../base/ordered-map.ts';
 import type { HourTail } from '../../baseline/hourly-tails.ts';
 import { seriesOf, unversionedKey } from '../../series/series-key.ts';
 import type { Series, SeriesWindow } from '../../series/series-window.ts';
 import { serializeSeries } from '../../series/snapshot-series.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
+import { KeyedDetectors } from '../lifecycle/keyed-detectors.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { DetectorStep, SeriesEvents } from '../step/detector-step.ts';
 import { DriftDetector } from './drift-detector.ts';
@@ -18,9 +18,9 @@ export interface SeriesHour {
 }
 
 /** Slow drift of every series, by its key without the version. */
-export class DriftDetectors {
+export class DriftDetectors extends KeyedDetectors<DriftDetector> {
+  override readonly kinds = ['drift'] as const;
   readonly #options: DetectOptions;
-  readonly #detectors = new OrderedMap<DriftDetector>();
   /** The same detectors by the keys of registered series, versions included. */
   readonly #bySeries = new Map<string, DriftDetector>();
   /** Detectors of several series, or of none, by their keys in order; undefined when outdated. */
@@ -29,28 +29,8 @@ export class DriftDetectors {
   #perWeek = 0;
 
   constructor(options: DetectOptions) {
+    super();
     this.#options = options;
-  }
-
-  /** Keys in order of appearance. */
-  get keys(): Iterable<string> {
-    return this.#detectors.keys();
-  }
-
-  restore(event: AnomalyEvent): void {
-    this.#of(seriesOf(event))?.restore(event);
-  }
-
-  /** As `AnomalyLifecycle.adopt`. */
-  adopt(published: AnomalyEvent): void {
-    this.#detectors.get(unversionedKey(published))?.adopt(published);
-  }
-
-  /** As `AnomalyLifecycle.reconcile`. */
-  reconcile(open: readonly AnomalyEvent[], isPublished: (id: string) => boolean): void {
-    const own = new Map(open.map((event) => [unversionedKey(event), event]));
-    for (const [key, detector] of this.#detectors) detector.reconcile(own.get(key), isPublished);
-    for (const [key, event] of own) if (!this.#detectors.has(key)) this.restore(event);
   }
 
   /** Backfills an hour; hours come in order, before any window. */
@@ -69,17 +49,12 @@ export class DriftDetectors {
 
   /** Serializes the state of one detector. */
   serializeOne(state: StateArchive, key: string): void {
-    const saved = this.#detectors.get(key);
+    const saved = this.detectors.get(key);
     const series = serializeSeries(state, saved?.series);
     const restored = saved ?? new DriftDetector(series, this.#options);
     restored.serialize(state);
-    this.#detectors.set(key, restored);
+    this.detectors.set(key, restored);
     this.#others = undefined;
-  }
-
-  /** As `SeriesDetectors.putInOrder`. */
-  putInOrder(keys: readonly string[]): void {
-    this.#detectors.putInOrder(keys);
   }
 
   /** Serializes the shared state, once all detectors are loaded. */
@@ -90,12 +65,12 @@ export class DriftDetectors {
   /** Publishes the number of detectors: they share the budget. */
   publishShared(): void {
     // Drifts do not page: their budget is separate, and as large as that of pages.
-    this.#perWeek = this.#options.page_budget_per_week / Math.max(1, this.#detectors.size);
+    this.#perWeek = this.#options.page_budget_per_week / Math.max(1, this.detectors.size);
   }
 
   /** Reports whether the series is registered, or no more can be. */
-  has(key: string): boolean {
-    return this.#bySeries.has(key) || this.#detectors.size >= this.#options.max_series;
+  isRegistered(key: string): boolean {
+    return this.#bySeries.has(key) || this.detectors.size >= this.#options.max_series;
   }
 
   /** Registers the series of a window before any is evaluated. */
@@ -161,8 +136,8 @@ export class DriftDetectors {
   #othersInOrder(): ReadonlyMap<string, DriftDetector> {
     if (this.#others === undefined) {
       const others = new Map<string, DriftDetector>();
-      for (const key of this.#detectors.sortedKeys()) {
-        const detector = this.#detectors.get(key) as DriftDetector;
+      for (const key of this.detectors.sortedKeys()) {
+        const detector = this.detectors.get(key) as DriftDetector;
         if (detector.seriesCount !== 1) others.set(key, detector);
       }
       this.#others = others;
@@ -183,16 +158,24 @@ export class DriftDetectors {
   }
 
   #delete(key: string): void {
-    this.#detectors.delete(key);
+    this.detectors.delete(key);
     this.#others = undefined;
+  }
+
+  protected override keyOf(event: AnomalyEvent): string {
+    return unversionedKey(event);
+  }
+
+  protected override ofEvent(event: AnomalyEvent): DriftDetector | undefined {
+    return this.#of(seriesOf(event));
   }
 
   #of(series: Series): DriftDetector | undefined {
     const key = unversionedKey(series);
-    let detector = this.#detectors.get(key);
-    if (detector === undefined && this.#detectors.size < this.#options.max_series) {
+    let detector = this.detectors.get(key);
+    if (detector === undefined && this.detectors.size < this.#options.max_series) {
       detector = new DriftDetector(series, this.#options);
-      this.#detectors.set(key, detector);
+      this.detectors.set(key, detector);
       this.#others = undefined;
     }
     return detector;

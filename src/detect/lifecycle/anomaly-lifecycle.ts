@@ -25,7 +25,7 @@ export interface Judgement<Open extends OpenAnomaly = OpenAnomaly> {
 }
 
 /** A class of open anomalies. */
-type OpenClass<Open extends OpenAnomaly> = new (
+export type OpenClass<Open extends OpenAnomaly> = new (
   event: AnomalyEvent,
   options: DetectOptions,
   announced: boolean,

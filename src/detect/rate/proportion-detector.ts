@@ -8,7 +8,8 @@ import { TDigest } from '../../sketch/t-digest.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { rateEvent, tailFields } from '../event/rate-event.ts';
-import { AnomalyLifecycle, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
+import { AnomalyDetector } from '../lifecycle/anomaly-detector.ts';
+import type { Judgement } from '../lifecycle/anomaly-lifecycle.ts';
 import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import { type DetectOptions, longestSpan, quarantineWindows } from '../options/detect-options.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
@@ -29,13 +30,12 @@ const materialGrowth = 1.5;
  * One proportion of a series' requests, such as failures: its baseline, its test and its open anomaly.
  * Windows come in order of their start; every step gives at most one event.
  */
-export class ProportionDetector {
+export class ProportionDetector extends AnomalyDetector {
   readonly series: Series;
   readonly #proportion: Proportion;
   readonly #least: LeastRise;
   readonly #options: DetectOptions;
   readonly #test: ProportionTest;
-  readonly #lifecycle: AnomalyLifecycle;
   /** Baseline of the previous version, used until this one has its own. */
   #inherited: RateReference | undefined;
   #baseline: RateBaseline;
@@ -54,40 +54,26 @@ export class ProportionDetector {
     pool: PeakPool,
     before: ProportionDetector | undefined,
   ) {
+    super(options, OpenAnomaly);
     this.series = series;
     this.#proportion = proportion;
     this.#least = proportion.leastRise(options);
     this.#options = options;
     this.#test = new ProportionTest(options, this.#least, proportion.lasting, pool);
-    this.#lifecycle = new AnomalyLifecycle(options, OpenAnomaly);
     this.#baseline = this.#newBaseline();
     this.#inherited = before?.reference();
     if (before !== undefined) this.#test.inherit(before.#test);
   }
 
-  get isOpen(): boolean {
-    return this.#lifecycle.isOpen;
-  }
-
-  restore(event: AnomalyEvent): void {
-    this.#lifecycle.restore(event);
-  }
-
-  /** As `AnomalyLifecycle.adopt`. */
-  adopt(published: AnomalyEvent): void {
-    this.#lifecycle.adopt(published);
-  }
-
-  /** As `AnomalyLifecycle.reconcile`. */
-  reconcile(open: AnomalyEvent | undefined, isPublished: (id: string) => boolean): void {
-    if (this.#lifecycle.reconcile(open, isPublished)) this.#test.forgetRun();
+  protected override discarded(): void {
+    this.#test.forgetRun();
   }
 
   /** Serializes all but the pool, which is shared. */
   serialize(state: StateArchive): void {
     state.section('proportion detector', 2, () => {
       this.#test.serialize(state);
-      this.#lifecycle.serialize(state);
+      this.lifecycle.serialize(state);
       this.#inherited = state.optional(this.#inherited, (reference) =>
         serializeRateReference(state, reference),
       );
@@ -117,10 +103,10 @@ export class ProportionDetector {
     if (verdict?.suspicious) this.#windows.markSuspicious();
     let event: AnomalyEvent | undefined;
     // Most windows are unremarkable: nothing is allocated for them.
-    if (verdict !== undefined || this.#lifecycle.isOpen) {
+    if (verdict !== undefined || this.isOpen) {
       const baseline = () => baselineOf(this.series);
-      event = this.#lifecycle.step(startMs, this.#judgement(verdict, context, baseline), context);
-      const sinceMs = this.#lifecycle.openSinceMs;
+      event = this.lifecycle.step(startMs, this.#judgement(verdict, context, baseline), context);
+      const sinceMs = this.lifecycle.openSinceMs;
       if (sinceMs !== undefined) this.#exclude(sinceMs);
     }
     this.#learn();
@@ -138,9 +124,9 @@ export class ProportionDetector {
   }
 
   #missing(startMs: number, context: StepContext): AnomalyEvent | undefined {
-    if (!this.#lifecycle.isOpen) return undefined;
+    if (!this.isOpen) return undefined;
     const judgement = this.#judgement(undefined, context, () => undefined);
-    return this.#lifecycle.step(startMs, { ...judgement, isAnomalous: () => undefined }, context);
+    return this.lifecycle.step(startMs, { ...judgement, isAnomalous: () => undefined }, context);
   }
 
   /** Its own baseline, or that of the previous version until it has enough windows. */
@@ -273,7 +259,7 @@ export class ProportionDetector {
     if (!isLearnable) return;
     if (!this.#windows.isSuspicious(offset)) {
       this.#learnTo(this.#baseline, offset);
-      if (!this.#lifecycle.isOpen) this.#candidate = undefined;
+      if (!this.isOpen) this.#candidate = undefined;
       return;
     }
     this.#candidate ??= this.#newBaseline();
@@ -291,7 +277,7 @@ export class ProportionDetector {
   /** Rebaselines when suspicious windows have lasted for a baseline's length without an anomaly. */
   #rebaselineUnopened(): void {
     const reference = this.#candidate?.reference();
-    if (this.#lifecycle.isOpen || reference === undefined) return;
+    if (this.isOpen || reference === undefined) return;
     const { baseline, min_baseline_windows } = this.#options;
     const isLong = this.#lastSeenMs - reference.fromMs >= baseline - baseline / 8;
     if (isLong && reference.windows >= min_baseline_windows) this.#rebaseline();

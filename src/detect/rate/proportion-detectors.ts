@@ -1,9 +1,9 @@
-import { OrderedMap } from '../../base/ordered-map.ts';
 import { seriesKey, seriesOf, unversionedKey } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import { UnreadableState } from '../../snapshot/unreadable-state.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
+import { KeyedDetectors } from '../lifecycle/keyed-detectors.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import { PeakPool } from '../score/peak-pool.ts';
 import type { StepContext } from '../step/detector-step.ts';
@@ -11,58 +11,29 @@ import type { CountedRequests, Proportion } from './proportion.ts';
 import { type BaselineOf, ProportionDetector } from './proportion-detector.ts';
 
 /** One proportion of the requests of every series. */
-export class ProportionDetectors {
+export class ProportionDetectors extends KeyedDetectors<ProportionDetector> {
+  override readonly kinds: readonly AnomalyEvent['kind'][];
   readonly #proportion: Proportion;
   readonly #options: DetectOptions;
-  readonly #detectors = new OrderedMap<ProportionDetector>();
   /** The newest series of each model, whatever its version: the next one inherits its state. */
   readonly #newest = new Map<string, ProportionDetector>();
   readonly #pool = new PeakPool();
 
   constructor(proportion: Proportion, options: DetectOptions) {
+    super();
+    this.kinds = [proportion.kind];
     this.#proportion = proportion;
     this.#options = options;
   }
 
-  get size(): number {
-    return this.#detectors.size;
-  }
-
-  isOf({ kind }: AnomalyEvent): boolean {
-    return kind === this.#proportion.kind;
-  }
-
-  restore(event: AnomalyEvent): void {
-    const series = seriesOf(event);
-    this.#of(series, seriesKey(series)).restore(event);
-  }
-
-  /** As `AnomalyLifecycle.adopt`. */
-  adopt(published: AnomalyEvent): void {
-    this.#detectors.get(seriesKey(published))?.adopt(published);
-  }
-
-  /** As `AnomalyLifecycle.reconcile`; ignores events of other kinds. */
-  reconcile(open: readonly AnomalyEvent[], isPublished: (id: string) => boolean): void {
-    const own = new Map<string, AnomalyEvent>();
-    for (const event of open) if (this.isOf(event)) own.set(seriesKey(event), event);
-    for (const [key, detector] of this.#detectors) detector.reconcile(own.get(key), isPublished);
-    for (const [key, event] of own) if (!this.#detectors.has(key)) this.restore(event);
-  }
-
   /** Serializes the state of one series, if there is any. */
   serializeOne(state: StateArchive, series: Series, key: string): void {
-    state.optional(this.#detectors.get(key), (saved) => {
+    state.optional(this.detectors.get(key), (saved) => {
       const restored = saved ?? this.#newDetector(series, undefined);
       restored.serialize(state);
-      this.#detectors.set(key, restored);
+      this.detectors.set(key, restored);
       return restored;
     });
-  }
-
-  /** As `SeriesDetectors.putInOrder`. */
-  putInOrder(keys: readonly string[]): void {
-    this.#detectors.putInOrder(keys);
   }
 
   /** Serializes the shared state, once all series are loaded. */
@@ -70,7 +41,7 @@ export class ProportionDetectors {
     this.#pool.serialize(state);
     const newest = [...this.#newest.values()].map(({ series }) => seriesKey(series));
     for (const key of state.list(newest, (one = '') => state.text(one))) {
-      const detector = this.#detectors.get(key);
+      const detector = this.detectors.get(key);
       if (detector === undefined) {
         throw new UnreadableState(`it has no ${this.#proportion.kind} of ${key}`);
       }
@@ -78,14 +49,10 @@ export class ProportionDetectors {
     }
   }
 
-  isOpen(key: string): boolean {
-    return this.#detectors.get(key)?.isOpen === true;
-  }
-
   forget(key: string): void {
-    const detector = this.#detectors.get(key);
+    const detector = this.detectors.get(key);
     if (detector === undefined) return;
-    this.#detectors.delete(key);
+    this.detectors.delete(key);
     const model = unversionedKey(detector.series);
     if (this.#newest.get(model) === detector) this.#newest.delete(model);
   }
@@ -99,10 +66,6 @@ export class ProportionDetectors {
     this.#of(series, key);
   }
 
-  has(key: string): boolean {
-    return this.#detectors.has(key);
-  }
-
   /** Evaluates one step of a series, if it is registered; `counted` is undefined without a request. */
   stepOne(
     key: string,
@@ -111,7 +74,7 @@ export class ProportionDetectors {
     context: StepContext,
     baselineOf: BaselineOf,
   ): AnomalyEvent | undefined {
-    return this.#detectors.get(key)?.step(startMs, counted, context, baselineOf);
+    return this.detectors.get(key)?.step(startMs, counted, context, baselineOf);
   }
 
   /** Evaluates one step of all series, in the order of their keys. */
@@ -122,19 +85,27 @@ export class ProportionDetectors {
     baselineOf: BaselineOf,
   ): AnomalyEvent[] {
     const events: AnomalyEvent[] = [];
-    for (const key of this.#detectors.sortedKeys()) {
+    for (const key of this.detectors.sortedKeys()) {
       const event = this.stepOne(key, startMs, counted(key), context, baselineOf);
       if (event !== undefined) events.push(event);
     }
     return events;
   }
 
+  protected override keyOf(event: AnomalyEvent): string {
+    return seriesKey(event);
+  }
+
+  protected override ofEvent(event: AnomalyEvent): ProportionDetector {
+    return this.#of(seriesOf(event), seriesKey(event));
+  }
+
   #of(series: Series, key: string): ProportionDetector {
-    let detector = this.#detectors.get(key);
+    let detector = this.detectors.get(key);
     if (detector === undefined) {
       const model = unversionedKey(series);
       detector = this.#newDetector(series, this.#newest.get(model));
-      this.#detectors.set(key, detector);
+      this.detectors.set(key, detector);
       this.#newest.set(model, detector);
     }
     return detector;

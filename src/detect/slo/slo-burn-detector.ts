@@ -3,7 +3,8 @@ import type { Series } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { rateEvent, type TailDigests, tailFields } from '../event/rate-event.ts';
-import { AnomalyLifecycle, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
+import { AnomalyDetector } from '../lifecycle/anomaly-detector.ts';
+import type { Judgement } from '../lifecycle/anomaly-lifecycle.ts';
 import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../step/detector-step.ts';
@@ -18,21 +19,20 @@ const minBad = 5;
 const slowRuleSpanMs = 6 * hourMs;
 
 /** One objective of one model: the burn rate of its error budget, and its open anomaly. */
-export class SloBurnDetector {
+export class SloBurnDetector extends AnomalyDetector {
   readonly objective: Objective;
   readonly #series: Series;
   readonly #options: DetectOptions;
   readonly #counts: BurnCounts;
-  readonly #lifecycle: AnomalyLifecycle;
   #slowFromMs = Number.NEGATIVE_INFINITY;
 
   /** @param series with the values that the objective names; the others are ''. */
   constructor(series: Series, objective: Objective, options: DetectOptions) {
+    super(options, OpenAnomaly);
     this.#series = series;
     this.objective = objective;
     this.#options = options;
     this.#counts = new BurnCounts(burnSpansMs, Math.max(minuteMs, options.window));
-    this.#lifecycle = new AnomalyLifecycle(options, OpenAnomaly);
   }
 
   get model(): string {
@@ -43,25 +43,12 @@ export class SloBurnDetector {
     return this.#series.request_type;
   }
 
-  /** As `AnomalyLifecycle.adopt`. */
-  adopt(published: AnomalyEvent): void {
-    this.#lifecycle.adopt(published);
-  }
-
-  reconcile(open: AnomalyEvent | undefined, isPublished: (id: string) => boolean): void {
-    this.#lifecycle.reconcile(open, isPublished);
-  }
-
   serialize(state: StateArchive): void {
-    state.section('slo burn', 1, () => {
+    state.section('slo burn', 2, () => {
       this.#counts.serialize(state);
-      this.#lifecycle.serialize(state);
+      this.lifecycle.serialize(state);
       this.#slowFromMs = state.number(this.#slowFromMs);
     });
-  }
-
-  restore(event: AnomalyEvent): void {
-    this.#lifecycle.restore(event);
   }
 
   /** @param bad requests that were too slow or failed; digests give fractions. */
@@ -73,7 +60,7 @@ export class SloBurnDetector {
   ): AnomalyEvent | undefined {
     this.#counts.add(startMs, requests, bad);
     const rule = this.#firingRule(startMs);
-    if (rule === undefined && !this.#lifecycle.isOpen) return undefined;
+    if (rule === undefined && !this.isOpen) return undefined;
     const judgement: Judgement = {
       isAnomalous: ({ event }) => this.#isAnomalous(event),
       opening: () => (rule === undefined ? undefined : this.#opening(rule, context, tail)),
@@ -86,7 +73,7 @@ export class SloBurnDetector {
         this.#slowFromMs = startMs + slowRuleSpanMs;
       },
     };
-    return this.#lifecycle.step(startMs, judgement, context);
+    return this.lifecycle.step(startMs, judgement, context);
   }
 
   /** The most severe rule that fires; parts of a span without data count as good. */

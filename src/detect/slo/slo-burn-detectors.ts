@@ -1,11 +1,11 @@
 import { invariant } from '../../base/invariant.ts';
-import { OrderedMap } from '../../base/ordered-map.ts';
 import type { Series, SeriesWindow, StageSummary } from '../../series/series-window.ts';
 import { wholeRequest } from '../../series/whole-request.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { formatMs } from '../event/anomaly-summary.ts';
 import type { TailDigests } from '../event/rate-event.ts';
+import { KeyedDetectors } from '../lifecycle/keyed-detectors.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../step/detector-step.ts';
 import type { Objective } from './burn-rules.ts';
@@ -27,14 +27,18 @@ interface Sum {
   bad: number;
 }
 
-/** All objectives: each has a budget per model that it names. */
-export class SloBurnDetectors {
+/**
+ * All objectives: each has a budget per model that it names. An open anomaly whose objective was removed ends
+ * with `no_traffic`.
+ */
+export class SloBurnDetectors extends KeyedDetectors<SloBurnDetector> {
+  override readonly kinds = ['slo_burn'] as const;
   readonly #options: DetectOptions;
   readonly #configured: readonly Configured[];
-  readonly #detectors = new OrderedMap<SloBurnDetector>();
   #windowsBeyondLimit = 0;
 
   constructor(options: DetectOptions) {
+    super();
     this.#options = options;
     this.#configured = options.slos.map((slo) => ({
       name: slo.name ?? nameOf(slo),
@@ -50,27 +54,9 @@ export class SloBurnDetectors {
     return this.#windowsBeyondLimit;
   }
 
-  /** Restores also an anomaly whose objective was removed: it ends with `no_traffic`. */
-  restore(event: AnomalyEvent): void {
-    this.#ofEvent(event)?.restore(event);
-  }
-
-  /** As `AnomalyLifecycle.adopt`. */
-  adopt(published: AnomalyEvent): void {
-    this.#ofEvent(published)?.adopt(published);
-  }
-
-  /** As `AnomalyLifecycle.reconcile`. */
-  reconcile(open: readonly AnomalyEvent[], isPublished: (id: string) => boolean): void {
-    const byDetector = new Map(open.map((event) => [this.#ofEvent(event), event]));
-    for (const detector of this.#detectors.values()) {
-      detector.reconcile(byDetector.get(detector), isPublished);
-    }
-  }
-
   serialize(state: StateArchive): void {
     this.#windowsBeyondLimit = state.number(this.#windowsBeyondLimit);
-    state.list(this.#detectors.values(), (saved) => {
+    state.list(this.detectors.values(), (saved) => {
       const { objective, model, requestType } = saved ?? {};
       const restored = this.#of(
         {
@@ -97,8 +83,8 @@ export class SloBurnDetectors {
     for (const window of windows) this.#count(window, sums);
     const events: AnomalyEvent[] = [];
     // Sorted keys make the order of events deterministic.
-    for (const key of this.#detectors.sortedKeys()) {
-      const detector = this.#detectors.get(key) as SloBurnDetector;
+    for (const key of this.detectors.sortedKeys()) {
+      const detector = this.detectors.get(key) as SloBurnDetector;
       const sum = sums.get(detector) ?? { requests: 0, bad: 0, model: '' };
       const event = detector.step(startMs, sum, context, () => tailOf(sum.model));
       if (event !== undefined) events.push(event);
@@ -123,24 +109,35 @@ export class SloBurnDetectors {
     }
   }
 
-  #ofEvent({ slo, model, request_type }: AnomalyEvent): SloBurnDetector | undefined {
-    if (slo === undefined) return undefined;
-    const { name, objective, threshold_ms: thresholdMs } = slo;
-    return this.#of({ name, objective, thresholdMs }, model, request_type);
+  protected override keyOf(event: AnomalyEvent): string {
+    const objective = objectiveOf(event);
+    return objective === undefined ? '' : keyOf(objective, event.model, event.request_type);
+  }
+
+  protected override ofEvent(event: AnomalyEvent): SloBurnDetector | undefined {
+    const objective = objectiveOf(event);
+    return objective && this.#of(objective, event.model, event.request_type);
   }
 
   #of(objective: Objective, model: string, requestType: string): SloBurnDetector | undefined {
-    const { name, thresholdMs, objective: part } = objective;
-    const key = [name, thresholdMs, part, model, requestType].join('\u0000');
-    let detector = this.#detectors.get(key);
-    if (detector === undefined && this.#detectors.size < maxDetectors) {
+    const key = keyOf(objective, model, requestType);
+    let detector = this.detectors.get(key);
+    if (detector === undefined && this.detectors.size < maxDetectors) {
       const none = { service: '', version: '', region: '', host: '', tenant: '' };
       const series: Series = { ...none, model, request_type: requestType, cold_start: false };
       detector = new SloBurnDetector(series, objective, this.#options);
-      this.#detectors.set(key, detector);
+      this.detectors.set(key, detector);
     }
     return detector;
   }
+}
+
+function objectiveOf({ slo }: AnomalyEvent): Objective | undefined {
+  return slo && { name: slo.name, objective: slo.objective, thresholdMs: slo.threshold_ms };
+}
+
+function keyOf({ name, thresholdMs, objective }: Objective, model: string, requestType: string) {
+  return [name, thresholdMs, objective, model, requestType].join('\u0000');
 }
 
 /** "99.9 % of rank* in 200 ms". */

@@ -155,7 +155,7 @@ export class StepJudge {
       if (series === undefined) {
         return !this.#slots.wouldAdmit((windows[i] as SeriesWindow).series, key);
       }
-      return series.before === undefined && this.#rates.has(key) && this.#drifts.has(key);
+      return series.before === undefined && this.#rates.has(key) && this.#drifts.isRegistered(key);
     });
   }
 

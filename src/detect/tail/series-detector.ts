@@ -7,7 +7,8 @@ import { serializeSeriesWindow } from '../../series/snapshot-series.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
-import { AnomalyLifecycle, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
+import { AnomalyDetector } from '../lifecycle/anomaly-detector.ts';
+import type { Judgement } from '../lifecycle/anomaly-lifecycle.ts';
 import type { EventUpdate } from '../lifecycle/open-anomaly.ts';
 import { type DetectOptions, longestRun, quarantineWindows } from '../options/detect-options.ts';
 import { BaselineLoan } from '../peers/baseline-loan.ts';
@@ -24,7 +25,7 @@ import { StageTests } from './stage-tests.ts';
  * Detector of one series: its baseline, its tests and its open anomaly. Windows come in order of their start,
  * one step each. A step returns at most one event.
  */
-export class SeriesDetector {
+export class SeriesDetector extends AnomalyDetector<OpenTail> {
   readonly series: Series;
   readonly #options: DetectOptions;
   /** Series of the previous version, until this one has learnt enough windows; never a chain of versions. */
@@ -38,7 +39,6 @@ export class SeriesDetector {
   #candidate: SeriesBaseline | undefined;
   #windowsAtBaseline = 0;
   readonly #quarantine = new Quarantine();
-  readonly #lifecycle: AnomalyLifecycle<OpenTail>;
   /** Last windows of the open anomaly. */
   #recent: SeriesWindow[] = [];
   /** Its windows in a row in which the total was anomalous. */
@@ -54,12 +54,12 @@ export class SeriesDetector {
     pool: PeakPool,
     before: SeriesDetector | undefined,
   ) {
+    super(options, OpenTail);
     this.series = series;
     this.#options = options;
     this.#tests = new StageTests(options, pool);
     this.before = before;
     this.#loan = new BaselineLoan(options);
-    this.#lifecycle = new AnomalyLifecycle(options, OpenTail);
     this.#baseline = this.#newBaseline();
   }
 
@@ -90,15 +90,11 @@ export class SeriesDetector {
       });
       this.#windowsAtBaseline = state.number(this.#windowsAtBaseline);
       this.#quarantine.serialize(state);
-      this.#lifecycle.serialize(state);
+      this.lifecycle.serialize(state);
       this.#recent = state.list(this.#recent, (one) => serializeSeriesWindow(state, one));
       this.#totalAnomalous = state.number(this.#totalAnomalous);
       this.lastSeenMs = state.number(this.lastSeenMs);
     });
-  }
-
-  get isOpen(): boolean {
-    return this.#lifecycle.isOpen;
   }
 
   /** True where no anomaly is open and the last request is older than the baseline's span. */
@@ -136,27 +132,16 @@ export class SeriesDetector {
     return this.#reference.reference(stage, 1);
   }
 
-  /** As `AnomalyLifecycle.restore`. */
-  restore(event: AnomalyEvent): void {
-    this.#lifecycle.restore(event);
-  }
-
-  /** As `AnomalyLifecycle.adopt`. */
-  adopt(published: AnomalyEvent): void {
-    this.#lifecycle.adopt(published);
-  }
-
-  /** As `AnomalyLifecycle.reconcile`. */
-  reconcile(open: AnomalyEvent | undefined, isPublished: (id: string) => boolean): void {
-    if (this.#lifecycle.reconcile(open, isPublished)) this.#close();
+  protected override discarded(): void {
+    this.#close();
   }
 
   step(window: SeriesWindow, context: StepContext): AnomalyEvent | undefined {
     const startMs = window.windowStartMs;
     this.lastSeenMs = startMs;
     if (this.#baseline.windows > this.#options.min_baseline_windows) this.before = undefined;
-    this.#lifecycle.install(startMs, context.live);
-    const isOpen = this.#lifecycle.open !== undefined;
+    this.lifecycle.install(startMs, context.live);
+    const isOpen = this.lifecycle.open !== undefined;
     if (isOpen) this.#baseline.advance(startMs);
     const before = this.before === undefined ? undefined : this.before.#tests;
     const verdicts = this.#tests.evaluate(window, context.levels, this.#reference, before);
@@ -169,7 +154,7 @@ export class SeriesDetector {
     }
     const event =
       isOpen || verdicts.length > 0
-        ? this.#lifecycle.step(startMs, this.#judgement(window, verdicts, context), context)
+        ? this.lifecycle.step(startMs, this.#judgement(window, verdicts, context), context)
         : undefined;
     this.#learn(suspectFromMs);
     if (this.#loan.endsWith(window, this.#baseline, this.isOpen)) {
@@ -187,7 +172,7 @@ export class SeriesDetector {
   missing(windowStartMs: number, context: StepContext): AnomalyEvent | undefined {
     if (Number.isNaN(this.lastSeenMs)) this.lastSeenMs = windowStartMs;
     if (!this.isOpen) return undefined;
-    return this.#lifecycle.step(windowStartMs, this.#judgement(undefined, [], context), context);
+    return this.lifecycle.step(windowStartMs, this.#judgement(undefined, [], context), context);
   }
 
   /** @param window undefined where the series had no request. */
@@ -361,7 +346,7 @@ export class SeriesDetector {
     const entry = this.#quarantine.release();
     if (entry !== undefined) {
       // The tests also learn suspicious windows: without them the next one would score higher.
-      const outcome = this.#lifecycle.open === undefined ? 'resolved' : 'open';
+      const outcome = this.lifecycle.open === undefined ? 'resolved' : 'open';
       this.#tests.learn(entry.window.windowStartMs, entry.learnable ? 'learnt' : outcome);
     }
     const heldFromMs = Math.max(suspectFromMs, this.lastSeenMs - this.#options.baseline / 2);
@@ -380,14 +365,14 @@ export class SeriesDetector {
     }
     this.#baseline.learn(entry.window);
     this.#windowsAtBaseline += 1;
-    if (this.#windowsAtBaseline >= quarantineWindows && this.#lifecycle.open === undefined) {
+    if (this.#windowsAtBaseline >= quarantineWindows && this.lifecycle.open === undefined) {
       this.#candidate = undefined;
     }
   }
 
   /** Rebaselines on suspicious windows that never opened an anomaly, after a baseline's span. */
   #rebaselineUnopened(): void {
-    if (this.#lifecycle.open !== undefined || this.#candidate === undefined) return;
+    if (this.lifecycle.open !== undefined || this.#candidate === undefined) return;
     const ageMs = this.lastSeenMs - this.#candidate.firstMs;
     if (ageMs < this.#options.baseline) return;
     if (this.#candidate.windows >= this.#options.min_baseline_windows) this.#rebaseline();

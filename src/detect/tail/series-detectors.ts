@@ -1,6 +1,5 @@
 import { limits } from '../../base/limits.ts';
-import { OrderedMap } from '../../base/ordered-map.ts';
-import { seriesKey, unversionedKey } from '../../series/series-key.ts';
+import { seriesKey, seriesOf, unversionedKey } from '../../series/series-key.ts';
 import type { Series, SeriesWindow } from '../../series/series-window.ts';
 import { serializeSeries } from '../../series/snapshot-series.ts';
 import { wholeRequest } from '../../series/whole-request.ts';
@@ -8,6 +7,7 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 import { UnreadableState } from '../../snapshot/unreadable-state.ts';
 import { JudgedStages } from '../admission/judged-stages.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
+import { KeyedDetectors } from '../lifecycle/keyed-detectors.ts';
 import { type DetectOptions, longestRun } from '../options/detect-options.ts';
 import { Peers } from '../peers/peers.ts';
 import { PeakPool } from '../score/peak-pool.ts';
@@ -20,9 +20,9 @@ import { SeriesOrder } from './series-order.ts';
 const stagesPerSeries = 12;
 
 /** All series by key, and their shared state. */
-export class SeriesDetectors {
+export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
+  override readonly kinds = ['tail_shift'] as const;
   readonly #options: DetectOptions;
-  readonly #series = new OrderedMap<SeriesDetector>();
   /** Newest series of each model over its versions, from which the next version inherits. */
   readonly #newest = new Map<string, SeriesDetector>();
   /** Peaks of all series. */
@@ -39,27 +39,19 @@ export class SeriesDetectors {
   #tests = 0;
 
   constructor(options: DetectOptions) {
+    super();
     this.#options = options;
     this.#peers = new Peers(options);
   }
 
-  get size(): number {
-    return this.#series.size;
-  }
-
-  /** Keys in the order in which the series first occurred. */
-  get keys(): Iterable<string> {
-    return this.#series.keys();
-  }
-
   /** Keys in an order that does not depend on the process. */
   get sortedKeys(): readonly string[] {
-    return this.#series.sortedKeys();
+    return this.detectors.sortedKeys();
   }
 
   /** True at `max_series`. */
   get isFull(): boolean {
-    return this.#series.size >= this.#options.max_series;
+    return this.detectors.size >= this.#options.max_series;
   }
 
   get testCount(): number {
@@ -74,14 +66,14 @@ export class SeriesDetectors {
   }
 
   get(key: string): SeriesDetector | undefined {
-    return this.#series.get(key);
+    return this.detectors.get(key);
   }
 
   /** Publishes the shared state to all series: the pool of peaks, the live series, and borrowed baselines. */
   publishShared(startMs: number): void {
     this.#pool.publishShared();
     const sinceMs = startMs - longestRun * this.#options.window;
-    const live = [...this.#series].filter(([, { latestWindows }]) => {
+    const live = [...this.detectors].filter(([, { latestWindows }]) => {
       const recent = latestWindows.filter(({ windowStartMs }) => windowStartMs >= sinceMs);
       const requests = recent.reduce((sum, one) => sum + (wholeRequest(one)?.requests ?? 0), 0);
       return requests >= this.#options.min_requests;
@@ -92,7 +84,7 @@ export class SeriesDetectors {
 
   /** Renews borrowed baselines. */
   #renewBorrowed(nowMs: number): void {
-    for (const series of this.#series.values()) {
+    for (const series of this.detectors.values()) {
       const { borrowed } = series;
       if (borrowed === undefined || series.isOpen) continue;
       const renewed = this.#peers.renewedFor(series.series, borrowed, nowMs);
@@ -132,12 +124,12 @@ export class SeriesDetectors {
    * @returns undefined for a new series at `max_series`.
    */
   of(series: Series, key: string = seriesKey(series)): SeriesDetector | undefined {
-    let detector = this.#series.get(key);
+    let detector = this.detectors.get(key);
     if (detector === undefined && !this.isFull) {
       const model = unversionedKey(series);
       const before = this.#newest.get(model) ?? this.#peers.largestLender(series, this.#startMs);
       detector = this.#newSeries(series, before);
-      this.#series.set(key, detector);
+      this.detectors.set(key, detector);
       this.#newest.set(model, detector);
       const borrowed = this.#peers.baselineFor(series, this.#startMs);
       if (borrowed !== undefined) detector.borrow(borrowed);
@@ -148,14 +140,14 @@ export class SeriesDetectors {
 
   /** Series with enough recent traffic to evaluate. */
   get live(): Series[] {
-    const live = this.#live.map((key) => this.#series.get(key)?.series);
+    const live = this.#live.map((key) => this.detectors.get(key)?.series);
     return live.filter((series) => series !== undefined);
   }
 
   forget(key: string): void {
-    const series = this.#series.get(key);
+    const series = this.detectors.get(key);
     if (series === undefined) return;
-    this.#series.delete(key);
+    this.detectors.delete(key);
     this.#shares.delete(series);
     this.#peers.delete(series);
     this.#tests -= series.testCount;
@@ -165,13 +157,13 @@ export class SeriesDetectors {
 
   /** Saves or restores the state of one series. */
   serializeOne(state: StateArchive, key: string): void {
-    const saved = this.#series.get(key);
+    const saved = this.detectors.get(key);
     const series = serializeSeries(state, saved?.series);
     const restored = saved ?? this.#newSeries(series, undefined);
     if (saved !== undefined) this.#tests -= saved.testCount;
     restored.serialize(state);
     this.#tests += restored.testCount;
-    this.#series.set(key, restored);
+    this.detectors.set(key, restored);
     state.optional(this.#shares.get(restored), (share = new JudgedStages([], Number.NaN)) => {
       share.serialize(state);
       this.#shares.set(restored, share);
@@ -179,10 +171,9 @@ export class SeriesDetectors {
     });
   }
 
-  /** Restores the order of first occurrence after series were loaded in any order. */
-  putInOrder(keys: readonly string[]): void {
-    this.#series.putInOrder(keys);
-    for (const series of this.#series.values()) this.#peers.add(series);
+  override putInOrder(keys: readonly string[]): void {
+    super.putInOrder(keys);
+    for (const series of this.detectors.values()) this.#peers.add(series);
   }
 
   /** Saves or restores the shared state; all series must be present. */
@@ -201,11 +192,11 @@ export class SeriesDetectors {
 
   /** Saves or restores each young series' previous version, which may be forgotten here by now. */
   #serializeBefore(state: StateArchive): void {
-    const young = [...this.#series.values()].filter(({ before }) => before !== undefined);
+    const young = [...this.detectors.values()].filter(({ before }) => before !== undefined);
     state.list(young, (series) => {
       const key = state.text(series === undefined ? '' : seriesKey(series.series));
       const one = serializeSeries(state, series?.before?.series);
-      const existing = this.#series.get(seriesKey(one));
+      const existing = this.detectors.get(seriesKey(one));
       const isForgotten = series !== undefined && series.before !== existing;
       const forgotten = state.optional(isForgotten ? series.before : undefined, (before) => {
         const restored = before ?? this.#newSeries(one, undefined);
@@ -221,7 +212,7 @@ export class SeriesDetectors {
   /** Returns the window with the evaluated stages of its series: mostly all. */
   #withinShare(series: SeriesDetector, window: SeriesWindow): SeriesWindow {
     const { max_series } = this.#options;
-    const maxStages = maxStagesOf(max_series, this.#series.size);
+    const maxStages = maxStagesOf(max_series, this.detectors.size);
     let share = this.#shares.get(series);
     if (share === undefined && fits(series, window, maxStages)) return window;
     const block = blockOf(window.windowStartMs);
@@ -234,9 +225,17 @@ export class SeriesDetectors {
   }
 
   #existing(key: string): SeriesDetector {
-    const series = this.#series.get(key);
+    const series = this.detectors.get(key);
     if (series === undefined) throw new UnreadableState(`it has no series ${key}`);
     return series;
+  }
+
+  protected override keyOf(event: AnomalyEvent): string {
+    return seriesKey(event);
+  }
+
+  protected override ofEvent(event: AnomalyEvent): SeriesDetector | undefined {
+    return this.of(seriesOf(event));
   }
 
   #newSeries(series: Series, before: SeriesDetector | undefined): SeriesDetector {

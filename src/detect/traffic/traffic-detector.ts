@@ -3,6 +3,7 @@ import type { Series } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { rateEvent, type TailDigests, tailFields } from '../event/rate-event.ts';
+import type { AnomalyOwner } from '../lifecycle/anomaly-detector.ts';
 import { AnomalyLifecycle, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
 import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
@@ -40,7 +41,7 @@ const minGapOfAllMs = 5 * minuteMs;
  * Drops and silence of one model's traffic, all versions and regions together, or of all models. At most
  * one of the two is open. Windows come in order of their start.
  */
-export class TrafficDetector {
+export class TrafficDetector implements AnomalyOwner {
   readonly #series: Series;
   readonly #options: DetectOptions;
   readonly #profile = new TrafficProfile();
@@ -67,9 +68,13 @@ export class TrafficDetector {
     this.#silenceLifecycle = new AnomalyLifecycle(options, OpenAnomaly);
   }
 
+  get isOpen(): boolean {
+    return this.#silenceLifecycle.isOpen || this.#dropLifecycle.isOpen;
+  }
+
   /** Reports whether nothing is open and no request has come for a day. */
   isForgettable(startMs: number): boolean {
-    if (this.#silenceLifecycle.isOpen || this.#dropLifecycle.isOpen) return false;
+    if (this.isOpen) return false;
     return startMs - this.#lastSeenMs > dayMs;
   }
 
@@ -78,12 +83,10 @@ export class TrafficDetector {
     (event.kind === 'no_data' ? this.#silenceLifecycle : this.#dropLifecycle).restore(event);
   }
 
-  /** As `AnomalyLifecycle.adopt`. */
   adopt(published: AnomalyEvent): void {
     (published.kind === 'no_data' ? this.#silenceLifecycle : this.#dropLifecycle).adopt(published);
   }
 
-  /** As `AnomalyLifecycle.reconcile`, for both kinds. */
   reconcile(open: readonly AnomalyEvent[], isPublished: (id: string) => boolean): void {
     const ofKind = (kind: AnomalyEvent['kind']) => open.find((event) => event.kind === kind);
     const isOver = [

@@ -1,0 +1,67 @@
+import { OrderedMap } from '../../base/ordered-map.ts';
+import type { AnomalyEvent } from '../event/anomaly-event.ts';
+import type { AnomalyOwner } from './anomaly-detector.ts';
+
+/** One part of the detector: some kinds of anomalies, and their open ones. */
+export type AnomalyKind = Pick<
+  KeyedDetectors<AnomalyOwner>,
+  'kinds' | 'restore' | 'adopt' | 'reconcile'
+>;
+
+/** All detectors of some kinds of anomalies, by the key of a series, a model or an objective. */
+export abstract class KeyedDetectors<Detector extends AnomalyOwner> {
+  /** Kinds of the anomalies that they open; no other detectors open them. */
+  abstract readonly kinds: readonly AnomalyEvent['kind'][];
+  protected readonly detectors = new OrderedMap<Detector>();
+
+  protected abstract keyOf(event: AnomalyEvent): string;
+
+  /** Returns the detector of an event, created where needed; undefined where a limit forbids it. */
+  protected abstract ofEvent(event: AnomalyEvent): Detector | undefined;
+
+  get size(): number {
+    return this.detectors.size;
+  }
+
+  /** Keys in the order in which they first occurred. */
+  get keys(): Iterable<string> {
+    return this.detectors.keys();
+  }
+
+  has(key: string): boolean {
+    return this.detectors.has(key);
+  }
+
+  isOpen(key: string): boolean {
+    return this.detectors.get(key)?.isOpen === true;
+  }
+
+  /** Restores the order of first occurrence after detectors were loaded in any order. */
+  putInOrder(keys: readonly string[]): void {
+    this.detectors.putInOrder(keys);
+  }
+
+  /** As `AnomalyOwner.restore`. */
+  restore(event: AnomalyEvent): void {
+    this.ofEvent(event)?.restore(event);
+  }
+
+  /** As `AnomalyOwner.adopt`. */
+  adopt(published: AnomalyEvent): void {
+    this.detectors.get(this.keyOf(published))?.adopt(published);
+  }
+
+  /** As `AnomalyOwner.reconcile`. @param open the open anomalies of these kinds. */
+  reconcile(open: readonly AnomalyEvent[], isPublished: (id: string) => boolean): void {
+    const byKey = new Map<string, AnomalyEvent[]>();
+    for (const event of open) {
+      const key = this.keyOf(event);
+      byKey.set(key, [...(byKey.get(key) ?? []), event]);
+    }
+    for (const [key, detector] of this.detectors) {
+      detector.reconcile(byKey.get(key) ?? [], isPublished);
+      byKey.delete(key);
+    }
+    for (const events of byKey.values()) for (const event of events) this.restore(event);
+  }
+}
