@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
-import type { EventRecord } from '../src/decode/event-record.ts';
+import type { DecodedEvent } from '../src/decode/decoded-event.ts';
 import { Interner } from '../src/decode/interner.ts';
 import { MessageDecoder } from '../src/decode/message-decoder.ts';
 import { benchEvents } from './traffic/bench-events.ts';
@@ -33,7 +33,7 @@ const decoder = new MessageDecoder({
 function decodeOurs(messages: readonly Buffer[]): Sums {
   const sums = noSums();
   const sink = {
-    event(record: EventRecord) {
+    event(record: DecodedEvent) {
       sums.events++;
       sums.tsMs += record.tsMs;
       sums.totalMs += record.totalMs;

@@ -44,16 +44,16 @@ const host: CountHost = {
 
 function addOurs(slots: number): void {
   pool.reset();
-  const records = Array.from({ length: Math.ceil(slots / stages) }, () =>
-    pool.allocateBytes(kernelBytes.record),
+  const blocks = Array.from({ length: Math.ceil(slots / stages) }, () =>
+    pool.allocateBytes(kernelBytes.block),
   );
   for (let k = 0; k < stages; k++) kernel.ids[k] = k % slots;
   let next = 0;
   for (let i = 0; i < count; i += stages) {
     const { durations } = kernel;
     for (let k = 0; k < stages; k++) durations[k] = values[i + k] as number;
-    kernel.count(host, records[next] as number, -1, stages, 0, 0);
-    next = next + 1 === records.length ? 0 : next + 1;
+    kernel.count(host, blocks[next] as number, -1, stages, 0, 0);
+    next = next + 1 === blocks.length ? 0 : next + 1;
   }
 }
 

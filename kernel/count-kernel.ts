@@ -5,8 +5,8 @@
 /** Addresses and offsets: those of `layout` in src/sketch/count-kernel.ts, which says what lies there. */
 const ids: usize = 1024;
 const durations: usize = 2048;
-const rowsOfRecord = 64;
-const vectorsOfRecord: usize = 256;
+const rowsOfBlock = 64;
+const vectorsOfBlock: usize = 256;
 const COLUMN: usize = 4;
 const VALUES: usize = 8;
 const REQUESTS: usize = 264;
@@ -24,29 +24,29 @@ const bucketBytes = 16;
 
 /** Zeroed memory of the pool that is being added to. */
 declare function take(bytes: i32): usize;
-/** The slot of a stage of a record, which may be put among the record's rows. */
-declare function slotOf(record: usize, stage: i32): usize;
-/** The vector of a band of a record, put among the record's vectors. */
-declare function vectorOf(record: usize, band: i32): usize;
+/** The slot of a stage of a block, which may be put among the block's rows. */
+declare function slotOf(block: usize, stage: i32): usize;
+/** The vector of a band of a block, put among the block's vectors. */
+declare function vectorOf(block: usize, band: i32): usize;
 /** An amount for a column that a vector does not have. */
-declare function addFar(record: usize, band: i32, column: i32, amount: f64): void;
+declare function addFar(block: usize, band: i32, column: i32, amount: f64): void;
 
 /**
  * Adds the durations of the first so many `ids`, which are stages, to their sketches, and to a band if it
  * is not -1; then the total likewise, which is a request in the band, and its milliseconds in column 0.
  */
-export function count(record: usize, band: i32, stages: i32, total: i32, totalMs: f64): void {
-  const vector = band < 0 ? 0 : bandOf(record, band);
+export function count(block: usize, band: i32, stages: i32, total: i32, totalMs: f64): void {
+  const vector = band < 0 ? 0 : bandOf(block, band);
   for (let i = 0; i < stages; i++) {
-    const slot = rowOf(record, load<i32>(ids + ((<usize>i) << 2)));
+    const slot = rowOf(block, load<i32>(ids + ((<usize>i) << 2)));
     const ms = load<f64>(durations + ((<usize>i) << 3));
     add(slot, ms);
-    if (vector !== 0) addTo(vector, record, band, load<i32>(slot, COLUMN), ms);
+    if (vector !== 0) addTo(vector, block, band, load<i32>(slot, COLUMN), ms);
   }
   if (vector === 0) return;
-  const slot = rowOf(record, total);
+  const slot = rowOf(block, total);
   add(slot, totalMs);
-  addTo(vector, record, band, load<i32>(slot, COLUMN), 1);
+  addTo(vector, block, band, load<i32>(slot, COLUMN), 1);
   store<f64>(vector, load<f64>(vector) + totalMs);
 }
 
@@ -107,25 +107,25 @@ export function spill(slot: usize): void {
   store<i32>(slot, 0);
 }
 
-/** Adds an amount to a column of a band of a record. */
-export function addToBand(record: usize, band: i32, column: i32, amount: f64): void {
-  addTo(bandOf(record, band), record, band, column, amount);
+/** Adds an amount to a column of a band of a block. */
+export function addToBand(block: usize, band: i32, column: i32, amount: f64): void {
+  addTo(bandOf(block, band), block, band, column, amount);
 }
 
-function rowOf(record: usize, stage: i32): usize {
-  if (stage >= rowsOfRecord) return slotOf(record, stage);
-  const slot: usize = load<u32>(record + ((<usize>stage) << 2));
-  return slot !== 0 ? slot : slotOf(record, stage);
+function rowOf(block: usize, stage: i32): usize {
+  if (stage >= rowsOfBlock) return slotOf(block, stage);
+  const slot: usize = load<u32>(block + ((<usize>stage) << 2));
+  return slot !== 0 ? slot : slotOf(block, stage);
 }
 
-function bandOf(record: usize, band: i32): usize {
-  const vector: usize = load<u32>(record + ((<usize>band) << 2), vectorsOfRecord);
-  return vector !== 0 ? vector : vectorOf(record, band);
+function bandOf(block: usize, band: i32): usize {
+  const vector: usize = load<u32>(block + ((<usize>band) << 2), vectorsOfBlock);
+  return vector !== 0 ? vector : vectorOf(block, band);
 }
 
-function addTo(vector: usize, record: usize, band: i32, column: i32, amount: f64): void {
+function addTo(vector: usize, block: usize, band: i32, column: i32, amount: f64): void {
   if (column >= columns) {
-    addFar(record, band, column, amount);
+    addFar(block, band, column, amount);
     return;
   }
   const at = vector + ((<usize>column) << 3);

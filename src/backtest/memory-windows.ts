@@ -2,7 +2,7 @@ import { coldStartIndex, dimensions } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 import type { Config } from '../config/schema.ts';
 import { completionMs } from '../decode/completion-ms.ts';
-import type { EventRecord } from '../decode/event-record.ts';
+import type { DecodedEvent } from '../decode/decoded-event.ts';
 import { Interner } from '../decode/interner.ts';
 import { type DecodeSink, MessageDecoder } from '../decode/message-decoder.ts';
 import { withDrivers } from '../detect/drivers/with-drivers.ts';
@@ -69,10 +69,10 @@ export class MemoryWindows implements DecodeSink {
     if (isSparse || this.#pendingEvents >= EVENTS_AT_ONCE) this.#seal();
   }
 
-  event(record: EventRecord): void {
+  event(event: DecodedEvent): void {
     this.#pendingEvents++;
-    const isCounted = completionMs(record) >= (this.#nextMs || Number.NEGATIVE_INFINITY);
-    const outcome = isCounted ? this.#accumulator.add(record) : outcomes.late;
+    const isCounted = completionMs(event) >= (this.#nextMs || Number.NEGATIVE_INFINITY);
+    const outcome = isCounted ? this.#accumulator.add(event) : outcomes.late;
     if (outcome === outcomes.late) this.counts.late++;
     else if (outcome === outcomes.tooManyWindows) this.counts.rejected++;
   }

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { coldStartIndex, dimensions } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 import { statuses } from '../base/statuses.ts';
-import type { EventRecord } from './event-record.ts';
+import type { DecodedEvent } from './decoded-event.ts';
 import { nestingDepth } from './json/nesting-depth.ts';
 import type { RejectReason } from './reject-reasons.ts';
 import type { TimingEvent, timingEvent } from './timing-event.ts';
@@ -23,7 +23,7 @@ export interface DecodeContext {
 
 /**
  * Decodes the event `bytes[start, end)` by JSON.parse and the contract: the reference for the scanner, and
- * the only source of reject reasons. Of a repeated key the last one counts. Fills `record`, or returns a
+ * the only source of reject reasons. Of a repeated key the last one counts. Fills `decoded`, or returns a
  * rejection; never throws.
  */
 export function decodeEvent(
@@ -31,7 +31,7 @@ export function decodeEvent(
   start: number,
   end: number,
   context: DecodeContext,
-  record: EventRecord,
+  decoded: DecodedEvent,
 ): Rejection | undefined {
   if (end - start > limits.eventBytes) {
     const detail = `The event must have at most ${limits.eventBytes} bytes: it has ${end - start}`;
@@ -63,7 +63,7 @@ export function decodeEvent(
   }
   const checked = context.contract.safeParse(value);
   if (!checked.success) return rejectionOf(checked.error, value);
-  fill(checked.data, context, record);
+  fill(checked.data, context, decoded);
   return undefined;
 }
 
@@ -111,35 +111,35 @@ function truncated(text: string, maxLength = 300): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`;
 }
 
-function fill(event: TimingEvent, context: DecodeContext, record: EventRecord): void {
-  record.tsMs = event.ts;
-  record.status = statuses.indexOf(event.status ?? 'ok');
+function fill(event: TimingEvent, context: DecodeContext, decoded: DecodedEvent): void {
+  decoded.tsMs = event.ts;
+  decoded.status = statuses.indexOf(event.status ?? 'ok');
   for (let i = 0; i < dimensions.length; i++) {
     const value = event[dimensions[i] as (typeof dimensions)[number]];
-    record.dimensionIds[i] = typeof value === 'string' ? context.values.idOfText(value) : 0;
+    decoded.dimensionIds[i] = typeof value === 'string' ? context.values.idOfText(value) : 0;
   }
-  record.dimensionIds[coldStartIndex] = event.cold_start === true ? 1 : 0;
+  decoded.dimensionIds[coldStartIndex] = event.cold_start === true ? 1 : 0;
   let sumMs = 0;
-  record.stageCount = 0;
+  decoded.stageCount = 0;
   // Adding 0 makes -0, which JSON can write, a 0.
   for (const [name, ms] of Object.entries(event.stages_ms ?? {})) {
-    record.stageIds[record.stageCount] = context.stages.idOfText(name);
-    record.stageMs[record.stageCount++] = ms + 0;
+    decoded.stageIds[decoded.stageCount] = context.stages.idOfText(name);
+    decoded.stageMs[decoded.stageCount++] = ms + 0;
     sumMs += ms;
   }
-  if (typeof event.total_ms === 'number') record.totalMs = event.total_ms + 0;
-  else record.totalMs = event.partial === true ? Number.NaN : sumMs;
-  record.batchSize = numberOf(event.batch_size);
-  record.requestBytes = numberOf(event.request_bytes);
-  record.inputTokens = numberOf(event.input_tokens);
-  record.concurrency = numberOf(event.concurrency);
-  record.cacheHit = typeof event.cache_hit === 'boolean' ? Number(event.cache_hit) : -1;
+  if (typeof event.total_ms === 'number') decoded.totalMs = event.total_ms + 0;
+  else decoded.totalMs = event.partial === true ? Number.NaN : sumMs;
+  decoded.batchSize = numberOf(event.batch_size);
+  decoded.requestBytes = numberOf(event.request_bytes);
+  decoded.inputTokens = numberOf(event.input_tokens);
+  decoded.concurrency = numberOf(event.concurrency);
+  decoded.cacheHit = typeof event.cache_hit === 'boolean' ? Number(event.cache_hit) : -1;
   const trace = Buffer.from(event.trace_id ?? '');
-  record.bytes = Buffer.concat([trace, Buffer.from(event.id ?? '')]);
-  record.traceStart = 0;
-  record.traceEnd = trace.length;
-  record.idStart = trace.length;
-  record.idEnd = record.bytes.length;
+  decoded.bytes = Buffer.concat([trace, Buffer.from(event.id ?? '')]);
+  decoded.traceStart = 0;
+  decoded.traceEnd = trace.length;
+  decoded.idStart = trace.length;
+  decoded.idEnd = decoded.bytes.length;
 }
 
 function numberOf(value: number | null | undefined): number {

@@ -1,6 +1,6 @@
 import { limits } from '../base/limits.ts';
 import { type DecodeContext, decodeEvent, type Rejection } from './decode-event.ts';
-import type { EventRecord } from './event-record.ts';
+import type { DecodedEvent } from './decoded-event.ts';
 import type { Interner } from './interner.ts';
 import { elementEnd } from './json/element-end.ts';
 import { EventScanner } from './json/event-scanner.ts';
@@ -35,8 +35,8 @@ function contractOf({ maxDurationMs, maxDimensionBytes }: TimingEventLimits) {
 }
 
 export interface DecodeSink {
-  /** Receives a valid event, at `[start, end)` in the message. The next event overwrites the record. */
-  event(record: EventRecord, start: number, end: number): void;
+  /** Receives a valid event, at `[start, end)` in the message. The next one overwrites it. */
+  event(event: DecodedEvent, start: number, end: number): void;
   /**
    * Receives a rejected event, or a rejected message or the rest of one. `index` is its position among the
    * message's events, `[start, end)` its bytes in the message.
@@ -68,7 +68,7 @@ export class MessageDecoder {
   readonly #maxMessageBytes: number;
   readonly #context: DecodeContext;
   readonly #scanner: EventScanner;
-  readonly #record: EventRecord;
+  readonly #event: DecodedEvent;
   #fallbackCount = 0;
   /**
    * Bytes beyond its own line that may still be searched for the end of broken events. Without a bound,
@@ -86,7 +86,7 @@ export class MessageDecoder {
     };
     const kernel = options.kernel === undefined ? EventKernel.shared() : options.kernel;
     this.#scanner = new EventScanner(this.#context, options, kernel ?? undefined);
-    this.#record = this.#scanner.record;
+    this.#event = this.#scanner.event;
   }
 
   /** Number of events that the general path decoded, valid or not. */
@@ -142,7 +142,7 @@ export class MessageDecoder {
       const limit = this.#searchBytes < 0 ? this.#lineEnd(message, pos) : end;
       const after = this.#scanner.scan(message, pos, limit);
       if (after >= 0) {
-        sink.event(this.#record, pos, after);
+        sink.event(this.#event, pos, after);
         pos = after;
       } else {
         pos = this.#doubtfulObject(message, pos, index, sink);
@@ -161,13 +161,13 @@ export class MessageDecoder {
     const lineEnd = this.#lineEnd(message, pos);
     let after = message[pos] === OPEN_BRACE ? this.#spanEnd(message, pos, lineEnd) : lineEnd;
     this.#fallbackCount++;
-    let rejection = decodeEvent(message, pos, after, this.#context, this.#record);
+    let rejection = decodeEvent(message, pos, after, this.#context, this.#event);
     if (rejection !== undefined && after > lineEnd && !isWhole(rejection, message, pos, after)) {
       this.#searchBytes -= after - lineEnd;
       after = lineEnd;
-      rejection = decodeEvent(message, pos, after, this.#context, this.#record);
+      rejection = decodeEvent(message, pos, after, this.#context, this.#event);
     }
-    if (rejection === undefined) sink.event(this.#record, pos, after);
+    if (rejection === undefined) sink.event(this.#event, pos, after);
     else sink.reject(index, rejection.reason, rejection.detail, pos, after);
     return after;
   }
@@ -225,7 +225,7 @@ export class MessageDecoder {
     if (after >= 0) {
       const next = afterSpace(message, after, end);
       if (next < end && (message[next] === COMMA || message[next] === CLOSE_BRACKET)) {
-        sink.event(this.#record, pos, after);
+        sink.event(this.#event, pos, after);
         return next;
       }
     }
@@ -242,8 +242,8 @@ export class MessageDecoder {
 
   #general(message: Buffer, pos: number, end: number, index: number, sink: DecodeSink): void {
     this.#fallbackCount++;
-    const rejection = decodeEvent(message, pos, end, this.#context, this.#record);
-    if (rejection === undefined) sink.event(this.#record, pos, end);
+    const rejection = decodeEvent(message, pos, end, this.#context, this.#event);
+    if (rejection === undefined) sink.event(this.#event, pos, end);
     else sink.reject(index, rejection.reason, rejection.detail, pos, end);
   }
 }

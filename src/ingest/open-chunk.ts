@@ -1,7 +1,7 @@
 import { invariant } from '../base/invariant.ts';
 import { limits } from '../base/limits.ts';
 import type { Config } from '../config/schema.ts';
-import type { EventRecord } from '../decode/event-record.ts';
+import type { DecodedEvent } from '../decode/decoded-event.ts';
 import { Interner } from '../decode/interner.ts';
 import { type DecodeSink, MessageDecoder } from '../decode/message-decoder.ts';
 import type { RejectReason } from '../decode/reject-reasons.ts';
@@ -143,9 +143,9 @@ export class OpenChunk implements DecodeSink {
     this.#nextOffset = Math.max(this.#nextOffset, offset);
   }
 
-  event(record: EventRecord, start: number, end: number): void {
+  event(event: DecodedEvent, start: number, end: number): void {
     const index = this.#index++;
-    const outcome = this.#accumulator.add(record);
+    const outcome = this.#accumulator.add(event);
     if (outcome === outcomes.late) {
       this.#bury(index, 'late', 'behind the allowed lateness', start, end);
     } else if (outcome === outcomes.future) {

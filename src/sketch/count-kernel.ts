@@ -10,7 +10,7 @@ import { highIndex } from './high-word.ts';
  *               requests, sum, min, max, page table
  *     table     addresses of the pages of 64 octaves
  *     page      requests and milliseconds of 64 buckets
- *     record    of a series in a window: slots of 64 stages, vectors of 208 bands, its number
+ *     block    of a cell (a series in a window): slots of 64 stages, vectors of 208 bands, its number
  *     vector    sums of 16 columns
  */
 const layout = {
@@ -20,8 +20,8 @@ const layout = {
 } as const;
 
 /** Sizes of the structures, in bytes: whole cache lines. */
-export const kernelBytes = { slot: 320, record: 1152, vector: 128 } as const;
-/** Offsets in a slot and in a record. */
+export const kernelBytes = { slot: 320, block: 1152, vector: 128 } as const;
+/** Offsets in a slot and in a block. */
 export const kernelOffsets = {
   waiting: 0,
   column: 4,
@@ -34,7 +34,7 @@ export const kernelOffsets = {
   vectors: 256,
   cell: 1088,
 } as const;
-/** Stages with a slot in a record, and columns of a vector. */
+/** Stages with a slot in a block, and columns of a vector. */
 export const kernelStages = 64;
 export const kernelColumns = 16;
 
@@ -47,20 +47,20 @@ const minGrowthPages = 16;
 export interface CountHost {
   /** Allocates zeroed memory, of whole cache lines. */
   take(bytes: number): number;
-  /** Returns the slot of a record's stage, and may store it in the record. */
-  slotOf(record: number, stage: number): number;
-  /** Allocates the vector of a record's band, and stores it in the record. */
-  vectorOf(record: number, band: number): number;
+  /** Returns the slot of a block's stage, and may store it in the block. */
+  slotOf(block: number, stage: number): number;
+  /** Allocates the vector of a block's band, and stores it in the block. */
+  vectorOf(block: number, band: number): number;
   /** Adds to a column beyond those of a vector. */
-  addFar(record: number, band: number, column: number, amount: number): void;
+  addFar(block: number, band: number, column: number, amount: number): void;
 }
 
 interface Exports {
   readonly memory: WebAssembly.Memory;
-  count(record: number, band: number, stages: number, total: number, totalMs: number): void;
+  count(block: number, band: number, stages: number, total: number, totalMs: number): void;
   add(slot: number, ms: number): void;
   spill(slot: number): void;
-  addToBand(record: number, band: number, column: number, amount: number): void;
+  addToBand(block: number, band: number, column: number, amount: number): void;
 }
 
 /**
@@ -101,10 +101,10 @@ export class CountKernel {
     };
     const host = {
       take: (bytes: number) => currentHost().take(bytes),
-      slotOf: (record: number, stage: number) => currentHost().slotOf(record, stage),
-      vectorOf: (record: number, band: number) => currentHost().vectorOf(record, band),
-      addFar: (record: number, band: number, column: number, amount: number) =>
-        currentHost().addFar(record, band, column, amount),
+      slotOf: (block: number, stage: number) => currentHost().slotOf(block, stage),
+      vectorOf: (block: number, band: number) => currentHost().vectorOf(block, band),
+      addFar: (block: number, band: number, column: number, amount: number) =>
+        currentHost().addFar(block, band, column, amount),
     };
     const module = new WebAssembly.Module(Buffer.from(countKernelWasm, 'base64'));
     this.#exports = new WebAssembly.Instance(module, { 'count-kernel': host })
@@ -140,14 +140,14 @@ export class CountKernel {
    */
   count(
     host: CountHost,
-    record: number,
+    block: number,
     band: number,
     stages: number,
     total: number,
     totalMs: number,
   ): void {
     this.#host = host;
-    this.#exports.count(record, band, stages, total, totalMs);
+    this.#exports.count(block, band, stages, total, totalMs);
   }
 
   add(host: CountHost, slot: number, ms: number): void {
@@ -162,10 +162,10 @@ export class CountKernel {
   }
 
   /** Adds to one column of a band. A host may call it while the kernel calls the host. */
-  addToBand(host: CountHost, record: number, band: number, column: number, amount: number): void {
+  addToBand(host: CountHost, block: number, band: number, column: number, amount: number): void {
     const caller = this.#host;
     this.#host = host;
-    this.#exports.addToBand(record, band, column, amount);
+    this.#exports.addToBand(block, band, column, amount);
     this.#host = caller;
   }
 

@@ -14,10 +14,10 @@ import { IntTable } from './int-table.ts';
  * Sums by cell, band and column; a column is a stage. A request adds to all stages of its band at once: they
  * are adjacent.
  *
- *     cell ──> record: an address for each of 208 bands ──> vector of 16 sums
- *     (cell, columns from 16 on) ──> records of their own
+ *     cell ──> block: an address for each of 208 bands ──> vector of 16 sums
+ *     (cell, columns from 16 on) ──> blocks of their own
  *
- * The kernel begins at a cell's record (`CountKernel.count`), which also has the slots of stages.
+ * The kernel begins at a cell's block (`CountKernel.count`), which also has the slots of stages.
  *
  * Memory: 1,152 bytes a cell, and 128 for each band of its requests. `reset` keeps it, so nothing is
  * allocated in the steady state.
@@ -25,18 +25,18 @@ import { IntTable } from './int-table.ts';
 export class CellBands {
   readonly #kernel = CountKernel.shared();
   readonly #arena = this.#kernel.arena();
-  /** Address of each cell's record; 0 if there is none. */
-  #records = new Int32Array(64);
+  /** Address of each cell's block; 0 if there is none. */
+  #blocks = new Int32Array(64);
   #cellEnd = 0;
   /** Records of further columns, by cell and column / 16. */
   readonly #further = new IntTable(2);
-  #furtherRecords = new Int32Array(16);
+  #furtherBlocks = new Int32Array(16);
   readonly #key = new Int32Array(2);
   #size = 0;
   readonly #host: CountHost = {
     take: refuseSketches,
     slotOf: refuseSketches,
-    vectorOf: (record, band) => this.vectorOf(record, band),
+    vectorOf: (block, band) => this.vectorOf(block, band),
     addFar: refuseSketches,
   };
 
@@ -46,24 +46,24 @@ export class CellBands {
 
   /** Bytes held. */
   get bytes(): number {
-    const indexBytes = this.#records.byteLength + this.#furtherRecords.byteLength;
+    const indexBytes = this.#blocks.byteLength + this.#furtherBlocks.byteLength;
     return this.#arena.bytes + indexBytes + this.#further.bytes;
   }
 
-  /** Address of a cell's record, which is allocated on first use. */
-  recordOf(cell: number): number {
-    const known = this.#records[cell];
+  /** Address of a cell's block, which is allocated on first use. */
+  blockOf(cell: number): number {
+    const known = this.#blocks[cell];
     return known !== undefined && known !== 0 ? known : this.#newRecord(cell);
   }
 
-  cellOf(record: number): number {
-    return this.#kernel.ints[(record + offsets.cell) >>> 2] as number;
+  cellOf(block: number): number {
+    return this.#kernel.ints[(block + offsets.cell) >>> 2] as number;
   }
 
-  /** Allocates the vector of a band of a record. */
-  vectorOf(record: number, band: number): number {
+  /** Allocates the vector of a band of a block. */
+  vectorOf(block: number, band: number): number {
     const vector = this.#arena.allocateZeroed(kernelBytes.vector);
-    this.#kernel.ints[((record + offsets.vectors) >>> 2) + band] = vector;
+    this.#kernel.ints[((block + offsets.vectors) >>> 2) + band] = vector;
     this.#size += 1;
     return vector;
   }
@@ -72,8 +72,8 @@ export class CellBands {
   add(cell: number, band: number, column: number, amount: number): void {
     const index = band - bandRange.lowest;
     invariant(cell >= 0 && index >= 0 && index < bandRange.count, 'no such band');
-    const record = column < kernelColumns ? this.recordOf(cell) : this.#furtherOf(cell, column);
-    this.#kernel.addToBand(this.#host, record, index, column & (kernelColumns - 1), amount);
+    const block = column < kernelColumns ? this.blockOf(cell) : this.#furtherOf(cell, column);
+    this.#kernel.addToBand(this.#host, block, index, column & (kernelColumns - 1), amount);
   }
 
   /**
@@ -81,10 +81,10 @@ export class CellBands {
    * left out. Both arrays need room for `bandRange.count` (208).
    */
   read(cell: number, column: number, bands: Int16Array, amounts: Float64Array): number {
-    const record = this.#find(cell, column);
-    if (record === 0) return 0;
+    const block = this.#find(cell, column);
+    if (block === 0) return 0;
     const { ints, doubles } = this.#kernel;
-    const vectors = (record + offsets.vectors) >>> 2;
+    const vectors = (block + offsets.vectors) >>> 2;
     const offset = column & (kernelColumns - 1);
     let n = 0;
     for (let index = 0; index < bandRange.count; index++) {
@@ -100,7 +100,7 @@ export class CellBands {
 
   /** Forgets all cells and keeps the memory. */
   reset(): void {
-    this.#records.fill(0, 0, this.#cellEnd);
+    this.#blocks.fill(0, 0, this.#cellEnd);
     this.#cellEnd = 0;
     this.#further.clear();
     this.#arena.reset();
@@ -109,37 +109,37 @@ export class CellBands {
 
   /** Record of a cell's column, or 0. */
   #find(cell: number, column: number): number {
-    if (column < kernelColumns) return this.#records[cell] ?? 0;
+    if (column < kernelColumns) return this.#blocks[cell] ?? 0;
     this.#key[0] = cell;
     this.#key[1] = Math.floor(column / kernelColumns);
     const known = this.#further.find(this.#key);
-    return known < 0 ? 0 : (this.#furtherRecords[known] as number);
+    return known < 0 ? 0 : (this.#furtherBlocks[known] as number);
   }
 
   #newRecord(cell: number): number {
-    if (cell >= this.#records.length) this.#records = grown(this.#records, cell + 1);
+    if (cell >= this.#blocks.length) this.#blocks = grown(this.#blocks, cell + 1);
     if (cell >= this.#cellEnd) this.#cellEnd = cell + 1;
-    const record = this.#emptyRecord(cell);
-    this.#records[cell] = record;
-    return record;
+    const block = this.#emptyBlock(cell);
+    this.#blocks[cell] = block;
+    return block;
   }
 
   #furtherOf(cell: number, column: number): number {
     const known = this.#find(cell, column);
     if (known !== 0) return known;
     const index = this.#further.add(this.#key);
-    if (index === this.#furtherRecords.length) {
-      this.#furtherRecords = grown(this.#furtherRecords, index + 1);
+    if (index === this.#furtherBlocks.length) {
+      this.#furtherBlocks = grown(this.#furtherBlocks, index + 1);
     }
-    const record = this.#emptyRecord(cell);
-    this.#furtherRecords[index] = record;
-    return record;
+    const block = this.#emptyBlock(cell);
+    this.#furtherBlocks[index] = block;
+    return block;
   }
 
-  #emptyRecord(cell: number): number {
-    const record = this.#arena.allocateZeroed(kernelBytes.record);
-    this.#kernel.ints[(record + offsets.cell) >>> 2] = cell;
-    return record;
+  #emptyBlock(cell: number): number {
+    const block = this.#arena.allocateZeroed(kernelBytes.block);
+    this.#kernel.ints[(block + offsets.cell) >>> 2] = cell;
+    return block;
   }
 }
 

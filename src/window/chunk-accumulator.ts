@@ -9,7 +9,7 @@ import {
 import type { Facet } from '../base/facets.ts';
 import { limits } from '../base/limits.ts';
 import { completionMs } from '../decode/completion-ms.ts';
-import type { EventRecord } from '../decode/event-record.ts';
+import type { DecodedEvent } from '../decode/decoded-event.ts';
 import type { Interner } from '../decode/interner.ts';
 import { bandOf } from '../sketch/band.ts';
 import { bandRange } from '../sketch/band-range.ts';
@@ -91,10 +91,10 @@ export class ChunkAccumulator {
   /** Allocates memory when an event is the first of its kind. */
   readonly #host: CountHost = {
     take: (bytes) => this.sketches.allocateBytes(bytes),
-    slotOf: (record, stageId) => this.#slotOf(record, stageId),
-    vectorOf: (record, band) => this.bands.vectorOf(record, band),
-    addFar: (record, band, column, amount) =>
-      this.bands.add(this.bands.cellOf(record), band + bandRange.lowest, column, amount),
+    slotOf: (block, stageId) => this.#slotOf(block, stageId),
+    vectorOf: (block, band) => this.bands.vectorOf(block, band),
+    addFar: (block, band, column, amount) =>
+      this.bands.add(this.bands.cellOf(block), band + bandRange.lowest, column, amount),
   };
 
   constructor(options: ChunkOptions) {
@@ -168,8 +168,8 @@ export class ChunkAccumulator {
   }
 
   /** Counts an event in the window in which its request ended, or returns why not. */
-  add(record: EventRecord): Outcome {
-    const endMs = completionMs(record);
+  add(event: DecodedEvent): Outcome {
+    const endMs = completionMs(event);
     // A clock that runs ahead makes no other event late: the watermark counts up to our clock.
     const reachedMs = Math.min(this.#watermarkMs, this.#nowMs);
     if (endMs < reachedMs - this.#options.allowedLatenessMs) {
@@ -181,7 +181,7 @@ export class ChunkAccumulator {
       return outcomes.future;
     }
     const window = Math.floor(endMs / baseWindowMs);
-    const { cell, overflowed } = this.#cellOf(record, window);
+    const { cell, overflowed } = this.#cellOf(event, window);
     if (cell < 0) return outcomes.tooManyWindows;
     if (endMs > this.#watermarkMs) {
       this.#watermarkMs = endMs;
@@ -189,7 +189,7 @@ export class ChunkAccumulator {
     } else if (window < this.#openWindow) {
       this.counts.lateMerged++;
     }
-    this.#count(cell, record, endMs);
+    this.#count(cell, event, endMs);
     if (overflowed) {
       this.counts.overflow++;
       return outcomes.overflow;
@@ -222,12 +222,12 @@ export class ChunkAccumulator {
   readonly #found = { cell: 0, overflowed: false };
 
   /** Cell of an event, or of `__other__` beyond the limit; -1 for a window beyond the limit. */
-  #cellOf(record: EventRecord, window: number): { cell: number; overflowed: boolean } {
+  #cellOf(event: DecodedEvent, window: number): { cell: number; overflowed: boolean } {
     const key = this.#key;
     const enabled = this.#enabled;
     key[0] = window;
     for (let n = 0; n < enabled.length; n++) {
-      key[n + 1] = record.dimensionIds[enabled[n] as number] as number;
+      key[n + 1] = event.dimensionIds[enabled[n] as number] as number;
     }
     const found = this.#found;
     found.overflowed = false;
@@ -251,8 +251,8 @@ export class ChunkAccumulator {
   }
 
   /** Adds an event to its rows, and one with a total to bands, drivers and exemplars. */
-  #count(cell: number, record: EventRecord, endMs: number): void {
-    const { stageIds, stageMs, stageCount, totalMs } = record;
+  #count(cell: number, event: DecodedEvent, endMs: number): void {
+    const { stageIds, stageMs, stageCount, totalMs } = event;
     const { ids, durations } = this.#kernel;
     for (let i = 0; i < stageCount; i++) {
       ids[i] = stageIds[i] as number;
@@ -261,27 +261,27 @@ export class ChunkAccumulator {
     const isWhole = !Number.isNaN(totalMs);
     const band = isWhole ? bandOf(totalMs) : 0;
     const bandIndex = isWhole ? band - bandRange.lowest : -1;
-    const address = this.bands.recordOf(cell);
-    this.#kernel.count(this.#host, address, bandIndex, stageCount, this.#totalStageId, totalMs);
-    if (record.status !== 0) this.#countStatus(cell, record, isWhole);
+    const block = this.bands.blockOf(cell);
+    this.#kernel.count(this.#host, block, bandIndex, stageCount, this.#totalStageId, totalMs);
+    if (event.status !== 0) this.#countStatus(cell, event, isWhole);
     if (!isWhole) return;
-    this.drivers.add(record, Math.floor(endMs / 60_000), band, this.#otherValueId);
-    this.exemplars.offer(cell, record, record.dimensionIds[hostIndex] as number);
+    this.drivers.add(event, Math.floor(endMs / 60_000), band, this.#otherValueId);
+    this.exemplars.offer(cell, event, event.dimensionIds[hostIndex] as number);
   }
 
-  #countStatus(cell: number, record: EventRecord, isWhole: boolean): void {
-    const { stageIds, stageCount, status } = record;
+  #countStatus(cell: number, event: DecodedEvent, isWhole: boolean): void {
+    const { stageIds, stageCount, status } = event;
     for (let i = 0; i < stageCount; i++) {
       this.rows.countStatus(this.#rowOf(cell, stageIds[i] as number), status);
     }
     if (isWhole) this.rows.countStatus(this.#rowOf(cell, this.#totalStageId), status);
   }
 
-  /** Address of a stage's sketch, for a record that does not have it yet. */
-  #slotOf(record: number, stageId: number): number {
-    const row = this.#rowOf(this.bands.cellOf(record), stageId);
+  /** Address of a stage's sketch, for a block that does not have it yet. */
+  #slotOf(block: number, stageId: number): number {
+    const row = this.#rowOf(this.bands.cellOf(block), stageId);
     const slot = this.sketches.addressOf(row);
-    if (stageId < kernelStages) this.#kernel.ints[(record >>> 2) + stageId] = slot;
+    if (stageId < kernelStages) this.#kernel.ints[(block >>> 2) + stageId] = slot;
     return slot;
   }
 

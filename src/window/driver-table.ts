@@ -1,7 +1,7 @@
 import { dimensions } from '../base/dimensions.ts';
 import { type Facet, facets } from '../base/facets.ts';
 import { limits } from '../base/limits.ts';
-import type { EventRecord } from '../decode/event-record.ts';
+import type { DecodedEvent } from '../decode/decoded-event.ts';
 import { BandPool } from '../sketch/band-pool.ts';
 import { highWord } from '../sketch/high-word.ts';
 import { IntTable } from './int-table.ts';
@@ -57,13 +57,13 @@ export class DriverTable {
    * Counts a request whose total lies in `band`. When the table is full, new values count as another value of
    * another model: `otherId` is the id of `__other__`.
    */
-  add(record: EventRecord, minute: number, band: number, otherId: number): void {
+  add(event: DecodedEvent, minute: number, band: number, otherId: number): void {
     let group = UNSOUGHT;
     for (let i = 0; i < this.#facetIndices.length; i++) {
       const facet = this.#facetIndices[i] as number;
-      const value = facetValueOf(record, facet);
+      const value = facetValueOf(event, facet);
       if (value === ABSENT) continue;
-      if (group === UNSOUGHT) group = this.#groupOf(record, minute);
+      if (group === UNSOUGHT) group = this.#groupOf(event, minute);
       let row = group < 0 ? -1 : this.#find(group, facet, value);
       if (row < 0 && this.#rows.size < limits.driversPerChunk) {
         if (group < 0) group = this.#addGroup();
@@ -116,11 +116,11 @@ export class DriverTable {
   }
 
   /** Group of an event, or -1; `#groupKey` is its key. */
-  #groupOf(record: EventRecord, minute: number): number {
+  #groupOf(event: DecodedEvent, minute: number): number {
     const key = this.#groupKey;
     key[0] = minute;
-    key[1] = record.dimensionIds[modelIndex] as number;
-    key[2] = record.dimensionIds[versionIndex] as number;
+    key[1] = event.dimensionIds[modelIndex] as number;
+    key[2] = event.dimensionIds[versionIndex] as number;
     return this.#groups.find(key);
   }
 
@@ -168,22 +168,22 @@ export class DriverTable {
 }
 
 /** Integer of the event's value of a facet, or ABSENT. */
-function facetValueOf(record: EventRecord, facet: number): number {
+function facetValueOf(event: DecodedEvent, facet: number): number {
   switch (facet) {
     case hostFacet: {
-      const id = record.dimensionIds[hostIndex] as number;
+      const id = event.dimensionIds[hostIndex] as number;
       return id === 0 ? ABSENT : id;
     }
     case cacheHitFacet:
-      return record.cacheHit < 0 ? ABSENT : record.cacheHit;
+      return event.cacheHit < 0 ? ABSENT : event.cacheHit;
     case batchSizeFacet:
-      return bucketOf(record.batchSize);
+      return bucketOf(event.batchSize);
     case requestBytesFacet:
-      return bucketOf(record.requestBytes);
+      return bucketOf(event.requestBytes);
     case inputTokensFacet:
-      return bucketOf(record.inputTokens);
+      return bucketOf(event.inputTokens);
     default:
-      return bucketOf(record.concurrency);
+      return bucketOf(event.concurrency);
   }
 }
 

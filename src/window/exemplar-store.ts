@@ -1,5 +1,5 @@
 import { limits } from '../base/limits.ts';
-import type { EventRecord } from '../decode/event-record.ts';
+import type { DecodedEvent } from '../decode/decoded-event.ts';
 
 /** A slow request with all its stages. */
 export interface Exemplar {
@@ -25,16 +25,16 @@ export class ExemplarStore {
   #byCell: Exemplar[][] = [];
 
   /** Keeps a request with a total if it is among the slowest. */
-  offer(cell: number, record: EventRecord, hostId: number): void {
+  offer(cell: number, event: DecodedEvent, hostId: number): void {
     if (cell >= this.#floorMs.length) this.#grow(cell);
-    if (record.totalMs <= (this.#floorMs[cell] as number)) return;
+    if (event.totalMs <= (this.#floorMs[cell] as number)) return;
     let kept = this.#byCell[cell];
     if (kept === undefined) {
       kept = [];
       this.#byCell[cell] = kept;
     }
     if (kept.length === this.#perCell) kept.pop();
-    const exemplar = exemplarOf(cell, record, hostId);
+    const exemplar = exemplarOf(cell, event, hostId);
     let position = kept.length;
     while (position > 0 && (kept[position - 1] as Exemplar).totalMs < exemplar.totalMs) position--;
     kept.splice(position, 0, exemplar);
@@ -60,16 +60,16 @@ export class ExemplarStore {
   }
 }
 
-function exemplarOf(cell: number, record: EventRecord, hostId: number): Exemplar {
+function exemplarOf(cell: number, event: DecodedEvent, hostId: number): Exemplar {
   return {
     cell,
-    tsMs: record.tsMs,
-    status: record.status,
-    totalMs: record.totalMs,
+    tsMs: event.tsMs,
+    status: event.status,
+    totalMs: event.totalMs,
     hostId,
-    traceId: record.traceId(),
-    requestId: record.requestId(),
-    stageIds: [...record.stageIds.subarray(0, record.stageCount)],
-    stageMs: [...record.stageMs.subarray(0, record.stageCount)],
+    traceId: event.traceId(),
+    requestId: event.requestId(),
+    stageIds: [...event.stageIds.subarray(0, event.stageCount)],
+    stageMs: [...event.stageMs.subarray(0, event.stageCount)],
   };
 }

@@ -1,7 +1,7 @@
 import { coldStartIndex, dimensions } from '../../src/base/dimensions.ts';
 import { statuses } from '../../src/base/statuses.ts';
 import { type DecodeContext, decodeEvent } from '../../src/decode/decode-event.ts';
-import { EventRecord } from '../../src/decode/event-record.ts';
+import { DecodedEvent } from '../../src/decode/decoded-event.ts';
 import { Interner } from '../../src/decode/interner.ts';
 import { MessageDecoder } from '../../src/decode/message-decoder.ts';
 import { timingEvent } from '../../src/decode/timing-event.ts';
@@ -20,7 +20,7 @@ export type Outcome =
     };
 
 /** Everything a record holds, with the texts in place of the ids. */
-export function textsOf(record: EventRecord, stages: Interner, values: Interner): Outcome {
+export function textsOf(record: DecodedEvent, stages: Interner, values: Interner): Outcome {
   const event: Record<string, unknown> = {
     tsMs: record.tsMs,
     status: statuses[record.status],
@@ -84,7 +84,7 @@ export function generalPath() {
     stages: new Vocabulary(stages),
     values: new Vocabulary(values),
   };
-  const record = new EventRecord();
+  const record = new DecodedEvent();
   return (bytes: Buffer, start: number, end: number, index: number): Outcome => {
     const rejection = decodeEvent(bytes, start, end, context, record);
     if (rejection !== undefined) return { reason: rejection.reason, index, start, end };

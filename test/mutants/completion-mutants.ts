@@ -42,7 +42,7 @@ export const completionMutants: readonly PlantedMutant[] = [
     name: 'recording-by-the-start',
     bug: 'a recording drops slow requests as late: what is handed out is asked by their start',
     file: 'src/backtest/memory-windows.ts',
-    find: 'completionMs(record) >= (this.#nextMs || Number.NEGATIVE_INFINITY)',
+    find: 'completionMs(event) >= (this.#nextMs || Number.NEGATIVE_INFINITY)',
     replace: 'record.tsMs >= (this.#nextMs || completionMs(record))',
     tests: ['test/backtest/memory-windows.test.ts'],
   },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EventRecord } from '../../src/decode/event-record.ts';
+import { DecodedEvent } from '../../src/decode/decoded-event.ts';
 import { ExemplarStore } from '../../src/window/exemplar-store.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
 
@@ -14,7 +14,7 @@ describe('ExemplarStore', () => {
         // Few distinct values, so that there are ties; cells far apart, so that the store grows.
         const cell = random.between(0, 20) * 37;
         const totalMs = random.between(0, 400);
-        store.offer(cell, recordOf(totalMs), 0);
+        store.offer(cell, eventOf(totalMs), 0);
         byCell.set(cell, [...(byCell.get(cell) ?? []), totalMs]);
       }
       const kept = [...store.all()];
@@ -28,23 +28,23 @@ describe('ExemplarStore', () => {
     },
   );
 
-  it('copies the record, which the next event overwrites', () => {
+  it('copies the event, which the next event overwrites', () => {
     const store = new ExemplarStore();
-    const record = recordOf(5);
-    record.bytes = Buffer.from('trace-1,id-1');
-    record.traceEnd = 7;
-    record.idStart = 8;
-    record.idEnd = 12;
-    record.stageCount = 2;
-    record.stageIds.set([4, 9]);
-    record.stageMs.set([2, 3]);
-    record.status = 2;
-    record.tsMs = 77;
-    store.offer(3, record, 6);
-    record.bytes = Buffer.from('trace-2,id-2');
-    record.stageIds.set([0, 0]);
-    record.stageMs.set([0, 0]);
-    record.totalMs = 4;
+    const event = eventOf(5);
+    event.bytes = Buffer.from('trace-1,id-1');
+    event.traceEnd = 7;
+    event.idStart = 8;
+    event.idEnd = 12;
+    event.stageCount = 2;
+    event.stageIds.set([4, 9]);
+    event.stageMs.set([2, 3]);
+    event.status = 2;
+    event.tsMs = 77;
+    store.offer(3, event, 6);
+    event.bytes = Buffer.from('trace-2,id-2');
+    event.stageIds.set([0, 0]);
+    event.stageMs.set([0, 0]);
+    event.totalMs = 4;
     expect([...store.all()]).toEqual([
       {
         cell: 3,
@@ -62,24 +62,24 @@ describe('ExemplarStore', () => {
 
   it('keeps the first of equals, and a request of no milliseconds', () => {
     const store = new ExemplarStore();
-    for (let hostId = 1; hostId <= 5; hostId++) store.offer(0, recordOf(0), hostId);
+    for (let hostId = 1; hostId <= 5; hostId++) store.offer(0, eventOf(0), hostId);
     expect([...store.all()].map((exemplar) => exemplar.hostId)).toEqual([1, 2, 3]);
   });
 
   it('forgets everything on reset', () => {
     const store = new ExemplarStore();
-    for (const ms of [9, 8, 7]) store.offer(0, recordOf(ms), 0);
+    for (const ms of [9, 8, 7]) store.offer(0, eventOf(ms), 0);
     store.reset();
     expect([...store.all()]).toEqual([]);
-    store.offer(0, recordOf(1), 0);
+    store.offer(0, eventOf(1), 0);
     expect([...store.all()].map(({ totalMs }) => totalMs)).toEqual([1]);
   });
 });
 
-function recordOf(totalMs: number): EventRecord {
-  const record = new EventRecord();
-  record.totalMs = totalMs;
-  return record;
+function eventOf(totalMs: number): DecodedEvent {
+  const event = new DecodedEvent();
+  event.totalMs = totalMs;
+  return event;
 }
 
 function byNumber(a: number, b: number): number {

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { coldStartIndex, dimensions } from '../../base/dimensions.ts';
 import { statuses } from '../../base/statuses.ts';
 import type { DecodeContext } from '../decode-event.ts';
+import { DecodedEvent } from '../decoded-event.ts';
 import { eventFields, fieldKinds } from '../event-fields.ts';
-import { EventRecord } from '../event-record.ts';
 import { isPlausibleTs } from '../is-plausible-ts.ts';
 import type { EventKernel } from '../kernel/event-kernel.ts';
 import { KernelScanner } from '../kernel/kernel-scanner.ts';
@@ -28,7 +28,7 @@ const nullWord = Buffer.from('null');
 const statusWords = statuses.map((status) => new Pattern(`"${status}"`));
 
 /**
- * Hot path: decodes one event from bytes to an EventRecord in one pass, without allocation. It reads only
+ * Hot path: decodes one event from bytes to a DecodedEvent in one pass, without allocation. It reads only
  * plain, valid events. At an escape, a repeated key, a value out of range or broken JSON it returns -1. Then
  * `decodeEvent` reads the event, so the two cannot differ. Strings are interned only once the whole event is
  * valid.
@@ -44,7 +44,7 @@ export class EventScanner {
   /** Reads most events, if there is WebAssembly. */
   readonly #kernelScanner: KernelScanner | undefined;
   /** Last event scanned. */
-  readonly record: EventRecord;
+  readonly event: DecodedEvent;
   /** Fields of this event, a bit each. */
   #seen = 0;
   #isPartial = false;
@@ -54,7 +54,7 @@ export class EventScanner {
   /** @param kernel undefined: JavaScript reads everything. */
   constructor(context: DecodeContext, limits: TimingEventLimits, kernel?: EventKernel) {
     this.#context = context;
-    this.record = new EventRecord(kernel);
+    this.event = new DecodedEvent(kernel);
     if (kernel !== undefined) this.#kernelScanner = new KernelScanner(kernel, context, limits);
     this.#limits = limits;
     this.#values = new ValueScanner(this.#json, context.values, limits.maxDimensionBytes);
@@ -82,8 +82,8 @@ export class EventScanner {
   }
 
   /**
-   * Scans the object that begins at `start` into `record`. Returns the position after it, or -1 unless it is
-   * a plain valid event; `record` is then undefined.
+   * Scans the object that begins at `start` into `event`. Returns the position after it, or -1 unless it is
+   * a plain valid event; `event` is then undefined.
    */
   scan(bytes: Buffer, start: number, end: number): number {
     if (bytes[start] !== 0x7b) return -1;
@@ -92,28 +92,28 @@ export class EventScanner {
   }
 
   #scanWithKernel(bytes: Buffer, start: number, end: number): number {
-    const { record } = this;
+    const { event } = this;
     const kernel = this.#kernelScanner;
     if (kernel === undefined) return -1;
-    const after = kernel.scan(bytes, start, end, record);
-    if (after < 0 || record.dimensionIds[modelIndex] === 0) return -1;
-    if (!this.#completeTotal(record, kernel.isPartial)) return -1;
+    const after = kernel.scan(bytes, start, end, event);
+    if (after < 0 || event.dimensionIds[modelIndex] === 0) return -1;
+    if (!this.#completeTotal(event, kernel.isPartial)) return -1;
     if (kernel.sawHighByte && !this.#isUtf8(bytes)) return -1;
-    kernel.resolve(bytes, record);
+    kernel.resolve(bytes, event);
     return after;
   }
 
   #scanInJavaScript(bytes: Buffer, start: number, end: number): number {
-    const { record } = this;
-    this.#reset(bytes, record);
-    let after = this.#scanShaped(bytes, start, end, record);
+    const { event } = this;
+    this.#reset(bytes, event);
+    let after = this.#scanShaped(bytes, start, end, event);
     const isShaped = after >= 0;
     if (!isShaped) {
       this.#shape.miss();
-      this.#reset(bytes, record);
-      after = this.#scanAny(bytes, start, end, record);
+      this.#reset(bytes, event);
+      after = this.#scanAny(bytes, start, end, event);
     }
-    if (after < 0 || !this.#finish(bytes, record)) return -1;
+    if (after < 0 || !this.#finish(bytes, event)) return -1;
     // The recorded steps are those of the last object read without the shape, which may be broken.
     if (!isShaped) this.#shape.learn(bytes);
     else if (this.#stages.isShaped) this.#kernelScanner?.learn(this.#shape, this.#stages.shape);
@@ -121,7 +121,7 @@ export class EventScanner {
   }
 
   /** Reads an object of the known shape; -1 for another. */
-  #scanShaped(bytes: Buffer, start: number, end: number, record: EventRecord): number {
+  #scanShaped(bytes: Buffer, start: number, end: number, event: DecodedEvent): number {
     const json = this.#json;
     const shape = this.#shape;
     const { count } = shape;
@@ -132,14 +132,14 @@ export class EventScanner {
       if (!json.matches(step, pos, end)) return -1;
       pos += step.length;
       if (step.id === KeyMatcher.unknown) pos = json.skipValue(bytes, pos, end, 2);
-      else if (pos < end) pos = this.#value(step.id, bytes, pos, end, record);
+      else if (pos < end) pos = this.#value(step.id, bytes, pos, end, event);
       else return -1;
       if (pos < 0) return -1;
     }
     return pos < end && bytes[pos] === 0x7d ? pos + 1 : -1;
   }
 
-  #scanAny(bytes: Buffer, start: number, end: number, record: EventRecord): number {
+  #scanAny(bytes: Buffer, start: number, end: number, event: DecodedEvent): number {
     const json = this.#json;
     let pos = start + 1;
     let step = start;
@@ -151,7 +151,7 @@ export class EventScanner {
       if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
       this.#shape.record(step, pos, field);
       if (field === KeyMatcher.unknown) pos = json.skipValue(bytes, pos, end, 2);
-      else pos = this.#field(field, bytes, pos, end, record);
+      else pos = this.#field(field, bytes, pos, end, event);
       if (pos < 0) return -1;
       step = pos;
       if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
@@ -162,77 +162,77 @@ export class EventScanner {
     }
   }
 
-  #reset(bytes: Buffer, record: EventRecord): void {
+  #reset(bytes: Buffer, event: DecodedEvent): void {
     this.#json.sawHighByte = false;
     this.#keys.begin();
     this.#seen = 0;
     this.#values.begin();
     this.#stages.begin();
     this.#isPartial = false;
-    record.tsMs = Number.NaN;
-    record.status = 0;
-    for (let i = 0; i < dimensions.length; i++) record.dimensionIds[i] = 0;
-    record.totalMs = Number.NaN;
-    record.stageCount = 0;
-    record.batchSize = Number.NaN;
-    record.requestBytes = Number.NaN;
-    record.inputTokens = Number.NaN;
-    record.concurrency = Number.NaN;
-    record.cacheHit = -1;
-    record.bytes = bytes;
-    record.traceStart = 0;
-    record.traceEnd = 0;
-    record.idStart = 0;
-    record.idEnd = 0;
+    event.tsMs = Number.NaN;
+    event.status = 0;
+    for (let i = 0; i < dimensions.length; i++) event.dimensionIds[i] = 0;
+    event.totalMs = Number.NaN;
+    event.stageCount = 0;
+    event.batchSize = Number.NaN;
+    event.requestBytes = Number.NaN;
+    event.inputTokens = Number.NaN;
+    event.concurrency = Number.NaN;
+    event.cacheHit = -1;
+    event.bytes = bytes;
+    event.traceStart = 0;
+    event.traceEnd = 0;
+    event.idStart = 0;
+    event.idEnd = 0;
   }
 
   /** Reads the value of a known field; returns the position after it, or -1. */
-  #field(field: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+  #field(field: number, bytes: Buffer, pos: number, end: number, event: DecodedEvent): number {
     const bit = 1 << field;
     // Repeated keys are left to JSON.parse, which keeps the last.
     if ((this.#seen & bit) !== 0 || pos >= end) return -1;
     this.#seen |= bit;
     if (bytes[pos] === 0x6e) return this.#json.word(bytes, pos, end, nullWord);
-    return this.#value(field, bytes, pos, end, record);
+    return this.#value(field, bytes, pos, end, event);
   }
 
   /** Reads a value other than null. */
-  #value(field: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+  #value(field: number, bytes: Buffer, pos: number, end: number, event: DecodedEvent): number {
     switch (kinds[field]) {
       case fieldKinds.ts:
-        return this.#ts(bytes, pos, end, record);
+        return this.#ts(bytes, pos, end, event);
       case fieldKinds.dimension:
-        return this.#values.scan(slots[field] as number, bytes, pos, end, record);
+        return this.#values.scan(slots[field] as number, bytes, pos, end, event);
       case fieldKinds.id: {
         const close = this.#values.label(bytes, pos, end);
-        record.idStart = pos + 1;
-        record.idEnd = close;
+        event.idStart = pos + 1;
+        event.idEnd = close;
         return close < 0 ? -1 : close + 1;
       }
       case fieldKinds.traceId: {
         const close = this.#values.label(bytes, pos, end);
-        record.traceStart = pos + 1;
-        record.traceEnd = close;
+        event.traceStart = pos + 1;
+        event.traceEnd = close;
         return close < 0 ? -1 : close + 1;
       }
       case fieldKinds.status:
-        return this.#status(pos, end, record);
+        return this.#status(pos, end, event);
       case fieldKinds.amount:
-        return this.#amount(slots[field] as number, bytes, pos, end, record);
+        return this.#amount(slots[field] as number, bytes, pos, end, event);
       case fieldKinds.totalMs: {
         const after = this.#json.number(bytes, pos, end);
         const ms = this.#json.value[0] as number;
-        record.totalMs = ms;
+        event.totalMs = ms;
         return ms <= this.#limits.maxDurationMs ? after : -1;
       }
       case fieldKinds.stagesMs:
-        return this.#stages.scan(bytes, pos, end, record);
+        return this.#stages.scan(bytes, pos, end, event);
       default:
-        return this.#flag(kinds[field] as number, bytes, pos, end, record);
+        return this.#flag(kinds[field] as number, bytes, pos, end, event);
     }
   }
 
-  #ts(bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+  #ts(bytes: Buffer, pos: number, end: number, event: DecodedEvent): number {
     let ms = 0;
     let after = 0;
     if (bytes[pos] === QUOTE) {
@@ -244,57 +244,57 @@ export class EventScanner {
       after = this.#json.number(bytes, pos, end);
       ms = Math.floor(this.#json.value[0] as number);
     }
-    record.tsMs = ms;
+    event.tsMs = ms;
     return isPlausibleTs(ms) ? after : -1;
   }
 
-  #status(pos: number, end: number, record: EventRecord): number {
+  #status(pos: number, end: number, event: DecodedEvent): number {
     for (let i = 0; i < statusWords.length; i++) {
       const word = statusWords[i] as Pattern;
       if (!this.#json.matches(word, pos, end)) continue;
-      record.status = i;
+      event.status = i;
       return pos + word.length;
     }
     return -1;
   }
 
-  #amount(slot: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+  #amount(slot: number, bytes: Buffer, pos: number, end: number, event: DecodedEvent): number {
     const after = this.#json.number(bytes, pos, end);
     const value = this.#json.value[0] as number;
-    if (slot === 0) record.batchSize = value;
-    else if (slot === 1) record.requestBytes = value;
-    else if (slot === 2) record.inputTokens = value;
-    else if (slot === 3) record.concurrency = value;
+    if (slot === 0) event.batchSize = value;
+    else if (slot === 1) event.requestBytes = value;
+    else if (slot === 2) event.inputTokens = value;
+    else if (slot === 3) event.concurrency = value;
     return value < Number.POSITIVE_INFINITY ? after : -1;
   }
 
-  #flag(kind: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+  #flag(kind: number, bytes: Buffer, pos: number, end: number, event: DecodedEvent): number {
     const isTrue = bytes[pos] === 0x74;
-    if (kind === fieldKinds.coldStart) record.dimensionIds[coldStartIndex] = isTrue ? 1 : 0;
-    else if (kind === fieldKinds.cacheHit) record.cacheHit = isTrue ? 1 : 0;
+    if (kind === fieldKinds.coldStart) event.dimensionIds[coldStartIndex] = isTrue ? 1 : 0;
+    else if (kind === fieldKinds.cacheHit) event.cacheHit = isTrue ? 1 : 0;
     else this.#isPartial = isTrue;
     const word = isTrue ? trueWord : falseWord;
     return this.#json.matches(word, pos, end) ? pos + word.length : -1;
   }
 
   /** Validates the whole event, then interns its new strings. Returns false if invalid. */
-  #finish(bytes: Buffer, record: EventRecord): boolean {
-    if (!this.#values.has(modelIndex, record) || Number.isNaN(record.tsMs)) return false;
-    if (!this.#completeTotal(record, this.#isPartial)) return false;
+  #finish(bytes: Buffer, event: DecodedEvent): boolean {
+    if (!this.#values.has(modelIndex, event) || Number.isNaN(event.tsMs)) return false;
+    if (!this.#completeTotal(event, this.#isPartial)) return false;
     if (this.#json.sawHighByte && !this.#isUtf8(bytes)) return false;
-    if (!this.#stages.resolve(bytes, record)) return false;
-    this.#values.resolve(bytes, record);
+    if (!this.#stages.resolve(bytes, event)) return false;
+    this.#values.resolve(bytes, event);
     return true;
   }
 
   /** Sums up a missing total, unless the event is partial. Returns false for invalid durations. */
-  #completeTotal(record: EventRecord, isPartial: boolean): boolean {
-    if (!Number.isNaN(record.totalMs)) return true;
-    if (record.stageCount === 0) return false;
+  #completeTotal(event: DecodedEvent, isPartial: boolean): boolean {
+    if (!Number.isNaN(event.totalMs)) return true;
+    if (event.stageCount === 0) return false;
     if (isPartial) return true;
     let sumMs = 0;
-    for (let i = 0; i < record.stageCount; i++) sumMs += record.stageMs[i] as number;
-    record.totalMs = sumMs;
+    for (let i = 0; i < event.stageCount; i++) sumMs += event.stageMs[i] as number;
+    event.totalMs = sumMs;
     return sumMs <= this.#limits.maxDurationMs;
   }
 

@@ -1,6 +1,6 @@
 import { totalStage } from '../../base/dimensions.ts';
 import { limits } from '../../base/limits.ts';
-import type { EventRecord } from '../event-record.ts';
+import type { DecodedEvent } from '../decoded-event.ts';
 import type { Vocabulary } from '../vocabulary.ts';
 import type { JsonScanner } from './json-scanner.ts';
 import { Pattern } from './pattern.ts';
@@ -65,23 +65,23 @@ export class StageScanner {
     return this.#isShaped;
   }
 
-  /** Reads the object at `pos` into the record's stages; returns the position after it, or -1. */
-  scan(bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+  /** Reads the object at `pos` into the event's stages; returns the position after it, or -1. */
+  scan(bytes: Buffer, pos: number, end: number, event: DecodedEvent): number {
     this.#hasPending = false;
-    const after = this.#scanShaped(bytes, pos, end, record);
+    const after = this.#scanShaped(bytes, pos, end, event);
     this.#isShaped = after >= 0;
     if (after >= 0) return after;
     this.shape.miss();
-    return this.#scanAny(bytes, pos, end, record);
+    return this.#scanAny(bytes, pos, end, event);
   }
 
   /** Reads stages of the known shape; -1 for another. */
-  #scanShaped(bytes: Buffer, start: number, end: number, record: EventRecord): number {
+  #scanShaped(bytes: Buffer, start: number, end: number, event: DecodedEvent): number {
     const json = this.#json;
     const shape = this.shape;
     const { count } = shape;
     if (count === 0) return -1;
-    const { stageIds, stageMs } = record;
+    const { stageIds, stageMs } = event;
     let pos = start;
     for (let n = 0; n < count; n++) {
       const step = shape.step(n);
@@ -92,14 +92,14 @@ export class StageScanner {
       stageIds[n] = step.id;
       stageMs[n] = ms;
     }
-    record.stageCount = count;
+    event.stageCount = count;
     return pos < end && bytes[pos] === 0x7d ? pos + 1 : -1;
   }
 
-  #scanAny(bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+  #scanAny(bytes: Buffer, pos: number, end: number, event: DecodedEvent): number {
     const json = this.#json;
     if (bytes[pos] !== 0x7b) return -1;
-    const { stageIds, stageMs } = record;
+    const { stageIds, stageMs } = event;
     let last = 0;
     let count = 0;
     let i = pos + 1;
@@ -137,21 +137,21 @@ export class StageScanner {
       i++;
       if (i < end && (bytes[i] as number) <= 0x20) i = json.space(bytes, i, end);
     }
-    record.stageCount = count;
+    event.stageCount = count;
     return i + 1;
   }
 
   /** Interns new names. Returns false for a repeated name, which only the general path can handle. */
-  resolve(bytes: Buffer, record: EventRecord): boolean {
-    if (this.#isShaped || record.stageCount === 0) return true;
+  resolve(bytes: Buffer, event: DecodedEvent): boolean {
+    if (this.#isShaped || event.stageCount === 0) return true;
     if (++this.#eventNumber === 0x7fffffff) {
       this.#lastEvent.fill(0);
       this.#eventNumber = 1;
     }
-    if (this.#hasPending && record.stageCount > 0) this.#intern(bytes, record);
+    if (this.#hasPending && event.stageCount > 0) this.#intern(bytes, event);
     const eventNumber = this.#eventNumber;
-    for (let i = 0; i < record.stageCount; i++) {
-      const id = record.stageIds[i] as number;
+    for (let i = 0; i < event.stageCount; i++) {
+      const id = event.stageIds[i] as number;
       if (this.#lastEvent[id] === eventNumber) return false;
       this.#lastEvent[id] = eventNumber;
     }
@@ -183,11 +183,11 @@ export class StageScanner {
     return -1;
   }
 
-  #intern(bytes: Buffer, record: EventRecord): void {
-    for (let i = 0; i < record.stageCount; i++) {
-      if ((record.stageIds[i] as number) >= 0) continue;
+  #intern(bytes: Buffer, event: DecodedEvent): void {
+    for (let i = 0; i < event.stageCount; i++) {
+      if ((event.stageIds[i] as number) >= 0) continue;
       const id = this.#stages.idOf(bytes, this.#starts[i] as number, this.#ends[i] as number);
-      record.stageIds[i] = id;
+      event.stageIds[i] = id;
       if (id !== this.#stages.otherId) this.#learn(id);
     }
   }

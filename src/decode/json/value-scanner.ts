@@ -1,5 +1,5 @@
 import { dimensions, overflowValue } from '../../base/dimensions.ts';
-import type { EventRecord } from '../event-record.ts';
+import type { DecodedEvent } from '../decoded-event.ts';
 import type { Vocabulary } from '../vocabulary.ts';
 import type { JsonScanner } from './json-scanner.ts';
 import { Pattern } from './pattern.ts';
@@ -45,11 +45,11 @@ export class ValueScanner {
   }
 
   /** Reads the string at `pos` as the value of a dimension; returns the position after it, or -1. */
-  scan(index: number, bytes: Buffer, pos: number, end: number, record: EventRecord): number {
+  scan(index: number, bytes: Buffer, pos: number, end: number, event: DecodedEvent): number {
     const json = this.#json;
     const last = this.#last[index] as Pattern;
     if (json.matches(last, pos, end)) {
-      record.dimensionIds[index] = last.id;
+      event.dimensionIds[index] = last.id;
       return pos + last.length;
     }
     const close = this.label(bytes, pos, end);
@@ -57,7 +57,7 @@ export class ValueScanner {
     const slot = this.#slots[this.#slotOf(pos, close)] as Pattern;
     if (json.matches(slot, pos, end)) {
       this.#last[index] = slot;
-      record.dimensionIds[index] = slot.id;
+      event.dimensionIds[index] = slot.id;
       return close + 1;
     }
     if (json.matches(quotedOverflow, pos, end)) return -1;
@@ -75,20 +75,20 @@ export class ValueScanner {
   }
 
   /** Returns true if a dimension of this event has a value that is not empty. */
-  has(index: number, record: EventRecord): boolean {
-    if ((this.#pending & (1 << index)) === 0) return record.dimensionIds[index] !== 0;
+  has(index: number, event: DecodedEvent): boolean {
+    if ((this.#pending & (1 << index)) === 0) return event.dimensionIds[index] !== 0;
     return (this.#ends[index] as number) - (this.#starts[index] as number) > 2;
   }
 
   /** Interns the new values. */
-  resolve(bytes: Buffer, record: EventRecord): void {
+  resolve(bytes: Buffer, event: DecodedEvent): void {
     if (this.#pending === 0) return;
     for (let i = 0; i < dimensions.length; i++) {
       if ((this.#pending & (1 << i)) === 0) continue;
       const start = this.#starts[i] as number;
       const end = this.#ends[i] as number;
       const id = this.#values.idOf(bytes, start + 1, end - 1);
-      record.dimensionIds[i] = id;
+      event.dimensionIds[i] = id;
       // An overflowed value may be interned once the interner is cleared.
       if (id === this.#values.otherId) continue;
       const slot = this.#slots[this.#slotOf(start, end - 1)] as Pattern;

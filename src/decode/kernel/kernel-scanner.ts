@@ -1,7 +1,7 @@
 import { dimensions, overflowValue } from '../../base/dimensions.ts';
 import type { DecodeContext } from '../decode-event.ts';
+import type { DecodedEvent } from '../decoded-event.ts';
 import { EventProgram } from '../event-program.ts';
-import type { EventRecord } from '../event-record.ts';
 import { isPlausibleTs } from '../is-plausible-ts.ts';
 import { scanEpochMs } from '../json/scan-epoch-ms.ts';
 import type { Shape } from '../json/shape.ts';
@@ -90,7 +90,7 @@ export class KernelScanner {
   }
 
   /** Scans the event that begins at `start`, as `EventScanner.scan`. */
-  scan(bytes: Buffer, start: number, end: number, record: EventRecord): number {
+  scan(bytes: Buffer, start: number, end: number, event: DecodedEvent): number {
     this.#sinceProgram++;
     const count = this.#programs.length;
     if (count === 0) return -1;
@@ -103,7 +103,7 @@ export class KernelScanner {
     let n = this.#after[this.#last] as number;
     for (let tried = 0; tried < count; tried++) {
       const read = this.#kernel.scan(start - this.#from, n);
-      if (read >= 0 && this.#from + read <= end && this.#fill(bytes, record)) {
+      if (read >= 0 && this.#from + read <= end && this.#fill(bytes, event)) {
         this.#after[this.#last] = n;
         this.#last = n;
         if (this.#credit < MAX_CREDIT) this.#credit++;
@@ -128,7 +128,7 @@ export class KernelScanner {
   }
 
   /** Interns values that are new to the kernel, when the whole event is valid. */
-  resolve(bytes: Buffer, record: EventRecord): void {
+  resolve(bytes: Buffer, event: DecodedEvent): void {
     const pending = this.#kernel.integers[indices.pendingDimensions] as number;
     if (pending === 0) return;
     const { values } = this.#context;
@@ -137,14 +137,14 @@ export class KernelScanner {
       const start = this.#startOf(i) + 1;
       const end = this.#endOf(i) - 1;
       const id = values.idOf(bytes, start, end);
-      record.dimensionIds[i] = id;
+      event.dimensionIds[i] = id;
       // An overflowed value may be interned once the interner is cleared.
       if (id !== values.otherId) this.#kernel.learn(start - this.#from, end - this.#from, id);
     }
   }
 
-  /** Fills the record from the kernel; the arrays in it are the kernel's own. */
-  #fill(bytes: Buffer, record: EventRecord): boolean {
+  /** Fills the event from the kernel; the arrays in it are the kernel's own. */
+  #fill(bytes: Buffer, event: DecodedEvent): boolean {
     const { numbers, integers } = this.#kernel;
     const from = this.#from;
     const textStart = integers[indices.textTsStart] as number;
@@ -155,20 +155,20 @@ export class KernelScanner {
     if (!isPlausibleTs(tsMs)) return false;
     if (integers[indices.pendingDimensions] !== 0 && !this.#arePlain(bytes)) return false;
     this.eventCount++;
-    record.tsMs = tsMs;
-    record.status = integers[indices.status] as number;
-    record.totalMs = numbers[1] as number;
-    record.stageCount = integers[indices.stageCount] as number;
-    record.batchSize = numbers[2] as number;
-    record.requestBytes = numbers[3] as number;
-    record.inputTokens = numbers[4] as number;
-    record.concurrency = numbers[5] as number;
-    record.cacheHit = integers[indices.cacheHit] as number;
-    record.bytes = bytes;
-    record.idStart = from + (integers[indices.idStart] as number);
-    record.idEnd = from + (integers[indices.idEnd] as number);
-    record.traceStart = from + (integers[indices.traceStart] as number);
-    record.traceEnd = from + (integers[indices.traceEnd] as number);
+    event.tsMs = tsMs;
+    event.status = integers[indices.status] as number;
+    event.totalMs = numbers[1] as number;
+    event.stageCount = integers[indices.stageCount] as number;
+    event.batchSize = numbers[2] as number;
+    event.requestBytes = numbers[3] as number;
+    event.inputTokens = numbers[4] as number;
+    event.concurrency = numbers[5] as number;
+    event.cacheHit = integers[indices.cacheHit] as number;
+    event.bytes = bytes;
+    event.idStart = from + (integers[indices.idStart] as number);
+    event.idEnd = from + (integers[indices.idEnd] as number);
+    event.traceStart = from + (integers[indices.traceStart] as number);
+    event.traceEnd = from + (integers[indices.traceEnd] as number);
     this.isPartial = integers[indices.isPartial] === 1;
     this.sawHighByte = integers[indices.sawHighByte] !== 0;
     return true;

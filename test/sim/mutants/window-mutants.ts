@@ -102,7 +102,7 @@ export const windowMutants: readonly Mutant[] = [
     name: 'watermark-of-start',
     bug: 'the watermark is the latest start of a request, not the latest end',
     file: accumulator,
-    find: 'const endMs = completionMs(record);',
+    find: 'const endMs = completionMs(event);',
     replace: 'const endMs = Math.min(completionMs(record), record.tsMs);',
   },
 ];

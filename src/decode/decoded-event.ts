@@ -1,7 +1,7 @@
 import { dimensions } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 
-/** Arrays of a record. */
+/** Arrays of a event. */
 export interface EventArrays {
   readonly dimensionIds: Int32Array;
   readonly stageIds: Int32Array;
@@ -11,11 +11,11 @@ export interface EventArrays {
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * One decoded timing event. The decoder overwrites the record for the next event, without allocation, so a
+ * One decoded timing event. The decoder overwrites the event for the next event, without allocation, so a
  * receiver copies values that it keeps. Strings are ids of the decoder's interners. All durations are
  * milliseconds.
  */
-export class EventRecord implements EventArrays {
+export class DecodedEvent implements EventArrays {
   /** Start of the request, milliseconds since the Unix epoch. */
   tsMs = 0;
   /** Index into `statuses`. */
@@ -42,7 +42,7 @@ export class EventRecord implements EventArrays {
   idStart = 0;
   idEnd = 0;
 
-  /** @param arrays of the record; its own by default. */
+  /** @param arrays of the event; its own by default. */
   constructor(arrays?: EventArrays) {
     this.dimensionIds = arrays?.dimensionIds ?? new Int32Array(dimensions.length);
     this.stageIds = arrays?.stageIds ?? new Int32Array(limits.stagesPerEvent);
