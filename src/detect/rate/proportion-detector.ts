@@ -3,6 +3,8 @@ import {
   type RateReference,
   serializeRateReference,
 } from '../../baseline/rate-baseline.ts';
+import { RenewableBaseline } from '../../baseline/renewable-baseline.ts';
+
 import type { Series } from '../../series/series-window.ts';
 import { TDigest } from '../../sketch/t-digest.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
@@ -38,9 +40,7 @@ export class ProportionDetector extends AnomalyDetector {
   readonly #test: ProportionTest;
   /** Baseline of the previous version, used until this one has its own. */
   #inherited: RateReference | undefined;
-  #baseline: RateBaseline;
-  /** Baseline of windows that are not learnt; it replaces the old one if they last. */
-  #candidate: RateBaseline | undefined;
+  readonly #baselines: RenewableBaseline<RateBaseline>;
   readonly #windows = new CountedWindows();
 
   /**
@@ -60,7 +60,8 @@ export class ProportionDetector extends AnomalyDetector {
     this.#least = proportion.leastRise(options);
     this.#options = options;
     this.#test = new ProportionTest(options, this.#least, proportion.lasting, pool);
-    this.#baseline = this.#newBaseline();
+    const { baseline, window } = options;
+    this.#baselines = new RenewableBaseline(() => new RateBaseline(baseline, window));
     this.#inherited = before?.reference();
     if (before !== undefined) this.#test.inherit(before.#test);
   }
@@ -77,11 +78,7 @@ export class ProportionDetector extends AnomalyDetector {
       this.#inherited = state.optional(this.#inherited, (reference) =>
         serializeRateReference(state, reference),
       );
-      this.#baseline.serialize(state);
-      this.#candidate = state.optional(this.#candidate, (candidate = this.#newBaseline()) => {
-        candidate.serialize(state);
-        return candidate;
-      });
+      this.#baselines.serialize(state);
       this.#windows.serialize(state);
       state.number(this.#lastSeenMs);
     });
@@ -131,7 +128,7 @@ export class ProportionDetector extends AnomalyDetector {
 
   /** Its own baseline, or that of the previous version until it has enough windows. */
   reference(): RateReference | undefined {
-    const own = this.#baseline.reference();
+    const own = this.#baselines.current.reference();
     const isSufficient = own !== undefined && own.windows >= this.#options.min_baseline_windows;
     return isSufficient ? own : this.#inherited;
   }
@@ -146,7 +143,8 @@ export class ProportionDetector extends AnomalyDetector {
       opening: () => (verdict?.opens ? this.#opening(verdict, context, baseline) : undefined),
       update: ({ event }) => this.#update(event, verdict, context, baseline),
       isRebaselinable: () =>
-        (this.#candidate?.reference()?.windows ?? 0) >= this.#options.min_baseline_windows,
+        (this.#baselines.candidate?.reference()?.windows ?? 0) >=
+        this.#options.min_baseline_windows,
       resolvedSummary: ({ event }, resolution) =>
         this.#proportion.resolvedSummary(event, resolution, this.#currentRate(event)),
       ended: (resolution) => this.#ended(resolution),
@@ -229,7 +227,7 @@ export class ProportionDetector extends AnomalyDetector {
 
   #ended(resolution: Resolution): void {
     if (resolution === 'rebaselined') this.#rebaseline();
-    else this.#candidate = undefined;
+    else this.#baselines.dropCandidate();
     this.#test.forgetRun();
   }
 
@@ -239,8 +237,7 @@ export class ProportionDetector extends AnomalyDetector {
     for (const offset of windows.quarantine) {
       if (!windows.isLearnable(offset) || windows.startMsOf(offset) < fromMs) continue;
       windows.exclude(offset);
-      this.#candidate ??= this.#newBaseline();
-      this.#learnTo(this.#candidate, offset);
+      this.#learnTo(this.#baselines.ensureCandidate(), offset);
     }
   }
 
@@ -258,12 +255,11 @@ export class ProportionDetector extends AnomalyDetector {
     this.#test.learn(this.#windows.startMsOf(offset), isLearnable);
     if (!isLearnable) return;
     if (!this.#windows.isSuspicious(offset)) {
-      this.#learnTo(this.#baseline, offset);
-      if (!this.isOpen) this.#candidate = undefined;
+      this.#learnTo(this.#baselines.current, offset);
+      if (!this.isOpen) this.#baselines.dropCandidate();
       return;
     }
-    this.#candidate ??= this.#newBaseline();
-    this.#learnTo(this.#candidate, offset);
+    this.#learnTo(this.#baselines.ensureCandidate(), offset);
     this.#rebaselineUnopened();
   }
 
@@ -276,7 +272,7 @@ export class ProportionDetector extends AnomalyDetector {
 
   /** Rebaselines when suspicious windows have lasted for a baseline's length without an anomaly. */
   #rebaselineUnopened(): void {
-    const reference = this.#candidate?.reference();
+    const reference = this.#baselines.candidate?.reference();
     if (this.isOpen || reference === undefined) return;
     const { baseline, min_baseline_windows } = this.#options;
     const isLong = this.#lastSeenMs - reference.fromMs >= baseline - baseline / 8;
@@ -284,13 +280,8 @@ export class ProportionDetector extends AnomalyDetector {
   }
 
   #rebaseline(): void {
-    this.#baseline = this.#candidate ?? this.#newBaseline();
-    this.#candidate = undefined;
+    this.#baselines.renew();
     for (const offset of this.#windows.quarantine) this.#windows.exclude(offset);
     this.#test.rebase();
-  }
-
-  #newBaseline(): RateBaseline {
-    return new RateBaseline(this.#options.baseline, this.#options.window);
   }
 }

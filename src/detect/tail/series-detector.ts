@@ -1,5 +1,6 @@
 import { totalStage } from '../../base/dimensions.ts';
 import type { BorrowedBaseline } from '../../baseline/borrowed-baseline.ts';
+import { RenewableBaseline } from '../../baseline/renewable-baseline.ts';
 import { SeriesBaseline } from '../../baseline/series-baseline.ts';
 import type { SeriesReference, StageReference } from '../../baseline/series-reference.ts';
 import type { Series, SeriesWindow } from '../../series/series-window.ts';
@@ -33,10 +34,8 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
   /** Start of the last window with a request; NaN before the first. */
   lastSeenMs = Number.NaN;
   readonly #tests: StageTests;
-  #baseline: SeriesBaseline;
+  readonly #baselines: RenewableBaseline<SeriesBaseline>;
   readonly #loan: BaselineLoan;
-  /** Baseline built from withheld windows: it replaces the baseline if they persist. */
-  #candidate: SeriesBaseline | undefined;
   #windowsAtBaseline = 0;
   readonly #quarantine = new Quarantine();
   /** Last windows of the open anomaly. */
@@ -60,7 +59,12 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
     this.#tests = new StageTests(options, pool);
     this.before = before;
     this.#loan = new BaselineLoan(options);
-    this.#baseline = this.#newBaseline();
+    const { baseline, window } = options;
+    this.#baselines = new RenewableBaseline(() => new SeriesBaseline(baseline, window));
+  }
+
+  get #baseline(): SeriesBaseline {
+    return this.#baselines.current;
   }
 
   /** Reference lent to a new series; undefined while there is none to lend. */
@@ -82,12 +86,8 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
   serialize(state: StateArchive): void {
     state.section('series detector', 7, () => {
       this.#tests.serialize(state);
-      this.#baseline.serialize(state);
+      this.#baselines.serialize(state);
       this.#loan.serialize(state);
-      this.#candidate = state.optional(this.#candidate, (candidate = this.#newBaseline()) => {
-        candidate.serialize(state);
-        return candidate;
-      });
       this.#windowsAtBaseline = state.number(this.#windowsAtBaseline);
       this.#quarantine.serialize(state);
       this.lifecycle.serialize(state);
@@ -118,7 +118,8 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
 
   /** Drops a stage and its state. The caller must not do so while an anomaly is open. */
   forgetStage(stage: string): void {
-    for (const one of [this.#tests, this.#baseline, this.#candidate]) one?.forget(stage);
+    const { current, candidate } = this.#baselines;
+    for (const one of [this.#tests, current, candidate]) one?.forget(stage);
     this.#quarantine.dropStage(stage);
   }
 
@@ -304,7 +305,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
       this.#rebaseline();
       return;
     }
-    this.#candidate = undefined;
+    this.#baselines.dropCandidate();
     // The baseline from before the anomaly applies again, however old it is.
     this.#baseline.hold(this.lastSeenMs);
   }
@@ -316,14 +317,13 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
   }
 
   get #isCandidateLearned(): boolean {
-    return (this.#candidate?.windows ?? 0) >= this.#options.min_baseline_windows;
+    return (this.#baselines.candidate?.windows ?? 0) >= this.#options.min_baseline_windows;
   }
 
   /** Replaces the baseline, in every test, by the candidate. */
   #rebaseline(): void {
-    this.#baseline = this.#candidate ?? this.#newBaseline();
+    this.#baselines.renew();
     this.#loan.end();
-    this.#candidate = undefined;
     this.#quarantine.withdraw(Number.NEGATIVE_INFINITY);
     this.#tests.rebase();
   }
@@ -331,8 +331,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
   /** Withholds windows of an anomaly from the baseline; the candidate learns them instead. */
   #withhold(fromMs: number): void {
     for (const window of this.#quarantine.withdraw(fromMs)) {
-      this.#candidate ??= this.#newBaseline();
-      this.#candidate.learn(window);
+      this.#baselines.ensureCandidate().learn(window);
     }
   }
 
@@ -358,24 +357,23 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
   #learnOne(entry: Quarantined): void {
     if (entry.suspicious) {
       this.#windowsAtBaseline = 0;
-      this.#candidate ??= this.#newBaseline();
-      this.#candidate.learn(entry.window);
+      this.#baselines.ensureCandidate().learn(entry.window);
       this.#rebaselineUnopened();
       return;
     }
     this.#baseline.learn(entry.window);
     this.#windowsAtBaseline += 1;
     if (this.#windowsAtBaseline >= quarantineWindows && this.lifecycle.open === undefined) {
-      this.#candidate = undefined;
+      this.#baselines.dropCandidate();
     }
   }
 
   /** Rebaselines on suspicious windows that never opened an anomaly, after a baseline's span. */
   #rebaselineUnopened(): void {
-    if (this.lifecycle.open !== undefined || this.#candidate === undefined) return;
-    const ageMs = this.lastSeenMs - this.#candidate.firstMs;
-    if (ageMs < this.#options.baseline) return;
-    if (this.#candidate.windows >= this.#options.min_baseline_windows) this.#rebaseline();
+    const { candidate } = this.#baselines;
+    if (this.lifecycle.open !== undefined || candidate === undefined) return;
+    const isLong = this.lastSeenMs - candidate.firstMs >= this.#options.baseline;
+    if (isLong && this.#isCandidateLearned) this.#rebaseline();
   }
 
   #eventInput(
@@ -393,9 +391,5 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
       nowMs: context.nowMs,
       options: this.#options,
     };
-  }
-
-  #newBaseline(): SeriesBaseline {
-    return new SeriesBaseline(this.#options.baseline, this.#options.window);
   }
 }
