@@ -70,7 +70,7 @@ export interface SuppressedLetters {
 }
 
 /** Summarizes suppressed letters, given in offset order; undefined without any. */
-export function suppressedLetters(letters: readonly DeadLetter[]): SuppressedLetters | undefined {
+function suppressedLetters(letters: readonly DeadLetter[]): SuppressedLetters | undefined {
   const first = letters[0];
   const last = letters.at(-1);
   if (first === undefined || last === undefined) return undefined;
@@ -90,7 +90,7 @@ export function suppressedLetters(letters: readonly DeadLetter[]): SuppressedLet
  * Makes the one letter that represents all suppressed ones: their offsets, and a count per reason. Its key
  * differs from the key of any other letter.
  */
-export function suppressedMessage(suppressed: SuppressedLetters): OutgoingMessage {
+function suppressedMessage(suppressed: SuppressedLetters): OutgoingMessage {
   const { topic, partition, firstOffset, lastOffset, count, byReason } = suppressed;
   const summary = {
     suppressed: count,

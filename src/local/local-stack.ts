@@ -13,7 +13,7 @@ import type { ChildExit } from './process/child-handle.ts';
 import { LeftoverChildren } from './process/leftover-children.ts';
 import { type LocalPorts, readPorts, writePorts } from './remembered-ports.ts';
 
-export const localDatabase = 'tailmark';
+const localDatabase = 'tailmark';
 /** Default data directory, relative to the current directory. */
 export const localDefaultDir = '.tailmark';
 

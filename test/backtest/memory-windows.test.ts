@@ -4,9 +4,9 @@ import { limits } from '../../src/base/limits.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import type { SeriesWindow } from '../../src/series/series-window.ts';
 import type { WindowsAt } from '../../src/sink/windows/each-window.ts';
-import { decodeWindows } from '../../src/sink/windows/window-reader.ts';
 import { summarizeWindow } from '../scenarios/summarize-window.ts';
 import { encodeWindows } from '../sink/windows/encode-windows.ts';
+import { decodeWindows } from '../sink/windows/read-windows.ts';
 
 const config = configSchema.parse({});
 const startMs = 1_790_000_000_000;

@@ -82,14 +82,14 @@ sql/queries/window_states.sql.`,
 };
 
 /** States how final the windows behind a table of tails are. */
-export function statesLine(states: WindowStates, resolution: Resolution): string {
+function statesLine(states: WindowStates, resolution: Resolution): string {
   const { open, provisional, final, late_merged } = states;
   const late = late_merged === 0 ? '' : `; ${late_merged.toLocaleString('en-US')} events came late`;
   return `windows of ${resolution}: ${final} final, ${provisional} provisional, ${open} open${late}\n`;
 }
 
 /** Renders tails as a table, a block a model. */
-export function tailsTable(rows: readonly StageTails[], color: boolean): string {
+function tailsTable(rows: readonly StageTails[], color: boolean): string {
   const { bold, dim, red } = colorsOf({ color });
   return renderTable({
     color,

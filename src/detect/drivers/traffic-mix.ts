@@ -21,7 +21,7 @@ export interface TrafficMix {
 }
 
 /** Facets of a request's size. Other facets describe its server or its result. */
-export const sizeFacets = ['batch_size', 'request_bytes', 'input_tokens'] as const;
+const sizeFacets = ['batch_size', 'request_bytes', 'input_tokens'] as const;
 
 /** Baseline requests from which a value's own rate is used, not that of smaller sizes. */
 const minRequests = 20;

@@ -9,12 +9,12 @@ export function quoteSql(text: string): string {
 }
 
 /** Condition on a dimension, such as "region = 'eu-west-1'". */
-export function dimensionSql(series: Series, dimension: Dimension): string {
+function dimensionSql(series: Series, dimension: Dimension): string {
   const value = series[dimension];
   return `${dimension} = ${typeof value === 'boolean' ? value : quoteSql(value)}`;
 }
 
-export function timeSql(ms: number): string {
+function timeSql(ms: number): string {
   return `toDateTime(${Math.floor(ms / 1000)}, 'UTC')`;
 }
 

@@ -15,7 +15,7 @@ export interface JavaRuntime {
 const leastVersion = 17;
 
 /** Hint for a missing Java or Maven. The local Kafka needs both; later starts need only Java. */
-export const javaHint =
+const javaHint =
   `Install a JDK ${leastVersion} or later and Maven (both on PATH, or JAVA_HOME and MAVEN_HOME set). ` +
   'Without them: `docker compose up` runs Kafka and ClickHouse in Docker, and `--source file` reads ' +
   'events from a file or standard input.';

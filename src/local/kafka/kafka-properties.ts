@@ -6,7 +6,7 @@ export interface KafkaPropertiesInput {
 
 const mebibyte = 1024 * 1024;
 /** Largest record batch, for tests and producers that put many events into a message. */
-export const kafkaMessageMaxBytes = 64 * mebibyte;
+const kafkaMessageMaxBytes = 64 * mebibyte;
 
 /** server.properties of a single KRaft node, broker and controller in one, on the loopback. */
 export function kafkaProperties(input: KafkaPropertiesInput): string {

@@ -3,7 +3,7 @@ import { wholeRequest } from '../../series/whole-request.ts';
 import type { Completeness } from './completeness/completeness.ts';
 
 /** Tuned by test/roles/detect/late-requests.test.ts. */
-export const lateTuned = {
+const lateTuned = {
   /** A window with a larger share of late requests is re-evaluated. */
   share: 0.01,
   /** Fewer late requests in total are ignored. */

@@ -47,7 +47,7 @@ export function readHours(
 }
 
 /** Decodes rows of sql/queries/hourly_tails.sql, ordered by hour and series. */
-export function decodeHours(bytes: Buffer, quantiles: readonly number[]): SeriesHour[] {
+function decodeHours(bytes: Buffer, quantiles: readonly number[]): SeriesHour[] {
   const reader = new RowBinaryReader(bytes);
   const hours: SeriesHour[] = [];
   let open:

@@ -1,8 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { systemClock } from '../../base/clock.ts';
-import type { SeriesWindow } from '../../series/series-window.ts';
 import { type ResponseStream, rowBinaryStream } from '../row-binary/row-binary-of.ts';
-import { WindowDecoder, type WindowsAt } from './window-decoder.ts';
+import type { WindowDecoder, WindowsAt } from './window-decoder.ts';
 
 /** Half-open range of window starts. */
 export interface WindowRange {
@@ -37,23 +36,4 @@ export async function* decodedWindows(
     await systemClock.breathe();
   }
   yield* decoder.end();
-}
-
-/** Reads all series of a short range of windows into memory. */
-export async function readWindows(
-  client: ClickHouseClient,
-  range: WindowRange,
-): Promise<SeriesWindow[]> {
-  const all: SeriesWindow[] = [];
-  const decoder = new WindowDecoder(range.windowMs);
-  for await (const { windows } of decodedWindows(await openWindows(client, range), decoder)) {
-    all.push(...windows);
-  }
-  return all;
-}
-
-export function decodeWindows(bytes: Buffer, windowMs: number): SeriesWindow[] {
-  const decoder = new WindowDecoder(windowMs);
-  const found = [...decoder.decode(bytes), ...decoder.end()];
-  return found.flatMap(({ windows }) => windows);
 }

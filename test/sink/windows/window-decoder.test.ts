@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Series, SeriesWindow } from '../../../src/series/series-window.ts';
 import { WindowDecoder } from '../../../src/sink/windows/window-decoder.ts';
-import { decodeWindows } from '../../../src/sink/windows/window-reader.ts';
 import { summarizeWindow } from '../../scenarios/summarize-window.ts';
 import { encodeWindows } from './encode-windows.ts';
+import { decodeWindows } from './read-windows.ts';
 
 const startMs = 1_790_000_000_000;
 const windowMs = 10_000;
