@@ -29,7 +29,9 @@ const textFiles = [
 ].filter((file) => /\.(md|sql|yaml|json)$/.test(file));
 const shownCode = codeFiles.filter((file) => !file.startsWith('test/'));
 
-const linesOf = (file: string) => readFileSync(join(root, file), 'utf8').split('\n');
+const readText = (file: string) => readFileSync(join(root, file), 'utf8');
+const linesOf = (file: string) => readText(file).split('\n');
+const isOfSource = (file: string) => file.startsWith('src/');
 /** What is wrong, with file and line. */
 function offences(files: readonly string[], isWrong: (line: string) => boolean): string[] {
   return files.flatMap((file) =>
@@ -76,11 +78,25 @@ describe('the files', () => {
 
   it(`of src/ lie in folders of at most ${MAX_FILES}`, () => {
     const folders = new Map<string, number>();
-    for (const file of codeFiles.filter((each) => each.startsWith('src/'))) {
+    for (const file of codeFiles.filter(isOfSource)) {
       folders.set(dirname(file), (folders.get(dirname(file)) ?? 0) + 1);
     }
     const full = [...folders].filter(([, files]) => files > MAX_FILES);
     expect(full).toEqual([]);
+  });
+
+  it('of src/ export no value that no other file names', () => {
+    const wordsOf = new Map(codeFiles.map((file) => [file, new Set(readText(file).match(/\w+/g))]));
+    const unused = codeFiles.filter(isOfSource).flatMap((file) => {
+      const exported = readText(file).matchAll(
+        /^export (?:async )?(?:abstract )?(?:class|const|function\*?) (\w+)/gm,
+      );
+      return [...exported].flatMap(([, name = '']) => {
+        const isNamed = codeFiles.some((other) => other !== file && wordsOf.get(other)?.has(name));
+        return isNamed ? [] : [`${file}: ${name}`];
+      });
+    });
+    expect(unused).toEqual([]);
   });
 
   it('are named in kebab-case', () => {
@@ -99,7 +115,7 @@ describe('the files', () => {
   });
 
   it('write through the log and the command, not to the console', () => {
-    const files = shownCode.filter((file) => file.startsWith('src/'));
+    const files = shownCode.filter(isOfSource);
     expect(offences(files, (line) => consoleCall.test(line))).toEqual([]);
   });
 

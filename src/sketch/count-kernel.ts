@@ -180,7 +180,7 @@ export class CountKernel {
 }
 
 /** Allocates from blocks, in order; `reset` frees all at once and keeps the blocks. */
-export class KernelArena {
+class KernelArena {
   readonly #kernel: CountKernel;
   readonly #blocks: number[];
   #used = 0;
