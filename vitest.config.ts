@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 // Two projects: `unit` needs nothing but Node; `integration` talks to a real Kafka and a real
 // ClickHouse, which its global setup starts (or borrows from Docker) once for the whole run. Its tests have
-// topics, groups and databases of their own, and wait more than they work: two files at a time.
+// topics, groups and databases of their own, and wait more than they work: three files at a time.
 export default defineConfig({
   test: {
     projects: [
@@ -21,7 +21,7 @@ export default defineConfig({
           globalSetup: ['test/containers/global-setup.ts'],
           testTimeout: 120_000,
           hookTimeout: 180_000,
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },
