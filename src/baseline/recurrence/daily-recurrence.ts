@@ -2,24 +2,27 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 import { type Episode, expectedEpisode, minuteOf, recurrence } from './recurrence.ts';
 
 const minuteMs = 60_000;
-/** An episode begins with its first evidence, but at most this long before it is clear. */
-const maxUnclearMs = 5 * minuteMs;
-const maxEpisodes = 128;
-/** Minutes of an episode for which the peak is recorded. */
-const minutes = 20;
-/**
- * An episode's shape is that of its first minutes. Later the baseline and the forecast follow the episode,
- * and the evidence for one fault after the other ends.
- */
-const shapeUntilMs = 5 * minuteMs;
-/** Factor for a piece of history, which may hold only a part of an episode. */
-const pieceFactor = 2;
-/** Minimum evidence of a piece, ln 100: low, as its overdispersion includes the episode itself. */
-const minPieceEvidence = Math.log(100);
-/** Evidence that begins an episode, and the share of its peak below which it ends. */
-const leastScore = 12;
-const endPeakShare = 1 / 3;
-const endWindows = 6;
+/** Tuned with `npm run eval`; test/baseline/recurrence/daily-recurrence.test.ts holds them. */
+const tuned = {
+  /** An episode begins with its first evidence, but at most this long before it is clear. */
+  maxUnclearMs: 5 * minuteMs,
+  maxEpisodes: 128,
+  /** Minutes of an episode for which the peak is recorded. */
+  minutes: 20,
+  /**
+   * An episode's shape is that of its first minutes. Later the baseline and the forecast follow the episode,
+   * and the evidence for one fault after the other ends.
+   */
+  shapeUntilMs: 5 * minuteMs,
+  /** Factor for a piece of history, which may hold only a part of an episode. */
+  pieceFactor: 2,
+  /** Minimum evidence of a piece, ln 100: low, as its overdispersion includes the episode itself. */
+  minPieceEvidence: Math.log(100),
+  /** Evidence that begins an episode, and the share of its peak below which it ends. */
+  leastScore: 12,
+  endPeakShare: 1 / 3,
+  endWindows: 6,
+} as const;
 const noShape = new Float32Array(0);
 
 /** The open episode, and the evidence from which its shape was taken. */
@@ -42,7 +45,7 @@ export class DailyRecurrence {
   #weakWindows = 0;
 
   /** Evidence from which on windows must be observed; while an episode is open, all must. */
-  static readonly leastScore = leastScore;
+  static readonly leastScore = tuned.leastScore;
 
   get isOpen(): boolean {
     return this.#current !== undefined;
@@ -63,12 +66,12 @@ export class DailyRecurrence {
     sinceMs: number,
     shape: ArrayLike<number> = noShape,
   ): void {
-    if (evidence >= leastScore && this.#current === undefined) {
-      const earliestMs = windowStartMs - maxUnclearMs;
+    if (evidence >= tuned.leastScore && this.#current === undefined) {
+      const earliestMs = windowStartMs - tuned.maxUnclearMs;
       this.#current = {
         ...{ sinceMs: Math.max(sinceMs, earliestMs), startMs: windowStartMs, endMs: windowStartMs },
         ...{
-          peaksByMinute: new Float32Array(minutes),
+          peaksByMinute: new Float32Array(tuned.minutes),
           peak: 0,
           clearest: 0,
           shape,
@@ -81,14 +84,14 @@ export class DailyRecurrence {
     const strength = evidence * varianceInflation;
     const ageMs = windowStartMs - episode.startMs;
     if (strength > episode.peak) episode.peak = strength;
-    if (evidence >= leastScore) episode.endMs = windowStartMs;
-    if (evidence > episode.clearest && ageMs < shapeUntilMs) {
+    if (evidence >= tuned.leastScore) episode.endMs = windowStartMs;
+    if (evidence > episode.clearest && ageMs < tuned.shapeUntilMs) {
       episode.clearest = evidence;
       episode.shape = shape;
     }
     episode.peaksByMinute.fill(episode.peak, minuteOf(ageMs, episode));
-    this.#weakWindows = strength < episode.peak * endPeakShare ? this.#weakWindows + 1 : 0;
-    if (this.#weakWindows >= endWindows) this.#endUnlessExpected(episode, windowStartMs);
+    this.#weakWindows = strength < episode.peak * tuned.endPeakShare ? this.#weakWindows + 1 : 0;
+    if (this.#weakWindows >= tuned.endWindows) this.#endUnlessExpected(episode, windowStartMs);
   }
 
   /**
@@ -98,9 +101,9 @@ export class DailyRecurrence {
    * @param evidence of all its windows, in nats.
    */
   addPiece(sinceMs: number, endMs: number, evidence: number, varianceInflation: number): void {
-    if (evidence < minPieceEvidence) return;
-    const peak = pieceFactor * evidence * varianceInflation;
-    const peaksByMinute = new Float32Array(minutes).fill(peak);
+    if (evidence < tuned.minPieceEvidence) return;
+    const peak = tuned.pieceFactor * evidence * varianceInflation;
+    const peaksByMinute = new Float32Array(tuned.minutes).fill(peak);
     const piece = {
       sinceMs,
       startMs: endMs,
@@ -148,7 +151,7 @@ export class DailyRecurrence {
     this.#past.push(episode);
     this.#past = this.#past
       .filter((past) => windowStartMs - past.startMs < recurrence.keptMs)
-      .slice(-maxEpisodes);
+      .slice(-tuned.maxEpisodes);
     this.#current = undefined;
     this.#weakWindows = 0;
   }
@@ -156,7 +159,7 @@ export class DailyRecurrence {
 
 function serializeEpisode(state: StateArchive, episode: Episode | undefined): Episode {
   const { sinceMs = 0, startMs = 0, endMs = 0, peak = 0 } = episode ?? {};
-  const peaksByMinute = episode?.peaksByMinute ?? new Float32Array(minutes);
+  const peaksByMinute = episode?.peaksByMinute ?? new Float32Array(tuned.minutes);
   const restored = {
     ...{ sinceMs: state.number(sinceMs), startMs: state.number(startMs) },
     ...{ endMs: state.number(endMs), peak: state.number(peak), peaksByMinute },

@@ -27,21 +27,24 @@ export interface DriftVerdict {
   readonly persists: boolean;
 }
 
-/** Requests that an hour must have beyond a quantile, to be compared. */
-const minBeyond = 10;
-/** Fewest compared hours of a day. */
-const minHours = 8;
-/** Last hours, which must confirm an opening, and decide whether it persists. */
-const lastHours = 6;
+/** Tuned with `npm run eval`; test/detect/drift/drift-test.test.ts holds them. */
+const tuned = {
+  /** Requests that an hour must have beyond a quantile, to be compared. */
+  minBeyond: 10,
+  /** Fewest compared hours of a day. */
+  minHours: 8,
+  /** Last hours, which must confirm an opening, and decide whether it persists. */
+  lastHours: 6,
+  /** Independent tests per week: hourly tests of one day largely overlap. */
+  testsPerWeek: 7,
+  normal95: 1.959964,
+  /** Upper limit of the autocorrelation of hours. */
+  maxCorrelation: 0.9,
+  /** Lower limit of the degrees of freedom of t. */
+  minFreedom: 1.5,
+} as const;
 /** Days in between, by their age. Newer ones are left out: a slow drift is nearly as large in them. */
 export const daysBetween = [4, 5, 6] as const;
-/** Independent tests per week: hourly tests of one day largely overlap. */
-const testsPerWeek = 7;
-const normal95 = 1.959964;
-/** Upper limit of the autocorrelation of hours. */
-const maxCorrelation = 0.9;
-/** Lower limit of the degrees of freedom of t. */
-const minFreedom = 1.5;
 
 /**
  * Tests whether a day was slower than the same day of the week before, hour by hour. The median of the
@@ -92,7 +95,7 @@ function judgeQuantile(
 ): DriftVerdict | undefined {
   const { quantiles, min_drift_ratio, min_effect_ms } = options;
   const compared = comparableOf(pairs, quantile, options);
-  if (compared.length < minHours) return undefined;
+  if (compared.length < tuned.minHours) return undefined;
   const baselineMs = median(
     compared.map(({ baseline }) => baseline.quantilesMs[quantile] as number),
   );
@@ -101,8 +104,8 @@ function judgeQuantile(
   const growth = median(growths);
   const { mean, error, independent, freedom } = meanOf(growths);
   const logP = logStudentTail(mean / error, freedom);
-  const logLevel = Math.log(Math.min(1, perWeek / (testsPerWeek * quantiles.length)));
-  const persists = median(growths.slice(-lastHours)) >= least / 2;
+  const logLevel = Math.log(Math.min(1, perWeek / (tuned.testsPerWeek * quantiles.length)));
+  const persists = median(growths.slice(-tuned.lastHours)) >= least / 2;
   const isLarge = growth >= least && baselineMs * Math.expm1(growth) >= min_effect_ms;
   const first =
     compared[growths.findIndex((each) => each >= least / 2)] ?? (compared[0] as HourPair);
@@ -112,7 +115,10 @@ function judgeQuantile(
     slower: growths.filter((each) => each > 0).length,
     baselineMs,
     ratio: Math.exp(growth),
-    interval: [Math.exp(growth - normal95 * error), Math.exp(growth + normal95 * error)],
+    interval: [
+      Math.exp(growth - tuned.normal95 * error),
+      Math.exp(growth + tuned.normal95 * error),
+    ],
     independent,
     logP,
     logLevel,
@@ -132,7 +138,7 @@ function comparableOf(
   return pairs.filter(
     ({ now, baseline }) =>
       now.stage === baseline.stage &&
-      Math.min(now.requests, baseline.requests) * beyond >= minBeyond,
+      Math.min(now.requests, baseline.requests) * beyond >= tuned.minBeyond,
   );
 }
 
@@ -145,7 +151,7 @@ function growthsOf(compared: readonly HourPair[], quantile: number): number[] {
 
 /** Median log growth; empty if too few hours can be compared. */
 function growthOf(compared: readonly HourPair[], quantile: number): number[] {
-  return compared.length < minHours ? [] : [median(growthsOf(compared, quantile))];
+  return compared.length < tuned.minHours ? [] : [median(growthsOf(compared, quantile))];
 }
 
 /**
@@ -168,9 +174,15 @@ function meanOf(values: readonly number[]) {
     product += residual * (residuals[i - 1] ?? 0);
   }
   const observed = square === 0 ? 0 : product / square;
-  const correlation = Math.min(maxCorrelation, Math.max(0, observed + (1 + 3 * observed) / n));
+  const correlation = Math.min(
+    tuned.maxCorrelation,
+    Math.max(0, observed + (1 + 3 * observed) / n),
+  );
   const independent = (n * (1 - correlation)) / (1 + correlation);
   const error = Math.sqrt(square / (n - 2) / independent);
-  const freedom = Math.max(minFreedom, (n * (1 - correlation ** 2)) / (1 + correlation ** 2) - 2);
+  const freedom = Math.max(
+    tuned.minFreedom,
+    (n * (1 - correlation ** 2)) / (1 + correlation ** 2) - 2,
+  );
   return { mean, error: Math.max(error, Number.EPSILON), independent, freedom };
 }

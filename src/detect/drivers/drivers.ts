@@ -25,16 +25,19 @@ export interface Driver {
   readonly baseline_slow_rate_of_others: number;
 }
 
-/** Fewest slow requests of a facet. */
-const minSlow = 10;
-/** Minimum of a driver's share of slow requests, and of its slow rate against that of others. */
-const minShare = 0.2;
-const minLift = 2;
-/** Minimum growth of that ratio since the baseline. */
-const minLiftGrowth = 1.5;
-/** Minimum part of a rise that more requests with the value explain, and of the rise itself. */
-const minExplained = 0.5;
-const minExcess = 0.5;
+/** Limits, chosen by hand; test/detect/drivers/drivers.test.ts holds them. */
+const tuned = {
+  /** Fewest slow requests of a facet. */
+  minSlow: 10,
+  /** Minimum of a driver's share of slow requests, and of its slow rate against that of others. */
+  minShare: 0.2,
+  minLift: 2,
+  /** Minimum growth of that ratio since the baseline. */
+  minLiftGrowth: 1.5,
+  /** Minimum part of a rise that more requests with the value explain, and of the rise itself. */
+  minExplained: 0.5,
+  minExcess: 0.5,
+} as const;
 
 /**
  * Values of facets that drive a tail, those that explain most first. One kind is far more frequent among slow
@@ -55,10 +58,10 @@ export function driversOf(counts: readonly DriverCount[]): Driver[] {
     const slow = sum((count) => count.slow);
     const baselineRequests = sum((count) => count.baselineRequests);
     const baselineSlow = sum((count) => count.baselineSlow);
-    if (slow < minSlow) continue;
+    if (slow < tuned.minSlow) continue;
     const baselineRate = rateOf(baselineSlow, baselineRequests);
     const excess = slow / requests - baselineRate;
-    const isRise = baselineRequests > 0 && excess >= minExcess * baselineRate;
+    const isRise = baselineRequests > 0 && excess >= tuned.minExcess * baselineRate;
     for (const count of values) {
       const driver: Driver = {
         facet: count.facet,
@@ -78,7 +81,7 @@ export function driversOf(counts: readonly DriverCount[]): Driver[] {
       // Rise that results if only this share had changed (Kitagawa 1955).
       const more = (share_of_all - baseline_share_of_all) * (baseline_slow_rate - baselineRate);
       const explained = isRise ? Math.min(1, more / excess) : 0;
-      const isMore = share_of_all > baseline_share_of_all && explained >= minExplained;
+      const isMore = share_of_all > baseline_share_of_all && explained >= tuned.minExplained;
       if (isMore || (count.requests < requests && isLopsided(driver))) {
         found.push({
           driver,
@@ -92,10 +95,13 @@ export function driversOf(counts: readonly DriverCount[]): Driver[] {
 
 function isLopsided(driver: Driver): boolean {
   const { share_of_slow, slow_rate, slow_rate_of_others } = driver;
-  if (share_of_slow < minShare || slow_rate < minLift * slow_rate_of_others) return false;
+  if (share_of_slow < tuned.minShare || slow_rate < tuned.minLift * slow_rate_of_others)
+    return false;
   // The baseline has no ratio if no other request was slow in it.
   const baseline = driver.baseline_slow_rate / driver.baseline_slow_rate_of_others;
-  return !Number.isFinite(baseline) || slow_rate >= minLiftGrowth * baseline * slow_rate_of_others;
+  return (
+    !Number.isFinite(baseline) || slow_rate >= tuned.minLiftGrowth * baseline * slow_rate_of_others
+  );
 }
 
 function rateOf(slow: number, requests: number): number {

@@ -23,12 +23,15 @@ export interface TrafficMix {
 /** Facets of a request's size. Other facets describe its server or its result. */
 const sizeFacets = ['batch_size', 'request_bytes', 'input_tokens'] as const;
 
-/** Baseline requests from which a value's own rate is used, not that of smaller sizes. */
-const minRequests = 20;
-const bandsPerOctave = 4;
-/** Smallest rise that is split: relative to the baseline, and absolute. */
-const minRise = 0.5;
-const minExcess = 0.005;
+/** Limits, chosen by hand; test/detect/drivers/traffic-mix.test.ts holds them. */
+const tuned = {
+  /** Baseline requests from which a value's own rate is used, not that of smaller sizes. */
+  minRequests: 20,
+  bandsPerOctave: 4,
+  /** Smallest rise that is split: relative to the baseline, and absolute. */
+  minRise: 0.5,
+  minExcess: 0.005,
+} as const;
 
 /**
  * Splits the rise of slow requests by one facet of size (Kitagawa 1955; the Oaxaca-Blinder decomposition).
@@ -81,7 +84,7 @@ function splitBy(
   if (now.requests === 0 || baseline.requests === 0) return undefined;
   const baselineRate = baseline.slow / baseline.requests;
   const excess = now.slow / now.requests - baselineRate;
-  if (!(excess > Math.max(minExcess, minRise * baselineRate))) return undefined;
+  if (!(excess > Math.max(tuned.minExcess, tuned.minRise * baselineRate))) return undefined;
   const law = sizeLaw(values);
   let mix = 0;
   let slowdown = 0;
@@ -104,7 +107,9 @@ function splitBy(
 /** Expected slow rate of a value: its own in the baseline, or extrapolated from the next smaller one. */
 function sizeLaw(values: readonly Value[]): (value: Value, slowBand: number) => number | undefined {
   const known = values
-    .filter(({ octave, baseline }) => baseline.requests >= minRequests && !Number.isNaN(octave))
+    .filter(
+      ({ octave, baseline }) => baseline.requests >= tuned.minRequests && !Number.isNaN(octave),
+    )
     .sort((a, b) => a.octave - b.octave);
   const [half, largest] = known.slice(-2);
   // Bands that a request moves by when its size doubles: 0 if its time does not depend on it.
@@ -112,10 +117,10 @@ function sizeLaw(values: readonly Value[]): (value: Value, slowBand: number) => 
     half === undefined || largest === undefined
       ? 0
       : (meanBand(largest.bands) - meanBand(half.bands)) / (largest.octave - half.octave);
-  const perOctave = Math.min(bandsPerOctave, Math.max(0, stepBands));
+  const perOctave = Math.min(tuned.bandsPerOctave, Math.max(0, stepBands));
   return (value, slowBand) => {
     const { octave, baseline } = value;
-    if (baseline.requests >= minRequests) return baseline.slow / baseline.requests;
+    if (baseline.requests >= tuned.minRequests) return baseline.slow / baseline.requests;
     const next = known.findLast((each) => each.octave <= octave) ?? known[0];
     if (next === undefined || Number.isNaN(octave)) return undefined;
     const moved = Math.round(perOctave * Math.max(0, octave - next.octave));

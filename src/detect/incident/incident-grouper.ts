@@ -5,16 +5,17 @@ import { type DetectOptions, longestRun } from '../options/detect-options.ts';
 import { Incident, type IncidentContext } from './incident.ts';
 import { nearestIncident } from './nearest-incident.ts';
 
-/** Affected series, models and share of all series that make one incident, whatever the stages. */
-const fleetSeries = 6;
-const fleetModels = 3;
-const fleetShare = 0.5;
-
-/** Join time of drifts, which show in some series a day later than in others. */
-const driftMs = 86_400_000;
-
-/** Lower limit of an affected share, also for events without one. */
-const leastShare = 1e-6;
+/** Limits, chosen by hand; test/detect/incident/incident-grouper.test.ts holds them. */
+const tuned = {
+  /** Affected series, models and share of all series that make one incident, whatever the stages. */
+  fleetSeries: 6,
+  fleetModels: 3,
+  fleetShare: 0.5,
+  /** Join time of drifts, which show in some series a day later than in others. */
+  driftMs: 86_400_000,
+  /** Lower limit of an affected share, also for events without one. */
+  leastShare: 1e-6,
+} as const;
 
 const severities: readonly string[] = ['critical', 'warning', 'info'];
 
@@ -115,7 +116,7 @@ export class IncidentGrouper {
       ({ kind, isOver, lead }) =>
         kind === event.kind && !isOver && (isOfAnyModel || lead.model === event.model),
     );
-    const joinMs = isDrift ? driftMs : longestRun * windowMs;
+    const joinMs = isDrift ? tuned.driftMs : longestRun * windowMs;
     const nearest = nearestIncident(event, candidates, joinMs);
     if (nearest !== undefined || !isOfAnyModel) return nearest;
     const isNear = (other: AnomalyEvent) => apartMs(event, other) <= joinMs;
@@ -125,8 +126,8 @@ export class IncidentGrouper {
     const affected = started.filter((other) => other.kind === event.kind && isNear(other));
     const series = new Set(affected.map(seriesKey)).size;
     const models = new Set(affected.map(({ model }) => model)).size;
-    const isFleet = series >= fleetSeries && models >= fleetModels;
-    if (!isFleet || series < fleetShare * context.live(event.kind).length) return undefined;
+    const isFleet = series >= tuned.fleetSeries && models >= tuned.fleetModels;
+    if (!isFleet || series < tuned.fleetShare * context.live(event.kind).length) return undefined;
     return near.reduce((largest, each) =>
       each.anomalies.length > largest.anomalies.length ? each : largest,
     );
@@ -162,7 +163,7 @@ function byWeight(a: AnomalyEvent, b: AnomalyEvent): number {
 
 /** Affected share, in steps of half as much again. */
 function sizeOf({ affected_share: share = 0 }: AnomalyEvent): number {
-  return Math.round(Math.log(Math.max(share, leastShare)) / Math.log(1.5));
+  return Math.round(Math.log(Math.max(share, tuned.leastShare)) / Math.log(1.5));
 }
 
 function apartMs(a: AnomalyEvent, b: AnomalyEvent): number {

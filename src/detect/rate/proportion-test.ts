@@ -30,17 +30,24 @@ export interface ProportionVerdict {
   readonly suspicious: boolean;
 }
 
-const suspiciousScore = Math.log(1e3);
-/** Evidence that must remain without its strongest window. */
-const confirmedScore = Math.log(100);
-/** Memory of the dispersion: two days of 10 s windows; the prior weighs as much as 12 of them. */
-const dispersionWindows = 17_280;
-const prior = { dispersion: 4, windows: 12 } as const;
-const maxVarianceRatio = 9;
-/** Weight of the baseline's noise: evidence is divided by 1 + 2 × requests / requests of the baseline. */
-const baselineNoise = 2;
-/** Fewest hits of an anomaly. */
-const minHits = 5;
+/** Tuned with `npm run eval`; test/detect/rate/proportion-detector.test.ts holds them. */
+const tuned = {
+  suspiciousScore: Math.log(1e3),
+  /** Evidence that must remain without its strongest window. */
+  confirmedScore: Math.log(100),
+  /** Memory of the dispersion: two days of 10 s windows; the prior weighs as much as 12 of them. */
+  dispersionWindows: 17_280,
+  prior: { dispersion: 4, windows: 12 },
+  maxVarianceRatio: 9,
+  /** Weight of the baseline's noise: evidence is divided by 1 + 2 × requests / requests of the baseline. */
+  baselineNoise: 2,
+  /** Fewest hits of an anomaly. */
+  minHits: 5,
+  freshMs: 3_600_000,
+  /** Learnt time, its predecessor's included, that makes a series mature. Before, it needs more requests. */
+  matureMs: 86_400_000,
+  minRequestsFactor: 3,
+} as const;
 /** Windows that must add evidence before an anomaly opens. */
 export interface LastingWindows {
   /** In a series with a day of learnt windows, its predecessor's included; and before that. */
@@ -49,11 +56,6 @@ export interface LastingWindows {
   /** In the first hour of a series, whatever its predecessor. */
   readonly fresh: number;
 }
-
-const freshMs = 3_600_000;
-/** Learnt time, its predecessor's included, that makes a series mature. Before, it needs more requests. */
-const matureMs = 86_400_000;
-const minRequestsFactor = 3;
 
 const faults = ProportionWeights.faults;
 
@@ -107,7 +109,7 @@ export class ProportionTest {
     this.#least = least;
     this.#lasting = lasting;
     this.#peaks = new PeaksOverThreshold(options.window, pool, this.#offset + PEAKS);
-    this.#dispersions.fill(prior.dispersion);
+    this.#dispersions.fill(tuned.prior.dispersion);
   }
 
   /** Evaluates a window; undefined while the evidence is unremarkable. */
@@ -128,7 +130,7 @@ export class ProportionTest {
     // The peaks of known recurrences are not learnt.
     if (score > before) this.#windows.score(score);
     if (score < peakScore) return undefined;
-    const level = Math.max(suspiciousScore, this.#peaks.level(levels.perWeek), before);
+    const level = Math.max(tuned.suspiciousScore, this.#peaks.level(levels.perWeek), before);
     return this.#verdict(fault, { score, level, reference });
   }
 
@@ -162,14 +164,14 @@ export class ProportionTest {
     const all = memory.doubles;
     const offset = this.#offset;
     const weight =
-      1 / (Math.min(this.#learnt + this.#inherited, dispersionWindows) + prior.windows);
+      1 / (Math.min(this.#learnt + this.#inherited, tuned.dispersionWindows) + tuned.prior.windows);
     for (let i = 0; i < faults; i++) {
       const beyond = weights.scoreOf(i, requests, hits) - requests * weights.mean(i);
       excess[i] = beyond;
       const variance = requests * weights.variance(i);
       if (variance <= 0) continue;
       const baseline = all[offset + i] as number;
-      const square = Math.min(beyond ** 2 / variance, maxVarianceRatio * baseline);
+      const square = Math.min(beyond ** 2 / variance, tuned.maxVarianceRatio * baseline);
       all[offset + i] = Math.max(1, baseline + weight * (square - baseline));
     }
     if (!this.#localLevel.observe(requests, excess)) return;
@@ -243,7 +245,7 @@ export class ProportionTest {
     const sum = this.#evidence.sum(fault);
     if (sum < peakScore) return sum;
     const requests = sumOf(this.#windowsOf(fault), (each) => each.requests);
-    return sum / (1 + (baselineNoise * requests) / reference.requests);
+    return sum / (1 + (tuned.baselineNoise * requests) / reference.requests);
   }
 
   /** Windows since the evidence for a fault began, at least one. */
@@ -256,7 +258,7 @@ export class ProportionTest {
     // The effect must be large over all windows of the evidence, and over the last ones.
     const run = this.#windowsOf(fault);
     const newest = run.at(-1) as ProportionCount;
-    const last = run.slice(-lastWindows(run, minRequestsFactor * this.#options.min_requests));
+    const last = run.slice(-lastWindows(run, tuned.minRequestsFactor * this.#options.min_requests));
     const isLarge = rateOf(run) >= effect && rateOf(last) >= effect;
     const isHalf = rateOf(last) >= (effect + reference.rate) / 2;
     const shown = isLarge ? run : last;
@@ -270,24 +272,26 @@ export class ProportionTest {
       dispersion: this.#dispersions[fault] as number,
       reference,
       opens: isLarge && score >= level && this.#mayOpen(fault, run),
-      suspicious: isHalf && score >= Math.max(suspiciousScore, level / 2),
+      suspicious: isHalf && score >= Math.max(tuned.suspiciousScore, level / 2),
     };
   }
 
   /** Checks everything but significance and effect. */
   #mayOpen(fault: number, run: readonly ProportionCount[]): boolean {
     const { min_baseline_windows, min_requests, window } = this.#options;
-    const isMature = (this.#learnt + this.#inherited) * window >= matureMs;
+    const isMature = (this.#learnt + this.#inherited) * window >= tuned.matureMs;
     if (this.#learnt + this.#inherited < Math.ceil(min_baseline_windows / 2)) return false;
-    if (sumOf(run, ({ hits }) => hits) < minHits) return false;
-    const least = (isMature ? 1 : minRequestsFactor) * min_requests;
+    if (sumOf(run, ({ hits }) => hits) < tuned.minHits) return false;
+    const least = (isMature ? 1 : tuned.minRequestsFactor) * min_requests;
     if (sumOf(run, ({ requests }) => requests) < least) return false;
     // Evidence that has stopped growing opens nothing.
     if (this.#evidence.last(fault) <= 0) return false;
     const { known, young, fresh } = this.#lasting;
-    const isFresh = this.#learnt * window < freshMs;
+    const isFresh = this.#learnt * window < tuned.freshMs;
     const lasting = !isMature ? young : isFresh ? fresh : known;
-    return this.#evidence.gaining(fault) >= lasting && this.#evidence.rest(fault) >= confirmedScore;
+    return (
+      this.#evidence.gaining(fault) >= lasting && this.#evidence.rest(fault) >= tuned.confirmedScore
+    );
   }
 }
 

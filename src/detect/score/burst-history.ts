@@ -2,18 +2,21 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** Time within which a burst reaches its peak. */
-const burstMs = 10 * minuteMs;
-const keptMs = 14 * dayMs;
-const maxBursts = 64;
-/** Bursts from which they count as recurring, and the factor over the second highest that exceeds them. */
-const recurringBursts = 3;
-const exceedingFactor = 1.5;
-/** Score from which a burst begins; it ends after `endWindows` below `endShare` of its peak. */
-const leastScore = 12;
-const endShare = 1 / 3;
-const endWindows = 6;
-const minutes = burstMs / minuteMs;
+/** Tuned with `npm run eval`; test/detect/score/burst-history.test.ts holds them. */
+const tuned = {
+  /** Time within which a burst reaches its peak. */
+  burstMs: 10 * minuteMs,
+  keptMs: 14 * dayMs,
+  maxBursts: 64,
+  /** Bursts from which they count as recurring, and the factor over the second highest that exceeds them. */
+  recurringBursts: 3,
+  exceedingFactor: 1.5,
+  /** Score from which a burst begins; it ends after `endWindows` below `endShare` of its peak. */
+  leastScore: 12,
+  endShare: 1 / 3,
+  endWindows: 6,
+} as const;
+const minutes = tuned.burstMs / minuteMs;
 
 interface Burst {
   readonly startMs: number;
@@ -36,7 +39,7 @@ export class BurstHistory {
   #windowsBelow = 0;
 
   /** Score from which a window must be observed; while a burst is active, every window must be. */
-  static readonly leastScore = leastScore;
+  static readonly leastScore = tuned.leastScore;
 
   get isActive(): boolean {
     return this.#current !== undefined;
@@ -44,7 +47,7 @@ export class BurstHistory {
 
   /** Observes the score of a window; windows come in order. */
   observe(windowStartMs: number, score: number): void {
-    if (score < leastScore && this.#current === undefined) return;
+    if (score < tuned.leastScore && this.#current === undefined) return;
     this.#current ??= newBurst(windowStartMs);
     const burst = this.#current;
     if (score > burst.peak) {
@@ -52,19 +55,19 @@ export class BurstHistory {
       burst.peakMs = windowStartMs;
     }
     burst.scores.fill(burst.peak, minuteOf(windowStartMs - burst.startMs));
-    this.#windowsBelow = score < burst.peak * endShare ? this.#windowsBelow + 1 : 0;
-    if (this.#windowsBelow < endWindows) return;
-    if (burst.peakMs - burst.startMs < burstMs) this.#past.push(burst);
+    this.#windowsBelow = score < burst.peak * tuned.endShare ? this.#windowsBelow + 1 : 0;
+    if (this.#windowsBelow < tuned.endWindows) return;
+    if (burst.peakMs - burst.startMs < tuned.burstMs) this.#past.push(burst);
     this.#past = this.#past
-      .filter(({ startMs }) => windowStartMs - startMs < keptMs)
-      .slice(-maxBursts);
+      .filter(({ startMs }) => windowStartMs - startMs < tuned.keptMs)
+      .slice(-tuned.maxBursts);
     this.#current = undefined;
     this.#windowsBelow = 0;
   }
 
   /** Score from which the active burst exceeds the recurring ones; 0 without any. */
   level(windowStartMs: number): number {
-    if (this.#current === undefined || this.#past.length < recurringBursts) return 0;
+    if (this.#current === undefined || this.#past.length < tuned.recurringBursts) return 0;
     // Earlier bursts may have begun a little faster than this one.
     const minute = minuteOf(windowStartMs + minuteMs - this.#current.startMs);
     let [most, second] = [0, 0];
@@ -73,7 +76,7 @@ export class BurstHistory {
       if (score > most) [most, second] = [score, most];
       else if (score > second) second = score;
     }
-    return second * exceedingFactor;
+    return second * tuned.exceedingFactor;
   }
 
   serialize(state: StateArchive): void {

@@ -15,12 +15,15 @@ export const driftConstants = {
   surelyMoving: 2,
 } as const;
 const { blockWindows, medianOfChance, calm, surelyMoving } = driftConstants;
-/** Step of a median's logarithm at each block, up or down; larger for the first blocks. */
-const leastStep = 0.02;
-const firstSteps = { size: 0.5, blocks: 4 } as const;
-/** Variance ratio over chance assumed before the first block. */
-const priorVarianceRatio = 2;
-const maxGain = 0.9;
+/** Tuned with `npm run eval`; test/detect/score/local-level.test.ts holds them. */
+const tuned = {
+  /** Step of a median's logarithm at each block, up or down; larger for the first blocks. */
+  leastStep: 0.02,
+  firstSteps: { size: 0.5, blocks: 4 },
+  /** Variance ratio over chance assumed before the first block. */
+  priorVarianceRatio: 2,
+  maxGain: 0.9,
+} as const;
 
 /** Fields of all sums together: requests and windows of the block, blocks, and 1 where one is pending. */
 const REQUESTS = 0;
@@ -56,7 +59,7 @@ export class LocalLevel {
   constructor(size: number, at?: number) {
     this.#size = size;
     this.#at = at ?? memory.allocateFor(this, LocalLevel.doubles(size));
-    this.#fields(ERROR, MEDIAN + 1).fill(priorVarianceRatio * medianOfChance);
+    this.#fields(ERROR, MEDIAN + 1).fill(tuned.priorVarianceRatio * medianOfChance);
   }
 
   /** Size in doubles, for so many sums. */
@@ -90,7 +93,9 @@ export class LocalLevel {
     if (all[at + HAS_PENDING] === 1) this.#updateLevels();
     const blocks = all[at + BLOCKS] as number;
     const requests = all[at + REQUESTS] as number;
-    const step = Math.exp(Math.max(leastStep, firstSteps.size / (blocks + firstSteps.blocks)));
+    const step = Math.exp(
+      Math.max(tuned.leastStep, tuned.firstSteps.size / (blocks + tuned.firstSteps.blocks)),
+    );
     all[at + BLOCKS] = blocks + 1;
     for (let i = 0; i < this.#size; i++) {
       const mean = this.#of(SUM, i) / requests;
@@ -180,7 +185,7 @@ export class LocalLevel {
     const significant = this.#significantRatio;
     for (let i = 0; i < this.#size; i++) {
       const ratio = this.#of(MEDIAN, i) / medianOfChance;
-      const gain = ratio > significant ? Math.min(maxGain, 1 - significant / ratio) : 0;
+      const gain = ratio > significant ? Math.min(tuned.maxGain, 1 - significant / ratio) : 0;
       const level = this.level(i);
       this.#put(LEVEL, i, gain === 0 ? 0 : level + gain * (this.#of(PENDING, i) - level));
     }

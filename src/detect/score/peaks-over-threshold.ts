@@ -8,63 +8,65 @@ const memory = Arena.shared();
 export const peakScore = Math.log(100);
 /** A peak ends after this many windows below this score. */
 const calmScore = peakScore / 2;
-const calmWindows = 6;
-/** Mean excess over `peakScore` if the probabilities were exact. */
-const priorExcess = 1.1;
-/** Weights: of the prior, in peaks of all series; of all series' mean, in peaks of this one. */
-const priorPeaks = 20;
-const pooledPeaks = 10;
-/** Weight of the rate by chance, in peaks of this series. */
-const priorRatePeaks = 2;
-/** Weeks after which a peak's weight has decayed to e^-1. */
-const memoryWeeks = 2;
+/** Tuned with `npm run eval`; test/detect/score/peaks-over-threshold.test.ts holds them. */
+const tuned = {
+  calmWindows: 6,
+  /** Mean excess over `peakScore` if the probabilities were exact. */
+  priorExcess: 1.1,
+  /** Weights: of the prior, in peaks of all series; of all series' mean, in peaks of this one. */
+  priorPeaks: 20,
+  pooledPeaks: 10,
+  /** Weight of the rate by chance, in peaks of this series. */
+  priorRatePeaks: 2,
+  /** Weeks after which a peak's weight has decayed to e^-1. */
+  memoryWeeks: 2,
+  /** Lower bound of a mean excess: that of a true likelihood ratio. */
+  leastExcess: 1,
+  /** Part by which the highest peaks of an overdispersed series exceed exponential ones. */
+  heavierTail: 0.6,
+  /** Standard errors above `leastExcess` from which a series counts as overdispersed. */
+  sureErrors: 2,
+  /** Upper bound of one excess over the mean: an undetected fault may have caused it. */
+  maxExcessRatio: 4,
+  /**
+   * Factor of a threshold over the highest burst's excess, larger by `firstDay` / days while few days were
+   * observed. The highest counts up to `timesThird` times the third highest: a single outlier may be an
+   * undetected fault.
+   */
+  overHighest: { times: 3, firstDay: 0.3, timesThird: 2 },
+  /**
+   * Evidence older than this many bursts is less likely one: its factor falls to `times` after as many again.
+   */
+  notBurst: { bursts: 3, times: 2 },
+  /**
+   * Ages, in bursts, over which the threshold is raised for bursts not yet observed: fully up to the first, not
+   * at all from the second. It is raised by how far the highest burst exceeds chance, up to twofold, divided by
+   * the days.
+   */
+  unknownBursts: { full: 1.5, none: 3 },
+  /**
+   * Age from which evidence in a non-stationary series is likely an unpredicted change of its level. Its
+   * threshold doubles after as long again, and so on.
+   */
+  slowMs: 15 * 60_000,
+  /** Part by which the threshold has risen at that age, in proportion to the age. */
+  youngIncrease: 0.25,
+  /**
+   * Part of the baseline's span from which any evidence may be a daily rise: its threshold doubles after as
+   * long again.
+   */
+  old: 1 / 2,
+  /**
+   * Predictability above which changes outlast the filter's delay: `slowMs` then starts earlier, by half at
+   * most.
+   */
+  predictableFrom: 0.15,
+  earlier: { times: 3, most: 0.5 },
+} as const;
 const daysPerWeek = 7;
-/** Lower bound of a mean excess: that of a true likelihood ratio. */
-const leastExcess = 1;
 
-/** Part by which the highest peaks of an overdispersed series exceed exponential ones. */
-const heavierTail = 0.6;
-/** Standard errors above `leastExcess` from which a series counts as overdispersed. */
-const sureErrors = 2;
-/** Upper bound of one excess over the mean: an undetected fault may have caused it. */
-const maxExcessRatio = 4;
 /** Windows within which a burst reaches its peak. */
 export const burstWindows = 12;
-/**
- * Factor of a threshold over the highest burst's excess, larger by `firstDay` / days while few days were
- * observed. The highest counts up to `timesThird` times the third highest: a single outlier may be an
- * undetected fault.
- */
-const overHighest = { times: 3, firstDay: 0.3, timesThird: 2 } as const;
-/**
- * Evidence older than this many bursts is less likely one: its factor falls to `times` after as many again.
- */
-const notBurst = { bursts: 3, times: 2 } as const;
-/**
- * Ages, in bursts, over which the threshold is raised for bursts not yet observed: fully up to the first, not
- * at all from the second. It is raised by how far the highest burst exceeds chance, up to twofold, divided by
- * the days.
- */
-const unknownBursts = { full: 1.5, none: 3 } as const;
-
-/**
- * Age from which evidence in a non-stationary series is likely an unpredicted change of its level. Its
- * threshold doubles after as long again, and so on.
- */
-const slowMs = 15 * 60_000;
-/** Part by which the threshold has risen at that age, in proportion to the age. */
-const youngIncrease = 0.25;
-/**
- * Part of the baseline's span from which any evidence may be a daily rise: its threshold doubles after as
- * long again.
- */
-const old = 1 / 2;
-/**
- * Predictability above which changes outlast the filter's delay: `slowMs` then starts earlier, by half at
- * most.
- */
-const predictableFrom = 0.15;
-const earlier = { times: 3, most: 0.5 } as const;
 
 /** Fields: peaks, the sum of their excesses, and weeks observed; all decay. */
 const PEAKS = 0;
@@ -114,7 +116,7 @@ export class PeaksOverThreshold {
   constructor(windowMs: number, pool: PeakPool, at?: number) {
     this.#windowWeeks = windowMs / (7 * 86_400_000);
     this.#burstMs = burstWindows * windowMs;
-    this.#keep = Math.exp(-this.#windowWeeks / memoryWeeks);
+    this.#keep = Math.exp(-this.#windowWeeks / tuned.memoryWeeks);
     this.#pool = pool;
     this.#at = at ?? memory.allocateFor(this, doubles);
   }
@@ -137,7 +139,7 @@ export class PeaksOverThreshold {
     for (let i = at + HIGHEST; i < at + PEAK; i++) all[i] = (all[i] as number) * keep;
     if (!this.#addToPeak(score)) return;
     all[at + CALM] = score > calmScore ? 0 : (all[at + CALM] as number) + 1;
-    if ((all[at + CALM] as number) >= calmWindows) this.#end();
+    if ((all[at + CALM] as number) >= tuned.calmWindows) this.#end();
   }
 
   /** Observes the score of a window of an open anomaly, which may turn out to be a burst. */
@@ -182,7 +184,7 @@ export class PeaksOverThreshold {
       highest[2] = over;
       highest.sort().reverse();
     }
-    const excess = Math.min(over, maxExcessRatio * this.#meanExcess());
+    const excess = Math.min(over, tuned.maxExcessRatio * this.#meanExcess());
     all[at + PEAKS] = (all[at + PEAKS] as number) + 1;
     all[at + EXCESS] = (all[at + EXCESS] as number) + excess;
     this.#pool.add(excess);
@@ -202,26 +204,28 @@ export class PeaksOverThreshold {
 
   /** Score that peaks exceed `perWeek` (> 0) times a week, and at least `peakScore`. */
   level(perWeek: number, growth?: Growth): number {
-    const byChance = Math.exp(-peakScore) / (this.#windowWeeks * calmWindows);
+    const byChance = Math.exp(-peakScore) / (this.#windowWeeks * tuned.calmWindows);
     const peaks = this.#of(PEAKS);
-    const rate = (peaks + priorRatePeaks) / (this.#of(WEEKS) + priorRatePeaks / byChance);
+    const rate =
+      (peaks + tuned.priorRatePeaks) / (this.#of(WEEKS) + tuned.priorRatePeaks / byChance);
     const own = this.#meanExcess();
     const nonStationarity = growth?.nonStationarity ?? 0;
-    const error = 1 / Math.sqrt(peaks + pooledPeaks);
-    const significant = own / leastExcess - 1 - sureErrors * error;
+    const error = 1 / Math.sqrt(peaks + tuned.pooledPeaks);
+    const significant = own / tuned.leastExcess - 1 - tuned.sureErrors * error;
     const overdispersion = Math.min(1, Math.max(0, significant) + nonStationarity);
-    const upperMean = own * (1 + error) * (1 + overdispersion * heavierTail);
+    const upperMean = own * (1 + error) * (1 + overdispersion * tuned.heavierTail);
     const byPast = upperMean * Math.log(Math.max(1, rate / perWeek));
-    const byTheory = leastExcess * Math.log(Math.max(1, byChance / perWeek));
+    const byTheory = tuned.leastExcess * Math.log(Math.max(1, byChance / perWeek));
     const byBursts = this.#byHighest(growth?.ageMs);
     return factorOf(growth) * Math.max(peakScore + Math.max(byPast, byTheory), byBursts);
   }
 
   /** @param ageMs age of the evidence, if it is known. */
   #byHighest(ageMs: number | undefined): number {
-    const { firstDay, timesThird } = overHighest;
-    const unlike = between0And1((ageMs ?? 0) / this.#burstMs / notBurst.bursts - 1);
-    const times = overHighest.times + unlike * (notBurst.times - overHighest.times);
+    const { firstDay, timesThird } = tuned.overHighest;
+    const unlike = between0And1((ageMs ?? 0) / this.#burstMs / tuned.notBurst.bursts - 1);
+    const times =
+      tuned.overHighest.times + unlike * (tuned.notBurst.times - tuned.overHighest.times);
     const [highest, third] = [this.#of(HIGHEST), this.#of(HIGHEST + 2)];
     const days = Math.max(1, this.#of(WEEKS) * daysPerWeek);
     const increase = firstDay + this.#unknownBursts(highest, ageMs ?? Number.POSITIVE_INFINITY);
@@ -230,9 +234,9 @@ export class PeaksOverThreshold {
 
   /** Certainty that the series has bursts, 0 to 1, weighted by how likely the evidence is one. */
   #unknownBursts(highest: number, ageMs: number): number {
-    const { full, none } = unknownBursts;
+    const { full, none } = tuned.unknownBursts;
     // Expected maximum of as many exponential excesses.
-    const byChance = this.#meanExcess() * Math.log(this.#of(PEAKS) + pooledPeaks);
+    const byChance = this.#meanExcess() * Math.log(this.#of(PEAKS) + tuned.pooledPeaks);
     const left = (none - ageMs / this.#burstMs) / (none - full);
     return between0And1(highest / byChance - 1) * between0And1(left);
   }
@@ -261,8 +265,10 @@ export class PeaksOverThreshold {
   }
 
   #meanExcess(): number {
-    const pooled = (this.#pool.excess + priorExcess * priorPeaks) / (this.#pool.peaks + priorPeaks);
-    return (this.#of(EXCESS) + pooled * pooledPeaks) / (this.#of(PEAKS) + pooledPeaks);
+    const pooled =
+      (this.#pool.excess + tuned.priorExcess * tuned.priorPeaks) /
+      (this.#pool.peaks + tuned.priorPeaks);
+    return (this.#of(EXCESS) + pooled * tuned.pooledPeaks) / (this.#of(PEAKS) + tuned.pooledPeaks);
   }
 
   #of(field: number): number {
@@ -274,11 +280,11 @@ export class PeaksOverThreshold {
 function factorOf(growth: Growth | undefined): number {
   if (growth === undefined) return 1;
   const { levelVariation, predictability, ageMs, ofBaseline } = growth;
-  const beyond = Math.max(0, predictability - predictableFrom);
-  const sooner = Math.min(earlier.most, earlier.times * beyond);
-  const whileYoung = youngIncrease * Math.min(1, ageMs / slowMs);
-  const slow = levelVariation * (whileYoung + Math.max(0, ageMs / slowMs - 1 + sooner));
-  return 1 + Math.max(slow, ofBaseline / old - 1);
+  const beyond = Math.max(0, predictability - tuned.predictableFrom);
+  const sooner = Math.min(tuned.earlier.most, tuned.earlier.times * beyond);
+  const whileYoung = tuned.youngIncrease * Math.min(1, ageMs / tuned.slowMs);
+  const slow = levelVariation * (whileYoung + Math.max(0, ageMs / tuned.slowMs - 1 + sooner));
+  return 1 + Math.max(slow, ofBaseline / tuned.old - 1);
 }
 
 function between0And1(x: number): number {

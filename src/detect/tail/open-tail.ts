@@ -41,25 +41,28 @@ interface LeadSums extends LeadCounts {
   readonly isSparse: boolean;
 }
 
-/** Resolving evaluates as many windows as opening did, up to this many. */
-const maxLeaveWindows = 6;
-const logSmall = Math.log(1e-2);
-/**
- * Significance threshold of sparse traffic, where one slow request stays among the last thirty for minutes.
- */
-const logSparse = Math.log(0.1);
-/** Log-likelihood ratio from which requests clearly match the baseline. */
-const logSure = Math.log(1e-2);
-/** Part of the least effect below which, in the long run, a tail is not pageable. */
-const pageableShare = 3 / 4;
-/** Part of windows with another stage exceeding or anomalous from which an anomaly has not decayed. */
-const concurrentShare = 1 / 20;
-/** Upper bound on the share of exceedances: a share of 1 has no finite likelihood ratio. */
-const maxShare = 0.99;
-/** Growth of the ratio since the last event that needs an update. */
-const materialGrowth = 1.5;
-/** Share of the excess that a new culprit must explain, in two windows in a row. */
-const materialShare = 0.5;
+/** Tuned with `npm run eval`; test/detect/tail/open-tail.test.ts holds them. */
+const tuned = {
+  /** Resolving evaluates as many windows as opening did, up to this many. */
+  maxLeaveWindows: 6,
+  logSmall: Math.log(1e-2),
+  /**
+   * Significance threshold of sparse traffic, where one slow request stays among the last thirty for minutes.
+   */
+  logSparse: Math.log(0.1),
+  /** Log-likelihood ratio from which requests clearly match the baseline. */
+  logSure: Math.log(1e-2),
+  /** Part of the least effect below which, in the long run, a tail is not pageable. */
+  pageableShare: 3 / 4,
+  /** Part of windows with another stage exceeding or anomalous from which an anomaly has not decayed. */
+  concurrentShare: 1 / 20,
+  /** Upper bound on the share of exceedances: a share of 1 has no finite likelihood ratio. */
+  maxShare: 0.99,
+  /** Growth of the ratio since the last event that needs an update. */
+  materialGrowth: 1.5,
+  /** Share of the excess that a new culprit must explain, in two windows in a row. */
+  materialShare: 0.5,
+} as const;
 
 /**
  * An anomaly from opening to resolving. Its event alone (stage, quantile, baseline, dispersion) decides
@@ -180,7 +183,7 @@ export class OpenTail extends OpenAnomaly {
       beyondHalf: requests * (1 - digest.cdf(halfEffectMs)),
       beyondEffect: requests * (1 - digest.cdf(effectMs)),
     });
-    const windows = Math.min(evidence.windows, maxLeaveWindows);
+    const windows = Math.min(evidence.windows, tuned.maxLeaveWindows);
     const sums = { requests: 0, exceedances: 0, beyondHalf: 0, beyondEffect: 0, isSparse: false };
     for (let back = 1; back <= this.#counts.length; back++) {
       if (back > windows && sums.requests >= this.#options.min_requests) break;
@@ -203,7 +206,7 @@ export class OpenTail extends OpenAnomaly {
     const { baselineMs } = this;
     const { quantile } = this.event;
     const { effectMs } = effectBounds(baselineMs, this.#options);
-    const pageableMs = baselineMs + pageableShare * (effectMs - baselineMs);
+    const pageableMs = baselineMs + tuned.pageableShare * (effectMs - baselineMs);
     this.#deficit += requests * (digest.cdf(pageableMs) - quantile);
     this.#logRatio += this.#logRatioOf(this.#counts.at(-1) as LeadCount);
     this.#windowsSince += 1;
@@ -218,16 +221,17 @@ export class OpenTail extends OpenAnomaly {
 
   #isDecayed(startMs: number): boolean {
     const isLong = startMs - this.#pageableMs >= this.policy.decayedMs;
-    if (!isLong || this.#concurrentWindows >= concurrentShare * this.#windowsSince) return false;
-    return this.#logRatio <= this.event.evidence.dispersion * logSure;
+    if (!isLong || this.#concurrentWindows >= tuned.concurrentShare * this.#windowsSince)
+      return false;
+    return this.#logRatio <= this.event.evidence.dispersion * tuned.logSure;
   }
 
   #isExceeding(sums: LeadSums): boolean {
     const { quantile: q, evidence } = this.event;
     const { requests, exceedances, beyondHalf, isSparse } = sums;
     const logTail = (k: number) => logExceedanceTail(k, requests, 1 - q, evidence.dispersion);
-    if (logTail(exceedances) <= logSmall) return true;
-    return this.#isAboveHalf(sums) && (!isSparse || logTail(beyondHalf) <= logSparse);
+    if (logTail(exceedances) <= tuned.logSmall) return true;
+    return this.#isAboveHalf(sums) && (!isSparse || logTail(beyondHalf) <= tuned.logSparse);
   }
 
   /** True where the quantile has risen by half of the least effect, significant or not. */
@@ -242,7 +246,7 @@ export class OpenTail extends OpenAnomaly {
   #isAtBaseline(sums: LeadCounts): boolean {
     const { quantile, evidence } = this.event;
     if (sums.beyondEffect >= (1 - quantile) * sums.requests) return false;
-    return this.#logRatioOf(sums) <= evidence.dispersion * logSure;
+    return this.#logRatioOf(sums) <= evidence.dispersion * tuned.logSure;
   }
 
   /**
@@ -250,14 +254,14 @@ export class OpenTail extends OpenAnomaly {
    * settled.
    */
   get #isSettled(): boolean {
-    return this.#counts.slice(-maxLeaveWindows).every((count) => this.#logRatioOf(count) < 0);
+    return this.#counts.slice(-tuned.maxLeaveWindows).every((count) => this.#logRatioOf(count) < 0);
   }
 
   /** Log-likelihood ratio of the exceedances: the emitted share over the baseline share. */
   #logRatioOf({ requests, exceedances }: LeadCounts): number {
     const { quantile, requests: of, evidence } = this.event;
     const baseline = 1 - quantile;
-    const share = Math.min(maxShare, Math.max(baseline, evidence.exceedances / of));
+    const share = Math.min(tuned.maxShare, Math.max(baseline, evidence.exceedances / of));
     return (
       exceedances * Math.log(share / baseline) +
       (requests - exceedances) * Math.log((1 - share) / (1 - baseline))
@@ -288,14 +292,14 @@ export class OpenTail extends OpenAnomaly {
     const last = this.event;
     const isOther = stage !== last.stage;
     const isDoubtful = isOther && !isConfirmed(stage, anomalous);
-    const culprit = isOther && (blame[0]?.share ?? 0) >= materialShare ? stage : '';
+    const culprit = isOther && (blame[0]?.share ?? 0) >= tuned.materialShare ? stage : '';
     const culpritHolds = culprit !== '' && culprit === this.#newCulprit;
     this.#newCulprit = culprit;
     const rises = last.severity !== 'critical' && severity === 'critical';
     const hasEffect =
       measured.observed_ms >= effectBounds(measured.baseline_ms, this.#options).effectMs;
     const promoted = measured.evidence.measured_stage !== last.evidence.measured_stage;
-    const grown = ratio >= materialGrowth * Math.max(this.#largestRatio, last.ratio);
+    const grown = ratio >= tuned.materialGrowth * Math.max(this.#largestRatio, last.ratio);
     const isMaterial = grown || culpritHolds || promoted;
     if (!rises && !(hasEffect && this.isUpdateDue && isMaterial && !isDoubtful)) return undefined;
     this.#baselineFactor = baselineFactor;

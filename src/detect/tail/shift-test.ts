@@ -24,32 +24,33 @@ const memory = Arena.shared();
 /** Outcome of a window released from quarantine: learnt, or of an anomaly that is open or resolved. */
 export type ReleaseOutcome = 'learnt' | 'open' | 'resolved';
 
-/** Least score of a verdict: one in a thousand in theory. */
-const significantScore = Math.log(1e3);
-/**
- * Score above the threshold, and affected share, that a single window of the total needs to open an anomaly.
- */
-const singleWindow = { score: Math.log(1e3), share: 0.3 } as const;
-/** Factor of `min_requests` for a stage alone; it falls to 1 as the evidence becomes certain. */
-const manyFactor = 3;
-/** Score that must remain without the window of most evidence. */
-const confirmedScore = Math.log(100);
-/**
- * Learnt time from which sparse windows are evaluated together, and from which a stage may open an anomaly
- * before it shows in `lastingWindows` of the last six windows.
- */
-const longLearntMs = 86_400_000;
-const lastingWindows = 4;
-/** Factor over the threshold from which evidence is certain. */
-const certainFactor = 2;
-/** Factor of the threshold for a stage alone within a burst's length: it may be the series' first burst. */
-const burstFactor = 1.2;
+/** Tuned with `npm run eval`; test/detect/tail/shift-test.test.ts holds them. */
+const tuned = {
+  /** Least score of a verdict: one in a thousand in theory. */
+  significantScore: Math.log(1e3),
+  /** Score above the threshold, and affected share, with which one window of the total opens. */
+  singleWindow: { score: Math.log(1e3), share: 0.3 },
+  /** Factor of `min_requests` for a stage alone; it falls to 1 as the evidence becomes certain. */
+  manyFactor: 3,
+  /** Score that must remain without the window of most evidence. */
+  confirmedScore: Math.log(100),
+  /** Learnt time from which sparse windows count together, and a stage may open at once. */
+  longLearntMs: 86_400_000,
+  /** Until then a stage must show in so many of the last six windows. */
+  lastingWindows: 4,
+  /** Factor over the threshold from which evidence is certain. */
+  certainFactor: 2,
+  /** Factor of the threshold for a stage alone within a burst's length: it may be the series' first burst. */
+  burstFactor: 1.2,
+  /** Age, in windows, of the evidence with which that of a window is compared. */
+  risingWindows: 6,
+  /** Part of the windows since evidence began in which the effect must show, more than by chance. */
+  leastShownPart: 1 / 2,
+  /** Dispersion from which windows count as overdispersed. */
+  overdispersedFrom: 4,
+} as const;
 /** Factor of a stage's threshold while the total is significant, too, by whatever size. */
 export const withTotalFactor = 0.8;
-/** Age, in windows, of the evidence with which that of a window is compared. */
-const risingWindows = 6;
-/** Part of the windows since evidence began in which the effect must show, more than by chance. */
-const leastShownPart = 1 / 2;
 
 const count = faultTemplates.length;
 
@@ -79,8 +80,6 @@ const wholeScores = new WindowScores();
 const shapeScores = new WindowScores();
 /** Zero scores, for a window that is not evaluated by its shape. */
 const noScores = new WindowScores();
-/** Dispersion from which windows count as overdispersed. */
-const overdispersedFrom = 4;
 
 /**
  * Test of one stage of one series: do its requests look more like one of several faults than like its past?
@@ -164,7 +163,7 @@ export class ShiftTest {
     EvidenceWeights.weigh(weights, digest, wholeScores);
     const find = CusumBank.find;
     const fault = find(whole, weights, counts, options, startMs, requests, wholeScores);
-    const isOverdispersed = CusumBank.mostDispersion(whole) > overdispersedFrom;
+    const isOverdispersed = CusumBank.mostDispersion(whole) > tuned.overdispersedFrom;
     let shapeFault = -1;
     if (isOverdispersed) {
       this.#shape ??= this.#newEvidence();
@@ -175,7 +174,7 @@ export class ShiftTest {
     // A view taken earlier could be stale: the memory may have grown.
     const all = memory.doubles;
     const score = Math.max(wholeScores.score, isOverdispersed ? shapeScores.score : 0);
-    const minuteAgo = at + SCORES + (this.#evaluated % risingWindows);
+    const minuteAgo = at + SCORES + (this.#evaluated % tuned.risingWindows);
     const rising = score > (all[minuteAgo] as number);
     all[minuteAgo] = score;
     const isOfWhole = !isOverdispersed || wholeScores.sum >= shapeScores.sum;
@@ -225,7 +224,7 @@ export class ShiftTest {
     recurring: number,
     perWeek: number,
   ) {
-    const least = Math.max(significantScore, recurring);
+    const least = Math.max(tuned.significantScore, recurring);
     const { baseline } = this.#options;
     const foundIn = (evidence: CusumBank, { run, score }: WindowScores, of: number): Found => {
       const level = Math.max(least, evidence.level(of, startMs, perWeek, baseline));
@@ -293,7 +292,7 @@ export class ShiftTest {
       evidence.forget();
       evidence.forgetPeak();
     }
-    this.#view(SCORES, risingWindows).fill(0);
+    this.#view(SCORES, tuned.risingWindows).fill(0);
   }
 
   /** Starts over with another baseline; dispersions and peaks are kept. */
@@ -321,7 +320,7 @@ export class ShiftTest {
       this.#effects.serialize(state);
       state.fill(this.#view(VARIANCES, count));
       state.fill(this.#view(VARIANCES_WITHIN, count));
-      state.fill(this.#view(SCORES, risingWindows));
+      state.fill(this.#view(SCORES, tuned.risingWindows));
       state.fill(this.#view(STARTS_MS, waitingWindows));
       this.#evaluated = state.number(this.#evaluated);
       this.#released = state.number(this.#released);
@@ -345,14 +344,14 @@ export class ShiftTest {
 
   #verdict(startMs: number, found: Found) {
     const { evidence, fault, run, score, level } = found;
-    const isPathSignificant = evidence.sum(slowPathFault) >= significantScore;
+    const isPathSignificant = evidence.sum(slowPathFault) >= tuned.significantScore;
     const { counts, effect, quantile, q, baselineMs } = this.#effects.shown(run, isPathSignificant);
-    const shows = effect !== undefined && effect.windows >= leastShownPart * run;
+    const shows = effect !== undefined && effect.windows >= tuned.leastShownPart * run;
     const windows = effect?.windows ?? Math.min(run, shownWindows);
     const sums = counts.sums(quantile, windows);
     const mayOpen = (least: number) =>
       shows && score >= least && this.#mayOpen({ ...found, level: least }, windows, sums, counts);
-    const isSuspicious = score >= Math.max(significantScore, level / 2);
+    const isSuspicious = score >= Math.max(tuned.significantScore, level / 2);
     return {
       stage: this.#stage,
       q,
@@ -369,11 +368,12 @@ export class ShiftTest {
       opens: mayOpen(level),
       opensWithTotal: mayOpen(withTotalFactor * level),
       isClear: score >= level,
-      anomalous: shows && score >= significantScore,
+      anomalous: shows && score >= tuned.significantScore,
       suspicious:
         isSuspicious && this.#effects.showsHalf(Math.min(run, shownWindows), isPathSignificant),
       exceeding:
-        evidence.last(fault) >= significantScore && this.#effects.showsHalf(1, isPathSignificant),
+        evidence.last(fault) >= tuned.significantScore &&
+        this.#effects.showsHalf(1, isPathSignificant),
     };
   }
 
@@ -388,19 +388,21 @@ export class ShiftTest {
       return false;
     const { requests } = shown;
     const isTotal = this.#stage === totalStage;
-    const mayBeChance = run >= burstWindows && score < certainFactor * level;
+    const mayBeChance = run >= burstWindows && score < tuned.certainFactor * level;
     if (mayBeChance && !isImprobable(shown, evidence.dispersion(fault))) return false;
-    if (run < burstWindows && !isTotal && score < burstFactor * level) return false;
-    const doubt = Math.max(0, 1 - (score / level - 1) / (certainFactor - 1));
-    const times = isTotal ? 1 : 1 + (manyFactor - 1) * doubt;
+    if (run < burstWindows && !isTotal && score < tuned.burstFactor * level) return false;
+    const doubt = Math.max(0, 1 - (score / level - 1) / (tuned.certainFactor - 1));
+    const times = isTotal ? 1 : 1 + (tuned.manyFactor - 1) * doubt;
     if (requests < times * min_requests) return false;
-    const isMany = requests >= manyFactor * min_requests;
-    const isEnough = requests >= manyFactor * min_requests * windows;
+    const isMany = requests >= tuned.manyFactor * min_requests;
+    const isEnough = requests >= tuned.manyFactor * min_requests * windows;
     if (!this.#isLongLearnt && !(isMany && this.#isEarlyConfirmed(isEnough, score, level, counts)))
       return false;
-    if (windows > 1 && evidence.rest(fault) >= confirmedScore) return true;
+    if (windows > 1 && evidence.rest(fault) >= tuned.confirmedScore) return true;
     const { share } = faultTemplates[fault] as FaultTemplate;
-    return isTotal && score - level >= singleWindow.score && share >= singleWindow.share;
+    return (
+      isTotal && score - level >= tuned.singleWindow.score && share >= tuned.singleWindow.share
+    );
   }
 
   /** Windows that measured the variation; includes the previous series' while its baseline is borrowed. */
@@ -415,7 +417,7 @@ export class ShiftTest {
 
   /** True once the series, with the one it replaces, was learnt for a day. */
   get #isLongLearnt(): boolean {
-    return (this.#learnt + this.#inherited) * this.#options.window >= longLearntMs;
+    return (this.#learnt + this.#inherited) * this.#options.window >= tuned.longLearntMs;
   }
 
   /**
@@ -423,9 +425,9 @@ export class ShiftTest {
    * show the shift for a while or with certainty, a stage for a while and in many requests.
    */
   #isEarlyConfirmed(isEnough: boolean, score: number, level: number, counts: TailCounts): boolean {
-    const isLasting = counts.lasting(shownWindows) >= lastingWindows;
+    const isLasting = counts.lasting(shownWindows) >= tuned.lastingWindows;
     if (this.#stage !== totalStage) return isEnough && isLasting;
-    return isLasting || (isEnough && score >= certainFactor * level);
+    return isLasting || (isEnough && score >= tuned.certainFactor * level);
   }
 }
 
@@ -435,7 +437,8 @@ export class ShiftTest {
  */
 function isImprobable({ requests, exceedances, expected }: TailSums, dispersion: number): boolean {
   return (
-    logExceedanceTail(exceedances, requests, expected / requests, dispersion) <= -significantScore
+    logExceedanceTail(exceedances, requests, expected / requests, dispersion) <=
+    -tuned.significantScore
   );
 }
 

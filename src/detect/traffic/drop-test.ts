@@ -28,31 +28,27 @@ interface Count {
 const minuteMs = 60_000;
 /** Faults that are tested: remaining traffic, relative to the largest remainder of a drop. */
 const remainders = [1, 0.5, 0.1] as const;
-const minScore = Math.log(1e3);
-/** Duration of a drop until it opens, and of its last part, which must still show it. */
-const minDurationMs = 5 * minuteMs;
-const lastMs = minuteMs;
-/** Retention of windows: a longer drop is evaluated by its last ones. */
-const retentionMs = 10 * minuteMs;
-const youngPart = 0.5;
-/** Expected requests that a drop needs, in multiples of `min_requests`. */
-const minRequestsFactor = 3;
-/**
- * Relative variance of ten-minute blocks around the forecast: its prior, its minimum, and the largest
- * update as a multiple. The memory is two days.
- */
-const variance = {
-  prior: 0.02,
-  priorBlocks: 12,
-  least: 0.0025,
-  maxVarianceRatio: 9,
-  blocks: 288,
+/** Tuned with `npm run eval`; test/detect/traffic/traffic-detector.test.ts holds them. */
+const tuned = {
+  minScore: Math.log(1e3),
+  /** Duration of a drop until it opens, and of its last part, which must still show it. */
+  minDurationMs: 5 * minuteMs,
+  lastMs: minuteMs,
+  /** Retention of windows: a longer drop is evaluated by its last ones. */
+  retentionMs: 10 * minuteMs,
+  youngPart: 0.5,
+  /** Expected requests that a drop needs, in multiples of `min_requests`. */
+  minRequestsFactor: 3,
+  /**
+   * Relative variance of ten-minute blocks around the forecast: its prior, its minimum, and the largest
+   * update as a multiple. The memory is two days.
+   */
+  variance: { prior: 0.02, priorBlocks: 12, least: 0.0025, maxVarianceRatio: 9, blocks: 288 },
+  /** Factor by which a drop must be deeper than any ten minutes of the last two weeks. */
+  depthFactor: 1.4,
+  /** Factor for correlated blocks: one with a deficit is followed by others. */
+  dispersionFactor: 2,
 } as const;
-
-/** Factor by which a drop must be deeper than any ten minutes of the last two weeks. */
-const depthFactor = 1.4;
-/** Factor for correlated blocks: one with a deficit is followed by others. */
-const dispersionFactor = 2;
 
 /**
  * Tests whether a model has less traffic than forecast (`TrafficProfile`). It accumulates the
@@ -66,7 +62,7 @@ export class DropTest {
   readonly #gains = new Float64Array(remainders.length);
   /** Forecast divided by actual requests, block by block. */
   readonly #deficits = new DailyMaximum();
-  #variance: number = variance.prior;
+  #variance: number = tuned.variance.prior;
   #blocks = 0;
   /** Index, requests and forecast of the open block. */
   #openBlock = Number.NaN;
@@ -91,7 +87,8 @@ export class DropTest {
     const expected = (forecast.perSecond * this.#options.window) / 1000;
     this.#learn(startMs, requests, expected);
     this.#counts.push({ startMs, requests, expected });
-    while (startMs - (this.#counts[0]?.startMs ?? startMs) >= retentionMs) this.#counts.shift();
+    while (startMs - (this.#counts[0]?.startMs ?? startMs) >= tuned.retentionMs)
+      this.#counts.shift();
     const maxRemaining = this.#maxRemaining(forecast);
     const dispersion = this.#dispersion(forecast);
     for (const [i, remainder] of remainders.entries()) {
@@ -102,16 +99,16 @@ export class DropTest {
     const score = this.#evidence.sum(fault);
     this.#peaks.learn(score);
     if (score < peakScore) return undefined;
-    const level = Math.max(minScore, this.#peaks.level(levels.perWeek));
+    const level = Math.max(tuned.minScore, this.#peaks.level(levels.perWeek));
     const sinceMs = this.#evidence.startMs(fault);
     const run = this.#counts.filter((count) => count.startMs >= sinceMs);
     const sums = sumOf(run);
-    const isLong = startMs - sinceMs + this.#options.window >= minDurationMs;
-    const hasEnough = sums.expected >= minRequestsFactor * this.#options.min_requests;
-    const last = sumOf(run.filter((count) => startMs - count.startMs < lastMs));
+    const isLong = startMs - sinceMs + this.#options.window >= tuned.minDurationMs;
+    const hasEnough = sums.expected >= tuned.minRequestsFactor * this.#options.min_requests;
+    const last = sumOf(run.filter((count) => startMs - count.startMs < tuned.lastMs));
     // `SilenceTest` covers traffic that has stopped altogether.
     const hasRequests = last.requests > 0;
-    const maxRatio = Math.min(maxRemaining, 1 / (depthFactor * this.#deficits.highest));
+    const maxRatio = Math.min(maxRemaining, 1 / (tuned.depthFactor * this.#deficits.highest));
     const isLarge = [sums, last].every((each) => each.requests <= maxRatio * each.expected);
     return {
       startedAtMs: sinceMs,
@@ -153,12 +150,14 @@ export class DropTest {
 
   /** Largest part of the forecast that counts as a drop; half of it before the first weekend. */
   #maxRemaining({ isWeekKnown }: TrafficForecast): number {
-    return (1 - this.#options.min_traffic_drop) * (isWeekKnown ? 1 : youngPart);
+    return (1 - this.#options.min_traffic_drop) * (isWeekKnown ? 1 : tuned.youngPart);
   }
 
   /** Variance of ten-minute blocks, against that of independent requests. */
   #dispersion({ perSecond }: TrafficForecast): number {
-    return 1 + dispersionFactor * this.#variance * perSecond * (TrafficProfile.blockMs / 1000);
+    return (
+      1 + tuned.dispersionFactor * this.#variance * perSecond * (TrafficProfile.blockMs / 1000)
+    );
   }
 
   #learn(startMs: number, requests: number, expected: number): void {
@@ -181,9 +180,12 @@ export class DropTest {
     const expected = this.#expected;
     const deficit = Math.max(0, expected - this.#requests);
     const excess = Math.max(0, 2 * deficit ** 2 - expected) / expected ** 2;
-    const square = Math.min(excess, variance.maxVarianceRatio * this.#variance);
-    const weight = 1 / (Math.min(this.#blocks, variance.blocks) + variance.priorBlocks);
-    this.#variance = Math.max(variance.least, this.#variance + weight * (square - this.#variance));
+    const square = Math.min(excess, tuned.variance.maxVarianceRatio * this.#variance);
+    const weight = 1 / (Math.min(this.#blocks, tuned.variance.blocks) + tuned.variance.priorBlocks);
+    this.#variance = Math.max(
+      tuned.variance.least,
+      this.#variance + weight * (square - this.#variance),
+    );
     this.#blocks += 1;
     this.#deficits.observe(startMs, expected / Math.max(1, this.#requests));
   }
