@@ -58,7 +58,7 @@ export const detectMutants: readonly PlantedMutant[] = [
     name: 'slow-path-by-chance',
     bug: 'a few misses of a cache, by chance, make a page of hits that are a little slower',
     file: shift,
-    find: 'const isPathSignificant = evidence.sum(slowPathFault) >= significantScore;',
+    find: 'const isPathSignificant = evidence.sum(slowPathFault) >= tuned.significantScore;',
     replace: 'const isPathSignificant = true;',
     tests: ['test/detect/tail/slow-path.test.ts'],
   },
