@@ -39,9 +39,9 @@ const tuned = {
    */
   notBurst: { bursts: 3, times: 2 },
   /**
-   * Ages, in bursts, over which the threshold is raised for bursts not yet observed: fully up to the first, not
-   * at all from the second. It is raised by how far the highest burst exceeds chance, up to twofold, divided by
-   * the days.
+   * Ages, in bursts, over which the threshold is raised for bursts not yet observed: fully up to the first,
+   * not at all from the second. It rises with how far the highest burst exceeds chance, up to twofold, divided
+   * by the days.
    */
   unknownBursts: { full: 1.5, none: 3 },
   /**
