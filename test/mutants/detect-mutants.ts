@@ -216,7 +216,7 @@ export const detectMutants: readonly PlantedMutant[] = [
   },
   {
     name: 'errors-learnt',
-    bug: 'windows of an open error rate are learnt: what fails all day is baseline by noon',
+    bug: 'windows of an open error rate are learnt, and those before it are not',
     file: 'src/detect/rate/proportion-detector.ts',
     find: 'if (!windows.isLearnable(offset) || windows.startMsOf(offset) < fromMs) continue;',
     replace: 'if (!windows.isLearnable(offset) || windows.startMsOf(offset) >= fromMs) continue;',

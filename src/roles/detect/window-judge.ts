@@ -335,12 +335,15 @@ export class Watcher {
 
   async #publish({ event, startMs, isEmitted = false }: Unstored): Promise<void> {
     const before = await this.#store.stored(event.id, event.revision);
+    const isNew = before === undefined && !isEmitted;
+    const own = isNew ? await this.#explained(await this.#withExemplars(event)) : event;
+    // The lead may have been lost during the queries.
     this.#requireLead();
     if (isEmitted) {
       if (before === undefined) await this.#store.add(event, startMs);
       return;
     }
-    const published = before ?? (await this.#explained(await this.#withExemplars(event)));
+    const published = before ?? own;
     // A predecessor has stored this event but perhaps not delivered it: the stored version is published.
     if (before === undefined) await this.#store.add(published, startMs);
     else this.#detector.adopt(before);

@@ -37,7 +37,10 @@ function emitted(
   given = options,
 ): { readonly at: number; readonly event: AnomalyEvent }[] {
   const pool = new PeakPool();
-  const detector = new ProportionDetector(failures, seriesOf(), given, pool, undefined);
+  return eventsOf(new ProportionDetector(failures, seriesOf(), given, pool, undefined), counts);
+}
+
+function eventsOf(detector: ProportionDetector, counts: readonly Counts[]) {
   return counts.flatMap((each, at) => {
     const window = countWindow(seriesOf(), at, each);
     const { windowStartMs } = window;
@@ -48,6 +51,17 @@ function emitted(
     const event = detector.step(windowStartMs, counted, context, () => undefined);
     return event === undefined ? [] : [{ at, event: anomalyEventSchema.parse(event) }];
   });
+}
+
+const windowMsOf = (at: number) => countWindow(seriesOf(), at, { requests: 1 }).windowStartMs;
+
+/** Events of one series, and its baseline after them. */
+function stepsOf(counts: readonly Counts[]) {
+  const detector = new ProportionDetector(failures, seriesOf(), options, new PeakPool(), undefined);
+  const events = eventsOf(detector, counts).map(({ at, event: { state, started_at } }) => {
+    return { at, state, startedAtMs: Date.parse(started_at) };
+  });
+  return { events, reference: detector.reference() };
 }
 
 /** Bursts at random, five times a day, over so many windows. */
@@ -159,6 +173,24 @@ describe('an error rate that rises', () => {
   ])('by %s pages nothing', (_, baseline, share) => {
     const model: Model = (at) => ({ perSecond: 50, share: during(at) ? share : baseline });
     expect(emitted(countsOf(model, fault.to + 100, `little ${baseline}`))).toEqual([]);
+  });
+
+  it('is left out of the baseline, from its start to the window that resolves it', () => {
+    const fault = { from: 150, to: 190 };
+    const isFault = (at: number) => at >= fault.from && at < fault.to;
+    const counts = countsOf(
+      (at) => ({ perSecond: 50, share: isFault(at) ? 0.03 : 0 }),
+      300,
+      'left',
+    );
+    const after = stepsOf(counts);
+    const [opened, resolved] = after.events;
+    const first = counts.findIndex((_, at) => windowMsOf(at) === opened?.startedAtMs);
+    expect([opened?.state, resolved?.state, first]).toEqual(['opened', 'resolved', fault.from]);
+    const isOpen = (at: number) => at >= first && at < (resolved?.at ?? 0);
+    const without = stepsOf(counts.map((each, at) => (isOpen(at) ? { requests: 0 } : each)));
+    expect(without.events).toEqual([]);
+    expect(after.reference).toEqual(without.reference);
   });
 
   it('for half a minute pages nothing', () => {

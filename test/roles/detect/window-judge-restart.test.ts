@@ -272,4 +272,27 @@ describe('a watcher that takes over', () => {
     expect([tables.judgedUntilMs, tables.snapshots.length]).toEqual(before);
     expect([tables.events, member.delivered]).toEqual([[], []]);
   });
+
+  it('stores nothing after a call during which it has lost the lead', async () => {
+    const opening = (await uninterrupted).stored[0]?.windowStartMs ?? 0;
+    const window = (opening - scenarioStartMs) / windowMs;
+    const storedAt: (readonly [lost: number, stored: number])[] = [];
+    for (let call = 1; ; call++) {
+      const tables = new FakeTables(windows);
+      const member = new Member(tables);
+      await member.watcher.start();
+      await member.judge(0, window);
+      const lostAt = tables.calls + call;
+      tables.onCall(call, () => {
+        member.isLeading = false;
+      });
+      const error = await member.judge(window, window + 1).catch((reason: unknown) => reason);
+      if (member.isLeading) break;
+      for (const stored of tables.tellingCalls) storedAt.push([lostAt, stored]);
+      if (tables.tellingCalls.length === 0) expect(error).toBeInstanceOf(LeadLost);
+    }
+    // The insert itself may have been under way, or done before.
+    expect(storedAt.length).toBeGreaterThan(0);
+    expect(storedAt.filter(([lost, stored]) => stored > lost)).toEqual([]);
+  });
 });
