@@ -1,8 +1,8 @@
-// What an event adds: each duration to its sketch and to its band. AssemblyScript: `npm run
-// generate:kernel` compiles it to WebAssembly, into src/sketch/count-kernel-wasm.ts. What is met for the
-// first time is asked of the host, who makes room: the kernel only adds.
+// Adds the durations of an event to their sketches and to its band. AssemblyScript: `npm run generate:kernel`
+// compiles it to WebAssembly, into src/sketch/count-kernel-wasm.ts. The host allocates structures on first
+// use; the kernel only adds.
 
-/** Addresses and offsets: those of `layout` in src/sketch/count-kernel.ts, which says what lies there. */
+/** Addresses and offsets, defined by `layout` in src/sketch/count-kernel.ts. */
 const ids: usize = 1024;
 const durations: usize = 2048;
 const rowsOfBlock = 64;
@@ -17,23 +17,24 @@ const TABLE: usize = 296;
 const blockValues = 32;
 const columns = 16;
 const tableEntries = 64;
-/** Octave 1 begins at 2^-20 ms; octave 0 takes what is below, octave 63 what is above 2^42 ms. */
+/** Octave 1 begins at 2^-20 ms. Octave 0 holds shorter durations, octave 63 those from 2^42 ms on. */
 const octaveOffset = 1023 - 20 - 1;
 const pageBuckets = 64;
 const bucketBytes = 16;
 
-/** Zeroed memory of the pool that is being added to. */
+/** Allocates zeroed memory for the caller's pool. */
 declare function take(bytes: i32): usize;
-/** The slot of a stage of a block, which may be put among the block's rows. */
+/** Returns the slot of a block's stage, and may store it in the block's rows. */
 declare function slotOf(block: usize, stage: i32): usize;
-/** The vector of a band of a block, put among the block's vectors. */
+/** Allocates the vector of a block's band, and stores it in the block. */
 declare function vectorOf(block: usize, band: i32): usize;
-/** An amount for a column that a vector does not have. */
+/** Adds to a column beyond those of a vector. */
 declare function addFar(block: usize, band: i32, column: i32, amount: f64): void;
 
 /**
- * Adds the durations of the first so many `ids`, which are stages, to their sketches, and to a band if it
- * is not -1; then the total likewise, which is a request in the band, and its milliseconds in column 0.
+ * Adds the first `stages` durations to the sketches of the stages in `ids`, and to the columns of a band.
+ * Then it adds the total to its sketch, 1 to the total's column, and its milliseconds to column 0. Band -1
+ * stands for an event without a total: only the sketches of its stages change.
  */
 export function count(block: usize, band: i32, stages: i32, total: i32, totalMs: f64): void {
   const vector = band < 0 ? 0 : bandOf(block, band);
@@ -50,7 +51,7 @@ export function count(block: usize, band: i32, stages: i32, total: i32, totalMs:
   store<f64>(vector, load<f64>(vector) + totalMs);
 }
 
-/** Adds a duration to a slot: to those that wait, which go to their buckets 32 at a time. */
+/** Adds a duration to a slot's waiting values. A full slot first moves its 32 values to their buckets. */
 export function add(slot: usize, ms: f64): void {
   let waiting = load<i32>(slot);
   if (waiting === blockValues) {
@@ -61,7 +62,7 @@ export function add(slot: usize, ms: f64): void {
   store<i32>(slot, waiting + 1);
 }
 
-/** Moves the values that wait into their buckets. */
+/** Moves the waiting values of a slot into their buckets. */
 export function spill(slot: usize): void {
   let table: usize = load<u32>(slot, TABLE);
   if (table === 0) {
@@ -69,20 +70,20 @@ export function spill(slot: usize): void {
     store<u32>(slot, <u32>table, TABLE);
   }
   const waiting = load<i32>(slot);
-  // Of an odd number the last counts twice where that makes no difference: in the lowest and the highest.
+  // The last value initializes both lanes of the extremes. It is summed here only if the count is odd.
   let two = f64x2.splat(load<f64>(slot + ((<usize>(waiting - 1)) << 3), VALUES));
-  let least = two;
-  let most = two;
+  let lowest = two;
+  let highest = two;
   let sums = waiting & 1 ? f64x2.replace_lane(wholeUs(two), 1, 0) : f64x2.splat(0);
   for (let i = 0; i < (waiting & ~1); i += 2) {
     two = v128.load(slot + ((<usize>i) << 3), VALUES);
     sums = f64x2.add(sums, wholeUs(two));
-    least = f64x2.pmin(least, two);
-    most = f64x2.pmax(most, two);
+    lowest = f64x2.pmin(lowest, two);
+    highest = f64x2.pmax(highest, two);
   }
   for (let i = 0; i < waiting; i++) {
     const ms = load<f64>(slot + ((<usize>i) << 3), VALUES);
-    // The sign is dropped with the bits above the octave: -0 counts as 0.
+    // The shift drops the sign, so that -0 counts as 0.
     const bits = <i32>((reinterpret<u64>(ms) << 1) >> 47);
     let octave = (bits >> 6) - octaveOffset;
     let bucket = bits & (pageBuckets - 1);
@@ -96,18 +97,18 @@ export function spill(slot: usize): void {
       page = take(pageBuckets * bucketBytes);
       store<u32>(entry, <u32>page);
     }
-    // Requests and milliseconds, side by side.
-    const at = page + <usize>(bucket * bucketBytes);
-    v128.store(at, f64x2.add(v128.load(at), f64x2.replace_lane(f64x2.splat(1), 1, ms)));
+    // A bucket holds requests and milliseconds, side by side.
+    const address = page + <usize>(bucket * bucketBytes);
+    v128.store(address, f64x2.add(v128.load(address), f64x2.replace_lane(f64x2.splat(1), 1, ms)));
   }
   store<f64>(slot, load<f64>(slot, REQUESTS) + <f64>waiting, REQUESTS);
   store<f64>(slot, load<f64>(slot, SUM) + lane0(sums) + lane1(sums), SUM);
-  store<f64>(slot, lower(load<f64>(slot, MIN), lower(lane0(least), lane1(least))), MIN);
-  store<f64>(slot, higher(load<f64>(slot, MAX), higher(lane0(most), lane1(most))), MAX);
+  store<f64>(slot, lower(load<f64>(slot, MIN), lower(lane0(lowest), lane1(lowest))), MIN);
+  store<f64>(slot, higher(load<f64>(slot, MAX), higher(lane0(highest), lane1(highest))), MAX);
   store<i32>(slot, 0);
 }
 
-/** Adds an amount to a column of a band of a block. */
+/** Adds an amount to one column of a block's band. */
 export function addToBand(block: usize, band: i32, column: i32, amount: f64): void {
   addTo(bandOf(block, band), block, band, column, amount);
 }
@@ -128,11 +129,11 @@ function addTo(vector: usize, block: usize, band: i32, column: i32, amount: f64)
     addFar(block, band, column, amount);
     return;
   }
-  const at = vector + ((<usize>column) << 3);
-  store<f64>(at, load<f64>(at) + amount);
+  const address = vector + ((<usize>column) << 3);
+  store<f64>(address, load<f64>(address) + amount);
 }
 
-/** As `wholeUs` in src/sketch/whole-us.ts, of two: `Math.round` without a branch. */
+/** Rounds two durations to whole microseconds as `wholeUs` in src/sketch/whole-us.ts, without a branch. */
 function wholeUs(two: v128): v128 {
   const us = f64x2.mul(two, f64x2.splat(1000));
   const near = f64x2.nearest(us);

@@ -1,25 +1,25 @@
-// Adds centroids to buckets of durations, and buckets to each other, and counts what lies above some
-// duration. AssemblyScript: `npm run generate:kernel` compiles it to WebAssembly, into
-// src/baseline/durations/duration-kernel-wasm.ts. What it reads and writes is in the memory of
-// src/memory/arena.ts. Centroids are floats, so many means and as many weights. A bucket is its
-// requests and their milliseconds, side by side; buckets are those of duration-histogram.ts.
+// Adds centroids to buckets of durations, merges buckets, and counts requests above thresholds.
+// AssemblyScript: `npm run generate:kernel` compiles it to WebAssembly, into
+// src/baseline/durations/duration-kernel-wasm.ts. It works on the memory of src/memory/arena.ts. Centroids
+// are floats: all means, then all weights. A bucket of duration-histogram.ts holds requests and their
+// milliseconds, side by side.
 
 /**
- * A bucket is an octave's 32nd: exponent and the top 5 bits of the mantissa. Those of doubles have numbers
- * that are larger by so many than those of singles.
+ * A bucket is a 32nd of an octave: the exponent and the top 5 bits of the mantissa. Bucket numbers of doubles
+ * exceed those of singles by `SINGLE_BUCKETS`.
  */
 const SINGLE_SHIFT = 18;
 const SINGLE_BUCKETS = (1_023 - 127) << 5;
 const bucketBytes: usize = 16;
 
-/** Counts above thresholds are of so many windows; those of src/detect/tail/tail-counts.ts, which says where they lie. */
+/** Windows kept in the counts; src/detect/tail/tail-counts.ts defines their layout. */
 const kept: usize = 31;
 const ADDED: usize = kept * 8;
 const SUMS: usize = ADDED + 8;
 
 /**
- * Adds centroids to buckets from a lowest one on; from one of the centroids on. How many were added in all,
- * before one for which there is no bucket.
+ * Adds the centroids from index `from` on to `length` buckets, of which `low` is the first. Returns the index
+ * of the first centroid outside these buckets, or `size`.
  */
 export function add(
   centroids: usize,
@@ -32,7 +32,7 @@ export function add(
 ): i32 {
   const least = reinterpret<i32>(<f32>leastMs);
   const lowest = low - SINGLE_BUCKETS;
-  // Means ascend: only some at the end can have no bucket, or one at the start.
+  // Means ascend, so that centroids outside the buckets are the first or the last ones.
   if (bucketOf(centroids, from, least, lowest) < 0) return from;
   let end = size;
   while (end > from && bucketOf(centroids, end - 1, least, lowest) >= length) end--;
@@ -42,31 +42,31 @@ export function add(
   for (; at < last; at += 8) {
     const bits = v128.load64_zero(at);
     const bucket = i32x4.shr_s(i32x4.max_s(bits, i32x4.splat(least)), SINGLE_SHIFT);
-    const places = i32x4.shl(i32x4.sub(bucket, i32x4.splat(lowest)), 4);
+    const offsets = i32x4.shl(i32x4.sub(bucket, i32x4.splat(lowest)), 4);
     const requests = f64x2.promote_low_f32x4(v128.load64_zero(at + weights));
     const ms = f64x2.mul(requests, f64x2.promote_low_f32x4(bits));
-    addTo(buckets + <usize>i32x4.extract_lane(places, 0), i64x2.shuffle(requests, ms, 0, 2));
-    addTo(buckets + <usize>i32x4.extract_lane(places, 1), i64x2.shuffle(requests, ms, 1, 3));
+    addToBucket(buckets + <usize>i32x4.extract_lane(offsets, 0), i64x2.shuffle(requests, ms, 0, 2));
+    addToBucket(buckets + <usize>i32x4.extract_lane(offsets, 1), i64x2.shuffle(requests, ms, 1, 3));
   }
   if (at === last) {
     const requests = <f64>load<f32>(at + weights);
-    const more = f64x2.replace_lane(f64x2.splat(requests), 1, requests * <f64>load<f32>(at));
+    const amounts = f64x2.replace_lane(f64x2.splat(requests), 1, requests * <f64>load<f32>(at));
     const bucket = <usize>bucketOf(at, 0, least, lowest);
-    addTo(buckets + bucket * bucketBytes, more);
+    addToBucket(buckets + bucket * bucketBytes, amounts);
   }
   return end;
 }
 
-/** The bucket of one of some means, from the lowest one on. */
+/** Bucket of the i-th mean, relative to `lowest`. */
 function bucketOf(means: usize, i: i32, least: i32, lowest: i32): i32 {
   return (max(load<i32>(means + ((<usize>i) << 2)), least) >> SINGLE_SHIFT) - lowest;
 }
 
-function addTo(bucket: usize, more: v128): void {
-  v128.store(bucket, f64x2.add(v128.load(bucket), more));
+function addToBucket(bucket: usize, amounts: v128): void {
+  v128.store(bucket, f64x2.add(v128.load(bucket), amounts));
 }
 
-/** Adds so many buckets to others. */
+/** Adds `length` buckets to those at `to`. */
 export function join(buckets: usize, length: i32, to: usize): void {
   const end = buckets + <usize>length * bucketBytes;
   for (let at = buckets; at < end; at += bucketBytes) {
@@ -75,10 +75,10 @@ export function join(buckets: usize, length: i32, to: usize): void {
   }
 }
 
-/** Writes the means of the buckets that are not empty, and their weights; how many these are. */
+/** Writes the means and weights of the nonempty buckets, and returns their number. */
 export function centroids(buckets: usize, length: i32, means: usize, weights: usize): i32 {
   let n: usize = 0;
-  // A mean may round across its bucket's bound, where the next one's may lie.
+  // Rounding may put a mean above the next one: `previous` keeps them ascending.
   let previous: f64 = 0;
   const end = buckets + <usize>length * bucketBytes;
   for (let at = buckets; at < end; at += bucketBytes) {
@@ -93,10 +93,10 @@ export function centroids(buckets: usize, length: i32, means: usize, weights: us
 }
 
 /**
- * Adds a window to counts: to sums of all windows before it, how many of its requests lie above each of three
- * durations, for every quantile, and as many as usually are.
+ * Adds a window to the cumulative counts. Each quantile has four: requests above its three thresholds, and
+ * the expected exceedances.
  *
- * @param upTo room for sums of the weights, which are whole: as many integers, and three more.
+ * @param upTo scratch for cumulative weights: `size` integers, and three more.
  */
 export function count(
   centroids: usize,
@@ -107,12 +107,12 @@ export function count(
   requests: f64,
   startMs: f64,
 ): void {
-  addUp(centroids + ((<usize>size) << 2), size, upTo);
+  cumulate(centroids + ((<usize>size) << 2), size, upTo);
   const added = <usize>load<f64>(counts, ADDED);
-  const place = added % kept;
+  const slot = added % kept;
   const width: usize = 8 + ((<usize>quantiles) << 5);
-  const before = counts + SUMS + (place === 0 ? kept - 1 : place - 1) * width;
-  const at = counts + SUMS + place * width;
+  const before = counts + SUMS + (slot === 0 ? kept - 1 : slot - 1) * width;
+  const at = counts + SUMS + slot * width;
   const thresholds = counts + SUMS + kept * width;
   store<f64>(at, load<f64>(before) + requests);
   for (let offset: usize = 0; offset < width - 8; offset += 32) {
@@ -127,12 +127,12 @@ export function count(
     store<f64>(to, load<f64>(from, 24) + beyondEffect, 24);
     store<f64>(to, load<f64>(from, 32) + beyondHalf, 32);
   }
-  store<f64>(counts + (place << 3), startMs);
+  store<f64>(counts + (slot << 3), startMs);
   store<f64>(counts, <f64>(added + 1), ADDED);
 }
 
-/** Sums of whole weights, up to and with each: four at a time. */
-function addUp(weights: usize, size: i32, to: usize): void {
+/** Writes cumulative sums of the weights, rounded to integers, four at a time. */
+function cumulate(weights: usize, size: i32, to: usize): void {
   const bytes = (<usize>size) << 2;
   const zero = i32x4.splat(0);
   let before = zero;
@@ -146,10 +146,10 @@ function addUp(weights: usize, size: i32, to: usize): void {
   }
 }
 
-/** As `TDigest.cdf`. */
+/** Part of the weights up to x, as of `TDigest.cdf`. */
 function cdf(means: usize, n: i32, upTo: usize, x: f64): f64 {
   if (n === 0 || !(x <= Infinity)) return NaN;
-  // Halves what is left without a branch: where x lies cannot be foretold.
+  // Binary search without branches, which the processor could not predict.
   let base = means;
   let length = n;
   while (length > 1) {

@@ -1,8 +1,8 @@
-// One event of a known shape, from bytes to numbers and ids, sixteen bytes at a time. AssemblyScript:
-// `npm run generate:kernel` compiles it to WebAssembly, into src/decode/kernel/event-kernel-wasm.ts. Whatever
-// is in doubt answers -1, and the scanner in JavaScript looks at the event from its beginning.
+// Reads one event of a known shape, from bytes to numbers and ids, sixteen bytes at a time. AssemblyScript:
+// `npm run generate:kernel` compiles it to WebAssembly, into src/decode/kernel/event-kernel-wasm.ts. It
+// returns -1 for an event that it cannot read exactly, which the scanner in JavaScript then reads instead.
 
-/** Addresses and sizes: those of `layout` in src/decode/kernel/event-kernel.ts, which says what lies there. */
+/** Addresses and sizes, defined by `layout` in src/decode/kernel/event-kernel.ts. */
 const numbers: usize = 0;
 const integers: usize = 64;
 const dimensionIds: usize = 128;
@@ -18,7 +18,7 @@ const stageMs: usize = 1536;
 const entries: usize = 32768;
 const input: usize = 163840;
 
-/** What is in `integers`; flags are told by a program where they go. */
+/** Fields of `integers`. Those of flags are missing: the program gives their offsets. */
 const status: usize = integers;
 const stageCount: usize = integers + 12;
 const pendingDimensions: usize = integers + 16;
@@ -28,7 +28,7 @@ const textTsEnd: usize = integers + 28;
 const labels: usize = integers + 32;
 
 const statusCount = 4;
-/** A pattern: 16 bytes, a mask of as many, and its length. */
+/** Size of a pattern: 16 bytes of text, 16 of mask, and its length. */
 const statusBytes = 48;
 
 /** Kinds of values, as in src/decode/event-program.ts; 0 is the end. */
@@ -47,22 +47,22 @@ const TRUE = 0x65757274;
 const FALS = 0x736c6166;
 const NULL = 0x6c6c756e;
 
-/** A value of a dimension: length, id, whose it is, and from the 16th byte on what it is. */
+/** Size of a dimension value's entry: length, id, lexicon, and from byte 16 on the text. */
 const entryBytes = 64;
 const longestEntry = 48;
 const entryBits = 11;
 
 /** Veltkamp's constant, 2^27 + 1: splits a double into two halves of 26 bits. */
 const SPLITTER: f64 = 134217729;
-/** Wider than the error of the quotient's low part, which is below 2^-50 of it. */
+/** Factor of 1 + 2^-40, which exceeds the relative error of the quotient's low part: at most 2^-50. */
 const SAFETY: f64 = 1.0 + 1.0 / 1099511627776.0;
 
-/** Where the number read last ends, 0 if it is in doubt. */
+/** End address of the number read last, 0 if it is invalid or may be inexact. */
 let numberEnd: usize = 0;
-/** Not 0 if a string of this event has bytes beyond ASCII. */
+/** Nonzero if a string of this event has bytes beyond ASCII. */
 let highBytes: i32 = 0;
 
-/** Ends the input after so many bytes. */
+/** Writes zeros behind an input of `length` bytes. */
 export function close(length: i32): void {
   const end = input + length;
   store<v128>(end, i32x4.splat(0));
@@ -72,8 +72,8 @@ export function close(length: i32): void {
 }
 
 /**
- * Reads the event at `start` of the input by the program at an address; answers the position after
- * it, or -1. Behind the input there are zeros, which no value and no literal has: so nothing reads on.
+ * Reads the event at `start` of the input by the program at an address. Returns the position after it, or -1.
+ * The zeros behind the input end every read: no value and no literal contains one.
  */
 export function scan(start: i32, program: usize): i32 {
   let at: usize = input + start;
@@ -147,7 +147,7 @@ export function scan(start: i32, program: usize): i32 {
         if (load<u8>(at) !== QUOTE) return -1;
         const close = stringEnd(at + 1);
         if (close === 0 || close - at - 1 > <usize>load<i32>(maxTextBytes)) return -1;
-        // An empty value is as good as none, and its id that of none.
+        // An empty value counts as absent, whose id is 0.
         const id = close === at + 1 ? 0 : idOf(at + 1, close);
         store<i32>(dimensionIds + (slot << 2), id);
         if (id < 0) {
@@ -204,7 +204,7 @@ export function scan(start: i32, program: usize): i32 {
   }
 }
 
-/** Keeps `[start, end)` of the input as a value with its id. */
+/** Stores the value `[start, end)` of the input with its id, unless it is longer than an entry. */
 export function learn(start: i32, end: i32, id: i32): void {
   const length = <usize>(end - start);
   if (<i32>length > longestEntry) return;
@@ -215,7 +215,7 @@ export function learn(start: i32, end: i32, id: i32): void {
   memory.copy(entry + 16, input + start, length);
 }
 
-/** Id of the value `[start, end)`, -1 if it is not known here. */
+/** Id of the value `[start, end)`, -1 if it is not stored. */
 function idOf(start: usize, end: usize): i32 {
   const entry = entryOf(start, end);
   const length = end - start;
@@ -234,7 +234,7 @@ function idOf(start: usize, end: usize): i32 {
   return load<i32>(entry, 4);
 }
 
-/** Where a value would be: by its length and its first and last eight bytes. */
+/** Address of a value's entry: a hash of its length and its first and last eight bytes. */
 function entryOf(start: usize, end: usize): usize {
   const length = <u64>(end - start);
   let first = load<u64>(start);
@@ -245,10 +245,7 @@ function entryOf(start: usize, end: usize): usize {
   return entries + <usize>(mixed >> (64 - entryBits)) * entryBytes;
 }
 
-/**
- * Address of the closing quote of a string without escapes, 0 if there is none; `at` is after the
- * opening one.
- */
+/** Address of a string's closing quote, 0 for a string with escapes; `at` is after the opening quote. */
 function stringEnd(at: usize): usize {
   let from = at;
   while (true) {
@@ -270,7 +267,7 @@ function stringEnd(at: usize): usize {
   }
 }
 
-/** Address after a string without escapes, a number or a word; 0 for all else. */
+/** Address after a string without escapes, a number or a word; 0 for any other value. */
 function plainValueEnd(at: usize): usize {
   const byte = load<u8>(at);
   if (byte === QUOTE) {
@@ -285,15 +282,15 @@ function plainValueEnd(at: usize): usize {
 }
 
 /**
- * The number >= 0 at `at`, exactly the double that JSON.parse gives. Up to 15 digits are moved to the
- * right end of 16 lanes, the point left out, and added up in pairs; a power of ten then takes one
- * correctly rounded division of exact doubles (Clinger, "How to read floating point numbers
- * accurately", 1990). What follows a number is for the literal to tell.
+ * Reads the number >= 0 at `at`: exactly the double of JSON.parse. Up to 15 digits move to the right end of
+ * 16 lanes, without the point, and are added up in pairs. One correctly rounded division of exact doubles by a
+ * power of ten follows (Clinger, "How to read floating point numbers accurately", 1990). The next literal
+ * checks the byte after the number.
  */
 function number(at: usize): f64 {
   const chunk = v128.load(at);
   const digits = i8x16.sub(chunk, i8x16.splat(0x30));
-  // A bit for each byte that is no digit, and one behind the last.
+  // One bit for each byte that is not a digit, and one behind the last byte.
   const stops = i8x16.bitmask(i8x16.ge_u(digits, i8x16.splat(10))) | 0x10000;
   const whole = ctz(stops);
   const hasPoint = load<u8>(at + whole) === 0x2e;
@@ -307,7 +304,7 @@ function number(at: usize): f64 {
   numberEnd = isWrong ? 0 : at + length;
   const lanes = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   const wanted = i8x16.add(lanes, i8x16.splat(<i8>(length - 16)));
-  // What lies before the point moves by one more; lanes of negative numbers become 0.
+  // Digits before the point move by one more lane; lanes of negative indices become 0.
   const before = i8x16.le_s(wanted, i8x16.splat(<i8>(hasPoint ? whole : -1)));
   const aligned = i8x16.swizzle(digits, i8x16.add(wanted, before));
   const tens = v128.and(aligned, i16x8.splat(0xff));
@@ -322,9 +319,9 @@ function number(at: usize): f64 {
 }
 
 /**
- * As `number`, for up to 19 digits, as printers that round-trip write them. Beyond 15 the mantissa is
- * a sum of two doubles, divided in the same arithmetic (Dekker, "A floating-point technique for
- * extending the available precision", 1971) and taken where its error cannot change the rounding.
+ * Reads a number of up to 19 digits, as encoders of shortest round-trip numbers write them. Beyond 15 digits
+ * the mantissa is a sum of two doubles, divided in that arithmetic (Dekker, "A floating-point technique for
+ * extending the available precision", 1971). The number is refused where an error could change the rounding.
  */
 function longNumber(start: usize): f64 {
   numberEnd = 0;
@@ -352,7 +349,7 @@ function longNumber(start: usize): f64 {
   return value;
 }
 
-/** mantissa / divisor, correctly rounded, or NaN if that is in doubt. */
+/** Quotient of mantissa and divisor, correctly rounded, or NaN where the rounding is uncertain. */
 function quotient(mantissa: u64, divisor: f64): f64 {
   if (mantissa <= 0x1fffffffffffff) return <f64>mantissa / divisor;
   const high = <f64>(mantissa & ~(<u64>0x3ffffff));
@@ -360,7 +357,7 @@ function quotient(mantissa: u64, divisor: f64): f64 {
   const m = high + low;
   const mRest = low - (m - high);
   const q = m / divisor;
-  // The remainder m - q * divisor, exactly, by Dekker's product.
+  // Dekker's product gives the exact remainder m - q * divisor.
   const product = q * divisor;
   const qHigh = upperHalf(q);
   const qLow = q - qHigh;
