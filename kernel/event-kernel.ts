@@ -283,8 +283,8 @@ function plainValueEnd(at: usize): usize {
 
 /**
  * Reads the number >= 0 at `at`: exactly the double of JSON.parse. Up to 15 digits move to the right end of
- * 16 lanes, without the point, and are added up in pairs. One correctly rounded division of exact doubles by a
- * power of ten follows (Clinger, "How to read floating point numbers accurately", 1990). The next literal
+ * 16 lanes, without the point, and are added up in pairs. One correctly rounded division of exact doubles by
+ * a power of ten follows (Clinger, "How to read floating point numbers accurately", 1990). The next literal
  * checks the byte after the number.
  */
 function number(at: usize): f64 {

@@ -213,8 +213,8 @@ export function keep(waiting: usize, score: f64, requests: f64, scores: usize): 
  * Learns a stored window, unless it has no requests. Peaks decay, dispersions move towards the squared
  * residuals, and the block of the local level accumulates the excess.
  *
- * Returns a sum of `dueAfterLearning`: 1 where the block is full, 2 where a peak is in progress. In the second
- * case the host decays the peaks.
+ * Returns a sum of `dueAfterLearning`: 1 where the block is full, 2 where a peak is in progress. In the
+ * second case the host decays the peaks.
  */
 export function learn(evidence: usize, waiting: usize): i32 {
   const requests = load<f64>(waiting, WAITING_REQUESTS);

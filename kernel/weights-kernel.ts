@@ -1,14 +1,13 @@
-// What each duration says for each fault, and what a window's requests say together: several faults side by
-// side. AssemblyScript: `npm run generate:kernel` compiles it to WebAssembly, into
-// src/detect/tail/evidence/weights-kernel-wasm.ts. All that it reads and writes is in the memory of
-// src/memory/arena.ts. Sums of each fault are added up in the order of the bins, as a loop over
-// one fault would, so that they are the same to the last bit.
+// Computes the weight of each duration for each fault, and a window's sum of weights: several faults at a
+// time. AssemblyScript: `npm run generate:kernel` compiles it to WebAssembly, into
+// src/detect/tail/evidence/weights-kernel-wasm.ts. It works on the memory of src/memory/arena.ts. Each
+// fault's sums run in the order of the bins: they equal those of a loop over one fault to the last bit.
 
-/** Offsets and numbers: those of src/detect/tail/evidence/evidence-layout.ts, which says what lies there. */
+/** Offsets and sizes, defined by src/detect/tail/evidence/evidence-layout.ts. */
 const regions: usize = 3;
 const FAULTS: usize = 128;
 
-/** Of a window's centroids: their bins and what is in each. */
+/** Fields of `weightsLayout`. */
 const LOW: usize = 0;
 const BINS: usize = 4;
 const TABLE: usize = 8;
@@ -21,42 +20,43 @@ const REGION_WEIGHTS: usize = VARIANCES_WITHIN + FAULTS;
 const REGION_MEANS: usize = REGION_WEIGHTS + regions * FAULTS;
 const REGION_VARIANCES: usize = REGION_MEANS + regions * FAULTS;
 
-/** Of what a window says. */
-const SAID_SUMS: usize = 0;
-const SAID_EXCESS: usize = FAULTS;
-const SAID_VARIANCES: usize = 2 * FAULTS;
+/** Fields of `scoresLayout`. */
+const SCORES_SUMS: usize = 0;
+const SCORES_EXCESS: usize = FAULTS;
+const SCORES_VARIANCES: usize = 2 * FAULTS;
 
-/** What is known of faults: shares, and so on. */
+/** Fields of the fault templates: see `templatesOf` in src/detect/tail/evidence/weights-kernel.ts. */
 const SHARE: usize = 0;
 const LEAST_RATIO: usize = FAULTS;
 const SHIFT: usize = 2 * FAULTS;
 
-/** Constants, as they are given. */
+/** Constants, in the order of the same file. */
 const LEAST_MS: usize = 0;
 const MOST_RATIO: usize = 8;
 const MOST_EVIDENCE: usize = 16;
 const UNIT: usize = 24;
 
 /**
- * Bins are an eighth of an octave: exponent and the top 3 bits of the mantissa. Those of doubles have numbers
- * that are larger by so many than those of singles.
+ * A bin is an eighth of an octave: the exponent and the top 3 bits of the mantissa. Bin numbers of doubles
+ * exceed those of singles by `SINGLE_BINS`.
  */
 const SINGLE_SHIFT = 20;
 const SINGLE_BINS = (1_023 - 127) << 3;
-/** A row of the table has 16 bits for each fault: what a request of the bin says for it, in units. */
+/** A row of the table holds the weights of a bin: 16 bits for each fault, in units. */
 const ROW_SHIFT = 5;
 const MOST_OF_16_BITS = 32_767;
 
-/** Sums over the bins of a region: for each fault of ratios, of weights and of what was seen; of all. */
+/** Sums over the bins of a region. The first three, for each fault, weight the bins by the density. */
 const SUM_RATIOS: usize = 0;
 const SUM_WEIGHTS: usize = FAULTS;
 const SUM_SQUARES: usize = 2 * FAULTS;
-const SUM_OF_SEEN: usize = 3 * FAULTS;
-const SUM_USUALLY: usize = 4 * FAULTS;
-const SUM_SEEN: usize = SUM_USUALLY + 8;
-const REGION_SUMS: usize = SUM_SEEN + 8;
+/** Sum of weights by the observed part of each bin, for each fault. */
+const SUM_OBSERVED: usize = 3 * FAULTS;
+const SUM_DENSITY: usize = 4 * FAULTS;
+const SUM_PARTS: usize = SUM_DENSITY + 8;
+const REGION_SUMS: usize = SUM_PARTS + 8;
 
-/** Singles, bit by bit. */
+/** Bits of singles. */
 const ONE = 0x3f800000;
 const ROOT_OF_HALF = 0x3f3504f3;
 
@@ -64,14 +64,14 @@ let constants: usize = 0;
 let templates: usize = 0;
 let sums: usize = 0;
 
-/** The bins of the window that was weighed last: where they are, and how many bytes. */
+/** Address and bytes of the bins of the window that was weighed last. */
 let bins: usize = 0;
-let found: usize = 0;
+let binBytes: usize = 0;
 
-/** As `Math.log`: the host's, of which there are few. */
+/** `Math.log` of the host, called rarely: twice for each region and pair of faults. */
 declare function log(x: f64): f64;
 
-/** Takes addresses that stay as they are. */
+/** Sets the addresses of the constants, templates and scratch sums, for all later calls. */
 export function configure(constantsAt: usize, templatesAt: usize, sumsAt: usize): void {
   constants = constantsAt;
   templates = templatesAt;
@@ -79,35 +79,35 @@ export function configure(constantsAt: usize, templatesAt: usize, sumsAt: usize)
 }
 
 /**
- * Adds up what the window's requests say, for each fault. Centroids are floats: so many means, and as many
+ * Scores a window: sums its requests' weights for each fault. Centroids are floats: all means, then all
  * weights, which are whole. Sums are of whole units, so that they are exact.
  */
 export function weigh(
   centroids: usize,
   size: i32,
   weights: usize,
-  said: usize,
+  scores: usize,
   scratch: usize,
 ): void {
   const bytes = (<usize>size) << 2;
-  placeCentroids(centroids, bytes, weights, scratch);
+  locateRows(centroids, bytes, weights, scratch);
   bins = scratch + 2 * bytes + 32;
-  found = binsOf(scratch, bytes, bins);
-  const requests = load<i32>(bins + found, 4);
+  binBytes = mergeBins(scratch, bytes, bins);
+  const requests = load<i32>(bins + binBytes, 4);
   const table: usize = load<u32>(weights, TABLE);
-  if (requests <= MOST_OF_16_BITS) addFew(table, said);
-  else addMany(table, said);
+  if (requests <= MOST_OF_16_BITS) addFew(table, scores);
+  else addMany(table, scores);
   const all = f64x2.splat(<f64>requests);
   for (let t: usize = 0; t < FAULTS; t += 16) {
-    const usual = f64x2.mul(all, v128.load(weights + t, MEANS));
-    v128.store(said + t, f64x2.sub(v128.load(said + t, SAID_SUMS), usual), SAID_EXCESS);
+    const expected = f64x2.mul(all, v128.load(weights + t, MEANS));
+    v128.store(scores + t, f64x2.sub(v128.load(scores + t, SCORES_SUMS), expected), SCORES_EXCESS);
     const variance = f64x2.mul(all, v128.load(weights + t, VARIANCES));
-    v128.store(said + t, variance, SAID_VARIANCES);
+    v128.store(scores + t, variance, SCORES_VARIANCES);
   }
 }
 
-/** Puts the row of each centroid to the scratch, and behind all of these its requests: four at a time. */
-function placeCentroids(means: usize, bytes: usize, weights: usize, scratch: usize): void {
+/** Writes each centroid's table row to the scratch, and all requests behind the rows: four at a time. */
+function locateRows(means: usize, bytes: usize, weights: usize, scratch: usize): void {
   const low = i32x4.splat(load<i32>(weights, LOW) - SINGLE_BINS);
   const top = i32x4.splat(load<i32>(weights, BINS) - 1);
   const least = i32x4.splat(reinterpret<i32>(<f32>load<f64>(constants, LEAST_MS)));
@@ -120,12 +120,12 @@ function placeCentroids(means: usize, bytes: usize, weights: usize, scratch: usi
     const whole = f32x4.nearest(v128.load(means + bytes + i));
     v128.store(requests + i, i32x4.trunc_sat_f32x4_s(whole));
   }
-  // Behind the last one there is another.
+  // A different row behind the last one ends its bin.
   store<i32>(scratch + bytes, -1);
 }
 
-/** Joins centroids of one bin, which follow each other: rows, requests up to there. How many bytes it is. */
-function binsOf(rows: usize, bytes: usize, to: usize): usize {
+/** Merges the adjacent centroids of each bin: writes its row and cumulative requests. Returns the bytes. */
+function mergeBins(rows: usize, bytes: usize, to: usize): usize {
   const begin = to;
   const requests = rows + bytes + 16;
   let upTo = 0;
@@ -135,24 +135,24 @@ function binsOf(rows: usize, bytes: usize, to: usize): usize {
     store<i32>(to, row);
     store<i32>(to, upTo, 4);
     const next = load<i32>(rows + i, 4);
-    // Which are of one bin cannot be foretold.
+    // No branch: the processor could not predict which centroids share a bin.
     to += (<usize>(next !== row)) << 3;
     row = next;
   }
-  // One more of no requests, where they are looked at by twos.
+  // An empty bin follows, as `addFew` reads two at a time.
   store<i32>(to, 0);
   store<i32>(to, upTo, 4);
   return to - begin;
 }
 
-/** Adds up so few requests that 32 bits hold their sums: two bins, and four faults, at a time. */
-function addFew(table: usize, said: usize): void {
+/** Sums the weights of at most 32,767 requests, which fit 16 bits: two bins and four faults at a time. */
+function addFew(table: usize, scores: usize): void {
   let a = i32x4.splat(0);
   let b = a;
   let c = a;
   let d = a;
   let before = 0;
-  for (let at = bins; at < bins + found; at += 16) {
+  for (let at = bins; at < bins + binBytes; at += 16) {
     const row = table + <usize>load<u32>(at);
     const next = table + <usize>load<u32>(at, 8);
     const upTo = load<i32>(at, 4);
@@ -172,40 +172,41 @@ function addFew(table: usize, said: usize): void {
     c = i32x4.add(c, i32x4.dot_i16x8_s(ofC, requests));
     d = i32x4.add(d, i32x4.dot_i16x8_s(ofD, requests));
   }
-  storeSums(said, a);
-  storeSums(said + 32, b);
-  storeSums(said + 64, c);
-  storeSums(said + 96, d);
+  storeSums(scores, a);
+  storeSums(scores + 32, b);
+  storeSums(scores + 64, c);
+  storeSums(scores + 96, d);
 }
 
-/** Stores four sums of units as what they are worth. */
+/** Converts four sums from units to nats, and stores them. */
 function storeSums(to: usize, units: v128): void {
   const unit = v128.load64_splat(constants, UNIT);
-  v128.store(to, f64x2.mul(unit, f64x2.convert_low_i32x4_s(units)), SAID_SUMS);
-  v128.store(to, f64x2.mul(unit, f64x2.convert_low_i32x4_s(upper(units))), SAID_SUMS + 16);
+  v128.store(to, f64x2.mul(unit, f64x2.convert_low_i32x4_s(units)), SCORES_SUMS);
+  v128.store(to, f64x2.mul(unit, f64x2.convert_low_i32x4_s(upper(units))), SCORES_SUMS + 16);
 }
 
-/** The same of any number of requests. */
-function addMany(table: usize, said: usize): void {
+/** Sums the weights of any number of requests: one bin and two faults at a time. */
+function addMany(table: usize, scores: usize): void {
   const unit = v128.load64_splat(constants, UNIT);
   for (let t: usize = 0; t < FAULTS; t += 16) {
     const column = table + (t >> 2);
     let sum = f64x2.splat(0);
     let before = 0;
-    for (let at = bins; at < bins + found; at += 8) {
+    for (let at = bins; at < bins + binBytes; at += 8) {
       const units = i32x4.extend_low_i16x8_s(v128.load32_zero(column + <usize>load<u32>(at)));
       const upTo = load<i32>(at, 4);
       const requests = f64x2.splat(<f64>(upTo - before));
       before = upTo;
       sum = f64x2.add(sum, f64x2.mul(requests, f64x2.convert_low_i32x4_s(units)));
     }
-    v128.store(said + t, f64x2.mul(unit, sum), SAID_SUMS);
+    v128.store(scores + t, f64x2.mul(unit, sum), SCORES_SUMS);
   }
 }
 
 /**
- * Weighs every bin for each fault, and what usual requests say of it: in each region, and in all. Densities (of
- * usual requests, and under the last fault), and the parts that were seen, are of single precision; sums of double.
+ * Computes each bin's weight for each fault, and the moments of a baseline request's weight: in each region,
+ * and in all. Densities (the baseline's, and that under the last fault) and observed parts are singles; sums
+ * are doubles.
  */
 export function weighBins(weights: usize, density: usize, parts: usize, ofLast: usize): void {
   const table: usize = load<u32>(weights, TABLE);
@@ -213,22 +214,22 @@ export function weighBins(weights: usize, density: usize, parts: usize, ofLast: 
     const first = <usize>load<i32>(weights + (region << 2), FIRST_OF);
     const end = <usize>load<i32>(weights + (region << 2), FIRST_OF + 4);
     const to = sums + region * REGION_SUMS;
-    let usually: f64 = 0;
-    let seen: f64 = 0;
+    let densitySum: f64 = 0;
+    let partSum: f64 = 0;
     for (let bin = first; bin < end; bin++) {
-      usually += <f64>load<f32>(density + (bin << 2));
-      seen += <f64>load<f32>(parts + (bin << 2));
+      densitySum += <f64>load<f32>(density + (bin << 2));
+      partSum += <f64>load<f32>(parts + (bin << 2));
     }
-    store<f64>(to, usually, SUM_USUALLY);
-    store<f64>(to, seen, SUM_SEEN);
+    store<f64>(to, densitySum, SUM_DENSITY);
+    store<f64>(to, partSum, SUM_PARTS);
     for (let t: usize = 0; t < FAULTS; t += 32) {
       weighRegion(t, first, end, density, parts, ofLast, table + (t >> 2), to + t);
     }
   }
-  for (let t: usize = 0; t < FAULTS; t += 16) sumUp(weights + t, sums + t);
+  for (let t: usize = 0; t < FAULTS; t += 16) storeMoments(weights + t, sums + t);
 }
 
-/** Weighs the bins of a region for four faults. */
+/** Computes the weights of a region's bins for four faults, and their sums. */
 function weighRegion(
   t: usize,
   from: usize,
@@ -246,10 +247,10 @@ function weighRegion(
   const share = singles(templates + t + SHARE);
   const rest = f32x4.sub(f32x4.splat(1), share);
   const leastRatio = singles(templates + t + LEAST_RATIO);
-  const slowedA = slowedOf(t, density, ofLast);
-  const slowedB = slowedOf(t + 8, density, ofLast);
-  const slowedC = slowedOf(t + 16, density, ofLast);
-  const slowedD = slowedOf(t + 24, density, ofLast);
+  const slowedA = slowedDensity(t, density, ofLast);
+  const slowedB = slowedDensity(t + 8, density, ofLast);
+  const slowedC = slowedDensity(t + 16, density, ofLast);
+  const slowedD = slowedDensity(t + 24, density, ofLast);
   const zero = f64x2.splat(0);
   let ratios = zero;
   let ratiosNext = zero;
@@ -257,8 +258,8 @@ function weighRegion(
   let sumNext = zero;
   let squares = zero;
   let squaresNext = zero;
-  let seen = zero;
-  let seenNext = zero;
+  let observed = zero;
+  let observedNext = zero;
   for (let bin = from; bin < end; bin++) {
     const at = bin << 2;
     let slowed = v128.load32_splat(slowedA + at);
@@ -271,20 +272,20 @@ function weighRegion(
     const whole = i32x4.trunc_sat_f32x4_s(units);
     v128.store64_lane(column + (bin << ROW_SHIFT), i16x8.narrow_i32x4_s(whole, whole), 0);
     const weight = f32x4.mul(units, unit);
-    const usual = f64x2.splat(<f64>load<f32>(density + at));
+    const baseline = f64x2.splat(<f64>load<f32>(density + at));
     const part = f64x2.splat(<f64>load<f32>(parts + at));
     const two = f64x2.promote_low_f32x4(weight);
-    const weighed = f64x2.mul(usual, two);
-    ratios = f64x2.add(ratios, f64x2.mul(usual, f64x2.promote_low_f32x4(ratio)));
+    const weighed = f64x2.mul(baseline, two);
+    ratios = f64x2.add(ratios, f64x2.mul(baseline, f64x2.promote_low_f32x4(ratio)));
     sum = f64x2.add(sum, weighed);
     squares = f64x2.add(squares, f64x2.mul(weighed, two));
-    seen = f64x2.add(seen, f64x2.mul(part, two));
+    observed = f64x2.add(observed, f64x2.mul(part, two));
     const next = f64x2.promote_low_f32x4(upper(weight));
-    const weighedNext = f64x2.mul(usual, next);
-    ratiosNext = f64x2.add(ratiosNext, f64x2.mul(usual, f64x2.promote_low_f32x4(upper(ratio))));
+    const weighedNext = f64x2.mul(baseline, next);
+    ratiosNext = f64x2.add(ratiosNext, f64x2.mul(baseline, f64x2.promote_low_f32x4(upper(ratio))));
     sumNext = f64x2.add(sumNext, weighedNext);
     squaresNext = f64x2.add(squaresNext, f64x2.mul(weighedNext, next));
-    seenNext = f64x2.add(seenNext, f64x2.mul(part, next));
+    observedNext = f64x2.add(observedNext, f64x2.mul(part, next));
   }
   v128.store(to, ratios, SUM_RATIOS);
   v128.store(to, ratiosNext, SUM_RATIOS + 16);
@@ -292,79 +293,79 @@ function weighRegion(
   v128.store(to, sumNext, SUM_WEIGHTS + 16);
   v128.store(to, squares, SUM_SQUARES);
   v128.store(to, squaresNext, SUM_SQUARES + 16);
-  v128.store(to, seen, SUM_OF_SEEN);
-  v128.store(to, seenNext, SUM_OF_SEEN + 16);
+  v128.store(to, observed, SUM_OBSERVED);
+  v128.store(to, observedNext, SUM_OBSERVED + 16);
 }
 
 /**
- * What usual requests say of two faults. The density is smooth and wider than the requests lie. Their variance is
- * that of the density, which is never 0; their mean is their own, or a stage whose requests are all alike would
- * seem to wander.
+ * Stores the mean and variance of a baseline request's weight for two faults. The variance is that of the
+ * density, which is smoother and wider than the observed requests: it is never 0. The mean is that of the
+ * observed requests: by the density, a stage of constant latency would seem non-stationary.
  */
-function sumUp(weights: usize, ofFaults: usize): void {
+function storeMoments(weights: usize, ofFaults: usize): void {
   const zero = f64x2.splat(0);
-  let seenMean = zero;
+  let observedMean = zero;
   let mean = zero;
   let square = zero;
   let varianceWithin = zero;
   for (let region: usize = 0; region < regions; region++) {
     const from = ofFaults + region * REGION_SUMS;
     const ofRegion = sums + region * REGION_SUMS;
-    const usually = load<f64>(ofRegion, SUM_USUALLY);
-    const seen = load<f64>(ofRegion, SUM_SEEN);
-    const all = f64x2.splat(usually);
+    const densitySum = load<f64>(ofRegion, SUM_DENSITY);
+    const partSum = load<f64>(ofRegion, SUM_PARTS);
+    const all = f64x2.splat(densitySum);
     const sum = v128.load(from, SUM_WEIGHTS);
     const squares = v128.load(from, SUM_SQUARES);
-    const seenSum = v128.load(from, SUM_OF_SEEN);
+    const observedSum = v128.load(from, SUM_OBSERVED);
     let weight = zero;
     let variance = zero;
-    if (usually !== 0) {
-      const times = f64x2.div(v128.load(from, SUM_RATIOS), all);
-      const first = f64x2.splat(log(f64x2.extract_lane(times, 0)));
-      weight = f64x2.replace_lane(first, 1, log(f64x2.extract_lane(times, 1)));
-      const usualMean = f64x2.div(sum, all);
-      variance = f64x2.sub(f64x2.div(squares, all), f64x2.mul(usualMean, usualMean));
+    if (densitySum !== 0) {
+      const ratio = f64x2.div(v128.load(from, SUM_RATIOS), all);
+      const first = f64x2.splat(log(f64x2.extract_lane(ratio, 0)));
+      weight = f64x2.replace_lane(first, 1, log(f64x2.extract_lane(ratio, 1)));
+      const regionMean = f64x2.div(sum, all);
+      variance = f64x2.sub(f64x2.div(squares, all), f64x2.mul(regionMean, regionMean));
     }
-    const beyond = f64x2.sub(f64x2.div(seenSum, f64x2.splat(seen)), weight);
+    const beyond = f64x2.sub(f64x2.div(observedSum, f64x2.splat(partSum)), weight);
     const at = weights + region * FAULTS;
     v128.store(at, weight, REGION_WEIGHTS);
-    v128.store(at, seen === 0 ? zero : beyond, REGION_MEANS);
+    v128.store(at, partSum === 0 ? zero : beyond, REGION_MEANS);
     v128.store(at, variance, REGION_VARIANCES);
-    seenMean = f64x2.add(seenMean, seenSum);
+    observedMean = f64x2.add(observedMean, observedSum);
     mean = f64x2.add(mean, sum);
     square = f64x2.add(square, squares);
     varianceWithin = f64x2.add(varianceWithin, f64x2.mul(all, variance));
   }
-  v128.store(weights, seenMean, MEANS);
+  v128.store(weights, observedMean, MEANS);
   v128.store(weights, f64x2.sub(square, f64x2.mul(mean, mean)), VARIANCES);
   v128.store(weights, varianceWithin, VARIANCES_WITHIN);
 }
 
-/** Four doubles as singles. */
+/** Converts four doubles to singles. */
 function singles(at: usize): v128 {
   const first = f32x4.demote_f64x2_zero(v128.load(at));
   return i64x2.shuffle(first, f32x4.demote_f64x2_zero(v128.load(at, 16)), 0, 2);
 }
 
-/** The upper two of four. */
+/** Moves the upper two of four lanes down. */
 function upper(four: v128): v128 {
   return i64x2.shuffle(four, four, 1, 0);
 }
 
-/** Densities of requests that a fault hits: of all, moved by so many bins; below 0, what is given. */
-function slowedOf(t: usize, density: usize, ofLast: usize): usize {
+/** Address of the density under a fault: the baseline's, shifted, or `ofLast` for a negative shift. */
+function slowedDensity(t: usize, density: usize, ofLast: usize): usize {
   const shift = load<f64>(templates + t, SHIFT);
   return shift < 0 ? ofLast : density - ((<usize>shift) << 2);
 }
 
-/** The logarithm of one number, as it is made of four. */
+/** Natural logarithm of one number, computed as `logsOf` does. */
 export function logOf(x: f32): f32 {
   return f32x4.extract_lane(logsOf(f32x4.splat(x)), 0);
 }
 
 /**
- * Natural logarithms of four positive numbers that are not subnormal, to 1e-7 or, of larger ones, to the last bit
- * or two. Parts of them between the root of a half and that of 2 are a polynomial's: that of `logf` in the
+ * Natural logarithms of four positive normal numbers. Errors are at most 1e-7 or, of larger logarithms, the
+ * last bit or two. A polynomial covers mantissas from the root of 1/2 to that of 2: that of `logf` in the
  * Cephes library (Moshier 1992).
  */
 function logsOf(x: v128): v128 {
@@ -392,34 +393,34 @@ function plus(four: v128, one: f32): v128 {
   return f32x4.add(four, f32x4.splat(one));
 }
 
-/** What is left of the window weighed last when it is given how many of its requests lie in each region. */
-export function within(weights: usize, said: usize, into: usize): void {
+/** Scores the window weighed last, conditionally on the number of its requests in each region. */
+export function within(weights: usize, scores: usize, into: usize): void {
   countRegions(weights);
   for (let t: usize = 0; t < FAULTS; t += 16) {
-    let left = v128.load(said + t, SAID_SUMS);
+    let rest = v128.load(scores + t, SCORES_SUMS);
     let mean = f64x2.splat(0);
     let variance = mean;
     for (let region: usize = 0; region < regions; region++) {
       const requests = v128.load64_splat(weights + (region << 3), IN_REGION);
       const at = weights + region * FAULTS + t;
-      left = f64x2.sub(left, f64x2.mul(requests, v128.load(at, REGION_WEIGHTS)));
+      rest = f64x2.sub(rest, f64x2.mul(requests, v128.load(at, REGION_WEIGHTS)));
       mean = f64x2.add(mean, f64x2.mul(requests, v128.load(at, REGION_MEANS)));
       variance = f64x2.add(variance, f64x2.mul(requests, v128.load(at, REGION_VARIANCES)));
     }
-    v128.store(into + t, left, SAID_SUMS);
-    v128.store(into + t, f64x2.sub(left, mean), SAID_EXCESS);
-    v128.store(into + t, variance, SAID_VARIANCES);
+    v128.store(into + t, rest, SCORES_SUMS);
+    v128.store(into + t, f64x2.sub(rest, mean), SCORES_EXCESS);
+    v128.store(into + t, variance, SCORES_VARIANCES);
   }
 }
 
-/** How many of its requests lie in each region. */
+/** Counts the requests of the window weighed last in each region. */
 function countRegions(weights: usize): void {
   let at = bins;
   let before = 0;
   for (let region: usize = 0; region < regions; region++) {
     const end = load<i32>(weights + (region << 2), FIRST_OF + 4) << ROW_SHIFT;
     let upTo = before;
-    for (; at < bins + found && load<i32>(at) < end; at += 8) upTo = load<i32>(at, 4);
+    for (; at < bins + binBytes && load<i32>(at) < end; at += 8) upTo = load<i32>(at, 4);
     store<f64>(weights + (region << 3), <f64>(upTo - before), IN_REGION);
     before = upTo;
   }
