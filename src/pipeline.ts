@@ -25,6 +25,8 @@ export interface PipelineOptions {
   readonly metrics?: Metrics;
   /** A file for where CPU time went: worker n writes `FILE.n`. */
   readonly profile?: string | undefined;
+  /** Ends the start early. @default never */
+  readonly signal?: AbortSignal;
 }
 
 export interface Pipeline {
@@ -43,10 +45,13 @@ export interface Pipeline {
  *     ClickHouse ─> baseline ─> detect ─> alert ─> Kafka, webhooks   detect: Watcher, in one process of all
  *     /healthz  /readyz  /metrics                                    serve
  *
+ * Health and metrics are served first, so that a long start is visible and probes do not end it.
+ *
  * @throws OperatorError when a server, topic or table it needs is not there.
+ * @throws LeadLost when `signal` ends the start.
  */
 export async function startPipeline(config: Config, options: PipelineOptions): Promise<Pipeline> {
-  const { log, stdin, metrics = createMetrics(), profile } = options;
+  const { log, stdin, metrics = createMetrics(), profile, signal } = options;
   const has = (role: Role) => options.roles.includes(role);
   /** Undoes what was begun, the last first. */
   const undo: (() => Promise<void>)[] = [];
@@ -62,17 +67,26 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
     if (publisher !== undefined) undo.push(() => publisher.close());
     const startedMs = systemClock.nowMs();
     const groupId = groupIdOf(config, startedMs);
-    const context = { config, client, groupId, startedMs, publisher, stdin, log, metrics, profile };
+    const shared = { config, client, groupId, startedMs, publisher, stdin, log, metrics, profile };
+    const context = { ...shared, signal };
 
     const running: RunningRole[] = [];
+    let isStarting = true;
+    const http = has('serve')
+      ? await startServe(context, running, () =>
+          isStarting
+            ? ['the process still starts; a detector first loads its state or learns the past']
+            : [],
+        )
+      : undefined;
+    if (http !== undefined) undo.push(() => http.close());
     const keep = (role: RunningRole) => {
       running.push(role);
       undo.push(() => role.stop());
     };
     if (has('detect')) keep(await startDetect(context));
     if (has('ingest')) keep(await startIngest(context));
-    const http = has('serve') ? await startServe(context, running) : undefined;
-    if (http !== undefined) undo.push(() => http.close());
+    isStarting = false;
 
     const never = new Promise<never>(() => undefined);
     const done = Promise.race([never, ...running.flatMap((role) => role.done ?? [])]);

@@ -1,6 +1,7 @@
 import { invariant } from '../base/invariant.ts';
 import { limits } from '../base/limits.ts';
 import type { Config } from '../config/schema.ts';
+import { completionMs } from '../decode/completion-ms.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
 import { Interner } from '../decode/interner.ts';
 import { type DecodeSink, MessageDecoder } from '../decode/message-decoder.ts';
@@ -149,7 +150,9 @@ export class OpenChunk implements DecodeSink {
     if (outcome === outcomes.late) {
       this.#bury(index, 'late', 'behind the allowed lateness', start, end);
     } else if (outcome === outcomes.future) {
-      this.#bury(index, 'future', 'ahead of the clock', start, end);
+      const endedAt = new Date(completionMs(event)).toISOString();
+      const detail = `ts plus the duration is ahead of the clock: ${endedAt}`;
+      this.#bury(index, 'future', detail, start, end);
     } else if (outcome === outcomes.tooManyWindows) {
       this.#bury(index, 'too_many_windows', 'in a window beyond those a chunk holds', start, end);
     }

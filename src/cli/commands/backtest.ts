@@ -121,7 +121,7 @@ function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<
     const total = (range.toMs - range.fromMs) / windowMs;
     const progress = createProgress(io, { label: 'Evaluating', total });
     const past = { ...range, fromMs: range.fromMs - judged.historyMs, toMs: range.fromMs };
-    await backfillPast(client, judged, past.fromMs, config.detect);
+    await backfillPast(client, judged, past.fromMs, config.detect, () => undefined);
     for await (const block of eachBlock(client, past)) judged.warmUp(block);
     for await (const block of eachBlock(client, range)) {
       judged.judge(block);

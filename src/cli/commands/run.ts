@@ -49,7 +49,16 @@ standard error. /healthz, /readyz and /metrics are served at http.listen.`,
     const profile = typeof options.profile === 'string' ? options.profile : undefined;
     const writeProfile = profile === undefined ? undefined : await startCpuProfile(profile);
     const { stdin } = io;
-    const pipeline = await startPipeline(config, { roles: chosen, stdin, log, profile });
+    const { signal } = io;
+    const starting = startPipeline(config, { roles: chosen, stdin, log, profile, signal });
+    const isTooLong = aborted(signal).then(() => sleep(STOP_MS, undefined, { ref: false }));
+    const pipeline = await Promise.race([starting, isTooLong]).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+    if (pipeline === undefined) {
+      log.info('stopped while it started; nothing was read');
+      return exitCodes.ok;
+    }
     log.info(
       { roles: chosen, source: config.source.type, url: pipeline.url },
       pipeline.url === undefined ? 'running' : `running; health and metrics at ${pipeline.url}`,

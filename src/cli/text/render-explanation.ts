@@ -38,6 +38,14 @@ export function renderExplanation(
   const { bold } = colorsOf(io);
   const section = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : ['', bold(title), ...lines.map((line) => `  ${line}`)];
+  // An event about tailmark itself has no requests of a series to explain.
+  if (last.kind === 'pipeline') {
+    return [
+      ...headline(last, io, nowMs),
+      ...section('Event history', eventLines(events, io)),
+      '',
+    ].join('\n');
+  }
   return [
     ...headline(last, io, nowMs),
     ...section(courseTitle(last), courseLines(course, last, io)),
@@ -62,7 +70,7 @@ function headline(event: AnomalyEvent, io: Colored, nowMs: number): string[] {
   const state = event.state === 'resolved' ? `resolved (${event.resolution})` : 'open';
   return [
     `${paint(`${state}, ${event.severity}`)}  ${bold(visible(event.summary))}`,
-    `  ${dim('series: ')} ${visible(seriesName(event))}`,
+    ...(event.kind === 'pipeline' ? [] : [`  ${dim('series: ')} ${visible(seriesName(event))}`]),
     `  ${dim('since:  ')} ${clock(event.started_at)}, for ${lasted}; detected after ${durationText(Date.parse(event.detected_at) - fromMs)}`,
     ...(event.runbook_url === null ? [] : [`  ${dim('runbook:')} ${event.runbook_url}`]),
     ...(event.incident_id === undefined

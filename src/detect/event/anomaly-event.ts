@@ -88,7 +88,9 @@ const scope = z
     total: z
       .int()
       .min(2)
-      .describe('Series of the same models with enough recent traffic to be evaluated.'),
+      .describe(
+        'Series of the same models that are evaluated: enough recent traffic, and a place.',
+      ),
     common: z
       .array(z.strictObject({ dimension, value: z.string().describe('Its value.') }))
       .describe('Values that all affected series have and others of these models do not.'),

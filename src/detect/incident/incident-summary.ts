@@ -33,7 +33,8 @@ function named(models: readonly string[]): string {
   const sorted = [...models].sort();
   const shown = sorted.slice(0, modelsNamed);
   const rest = sorted.length - shown.length;
-  if (rest > 0) return `series of ${shown.join(', ')} and ${rest} more models`;
+  const others = rest === 1 ? 'one more model' : `${rest} more models`;
+  if (rest > 0) return `series of ${shown.join(', ')} and ${others}`;
   const last = shown.pop() ?? '';
   if (shown.length > 0) return `series of ${shown.join(', ')} and ${last}`;
   return last === '' ? 'series' : `${last} series`;

@@ -12,21 +12,28 @@ interface Backfillable {
   backfillHours(hours: Iterable<SeriesHour>): void;
 }
 
-/** Backfills eight days: requests per model, hours per series. Yields between pieces. */
+/**
+ * Backfills eight days: requests per model, hours per series. Yields between pieces.
+ *
+ * @param requireLead throws once another process leads.
+ */
 export async function backfillPast(
   client: ClickHouseClient,
   detector: Backfillable,
   untilMs: number,
   { quantiles, max_series }: Pick<DetectOptions, 'quantiles' | 'max_series'>,
+  requireLead: () => void,
 ): Promise<void> {
   for await (const blocks of readTraffic(client, untilMs)) {
     const last = blocks.at(-1);
     if (last !== undefined) detector.backfillTraffic(blocks, last.startMs);
+    requireLead();
     await systemClock.breathe();
   }
   detector.backfillTraffic([], untilMs);
   for await (const hours of readHours(client, untilMs, quantiles, max_series)) {
     detector.backfillHours(hours);
+    requireLead();
     await systemClock.breathe();
   }
 }

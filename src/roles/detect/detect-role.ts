@@ -22,14 +22,20 @@ export interface WatchLoopParts
   extends Omit<WatcherOptions, 'dispatcher' | 'nowMs' | 'isLeading' | 'completeness'> {
   /** undefined: anomalies go only to the table and to webhooks. */
   readonly publisher: Publisher | undefined;
+  /** Ends the start early. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /** A probe of Kafka that takes longer fails. */
 const PROBE_TIMEOUT_MS = 5_000;
 
-/** Starts the detect role with the configured alert targets, as leader or on standby. */
+/**
+ * Starts the detect role with the configured alert targets, as leader or on standby.
+ *
+ * @throws LeadLost when `signal` ends the start.
+ */
 export async function startDetect(parts: WatchLoopParts): Promise<WatchLoop> {
-  const { config, publisher, log, metrics } = parts;
+  const { config, publisher, log, metrics, signal } = parts;
   const dispatcher = new AlertDispatcher({
     targets: openAlertTargets(config.alert, publisher),
     onFailure: ({ target, error }, event) => {
@@ -39,10 +45,9 @@ export async function startDetect(parts: WatchLoopParts): Promise<WatchLoop> {
     },
   });
   const leadership = await openLeadership(config, log);
-  const isLeading = () => leadership.isLeading();
   const arrivals = openArrivals(parts);
   await arrivals?.start();
-  const makeWatcher = () => {
+  const makeWatcher = (isLeading: () => boolean) => {
     const completeness = arrivals === undefined ? undefined : completenessBy(arrivals, parts);
     const own = { dispatcher, nowMs: () => systemClock.nowMs(), isLeading };
     return new Watcher({ ...parts, ...own, ...(completeness && { completeness }) });
@@ -51,6 +56,7 @@ export async function startDetect(parts: WatchLoopParts): Promise<WatchLoop> {
     intervalMs: config.detect.interval,
     judgeAtEnd: config.source.type !== 'kafka',
     leadership,
+    signal,
     log,
     metrics,
     onStop: () => arrivals?.stop(),

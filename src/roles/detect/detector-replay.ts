@@ -104,12 +104,12 @@ export class DetectorReplay {
 
   /** Rebuilds a detector from the windows before a time. */
   async learnAnew(untilMs: number | undefined): Promise<Detector> {
-    const { client, config, store } = this.#options;
+    const { client, config, store, requireLead } = this.#options;
     const detector = this.newDetector();
     detector.restore((await store.open(untilMs)).filter(isOfModels));
     if (untilMs === undefined) return detector;
     const past = await this.#learnable(untilMs - detector.historyMs, untilMs);
-    await backfillPast(client, detector, past.fromMs, config.detect);
+    await backfillPast(client, detector, past.fromMs, config.detect, requireLead);
     for await (const block of this.#pastBlocks(detector, past)) {
       detector.warmUpAll(block.map(({ windows }) => windows));
     }

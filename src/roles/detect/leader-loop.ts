@@ -11,6 +11,8 @@ export interface WatchLoopOptions {
   readonly leadership: Leadership;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Ends a watcher's start. @default never */
+  readonly signal?: AbortSignal | undefined;
   /** Called when the loop has ended. @default nothing */
   readonly onStop?: () => void;
 }
@@ -23,17 +25,20 @@ const FAILURES_TOLERATED = 3;
  * interval. On standby there is no watcher: a new leader continues where the previous one stopped.
  */
 export class WatchLoop {
-  readonly #makeWatcher: () => Watcher;
+  readonly #makeWatcher: (isLeading: () => boolean) => Watcher;
   readonly #options: WatchLoopOptions;
   /** Exists while this process leads. */
   #watcher: Watcher | undefined;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #stopped = false;
+  /** True while a new leader loads its state or learns the past, which may take minutes. */
+  #isStarting = false;
   #failures = 0;
   #lastError = '';
 
-  constructor(makeWatcher: () => Watcher, options: WatchLoopOptions) {
+  /** @param makeWatcher creates a watcher that ends with `LeadLost` once `isLeading` is false. */
+  constructor(makeWatcher: (isLeading: () => boolean) => Watcher, options: WatchLoopOptions) {
     this.#makeWatcher = makeWatcher;
     this.#options = options;
   }
@@ -52,6 +57,7 @@ export class WatchLoop {
   /** Reasons why the detector is behind, or cannot stand by. */
   problems(): string[] {
     const problems = [...this.#options.leadership.problems()];
+    if (this.#isStarting) problems.push('detect: it still loads its state or learns the past');
     if (this.#failures >= FAILURES_TOLERATED) {
       problems.push(`detect: ${this.#failures} consecutive steps failed: ${this.#lastError}`);
     }
@@ -108,10 +114,22 @@ export class WatchLoop {
     }
     if (this.#watcher !== undefined) return;
     log.info('leadership acquired; this process detects');
-    const watcher = this.#makeWatcher();
-    await watcher.start();
+    const watcher = this.#makeWatcher(() => this.#isLeading());
+    this.#isStarting = true;
+    try {
+      await watcher.start();
+    } finally {
+      this.#isStarting = false;
+    }
     this.#watcher = watcher;
     metrics.detectorLeader.set(1);
+  }
+
+  /** False also where the process is to end while a watcher starts: a start has nothing to lose. */
+  #isLeading(): boolean {
+    const { judgeAtEnd, leadership, signal } = this.#options;
+    const isEnding = signal?.aborted === true || (this.#stopped && !judgeAtEnd);
+    return !(this.#isStarting && isEnding) && leadership.isLeading();
   }
 
   #standBy(): void {

@@ -5,14 +5,16 @@ import { type HttpServer, startHttpServer } from './http-server.ts';
 /**
  * Serves health and metrics of this process over HTTP.
  *
- * @param others the roles to report on.
+ * @param others the roles to report on; more may be added later.
+ * @param ownProblems of the process itself.
  */
 export function startServe(
   { config, metrics }: Pick<RoleContext, 'config' | 'metrics'>,
   others: readonly RunningRole[],
+  ownProblems: () => readonly string[],
 ): Promise<HttpServer> {
   return startHttpServer(config.http.listen, {
-    problems: () => others.flatMap((role) => role.problems()),
+    problems: () => [...ownProblems(), ...others.flatMap((role) => role.problems())],
     notes: () => others.flatMap((role) => role.notes?.() ?? []),
     metrics: async () => {
       const byRole = await Promise.all(others.map((role) => role.threadMetrics?.() ?? []));

@@ -8,6 +8,7 @@ import type { TDigest } from '../../sketch/t-digest.ts';
 import { rowBinaryOf } from '../row-binary/row-binary-of.ts';
 import { RowBinaryReader } from '../row-binary/row-binary-reader.ts';
 import { eachPiece } from './each-piece.ts';
+import { sinceFirstWindow } from './since-first-window.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -26,15 +27,17 @@ interface StageHour {
  *
  * @param seriesLimit number of series: those with the most requests on the last day.
  */
-export function readHours(
+export async function* readHours(
   client: ClickHouseClient,
   untilMs: number,
   quantiles: readonly number[],
   seriesLimit: number,
 ): AsyncGenerator<SeriesHour[], void> {
   const toMs = Math.floor(untilMs / hourMs) * hourMs;
-  const range = { fromMs: Math.max(0, toMs - rememberedMs), toMs, stepMs: hourMs };
-  return eachPiece(range, 'one hour of all series', async (fromMs, endMs) => {
+  const remembered = { fromMs: Math.max(0, toMs - rememberedMs), toMs, stepMs: hourMs };
+  const range = await sinceFirstWindow(client, 'latency_1h', remembered);
+  if (range === undefined) return;
+  yield* eachPiece(range, 'one hour of all series', async (fromMs, endMs) => {
     const answer = await rowBinaryOf(client, 'hourly_tails', {
       fromSeconds: fromMs / 1000,
       toSeconds: endMs / 1000,

@@ -3,6 +3,7 @@ import { TrafficProfile } from '../../baseline/traffic-profile.ts';
 import type { TrafficBlock } from '../../detect/detector.ts';
 import { readQuery } from '../read-query.ts';
 import { eachPiece } from './each-piece.ts';
+import { sinceFirstWindow } from './since-first-window.ts';
 
 const dayMs = 86_400_000;
 const blockMs = TrafficProfile.blockMs;
@@ -13,13 +14,15 @@ const rememberedMs = 8 * dayMs;
  * Reads the requests of every model, and of all together (''), in the eight days before: in blocks, oldest
  * first, piece by piece.
  */
-export function readTraffic(
+export async function* readTraffic(
   client: ClickHouseClient,
   untilMs: number,
 ): AsyncGenerator<TrafficBlock[], void> {
   const toMs = Math.floor(untilMs / blockMs) * blockMs;
-  const range = { fromMs: Math.max(0, toMs - rememberedMs), toMs, stepMs: blockMs };
-  return eachPiece(range, 'ten minutes of all models', async (fromMs, endMs) => {
+  const remembered = { fromMs: Math.max(0, toMs - rememberedMs), toMs, stepMs: blockMs };
+  const range = await sinceFirstWindow(client, 'latency_1m', remembered);
+  if (range === undefined) return;
+  yield* eachPiece(range, 'ten minutes of all models', async (fromMs, endMs) => {
     const result = await client.query({
       query: readQuery('traffic_blocks'),
       query_params: {

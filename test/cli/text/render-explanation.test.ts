@@ -144,6 +144,23 @@ Traffic mix
 `);
   });
 
+  it('of tailmark itself has its events and no numbers of a series', () => {
+    const summary = 'tailmark is 66 s behind: ClickHouse does not respond';
+    const event = anomalyFixture({
+      kind: 'pipeline',
+      model: '',
+      request_type: '',
+      region: '',
+      summary,
+    });
+    const text = renderExplanation({ ...whole, events: [event] }, plain, minute(10));
+    expect(text.split('\n').filter((line) => /^\S/.test(line))).toEqual([
+      `open, critical  ${summary}`,
+      'Event history',
+    ]);
+    expect(text).not.toContain('series:');
+  });
+
   it('that is open lasts until now, and leaves out absent fields', () => {
     const text = renderExplanation(
       { events: [opened], course: [], drivers: [], mix: null, members: [], slowest: [] },

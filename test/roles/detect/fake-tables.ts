@@ -184,6 +184,7 @@ export class FakeTables {
       };
       return this.watermarkMs === 0 ? [] : [row];
     }
+    if (query.includes('first_seconds')) return [{ first_seconds: params.fromSeconds }];
     if (query.includes('start_seconds')) return this.#windowRequests(params);
     if (query.includes('stage_requests')) return this.#traffic(params);
     if (query.includes('FROM detector_progress')) {
