@@ -16,6 +16,13 @@ function upTo(byBin: readonly number[]): Float64Array {
   return sums;
 }
 
+/** A fifth of the requests is slower than the others by so many eighths of an octave. */
+const twoParts = (distance: number) =>
+  Array.from({ length: 30 }, (_, bin) => {
+    if (bin === 1 || bin === 2) return 40;
+    return bin === distance + 1 || bin === distance + 2 ? 10 : 0;
+  });
+
 /** A cache whose hit share may depend on the window. */
 const cache =
   (hits: (window: number) => number, [hitMs, missMs] = [4, 180]): Draw =>
@@ -31,11 +38,14 @@ function openings(baseline: Draw, now: Draw, windows: number, requests = 30) {
 
 describe('slowPathOf', () => {
   it('begins half-way between two parts', () => {
-    const bins = [0, 40, 40, 0, 0, 0, 0, 0, 0, 0, 10, 10, 0];
-    expect(slowPathOf(upTo(bins), 13)).toEqual({ firstBin: 6, share: expect.closeTo(0.2, 12) });
+    expect(slowPathOf(upTo(twoParts(24)), 30)).toEqual({
+      firstBin: 14,
+      share: expect.closeTo(0.2, 12),
+    });
   });
 
   it.each([
+    ['two parts less than eight times apart', twoParts(23)],
     ['one part', [1, 4, 10, 20, 30, 20, 10, 4, 1]],
     ['an even law', Array.from({ length: 40 }, () => 10)],
     ['too few slow requests', [0, 60, 60, 0, 0, 0, 0, 0, 0, 0, 10, 5]],
