@@ -57,7 +57,7 @@ describe('a process whose detector still learns', () => {
       );
     }));
 
-  it('ends at once when it is told to, and reads nothing', () =>
+  it('ends at once on SIGTERM, and reads nothing', () =>
     withRig({ stack, name: 'start_end' }, async (rig) => {
       const stopping = new AbortController();
       const { proxy, starting, get } = await startOf(rig, stopping.signal);
