@@ -50,7 +50,12 @@ export class WatchLoop {
 
   /** Starts work at once if this process leads, else stands by. */
   async start(): Promise<void> {
-    await this.#leadOrStandBy();
+    try {
+      await this.#leadOrStandBy();
+    } catch (error) {
+      if (!(error instanceof LeadLost) || this.#options.signal?.aborted === true) throw error;
+      this.#standBy();
+    }
     this.#schedule();
   }
 

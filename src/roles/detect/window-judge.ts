@@ -129,6 +129,7 @@ export class Watcher {
     this.#limits.observe(this.#detector.stats);
     this.#health.restore(await this.#store.open());
     const storedMs = await this.#store.lastStoredMs();
+    this.#requireLead();
     const isAhead =
       storedMs !== undefined && judgedUntilMs !== undefined && storedMs >= judgedUntilMs;
     this.#emittedUntilMs = isAhead ? storedMs : undefined;
