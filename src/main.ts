@@ -60,7 +60,6 @@ function usageError({ message }: CommanderError): OperatorError {
   const what = given.replace(/^(unknown option '[^=]*=).*'$/s, "$1…'");
   return new OperatorError('TAILMARK_USAGE', what, {
     hint: suggestion?.replace(/^\((.*)\)$/, '$1') ?? 'Try --help.',
-    exitCode: exitCodes.usage,
   });
 }
 

@@ -1,42 +1,42 @@
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
-/** Codes of operator errors; each has an entry in docs/reference/errors.md, which a test holds. */
-export const errorCodes = [
-  'TAILMARK_USAGE',
-  'TAILMARK_CONFIG_INVALID',
-  'TAILMARK_CONFIG_UNREADABLE',
-  'TAILMARK_KAFKA_UNREACHABLE',
-  'TAILMARK_KAFKA_AUTH',
-  'TAILMARK_KAFKA_TLS',
-  'TAILMARK_KAFKA_TOPIC_MISSING',
-  'TAILMARK_KAFKA_FAILED',
-  'TAILMARK_CLICKHOUSE_UNREACHABLE',
-  'TAILMARK_CLICKHOUSE_AUTH',
-  'TAILMARK_CLICKHOUSE_TLS',
-  'TAILMARK_CLICKHOUSE_FAILED',
-  'TAILMARK_SCHEMA_MISSING',
-  'TAILMARK_SCHEMA_CHANGED',
-  'TAILMARK_LOCAL_IN_USE',
-  'TAILMARK_LOCAL_START_FAILED',
-  'TAILMARK_LOCAL_JAVA_MISSING',
-  'TAILMARK_LOCAL_ENGINE_MISSING',
-  'TAILMARK_PORT_TAKEN',
-  'TAILMARK_PATH_UNWRITABLE',
-  'TAILMARK_FILE_UNREADABLE',
-  'TAILMARK_BATCH_UNREADABLE',
-  'TAILMARK_COMMIT_VERSION',
-  'TAILMARK_STALLED',
-  'TAILMARK_ANOMALY_UNKNOWN',
-  'TAILMARK_INTERNAL',
-] as const;
+/** Codes of operator errors and their exit codes; a test compares them with docs/reference/errors.md. */
+export const errorCodes = {
+  TAILMARK_USAGE: exitCodes.usage,
+  TAILMARK_CONFIG_INVALID: exitCodes.config,
+  TAILMARK_CONFIG_UNREADABLE: exitCodes.config,
+  TAILMARK_KAFKA_UNREACHABLE: exitCodes.unavailable,
+  TAILMARK_KAFKA_AUTH: exitCodes.config,
+  TAILMARK_KAFKA_TLS: exitCodes.config,
+  TAILMARK_KAFKA_TOPIC_MISSING: exitCodes.unavailable,
+  TAILMARK_KAFKA_FAILED: exitCodes.unavailable,
+  TAILMARK_CLICKHOUSE_UNREACHABLE: exitCodes.unavailable,
+  TAILMARK_CLICKHOUSE_AUTH: exitCodes.config,
+  TAILMARK_CLICKHOUSE_TLS: exitCodes.config,
+  TAILMARK_CLICKHOUSE_FAILED: exitCodes.unavailable,
+  TAILMARK_SCHEMA_MISSING: exitCodes.config,
+  TAILMARK_SCHEMA_CHANGED: exitCodes.config,
+  TAILMARK_LOCAL_IN_USE: exitCodes.unavailable,
+  TAILMARK_LOCAL_START_FAILED: exitCodes.unavailable,
+  TAILMARK_LOCAL_JAVA_MISSING: exitCodes.unavailable,
+  TAILMARK_LOCAL_ENGINE_MISSING: exitCodes.unavailable,
+  TAILMARK_PORT_TAKEN: exitCodes.unavailable,
+  TAILMARK_PATH_UNWRITABLE: exitCodes.unavailable,
+  TAILMARK_FILE_UNREADABLE: exitCodes.usage,
+  TAILMARK_BATCH_UNREADABLE: exitCodes.failed,
+  TAILMARK_COMMIT_VERSION: exitCodes.config,
+  TAILMARK_STALLED: exitCodes.unavailable,
+  TAILMARK_ANOMALY_UNKNOWN: exitCodes.failed,
+  TAILMARK_INTERNAL: exitCodes.internal,
+} as const;
 
-export type ErrorCode = (typeof errorCodes)[number];
+export type ErrorCode = keyof typeof errorCodes;
 
 export interface OperatorErrorOptions {
   /** Remedy, as a sentence with the setting or command. */
-  readonly hint?: string;
-  /** @default {exitCodes.failed} */
-  readonly exitCode?: ExitCode;
+  readonly hint?: string | undefined;
+  /** @default {that of the error code} */
+  readonly exitCode?: ExitCode | undefined;
   readonly cause?: unknown;
 }
 
@@ -52,9 +52,8 @@ export class OperatorError extends Error {
 
   constructor(code: ErrorCode, message: string, options: OperatorErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    const { hint, exitCode = exitCodes.failed } = options;
     this.code = code;
-    this.hint = hint;
-    this.exitCode = exitCode;
+    this.hint = options.hint;
+    this.exitCode = options.exitCode ?? errorCodes[code];
   }
 }

@@ -1,4 +1,3 @@
-import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 
 export interface CountOptionRule {
@@ -19,6 +18,5 @@ export function countOption(given: unknown, rule: CountOptionRule): number {
   throw new OperatorError(
     'TAILMARK_USAGE',
     `Cannot run as ${flag} must be ${kind} from ${least} to ${most}: it is ${JSON.stringify(given)}`,
-    { exitCode: exitCodes.usage },
   );
 }

@@ -1,4 +1,4 @@
-import { type ExitCode, exitCodes } from '../base/exit-codes.ts';
+import type { ExitCode } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Io } from './io.ts';
 import { colorsOf } from './text/colors.ts';
@@ -40,7 +40,6 @@ function unexpected(error: unknown, debug: boolean): OperatorError {
   const again = debug ? 'this output' : 'the output of the same command with --log-level debug';
   return new OperatorError('TAILMARK_INTERNAL', message, {
     hint: `Please report it to the project's issue tracker with ${again}.`,
-    exitCode: exitCodes.internal,
     cause: error,
   });
 }

@@ -1,4 +1,3 @@
-import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { parseDuration } from '../config/duration.ts';
 
@@ -26,7 +25,7 @@ export function timeRange(
   throw new OperatorError(
     'TAILMARK_USAGE',
     `Cannot take a range as ${from} must lie before ${to}: it is ${since}, and ${to} is ${until}`,
-    { hint: `Durations count back from now: ${from} 2h ${to} 1h.`, exitCode: exitCodes.usage },
+    { hint: `Durations count back from now: ${from} 2h ${to} 1h.` },
   );
 }
 
@@ -39,6 +38,6 @@ function instant(flag: string, text: string, nowMs: number): number {
   throw new OperatorError(
     'TAILMARK_USAGE',
     `Cannot read ${flag} as it must be a duration before now or a time: it is ${text}`,
-    { hint: 'For example 15m, 24h, 7d, now or 2026-11-01T12:00:00Z.', exitCode: exitCodes.usage },
+    { hint: 'For example 15m, 24h, 7d, now or 2026-11-01T12:00:00Z.' },
   );
 }

@@ -1,4 +1,3 @@
-import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 
 /** One problem of the configuration. */
@@ -23,7 +22,6 @@ export class ConfigError extends OperatorError {
       [`Cannot use the configuration: ${count}`, ...problems.map(describeProblem)].join('\n'),
       {
         hint: 'Every key is described in docs/reference/configuration.md; `tailmark check` tries again.',
-        exitCode: exitCodes.config,
       },
     );
     this.problems = problems;

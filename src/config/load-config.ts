@@ -1,4 +1,3 @@
-import { exitCodes } from '../base/exit-codes.ts';
 import { invariant } from '../base/invariant.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { ConfigError, type ConfigProblem } from './config-error.ts';
@@ -109,7 +108,6 @@ function readConfigFile(options: LoadConfigOptions): { file: string | undefined;
           options.path === undefined && named !== undefined
             ? 'TAILMARK_CONFIG names it.'
             : 'Name another with --config, or start from config/minimal.yaml.',
-        exitCode: exitCodes.config,
         cause: error,
       },
     );

@@ -1,4 +1,3 @@
-import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { parseDuration } from '../config/duration.ts';
 import { type Fault, type FaultKind, faultDefaults, faultKinds } from './fault.ts';
@@ -151,7 +150,6 @@ function refuse(field: string, rule: string, value: string): OperatorError {
     `Cannot read --fault as ${field} must ${rule}: it is ${JSON.stringify(value)}`,
     {
       hint: 'Write --fault kind[,key=value...], e.g. --fault slow_stage,stage=features,factor=4,from=10m,for=2m.',
-      exitCode: exitCodes.usage,
     },
   );
 }

@@ -1,4 +1,3 @@
-import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 
 /** Reads `max` as infinite, and a number as event time per wall time. @throws {OperatorError} otherwise */
@@ -9,6 +8,6 @@ export function parseSpeed(text: string): number {
   throw new OperatorError(
     'TAILMARK_USAGE',
     `Cannot read --speed as it must be "max" or a number above 0, at most 1000000: it is ${JSON.stringify(text)}`,
-    { hint: '1 is real time, 60 plays an hour in a minute.', exitCode: exitCodes.usage },
+    { hint: '1 is real time, 60 plays an hour in a minute.' },
   );
 }

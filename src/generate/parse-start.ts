@@ -1,4 +1,3 @@
-import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { parseDuration } from '../config/duration.ts';
 import { epochMsOf } from '../decode/epoch-ms-of.ts';
@@ -15,6 +14,6 @@ export function parseStart(text: string, nowMs: number): number {
   throw new OperatorError(
     'TAILMARK_USAGE',
     `Cannot read --start as it must be "now", a duration ago or an RFC 3339 time: it is ${JSON.stringify(text)}`,
-    { hint: 'Write --start -1h, or --start 2026-11-01T08:00:00Z.', exitCode: exitCodes.usage },
+    { hint: 'Write --start -1h, or --start 2026-11-01T08:00:00Z.' },
   );
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { dimensions } from '../base/dimensions.ts';
-import { exitCodes } from '../base/exit-codes.ts';
 import { facets } from '../base/facets.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Chunk, LedgerEntry } from '../sink/chunks/chunk.ts';
@@ -123,7 +122,6 @@ function unreadable(metadata: string): OperatorError {
       : `Cannot take over a partition: its commit metadata must be of ${MAGIC}; it is of ${version}`,
     {
       hint: 'Run the version that wrote it until nothing is pending, or a newer one.',
-      exitCode: exitCodes.config,
     },
   );
 }

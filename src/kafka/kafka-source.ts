@@ -6,7 +6,6 @@ import kafkajs, {
   type PartitionAssigner,
 } from 'kafkajs';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { exitCodes } from '../base/exit-codes.ts';
 import { invariant } from '../base/invariant.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Logger } from '../base/telemetry/log.ts';
@@ -340,7 +339,6 @@ export class KafkaSource implements Source {
       failure.code === 'TAILMARK_KAFKA_FAILED'
         ? new OperatorError('TAILMARK_STALLED', failure.message, {
             hint: 'The process exits so that its supervisor restarts it; nothing is lost or counted twice.',
-            exitCode: exitCodes.unavailable,
             cause: error,
           })
         : failure,

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { processIdentity } from './process/process-identity.ts';
 
@@ -53,7 +52,7 @@ export function lockDirectory(dir: string, nowMs: number): DirectoryLock {
   throw new OperatorError(
     'TAILMARK_LOCAL_IN_USE',
     `Cannot start the local stack: its directory must not be in use; other processes also lock ${dir}`,
-    { hint: 'Choose another directory with --dir.', exitCode: exitCodes.unavailable },
+    { hint: 'Choose another directory with --dir.' },
   );
 }
 
@@ -108,7 +107,6 @@ function inUse(dir: string, holder: Holder): OperatorError {
       `${holder.pid} since ${holder.since}`,
     {
       hint: `Use that one, stop it (kill ${holder.pid}), or choose another directory with --dir.`,
-      exitCode: exitCodes.unavailable,
     },
   );
 }

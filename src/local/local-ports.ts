@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import type { Server } from 'node:net';
-import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { claimAgain, claimable, claimPort, listenOn } from './port-claim.ts';
 
@@ -63,7 +62,6 @@ async function hold(wanted: WantedPort): Promise<Server> {
         `Cannot listen: ${flag} must be a free port; it is ${given}, which is ${why}`,
         {
           hint: `Choose another port with ${flag}, or leave it out to get a free one.`,
-          exitCode: exitCodes.unavailable,
           cause: error,
         },
       );

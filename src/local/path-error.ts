@@ -1,4 +1,3 @@
-import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 
 const unwritable = new Set([
@@ -20,6 +19,6 @@ export function pathError(error: unknown, path: string, hint: string): unknown {
   return new OperatorError(
     'TAILMARK_PATH_UNWRITABLE',
     `Cannot keep data: the directory must be writable; it is ${path} (${code})`,
-    { hint, exitCode: exitCodes.unavailable, cause: error },
+    { hint, cause: error },
   );
 }

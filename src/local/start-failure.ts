@@ -1,4 +1,3 @@
-import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { ChildExit } from './process/child-handle.ts';
 import { logTail } from './process/log-tail.ts';
@@ -20,7 +19,6 @@ export function startFailure(
     `Cannot start ${name}: it ${happened}${lines.join('')}`,
     {
       hint: `Its logs: ${logPaths.join(', ')}. \`tailmark up --fresh\` starts with empty data.`,
-      exitCode: exitCodes.unavailable,
     },
   );
 }

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { rootCertificates } from 'node:tls';
 import { type ClickHouseClient, ClickHouseError, createClient } from '@clickhouse/client';
-import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { knownSecrets } from '../base/telemetry/known-secrets.ts';
 import { tlsFailure } from '../base/tls-failure.ts';
@@ -98,7 +97,6 @@ export function clickHouseError(
         hint:
           'See clickhouse.ca_file (the authority of the server), cert_file and key_file (our own ' +
           'certificate), and whether clickhouse.url begins with http or https and has the right port.',
-        exitCode: exitCodes.config,
         cause: error,
       },
     );
@@ -109,7 +107,6 @@ export function clickHouseError(
       `Cannot ${doing} as ClickHouse must answer at clickhouse.url: it is ${config.url} (${code || detail})`,
       {
         hint: code === 'ECONNRESET' ? hungUpHint(config) : unreachableHint,
-        exitCode: exitCodes.unavailable,
         cause: error,
       },
     );
@@ -120,7 +117,6 @@ export function clickHouseError(
       `Cannot ${doing} as ClickHouse must accept clickhouse.username with its password: it is ${config.username}`,
       {
         hint: 'Set clickhouse.username and clickhouse.password_file, or TAILMARK_CLICKHOUSE_PASSWORD.',
-        exitCode: exitCodes.config,
         cause: error,
       },
     );
@@ -129,13 +125,12 @@ export function clickHouseError(
     return new OperatorError(
       'TAILMARK_SCHEMA_MISSING',
       `Cannot ${doing} as database ${config.database} must have tailmark's tables: ${detail}`,
-      { hint: 'Run `tailmark migrate`.', exitCode: exitCodes.config, cause: error },
+      { hint: 'Run `tailmark migrate`.', cause: error },
     );
   }
   if (!(error instanceof ClickHouseError)) throw error;
   return new OperatorError('TAILMARK_CLICKHOUSE_FAILED', `Cannot ${doing}: ${detail}`, {
     hint: `ClickHouse answered with error ${code || 'unknown'}; its log has more.`,
-    exitCode: exitCodes.unavailable,
     cause: error,
   });
 }

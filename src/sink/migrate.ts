@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config/schema.ts';
 import { clickHouseError, errorCodeOf, openClickHouse } from './clickhouse.ts';
@@ -105,7 +104,6 @@ async function applyMissing(client: ClickHouseClient) {
         `Cannot migrate as an applied migration must not change: sql/${migration.name}.sql differs from what was applied`,
         {
           hint: 'Restore the file and put the change into a new, higher-numbered one.',
-          exitCode: exitCodes.config,
         },
       );
     }

@@ -1,5 +1,4 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import { exitCodes } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config/schema.ts';
 import { clickHouseError } from './clickhouse.ts';
@@ -20,6 +19,6 @@ export async function requireSchema(
   throw new OperatorError(
     'TAILMARK_SCHEMA_MISSING',
     `Cannot run as database ${config.database} must have every migration: it lacks ${pending.join(', ')}`,
-    { hint: 'Run `tailmark migrate`.', exitCode: exitCodes.config },
+    { hint: 'Run `tailmark migrate`.' },
   );
 }

@@ -1,3 +1,4 @@
+import { exitCodes } from '../base/exit-codes.ts';
 import { invariant } from '../base/invariant.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { PackedDigests } from './packed-digests.ts';
@@ -121,6 +122,9 @@ function refuse(field: string, rule: string, value: string): never {
   throw new OperatorError(
     'TAILMARK_CLICKHOUSE_FAILED',
     `Cannot decode a quantilesTDigest state as ${field} must ${rule}: it is ${value}`,
-    { hint: 'Check that the column is AggregateFunction(quantilesTDigest(…), Float32).' },
+    {
+      hint: 'Check that the column is AggregateFunction(quantilesTDigest(…), Float32).',
+      exitCode: exitCodes.failed,
+    },
   );
 }

@@ -1,7 +1,6 @@
 import { createReadStream, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { createGunzip } from 'node:zlib';
-import { exitCodes } from '../base/exit-codes.ts';
 import { limits } from '../base/limits.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { importIdOf } from './group-id.ts';
@@ -202,7 +201,6 @@ function unreadable(path: string, error: unknown): OperatorError {
   const detail = error instanceof Error ? error.message : String(error);
   return new OperatorError('TAILMARK_FILE_UNREADABLE', `Cannot read ${path}: ${detail}`, {
     hint: 'Give an NDJSON file of timing events, gzipped if its name ends in .gz.',
-    exitCode: exitCodes.usage,
     cause: error,
   });
 }

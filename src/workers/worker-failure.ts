@@ -1,4 +1,3 @@
-import type { ExitCode } from '../base/exit-codes.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { WorkerFailure } from './worker-messages.ts';
 
@@ -18,12 +17,7 @@ export function packFailure(error: unknown): WorkerFailure {
 export function unpackFailure(failure: WorkerFailure): Error {
   const { code, message, hint, exitCode, stack } = failure;
   const error =
-    code === undefined
-      ? new Error(message)
-      : new OperatorError(code, message, {
-          ...(hint === undefined ? {} : { hint }),
-          ...(exitCode === undefined ? {} : { exitCode: exitCode as ExitCode }),
-        });
+    code === undefined ? new Error(message) : new OperatorError(code, message, { hint, exitCode });
   if (stack !== undefined) error.stack = stack;
   return error;
 }

@@ -1,3 +1,4 @@
+import type { ExitCode } from '../base/exit-codes.ts';
 import type { ErrorCode } from '../base/operator-error.ts';
 import type { MetricsSnapshot } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
@@ -26,6 +27,6 @@ export interface WorkerFailure {
   readonly code: ErrorCode | undefined;
   readonly message: string;
   readonly hint: string | undefined;
-  readonly exitCode: number | undefined;
+  readonly exitCode: ExitCode | undefined;
   readonly stack: string | undefined;
 }

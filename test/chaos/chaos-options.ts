@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util';
-import { exitCodes } from '../../src/base/exit-codes.ts';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { countOption } from '../../src/cli/count-option.ts';
 import { parseDuration } from '../../src/config/duration.ts';
@@ -122,6 +121,5 @@ function count(flag: string, given: string, least: number, most: number): number
 function usage(rule: string): OperatorError {
   return new OperatorError('TAILMARK_USAGE', `Cannot run as ${rule}`, {
     hint: 'docs/explained/chaos.md lists the options.',
-    exitCode: exitCodes.usage,
   });
 }

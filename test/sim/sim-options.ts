@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { exitCodes } from '../../src/base/exit-codes.ts';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { countOption } from '../../src/cli/count-option.ts';
 
@@ -72,6 +71,5 @@ function rangeOf(given: string): readonly [number, number] {
 function usage(rule: string): OperatorError {
   return new OperatorError('TAILMARK_USAGE', `Cannot run as ${rule}`, {
     hint: 'npm run sim -- --seed N | [--seeds A..B] [--jobs N] [--json] [--record]',
-    exitCode: exitCodes.usage,
   });
 }

@@ -248,7 +248,6 @@ function pickModels(given: unknown): readonly ModelProfile[] {
 function usage(problem: string, hint: string): OperatorError {
   return new OperatorError('TAILMARK_USAGE', `Cannot generate as ${problem}`, {
     hint,
-    exitCode: exitCodes.usage,
   });
 }
 

@@ -229,7 +229,6 @@ function readRebase(given: unknown, file: string | undefined): boolean {
 function usage(problem: string, hint: string): OperatorError {
   return new OperatorError('TAILMARK_USAGE', `Cannot replay as ${problem}`, {
     hint,
-    exitCode: exitCodes.usage,
   });
 }
 
@@ -285,7 +284,6 @@ function unreadable(name: string, error: unknown): OperatorError {
   const detail = error instanceof Error ? error.message : String(error);
   return new OperatorError('TAILMARK_FILE_UNREADABLE', `Cannot read ${name}: ${detail}`, {
     hint: 'Give an NDJSON file of timing events, gzipped if its name ends in .gz.',
-    exitCode: exitCodes.usage,
     cause: error,
   });
 }

@@ -94,7 +94,7 @@ function rolesOf(list: string): Role[] {
     throw new OperatorError(
       'TAILMARK_USAGE',
       `Cannot run as --roles must name ${roles.join(', ')}: it is ${list}`,
-      { hint: 'Separate several by commas.', exitCode: exitCodes.usage },
+      { hint: 'Separate several by commas.' },
     );
   });
 }

@@ -136,6 +136,6 @@ function port(value: unknown, flag: string): number | undefined {
   throw new OperatorError(
     'TAILMARK_USAGE',
     `Cannot listen as ${flag} must be a port from 1 to 65535: it is ${text}`,
-    { hint: `Leave ${flag} out to get a free port.`, exitCode: exitCodes.usage },
+    { hint: `Leave ${flag} out to get a free port.` },
   );
 }

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import kafkajs, { type KafkaConfig, type Mechanism, type SASLOptions } from 'kafkajs';
-import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import { invariant } from '../../base/invariant.ts';
 import { type ErrorCode, OperatorError } from '../../base/operator-error.ts';
 import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
@@ -86,12 +85,11 @@ export function kafkaError(error: unknown, doing: string, config: Config['kafka'
   const detail = knownSecrets.hide(root.message.split('\n', 1)[0] ?? '');
   const type = 'type' in root && typeof root.type === 'string' ? root.type : root.name;
   const brokers = config.brokers.join(', ');
-  const made = (code: ErrorCode, exitCode: ExitCode, message: string, hint: string) =>
-    new OperatorError(code, `Cannot ${doing}${message}`, { hint, exitCode, cause: error });
+  const made = (code: ErrorCode, message: string, hint: string) =>
+    new OperatorError(code, `Cannot ${doing}${message}`, { hint, cause: error });
   if (/SASL|authentication/i.test(`${type} ${detail}`)) {
     return made(
       'TAILMARK_KAFKA_AUTH',
-      exitCodes.config,
       `: the broker rejected kafka.sasl: "${detail}"`,
       authHint(config, type),
     );
@@ -99,7 +97,6 @@ export function kafkaError(error: unknown, doing: string, config: Config['kafka'
   if (type === 'UNKNOWN_TOPIC_OR_PARTITION') {
     return made(
       'TAILMARK_KAFKA_TOPIC_MISSING',
-      exitCodes.unavailable,
       `: the topic does not exist: ${detail}`,
       'Create it, or correct kafka.topics.',
     );
@@ -108,7 +105,6 @@ export function kafkaError(error: unknown, doing: string, config: Config['kafka'
   if (handshake !== undefined) {
     return made(
       'TAILMARK_KAFKA_TLS',
-      exitCodes.config,
       `: TLS handshake with kafka.brokers failed: ${handshake} (${brokers}: ${withoutOpenSsl(detail)})`,
       'See kafka.tls: ca_file is the CA of the brokers, cert_file and key_file are the client ' +
         'certificate, server_name is the name to expect. Remove kafka.tls for a port without TLS.',
@@ -117,14 +113,12 @@ export function kafkaError(error: unknown, doing: string, config: Config['kafka'
   if (/Connection|Broker|ECONN|ENOTFOUND|timeout/i.test(`${root.name} ${detail}`)) {
     return made(
       'TAILMARK_KAFKA_UNREACHABLE',
-      exitCodes.unavailable,
       `: no broker in kafka.brokers responds: ${brokers} (${detail})`,
       unreachableHint(config, detail),
     );
   }
   return made(
     'TAILMARK_KAFKA_FAILED',
-    exitCodes.unavailable,
     `: ${detail}`,
     `Kafka responded with ${type}; see the brokers' logs.`,
   );

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
-import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Config } from '../../config/schema.ts';
 import { createKafkaClient, kafkaError } from './kafka-client.ts';
@@ -106,7 +105,6 @@ export async function requireTopics(
     `Cannot read from Kafka: every topic of kafka.topics must exist; missing: ${missing.join(', ')}`,
     {
       hint: `Create it (kafka-topics.sh --create --topic ${missing[0]}), or correct kafka.topics or TAILMARK_KAFKA_TOPICS.`,
-      exitCode: exitCodes.unavailable,
     },
   );
 }

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import kafkajs, { type AuthenticationProviderArgs, type Authenticator } from 'kafkajs';
-import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 
@@ -66,7 +65,6 @@ function tokenError(path: string, why: string): OperatorError {
     `Cannot log in to Kafka: kafka.sasl.token_file must contain one token; it is ${path} (${why})`,
     {
       hint: 'Renew the token by replacing the whole file: write a new file, then rename it.',
-      exitCode: exitCodes.config,
     },
   );
 }

@@ -1,6 +1,5 @@
 import type { Kafka } from 'kafkajs';
 import type { Clock } from '../../base/clock.ts';
-import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
@@ -219,7 +218,6 @@ export class WatchedSource implements Source {
     this.#fail(
       new OperatorError('TAILMARK_STALLED', what, {
         hint: 'Nothing is lost or counted twice: have a supervisor restart the process. See docs/explained/liveness.md.',
-        exitCode: exitCodes.unavailable,
       }),
     );
   }

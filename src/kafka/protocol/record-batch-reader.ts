@@ -1,4 +1,3 @@
-import { exitCodes } from '../../base/exit-codes.ts';
 import { limits } from '../../base/limits.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { inflateRecords } from '../compression/compression.ts';
@@ -145,7 +144,7 @@ function unreadable(rule: string, how: string): OperatorError {
   const error = new OperatorError(
     'TAILMARK_BATCH_UNREADABLE',
     `Cannot continue reading from Kafka: a record batch ${rule}`,
-    { hint: `Skip it${how}. See docs/reference/limits.md.`, exitCode: exitCodes.failed },
+    { hint: `Skip it${how}. See docs/reference/limits.md.` },
   );
   // kafkajs must not fetch the same batch again.
   return Object.assign(error, { retriable: false });

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 
 /** npm packages with the engine, by platform and architecture. */
@@ -57,7 +56,6 @@ function defaultResolve(id: string, paths?: string[]): string {
 function missing(message: string, cause?: unknown): OperatorError {
   return new OperatorError('TAILMARK_LOCAL_ENGINE_MISSING', message, {
     hint,
-    exitCode: exitCodes.unavailable,
     cause,
   });
 }

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Environment } from '../cache-dir.ts';
 
@@ -61,7 +60,6 @@ export function parseJavaVersion(text: string): number | null {
 function missing(message: string): OperatorError {
   return new OperatorError('TAILMARK_LOCAL_JAVA_MISSING', message, {
     hint: javaHint,
-    exitCode: exitCodes.unavailable,
   });
 }
 

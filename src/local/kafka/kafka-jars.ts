@@ -12,7 +12,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { cacheDir, type Environment } from '../cache-dir.ts';
 import type { OnLocalProgress } from '../local-progress.ts';
@@ -147,7 +146,6 @@ async function fetchJars(maven: string, scratch: string, options: KafkaJarsOptio
       hint:
         'Maven needs its repository: check the network, the proxy and mirrors in ~/.m2/settings.xml, ' +
         'then start again. `docker compose up` works without Maven.',
-      exitCode: exitCodes.unavailable,
     },
   );
 }

@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 
@@ -78,7 +77,6 @@ function listening(server: Server, host: string, port: number, listen: string): 
           `Cannot serve health and metrics: http.listen must be free; it is ${listen} (${error.message})`,
           {
             hint: 'Set http.listen (TAILMARK_HTTP_LISTEN) to another port; 0 takes any free one.',
-            exitCode: exitCodes.unavailable,
             cause: error,
           },
         ),

@@ -1,5 +1,4 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 
 /**
@@ -32,7 +31,6 @@ export function oneIsTooMuch(piece: string, error: unknown, setting: string): Op
     `Cannot read for the detector: ${setting} must allow for ${piece} (${message})`,
     {
       hint: `Raise ${setting}, or use fewer dimensions: each series and stage takes some kilobytes.`,
-      exitCode: exitCodes.unavailable,
       cause: error,
     },
   );

@@ -1,6 +1,5 @@
 import { Command as Commander } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { exitCodes } from '../../../src/base/exit-codes.ts';
 import { OperatorError } from '../../../src/base/operator-error.ts';
 import type { ProbeFinding } from '../../../src/base/probe-finding.ts';
 import { createCheck } from '../../../src/cli/commands/check.ts';
@@ -16,9 +15,7 @@ const refused: ProbeFinding = {
   what: 'ClickHouse',
   detail: 'connection refused',
   hint: 'Start it.',
-  error: new OperatorError('TAILMARK_CLICKHOUSE_UNREACHABLE', 'Cannot', {
-    exitCode: exitCodes.unavailable,
-  }),
+  error: new OperatorError('TAILMARK_CLICKHOUSE_UNREACHABLE', 'Cannot'),
 };
 
 async function check(
