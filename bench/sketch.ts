@@ -32,7 +32,7 @@ const unasked = (): never => {
   throw new Error('there are no bands here');
 };
 const host: CountHost = {
-  take: (bytes) => pool.allocateBytes(bytes),
+  allocate: (bytes) => pool.allocateBytes(bytes),
   slotOf: (record, stage) => {
     const address = pool.addressOf(pool.allocate());
     kernel.ints[(record >>> 2) + stage] = address;

@@ -158,7 +158,7 @@ export class ChunkFlush {
 
   /**
    * Confirms the claim before rows are sent. A process that was stopped for long asks the broker again, and
-   * once more if it was stopped while it waited for the answer.
+   * once more if it was stopped while it waited for the response.
    */
   async #confirm(): Promise<void> {
     const { clock, guardMs } = this.#context;
@@ -203,7 +203,7 @@ export class ChunkFlush {
   }
 
   /**
-   * Sends the chunk to tables that lack it although its insert was answered. A server that is killed between
+   * Sends the chunk to tables that lack it although its insert succeeded. A server that is killed between
    * noting a token and committing the rows drops the rows when they come again.
    */
   async #fillGaps(): Promise<void> {

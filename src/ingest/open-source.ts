@@ -4,7 +4,7 @@ import type { Metrics } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
 import { createKafkaClient, type KafkaClient } from '../kafka/client/kafka-client.ts';
 import { KafkaSource } from '../kafka/kafka-source.ts';
-import { WatchedSource } from '../kafka/liveness/watchdog-source.ts';
+import { WatchedSource } from '../kafka/liveness/watched-source.ts';
 import { RecordBatchReader } from '../kafka/protocol/record-batch-reader.ts';
 import { FileSource } from '../source/file-source.ts';
 import type { Source } from '../source/source.ts';

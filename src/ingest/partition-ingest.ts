@@ -38,7 +38,7 @@ export class PartitionIngest {
   readonly claim: Claim;
   readonly #context: PartitionContext;
   readonly #start: StartPosition;
-  #isPlaceKept: boolean;
+  #mustCommitStart: boolean;
   #open: OpenChunk;
   /** A predecessor's pending chunk: it must be sealed exactly at its end. */
   #inherited: Intent | undefined;
@@ -50,12 +50,12 @@ export class PartitionIngest {
   #flushingSinceMs = 0;
   #failure: unknown;
 
-  constructor(claim: Claim, place: StartPosition, context: PartitionContext) {
-    const { intent, startOffset, watermarkMs = Number.NEGATIVE_INFINITY } = place;
+  constructor(claim: Claim, start: StartPosition, context: PartitionContext) {
+    const { intent, startOffset, watermarkMs = Number.NEGATIVE_INFINITY } = start;
     const settings = intent?.settings ?? chunkSettingsOf(context.config);
     this.claim = claim;
-    this.#start = place;
-    this.#isPlaceKept = !place.isFleeting;
+    this.#start = start;
+    this.#mustCommitStart = start.mustCommit;
     this.#context = context;
     this.#open = new OpenChunk(context, settings, claim.topic, claim.partition);
     this.#inherited = intent;
@@ -78,11 +78,11 @@ export class PartitionIngest {
 
   /** Adds a batch; resolves when it is in a chunk, which may not be stored yet. */
   async onBatch(batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {
-    if (!this.#isPlaceKept) await this.#keepPlace();
+    if (this.#mustCommitStart) await this.#commitStart();
     while (batch.records.current !== undefined) {
       this.#check();
       if (this.#draining) return;
-      if (this.#isOfAnotherTime()) await this.#sealWhenStored(keepAlive);
+      if (this.#isClockOutdated()) await this.#sealWhenStored(keepAlive);
       if (this.#draining) return;
       this.#fill(batch);
       if (this.#mustSeal()) await this.#sealWhenStored(keepAlive);
@@ -120,7 +120,7 @@ export class PartitionIngest {
     invariant(this.#flushing === undefined, 'a chunk is sealed while another is being stored');
     const { clock } = this.#context;
     const { chunk: sealed, letters } = this.#open.seal(clock.nowMs());
-    const chunk = this.#asBegun(sealed);
+    const chunk = this.#withInheritedIdentity(sealed);
     const start = this.#startOf(chunk, isFirst);
     if (start.inherited) this.#useOwnSettings();
     // Where the log begins after the chunk's end, the ledger must show the gap.
@@ -155,7 +155,7 @@ export class PartitionIngest {
   }
 
   /** Gives a recreated chunk its predecessor's identity, even if some records have expired. */
-  #asBegun(chunk: Chunk): Chunk {
+  #withInheritedIdentity(chunk: Chunk): Chunk {
     if (this.#inherited === undefined) return chunk;
     const { counts } = this.#inherited;
     const { firstTimestampMs, lastTimestampMs, watermarkMs } = counts;
@@ -196,13 +196,13 @@ export class PartitionIngest {
   }
 
   /** Commits the start position, so that a successor begins there as well. */
-  async #keepPlace(): Promise<void> {
+  async #commitStart(): Promise<void> {
     const { startOffset, watermarkMs } = this.#start;
     const metadata = encodeMetadata({ watermarkMs, intent: undefined });
     const range = { startOffset, endOffset: startOffset };
     const commit = () => this.claim.commit(startOffset, metadata);
     await persist('commit the place', this.claim, range, commit, this.#context);
-    this.#isPlaceKept = true;
+    this.#mustCommitStart = false;
   }
 
   #begin(startOffset: number, watermarkMs: number, nowMs: number): void {
@@ -245,7 +245,7 @@ export class PartitionIngest {
    * True if the chunk's clock is too old for new records: the chunk stays open while ClickHouse is down, and
    * later records must not count as future ones.
    */
-  #isOfAnotherTime(): boolean {
+  #isClockOutdated(): boolean {
     if (this.#inherited !== undefined || this.#open.records === 0) return false;
     const ageMs = Math.abs(this.#context.clock.nowMs() - this.#open.nowMs);
     return ageMs > this.#open.settings.maxFutureMs / 2;

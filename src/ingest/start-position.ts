@@ -34,7 +34,7 @@ export interface StartPosition {
   /** Offsets known to be lost before they were stored. */
   readonly lostOffsets: number;
   /** The group does not have this position: it must be committed first. */
-  readonly isFleeting: boolean;
+  readonly mustCommit: boolean;
 }
 
 /**
@@ -88,14 +88,14 @@ function startAt(
     watermarkMs: undefined,
     intent: undefined,
     lostOffsets: 0,
-    isFleeting: false,
+    mustCommit: false,
     ...rest,
   };
 }
 
 /** Must be committed at once. Reading begins one record earlier, because a claim commits after a read. */
 function committedAtOnce(offset: number, found: FoundPartition): Partial<StartPosition> {
-  return { isFleeting: true, readOffset: Math.max(found.startOffset, offset - 1) };
+  return { mustCommit: true, readOffset: Math.max(found.startOffset, offset - 1) };
 }
 
 /** An intent that ends where it begins is empty. */

@@ -65,10 +65,10 @@ export class KafkaClaim implements Claim {
       await this.#send(String(offset), metadata);
     } catch (error) {
       const type = error instanceof Error && 'type' in error ? String(error.type) : '';
-      const isAnswer = error instanceof Error && type !== '';
-      if (isAnswer && !(fencedTypes.has(type) || type === GONE_TYPE)) throw error;
+      const isResponse = error instanceof Error && type !== '';
+      if (isResponse && !(fencedTypes.has(type) || type === GONE_TYPE)) throw error;
       // A commit without a response may still arrive, even after later ones: this member stops committing.
-      this.refusal = type === GONE_TYPE || !isAnswer ? new RejoinError(error) : error;
+      this.refusal = type === GONE_TYPE || !isResponse ? new RejoinError(error) : error;
       this.lose();
       throw new ClaimLostError(this.name, { cause: error });
     }

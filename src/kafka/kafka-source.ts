@@ -12,10 +12,10 @@ import type { Logger } from '../base/telemetry/log.ts';
 import type { Config } from '../config/schema.ts';
 import type { RecordBatch, Records } from '../source/record.ts';
 import { ClaimLostError, type Source, type SourceHandler } from '../source/source.ts';
+import { BatchQueue } from './batch-queue.ts';
 import { kafkaError } from './client/kafka-client.ts';
 import { KafkaClaim } from './kafka-claim.ts';
 import { findPartitions } from './partition-lookup.ts';
-import { BatchQueue } from './prefetch-slot.ts';
 import type { FetchPlaceholder } from './protocol/fetch-response.ts';
 
 const { PartitionAssigners } = kafkajs;
@@ -139,11 +139,11 @@ export class KafkaSource implements Source {
       partitions.map((partition) => this.#claim(topic, partition)),
     );
     this.#consumer.pause(claims.map(partitionOf));
-    void this.#announce(claims);
+    void this.#startReading(claims);
   }
 
   /** Looks claims up, asks the handler for start positions, and starts reading. */
-  async #announce(claims: readonly KafkaClaim[]): Promise<void> {
+  async #startReading(claims: readonly KafkaClaim[]): Promise<void> {
     let waiting = claims;
     for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)) {
       waiting = waiting.filter((claim) => !claim.isLost && claim.position === undefined);
@@ -297,7 +297,7 @@ export class KafkaSource implements Source {
     claim.lose();
     const next = this.#claim(claim.topic, claim.partition);
     this.#consumer.pause([partitionOf(next)]);
-    void this.#announce([next]);
+    void this.#startReading([next]);
     return next;
   }
 

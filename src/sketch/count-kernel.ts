@@ -46,7 +46,7 @@ const minGrowthPages = 16;
 /** Allocates structures that the kernel needs for the first time. */
 export interface CountHost {
   /** Allocates zeroed memory, of whole cache lines. */
-  take(bytes: number): number;
+  allocate(bytes: number): number;
   /** Returns the slot of a block's stage, and may store it in the block. */
   slotOf(block: number, stage: number): number;
   /** Allocates the vector of a block's band, and stores it in the block. */
@@ -100,7 +100,7 @@ export class CountKernel {
       return this.#host;
     };
     const host = {
-      take: (bytes: number) => currentHost().take(bytes),
+      take: (bytes: number) => currentHost().allocate(bytes),
       slotOf: (block: number, stage: number) => currentHost().slotOf(block, stage),
       vectorOf: (block: number, band: number) => currentHost().vectorOf(block, band),
       addFar: (block: number, band: number, column: number, amount: number) =>

@@ -42,7 +42,7 @@ export class SketchPool {
   #addresses = new Int32Array(256);
   #slotCount = 0;
   readonly #host: CountHost = {
-    take: (bytes) => this.allocateBytes(bytes),
+    allocate: (bytes) => this.allocateBytes(bytes),
     slotOf: refuseRecord,
     vectorOf: refuseRecord,
     addFar: refuseRecord,

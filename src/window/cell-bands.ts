@@ -34,7 +34,7 @@ export class CellBands {
   readonly #key = new Int32Array(2);
   #size = 0;
   readonly #host: CountHost = {
-    take: refuseSketches,
+    allocate: refuseSketches,
     slotOf: refuseSketches,
     vectorOf: (block, band) => this.vectorOf(block, band),
     addFar: refuseSketches,

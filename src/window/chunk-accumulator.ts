@@ -90,7 +90,7 @@ export class ChunkAccumulator {
   readonly #kernel = CountKernel.shared();
   /** Allocates memory when an event is the first of its kind. */
   readonly #host: CountHost = {
-    take: (bytes) => this.sketches.allocateBytes(bytes),
+    allocate: (bytes) => this.sketches.allocateBytes(bytes),
     slotOf: (block, stageId) => this.#slotOf(block, stageId),
     vectorOf: (block, band) => this.bands.vectorOf(block, band),
     addFar: (block, band, column, amount) =>

@@ -8,7 +8,7 @@ import type { Config } from '../../src/config/schema.ts';
 import { ingestClient } from '../../src/ingest/open-source.ts';
 import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import { KafkaSource } from '../../src/kafka/kafka-source.ts';
-import { WatchedSource } from '../../src/kafka/liveness/watchdog-source.ts';
+import { WatchedSource } from '../../src/kafka/liveness/watched-source.ts';
 import { type KafkaBroker, startKafka } from '../../src/local/kafka/kafka-broker.ts';
 import type { Chunk } from '../../src/sink/chunks/chunk.ts';
 import type { ChunkStore } from '../../src/sink/chunks/chunk-store.ts';

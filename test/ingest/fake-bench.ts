@@ -82,7 +82,7 @@ function placeAtCommit({ committed, found }: FakeBroker): StartPosition {
     watermarkMs: note?.watermarkMs,
     intent: note?.intent,
     lostOffsets: 0,
-    isFleeting: false,
+    mustCommit: false,
   };
 }
 

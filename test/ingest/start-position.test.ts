@@ -61,7 +61,7 @@ describe('a partition with a commit', () => {
       watermarkMs: 5,
       intent: testIntent(9, 7),
       lostOffsets: 0,
-      isFleeting: false,
+      mustCommit: false,
     });
   });
 
@@ -292,13 +292,13 @@ describe('a partition without a commit', () => {
     expect(await placeOf({ low: 3, high: 20 })).toMatchObject({
       reason: 'start_from',
       startOffset: 3,
-      isFleeting: false,
+      mustCommit: false,
     });
     expect(await placeOf({ low: 3, high: 20, startFrom: 'latest' })).toMatchObject({
       reason: 'start_from',
       startOffset: 20,
       readOffset: 19,
-      isFleeting: true,
+      mustCommit: true,
     });
     expect(await placeOf({ low: 20, high: 20, startFrom: 'latest' })).toMatchObject({
       startOffset: 20,

@@ -4,7 +4,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import { KafkaSource } from '../../src/kafka/kafka-source.ts';
-import { WatchedSource } from '../../src/kafka/liveness/watchdog-source.ts';
+import { WatchedSource } from '../../src/kafka/liveness/watched-source.ts';
 import type { RecordBatch } from '../../src/source/record.ts';
 import { type Claim, ClaimLostError, type SourceHandler } from '../../src/source/source.ts';
 import { testConfig } from '../ingest/test-config.ts';

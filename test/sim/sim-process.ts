@@ -5,7 +5,7 @@ import type { Metrics } from '../../src/base/telemetry/metrics.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { Ingester } from '../../src/ingest/ingester.ts';
 import { KafkaSource } from '../../src/kafka/kafka-source.ts';
-import { WatchedSource } from '../../src/kafka/liveness/watchdog-source.ts';
+import { WatchedSource } from '../../src/kafka/liveness/watched-source.ts';
 import { ClickHouseChunkStore } from '../../src/sink/chunks/chunk-store.ts';
 import { ObservedStore } from '../../src/sink/chunks/observed-store.ts';
 import { simClickHouseClient } from './clickhouse-client.ts';

@@ -9,7 +9,7 @@ import type { Config } from '../../config/schema.ts';
 import { registerCompressionCodecs } from '../compression/compression.ts';
 import { fetchInPlace } from '../patches/fetch-in-place.ts';
 import { kafkajsInternals, patchKafkajs } from '../patches/patch-kafkajs.ts';
-import { takeFramesWhole } from '../patches/take-frames-whole.ts';
+import { useWholeFrames } from '../patches/use-whole-frames.ts';
 import { FramePool } from '../protocol/frame-pool.ts';
 import { frameSockets } from '../protocol/frame-socket.ts';
 import type { RecordBatchReader } from '../protocol/record-batch-reader.ts';
@@ -53,7 +53,7 @@ export function createKafkaClient(config: Config['kafka'], options: KafkaClientO
     const pool = new FramePool();
     client.socketFactory = frameSockets(pool);
     const { Broker, Connection } = kafkajsInternals();
-    takeFramesWhole(Connection);
+    useWholeFrames(Connection);
     fetchInPlace(Broker, client.socketFactory, { reader, pool });
   }
   if (config.tls !== undefined) client.ssl = tlsOf(config.tls);

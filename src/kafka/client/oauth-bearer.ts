@@ -20,7 +20,7 @@ export function oauthBearer(
       const message = Buffer.from(`n,,\u0001auth=Bearer ${readToken(tokenFile)}\u0001\u0001`);
       const refusal = await saslAuthenticate({
         request: { encode: () => withLength(message) },
-        response: { decode: (answer: Buffer) => answer, parse: refusalIn },
+        response: { decode: (response: Buffer) => response, parse: refusalIn },
       });
       if (typeof refusal !== 'string') return;
       throw new KafkaJSNonRetriableError(`SASL OAUTHBEARER authentication failed: ${refusal}`);
@@ -36,9 +36,9 @@ function withLength(bytes: Buffer): Buffer {
 }
 
 /** Returns why the broker rejects the token (`invalid_token`); undefined if it accepts it. */
-function refusalIn(answer: Buffer): string | undefined {
+function refusalIn(response: Buffer): string | undefined {
   // The first four bytes are the length.
-  const text = answer.subarray(4).toString().replaceAll('\u0001', '').trim();
+  const text = response.subarray(4).toString().replaceAll('\u0001', '').trim();
   if (text === '') return undefined;
   const status = /"status"\s*:\s*"([\w.-]{1,80})"/.exec(text)?.[1];
   return status ?? 'the token was rejected';

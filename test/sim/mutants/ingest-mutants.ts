@@ -214,7 +214,7 @@ export const ingestMutants: readonly Mutant[] = [
     bug: 'the range is that of what was fetched, not of what was left of it',
     file: partition,
     find: 'this.#begin(startOffset, watermarkMs, intent?.nowMs',
-    replace: 'this.#begin(Math.min(startOffset, place.readOffset), watermarkMs, intent?.nowMs',
+    replace: 'this.#begin(Math.min(startOffset, start.readOffset), watermarkMs, intent?.nowMs',
   },
   {
     name: 'recreated-not-seen',

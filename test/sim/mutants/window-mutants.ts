@@ -41,7 +41,7 @@ export const windowMutants: readonly Mutant[] = [
     name: 'watermark-not-inherited',
     bug: 'a successor begins without a watermark: what was late is counted',
     file: 'src/ingest/partition-ingest.ts',
-    find: 'const { intent, startOffset, watermarkMs = Number.NEGATIVE_INFINITY } = place;',
+    find: 'const { intent, startOffset, watermarkMs = Number.NEGATIVE_INFINITY } = start;',
     replace: `const { intent, startOffset } = place;
     const watermarkMs = Number.NEGATIVE_INFINITY;`,
   },

@@ -54,7 +54,7 @@ export class WatchedSource implements Source {
   /** First known end of each log, which is where `start_from: latest` begins. */
   readonly #firstEnds = new Map<string, number>();
   #probedMs = Number.NEGATIVE_INFINITY;
-  #answeredMs = Number.NEGATIVE_INFINITY;
+  #respondedMs = Number.NEGATIVE_INFINITY;
   #isProbing = false;
   #outage: string | undefined;
   #verdict: Verdict = { problems: [], stalled: undefined, progressAgeMs: 0 };
@@ -131,7 +131,7 @@ export class WatchedSource implements Source {
     const before = this.#verdict;
     this.#verdict = this.#detector.observe({
       elapsedMs,
-      probedMs: this.#answeredMs,
+      probedMs: this.#respondedMs,
       outage: this.#outage,
       isMember,
       joins,
@@ -148,7 +148,7 @@ export class WatchedSource implements Source {
     this.#isProbing = true;
     try {
       this.#logs = await this.#probe.probe();
-      this.#answeredMs = startedMs;
+      this.#respondedMs = startedMs;
       this.#outage = undefined;
       for (const [name, { endOffset }] of this.#logs) {
         if (!this.#firstEnds.has(name)) this.#firstEnds.set(name, endOffset);

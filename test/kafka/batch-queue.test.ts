@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BatchQueue } from '../../src/kafka/prefetch-slot.ts';
+import { BatchQueue } from '../../src/kafka/batch-queue.ts';
 import { type RecordBatch, RecordList } from '../../src/source/record.ts';
 
 const batchAt = (fetchOffset: number): RecordBatch => ({
@@ -14,11 +14,11 @@ const batchAt = (fetchOffset: number): RecordBatch => ({
 /** A queue whose batches end when the test wants. */
 function bench() {
   const started: number[] = [];
-  let settle: { done: () => void; fail: (error: Error) => void } | undefined;
+  let pending: { done: () => void; fail: (error: Error) => void } | undefined;
   const queue = new BatchQueue(({ fetchOffset }) => {
     started.push(fetchOffset);
     return new Promise<void>((done, fail) => {
-      settle = { done, fail };
+      pending = { done, fail };
     });
   });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -26,11 +26,11 @@ function bench() {
     queue,
     started,
     end: () => {
-      settle?.done();
+      pending?.done();
       return turn();
     },
     fail: (error: Error) => {
-      settle?.fail(error);
+      pending?.fail(error);
       return turn();
     },
   };
