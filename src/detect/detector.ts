@@ -23,7 +23,7 @@ import {
   type StatePart,
   sharedPart,
 } from './state-parts.ts';
-import { type StepInput, StepJudge } from './step/step-judge.ts';
+import { StepEvaluator, type StepInput } from './step/step-evaluator.ts';
 import type { SeriesDetector } from './tail/series-detector.ts';
 import { SeriesDetectors } from './tail/series-detectors.ts';
 
@@ -69,7 +69,7 @@ export class Detector {
   readonly #series: SeriesDetectors;
   readonly #rates: RateDetectors;
   readonly #drifts: DriftDetectors;
-  readonly #judge: StepJudge;
+  readonly #judge: StepEvaluator;
   readonly #incidents: IncidentGrouper;
 
   constructor(options: DetectOptions) {
@@ -79,7 +79,7 @@ export class Detector {
     this.#drifts = new DriftDetectors(options);
     this.#rates = new RateDetectors(options);
     const detectors = { series: this.#series, rates: this.#rates, drifts: this.#drifts };
-    this.#judge = new StepJudge(options, detectors);
+    this.#judge = new StepEvaluator(options, detectors);
   }
 
   /** History that a restart should replay: a baseline, and the baseline of its first window. */
@@ -92,9 +92,9 @@ export class Detector {
       series: this.#series.size,
       seriesLimit: this.#options.max_series,
       isCrowded: this.#judge.slots.isCrowded,
-      seriesUnjudged: this.#judge.slots.unjudged,
+      seriesUnjudged: this.#judge.slots.unevaluated,
       stagesUnjudged: this.#series.stagesUnjudged,
-      windowsJudged: this.#judge.windowsJudged,
+      windowsJudged: this.#judge.windowsEvaluated,
       tests: this.#judge.testCount,
       perWeek: this.#judge.levels.perWeek,
       windowsBeyondLimit: this.#judge.windowsBeyondLimit + this.#rates.windowsBeyondLimit,

@@ -102,7 +102,7 @@ export class RateDetectors {
   }
 
   /** Evaluates one step of one series. */
-  judgeSeries(
+  evaluateSeries(
     key: string,
     window: SeriesWindow | undefined,
     { startMs, context }: DetectorStep,

@@ -17,7 +17,7 @@ export const detectMutants: readonly PlantedMutant[] = [
   {
     name: 'judged-twice',
     bug: 'a window that a reader sends twice counts twice',
-    file: 'src/detect/step/step-judge.ts',
+    file: 'src/detect/step/step-evaluator.ts',
     find: 'if (startMs <= this.#lastStartMs) break;',
     replace: 'if (startMs < this.#lastStartMs) break;',
     tests: ['test/detect/detector.test.ts'],

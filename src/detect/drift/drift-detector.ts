@@ -17,7 +17,7 @@ import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../step/detector-step.ts';
 import { driftMeasured, meansOf } from './drift-measured.ts';
-import { clearestOf, type DriftVerdict, daysBetween, judgeDrift } from './drift-test.ts';
+import { clearestOf, type DriftVerdict, daysBetween, evaluateDrift } from './drift-test.ts';
 
 /** Growth since the last event that justifies an update. */
 const minGrowth = 1.15;
@@ -93,19 +93,19 @@ export class DriftDetector extends AnomalyDetector {
     for (const window of windows) this.#tails.observe(window);
     if (!isNormal) this.#tails.excludeHour(startMs);
     if (!this.isOpen && this.#lastDay?.opening === undefined) return undefined;
-    return this.lifecycle.step(startMs, this.#judgement(startMs, context), context);
+    return this.lifecycle.step(startMs, this.#evaluation(startMs, context), context);
   }
 
   #evaluate(startMs: number, perWeek: number): void {
     const pairs = this.#tails.pairs(startMs);
     const between = daysBetween.map((days) => this.#tails.pairs(startMs, days));
-    const verdicts = judgeDrift(pairs, between, this.#options, perWeek);
+    const verdicts = evaluateDrift(pairs, between, this.#options, perWeek);
     const clearest = clearestOf(verdicts);
     const opening = clearest?.opens === true ? clearest : undefined;
     this.#lastDay = { pairs, verdicts, opening };
   }
 
-  #judgement(startMs: number, { nowMs }: StepContext): Judgement {
+  #evaluation(startMs: number, { nowMs }: StepContext): Judgement {
     const { openSinceMs: sinceMs = startMs, detectedMs = nowMs } = this.lifecycle;
     return {
       isAnomalous: ({ event }) => this.#verdictOf(event)?.persists,

@@ -91,7 +91,7 @@ export class DriftDetectors extends KeyedDetectors<DriftDetector> {
    * @param isOpen whether a shift of its tail is open.
    * @param tail event of its tail in this step.
    */
-  judgeSeries(
+  evaluateSeries(
     key: string,
     window: SeriesWindow | undefined,
     { startMs, context }: DetectorStep,

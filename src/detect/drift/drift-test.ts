@@ -59,14 +59,14 @@ export const daysBetween = [4, 5, 6] as const;
  * @param perWeek false verdicts allowed per week.
  * @returns a verdict for each quantile with enough compared hours.
  */
-export function judgeDrift(
+export function evaluateDrift(
   pairs: readonly HourPair[],
   between: readonly (readonly HourPair[])[],
   options: DetectOptions,
   perWeek: number,
 ): DriftVerdict[] {
   return options.quantiles.flatMap((_, quantile) => {
-    const verdict = judgeQuantile(pairs, quantile, options, perWeek);
+    const verdict = evaluateQuantile(pairs, quantile, options, perWeek);
     if (verdict === undefined) return [];
     const half = Math.log(options.min_drift_ratio) / 2;
     const growths = between.flatMap((day) =>
@@ -87,7 +87,7 @@ export function clearestOf(verdicts: readonly DriftVerdict[]): DriftVerdict | un
 }
 
 /** Verdict of one quantile, by its index. */
-function judgeQuantile(
+function evaluateQuantile(
   pairs: readonly HourPair[],
   quantile: number,
   options: DetectOptions,

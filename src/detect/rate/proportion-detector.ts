@@ -102,7 +102,7 @@ export class ProportionDetector extends AnomalyDetector {
     // Most windows are unremarkable: nothing is allocated for them.
     if (verdict !== undefined || this.isOpen) {
       const baseline = () => baselineOf(this.series);
-      event = this.lifecycle.step(startMs, this.#judgement(verdict, context, baseline), context);
+      event = this.lifecycle.step(startMs, this.#evaluation(verdict, context, baseline), context);
       const sinceMs = this.lifecycle.openSinceMs;
       if (sinceMs !== undefined) this.#exclude(sinceMs);
     }
@@ -122,8 +122,8 @@ export class ProportionDetector extends AnomalyDetector {
 
   #missing(startMs: number, context: StepContext): AnomalyEvent | undefined {
     if (!this.isOpen) return undefined;
-    const judgement = this.#judgement(undefined, context, () => undefined);
-    return this.lifecycle.step(startMs, { ...judgement, isAnomalous: () => undefined }, context);
+    const evaluation = this.#evaluation(undefined, context, () => undefined);
+    return this.lifecycle.step(startMs, { ...evaluation, isAnomalous: () => undefined }, context);
   }
 
   /** Its own baseline, or that of the previous version until it has enough windows. */
@@ -133,7 +133,7 @@ export class ProportionDetector extends AnomalyDetector {
     return isSufficient ? own : this.#inherited;
   }
 
-  #judgement(
+  #evaluation(
     verdict: ProportionVerdict | undefined,
     context: StepContext,
     baseline: () => TDigest | undefined,

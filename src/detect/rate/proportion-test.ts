@@ -9,7 +9,7 @@ import { Cusum } from '../score/cusum.ts';
 import { LocalLevel } from '../score/local-level.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
 import { PeaksOverThreshold, peakScore } from '../score/peaks-over-threshold.ts';
-import { JudgedWindows, type ProportionCount } from './judged-windows.ts';
+import { EvaluatedWindows, type ProportionCount } from './evaluated-windows.ts';
 import { type LeastRise, ProportionWeights } from './proportion-weights.ts';
 
 const memory = Arena.shared();
@@ -95,7 +95,7 @@ export class ProportionTest {
   readonly #evidence = new Cusum(faults, peakScore, this.#offset + EVIDENCE);
   readonly #weights = new ProportionWeights(this.#offset + WEIGHTS);
   #reference: RateReference | undefined;
-  readonly #windows = new JudgedWindows();
+  readonly #windows = new EvaluatedWindows();
   #learnt = 0;
   #inherited = 0;
 

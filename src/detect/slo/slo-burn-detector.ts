@@ -61,7 +61,7 @@ export class SloBurnDetector extends AnomalyDetector {
     this.#counts.add(startMs, requests, bad);
     const rule = this.#firingRule(startMs);
     if (rule === undefined && !this.isOpen) return undefined;
-    const judgement: Judgement = {
+    const evaluation: Judgement = {
       isAnomalous: ({ event }) => this.#isAnomalous(event),
       opening: () => (rule === undefined ? undefined : this.#opening(rule, context, tail)),
       update: ({ event }) => this.#update(event, rule, tail),
@@ -73,7 +73,7 @@ export class SloBurnDetector extends AnomalyDetector {
         this.#slowFromMs = startMs + slowRuleSpanMs;
       },
     };
-    return this.lifecycle.step(startMs, judgement, context);
+    return this.lifecycle.step(startMs, evaluation, context);
   }
 
   /** The most severe rule that fires; parts of a span without data count as good. */

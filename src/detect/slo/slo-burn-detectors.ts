@@ -67,7 +67,7 @@ export class SloBurnDetectors extends KeyedDetectors<SloBurnDetector> {
         state.text(model ?? ''),
         state.text(requestType ?? ''),
       );
-      invariant(restored !== undefined, 'more objectives were saved than are judged');
+      invariant(restored !== undefined, 'more objectives were saved than are evaluated');
       restored.serialize(state);
       return restored;
     });

@@ -11,7 +11,7 @@ export interface StepContext {
   /** False while history is replayed: nothing goes out, and nothing that went out is resolved. */
   readonly live: boolean;
   /**
-   * False where part of the traffic was missing when the window was judged: how much there is says nothing.
+   * False where part of the traffic was missing when the window was evaluated: its amount says nothing.
    *
    * @default {true}
    */
@@ -22,9 +22,9 @@ export interface StepContext {
 export interface DetectorStep {
   readonly startMs: number;
   readonly context: StepContext;
-  /** Windows of all series, judged or not: of those that are not perhaps only their whole requests. */
+  /** Windows of all series, evaluated or not; of the others perhaps only the whole requests. */
   readonly offered: readonly SeriesWindow[];
-  /** The window of each series that has one and is judged, by its key. */
+  /** The window of each series that has one and is evaluated, by its key. */
   readonly present: ReadonlyMap<string, SeriesWindow>;
 }
 

@@ -5,7 +5,7 @@ import { serializeSeries } from '../../series/snapshot-series.ts';
 import { wholeRequest } from '../../series/whole-request.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import { UnreadableState } from '../../snapshot/unreadable-state.ts';
-import { JudgedStages } from '../admission/judged-stages.ts';
+import { EvaluatedStages } from '../admission/evaluated-stages.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { KeyedDetectors } from '../lifecycle/keyed-detectors.ts';
 import { type DetectOptions, longestRun } from '../options/detect-options.ts';
@@ -31,7 +31,7 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
   #live: readonly string[] = [];
   readonly #order = new SeriesOrder();
   /** Evaluated stages of series that have more than their share. */
-  readonly #shares = new Map<SeriesDetector, JudgedStages>();
+  readonly #shares = new Map<SeriesDetector, EvaluatedStages>();
   /** Choice of the series that lend a baseline to a new one. */
   readonly #peers: Peers;
   /** Start of the current windows. */
@@ -61,7 +61,7 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
   /** Stages left out of the last window of their series, because it has more than its share. */
   get stagesUnjudged(): number {
     let unjudged = 0;
-    for (const share of this.#shares.values()) unjudged += share.unjudged;
+    for (const share of this.#shares.values()) unjudged += share.unevaluated;
     return unjudged;
   }
 
@@ -164,7 +164,7 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
     restored.serialize(state);
     this.#tests += restored.testCount;
     this.detectors.set(key, restored);
-    state.optional(this.#shares.get(restored), (share = new JudgedStages([], Number.NaN)) => {
+    state.optional(this.#shares.get(restored), (share = new EvaluatedStages([], Number.NaN)) => {
       share.serialize(state);
       this.#shares.set(restored, share);
       return share;
@@ -216,7 +216,7 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
     let share = this.#shares.get(series);
     if (share === undefined && fits(series, window, maxStages)) return window;
     const block = blockOf(window.windowStartMs);
-    share ??= new JudgedStages(series.stages.keys(), block);
+    share ??= new EvaluatedStages(series.stages.keys(), block);
     const forget = (stage: string) => series.forgetStage(stage);
     const evaluated = share.select(window, block, maxStages, !series.isOpen, forget);
     if (share.isEnough(maxStages)) this.#shares.delete(series);

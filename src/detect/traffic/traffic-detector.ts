@@ -149,16 +149,16 @@ export class TrafficDetector implements AnomalyOwner {
   /** As `Detector.silentUntil`. */
   silentUntil(untilMs: number, context: StepContext): AnomalyEvent[] {
     if (this.#silenceLifecycle.isOpen) return [];
-    const verdict = this.#judgeSilence(untilMs, context);
+    const verdict = this.#evaluateSilence(untilMs, context);
     const empty = { startMs: untilMs, requests: 0, isSilentEverywhere: true } as const;
     const tail = () => ({ now: undefined, baseline: undefined });
     const window = { ...empty, tail };
-    const judgement = this.#silenceJudgement(verdict, untilMs, window, context);
-    const event = this.#silenceLifecycle.step(untilMs, judgement, context);
+    const evaluation = this.#silenceEvaluation(verdict, untilMs, window, context);
+    const event = this.#silenceLifecycle.step(untilMs, evaluation, context);
     return event === undefined ? [] : [event];
   }
 
-  #judgeSilence(untilMs: number, { levels }: StepContext): SilenceVerdict | undefined {
+  #evaluateSilence(untilMs: number, { levels }: StepContext): SilenceVerdict | undefined {
     const forecast = this.#profile.forecast;
     if (forecast === undefined || !forecast.isKnown || this.#dropLifecycle.isOpen) return undefined;
     const minGapMs = this.#series.model === '' ? minGapOfAllMs : 0;
@@ -166,27 +166,27 @@ export class TrafficDetector implements AnomalyOwner {
   }
 
   #stepSilence(window: TrafficWindow, untilMs: number, context: StepContext) {
-    const verdict = this.#judgeSilence(untilMs, context);
+    const verdict = this.#evaluateSilence(untilMs, context);
     // Most windows are unremarkable: nothing is allocated for them.
     if (verdict === undefined && !this.#silenceLifecycle.isOpen) return undefined;
-    const judgement = this.#silenceJudgement(verdict, untilMs, window, context);
-    return this.#silenceLifecycle.step(window.startMs, judgement, context);
+    const evaluation = this.#silenceEvaluation(verdict, untilMs, window, context);
+    return this.#silenceLifecycle.step(window.startMs, evaluation, context);
   }
 
   /** Advances open anomalies through a window that cannot be evaluated. */
   #skipWindow({ startMs, requests }: TrafficWindow, context: StepContext): AnomalyEvent[] {
-    const judgement = { ...undetermined, ended: () => this.#drop.forgetRun() };
+    const evaluation = { ...undetermined, ended: () => this.#drop.forgetRun() };
     this.#drop.forgetRun();
     if (requests > 0) {
       this.#lastSeenMs = startMs;
       this.#silence.observe(startMs, requests, false);
     } else this.#silence.pause();
     return [this.#silenceLifecycle, this.#dropLifecycle].flatMap((lifecycle) => {
-      return lifecycle.isOpen ? (lifecycle.step(startMs, judgement, context) ?? []) : [];
+      return lifecycle.isOpen ? (lifecycle.step(startMs, evaluation, context) ?? []) : [];
     });
   }
 
-  #silenceJudgement(
+  #silenceEvaluation(
     verdict: SilenceVerdict | undefined,
     untilMs: number,
     { tail }: TrafficWindow,
@@ -229,11 +229,11 @@ export class TrafficDetector implements AnomalyOwner {
         ? this.#drop.evaluate(startMs, requests, forecast, context.levels)
         : undefined;
     if (verdict === undefined && !this.#dropLifecycle.isOpen) return undefined;
-    const judgement = this.#dropJudgement(verdict, window, context);
-    return this.#dropLifecycle.step(startMs, judgement, context);
+    const evaluation = this.#dropEvaluation(verdict, window, context);
+    return this.#dropLifecycle.step(startMs, evaluation, context);
   }
 
-  #dropJudgement(
+  #dropEvaluation(
     verdict: DropVerdict | undefined,
     { startMs, tail }: TrafficWindow,
     { nowMs }: StepContext,

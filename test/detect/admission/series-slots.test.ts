@@ -63,8 +63,8 @@ class Run {
     return this;
   }
 
-  /** Series of the given names that are judged. */
-  judged(names: Iterable<string>): string[] {
+  /** Series of the given names that are evaluated. */
+  evaluated(names: Iterable<string>): string[] {
     const lastMs = scenarioStartMs + (this.at - 1) * windowMs;
     return [...names].filter((name) => {
       const [model, version] = name.split(' ') as [string, string?];
@@ -80,22 +80,22 @@ const growing = Object.fromEntries(letters.map((name, n) => [name, 10 * (n + 1)]
 describe('SeriesSlots', () => {
   it('gives places to those with the most requests, whatever they are called', () => {
     const run = new Run(3).step(growing);
-    expect(run.judged(letters)).toEqual(['h', 'i', 'j']);
+    expect(run.evaluated(letters)).toEqual(['h', 'i', 'j']);
     expect(run.detector.stats).toMatchObject({
       ...{ series: 3, seriesLimit: 3, seriesUnjudged: 7, isCrowded: true, windowsJudged: 3 },
       windowsBeyondLimit: 7,
     });
     const reversed = Object.fromEntries(letters.map((name, n) => [name, 10 * (10 - n)]));
-    expect(new Run(3).step(reversed).judged(letters)).toEqual(['a', 'b', 'c']);
+    expect(new Run(3).step(reversed).evaluated(letters)).toEqual(['a', 'b', 'c']);
   });
 
   it('gives a slot to a series with clearly more requests some minutes later, and not with a few more', () => {
     const run = new Run(3).step(growing, 60);
     // c has ten percent more than h, which continues; a comes with five times as many as h.
     run.step({ ...growing, c: 88 }, 20 * minuteWindows);
-    expect(run.judged(letters)).toEqual(['h', 'i', 'j']);
+    expect(run.evaluated(letters)).toEqual(['h', 'i', 'j']);
     run.step({ ...growing, c: 88, a: 400 }, 8 * minuteWindows);
-    expect(run.judged(letters)).toEqual(['a', 'i', 'j']);
+    expect(run.evaluated(letters)).toEqual(['a', 'i', 'j']);
     expect(run.detector.stats).toMatchObject({ series: 3, seriesUnjudged: 7 });
   });
 
@@ -105,21 +105,21 @@ describe('SeriesSlots', () => {
     expect(run.events.map(({ model, state }) => `${model} ${state}`)).toEqual(['a opened']);
     const later = { a: 60, b: 200, z: 1_000 };
     run.step(later, 10 * minuteWindows, { a: 4 });
-    expect(run.judged(['a', 'b', 'z'])).toEqual(['a', 'z']);
+    expect(run.evaluated(['a', 'b', 'z'])).toEqual(['a', 'z']);
     run.step(later, 10 * minuteWindows).step({ ...later, b: 1_000 }, 10 * minuteWindows);
     expect(run.events.at(-1)).toMatchObject({ model: 'a', state: 'resolved' });
-    expect(run.judged(['a', 'b', 'z'])).toEqual(['b', 'z']);
+    expect(run.evaluated(['a', 'b', 'z'])).toEqual(['b', 'z']);
   });
 
-  it('gives the next version of a judged series a slot at once, that of the series with the fewest requests', () => {
+  it('gives the next version of an evaluated series a slot at once, that of the series with the fewest requests', () => {
     const run = new Run(3).step({ 'a v1': 200, b: 100, c: 50, d: 40 }, 30);
     const names = ['a v1', 'a v2', 'b', 'c', 'd'];
-    expect(run.judged(names)).toEqual(['a v1', 'b', 'c', 'a v2'].sort());
+    expect(run.evaluated(names)).toEqual(['a v1', 'b', 'c', 'a v2'].sort());
     run.step({ 'a v1': 190, 'a v2': 10, b: 100, c: 50, d: 40 });
-    expect(run.judged(names)).toEqual(['a v1', 'a v2', 'b']);
+    expect(run.evaluated(names)).toEqual(['a v1', 'a v2', 'b']);
     // It inherits its predecessor's claim, and its first ten minutes protect it from being the least.
     run.step({ 'a v1': 0, 'a v2': 200, b: 100, c: 50, d: 40 }, 30 * minuteWindows);
-    expect(run.judged(['a v2', 'b', 'c', 'd'])).toEqual(['a v2', 'b', 'c']);
+    expect(run.evaluated(['a v2', 'b', 'c', 'd'])).toEqual(['a v2', 'b', 'c']);
   });
 
   it('keeps the slots of others through a flood of versions, or of series with a request each', () => {
@@ -131,11 +131,11 @@ describe('SeriesSlots', () => {
       run.step({ 'a v1': 100, b: 90, c: 80, d: 70, e: 60, f: 50, g: 5, ...flood });
     }
     // Two slots at most go to new versions.
-    expect(run.judged(['a v1', 'b', 'c', 'd'])).toEqual(['a v1', 'b', 'c', 'd']);
+    expect(run.evaluated(['a v1', 'b', 'c', 'd'])).toEqual(['a v1', 'b', 'c', 'd']);
     expect(run.detector.stats.series).toBe(6);
   });
 
-  it('counts traffic of all series of a model, judged or not', () => {
+  it('counts traffic of all series of a model, evaluated or not', () => {
     const run = new Run(1).step({ 'a v1': 60, 'a v2': 300, 'a v3': 10 }, 120);
     run.step({ 'a v1': 60, 'a v3': 310 }, 60);
     expect(
@@ -191,7 +191,7 @@ describe('Slots are the same', () => {
     expect(seen.size).toBeGreaterThan(6);
   });
 
-  it('whether windows of a block are judged one by one or together', () => {
+  it('whether windows of a block are evaluated one by one or together', () => {
     const together = new Detector(optionsOf(4));
     const emitted: AnomalyEvent[] = [];
     for (let from = 0; from < all.length; from += blockWindows) {
@@ -216,7 +216,7 @@ describe('Slots are the same', () => {
     const emitted: AnomalyEvent[] = [];
     let left = 0;
     for (let from = 0; from < all.length; from += blockWindows) {
-      // A block is read before any of it is judged.
+      // A block is read before any of it is evaluated.
       const block = all.slice(from, from + blockWindows).map((step) => ({
         ...step,
         windows: step.windows.map((window) => {

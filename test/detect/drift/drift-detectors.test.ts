@@ -12,7 +12,7 @@ import { SeededRandom } from '../../scenarios/seeded-random.ts';
 import { anomalyFixture } from '../anomaly-fixture.ts';
 import { countStartMs, seriesOf } from '../count-traffic.ts';
 
-// A window is an hour here: hours are judged.
+// A window is an hour here: hours are evaluated.
 const hourMs = 3_600_000;
 const options = detectOptions({ window: '1h', page_budget_per_week: 1e-3 });
 const week = 7 * 24;
@@ -108,7 +108,7 @@ function step(
   drifts.publishShared();
   for (const key of known) {
     const tail = tails.find((event) => seriesKey(event) === key);
-    const event = drifts.judgeSeries(key, present.get(key), at, openKeys.has(key), tail);
+    const event = drifts.evaluateSeries(key, present.get(key), at, openKeys.has(key), tail);
     if (event !== undefined) drifting.push(event);
   }
   return drifts.evaluate(at, { tails, failures: [], drifts: drifting, openKeys });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HourPair } from '../../../src/baseline/hourly-tails.ts';
-import { clearestOf, judgeDrift } from '../../../src/detect/drift/drift-test.ts';
+import { clearestOf, evaluateDrift } from '../../../src/detect/drift/drift-test.ts';
 import { detectOptions } from '../../scenarios/run-scenario.ts';
 import { SeededRandom } from '../../scenarios/seeded-random.ts';
 
@@ -21,19 +21,19 @@ function day(timesOf: (hour: number) => number, requests = 10_000, hours = 24): 
   });
 }
 
-const judge = (
+const evaluate = (
   pairs: readonly HourPair[],
   budget = perWeek,
   between: readonly (readonly HourPair[])[] = [],
-) => clearestOf(judgeDrift(pairs, between, options, budget));
-const opens = (pairs: readonly HourPair[]) => judge(pairs)?.opens;
+) => clearestOf(evaluateDrift(pairs, between, options, budget));
+const opens = (pairs: readonly HourPair[]) => evaluate(pairs)?.opens;
 /** Pairs of one quantile, by its index. */
 const ofQuantile = (pairs: readonly HourPair[], quantile: number) =>
-  judgeDrift(pairs, [], options, perWeek).find((verdict) => verdict.quantile === quantile);
+  evaluateDrift(pairs, [], options, perWeek).find((verdict) => verdict.quantile === quantile);
 
-describe('judgeDrift', () => {
+describe('evaluateDrift', () => {
   it('opens on a day of which every hour is slower by the least factor', () => {
-    const verdict = judge(day(() => 1.4));
+    const verdict = evaluate(day(() => 1.4));
     expect(verdict).toMatchObject({ opens: true, hours: 24, slower: 24 });
     expect(verdict?.ratio).toBeCloseTo(1.4, 1);
     expect(verdict?.interval[0]).toBeGreaterThan(1.37);
@@ -57,7 +57,7 @@ describe('judgeDrift', () => {
     const slow = day(() => 1.5);
     // Growth against each of the days from four to six days ago.
     const opensAfter = (...grown: readonly number[]) =>
-      judge(
+      evaluate(
         slow,
         perWeek,
         grown.map((times) => day(() => times)),
@@ -69,7 +69,7 @@ describe('judgeDrift', () => {
     expect(opensAfter(1.17, 1.17, 1.11)).toBe(false);
     // Days with few requests are not required to be faster.
     const hardlyKnown = [day(() => 1, 10_000, 7), day(() => 1, 150)];
-    expect(judge(slow, perWeek, hardlyKnown)?.opens).toBe(true);
+    expect(evaluate(slow, perWeek, hardlyKnown)?.opens).toBe(true);
   });
 
   it('accounts for the autocorrelation of hours in their spread', () => {
@@ -84,14 +84,14 @@ describe('judgeDrift', () => {
       return day((hour) => levels[hour] as number);
     };
     const days = Array.from({ length: 2_000 }, (_, seed) => wandering(seed));
-    const slow = days.filter((pairs) => (judge(pairs)?.ratio ?? 0) > 1.3);
+    const slow = days.filter((pairs) => (evaluate(pairs)?.ratio ?? 0) > 1.3);
     expect(slow.length).toBeGreaterThan(200);
     // With as many degrees of freedom as hours, 60 such days would open.
     expect(slow.filter((pairs) => opens(pairs)).length).toBe(37);
   });
 
   it('opens while it creeps in, from the hour with half of the least factor', () => {
-    const verdict = judge(day((hour) => 1 + 0.03 * hour));
+    const verdict = evaluate(day((hour) => 1 + 0.03 * hour));
     expect(verdict?.opens).toBe(true);
     expect(verdict?.startedAtMs).toBe(204 * hourMs);
   });
@@ -113,10 +113,10 @@ describe('judgeDrift', () => {
     expect(opens(day((hour) => 1.4 * (hour < 12 ? 1.3 : 1 / 1.3)))).toBe(false);
   });
 
-  it('judges neither few hours nor quantiles with few requests beyond', () => {
-    expect(judge(day(() => 2, 10_000, 7))).toBeUndefined();
+  it('evaluates neither few hours nor quantiles with few requests beyond', () => {
+    expect(evaluate(day(() => 2, 10_000, 7))).toBeUndefined();
     expect(opens(day(() => 2, 10_000, 8))).toBe(true);
-    expect(judge(day(() => 2, 199))).toBeUndefined();
+    expect(evaluate(day(() => 2, 199))).toBeUndefined();
     expect(
       ofQuantile(
         day(() => 2, 200),
@@ -136,12 +136,12 @@ describe('judgeDrift', () => {
       now,
       baseline: { ...baseline, stage: 'x' },
     }));
-    expect(judge(others)).toBeUndefined();
+    expect(evaluate(others)).toBeUndefined();
   });
 
   it('spends a budget: an anomaly allowed once in a million weeks needs more evidence', () => {
     const pairs = day((hour) => 1.4 * (hour % 2 === 0 ? 1.15 : 1 / 1.15));
-    expect(judge(pairs, 1e-3)?.opens).toBe(true);
-    expect(judge(pairs, 1e-30)?.opens).toBe(false);
+    expect(evaluate(pairs, 1e-3)?.opens).toBe(true);
+    expect(evaluate(pairs, 1e-30)?.opens).toBe(false);
   });
 });

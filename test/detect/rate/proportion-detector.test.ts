@@ -226,9 +226,9 @@ describe('an error rate that rises', () => {
     });
     const events = emitted(counts);
     expect(events.map(({ event }) => event.state)).toEqual(['opened', 'resolved']);
-    // The last windows of many requests are judged for ten minutes more, at every request.
-    const lastJudged = Math.floor((from + 29 + 59) / 6) * 6;
-    const at = lastJudged + 60;
+    // The last windows of many requests are evaluated for ten minutes more, at every request.
+    const lastEvaluated = Math.floor((from + 29 + 59) / 6) * 6;
+    const at = lastEvaluated + 60;
     expect(events[1]).toMatchObject({ at, event: { resolution: 'no_traffic' } });
   });
 });

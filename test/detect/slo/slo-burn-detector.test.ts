@@ -176,7 +176,7 @@ describe('a burning objective', () => {
     }
   });
 
-  it('is judged for a thousand models, and windows of others are counted', () => {
+  it('is evaluated for a thousand models, and windows of others are counted', () => {
     const detectors = new SloBurnDetectors(options([{ ...slo, model: '*' }]));
     const one = windowOf(0, 0);
     const many = Array.from({ length: 1_003 }, (_, n) => {

@@ -21,9 +21,9 @@ function withPause(minutes: number): SilenceTest {
 describe('SilenceTest', () => {
   it('speaks of a gap that is three times as long as the longest pause of late, and of none before', () => {
     const test = withPause(20);
-    const judgedAfter = (minutes: number) =>
+    const verdictAfter = (minutes: number) =>
       test.evaluate(2 * dayMs + minutes * minuteMs, forecast, levels, 0);
-    expect(judgedAfter(59)).toBeUndefined();
-    expect(judgedAfter(60)).toMatchObject({ startedAtMs: 2 * dayMs, gapMs: 60 * minuteMs });
+    expect(verdictAfter(59)).toBeUndefined();
+    expect(verdictAfter(60)).toMatchObject({ startedAtMs: 2 * dayMs, gapMs: 60 * minuteMs });
   });
 });

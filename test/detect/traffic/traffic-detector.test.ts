@@ -270,7 +270,7 @@ describe('the traffic of a detector', () => {
     ]);
   });
 
-  it('is judged as stopped though no window shows it', () => {
+  it('is evaluated as stopped though no window shows it', () => {
     const detector = detectorOf(['a', 'b']);
     const windows = Array.from({ length: 200 }, (_, at) => present(at, both));
     expect(observe(detector, windows)).toEqual([]);

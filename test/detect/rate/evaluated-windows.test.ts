@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { longestRun } from '../../../src/detect/options/detect-options.ts';
-import { JudgedWindows } from '../../../src/detect/rate/judged-windows.ts';
+import { EvaluatedWindows } from '../../../src/detect/rate/evaluated-windows.ts';
 import { StateReader } from '../../../src/snapshot/archive-reader.ts';
 import { StateWriter } from '../../../src/snapshot/archive-writer.ts';
 
@@ -17,21 +17,21 @@ const steps = fc.array(
   { maxLength: 80 },
 );
 
-function restored(windows: JudgedWindows): JudgedWindows {
+function restored(windows: EvaluatedWindows): EvaluatedWindows {
   const writer = new StateWriter();
   windows.serialize(writer);
   const reader = new StateReader(writer.drain());
-  const other = new JudgedWindows();
+  const other = new EvaluatedWindows();
   other.serialize(reader);
   reader.end();
   return other;
 }
 
-describe('JudgedWindows', () => {
+describe('EvaluatedWindows', () => {
   it('keep the last thirty windows, each released once with its own score, also in a snapshot', () => {
     fc.assert(
       fc.property(steps, (given) => {
-        let windows = new JudgedWindows();
+        let windows = new EvaluatedWindows();
         let model: { startMs: number; requests: number; hits: number }[] = [];
         const waiting: { startMs: number; score: number }[] = [];
         let startMs = 0;
@@ -48,7 +48,7 @@ describe('JudgedWindows', () => {
           if (n % 17 === 16) windows = restored(windows);
           if (waiting.length <= 6) continue;
           const oldest = waiting.shift();
-          // A window that was not judged cannot be released.
+          // A window that was not evaluated cannot be released.
           expect(windows.release((oldest?.startMs ?? 0) - 1)).toBeUndefined();
           const at = windows.release(oldest?.startMs ?? 0) ?? Number.NaN;
           const settled = model.find((one) => one.startMs === oldest?.startMs);
@@ -64,6 +64,6 @@ describe('JudgedWindows', () => {
   });
 
   it('release none before the first one', () => {
-    expect(new JudgedWindows().release(0)).toBeUndefined();
+    expect(new EvaluatedWindows().release(0)).toBeUndefined();
   });
 });

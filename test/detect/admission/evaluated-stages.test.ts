@@ -53,7 +53,7 @@ function crowdAt(at: number, stages = many, slow = 1): SeriesWindow[] {
 }
 
 /** Stages of `wide` that have a baseline. */
-function judgedOf(detector: Detector, names: readonly string[]): string[] {
+function evaluatedOf(detector: Detector, names: readonly string[]): string[] {
   return names.filter((stage) => detector.reference(seriesOf('wide'), stage) !== undefined);
 }
 
@@ -61,10 +61,10 @@ const names = [...Object.keys(many), 'total'];
 const last = (count: number) => names.slice(64 - count, 64);
 
 describe('Stages of a series', () => {
-  it('are judged up to its share: the total, and those with the most time', () => {
+  it('are evaluated up to its share: the total, and those with the most time', () => {
     const detector = new Detector(options);
     for (let at = 0; at < 40; at++) observed(detector, at, crowdAt(at));
-    expect(judgedOf(detector, names)).toEqual([...last(11), 'total']);
+    expect(evaluatedOf(detector, names)).toEqual([...last(11), 'total']);
     for (const model of ['a', 'b', 'c']) {
       for (const stage of ['forward', 'queue', 'total']) {
         expect(detector.reference(seriesOf(model), stage)).toBeDefined();
@@ -74,10 +74,10 @@ describe('Stages of a series', () => {
     expect(detector.stats).toMatchObject({ series: 4, stagesUnjudged: 53, tests: 12 + 9 + 4 + 5 });
   });
 
-  it('beyond its share are judged where few series leave slots free', () => {
+  it('beyond its share are evaluated where few series leave slots free', () => {
     const detector = new Detector({ ...options, max_series: 12 });
     for (let at = 0; at < 40; at++) observed(detector, at, [windowOf('wide', at, many)]);
-    expect(judgedOf(detector, names)).toEqual(names);
+    expect(evaluatedOf(detector, names)).toEqual(names);
     expect(detector.stats.stagesUnjudged).toBe(0);
   });
 
@@ -90,7 +90,7 @@ describe('Stages of a series', () => {
       const others = models.map((model) => windowOf(model, at, few));
       observed(detector, at, [windowOf('wide', at, many), ...others]);
     }
-    expect(judgedOf(detector, names)).toEqual([...last(11), 'total']);
+    expect(evaluatedOf(detector, names)).toEqual([...last(11), 'total']);
     expect(detector.stats.tests).toBe(12 + 11 * 3 + 12 + 13);
   });
 
@@ -100,11 +100,11 @@ describe('Stages of a series', () => {
     for (; at < 40; at++) observed(detector, at, crowdAt(at));
     const later = { ...many, s0: 800 };
     for (; at < 180; at++) observed(detector, at, crowdAt(at, later));
-    expect(judgedOf(detector, names)).toEqual(['s0', ...last(10), 'total']);
+    expect(evaluatedOf(detector, names)).toEqual(['s0', ...last(10), 'total']);
     expect(detector.stats).toMatchObject({ stagesUnjudged: 53, tests: 30 });
   });
 
-  it('emit as before while judged, and keep their test while an anomaly is open', () => {
+  it('emit as before while evaluated, and keep their test while an anomaly is open', () => {
     const detector = new Detector(options);
     const emitted: AnomalyEvent[] = [];
     for (let at = 0; at < 60; at++) emitted.push(...observed(detector, at, crowdAt(at)));
@@ -114,10 +114,10 @@ describe('Stages of a series', () => {
     ]);
     const later = { ...many, s0: 8_000 };
     for (let at = 72; at < 96; at++) observed(detector, at, crowdAt(at, later, 12));
-    expect(judgedOf(detector, names)).toEqual([...last(11), 'total']);
+    expect(evaluatedOf(detector, names)).toEqual([...last(11), 'total']);
   });
 
-  it('are the same with windows judged one by one or together, and after a restart', () => {
+  it('are the same with windows evaluated one by one or together, and after a restart', () => {
     const all = Array.from({ length: 120 }, (_, at) => ({
       startMs: scenarioStartMs + at * windowMs,
       nowMs: scenarioStartMs + (at + 1) * windowMs,

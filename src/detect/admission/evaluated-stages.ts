@@ -10,11 +10,11 @@ const marginMs = 1_000;
  * Evaluated stages of a series that has more than its share: `total`, and those in which requests spend the
  * most time, over some ten minutes.
  */
-export class JudgedStages {
+export class EvaluatedStages {
   readonly #held: Set<string>;
   readonly #admission = new Admission(marginMs);
   #block: number;
-  #unjudged = 0;
+  #unevaluated = 0;
 
   /**
    * @param known stages that were evaluated so far.
@@ -26,8 +26,8 @@ export class JudgedStages {
   }
 
   /** Stages of the last window that were not evaluated. */
-  get unjudged(): number {
-    return this.#unjudged;
+  get unevaluated(): number {
+    return this.#unevaluated;
   }
 
   /** Reports whether `slots` suffice for all stages again. */
@@ -62,7 +62,7 @@ export class JudgedStages {
     // Whole requests are always evaluated.
     if (window.stages.has(totalStage)) this.#held.add(totalStage);
     const refused = newcomers.filter(({ key }) => !this.#held.has(key));
-    this.#unjudged = refused.length;
+    this.#unevaluated = refused.length;
     this.#admission.countRefused(refused, slots);
     const stages = new Map<string, StageSummary>();
     for (const [stage, summary] of window.stages) {

@@ -25,7 +25,7 @@ export interface StepInput {
 }
 
 /** Events of the series and models of a step, in the order in which they are grouped. */
-export interface JudgedStep {
+export interface EvaluatedStep {
   readonly startMs: number;
   readonly nowMs: number;
   readonly events: readonly AnomalyEvent[];
@@ -44,7 +44,7 @@ export interface Detectors {
  * hand, each series evaluates all windows of a block in turn, which keeps its state in the CPU's cache. Both
  * ways emit the same events.
  */
-export class StepJudge {
+export class StepEvaluator {
   readonly #options: DetectOptions;
   readonly #series: SeriesDetectors;
   readonly #rates: RateDetectors;
@@ -55,7 +55,7 @@ export class StepJudge {
   #levels: TestLevels = { perWeek: 0 };
   readonly #slots: SeriesSlots;
   #windowsBeyondLimit = 0;
-  #windowsJudged = 0;
+  #windowsEvaluated = 0;
 
   constructor(options: DetectOptions, { series, rates, drifts }: Detectors) {
     this.#options = options;
@@ -82,8 +82,8 @@ export class StepJudge {
   }
 
   /** Windows of series that this process evaluated. */
-  get windowsJudged(): number {
-    return this.#windowsJudged;
+  get windowsEvaluated(): number {
+    return this.#windowsEvaluated;
   }
 
   /** Windows of series beyond the limit, which were not evaluated, since the start. */
@@ -113,7 +113,7 @@ export class StepJudge {
    * Evaluates steps in order of time; a step at or before the last one is ignored. The caller handles the
    * events of a step before it asks for the next.
    */
-  *evaluate(steps: readonly StepInput[], live: boolean): Generator<JudgedStep, void> {
+  *evaluate(steps: readonly StepInput[], live: boolean): Generator<EvaluatedStep, void> {
     for (let at = 0; at < steps.length; ) {
       const block = this.#begin(steps, at, live);
       if (block.length > 0) yield* this.#evaluateBlock(block);
@@ -185,7 +185,7 @@ export class StepJudge {
     }
     const present = this.#slots.admit(windows, keys);
     this.#windowsBeyondLimit += windows.length - present.size;
-    this.#windowsJudged += present.size;
+    this.#windowsEvaluated += present.size;
     return present;
   }
 
@@ -202,7 +202,7 @@ export class StepJudge {
     this.#levels = pageBudget(this.#options.page_budget_per_week, this.testCount);
   }
 
-  #evaluateBlock(steps: readonly DetectorStep[]): JudgedStep[] {
+  #evaluateBlock(steps: readonly DetectorStep[]): EvaluatedStep[] {
     const ofSeries: SeriesEvents[] = [];
     const advanceSeries = (end: number) => {
       const left = steps.slice(ofSeries.length, end);
@@ -251,9 +251,9 @@ export class StepJudge {
         const { tails, failures, drifts, openKeys } = results[at] as (typeof results)[number];
         const window = present.get(key);
         const tail = this.#series.step(series, window, startMs, context);
-        const failure = this.#rates.judgeSeries(key, window, step, baselineOf);
+        const failure = this.#rates.evaluateSeries(key, window, step, baselineOf);
         const isOpen = window !== undefined && series.isOpen;
-        const drift = this.#drifts.judgeSeries(key, window, step, isOpen, tail);
+        const drift = this.#drifts.evaluateSeries(key, window, step, isOpen, tail);
         if (tail !== undefined) tails.push(tail);
         if (failure !== undefined) failures.push(failure);
         if (drift !== undefined) drifts.push(drift);

@@ -18,7 +18,7 @@ const SCORE = windowFields.end;
 const fields = SCORE + 1;
 
 /** The last evaluated windows, by their offsets in the arena. The newest are pending: not yet learnt. */
-export class JudgedWindows extends WindowRing {
+export class EvaluatedWindows extends WindowRing {
   #pending = 0;
 
   constructor() {
