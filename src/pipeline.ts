@@ -34,16 +34,16 @@ export interface Pipeline {
   readonly url: string | undefined;
   /** Resolves at the end of a source that has one; rejects when the work cannot go on. */
   readonly done: Promise<void>;
-  /** Stores what was read, judges what is complete, gives everything back. */
+  /** Stores what was read, evaluates what is complete, gives everything back. */
   stop(): Promise<void>;
 }
 
 /**
  * The whole flow:
  *
- *     kafka ─> decode ─> window + sketch ─> sink ─> ClickHouse       ingest: Ingester, in N workers
- *     ClickHouse ─> baseline ─> detect ─> alert ─> Kafka, webhooks   detect: Watcher, in one process of all
- *     /healthz  /readyz  /metrics                                    serve
+ *     kafka ─> decode ─> window + sketch ─> sink ─> ClickHouse      ingest: Ingester, in N workers
+ *     ClickHouse ─> baseline ─> detect ─> alert ─> Kafka, webhooks  detect: WindowEvaluator, in one process
+ *     /healthz  /readyz  /metrics                                   serve
  *
  * Health and metrics are served first, so that a long start is visible and probes do not end it.
  *

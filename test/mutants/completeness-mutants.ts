@@ -43,10 +43,10 @@ export const completenessMutants: readonly PlantedMutant[] = [
   {
     name: 'part-is-judged-as-all',
     bug: 'the detector is not told that part of the traffic is missing',
-    file: 'src/roles/detect/window-judge.ts',
-    find: 'await this.#judge(at, isWhole);',
-    replace: 'await this.#judge(at, isWhole || true);',
-    tests: ['test/roles/detect/window-judge.test.ts'],
+    file: 'src/roles/detect/window-evaluator.ts',
+    find: 'await this.#evaluate(at, isWhole);',
+    replace: 'await this.#evaluate(at, isWhole || true);',
+    tests: ['test/roles/detect/window-evaluator.test.ts'],
   },
   {
     name: 'old-offsets-of-a-new-topic',

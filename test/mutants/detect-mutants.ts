@@ -116,7 +116,7 @@ export const detectMutants: readonly PlantedMutant[] = [
     file: lifecycle,
     find: 'if (!open.announced) return undefined;',
     replace: '',
-    tests: ['test/detect/detector.test.ts', 'test/roles/detect/window-judge-restart.test.ts'],
+    tests: ['test/detect/detector.test.ts', 'test/roles/detect/window-evaluator-restart.test.ts'],
   },
   {
     name: 'flaps',

@@ -59,7 +59,7 @@ export const incidentMutants: readonly PlantedMutant[] = [
       'return digestOf(`${dedupKey}@${Math.max(startedAtMs, performance.now() * 1e9)}`).slice(0, 32);',
     tests: [
       'test/detect/event/anomaly-identity.test.ts',
-      'test/roles/detect/window-judge-restart.test.ts',
+      'test/roles/detect/window-evaluator-restart.test.ts',
     ],
   },
   {

@@ -1,27 +1,27 @@
 import type { PlantedMutant } from './planted-mutant.ts';
 
-const watcher = 'src/roles/detect/window-judge.ts';
+const evaluator = 'src/roles/detect/window-evaluator.ts';
 const replay = 'src/roles/detect/detector-replay.ts';
 const loop = 'src/roles/detect/leader-loop.ts';
-const watcherTests = [
-  'test/roles/detect/window-judge.test.ts',
-  'test/roles/detect/window-judge-restart.test.ts',
+const evaluatorTests = [
+  'test/roles/detect/window-evaluator.test.ts',
+  'test/roles/detect/window-evaluator-restart.test.ts',
 ];
-const restartTests = ['test/roles/detect/window-judge-restart.test.ts'];
+const restartTests = ['test/roles/detect/window-evaluator-restart.test.ts'];
 const late = 'src/roles/detect/late-requests.ts';
-const againTests = ['test/roles/detect/judged-again.test.ts'];
-const lateTests = ['test/roles/detect/late-requests.test.ts', ...againTests];
+const reevaluationTests = ['test/roles/detect/reevaluation.test.ts'];
+const lateTests = ['test/roles/detect/late-requests.test.ts', ...reevaluationTests];
 const loopTests = ['test/roles/detect/leader-loop.test.ts'];
 
-/** Bugs of which windows are judged, when, by whom, and what is put on record about it. */
+/** Bugs of which windows are evaluated, when, by whom, and what is put on record about it. */
 export const watchMutants: readonly PlantedMutant[] = [
   {
     name: 'window-judged-without-grace',
-    bug: 'a window is judged as soon as the watermark is past it: what comes a second later is not seen',
-    file: watcher,
+    bug: 'a window is evaluated as soon as the watermark is past it: what comes a second later is not seen',
+    file: evaluator,
     find: 'floor(completeness.completeMs - config.windows.grace, windowMs)',
     replace: 'floor(completeness.completeMs, windowMs)',
-    tests: watcherTests,
+    tests: evaluatorTests,
   },
   {
     name: 'fastest-partition-counts',
@@ -33,38 +33,38 @@ export const watchMutants: readonly PlantedMutant[] = [
   },
   {
     name: 'on-record-before-delivered',
-    bug: 'windows are on record as judged while their events are still on the way: a crash loses a page',
-    file: watcher,
+    bug: 'windows are on record as evaluated while their events are still on the way: a crash loses a page',
+    file: evaluator,
     find: 'if (this.#undelivered.size === 0) await this.#recordProgress();',
     replace: 'await this.#recordProgress();',
-    tests: watcherTests,
+    tests: evaluatorTests,
   },
   {
     name: 'emitted-without-the-lead',
     bug: 'who has lost the lead while it waited for a query goes on to emit: two processes page',
-    file: watcher,
+    file: evaluator,
     find: `    // The lead may have been lost during the queries.
     this.#requireLead();`,
     replace: '',
-    tests: watcherTests,
+    tests: evaluatorTests,
   },
   {
     name: 'emitted-anew-by-the-successor',
     bug: 'a successor does not ask what is on record: the same revision goes out with other contents',
-    file: watcher,
+    file: evaluator,
     find: 'const before = await this.#store.stored(event.id, event.revision);',
     replace: `const before = await this.#store.stored(event.id, 0);`,
-    tests: watcherTests,
+    tests: evaluatorTests,
   },
   {
     name: 'event-lost-with-the-table',
     bug: 'an event that could not be stored is dropped, and the anomaly is open without a page (retry dropped)',
-    file: watcher,
+    file: evaluator,
     find: `      await this.#publish(next);
       this.#unstored.shift();`,
     replace: `      this.#unstored.shift();
       await this.#publish(next);`,
-    tests: watcherTests,
+    tests: evaluatorTests,
   },
   {
     name: 'half-a-snapshot',
@@ -84,7 +84,7 @@ export const watchMutants: readonly PlantedMutant[] = [
   },
   {
     name: 'emitted-while-catching-up',
-    bug: 'a successor that judges again what was judged emits it again',
+    bug: 'a successor that re-evaluates what was evaluated emits it again',
     file: replay,
     find: '      detector.observeAll(steps);\n',
     replace: `      for (const event of detector.observeAll(steps)) await this.#options.store.add(event, toMs);
@@ -133,7 +133,7 @@ export const watchMutants: readonly PlantedMutant[] = [
   },
   {
     name: 'places-by-the-name',
-    bug: 'of more series than are judged, not those with the most requests get a place',
+    bug: 'of more series than are evaluated, not those with the most requests get a place',
     file: 'src/detect/admission/admission.ts',
     find: 'return b.amount - a.amount || hashOf',
     replace: 'return hashOf',
@@ -151,26 +151,26 @@ export const watchMutants: readonly PlantedMutant[] = [
     name: 'failures-never-forgotten',
     bug: 'three failed steps in a year make the role not ready for ever',
     file: loop,
-    find: `      await this.#watcher?.step();
+    find: `      await this.#evaluator?.step();
       this.#failures = 0;`,
-    replace: '      await this.#watcher?.step();',
+    replace: '      await this.#evaluator?.step();',
     tests: loopTests,
   },
   {
     name: 'old-state-after-the-lead-is-back',
-    bug: 'who leads again goes on with what it knew before, though another one has judged since',
+    bug: 'who leads again goes on with what it knew before, though another one has evaluated since',
     file: loop,
-    find: `    this.#watcher = undefined;
+    find: `    this.#evaluator = undefined;
     this.#failures = 0;`,
     replace: '    this.#failures = 0;',
     tests: loopTests,
   },
   {
     name: 'late-data-is-never-judged',
-    bug: 'what comes after a window was judged is in the tables, and nobody looks: a fault of one host is not seen',
+    bug: 'what comes after a window was evaluated is in the tables, and nobody looks: a fault of one host is not seen',
     file: late,
-    find: 'return nowMs >= this.#nextLookMs;',
-    replace: 'return nowMs >= Math.max(this.#nextLookMs, Number.POSITIVE_INFINITY);',
+    find: 'return nowMs >= this.#nextQueryMs;',
+    replace: 'return nowMs >= Math.max(this.#nextQueryMs, Number.POSITIVE_INFINITY);',
     tests: lateTests,
   },
   {
@@ -179,11 +179,11 @@ export const watchMutants: readonly PlantedMutant[] = [
     file: 'src/sink/anomalies/emitted-ids.ts',
     find: '(overMs.get(dedupKeyOfSeries(dedup_key)) ?? -Infinity)',
     replace: '(overMs.get(id + dedup_key) ?? -Infinity)',
-    tests: ['test/sink/anomalies/emitted-ids.test.ts', ...againTests],
+    tests: ['test/sink/anomalies/emitted-ids.test.ts', ...reevaluationTests],
   },
   {
     name: 'judged-again-while-behind',
-    bug: 'windows are judged again while a partition still stores what it has: on a part of the traffic, and again',
+    bug: 'windows are re-evaluated while a partition still stores what it has: on a part of the traffic, and again',
     file: late,
     find: 'if (behind.length > 0 || kafkaOutage',
     replace: 'if (behind.length < 0 || kafkaOutage',
@@ -191,27 +191,27 @@ export const watchMutants: readonly PlantedMutant[] = [
   },
   {
     name: 'judged-again-every-time',
-    bug: 'windows are judged again whenever something comes late: a producer that always does takes all of the time',
+    bug: 'windows are re-evaluated whenever something comes late: a producer that always does takes all of the time',
     file: late,
-    find: 'if (nowMs < this.#nextAgainMs) return undefined;',
-    replace: 'if (nowMs < Math.min(0, this.#nextAgainMs)) return undefined;',
+    find: 'if (nowMs < this.#nextReevaluationMs) return undefined;',
+    replace: 'if (nowMs < Math.min(0, this.#nextReevaluationMs)) return undefined;',
     tests: lateTests,
   },
   {
     name: 'snapshot-with-part-of-the-traffic',
-    bug: 'snapshots go on while a partition is left out: none is left of before, and windows cannot be judged again',
-    file: watcher,
-    find: 'const isHeld = this.#againFromMs !== undefined || this.#late.holdsSnapshots(asOfMs);',
-    replace: 'const isHeld = this.#againFromMs !== undefined;',
-    tests: againTests,
+    bug: 'snapshots go on while a partition is left out: none is left of before, and windows cannot be re-evaluated',
+    file: evaluator,
+    find: 'const isHeld = this.#reevaluateFromMs !== undefined || this.#late.holdsSnapshots(asOfMs);',
+    replace: 'const isHeld = this.#reevaluateFromMs !== undefined;',
+    tests: reevaluationTests,
   },
   {
     name: 'half-a-detector-is-saved',
-    bug: 'a process that ends while windows are judged again saves a detector that knows nothing',
-    file: watcher,
-    find: 'const isHeld = this.#againFromMs !== undefined || this.#late.holdsSnapshots(asOfMs);',
+    bug: 'a process that ends while windows are re-evaluated saves a detector that knows nothing',
+    file: evaluator,
+    find: 'const isHeld = this.#reevaluateFromMs !== undefined || this.#late.holdsSnapshots(asOfMs);',
     replace: 'const isHeld = this.#late.holdsSnapshots(asOfMs);',
-    tests: againTests,
+    tests: reevaluationTests,
   },
   {
     name: 'recording-does-not-wait',

@@ -15,11 +15,11 @@ import { idleAfterMs, normalLagMs } from '../../sink/windows/window-progress.ts'
 import { ArrivalCompleteness } from './completeness/arrival-completeness.ts';
 import { ArrivalLog } from './completeness/arrival-log.ts';
 import type { CompletenessProbe } from './completeness/completeness.ts';
-import { WatchLoop } from './leader-loop.ts';
-import { Watcher, type WatcherOptions } from './window-judge.ts';
+import { LeaderLoop } from './leader-loop.ts';
+import { WindowEvaluator, type WindowEvaluatorOptions } from './window-evaluator.ts';
 
-export interface WatchLoopParts
-  extends Omit<WatcherOptions, 'dispatcher' | 'nowMs' | 'isLeading' | 'completeness'> {
+export interface DetectContext
+  extends Omit<WindowEvaluatorOptions, 'dispatcher' | 'nowMs' | 'isLeading' | 'completeness'> {
   /** undefined: anomalies go only to the table and to webhooks. */
   readonly publisher: Publisher | undefined;
   /** Ends the start early. */
@@ -34,7 +34,7 @@ const PROBE_TIMEOUT_MS = 5_000;
  *
  * @throws LeadLost when `signal` ends the start.
  */
-export async function startDetect(parts: WatchLoopParts): Promise<WatchLoop> {
+export async function startDetect(parts: DetectContext): Promise<LeaderLoop> {
   const { config, publisher, log, metrics, signal } = parts;
   const dispatcher = new AlertDispatcher({
     targets: openAlertTargets(config.alert, publisher),
@@ -47,14 +47,14 @@ export async function startDetect(parts: WatchLoopParts): Promise<WatchLoop> {
   const leadership = await openLeadership(config, log);
   const arrivals = openArrivals(parts);
   await arrivals?.start();
-  const makeWatcher = (isLeading: () => boolean) => {
+  const makeEvaluator = (isLeading: () => boolean) => {
     const completeness = arrivals === undefined ? undefined : completenessBy(arrivals, parts);
     const own = { dispatcher, nowMs: () => systemClock.nowMs(), isLeading };
-    return new Watcher({ ...parts, ...own, ...(completeness && { completeness }) });
+    return new WindowEvaluator({ ...parts, ...own, ...(completeness && { completeness }) });
   };
-  const loop = new WatchLoop(makeWatcher, {
+  const loop = new LeaderLoop(makeEvaluator, {
     intervalMs: config.detect.interval,
-    judgeAtEnd: config.source.type !== 'kafka',
+    evaluateAtEnd: config.source.type !== 'kafka',
     leadership,
     signal,
     log,
@@ -72,7 +72,7 @@ export async function startDetect(parts: WatchLoopParts): Promise<WatchLoop> {
 }
 
 /** Probes end offsets with a client of its own. A file has none. */
-function openArrivals({ config, groupId }: WatchLoopParts): ArrivalLog | undefined {
+function openArrivals({ config, groupId }: DetectContext): ArrivalLog | undefined {
   if (config.source.type !== 'kafka') return undefined;
   const probe = new LagProbe({
     kafka: createKafkaClient(config.kafka, probing),
@@ -87,7 +87,7 @@ function openArrivals({ config, groupId }: WatchLoopParts): ArrivalLog | undefin
 
 function completenessBy(
   arrivals: ArrivalLog,
-  { config, client, groupId }: WatchLoopParts,
+  { config, client, groupId }: DetectContext,
 ): CompletenessProbe {
   return new ArrivalCompleteness({
     arrivals,

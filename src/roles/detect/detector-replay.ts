@@ -20,7 +20,7 @@ export interface DetectorReplayOptions {
   readonly states: StateStore;
   readonly log: Logger;
   /** Called with each re-evaluated window. */
-  readonly onJudged: (at: WindowsAt) => void;
+  readonly onEvaluated: (at: WindowsAt) => void;
   /** @throws LeadLost when this process is not the leader. */
   readonly requireLead: () => void;
 }
@@ -97,13 +97,13 @@ export class DetectorReplay {
     for await (const block of this.#pastBlocks(detector, { fromMs, toMs, windowMs })) {
       const steps = block.map((at) => ({ ...at, nowMs: at.startMs + windowMs, isWhole }));
       detector.observeAll(steps);
-      block.forEach(this.#options.onJudged);
+      block.forEach(this.#options.onEvaluated);
     }
     await this.reconcile(detector, toMs);
   }
 
   /** Rebuilds a detector from the windows before a time. */
-  async learnAnew(untilMs: number | undefined): Promise<Detector> {
+  async rebuild(untilMs: number | undefined): Promise<Detector> {
     const { client, config, store, requireLead } = this.#options;
     const detector = this.newDetector();
     detector.restore((await store.open(untilMs)).filter(isOfModels));

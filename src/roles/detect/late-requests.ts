@@ -11,15 +11,15 @@ const lateTuned = {
   /** Windows are remembered for this long after evaluation; older ones stay as they are. */
   rememberedMs: 30 * 60_000,
   /** Interval of queries for late requests. */
-  lookEveryMs: 30_000,
+  queryEveryMs: 30_000,
   /** Pause after a re-evaluation. */
-  restMs: 5 * 60_000,
+  pauseMs: 5 * 60_000,
   /** Pause in multiples of its duration, so that it uses at most a twentieth of the time. */
-  restTimes: 20,
+  pauseTimes: 20,
 } as const;
 
 /** Windows to re-evaluate. */
-export interface Again {
+export interface Reevaluation {
   /** Start of the first window with late requests. */
   readonly fromMs: number;
   /** Windows with late requests. */
@@ -27,7 +27,7 @@ export interface Again {
   /** Their late requests. */
   readonly requests: number;
   /** Windows with late requests that are older than every snapshot. */
-  readonly left: number;
+  readonly tooOld: number;
 }
 
 /** A window that has received requests since its evaluation. */
@@ -44,43 +44,43 @@ interface Grown {
  */
 export class LateRequests {
   /** Requests of each evaluated window, by its start. */
-  readonly #judged = new Map<number, number>();
+  readonly #evaluated = new Map<number, number>();
   /** The first window with missing requests. Snapshots before it are kept until its re-evaluation. */
-  #lackingFromMs: number | undefined;
-  #nextLookMs = Number.NEGATIVE_INFINITY;
-  #nextAgainMs = Number.NEGATIVE_INFINITY;
+  #missingFromMs: number | undefined;
+  #nextQueryMs = Number.NEGATIVE_INFINITY;
+  #nextReevaluationMs = Number.NEGATIVE_INFINITY;
 
   /**
    * Records a window's evaluation or re-evaluation.
    *
    * @param isPart true if a stalled partition was left out.
    */
-  judged(startMs: number, windows: readonly SeriesWindow[], isPart = false): void {
-    this.#judged.set(startMs, requestsOf(windows));
-    if (isPart) this.#lackingFromMs ??= startMs;
-    for (const knownMs of this.#judged.keys()) {
-      if (knownMs <= startMs - lateTuned.rememberedMs) this.#judged.delete(knownMs);
+  record(startMs: number, windows: readonly SeriesWindow[], isPart = false): void {
+    this.#evaluated.set(startMs, requestsOf(windows));
+    if (isPart) this.#missingFromMs ??= startMs;
+    for (const knownMs of this.#evaluated.keys()) {
+      if (knownMs <= startMs - lateTuned.rememberedMs) this.#evaluated.delete(knownMs);
     }
   }
 
   /** Starts of the first and the last remembered window; undefined without any. */
   get remembered(): { readonly fromMs: number; readonly lastMs: number } | undefined {
-    if (this.#judged.size === 0) return undefined;
-    const starts = [...this.#judged.keys()];
+    if (this.#evaluated.size === 0) return undefined;
+    const starts = [...this.#evaluated.keys()];
     return { fromMs: Math.min(...starts), lastMs: Math.max(...starts) };
   }
 
   /** True if a snapshot as of then would replace one that a re-evaluation needs. */
   holdsSnapshots(asOfMs: number): boolean {
     return (
-      this.#lackingFromMs !== undefined && asOfMs - this.#lackingFromMs < lateTuned.rememberedMs
+      this.#missingFromMs !== undefined && asOfMs - this.#missingFromMs < lateTuned.rememberedMs
     );
   }
 
   /** True if the table must be queried now. */
   isDue(nowMs: number, { behind, kafkaOutage }: Completeness): boolean {
-    if (behind.length > 0 || kafkaOutage !== undefined || this.#judged.size === 0) return false;
-    return nowMs >= this.#nextLookMs;
+    if (behind.length > 0 || kafkaOutage !== undefined || this.#evaluated.size === 0) return false;
+    return nowMs >= this.#nextQueryMs;
   }
 
   /**
@@ -89,45 +89,45 @@ export class LateRequests {
    * @param requests current requests of the remembered windows, by start.
    * @param snapshotsMs times of the snapshots; windows before the first stay as they are.
    */
-  again(
+  select(
     nowMs: number,
     requests: ReadonlyMap<number, number>,
     snapshotsMs: readonly number[],
-  ): Again | undefined {
-    this.#nextLookMs = nowMs + lateTuned.lookEveryMs;
+  ): Reevaluation | undefined {
+    this.#nextQueryMs = nowMs + lateTuned.queryEveryMs;
     const grown = this.#grown(requests);
     const sum = grown.reduce((all, each) => all + each.requests, 0);
     const [first] = grown;
     if (first === undefined || sum < lateTuned.leastRequests) {
-      this.#lackingFromMs = undefined;
+      this.#missingFromMs = undefined;
       return undefined;
     }
-    this.#lackingFromMs = Math.min(first.startMs, this.#lackingFromMs ?? first.startMs);
-    if (nowMs < this.#nextAgainMs) return undefined;
-    this.#lackingFromMs = undefined;
+    this.#missingFromMs = Math.min(first.startMs, this.#missingFromMs ?? first.startMs);
+    if (nowMs < this.#nextReevaluationMs) return undefined;
+    this.#missingFromMs = undefined;
     // The same late requests do not cause another re-evaluation.
-    for (const { startMs } of grown) this.#judged.set(startMs, requests.get(startMs) ?? 0);
+    for (const { startMs } of grown) this.#evaluated.set(startMs, requests.get(startMs) ?? 0);
     const oldestMs = Math.min(Number.POSITIVE_INFINITY, ...snapshotsMs);
     const reached = grown.filter(({ startMs }) => startMs >= oldestMs);
     return {
       fromMs: reached[0]?.startMs ?? Number.POSITIVE_INFINITY,
       windows: reached.length,
       requests: reached.reduce((all, each) => all + each.requests, 0),
-      left: grown.length - reached.length,
+      tooOld: grown.length - reached.length,
     };
   }
 
   /** Records the end and duration of a re-evaluation. */
   finished(nowMs: number, tookMs: number): void {
-    this.#nextAgainMs = nowMs + Math.max(lateTuned.restMs, lateTuned.restTimes * tookMs);
+    this.#nextReevaluationMs = nowMs + Math.max(lateTuned.pauseMs, lateTuned.pauseTimes * tookMs);
   }
 
   /** Windows with too many late requests, the oldest first. */
   #grown(requests: ReadonlyMap<number, number>): Grown[] {
     const grown: Grown[] = [];
-    for (const [startMs, judged] of this.#judged) {
-      const late = (requests.get(startMs) ?? 0) - judged;
-      if (late > lateTuned.share * judged) grown.push({ startMs, requests: late });
+    for (const [startMs, before] of this.#evaluated) {
+      const late = (requests.get(startMs) ?? 0) - before;
+      if (late > lateTuned.share * before) grown.push({ startMs, requests: late });
     }
     return grown.sort((a, b) => a.startMs - b.startMs);
   }

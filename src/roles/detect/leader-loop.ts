@@ -2,16 +2,16 @@ import type { Logger } from '../../base/telemetry/log.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
 import type { Leadership } from '../../kafka/leadership/leadership.ts';
 import { LeadLost } from './lead-lost.ts';
-import type { Watcher } from './window-judge.ts';
+import type { WindowEvaluator } from './window-evaluator.ts';
 
-export interface WatchLoopOptions {
+export interface LeaderLoopOptions {
   readonly intervalMs: number;
   /** Makes `stop` evaluate once more: at the end of a finite source everything is stored. */
-  readonly judgeAtEnd: boolean;
+  readonly evaluateAtEnd: boolean;
   readonly leadership: Leadership;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Ends a watcher's start. @default never */
+  /** Ends an evaluator's start. @default never */
   readonly signal?: AbortSignal | undefined;
   /** Called when the loop has ended. @default nothing */
   readonly onStop?: () => void;
@@ -21,14 +21,14 @@ export interface WatchLoopOptions {
 const FAILURES_TOLERATED = 3;
 
 /**
- * Runs a watcher's steps at an interval while this process leads; a failed step is retried at the next
- * interval. On standby there is no watcher: a new leader continues where the previous one stopped.
+ * Runs an evaluator's steps at an interval while this process leads; a failed step is retried at the next
+ * interval. On standby there is no evaluator: a new leader continues where the previous one stopped.
  */
-export class WatchLoop {
-  readonly #makeWatcher: (isLeading: () => boolean) => Watcher;
-  readonly #options: WatchLoopOptions;
+export class LeaderLoop {
+  readonly #makeEvaluator: (isLeading: () => boolean) => WindowEvaluator;
+  readonly #options: LeaderLoopOptions;
   /** Exists while this process leads. */
-  #watcher: Watcher | undefined;
+  #evaluator: WindowEvaluator | undefined;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #stopped = false;
@@ -37,9 +37,12 @@ export class WatchLoop {
   #failures = 0;
   #lastError = '';
 
-  /** @param makeWatcher creates a watcher that ends with `LeadLost` once `isLeading` is false. */
-  constructor(makeWatcher: (isLeading: () => boolean) => Watcher, options: WatchLoopOptions) {
-    this.#makeWatcher = makeWatcher;
+  /** @param makeEvaluator creates an evaluator that ends with `LeadLost` once `isLeading` is false. */
+  constructor(
+    makeEvaluator: (isLeading: () => boolean) => WindowEvaluator,
+    options: LeaderLoopOptions,
+  ) {
+    this.#makeEvaluator = makeEvaluator;
     this.#options = options;
   }
 
@@ -66,12 +69,12 @@ export class WatchLoop {
     if (this.#failures >= FAILURES_TOLERATED) {
       problems.push(`detect: ${this.#failures} consecutive steps failed: ${this.#lastError}`);
     }
-    return [...problems, ...(this.#watcher?.problems() ?? [])];
+    return [...problems, ...(this.#evaluator?.problems() ?? [])];
   }
 
   /** Notes for the operator about a healthy detector. */
   notes(): string[] {
-    return this.#watcher?.notes() ?? [];
+    return this.#evaluator?.notes() ?? [];
   }
 
   /** Resolves after the current step and its deliveries; then another process may lead. */
@@ -79,8 +82,8 @@ export class WatchLoop {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#running;
-    if (this.#options.judgeAtEnd) await this.#step();
-    await this.#watcher?.flush().catch(() => undefined);
+    if (this.#options.evaluateAtEnd) await this.#step();
+    await this.#evaluator?.flush().catch(() => undefined);
     this.#options.onStop?.();
     await this.#options.leadership.stop();
   }
@@ -95,7 +98,7 @@ export class WatchLoop {
   async #step(): Promise<void> {
     try {
       await this.#leadOrStandBy();
-      await this.#watcher?.step();
+      await this.#evaluator?.step();
       this.#failures = 0;
     } catch (error) {
       if (error instanceof LeadLost) {
@@ -117,32 +120,32 @@ export class WatchLoop {
       this.#standBy();
       return;
     }
-    if (this.#watcher !== undefined) return;
+    if (this.#evaluator !== undefined) return;
     log.info('leadership acquired; this process detects');
-    const watcher = this.#makeWatcher(() => this.#isLeading());
+    const evaluator = this.#makeEvaluator(() => this.#isLeading());
     this.#isStarting = true;
     try {
-      await watcher.start();
+      await evaluator.start();
     } finally {
       this.#isStarting = false;
     }
-    this.#watcher = watcher;
+    this.#evaluator = evaluator;
     metrics.detectorLeader.set(1);
   }
 
-  /** False also where the process is to end while a watcher starts: a start has nothing to lose. */
+  /** False also where the process is to end while an evaluator starts: a start has nothing to lose. */
   #isLeading(): boolean {
-    const { judgeAtEnd, leadership, signal } = this.#options;
-    const isEnding = signal?.aborted === true || (this.#stopped && !judgeAtEnd);
+    const { evaluateAtEnd, leadership, signal } = this.#options;
+    const isEnding = signal?.aborted === true || (this.#stopped && !evaluateAtEnd);
     return !(this.#isStarting && isEnding) && leadership.isLeading();
   }
 
   #standBy(): void {
     const { metrics, log } = this.#options;
     metrics.detectorLeader.set(0);
-    if (this.#watcher === undefined) return;
-    this.#watcher.end();
-    this.#watcher = undefined;
+    if (this.#evaluator === undefined) return;
+    this.#evaluator.end();
+    this.#evaluator = undefined;
     this.#failures = 0;
     log.warn('leadership lost; this process stands by');
   }

@@ -147,14 +147,14 @@ export class AnomalyStore {
   }
 
   /** Start of the first window that is not evaluated; undefined before the first evaluation. */
-  async judgedUntilMs(detector: string): Promise<number | undefined> {
+  async evaluatedUntilMs(detector: string): Promise<number | undefined> {
     const query = `SELECT toUnixTimestamp64Milli(max(judged_until)) AS ms, count() AS found
                    FROM detector_progress WHERE detector = {detector:String}`;
     const row = (await this.#rows<{ ms: string; found: string }>(query, { detector }))[0];
     return row === undefined || Number(row.found) === 0 ? undefined : Number(row.ms);
   }
 
-  async setJudgedUntilMs(detector: string, ms: number): Promise<void> {
+  async setEvaluatedUntilMs(detector: string, ms: number): Promise<void> {
     await this.#insert('detector_progress', {
       detector,
       judged_until: (ms / 1000).toFixed(3),

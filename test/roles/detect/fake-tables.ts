@@ -26,7 +26,7 @@ interface StoredPart {
   readonly state: Buffer;
 }
 
-/** ClickHouse as the watcher uses it: windows, progress, and tables to insert into. */
+/** ClickHouse as the evaluator uses it: windows, progress, and tables to insert into. */
 export class FakeTables {
   watermarkMs = 0;
   /** The clock; a second behind the watermark unless set. */
@@ -35,7 +35,7 @@ export class FakeTables {
   flushedMs: number | undefined;
   /** Requests of the model in each ten minutes of eight days before. */
   baselineRequests = 0;
-  judgedUntilMs: number | undefined;
+  evaluatedUntilMs: number | undefined;
   /** Tables into which inserts fail. */
   readonly away = new Set<string>();
   /** Result of reading facets; undefined where that fails. */
@@ -130,7 +130,7 @@ export class FakeTables {
       const windowStartMs = Date.parse(String(row.window_start));
       this.stored.push({ event: JSON.parse(String(row.body)), windowStartMs });
     }
-    if (table === 'detector_progress') this.judgedUntilMs = Number(row.judged_until) * 1000;
+    if (table === 'detector_progress') this.evaluatedUntilMs = Number(row.judged_until) * 1000;
     if (table === 'detector_snapshots') this.snapshots.unshift(row);
   }
 
@@ -188,8 +188,8 @@ export class FakeTables {
     if (query.includes('start_seconds')) return this.#windowRequests(params);
     if (query.includes('stage_requests')) return this.#traffic(params);
     if (query.includes('FROM detector_progress')) {
-      const found = this.judgedUntilMs === undefined ? 0 : 1;
-      return [{ ms: this.judgedUntilMs ?? 0, found }];
+      const found = this.evaluatedUntilMs === undefined ? 0 : 1;
+      return [{ ms: this.evaluatedUntilMs ?? 0, found }];
     }
     if (query.includes('AS stages')) {
       const starts = params.starts as readonly number[];

@@ -4,17 +4,17 @@ import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
 import { alwaysLeading } from '../../../src/kafka/leadership/always-leading.ts';
 import type { Leadership } from '../../../src/kafka/leadership/leadership.ts';
 import { LeadLost } from '../../../src/roles/detect/lead-lost.ts';
-import { WatchLoop } from '../../../src/roles/detect/leader-loop.ts';
-import type { Watcher } from '../../../src/roles/detect/window-judge.ts';
+import { LeaderLoop } from '../../../src/roles/detect/leader-loop.ts';
+import type { WindowEvaluator } from '../../../src/roles/detect/window-evaluator.ts';
 
 const log = createLog({ level: 'silent' });
 
 function loopOf(
-  watcher: Watcher,
-  { judgeAtEnd = false, leadership = alwaysLeading, metrics = createMetrics() } = {},
-): WatchLoop {
-  const options = { intervalMs: 100, judgeAtEnd, leadership, log, metrics };
-  return new WatchLoop(() => watcher, options);
+  evaluator: WindowEvaluator,
+  { evaluateAtEnd = false, leadership = alwaysLeading, metrics = createMetrics() } = {},
+): LeaderLoop {
+  const options = { intervalMs: 100, evaluateAtEnd, leadership, log, metrics };
+  return new LeaderLoop(() => evaluator, options);
 }
 
 /** Leadership that a test grants and revokes. */
@@ -30,11 +30,11 @@ class GivenLead implements Leadership {
   };
 }
 
-/** A watcher whose steps fail with the given errors in turn. */
-function watcherOf(failures: readonly unknown[]) {
+/** An evaluator whose steps fail with the given errors in turn. */
+function evaluatorOf(failures: readonly unknown[]) {
   const left = [...failures];
   const calls: string[] = [];
-  const watcher = {
+  const evaluator = {
     start: async () => {
       calls.push('start');
     },
@@ -50,7 +50,7 @@ function watcherOf(failures: readonly unknown[]) {
     notes: () => ['detect: a note'],
     end: () => undefined,
   };
-  return { calls, watcher: watcher as unknown as Watcher };
+  return { calls, evaluator: evaluator as unknown as WindowEvaluator };
 }
 
 describe('LeaderLoop', () => {
@@ -62,13 +62,13 @@ describe('LeaderLoop', () => {
   });
 
   it('is not ready after three failed steps in a row, and ready again after one that succeeds', async () => {
-    const { watcher } = watcherOf([
+    const { evaluator } = evaluatorOf([
       new Error('a'),
       new Error('b'),
       'ClickHouse is away',
       new Error('c'),
     ]);
-    const loop = loopOf(watcher);
+    const loop = loopOf(evaluator);
     await loop.start();
     const problems: string[][] = [];
     for (let turn = 0; turn < 5; turn++) {
@@ -85,9 +85,9 @@ describe('LeaderLoop', () => {
     await loop.stop();
   });
 
-  it('has the warnings of its watcher while this process leads, and none while it stands by', async () => {
+  it('has the warnings of its evaluator while this process leads, and none while it stands by', async () => {
     const leadership = new GivenLead();
-    const loop = loopOf(watcherOf([]).watcher, { leadership });
+    const loop = loopOf(evaluatorOf([]).evaluator, { leadership });
     await loop.start();
     expect(loop.notes()).toEqual([]);
     leadership.leads = true;
@@ -100,8 +100,8 @@ describe('LeaderLoop', () => {
   });
 
   it('does not add up failures that are not in a row', async () => {
-    const { watcher } = watcherOf([new Error('a'), new Error('b'), undefined, new Error('c')]);
-    const loop = loopOf(watcher);
+    const { evaluator } = evaluatorOf([new Error('a'), new Error('b'), undefined, new Error('c')]);
+    const loop = loopOf(evaluator);
     await loop.start();
     for (let turn = 0; turn < 4; turn++) {
       await vi.advanceTimersByTimeAsync(100);
@@ -111,15 +111,15 @@ describe('LeaderLoop', () => {
   });
 
   it('steps at its interval, one step at a time, until it is stopped', async () => {
-    const { calls, watcher } = watcherOf([]);
+    const { calls, evaluator } = evaluatorOf([]);
     let finish: () => void = () => undefined;
-    watcher.step = () => {
+    evaluator.step = () => {
       calls.push('step');
       return new Promise((resolve) => {
         finish = resolve;
       });
     };
-    const loop = loopOf(watcher);
+    const loop = loopOf(evaluator);
     await loop.start();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(calls).toEqual(['start', 'step']);
@@ -140,19 +140,19 @@ describe('LeaderLoop', () => {
     expect(calls).toEqual(['start', 'step', 'step', 'flush']);
   });
 
-  it('judges once more at the end of a bounded source', async () => {
-    const { calls, watcher } = watcherOf([]);
-    const loop = loopOf(watcher, { judgeAtEnd: true });
+  it('evaluates once more at the end of a bounded source', async () => {
+    const { calls, evaluator } = evaluatorOf([]);
+    const loop = loopOf(evaluator, { evaluateAtEnd: true });
     await loop.start();
     await loop.stop();
     expect(calls).toEqual(['start', 'step', 'flush']);
   });
 
-  it('stands by, ready and without a watcher, until it leads, and again when it does not', async () => {
+  it('stands by, ready and without an evaluator, until it leads, and again when it does not', async () => {
     const lead = new GivenLead();
     const metrics = createMetrics();
-    const { calls, watcher } = watcherOf([]);
-    const loop = loopOf(watcher, { leadership: lead, metrics });
+    const { calls, evaluator } = evaluatorOf([]);
+    const loop = loopOf(evaluator, { leadership: lead, metrics });
     const gauge = async () => (await metrics.detectorLeader.get()).values[0]?.value;
     await loop.start();
     await vi.advanceTimersByTimeAsync(200);
@@ -174,8 +174,8 @@ describe('LeaderLoop', () => {
   it('that loses the lead within a step stands by; that is no failure', async () => {
     const lead = new GivenLead();
     lead.leads = true;
-    const { calls, watcher } = watcherOf([new LeadLost(), new LeadLost(), new LeadLost()]);
-    const loop = loopOf(watcher, { leadership: lead });
+    const { calls, evaluator } = evaluatorOf([new LeadLost(), new LeadLost(), new LeadLost()]);
+    const loop = loopOf(evaluator, { leadership: lead });
     await loop.start();
     await vi.advanceTimersByTimeAsync(400);
     expect(calls).toEqual([
@@ -192,7 +192,7 @@ describe('LeaderLoop', () => {
   it('reports why it cannot stand by', async () => {
     const lead = new GivenLead();
     lead.away = ['detect: not in the group'];
-    const loop = loopOf(watcherOf([]).watcher, { leadership: lead });
+    const loop = loopOf(evaluatorOf([]).evaluator, { leadership: lead });
     await loop.start();
     expect(loop.problems()).toEqual(['detect: not in the group']);
     await loop.stop();

@@ -27,7 +27,7 @@ function watch() {
 }
 
 describe('LimitWatch', () => {
-  it('has a gauge of series, of their limit, and of series that are not judged', async () => {
+  it('has a gauge of series, of their limit, and of series that are not evaluated', async () => {
     const { limits, gauges } = watch();
     limits.observe(crowded);
     expect(await gauges()).toEqual([3, 3, 7]);

@@ -20,7 +20,7 @@ describe('requests that are longer than a window', () => {
     const windows = new MemoryWindows(config);
     const detector = new Detector(config.detect);
     const opened: AnomalyEvent[] = [];
-    const judge = (isOver: boolean) => {
+    const evaluate = (isOver: boolean) => {
       for (const at of windows.complete(isOver)) {
         const nowMs = at.startMs + config.detect.window + config.windows.grace;
         const events = detector.observe(at.windows, nowMs, at.startMs);
@@ -34,7 +34,7 @@ describe('requests that are longer than a window', () => {
     })) {
       windows.consume(Buffer.from(encodeEvent(event)));
     }
-    judge(true);
+    evaluate(true);
     const firstMs = startMs + fromMs + timesOutAfterMs;
     const [found] = opened.sort((a, b) => Date.parse(a.detected_at) - Date.parse(b.detected_at));
     expect(found).toMatchObject({ model: 'ranker', severity: 'critical' });

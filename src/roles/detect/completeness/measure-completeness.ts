@@ -4,13 +4,13 @@ import type { Completeness } from './completeness.ts';
 /**
  * Sets the gauges of the detector's lag.
  *
- * @param unjudgedMs start of the first complete window that is not evaluated, if there is one.
+ * @param pendingFromMs start of the first complete window that is not evaluated, if there is one.
  */
 export function measureCompleteness(
   metrics: Metrics,
   { behind, lagMessages }: Completeness,
   nowMs: number,
-  unjudgedMs: number | undefined,
+  pendingFromMs: number | undefined,
 ): void {
   const { detectorLagMessages, detectorPartitionBehindSeconds, detectorBehindSeconds } = metrics;
   // Removes partitions that are deleted or have caught up.
@@ -20,7 +20,7 @@ export function measureCompleteness(
   for (const { name, behindMs } of behind) {
     detectorPartitionBehindSeconds.set(labelsOf(name), behindMs / 1000);
   }
-  const behindMs = Math.max(behind[0]?.behindMs ?? 0, nowMs - (unjudgedMs ?? nowMs));
+  const behindMs = Math.max(behind[0]?.behindMs ?? 0, nowMs - (pendingFromMs ?? nowMs));
   detectorBehindSeconds.set(behindMs / 1000);
 }
 

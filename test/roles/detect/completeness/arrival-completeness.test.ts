@@ -67,7 +67,7 @@ describe('ArrivalCompleteness', () => {
     await world.pass(30);
     for (const at of [0, 1]) world.set(at, { everyMs: 0 });
     await world.pass(6);
-    // The last second of Kafka is known, and no window past the last event is judged.
+    // The last second of Kafka is known, and no window past the last event is evaluated.
     expect(world.last?.knownMs).toBe(world.nowMs);
     expect(world.completeSecond).toBe(30);
     await world.pass(600);
@@ -248,7 +248,7 @@ describe('ArrivalCompleteness', () => {
     expect(world.last).toMatchObject({ isWhole: true, kafkaOutage: undefined });
   });
 
-  it('after a takeover knows at once which windows may be judged', async () => {
+  it('after a takeover knows at once which windows may be evaluated', async () => {
     const world = new SimulatedPipeline(3, (n) => (n === 2 ? { delayMs: 5 * hourMs } : {}));
     await world.pass(60);
     const next = await world.newDetector().probe();

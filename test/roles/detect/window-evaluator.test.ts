@@ -8,7 +8,7 @@ import {
   type Completeness,
   nothingWrong,
 } from '../../../src/roles/detect/completeness/completeness.ts';
-import { Watcher } from '../../../src/roles/detect/window-judge.ts';
+import { WindowEvaluator } from '../../../src/roles/detect/window-evaluator.ts';
 import { scenarioSchema } from '../../scenarios/scenario-schema.ts';
 import { scenarioStartMs, scenarioWindows } from '../../scenarios/scenario-windows.ts';
 import { FakeTables } from './fake-tables.ts';
@@ -42,7 +42,7 @@ function watch(
     await delivered();
     emitted.push(event);
   };
-  const watcher = new Watcher({
+  const evaluator = new WindowEvaluator({
     config,
     groupId: 'g',
     client: tables.client,
@@ -55,9 +55,9 @@ function watch(
   /** The watermark reaches the end of a window and the grace after it. */
   const stepTo = async (window: number) => {
     tables.watermarkMs = scenarioStartMs + (window + 1) * windowMs + 2_000;
-    await watcher.step();
+    await evaluator.step();
   };
-  return { emitted, watcher, stepTo };
+  return { emitted, evaluator, stepTo };
 }
 
 const outline = (events: readonly AnomalyEvent[]) =>
@@ -66,15 +66,15 @@ const outline = (events: readonly AnomalyEvent[]) =>
 /** Events of a run without failures. */
 async function emittedWithoutFailure(): Promise<AnomalyEvent[]> {
   const tables = new FakeTables(windows);
-  const { emitted, watcher, stepTo } = watch(tables);
-  await watcher.start();
+  const { emitted, evaluator, stepTo } = watch(tables);
+  await evaluator.start();
   for (let window = 0; window < 115; window++) await stepTo(window);
-  await watcher.flush();
+  await evaluator.flush();
   expect(outline(tables.events)).toEqual(outline(emitted));
   return emitted;
 }
 
-describe('WindowJudge', () => {
+describe('WindowEvaluator', () => {
   it('opens an anomaly once and resolves it once, with exemplars', async () => {
     const emitted = await emittedWithoutFailure();
     expect(emitted.map(({ state }) => state)).toEqual(['opened', 'resolved']);
@@ -91,8 +91,8 @@ describe('WindowJudge', () => {
     const tables = new FakeTables(windows);
     tables.windowSize = size;
     tables.watermarkMs = scenarioStartMs + 115 * windowMs;
-    const { watcher } = watch(tables);
-    await watcher.start();
+    const { evaluator } = watch(tables);
+    await evaluator.start();
     expect(tables.readFromMs[0]).toBe(tables.watermarkMs - learnt * windowMs);
   });
 
@@ -100,8 +100,8 @@ describe('WindowJudge', () => {
     const tables = new FakeTables(windows.slice(0, 70));
     tables.baselineRequests = 300 * 60;
     tables.watermarkMs = scenarioStartMs + 2_000;
-    const { emitted, watcher, stepTo } = watch(tables);
-    await watcher.start();
+    const { emitted, evaluator, stepTo } = watch(tables);
+    await evaluator.start();
     await stepTo(69);
     const endMs = scenarioStartMs + 70 * windowMs;
     // Half a minute for a partition to be idle, five seconds for storing its records, and the grace.
@@ -111,8 +111,8 @@ describe('WindowJudge', () => {
       [400_000, 1],
     ] as const) {
       tables.clockMs = endMs + afterMs;
-      await watcher.step();
-      await watcher.flush();
+      await evaluator.step();
+      await evaluator.flush();
       expect(emitted.map(({ kind, model }) => `${model} ${kind}`)).toHaveLength(events);
     }
     expect(emitted[0]).toMatchObject({ kind: 'no_data', model: '', severity: 'critical' });
@@ -123,13 +123,13 @@ describe('WindowJudge', () => {
     const tables = new FakeTables(windows.slice(0, 70));
     tables.baselineRequests = 300 * 60;
     tables.flushedMs = scenarioStartMs + 30 * 86_400_000;
-    const { emitted, watcher, stepTo } = watch(tables);
+    const { emitted, evaluator, stepTo } = watch(tables);
     tables.clockMs = tables.flushedMs;
-    await watcher.start();
+    await evaluator.start();
     await stepTo(69);
     tables.clockMs += 3_600_000;
-    await watcher.step();
-    await watcher.flush();
+    await evaluator.step();
+    await evaluator.flush();
     expect(emitted).toEqual([]);
   });
 
@@ -144,8 +144,8 @@ describe('WindowJudge', () => {
     let now: Completeness = fine;
     const first = watch(tables, undefined, () => now);
     tables.clockMs = scenarioStartMs + 10_000;
-    await first.watcher.start();
-    await first.watcher.step();
+    await first.evaluator.start();
+    await first.evaluator.step();
     const error = new Error('connect ECONNREFUSED');
     now = { ...fine, storeOutage: { sinceMs: tables.clockMs, reason: error.message, error } };
     tables.away.add('anomalies');
@@ -155,13 +155,13 @@ describe('WindowJudge', () => {
       [400, 1],
     ] as const) {
       tables.clockMs = scenarioStartMs + 10_000 + seconds * 1_000;
-      await expect(first.watcher.step()).rejects.toBe(error);
+      await expect(first.evaluator.step()).rejects.toBe(error);
       expect(first.emitted).toHaveLength(count);
     }
     expect(first.emitted).toMatchObject([
       { kind: 'pipeline', state: 'opened', severity: 'warning' },
     ]);
-    expect(first.watcher.problems()).toEqual([
+    expect(first.evaluator.problems()).toEqual([
       'detect: ClickHouse has not responded for 7 min (connect ECONNREFUSED); no window is evaluated',
     ]);
     expect(tables.events).toEqual([]);
@@ -171,13 +171,13 @@ describe('WindowJudge', () => {
       ...fine,
       behind: [{ name: 't/0', behindMs: 400_000, lagMessages: 9, isGivenUp: false }],
     };
-    await first.watcher.step();
+    await first.evaluator.step();
     expect(tables.events).toEqual(first.emitted);
     // A successor knows of it, and the detector of models does not.
     const second = watch(tables, undefined, () => now);
-    await second.watcher.start();
+    await second.evaluator.start();
     now = fine;
-    await second.watcher.step();
+    await second.evaluator.step();
     expect(second.emitted).toMatchObject([
       { id: first.emitted[0]?.id, state: 'resolved', revision: 2, resolution: 'recovered' },
     ]);
@@ -191,15 +191,15 @@ describe('WindowJudge', () => {
     for (const isWhole of [false, true]) {
       let atMs = scenarioStartMs;
       const state = () => ({ ...nothingWrong, completeMs: atMs, knownMs: undefined, isWhole });
-      const { emitted, watcher } = watch(tables, undefined, state);
-      tables.judgedUntilMs = undefined;
-      await watcher.start();
+      const { emitted, evaluator } = watch(tables, undefined, state);
+      tables.evaluatedUntilMs = undefined;
+      await evaluator.start();
       for (const end of [70, 120]) {
         atMs = scenarioStartMs + end * windowMs + 2_000;
         tables.clockMs = atMs;
-        await watcher.step();
+        await evaluator.step();
       }
-      await watcher.flush();
+      await evaluator.flush();
       expect(emitted.map(({ kind }) => kind)).toEqual(isWhole ? ['no_data'] : []);
     }
   });
@@ -211,10 +211,10 @@ describe('WindowJudge', () => {
       { facet, value: '1', now_bands: { 0: 900 }, baseline_bands: { 0: 880 } },
       { facet, value: '2-3', now_bands: { 0: 810, 10: 90 }, baseline_bands: { 0: 108, 10: 12 } },
     ];
-    const { emitted, watcher, stepTo } = watch(tables);
-    await watcher.start();
+    const { emitted, evaluator, stepTo } = watch(tables);
+    await evaluator.start();
     await stepTo(114);
-    await watcher.flush();
+    await evaluator.flush();
     expect(emitted.map(({ state }) => state)).toEqual(['opened', 'resolved']);
     for (const event of emitted) {
       expect(event).toMatchObject({ bottleneck: 'traffic_mix', mix_share: 1 });
@@ -231,10 +231,10 @@ describe('WindowJudge', () => {
   it('emits all else when it cannot read which requests are behind it', async () => {
     const tables = new FakeTables(windows);
     tables.facets = undefined;
-    const { emitted, watcher, stepTo } = watch(tables);
-    await watcher.start();
+    const { emitted, evaluator, stepTo } = watch(tables);
+    await evaluator.start();
     await stepTo(114);
-    await watcher.flush();
+    await evaluator.flush();
     expect(outline(emitted)).toEqual(outline(await emittedWithoutFailure()));
     expect(emitted[0]?.drivers).toBeUndefined();
   });
@@ -248,10 +248,10 @@ describe('WindowJudge', () => {
       faults: [{ series: [0, 1], windows: [80, 95], stage: 'forward', factor: 4, share: 0.5 }],
     });
     const tables = new FakeTables(scenarioWindows(many, windowMs).flat());
-    const { emitted, watcher, stepTo } = watch(tables);
-    await watcher.start();
+    const { emitted, evaluator, stepTo } = watch(tables);
+    await evaluator.start();
     await stepTo(114);
-    await watcher.flush();
+    await evaluator.flush();
     expect(emitted.map(({ state }) => state)).toEqual(['opened', 'resolved']);
     expect(emitted[1]?.scope).toMatchObject({ affected: 2, unresolved: 0, total: 3 });
     const rows = tables.events.filter(({ incident_id }) => incident_id === emitted[0]?.id);
@@ -261,30 +261,30 @@ describe('WindowJudge', () => {
     expect(tables.events).toHaveLength(emitted.length + rows.length);
   });
 
-  it('judges a window only when the watermark has passed it and the grace', async () => {
+  it('evaluates a window only when the watermark has passed it and the grace', async () => {
     const tables = new FakeTables(windows);
-    const { watcher } = watch(tables);
-    await watcher.start();
+    const { evaluator } = watch(tables);
+    await evaluator.start();
     tables.watermarkMs = scenarioStartMs + windowMs + 1_999;
-    await watcher.step();
-    expect(tables.judgedUntilMs).toBeUndefined();
+    await evaluator.step();
+    expect(tables.evaluatedUntilMs).toBeUndefined();
     tables.watermarkMs += 1;
-    await watcher.step();
-    expect(tables.judgedUntilMs).toBe(scenarioStartMs + windowMs);
+    await evaluator.step();
+    expect(tables.evaluatedUntilMs).toBe(scenarioStartMs + windowMs);
   });
 
   it('emits the same in one large step as in many', async () => {
-    const { emitted, watcher, stepTo } = watch(new FakeTables(windows));
-    await watcher.start();
+    const { emitted, evaluator, stepTo } = watch(new FakeTables(windows));
+    await evaluator.start();
     await stepTo(114);
-    await watcher.flush();
+    await evaluator.flush();
     expect(outline(emitted)).toEqual(outline(await emittedWithoutFailure()));
   });
 
   it('emits an event that could not be stored at a later step, once', async () => {
     const tables = new FakeTables(windows);
-    const { emitted, watcher, stepTo } = watch(tables);
-    await watcher.start();
+    const { emitted, evaluator, stepTo } = watch(tables);
+    await evaluator.start();
     let failed = 0;
     for (let window = 0; window < 115; window++) {
       // The table is away from the fault on, for a few steps.
@@ -294,16 +294,16 @@ describe('WindowJudge', () => {
         failed++;
       });
       if (window === 89) {
-        await watcher.flush();
-        expect(tables.judgedUntilMs).toBeLessThan(scenarioStartMs + 90 * windowMs);
+        await evaluator.flush();
+        expect(tables.evaluatedUntilMs).toBeLessThan(scenarioStartMs + 90 * windowMs);
       }
     }
-    await watcher.flush();
+    await evaluator.flush();
     expect(failed).toBeGreaterThan(1);
     const expected = outline(await emittedWithoutFailure());
     expect(outline(emitted)).toEqual(expected);
     expect(outline(tables.events)).toEqual(expected);
-    expect(tables.judgedUntilMs).toBe(scenarioStartMs + 115 * windowMs);
+    expect(tables.evaluatedUntilMs).toBe(scenarioStartMs + 115 * windowMs);
   });
 
   it('stores progress only of windows whose events are delivered', async () => {
@@ -312,28 +312,28 @@ describe('WindowJudge', () => {
     const arrived = new Promise<void>((resolve) => {
       arrive = resolve;
     });
-    const { emitted, watcher, stepTo } = watch(tables, () => arrived);
-    await watcher.start();
+    const { emitted, evaluator, stepTo } = watch(tables, () => arrived);
+    await evaluator.start();
     for (let window = 0; window < 115; window++) await stepTo(window);
     const [opened] = tables.stored;
     expect([emitted, opened?.event.state]).toEqual([[], 'opened']);
-    expect(tables.judgedUntilMs).toBe(opened?.windowStartMs);
+    expect(tables.evaluatedUntilMs).toBe(opened?.windowStartMs);
     arrive();
-    await watcher.flush();
+    await evaluator.flush();
     expect(outline(emitted)).toEqual(outline(tables.events));
-    expect(tables.judgedUntilMs).toBe(scenarioStartMs + 115 * windowMs);
+    expect(tables.evaluatedUntilMs).toBe(scenarioStartMs + 115 * windowMs);
   });
 
-  it('after a restart continues at the last judged window, and emits nothing twice', async () => {
+  it('after a restart continues at the last evaluated window, and emits nothing twice', async () => {
     const tables = new FakeTables(windows);
     const first = watch(tables);
-    await first.watcher.start();
+    await first.evaluator.start();
     for (let window = 0; window < 60; window++) await first.stepTo(window);
-    await first.watcher.flush();
+    await first.evaluator.flush();
     const second = watch(tables);
-    await second.watcher.start();
+    await second.evaluator.start();
     for (let window = 60; window < 115; window++) await second.stepTo(window);
-    await second.watcher.flush();
+    await second.evaluator.flush();
     expect(outline([...first.emitted, ...second.emitted])).toEqual(
       outline(await emittedWithoutFailure()),
     );

@@ -22,7 +22,7 @@ import { LeadLost } from './lead-lost.ts';
 import { LimitWatch } from './limit-watch.ts';
 import { PipelineHealth } from './pipeline-health.ts';
 
-export interface WatcherOptions {
+export interface WindowEvaluatorOptions {
   readonly config: Config;
   /** The group whose ledger shows which windows are complete. */
   readonly groupId: string;
@@ -59,8 +59,8 @@ interface Unstored {
  * A successor replays the windows since without emitting events; its state then equals its predecessor's. See
  * docs/explained/detection-takeover.md, "Restart".
  */
-export class Watcher {
-  readonly #options: WatcherOptions;
+export class WindowEvaluator {
+  readonly #options: WindowEvaluatorOptions;
   readonly #store: AnomalyStore;
   readonly #states: StateStore;
   readonly #limits: LimitWatch;
@@ -73,16 +73,16 @@ export class Watcher {
   /** Deliveries in progress. */
   readonly #undelivered = new Set<Promise<unknown>>();
   /** Start of the first window that is not evaluated. */
-  #judgedUntilMs: number | undefined;
+  #evaluatedUntilMs: number | undefined;
   /** The last window with events of a previous detector that are later than its recorded progress. */
   #emittedUntilMs: number | undefined;
   readonly #late = new LateRequests();
   /** Start of the windows being re-evaluated; until that is done the detector's state is incomplete. */
-  #againFromMs: number | undefined;
+  #reevaluateFromMs: number | undefined;
   #savedAsOfMs = Number.NEGATIVE_INFINITY;
   #saveTookMs = 0;
 
-  constructor(options: WatcherOptions) {
+  constructor(options: WindowEvaluatorOptions) {
     this.#options = options;
     this.#store = new AnomalyStore(options.client);
     this.#states = new StateStore(options.client, options.groupId, options.nowMs());
@@ -99,7 +99,7 @@ export class Watcher {
     });
     this.#replay = new DetectorReplay({
       ...{ config, client, log: options.log, store: this.#store, states: this.#states },
-      onJudged: ({ startMs, windows }) => this.#late.judged(startMs, windows),
+      onEvaluated: ({ startMs, windows }) => this.#late.record(startMs, windows),
       requireLead: () => this.#requireLead(),
     });
     this.#detector = this.#replay.newDetector();
@@ -121,21 +121,21 @@ export class Watcher {
     const completeness = await this.#completeness.probe();
     if (completeness.storeOutage !== undefined) throw completeness.storeOutage.error;
     const reachedMs = completeness.completeMs;
-    const stored = await this.#store.judgedUntilMs(groupId);
-    const judgedUntilMs =
+    const stored = await this.#store.evaluatedUntilMs(groupId);
+    const evaluatedUntilMs =
       stored ?? (Number.isFinite(reachedMs) ? floor(reachedMs, windowMs) : undefined);
-    const asOfMs = await this.#resume(judgedUntilMs, stored);
-    this.#judgedUntilMs = judgedUntilMs;
+    const asOfMs = await this.#resume(evaluatedUntilMs, stored);
+    this.#evaluatedUntilMs = evaluatedUntilMs;
     this.#limits.observe(this.#detector.stats);
     this.#health.restore(await this.#store.open());
     const storedMs = await this.#store.lastStoredMs();
     this.#requireLead();
     const isAhead =
-      storedMs !== undefined && judgedUntilMs !== undefined && storedMs >= judgedUntilMs;
+      storedMs !== undefined && evaluatedUntilMs !== undefined && storedMs >= evaluatedUntilMs;
     this.#emittedUntilMs = isAhead ? storedMs : undefined;
     log.info(
       {
-        judged_until: isoOf(judgedUntilMs),
+        judged_until: isoOf(evaluatedUntilMs),
         state_as_of: isoOf(asOfMs),
         open_anomalies: this.#detector.open.filter(isPublished).length,
       },
@@ -159,7 +159,7 @@ export class Watcher {
       loaded = await this.#replay.load(untilMs);
     }
     if (loaded === undefined) {
-      this.#detector = await this.#replay.learnAnew(untilMs);
+      this.#detector = await this.#replay.rebuild(untilMs);
       return undefined;
     }
     const { detector, asOfMs } = loaded;
@@ -192,20 +192,20 @@ export class Watcher {
     const completeMs = floor(completeness.completeMs - config.windows.grace, windowMs);
     if (!Number.isFinite(completeMs)) return;
     const ever = { fromMs: 0, toMs: completeMs, windowMs };
-    let fromMs = this.#judgedUntilMs ?? (await firstWindowMs(client, ever));
-    if (fromMs === undefined || fromMs >= completeMs) return this.#judgeSilence(knownMs);
+    let fromMs = this.#evaluatedUntilMs ?? (await firstWindowMs(client, ever));
+    if (fromMs === undefined || fromMs >= completeMs) return this.#evaluateSilence(knownMs);
     while (fromMs < completeMs) {
       const toMs = Math.min(completeMs, fromMs + WINDOWS_A_PIECE * windowMs);
       const range = { fromMs, toMs, windowMs };
       for await (const at of eachWindow(client, range, this.#replay.readingFor(this.#detector))) {
-        await this.#judge(at, isWhole);
-        this.#late.judged(
+        await this.#evaluate(at, isWhole);
+        this.#late.record(
           at.startMs,
           at.windows,
           behind.some(({ isGivenUp }) => isGivenUp),
         );
       }
-      this.#judgedUntilMs = toMs;
+      this.#evaluatedUntilMs = toMs;
       // Progress is recorded once all events are delivered: after a crash the others are emitted again.
       if (this.#undelivered.size === 0) await this.#recordProgress();
       fromMs = toMs;
@@ -215,7 +215,7 @@ export class Watcher {
   /** Resolves when every event is delivered or given up, and progress is recorded. */
   async flush(): Promise<void> {
     await Promise.all(this.#undelivered);
-    if (this.#judgedUntilMs === undefined || this.#unstored.length > 0) return;
+    if (this.#evaluatedUntilMs === undefined || this.#unstored.length > 0) return;
     await this.#recordProgress(this.#saveTookMs <= QUICK_SAVE_MS);
   }
 
@@ -229,11 +229,11 @@ export class Watcher {
     const atMs = nowMs();
     this.#requireLead();
     const completeMs = floor(completeness.completeMs - config.windows.grace, config.detect.window);
-    const unjudgedMs =
-      completeMs > (this.#judgedUntilMs ?? completeMs) ? this.#judgedUntilMs : undefined;
-    measureCompleteness(this.#options.metrics, completeness, atMs, unjudgedMs);
+    const pendingFromMs =
+      completeMs > (this.#evaluatedUntilMs ?? completeMs) ? this.#evaluatedUntilMs : undefined;
+    measureCompleteness(this.#options.metrics, completeness, atMs, pendingFromMs);
     const startMs =
-      (this.#judgedUntilMs ?? floor(atMs, config.detect.window)) - config.detect.window;
+      (this.#evaluatedUntilMs ?? floor(atMs, config.detect.window)) - config.detect.window;
     for (const event of this.#health.observe(atMs, completeness)) {
       this.#emit(event);
       this.#unstored.push({ event, startMs, isEmitted: true });
@@ -247,31 +247,31 @@ export class Watcher {
    */
   async #reevaluateLate(completeness: Completeness): Promise<void> {
     const { log, nowMs } = this.#options;
-    if (this.#againFromMs === undefined) {
+    if (this.#reevaluateFromMs === undefined) {
       if (this.#emittedUntilMs !== undefined || !this.#late.isDue(nowMs(), completeness)) return;
       try {
-        this.#againFromMs = await this.#lateFromMs();
+        this.#reevaluateFromMs = await this.#lateFromMs();
       } catch (error) {
         log.warn({ err: messageOf(error) }, 'late requests could not be counted');
       }
-      if (this.#againFromMs === undefined) return;
+      if (this.#reevaluateFromMs === undefined) return;
     }
-    const untilMs = this.#judgedUntilMs;
+    const untilMs = this.#evaluatedUntilMs;
     const beganMs = performance.now();
     // The old detector is dropped first to free its memory.
     this.#detector = this.#replay.newDetector();
-    const asOfMs = await this.#resume(untilMs, this.#againFromMs, completeness.isWhole);
+    const asOfMs = await this.#resume(untilMs, this.#reevaluateFromMs, completeness.isWhole);
     this.#late.finished(nowMs(), performance.now() - beganMs);
     log.info(
       {
-        from: isoOf(this.#againFromMs),
+        from: isoOf(this.#reevaluateFromMs),
         until: isoOf(untilMs),
         state_as_of: isoOf(asOfMs),
         open_anomalies: this.#detector.open.filter(isPublished).length,
       },
       'windows re-evaluated with late requests',
     );
-    this.#againFromMs = undefined;
+    this.#reevaluateFromMs = undefined;
   }
 
   /** Start of the first window to re-evaluate; undefined for none. */
@@ -284,33 +284,33 @@ export class Watcher {
     const range = { fromMs, toMs: lastMs + windowMs, windowMs };
     const requests = await readWindowRequests(client, range);
     const snapshotsMs = await this.#states.timesMs(range.toMs);
-    const again = this.#late.again(nowMs(), requests, snapshotsMs);
-    if (again === undefined) return undefined;
-    const { windows, left } = again;
+    const selected = this.#late.select(nowMs(), requests, snapshotsMs);
+    if (selected === undefined) return undefined;
+    const { windows, tooOld } = selected;
     metrics.windowsJudgedAgain.inc(windows);
-    metrics.windowsLeftLate.inc(left);
-    if (left > 0) {
+    metrics.windowsLeftLate.inc(tooOld);
+    if (tooOld > 0) {
       log.warn(
-        { windows: left },
+        { windows: tooOld },
         'windows received more than 1 % of their requests late and are too old to be re-evaluated',
       );
     }
-    return windows > 0 ? again.fromMs : undefined;
+    return windows > 0 ? selected.fromMs : undefined;
   }
 
   /** Without any events event time stands still, so the clock shows how long the silence lasts. */
-  async #judgeSilence(knownMs: number | undefined): Promise<void> {
+  async #evaluateSilence(knownMs: number | undefined): Promise<void> {
     const { config, nowMs } = this.#options;
     if (knownMs === undefined) return;
     const untilMs = knownMs - config.windows.grace;
     const events = this.#detector.silentUntil(untilMs, nowMs());
     // They are recorded for the last window, so that a successor knows them.
-    const startMs = (this.#judgedUntilMs ?? untilMs) - config.detect.window;
+    const startMs = (this.#evaluatedUntilMs ?? untilMs) - config.detect.window;
     this.#unstored.push(...events.map((event) => ({ event, startMs })));
     await this.#publishAll();
   }
 
-  async #judge({ windows, startMs }: WindowsAt, isWhole: boolean): Promise<void> {
+  async #evaluate({ windows, startMs }: WindowsAt, isWhole: boolean): Promise<void> {
     const { metrics, nowMs } = this.#options;
     this.#requireLead();
     const { windowsJudged } = this.#detector.stats;
@@ -378,11 +378,11 @@ export class Watcher {
    */
   async #recordProgress(isEnd = false): Promise<void> {
     const { config, groupId } = this.#options;
-    const asOfMs = this.#judgedUntilMs as number;
+    const asOfMs = this.#evaluatedUntilMs as number;
     this.#requireLead();
-    await this.#store.setJudgedUntilMs(groupId, asOfMs);
+    await this.#store.setEvaluatedUntilMs(groupId, asOfMs);
     const dueMs = this.#savedAsOfMs + (isEnd ? 1 : config.detect.save_interval);
-    const isHeld = this.#againFromMs !== undefined || this.#late.holdsSnapshots(asOfMs);
+    const isHeld = this.#reevaluateFromMs !== undefined || this.#late.holdsSnapshots(asOfMs);
     if (asOfMs >= dueMs && !isHeld) await this.#saveState(asOfMs);
   }
 

@@ -6,7 +6,7 @@ import { configSchema } from '../../../src/config/schema.ts';
 import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import { nothingWrong } from '../../../src/roles/detect/completeness/completeness.ts';
 import { LeadLost } from '../../../src/roles/detect/lead-lost.ts';
-import { Watcher } from '../../../src/roles/detect/window-judge.ts';
+import { WindowEvaluator } from '../../../src/roles/detect/window-evaluator.ts';
 import { scenarioSchema } from '../../scenarios/scenario-schema.ts';
 import { scenarioStartMs, scenarioWindows } from '../../scenarios/scenario-windows.ts';
 import { FakeTables } from './fake-tables.ts';
@@ -37,13 +37,13 @@ function windowsOf(requests: number, ...faults: readonly Fault[]) {
 
 type Windows = ReturnType<typeof windowsOf>;
 
-/** A watcher of which a partition lags for a while; its records arrive together at its return. */
+/** An evaluator of which a partition lags for a while; its records arrive together at its return. */
 class Rig {
   readonly tables: FakeTables;
   readonly emitted: AnomalyEvent[] = [];
   readonly logged: string[] = [];
   readonly metrics = createMetrics();
-  readonly watcher: Watcher;
+  readonly evaluator: WindowEvaluator;
   isLeading = true;
   isGivenUp = false;
 
@@ -59,7 +59,7 @@ class Rig {
       this.emitted.push(event);
     };
     const partition = { name: 't/1', behindMs: 40_000, lagMessages: 9, isGivenUp: true };
-    this.watcher = new Watcher({
+    this.evaluator = new WindowEvaluator({
       ...{ config, groupId: 'g', client: this.tables.client, log, metrics: this.metrics },
       dispatcher: new AlertDispatcher({ targets: [{ name: 'kept', deliver }] }),
       nowMs: () => this.tables.watermarkMs + 1_000,
@@ -76,28 +76,28 @@ class Rig {
     });
   }
 
-  /** Judges the windows up to and with one. */
-  async judgeTo(last: number): Promise<void> {
+  /** Evaluates the windows up to and with one. */
+  async evaluateTo(last: number): Promise<void> {
     const { tables } = this;
     const next = Math.round(
-      ((tables.judgedUntilMs ?? scenarioStartMs) - scenarioStartMs) / windowMs,
+      ((tables.evaluatedUntilMs ?? scenarioStartMs) - scenarioStartMs) / windowMs,
     );
     for (let window = next; window <= last; window++) {
       tables.watermarkMs = scenarioStartMs + (window + 1) * windowMs + 2_000;
-      await this.watcher.step();
+      await this.evaluator.step();
     }
-    await this.watcher.flush();
+    await this.evaluator.flush();
   }
 
-  /** Judges all on time but these windows, whose partition returns after the last of them. */
-  async judgeWithout([first, last]: readonly [number, number], all: Windows): Promise<void> {
-    await this.watcher.start();
-    await this.judgeTo(first - 1);
+  /** Evaluates all on time but these windows, whose partition returns after the last of them. */
+  async evaluateWithout([first, last]: readonly [number, number], all: Windows): Promise<void> {
+    await this.evaluator.start();
+    await this.evaluateTo(first - 1);
     this.isGivenUp = true;
-    await this.judgeTo(last);
+    await this.evaluateTo(last);
     this.isGivenUp = false;
     this.tables.arrive(all.flat());
-    await this.judgeTo(count - 1);
+    await this.evaluateTo(count - 1);
   }
 
   get states(): string[] {
@@ -113,7 +113,7 @@ class Rig {
     return (startMs - scenarioStartMs) / windowMs;
   }
 
-  get judgedAgain(): number {
+  get reevaluations(): number {
     return this.logged.filter((line) => line.startsWith('windows re-evaluated')).length;
   }
 
@@ -126,8 +126,8 @@ class Rig {
 /** Runs with all windows on time. */
 async function onTime(windows: Windows): Promise<Rig> {
   const rig = new Rig(windows);
-  await rig.watcher.start();
-  await rig.judgeTo(count - 1);
+  await rig.evaluator.start();
+  await rig.evaluateTo(count - 1);
   return rig;
 }
 
@@ -137,22 +137,22 @@ const spliced = (before: Windows, from: number, after: Windows) => [
   ...after.slice(from),
 ];
 
-describe('windows that receive requests after they were judged', () => {
+describe('windows that receive requests after they were evaluated', () => {
   const slow = { windows: [80, 130], share: 0.045, factor: 3 } as const;
   const whole = windowsOf(300, slow);
   const part = windowsOf(200);
 
-  it('are judged again: what was not seen is opened, once, as if all had come on time', async () => {
+  it('are re-evaluated: what was not seen is opened, once, as if all had come on time', async () => {
     const expected = await onTime(whole);
     expect(expected.states).toEqual(['opened', 'resolved']);
     const rig = new Rig(spliced(whole, 80, part));
-    await rig.judgeWithout([80, 99], whole);
+    await rig.evaluateWithout([80, 99], whole);
     expect(rig.states).toEqual(['opened', 'resolved']);
     const [first] = expected.emitted;
     expect(rig.emitted[0]).toMatchObject({ id: first?.id, started_at: first?.started_at });
-    // With the first window that is judged after the partition is back.
+    // With the first window that is evaluated after the partition is back.
     expect([expected.openedIn, rig.openedIn]).toEqual([83, 100]);
-    expect(rig.judgedAgain).toBe(1);
+    expect(rig.reevaluations).toBe(1);
     expect(await rig.counted('windows_judged_again_total')).toBe(20);
     expect(await rig.counted('windows_left_late_total')).toBe(0);
   });
@@ -161,8 +161,8 @@ describe('windows that receive requests after they were judged', () => {
     const short = windowsOf(300, { windows: [80, 92], share: 0.5, factor: 4 });
     expect((await onTime(short)).states).toEqual(['opened', 'resolved']);
     const rig = new Rig(spliced(short, 80, part));
-    await rig.judgeWithout([80, 109], short);
-    expect([rig.states, rig.judgedAgain]).toEqual([[], 1]);
+    await rig.evaluateWithout([80, 109], short);
+    expect([rig.states, rig.reevaluations]).toEqual([[], 1]);
     expect(rig.tables.events).toEqual([]);
   });
 
@@ -170,7 +170,7 @@ describe('windows that receive requests after they were judged', () => {
     const grown = windowsOf(300, { windows: [80, 125], share: 0.9, factor: 9 });
     const seen = windowsOf(200, { windows: [84, 125], share: 0.5, factor: 1.9 });
     const rig = new Rig(spliced(grown, 80, seen));
-    await rig.judgeWithout([80, 99], grown);
+    await rig.evaluateWithout([80, 99], grown);
     const [opened, updated, resolved] = rig.emitted;
     expect(rig.emitted).toHaveLength(3);
     expect(opened).toMatchObject({ state: 'opened', revision: 1, severity: 'warning' });
@@ -179,7 +179,7 @@ describe('windows that receive requests after they were judged', () => {
     expect(updated).toMatchObject({ ...same, state: 'updated', revision: 2, severity: 'critical' });
     expect(resolved).toMatchObject({ ...same, state: 'resolved', revision: 3 });
     expect(rig.windowOf(rig.tables.stored[1]?.windowStartMs ?? 0)).toBe(100);
-    expect(rig.judgedAgain).toBe(1);
+    expect(rig.reevaluations).toBe(1);
     // With all windows on time it would have another start, and so another id.
     expect(Date.parse((await onTime(grown)).emitted[0]?.started_at ?? '')).toBeLessThan(
       Date.parse(started_at),
@@ -194,80 +194,80 @@ describe('windows that receive requests after they were judged', () => {
     );
     const seen = windowsOf(200, { windows: [82, 86], share: 0.5, factor: 4 });
     const rig = new Rig(spliced(part, 0, spliced(seen, 100, longer)));
-    await rig.judgeWithout([76, 99], longer);
-    expect(rig.judgedAgain).toBe(1);
+    await rig.evaluateWithout([76, 99], longer);
+    expect(rig.reevaluations).toBe(1);
     expect(rig.states).toEqual(['opened', 'resolved']);
     expect(new Set(rig.emitted.map(({ id }) => id)).size).toBe(1);
   });
 
-  it('are not judged again for a hundredth of their requests', async () => {
+  it('are not re-evaluated for a hundredth of their requests', async () => {
     const rig = new Rig(part);
-    await rig.judgeWithout([80, 99], windowsOf(202));
-    expect([rig.judgedAgain, await rig.counted('windows_judged_again_total')]).toEqual([0, 0]);
+    await rig.evaluateWithout([80, 99], windowsOf(202));
+    expect([rig.reevaluations, await rig.counted('windows_judged_again_total')]).toEqual([0, 0]);
   });
 
   it('wait until no partition is behind; the snapshot of before is kept until then', async () => {
     const rig = new Rig(spliced(whole, 80, part));
-    await rig.watcher.start();
-    await rig.judgeTo(79);
+    await rig.evaluator.start();
+    await rig.evaluateTo(79);
     rig.isGivenUp = true;
-    await rig.judgeTo(89);
+    await rig.evaluateTo(89);
     rig.tables.arrive(whole.slice(0, 120).flat());
     const before = rig.tables.snapshots.length;
-    await rig.judgeTo(125);
-    expect([rig.judgedAgain, rig.tables.snapshots.length]).toEqual([0, before]);
+    await rig.evaluateTo(125);
+    expect([rig.reevaluations, rig.tables.snapshots.length]).toEqual([0, before]);
     rig.isGivenUp = false;
-    await rig.judgeTo(126);
-    expect([rig.judgedAgain, rig.tables.snapshots.length]).toEqual([1, before + 1]);
+    await rig.evaluateTo(126);
+    expect([rig.reevaluations, rig.tables.snapshots.length]).toEqual([1, before + 1]);
   });
 
-  it('are judged again by another turn where one fails, which saves nothing of what is half', async () => {
+  it('are re-evaluated by another turn where one fails, which saves nothing of what is half', async () => {
     const rig = new Rig(spliced(whole, 80, part));
-    await rig.watcher.start();
-    await rig.judgeTo(79);
+    await rig.evaluator.start();
+    await rig.evaluateTo(79);
     rig.isGivenUp = true;
-    await rig.judgeTo(99);
+    await rig.evaluateTo(99);
     rig.isGivenUp = false;
     rig.tables.arrive(whole.flat());
     const before = rig.tables.snapshots.length;
     // The ledger is not read: the requests, the times of snapshots, their list, a snapshot, its windows.
     rig.tables.failAt(5);
-    await expect(rig.judgeTo(100)).rejects.toThrow('connection reset');
-    await rig.watcher.flush();
+    await expect(rig.evaluateTo(100)).rejects.toThrow('connection reset');
+    await rig.evaluator.flush();
     expect(rig.tables.snapshots).toHaveLength(before);
-    await rig.judgeTo(count - 1);
-    expect([rig.judgedAgain, rig.states]).toEqual([1, ['opened', 'resolved']]);
+    await rig.evaluateTo(count - 1);
+    expect([rig.reevaluations, rig.states]).toEqual([1, ['opened', 'resolved']]);
     expect(rig.openedIn).toBe(100);
   });
 
   it('do not block new windows, where they cannot be counted', async () => {
     const rig = new Rig(spliced(whole, 80, part));
-    await rig.watcher.start();
-    await rig.judgeTo(79);
+    await rig.evaluator.start();
+    await rig.evaluateTo(79);
     rig.isGivenUp = true;
-    await rig.judgeTo(99);
+    await rig.evaluateTo(99);
     rig.isGivenUp = false;
     rig.tables.arrive(whole.flat());
     rig.tables.failAt(1);
-    await rig.judgeTo(100);
+    await rig.evaluateTo(100);
     expect(rig.logged).toContain('late requests could not be counted');
-    expect(rig.windowOf(rig.tables.judgedUntilMs ?? 0)).toBe(101);
-    await rig.judgeTo(101);
-    expect(rig.judgedAgain).toBe(1);
+    expect(rig.windowOf(rig.tables.evaluatedUntilMs ?? 0)).toBe(101);
+    await rig.evaluateTo(101);
+    expect(rig.reevaluations).toBe(1);
   });
 
-  it('are not judged again by a process that no longer leads', async () => {
+  it('are not re-evaluated by a process that no longer leads', async () => {
     const rig = new Rig(spliced(whole, 80, part));
-    await rig.watcher.start();
-    await rig.judgeTo(79);
+    await rig.evaluator.start();
+    await rig.evaluateTo(79);
     rig.isGivenUp = true;
-    await rig.judgeTo(99);
+    await rig.evaluateTo(99);
     rig.isGivenUp = false;
     rig.tables.arrive(whole.flat());
     rig.tables.onCall(5, () => {
       rig.isLeading = false;
     });
-    await expect(rig.judgeTo(100)).rejects.toThrow(LeadLost);
-    expect([rig.judgedAgain, rig.emitted, rig.tables.events]).toEqual([0, [], []]);
+    await expect(rig.evaluateTo(100)).rejects.toThrow(LeadLost);
+    expect([rig.reevaluations, rig.emitted, rig.tables.events]).toEqual([0, [], []]);
   });
 });

@@ -6,7 +6,7 @@ import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
 import { type Config, configSchema } from '../../../src/config/schema.ts';
 import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import { LeadLost } from '../../../src/roles/detect/lead-lost.ts';
-import { Watcher } from '../../../src/roles/detect/window-judge.ts';
+import { WindowEvaluator } from '../../../src/roles/detect/window-evaluator.ts';
 import { scenarioSchema } from '../../scenarios/scenario-schema.ts';
 import { scenarioStartMs, scenarioWindows } from '../../scenarios/scenario-windows.ts';
 import { FakeTables, Killed } from './fake-tables.ts';
@@ -41,7 +41,7 @@ class Member {
   readonly delivered: AnomalyEvent[] = [];
   readonly logged: string[] = [];
   isLeading = true;
-  readonly watcher: Watcher;
+  readonly evaluator: WindowEvaluator;
   readonly #tables: FakeTables;
 
   constructor(tables: FakeTables, settings: Config = config, lateMs = 1_000) {
@@ -53,7 +53,7 @@ class Member {
     log.warn = (_fields: unknown, message?: string) => {
       this.logged.push(message ?? '');
     };
-    this.watcher = new Watcher({
+    this.evaluator = new WindowEvaluator({
       config: settings,
       groupId: 'g',
       client: tables.client,
@@ -65,11 +65,11 @@ class Member {
     });
   }
 
-  /** Judges up to and with a window; a failure kills it. */
-  async judge(from: number, to: number): Promise<void> {
+  /** Evaluates up to and with a window; a failure kills it. */
+  async evaluate(from: number, to: number): Promise<void> {
     for (let window = from; window < to; window++) {
       this.#tables.watermarkMs = scenarioStartMs + (window + 1) * windowMs + 2_000;
-      await this.watcher.step();
+      await this.evaluator.step();
     }
   }
 }
@@ -77,29 +77,29 @@ class Member {
 async function withoutRestart() {
   const tables = new FakeTables(windows);
   const member = new Member(tables);
-  await member.watcher.start();
-  await member.judge(0, count);
-  await member.watcher.flush();
+  await member.evaluator.start();
+  await member.evaluate(0, count);
+  await member.evaluator.flush();
   return tables;
 }
 
-/** Judges so many windows a step; each member is killed at its n-th call, and followed by another. */
-async function judgeAll(
+/** Evaluates so many windows a step; each member is killed at its n-th call, and followed by another. */
+async function evaluateAll(
   tables: FakeTables,
   stride: number,
   deaths: readonly (readonly [calls: number, isDone: boolean])[],
 ): Promise<AnomalyEvent[]> {
   const delivered: AnomalyEvent[] = [];
-  let judged = 0;
-  for (let turn = 0; judged < count; turn++) {
+  let evaluated = 0;
+  for (let turn = 0; evaluated < count; turn++) {
     const [calls, isDone] = deaths[turn] ?? [Number.POSITIVE_INFINITY, false];
     tables.killAt(calls, isDone);
     const member = new Member(tables, config, 1_000 + 1_000 * turn);
     try {
-      await member.watcher.start();
-      for (let to = judged; judged < count; judged = to) {
-        to = Math.min(count, judged + stride);
-        await member.judge(to - 1, to);
+      await member.evaluator.start();
+      for (let to = evaluated; evaluated < count; evaluated = to) {
+        to = Math.min(count, evaluated + stride);
+        await member.evaluate(to - 1, to);
       }
     } catch (error) {
       expect(error).toBeInstanceOf(Killed);
@@ -115,7 +115,7 @@ const outline = (events: readonly AnomalyEvent[]) =>
   events.map(({ emitted_at, detected_at, resolved_at, ...event }) => event);
 const nameOf = ({ id, revision }: AnomalyEvent) => `${id} ${revision}`;
 
-describe('a watcher that takes over', () => {
+describe('an evaluator that takes over', () => {
   it('tells what the one before would have, killed before any window, each event on record once', async () => {
     const expected = (await uninterrupted).events;
     expect(expected.map(({ state }) => state)).toEqual([
@@ -130,8 +130,8 @@ describe('a watcher that takes over', () => {
         for (const [i, from] of [0, ...ends].entries()) {
           // Each is slower than the last.
           const member = new Member(tables, config, 1_000 + 7_000 * i);
-          await member.watcher.start();
-          await member.judge(from, ends[i] ?? count);
+          await member.evaluator.start();
+          await member.evaluate(from, ends[i] ?? count);
           delivered.push(...member.delivered);
         }
         expect(outline(tables.events)).toEqual(outline(expected));
@@ -158,10 +158,10 @@ describe('a watcher that takes over', () => {
     await fc.assert(
       fc.asyncProperty(telling, others, strides, async (first, next, stride) => {
         const dry = new FakeTables(windows);
-        await judgeAll(dry, stride, []);
+        await evaluateAll(dry, stride, []);
         const calls = (dry.tellingCalls[first.event] as number) + first.callsAfter;
         const tables = new FakeTables(windows);
-        const delivered = await judgeAll(tables, stride, [[calls, first.isDone], ...next]);
+        const delivered = await evaluateAll(tables, stride, [[calls, first.isDone], ...next]);
         const stored = new Map(tables.events.map((event) => [nameOf(event), event]));
         expect(outline([...stored.values()])).toEqual(outline(expected));
         // Each is stored once, and was delivered as stored, perhaps more than once.
@@ -180,15 +180,15 @@ describe('a watcher that takes over', () => {
     const expected = (await uninterrupted).events;
     const tables = new FakeTables(windows);
     const first = new Member(tables);
-    await first.watcher.start();
-    await first.judge(0, 70);
+    await first.evaluator.start();
+    await first.evaluate(0, 70);
     tables.away.add('detector_progress');
     // In one step: an anomaly opens, grows and resolves; only its table shows that.
-    await expect(first.judge(138, 139)).rejects.toThrow('detector_progress');
+    await expect(first.evaluate(138, 139)).rejects.toThrow('detector_progress');
     tables.away.clear();
     const second = new Member(tables, config, 60_000);
-    await second.watcher.start();
-    await second.judge(100, count);
+    await second.evaluator.start();
+    await second.evaluate(100, count);
     expect(outline(tables.events)).toEqual(outline(expected));
     const again = second.delivered.slice(0, first.delivered.length);
     expect(again.length).toBe(3);
@@ -199,12 +199,12 @@ describe('a watcher that takes over', () => {
   it('rebuilds from history, and gives the reason, where the snapshot has other settings', async () => {
     const tables = new FakeTables(windows);
     const first = new Member(tables);
-    await first.watcher.start();
-    await first.judge(0, 100);
+    await first.evaluator.start();
+    await first.evaluate(0, 100);
     const second = new Member(tables, configOf({ quantiles: [0.99] }));
-    await second.watcher.start();
+    await second.evaluator.start();
     expect(second.logged).toContain('detector snapshot rejected; rebuilding from history');
-    await second.judge(100, count);
+    await second.evaluate(100, count);
     const states = tables.events.map(({ state }) => state);
     expect(states.filter((state) => state === 'opened')).toHaveLength(2);
     expect(states.filter((state) => state === 'resolved')).toHaveLength(2);
@@ -214,16 +214,16 @@ describe('a watcher that takes over', () => {
     const expected = (await uninterrupted).events;
     const tables = new FakeTables(windows);
     const first = new Member(tables);
-    await first.watcher.start();
-    await first.judge(0, 132);
+    await first.evaluator.start();
+    await first.evaluate(0, 132);
     const [newest, before] = tables.snapshots;
     expect(Number(newest?.as_of)).toBeGreaterThan(Number(before?.as_of));
     // Its slot is partly overwritten.
     const lost = [...tables.parts].find(([, { snapshot }]) => snapshot === newest?.snapshot);
     tables.parts.delete(lost?.[0] ?? '');
     const second = new Member(tables);
-    await second.watcher.start();
-    await second.judge(132, count);
+    await second.evaluator.start();
+    await second.evaluate(132, count);
     expect(outline(tables.events)).toEqual(outline(expected));
     expect(second.logged.filter((line) => line.includes('snapshot rejected'))).toEqual([]);
   });
@@ -231,20 +231,20 @@ describe('a watcher that takes over', () => {
   it('does not write to the slot of the last complete snapshot', async () => {
     const tables = new FakeTables(windows);
     const first = new Member(tables);
-    await first.watcher.start();
-    await first.judge(0, 70);
+    await first.evaluator.start();
+    await first.evaluate(0, 70);
     const slots = () => tables.snapshots.map(({ slot }) => slot);
     const [last] = slots();
     const second = new Member(tables);
-    await second.watcher.start();
+    await second.evaluator.start();
     tables.away.add('detector_snapshots');
-    await second.judge(70, 130);
+    await second.evaluate(70, 130);
     tables.away.clear();
     expect(slots()[0]).toBe(last);
     const third = new Member(tables);
-    await third.watcher.start();
+    await third.evaluator.start();
     expect(third.logged).toEqual([]);
-    await third.judge(130, 131);
+    await third.evaluate(130, 131);
     expect(slots()[0]).not.toBe(last);
   });
 
@@ -253,8 +253,8 @@ describe('a watcher that takes over', () => {
     const tables = new FakeTables(windows);
     const member = new Member(tables);
     tables.away.add('detector_state');
-    await member.watcher.start();
-    await member.judge(0, count);
+    await member.evaluator.start();
+    await member.evaluate(0, count);
     expect(outline(tables.events)).toEqual(outline(expected));
     expect(tables.snapshots).toEqual([]);
     expect(new Set(member.logged)).toContain('detector snapshot could not be saved');
@@ -263,13 +263,13 @@ describe('a watcher that takes over', () => {
   it('without the lead writes nothing, and emits nothing', async () => {
     const tables = new FakeTables(windows);
     const member = new Member(tables);
-    await member.watcher.start();
-    await member.judge(0, 79);
-    const before = [tables.judgedUntilMs, tables.snapshots.length];
+    await member.evaluator.start();
+    await member.evaluate(0, 79);
+    const before = [tables.evaluatedUntilMs, tables.snapshots.length];
     member.isLeading = false;
-    await expect(member.judge(79, count)).rejects.toThrow(LeadLost);
-    await expect(member.watcher.flush()).rejects.toThrow(LeadLost);
-    expect([tables.judgedUntilMs, tables.snapshots.length]).toEqual(before);
+    await expect(member.evaluate(79, count)).rejects.toThrow(LeadLost);
+    await expect(member.evaluator.flush()).rejects.toThrow(LeadLost);
+    expect([tables.evaluatedUntilMs, tables.snapshots.length]).toEqual(before);
     expect([tables.events, member.delivered]).toEqual([[], []]);
   });
 
@@ -280,13 +280,13 @@ describe('a watcher that takes over', () => {
     for (let call = 1; ; call++) {
       const tables = new FakeTables(windows);
       const member = new Member(tables);
-      await member.watcher.start();
-      await member.judge(0, window);
+      await member.evaluator.start();
+      await member.evaluate(0, window);
       const lostAt = tables.calls + call;
       tables.onCall(call, () => {
         member.isLeading = false;
       });
-      const error = await member.judge(window, window + 1).catch((reason: unknown) => reason);
+      const error = await member.evaluate(window, window + 1).catch((reason: unknown) => reason);
       if (member.isLeading) break;
       for (const stored of tables.tellingCalls) storedAt.push([lostAt, stored]);
       if (tables.tellingCalls.length === 0) expect(error).toBeInstanceOf(LeadLost);
