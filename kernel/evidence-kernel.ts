@@ -54,7 +54,7 @@ const WAITING_REQUESTS: usize = 8;
 const WAITING_EXCESS: usize = 16;
 const WAITING_SQUARES: usize = WAITING_EXCESS + FAULTS;
 
-/** Constants, in the order of their names in src/detect/tail/evidence/evidence-kernel.ts. */
+/** Constants, in the order of `kernelConstants` in src/detect/tail/evidence/cusum-bank.ts. */
 const PEAK_SCORE: usize = 0;
 const OVER_SHARE: usize = 8;
 const LEAST_FALL: usize = 16;

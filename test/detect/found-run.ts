@@ -22,7 +22,7 @@ export function findIn(
   startMs: number,
   scores: WindowScores,
 ): number {
-  return CusumBank.find(evidence.at, anyWeights.at, counts.at, options, startMs, 100, scores);
+  return CusumBank.add(evidence.at, anyWeights.at, counts.at, options, startMs, 100, scores);
 }
 
 /** Finds evidence of 50 nats that began then. */
@@ -37,11 +37,11 @@ export function foundSince(counts: TailCounts, fromMs: number): WindowScores {
 /** Learns a window of 100 requests at once, where the scores of baseline requests have this variance. */
 export function learnIn(
   evidence: CusumBank,
-  place: number,
+  slot: number,
   scores: WindowScores,
   variance: number,
 ): void {
   const variances = memory.store(faultTemplates.map(() => variance));
-  CusumBank.await(evidence.at, place, 0, 100, scores);
-  CusumBank.learn(evidence.at, evidence, place, variances);
+  CusumBank.enqueue(evidence.at, slot, 0, 100, scores);
+  CusumBank.learn(evidence.at, evidence, slot, variances);
 }

@@ -161,15 +161,15 @@ export class ShiftTest {
     TailCounts.add(counts, options.quantiles.length, startMs, summary);
     if (this.#hasPath) this.#effects.addToPath(startMs, summary);
     EvidenceWeights.weigh(weights, digest, wholeScores);
-    const find = CusumBank.find;
-    const fault = find(whole, weights, counts, options, startMs, requests, wholeScores);
+    const add = CusumBank.add;
+    const fault = add(whole, weights, counts, options, startMs, requests, wholeScores);
     const isOverdispersed = CusumBank.mostDispersion(whole) > tuned.overdispersedFrom;
     let shapeFault = -1;
     if (isOverdispersed) {
       this.#shape ??= this.#newEvidence();
       EvidenceWeights.within(weights, wholeScores, shapeScores);
       const shape = this.#shape.at;
-      shapeFault = find(shape, weights, counts, options, startMs, requests, shapeScores);
+      shapeFault = add(shape, weights, counts, options, startMs, requests, shapeScores);
     } else this.#shape?.forget();
     // A view taken earlier could be stale: the memory may have grown.
     const all = memory.doubles;
@@ -190,11 +190,11 @@ export class ShiftTest {
     const recurring =
       score < peakScore ? 0 : this.#recurrences.threshold(startMs, varianceInflation);
     const slot = this.#evaluated % waitingWindows;
-    CusumBank.await(whole, slot, unexplained(wholeScores, recurring), requests, wholeScores);
+    CusumBank.enqueue(whole, slot, unexplained(wholeScores, recurring), requests, wholeScores);
     if (this.#shape !== undefined) {
       const shapeScore = isOverdispersed ? unexplained(shapeScores, recurring) : 0;
       const scores = isOverdispersed ? shapeScores : noScores;
-      CusumBank.await(this.#shape.at, slot, shapeScore, isOverdispersed ? requests : 0, scores);
+      CusumBank.enqueue(this.#shape.at, slot, shapeScore, isOverdispersed ? requests : 0, scores);
     }
     all[at + STARTS_MS + slot] = startMs;
     this.#evaluated += 1;

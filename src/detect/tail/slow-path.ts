@@ -1,33 +1,28 @@
 import { slowPathShare } from './evidence/fault-templates.ts';
 
-/** Slower one of two paths that requests take, as on a cache miss or without an early exit. */
-export interface SlowPath {
-  /** First bin of the path, half-way between both. */
-  readonly firstBin: number;
-  /** Part of the requests that take it. */
-  readonly share: number;
-}
-
 /** Part of the variance that two paths must explain: halves of a lognormal explain 0.64. */
 const leastExplained = 0.8;
 /** Least requests of a path. */
 const leastRequests = 20;
 /**
- * Least distance of both paths' means, in eighths of an octave: eight times as slow. Sizes of requests differ by
- * less, and their mix wanders: without this limit nine of 17 series-weeks of such a mix had a false page.
+ * Least distance of both paths' means, in eighths of an octave: eight times as slow. Sizes of requests differ
+ * by less, and their mix drifts: without this limit nine of 17 series-weeks of such a mix had a false page.
  */
 const leastBins = 24;
 /** Variance of a uniform distribution over one bin. */
 const varianceOfBin = 1 / 12;
 
 /**
- * Splits durations in two where that explains most of the variance of their logarithms (Otsu, "A threshold
- * selection method from gray-level histograms", 1979). Returns undefined where they are not clearly two.
+ * Splits durations in a fast and a slow path, as of cache hits and misses, where that explains most of the
+ * variance of their logarithms (Otsu, "A threshold selection method from gray-level histograms", 1979).
+ *
+ * Cost: some nanoseconds a bin.
  *
  * @param upTo cumulative requests before each bin, and of all; bins are even in the logarithm.
- * Cost: some nanoseconds a bin.
+ * @returns first bin of the slow path, half-way between both, and the part of requests that takes it;
+ * undefined where there are not clearly two paths.
  */
-export function slowPathOf(upTo: Float64Array, bins: number): SlowPath | undefined {
+export function slowPathOf(upTo: Float64Array, bins: number) {
   const total = upTo[bins] as number;
   if (total < 2 * leastRequests) return undefined;
   let [sum, squares] = [0, 0];

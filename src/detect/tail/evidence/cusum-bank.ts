@@ -1,78 +1,124 @@
-import { Arena } from '../../../memory/arena.ts';
+import { Arena, addressOf } from '../../../memory/arena.ts';
 import type { StateArchive } from '../../../snapshot/archive.ts';
 import { type DetectOptions, quarantineWindows } from '../../options/detect-options.ts';
 import { LocalLevel } from '../../score/local-level.ts';
 import type { PeakPool } from '../../score/peak-pool.ts';
 import { PeaksOverThreshold } from '../../score/peaks-over-threshold.ts';
 import { evidenceConstants } from './evidence-constants.ts';
-import { dueAfterLearning, EvidenceKernel } from './evidence-kernel.ts';
+import { evidenceKernelWasm } from './evidence-kernel-wasm.ts';
 import { evidenceLayout, waitingLayout } from './evidence-layout.ts';
 import { faultTemplates } from './fault-templates.ts';
 import type { WindowScores } from './window-scores.ts';
 
-const kernel = EvidenceKernel.shared();
+/** WebAssembly that adds up evidence, all faults side by side. Parts of the arena are given by their address. */
+interface Kernel {
+  configure(constants: number): void;
+  find(
+    evidence: number,
+    weights: number,
+    counts: number,
+    quantiles: number,
+    windowMs: number,
+    startMs: number,
+    requests: number,
+    scores: number,
+  ): number;
+  keep(waiting: number, score: number, requests: number, scores: number): void;
+  learn(evidence: number, waiting: number): number;
+  renew(evidence: number): void;
+}
+
+/** Constants in the order of the kernel. */
+const kernelConstants = [
+  evidenceConstants.peakScore,
+  evidenceConstants.overShare,
+  evidenceConstants.leastFall,
+  evidenceConstants.overFall,
+  evidenceConstants.maxVarianceRatio,
+  evidenceConstants.medianOfChance,
+  evidenceConstants.calm,
+  evidenceConstants.blockWindows,
+  evidenceConstants.noiseOfBaseline,
+  evidenceConstants.dispersionWindows,
+  evidenceConstants.priorWindows,
+  evidenceConstants.surelyMoving,
+];
+/** Bits of the kernel's `learn`: the block of the local level is full; a peak is in progress. */
+const dueAfterLearning = { drift: 1, peaks: 2 } as const;
+
 const memory = Arena.shared();
+const kernel = memory.kernel<Kernel>(evidenceKernelWasm);
+kernel.configure(addressOf(memory.store(kernelConstants)));
 
 const count = faultTemplates.length;
 
-/** Windows that wait to be learnt, at most. */
+/** Largest number of windows that wait to be learnt. */
 export const waitingWindows = quarantineWindows + 2;
-/** What is saved of each fault, side by side: places in `evidenceLayout`; of eight numbers, the last two are 0. */
+/** Saved fields of each fault: eight doubles, of which the last two are 0. */
 const savedFields = ['sum', 'start', 'highest', 'clearest', 'last', 'dispersion'] as const;
-const perFault = 8;
-/** Windows that wait to be learnt come last. */
+const savedPerFault = 8;
 const { learnt } = evidenceLayout;
+/** Offset of the waiting windows, which come last. */
 const waitingFrom = evidenceLayout.drift + LocalLevel.doubles(count);
-const doubles = waitingFrom + waitingWindows * waitingLayout.end;
 
 /**
- * Evidence for each fault, added up over windows for as long as it is above 0 (CUSUM; Page, "Continuous
- * inspection schemes", 1954). The predicted level (`LocalLevel`) is taken off, and the rest is divided by
- * the dispersion of the series: how much more windows vary than chance has it. And how far it goes when
- * nothing is wrong (`PeaksOverThreshold`).
+ * Evidence for each fault, summed over windows while it is above 0 (CUSUM; Page, "Continuous inspection
+ * schemes", 1954). The predicted level (`LocalLevel`) is subtracted. The rest is divided by the dispersion of
+ * the series: by how much windows vary more than by chance. `PeaksOverThreshold` learns how high the evidence
+ * rises while nothing is wrong.
  *
- * Memory: 4 KB, side by side. Cost: a tenth of a microsecond a window, by the kernel.
+ * Static methods take offsets: reading an object first would be another cache miss a window.
+ *
+ * Memory: 4 KB, contiguous. Cost: a tenth of a microsecond a window.
  */
 export class CusumBank {
-  /** Where it is kept. */
+  /** Size in doubles. */
+  static readonly doubles = waitingFrom + waitingWindows * waitingLayout.end;
+
+  /** Offset in the arena. */
   readonly at: number;
   readonly #peaks: PeaksOverThreshold;
   readonly #drift: LocalLevel;
 
   /**
-   * @param pool shared by all of them.
-   * @param at where it is kept, where somebody else has room for it: `CusumBank.doubles`, all 0.
+   * @param pool shared by all tests.
+   * @param at offset in the arena, if the caller has allocated it: `CusumBank.doubles`, all 0.
    */
   constructor(windowMs: number, pool: PeakPool, at?: number) {
-    this.at = at ?? memory.allocateFor(this, doubles);
+    this.at = at ?? memory.allocateFor(this, CusumBank.doubles);
     this.#peaks = new PeaksOverThreshold(windowMs, pool, this.at + evidenceLayout.peaks);
     this.#drift = new LocalLevel(count, this.at + evidenceLayout.drift);
     memory.doubles.set(this.#peaks.decay, this.at + evidenceLayout.keep);
     this.#all('dispersion').fill(evidenceConstants.priorDispersion);
-    kernel.renew(this.at);
+    kernel.renew(addressOf(this.at));
   }
 
-  static readonly doubles = doubles;
-
   /**
-   * Adds a window, the last one that counts have; which fault there is most evidence for, of two that say the same that
-   * of more requests. What was found of it is put to what the window says.
+   * Adds the window that was last added to the counts, and writes the evidence found to its scores.
    *
-   * What each window needs is done by places: to look at an object first would be a wait for memory more.
-   *
-   * @param at where evidence is kept; then the weights by which the window was weighed, and the `TailCounts`.
+   * @param weights offset of the weights by which the window was weighed.
+   * @param counts offset of the `TailCounts`.
+   * @returns the fault with most evidence; of equal ones, that of more requests.
    */
-  static find(
+  static add(
     at: number,
     weights: number,
     counts: number,
-    options: Pick<DetectOptions, 'quantiles' | 'window'>,
+    { quantiles, window }: Pick<DetectOptions, 'quantiles' | 'window'>,
     startMs: number,
     requests: number,
-    said: WindowScores,
+    scores: WindowScores,
   ): number {
-    const { quantiles, window } = options;
-    return kernel.find(at, weights, counts, quantiles.length, window, startMs, requests, said.at);
+    return kernel.find(
+      addressOf(at),
+      addressOf(weights),
+      addressOf(counts),
+      quantiles.length,
+      window,
+      startMs,
+      requests,
+      addressOf(scores.at),
+    );
   }
 
   /** The largest dispersion. */
@@ -80,43 +126,43 @@ export class CusumBank {
     return memory.doubles[at + evidenceLayout.mostDispersion] as number;
   }
 
-  /** Keeps a window at a place of those that wait, to be learnt when its time has come. */
-  static await(
+  /** Stores a window in a slot, to be learnt later. */
+  static enqueue(
     at: number,
-    place: number,
+    slot: number,
     score: number,
     requests: number,
-    said: WindowScores,
+    scores: WindowScores,
   ): void {
-    kernel.keep(at + waitingPlace(place), score, requests, said.at);
+    kernel.keep(addressOf(at + waitingAt(slot)), score, requests, addressOf(scores.at));
   }
 
   /**
-   * Learns the window at a place, which belongs to no anomaly. One of no requests it has not judged.
+   * Learns the window in a slot, which belongs to no anomaly. One without requests is ignored.
    *
-   * @param evidence what is kept there; it is looked at only where there is more to do.
-   * @param variances a place: of a baseline request's score, by fault.
+   * @param evidence the object at this offset, read only at the end of a block or during a peak.
+   * @param variances offset of the variances of a baseline request's score, by fault.
    */
-  static learn(at: number, evidence: CusumBank, place: number, variances: number): void {
-    const due = kernel.learn(at, at + waitingPlace(place));
-    if (due !== 0) evidence.#finish(due, place, variances);
+  static learn(at: number, evidence: CusumBank, slot: number, variances: number): void {
+    const due = kernel.learn(addressOf(at), addressOf(at + waitingAt(slot)));
+    if (due !== 0) evidence.#finish(due, slot, variances);
   }
 
   sum(fault: number): number {
     return this.#of(fault, evidenceLayout.sum);
   }
 
-  /** Start of the window with which its evidence began. */
+  /** Start of the window in which the evidence began. */
   startMs(fault: number): number {
     return this.#of(fault, evidenceLayout.start);
   }
 
-  /** What the last window added. */
+  /** Evidence added by the last window. */
   last(fault: number): number {
     return this.#of(fault, evidenceLayout.last);
   }
 
-  /** What remains without the clearest window. */
+  /** Evidence without its clearest window. */
   rest(fault: number): number {
     return this.sum(fault) - this.#of(fault, evidenceLayout.clearest);
   }
@@ -125,7 +171,7 @@ export class CusumBank {
     return this.#of(fault, evidenceLayout.dispersion);
   }
 
-  /** What requests have said for each fault, before that is divided by anything. */
+  /** Evidence for each fault, not divided. */
   get kind(): Float32Array {
     const kind = new Float32Array(count);
     for (let fault = 0; fault < count; fault++) {
@@ -134,59 +180,50 @@ export class CusumBank {
     return kind;
   }
 
-  /** What windows say together of the fault that they are the clearest of, and what that was divided by. */
+  /** Evidence of a window for its clearest fault, and the divisor of that. */
   clearestOf({ sums }: WindowScores): {
     readonly evidence: number;
     readonly varianceInflation: number;
   } {
-    let [evidence, varianceInflation] = [Number.NEGATIVE_INFINITY, 1];
-    for (let fault = 0; fault < count; fault++) {
-      const by = this.varianceInflation(fault);
-      const said = (sums[fault] as number) / by;
-      if (said > evidence) [evidence, varianceInflation] = [said, by];
+    let clearest = { evidence: Number.NEGATIVE_INFINITY, varianceInflation: 1 };
+    for (const [fault, sum] of sums.entries()) {
+      const varianceInflation = this.varianceInflation(fault);
+      const evidence = sum / varianceInflation;
+      if (evidence > clearest.evidence) clearest = { evidence, varianceInflation };
     }
-    return { evidence, varianceInflation };
+    return clearest;
   }
 
-  /** What its evidence is divided by: the dispersion, and how much its level varies. */
+  /** Divisor of a fault's evidence: the dispersion, times the spread of its level. */
   varianceInflation(fault: number): number {
     return this.#of(fault, evidenceLayout.varianceInflation);
   }
 
-  /** What the score of a fault must be after a window, by the past: `PeaksOverThreshold.level`. */
+  /** Significance threshold of a fault's score, by the past: `PeaksOverThreshold.level`. */
   level(fault: number, windowStartMs: number, perWeek: number, baselineMs: number): number {
     const ageMs = windowStartMs - this.startMs(fault);
-    const {
-      nonStationarity: wandering,
-      levelVariation: moving,
-      predictability: foreseen,
-    } = this.#drift;
+    const { nonStationarity, levelVariation, predictability } = this.#drift;
     const ofBaseline = ageMs / baselineMs;
-    return this.#peaks.level(perWeek, {
-      nonStationarity: wandering,
-      levelVariation: moving,
-      predictability: foreseen,
-      ageMs,
-      ofBaseline,
-    });
+    const growth = { nonStationarity, levelVariation, predictability, ageMs, ofBaseline };
+    return this.#peaks.level(perWeek, growth);
   }
 
-  /** Takes over how restless another one is, and how far it goes. */
+  /** Copies the dispersions, the variances of levels, and the peaks. */
   inherit(other: CusumBank): void {
     this.#peaks.inherit(other.#peaks);
     this.#drift.inherit(other.#drift);
     const { doubles } = memory;
     doubles[this.at + learnt] = doubles[other.at + learnt] as number;
     this.#all('dispersion').set(other.#all('dispersion'));
-    kernel.renew(this.at);
+    kernel.renew(addressOf(this.at));
   }
 
-  /** Takes the window at a place, of an anomaly that is open: `PeaksOverThreshold.follow`. */
-  observePeak(place: number): void {
-    this.#peaks.observePeak(this.#waitingScore(place));
+  /** As `PeaksOverThreshold.observePeak`, of the window in a slot. */
+  observePeak(slot: number): void {
+    this.#peaks.observePeak(this.#waitingScore(slot));
   }
 
-  /** The anomaly is over by itself: `PeaksOverThreshold.endEmitted`. */
+  /** As `PeaksOverThreshold.endEmitted`. */
   endEmitted(perWeek: number): void {
     this.#peaks.endEmitted(perWeek);
   }
@@ -195,16 +232,15 @@ export class CusumBank {
     this.#peaks.forgetPeak();
   }
 
-  /** Forgets the predicted level, after the baseline has changed. */
+  /** Resets the predicted level, after the baseline was replaced. */
   forgetDrift(): void {
     this.#drift.forget();
   }
 
-  /** Forgets the evidence, not the past. */
+  /** Resets the evidence, but not what was learnt. */
   forget(): void {
-    const all = memory.doubles;
     const from = this.at + evidenceLayout.sum;
-    for (let t = 0; t < count; t++) all[from + t] = 0;
+    memory.doubles.fill(0, from, from + count);
   }
 
   serialize(state: StateArchive): void {
@@ -213,52 +249,49 @@ export class CusumBank {
       this.#drift.serialize(state);
       this.#serializeFaults(state);
       const { doubles } = memory;
-      const waiting = this.at + waitingPlace(0);
-      state.fill(doubles.subarray(waiting, this.at + waitingPlace(waitingWindows)));
+      state.fill(doubles.subarray(this.at + waitingFrom, this.at + CusumBank.doubles));
       doubles[this.at + learnt] = state.number(doubles[this.at + learnt] as number);
     });
-    kernel.renew(this.at);
+    kernel.renew(addressOf(this.at));
   }
 
-  /** Does what the kernel has left of learning a window. */
-  #finish(due: number, place: number, variances: number): void {
-    if ((due & dueAfterLearning.peaks) !== 0) this.#peaks.learn(this.#waitingScore(place));
+  /** Does the rest of learning a window, which the kernel leaves to it. */
+  #finish(due: number, slot: number, variances: number): void {
+    if ((due & dueAfterLearning.peaks) !== 0) this.#peaks.learn(this.#waitingScore(slot));
     if ((due & dueAfterLearning.drift) === 0) return;
     this.#drift.update((t) => (memory.doubles[variances + t] as number) * this.dispersion(t));
-    kernel.renew(this.at);
+    kernel.renew(addressOf(this.at));
   }
 
-  /** By faults: it is kept by fields. */
+  /** Saves fault by fault; in memory a field of all faults is contiguous. */
   #serializeFaults(state: StateArchive): void {
-    const byFault = new Float64Array(count * perFault);
-    for (const [i, field] of savedFields.entries()) {
-      this.#all(field).forEach((value, t) => {
-        byFault[t * perFault + i] = value;
-      });
+    const saved = new Float64Array(count * savedPerFault);
+    const fields = savedFields.map((field) => this.#all(field));
+    for (const [i, values] of fields.entries()) {
+      for (const [t, value] of values.entries()) saved[t * savedPerFault + i] = value;
     }
-    state.fill(byFault);
-    for (const [i, field] of savedFields.entries()) {
-      const values = this.#all(field);
-      for (let t = 0; t < count; t++) values[t] = byFault[t * perFault + i] as number;
+    state.fill(saved);
+    for (const [i, values] of fields.entries()) {
+      for (let t = 0; t < count; t++) values[t] = saved[t * savedPerFault + i] as number;
     }
   }
 
-  #waitingScore(place: number): number {
-    return memory.doubles[this.at + waitingPlace(place) + waitingLayout.score] as number;
+  #waitingScore(slot: number): number {
+    return memory.doubles[this.at + waitingAt(slot) + waitingLayout.score] as number;
   }
 
   #of(fault: number, field: number): number {
     return memory.doubles[this.at + field + fault] as number;
   }
 
-  /** A view of a field of all faults. */
+  /** View of a field of all faults, valid until the memory grows. */
   #all(field: (typeof savedFields)[number]): Float64Array {
     const at = this.at + evidenceLayout[field];
     return memory.doubles.subarray(at, at + count);
   }
 }
 
-/** Where a window waits, from where evidence lies on. */
-function waitingPlace(place: number): number {
-  return waitingFrom + place * waitingLayout.end;
+/** Offset of a waiting window from that of the evidence. */
+function waitingAt(slot: number): number {
+  return waitingFrom + slot * waitingLayout.end;
 }

@@ -1,34 +1,33 @@
 import { driftConstants } from '../../score/local-level.ts';
 import { peakScore } from '../../score/peaks-over-threshold.ts';
 
-/** No request says more, in nats, whatever it took. */
+/** Upper bound of a request's score, in nats. */
 const mostEvidence = 4;
 
-/** What evidence is compared with, by `CusumBank` and by the kernel that does most of its work. */
+/** Constants of the evidence, shared with its kernels. */
 export const evidenceConstants = {
   ...driftConstants,
   peakScore,
-  /** Durations below count as this one: 2^-10 ms. */
+  /** Lower bound of durations: 2^-10 ms. */
   leastMs: 2 ** -10,
-  /** Bins are an eighth of an octave. */
   binsPerOctave: 8,
   mostEvidence,
-  /** What a request says is rounded to whole units of so many nats, which take 16 bits. */
+  /** Scores of requests are rounded to multiples of so many nats, in 16 bits. */
   unit: mostEvidence / 2 ** 14,
   mostRatio: Math.exp(mostEvidence),
-  /** Cap of a squared residual, in multiples of the mean one: lone outliers say little of the variance. */
+  /** Upper bound of a squared residual, in multiples of the mean one: it may be a lone outlier. */
   maxVarianceRatio: 9,
   /**
-   * What has fallen below this part of its peak is over, if it is so much less by now: a little that is there
-   * goes up and down by chance.
+   * Evidence is over below this part of its peak, if it has fallen by at least `leastFall`: a little of it
+   * rises and falls by chance.
    */
   overShare: 0.6,
   leastFall: 8,
-  /** So is what has fallen by so much: what lasted for a day has a peak of thousands. */
+  /** So is evidence that has fallen by this much: after a day its peak is in the thousands. */
   overFall: 60,
-  /** Evidence of as many requests as the baseline has is its own noise by this part. */
+  /** Weight of the baseline's noise: evidence is divided by 1 + 2 × requests / requests of the baseline. */
   noiseOfBaseline: 2,
-  /** The dispersion remembers two days, at windows of 10 s; before any window, so many say that it is `prior`. */
+  /** Memory of the dispersion: two days of 10 s windows; the prior weighs as much as 12 of them. */
   dispersionWindows: 17_280,
   priorWindows: 12,
   priorDispersion: 4,

@@ -1,19 +1,19 @@
+import { invariant } from '../../../base/invariant.ts';
 import { faultTemplates } from './fault-templates.ts';
 
 const faults = faultTemplates.length;
+const kernelFaults = 16;
+invariant(faults === kernelFaults, `the evidence kernels are made for ${kernelFaults} faults`);
 
 /**
- * Where things lie in what is handed out to one test, in doubles; `CusumBank`, `EvidenceWeights` and
- * `TailCounts` say what they are. The kernels have the same offsets, in bytes: fields of
- * faults are side by side, as many as there are faults.
+ * Offsets in doubles of a test's numbers; `CusumBank`, `EvidenceWeights` and `TailCounts` define them. The
+ * kernels have the same offsets in bytes. A field of faults has a double a fault, side by side.
  */
 export const evidenceLayout = {
-  /**
-   * The largest dispersion, windows that were learnt; by what peaks fade in a window, and its length in
-   * weeks; peaks.
-   */
   mostDispersion: 0,
+  /** Windows learnt. */
   learnt: 1,
+  /** Decay factor of a window for peaks, its length in weeks, and the peaks. */
   keep: 2,
   windowWeeks: 3,
   peaks: 4,
@@ -27,7 +27,7 @@ export const evidenceLayout = {
   spread: 16 + 7 * faults,
   drift: 16 + 8 * faults,
 } as const;
-/** What a window says; then what was found of the fault that there is most evidence for. */
+/** Scores of a window, followed by those of the fault with most evidence. */
 export const scoresLayout = {
   sums: 0,
   excess: faults,
@@ -38,7 +38,7 @@ export const scoresLayout = {
   varianceInflation: 3 * faults + 3,
   end: 3 * faults + 4,
 } as const;
-/** Of a window that waits to be learnt. */
+/** A window that waits to be learnt. */
 export const waitingLayout = {
   score: 0,
   requests: 1,
@@ -46,7 +46,7 @@ export const waitingLayout = {
   squares: 2 + faults,
   end: 2 + 2 * faults,
 } as const;
-/** What EvidenceWeights keeps beside its table; the first ones are 32-bit integers, by their own places. */
+/** `EvidenceWeights` without its table; `ints` are offsets of 32-bit integers. */
 export const weightsLayout = {
   ints: { low: 0, bins: 1, table: 2, firstOf: 4 },
   inRegion: 4,
@@ -58,8 +58,5 @@ export const weightsLayout = {
   regionWeights: 8 + 3 * faults,
 } as const;
 export const evidenceRegions = 3;
-/** Bins before the first one of a baseline that are 0. */
+/** Empty bins before the first one of a baseline. */
 export const binsBefore = 64;
-
-/** Faults that the kernels are made for. */
-export const kernelFaults = 16;

@@ -1,11 +1,11 @@
-/** What may be wrong with a stage: part of its requests take so many times as long. */
+/** A fault of a stage: part of its requests takes so many times as long. */
 export interface FaultTemplate {
   readonly share: number;
-  /** The factor, as a logarithm to the base 2. */
+  /** Binary logarithm of the factor. */
   readonly octaves: number;
 }
 
-/** The factors of each share. Of few requests the small ones are left out: they move no tail by what matters. */
+/** Factors of each share. For few requests the small ones are left out: they hardly move a tail. */
 const octavesByShare: readonly (readonly [share: number, octaves: readonly number[]])[] = [
   [0.03, [1.5, 2, 2.5, 3]],
   [0.1, [1, 1.5, 2, 3]],
@@ -13,18 +13,14 @@ const octavesByShare: readonly (readonly [share: number, octaves: readonly numbe
   [1, [0.375, 1, 2, 3]],
 ];
 
-/**
- * The faults that are looked for: from a few requests many times as slow to all of them a third slower.
- * One between two of them is found by either, a little later.
- */
+/** The faults that are tested. A fault between two of them is found by either, a little later. */
 export const faultTemplates: readonly FaultTemplate[] = octavesByShare.flatMap(([share, octaves]) =>
   octaves.map((each) => ({ share, octaves: each })),
 );
 
 /**
- * The place of the last one, all eight times as slow. Of a baseline with two paths (`slowPathOf`) it is another
- * one: three in ten of all requests take the slow path. What all eight times as slow is, others see there.
+ * Index of the last fault: all requests are eight times as slow. Where the baseline has two paths
+ * (`slowPathOf`), it is another one: three in ten of all requests move to the slow path.
  */
 export const slowPathFault = faultTemplates.length - 1;
-/** Part of all requests that takes the slow path then. */
 export const slowPathShare = 0.3;

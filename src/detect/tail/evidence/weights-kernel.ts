@@ -3,12 +3,12 @@ import { DurationKernel } from '../../../baseline/durations/duration-kernel.ts';
 import { type Allocation, Arena, addressOf, floatAddressOf } from '../../../memory/arena.ts';
 import type { TDigest } from '../../../sketch/t-digest.ts';
 import { evidenceConstants } from './evidence-constants.ts';
-import { binsBefore, evidenceRegions, kernelFaults } from './evidence-layout.ts';
+import { binsBefore, evidenceRegions } from './evidence-layout.ts';
 import { faultTemplates, slowPathFault } from './fault-templates.ts';
 import { weightsKernelWasm } from './weights-kernel-wasm.ts';
 
-/** Scratch at first, in doubles; a window takes two a centroid, and of some more. */
-const firstScratch = 1_024;
+/** Scratch in doubles: at first, and of a window by its centroids. */
+const initialScratch = 1_024;
 const doublesPerCentroid = 2;
 const margin = 8;
 
@@ -20,38 +20,27 @@ interface Exports {
   logOf(x: number): number;
 }
 
-/**
- * The WebAssembly that weighs durations, all faults side by side: one for all of a thread. What it works on is
- * in the arena, and places are those of its doubles.
- */
-export class WeightsKernel {
-  static #shared: WeightsKernel | undefined;
-
+/** WebAssembly that weighs durations, all faults side by side. Parts of the arena are given by their offset. */
+class WeightsKernel {
   readonly #memory = Arena.shared();
   readonly #durations = DurationKernel.shared();
   readonly #exports: Exports;
   #scratch: Allocation;
 
-  /** The one of this thread. */
-  static shared(): WeightsKernel {
-    WeightsKernel.#shared ??= new WeightsKernel();
-    return WeightsKernel.#shared;
-  }
-
-  private constructor() {
-    const faults = faultTemplates.length;
-    invariant(faults === kernelFaults, `the weights kernel is made for ${kernelFaults} faults`);
+  constructor() {
     const imports = { 'weights-kernel': { log: Math.log } };
     this.#exports = this.#memory.kernel(weightsKernelWasm, imports);
     const { leastMs, mostRatio, mostEvidence, unit } = evidenceConstants;
     const constants = this.#memory.store([leastMs, mostRatio, mostEvidence, unit]);
     const templates = this.#memory.store(templatesOf());
-    const { offset: sums } = this.#memory.allocate(evidenceRegions * (4 * faults + 2));
+    const { offset: sums } = this.#memory.allocate(
+      evidenceRegions * (4 * faultTemplates.length + 2),
+    );
     this.#exports.configure(addressOf(constants), addressOf(templates), addressOf(sums));
-    this.#scratch = this.#memory.allocate(firstScratch);
+    this.#scratch = this.#memory.allocate(initialScratch);
   }
 
-  /** Adds up what a window's digest says. */
+  /** Writes the scores of a window. */
   weigh(digest: TDigest, weights: number, scores: number): void {
     const { size } = digest;
     const scratch = addressOf(this.scratch((size + margin) * doublesPerCentroid));
@@ -60,11 +49,11 @@ export class WeightsKernel {
   }
 
   /**
-   * Weighs every bin of a baseline for each fault.
+   * Computes the weights of every bin of a baseline. The other arguments are offsets of floats, a float a bin.
    *
-   * @param density of its bins, with `binsBefore` before them that are 0: a place of singles.
-   * @param parts what part of it was seen in each, likewise.
-   * @param ofLast density under the last fault, likewise.
+   * @param density of the bins, after `binsBefore` zeros.
+   * @param parts observed part of each bin.
+   * @param ofLast density under the last fault.
    */
   weighBins(weights: number, density: number, parts: number, ofLast: number): void {
     this.#exports.weighBins(
@@ -75,17 +64,17 @@ export class WeightsKernel {
     );
   }
 
-  /** What of that which a window says is left when it is given how many requests lie in each region. */
+  /** As `EvidenceWeights.within`. */
   within(weights: number, scores: number, into: number): void {
     this.#exports.within(addressOf(weights), addressOf(scores), addressOf(into));
   }
 
-  /** `Math.log` of what is positive and not subnormal, as the kernel has it: of single precision. */
+  /** The kernel's `Math.log` of positive numbers that are not subnormal, in single precision. */
   log(x: number): number {
     return this.#exports.logOf(x);
   }
 
-  /** A place for so many doubles, until the next call. */
+  /** Offset of so many doubles, valid until the next call. */
   scratch(doubles: number): number {
     if (doubles > this.#scratch.doubles) {
       this.#memory.release(this.#scratch);
@@ -95,10 +84,10 @@ export class WeightsKernel {
   }
 }
 
-/** Instead of bins by which durations are moved: the density is given. */
+/** Instead of a shift, for a fault whose density is given. */
 const noShift = -1;
 
-/** What the kernel knows of the faults, field by field. */
+/** Faults as the kernel reads them, field by field: shares, least ratios, and shifts in bins. */
 function templatesOf(): number[] {
   const { mostRatio, binsPerOctave } = evidenceConstants;
   const shifts = faultTemplates.map(({ octaves }, i) =>
@@ -112,3 +101,6 @@ function templatesOf(): number[] {
   const leastRatios = shares.map((share) => Math.max(1 - share, 1 / mostRatio));
   return [shares, leastRatios, shifts].flat();
 }
+
+/** The kernel of this thread. */
+export const weightsKernel = new WeightsKernel();

@@ -3,42 +3,42 @@ import { scoresLayout } from './evidence-layout.ts';
 
 const memory = Arena.shared();
 
-/** What a window says for each fault, where the kernel writes it. */
+/** Scores of a window for each fault, as the kernels write them. Arrays are views, valid until the memory grows. */
 export class WindowScores {
-  /** Its place in the arena. */
+  /** Offset in the arena. */
   readonly at = memory.allocateFor(this, scoresLayout.end);
 
-  /** Sums over its requests. These are views, for as long as the memory does not grow. */
+  /** Sums over its requests. */
   get sums(): Float64Array {
     return this.#view(scoresLayout.sums);
   }
 
-  /** Excess of that over the baseline. */
+  /** Excess of the sums over the baseline's prediction. */
   get excess(): Float64Array {
     return this.#view(scoresLayout.excess);
   }
 
-  /** The variance that chance has. */
+  /** Variances of the sums by chance. */
   get variances(): Float64Array {
     return this.#view(scoresLayout.variances);
   }
 
-  /** Windows in which there is evidence for the fault that was found to be the clearest. */
+  /** Windows since the evidence began, for the fault with most of it. */
   get run(): number {
     return memory.doubles[this.at + scoresLayout.run] as number;
   }
 
-  /** How much there is for it. */
+  /** Evidence for this fault. */
   get sum(): number {
     return memory.doubles[this.at + scoresLayout.sum] as number;
   }
 
-  /** The same, less what the baseline's own noise may have made of it. */
+  /** The same, reduced by the baseline's own noise. */
   get score(): number {
     return memory.doubles[this.at + scoresLayout.score] as number;
   }
 
-  /** What it was divided by. */
+  /** Divisor of its evidence. */
   get varianceInflation(): number {
     return memory.doubles[this.at + scoresLayout.varianceInflation] as number;
   }
