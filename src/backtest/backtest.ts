@@ -5,7 +5,7 @@ import type { DetectOptions } from '../detect/options/detect-options.ts';
 import type { WindowsAt } from '../sink/windows/each-window.ts';
 
 /** Time from a window's end to its evaluation, in event time; only `detected_at` depends on it. */
-const JUDGED_AFTER_MS = 2_000;
+const EVALUATED_AFTER_MS = 2_000;
 
 /** Replays past windows under a configuration. Pure: the same windows, the same anomalies. */
 export class Backtest {
@@ -43,11 +43,11 @@ export class Backtest {
   }
 
   /** Evaluates windows. Those of an `eachBlock` together are faster than one by one, with the same events. */
-  judge(all: readonly WindowsAt[]): void {
+  evaluate(all: readonly WindowsAt[]): void {
     const steps = all.map(({ startMs, windows }) => {
       this.counts.windows++;
       this.counts.seriesWindows += windows.length;
-      return { startMs, nowMs: startMs + this.#windowMs + JUDGED_AFTER_MS, windows };
+      return { startMs, nowMs: startMs + this.#windowMs + EVALUATED_AFTER_MS, windows };
     });
     for (const event of this.#detector.observeAll(steps)) {
       // Skips the members of an incident, which is counted as one.

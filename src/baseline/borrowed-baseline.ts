@@ -122,7 +122,7 @@ function mergedReference(references: readonly StageReference[]): StageReference 
     windows: references.reduce((sum, { windows }) => sum + windows, 0),
     fromMs: Math.min(...references.map(({ fromMs }) => fromMs)),
     toMs: Math.max(...references.map(({ toMs }) => toMs)),
-    course: undefined,
+    diurnal: undefined,
     allowance,
   };
 }
@@ -145,7 +145,7 @@ function serializeStage(
     windows: state.number(stage?.reference.windows ?? 0),
     fromMs: state.number(stage?.reference.fromMs ?? 0),
     toMs: state.number(stage?.reference.toMs ?? 0),
-    course: undefined,
+    diurnal: undefined,
     allowance,
   };
   const bands = serializeBands(state, stage?.bands.bands);

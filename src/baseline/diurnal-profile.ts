@@ -15,38 +15,38 @@ const minWaveShare = 3 / 4;
 const waves = [1, 2] as const;
 
 /** Ratios between the durations of two times of day, by quantile. */
-export class Course {
+export class DiurnalRatios {
   /** Logarithms of the ratios, by point. */
-  readonly #logTimes: readonly number[];
+  readonly #logRatios: readonly number[];
 
-  constructor(logTimes: readonly number[]) {
-    this.#logTimes = logTimes;
+  constructor(logRatios: readonly number[]) {
+    this.#logRatios = logRatios;
   }
 
-  static serialize(state: StateArchive, course: Course | undefined): Course {
-    return new Course([...state.numbers(course === undefined ? [] : course.#logTimes)]);
+  static serialize(state: StateArchive, ratios: DiurnalRatios | undefined): DiurnalRatios {
+    return new DiurnalRatios([...state.numbers(ratios === undefined ? [] : ratios.#logRatios)]);
   }
 
   /** Ratio at a quantile: interpolated over the tail depth, -ln(1 - q), and constant outside the points. */
-  timesAt(q: number): number {
+  ratioAt(q: number): number {
     const depth = depthOf(q);
     const next = depths.findIndex((each) => each >= depth);
-    if (next === 0) return Math.exp(this.#logTimes[0] as number);
-    if (next < 0) return Math.exp(this.#logTimes.at(-1) as number);
+    if (next === 0) return Math.exp(this.#logRatios[0] as number);
+    if (next < 0) return Math.exp(this.#logRatios.at(-1) as number);
     const [from, to] = [depths[next - 1] as number, depths[next] as number];
     const fraction = (depth - from) / (to - from);
-    return Math.exp(between(this.#logTimes[next - 1], this.#logTimes[next], fraction));
+    return Math.exp(between(this.#logRatios[next - 1], this.#logRatios[next], fraction));
   }
 
   /** Applies the ratios to a digest. */
-  moved(digest: TDigest): TDigest {
+  applyTo(digest: TDigest): TDigest {
     const { means, weights, size, count } = digest;
     const moved = new Float64Array(size);
     let below = 0;
     let previous = 0;
     for (let i = 0; i < size; i++) {
       const weight = weights[i] as number;
-      const ms = (means[i] as number) * this.timesAt((below + weight / 2) / count);
+      const ms = (means[i] as number) * this.ratioAt((below + weight / 2) / count);
       previous = Math.max(previous, ms);
       moved[i] = previous;
       below += weight;
@@ -76,12 +76,12 @@ export class DiurnalProfile {
   }
 
   /** Ratios between the baselines that end at two times; undefined if no point has a diurnal course. */
-  between(fromMs: number, toMs: number): Course | undefined {
-    const logTimes = points.map((_, i) => {
+  between(fromMs: number, toMs: number): DiurnalRatios | undefined {
+    const logRatios = points.map((_, i) => {
       const day = this.#dayAt(i);
       return day === undefined ? 0 : valueAt(day, toMs) - valueAt(day, fromMs);
     });
-    return logTimes.some((each) => each !== 0) ? new Course(logTimes) : undefined;
+    return logRatios.some((each) => each !== 0) ? new DiurnalRatios(logRatios) : undefined;
   }
 
   serialize(state: StateArchive): void {

@@ -1,6 +1,6 @@
 import type { Bands } from '../series/series-window.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
-import type { Course } from './diurnal-profile.ts';
+import type { DiurnalRatios } from './diurnal-profile.ts';
 
 /** Baseline of a stage of a series. */
 export interface StageReference {
@@ -9,7 +9,7 @@ export interface StageReference {
   readonly fromMs: number;
   readonly toMs: number;
   /** Ratios of the time of day that are applied since `toMs`. */
-  readonly course: Course | undefined;
+  readonly diurnal: DiurnalRatios | undefined;
   /** Factor by which durations may exceed it: 1, unless the baseline is borrowed. */
   readonly allowance: number;
 }

@@ -5,7 +5,7 @@ import { serializeDigest } from '../series/snapshot-series.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import type { StateArchive } from '../snapshot/archive.ts';
 import type { BaselinePeriods } from './baseline-periods.ts';
-import { Course, DiurnalProfile } from './diurnal-profile.ts';
+import { DiurnalProfile, DiurnalRatios } from './diurnal-profile.ts';
 import { DurationHistogram } from './durations/duration-histogram.ts';
 import type { StageBands, StageReference } from './series-reference.ts';
 
@@ -75,8 +75,8 @@ export class StageBaseline {
     this.#followedFrom ??= this.reference();
     const from = this.#followedFrom;
     if (from === undefined) return;
-    const course = this.#day.between(from.toMs, ms + this.#periods.baselineMs / 2);
-    const moved = course && { ...from, course, digest: course.moved(from.digest) };
+    const diurnal = this.#day.between(from.toMs, ms + this.#periods.baselineMs / 2);
+    const moved = diurnal && { ...from, diurnal, digest: diurnal.applyTo(from.digest) };
     this.#reference = moved ?? from;
   }
 
@@ -99,7 +99,7 @@ export class StageBaseline {
     const [fromMs, toMs] = [first.startMs, last.lastEndMs];
     this.#reference = {
       ...{ digest, windows: this.#windows, fromMs, toMs },
-      ...{ course: undefined, allowance: ownAllowance },
+      ...{ diurnal: undefined, allowance: ownAllowance },
     };
     return this.#reference;
   }
@@ -163,7 +163,7 @@ export class StageBaseline {
     this.#followedFrom = undefined;
     const last = this.#blocks.at(-1);
     const reference = this.#reference;
-    if (last === undefined || reference?.course === undefined) return;
+    if (last === undefined || reference?.diurnal === undefined) return;
     for (const { durations } of this.#blocks) durations.release();
     last.durations.add(reference.digest);
     this.#reference = undefined;
@@ -210,7 +210,7 @@ function serializeReference(
     windows: state.number(windows),
     fromMs: state.number(fromMs),
     toMs: state.number(toMs),
-    course: state.optional(saved?.course, (course) => Course.serialize(state, course)),
+    diurnal: state.optional(saved?.diurnal, (ratios) => DiurnalRatios.serialize(state, ratios)),
     allowance: ownAllowance,
   };
 }

@@ -41,11 +41,11 @@ export interface DetectorStats {
   /** True while some series have no slot, and for some minutes after. */
   readonly isCrowded: boolean;
   /** Series of the last window that were not evaluated. */
-  readonly seriesUnjudged: number;
+  readonly seriesNotEvaluated: number;
   /** Stages not evaluated in the last window of their series, which has more than its share. */
-  readonly stagesUnjudged: number;
+  readonly stagesNotEvaluated: number;
   /** Series windows that this detector has evaluated. */
-  readonly windowsJudged: number;
+  readonly windowsEvaluated: number;
   readonly tests: number;
   /** False pages per week that one test may cause. */
   readonly perWeek: number;
@@ -92,9 +92,9 @@ export class Detector {
       series: this.#series.size,
       seriesLimit: this.#options.max_series,
       isCrowded: this.#judge.slots.isCrowded,
-      seriesUnjudged: this.#judge.slots.unevaluated,
-      stagesUnjudged: this.#series.stagesUnjudged,
-      windowsJudged: this.#judge.windowsEvaluated,
+      seriesNotEvaluated: this.#judge.slots.unevaluated,
+      stagesNotEvaluated: this.#series.stagesUnjudged,
+      windowsEvaluated: this.#judge.windowsEvaluated,
       tests: this.#judge.testCount,
       perWeek: this.#judge.levels.perWeek,
       windowsBeyondLimit: this.#judge.windowsBeyondLimit + this.#rates.windowsBeyondLimit,
@@ -310,7 +310,7 @@ export class Detector {
       if (startMs === undefined) continue;
       steps.push({ startMs, nowMs: startMs + this.#options.window, windows });
     }
-    this.#judgeAll(steps, false);
+    this.#evaluateAll(steps, false);
   }
 
   /**
@@ -328,15 +328,15 @@ export class Detector {
     isWhole = true,
   ): AnomalyEvent[] {
     if (windowStartMs === undefined) return [];
-    return this.#judgeAll([{ startMs: windowStartMs, nowMs, windows, isWhole }], true);
+    return this.#evaluateAll([{ startMs: windowStartMs, nowMs, windows, isWhole }], true);
   }
 
   /** Evaluates several windows, oldest first: those of two minutes together take half the time. */
   observeAll(steps: readonly StepInput[]): AnomalyEvent[] {
-    return this.#judgeAll(steps, true);
+    return this.#evaluateAll(steps, true);
   }
 
-  #judgeAll(steps: readonly StepInput[], live: boolean): AnomalyEvent[] {
+  #evaluateAll(steps: readonly StepInput[], live: boolean): AnomalyEvent[] {
     const emitted: AnomalyEvent[] = [];
     for (const { startMs, nowMs, events } of this.#judge.evaluate(steps, live)) {
       if (live) emitted.push(...this.#group(events, startMs, nowMs));

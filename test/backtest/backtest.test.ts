@@ -22,7 +22,7 @@ const at = (n: number) => ({ startMs: scenarioStartMs + n * windowMs, windows: w
 describe('a backtest', () => {
   it("emits the detector's events, as of the end, with counts", () => {
     const backtest = new Backtest(options);
-    for (let n = 0; n < windows.length; n++) backtest.judge([at(n)]);
+    for (let n = 0; n < windows.length; n++) backtest.evaluate([at(n)]);
     const emitted = runScenario(windows, options).map(({ event }) => event);
     const last = new Map(emitted.map((event) => [event.id, event]));
     expect(emitted.length).toBeGreaterThanOrEqual(2);
@@ -35,9 +35,9 @@ describe('a backtest', () => {
     const whole = new Backtest(options);
     const late = new Backtest(options);
     const all = windows.map((_, n) => at(n));
-    for (const each of all) whole.judge([each]);
+    for (const each of all) whole.evaluate([each]);
     late.warmUp(all.slice(0, 75));
-    late.judge(all.slice(75));
+    late.evaluate(all.slice(75));
     expect(late.anomalies).toEqual(whole.anomalies);
     expect(late.counts.windows).toBe(55);
   });

@@ -16,7 +16,7 @@ function eventOf(fault: Fault) {
   const windows = new MemoryWindows(config);
   const backtest = new Backtest(config.detect, (event) => windows.explained(event));
   const judge = (isOver: boolean) => {
-    for (const at of windows.complete(isOver)) backtest.judge([at]);
+    for (const at of windows.complete(isOver)) backtest.evaluate([at]);
   };
   for (const event of generateTraffic({
     seed: 'memory drivers',

@@ -39,10 +39,10 @@ describe('DiurnalProfile', () => {
       [23, 4 * 24 + 5],
     ] as const) {
       const times = course.between(from * hourMs, to * hourMs);
-      expect(times?.timesAt(0.99)).toBeCloseTo(wave(to) / wave(from), 9);
-      expect(times?.timesAt(0.999)).toBe(times?.timesAt(0.99));
-      expect(times?.timesAt(0.5)).toBe(1);
-      expect(times?.timesAt(0.1)).toBe(1);
+      expect(times?.ratioAt(0.99)).toBeCloseTo(wave(to) / wave(from), 9);
+      expect(times?.ratioAt(0.999)).toBe(times?.ratioAt(0.99));
+      expect(times?.ratioAt(0.5)).toBe(1);
+      expect(times?.ratioAt(0.1)).toBe(1);
     }
     expect(course.between(5 * hourMs, 5 * hourMs)).toBeUndefined();
   });
@@ -51,14 +51,14 @@ describe('DiurnalProfile', () => {
     const wave = waveOf(4);
     const half = learnt(wave, day)
       .between(6 * hourMs, 7.5 * hourMs)
-      ?.timesAt(0.99);
+      ?.ratioAt(0.99);
     expect(half).toBeCloseTo(Math.sqrt(wave(7) * wave(8)) / wave(6), 9);
   });
 
   it('moves a digest by the change of its quantiles', () => {
     const wave = waveOf(4);
     const course = learnt(wave, day).between(0, 12 * hourMs);
-    const moved = course?.moved(digestOf(1));
+    const moved = course?.applyTo(digestOf(1));
     const noon = digestOf(4);
     expect(moved?.count).toBe(1000);
     // Right above a point the next one has a part in it.
@@ -72,7 +72,7 @@ describe('DiurnalProfile', () => {
     const without = (left: readonly number[]) => day.filter((hour) => !left.includes(hour));
     expect(learnt(wave, without([1, 2, 3, 4, 5])).between(0, 12 * hourMs)).toBeUndefined();
     const course = learnt(wave, without([5, 6, 7, 23]));
-    const times = course.between(0, 6 * hourMs)?.timesAt(0.99);
+    const times = course.between(0, 6 * hourMs)?.ratioAt(0.99);
     expect(times).toBeCloseTo(Math.sqrt(wave(4) * wave(8)), 9);
   });
 
@@ -95,8 +95,8 @@ describe('DiurnalProfile', () => {
   it('finds a morning rush, an evening, and a lunch break', () => {
     const office = (hour: number) => (hour >= 8 && hour < 20 ? (hour === 12 ? 2.5 : 3) : 1);
     const course = learnt(office, day);
-    expect(course.between(3 * hourMs, 10 * hourMs)?.timesAt(0.99)).toBeCloseTo(3, 9);
-    expect(course.between(3 * hourMs, 12 * hourMs)?.timesAt(0.99)).toBeCloseTo(2.5, 9);
+    expect(course.between(3 * hourMs, 10 * hourMs)?.ratioAt(0.99)).toBeCloseTo(3, 9);
+    expect(course.between(3 * hourMs, 12 * hourMs)?.ratioAt(0.99)).toBeCloseTo(2.5, 9);
   });
 
   it('weighs the last day half, the one before a quarter', () => {
@@ -104,7 +104,7 @@ describe('DiurnalProfile', () => {
     for (const most of [2, 2, 8]) {
       for (const hour of day) course.learn(hour * hourMs, digestOf(waveOf(most)(hour)));
     }
-    expect(course.between(0, 12 * hourMs)?.timesAt(0.99)).toBeCloseTo(2 ** (0.5 * 3 + 0.5), 9);
+    expect(course.between(0, 12 * hourMs)?.ratioAt(0.99)).toBeCloseTo(2 ** (0.5 * 3 + 0.5), 9);
   });
 
   it('is inverted by the way back, and keeps requests in order', () => {
@@ -117,11 +117,11 @@ describe('DiurnalProfile', () => {
         const there = course.between(from * hourMs, dayMs + to * hourMs);
         const back = course.between(to * hourMs, from * hourMs);
         const digest = TDigest.fromValues(drawn, 1000);
-        const moved = there?.moved(digest) ?? digest;
+        const moved = there?.applyTo(digest) ?? digest;
         expect([...moved.weights]).toEqual([...digest.weights]);
         expect([...moved.means]).toEqual([...moved.means].sort((a, b) => a - b));
         for (const q of quantiles) {
-          expect((there?.timesAt(q) ?? 1) * (back?.timesAt(q) ?? 1)).toBeCloseTo(1, 9);
+          expect((there?.ratioAt(q) ?? 1) * (back?.ratioAt(q) ?? 1)).toBeCloseTo(1, 9);
         }
       }),
       { seed: 20261125, numRuns: 100 },

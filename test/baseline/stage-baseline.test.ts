@@ -87,7 +87,7 @@ describe('StageBaseline', () => {
 
     it('follows the day, and continues from there', () => {
       const baseline = hourly();
-      expect(baseline.reference()?.course).toBeUndefined();
+      expect(baseline.reference()?.diurnal).toBeUndefined();
       isNear(medianOf(baseline), baselineAt(25.5 * hourMs), 0.01);
       for (const hour of [30, 36.25, 44]) {
         baseline.advance(hour * hourMs);
@@ -100,7 +100,7 @@ describe('StageBaseline', () => {
       const before = medianOf(baseline);
       baseline.hold(36 * hourMs);
       baseline.learn(36 * hourMs, summary(baselineAt(36 * hourMs)));
-      expect(baseline.reference()?.course).toBeUndefined();
+      expect(baseline.reference()?.diurnal).toBeUndefined();
       isNear(medianOf(baseline), before, 0.01);
       expect(baseline.windows).toBe(73);
     });

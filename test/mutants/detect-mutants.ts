@@ -114,7 +114,7 @@ export const detectMutants: readonly PlantedMutant[] = [
     name: 'resolved-without-a-page',
     bug: 'an anomaly that a replay opened emits `resolved`, though it never emitted `opened`',
     file: lifecycle,
-    find: 'if (!open.announced) return undefined;',
+    find: 'if (!open.isEmitted) return undefined;',
     replace: '',
     tests: ['test/detect/detector.test.ts', 'test/roles/detect/window-evaluator-restart.test.ts'],
   },

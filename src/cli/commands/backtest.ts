@@ -83,7 +83,7 @@ async function ofFile(config: Config, path: string, io: Io): Promise<Outcome> {
   const progress = createProgress(io, { label: 'Evaluating', total: undefined });
   const judge = (isOver: boolean) => {
     // One by one: drivers are known only of the last windows.
-    for (const at of windows.complete(isOver)) judged.judge([at]);
+    for (const at of windows.complete(isOver)) judged.evaluate([at]);
     progress.update(0, `${windows.counts.events.toLocaleString('en-US')} events`);
   };
   const source = new FileSource({
@@ -124,7 +124,7 @@ function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<
     await backfillPast(client, judged, past.fromMs, config.detect, () => undefined);
     for await (const block of eachBlock(client, past)) judged.warmUp(block);
     for await (const block of eachBlock(client, range)) {
-      judged.judge(block);
+      judged.evaluate(block);
       progress.update(judged.counts.windows);
     }
     progress.finish();

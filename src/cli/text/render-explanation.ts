@@ -3,16 +3,16 @@ import type { TrafficMix } from '../../detect/drivers/traffic-mix.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 import { durationText } from '../../detect/event/format.ts';
 import type { SlowRequest } from '../../sink/anomalies/anomaly-store.ts';
-import type { CoursePoint, Explanation } from '../../sink/anomalies/explanation.ts';
+import type { Explanation, TimelinePoint } from '../../sink/anomalies/explanation.ts';
 import { colorsOf } from './colors.ts';
 import { clock, count, odds } from './explanation-text.ts';
 import { formatMs } from './format-ms.ts';
 import {
   baselineText,
-  courseText,
-  courseTitle,
-  courseValue,
   rateEvidenceLines,
+  timelineText,
+  timelineTitle,
+  timelineValue,
 } from './render-rate.ts';
 import { renderTable, type TableCell } from './table.ts';
 import { visible } from './visible.ts';
@@ -48,7 +48,7 @@ export function renderExplanation(
   }
   return [
     ...headline(last, io, nowMs),
-    ...section(courseTitle(last), courseLines(course, last, io)),
+    ...section(timelineTitle(last), timelineLines(course, last, io)),
     ...section(blameTitle(last), blameLines(last, io)),
     ...section(memberTitle(last, members), memberLines(members, io)),
     ...section('Drivers of slow requests', driverLines(drivers, io)),
@@ -101,8 +101,8 @@ function memberLines(members: readonly AnomalyEvent[], io: Colored): string[] {
     .map((member): TableCell[] => [
       seriesName(member),
       member.stage,
-      courseText(member.rate?.observed ?? member.observed_ms, member),
-      courseText(member.rate?.baseline ?? member.baseline_ms, member),
+      timelineText(member.rate?.observed ?? member.observed_ms, member),
+      timelineText(member.rate?.baseline ?? member.baseline_ms, member),
       `${(member.rate ?? member).ratio.toPrecision(2)}x`,
       clock(member.started_at),
       member.resolved_at === null ? 'open' : clock(member.resolved_at),
@@ -122,17 +122,21 @@ function memberLines(members: readonly AnomalyEvent[], io: Colored): string[] {
 }
 
 /** Renders a line of bars, and the values of its lowest and highest. */
-function courseLines(course: readonly CoursePoint[], event: AnomalyEvent, io: Colored): string[] {
-  const [first, last] = [course[0], course.at(-1)];
+function timelineLines(
+  timeline: readonly TimelinePoint[],
+  event: AnomalyEvent,
+  io: Colored,
+): string[] {
+  const [first, last] = [timeline[0], timeline.at(-1)];
   if (first === undefined || last === undefined) return [];
   const { dim, red } = colorsOf(io);
-  const values = course.map((point) => courseValue(point, event));
+  const values = timeline.map((point) => timelineValue(point, event));
   const most = Math.max(...values) || 1;
   const [fromMs, toMs] = [
     Date.parse(event.started_at),
     Date.parse(event.resolved_at ?? '') || Infinity,
   ];
-  const line = course
+  const line = timeline
     .map(({ at_ms }, i) => {
       const value = values[i] ?? 0;
       const bar = bars[Math.min(bars.length - 1, Math.floor((value / most) * bars.length))] ?? '';
@@ -143,7 +147,7 @@ function courseLines(course: readonly CoursePoint[], event: AnomalyEvent, io: Co
   return [
     line,
     dim(
-      `${range}; ${courseText(Math.min(...values), event)} to ${courseText(Math.max(...values), event)}, baseline ${baselineText(event)}`,
+      `${range}; ${timelineText(Math.min(...values), event)} to ${timelineText(Math.max(...values), event)}, baseline ${baselineText(event)}`,
     ),
   ];
 }

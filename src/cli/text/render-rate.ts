@@ -1,12 +1,12 @@
 import type { AnomalyEvent, Rate } from '../../detect/event/anomaly-event.ts';
 import { durationText, formatPerSecond, formatShare } from '../../detect/event/format.ts';
-import type { CoursePoint } from '../../sink/anomalies/explanation.ts';
+import type { TimelinePoint } from '../../sink/anomalies/explanation.ts';
 import { clock, count, odds } from './explanation-text.ts';
 import { formatMs } from './format-ms.ts';
 import { visible } from './visible.ts';
 
 /** Title of the line of bars. */
-export function courseTitle({ rate, quantile, evidence }: AnomalyEvent): string {
+export function timelineTitle({ rate, quantile, evidence }: AnomalyEvent): string {
   if (rate?.unit === 'failures per request') return 'Timeline of failed requests';
   if (rate?.unit === 'cold starts per request') return 'Timeline of cold starts';
   if (rate?.unit === 'requests per second') return 'Timeline of traffic';
@@ -14,7 +14,7 @@ export function courseTitle({ rate, quantile, evidence }: AnomalyEvent): string 
 }
 
 /** Value of a bar, in the unit of the event. */
-export function courseValue(point: CoursePoint, { rate }: AnomalyEvent): number {
+export function timelineValue(point: TimelinePoint, { rate }: AnomalyEvent): number {
   const { requests, failed, cold_starts } = point;
   if (rate?.unit === 'failures per request') return failed / Math.max(1, requests);
   if (rate?.unit === 'cold starts per request') return cold_starts / Math.max(1, requests);
@@ -22,7 +22,7 @@ export function courseValue(point: CoursePoint, { rate }: AnomalyEvent): number 
   return point.quantile_ms;
 }
 
-export function courseText(value: number, { rate }: AnomalyEvent): string {
+export function timelineText(value: number, { rate }: AnomalyEvent): string {
   const { unit } = rate ?? {};
   if (unit === 'failures per request' || unit === 'cold starts per request') {
     return formatShare(value);
@@ -33,7 +33,7 @@ export function courseText(value: number, { rate }: AnomalyEvent): string {
 /** Its baseline. */
 export function baselineText(event: AnomalyEvent): string {
   const isTail = event.rate === undefined || event.rate.unit === 'errors per request';
-  return courseText(isTail ? event.baseline_ms : (event.rate?.baseline ?? 0), event);
+  return timelineText(isTail ? event.baseline_ms : (event.rate?.baseline ?? 0), event);
 }
 
 /** Lists how much of an objective's budget is spent, and the rule that is broken. */
@@ -55,7 +55,7 @@ export function rateEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
   if (rate.unit === 'errors per request') return burnEvidenceLines(event, rate);
   const { p_value, alpha, dispersion, windows, exceedances, expected, ...baseline } =
     event.evidence;
-  const text = (value: number) => courseText(value, event);
+  const text = (value: number) => timelineText(value, event);
   const [low, high] = rate.interval;
   const over = windows === 1 ? 'one window' : `${windows} windows`;
   const isFailures = rate.unit === 'failures per request';

@@ -12,7 +12,7 @@ import { anomalySubject } from '../event/anomaly-summary.ts';
 import { newAnomaly } from '../event/new-anomaly.ts';
 import { driftSql } from '../event/sql.ts';
 import { AnomalyDetector } from '../lifecycle/anomaly-detector.ts';
-import type { Judgement } from '../lifecycle/anomaly-lifecycle.ts';
+import type { Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
 import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../step/detector-step.ts';
@@ -105,7 +105,7 @@ export class DriftDetector extends AnomalyDetector {
     this.#lastDay = { pairs, verdicts, opening };
   }
 
-  #evaluation(startMs: number, { nowMs }: StepContext): Judgement {
+  #evaluation(startMs: number, { nowMs }: StepContext): Evaluation {
     const { openSinceMs: sinceMs = startMs, detectedMs = nowMs } = this.lifecycle;
     return {
       isAnomalous: ({ event }) => this.#verdictOf(event)?.persists,

@@ -8,7 +8,7 @@ import type { EventUpdate, OpenAnomaly } from './open-anomaly.ts';
 import { reconcileOpen } from './reconcile-open.ts';
 
 /** A detector's evaluation of one window, computed on demand. */
-export interface Judgement<Open extends OpenAnomaly = OpenAnomaly> {
+export interface Evaluation<Open extends OpenAnomaly = OpenAnomaly> {
   /** Reports whether the anomaly persists; undefined with too little traffic. Called once a window. */
   isAnomalous(open: Open): boolean | undefined;
   /** The event, if the window opens an anomaly. */
@@ -28,7 +28,7 @@ export interface Judgement<Open extends OpenAnomaly = OpenAnomaly> {
 export type OpenClass<Open extends OpenAnomaly> = new (
   event: AnomalyEvent,
   options: DetectOptions,
-  announced: boolean,
+  isEmitted: boolean,
   policy: ResolvePolicy,
 ) => Open;
 
@@ -106,26 +106,26 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
 
   #serializeOpen(state: StateArchive, open: Open | undefined): Open {
     const event = serializeEvent(state, open?.event);
-    const announced = state.flag(open?.announced ?? false);
+    const isEmitted = state.flag(open?.isEmitted ?? false);
     const clearWindows = state.number(open?.policy.clearWindows ?? 0);
     const decayedMs = state.number(open?.policy.decayedMs ?? 0);
     const policy = { clearWindows, decayedMs };
-    const restored = open ?? new this.#Open(event, this.#options, announced, policy);
+    const restored = open ?? new this.#Open(event, this.#options, isEmitted, policy);
     restored.serialize(state);
     return restored;
   }
 
   step(
     startMs: number,
-    judgement: Judgement<Open>,
+    evaluation: Evaluation<Open>,
     context: StepContext,
   ): AnomalyEvent | undefined {
     this.install(startMs, context.live);
-    if (this.#open !== undefined) return this.#observe(this.#open, startMs, judgement, context);
-    const event = judgement.opening();
+    if (this.#open !== undefined) return this.#observe(this.#open, startMs, evaluation, context);
+    const event = evaluation.opening();
     if (event === undefined) return undefined;
     const open = this.#begin(event, context.live, startMs);
-    judgement.opened?.(open);
+    evaluation.opened?.(open);
     open.begin();
     return context.live ? event : undefined;
   }
@@ -140,54 +140,54 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
     this.#begin(event, true, startMs);
   }
 
-  #begin(event: AnomalyEvent, announced: boolean, startMs: number): Open {
+  #begin(event: AnomalyEvent, isEmitted: boolean, startMs: number): Open {
     const startedAtMs = Date.parse(event.started_at);
     const policy = this.#flaps.resolvePolicy(startedAtMs, this.#options);
     this.#flaps.opened(startedAtMs);
-    const open = new this.#Open(event, this.#options, announced, policy);
+    const open = new this.#Open(event, this.#options, isEmitted, policy);
     open.start(startMs);
     this.#open = open;
     return open;
   }
 
-  #observe(open: Open, startMs: number, judgement: Judgement<Open>, context: StepContext) {
+  #observe(open: Open, startMs: number, evaluation: Evaluation<Open>, context: StepContext) {
     open.reach(startMs);
-    const isAnomalous = judgement.isAnomalous(open);
+    const isAnomalous = evaluation.isAnomalous(open);
     if (isAnomalous !== undefined) open.count(startMs, isAnomalous);
-    if (!context.live && open.announced) {
+    if (!context.live && open.isEmitted) {
       // Only a live window may resolve an emitted anomaly.
       open.holdOpen();
       return undefined;
     }
     if (open.hasDecayed) this.#flaps.decayed(startMs);
-    const resolution = this.#resolution(open, startMs, judgement);
-    if (resolution !== undefined) return this.#end(open, resolution, judgement, context);
+    const resolution = this.#resolution(open, startMs, evaluation);
+    if (resolution !== undefined) return this.#end(open, resolution, evaluation, context);
     if (!context.live || isAnomalous !== true) return undefined;
-    if (!open.announced) {
-      return judgement.opening() === undefined ? undefined : open.announce(context.nowMs);
+    if (!open.isEmitted) {
+      return evaluation.opening() === undefined ? undefined : open.emit(context.nowMs);
     }
-    return this.#update(open, judgement, context.nowMs);
+    return this.#update(open, evaluation, context.nowMs);
   }
 
-  #resolution(open: Open, startMs: number, judgement: Judgement<Open>): Resolution | undefined {
+  #resolution(open: Open, startMs: number, evaluation: Evaluation<Open>): Resolution | undefined {
     const { rebaseline_after, baseline, window } = this.#options;
     if (open.isOver) return 'recovered';
     if (open.silentMs(startMs) >= Math.max(10 * minuteMs, 30 * window)) return 'no_traffic';
     const isLong = startMs - open.startedAtMs >= Math.max(rebaseline_after, baseline);
-    return isLong && judgement.isRebaselinable() ? 'rebaselined' : undefined;
+    return isLong && evaluation.isRebaselinable() ? 'rebaselined' : undefined;
   }
 
-  #end(open: Open, resolution: Resolution, judgement: Judgement<Open>, { nowMs }: StepContext) {
+  #end(open: Open, resolution: Resolution, evaluation: Evaluation<Open>, { nowMs }: StepContext) {
     this.#open = undefined;
-    judgement.ended(resolution);
-    if (!open.announced) return undefined;
-    return open.resolve(resolution, judgement.resolvedSummary(open, resolution), nowMs);
+    evaluation.ended(resolution);
+    if (!open.isEmitted) return undefined;
+    return open.resolve(resolution, evaluation.resolvedSummary(open, resolution), nowMs);
   }
 
   /** Emits an update: at once when the anomaly becomes critical, else after the backoff. */
-  #update(open: Open, judgement: Judgement<Open>, nowMs: number): AnomalyEvent | undefined {
+  #update(open: Open, evaluation: Evaluation<Open>, nowMs: number): AnomalyEvent | undefined {
     const { severity } = open.event;
-    const update = judgement.update(open);
+    const update = evaluation.update(open);
     if (update === undefined) return undefined;
     const rises = severity !== 'critical' && update.severity === 'critical';
     if (!rises && !open.isUpdateDue) return undefined;

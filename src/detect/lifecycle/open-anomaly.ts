@@ -20,21 +20,21 @@ const pauseWindows = 3;
 export class OpenAnomaly {
   readonly #policy: ResolvePolicy;
   #event: AnomalyEvent;
-  #announced: boolean;
+  #isEmitted: boolean;
   readonly #backoff: UpdateBackoff;
   #clearWindows = 0;
   #isIntermittent = false;
   #lastEvaluatedMs = Number.NaN;
 
-  /** @param announced whether the event was emitted. */
+  /** @param isEmitted whether the event was emitted. */
   constructor(
     event: AnomalyEvent,
     options: DetectOptions,
-    announced: boolean,
+    isEmitted: boolean,
     policy: ResolvePolicy,
   ) {
     this.#event = event;
-    this.#announced = announced;
+    this.#isEmitted = isEmitted;
     this.#policy = policy;
     this.#backoff = new UpdateBackoff(options.window);
   }
@@ -54,8 +54,8 @@ export class OpenAnomaly {
     return this.#event;
   }
 
-  get announced(): boolean {
-    return this.#announced;
+  get isEmitted(): boolean {
+    return this.#isEmitted;
   }
 
   get policy(): ResolvePolicy {
@@ -115,9 +115,9 @@ export class OpenAnomaly {
   }
 
   /** Emits the event for the first time. */
-  announce(nowMs: number): AnomalyEvent {
-    invariant(!this.#announced, `anomaly ${this.#event.id} was announced before`);
-    this.#announced = true;
+  emit(nowMs: number): AnomalyEvent {
+    invariant(!this.#isEmitted, `anomaly ${this.#event.id} was emitted before`);
+    this.#isEmitted = true;
     this.#backoff.begin();
     const iso = new Date(nowMs).toISOString();
     this.#event = { ...this.#event, detected_at: iso, emitted_at: iso };
@@ -126,13 +126,13 @@ export class OpenAnomaly {
 
   /** Replaces the event by the published one, which another detector may have emitted earlier. */
   adopt(published: AnomalyEvent): void {
-    this.#announced = true;
+    this.#isEmitted = true;
     this.#event = published;
   }
 
-  /** Marks the event as not emitted: it is announced if the anomaly still opens. */
+  /** Marks the event as not emitted: it is emitted if the anomaly still opens. */
   unannounce(): void {
-    this.#announced = false;
+    this.#isEmitted = false;
   }
 
   update(update: EventUpdate, nowMs: number): AnomalyEvent {

@@ -3,7 +3,7 @@ import type { AnomalyEvent } from '../event/anomaly-event.ts';
 /** An open anomaly that the detector has evaluated itself. */
 interface Own {
   readonly event: AnomalyEvent;
-  readonly announced: boolean;
+  readonly isEmitted: boolean;
   adopt(published: AnomalyEvent): void;
   unannounce(): void;
 }
@@ -21,14 +21,14 @@ export function reconcileOpen(
   open: AnomalyEvent | undefined,
   isPublished: (id: string) => boolean,
 ): 'same' | 'other' | 'over' {
-  const announced = own?.announced === true ? own : undefined;
+  const emitted = own?.isEmitted === true ? own : undefined;
   if (open !== undefined) {
-    const isSame = announced?.event.id === open.id && announced.event.revision === open.revision;
+    const isSame = emitted?.event.id === open.id && emitted.event.revision === open.revision;
     if (!isSame) return 'other';
-    announced.adopt(open);
-  } else if (announced !== undefined) {
-    if (isPublished(announced.event.id)) return 'over';
-    announced.unannounce();
+    emitted.adopt(open);
+  } else if (emitted !== undefined) {
+    if (isPublished(emitted.event.id)) return 'over';
+    emitted.unannounce();
   }
   return 'same';
 }

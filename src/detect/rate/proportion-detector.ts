@@ -11,7 +11,7 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { rateEvent, tailFields } from '../event/rate-event.ts';
 import { AnomalyDetector } from '../lifecycle/anomaly-detector.ts';
-import type { Judgement } from '../lifecycle/anomaly-lifecycle.ts';
+import type { Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
 import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import { type DetectOptions, longestSpan, quarantineWindows } from '../options/detect-options.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
@@ -137,7 +137,7 @@ export class ProportionDetector extends AnomalyDetector {
     verdict: ProportionVerdict | undefined,
     context: StepContext,
     baseline: () => TDigest | undefined,
-  ): Judgement {
+  ): Evaluation {
     return {
       isAnomalous: ({ event }) => this.#isAnomalous(event),
       opening: () => (verdict?.opens ? this.#opening(verdict, context, baseline) : undefined),

@@ -4,7 +4,7 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { rateEvent, type TailDigests, tailFields } from '../event/rate-event.ts';
 import { AnomalyDetector } from '../lifecycle/anomaly-detector.ts';
-import type { Judgement } from '../lifecycle/anomaly-lifecycle.ts';
+import type { Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
 import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../step/detector-step.ts';
@@ -61,7 +61,7 @@ export class SloBurnDetector extends AnomalyDetector {
     this.#counts.add(startMs, requests, bad);
     const rule = this.#firingRule(startMs);
     if (rule === undefined && !this.isOpen) return undefined;
-    const evaluation: Judgement = {
+    const evaluation: Evaluation = {
       isAnomalous: ({ event }) => this.#isAnomalous(event),
       opening: () => (rule === undefined ? undefined : this.#opening(rule, context, tail)),
       update: ({ event }) => this.#update(event, rule, tail),

@@ -91,14 +91,14 @@ export class OpenTail extends OpenAnomaly {
   #logRatio = 0;
   #hasDecayed = false;
 
-  /** @param announced true if the event has been emitted. */
+  /** @param isEmitted true if the event has been emitted. */
   constructor(
     event: AnomalyEvent,
     options: DetectOptions,
-    announced: boolean,
+    isEmitted: boolean,
     policy: ResolvePolicy,
   ) {
-    super(event, options, announced, policy);
+    super(event, options, isEmitted, policy);
     this.#options = options;
   }
 

@@ -9,7 +9,7 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
 import { AnomalyDetector } from '../lifecycle/anomaly-detector.ts';
-import type { Judgement } from '../lifecycle/anomaly-lifecycle.ts';
+import type { Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
 import type { EventUpdate } from '../lifecycle/open-anomaly.ts';
 import { type DetectOptions, longestRun, quarantineWindows } from '../options/detect-options.ts';
 import { BaselineLoan } from '../peers/baseline-loan.ts';
@@ -181,7 +181,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
     window: SeriesWindow | undefined,
     verdicts: readonly ShiftVerdict[],
     context: StepContext,
-  ): Judgement<OpenTail> {
+  ): Evaluation<OpenTail> {
     let isEvaluated = false;
     return {
       isAnomalous: (open) => {
@@ -295,7 +295,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
 
   /** Factor by which the time of day has moved the baseline since its last learnt window. */
   #baselineFactor(stage: string, q: number): number {
-    return this.#reference.reference(stage, 1)?.course?.timesAt(q) ?? 1;
+    return this.#reference.reference(stage, 1)?.diurnal?.ratioAt(q) ?? 1;
   }
 
   #ended(resolution: Resolution, { levels }: StepContext): void {

@@ -4,7 +4,7 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { rateEvent, type TailDigests, tailFields } from '../event/rate-event.ts';
 import type { AnomalyOwner } from '../lifecycle/anomaly-detector.ts';
-import { AnomalyLifecycle, type Judgement } from '../lifecycle/anomaly-lifecycle.ts';
+import { AnomalyLifecycle, type Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
 import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
@@ -191,7 +191,7 @@ export class TrafficDetector implements AnomalyOwner {
     untilMs: number,
     { tail }: TrafficWindow,
     { nowMs }: StepContext,
-  ): Judgement {
+  ): Evaluation {
     const options = this.#options;
     const forecast = this.#profile.forecast;
     return {
@@ -237,7 +237,7 @@ export class TrafficDetector implements AnomalyOwner {
     verdict: DropVerdict | undefined,
     { startMs, tail }: TrafficWindow,
     { nowMs }: StepContext,
-  ): Judgement {
+  ): Evaluation {
     const options = this.#options;
     const forecast = this.#profile.forecast;
     return {
@@ -281,7 +281,7 @@ export class TrafficDetector implements AnomalyOwner {
   }
 }
 
-const undetermined: Omit<Judgement, 'ended'> = {
+const undetermined: Omit<Evaluation, 'ended'> = {
   isAnomalous: () => undefined,
   opening: () => undefined,
   update: () => undefined,

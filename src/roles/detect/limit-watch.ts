@@ -14,15 +14,15 @@ export class LimitWatch {
   }
 
   observe(stats: DetectorStats): void {
-    const { series, seriesLimit, seriesUnjudged, isCrowded, tests, stagesUnjudged } = stats;
+    const { series, seriesLimit, seriesNotEvaluated, isCrowded, tests, stagesNotEvaluated } = stats;
     const was = this.#stats?.isCrowded === true;
     this.#stats = stats;
     this.#metrics.detectorSeries.set(series);
     this.#metrics.detectorSeriesLimit.set(seriesLimit);
-    this.#metrics.detectorSeriesUnjudged.set(seriesUnjudged);
+    this.#metrics.detectorSeriesUnjudged.set(seriesNotEvaluated);
     this.#metrics.detectorTests.set(tests);
-    this.#metrics.detectorStagesUnjudged.set(stagesUnjudged);
-    const fields = { series, limit: seriesLimit, unjudged: seriesUnjudged };
+    this.#metrics.detectorStagesUnjudged.set(stagesNotEvaluated);
+    const fields = { series, limit: seriesLimit, unjudged: seriesNotEvaluated };
     if (isCrowded && !was) {
       this.#log.warn(
         fields,
@@ -36,17 +36,17 @@ export class LimitWatch {
   /** Notes for the operator about a healthy detector. */
   notes(): string[] {
     if (this.#stats === undefined) return [];
-    const { series, seriesLimit, seriesUnjudged, isCrowded, stagesUnjudged } = this.#stats;
+    const { series, seriesLimit, seriesNotEvaluated, isCrowded, stagesNotEvaluated } = this.#stats;
     const notes: string[] = [];
     if (isCrowded) {
       notes.push(
         `detect: evaluates ${series} series of at most ${seriesLimit} (detect.max_series); ` +
-          `${seriesUnjudged} with fewer requests were not evaluated in the last window`,
+          `${seriesNotEvaluated} with fewer requests were not evaluated in the last window`,
       );
     }
-    if (stagesUnjudged > 0) {
+    if (stagesNotEvaluated > 0) {
       notes.push(
-        `detect: ${stagesUnjudged} stages of evaluated series, those with the least time, are not evaluated`,
+        `detect: ${stagesNotEvaluated} stages of evaluated series, those with the least time, are not evaluated`,
       );
     }
     return notes;

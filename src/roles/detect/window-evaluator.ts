@@ -313,10 +313,10 @@ export class WindowEvaluator {
   async #evaluate({ windows, startMs }: WindowsAt, isWhole: boolean): Promise<void> {
     const { metrics, nowMs } = this.#options;
     this.#requireLead();
-    const { windowsJudged } = this.#detector.stats;
+    const { windowsEvaluated } = this.#detector.stats;
     const events = this.#detector.observe(windows, nowMs(), startMs, isWhole);
     const { stats } = this.#detector;
-    metrics.windowsJudged.inc(stats.windowsJudged - windowsJudged);
+    metrics.windowsJudged.inc(stats.windowsEvaluated - windowsEvaluated);
     this.#limits.observe(stats);
     this.#unstored.push(...events.map((event) => ({ event, startMs })));
     await this.#publishAll();

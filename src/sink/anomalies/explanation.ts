@@ -9,7 +9,7 @@ import { AnomalyStore, type SlowRequest } from './anomaly-store.ts';
 import { readDrivers } from './read-drivers.ts';
 
 /** The tail at one time. */
-export interface CoursePoint {
+export interface TimelinePoint {
   readonly at_ms: number;
   /** Length of the step that is counted. */
   readonly step_seconds: number;
@@ -27,7 +27,7 @@ export interface Explanation {
   /** Oldest first; the last is the current state. */
   readonly events: readonly AnomalyEvent[];
   /** From before its start to after its end, or to now. Empty where retention has removed it. */
-  readonly course: readonly CoursePoint[];
+  readonly course: readonly TimelinePoint[];
   readonly drivers: readonly Driver[];
   /** Shows if more large requests came; null where that is unknown. */
   readonly mix: TrafficMix | null;
@@ -41,7 +41,7 @@ const minuteMs = 60_000;
 /** Time shown before and after the anomaly. */
 const contextMs = 10 * minuteMs;
 /** Maximum of points in `course`. */
-const coursePoints = 60;
+const timelinePoints = 60;
 const eventsRead = 1_000;
 const membersRead = 1_000;
 
@@ -77,10 +77,10 @@ export async function explainAnomaly(
   const fromMs = Date.parse(last.started_at);
   const toMs = Math.max(fromMs + minuteMs, Date.parse(last.resolved_at ?? '') || nowMs);
   // A slow drift shows against the week before.
-  const courseFromMs =
+  const timelineFromMs =
     last.kind === 'drift' ? Date.parse(last.evidence.baseline_from) : fromMs - contextMs;
   const [course, { drivers, mix = null }, members, slowest] = await Promise.all([
-    readCourse(client, last, courseFromMs, Math.min(nowMs, toMs + contextMs)),
+    readTimeline(client, last, timelineFromMs, Math.min(nowMs, toMs + contextMs)),
     readDrivers(client, last, fromMs, toMs),
     readMembers(client, last),
     new AnomalyStore(client).slowest(last, fromMs, toMs),
@@ -99,15 +99,15 @@ async function readMembers(
   return rows.map(({ body }) => anomalyEventSchema.parse(JSON.parse(body)));
 }
 
-async function readCourse(
+async function readTimeline(
   client: ClickHouseClient,
   event: AnomalyEvent,
   fromMs: number,
   toMs: number,
-): Promise<CoursePoint[]> {
+): Promise<TimelinePoint[]> {
   const resolution = toMs - fromMs > 12 * 60 * minuteMs ? '1h' : '1m';
   const step = windowSeconds[resolution];
-  const steps = Math.ceil((toMs - fromMs) / 1000 / step / coursePoints);
+  const steps = Math.ceil((toMs - fromMs) / 1000 / step / timelinePoints);
   const rows = await rowsOf<{
     at_seconds: string;
     requests: string;

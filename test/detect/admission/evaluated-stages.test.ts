@@ -71,14 +71,18 @@ describe('Stages of a series', () => {
       }
     }
     // Twelve, three times three, failures of four series, traffic of four models and of all.
-    expect(detector.stats).toMatchObject({ series: 4, stagesUnjudged: 53, tests: 12 + 9 + 4 + 5 });
+    expect(detector.stats).toMatchObject({
+      series: 4,
+      stagesNotEvaluated: 53,
+      tests: 12 + 9 + 4 + 5,
+    });
   });
 
   it('beyond its share are evaluated where few series leave slots free', () => {
     const detector = new Detector({ ...options, max_series: 12 });
     for (let at = 0; at < 40; at++) observed(detector, at, [windowOf('wide', at, many)]);
     expect(evaluatedOf(detector, names)).toEqual(names);
-    expect(detector.stats.stagesUnjudged).toBe(0);
+    expect(detector.stats.stagesNotEvaluated).toBe(0);
   });
 
   it('lose the test of the stage with the least time when other series need the slot', () => {
@@ -101,7 +105,7 @@ describe('Stages of a series', () => {
     const later = { ...many, s0: 800 };
     for (; at < 180; at++) observed(detector, at, crowdAt(at, later));
     expect(evaluatedOf(detector, names)).toEqual(['s0', ...last(10), 'total']);
-    expect(detector.stats).toMatchObject({ stagesUnjudged: 53, tests: 30 });
+    expect(detector.stats).toMatchObject({ stagesNotEvaluated: 53, tests: 30 });
   });
 
   it('emit as before while evaluated, and keep their test while an anomaly is open', () => {

@@ -82,7 +82,7 @@ describe('SeriesSlots', () => {
     const run = new Run(3).step(growing);
     expect(run.evaluated(letters)).toEqual(['h', 'i', 'j']);
     expect(run.detector.stats).toMatchObject({
-      ...{ series: 3, seriesLimit: 3, seriesUnjudged: 7, isCrowded: true, windowsJudged: 3 },
+      ...{ series: 3, seriesLimit: 3, seriesNotEvaluated: 7, isCrowded: true, windowsEvaluated: 3 },
       windowsBeyondLimit: 7,
     });
     const reversed = Object.fromEntries(letters.map((name, n) => [name, 10 * (10 - n)]));
@@ -96,7 +96,7 @@ describe('SeriesSlots', () => {
     expect(run.evaluated(letters)).toEqual(['h', 'i', 'j']);
     run.step({ ...growing, c: 88, a: 400 }, 8 * minuteWindows);
     expect(run.evaluated(letters)).toEqual(['a', 'i', 'j']);
-    expect(run.detector.stats).toMatchObject({ series: 3, seriesUnjudged: 7 });
+    expect(run.detector.stats).toMatchObject({ series: 3, seriesNotEvaluated: 7 });
   });
 
   it('leaves the slot of a series with an open anomaly', () => {
@@ -147,7 +147,7 @@ describe('SeriesSlots', () => {
     const many = Object.fromEntries(Array.from({ length: 450 }, (_, n) => [`m${n}`, 1 + (n % 3)]));
     const run = new Run(1_000);
     const sizes = [1, 2, 3].map(() => run.step(many).detector.stats);
-    expect(sizes.map(({ series, seriesUnjudged }) => [series, seriesUnjudged])).toEqual([
+    expect(sizes.map(({ series, seriesNotEvaluated }) => [series, seriesNotEvaluated])).toEqual([
       [200, 250],
       [400, 50],
       [450, 0],

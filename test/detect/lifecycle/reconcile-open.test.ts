@@ -10,7 +10,7 @@ function own(id: string, revision: number) {
   const adopt = (emitted: AnomalyEvent) => done.push(`adopt ${emitted.id}`);
   const open = {
     event: event(id, revision),
-    announced: true,
+    isEmitted: true,
     adopt,
     unannounce: () => done.push('un'),
   };

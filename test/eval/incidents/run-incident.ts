@@ -72,7 +72,7 @@ export function runIncident(
       const calmMs = calm.reference(series, stage)?.digest.quantile(q) ?? Number.NaN;
       if (window === from - 1) found.set(stage, [ms, quantileOf(hourBefore, stage)]);
       if (window >= from && window < to) {
-        const byDay = reference?.course?.timesAt(q) ?? 1;
+        const byDay = reference?.diurnal?.ratioAt(q) ?? 1;
         moved = Math.max(moved, partBeyond(ms / byDay, found.get(stage) ?? []));
         apart = Math.max(apart, Math.abs(ms / calmMs - 1));
       }

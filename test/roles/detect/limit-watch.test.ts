@@ -5,10 +5,10 @@ import type { DetectorStats } from '../../../src/detect/detector.ts';
 import { LimitWatch } from '../../../src/roles/detect/limit-watch.ts';
 
 const calm: DetectorStats = {
-  ...{ series: 3, seriesLimit: 3, seriesUnjudged: 0, isCrowded: false },
-  ...{ windowsJudged: 0, tests: 9, perWeek: 0.1, windowsBeyondLimit: 0, stagesUnjudged: 0 },
+  ...{ series: 3, seriesLimit: 3, seriesNotEvaluated: 0, isCrowded: false },
+  ...{ windowsEvaluated: 0, tests: 9, perWeek: 0.1, windowsBeyondLimit: 0, stagesNotEvaluated: 0 },
 };
-const crowded = { ...calm, isCrowded: true, seriesUnjudged: 7 };
+const crowded = { ...calm, isCrowded: true, seriesNotEvaluated: 7 };
 
 function watch() {
   const lines: Record<string, unknown>[] = [];
@@ -37,7 +37,14 @@ describe('LimitWatch', () => {
 
   it('logs once that the limit is reached, and once that it is over', () => {
     const { limits, lines } = watch();
-    for (const stats of [calm, crowded, { ...crowded, seriesUnjudged: 9 }, crowded, calm, calm]) {
+    for (const stats of [
+      calm,
+      crowded,
+      { ...crowded, seriesNotEvaluated: 9 },
+      crowded,
+      calm,
+      calm,
+    ]) {
       limits.observe(stats);
     }
     const [warn, info] = [40, 30];
@@ -56,7 +63,7 @@ describe('LimitWatch', () => {
       'detect: evaluates 3 series of at most 3 (detect.max_series); ' +
         '7 with fewer requests were not evaluated in the last window',
     ]);
-    limits.observe({ ...calm, stagesUnjudged: 53 });
+    limits.observe({ ...calm, stagesNotEvaluated: 53 });
     expect(limits.notes()).toEqual([
       'detect: 53 stages of evaluated series, those with the least time, are not evaluated',
     ]);
