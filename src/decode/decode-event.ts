@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { z } from 'zod';
 import { coldStartIndex, dimensions } from '../base/dimensions.ts';
+import { messageOf } from '../base/failure.ts';
 import { limits } from '../base/limits.ts';
 import { statuses } from '../base/statuses.ts';
 import type { DecodedEvent } from './decoded-event.ts';
@@ -52,7 +53,7 @@ export function decodeEvent(
   try {
     value = JSON.parse(span.toString('utf8'));
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return { reason: 'invalid_json', detail: `The event must be JSON: ${truncated(message)}` };
   } finally {
     Error.stackTraceLimit = stackTraceLimit;

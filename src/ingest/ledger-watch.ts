@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/failure.ts';
 import type { Logger } from '../base/telemetry/log.ts';
 import type { Metrics } from '../base/telemetry/metrics.ts';
 import { type ClickHouseClient, errorCodeOf } from '../sink/clickhouse.ts';
@@ -179,7 +180,7 @@ export class LedgerWatch {
 
   #logFailure(error: unknown): void {
     const code = errorCodeOf(error);
-    const err = error instanceof Error ? error.message : String(error);
+    const err = messageOf(error);
     const failure = code === '' ? err : code;
     if (failure === this.#failure) return;
     this.#failure = failure;

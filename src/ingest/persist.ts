@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/failure.ts';
 import type { Logger } from '../base/telemetry/log.ts';
 import type { Metrics } from '../base/telemetry/metrics.ts';
 import { errorCodeOf } from '../sink/clickhouse.ts';
@@ -36,7 +37,7 @@ export async function persist(
           start_offset: range.startOffset,
           end_offset: range.endOffset,
           code,
-          err: error instanceof Error ? error.message : String(error),
+          err: messageOf(error),
           retry_ms: retryMs,
         },
         'a step of storing a chunk failed; retrying',

@@ -42,17 +42,14 @@ export async function followTopic(
         const offset = Number(message.offset);
         if (offset < (nextOffsets.get(partition) ?? 0)) return;
         nextOffsets.set(partition, offset + 1);
-        const headers: Record<string, string> = {};
-        for (const [name, value] of Object.entries(message.headers ?? {})) {
-          headers[name] = String(value);
-        }
+        const headers = Object.entries(message.headers ?? {});
         onMessage({
           partition,
           offset,
           timestampMs: Number(message.timestamp),
           key: message.key?.toString(),
           value: message.value,
-          headers,
+          headers: Object.fromEntries(headers.map(([name, value]) => [name, String(value)])),
         });
       },
     });

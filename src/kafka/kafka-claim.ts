@@ -1,5 +1,6 @@
 import { invariant } from '../base/invariant.ts';
 import { type Claim, ClaimLostError, type CommittedOffset } from '../source/source.ts';
+import { brokerErrorType } from './broker-error-type.ts';
 import { RejoinError } from './patches/rejoin-error.ts';
 
 /** Errors that mean that another member owns the partition, or soon will. */
@@ -23,7 +24,7 @@ export class KafkaClaim implements Claim {
   #send: SendCommit | undefined;
   #lost = false;
   /** The error that ended the claim; kafkajs rejoins on it. */
-  refusal: Error | undefined;
+  refusal: unknown;
   /** The next offset to read; undefined until the start position is resolved. */
   position: number | undefined;
   /** The topic may have been recreated unnoticed, while no fetch was in flight. */
@@ -64,11 +65,10 @@ export class KafkaClaim implements Claim {
     try {
       await this.#send(String(offset), metadata);
     } catch (error) {
-      const type = error instanceof Error && 'type' in error ? String(error.type) : '';
-      const isResponse = error instanceof Error && type !== '';
-      if (isResponse && !(fencedTypes.has(type) || type === GONE_TYPE)) throw error;
+      const type = brokerErrorType(error);
+      if (type !== undefined && !(fencedTypes.has(type) || type === GONE_TYPE)) throw error;
       // A commit without a response may still arrive, even after later ones: this member stops committing.
-      this.refusal = type === GONE_TYPE || !isResponse ? new RejoinError(error) : error;
+      this.refusal = type === GONE_TYPE || type === undefined ? new RejoinError(error) : error;
       this.lose();
       throw new ClaimLostError(this.name, { cause: error });
     }

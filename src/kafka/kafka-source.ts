@@ -1,11 +1,6 @@
-import kafkajs, {
-  type Admin,
-  type Consumer,
-  type EachBatchPayload,
-  type Kafka,
-  type PartitionAssigner,
-} from 'kafkajs';
+import kafkajs, { type Admin, type Consumer, type EachBatchPayload, type Kafka } from 'kafkajs';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { Failure, messageOf } from '../base/failure.ts';
 import { invariant } from '../base/invariant.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Logger } from '../base/telemetry/log.ts';
@@ -15,6 +10,7 @@ import { ClaimLostError, type Source, type SourceHandler } from '../source/sourc
 import { BatchQueue } from './batch-queue.ts';
 import { kafkaError } from './client/kafka-client.ts';
 import { KafkaClaim } from './kafka-claim.ts';
+import { withOnJoin } from './on-join.ts';
 import { findPartitions } from './partition-lookup.ts';
 import type { FetchPlaceholder } from './protocol/fetch-response.ts';
 
@@ -38,7 +34,7 @@ export interface KafkaSourceOptions {
 }
 
 /**
- * Reads Kafka through a consumer group. Four decisions are taken away from kafkajs:
+ * Reads Kafka through a consumer group. It does four things in place of kafkajs:
  *
  * - **Start position.** kafkajs caches committed offsets over generations and overwrites a commit whose
  *   offset is out of range. So every assigned partition is paused until the handler has resolved its start
@@ -55,7 +51,6 @@ export interface KafkaSourceOptions {
  */
 export class KafkaSource implements Source {
   readonly groupId: string;
-  readonly done: Promise<void>;
   readonly #config: Config['kafka'];
   readonly #log: Logger | undefined;
   readonly #clock: Clock;
@@ -67,7 +62,8 @@ export class KafkaSource implements Source {
   readonly #fetchedMs = new Map<number, number>();
   #handler: SourceHandler | undefined;
   #isQuiesced = false;
-  #fail: (error: Error) => void = () => undefined;
+  readonly #failure = new Failure();
+  readonly done: Promise<void> = this.#failure.promise;
 
   constructor(config: Config['kafka'], options: KafkaSourceOptions) {
     const { log, kafka, clock = systemClock } = options;
@@ -87,12 +83,8 @@ export class KafkaSource implements Source {
       maxWaitTimeInMs: 250,
       metadataMaxAge: 30_000,
       allowAutoTopicCreation: false,
-      partitionAssigners: [this.#assigner()],
+      partitionAssigners: [withOnJoin(PartitionAssigners.roundRobin, () => this.#loseAll())],
     });
-    this.done = new Promise((_, reject) => {
-      this.#fail = reject;
-    });
-    this.done.catch(() => undefined);
   }
 
   async start(handler: SourceHandler): Promise<void> {
@@ -163,7 +155,7 @@ export class KafkaSource implements Source {
         for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
       } catch (error) {
         this.#log?.warn(
-          { err: error instanceof Error ? error.message : String(error), retry_ms: retryMs },
+          { err: messageOf(error), retry_ms: retryMs },
           'start positions could not be resolved; retrying',
         );
       }
@@ -281,7 +273,7 @@ export class KafkaSource implements Source {
         this.#replaceClaim(claim);
         return true;
       } catch (error) {
-        const err = error instanceof Error ? error.message : String(error);
+        const err = messageOf(error);
         this.#log?.warn(
           { topic, partition, err, retry_ms: retryMs },
           'log offsets could not be read; retrying',
@@ -307,20 +299,6 @@ export class KafkaSource implements Source {
     return claim;
   }
 
-  /** Round robin that also ends all claims when a join begins. */
-  #assigner(): PartitionAssigner {
-    return (config) => {
-      const roundRobin = PartitionAssigners.roundRobin(config);
-      return {
-        ...roundRobin,
-        protocol: (subscription) => {
-          this.#loseAll();
-          return roundRobin.protocol(subscription);
-        },
-      };
-    };
-  }
-
   #loseAll(): void {
     const claims = [...this.#claims.values()];
     this.#claims.clear();
@@ -335,7 +313,7 @@ export class KafkaSource implements Source {
     }
     this.#log?.error({ err: error.message }, 'the Kafka consumer crashed');
     const failure = kafkaError(error, 'continue reading from Kafka', this.#config);
-    this.#fail(
+    this.#failure.reject(
       failure.code === 'TAILMARK_KAFKA_FAILED'
         ? new OperatorError('TAILMARK_STALLED', failure.message, {
             hint: 'The process exits so that its supervisor restarts it; nothing is lost or counted twice.',

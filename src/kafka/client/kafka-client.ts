@@ -6,6 +6,7 @@ import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import { tlsFailure } from '../../base/tls-failure.ts';
 import type { Config } from '../../config/schema.ts';
+import { brokerErrorType } from '../broker-error-type.ts';
 import { registerCompressionCodecs } from '../compression/compression.ts';
 import { fetchInPlace } from '../patches/fetch-in-place.ts';
 import { kafkajsInternals, patchKafkajs } from '../patches/patch-kafkajs.ts';
@@ -83,7 +84,7 @@ export function kafkaError(error: unknown, doing: string, config: Config['kafka'
   if (known !== undefined) return known;
   const root = rootOf(error);
   const detail = knownSecrets.hide(root.message.split('\n', 1)[0] ?? '');
-  const type = 'type' in root && typeof root.type === 'string' ? root.type : root.name;
+  const type = brokerErrorType(root) ?? root.name;
   const brokers = config.brokers.join(', ');
   const made = (code: ErrorCode, message: string, hint: string) =>
     new OperatorError(code, `Cannot ${doing}${message}`, { hint, cause: error });

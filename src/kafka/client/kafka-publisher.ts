@@ -26,12 +26,6 @@ export async function openKafkaPublisher(config: Config['kafka']): Promise<Publi
   };
 }
 
-function kafkaMessageOf(message: OutgoingMessage): Message {
-  return {
-    value: message.value,
-    ...(message.key === undefined ? {} : { key: message.key }),
-    ...(message.headers === undefined ? {} : { headers: { ...message.headers } }),
-    ...(message.timestampMs === undefined ? {} : { timestamp: String(message.timestampMs) }),
-    ...(message.partition === undefined ? {} : { partition: message.partition }),
-  };
+function kafkaMessageOf({ timestampMs, ...message }: OutgoingMessage): Message {
+  return timestampMs === undefined ? message : { ...message, timestamp: String(timestampMs) };
 }

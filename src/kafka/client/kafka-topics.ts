@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Config } from '../../config/schema.ts';
+import { brokerErrorType } from '../broker-error-type.ts';
 import { createKafkaClient, kafkaError } from './kafka-client.ts';
 
 export interface TopicSpec {
@@ -12,8 +13,22 @@ export interface TopicSpec {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** Short limits: a port that accepts connections but is no broker must be reported soon. */
-const adminOptions = { retries: 3, requestTimeoutMs: 10_000 };
+/** Runs `action` with an admin client. Short limits report soon a port that is no broker's. */
+async function withAdmin<T>(
+  config: Config['kafka'],
+  doing: string,
+  action: (admin: Admin) => Promise<T>,
+): Promise<T> {
+  const admin = createKafkaClient(config, { retries: 3, requestTimeoutMs: 10_000 }).admin();
+  try {
+    await admin.connect();
+    return await action(admin);
+  } catch (error) {
+    throw kafkaError(error, doing, config);
+  } finally {
+    await admin.disconnect().catch(() => undefined);
+  }
+}
 
 /**
  * Creates the topics that are missing and leaves the others unchanged.
@@ -25,32 +40,23 @@ export async function ensureTopics(
   config: Config['kafka'],
   specs: readonly TopicSpec[],
 ): Promise<string[]> {
-  const admin = createKafkaClient(config, adminOptions).admin();
-  try {
-    await admin.connect();
+  return withAdmin(config, 'create topics', async (admin) => {
     const present = new Set(await admin.listTopics());
-    const missing = specs.filter((spec) => !present.has(spec.topic));
+    const missing = specs.filter(({ topic }) => !present.has(topic));
     if (missing.length === 0) return [];
     await admin.createTopics({
       // kafkajs fails when a broker does not know the topic yet, so awaitLeaders waits instead.
       waitForLeaders: false,
-      topics: missing.map((spec) => ({
-        topic: spec.topic,
-        numPartitions: spec.partitions ?? 1,
-        configEntries: Object.entries(spec.settings ?? {}).map(([name, value]) => ({
-          name,
-          value,
-        })),
+      topics: missing.map(({ topic, partitions = 1, settings = {} }) => ({
+        topic,
+        numPartitions: partitions,
+        configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
       })),
     });
-    const created = missing.map((spec) => spec.topic);
+    const created = missing.map(({ topic }) => topic);
     await awaitLeaders(admin, created);
     return created;
-  } catch (error) {
-    throw kafkaError(error, 'create topics', config);
-  } finally {
-    await admin.disconnect().catch(() => undefined);
-  }
+  });
 }
 
 /** Errors that brokers return while a new topic propagates. */
@@ -76,7 +82,7 @@ async function awaitLeaders(admin: Admin, topics: string[]): Promise<void> {
 
 function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return ('type' in error && transientErrors.has(String(error.type))) || isTransient(error.cause);
+  return transientErrors.has(brokerErrorType(error) ?? '') || isTransient(error.cause);
 }
 
 /**
@@ -88,16 +94,8 @@ export async function requireTopics(
   config: Config['kafka'],
   topics: readonly string[],
 ): Promise<void> {
-  const admin = createKafkaClient(config, adminOptions).admin();
-  let present: Set<string>;
-  try {
-    await admin.connect();
-    present = new Set(await admin.listTopics());
-  } catch (error) {
-    throw kafkaError(error, 'read from Kafka', config);
-  } finally {
-    await admin.disconnect().catch(() => undefined);
-  }
+  const listed = await withAdmin(config, 'read from Kafka', (admin) => admin.listTopics());
+  const present = new Set(listed);
   const missing = topics.filter((topic) => !present.has(topic));
   if (missing.length === 0) return;
   throw new OperatorError(

@@ -18,20 +18,11 @@ let scratch = Buffer.alloc(4 + 64 * 1024);
  * Inflates an LZ4 frame (LZ4 Frame Format 1.6) after checking that its blocks fit into `maxBytes`. Plain
  * frames, as Kafka's producers write them, are inflated block by block. That is five times as fast as the
  * library's frame function, which allocates new memory again and again.
- *
- * @throws InflateError
  */
 export function inflateLz4(bytes: Buffer, maxBytes: number): Buffer {
-  try {
-    const frame = bytes.subarray(0, boundedEnd(bytes, maxBytes));
-    const isPlain = ((frame[4] as number) & ~SIZE_FLAG) === PLAIN_FLAGS;
-    return isPlain ? inflateBlocks(frame) : decompressFrameSync(frame);
-  } catch (error) {
-    if (error instanceof InflateError) throw error;
-    throw new InflateError(
-      `be an LZ4 frame: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
+  const frame = bytes.subarray(0, boundedEnd(bytes, maxBytes));
+  const isPlain = ((frame[4] as number) & ~SIZE_FLAG) === PLAIN_FLAGS;
+  return isPlain ? inflateBlocks(frame) : decompressFrameSync(frame);
 }
 
 /** Inflates the blocks of a plain frame. */
@@ -100,8 +91,7 @@ function boundedEnd(bytes: Buffer, maxBytes: number): number {
       throw new InflateError('be an LZ4 frame: a block is truncated');
     most += isStored ? size : Math.min(blockBytes, size * MOST_PER_BYTE);
     if (most > maxBytes) exact = exactBytes(bytes, begin, at + size, checksumBytes);
-    if (exact > maxBytes)
-      throw new InflateError(`inflate to at most ${maxBytes} bytes: it is larger`);
+    if (exact > maxBytes) throw InflateError.tooLarge(maxBytes);
     if (most > maxBytes) most = exact;
     at += size + checksumBytes;
   }

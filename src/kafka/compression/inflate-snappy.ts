@@ -44,10 +44,6 @@ function inflatedBytes(block: Buffer): number {
 }
 
 function inflateBlock(block: Buffer): Buffer {
-  try {
-    const inflated = snappy.uncompressSync(block, { asBuffer: true });
-    return Buffer.isBuffer(inflated) ? inflated : Buffer.from(inflated);
-  } catch (error) {
-    throw new InflateError(`be snappy: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  const inflated = snappy.uncompressSync(block, { asBuffer: true });
+  return Buffer.isBuffer(inflated) ? inflated : Buffer.from(inflated);
 }

@@ -20,28 +20,18 @@ const MAX_WINDOW_LOG = 23;
  * that need a window of more than 8 MiB.
  */
 export function inflateZstd(bytes: Buffer, maxBytes: number): Buffer {
-  try {
-    if (bytes.length < 6 || bytes.readUInt32LE(0) !== MAGIC)
-      throw new InflateError('be a Zstandard frame');
-    return native.zstdDecompressSync === undefined
-      ? inflateInJavaScript(bytes, maxBytes)
-      : native.zstdDecompressSync(bytes, {
-          maxOutputLength: maxBytes,
-          params: { [native.constants.ZSTD_d_windowLogMax ?? 100]: windowLogMax(bytes, maxBytes) },
-        });
-  } catch (error) {
-    if (error instanceof InflateError) throw error;
-    if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') {
-      throw new InflateError(`inflate to at most ${maxBytes} bytes: it is larger`);
-    }
-    throw new InflateError(
-      `be a Zstandard frame: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
+  if (bytes.length < 6 || bytes.readUInt32LE(0) !== MAGIC)
+    throw new InflateError('be a Zstandard frame');
+  if (native.zstdDecompressSync === undefined) return inflateInJavaScript(bytes, maxBytes);
+  const windowLogMax = native.constants.ZSTD_d_windowLogMax ?? 100;
+  return native.zstdDecompressSync(bytes, {
+    maxOutputLength: maxBytes,
+    params: { [windowLogMax]: windowLogOf(bytes, maxBytes) },
+  });
 }
 
 /** A single-segment frame is its own window, which is at most as large as its content. */
-function windowLogMax(bytes: Buffer, maxBytes: number): number {
+function windowLogOf(bytes: Buffer, maxBytes: number): number {
   return isSingleSegment(bytes) ? Math.min(31, Math.ceil(Math.log2(maxBytes))) : MAX_WINDOW_LOG;
 }
 
@@ -57,14 +47,15 @@ function inflateInJavaScript(bytes: Buffer, maxBytes: number): Buffer {
     throw new InflateError(`need a window of at most ${most} bytes: it needs ${windowBytes}`);
   }
   // A lone frame that states its size is inflated in place.
-  if (isWhole && frameEnd(bytes) === bytes.length) return view(decompress(bytes));
+  if (isWhole && frameEnd(bytes) === bytes.length) {
+    const { buffer, byteOffset, byteLength } = decompress(bytes);
+    return Buffer.from(buffer, byteOffset, byteLength);
+  }
   const parts: Uint8Array[] = [];
   let total = 0;
   const stream = new Decompress((part) => {
     total += part.length;
-    if (total > maxBytes) {
-      throw new InflateError(`inflate to at most ${maxBytes} bytes: it is larger`);
-    }
+    if (total > maxBytes) throw InflateError.tooLarge(maxBytes);
     parts.push(part);
   });
   stream.push(bytes, true);
@@ -96,8 +87,4 @@ function frameEnd(bytes: Buffer): number {
     at += 3 + (((header >> 1) & 3) === 1 ? 1 : header >> 3);
     if ((header & 1) === 1) return at + ((descriptor & 4) === 0 ? 0 : 4);
   }
-}
-
-function view(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

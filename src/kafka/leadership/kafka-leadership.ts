@@ -1,9 +1,9 @@
 import kafkajs, { type Consumer, type Kafka, type PartitionAssigner } from 'kafkajs';
 import type { Clock } from '../../base/clock.ts';
+import { Failure } from '../../base/failure.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Config } from '../../config/schema.ts';
 import { kafkaError } from '../client/kafka-client.ts';
-import { type Candidate, electLeader } from './elect-leader.ts';
 import type { Leadership } from './leadership.ts';
 
 const { AssignerProtocol } = kafkajs;
@@ -29,6 +29,12 @@ const SESSIONS_TOLERATED = 3;
 const renewing: ReadonlySet<string> = new Set(['Heartbeat', 'SyncGroup']);
 const leads = Buffer.of(1);
 
+/** A member of the group; `leads` is its own claim to lead. */
+interface Candidate {
+  readonly memberId: string;
+  readonly leads: boolean;
+}
+
 /**
  * Leader election by a consumer group: the member that is assigned the first partition of a topic leads. The
  * other members stand by. The broker reassigns the partition when the leader leaves or misses a session
@@ -39,10 +45,10 @@ const leads = Buffer.of(1);
  * sent before the suspension does not renew it.
  */
 export class KafkaLeadership implements Leadership {
-  readonly done: Promise<never>;
+  readonly #failure = new Failure();
+  readonly done = this.#failure.promise;
   readonly #options: KafkaLeadershipOptions;
   readonly #consumer: Consumer;
-  #fail: (error: Error) => void = () => undefined;
   #isHolder = false;
   #renewingMs = Number.NEGATIVE_INFINITY;
   #renewedMs: number;
@@ -61,10 +67,6 @@ export class KafkaLeadership implements Leadership {
       allowAutoTopicCreation: false,
       partitionAssigners: [this.#assigner()],
     });
-    this.done = new Promise((_, reject) => {
-      this.#fail = reject;
-    });
-    this.done.catch(() => undefined);
   }
 
   /**
@@ -180,6 +182,16 @@ export class KafkaLeadership implements Leadership {
       return;
     }
     this.#isHolder = false;
-    this.#fail(kafkaError(error, 'join the detector group', config));
+    this.#failure.reject(kafkaError(error, 'join the detector group', config));
   }
+}
+
+/**
+ * Elects the leader. The current leader stays, so a member that joins or leaves changes nothing for the
+ * others. Without one the first member id wins.
+ */
+export function electLeader(members: readonly Candidate[]): string | undefined {
+  const leading = members.filter(({ leads }) => leads);
+  const among = leading.length > 0 ? leading : members;
+  return among.map(({ memberId }) => memberId).sort()[0];
 }

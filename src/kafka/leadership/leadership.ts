@@ -9,3 +9,11 @@ export interface Leadership {
   /** Gives up leadership. */
   stop(): Promise<void>;
 }
+
+/** Leadership of a process that has no standby. */
+export const alwaysLeading: Leadership = {
+  isLeading: () => true,
+  problems: () => [],
+  done: new Promise(() => undefined),
+  stop: async () => undefined,
+};

@@ -1,5 +1,6 @@
-import type { Consumer, Kafka, PartitionAssigner } from 'kafkajs';
+import type { Consumer, Kafka } from 'kafkajs';
 import type { Clock } from '../../base/clock.ts';
+import { withOnJoin } from '../on-join.ts';
 
 /** State of one assigned partition, from the consumer's own events. */
 export interface ObservedPartition {
@@ -55,7 +56,9 @@ export class ConsumerObserver {
           ...config,
           groupId: config?.groupId ?? '',
           ...(partitionAssigners && {
-            partitionAssigners: partitionAssigners.map((assigner) => this.#wrapAssigner(assigner)),
+            partitionAssigners: partitionAssigners.map((assigner) =>
+              withOnJoin(assigner, () => this.#leave()),
+            ),
           }),
         });
         this.#listen(consumer);
@@ -76,20 +79,6 @@ export class ConsumerObserver {
   isPaused(topic: string, partition: number): boolean {
     const paused = this.#consumer?.paused().find((entry) => entry.topic === topic);
     return paused?.partitions.includes(partition) ?? false;
-  }
-
-  /** kafkajs asks the assigner for its protocol when a join begins. */
-  #wrapAssigner(assigner: PartitionAssigner): PartitionAssigner {
-    return (config) => {
-      const inner = assigner(config);
-      return {
-        ...inner,
-        protocol: (subscription) => {
-          this.#leave();
-          return inner.protocol(subscription);
-        },
-      };
-    };
   }
 
   #listen(consumer: Consumer): void {

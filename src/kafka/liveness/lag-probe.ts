@@ -1,5 +1,6 @@
 import type { Admin, Kafka } from 'kafkajs';
 import type { Clock } from '../../base/clock.ts';
+import { brokerErrorType } from '../broker-error-type.ts';
 
 /** Offsets of a partition, as the brokers report them. */
 export interface PartitionLog {
@@ -20,8 +21,6 @@ export interface LagProbeOptions {
   /** Omits a missing topic; otherwise a missing topic fails the probe. @default {false} */
   readonly leavesOutMissing?: boolean;
 }
-
-const missing = 'UNKNOWN_TOPIC_OR_PARTITION';
 
 /**
  * Asks the brokers for end offsets and committed offsets, with a client apart from the consumer's. The client
@@ -91,7 +90,7 @@ export class LagProbe {
     try {
       return await admin.fetchTopicOffsets(topic);
     } catch (error) {
-      const isMissing = error instanceof Error && 'type' in error && error.type === missing;
+      const isMissing = brokerErrorType(error) === 'UNKNOWN_TOPIC_OR_PARTITION';
       if (isMissing && this.#options.leavesOutMissing === true) return [];
       throw error;
     }

@@ -1,5 +1,6 @@
 import type { Kafka } from 'kafkajs';
 import type { Clock } from '../../base/clock.ts';
+import { Failure, messageOf } from '../../base/failure.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
@@ -48,7 +49,7 @@ export class WatchedSource implements Source {
   readonly #source: Source;
   readonly #observer: ConsumerObserver;
   readonly #probe: LagProbe;
-  readonly #stalled: Promise<never>;
+  readonly #stalled = new Failure();
   #detector: StallDetector | undefined;
   #logs: ReadonlyMap<string, PartitionLog> = new Map();
   /** First known end of each log, which is where `start_from: latest` begins. */
@@ -60,7 +61,6 @@ export class WatchedSource implements Source {
   #verdict: Verdict = { problems: [], stalled: undefined, progressAgeMs: 0 };
   #counted = { joins: 0, crashes: 0 };
   #stopTicking: () => void = () => undefined;
-  #fail: (error: Error) => void = () => undefined;
 
   /** @param open creates the source on the given client. */
   constructor(options: WatchedSourceOptions, open: (kafka: Client) => Source) {
@@ -76,10 +76,7 @@ export class WatchedSource implements Source {
       clock,
       timeoutMs: PROBE_TIMEOUT_MS,
     });
-    this.#stalled = new Promise((_, reject) => {
-      this.#fail = reject;
-    });
-    this.done = Promise.race([this.#source.done, this.#stalled]);
+    this.done = Promise.race([this.#source.done, this.#stalled.promise]);
     this.done.catch(() => undefined);
   }
 
@@ -92,7 +89,7 @@ export class WatchedSource implements Source {
     });
     this.#stopTicking = clock.every(TICK_MS, () => this.#tick());
     try {
-      await Promise.race([this.#source.start(handler), this.#stalled]);
+      await Promise.race([this.#source.start(handler), this.#stalled.promise]);
     } catch (error) {
       this.#endWatch();
       throw error;
@@ -155,7 +152,7 @@ export class WatchedSource implements Source {
       }
       this.#measureLag();
     } catch (error) {
-      this.#outage = error instanceof Error ? error.message : String(error);
+      this.#outage = messageOf(error);
     } finally {
       this.#isProbing = false;
     }
@@ -215,7 +212,7 @@ export class WatchedSource implements Source {
     this.#stopTicking();
     this.#detector = undefined;
     const what = `Cannot continue: Kafka consumption stalled: ${now.stalled}`;
-    this.#fail(
+    this.#stalled.reject(
       new OperatorError('TAILMARK_STALLED', what, {
         hint: 'Nothing is lost or counted twice: have a supervisor restart the process. See docs/explained/liveness.md.',
       }),

@@ -1,3 +1,4 @@
+import { brokerErrorType } from '../broker-error-type.ts';
 import { type Patchable, patchOnce } from './patch-once.ts';
 import { RejoinError } from './rejoin-error.ts';
 
@@ -27,7 +28,7 @@ export function leaveOnUnknownCommit(group: Patchable<ConsumerGroup>): void {
       try {
         await before.commitOffsets.call(this, offsets);
       } catch (error) {
-        if (!isResponse(error)) doubts.set(this, error);
+        if (brokerErrorType(error) === undefined) doubts.set(this, error);
         throw error;
       }
     },
@@ -41,11 +42,6 @@ export function leaveOnUnknownCommit(group: Patchable<ConsumerGroup>): void {
       doubts.delete(this);
     },
   }));
-}
-
-/** A broker's error has a type; a connection error has none. */
-function isResponse(error: unknown): boolean {
-  return error instanceof Error && 'type' in error && typeof error.type === 'string';
 }
 
 /** If leaving fails, the next member waits until the session timeout removes this one. */

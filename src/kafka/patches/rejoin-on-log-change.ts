@@ -1,3 +1,4 @@
+import { brokerErrorType } from '../broker-error-type.ts';
 import { type Patchable, patchOnce } from './patch-once.ts';
 import { RejoinError } from './rejoin-error.ts';
 
@@ -24,13 +25,9 @@ export function rejoinOnLogChange(group: Patchable<ConsumerGroup>): void {
       try {
         await recoverFromFetch.call(this, error);
       } catch (failure) {
-        if (!isOfTopic(error)) throw failure;
+        if (brokerErrorType(error) !== 'UNKNOWN_TOPIC_OR_PARTITION') throw failure;
         throw new RejoinError(failure);
       }
     },
   }));
-}
-
-function isOfTopic(error: unknown): boolean {
-  return error instanceof Error && 'type' in error && error.type === 'UNKNOWN_TOPIC_OR_PARTITION';
 }

@@ -9,29 +9,6 @@ export interface FetchPlaceholder {
   readonly records?: FetchedRecords;
 }
 
-/** One partition of a fetch response, in kafkajs' shape. */
-interface FetchedPartition {
-  readonly partition: number;
-  readonly errorCode: number;
-  readonly highWatermark: string;
-  readonly lastStableOffset: string;
-  /** Empty, because aborted records are already left out. */
-  readonly abortedTransactions: readonly never[];
-  readonly preferredReadReplica: number;
-  readonly messages: readonly FetchPlaceholder[];
-}
-
-export interface FetchResponse {
-  readonly throttleTime: number;
-  readonly clientSideThrottleTime: number;
-  readonly errorCode: number;
-  readonly sessionId: number;
-  readonly responses: readonly {
-    readonly topicName: string;
-    readonly partitions: readonly FetchedPartition[];
-  }[];
-}
-
 /** First version with transactions and record batches (Kafka 0.11). */
 export const OLDEST_VERSION = 4;
 const LOG_START_VERSION = 5;
@@ -52,7 +29,7 @@ export async function decodeFetchResponse(
   version: number,
   reader: RecordBatchReader,
   onRead: () => void = () => undefined,
-): Promise<FetchResponse> {
+) {
   const fields = new Fields(bytes);
   const throttleMs = fields.int32();
   const hasSession = version >= SESSION_VERSION;
@@ -64,10 +41,10 @@ export async function decodeFetchResponse(
   const onPassed = () => {
     if (--readers === 0) onRead();
   };
-  const responses: { topicName: string; partitions: FetchedPartition[] }[] = [];
+  const responses = [];
   for (let topics = fields.int32(); topics > 0; topics--) {
     const topicName = fields.string();
-    const partitions: FetchedPartition[] = [];
+    const partitions = [];
     for (let left = fields.int32(); left > 0; left--) {
       const partition = fields.int32();
       const error = fields.int16();
@@ -83,6 +60,7 @@ export async function decodeFetchResponse(
         errorCode: error,
         highWatermark,
         lastStableOffset,
+        // Aborted records are already left out.
         abortedTransactions: [],
         preferredReadReplica,
         messages: placeholdersOf(records),

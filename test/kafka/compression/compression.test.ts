@@ -3,18 +3,24 @@ import kafkajs from 'kafkajs';
 import { compressFrameSync, compressSync, decompressFrameSync } from 'lz4-napi';
 import snappy from 'snappy';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { registerCompressionCodecs } from '../../../src/kafka/compression/compression.ts';
+import {
+  inflateRecords,
+  registerCompressionCodecs,
+} from '../../../src/kafka/compression/compression.ts';
 import { InflateError } from '../../../src/kafka/compression/inflate-error.ts';
-import { inflateGzip } from '../../../src/kafka/compression/inflate-gzip.ts';
-import { inflateLz4 } from '../../../src/kafka/compression/inflate-lz4.ts';
-import { inflateSnappy } from '../../../src/kafka/compression/inflate-snappy.ts';
-import { inflateZstd } from '../../../src/kafka/compression/inflate-zstd.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { codecOf, decodeAsKafkajs, encodeBatch, recordsOf } from '../record-batch.ts';
 import { zstdFrame } from './zstd-frame.ts';
 
 const { CompressionTypes } = kafkajs;
 const maxBytes = 1 << 20;
+
+const inflaterOf = (codec: number) => (bytes: Buffer, most: number) =>
+  inflateRecords(bytes, codec, most) as Buffer;
+const inflateGzip = inflaterOf(CompressionTypes.GZIP);
+const inflateSnappy = inflaterOf(CompressionTypes.Snappy);
+const inflateLz4 = inflaterOf(CompressionTypes.LZ4);
+const inflateZstd = inflaterOf(CompressionTypes.ZSTD);
 
 const random = new SeededRandom(1);
 const samples: readonly (readonly [string, Buffer])[] = [

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLog } from '../../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
-import { alwaysLeading } from '../../../src/kafka/leadership/always-leading.ts';
 import type { Leadership } from '../../../src/kafka/leadership/leadership.ts';
+import { alwaysLeading } from '../../../src/kafka/leadership/leadership.ts';
 import { LeadLost } from '../../../src/roles/detect/lead-lost.ts';
 import { LeaderLoop } from '../../../src/roles/detect/leader-loop.ts';
 import type { WindowEvaluator } from '../../../src/roles/detect/window-evaluator.ts';

@@ -42,7 +42,7 @@ export const windowMutants: readonly Mutant[] = [
     bug: 'a successor begins without a watermark: what was late is counted',
     file: 'src/ingest/partition-ingest.ts',
     find: 'const { intent, startOffset, watermarkMs = Number.NEGATIVE_INFINITY } = start;',
-    replace: `const { intent, startOffset } = place;
+    replace: `const { intent, startOffset } = start;
     const watermarkMs = Number.NEGATIVE_INFINITY;`,
   },
   {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { electLeader } from '../../../src/kafka/leadership/elect-leader.ts';
+import { electLeader } from '../../../src/kafka/leadership/kafka-leadership.ts';
 
 const member = (memberId: string, leads = false) => ({ memberId, leads });
 
