@@ -93,7 +93,7 @@ export class Detector {
       seriesLimit: this.#options.max_series,
       isCrowded: this.#judge.slots.isCrowded,
       seriesNotEvaluated: this.#judge.slots.unevaluated,
-      stagesNotEvaluated: this.#series.stagesUnjudged,
+      stagesNotEvaluated: this.#series.stagesNotEvaluated,
       windowsEvaluated: this.#judge.windowsEvaluated,
       tests: this.#judge.testCount,
       perWeek: this.#judge.levels.perWeek,

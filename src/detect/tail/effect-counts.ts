@@ -2,13 +2,24 @@ import type { StageSummary } from '../../series/series-window.ts';
 import type { TDigest } from '../../sketch/t-digest.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import { type DetectOptions, quarantineWindows } from '../options/detect-options.ts';
-import type { EvidenceWeights } from './evidence/evidence-weights.ts';
-import { SlowPathCounts } from './slow-path-counts.ts';
+import type { SlowPath } from './evidence/evidence-weights.ts';
 import { TailCounts, type TailEffect, type TailSums } from './tail-counts.ts';
 import { effectOptions, type TailThreshold, tailThreshold } from './tail-threshold.ts';
 
 /** Windows, at most, over which quantiles of an event are measured. */
 export const shownWindows = quarantineWindows;
+
+/** Quantile within the fast path: it moves once 15 % of fast requests are slow. Evidence needs as many. */
+const quantileOfFast = 0.85;
+/** Quantiles are rounded down to multiples of 1 / 20. */
+const steps = 20;
+/** Threshold of the fast path while requests take one path. */
+const noThreshold: TailThreshold = {
+  baselineMs: Number.POSITIVE_INFINITY,
+  baselineShare: 1,
+  effectMs: Number.POSITIVE_INFINITY,
+  halfEffectMs: Number.POSITIVE_INFINITY,
+};
 
 /** A quantile, its baseline, and its index in the counts. */
 interface Counted {
@@ -19,20 +30,21 @@ interface Counted {
 }
 
 /** The quantile with the effect; without one, the first quantile. */
-export interface Shown extends Counted {
+interface Shown extends Counted {
   readonly effect: TailEffect | undefined;
 }
 
 /**
- * Effects at the configured quantiles (`detect.quantiles`), and at one of the fast path where requests take
- * two.
+ * Effects at the configured quantiles (`detect.quantiles`). Where requests take two paths, as with a cache,
+ * also at one quantile of the fast path: when that path is lost no tail quantile moves, as they are on the slow
+ * path already.
  */
 export class EffectCounts {
   readonly #options: DetectOptions;
   readonly #tail: TailCounts;
   #thresholds: readonly TailThreshold[] = [];
-  /** Present once the baseline has had two paths. */
-  #path: SlowPathCounts | undefined;
+  /** The quantile of the fast path, once the baseline has had two paths; its q is NaN while it has one. */
+  #path: Counted | undefined;
 
   /** @param at offset of the tail's counts in the arena: `TailCounts.doubles`, all 0. */
   constructor(options: DetectOptions, at: number) {
@@ -46,20 +58,22 @@ export class EffectCounts {
   }
 
   /** Compares later windows with this baseline. */
-  compareWith(
-    baseline: TDigest,
-    total: TDigest | undefined,
-    slowPath: EvidenceWeights['slowPath'],
-  ): void {
-    const optionsOf = (q: number) => effectOptions(q, this.#options, total);
-    this.#thresholds = this.#options.quantiles.map((q) => tailThreshold(baseline, q, optionsOf(q)));
+  compareWith(baseline: TDigest, total: TDigest | undefined, slowPath: SlowPath | undefined): void {
+    const thresholdAt = (q: number) =>
+      tailThreshold(baseline, q, effectOptions(q, this.#options, total));
+    this.#thresholds = this.#options.quantiles.map(thresholdAt);
     this.#tail.compareWith(this.#thresholds);
-    if (slowPath !== undefined) this.#path ??= new SlowPathCounts();
-    this.#path?.compareWith(baseline, slowPath, optionsOf);
+    if (slowPath !== undefined) this.#path ??= newPath();
+    if (this.#path === undefined) return;
+    const q = slowPath === undefined ? Number.NaN : slowPathQuantile(slowPath.share);
+    const threshold =
+      slowPath === undefined ? noThreshold : slowerThan(slowPath.fromMs, thresholdAt(q));
+    this.#path.counts.compareWith([threshold]);
+    this.#path = { ...this.#path, q, baselineMs: threshold.baselineMs };
   }
 
   addToPath(startMs: number, summary: StageSummary): void {
-    this.#path?.add(startMs, summary);
+    if (this.#path !== undefined) TailCounts.add(this.#path.counts.at, 1, startMs, summary);
   }
 
   /**
@@ -72,7 +86,7 @@ export class EffectCounts {
     const path = isPathSignificant ? this.#path : undefined;
     const ofPath = path?.counts.effect(maxWindows, shownWindows);
     if (path !== undefined && ofPath !== undefined && isMore(ofPath, effect)) {
-      return { ...countedOf(path), effect: ofPath };
+      return { ...path, effect: ofPath };
     }
     return { ...this.#ofTail(effect?.quantile ?? 0), effect };
   }
@@ -88,14 +102,14 @@ export class EffectCounts {
     const quantile = this.#options.quantiles.indexOf(q);
     const path = this.#path?.q === q ? this.#path : undefined;
     if (quantile < 0 && path === undefined) return undefined;
-    const counted = path === undefined ? this.#ofTail(quantile) : countedOf(path);
+    const counted = path ?? this.#ofTail(quantile);
     return { ...counted.counts.sums(counted.quantile, windows), baselineMs: counted.baselineMs };
   }
 
   serialize(state: StateArchive): void {
     this.#tail.serialize(state);
-    this.#path = state.optional(this.#path, (path = new SlowPathCounts()) => {
-      path.serialize(state);
+    this.#path = state.optional(this.#path, (path = newPath()) => {
+      path.counts.serialize(state);
       return path;
     });
   }
@@ -107,8 +121,23 @@ export class EffectCounts {
   }
 }
 
-function countedOf({ counts, q, threshold }: SlowPathCounts): Counted {
-  return { counts, quantile: 0, q, baselineMs: threshold.baselineMs };
+function newPath(): Counted {
+  const counts = new TailCounts({ quantiles: [quantileOfFast] });
+  return { counts, quantile: 0, q: Number.NaN, baselineMs: noThreshold.baselineMs };
+}
+
+/** Quantile of all requests that leaves the fast path once clearly fewer requests take it. */
+export function slowPathQuantile(slowShare: number): number {
+  return Math.floor(steps * quantileOfFast * (1 - slowShare)) / steps;
+}
+
+function slowerThan(ms: number, threshold: TailThreshold): TailThreshold {
+  const { effectMs, halfEffectMs } = threshold;
+  return {
+    ...threshold,
+    effectMs: Math.max(effectMs, ms),
+    halfEffectMs: Math.max(halfEffectMs, ms),
+  };
 }
 
 /** True where an effect covers more windows than another one, or as many with a larger effect. */

@@ -107,10 +107,6 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
     return this.#reference.reference(stage, this.#options.min_baseline_windows);
   }
 
-  get testCount(): number {
-    return this.#tests.size;
-  }
-
   /** Evaluated stages as keys, in the order in which they first occurred. */
   get stages(): ReadonlyMap<string, unknown> {
     return this.#tests.stages;
@@ -155,7 +151,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
     }
     const event =
       isOpen || verdicts.length > 0
-        ? this.lifecycle.step(startMs, this.#judgement(window, verdicts, context), context)
+        ? this.lifecycle.step(startMs, this.#evaluation(window, verdicts, context), context)
         : undefined;
     this.#learn(suspectFromMs);
     if (this.#loan.endsWith(window, this.#baseline, this.isOpen)) {
@@ -173,11 +169,11 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
   missing(windowStartMs: number, context: StepContext): AnomalyEvent | undefined {
     if (Number.isNaN(this.lastSeenMs)) this.lastSeenMs = windowStartMs;
     if (!this.isOpen) return undefined;
-    return this.lifecycle.step(windowStartMs, this.#judgement(undefined, [], context), context);
+    return this.lifecycle.step(windowStartMs, this.#evaluation(undefined, [], context), context);
   }
 
   /** @param window undefined where the series had no request. */
-  #judgement(
+  #evaluation(
     window: SeriesWindow | undefined,
     verdicts: readonly ShiftVerdict[],
     context: StepContext,
@@ -245,46 +241,30 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
     });
   }
 
-  /** Measures the leading stage. The total takes the lead over a stage once it is anomalous too. */
+  /**
+   * Measures the leading stage over the last minutes: a tail over a window or two is mostly chance. The total
+   * takes the lead over a stage once it opens, too; over hours it does so by chance.
+   */
   #update(
     open: OpenTail,
     verdicts: readonly ShiftVerdict[],
     context: StepContext,
   ): EventUpdate | undefined {
-    const { evidence, quantile } = open.event;
-    const ofTotal = leadOf(verdicts.filter((verdict) => verdict.stage === totalStage));
-    const isOfStage = evidence.measured_stage !== totalStage;
-    if (isOfStage && ofTotal !== undefined && this.#mayLead(open, this.lastSeenMs)) {
-      return this.#measured(open, ofTotal, ofTotal.q, verdicts, context);
-    }
-    const lead = verdicts.find(({ stage }) => stage === evidence.measured_stage);
-    return this.#measured(open, lead, quantile, verdicts, context);
-  }
-
-  /**
-   * True where the anomalous total may take the lead over a stage: over hours it is anomalous by chance, too.
-   */
-  #mayLead({ startedAtMs }: OpenTail, windowStartMs: number): boolean {
-    const isYoung = windowStartMs - startedAtMs < this.#options.baseline;
-    return isYoung || this.#totalAnomalous >= longestRun;
-  }
-
-  /** Measures the anomaly over all of its last minutes: a tail over a window or two is mostly chance. */
-  #measured(
-    open: OpenTail,
-    lead: ShiftVerdict | undefined,
-    q: number,
-    verdicts: readonly ShiftVerdict[],
-    context: StepContext,
-  ): EventUpdate | undefined {
+    const { event } = open;
+    const { measured_stage } = event.evidence;
+    const isYoung = this.lastSeenMs - open.startedAtMs < this.#options.baseline;
+    const mayTotalLead = isYoung || this.#totalAnomalous >= longestRun;
+    const total = verdicts.find(({ stage, opens }) => stage === totalStage && opens);
+    const newLead = measured_stage !== totalStage && mayTotalLead ? total : undefined;
+    const lead = newLead ?? verdicts.find(({ stage }) => stage === measured_stage);
     if (lead === undefined || !open.mayUpdate(lead.stage)) return undefined;
+    const q = newLead?.q ?? event.quantile;
     const recent = this.#recent;
     const counted = recent.filter(({ stages }) => stages.has(lead.stage)).length;
-    const verdict = this.#tests.of(lead.stage)?.over(lead, q, counted);
+    const verdict = this.#tests.stages.get(lead.stage)?.over(lead, q, counted);
     if (verdict === undefined || verdict.exceedances <= verdict.expected) return undefined;
-    const { event } = open;
     // The emitted quantile keeps its own baseline, even where another one shows the shift more clearly.
-    const isSame = verdict.stage === event.evidence.measured_stage && q === event.quantile;
+    const isSame = verdict.stage === measured_stage && q === event.quantile;
     const compared = isSame ? { ...verdict, thresholdMs: open.baselineMs } : verdict;
     const measured = measure(this.#eventInput(compared, recent, context));
     const summary = anomalySummary({ ...event, ...measured });

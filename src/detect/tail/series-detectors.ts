@@ -59,10 +59,10 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
   }
 
   /** Stages left out of the last window of their series, because it has more than its share. */
-  get stagesUnjudged(): number {
-    let unjudged = 0;
-    for (const share of this.#shares.values()) unjudged += share.unevaluated;
-    return unjudged;
+  get stagesNotEvaluated(): number {
+    let count = 0;
+    for (const share of this.#shares.values()) count += share.unevaluated;
+    return count;
   }
 
   get(key: string): SeriesDetector | undefined {
@@ -94,8 +94,7 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
 
   /** Returns the keys of a window's series; fast where they come in the order of the last window. */
   keysOf(windows: readonly SeriesWindow[]): string[] {
-    this.#order.begin();
-    return windows.map(({ series }) => this.#order.keyOf(series));
+    return this.#order.keysOf(windows);
   }
 
   /** Steps one series; `window` is undefined where it had no request. */
@@ -106,9 +105,9 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
     context: StepContext,
   ): AnomalyEvent | undefined {
     if (window === undefined) return series.missing(startMs, context);
-    const before = series.testCount;
+    const before = series.stages.size;
     const event = series.step(this.#withinShare(series, window), context);
-    this.#tests += series.testCount - before;
+    this.#tests += series.stages.size - before;
     return event;
   }
 
@@ -150,7 +149,7 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
     this.detectors.delete(key);
     this.#shares.delete(series);
     this.#peers.delete(series);
-    this.#tests -= series.testCount;
+    this.#tests -= series.stages.size;
     const model = unversionedKey(series.series);
     if (this.#newest.get(model) === series) this.#newest.delete(model);
   }
@@ -160,9 +159,9 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
     const saved = this.detectors.get(key);
     const series = serializeSeries(state, saved?.series);
     const restored = saved ?? this.#newSeries(series, undefined);
-    if (saved !== undefined) this.#tests -= saved.testCount;
+    this.#tests -= restored.stages.size;
     restored.serialize(state);
-    this.#tests += restored.testCount;
+    this.#tests += restored.stages.size;
     this.detectors.set(key, restored);
     state.optional(this.#shares.get(restored), (share = new EvaluatedStages([], Number.NaN)) => {
       share.serialize(state);
@@ -250,9 +249,7 @@ function maxStagesOf(maxSeries: number, series: number): number {
 }
 
 function fits(series: SeriesDetector, { stages }: SeriesWindow, maxStages: number): boolean {
-  const known = series.testCount;
-  if (known + stages.size <= maxStages) return true;
-  let unknown = 0;
-  for (const stage of stages.keys()) if (!series.stages.has(stage)) unknown += 1;
-  return known + unknown <= maxStages;
+  const known = series.stages;
+  if (known.size + stages.size <= maxStages) return true;
+  return known.size + [...stages.keys()].filter((stage) => !known.has(stage)).length <= maxStages;
 }

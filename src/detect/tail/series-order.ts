@@ -1,6 +1,6 @@
 import { dimensions } from '../../base/dimensions.ts';
 import { seriesKey } from '../../series/series-key.ts';
-import type { Series } from '../../series/series-window.ts';
+import type { Series, SeriesWindow } from '../../series/series-window.ts';
 
 /** Series of the last window that may be skipped because they had no request in this one. */
 const lookAhead = 8;
@@ -15,36 +15,26 @@ interface KeyedSeries {
  * the dimensions with the last window's takes a tenth of the time of building a key.
  */
 export class SeriesOrder {
-  /** Series of the last window, and of this one so far. */
-  #before: KeyedSeries[] = [];
-  #now: KeyedSeries[] = [];
-  #index = 0;
+  #last: readonly KeyedSeries[] = [];
 
-  /** Begins a window. */
-  begin(): void {
-    [this.#before, this.#now] = [this.#now, this.#before];
-    this.#now.length = 0;
-    this.#index = 0;
-  }
-
-  /** Returns the `seriesKey` of the window's next series. */
-  keyOf(series: Series): string {
-    const end = Math.min(this.#before.length, this.#index + lookAhead);
-    for (let index = this.#index; index < end; index++) {
-      const entry = this.#before[index] as KeyedSeries;
-      if (!isSame(entry.series, series)) continue;
-      this.#index = index + 1;
-      this.#now.push(entry);
-      return entry.key;
-    }
-    const key = seriesKey(series);
-    this.#now.push({ series, key });
-    return key;
+  /** Returns the `seriesKey` of each series of the next window. */
+  keysOf(windows: readonly Pick<SeriesWindow, 'series'>[]): string[] {
+    const last = this.#last;
+    let next = 0;
+    this.#last = windows.map(({ series }) => {
+      const end = Math.min(last.length, next + lookAhead);
+      for (let i = next; i < end; i++) {
+        const known = last[i] as KeyedSeries;
+        if (!isSame(known.series, series)) continue;
+        next = i + 1;
+        return known;
+      }
+      return { series, key: seriesKey(series) };
+    });
+    return this.#last.map(({ key }) => key);
   }
 }
 
 function isSame(one: Series, other: Series): boolean {
-  if (one === other) return true;
-  for (const dimension of dimensions) if (one[dimension] !== other[dimension]) return false;
-  return true;
+  return one === other || dimensions.every((dimension) => one[dimension] === other[dimension]);
 }

@@ -1,7 +1,6 @@
 import { totalStage } from '../../base/dimensions.ts';
 import type { SeriesReference, StageReference } from '../../baseline/series-reference.ts';
 import type { SeriesWindow } from '../../series/series-window.ts';
-import type { TDigest } from '../../sketch/t-digest.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { TestLevels } from '../options/page-budget.ts';
@@ -10,7 +9,7 @@ import { type ReleaseOutcome, ShiftTest } from './shift-test.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
 
 /** A stage's test, and the renewal of the baseline that it compares with, if any. */
-interface JudgedStage {
+interface StageTest {
   readonly stage: string;
   readonly test: ShiftTest;
   renewal: object | undefined;
@@ -24,7 +23,7 @@ export class StageTests {
   readonly #pool: PeakPool;
   readonly #tests = new Map<string, ShiftTest>();
   /** Tests of the last window in its order, which the next one mostly shares. */
-  readonly #judged: JudgedStage[] = [];
+  readonly #last: StageTest[] = [];
 
   /** @param pool shared by all tests of all series. */
   constructor(options: DetectOptions, pool: PeakPool) {
@@ -32,23 +31,15 @@ export class StageTests {
     this.#pool = pool;
   }
 
-  get size(): number {
-    return this.#tests.size;
-  }
-
-  of(stage: string): ShiftTest | undefined {
-    return this.#tests.get(stage);
-  }
-
-  /** Stages with a test as keys, in the order in which they first occurred. */
-  get stages(): ReadonlyMap<string, unknown> {
+  /** Tests by stage, in the order in which the stages first occurred. */
+  get stages(): ReadonlyMap<string, ShiftTest> {
     return this.#tests;
   }
 
   /** Drops the test of a stage. */
   forget(stage: string): void {
     this.#tests.delete(stage);
-    this.#judged.length = 0;
+    this.#last.length = 0;
   }
 
   /**
@@ -65,18 +56,15 @@ export class StageTests {
   ): readonly ShiftVerdict[] {
     let verdicts: ShiftVerdict[] | undefined;
     let index = 0;
-    let total: TDigest | undefined;
-    let hasTotal = false;
     for (const summary of window.stages.values()) {
-      const judged = this.#at(index, summary.stage, before);
+      const one = this.#at(index, summary.stage, before);
       index += 1;
-      if (judged.renewal !== baseline.renewal) {
-        if (!hasTotal) total = this.#referenceOf(totalStage, baseline)?.digest;
-        hasTotal = true;
-        judged.test.compareWith(this.#referenceOf(summary.stage, baseline), total);
-        judged.renewal = baseline.renewal;
+      if (one.renewal !== baseline.renewal) {
+        const total = this.#referenceOf(totalStage, baseline)?.digest;
+        one.test.compareWith(this.#referenceOf(summary.stage, baseline), total);
+        one.renewal = baseline.renewal;
       }
-      const verdict = judged.test.evaluate(window.windowStartMs, summary, levels);
+      const verdict = one.test.evaluate(window.windowStartMs, summary, levels);
       if (verdict === undefined) continue;
       verdicts ??= [];
       verdicts.push(verdict);
@@ -85,22 +73,19 @@ export class StageTests {
     return verdicts ?? noVerdicts;
   }
 
-  /** Releases a window from quarantine: `ShiftTest.learn`. */
+  /** As `ShiftTest.learn`, of all stages; so are the next three methods. */
   learn(startMs: number, as: ReleaseOutcome): void {
     for (const test of this.#tests.values()) test.learn(startMs, as);
   }
 
-  /** Ends an emitted anomaly that recovered by itself: `ShiftTest.endEmitted`. */
   endEmitted(levels: TestLevels): void {
     for (const test of this.#tests.values()) test.endEmitted(levels);
   }
 
-  /** Resets the evidence: `ShiftTest.forgetRun`. */
   forgetRun(): void {
     for (const test of this.#tests.values()) test.forgetRun();
   }
 
-  /** Starts over with another baseline: `ShiftTest.rebase`. */
   rebase(): void {
     for (const test of this.#tests.values()) test.rebase();
   }
@@ -109,20 +94,20 @@ export class StageTests {
     state.map(this.#tests, (stage) => this.#newTest(stage));
   }
 
-  /** Stage at an index of a window. */
-  #at(index: number, stage: string, before: StageTests | undefined): JudgedStage {
-    const last = this.#judged[index];
+  /** Test of the stage at an index of a window. */
+  #at(index: number, stage: string, before: StageTests | undefined): StageTest {
+    const last = this.#last[index];
     if (last?.stage === stage) return last;
     let test = this.#tests.get(stage);
     if (test === undefined) {
       test = this.#newTest(stage);
-      const inherited = before?.of(stage);
+      const inherited = before?.stages.get(stage);
       if (inherited !== undefined) test.inherit(inherited);
       this.#tests.set(stage, test);
     }
-    const judged = { stage, test, renewal: undefined };
-    this.#judged[index] = judged;
-    return judged;
+    const one = { stage, test, renewal: undefined };
+    this.#last[index] = one;
+    return one;
   }
 
   #referenceOf(stage: string, baseline: SeriesReference): StageReference | undefined {

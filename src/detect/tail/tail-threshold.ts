@@ -16,7 +16,7 @@ export interface TailThreshold {
 /** Lower bound of `baselineShare` as a part of 1 - q, where ties leave no request above the quantile. */
 const minShareOfTail = 0.25;
 
-export type EffectOptions = Pick<DetectOptions, 'min_effect_ratio' | 'min_effect_ms'>;
+type EffectOptions = Pick<DetectOptions, 'min_effect_ratio' | 'min_effect_ms'>;
 
 /** Least effects of a stage. A change that is small beside the total is not pageable. */
 export function effectOptions(

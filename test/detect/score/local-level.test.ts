@@ -6,7 +6,7 @@ const requests = 100;
 const variance = 0.04;
 
 /** Learns windows whose requests score `level(window)` above the mean, and chance. */
-function taught(windows: number, level: (window: number) => number, seed = 1): LocalLevel {
+function learnt(windows: number, level: (window: number) => number, seed = 1): LocalLevel {
   const random = new Random(`drift ${seed}`);
   const drift = new LocalLevel(1);
   const noise = Math.sqrt(requests * variance);
@@ -20,7 +20,7 @@ function taught(windows: number, level: (window: number) => number, seed = 1): L
 describe('LocalLevel', () => {
   it('predicts 0 where only chance moves the scores, and subtracts nothing', () => {
     for (const seed of [1, 2, 3, 4, 5]) {
-      const drift = taught(8_640, () => 0, seed);
+      const drift = learnt(8_640, () => 0, seed);
       expect(drift.level(0)).toBe(0);
       expect(drift.spread(0)).toBe(1);
     }
@@ -28,19 +28,19 @@ describe('LocalLevel', () => {
 
   it('follows a moving level, five minutes behind', () => {
     const slow = (window: number) => 0.2 * Math.sin(window / 700);
-    const drift = taught(9_900, slow);
+    const drift = learnt(9_900, slow);
     expect(slow(9_855)).toBeGreaterThan(0.19);
     expect(Math.abs(drift.level(0) - slow(9_855))).toBeLessThan(0.05);
   });
 
   it('does not follow one fault of 20 minutes in a calm past', () => {
-    expect(taught(8_640, (window) => (window >= 8_520 ? 0.2 : 0)).level(0)).toBe(0);
+    expect(learnt(8_640, (window) => (window >= 8_520 ? 0.2 : 0)).level(0)).toBe(0);
   });
 
   it('reports the spread of minutes beyond the predicted level', () => {
     const random = new Random('jumps');
     let level = 0;
-    const drift = taught(8_640, (window) => {
+    const drift = learnt(8_640, (window) => {
       if (window % 30 === 0) level = 0.06 * random.normal();
       return level;
     });
@@ -49,22 +49,22 @@ describe('LocalLevel', () => {
   });
 
   it('reports that the level moves, although it is predicted; and not for chance', () => {
-    const drift = taught(8_640, (window) => 0.2 * Math.sin(window / 700));
+    const drift = learnt(8_640, (window) => 0.2 * Math.sin(window / 700));
     expect(drift.levelVariation).toBe(1);
-    for (const seed of [1, 2, 3, 4, 5]) expect(taught(8_640, () => 0, seed).levelVariation).toBe(0);
+    for (const seed of [1, 2, 3, 4, 5]) expect(learnt(8_640, () => 0, seed).levelVariation).toBe(0);
   });
 
   it('reports the predicted part of the movement: most of a slow one, none of a jump or of chance', () => {
-    const slow = taught(8_640, (window) => 0.2 * Math.sin(window / 700));
+    const slow = learnt(8_640, (window) => 0.2 * Math.sin(window / 700));
     expect(slow.predictability).toBeGreaterThan(0.8);
     const random = new Random('each block');
     let level = 0;
-    const jumps = taught(8_640, (window) => {
+    const jumps = learnt(8_640, (window) => {
       if (window % 30 === 0) level = 0.06 * random.normal();
       return level;
     });
     expect(jumps.predictability).toBeLessThan(0.15);
-    for (const seed of [1, 2, 3, 4, 5]) expect(taught(8_640, () => 0, seed).predictability).toBe(0);
+    for (const seed of [1, 2, 3, 4, 5]) expect(learnt(8_640, () => 0, seed).predictability).toBe(0);
   });
 
   it('follows a level that moves little where another one surely moves', () => {
@@ -90,12 +90,12 @@ describe('LocalLevel', () => {
   it('is cautious before it has learnt, and passes on what it has learnt', () => {
     const young = new LocalLevel(1);
     expect(young.spread(0)).toBe(2);
-    young.inherit(taught(8_640, () => 0));
+    young.inherit(learnt(8_640, () => 0));
     expect(young.spread(0)).toBe(1);
   });
 
   it('resets its levels and keeps its estimate of variance', () => {
-    const drift = taught(8_640, (window) => 0.2 * Math.sin(window / 700));
+    const drift = learnt(8_640, (window) => 0.2 * Math.sin(window / 700));
     const spread = drift.spread(0);
     drift.forget();
     expect(drift.level(0)).toBe(0);

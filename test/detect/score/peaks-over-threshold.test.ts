@@ -17,7 +17,7 @@ const calmly: Growth = {
 };
 
 /** Peaks over exponential scores of the given mean, each followed by a clear minute. */
-function taught(windows: number, mean: number, pool = new PeakPool()): PeaksOverThreshold {
+function learnt(windows: number, mean: number, pool = new PeakPool()): PeaksOverThreshold {
   const random = new Random(`peaks ${mean}`);
   const peaks = new PeaksOverThreshold(windowMs, pool);
   for (let i = 0; i < windows; i++) peaks.learn(random.exponential(mean));
@@ -28,13 +28,13 @@ describe('PeaksOverThreshold', () => {
   it('requires no less than theory for a series that is calmer', () => {
     const perWeek = 1e-4;
     const byTheory = peakScore + Math.log(100.8 / perWeek);
-    const level = taught(windowsPerWeek, 0.2).level(perWeek);
+    const level = learnt(windowsPerWeek, 0.2).level(perWeek);
     expect(level).toBeGreaterThanOrEqual(byTheory);
     expect(level).toBeLessThan(byTheory * 1.1);
   });
 
   it('is exceeded less often than stated where scores have a heavier tail', () => {
-    const level = taught(windowsPerWeek, 2.5).level(1);
+    const level = learnt(windowsPerWeek, 2.5).level(1);
     const random = new Random('afterwards');
     let above = 0;
     const weeks = 20;
@@ -45,11 +45,11 @@ describe('PeaksOverThreshold', () => {
 
   it("starts a new series with the peaks of others, and with all of its predecessor's", () => {
     const pool = new PeakPool();
-    const before = taught(windowsPerWeek, 4, pool);
+    const before = learnt(windowsPerWeek, 4, pool);
     // Peaks of others count once they are shared.
-    expect(taught(0, 4, pool).level(1e-4)).toBe(taught(0, 4).level(1e-4));
+    expect(learnt(0, 4, pool).level(1e-4)).toBe(learnt(0, 4).level(1e-4));
     pool.publishShared();
-    expect(taught(0, 4, pool).level(1e-4)).toBeGreaterThan(taught(0, 4).level(1e-4) * 1.5);
+    expect(learnt(0, 4, pool).level(1e-4)).toBeGreaterThan(learnt(0, 4).level(1e-4) * 1.5);
     const heir = new PeaksOverThreshold(windowMs, pool);
     heir.inherit(before);
     expect(heir.level(1e-4)).toBe(before.level(1e-4));
@@ -77,7 +77,7 @@ describe('PeaksOverThreshold', () => {
 
   it('requires three times the excess of the highest peak, most in the first days', () => {
     const levelAfter = (weeks: number, ...highest: readonly number[]) => {
-      const peaks = taught(weeks * windowsPerWeek, 1);
+      const peaks = learnt(weeks * windowsPerWeek, 1);
       for (const score of highest) {
         for (const next of [score, 0, 0, 0, 0, 0, 0]) peaks.learn(next);
       }
@@ -92,7 +92,7 @@ describe('PeaksOverThreshold', () => {
 
   it('ignores rises that last longer than a burst', () => {
     const levelAfter = (windows: number) => {
-      const peaks = taught(windowsPerWeek, 1);
+      const peaks = learnt(windowsPerWeek, 1);
       for (let times = 0; times < 3; times++) {
         for (let i = 1; i <= windows; i++) peaks.learn(10 + (30 * i) / windows);
         for (let i = 0; i < 6; i++) peaks.learn(0);
@@ -107,7 +107,7 @@ describe('PeaksOverThreshold', () => {
     // So rarely that the highest scores do not count.
     const perWeek = 1e-12;
     const times = (mean: number, weeks = 1) => {
-      const peaks = taught(weeks * windowsPerWeek, mean);
+      const peaks = learnt(weeks * windowsPerWeek, mean);
       const nonStationary = peaks.level(perWeek, { ...calmly, nonStationarity: 1 });
       return (nonStationary - peakScore) / (peaks.level(perWeek, calmly) - peakScore);
     };
@@ -120,7 +120,7 @@ describe('PeaksOverThreshold', () => {
   });
 
   it('requires more of slow growth where the level moves, the longer it lasts', () => {
-    const peaks = taught(windowsPerWeek, 1);
+    const peaks = learnt(windowsPerWeek, 1);
     const times = (levelVariation: number, minutes: number, predictability = 0) => {
       const ageMs = minutes * 60_000;
       const growth = { ...calmly, levelVariation, predictability, ageMs };
@@ -138,7 +138,7 @@ describe('PeaksOverThreshold', () => {
   });
 
   it('requires more of growth over half of a baseline, for any series', () => {
-    const peaks = taught(windowsPerWeek, 1);
+    const peaks = learnt(windowsPerWeek, 1);
     const times = (ofBaseline: number, levelVariation = 0) => {
       const ageMs = 30 * 60_000;
       const level = peaks.level(1e-4, { ...calmly, levelVariation, ageMs, ofBaseline });
@@ -151,7 +151,7 @@ describe('PeaksOverThreshold', () => {
 
   it('requires more of what may be one of some bursts of which few are known', () => {
     const levelOf = (minutes: number, burst: number, days = 1) => {
-      const peaks = taught(days * (windowsPerWeek / 7), 1);
+      const peaks = learnt(days * (windowsPerWeek / 7), 1);
       for (const score of [burst, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
       return peaks.level(1e-2, { ...calmly, ageMs: minutes * 60_000 });
     };
@@ -177,7 +177,7 @@ describe('PeaksOverThreshold', () => {
   });
 
   it('requires twice the excess of the highest burst, not three times, once it outlasts bursts', () => {
-    const peaks = taught(52 * windowsPerWeek, 1);
+    const peaks = learnt(52 * windowsPerWeek, 1);
     for (let i = 0; i < 3; i++) for (const score of [60, 0, 0, 0, 0, 0, 0]) peaks.learn(score);
     const times = (minutes: number) => {
       const level = peaks.level(1e-2, { ...calmly, ageMs: minutes * 60_000 });
@@ -198,7 +198,7 @@ describe('PeaksOverThreshold', () => {
 
   it('counts emitted bursts that ended by themselves, from the first one on, up to their score when emitted', () => {
     const timesAfter = (...scores: number[]) => {
-      const peaks = taught(52 * windowsPerWeek, 1);
+      const peaks = learnt(52 * windowsPerWeek, 1);
       const before = peaks.level(1e-2);
       for (const score of scores) peaks.observePeak(score);
       peaks.endEmitted(1e-2);

@@ -57,7 +57,7 @@ function stage(tailMs: number, requests = 1000) {
   return { stage: 'total', ...counts, digest, bands, bandsMs: bands };
 }
 
-/** Judges the first window and one this much later; returns the update. */
+/** Evaluates the first window and one this much later; returns the update. */
 function updateAt(
   open: OpenTail,
   afterMs: number,
@@ -79,7 +79,7 @@ describe('OpenTail', () => {
       observe(open, i * 10_000, stage(tailMs));
       return open.isOver;
     });
-    // It judges two windows together, so a slow one counts for one window more.
+    // It evaluates two windows together, so a slow one counts for one window more.
     expect(over).toEqual([false, false, false, false, false, false, false, true]);
   });
 
@@ -104,8 +104,8 @@ describe('OpenTail', () => {
     // Few requests, an overdispersed series and a small opening leave it uncertain.
     expect(observe(anomaly(), 0, stage(145, 50))).toBe('anomalous');
     const { evidence } = anomalyFixture();
-    const restless = anomaly({ evidence: { ...evidence, dispersion: 20 } });
-    expect(observe(restless, 0, stage(145))).toBe('anomalous');
+    const overdispersed = anomaly({ evidence: { ...evidence, dispersion: 20 } });
+    expect(observe(overdispersed, 0, stage(145))).toBe('anomalous');
     // Where all requests were slow at opening, recovery of one in ten changes little.
     const all = anomaly({ evidence: { ...evidence, exceedances: 1200 } });
     const values = [...Array(100).fill(50), ...Array(900).fill(125)];
@@ -216,12 +216,12 @@ describe('OpenTail', () => {
     const everyMinute = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((minute) =>
       observe(open, minute * minuteMs, stage(60, 1)),
     );
-    // One request a minute is too few to judge, once the slow ones are that long ago.
+    // One request a minute is too few to evaluate, once the slow ones are that long ago.
     expect(everyMinute).toEqual([...Array(9).fill('anomalous'), undefined, undefined]);
     expect(open.silentMs(11 * minuteMs)).toBe(2 * minuteMs);
   });
 
-  it('skips windows without requests, and counts its silence from the last judged one', () => {
+  it('skips windows without requests, and counts its silence from the last evaluated one', () => {
     const open = anomaly();
     expect(observe(open, 0, stage(400))).toBe('anomalous');
     expect(observe(open, 10_000, undefined)).toBeUndefined();
@@ -229,7 +229,7 @@ describe('OpenTail', () => {
     expect(open.silentMs(30_000)).toBe(30_000);
   });
 
-  it('judges windows of too few requests together, once they are enough', () => {
+  it('evaluates windows of too few requests together, once they are enough', () => {
     const open = anomaly();
     expect(observe(open, 0, stage(60, 20))).toBeUndefined();
     expect(open.silentMs(0)).toBe(0);
@@ -238,12 +238,12 @@ describe('OpenTail', () => {
   });
 
   it('is not held open by one chance slow request among few', () => {
-    // One request a window: thirty of them, five minutes, are judged together.
-    const following = (slow: readonly number[], goesOn: readonly number[] = []) => {
+    // One request a window: thirty of them, five minutes, are evaluated together.
+    const following = (slow: readonly number[], rising: readonly number[] = []) => {
       const open = anomaly();
       return Array.from({ length: 45 }, (_, window) => {
         const summary = stage(slow.includes(window) ? 400 : 60, 1);
-        return observe(open, window * 10_000, summary, { isRising: goesOn.includes(window) });
+        return observe(open, window * 10_000, summary, { isRising: rising.includes(window) });
       }).slice(29);
     };
     expect(following([32])).toEqual(Array(16).fill('clear'));
@@ -253,7 +253,7 @@ describe('OpenTail', () => {
     expect(following([30], [32]).indexOf('anomalous')).toBe(3);
   });
 
-  it('judges no more windows together than opening does', () => {
+  it('evaluates no more windows together than opening does', () => {
     const many = { ...options, min_requests: 100 };
     const following = (requests: number) => {
       const open = new OpenTail(anomalyFixture(), many, true, {
@@ -286,7 +286,7 @@ describe('OpenTail', () => {
     expect(updateAt(anomaly({ ratio: 2 }), 5 * minuteMs, grown)?.revision).toBe(2);
   });
 
-  it('counts these minutes in event time, independently of when a window is judged', () => {
+  it('counts these minutes in event time, independently of when a window is evaluated', () => {
     const grown = anomalyFixture({ ratio: 3 });
     const updates = [0, 1, 60 * minuteMs].map((lateMs) => {
       const open = anomaly({ ratio: 2 });
@@ -315,7 +315,7 @@ describe('OpenTail', () => {
       return emitted;
     };
     expect(updateMinutes(0)).toEqual([5, 15, 35, 75]);
-    // Two windows are judged together, so three clear ones do not count yet.
+    // Two windows are evaluated together, so three clear ones do not count yet.
     expect(updateMinutes(3)).toEqual([5, 15, 35, 75]);
     expect(updateMinutes(12)).toEqual([60]);
   });

@@ -7,7 +7,7 @@ import { Random } from '../../../src/generate/random.ts';
 import { Arena } from '../../../src/memory/arena.ts';
 import { StateWriter } from '../../../src/snapshot/archive-writer.ts';
 import { detectOptions } from '../../scenarios/run-scenario.ts';
-import { type Draw, JudgedStage } from '../judged-stage.ts';
+import { type Draw, TestedStage } from '../tested-stage.ts';
 
 const options = detectOptions();
 const levels = pageBudget(1e-3, 1);
@@ -19,15 +19,15 @@ const slowed =
   (random, window) =>
     baseline(random, window) * (random.chance(share) ? factor : 1);
 
-function learnt(stage?: string, days = 1.2): JudgedStage {
-  const judged = new JudgedStage(stage);
-  judged.run(Math.round(days * perDay), baseline);
-  return judged;
+function learnt(stage?: string, days = 1.2): TestedStage {
+  const tested = new TestedStage(stage);
+  tested.run(Math.round(days * perDay), baseline);
+  return tested;
 }
 
 describe('ShiftTest', () => {
   it('opens nothing in two days without a fault', () => {
-    const verdicts = new JudgedStage().run(2 * perDay, baseline);
+    const verdicts = new TestedStage().run(2 * perDay, baseline);
     expect(verdicts.length).toBeGreaterThan(0);
     expect(verdicts.filter(({ opens }) => opens)).toEqual([]);
   });
@@ -76,13 +76,13 @@ describe('ShiftTest', () => {
   });
 
   it('does not open on a few slow requests after minutes below the least effect: half of them must show it', () => {
-    const judged = learnt();
+    const tested = learnt();
     const small = slowed(1, 1.12);
-    const before = judged.run(90, small);
+    const before = tested.run(90, small);
     const [last] = before.slice(-1);
     expect(last?.logP).toBeLessThan(last?.logLevel ?? 0);
     const draw: Draw = (random, window) => small(random, window) * (random.chance(0.15) ? 1.8 : 1);
-    const verdicts = judged.run(40, draw);
+    const verdicts = tested.run(40, draw);
     const shown = verdicts.filter(({ exceedances, expected }) => exceedances >= 3 * expected);
     expect(shown[0]?.window).toBeLessThan(6);
     expect(before.some(({ opens }) => opens)).toBe(false);
@@ -129,15 +129,15 @@ describe('ShiftTest', () => {
   it('opens for a burst once: an emitted one that ended by itself is remembered from then on', () => {
     const burst = slowed(0.25, 3);
     const opensAgain = (isEmitted: boolean) => {
-      const judged = learnt();
+      const tested = learnt();
       const opens = (verdicts: readonly ShiftVerdict[]) =>
         verdicts.some((verdict) => verdict.opens);
-      expect(opens(judged.run(6, burst))).toBe(true);
-      judged.run(12, baseline, 30, 'open');
-      if (isEmitted) judged.test.endEmitted(levels);
-      judged.test.forgetRun();
-      judged.run(600, baseline);
-      return opens(judged.run(6, burst));
+      expect(opens(tested.run(6, burst))).toBe(true);
+      tested.run(12, baseline, 30, 'open');
+      if (isEmitted) tested.test.endEmitted(levels);
+      tested.test.forgetRun();
+      tested.run(600, baseline);
+      return opens(tested.run(6, burst));
     };
     expect([opensAgain(false), opensAgain(true)]).toEqual([true, false]);
   });
@@ -163,10 +163,10 @@ describe('ShiftTest', () => {
     const part = (window: number) => 0.6 * new Random(`part ${window}`).uniform() ** 2;
     const swinging: Draw = (random, window) =>
       baseline(random, window) * (random.chance(part(window)) ? 4 : 1);
-    const judged = new JudgedStage();
-    expect(judged.run(2 * perDay, swinging).filter(({ opens }) => opens)).toEqual([]);
+    const tested = new TestedStage();
+    expect(tested.run(2 * perDay, swinging).filter(({ opens }) => opens)).toEqual([]);
     // The sum of their evidence does not find it in forty minutes.
-    const opening = judged
+    const opening = tested
       .run(120, (random, window) => swinging(random, window) * (random.chance(0.05) ? 3 : 1))
       .find(({ opens }) => opens);
     expect(opening?.window).toBeLessThan(60);
@@ -176,11 +176,11 @@ describe('ShiftTest', () => {
     const job = slowed(0.3, 4);
     /** True where a job an hour after the beginning, or at it, counts as recurring the next day. */
     const recursAfter = (at: number, first: Draw, heir = false) => {
-      const before = new JudgedStage('features');
+      const before = new TestedStage('features');
       before.run(at, baseline);
       before.run(60, first);
       before.run(1_200 - at, baseline);
-      const after = heir ? new JudgedStage('features') : before;
+      const after = heir ? new TestedStage('features') : before;
       if (heir) after.test.inherit(before.test);
       after.window = perDay - 600 + at;
       after.run(600, baseline);
@@ -211,30 +211,30 @@ describe('ShiftTest', () => {
   });
 
   it('opens nothing for what is over', () => {
-    const judged = learnt();
-    judged.run(5, slowed(0.3, 4));
-    const after = judged.run(12, baseline);
+    const tested = learnt();
+    tested.run(5, slowed(0.3, 4));
+    const after = tested.run(12, baseline);
     expect(after.filter(({ opens }) => opens)).toEqual([]);
     expect(after.filter(({ rising, window }) => rising && window >= 6)).toEqual([]);
   });
 
   it('drops evidence that has fallen far from its peak, long before it reaches zero', () => {
-    const judged = learnt();
+    const tested = learnt();
     const most = (verdicts: readonly ShiftVerdict[]) =>
       Math.max(0, ...verdicts.map(({ logP }) => -logP));
-    const peak = most(judged.run(60, slowed(0.1, 4)));
+    const peak = most(tested.run(60, slowed(0.1, 4)));
     // Baseline requests reduce it slowly; below 60 % of the peak counts as over.
-    const scores = judged.run(300, baseline).map(({ logP }) => -logP);
+    const scores = tested.run(300, baseline).map(({ logP }) => -logP);
     const fading = scores.filter((score) => score > 20);
     expect(fading.length).toBeGreaterThan(0);
     expect(Math.min(...fading)).toBeGreaterThan(0.5 * peak);
   });
 
   it('requires twice as much when as much came the day before', () => {
-    const judged = learnt();
-    const burst = () => judged.run(60, slowed(0.1, 3));
+    const tested = learnt();
+    const burst = () => tested.run(60, slowed(0.1, 3));
     expect(burst().some(({ opens }) => opens)).toBe(true);
-    judged.run(perDay - 60, baseline);
+    tested.run(perDay - 60, baseline);
     const again = burst();
     expect(again.filter(({ opens }) => opens)).toEqual([]);
     expect(again.some(({ recurs }) => recurs)).toBe(true);
@@ -242,7 +242,7 @@ describe('ShiftTest', () => {
 
   it('is as sensitive for a new version as for its predecessor', () => {
     const before = learnt('forward');
-    const young = new JudgedStage('forward');
+    const young = new TestedStage('forward');
     young.test.inherit(before.test);
     young.run(60, baseline);
     const opening = young.run(60, slowed(0.3, 3)).find(({ opens }) => opens);
@@ -250,17 +250,17 @@ describe('ShiftTest', () => {
   });
 
   it('restarts against another baseline', () => {
-    const judged = learnt();
-    judged.run(4, slowed(0.3, 4));
-    judged.test.rebase();
-    expect(judged.run(2, baseline)).toEqual([]);
+    const tested = learnt();
+    tested.run(4, slowed(0.3, 4));
+    tested.test.rebase();
+    expect(tested.run(2, baseline)).toEqual([]);
   });
 
   it('forgets an effect of hours soon after its end', () => {
-    const judged = new JudgedStage();
-    judged.run(perDay, baseline);
-    expect(judged.run(6 * 60 * 3, slowed(0.1, 3), 30, 'resolved').at(-1)?.rising).toBe(true);
-    const after = judged.run(360, baseline, 30, 'resolved');
+    const tested = new TestedStage();
+    tested.run(perDay, baseline);
+    expect(tested.run(6 * 60 * 3, slowed(0.1, 3), 30, 'resolved').at(-1)?.rising).toBe(true);
+    const after = tested.run(360, baseline, 30, 'resolved');
     expect(after.at(-1)?.window ?? 0).toBeLessThan(90);
   });
 
@@ -268,14 +268,14 @@ describe('ShiftTest', () => {
     const swinging: Draw = (random, window) =>
       baseline(random, window) * (random.chance(window % 3 === 0 ? 0.3 : 0.02) ? 4 : 1);
     const saved = (prepare: () => void) => {
-      const judged = new JudgedStage();
+      const tested = new TestedStage();
       for (let window = 0; window < 50; window++) {
         // Their variation is found soon after the first ones are learnt.
         if (window >= 32 && window < 42) prepare();
-        judged.run(1, swinging, 200);
+        tested.run(1, swinging, 200);
       }
       const writer = new StateWriter();
-      judged.test.serialize(writer);
+      tested.test.serialize(writer);
       return writer.drain();
     };
     const grown = saved(fillMemory);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { slowPathQuantile } from '../../../src/detect/tail/effect-counts.ts';
 import { slowPathOf } from '../../../src/detect/tail/slow-path.ts';
-import { slowPathQuantile } from '../../../src/detect/tail/slow-path-counts.ts';
 import type { Random } from '../../../src/generate/random.ts';
-import { type Draw, JudgedStage } from '../judged-stage.ts';
+import { type Draw, TestedStage } from '../tested-stage.ts';
 
 const perDay = 8_640;
 const perMinute = 6;
@@ -31,9 +31,9 @@ const cache =
 
 /** Windows that would open an anomaly, after a day of baseline. */
 function openings(baseline: Draw, now: Draw, windows: number, requests = 30) {
-  const judged = new JudgedStage();
-  judged.run(1.05 * perDay, baseline, requests);
-  return judged.run(windows, now, requests).filter(({ opens }) => opens);
+  const tested = new TestedStage();
+  tested.run(1.05 * perDay, baseline, requests);
+  return tested.run(windows, now, requests).filter(({ opens }) => opens);
 }
 
 describe('slowPathOf', () => {
@@ -110,12 +110,12 @@ describe('ShiftTest, where requests take a slow path or a fast one', () => {
   it('opens nothing where the share of hits moves by itself', () => {
     let level = 0;
     let last = 0;
-    const wandering: Draw = (random, window) => {
+    const moving: Draw = (random, window) => {
       if (window !== last) level = 0.98 * level + Math.sqrt(1 - 0.98 ** 2) * random.normal();
       last = window;
       return hits(1 / (1 + Math.exp(-1.4 - 0.4 * level)))(random, window);
     };
-    expect(openings(wandering, wandering, perDay)).toEqual([]);
+    expect(openings(moving, moving, perDay)).toEqual([]);
   });
 });
 

@@ -15,8 +15,8 @@ const levels = pageBudget(1e-3, 1);
 /** Milliseconds of a request in a window. */
 export type Draw = (random: Random, window: number) => number;
 
-/** A test, and the windows that it judges and learns as in SeriesDetector. */
-export class JudgedStage {
+/** A test, and the windows that it evaluates and learns as in SeriesDetector. */
+export class TestedStage {
   readonly test: ShiftTest;
   readonly #random = new Random('shift');
   readonly #baseline = new StageBaseline(new BaselinePeriods(options.baseline, options.window));
@@ -30,7 +30,7 @@ export class JudgedStage {
     this.test = new ShiftTest(stage, options, new PeakPool());
   }
 
-  /** Judges windows of so many requests; returns the verdicts of the last ones. */
+  /** Evaluates windows of so many requests; returns the verdicts of the last ones. */
   run(windows: number, draw: Draw, requests = 30, as: ReleaseOutcome = 'learnt') {
     const verdicts: (ShiftVerdict & { window: number })[] = [];
     for (let i = 0; i < windows; i++, this.window++) {
