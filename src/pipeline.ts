@@ -10,7 +10,7 @@ import { startIngest } from './roles/ingest/ingest-role.ts';
 import type { RunningRole } from './roles/role.ts';
 import { startServe } from './roles/serve/serve-role.ts';
 import { openClickHouse } from './sink/clickhouse.ts';
-import { requireSchema } from './sink/require-schema.ts';
+import { requireSchema } from './sink/migrate.ts';
 import { groupIdOf } from './source/group-id.ts';
 
 /** What a process does: any of them, each scalable alone. */

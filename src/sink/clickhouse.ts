@@ -1,28 +1,29 @@
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { rootCertificates } from 'node:tls';
-import { type ClickHouseClient, ClickHouseError, createClient } from '@clickhouse/client';
-import { OperatorError } from '../base/operator-error.ts';
+import {
+  type ClickHouseClient,
+  ClickHouseError,
+  ClickHouseLogLevel,
+  createClient,
+} from '@clickhouse/client';
+import { type ErrorCode, OperatorError } from '../base/operator-error.ts';
 import { knownSecrets } from '../base/telemetry/known-secrets.ts';
 import { tlsFailure } from '../base/tls-failure.ts';
 import type { Config } from '../config/schema.ts';
 
 export type { ClickHouseClient };
 
-export interface ClickHouseOptions {
-  /** False connects without a database, in order to create it. @default {true} */
-  readonly useDatabase?: boolean;
-}
-
 /**
  * A client of the configured server. It drops idle sockets before the server does (after 3 s at least),
  * because a request on a closing socket has an unknown outcome.
+ *
+ * @param options `useDatabase: false` connects without a database, in order to create it.
  */
 export function openClickHouse(
   config: Config['clickhouse'],
-  options: ClickHouseOptions = {},
+  { useDatabase = true } = {},
 ): ClickHouseClient {
-  const { useDatabase = true } = options;
   return createClient({
     url: config.url,
     username: config.username,
@@ -31,7 +32,8 @@ export function openClickHouse(
     application: 'tailmark',
     request_timeout: config.request_timeout,
     keep_alive: { enabled: true, idle_socket_ttl: 2_000 },
-    log: { LoggerClass: SilentLogger },
+    // Its errors are thrown and reported once.
+    log: { level: ClickHouseLogLevel.OFF },
     ...tlsOf(config),
     clickhouse_settings: { date_time_output_format: 'iso' },
   });
@@ -49,15 +51,6 @@ function tlsOf({ ca_file, cert_file, key_file, password }: Config['clickhouse'])
   }
   const trusted = ca === undefined ? {} : { ca };
   return { http_agent: new Agent({ keepAlive: true, maxSockets: 10, ...trusted, ...own }) };
-}
-
-/** Drops the client's own log lines, because errors are thrown and reported once. */
-class SilentLogger {
-  trace(): void {}
-  debug(): void {}
-  info(): void {}
-  warn(): void {}
-  error(): void {}
 }
 
 const unreachableCodes = new Set([
@@ -87,62 +80,52 @@ export function clickHouseError(
   if (error instanceof OperatorError) return error;
   const code = errorCodeOf(error);
   const detail = error instanceof Error ? firstLine(error.message) : String(error);
+  const failure = (name: ErrorCode, text: string, hint: string) =>
+    new OperatorError(name, `Cannot ${doing}${text}`, { hint, cause: error });
   // Only for connection errors: a response of ClickHouse may contain any text.
   const handshake = error instanceof ClickHouseError ? undefined : tlsProblem(error, code, config);
   if (handshake !== undefined) {
-    return new OperatorError(
+    return failure(
       'TAILMARK_CLICKHOUSE_TLS',
-      `Cannot ${doing} as TLS to clickhouse.url must come about: ${handshake} (${config.url}: ${detail})`,
-      {
-        hint:
-          'See clickhouse.ca_file (the authority of the server), cert_file and key_file (our own ' +
-          'certificate), and whether clickhouse.url begins with http or https and has the right port.',
-        cause: error,
-      },
+      `: TLS handshake with clickhouse.url failed: ${handshake} (${config.url}: ${detail})`,
+      'See clickhouse.ca_file (the CA of the server), cert_file and key_file (the client ' +
+        'certificate), and whether clickhouse.url begins with http or https and has the right port.',
     );
   }
   if (unreachableCodes.has(code) || /Timeout error/.test(detail)) {
-    return new OperatorError(
+    return failure(
       'TAILMARK_CLICKHOUSE_UNREACHABLE',
-      `Cannot ${doing} as ClickHouse must answer at clickhouse.url: it is ${config.url} (${code || detail})`,
-      {
-        hint: code === 'ECONNRESET' ? hungUpHint(config) : unreachableHint,
-        cause: error,
-      },
+      `: ClickHouse does not respond at clickhouse.url: ${config.url} (${code || detail})`,
+      code === 'ECONNRESET' ? closedHint(config) : unreachableHint,
     );
   }
   if (authCodes.has(code)) {
-    return new OperatorError(
+    return failure(
       'TAILMARK_CLICKHOUSE_AUTH',
-      `Cannot ${doing} as ClickHouse must accept clickhouse.username with its password: it is ${config.username}`,
-      {
-        hint: 'Set clickhouse.username and clickhouse.password_file, or TAILMARK_CLICKHOUSE_PASSWORD.',
-        cause: error,
-      },
+      `: ClickHouse rejected clickhouse.username with its password: ${config.username}`,
+      'Set clickhouse.username and clickhouse.password_file, or TAILMARK_CLICKHOUSE_PASSWORD.',
     );
   }
-  if (code === '60' || code === '81') {
-    return new OperatorError(
+  if (isMissing(error)) {
+    return failure(
       'TAILMARK_SCHEMA_MISSING',
-      `Cannot ${doing} as database ${config.database} must have tailmark's tables: ${detail}`,
-      { hint: 'Run `tailmark migrate`.', cause: error },
+      `: database ${config.database} lacks tailmark's tables: ${detail}`,
+      'Run `tailmark migrate`.',
     );
   }
   if (!(error instanceof ClickHouseError)) throw error;
-  return new OperatorError('TAILMARK_CLICKHOUSE_FAILED', `Cannot ${doing}: ${detail}`, {
-    hint: `ClickHouse answered with error ${code || 'unknown'}; its log has more.`,
-    cause: error,
-  });
+  const hint = `ClickHouse responded with error ${code || 'unknown'}; see its log.`;
+  return failure('TAILMARK_CLICKHOUSE_FAILED', `: ${detail}`, hint);
 }
 
 const unreachableHint =
   'Start the server (`tailmark up` runs one here) or set clickhouse.url or TAILMARK_CLICKHOUSE_URL.';
 
 /** A server that closes the connection without a message was often addressed by the wrong protocol. */
-function hungUpHint({ url }: Config['clickhouse']): string {
+function closedHint({ url }: Config['clickhouse']): string {
   return url.startsWith('https:')
-    ? 'It hung up. Servers do so that do not trust our certificate: see clickhouse.cert_file.'
-    : 'It hung up. Servers do so whose port wants TLS: clickhouse.url then begins with https.';
+    ? 'The server closed the connection; it may not trust the client certificate: see clickhouse.cert_file.'
+    : 'The server closed the connection; its port may require TLS: clickhouse.url then begins with https.';
 }
 
 /** Reason of a failed TLS handshake, on either side; undefined for other errors. */
@@ -153,6 +136,11 @@ function tlsProblem(
 ): string | undefined {
   if (url.startsWith('https:')) return tlsFailure(error);
   return code.startsWith('HPE_') ? 'the server does not speak HTTP without TLS there' : undefined;
+}
+
+/** True for an unknown table (60) or database (81). */
+export function isMissing(error: unknown): boolean {
+  return ['60', '81'].includes(errorCodeOf(error));
 }
 
 /** The system's error code, or ClickHouse's error number, as text; '' without one. */

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config/schema.ts';
-import { clickHouseError, errorCodeOf, openClickHouse } from './clickhouse.ts';
+import { clickHouseError, isMissing, openClickHouse } from './clickhouse.ts';
 
 export interface Migration {
   /** `0001_latency`. */
@@ -83,6 +83,25 @@ export async function pendingMigrations(client: ClickHouseClient): Promise<strin
     .map((migration) => migration.name);
 }
 
+/** @throws OperatorError when ClickHouse cannot be reached or lacks this version's tables. */
+export async function requireSchema(
+  client: ClickHouseClient,
+  config: Config['clickhouse'],
+): Promise<void> {
+  let pending: string[];
+  try {
+    pending = await pendingMigrations(client);
+  } catch (error) {
+    throw clickHouseError(error, 'read the schema', config);
+  }
+  if (pending.length === 0) return;
+  throw new OperatorError(
+    'TAILMARK_SCHEMA_MISSING',
+    `Cannot run as database ${config.database} must have every migration: it lacks ${pending.join(', ')}`,
+    { hint: 'Run `tailmark migrate`.' },
+  );
+}
+
 async function applyMissing(client: ClickHouseClient) {
   await client.command({
     query: `CREATE TABLE IF NOT EXISTS schema_migrations
@@ -138,8 +157,7 @@ async function appliedMigrations(client: ClickHouseClient): Promise<Map<string, 
     const rows = await result.json<{ name: string; checksum: string }>();
     return new Map(rows.map((row) => [row.name, row.checksum]));
   } catch (error) {
-    const code = errorCodeOf(error);
-    if (code === '60' || code === '81') return new Map();
+    if (isMissing(error)) return new Map();
     throw error;
   }
 }

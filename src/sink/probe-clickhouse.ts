@@ -1,13 +1,8 @@
 import { failedProbe, type ProbeFinding } from '../base/probe-finding.ts';
 import type { Config } from '../config/schema.ts';
-import {
-  type ClickHouseClient,
-  clickHouseError,
-  errorCodeOf,
-  openClickHouse,
-} from './clickhouse.ts';
+import { clickHouseError, errorCodeOf, openClickHouse } from './clickhouse.ts';
 import { pendingMigrations } from './migrate.ts';
-import { readQuery } from './read-query.ts';
+import { readRows } from './read-query.ts';
 
 /** Probes that ClickHouse responds, accepts the login and has this version's tables: one finding each. */
 export async function probeClickHouse(config: Config): Promise<ProbeFinding[]> {
@@ -41,9 +36,8 @@ async function probeSeries({ clickhouse, detect }: Config): Promise<ProbeFinding
   const what = 'series';
   const client = openClickHouse(clickhouse);
   try {
-    const result = await client.query({ query: readQuery('recent_series'), format: 'JSONEachRow' });
-    const series = Number((await result.json<{ series: string }>())[0]?.series ?? 0);
-    return seriesFinding(series, detect.max_series);
+    const [row] = await readRows<{ series: string }>(client, 'recent_series');
+    return seriesFinding(Number(row?.series ?? 0), detect.max_series);
   } catch (error) {
     // A user for ingest alone may not read windows: see sql/users.sql.
     if (errorCodeOf(error) === accessDenied) {
@@ -68,16 +62,6 @@ export function seriesFinding(series: number, limit: number): ProbeFinding {
   };
 }
 
-/** Tables whose deduplication is off or too short, with the number of tokens they remember. */
-async function forgetfulTables(client: ClickHouseClient): Promise<string[]> {
-  const result = await client.query({
-    query: readQuery('short_token_windows'),
-    format: 'JSONEachRow',
-  });
-  const rows = await result.json<{ table_name: string; tokens_kept: string | number }>();
-  return rows.map((row) => `${row.table_name} (${row.tokens_kept})`);
-}
-
 async function probeSchema(config: Config['clickhouse']): Promise<ProbeFinding> {
   const what = `database ${config.database}`;
   const client = openClickHouse(config);
@@ -91,7 +75,11 @@ async function probeSchema(config: Config['clickhouse']): Promise<ProbeFinding> 
         hint: 'Run `tailmark migrate`.',
       };
     }
-    const forgetful = await forgetfulTables(client);
+    const tables = await readRows<{ table_name: string; tokens_kept: string | number }>(
+      client,
+      'short_token_windows',
+    );
+    const forgetful = tables.map(({ table_name, tokens_kept }) => `${table_name} (${tokens_kept})`);
     if (forgetful.length === 0) return { ok: true, what, detail: 'every migration is applied' };
     return {
       ok: false,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { ClickHouseClient } from '@clickhouse/client';
 
 const folder = new URL('../../sql/queries/', import.meta.url);
 const texts = new Map<string, string>();
@@ -11,4 +12,18 @@ export function readQuery(name: string): string {
     texts.set(name, text);
   }
   return text;
+}
+
+/** Runs sql/queries/<name>.sql and returns its rows. UInt64 and Int64 are texts in them. */
+export async function readRows<Row>(
+  client: ClickHouseClient,
+  name: string,
+  params: Readonly<Record<string, unknown>> = {},
+): Promise<Row[]> {
+  const result = await client.query({
+    query: readQuery(name),
+    query_params: params,
+    format: 'JSONEachRow',
+  });
+  return result.json<Row>();
 }

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import { readQuery } from './read-query.ts';
+import { readRows } from './read-query.ts';
 
 /** Tails of one stage of one model over a range, in milliseconds. */
 export interface StageTails {
@@ -83,20 +83,15 @@ export async function readTails(
   const fromSeconds = Math.floor(Math.max(0, fromMs) / 1000 / step) * step;
   const toSeconds = Math.ceil(toMs / 1000 / step) * step;
   const coarse = coarsePart(resolution, fromSeconds, toSeconds);
-  const result = await client.query({
-    query: readQuery('tails'),
-    query_params: {
-      ...filters,
-      table: `latency_${resolution}`,
-      fromSeconds,
-      toSeconds,
-      coarseTable: coarse.table,
-      coarseFromSeconds: coarse.fromSeconds,
-      coarseToSeconds: coarse.toSeconds,
-    },
-    format: 'JSONEachRow',
+  const rows = await readRows<Record<keyof StageTails, string>>(client, 'tails', {
+    ...filters,
+    table: `latency_${resolution}`,
+    fromSeconds,
+    toSeconds,
+    coarseTable: coarse.table,
+    coarseFromSeconds: coarse.fromSeconds,
+    coarseToSeconds: coarse.toSeconds,
   });
-  const rows = await result.json<Record<keyof StageTails, string>>();
   return rows.map((row) => ({
     model: row.model,
     stage: row.stage,

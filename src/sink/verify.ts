@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import type { Config } from '../config/schema.ts';
 import type { LedgerProblem, LedgerProblemKind } from './ledger-problem.ts';
 import { type FoundProblems, readProblems } from './read-problems.ts';
-import { readQuery } from './read-query.ts';
+import { readRows } from './read-query.ts';
 
 export interface PartitionLedger {
   readonly group_id: string;
@@ -184,7 +184,7 @@ interface Ledger {
 }
 
 async function readLedger(client: ClickHouseClient): Promise<Ledger> {
-  const rows = await query<Record<string, string | number | null>>(client, 'ledger_totals');
+  const rows = await readRows<Record<string, string | number | null>>(client, 'ledger_totals');
   const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
   const least = (name: string) =>
     rows.reduce(
@@ -225,10 +225,9 @@ async function tableChecks(
 ): Promise<{ readonly checks: readonly Check[]; readonly unequalDays: readonly UnequalDay[] }> {
   const { retention } = options;
   const nowMs = options.nowMs();
-  const days = await query<DaySamples>(client, 'samples_by_day');
-  const inFlight = Number(
-    (await query<{ samples: string }>(client, 'chunks_in_flight'))[0]?.samples ?? 0,
-  );
+  const days = await readRows<DaySamples>(client, 'samples_by_day');
+  const [pending] = await readRows<{ samples: string }>(client, 'chunks_in_flight');
+  const inFlight = Number(pending?.samples ?? 0);
   const finest = Math.min(
     retention.latency_10s,
     retention.latency_1m,
@@ -281,9 +280,4 @@ function unequalTables(row: DaySamples): UnequalDay[] {
 function unequalDayText({ day, table, difference }: UnequalDay): string {
   const by = `${Math.abs(difference)} samples ${difference < 0 ? 'fewer' : 'more'}`;
   return `${day}: ${table} has ${by} than latency_10s`;
-}
-
-async function query<T>(client: ClickHouseClient, name: string): Promise<T[]> {
-  const result = await client.query({ query: readQuery(name), format: 'JSONEachRow' });
-  return result.json<T>();
 }

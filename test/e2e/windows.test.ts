@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
-import { readProgress } from '../../src/sink/windows/read-progress.ts';
 import { readWindowStates, type WindowStates } from '../../src/sink/windows/read-window-states.ts';
-import { completeUntil } from '../../src/sink/windows/window-progress.ts';
+import { completeUntil, readProgress } from '../../src/sink/windows/window-progress.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
 import { useStack } from '../containers/stack.ts';
 import { poll } from './kit/poll.ts';

@@ -102,7 +102,7 @@ export const watchMutants: readonly PlantedMutant[] = [
   {
     name: 'window-lost-between-reads',
     bug: 'the last window of what is read at once is left out (off by one at the border of pages)',
-    file: 'src/sink/windows/window-reader.ts',
+    file: 'src/sink/windows/each-window.ts',
     find: '  yield* decoder.end();\n',
     replace: '',
     tests: ['test/sink/windows/each-window.test.ts'],

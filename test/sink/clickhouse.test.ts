@@ -18,7 +18,7 @@ describe('clickHouseError', () => {
       expect(error).toMatchObject({
         code: 'TAILMARK_CLICKHOUSE_UNREACHABLE',
         exitCode: 69,
-        message: `Cannot migrate as ClickHouse must answer at clickhouse.url: it is http://db:8123 (${code})`,
+        message: `Cannot migrate: ClickHouse does not respond at clickhouse.url: http://db:8123 (${code})`,
       });
       expect(error.hint).toContain('clickhouse.url');
     },
@@ -36,8 +36,7 @@ describe('clickHouseError', () => {
     expect(clickHouseError(answer(code), 'read', clickhouse)).toMatchObject({
       code: 'TAILMARK_CLICKHOUSE_AUTH',
       exitCode: 78,
-      message:
-        'Cannot read as ClickHouse must accept clickhouse.username with its password: it is ann',
+      message: 'Cannot read: ClickHouse rejected clickhouse.username with its password: ann',
     });
   });
 
@@ -55,6 +54,27 @@ describe('clickHouseError', () => {
       message: 'Cannot insert: what went wrong',
     });
     expect(error.hint).toContain('241');
+  });
+
+  it.each([
+    ['http://db:8123', 'its port may require TLS'],
+    ['https://db:8443', 'it may not trust the client certificate'],
+  ])('at %s, explains a connection that the server closed', (url, hint) => {
+    const error = clickHouseError(system('ECONNRESET'), 'read', { ...clickhouse, url });
+    expect(error.hint).toContain(`The server closed the connection; ${hint}`);
+  });
+
+  it('reports a failed TLS handshake by its reason', () => {
+    const expired = Object.assign(new Error('certificate has expired'), {
+      code: 'CERT_HAS_EXPIRED',
+    });
+    const url = 'https://db:8443';
+    expect(clickHouseError(expired, 'read', { ...clickhouse, url })).toMatchObject({
+      code: 'TAILMARK_CLICKHOUSE_TLS',
+      message:
+        "Cannot read: TLS handshake with clickhouse.url failed: the server's certificate has expired " +
+        '(https://db:8443: certificate has expired)',
+    });
   });
 
   it('truncates an endless response', () => {

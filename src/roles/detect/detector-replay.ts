@@ -7,7 +7,7 @@ import type { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import type { Snapshot, StateStore } from '../../sink/anomalies/state-store.ts';
 import type { ClickHouseClient } from '../../sink/clickhouse.ts';
 import { eachBlock, type ReadOptions, type WindowsAt } from '../../sink/windows/each-window.ts';
-import type { WindowRange } from '../../sink/windows/window-reader.ts';
+import type { WindowRange } from '../../sink/windows/window-range.ts';
 import { UnreadableState } from '../../snapshot/unreadable-state.ts';
 import { backfillPast } from './backfill.ts';
 import { learnableFromMs } from './learnable-past.ts';

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../../sink/clickhouse.ts';
-import { readQuery } from '../../sink/read-query.ts';
-import type { WindowRange } from '../../sink/windows/window-reader.ts';
+import { readRows } from '../../sink/read-query.ts';
+import type { WindowRange } from '../../sink/windows/window-range.ts';
 
 /** Limits of the backfill on a first start. */
 export const tuned = {
@@ -32,12 +32,10 @@ export async function learnableFromMs(
     const steps = Array.from({ length: windowMs / (1000 * storedSeconds) }, (_, i) => i);
     return steps.map((i) => startMs / 1000 + i * storedSeconds);
   });
-  const result = await client.query({
-    query: readQuery('window_sizes'),
-    query_params: { windowSeconds: windowMs / 1000, starts: seconds },
-    format: 'JSONEachRow',
+  const rows = await readRows<{ start: number; stages: string }>(client, 'window_sizes', {
+    windowSeconds: windowMs / 1000,
+    starts: seconds,
   });
-  const rows = await result.json<{ start: number; stages: string }>();
   const found = new Map(rows.map(({ start, stages }) => [start * 1000, Number(stages)]));
   const sizes = starts.map((startMs) => found.get(startMs) ?? 0);
   const windows = windowsWithin(sizes, (toMs - fromMs) / windowMs);

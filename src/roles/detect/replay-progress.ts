@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
-import type { WindowRange } from '../../sink/windows/window-reader.ts';
+import type { WindowRange } from '../../sink/windows/window-range.ts';
 
 /** Shortest interval between two lines. */
 const everyMs = 10_000;

@@ -9,10 +9,9 @@ import { explainedEvent } from '../../sink/anomalies/read-drivers.ts';
 import { StateStore } from '../../sink/anomalies/state-store.ts';
 import type { ClickHouseClient } from '../../sink/clickhouse.ts';
 import { eachWindow, type WindowsAt } from '../../sink/windows/each-window.ts';
-import { firstWindowMs } from '../../sink/windows/first-window.ts';
-import { readProgress } from '../../sink/windows/read-progress.ts';
 import { readWindowRequests } from '../../sink/windows/read-window-requests.ts';
-import { idleAfterMs } from '../../sink/windows/window-progress.ts';
+import { idleAfterMs, readProgress } from '../../sink/windows/window-progress.ts';
+import { firstWindowMs } from '../../sink/windows/window-range.ts';
 import type { Completeness, CompletenessProbe } from './completeness/completeness.ts';
 import { LedgerCompleteness } from './completeness/ledger-completeness.ts';
 import { clearCompleteness, measureCompleteness } from './completeness/measure-completeness.ts';
@@ -192,7 +191,7 @@ export class WindowEvaluator {
     const completeMs = floor(completeness.completeMs - config.windows.grace, windowMs);
     if (!Number.isFinite(completeMs)) return;
     const ever = { fromMs: 0, toMs: completeMs, windowMs };
-    let fromMs = this.#evaluatedUntilMs ?? (await firstWindowMs(client, ever));
+    let fromMs = this.#evaluatedUntilMs ?? (await firstWindowMs(client, 'latency_10s', ever));
     if (fromMs === undefined || fromMs >= completeMs) return this.#evaluateSilence(knownMs);
     while (fromMs < completeMs) {
       const toMs = Math.min(completeMs, fromMs + WINDOWS_A_PIECE * windowMs);

@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { type AnomalyEvent, anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
 import type { Series } from '../../series/series-window.ts';
-import { readQuery } from '../read-query.ts';
-import { emittedIds } from './emitted-ids.ts';
+import { readRows } from '../read-query.ts';
+import { type EmittedEpisode, emittedIds } from './emitted-ids.ts';
 
 export interface SlowRequest {
   readonly event_ms: number;
@@ -20,8 +20,6 @@ export interface AnomalyFilter {
   readonly state: 'open' | 'resolved' | '';
   readonly limit: number;
 }
-
-type EpisodeRow = Record<'id' | 'dedup_key' | 'resolved_ms', string>;
 
 const slowestKept = 5;
 
@@ -101,22 +99,15 @@ export class AnomalyStore {
   async emitted(open: readonly AnomalyEvent[]): Promise<ReadonlySet<string>> {
     if (open.length === 0) return new Set();
     const fromMs = Math.min(...open.map(({ started_at }) => Date.parse(started_at)));
-    const rows = await this.#rows<EpisodeRow>(readQuery('emitted_episodes'), { fromMs });
-    return emittedIds(
-      open,
-      rows.map(({ id, dedup_key, resolved_ms }) => ({
-        id,
-        dedupKey: dedup_key,
-        resolvedMs: Number(resolved_ms) === 0 ? undefined : Number(resolved_ms),
-      })),
-    );
+    const emitted = await readRows<EmittedEpisode>(this.#client, 'emitted_episodes', { fromMs });
+    return emittedIds(open, emitted);
   }
 
   /** Start of the last window with an event; undefined without events. */
   async lastStoredMs(): Promise<number | undefined> {
-    const query = `SELECT toUnixTimestamp64Milli(max(window_start)) AS ms, count() AS found FROM anomalies`;
-    const row = (await this.#rows<{ ms: string; found: string }>(query, {}))[0];
-    return row === undefined || Number(row.found) === 0 ? undefined : Number(row.ms);
+    return this.#latestMs(
+      `SELECT toUnixTimestamp64Milli(max(window_start)) AS ms, count() AS found FROM anomalies`,
+    );
   }
 
   /**
@@ -128,30 +119,26 @@ export class AnomalyStore {
 
   /** A series' slowest requests in [fromMs, toMs), the slowest first. */
   async slowest(series: Series, fromMs: number, toMs: number): Promise<SlowRequest[]> {
-    const result = await this.#client.query({
-      query: readQuery('exemplars'),
-      query_params: {
-        model: series.model,
-        version: series.version,
-        requestType: series.request_type,
-        region: series.region,
-        coldStart: series.cold_start,
-        fromSeconds: Math.floor(fromMs / 1000),
-        toSeconds: Math.ceil(toMs / 1000),
-        limit: slowestKept,
-      },
-      format: 'JSONEachRow',
+    const rows = await readRows<SlowRequest & { event_ms: string }>(this.#client, 'exemplars', {
+      model: series.model,
+      version: series.version,
+      requestType: series.request_type,
+      region: series.region,
+      coldStart: series.cold_start,
+      fromSeconds: Math.floor(fromMs / 1000),
+      toSeconds: Math.ceil(toMs / 1000),
+      limit: slowestKept,
     });
-    const rows = await result.json<SlowRequest & { event_ms: string }>();
     return rows.map((row) => ({ ...row, event_ms: Number(row.event_ms) }));
   }
 
   /** Start of the first window that is not evaluated; undefined before the first evaluation. */
   async evaluatedUntilMs(detector: string): Promise<number | undefined> {
-    const query = `SELECT toUnixTimestamp64Milli(max(judged_until)) AS ms, count() AS found
-                   FROM detector_progress WHERE detector = {detector:String}`;
-    const row = (await this.#rows<{ ms: string; found: string }>(query, { detector }))[0];
-    return row === undefined || Number(row.found) === 0 ? undefined : Number(row.ms);
+    return this.#latestMs(
+      `SELECT toUnixTimestamp64Milli(max(judged_until)) AS ms, count() AS found
+       FROM detector_progress WHERE detector = {detector:String}`,
+      { detector },
+    );
   }
 
   async setEvaluatedUntilMs(detector: string, ms: number): Promise<void> {
@@ -161,18 +148,15 @@ export class AnomalyStore {
     });
   }
 
-  async #events(name: string, params: object): Promise<AnomalyEvent[]> {
-    const rows = await this.#rows<{ body: string }>(readQuery(name), params);
-    return rows.map((row) => anomalyEventSchema.parse(JSON.parse(row.body)));
+  #events(name: string, params: Readonly<Record<string, unknown>>): Promise<AnomalyEvent[]> {
+    return readEvents(this.#client, name, params);
   }
 
-  async #rows<T>(query: string, params: object): Promise<T[]> {
-    const result = await this.#client.query({
-      query,
-      query_params: { ...params },
-      format: 'JSONEachRow',
-    });
-    return result.json<T>();
+  /** @param query returns the latest time as `ms`, and as `found` how many there are. */
+  async #latestMs(query: string, query_params = {}): Promise<number | undefined> {
+    const result = await this.#client.query({ query, query_params, format: 'JSONEachRow' });
+    const [row] = await result.json<{ ms: string; found: string }>();
+    return row === undefined || Number(row.found) === 0 ? undefined : Number(row.ms);
   }
 
   /**
@@ -192,4 +176,14 @@ export class AnomalyStore {
       },
     });
   }
+}
+
+/** Reads the events of a query in sql/queries. */
+export async function readEvents(
+  client: ClickHouseClient,
+  query: string,
+  params: Readonly<Record<string, unknown>>,
+): Promise<AnomalyEvent[]> {
+  const rows = await readRows<{ body: string }>(client, query, params);
+  return rows.map(({ body }) => anomalyEventSchema.parse(JSON.parse(body)));
 }

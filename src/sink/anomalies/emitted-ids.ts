@@ -1,13 +1,8 @@
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 import { dedupKeyOfSeries } from '../../detect/event/anomaly-identity.ts';
 
-/** An anomaly with emitted events. */
-export interface EmittedEpisode {
-  readonly id: string;
-  readonly dedupKey: string;
-  /** Start of the window that resolved it; undefined while it is open. */
-  readonly resolvedMs: number | undefined;
-}
+/** A row of sql/queries/emitted_episodes.sql; `resolved_ms` is 0 while the anomaly is open. */
+export type EmittedEpisode = Readonly<Record<'id' | 'dedup_key' | 'resolved_ms', string>>;
 
 /**
  * Ids of a detector's open anomalies that were emitted, under the same id or another one. Late requests may
@@ -20,8 +15,9 @@ export function emittedIds(
 ): ReadonlySet<string> {
   const ids = new Set(emitted.map(({ id }) => id));
   const overMs = new Map<string, number>();
-  for (const { dedupKey, resolvedMs = Number.POSITIVE_INFINITY } of emitted) {
-    const key = dedupKeyOfSeries(dedupKey);
+  for (const { dedup_key, resolved_ms } of emitted) {
+    const key = dedupKeyOfSeries(dedup_key);
+    const resolvedMs = Number(resolved_ms) || Number.POSITIVE_INFINITY;
     overMs.set(key, Math.max(resolvedMs, overMs.get(key) ?? resolvedMs));
   }
   const isEmitted = ({ id, dedup_key, started_at }: (typeof own)[number]) =>

@@ -3,10 +3,10 @@ import { storedQuantiles } from '../../base/stored-quantiles.ts';
 import type { Driver } from '../../detect/drivers/drivers.ts';
 import type { TrafficMix } from '../../detect/drivers/traffic-mix.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
-import { rowsOf } from '../chunks/rows-of.ts';
+import { readRows } from '../read-query.ts';
 import { windowSeconds } from '../read-tails.ts';
-import { AnomalyStore, type SlowRequest } from './anomaly-store.ts';
-import { readDrivers } from './read-drivers.ts';
+import { AnomalyStore, readEvents, type SlowRequest } from './anomaly-store.ts';
+import { readDrivers, seriesParams } from './read-drivers.ts';
 
 /** The tail at one time. */
 export interface TimelinePoint {
@@ -53,7 +53,7 @@ export type Found =
 
 /** Finds the events of the anomaly whose id equals or begins with `id`; '' finds the newest. */
 export async function findAnomaly(client: ClickHouseClient, id: string): Promise<Found> {
-  const rows = await rowsOf<{ id: string; body: string }>(client, 'anomaly_events', {
+  const rows = await readRows<{ id: string; body: string }>(client, 'anomaly_events', {
     id,
     limit: eventsRead,
   });
@@ -82,21 +82,10 @@ export async function explainAnomaly(
   const [course, { drivers, mix = null }, members, slowest] = await Promise.all([
     readTimeline(client, last, timelineFromMs, Math.min(nowMs, toMs + contextMs)),
     readDrivers(client, last, fromMs, toMs),
-    readMembers(client, last),
+    readEvents(client, 'incident_members', { id: last.id, limit: membersRead }),
     new AnomalyStore(client).slowest(last, fromMs, toMs),
   ]);
   return { events, course, drivers, mix, members, slowest };
-}
-
-async function readMembers(
-  client: ClickHouseClient,
-  { id }: AnomalyEvent,
-): Promise<AnomalyEvent[]> {
-  const rows = await rowsOf<{ body: string }>(client, 'incident_members', {
-    id,
-    limit: membersRead,
-  });
-  return rows.map(({ body }) => anomalyEventSchema.parse(JSON.parse(body)));
 }
 
 async function readTimeline(
@@ -108,14 +97,14 @@ async function readTimeline(
   const resolution = toMs - fromMs > 12 * 60 * minuteMs ? '1h' : '1m';
   const step = windowSeconds[resolution];
   const steps = Math.ceil((toMs - fromMs) / 1000 / step / timelinePoints);
-  const rows = await rowsOf<{
+  const rows = await readRows<{
     at_seconds: string;
     requests: string;
     failed: string;
     cold_starts: string;
     q_ms: number[];
   }>(client, 'tail_course', {
-    ...seriesOf(event),
+    ...seriesParams(event),
     table: `latency_${resolution}`,
     stage: event.evidence.measured_stage,
     whole: isOfWholeModel(event),
@@ -138,12 +127,6 @@ async function readTimeline(
 /** True for kinds that concern a whole model, or all models: they have no version and region. */
 function isOfWholeModel({ kind }: AnomalyEvent): boolean {
   return ['throughput_drop', 'no_data', 'slo_burn', 'pipeline'].includes(kind);
-}
-
-function seriesOf(event: AnomalyEvent) {
-  const { service, model, version, region, host, tenant } = event;
-  const { request_type: requestType, cold_start: coldStart } = event;
-  return { service, model, version, requestType, region, host, tenant, coldStart };
 }
 
 /** Widens a range to whole steps. */

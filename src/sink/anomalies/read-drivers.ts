@@ -10,7 +10,8 @@ import {
 } from '../../detect/drivers/found-drivers.ts';
 import { withDrivers } from '../../detect/drivers/with-drivers.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import { rowsOf } from '../chunks/rows-of.ts';
+import type { Series } from '../../series/series-window.ts';
+import { readRows } from '../read-query.ts';
 
 type Amounts = Readonly<Record<string, number>>;
 
@@ -36,9 +37,7 @@ export async function readDrivers(
   toMs: number,
 ): Promise<FoundDrivers> {
   if (event.kind !== 'tail_shift') return noDrivers;
-  const { service, model, version, region, host, tenant, quantile } = event;
-  const { request_type: requestType, cold_start: coldStart } = event;
-  const series = { service, model, version, requestType, region, host, tenant, coldStart };
+  const { model, version, quantile } = event;
   const { now, baseline } = driverMinutes(event, { fromMs, toMs });
   const range = { fromSeconds: now.from * 60, toSeconds: now.to * 60 };
   const baselineRange = {
@@ -48,11 +47,11 @@ export async function readDrivers(
   const of = baselineValues(event);
   const baselineVersions = of.version;
   const [totals, rows] = await Promise.all([
-    rowsOf<{ now_bands: Amounts; baseline_bands: Amounts }>(client, 'total_bands', {
-      ...{ ...series, ...range, ...baselineRange },
+    readRows<{ now_bands: Amounts; baseline_bands: Amounts }>(client, 'total_bands', {
+      ...{ ...seriesParams(event), ...range, ...baselineRange },
       ...{ baselineVersions, baselineRegions: of.region, baselineHosts: of.host },
     }),
-    rowsOf<{ facet: string; value: string; now_bands: Amounts; baseline_bands: Amounts }>(
+    readRows<{ facet: string; value: string; now_bands: Amounts; baseline_bands: Amounts }>(
       client,
       'facet_bands',
       { model, version, baselineVersions, ...range, ...baselineRange },
@@ -67,6 +66,13 @@ export async function readDrivers(
   const [total] = totals;
   const bands = { now: bandsOf(total?.now_bands), baseline: bandsOf(total?.baseline_bands) };
   return foundDrivers(facets, bands, quantile);
+}
+
+/** A series as parameters of queries. */
+export function seriesParams(series: Series) {
+  const { service, model, version, region, host, tenant } = series;
+  const { request_type: requestType, cold_start: coldStart } = series;
+  return { service, model, version, requestType, region, host, tenant, coldStart };
 }
 
 function bandsOf(amounts: Amounts = {}): Map<number, number> {

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { type StatePart, sharedPart } from '../../detect/state-parts.ts';
 import { UnreadableState } from '../../snapshot/unreadable-state.ts';
-import { readQuery } from '../read-query.ts';
-import { rowBinaryOf, rowBinaryStream } from '../row-binary/row-binary-of.ts';
+import { readRows } from '../read-query.ts';
+import { insertRowBinary, rowBinaryOf, rowBinaryStream } from '../row-binary/row-binary-of.ts';
 import { RowBinaryReader } from '../row-binary/row-binary-reader.ts';
 import { RowBinaryWriter } from '../row-binary/row-binary-writer.ts';
-import { decodedParts } from '../windows/decode-parts.ts';
+import { decodedParts } from './decode-parts.ts';
 
 /** A detector's state as of a time. */
 export interface Snapshot {
@@ -24,6 +23,7 @@ const slots = 2;
 
 const insertParts = `INSERT INTO detector_state (detector, slot, part, snapshot, as_of, reign, state)
 FORMAT RowBinary`;
+const insertSettings = { async_insert: 0, wait_end_of_query: 1, insert_deduplicate: 0 } as const;
 
 /** Stores a detector's snapshots in ClickHouse: the last complete one, and the one before. */
 export class StateStore {
@@ -73,7 +73,7 @@ export class StateStore {
         },
       ],
       format: 'JSONEachRow',
-      clickhouse_settings: { async_insert: 0, wait_end_of_query: 1, insert_deduplicate: 0 },
+      clickhouse_settings: insertSettings,
     });
     this.#slot = slot;
     return bytes;
@@ -102,13 +102,9 @@ export class StateStore {
 
   /** Reads the last snapshots, and moves this process's leadership after theirs. */
   async #newest(untilMs: number) {
-    const result = await this.#client.query({
-      query: readQuery('detector_snapshots'),
-      query_params: { detector: this.#detector, untilMs },
-      format: 'JSONEachRow',
-    });
-    const rows =
-      await result.json<Record<'snapshot' | 'slot' | 'parts' | 'reign' | 'as_of_ms', string>>();
+    const rows = await readRows<
+      Record<'snapshot' | 'slot' | 'parts' | 'reign' | 'as_of_ms', string>
+    >(this.#client, 'detector_snapshots', { detector: this.#detector, untilMs });
     this.#reign = Math.max(this.#reign, ...rows.map(({ reign }) => Number(reign) + 1));
     return rows.map(({ snapshot, slot, parts, as_of_ms }) => {
       return { snapshot, slot: Number(slot), parts: Number(parts), asOfMs: Number(as_of_ms) };
@@ -117,12 +113,9 @@ export class StateStore {
 
   /** Counts the snapshot's parts that exist. */
   async #count(slot: number, snapshot: string): Promise<number> {
-    const result = await this.#client.query({
-      query: readQuery('detector_state_parts'),
-      query_params: { detector: this.#detector, slot, snapshot },
-      format: 'JSONEachRow',
-    });
-    return Number((await result.json<{ parts: string }>())[0]?.parts ?? 0);
+    const params = { detector: this.#detector, slot, snapshot };
+    const rows = await readRows<{ parts: string }>(this.#client, 'detector_state_parts', params);
+    return Number(rows[0]?.parts ?? 0);
   }
 
   async #shared(slot: number, snapshot: string): Promise<Buffer> {
@@ -144,14 +137,10 @@ export class StateStore {
 
   async #send(): Promise<void> {
     if (this.#writer.length === 0) return;
-    const { stream } = await this.#client.exec({
-      query: insertParts,
-      values: Readable.from([this.#writer.copy()], { objectMode: false }),
-      clickhouse_settings: { async_insert: 0, wait_end_of_query: 1, insert_deduplicate: 0 },
-    });
+    const bytes = this.#writer.copy();
     this.#writer.reset();
-    for await (const _ of stream) {
-      // The response is empty; reading it to its end releases the socket.
-    }
+    await insertRowBinary(this.#client, insertParts, bytes, {
+      clickhouse_settings: insertSettings,
+    });
   }
 }

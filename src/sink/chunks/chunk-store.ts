@@ -1,6 +1,6 @@
-import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { readQuery } from '../read-query.ts';
+import { readRows } from '../read-query.ts';
+import { insertRowBinary } from '../row-binary/row-binary-of.ts';
 import { type Chunk, chunkToken, type LedgerEntry } from './chunk.ts';
 import { chunkColumns, chunkColumnTypes } from './chunk-columns.ts';
 import { type ChunkPlace, chunkPlaces } from './chunk-positions.ts';
@@ -196,32 +196,19 @@ export class ClickHouseChunkStore implements ChunkStore {
   }
 
   async #send(
-    query: string,
+    statement: string,
     params: Record<string, unknown>,
     chunk: Chunk,
     token: string,
   ): Promise<void> {
-    const { stream } = await this.#client.exec({
-      query,
+    await insertRowBinary(this.#client, statement, chunk.rows.bytes, {
       query_params: params,
-      values: Readable.from([chunk.rows.bytes], { objectMode: false }),
       clickhouse_settings: { ...insertSettings, insert_deduplication_token: token },
     });
-    for await (const _ of stream) {
-      // The response is empty; reading it to its end releases the socket.
-    }
   }
 
-  async #rows(
-    query: string,
-    params: Record<string, unknown>,
-  ): Promise<Record<string, string | number>[]> {
-    const result = await this.#client.query({
-      query: readQuery(query),
-      query_params: params,
-      format: 'JSONEachRow',
-    });
-    return result.json<Record<string, string | number>>();
+  #rows(query: string, params: Record<string, unknown>) {
+    return readRows<Record<string, string | number>>(this.#client, query, params);
   }
 }
 

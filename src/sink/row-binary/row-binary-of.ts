@@ -1,4 +1,5 @@
-import type { ClickHouseClient } from '@clickhouse/client';
+import { Readable } from 'node:stream';
+import type { ClickHouseClient, ExecParams } from '@clickhouse/client';
 import { readQuery } from '../read-query.ts';
 
 type Parameters = Readonly<Record<string, unknown>>;
@@ -36,4 +37,21 @@ export async function rowBinaryOf(
     parts.push(part as Buffer);
   }
   return Buffer.concat(parts);
+}
+
+/** Runs an INSERT … FORMAT RowBinary with these bytes. */
+export async function insertRowBinary(
+  client: ClickHouseClient,
+  statement: string,
+  bytes: Buffer,
+  options: Pick<ExecParams, 'query_params' | 'clickhouse_settings'>,
+): Promise<void> {
+  const { stream } = await client.exec({
+    ...options,
+    query: statement,
+    values: Readable.from([bytes], { objectMode: false }),
+  });
+  for await (const _ of stream) {
+    // The response is empty; reading it to its end releases the socket.
+  }
 }

@@ -2,12 +2,10 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { systemClock } from '../../base/clock.ts';
 import { areOfOneBlock } from '../../detect/step/sharing-block.ts';
 import type { Series } from '../../series/series-window.ts';
-import type { ResponseStream } from '../row-binary/row-binary-of.ts';
-import { firstWindowMs } from './first-window.ts';
-import { PieceSize } from './piece-size.ts';
-import { limitingSetting, oneIsTooMuch } from './too-much.ts';
+import { type ResponseStream, rowBinaryStream } from '../row-binary/row-binary-of.ts';
+import { type Piece, PieceSize } from './piece-size.ts';
 import { WindowDecoder, type WindowsAt } from './window-decoder.ts';
-import { decodedWindows, openWindows, type WindowRange } from './window-reader.ts';
+import { firstWindowMs, type WindowRange } from './window-range.ts';
 
 export type { WindowsAt } from './window-decoder.ts';
 
@@ -23,8 +21,10 @@ export interface ReadOptions {
 /** Limit of stages that are evaluated together: some tenths of a second of work. */
 const mostStagesTogether = 80_000;
 
-interface Piece extends WindowRange {
-  readonly windows: number;
+/** Bytes decoded between two turns of the event loop: about ten milliseconds. */
+const bytesATurn = 1024 * 1024;
+
+interface OpenPiece extends Piece {
   readonly response: Promise<ResponseStream>;
 }
 
@@ -46,15 +46,20 @@ export async function* eachWindow(
   const { toMs, windowMs } = range;
   const size = new PieceSize();
   let next = range.fromMs;
-  let ahead: Piece | undefined;
+  let ahead: OpenPiece | undefined;
   try {
     while (next < toMs) {
-      const piece: Piece = ahead ?? open(client, range, next, size.windows);
+      // After a gap or a halved piece, the one that was opened ahead begins elsewhere.
+      if (ahead?.fromMs !== next) {
+        discard(ahead);
+        ahead = open(client, size.piece(range, next));
+      }
+      const piece = ahead;
       ahead = undefined;
       const decoder = new WindowDecoder(windowMs, options.isWanted);
       try {
         const response = await piece.response;
-        if (piece.toMs < toMs) ahead = open(client, range, piece.toMs, size.windows);
+        if (piece.toMs < toMs) ahead = open(client, size.piece(range, piece.toMs));
         for await (const at of decodedWindows(response, decoder)) {
           for (; next < at.startMs; next += windowMs) yield* inTurn({ startMs: next, windows: [] });
           next += windowMs;
@@ -63,19 +68,12 @@ export async function* eachWindow(
         size.succeeded(piece.windows, decoder.rows);
         let emptyUntilMs = piece.toMs;
         if (decoder.rows === 0 && piece.toMs < toMs) {
-          const rest = { fromMs: piece.toMs, toMs, windowMs };
-          emptyUntilMs = Math.max(piece.toMs, (await firstWindowMs(client, rest)) ?? toMs);
-          discard(ahead);
-          ahead = undefined;
+          const rest = { ...range, fromMs: piece.toMs };
+          emptyUntilMs = (await firstWindowMs(client, 'latency_10s', rest)) ?? toMs;
         }
         for (; next < emptyUntilMs; next += windowMs) yield* inTurn({ startMs: next, windows: [] });
       } catch (error) {
-        const setting = limitingSetting(error);
-        if (setting === undefined) throw error;
-        discard(ahead);
-        ahead = undefined;
-        if (!size.failed(piece.windows))
-          throw oneIsTooMuch('one window of all series', error, setting);
+        const setting = size.failed(piece.windows, error, 'one window of all series');
         options.onTooMuch?.(piece.windows, setting);
       }
     }
@@ -112,17 +110,35 @@ async function* inTurn(at: WindowsAt): AsyncGenerator<WindowsAt, void> {
   await systemClock.breathe();
 }
 
-function open(client: ClickHouseClient, range: WindowRange, fromMs: number, most: number): Piece {
-  const { windowMs } = range;
-  const windows = Math.min(most, Math.ceil((range.toMs - fromMs) / windowMs));
-  const piece = { fromMs, toMs: Math.min(range.toMs, fromMs + windows * windowMs), windowMs };
-  const response = openWindows(client, piece);
+/** Queries all series of a piece, in the order of their starts. */
+function open(client: ClickHouseClient, piece: Piece): OpenPiece {
+  const response = rowBinaryStream(client, 'series_windows', {
+    windowSeconds: piece.windowMs / 1000,
+    fromSeconds: Math.floor(piece.fromMs / 1000),
+    toSeconds: Math.floor(piece.toMs / 1000),
+  });
   // A failure is reported by the await; without one it does not matter.
   response.catch(() => undefined);
-  return { ...piece, windows, response };
+  return { ...piece, response };
 }
 
-function discard(piece: Piece | undefined): void {
+/** Decodes windows as they arrive. Memory: one window of all series, 1.5 kB per series and stage. */
+async function* decodedWindows(
+  response: ResponseStream,
+  decoder: WindowDecoder,
+): AsyncGenerator<WindowsAt, void> {
+  let bytes = 0;
+  for await (const part of response) {
+    yield* decoder.decode(part as Buffer);
+    bytes += (part as Buffer).length;
+    if (bytes < bytesATurn) continue;
+    bytes = 0;
+    await systemClock.breathe();
+  }
+  yield* decoder.end();
+}
+
+function discard(piece: OpenPiece | undefined): void {
   piece?.response.then(
     (response) => response.destroy(),
     () => undefined,

@@ -8,7 +8,8 @@ import type { TDigest } from '../../sketch/t-digest.ts';
 import { rowBinaryOf } from '../row-binary/row-binary-of.ts';
 import { RowBinaryReader } from '../row-binary/row-binary-reader.ts';
 import { eachPiece } from './each-piece.ts';
-import { sinceFirstWindow } from './since-first-window.ts';
+import { readSeries } from './window-decoder.ts';
+import { firstWindowMs } from './window-range.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -34,18 +35,19 @@ export async function* readHours(
   seriesLimit: number,
 ): AsyncGenerator<SeriesHour[], void> {
   const toMs = Math.floor(untilMs / hourMs) * hourMs;
-  const remembered = { fromMs: Math.max(0, toMs - rememberedMs), toMs, stepMs: hourMs };
-  const range = await sinceFirstWindow(client, 'latency_1h', remembered);
-  if (range === undefined) return;
-  yield* eachPiece(range, 'one hour of all series', async (fromMs, endMs) => {
-    const answer = await rowBinaryOf(client, 'hourly_tails', {
+  const range = { fromMs: Math.max(0, toMs - rememberedMs), toMs, windowMs: hourMs };
+  const firstMs = await firstWindowMs(client, 'latency_1h', range);
+  if (firstMs === undefined) return;
+  const stored = { ...range, fromMs: firstMs };
+  yield* eachPiece(stored, 'one hour of all series', async (fromMs, endMs) => {
+    const rows = await rowBinaryOf(client, 'hourly_tails', {
       fromSeconds: fromMs / 1000,
       toSeconds: endMs / 1000,
       rankedFromSeconds: Math.max(0, toMs - dayMs) / 1000,
       rankedToSeconds: toMs / 1000,
       seriesLimit,
     });
-    return decodeHours(answer, quantiles);
+    return decodeHours(rows, quantiles);
   });
 }
 
@@ -63,7 +65,7 @@ function decodeHours(bytes: Buffer, quantiles: readonly number[]): SeriesHour[] 
   };
   while (!reader.atEnd) {
     const startMs = reader.uint32() * 1000;
-    const series = readSeries(reader);
+    const series = readSeries(reader, false);
     const key = `${startMs}\u0000${Object.values(series).join('\u0000')}`;
     const stage = readStage(reader);
     if (open?.key !== key) {
@@ -74,19 +76,6 @@ function decodeHours(bytes: Buffer, quantiles: readonly number[]): SeriesHour[] 
   }
   close();
   return hours;
-}
-
-function readSeries(reader: RowBinaryReader): Series {
-  return {
-    service: reader.string(),
-    model: reader.string(),
-    version: '',
-    request_type: reader.string(),
-    region: reader.string(),
-    host: reader.string(),
-    tenant: reader.string(),
-    cold_start: reader.uint8() === 1,
-  };
 }
 
 function readStage(reader: RowBinaryReader): StageHour {

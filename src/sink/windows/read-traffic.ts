@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { TrafficProfile } from '../../baseline/traffic-profile.ts';
 import type { TrafficBlock } from '../../detect/detector.ts';
-import { readQuery } from '../read-query.ts';
+import { readRows } from '../read-query.ts';
 import { eachPiece } from './each-piece.ts';
-import { sinceFirstWindow } from './since-first-window.ts';
+import { firstWindowMs } from './window-range.ts';
 
 const dayMs = 86_400_000;
 const blockMs = TrafficProfile.blockMs;
@@ -19,20 +19,17 @@ export async function* readTraffic(
   untilMs: number,
 ): AsyncGenerator<TrafficBlock[], void> {
   const toMs = Math.floor(untilMs / blockMs) * blockMs;
-  const remembered = { fromMs: Math.max(0, toMs - rememberedMs), toMs, stepMs: blockMs };
-  const range = await sinceFirstWindow(client, 'latency_1m', remembered);
-  if (range === undefined) return;
-  yield* eachPiece(range, 'ten minutes of all models', async (fromMs, endMs) => {
-    const result = await client.query({
-      query: readQuery('traffic_blocks'),
-      query_params: {
-        blockSeconds: blockMs / 1000,
-        fromSeconds: fromMs / 1000,
-        toSeconds: endMs / 1000,
-      },
-      format: 'JSONEachRow',
+  const range = { fromMs: Math.max(0, toMs - rememberedMs), toMs, windowMs: blockMs };
+  const firstMs = await firstWindowMs(client, 'latency_1m', range);
+  if (firstMs === undefined) return;
+  const stored = { ...range, fromMs: firstMs };
+  yield* eachPiece(stored, 'ten minutes of all models', async (fromMs, endMs) => {
+    const rows = await readRows<TrafficRow>(client, 'traffic_blocks', {
+      blockSeconds: blockMs / 1000,
+      fromSeconds: fromMs / 1000,
+      toSeconds: endMs / 1000,
     });
-    return withAllModels(await result.json<TrafficRow>());
+    return withAllModels(rows);
   });
 }
 

@@ -1,22 +1,18 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import { readQuery } from '../read-query.ts';
-import type { WindowRange } from './window-reader.ts';
+import { readRows } from '../read-query.ts';
+import type { WindowRange } from './window-range.ts';
 
 /** Reads the requests of all series per window start in a range; windows without any are missing. */
 export async function readWindowRequests(
   client: ClickHouseClient,
   { fromMs, toMs, windowMs }: WindowRange,
 ): Promise<ReadonlyMap<number, number>> {
-  const result = await client.query({
-    query: readQuery('window_requests'),
-    query_params: {
-      windowSeconds: windowMs / 1000,
-      fromSeconds: fromMs / 1000,
-      toSeconds: toMs / 1000,
-    },
-    format: 'JSONEachRow',
+  type Row = Record<'start_seconds' | 'requests', string>;
+  const rows = await readRows<Row>(client, 'window_requests', {
+    windowSeconds: windowMs / 1000,
+    fromSeconds: fromMs / 1000,
+    toSeconds: toMs / 1000,
   });
-  const rows = await result.json<Record<'start_seconds' | 'requests', string>>();
   return new Map(
     rows.map(({ start_seconds, requests }) => [Number(start_seconds) * 1000, Number(requests)]),
   );

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Config } from '../../config/schema.ts';
-import { readQuery } from '../read-query.ts';
+import { readRows } from '../read-query.ts';
 import { type Resolution, windowSeconds } from '../read-tails.ts';
 import { idleAfterMs } from './window-progress.ts';
 
@@ -31,21 +31,16 @@ export async function readWindowStates(
   range: { readonly fromMs: number; readonly toMs: number; readonly resolution: Resolution },
 ): Promise<WindowStates | undefined> {
   const step = windowSeconds[range.resolution];
-  const result = await client.query({
-    query: readQuery('window_states'),
-    query_params: {
-      groupId: config.kafka.group_id,
-      table: `latency_${range.resolution}`,
-      windowSeconds: step,
-      fromSeconds: Math.floor(Math.max(0, range.fromMs) / 1000 / step) * step,
-      toSeconds: Math.ceil(range.toMs / 1000 / step) * step,
-      graceMs: config.windows.grace,
-      allowedLatenessMs: config.windows.allowed_lateness,
-      idleMs: idleAfterMs(config),
-    },
-    format: 'JSONEachRow',
+  const rows = await readRows<Record<string, string | number>>(client, 'window_states', {
+    groupId: config.kafka.group_id,
+    table: `latency_${range.resolution}`,
+    windowSeconds: step,
+    fromSeconds: Math.floor(Math.max(0, range.fromMs) / 1000 / step) * step,
+    toSeconds: Math.ceil(range.toMs / 1000 / step) * step,
+    graceMs: config.windows.grace,
+    allowedLatenessMs: config.windows.allowed_lateness,
+    idleMs: idleAfterMs(config),
   });
-  const rows = await result.json<Record<string, string | number>>();
   const [first] = rows;
   if (first === undefined || Number(first.complete_until_ms) === 0) return undefined;
   const count = (state: string) => Number(rows.find((row) => row.state === state)?.windows ?? 0);

@@ -4,7 +4,7 @@ import { readState } from '../../sketch/clickhouse-state.ts';
 import { PackedDigests } from '../../sketch/packed-digests.ts';
 import { TDigest } from '../../sketch/t-digest.ts';
 import { RowBinaryReader } from '../row-binary/row-binary-reader.ts';
-import { KnownNames } from './known-names.ts';
+import { InternedNames } from './interned-names.ts';
 
 /** All series of one window start; empty without requests. */
 export interface WindowsAt {
@@ -25,7 +25,7 @@ const bandBytes = 10;
 const mostRowBytes = 16 * 1024 * 1024;
 
 const unread = TDigest.fromCentroids([], []);
-const names = new KnownNames();
+const names = new InternedNames();
 
 /**
  * Decodes rows of sql/queries/series_windows.sql, ordered by window and series, from parts of a response that
@@ -182,11 +182,12 @@ function seriesOf(reader: RowBinaryReader): Series {
   });
 }
 
-function readSeries(reader: RowBinaryReader): Series {
+/** Reads a series, in the order of `dimensions`. @param hasVersion false if rows have no version. */
+export function readSeries(reader: RowBinaryReader, hasVersion = true): Series {
   return {
     service: reader.string(),
     model: reader.string(),
-    version: reader.string(),
+    version: hasVersion ? reader.string() : '',
     request_type: reader.string(),
     region: reader.string(),
     host: reader.string(),

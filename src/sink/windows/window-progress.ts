@@ -1,4 +1,7 @@
+import type { ClickHouseClient } from '@clickhouse/client';
 import type { Config } from '../../config/schema.ts';
+import { baseWindowMs } from '../../window/chunk-accumulator.ts';
+import { readRows } from '../read-query.ts';
 
 /** Progress of a partition, from the ledger. */
 export interface PartitionProgress {
@@ -12,6 +15,25 @@ export interface PartitionProgress {
   readonly newestMs: number;
   /** Offset after the last stored record. */
   readonly endOffset: number;
+}
+
+/** Reads the progress of a group's partitions from the ledger. */
+export async function readProgress(
+  client: ClickHouseClient,
+  groupId: string,
+): Promise<PartitionProgress[]> {
+  type Columns = 'topic' | 'watermark_ms' | 'flushed_ms' | 'newest_window_ms' | 'end_offset';
+  const rows = await readRows<Record<Columns | 'partition', string>>(client, 'progress', {
+    groupId,
+  });
+  return rows.map((row) => ({
+    topic: row.topic,
+    partition: Number(row.partition),
+    watermarkMs: Number(row.watermark_ms),
+    flushedMs: Number(row.flushed_ms),
+    newestMs: Math.min(Number(row.watermark_ms), Number(row.newest_window_ms) + baseWindowMs),
+    endOffset: Number(row.end_offset),
+  }));
 }
 
 /**

@@ -184,7 +184,7 @@ export class FakeTables {
       };
       return this.watermarkMs === 0 ? [] : [row];
     }
-    if (query.includes('first_seconds')) return [{ first_seconds: params.fromSeconds }];
+    if (query.includes('first_seconds')) return this.#firstWindow(params);
     if (query.includes('start_seconds')) return this.#windowRequests(params);
     if (query.includes('stage_requests')) return this.#traffic(params);
     if (query.includes('FROM detector_progress')) {
@@ -205,12 +205,6 @@ export class FakeTables {
       const rows = this.snapshots.filter(({ as_of }) => Number(as_of) <= Number(params.untilMs));
       return rows.slice(0, 2).map((row) => ({ ...row, as_of_ms: row.as_of }));
     }
-    if (query.includes('min(window_start)')) {
-      const starts = this.#windows
-        .map(({ windowStartMs }) => windowStartMs / 1000)
-        .filter((seconds) => seconds >= Number(params.from) && seconds < Number(params.to));
-      return [{ seconds: Math.min(...starts), found: starts.length }];
-    }
     if (query.includes('FROM drivers_1m')) {
       if (this.facets === undefined) throw new Error('Memory limit exceeded');
       return this.facets;
@@ -220,6 +214,15 @@ export class FakeTables {
     }
     if (query.includes('trace_id')) return [{ trace_id: 'trace-1' }, { trace_id: '' }];
     return this.#anomalies(query, params);
+  }
+
+  /** Tables of longer windows begin with the range. */
+  #firstWindow({ table, fromSeconds, toSeconds }: Row): readonly Row[] {
+    if (table !== 'latency_10s') return [{ first_seconds: fromSeconds }];
+    const first = this.#windows
+      .map(({ windowStartMs }) => windowStartMs / 1000)
+      .find((seconds) => seconds >= Number(fromSeconds) && seconds < Number(toSeconds));
+    return first === undefined ? [] : [{ first_seconds: first }];
   }
 
   #traffic({ fromSeconds, toSeconds }: Row): readonly Row[] {

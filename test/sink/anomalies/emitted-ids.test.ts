@@ -11,14 +11,14 @@ const own = (id: string, startedMs: number, dedup_key = key) => {
 
 describe('emittedIds', () => {
   it('contain those of the same id', () => {
-    const emitted = [{ id: 'x', dedupKey: 'of something else', resolvedMs: 5 }];
+    const emitted = [{ id: 'x', dedup_key: 'of something else', resolved_ms: '5' }];
     expect([...emittedIds([own('x', 1_000), own('y', 1_000)], emitted)]).toEqual(['x']);
   });
 
   it('contain those of the same kind and series that started before the emitted one ended', () => {
     const emitted = [
-      { id: 'x', dedupKey: key, resolvedMs: 4_000 },
-      { id: 'w', dedupKey: key, resolvedMs: 2_000 },
+      { id: 'x', dedup_key: key, resolved_ms: '4000' },
+      { id: 'w', dedup_key: key, resolved_ms: '2000' },
     ];
     expect([...emittedIds([own('before', 3_999), own('after', 4_000)], emitted)]).toEqual([
       'before',
@@ -31,7 +31,7 @@ describe('emittedIds', () => {
   });
 
   it('contain those of open anomalies, and of the second page of a series', () => {
-    const emitted = [{ id: 'x', dedupKey: `${key}.2`, resolvedMs: undefined }];
+    const emitted = [{ id: 'x', dedup_key: `${key}.2`, resolved_ms: '0' }];
     expect([...emittedIds([own('y', 9_000)], emitted)]).toEqual(['y']);
   });
 });

@@ -42,12 +42,12 @@ function tables(stored: readonly SeriesWindow[], mostOf: () => number, error = m
       const bytes = encodeWindows(found);
       return { stream: Readable.from(bytes.length === 0 ? [] : [bytes]) };
     },
-    query: async ({ query_params: { from, to } }: { query_params: Record<string, number> }) => {
-      const found = stored
+    query: async ({ query_params }: { query_params: Record<string, number> }) => {
+      const { fromSeconds = 0, toSeconds = 0 } = query_params;
+      const first = stored
         .map(({ windowStartMs }) => windowStartMs / 1000)
-        .filter((seconds) => seconds >= (from as number) && seconds < (to as number));
-      const row = { seconds: Math.min(...found), found: String(found.length) };
-      return { json: async () => [row] };
+        .find((seconds) => seconds >= fromSeconds && seconds < toSeconds);
+      return { json: async () => (first === undefined ? [] : [{ first_seconds: first }]) };
     },
   } as unknown as ClickHouseClient;
   return { client, asked };

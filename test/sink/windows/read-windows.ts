@@ -1,11 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { SeriesWindow } from '../../../src/series/series-window.ts';
+import { eachWindow } from '../../../src/sink/windows/each-window.ts';
 import { WindowDecoder } from '../../../src/sink/windows/window-decoder.ts';
-import {
-  decodedWindows,
-  openWindows,
-  type WindowRange,
-} from '../../../src/sink/windows/window-reader.ts';
+import type { WindowRange } from '../../../src/sink/windows/window-range.ts';
 
 /** Reads all series of a short range of windows into memory. */
 export async function readWindows(
@@ -13,10 +10,7 @@ export async function readWindows(
   range: WindowRange,
 ): Promise<SeriesWindow[]> {
   const all: SeriesWindow[] = [];
-  const decoder = new WindowDecoder(range.windowMs);
-  for await (const { windows } of decodedWindows(await openWindows(client, range), decoder)) {
-    all.push(...windows);
-  }
+  for await (const { windows } of eachWindow(client, range)) all.push(...windows);
   return all;
 }
 

@@ -9,24 +9,24 @@ const mostNames = 65_536;
  *
  * Memory: some hundred bytes per series, at most 40 MB. Cost: 0.1 µs.
  */
-export class KnownNames {
+export class InternedNames {
   readonly #series = new Map<string, Series>();
   readonly #texts = new Map<string, string>();
 
   /** Returns the series of a row; `read` decodes it if it is new. */
   series(bytes: Buffer, from: number, to: number, read: () => Series): Series {
-    return known(this.#series, bytes.toString('latin1', from, to), read);
+    return interned(this.#series, bytes.toString('latin1', from, to), read);
   }
 
   /** A UTF-8 text. */
   text(bytes: Buffer, from: number, to: number): string {
-    return known(this.#texts, bytes.toString('latin1', from, to), () =>
+    return interned(this.#texts, bytes.toString('latin1', from, to), () =>
       bytes.toString('utf8', from, to),
     );
   }
 }
 
-function known<Name>(names: Map<string, Name>, key: string, read: () => Name): Name {
+function interned<Name>(names: Map<string, Name>, key: string, read: () => Name): Name {
   let name = names.get(key);
   if (name === undefined) {
     name = read();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Series } from '../../../src/series/series-window.ts';
-import { KnownNames } from '../../../src/sink/windows/known-names.ts';
+import { InternedNames } from '../../../src/sink/windows/interned-names.ts';
 
 const bytes = Buffer.from('…ranker…ranking…');
 const place = (text: string): [from: number, to: number] => {
@@ -8,8 +8,8 @@ const place = (text: string): [from: number, to: number] => {
   return [from, from + Buffer.byteLength(text)];
 };
 
-it('KnownNames reads a series once, and gives the same object for the same bytes anywhere', () => {
-  const names = new KnownNames();
+it('InternedNames reads a series once, and gives the same object for the same bytes anywhere', () => {
+  const names = new InternedNames();
   const first = { model: 'ranker' } as Series;
   expect(names.series(bytes, ...place('rank'), () => first)).toBe(first);
   const second = Buffer.from('a rank');
@@ -19,16 +19,16 @@ it('KnownNames reads a series once, and gives the same object for the same bytes
   expect(names.series(bytes, ...place('ranking'), () => other)).toBe(other);
 });
 
-it('KnownNames gives texts as they are in UTF-8, also those that are longer in it', () => {
-  const names = new KnownNames();
+it('InternedNames gives texts as they are in UTF-8, also those that are longer in it', () => {
+  const names = new InternedNames();
   for (const text of ['…ranker', 'ranking', '', '…']) {
     expect(names.text(bytes, ...place(text))).toBe(text);
     expect(names.text(bytes, ...place(text))).toBe(text);
   }
 });
 
-it('KnownNames forgets its names before they are too many', () => {
-  const names = new KnownNames();
+it('InternedNames forgets its names before they are too many', () => {
+  const names = new InternedNames();
   let read = 0;
   const series = (n: number) => {
     const own = Buffer.from(`series ${n}`);

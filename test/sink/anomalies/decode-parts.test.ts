@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { decodedParts } from '../../../src/sink/anomalies/decode-parts.ts';
 import { RowBinaryWriter } from '../../../src/sink/row-binary/row-binary-writer.ts';
-import { decodedParts } from '../../../src/sink/windows/decode-parts.ts';
 
 const parts = [
   { name: '["ranker","a"]', bytes: Buffer.alloc(7_000, 'a') },
