@@ -1,7 +1,6 @@
-import { encodeEvent } from '../../src/generate/encode-event.ts';
 import { MessagePacker } from '../../src/generate/publish/message-packer.ts';
-import { sourceKey } from '../../src/generate/source-key.ts';
 import type { TimingEventJson } from '../../src/generate/timing-event-json.ts';
+import { sourceKey } from '../../src/generate/timing-event-json.ts';
 import type { OutgoingMessage } from '../../src/kafka/client/publisher.ts';
 
 /** Messages of up to `perMessage` events each, keyed by source, in the order they fill up. */
@@ -11,7 +10,7 @@ export function* packMessages(
 ): Generator<OutgoingMessage, void> {
   const packer = new MessagePacker(perMessage);
   for (const event of events) {
-    const full = packer.add(sourceKey(event.model, event.host), encodeEvent(event));
+    const full = packer.add(sourceKey(event.model, event.host), JSON.stringify(event));
     if (full !== undefined) yield full;
   }
   yield* packer.flush();

@@ -10,13 +10,12 @@ export interface ProbeFinding {
   /** Result: `6 partitions`, `connection refused`. */
   readonly detail: string;
   /** Remedy, as a sentence. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   /** Error that a command would meet; its exit code becomes the command's. */
   readonly error?: OperatorError;
 }
 
 /** Finding of a probe that failed. */
 export function failedProbe(what: string, error: OperatorError): ProbeFinding {
-  const { message: detail, hint } = error;
-  return { ok: false, what, detail, error, ...(hint === undefined ? {} : { hint }) };
+  return { ok: false, what, detail: error.message, hint: error.hint, error };
 }

@@ -1,18 +1,16 @@
 import type { Command as Commander } from 'commander';
 import type { ExitCode } from '../base/exit-codes.ts';
-import type { Io } from './io.ts';
+import type { Io, Options } from './io.ts';
+import type { ConfigFlag } from './load.ts';
 
-/** One `tailmark <name>`. Each has its own file and is listed in cli/commands.ts. */
+/** One `tailmark <name>`. Each has its own file; cli/commands.ts lists them with their names. */
 export interface Command {
-  readonly name: string;
-  /** One line for `tailmark --help`. */
-  readonly summary: string;
-  /** Declares arguments and options, and help text that ends with examples. */
-  configure(command: Commander): void;
+  /** Flags that set keys of the configuration. @default {[]} */
+  readonly flags?: readonly ConfigFlag[];
+  /** Text after the options, which ends with examples and exit codes. */
+  readonly help: string;
+  /** Declares arguments and further options. */
+  configure?(command: Commander): void;
   /** @throws {OperatorError} for problems that the operator can fix */
-  run(
-    args: readonly string[],
-    options: Readonly<Record<string, unknown>>,
-    io: Io,
-  ): Promise<ExitCode>;
+  run(args: readonly string[], options: Options, io: Io): Promise<ExitCode>;
 }

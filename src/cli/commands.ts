@@ -9,7 +9,7 @@ export interface ListedCommand {
 
 /**
  * Lists every command, in the order of `tailmark --help`. A new one is a file in commands/ and an entry
- * here. A test compares name and summary with the command's own; docs/reference/cli.md is generated from it.
+ * here; docs/reference/cli.md is generated from it.
  */
 export const commands: readonly ListedCommand[] = [
   {
@@ -20,7 +20,7 @@ export const commands: readonly ListedCommand[] = [
   {
     name: 'up',
     summary: 'run a local Kafka and ClickHouse in the foreground, without Docker',
-    load: async () => (await import('./demo/migrated-up.ts')).migratedUp,
+    load: async () => (await import('./commands/up.ts')).up,
   },
   {
     name: 'run',

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { Command as Commander, Option } from 'commander';
 import type { ExitCode } from '../base/exit-codes.ts';
 import { commands } from './commands.ts';
 import type { Io } from './io.ts';
-import { version } from './version.ts';
+import { addConfigFlags } from './load.ts';
+import { colorsOf } from './text/colors.ts';
 
 export interface Program {
   readonly commander: Commander;
@@ -26,7 +28,9 @@ export async function createProgram(argv: readonly string[], io: Io): Promise<Pr
     if (listed.name !== meant) continue;
     target = command;
     const loaded = await listed.load();
-    loaded.configure(command);
+    addConfigFlags(command, loaded.flags ?? []);
+    loaded.configure?.(command);
+    command.addHelpText('after', loaded.help);
     command.action(async () => {
       exitCode = await loaded.run(command.args, command.optsWithGlobals(), io);
     });
@@ -64,7 +68,7 @@ function bare(io: Io): Commander {
     })
     .configureHelp({
       showGlobalOptions: true,
-      styleTitle: (text) => (io.color ? bold(text) : text),
+      styleTitle: colorsOf(io).bold,
     });
   return commander.addHelpText(
     'after',
@@ -80,8 +84,10 @@ Exit codes: 0 success, 1 failed, 2 anomalies or a failed verdict, 64 usage, 69 u
   );
 }
 
-function bold(text: string): string {
-  return `\u001b[1m${text}\u001b[22m`;
+/** Returns this package's version. */
+export function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** Finds the command in argv, past global options; in `help X` it is X. */

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+
 /** Input and output of a command, so that tests run it in process. */
 export interface Io {
   /** Writes results. */
@@ -17,4 +19,12 @@ export interface Io {
   readonly columnCount?: number;
   /** Aborted by SIGINT and SIGTERM: the command finishes its current work, then returns. */
   readonly signal: AbortSignal;
+}
+
+/** Values of a command's options, by their names in camelCase. */
+export type Options = Readonly<Record<string, unknown>>;
+
+/** Resolves when the signal is aborted. */
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }

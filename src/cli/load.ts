@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Command as Commander, Option } from 'commander';
 import type { LoadedConfig } from '../config/load-config.ts';
-import type { Config } from '../config/schema.ts';
-import type { Io } from './io.ts';
+import type { Io, Options } from './io.ts';
 
 /** Flags that set a key of the configuration, for every command that uses them. */
 const flags = [
@@ -18,36 +17,29 @@ const flags = [
   { option: 'log-level', value: 'LEVEL', key: 'log.level', what: 'minimum log level' },
 ] as const;
 
-type ConfigFlag = Exclude<(typeof flags)[number]['option'], 'log-level'>;
+export type ConfigFlag = Exclude<(typeof flags)[number]['option'], 'log-level'>;
 
-const connectionFlags: readonly ConfigFlag[] = [
+export const clickHouseFlags: readonly ConfigFlag[] = ['clickhouse-url', 'database'];
+export const connectionFlags: readonly ConfigFlag[] = [
   'brokers',
   'topic',
   'group',
-  'clickhouse-url',
-  'database',
+  ...clickHouseFlags,
 ];
 
 /**
- * Adds flags that set keys of the configuration: those of the connections, or the named ones. Secrets have no
- * flag, since every user of the machine sees command lines.
+ * Adds flags that set keys of the configuration. Secrets have no flag, since every user of the machine sees
+ * command lines.
  */
-export function connectionOptions(
-  command: Commander,
-  names: readonly ConfigFlag[] = connectionFlags,
-): Commander {
+export function addConfigFlags(command: Commander, names: readonly ConfigFlag[]): void {
   for (const { option, value, key, what } of flags) {
     if (option === 'log-level' || !names.includes(option)) continue;
     command.addOption(new Option(`--${option} <${value}>`, `${what} (${key})`));
   }
-  return command;
 }
 
 /** Loads the configuration with the source of each value. @throws {OperatorError} as `loadConfig` */
-export async function loadWithOrigins(
-  options: Readonly<Record<string, unknown>>,
-  io: Pick<Io, 'env'>,
-): Promise<LoadedConfig> {
+export async function loadSettings(options: Options, io: Pick<Io, 'env'>): Promise<LoadedConfig> {
   // zod and yaml need some 100 ms to load; --help and --version do without them.
   const { loadConfig } = await import('../config/load-config.ts');
   const { config: path } = options;
@@ -59,14 +51,6 @@ export async function loadWithOrigins(
     flagNames: Object.fromEntries(flags.map(({ option, key }) => [key, `--${option}`])),
     readFile: (file) => readFileSync(file, 'utf8'),
   });
-}
-
-/** Loads the configuration in force for a command's options. @throws {OperatorError} as `loadConfig` */
-export async function resolveConfig(
-  options: Readonly<Record<string, unknown>>,
-  io: Pick<Io, 'env'>,
-): Promise<Config> {
-  return (await loadWithOrigins(options, io)).config;
 }
 
 function camelCase(option: string): string {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import type { Io } from './io.ts';
 
 type Environment = Io['env'];
@@ -35,7 +36,12 @@ export const thisMachine: Machine = {
   javaVersion: async (env) =>
     (await (await import('../local/kafka/java-runtime.ts')).findJava(env)).version,
   mavenPath: async (env) => (await import('../local/kafka/java-runtime.ts')).findMaven(env),
-  dockerVersion,
+  dockerVersion: async (env) => {
+    const args = ['version', '--format', '{{.Server.Version}}'];
+    const { stdout } = await promisify(execFile)('docker', args, { env, timeout: deadlineMs });
+    if (stdout.trim() === '') throw new Error('no answer');
+    return stdout.trim();
+  },
   enginePath: async () =>
     (await import('../local/clickhouse/clickhouse-engine.ts')).findClickHouseEngine(),
   cacheDir: async (env) => (await import('../local/cache-dir.ts')).cacheDir(env),
@@ -54,13 +60,3 @@ export const thisMachine: Machine = {
     return Number.isNaN(date) ? undefined : date;
   },
 };
-
-function dockerVersion(env: Environment): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const args = ['version', '--format', '{{.Server.Version}}'];
-    execFile('docker', args, { env, timeout: deadlineMs }, (error, stdout) => {
-      if (error !== null || stdout.trim() === '') reject(error ?? new Error('no answer'));
-      else resolve(stdout.trim());
-    });
-  });
-}

@@ -1,4 +1,10 @@
-import type { ArrivalProfile, ModelProfile, RegionProfile, SizeProfile } from './model-profile.ts';
+import type {
+  ArrivalProfile,
+  ModelProfile,
+  RegionProfile,
+  SizeProfile,
+  StageProfile,
+} from './model-profile.ts';
 
 // Parameters of arrivals and tokens are fitted to the Azure Public Dataset, AzureLLMInferenceTrace 2023
 // (Microsoft, CC-BY 4.0). docs/explained/traffic.md describes the fit and its quality.
@@ -33,12 +39,35 @@ const versions = [
   { name: '2026-11-01', share: 0.2 },
 ] as const;
 
-const sizes = (median: number, sigma: number, least: number, most: number): SizeProfile => ({
-  parts: [{ share: 1, median, sigma }],
+/** Sizes from `least` to `most`: a lognormal for each share, median and sigma. */
+const mixture = (
+  least: number,
+  most: number,
+  ...parts: readonly (readonly [share: number, median: number, sigma: number])[]
+): SizeProfile => ({
+  parts: parts.map(([share, median, sigma]) => ({ share, median, sigma })),
   least,
   most,
 });
+const sizes = (median: number, sigma: number, least: number, most: number) =>
+  mixture(least, most, [1, median, sigma]);
 const one = sizes(1, 0, 1, 1);
+
+/** A stage that holds no slot of its host. */
+const stage = (
+  name: string,
+  baseMs: number,
+  sigma: number,
+  more: Pick<StageProfile, 'perUnitMs' | 'hitFactor'> = {},
+): StageProfile => ({ name, baseMs, sigma, ...more });
+
+/** A stage that holds one of the host's slots. */
+const compute = (
+  name: string,
+  baseMs: number,
+  sigma: number,
+  perUnitMs: NonNullable<StageProfile['perUnitMs']>,
+): StageProfile => ({ name, baseMs, sigma, perUnitMs, holdsSlot: true });
 
 const ranker: ModelProfile = {
   name: 'ranker',
@@ -53,21 +82,15 @@ const ranker: ModelProfile = {
   hostsPerRegion: 4,
   targetUse: 0.5,
   stages: [
-    { name: 'ingress', baseMs: 0.9, sigma: 0.35 },
-    { name: 'queue', baseMs: 0.08, sigma: 0.3 },
-    { name: 'parse', baseMs: 0.25, perUnitMs: { items: 0.008 }, sigma: 0.25 },
-    { name: 'features', baseMs: 9, perUnitMs: { items: 0.3 }, sigma: 0.35, hitFactor: 0.4 },
-    {
-      name: 'preprocess',
-      baseMs: 0.6,
-      perUnitMs: { items: 0.02 },
-      sigma: 0.25,
-      holdsSlot: true,
-    },
-    { name: 'forward', baseMs: 6, perUnitMs: { items: 0.2 }, sigma: 0.22, holdsSlot: true },
-    { name: 'postprocess', baseMs: 0.8, perUnitMs: { items: 0.01 }, sigma: 0.3, holdsSlot: true },
-    { name: 'downstream', baseMs: 2.2, sigma: 0.45 },
-    { name: 'egress', baseMs: 1.1, sigma: 0.35 },
+    stage('ingress', 0.9, 0.35),
+    stage('queue', 0.08, 0.3),
+    stage('parse', 0.25, 0.25, { perUnitMs: { items: 0.008 } }),
+    stage('features', 9, 0.35, { perUnitMs: { items: 0.3 }, hitFactor: 0.4 }),
+    compute('preprocess', 0.6, 0.25, { items: 0.02 }),
+    compute('forward', 6, 0.22, { items: 0.2 }),
+    compute('postprocess', 0.8, 0.3, { items: 0.01 }),
+    stage('downstream', 2.2, 0.45),
+    stage('egress', 1.1, 0.35),
   ],
   coldStart: { share: 0.01, stage: 'forward', medianMs: 420, sigma: 0.4 },
   cacheHitShare: 0.8,
@@ -101,25 +124,13 @@ const embedder: ModelProfile = {
   hostsPerRegion: 3,
   targetUse: 0.5,
   stages: [
-    { name: 'ingress', baseMs: 0.8, sigma: 0.35 },
-    { name: 'queue', baseMs: 0.06, sigma: 0.3 },
-    { name: 'parse', baseMs: 0.2, perUnitMs: { input_tokens: 0.0005 }, sigma: 0.25 },
-    {
-      name: 'preprocess',
-      baseMs: 0.5,
-      perUnitMs: { input_tokens: 0.0012 },
-      sigma: 0.25,
-      holdsSlot: true,
-    },
-    {
-      name: 'forward',
-      baseMs: 5,
-      perUnitMs: { input_tokens: 0.018 },
-      sigma: 0.2,
-      holdsSlot: true,
-    },
-    { name: 'postprocess', baseMs: 0.4, perUnitMs: { items: 0.05 }, sigma: 0.3, holdsSlot: true },
-    { name: 'egress', baseMs: 0.9, sigma: 0.35 },
+    stage('ingress', 0.8, 0.35),
+    stage('queue', 0.06, 0.3),
+    stage('parse', 0.2, 0.25, { perUnitMs: { input_tokens: 0.0005 } }),
+    compute('preprocess', 0.5, 0.25, { input_tokens: 0.0012 }),
+    compute('forward', 5, 0.2, { input_tokens: 0.018 }),
+    compute('postprocess', 0.4, 0.3, { items: 0.05 }),
+    stage('egress', 0.9, 0.35),
   ],
   coldStart: { share: 0.01, stage: 'forward', medianMs: 900, sigma: 0.4 },
   bytesPerItem: 120,
@@ -139,78 +150,36 @@ const llm: ModelProfile = {
       share: 0.7,
       arrivals: conversation,
       items: one,
-      inputTokens: {
-        parts: [
-          { share: 0.6, median: 504, sigma: 1 },
-          { share: 0.321, median: 1_083, sigma: 0.08 },
-          { share: 0.079, median: 4_081, sigma: 0.08 },
-        ],
-        least: 2,
-        most: 14_050,
-      },
-      outputTokens: {
-        parts: [
-          { share: 0.706, median: 100, sigma: 0.68 },
-          { share: 0.294, median: 410, sigma: 0.08 },
-        ],
-        least: 7,
-        most: 1_000,
-      },
+      inputTokens: mixture(2, 14_050, [0.6, 504, 1], [0.321, 1_083, 0.08], [0.079, 4_081, 0.08]),
+      outputTokens: mixture(7, 1_000, [0.706, 100, 0.68], [0.294, 410, 0.08]),
     },
     {
       name: 'completion',
       share: 0.3,
       arrivals: editor,
       items: one,
-      inputTokens: {
-        parts: [
-          { share: 0.317, median: 254, sigma: 1.28 },
-          { share: 0.618, median: 1_903, sigma: 0.62 },
-          { share: 0.065, median: 7_115, sigma: 0.08 },
-        ],
-        least: 3,
-        most: 7_437,
-      },
-      outputTokens: {
-        parts: [
-          { share: 0.659, median: 11, sigma: 0.38 },
-          { share: 0.341, median: 37, sigma: 0.9 },
-        ],
-        least: 6,
-        most: 1_899,
-      },
+      inputTokens: mixture(
+        3,
+        7_437,
+        [0.317, 254, 1.28],
+        [0.618, 1_903, 0.62],
+        [0.065, 7_115, 0.08],
+      ),
+      outputTokens: mixture(6, 1_899, [0.659, 11, 0.38], [0.341, 37, 0.9]),
     },
   ],
   hostsPerRegion: 3,
   targetUse: 0.45,
   stages: [
-    { name: 'ingress', baseMs: 1.1, sigma: 0.35 },
-    { name: 'queue', baseMs: 0.3, sigma: 0.3 },
-    { name: 'parse', baseMs: 0.4, perUnitMs: { input_tokens: 0.0006 }, sigma: 0.25 },
-    { name: 'features', baseMs: 28, sigma: 0.4, hitFactor: 0.15 },
-    {
-      name: 'preprocess',
-      baseMs: 1.5,
-      perUnitMs: { input_tokens: 0.002 },
-      sigma: 0.25,
-      holdsSlot: true,
-    },
-    {
-      name: 'forward',
-      baseMs: 30,
-      perUnitMs: { input_tokens: 0.09, output_tokens: 11 },
-      sigma: 0.12,
-      holdsSlot: true,
-    },
-    {
-      name: 'postprocess',
-      baseMs: 0.8,
-      perUnitMs: { output_tokens: 0.01 },
-      sigma: 0.3,
-      holdsSlot: true,
-    },
-    { name: 'downstream', baseMs: 6, sigma: 0.5 },
-    { name: 'egress', baseMs: 1.6, sigma: 0.4 },
+    stage('ingress', 1.1, 0.35),
+    stage('queue', 0.3, 0.3),
+    stage('parse', 0.4, 0.25, { perUnitMs: { input_tokens: 0.0006 } }),
+    stage('features', 28, 0.4, { hitFactor: 0.15 }),
+    compute('preprocess', 1.5, 0.25, { input_tokens: 0.002 }),
+    compute('forward', 30, 0.12, { input_tokens: 0.09, output_tokens: 11 }),
+    compute('postprocess', 0.8, 0.3, { output_tokens: 0.01 }),
+    stage('downstream', 6, 0.5),
+    stage('egress', 1.6, 0.4),
   ],
   coldStart: { share: 0.01, stage: 'model_load', medianMs: 6_000, sigma: 0.35 },
   cacheHitShare: 0.8,

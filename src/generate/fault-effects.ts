@@ -12,19 +12,25 @@ export interface FaultScope {
   readonly stageNames: readonly string[];
 }
 
-interface ActiveFault extends Fault {
-  readonly factor: number;
-  readonly share: number;
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly rampMs: number;
-  readonly stopMs: number;
-  readonly everyMs: number;
-  readonly afterMs: number;
-  readonly knockOn: boolean;
-  readonly stageIndices: readonly number[];
-  readonly random: Random;
-}
+/** Values of absent fields, where the kind has none of its own. */
+const defaults = {
+  factor: 1,
+  share: 1,
+  fromMs: 0,
+  forMs: Number.POSITIVE_INFINITY,
+  rampMs: 0,
+  stopMs: 400,
+  everyMs: 5_000,
+  afterMs: 30_000,
+  knockOn: false,
+};
+
+type ActiveFault = Fault &
+  typeof defaults & {
+    readonly toMs: number;
+    readonly stageIndices: readonly number[];
+    readonly random: Random;
+  };
 
 const networkStages = ['ingress', 'downstream', 'egress'];
 
@@ -123,13 +129,9 @@ export class FaultEffects {
       case 'slow_stage':
       case 'bad_version':
       case 'network':
-        for (const stage of fault.stageIndices) {
-          this.stageFactors[stage] = (this.stageFactors[stage] as number) * factor;
-        }
-        this.knockOn ||= fault.knockOn;
-        break;
       case 'release':
-        this.version = releasedVersion;
+        this.knockOn ||= fault.knockOn;
+        if (fault.kind === 'release') this.version = releasedVersion;
         for (const stage of fault.stageIndices) {
           this.stageFactors[stage] = (this.stageFactors[stage] as number) * factor;
         }
@@ -164,24 +166,14 @@ export class FaultEffects {
 }
 
 function activate(fault: Fault, scope: FaultScope, random: Random): ActiveFault {
-  const merged = { ...faultDefaults[fault.kind], ...fault };
-  const { factor = 1, share = 1, fromMs = 0, forMs = Number.POSITIVE_INFINITY } = merged;
-  const { rampMs = 0, stopMs = 400, everyMs = 5_000, afterMs = 30_000, knockOn = false } = merged;
-  invariant(stopMs < everyMs, 'a pause that never ends');
+  const merged = { ...defaults, ...faultDefaults[fault.kind], ...fault };
+  invariant(merged.stopMs < merged.everyMs, 'a pause that never ends');
   const newest = scope.model.versions.at(-1)?.name;
   const version = fault.version ?? (fault.kind === 'bad_version' ? newest : undefined);
   return {
     ...merged,
     ...(version === undefined ? {} : { version }),
-    factor,
-    share,
-    fromMs,
-    toMs: fromMs + forMs,
-    rampMs,
-    stopMs,
-    everyMs,
-    afterMs,
-    knockOn,
+    toMs: merged.fromMs + merged.forMs,
     stageIndices: stagesOf(fault)
       .map((stage) => scope.stageNames.indexOf(stage))
       .filter((index) => index >= 0),

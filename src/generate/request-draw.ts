@@ -1,6 +1,10 @@
-import { drawSize } from './draw-size.ts';
 import type { FaultEffects } from './fault-effects.ts';
-import type { ModelProfile, RequestTypeProfile, StageProfile } from './model-profile.ts';
+import type {
+  ModelProfile,
+  RequestTypeProfile,
+  SizeProfile,
+  StageProfile,
+} from './model-profile.ts';
 import type { Random } from './random.ts';
 
 /** One request in this many has one far longer stage: a page fault, a lost packet. */
@@ -128,6 +132,21 @@ export class RequestDraw {
     }
     this.holdMs = (effects.knockOn ? heldMs : holdMs) * effects.holdFactor;
   }
+}
+
+/** Draws a whole number from the mixture, clamped to its limits. It always makes two draws. */
+function drawSize(profile: SizeProfile, factor: number, random: Random): number {
+  let rest = random.uniform();
+  const normal = random.normal();
+  let part = profile.parts[0];
+  for (const candidate of profile.parts) {
+    part = candidate;
+    rest -= candidate.share;
+    if (rest < 0) break;
+  }
+  const { median = 1, sigma = 0 } = part ?? {};
+  const size = Math.round(factor * median * Math.exp(sigma * normal));
+  return Math.min(profile.most, Math.max(profile.least, size));
 }
 
 const hexBytes = Array.from({ length: 65_536 }, (_, n) => n.toString(16).padStart(4, '0'));

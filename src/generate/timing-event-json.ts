@@ -1,8 +1,8 @@
 import type { Status } from '../base/statuses.ts';
 
 /**
- * One timing event as producers send it (JSON v1), its keys in the order in which they are written. Durations
- * are milliseconds with at most three decimals.
+ * One timing event as producers send it (JSON v1), its keys in the order in which `JSON.stringify` writes them.
+ * Durations are milliseconds with at most three decimals.
  */
 export interface TimingEventJson {
   /** Start of the request, milliseconds since the Unix epoch. */
@@ -33,4 +33,9 @@ export interface TimingEventJson {
   /** Exactly the sum of `stages_ms`. */
   readonly total_ms: number;
   readonly stages_ms: Readonly<Record<string, number>>;
+}
+
+/** Builds the message key of an event's source, so events of one host and model keep their order. */
+export function sourceKey(model: string, host: string): string {
+  return `${model}|${host}`;
 }

@@ -1,10 +1,11 @@
 import { invariant } from '../base/invariant.ts';
 import { defaultFleet } from './default-fleet.ts';
 import type { Fault } from './fault.ts';
+import { FaultEffects } from './fault-effects.ts';
 import { HostPool } from './hosts/host-pool.ts';
-import { meanHoldMs } from './hosts/mean-hold-ms.ts';
 import type { ModelProfile } from './model-profile.ts';
 import { Random } from './random.ts';
+import { RequestDraw } from './request-draw.ts';
 import { RequestStream } from './request-stream.ts';
 import type { TimingEventJson } from './timing-event-json.ts';
 
@@ -23,6 +24,9 @@ export interface TrafficOptions {
   /** Swing of the daily curve around its mean, 0 (flat) to 0.9. @default {0.4} */
   readonly dailySwing?: number;
 }
+
+/** Requests drawn for the mean of a type's hold time. */
+const HOLD_SAMPLES = 1_000;
 
 interface Sliced {
   readonly stream: number;
@@ -96,6 +100,22 @@ function openStreams(options: TrafficOptions, root: Random, sliceMs: number): Re
           }),
       );
     });
+  });
+}
+
+/** Computes the mean time for which a healthy request of a model holds a slot, by request type. */
+function meanHoldMs(model: ModelProfile, random: Random): number[] {
+  return model.requestTypes.map((type) => {
+    const draw = new RequestDraw(model, type);
+    const { stageNames } = draw;
+    const scope = { model, requestType: type.name, region: '', stageNames };
+    const healthy = new FaultEffects([], scope, random);
+    let sumMs = 0;
+    for (let i = 0; i < HOLD_SAMPLES; i++) {
+      draw.draw(random, healthy, 1);
+      sumMs += draw.holdMs;
+    }
+    return sumMs / HOLD_SAMPLES;
   });
 }
 

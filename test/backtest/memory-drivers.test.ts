@@ -3,7 +3,6 @@ import { Backtest } from '../../src/backtest/backtest.ts';
 import { MemoryWindows } from '../../src/backtest/memory-windows.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { defaultFleet } from '../../src/generate/default-fleet.ts';
-import { encodeEvent } from '../../src/generate/encode-event.ts';
 import type { Fault } from '../../src/generate/fault.ts';
 import { generateTraffic } from '../../src/generate/traffic.ts';
 
@@ -27,7 +26,7 @@ function eventOf(fault: Fault) {
     dailySwing: 0,
     faults: [{ ...fault, fromMs: 40 * minuteMs }],
   })) {
-    windows.consume(Buffer.from(encodeEvent(event)));
+    windows.consume(Buffer.from(JSON.stringify(event)));
     judge(false);
   }
   judge(true);

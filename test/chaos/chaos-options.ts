@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { OperatorError } from '../../src/base/operator-error.ts';
-import { countOption } from '../../src/cli/count-option.ts';
+import { countOption } from '../../src/cli/flag-values.ts';
 import { parseDuration } from '../../src/config/duration.ts';
 import { type FaultKind, faultKinds } from './fault-kinds.ts';
 import { type SilenceFault, silenceFaults } from './silence-faults.ts';

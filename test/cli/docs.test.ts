@@ -44,12 +44,6 @@ describe('docs/reference/errors.md', () => {
 });
 
 describe('commands', () => {
-  it.each(commands)('$name is listed by its own name', async (listed) => {
-    const command = await listed.load();
-    expect(command.name).toBe(listed.name);
-    expect(command.summary).toBe(listed.summary);
-  });
-
   it('have unique names', () => {
     const names = commands.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);

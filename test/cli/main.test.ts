@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
+import { version } from '../../src/cli/create-program.ts';
 import { printError } from '../../src/cli/print-error.ts';
-import { version } from '../../src/cli/version.ts';
 import { capturedIo, run } from './captured-io.ts';
 
 describe('main help', () => {

@@ -8,7 +8,6 @@ import { webhookSignature } from '../../src/alert/webhook-signature.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/event/anomaly-event.ts';
 import { defaultFleet } from '../../src/generate/default-fleet.ts';
-import { encodeEvent } from '../../src/generate/encode-event.ts';
 import {
   type PublishedEvent,
   publishedTraffic,
@@ -108,7 +107,7 @@ function* messagesOf(events: readonly TimingEventJson[]) {
   for (let from = 0; from < events.length; from += 20) {
     const value = events
       .slice(from, from + 20)
-      .map(encodeEvent)
+      .map((event) => JSON.stringify(event))
       .join('\n');
     yield { value, partition: (from / 20) % partitions };
   }
@@ -271,7 +270,7 @@ describe('a slow stage', () => {
   ): Promise<void> {
     const dir = mkdtempSync(join(tmpdir(), 'tailmark-backtest-'));
     const input = join(dir, 'events.ndjson');
-    writeFileSync(input, `${events.map(encodeEvent).join('\n')}\n`);
+    writeFileSync(input, `${events.map((event) => JSON.stringify(event)).join('\n')}\n`);
     const iso = (ms: number) => new Date(ms).toISOString();
     const ids = [...new Set(emitted.map(({ id }) => id))].sort();
     const drivers: unknown[] = [];

@@ -1,9 +1,8 @@
-import type { WallClock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
 
 /** A clock that only sleeping moves, and a record of what was slept. */
 export interface FakeTime {
-  readonly clock: WallClock;
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly clock: Pick<Clock, 'nowMs' | 'sleep'>;
   readonly sleeps: readonly number[];
   nowMs: number;
 }
@@ -13,13 +12,15 @@ export function fakeTime(startMs: number, onSleep?: (time: FakeTime) => void): F
   const sleeps: number[] = [];
   const time: FakeTime = {
     nowMs: startMs,
-    clock: { nowMs: () => time.nowMs },
     sleeps,
-    async sleep(ms, signal) {
-      onSleep?.(time);
-      if (signal.aborted) return;
-      sleeps.push(ms);
-      time.nowMs += ms;
+    clock: {
+      nowMs: () => time.nowMs,
+      async sleep(ms, signal) {
+        onSleep?.(time);
+        if (signal?.aborted) return;
+        sleeps.push(ms);
+        time.nowMs += ms;
+      },
     },
   };
   return time;

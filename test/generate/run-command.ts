@@ -2,8 +2,9 @@ import { Readable } from 'node:stream';
 import { Command as Commander } from 'commander';
 import type { ExitCode } from '../../src/base/exit-codes.ts';
 import type { Command } from '../../src/cli/command.ts';
-import type { TrafficCommandParts } from '../../src/cli/commands/generate.ts';
 import type { Io } from '../../src/cli/io.ts';
+import { addConfigFlags } from '../../src/cli/load.ts';
+import type { TrafficCommandParts } from '../../src/cli/traffic/send-traffic.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import type { OutgoingMessage } from '../../src/kafka/client/publisher.ts';
 import type { FakeTime } from './fake-time.ts';
@@ -37,7 +38,6 @@ export async function runCommand(
   const calls: CommandRun['calls'][number][] = [];
   const command = create({
     clock: time.clock,
-    sleep: time.sleep,
     openKafka: async (options) => {
       opened++;
       const { topic } = options;
@@ -71,8 +71,9 @@ export async function runCommand(
     signal: new AbortController().signal,
     ...overrides,
   };
-  const commander = new Commander(command.name).exitOverride().option('--json');
-  command.configure(commander);
+  const commander = new Commander().exitOverride().option('--json');
+  addConfigFlags(commander, command.flags ?? []);
+  command.configure?.(commander);
   commander.parse([...argv], { from: 'user' });
   let exitCode: ExitCode;
   try {

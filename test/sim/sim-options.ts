@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { OperatorError } from '../../src/base/operator-error.ts';
-import { countOption } from '../../src/cli/count-option.ts';
+import { countOption } from '../../src/cli/flag-values.ts';
 
 /** Command line of `npm run sim -- …`. */
 export interface SimCommand {

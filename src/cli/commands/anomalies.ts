@@ -3,12 +3,13 @@ import { exitCodes } from '../../base/exit-codes.ts';
 import type { AnomalyEvent, Scope } from '../../detect/event/anomaly-event.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import type { Command } from '../command.ts';
+import { timeRange } from '../flag-values.ts';
 import type { Io } from '../io.ts';
-import { connectionOptions, resolveConfig } from '../load.ts';
+import { clickHouseFlags, loadSettings } from '../load.ts';
 import { colorsOf } from '../text/colors.ts';
+import { quantileName } from '../text/explanation-text.ts';
 import { formatMs } from '../text/format-ms.ts';
 import { visible } from '../text/visible.ts';
-import { timeRange } from '../time-range.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 
 type EventDriver = NonNullable<AnomalyEvent['drivers']>[number];
@@ -18,10 +19,15 @@ const driversShown = 2;
 const muchMore = 1.5;
 
 export const anomalies: Command = {
-  name: 'anomalies',
-  summary: 'list anomalies, the newest first, with the stage to blame',
+  flags: clickHouseFlags,
+  help: `
+Examples:
+  tailmark anomalies --state open
+  tailmark anomalies --since 7d --model ranker --json | jq .anomalies[].summary
+
+Exit codes: 0 no listed anomaly is open, 2 at least one is.`,
   configure(command) {
-    connectionOptions(command, ['clickhouse-url', 'database'])
+    command
       .option(
         '--since <TIME>',
         'only anomalies that started since: a duration before now, or RFC 3339',
@@ -31,21 +37,11 @@ export const anomalies: Command = {
       .addOption(
         new Option('--state <STATE>', 'only open or resolved ones').choices(['open', 'resolved']),
       )
-      .option('--limit <N>', 'at most this many', '50')
-      .addHelpText(
-        'after',
-        `
-Examples:
-  tailmark anomalies --state open
-  tailmark anomalies --since 7d --model ranker --json | jq .anomalies[].summary
-
-Exit codes: 0 no listed anomaly is open, 2 at least one is.`,
-      );
+      .option('--limit <N>', 'at most this many', '50');
   },
   async run(_args, options, io) {
-    const config = await resolveConfig(options, io);
-    const since = typeof options.since === 'string' ? options.since : '24h';
-    const { fromMs } = timeRange(since, 'now', Date.now());
+    const { config } = await loadSettings(options, io);
+    const { fromMs } = timeRange(String(options.since), 'now', Date.now());
     const events = await withClickHouse(config, 'read anomalies', async (client) => {
       const { model, state, limit } = options;
       return new AnomalyStore(client).since(fromMs, {
@@ -109,18 +105,21 @@ function driverText({
 /** Renders the durations of requests for an anomaly of their rate; '' without any. */
 function besideText({ quantile, observed_ms, baseline_ms }: AnomalyEvent): string[] {
   if (observed_ms === 0) return [];
-  const name = `p${Number((quantile * 100).toPrecision(6))}`;
-  return [`${name} is ${formatMs(observed_ms)} (baseline ${formatMs(baseline_ms)})`];
+  return [
+    `${quantileName(quantile)} is ${formatMs(observed_ms)} (baseline ${formatMs(baseline_ms)})`,
+  ];
 }
 
 /** `version v2 12/12; region eu 6/12, us 6/12`: of the series with a value, how many are affected. */
 function whereText({ values }: Scope): string {
-  const byDimension = new Map<string, string[]>();
+  const texts = new Map<string, string>();
   for (const { dimension, value, affected, total } of values) {
-    const text = `${value === '' ? '(none)' : visible(value)} ${affected}/${total}`;
-    byDimension.set(dimension, [...(byDimension.get(dimension) ?? []), text]);
+    const before = texts.get(dimension);
+    const start = before === undefined ? dimension : `${before},`;
+    texts.set(
+      dimension,
+      `${start} ${value === '' ? '(none)' : visible(value)} ${affected}/${total}`,
+    );
   }
-  return [...byDimension]
-    .map(([dimension, texts]) => `${dimension} ${texts.join(', ')}`)
-    .join('; ');
+  return [...texts.values()].join('; ');
 }

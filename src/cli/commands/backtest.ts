@@ -9,11 +9,11 @@ import { explainedEvent } from '../../sink/anomalies/read-drivers.ts';
 import { eachBlock } from '../../sink/windows/each-window.ts';
 import { FileSource } from '../../source/file-source.ts';
 import type { Command } from '../command.ts';
+import { type TimeRange, timeRange } from '../flag-values.ts';
 import type { Io } from '../io.ts';
-import { connectionOptions, resolveConfig } from '../load.ts';
+import { clickHouseFlags, loadSettings } from '../load.ts';
 import { colorsOf } from '../text/colors.ts';
 import { createProgress } from '../text/progress.ts';
-import { type TimeRange, timeRange } from '../time-range.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 import { anomalyText } from './anomalies.ts';
 
@@ -30,16 +30,8 @@ interface Outcome {
 }
 
 export const backtest: Command = {
-  name: 'backtest',
-  summary: 'run the detector over the past, to compare configurations',
-  configure(command) {
-    connectionOptions(command, ['clickhouse-url', 'database'])
-      .option('--from <TIME>', 'start of the range: a duration before now, or RFC 3339', '24h')
-      .option('--to <TIME>', 'end of the range', 'now')
-      .option('--input <FILE>', 'read recorded events instead: NDJSON, gzipped if it ends in .gz')
-      .addHelpText(
-        'after',
-        `
+  flags: clickHouseFlags,
+  help: `
 Examples:
   tailmark backtest                                       the last day, as configured now
   tailmark backtest --from 7d --config candidate.yaml     a week, with another configuration
@@ -52,10 +44,14 @@ and no event is emitted.
 With --json: the last event of each anomaly, one a line.
 
 Exit codes: 0 no anomaly, 2 at least one anomaly.`,
-      );
+  configure(command) {
+    command
+      .option('--from <TIME>', 'start of the range: a duration before now, or RFC 3339', '24h')
+      .option('--to <TIME>', 'end of the range', 'now')
+      .option('--input <FILE>', 'read recorded events instead: NDJSON, gzipped if it ends in .gz');
   },
   async run(_args, options, io) {
-    const config = await resolveConfig(options, io);
+    const { config } = await loadSettings(options, io);
     const { input } = options;
     const beganMs = performance.now();
     const outcome =
@@ -79,11 +75,11 @@ function optionsOf({ detect, alert }: Config) {
 
 async function ofFile(config: Config, path: string, io: Io): Promise<Outcome> {
   const windows = new MemoryWindows(config);
-  const judged = new Backtest(optionsOf(config), (event) => windows.explained(event));
+  const backtest = new Backtest(optionsOf(config), (event) => windows.explained(event));
   const progress = createProgress(io, { label: 'Evaluating', total: undefined });
-  const judge = (isOver: boolean) => {
+  const evaluate = (isOver: boolean) => {
     // One by one: drivers are known only of the last windows.
-    for (const at of windows.complete(isOver)) judged.evaluate([at]);
+    for (const at of windows.complete(isOver)) backtest.evaluate([at]);
     progress.update(0, `${windows.counts.events.toLocaleString('en-US')} events`);
   };
   const source = new FileSource({
@@ -100,16 +96,16 @@ async function ofFile(config: Config, path: string, io: Io): Promise<Outcome> {
         else windows.refuse();
         records.advance();
       }
-      judge(false);
+      evaluate(false);
     },
     onLost: () => undefined,
   });
   await source.done;
-  judge(true);
+  evaluate(true);
   progress.finish();
   const { rejected, late } = windows.counts;
-  const { anomalies } = judged;
-  return { backtest: judged, anomalies, difference: undefined, notCounted: rejected + late };
+  const { anomalies } = backtest;
+  return { backtest, anomalies, difference: undefined, notCounted: rejected + late };
 }
 
 function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<Outcome> {
@@ -117,37 +113,37 @@ function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<
   const floor = (ms: number) => Math.floor(ms / windowMs) * windowMs;
   const range = { fromMs: floor(fromMs), toMs: floor(toMs), windowMs };
   return withClickHouse(config, 'read windows of the past', async (client) => {
-    const judged = new Backtest(optionsOf(config));
+    const backtest = new Backtest(optionsOf(config));
     const total = (range.toMs - range.fromMs) / windowMs;
     const progress = createProgress(io, { label: 'Evaluating', total });
-    const past = { ...range, fromMs: range.fromMs - judged.historyMs, toMs: range.fromMs };
-    await backfillPast(client, judged, past.fromMs, config.detect, () => undefined);
-    for await (const block of eachBlock(client, past)) judged.warmUp(block);
+    const past = { ...range, fromMs: range.fromMs - backtest.historyMs, toMs: range.fromMs };
+    await backfillPast(client, backtest, past.fromMs, config.detect, () => undefined);
+    for await (const block of eachBlock(client, past)) backtest.warmUp(block);
     for await (const block of eachBlock(client, range)) {
-      judged.evaluate(block);
-      progress.update(judged.counts.windows);
+      backtest.evaluate(block);
+      progress.update(backtest.counts.windows);
     }
     progress.finish();
     const any = { model: '', state: '', limit: MOST_STORED } as const;
     const since = await new AnomalyStore(client).since(range.fromMs, any);
     // Windows do not show past pipeline events.
-    const judgedThen = since.filter(({ kind }) => kind !== 'pipeline');
-    const then = judgedThen.filter(({ started_at }) => Date.parse(started_at) < range.toMs);
+    const evaluated = since.filter(({ kind }) => kind !== 'pipeline');
+    const then = evaluated.filter(({ started_at }) => Date.parse(started_at) < range.toMs);
     const anomalies: AnomalyEvent[] = [];
-    for (const event of judged.anomalies) {
+    for (const event of backtest.anomalies) {
       anomalies.push(await explainedEvent(client, event, windowMs));
     }
     return {
-      ...{ backtest: judged, anomalies, notCounted: 0 },
+      ...{ backtest, anomalies, notCounted: 0 },
       difference: differenceOf(then, anomalies),
     };
   });
 }
 
 function rendered(outcome: Outcome, seconds: number, io: Io) {
-  const { backtest: judged, anomalies, difference, notCounted } = outcome;
+  const { backtest, anomalies, difference, notCounted } = outcome;
   const { bold, dim } = colorsOf(io);
-  const { windows, seriesWindows } = judged.counts;
+  const { windows, seriesWindows } = backtest.counts;
   const count = (n: number, name: string) =>
     `${n.toLocaleString('en-US')} ${n === 1 ? name : name.endsWith('y') ? `${name.slice(0, -1)}ies` : `${name}s`}`;
   const marked = (event: AnomalyEvent) =>

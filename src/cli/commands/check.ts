@@ -2,28 +2,17 @@ import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import type { ProbeFinding } from '../../base/probe-finding.ts';
 import type { EffectiveSetting, LoadedConfig } from '../../config/load-config.ts';
 import type { Command } from '../command.ts';
-import { type Probes, probes as realProbes } from '../doctor/probes.ts';
-import { runProbes } from '../doctor/run-probes.ts';
+import { type Probes, probes as realProbes, runProbes } from '../doctor/probes.ts';
 import type { Io } from '../io.ts';
-import { connectionOptions, loadWithOrigins } from '../load.ts';
+import { connectionFlags, loadSettings } from '../load.ts';
 import { printReportLine } from '../text/report-line.ts';
 import { renderTable } from '../text/table.ts';
 
 /** `tailmark check` with the probes that --connect uses. */
 export function createCheck(probes: Probes): Command {
   return {
-    name: 'check',
-    summary: 'validate the configuration, and with --connect the servers',
-    configure(command) {
-      connectionOptions(command)
-        .option(
-          '--connect',
-          'also check Kafka and ClickHouse: connection, credentials, topics, schema',
-        )
-        .option('--show', 'print every setting and where it comes from; secrets are masked')
-        .addHelpText(
-          'after',
-          `
+    flags: connectionFlags,
+    help: `
 Examples:
   tailmark check --config tailmark.yaml
   tailmark check --show | grep -v default      settings that are not defaults
@@ -31,10 +20,16 @@ Examples:
 
 Exit codes: 0 all checks pass, 78 the configuration is invalid, 69 a server does not respond,
 1 another check failed.`,
-        );
+    configure(command) {
+      command
+        .option(
+          '--connect',
+          'also check Kafka and ClickHouse: connection, credentials, topics, schema',
+        )
+        .option('--show', 'print every setting and where it comes from; secrets are masked');
     },
     async run(_args, options, io) {
-      const loaded = await loadWithOrigins(options, io);
+      const loaded = await loadSettings(options, io);
       const findings =
         options.connect === true ? await runProbes(probes, loaded.config, io.signal) : [];
       const settings = options.show === true ? loaded.settings : undefined;
@@ -61,16 +56,9 @@ function printJson(
   const result = {
     ok: findings.every(({ ok }) => ok),
     file: file ?? null,
-    ...(settings === undefined
-      ? {}
-      : {
-          settings: settings.map(({ key, shown, origin, where }) => ({
-            key,
-            value: shown ?? null,
-            origin,
-            where,
-          })),
-        }),
+    settings: settings?.map(({ key, shown, origin, where }) => {
+      return { key, value: shown ?? null, origin, where };
+    }),
     findings: findings.map(({ ok, what, detail, hint, error }) => ({
       ok,
       what,
@@ -98,17 +86,16 @@ function printText(
   ];
   printReportLine({ level: 'ok', what: 'Configuration', detail: detail.join(', ') }, io);
   for (const { ok, what, detail, hint } of findings) {
-    const line = { level: ok ? 'ok' : 'fail', what, detail } as const;
-    printReportLine(hint === undefined ? line : { ...line, hint }, io);
+    printReportLine({ level: ok ? 'ok' : 'fail', what, detail, hint }, io);
   }
 }
 
 function settingsTable(settings: readonly EffectiveSetting[], io: Io): string {
   return renderTable({
-    columns: [{ title: 'SETTING' }, { title: 'VALUE' }, { title: 'FROM' }],
+    columns: ['SETTING', 'VALUE', 'FROM'],
     rows: settings.map(({ key, shown, where }) => [key, textOf(shown), where]),
     color: io.color,
-    ...(io.columnCount === undefined ? {} : { maxWidth: io.columnCount }),
+    maxWidth: io.columnCount,
   });
 }
 

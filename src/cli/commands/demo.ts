@@ -1,6 +1,7 @@
 import { mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../base/clock.ts';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import { createLog } from '../../base/telemetry/log.ts';
 import { type Config, configSchema } from '../../config/schema.ts';
@@ -15,14 +16,20 @@ import { migrate } from '../../sink/migrate.ts';
 import { readTails, type StageTails } from '../../sink/read-tails.ts';
 import { verify } from '../../sink/verify.ts';
 import type { Command } from '../command.ts';
-import { PlotEvents, plot, sendEvents, type Timeline, timelineOf } from '../demo/demo-traffic.ts';
-import { demoVerdict } from '../demo/demo-verdict.ts';
+import {
+  demoVerdict,
+  PlotEvents,
+  plot,
+  sendEvents,
+  type Timeline,
+  timelineOf,
+} from '../demo/demo-traffic.ts';
 import type { Io } from '../io.ts';
 import { colorsOf } from '../text/colors.ts';
 import { formatMs } from '../text/format-ms.ts';
 import { LocalProgressLines } from '../text/local-progress-lines.ts';
 import { createProgress } from '../text/progress.ts';
-import { renderTable } from '../text/table.ts';
+import { renderTable, right } from '../text/table.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 import { anomalyText } from './anomalies.ts';
 
@@ -35,18 +42,7 @@ verify and break it.
 `;
 
 export const demo: Command = {
-  name: 'demo',
-  summary: 'run a demo: broker, database, traffic, a regression, the anomaly',
-  configure(command) {
-    command
-      .option(
-        '--once',
-        'exit at the end; exit code 1 if the regression was missed or blamed on another stage',
-      )
-      .option('--dir <DIR>', 'data directory of the demo; emptied at the start', '.tailmark/demo')
-      .addHelpText(
-        'after',
-        `
+  help: `
 Starts a real Kafka and a real ClickHouse on this machine, without Docker. Sends ${plot.historyMs / 60_000} minutes of
 history, then live traffic at ${plot.speed} times real speed. The ${plot.stage} stage of ${plot.model} turns slow for ${plot.share * 100} % of
 the requests in one region, and recovers.
@@ -56,13 +52,18 @@ Examples:
   tailmark demo --once       exits at the end, with an exit code
 
 Exit codes of --once: 0 the regression was found and blamed correctly, 1 otherwise.`,
-      );
+  configure(command) {
+    command
+      .option(
+        '--once',
+        'exit at the end; exit code 1 if the regression was missed or blamed on another stage',
+      )
+      .option('--dir <DIR>', 'data directory of the demo; emptied at the start', '.tailmark/demo');
   },
   async run(_args, options, io) {
-    const dir = typeof options.dir === 'string' ? options.dir : '.tailmark/demo';
     const progress = new LocalProgressLines(io);
     const stack = await startLocalStack({
-      dir,
+      dir: String(options.dir),
       fresh: true,
       env: io.env,
       onProgress: (step) => progress.show(step),
@@ -128,7 +129,7 @@ class Demo {
       ]);
       if (this.#io.signal.aborted) return exitCodes.ok;
       await this.#report(outcome, once);
-      if (!once) await this.#goOn(topic, pipeline.url);
+      if (!once) await this.#sendNormalTraffic(topic, pipeline.url);
       return outcome.ok ? exitCodes.ok : exitCodes.failed;
     } finally {
       await followed.stop();
@@ -177,12 +178,12 @@ class Demo {
         const isLast = untilMs === timeline.endMs;
         const pace = { speed: plot.speed, eventMs: fromMs };
         const until = isLast ? AbortSignal.any([signal, this.#allResolved()]) : signal;
-        sent += await sendEvents(events.until(untilMs), to, pace, until, () => undefined);
+        sent += await sendEvents(events.until(untilMs), to, pace, until);
         fromMs = untilMs;
       }
       this.#timeline = { ...timeline, endMs: Math.min(timeline.endMs, Date.now()) };
       await this.#untilStored(sent);
-      return await this.#judge(sent);
+      return await this.#evaluate(sent);
     } finally {
       await publisher.close();
     }
@@ -205,14 +206,10 @@ class Demo {
   }
 
   /** Compares the anomalies with the injected regression. */
-  async #judge(sent: number): Promise<Outcome> {
+  async #evaluate(sent: number): Promise<Outcome> {
     const problems = demoVerdict([...this.#latest().values()]);
     const verification = await withClickHouse(this.#config, 'verify', (client) =>
-      verify(client, {
-        retention: this.#config.clickhouse.retention,
-        nowMs: () => Date.now(),
-        sleep: (ms) => sleep(ms),
-      }),
+      verify(client, { retention: this.#config.clickhouse.retention, ...systemClock }),
     );
     if (!verification.ok) problems.push('verification failed: see `tailmark verify`');
     if (verification.totals.consumed !== sent) {
@@ -317,7 +314,7 @@ Log of the pipeline: ${join(this.#stack.dir, 'tailmark.log')}
   }
 
   /** Sends normal traffic in real time, until interrupted. */
-  async #goOn(topic: string, url: string | undefined): Promise<void> {
+  async #sendNormalTraffic(topic: string, url: string | undefined): Promise<void> {
     const { signal } = this.#io;
     this.#print(
       `normal traffic continues in real time; health and metrics at ${url ?? '-'}; Ctrl-C stops it`,
@@ -331,13 +328,7 @@ Log of the pipeline: ${join(this.#stack.dir, 'tailmark.log')}
       ratePerSecond: plot.ratePerSecond,
       dailySwing: 0,
     });
-    await sendEvents(
-      events,
-      { publisher, topic },
-      { speed: 1, eventMs: startMs },
-      signal,
-      () => undefined,
-    );
+    await sendEvents(events, { publisher, topic }, { speed: 1, eventMs: startMs }, signal);
     await publisher.close();
   }
 
@@ -372,16 +363,7 @@ function comparison(
     .sort((a, b) => b.ratio - a.ratio);
   return renderTable({
     color,
-    columns: [
-      { title: 'stage' },
-      { title: 'p50', align: 'right' },
-      { title: 'p99 before', align: 'right' },
-      { title: 'p50', align: 'right' },
-      { title: 'p99 during', align: 'right' },
-      { title: '×', align: 'right' },
-      { title: 'p50', align: 'right' },
-      { title: 'p99 after', align: 'right' },
-    ],
+    columns: ['stage', ...right('p50', 'p99 before', 'p50', 'p99 during', '×', 'p50', 'p99 after')],
     rows: rows.map(({ stage, ratio }) => [
       { text: stage, style: bold },
       cell(of(before, stage), 'p50_ms'),

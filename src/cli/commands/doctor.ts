@@ -3,26 +3,20 @@ import type { Command } from '../command.ts';
 import { examineMachine } from '../doctor/examine-machine.ts';
 import { examineServers } from '../doctor/examine-servers.ts';
 import { type Probes, probes as realProbes } from '../doctor/probes.ts';
-import { connectionOptions } from '../load.ts';
+import { connectionFlags } from '../load.ts';
 import { type Machine, thisMachine } from '../machine.ts';
 import { printReportLine } from '../text/report-line.ts';
 
 /** `tailmark doctor` for a machine and its servers. */
 export function createDoctor(machine: Machine, probes: Probes): Command {
   return {
-    name: 'doctor',
-    summary: 'check this machine, Kafka and ClickHouse, and suggest fixes',
-    configure(command) {
-      connectionOptions(command).addHelpText(
-        'after',
-        `
+    flags: connectionFlags,
+    help: `
 Examples:
   tailmark doctor
   tailmark doctor --config tailmark.yaml --json | jq '.lines[] | select(.level != "ok")'
 
 Exit codes: 0 no check fails (there may be warnings), 1 at least one fails.`,
-      );
-    },
     async run(_args, options, io) {
       const [local, servers] = await Promise.all([
         examineMachine(machine, io.env),

@@ -3,22 +3,15 @@ import { OperatorError } from '../../base/operator-error.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 import { explainAnomaly, findAnomaly } from '../../sink/anomalies/explanation.ts';
 import type { Command } from '../command.ts';
-import { connectionOptions, resolveConfig } from '../load.ts';
+import { clickHouseFlags, loadSettings } from '../load.ts';
 import { renderExplanation } from '../text/render-explanation.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 
 const idsShown = 5;
 
 export const explain: Command = {
-  name: 'explain',
-  summary: 'show an anomaly with its evidence, timeline and drivers',
-  configure(command) {
-    connectionOptions(
-      command.argument('[ID]', 'id of the anomaly, or its first characters; default: the newest'),
-      ['clickhouse-url', 'database'],
-    ).addHelpText(
-      'after',
-      `
+  flags: clickHouseFlags,
+  help: `
 Examples:
   tailmark explain                      the newest anomaly
   tailmark explain 7422f22f
@@ -28,10 +21,11 @@ Reads the tables only; rows past their retention are missing. docs/explained/inc
 each number.
 
 Exit codes: 0 the anomaly is resolved, 2 it is open.`,
-    );
+  configure(command) {
+    command.argument('[ID]', 'id of the anomaly, or its first characters; default: the newest');
   },
   async run([id = ''], options, io) {
-    const config = await resolveConfig(options, io);
+    const { config } = await loadSettings(options, io);
     const nowMs = Date.now();
     const explanation = await withClickHouse(config, 'explain an anomaly', async (client) => {
       const found = await findAnomaly(client, id);

@@ -1,76 +1,33 @@
-import type { Command as Commander } from 'commander';
-import { systemClock, type WallClock } from '../../base/clock.ts';
-import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { ExitCode } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import { sleep } from '../../base/sleep.ts';
 import { parseDuration } from '../../config/duration.ts';
 import { defaultFleet } from '../../generate/default-fleet.ts';
-import { encodeEvent } from '../../generate/encode-event.ts';
-import { type Fault, faultKinds } from '../../generate/fault.ts';
+import { faultKinds } from '../../generate/fault.ts';
 import type { ModelProfile } from '../../generate/model-profile.ts';
 import { parseFault } from '../../generate/parse-fault.ts';
-import { parseSpeed } from '../../generate/parse-speed.ts';
-import { parseStart } from '../../generate/parse-start.ts';
 import {
   type PublishTime,
   publishedTraffic,
   publishTimes,
+  timedLines,
 } from '../../generate/publish/published-traffic.ts';
-import { type Pace, sendPaced, type TimedLine } from '../../generate/publish/send-paced.ts';
-import { sourceKey } from '../../generate/source-key.ts';
+import type { Pace } from '../../generate/publish/send-paced.ts';
 import type { TrafficOptions } from '../../generate/traffic.ts';
 import type { Command } from '../command.ts';
-import { countOption } from '../count-option.ts';
-import { openFile, openStdout, openTopic } from '../demo/traffic-target.ts';
-import type { Io } from '../io.ts';
-import { connectionOptions } from '../load.ts';
-import { type OpenKafka, openKafka } from '../open-kafka.ts';
-import { createProgress } from '../text/progress.ts';
-import { printTrafficReport } from '../text/traffic-report.ts';
+import { countOption, parseSpeed, parseStart } from '../flag-values.ts';
+import type { Io, Options } from '../io.ts';
+import { sendTraffic, type Traffic, type TrafficCommandParts } from '../traffic/send-traffic.ts';
+import { openFile, openKafka, openStdout, openTopic } from '../traffic/traffic-target.ts';
 
-export interface TrafficCommandParts {
-  readonly openKafka: OpenKafka;
-  /** @default {systemClock} */
-  readonly clock?: WallClock;
-  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-}
-
-/** Events generated before any of them is sent. */
-const GROUP_EVENTS = 256;
 /** Events further ahead of the wall clock than this are dead letters (windows.max_future). */
 const MAX_FUTURE_MS = 300_000;
 
 /** `tailmark generate`: realistic traffic, with faults by flag, to Kafka, standard output or a file. */
 export function createGenerateCommand(parts: TrafficCommandParts): Command {
   return {
-    name: 'generate',
-    summary: 'send realistic timing events, with faults to find',
-    configure,
-    run: (_args, options, io) => run(options, io, parts),
-  };
-}
-
-export const generateCommand: Command = createGenerateCommand({ openKafka });
-
-function configure(command: Commander): void {
-  const collect = (value: string, before: readonly string[]) => [...before, value];
-  connectionOptions(command, ['brokers', 'topic'])
-    .option('--seed <SEED>', 'same seed, same events', '1')
-    .option('--rate <N>', 'events per second, mean over a day', '200')
-    .option('--duration <TIME>', 'length of the traffic in event time', '10m')
-    .option('--forever', 'continue until interrupted')
-    .option('--start <WHEN>', 'now, -1h or RFC 3339 (default: now at speed 1, else ends now)')
-    .option('--speed <N|max>', 'event time per wall-clock time', '1')
-    .option('--catch-up', 'send past events at once, then continue in real time')
-    .option('--publish-at <TIME>', 'end or start of the request', 'end')
-    .option('--fault <FAULT>', 'kind[,key=value...], repeatable; see below', collect, [])
-    .option('--daily <SWING>', 'swing of the daily curve, 0 to 0.9', '0.4')
-    .option('--models <LIST>', `of ${defaultFleet.map(({ name }) => name).join(',')}`)
-    .option('--per-message <N>', 'events in one message', '1')
-    .option('--to <TARGET>', 'kafka, stdout, or a file (gzipped if it ends in .gz)', 'kafka')
-    .addHelpText(
-      'after',
-      `
+    flags: ['brokers', 'topic'],
+    help: `
 Faults: ${faultKinds.join(', ')}.
 Keys: model, version, region, host, request_type, from, for, and by kind stage, factor, share,
 ramp, stop, every, after, knock_on; from and for count from the start. docs/how-to/generate.md shows each.
@@ -81,8 +38,28 @@ Examples:
   tailmark generate --start -1h --catch-up --forever     an hour of history, then live
   tailmark generate --fault slow_stage,stage=features,model=ranker,factor=4,share=0.3,from=10m,for=5m --duration 20m
   tailmark generate --to day.ndjson.gz --duration 24h --rate 50 --speed max --start 2026-11-01T00:00:00Z`,
-    );
+    configure(command) {
+      const collect = (value: string, before: readonly string[]) => [...before, value];
+      command
+        .option('--seed <SEED>', 'same seed, same events', '1')
+        .option('--rate <N>', 'events per second, mean over a day', '200')
+        .option('--duration <TIME>', 'length of the traffic in event time', '10m')
+        .option('--forever', 'continue until interrupted')
+        .option('--start <WHEN>', 'now, -1h or RFC 3339 (default: now at speed 1, else ends now)')
+        .option('--speed <N|max>', 'event time per wall-clock time', '1')
+        .option('--catch-up', 'send past events at once, then continue in real time')
+        .option('--publish-at <TIME>', 'end or start of the request', 'end')
+        .option('--fault <FAULT>', 'kind[,key=value...], repeatable; see below', collect, [])
+        .option('--daily <SWING>', 'swing of the daily curve, 0 to 0.9', '0.4')
+        .option('--models <LIST>', `of ${defaultFleet.map(({ name }) => name).join(',')}`)
+        .option('--per-message <N>', 'events in one message', '1')
+        .option('--to <TARGET>', 'kafka, stdout, or a file (gzipped if it ends in .gz)', 'kafka');
+    },
+    run: (_args, options, io) => run(options, io, parts),
+  };
 }
+
+export const generateCommand: Command = createGenerateCommand({ openKafka });
 
 interface Plan {
   readonly traffic: TrafficOptions;
@@ -92,85 +69,33 @@ interface Plan {
   readonly to: string;
 }
 
-async function run(
-  options: Readonly<Record<string, unknown>>,
-  io: Io,
-  parts: TrafficCommandParts,
-): Promise<ExitCode> {
+async function run(options: Options, io: Io, parts: TrafficCommandParts): Promise<ExitCode> {
   const { clock = systemClock } = parts;
   const plan = readPlan(options, clock.nowMs());
   warnOfFuture(plan, io);
-  const { to, traffic, publishAt, perMessage } = plan;
+  const { to, traffic, pace, publishAt, perMessage } = plan;
+  const { startMs, durationMs, seed } = traffic;
   const target =
     to === 'kafka'
       ? await openTopic(parts.openKafka, options, io)
       : to === 'stdout'
         ? openStdout(io)
         : openFile(to);
-  // The time of connecting is excluded.
-  const beganMs = clock.nowMs();
-  const pace = options.catchUp === true ? plan.pace : { ...plan.pace, wallMs: beganMs };
-  const progress = createProgress(io, { label: 'Generating', total: traffic.durationMs, clock });
-  const { startMs } = traffic;
-  const show = (events: number, reachedMs = startMs) =>
-    progress.update(reachedMs - startMs, `${events.toLocaleString('en-US')} events`);
-  show(0);
-  let sentCount = 0;
-  try {
-    const sent = await sendPaced({
-      lines: linesOf(traffic, publishAt),
-      send: (messages) => target.send(messages),
-      perMessage,
-      pace,
-      clock,
-      sleep: parts.sleep ?? sleep,
-      signal: io.signal,
-      onSent: ({ lines, lastDueMs }) => {
-        sentCount = lines;
-        show(lines, lastDueMs);
-      },
-    });
-    await target.close();
-    const interrupted = io.signal.aborted;
-    if (!interrupted) show(sent.lines, startMs + traffic.durationMs);
-    progress.finish();
-    printTrafficReport(
-      {
-        did: 'Generated',
-        target: target.name,
-        sent,
-        elapsedMs: clock.nowMs() - beganMs,
-        interrupted,
-        extra: { seed: traffic.seed, start_ts: startMs },
-      },
-      { json: options.json === true, print: to === 'stdout' ? io.err : io.out },
-      io,
-    );
-    return exitCodes.ok;
-  } catch (error) {
-    progress.finish();
-    if (sentCount > 0) io.err(`${sentCount} events were sent before this failed.\n`);
-    await target.close().catch(() => undefined);
-    throw error;
-  }
+  const prepare = async (): Promise<Traffic> => ({
+    verbs: ['Generating', 'Generated'],
+    lines: timedLines(publishedTraffic(traffic, publishAt)),
+    perMessage,
+    // The time of connecting is excluded.
+    pace: options.catchUp === true ? pace : { speed: pace.speed, eventMs: startMs },
+    total: durationMs,
+    reached: (lastDueMs = startMs) => lastDueMs - startMs,
+    extra: () => ({ seed, start_ts: startMs }),
+  });
+  const print = to === 'stdout' ? io.err : io.out;
+  return sendTraffic(prepare, { target, clock, json: options.json === true, print }, io);
 }
 
-function* linesOf(
-  traffic: TrafficOptions,
-  publishAt: PublishTime,
-): Generator<readonly TimedLine[], void> {
-  let group: TimedLine[] = [];
-  for (const { dueMs, event } of publishedTraffic(traffic, publishAt)) {
-    const key = sourceKey(event.model, event.host);
-    group.push({ dueMs, key, line: encodeEvent(event) });
-    if (group.length < GROUP_EVENTS) continue;
-    yield group;
-    group = [];
-  }
-  yield group;
-}
-
-function readPlan(options: Readonly<Record<string, unknown>>, nowMs: number): Plan {
+function readPlan(options: Options, nowMs: number): Plan {
   const models = pickModels(options.models);
   const speed = parseSpeed(String(options.speed));
   const catchUp = options.catchUp === true;
@@ -187,10 +112,8 @@ function readPlan(options: Readonly<Record<string, unknown>>, nowMs: number): Pl
     options.start === undefined
       ? nowMs - (endsNow ? durationMs : 0)
       : parseStart(String(options.start), nowMs);
-  const faults: Fault[] = [];
-  for (const text of Array.isArray(options.fault) ? options.fault : []) {
-    faults.push(parseFault(String(text), models));
-  }
+  const faultTexts = Array.isArray(options.fault) ? options.fault : [];
+  const faults = faultTexts.map((text) => parseFault(String(text), models));
   const count = (flag: string, given: unknown, least: number, most: number, whole = true) =>
     countOption(given, { flag, least, most, whole });
   return {

@@ -1,24 +1,18 @@
 import { exitCodes } from '../../base/exit-codes.ts';
 import type { Command } from '../command.ts';
-import { connectionOptions, resolveConfig } from '../load.ts';
+import { clickHouseFlags, loadSettings } from '../load.ts';
 
 export const migrate: Command = {
-  name: 'migrate',
-  summary: 'create or update the tables in ClickHouse, and set their retention',
-  configure(command) {
-    connectionOptions(command, ['clickhouse-url', 'database']).addHelpText(
-      'after',
-      `
+  flags: clickHouseFlags,
+  help: `
 Examples:
   tailmark migrate
   tailmark migrate --clickhouse-url http://clickhouse:8123 --json
 
 Needs a user that may create databases and tables. Running it again changes nothing. sql/users.sql
 creates the users for the roles.`,
-    );
-  },
   async run(_args, options, io) {
-    const config = await resolveConfig(options, io);
+    const { config } = await loadSettings(options, io);
     const { migrate: run } = await import('../../sink/migrate.ts');
     const report = await run(config.clickhouse);
     if (options.json === true) {

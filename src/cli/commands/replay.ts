@@ -1,50 +1,25 @@
 import { createReadStream, type ReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
-import type { Command as Commander } from 'commander';
 import { systemClock, type WallClock } from '../../base/clock.ts';
-import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
+import type { ExitCode } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import { sleep } from '../../base/sleep.ts';
-import { parseSpeed } from '../../generate/parse-speed.ts';
 import { PublishOrder } from '../../generate/publish/publish-order.ts';
-import { sendPaced, type TimedLine } from '../../generate/publish/send-paced.ts';
-import { readEventLine } from '../../generate/replay/read-event-line.ts';
+import type { TimedLine } from '../../generate/publish/send-paced.ts';
+import { readEventLine, shiftTs } from '../../generate/replay/event-line.ts';
 import { readLines } from '../../generate/replay/read-lines.ts';
-import { shiftTs } from '../../generate/replay/shift-ts.ts';
 import type { Command } from '../command.ts';
-import { countOption } from '../count-option.ts';
-import { openTopic } from '../demo/traffic-target.ts';
-import type { Io } from '../io.ts';
-import { connectionOptions } from '../load.ts';
-import { openKafka } from '../open-kafka.ts';
-import { createProgress, type Progress } from '../text/progress.ts';
-import { printTrafficReport } from '../text/traffic-report.ts';
-import type { TrafficCommandParts } from './generate.ts';
+import { countOption, parseSpeed } from '../flag-values.ts';
+import type { Io, Options } from '../io.ts';
+import { createProgress } from '../text/progress.ts';
+import { sendTraffic, type Traffic, type TrafficCommandParts } from '../traffic/send-traffic.ts';
+import { openKafka, openTopic } from '../traffic/traffic-target.ts';
 
 /** `tailmark replay FILE`: sends recorded events to Kafka, at any speed, also shifted to now. */
 export function createReplayCommand(parts: TrafficCommandParts): Command {
   return {
-    name: 'replay',
-    summary: 'send recorded timing events again',
-    configure,
-    run: (args, options, io) => run(args, options, io, parts),
-  };
-}
-
-export const replayCommand: Command = createReplayCommand({ openKafka });
-
-function configure(command: Commander): void {
-  connectionOptions(command.argument('<FILE>', 'NDJSON, gzipped if it ends in .gz; - is stdin'), [
-    'brokers',
-    'topic',
-  ])
-    .option('--speed <N|max>', 'event time per wall-clock time', 'max')
-    .option('--rebase <now>', 'shift every ts equally, so that the last request ends now')
-    .option('--per-message <N>', 'events in one message', '1')
-    .addHelpText(
-      'after',
-      `
+    flags: ['brokers', 'topic'],
+    help: `
 Only --rebase changes anything, and only ts. Lines that are not events are sent unchanged; the decoder
 writes them to the dead letters with a reason. Empty lines are skipped.
 
@@ -52,8 +27,18 @@ Examples:
   tailmark replay trace.ndjson.gz --rebase now
   tailmark replay trace.ndjson --speed 60             an hour in a minute
   zcat old/*.gz | tailmark replay - --speed max`,
-    );
+    configure(command) {
+      command
+        .argument('<FILE>', 'NDJSON, gzipped if it ends in .gz; - is stdin')
+        .option('--speed <N|max>', 'event time per wall-clock time', 'max')
+        .option('--rebase <now>', 'shift every ts equally, so that the last request ends now')
+        .option('--per-message <N>', 'events in one message', '1');
+    },
+    run: ([file = '-'], options, io) => run(file, options, io, parts),
+  };
 }
+
+export const replayCommand: Command = createReplayCommand({ openKafka });
 
 /** A file to read more than once, or standard input. */
 interface Trace {
@@ -71,73 +56,41 @@ interface Tally {
 }
 
 async function run(
-  args: readonly string[],
-  options: Readonly<Record<string, unknown>>,
+  file: string,
+  options: Options,
   io: Io,
-  parts: TrafficCommandParts,
+  { openKafka, clock = systemClock }: TrafficCommandParts,
 ): Promise<ExitCode> {
-  const { clock = systemClock } = parts;
   const speed = parseSpeed(String(options.speed));
   const rule = { flag: '--per-message', least: 1, most: 100_000 };
   const perMessage = countOption(options.perMessage, rule);
-  const rebase = readRebase(options.rebase, args[0]);
-  const trace = await openTrace(args[0] ?? '-', io);
-  const target = await openTopic(parts.openKafka, options, io);
+  const rebase = readRebase(options.rebase, file);
+  const trace = await openTrace(file, io);
+  const target = await openTopic(openKafka, options, io);
   const tally: Tally = { unchangedCount: 0, blankCount: 0 };
-  let progress: Progress | undefined;
-  let sentCount = 0;
-  try {
+  const prepare = async (): Promise<Traffic> => {
     const shiftMs = rebase ? await shiftToNow(trace, io, clock) : 0;
-    const beganMs = clock.nowMs();
-    const bar = createProgress(io, { label: 'Replaying', total: trace.sizeBytes, clock });
-    progress = bar;
-    const show = (events: number) =>
-      bar.update(trace.readBytes(), `${events.toLocaleString('en-US')} events`);
-    const lines = trace.lines();
-    show(0);
-    const sent = await sendPaced({
-      lines: Number.isFinite(speed)
-        ? inOrder(timedLines(lines, shiftMs, tally))
-        : timedLines(lines, shiftMs, tally),
-      send: (messages) => target.send(messages),
+    const timed = timedLines(trace.lines(), shiftMs, tally);
+    return {
+      verbs: ['Replaying', 'Replayed'],
+      lines: Number.isFinite(speed) ? inOrder(timed) : timed,
       perMessage,
-      pace: { speed, eventMs: undefined, wallMs: beganMs },
-      clock,
-      sleep: parts.sleep ?? sleep,
-      signal: io.signal,
-      onSent: ({ lines: count }) => {
-        sentCount = count;
-        show(count);
-      },
-    });
-    await target.close();
-    show(sent.lines);
-    progress.finish();
-    const { unchangedCount, blankCount } = tally;
-    printTrafficReport(
-      {
-        did: 'Replayed',
-        target: target.name,
-        sent,
-        elapsedMs: clock.nowMs() - beganMs,
-        interrupted: io.signal.aborted,
-        extra: { unchanged: unchangedCount, blank: blankCount, shift_ms: shiftMs },
-        ...(unchangedCount === 0
-          ? {}
-          : {
-              note: `${unchangedCount} of them are not events with a ts and were sent unchanged.`,
-            }),
-      },
-      { json: options.json === true, print: io.out },
-      io,
-    );
-    return exitCodes.ok;
-  } catch (error) {
-    progress?.finish();
-    if (sentCount > 0) io.err(`${sentCount} events were sent before this failed.\n`);
-    await target.close().catch(() => undefined);
-    throw error;
-  }
+      pace: { speed, eventMs: undefined },
+      total: trace.sizeBytes,
+      reached: () => trace.readBytes(),
+      extra: () => ({
+        unchanged: tally.unchangedCount,
+        blank: tally.blankCount,
+        shift_ms: shiftMs,
+      }),
+      note: () =>
+        tally.unchangedCount === 0
+          ? ''
+          : `${tally.unchangedCount} of them are not events with a ts and were sent unchanged.`,
+    };
+  };
+  const json = options.json === true;
+  return sendTraffic(prepare, { target, clock, json, print: io.out }, io);
 }
 
 /** A line, the start of its request, and its due time: the request's end. */
@@ -212,7 +165,7 @@ async function shiftToNow(trace: Trace, io: Io, clock: WallClock): Promise<numbe
   return lastMs === Number.NEGATIVE_INFINITY ? 0 : clock.nowMs() - Math.floor(lastMs);
 }
 
-function readRebase(given: unknown, file: string | undefined): boolean {
+function readRebase(given: unknown, file: string): boolean {
   if (given === undefined) return false;
   if (given !== 'now') {
     throw usage(`--rebase must be "now": it is ${JSON.stringify(given)}`, 'Write --rebase now.');

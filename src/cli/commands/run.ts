@@ -5,31 +5,15 @@ import { startCpuProfile } from '../../base/telemetry/cpu-profile.ts';
 import { createLog } from '../../base/telemetry/log.ts';
 import { type Role, roles, startPipeline } from '../../pipeline.ts';
 import type { Command } from '../command.ts';
-import { connectionOptions, resolveConfig } from '../load.ts';
+import { aborted } from '../io.ts';
+import { connectionFlags, loadSettings } from '../load.ts';
 
 /** Longest time for a stop; records that are not stored by then are read again later. */
 const STOP_MS = 4_500;
 
 export const run: Command = {
-  name: 'run',
-  summary: 'read events, keep tails, raise anomalies',
-  configure(command) {
-    connectionOptions(command, [
-      'brokers',
-      'topic',
-      'group',
-      'clickhouse-url',
-      'database',
-      'source',
-      'file',
-      'listen',
-      'workers',
-    ])
-      .option('--roles <LIST>', `what this process does: ${roles.join(',')}`, roles.join(','))
-      .option('--profile <FILE>', 'write a CPU profile for speedscope or Chrome DevTools')
-      .addHelpText(
-        'after',
-        `
+  flags: [...connectionFlags, 'source', 'file', 'listen', 'workers'],
+  help: `
 Examples:
   tailmark run --config tailmark.yaml
   tailmark run --roles ingest              one of many consumers in the group
@@ -40,16 +24,18 @@ Examples:
 
 SIGTERM and Ctrl-C store everything read so far and exit 0 within 5 seconds. Logs are JSON lines on
 standard error. /healthz, /readyz and /metrics are served at http.listen.`,
-      );
+  configure(command) {
+    command
+      .option('--roles <LIST>', `what this process does: ${roles.join(',')}`, roles.join(','))
+      .option('--profile <FILE>', 'write a CPU profile for speedscope or Chrome DevTools');
   },
   async run(_args, options, io) {
-    const config = await resolveConfig(options, io);
+    const { config } = await loadSettings(options, io);
     const log = createLog({ level: config.log.level });
     const chosen = rolesOf(String(options.roles));
     const profile = typeof options.profile === 'string' ? options.profile : undefined;
     const writeProfile = profile === undefined ? undefined : await startCpuProfile(profile);
-    const { stdin } = io;
-    const { signal } = io;
+    const { stdin, signal } = io;
     const starting = startPipeline(config, { roles: chosen, stdin, log, profile, signal });
     const isTooLong = aborted(signal).then(() => sleep(STOP_MS, undefined, { ref: false }));
     const pipeline = await Promise.race([starting, isTooLong]).catch((error: unknown) => {
@@ -65,7 +51,7 @@ standard error. /healthz, /readyz and /metrics are served at http.listen.`,
     );
     let failure: unknown;
     const atEnd = pipeline.done.then(() => true);
-    const hasEnded = await Promise.race([atEnd, aborted(io.signal)]).catch((error: unknown) => {
+    const hasEnded = await Promise.race([atEnd, aborted(signal)]).catch((error: unknown) => {
       failure = error;
       return false;
     });
@@ -96,12 +82,5 @@ function rolesOf(list: string): Role[] {
       `Cannot run as --roles must name ${roles.join(', ')}: it is ${list}`,
       { hint: 'Separate several by commas.' },
     );
-  });
-}
-
-function aborted(signal: AbortSignal): Promise<false> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(false);
-    else signal.addEventListener('abort', () => resolve(false), { once: true });
   });
 }

@@ -9,31 +9,16 @@ import {
 } from '../../sink/read-tails.ts';
 import { readWindowStates, type WindowStates } from '../../sink/windows/read-window-states.ts';
 import type { Command } from '../command.ts';
-import { connectionOptions, resolveConfig } from '../load.ts';
+import { timeRange } from '../flag-values.ts';
+import { clickHouseFlags, loadSettings } from '../load.ts';
 import { colorsOf } from '../text/colors.ts';
 import { formatMs } from '../text/format-ms.ts';
-import { renderTable } from '../text/table.ts';
-import { timeRange } from '../time-range.ts';
+import { renderTable, right } from '../text/table.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 
 export const tails: Command = {
-  name: 'tails',
-  summary: 'print the latency tails of each model and stage over a range',
-  configure(command) {
-    connectionOptions(command, ['clickhouse-url', 'database'])
-      .option('--since <TIME>', 'start of the range: a duration before now, or RFC 3339', '15m')
-      .option('--until <TIME>', 'end of the range', 'now')
-      .option('--model <NAME>', 'only this model')
-      .option('--stage <NAME>', 'only this stage; `total` is the whole request')
-      .option('--model-version <NAME>', 'only this version')
-      .option('--region <NAME>', 'only this region')
-      .option('--request-type <NAME>', 'only this request type')
-      .option('--cold', 'only cold starts')
-      .option('--warm', 'no cold starts')
-      .addOption(new Option('--resolution <W>', 'read windows of this length').choices(resolutions))
-      .addHelpText(
-        'after',
-        `
+  flags: clickHouseFlags,
+  help: `
 Examples:
   tailmark tails                                   every model, the last 15 minutes
   tailmark tails --model ranker --since 24h --warm
@@ -45,10 +30,23 @@ to whole windows. The same in SQL: sql/queries/tails.sql.
 The last line counts windows that are final (cannot change), provisional (late events may still be
 merged) and open, from the ledger of kafka.group_id: docs/explained/windows.md. In SQL:
 sql/queries/window_states.sql.`,
+  configure(command) {
+    command
+      .option('--since <TIME>', 'start of the range: a duration before now, or RFC 3339', '15m')
+      .option('--until <TIME>', 'end of the range', 'now')
+      .option('--model <NAME>', 'only this model')
+      .option('--stage <NAME>', 'only this stage; `total` is the whole request')
+      .option('--model-version <NAME>', 'only this version')
+      .option('--region <NAME>', 'only this region')
+      .option('--request-type <NAME>', 'only this request type')
+      .option('--cold', 'only cold starts')
+      .option('--warm', 'no cold starts')
+      .addOption(
+        new Option('--resolution <W>', 'read windows of this length').choices(resolutions),
       );
   },
   async run(_args, options, io) {
-    const config = await resolveConfig(options, io);
+    const { config } = await loadSettings(options, io);
     const range = timeRange(text(options.since), text(options.until), Date.now());
     const chosen = resolutions.find((resolution) => resolution === options.resolution);
     const resolution: Resolution = chosen ?? resolutionOf(range.toMs - range.fromMs);
@@ -94,16 +92,8 @@ function tailsTable(rows: readonly StageTails[], color: boolean): string {
   return renderTable({
     color,
     columns: [
-      { title: 'model' },
-      { title: 'stage' },
-      { title: 'requests', align: 'right' },
-      { title: 'failed', align: 'right' },
-      { title: 'p50', align: 'right' },
-      { title: 'p90', align: 'right' },
-      { title: 'p95', align: 'right' },
-      { title: 'p99', align: 'right' },
-      { title: 'p99.9', align: 'right' },
-      { title: 'max', align: 'right' },
+      ...['model', 'stage'],
+      ...right('requests', 'failed', 'p50', 'p90', 'p95', 'p99', 'p99.9', 'max'),
     ],
     rows: rows.map((row, i) => [
       row.model === rows[i - 1]?.model

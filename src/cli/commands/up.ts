@@ -1,38 +1,22 @@
-import type { Command as Commander } from 'commander';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
-import { OperatorError } from '../../base/operator-error.ts';
+import { configSchema } from '../../config/schema.ts';
+import { ensureTopics } from '../../kafka/client/kafka-topics.ts';
 import { type LocalStack, localDefaultDir, startLocalStack } from '../../local/local-stack.ts';
 import { describeExit } from '../../local/start-failure.ts';
+import { migrate } from '../../sink/migrate.ts';
 import type { Command } from '../command.ts';
-import type { Io } from '../io.ts';
+import { port } from '../flag-values.ts';
+import { aborted, type Io } from '../io.ts';
 import { LocalProgressLines } from '../text/local-progress-lines.ts';
-
-export interface UpOptions {
-  /** Runs when both servers respond and before `up` reports them: the migrations, for example. */
-  readonly prepare?: (stack: LocalStack, io: Io) => Promise<void>;
-}
 
 const partNames = { kafka: 'Kafka', clickhouse: 'ClickHouse' } as const;
 
-/** `tailmark up`: the local stack in the foreground, until a signal or until one of the two dies. */
-export function createUpCommand({ prepare }: UpOptions = {}): Command {
-  return {
-    name: 'up',
-    summary: 'run a local Kafka and ClickHouse in the foreground, without Docker',
-    configure,
-    run: async (_args, options, io) => run(options, io, prepare),
-  };
-}
+/** Partitions of a topic that `up` creates. */
+const PARTITIONS = 4;
 
-function configure(command: Commander): void {
-  command
-    .option('--dir <DIR>', 'directory for data, logs and ports', localDefaultDir)
-    .option('--fresh', 'start empty: delete the data of earlier runs')
-    .option('--kafka-port <PORT>', 'port of Kafka (default: the previous one, or a free one)')
-    .option('--clickhouse-port <PORT>', "port of ClickHouse's HTTP interface (default: as above)")
-    .addHelpText(
-      'after',
-      `
+/** The local stack in the foreground, until a signal or until one of the two servers dies. */
+export const up: Command = {
+  help: `
 Needs Java 17 or later and, the first time, Maven; docs/how-to/local-stack.md has the details.
 Both servers stop when this command ends. The data is kept for the next start.
 
@@ -40,47 +24,62 @@ Examples:
   tailmark up
   tailmark up --fresh --kafka-port 9092 --clickhouse-port 8123
   tailmark up --json --dir /tmp/tailmark`,
-    );
-}
-
-async function run(
-  options: Readonly<Record<string, unknown>>,
-  io: Io,
-  prepare: UpOptions['prepare'],
-): Promise<ExitCode> {
-  const progress = new LocalProgressLines(io);
-  const dir = typeof options.dir === 'string' ? options.dir : localDefaultDir;
-  let stack: LocalStack;
-  try {
-    stack = await startLocalStack({
-      dir,
-      fresh: options.fresh === true,
-      kafkaPort: port(options.kafkaPort, '--kafka-port'),
-      clickhouseHttpPort: port(options.clickhousePort, '--clickhouse-port'),
-      env: io.env,
-      onProgress: (step) => progress.show(step),
-      signal: io.signal,
-    });
-  } catch (error) {
+  configure(command) {
+    command
+      .option('--dir <DIR>', 'directory for data, logs and ports', localDefaultDir)
+      .option('--fresh', 'start empty: delete the data of earlier runs')
+      .option('--kafka-port <PORT>', 'port of Kafka (default: the previous one, or a free one)')
+      .option(
+        '--clickhouse-port <PORT>',
+        "port of ClickHouse's HTTP interface (default: as above)",
+      );
+  },
+  async run(_args, options, io) {
+    const progress = new LocalProgressLines(io);
+    const dir = String(options.dir);
+    let stack: LocalStack;
+    try {
+      stack = await startLocalStack({
+        dir,
+        fresh: options.fresh === true,
+        kafkaPort: port(options.kafkaPort, '--kafka-port'),
+        clickhouseHttpPort: port(options.clickhousePort, '--clickhouse-port'),
+        env: io.env,
+        onProgress: (step) => progress.show(step),
+        signal: io.signal,
+      });
+    } catch (error) {
+      progress.end();
+      if (!io.signal.aborted) throw error;
+      io.err('Interrupted before Kafka and ClickHouse were ready. Nothing is left running.\n');
+      return exitCodes.failed;
+    }
     progress.end();
-    if (!io.signal.aborted) throw error;
-    io.err('Interrupted before Kafka and ClickHouse were ready. Nothing is left running.\n');
-    return exitCodes.failed;
-  }
-  progress.end();
-  try {
-    await prepare?.(stack, io);
-    if (options.json === true) io.out(`${endpointsJson(stack)}\n`);
-    else io.out(readyText(stack, dir));
-    return await untilEnd(stack, io);
-  } finally {
-    await stack.stop();
-  }
+    try {
+      await prepare(stack);
+      if (options.json === true) io.out(`${endpointsJson(stack)}\n`);
+      else io.out(readyText(stack, dir));
+      return await untilEnd(stack, io);
+    } finally {
+      await stack.stop();
+    }
+  },
+};
+
+/** Creates all that `run` requires: the tables, and the topics of the defaults. */
+async function prepare({ kafka, clickhouse }: LocalStack): Promise<void> {
+  const config = configSchema.parse({
+    kafka: { brokers: kafka.brokers },
+    clickhouse: { url: clickhouse.url, database: clickhouse.database },
+  });
+  await migrate(config.clickhouse);
+  const topics = config.kafka.topics.map((topic) => ({ topic, partitions: PARTITIONS }));
+  await ensureTopics(config.kafka, topics);
 }
 
 async function untilEnd(stack: LocalStack, io: Io): Promise<ExitCode> {
   const exit = await Promise.race([stack.exited, aborted(io.signal)]);
-  if (exit === null || io.signal.aborted) {
+  if (exit === undefined || io.signal.aborted) {
     io.err('Stopping Kafka and ClickHouse.\n');
     return exitCodes.ok;
   }
@@ -93,13 +92,6 @@ async function untilEnd(stack: LocalStack, io: Io): Promise<ExitCode> {
       `Its logs: ${stack.dir}/${exit.part}\n`,
   );
   return exitCodes.unavailable;
-}
-
-function aborted(signal: AbortSignal): Promise<null> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(null);
-    else signal.addEventListener('abort', () => resolve(null), { once: true });
-  });
 }
 
 function endpointsJson({ kafka, clickhouse }: LocalStack): string {
@@ -126,16 +118,4 @@ In another terminal:
 
 Ctrl-C stops both. The data is kept; \`tailmark up${dir === localDefaultDir ? '' : ` --dir ${dir}`} --fresh\` starts empty.
 `;
-}
-
-function port(value: unknown, flag: string): number | undefined {
-  if (value === undefined) return undefined;
-  const text = String(value);
-  const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= 1 && number <= 65_535) return number;
-  throw new OperatorError(
-    'TAILMARK_USAGE',
-    `Cannot listen as ${flag} must be a port from 1 to 65535: it is ${text}`,
-    { hint: `Leave ${flag} out to get a free port.` },
-  );
 }

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../base/clock.ts';
 import { exitCodes } from '../../base/exit-codes.ts';
 import { verify as runVerify, type Verification } from '../../sink/verify.ts';
 import type { Command } from '../command.ts';
 import type { Io } from '../io.ts';
-import { connectionOptions, resolveConfig } from '../load.ts';
+import { clickHouseFlags, loadSettings } from '../load.ts';
 import { colorsOf } from '../text/colors.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 
@@ -11,12 +11,8 @@ import { withClickHouse } from '../with-clickhouse.ts';
 const MAX_PROBLEMS_PRINTED = 20;
 
 export const verify: Command = {
-  name: 'verify',
-  summary: 'prove from the ledger that every event was counted exactly once',
-  configure(command) {
-    connectionOptions(command, ['clickhouse-url', 'database']).addHelpText(
-      'after',
-      `
+  flags: clickHouseFlags,
+  help: `
 Examples:
   tailmark verify
   tailmark verify --json | jq .ok
@@ -30,16 +26,10 @@ Checks that
 and names the partition and offsets of each problem. Safe to run at any time, also under load.
 
 Exit codes: 0 all checks pass, 2 at least one fails.`,
-    );
-  },
   async run(_args, options, io) {
-    const config = await resolveConfig(options, io);
+    const { config } = await loadSettings(options, io);
     const verification = await withClickHouse(config, 'verify the ledger', (client) =>
-      runVerify(client, {
-        retention: config.clickhouse.retention,
-        nowMs: () => Date.now(),
-        sleep: (ms) => sleep(ms),
-      }),
+      runVerify(client, { retention: config.clickhouse.retention, ...systemClock }),
     );
     if (options.json === true) io.out(`${JSON.stringify(verification)}\n`);
     else print(verification, io);

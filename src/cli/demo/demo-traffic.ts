@@ -1,10 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../base/clock.ts';
-import { encodeEvent } from '../../generate/encode-event.ts';
+import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 import type { Fault } from '../../generate/fault.ts';
-import { type PublishedEvent, publishedTraffic } from '../../generate/publish/published-traffic.ts';
-import { sendPaced, type TimedLine } from '../../generate/publish/send-paced.ts';
-import { sourceKey } from '../../generate/source-key.ts';
+import {
+  type PublishedEvent,
+  publishedTraffic,
+  timedLines,
+} from '../../generate/publish/published-traffic.ts';
+import { sendPaced } from '../../generate/publish/send-paced.ts';
 import type { Publisher } from '../../kafka/client/publisher.ts';
 
 const SECOND_MS = 1_000;
@@ -100,7 +102,7 @@ export async function sendEvents(
   to: { readonly publisher: Publisher; readonly topic: string },
   pace: { readonly speed: number; readonly eventMs: number | undefined },
   signal: AbortSignal,
-  onSent: (events: number) => void,
+  onSent: (events: number) => void = () => undefined,
 ): Promise<number> {
   const sent = await sendPaced({
     lines: timedLines(events),
@@ -108,26 +110,30 @@ export async function sendEvents(
     perMessage: 20,
     pace: { ...pace, wallMs: Date.now() },
     clock: systemClock,
-    sleep: async (ms, until) => {
-      await sleep(ms, undefined, { signal: until }).catch(() => undefined);
-    },
     signal,
     onSent: ({ lines }) => onSent(lines),
   });
   return sent.lines;
 }
 
-function* timedLines(events: Iterable<PublishedEvent>): Generator<TimedLine[]> {
-  let group: TimedLine[] = [];
-  for (const { dueMs, event } of events) {
-    group.push({
-      dueMs,
-      key: sourceKey(event.model, event.host),
-      line: encodeEvent(event),
-    });
-    if (group.length < 256) continue;
-    yield group;
-    group = [];
-  }
-  yield group;
+/**
+ * Compares the last event of each anomaly with the injected regression.
+ *
+ * @returns the differences, a sentence each; empty when the regression alone was found, with the right stage,
+ * and resolved
+ */
+export function demoVerdict(
+  anomalies: readonly Pick<AnomalyEvent, 'id' | 'model' | 'region' | 'stage' | 'state'>[],
+): string[] {
+  if (anomalies.length === 0) return ['the regression was not found'];
+  return anomalies.flatMap(({ id, model, region, stage, state }) => {
+    const problems: string[] = [];
+    if (model !== plot.model || region !== plot.region) {
+      problems.push(`${id} is a false positive: ${model} in ${region} had no fault`);
+    } else if (stage !== plot.stage) {
+      problems.push(`${id} blames ${stage}, not ${plot.stage}`);
+    }
+    if (state !== 'resolved') problems.push(`${id} was not resolved`);
+    return problems;
+  });
 }

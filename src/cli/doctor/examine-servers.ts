@@ -2,11 +2,10 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Io } from '../io.ts';
-import { loadWithOrigins } from '../load.ts';
+import { loadSettings } from '../load.ts';
 import type { Machine } from '../machine.ts';
 import type { ReportLine } from '../text/report-line.ts';
-import type { Probes } from './probes.ts';
-import { runProbes } from './run-probes.ts';
+import { type Probes, runProbes } from './probes.ts';
 
 /** Beyond this, events of a right clock may look late or in the future: windows.max_future is 5m. */
 const mostSkewMs = 5_000;
@@ -20,7 +19,7 @@ export async function examineServers(
 ): Promise<ReportLine[]> {
   let loaded: LoadedConfig;
   try {
-    loaded = await loadWithOrigins(options, io);
+    loaded = await loadSettings(options, io);
   } catch (error) {
     return configurationLines(error);
   }
@@ -34,15 +33,11 @@ export async function examineServers(
   return [
     { level: 'ok', what: 'Configuration', detail: file ?? 'no file; defaults apply' },
     ...findings.map(({ ok, isWarning, what, detail, hint }): ReportLine => {
-      if (ok) {
-        const level = isWarning === true ? 'warn' : 'ok';
-        return { level, what, detail, ...(hint === undefined ? {} : { hint }) };
-      }
+      if (ok) return { level: isWarning === true ? 'warn' : 'ok', what, detail, hint };
+      if (isConfigured) return { level: 'fail', what, detail, hint };
       // On a fresh machine no server runs, and none is configured.
       const fresh = 'No server is configured: `tailmark up` starts both here.';
-      const fix = isConfigured ? hint : fresh;
-      const level = isConfigured ? 'fail' : 'warn';
-      return fix === undefined ? { level, what, detail } : { level, what, detail, hint: fix };
+      return { level: 'warn', what, detail, hint: fresh };
     }),
     ...skew,
   ];
@@ -50,16 +45,12 @@ export async function examineServers(
 
 function configurationLines(error: unknown): ReportLine[] {
   if (!(error instanceof OperatorError)) throw error;
-  const problems =
-    error instanceof ConfigError
-      ? error.problems.map(({ where, message, hint }) => ({ text: `${where}: ${message}`, hint }))
-      : [{ text: error.message, hint: error.hint }];
-  return problems.map(({ text: detail, hint }) => ({
-    level: 'fail' as const,
-    what: 'Configuration',
-    detail,
-    ...(hint === undefined ? {} : { hint }),
-  }));
+  const line = (detail: string, hint: string | undefined): ReportLine => {
+    return { level: 'fail', what: 'Configuration', detail, hint };
+  };
+  return error instanceof ConfigError
+    ? error.problems.map(({ where, message, hint }) => line(`${where}: ${message}`, hint))
+    : [line(error.message, error.hint)];
 }
 
 /**
@@ -81,12 +72,8 @@ async function clockSkew(
   const skewMs = Math.max(aheadMs, behindMs);
   if (skewMs <= mostSkewMs) return [{ level: 'ok', what, detail: 'agrees within 5 s' }];
   const side = aheadMs > 0 ? 'ahead' : 'behind';
-  return [
-    {
-      level: 'fail',
-      what,
-      detail: `the server is ${(skewMs / 1000).toFixed(0)} s ${side}`,
-      hint: 'Synchronize both clocks with NTP: events too far in the future become dead letters.',
-    },
-  ];
+  const detail = `the server is ${(skewMs / 1000).toFixed(0)} s ${side}`;
+  const hint =
+    'Synchronize both clocks with NTP: events too far in the future become dead letters.';
+  return [{ level: 'fail', what, detail, hint }];
 }

@@ -1,3 +1,4 @@
+import { systemClock } from '../../base/clock.ts';
 import type { ProbeFinding } from '../../base/probe-finding.ts';
 import type { Config } from '../../config/schema.ts';
 
@@ -13,3 +14,37 @@ export const probes: Probes = {
   clickhouse: async (config) =>
     (await import('../../sink/probe-clickhouse.ts')).probeClickHouse(config),
 };
+
+/** Longest wait for a probe, milliseconds. */
+const deadlineMs = 15_000;
+
+/** Runs the probes of both servers concurrently; a probe that hangs or throws is a finding. */
+export async function runProbes(
+  probes: Probes,
+  config: Config,
+  signal: AbortSignal,
+): Promise<ProbeFinding[]> {
+  const both = [
+    bounded('Kafka', probes.kafka(config), signal),
+    bounded('ClickHouse', probes.clickhouse(config), signal),
+  ];
+  return (await Promise.all(both)).flat();
+}
+
+async function bounded(
+  what: string,
+  probe: Promise<ProbeFinding[]>,
+  signal: AbortSignal,
+): Promise<ProbeFinding[]> {
+  const failed = (detail: string) => [{ ok: false, what, detail }];
+  const done = new AbortController();
+  const timeout = async () => {
+    await systemClock.sleep(deadlineMs, AbortSignal.any([signal, done.signal]));
+    return failed(signal.aborted ? 'interrupted' : `no response within ${deadlineMs / 1000} s`);
+  };
+  try {
+    return await Promise.race([timeout(), probe.catch((error) => failed(String(error)))]);
+  } finally {
+    done.abort();
+  }
+}

@@ -18,3 +18,8 @@ export function odds(p: number): string {
 export function clock(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)}Z`;
 }
+
+/** Formats `p99`, `p99.9`. */
+export function quantileName(q: number): string {
+  return `p${Number((q * 100).toPrecision(6))}`;
+}

@@ -5,7 +5,7 @@ import { durationText } from '../../detect/event/format.ts';
 import type { SlowRequest } from '../../sink/anomalies/anomaly-store.ts';
 import type { Explanation, TimelinePoint } from '../../sink/anomalies/explanation.ts';
 import { colorsOf } from './colors.ts';
-import { clock, count, odds } from './explanation-text.ts';
+import { clock, count, odds, quantileName } from './explanation-text.ts';
 import { formatMs } from './format-ms.ts';
 import {
   baselineText,
@@ -14,7 +14,7 @@ import {
   timelineTitle,
   timelineValue,
 } from './render-rate.ts';
-import { renderTable, type TableCell } from './table.ts';
+import { renderTable, right, type TableCell } from './table.ts';
 import { visible } from './visible.ts';
 
 const bars = '▁▂▃▄▅▆▇█';
@@ -38,14 +38,9 @@ export function renderExplanation(
   const { bold } = colorsOf(io);
   const section = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : ['', bold(title), ...lines.map((line) => `  ${line}`)];
+  const history = section('Event history', eventLines(events, io));
   // An event about tailmark itself has no requests of a series to explain.
-  if (last.kind === 'pipeline') {
-    return [
-      ...headline(last, io, nowMs),
-      ...section('Event history', eventLines(events, io)),
-      '',
-    ].join('\n');
-  }
+  if (last.kind === 'pipeline') return [...headline(last, io, nowMs), ...history, ''].join('\n');
   return [
     ...headline(last, io, nowMs),
     ...section(timelineTitle(last), timelineLines(course, last, io)),
@@ -55,7 +50,7 @@ export function renderExplanation(
     ...section('Traffic mix', mixLines(mix)),
     ...section('Evidence', evidenceOf(last)),
     ...section('Slowest requests', slowestLines(slowest, io)),
-    ...section('Event history', eventLines(events, io)),
+    ...history,
     ...section('SQL query', last.sql.split('\n').map(visible)),
     '',
   ].join('\n');
@@ -108,12 +103,7 @@ function memberLines(members: readonly AnomalyEvent[], io: Colored): string[] {
       member.resolved_at === null ? 'open' : clock(member.resolved_at),
     ]);
   if (rows.length === 0) return [];
-  const right = (title: string) => ({ title, align: 'right' as const });
-  const columns = [
-    ...[{ title: 'series' }, { title: 'stage' }],
-    ...[right('now'), right('baseline'), right('ratio')],
-    ...[{ title: 'since' }, { title: 'until' }],
-  ];
+  const columns = ['series', 'stage', ...right('now', 'baseline', 'ratio'), 'since', 'until'];
   const left = members.length - rows.length;
   return [
     ...lines(renderTable({ columns, rows, color: io.color })),
@@ -163,12 +153,7 @@ function blameLines(event: AnomalyEvent, io: Colored): string[] {
       `${Math.round(share * 100)} %`,
       excess_ms < 0 ? '' : '█'.repeat(Math.round((excess_ms / most) * barWidth)),
     ]);
-  const columns = [
-    { title: 'stage' },
-    { title: 'mean excess', align: 'right' as const },
-    { title: 'share', align: 'right' as const },
-    { title: '' },
-  ];
+  const columns = ['stage', ...right('mean excess', 'share'), ''];
   if (rows.length === 0) return [];
   return [
     ...lines(renderTable({ columns, rows, color: io.color })),
@@ -186,17 +171,10 @@ function driverLines(drivers: readonly Driver[], io: Colored): string[] {
       ...[driver.share_of_slow, driver.share_of_all, driver.baseline_share_of_all].map(rounded),
       ...[driver.slow_rate, driver.slow_rate_of_others, driver.baseline_slow_rate].map(rounded),
     ]);
-  const right = (title: string) => ({ title, align: 'right' as const });
   const columns = [
-    { title: 'value' },
-    ...[
-      right('share of slow'),
-      right('share of all'),
-      right('baseline share'),
-      right('slow rate'),
-      right('slow rate of others'),
-      right('baseline slow rate'),
-    ],
+    'value',
+    ...right('share of slow', 'share of all', 'baseline share'),
+    ...right('slow rate', 'slow rate of others', 'baseline slow rate'),
   ];
   return lines(renderTable({ columns, rows, color: io.color }));
 }
@@ -220,33 +198,35 @@ function evidenceOf(event: AnomalyEvent): string[] {
 }
 
 function driftEvidenceLines(event: AnomalyEvent): string[] {
-  const { evidence, interval_ms, ratio } = event;
+  const { evidence, ratio } = event;
   const { exceedances, expected, p_value, alpha, dispersion } = evidence;
-  const [low, high] = interval_ms;
   const name = quantileName(event.quantile);
   return [
     `${count(exceedances)} of ${count(2 * expected)} hours were slower than the same hour a week before; the ${name} of the median hour grew ${ratio.toPrecision(3)}x`,
     `probability in a normal week: at most ${odds(p_value)}`,
     `threshold from the page budget: ${odds(alpha)}`,
     `autocorrelation: an hour counts as ${(1 / dispersion).toPrecision(2)} independent hours`,
-    `${name}: ${formatMs(event.observed_ms)} (95 % interval ${formatMs(low)} to ${formatMs(high)}) over the last day, baseline ${formatMs(event.baseline_ms)}`,
+    `${observedText(event)} over the last day, baseline ${formatMs(event.baseline_ms)}`,
     `baseline: ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
   ];
 }
 
 function evidenceLines(event: AnomalyEvent): string[] {
-  const { evidence, interval_ms } = event;
+  const { evidence } = event;
   const { windows, exceedances, expected, p_value, alpha, dispersion } = evidence;
-  const [low, high] = interval_ms;
-  const name = quantileName(event.quantile);
   return [
     `${count(exceedances)} of ${count(event.requests)} requests in ${windows === 1 ? 'one window' : `${windows} windows`} exceeded ${formatMs(event.baseline_ms)} (expected: ${count(expected)})`,
     `probability on a normal day: at most ${odds(p_value)}`,
     `threshold from the page budget: ${odds(alpha)}`,
     `dispersion: ${dispersion.toPrecision(2)}x the variance of independent requests (included above)`,
-    `${name}: ${formatMs(event.observed_ms)} (95 % interval ${formatMs(low)} to ${formatMs(high)}), ${event.ratio.toPrecision(2)}x its baseline of ${formatMs(event.baseline_ms)}`,
+    `${observedText(event)}, ${event.ratio.toPrecision(2)}x its baseline of ${formatMs(event.baseline_ms)}`,
     `baseline: ${count(evidence.baseline_windows)} windows from ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
   ];
+}
+
+/** Formats `p99: 84 ms (95 % interval 80 ms to 90 ms)`. */
+function observedText({ quantile, observed_ms, interval_ms: [low, high] }: AnomalyEvent): string {
+  return `${quantileName(quantile)}: ${formatMs(observed_ms)} (95 % interval ${formatMs(low)} to ${formatMs(high)})`;
 }
 
 function slowestLines(slowest: readonly SlowRequest[], io: Colored): string[] {
@@ -263,14 +243,7 @@ function slowestLines(slowest: readonly SlowRequest[], io: Colored): string[] {
       request.trace_id === '' ? request.request_id : request.trace_id,
     ];
   });
-  const columns = [
-    { title: 'at' },
-    { title: 'total', align: 'right' as const },
-    { title: 'most of it' },
-    { title: 'host' },
-    { title: 'status' },
-    { title: 'trace' },
-  ];
+  const columns = ['at', ...right('total'), 'most of it', 'host', 'status', 'trace'];
   return lines(renderTable({ columns, rows, color: io.color }));
 }
 
@@ -287,11 +260,6 @@ function eventLines(events: readonly AnomalyEvent[], io: Colored): string[] {
 
 function lines(table: string): string[] {
   return table.trimEnd().split('\n');
-}
-
-/** Formats `p99`, `p99.9`. */
-function quantileName(q: number): string {
-  return `p${Number((q * 100).toPrecision(6))}`;
 }
 
 function percent(share: number): string {

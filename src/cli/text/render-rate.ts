@@ -1,7 +1,7 @@
 import type { AnomalyEvent, Rate } from '../../detect/event/anomaly-event.ts';
 import { durationText, formatPerSecond, formatShare } from '../../detect/event/format.ts';
 import type { TimelinePoint } from '../../sink/anomalies/explanation.ts';
-import { clock, count, odds } from './explanation-text.ts';
+import { clock, count, odds, quantileName } from './explanation-text.ts';
 import { formatMs } from './format-ms.ts';
 import { visible } from './visible.ts';
 
@@ -10,7 +10,7 @@ export function timelineTitle({ rate, quantile, evidence }: AnomalyEvent): strin
   if (rate?.unit === 'failures per request') return 'Timeline of failed requests';
   if (rate?.unit === 'cold starts per request') return 'Timeline of cold starts';
   if (rate?.unit === 'requests per second') return 'Timeline of traffic';
-  return `Timeline of p${Number((quantile * 100).toPrecision(6))} of ${evidence.measured_stage}`;
+  return `Timeline of ${quantileName(quantile)} of ${evidence.measured_stage}`;
 }
 
 /** Value of a bar, in the unit of the event. */

@@ -7,7 +7,7 @@ export interface ReportLine {
   readonly what: string;
   readonly detail: string;
   /** The fix. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }
 
 /** `ok    Kafka topics: inference.timings.v1`, with the fix on a line of its own. */

@@ -2,10 +2,12 @@ import { colorsOf } from './colors.ts';
 import { displayWidth, truncateToWidth } from './display-width.ts';
 import { visible } from './visible.ts';
 
-export interface TableColumn {
-  readonly title: string;
-  /** @default {'left'} */
-  readonly align?: 'left' | 'right';
+/** A column by its title, aligned left unless made by `right`. */
+export type TableColumn = string | { readonly right: string };
+
+/** Columns that are aligned right. */
+export function right(...titles: readonly string[]): TableColumn[] {
+  return titles.map((title) => ({ right: title }));
 }
 
 /** Text, or text with a style that does not count as width. */
@@ -18,7 +20,7 @@ export interface Table {
   readonly rows: readonly (readonly TableCell[])[];
   readonly color: boolean;
   /** Columns of the terminal; wider tables have their widest cells truncated. @default {no limit} */
-  readonly maxWidth?: number;
+  readonly maxWidth?: number | undefined;
 }
 
 const gap = '  ';
@@ -39,7 +41,8 @@ export function renderTable({ columns, rows, color, maxWidth }: Table): string {
         : { text: visible(cell.text), style: cell.style };
     }),
   );
-  const widths = columns.map(({ title }, i) =>
+  const titles = columns.map((column) => (typeof column === 'string' ? column : column.right));
+  const widths = titles.map((title, i) =>
     cells.reduce((most, row) => Math.max(most, displayWidth(row[i]?.text ?? '')), title.length),
   );
   if (maxWidth !== undefined) shrink(widths, maxWidth);
@@ -49,12 +52,12 @@ export function renderTable({ columns, rows, color, maxWidth }: Table): string {
         const kept = truncateToWidth(text, widths[i] as number);
         const styled = color && style !== undefined ? style(kept) : kept;
         const padding = ' '.repeat((widths[i] as number) - displayWidth(kept));
-        if (columns[i]?.align === 'right') return padding + styled;
+        if (typeof columns[i] !== 'string') return padding + styled;
         return i === columns.length - 1 ? styled : styled + padding;
       })
       .join(gap)
       .trimEnd()}\n`;
-  const header = line(columns.map(({ title }) => ({ text: title, style: bold })));
+  const header = line(titles.map((title) => ({ text: title, style: bold })));
   return header + cells.map(line).join('');
 }
 

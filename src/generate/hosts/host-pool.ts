@@ -1,6 +1,5 @@
 import type { ModelProfile } from '../model-profile.ts';
 import type { Random } from '../random.ts';
-import { hostNames } from './host-names.ts';
 import { HostQueue } from './host-queue.ts';
 
 export interface Host {
@@ -43,4 +42,9 @@ export class HostPool {
     const slots = this.slotsPerHost;
     for (const { queue } of this.hosts) queue.resize(slots, nowMs);
   }
+}
+
+/** Lists the hosts of a model in one region, in a fixed order. */
+export function hostNames(model: ModelProfile, region: string): readonly string[] {
+  return Array.from({ length: model.hostsPerRegion }, (_, n) => `${model.name}-${region}-${n}`);
 }

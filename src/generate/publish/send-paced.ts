@@ -1,4 +1,4 @@
-import type { WallClock } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
 import { MessagePacker } from './message-packer.ts';
 
@@ -27,9 +27,7 @@ export interface SendPacedOptions {
   readonly send: (messages: readonly OutgoingMessage[]) => Promise<void>;
   readonly perMessage: number;
   readonly pace: Pace;
-  readonly clock: WallClock;
-  /** Resolves after `ms`, or as soon as the signal aborts. */
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly clock: Pick<Clock, 'nowMs' | 'sleep'>;
   /** Stops before the next line; lines already read are still sent. */
   readonly signal: AbortSignal;
   /** Called after each batch that was sent. */
@@ -60,7 +58,7 @@ const LONGEST_SLEEP_MS = 60_000;
  */
 export async function sendPaced(options: SendPacedOptions): Promise<Sent> {
   const batch = new Batch(options);
-  const { clock, sleep, signal, pace } = options;
+  const { clock, signal, pace } = options;
   let eventMs = pace.eventMs;
   for await (const group of options.lines) {
     for (const line of group) {
@@ -71,7 +69,7 @@ export async function sendPaced(options: SendPacedOptions): Promise<Sent> {
         let waitMs = atMs - clock.nowMs();
         if (waitMs > 0) await batch.send();
         for (; waitMs > 0 && !signal.aborted; waitMs = atMs - clock.nowMs()) {
-          await sleep(Math.min(LONGEST_SLEEP_MS, Math.max(COALESCE_MS, waitMs)), signal);
+          await clock.sleep(Math.min(LONGEST_SLEEP_MS, Math.max(COALESCE_MS, waitMs)), signal);
         }
         if (signal.aborted) break;
       }

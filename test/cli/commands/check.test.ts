@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { OperatorError } from '../../../src/base/operator-error.ts';
 import type { ProbeFinding } from '../../../src/base/probe-finding.ts';
 import { createCheck } from '../../../src/cli/commands/check.ts';
-import { connectionOptions, resolveConfig } from '../../../src/cli/load.ts';
+import { addConfigFlags, connectionFlags, loadSettings } from '../../../src/cli/load.ts';
 import { capturedIo, run } from '../captured-io.ts';
 
 const fixture = (name: string) =>
@@ -133,22 +133,25 @@ describe('tailmark check', () => {
   });
 });
 
-describe('connectionOptions', () => {
-  it('set their keys over the environment', async () => {
-    const command = connectionOptions(new Commander());
+describe('addConfigFlags', () => {
+  it('adds flags that set their keys over the environment', async () => {
+    const command = new Commander();
+    addConfigFlags(command, connectionFlags);
     command.parse(
       ['--brokers', 'a:1', '--clickhouse-url', 'http://c:1', '--database', 'd', '--group', 'g'],
       { from: 'user' },
     );
     const env = { TAILMARK_KAFKA_BROKERS: 'b:2', TAILMARK_KAFKA_CLIENT_ID: 'me' };
-    const { kafka, clickhouse } = await resolveConfig(command.opts(), { env });
+    const { config } = await loadSettings(command.opts(), { env });
+    const { kafka, clickhouse } = config;
     expect(kafka.brokers).toEqual(['a:1']);
     expect([kafka.group_id, kafka.client_id]).toEqual(['g', 'me']);
     expect([clickhouse.url, clickhouse.database]).toEqual(['http://c:1', 'd']);
   });
 
-  it('contain only the given ones', () => {
-    const command = connectionOptions(new Commander(), ['clickhouse-url']);
+  it('adds only the given ones', () => {
+    const command = new Commander();
+    addConfigFlags(command, ['clickhouse-url']);
     expect(command.options.map(({ long }) => long)).toEqual(['--clickhouse-url']);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { OperatorError } from '../../../src/base/operator-error.ts';
 import type { ProbeFinding } from '../../../src/base/probe-finding.ts';
 import { createDoctor } from '../../../src/cli/commands/doctor.ts';
-import { examineNode } from '../../../src/cli/doctor/examine-node.ts';
+import { examineNode } from '../../../src/cli/doctor/examine-machine.ts';
 import type { Machine } from '../../../src/cli/machine.ts';
 import type { ReportLine } from '../../../src/cli/text/report-line.ts';
 import { capturedIo } from '../captured-io.ts';

@@ -5,7 +5,6 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { OperatorError } from '../../../src/base/operator-error.ts';
 import { createGenerateCommand } from '../../../src/cli/commands/generate.ts';
-import { encodeEvent } from '../../../src/generate/encode-event.ts';
 import {
   type PublishedEvent,
   publishedTraffic,
@@ -25,7 +24,7 @@ function generate(text: string, options: Partial<CommandRunOptions> = {}) {
 const published = (startMs: number, durationMs: number, ratePerSecond: number, seed = '1') => [
   ...publishedTraffic({ seed, startMs, durationMs, ratePerSecond }),
 ];
-const textOf = ({ event }: PublishedEvent) => encodeEvent(event);
+const textOf = ({ event }: PublishedEvent) => JSON.stringify(event);
 const expected = (...of: Parameters<typeof published>) => published(...of).map(textOf);
 
 const endOf = (line: string) => {

@@ -5,7 +5,6 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createReplayCommand } from '../../../src/cli/commands/replay.ts';
-import { encodeEvent } from '../../../src/generate/encode-event.ts';
 import { generateTraffic } from '../../../src/generate/traffic.ts';
 import { fakeTime } from '../../generate/fake-time.ts';
 import { type CommandRunOptions, runCommand } from '../../generate/run-command.ts';
@@ -65,7 +64,7 @@ describe('tailmark replay', () => {
 
   it('reads gzip and standard input like a plain file', async () => {
     const options = { seed: 4, startMs: NOW_MS, durationMs: 20_000, ratePerSecond: 200 };
-    const lines = [...generateTraffic(options)].map(encodeEvent);
+    const lines = [...generateTraffic(options)].map((event) => JSON.stringify(event));
     const text = `${lines.join('\n')}\n`;
     const stdin = Readable.from([text.slice(0, 777), text.slice(777)]);
     const runs = [
@@ -179,7 +178,7 @@ describe('tailmark replay', () => {
 
   it('reports how much was sent of a truncated file', async () => {
     const options = { seed: 4, startMs: NOW_MS, durationMs: 60_000, ratePerSecond: 200 };
-    const text = [...generateTraffic(options)].map(encodeEvent).join('\n');
+    const text = [...generateTraffic(options)].map((event) => JSON.stringify(event)).join('\n');
     const zipped = gzipSync(text);
     const path = file(zipped.subarray(0, zipped.length - 1_000), 'ndjson.gz');
     const error = await replay([path]).catch((thrown) => thrown);
@@ -194,7 +193,7 @@ describe('tailmark replay', () => {
 
   it('shows progress by the bytes of the file that were read', async () => {
     const options = { seed: 4, startMs: NOW_MS, durationMs: 60_000, ratePerSecond: 200 };
-    const text = [...generateTraffic(options)].map(encodeEvent).join('\n');
+    const text = [...generateTraffic(options)].map((event) => JSON.stringify(event)).join('\n');
     const { err } = await replay([file(text), '--rebase', 'now']);
     expect(err).toMatch(/^Finding the last event \d+ %\n/);
     expect(err).toContain('Finding the last event 100 %\n');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { displayWidth } from '../../../src/cli/text/display-width.ts';
-import { renderTable } from '../../../src/cli/text/table.ts';
+import { renderTable, right } from '../../../src/cli/text/table.ts';
 
-const columns = [{ title: 'MODEL' }, { title: 'P99', align: 'right' as const }];
+const columns = ['MODEL', ...right('P99')];
 
 describe('renderTable', () => {
   it('aligns left and right, and leaves no space at the end of a line', () => {

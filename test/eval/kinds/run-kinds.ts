@@ -3,7 +3,6 @@ import { configSchema } from '../../../src/config/schema.ts';
 import { Detector } from '../../../src/detect/detector.ts';
 import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import { defaultFleet } from '../../../src/generate/default-fleet.ts';
-import { encodeEvent } from '../../../src/generate/encode-event.ts';
 import type { Fault } from '../../../src/generate/fault.ts';
 import { publishedTraffic } from '../../../src/generate/publish/published-traffic.ts';
 import { pagesPerWeek } from '../run-series.ts';
@@ -105,7 +104,7 @@ export function runKinds(order: KindsOrder): KindsOutcome {
       return { ...each.fault, fromMs, forMs: toMs - fromMs };
     }),
   })) {
-    lines.push(encodeEvent(event));
+    lines.push(JSON.stringify(event));
     if (lines.length === eventsPerMessage) send();
   }
   send();

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { packMessages } from '../../../bench/traffic/pack-messages.ts';
-import { encodeEvent } from '../../../src/generate/encode-event.ts';
 import { MessagePacker } from '../../../src/generate/publish/message-packer.ts';
 import { generateTraffic } from '../../../src/generate/traffic.ts';
 
@@ -46,7 +45,7 @@ describe('MessagePacker', () => {
 describe('packMessages', () => {
   it('packs every event of a run, keyed by model and host', () => {
     const options = { seed: 1, startMs: 1_789_000_000_000, durationMs: 5_000, ratePerSecond: 100 };
-    const lines = [...generateTraffic(options)].map(encodeEvent);
+    const lines = [...generateTraffic(options)].map((event) => JSON.stringify(event));
     const messages = [...packMessages(generateTraffic(options), 10)];
     const packed = messages.flatMap(({ value }) => String(value).split('\n'));
     expect([...packed].sort()).toEqual([...lines].sort());

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { DueQueue } from '../../../src/generate/publish/due-queue.ts';
-import { drawPublishDelay, publishDelay } from '../../../src/generate/publish/publish-delay.ts';
-import { PublishOrder } from '../../../src/generate/publish/publish-order.ts';
-import { publishedTraffic } from '../../../src/generate/publish/published-traffic.ts';
+import { DueQueue, PublishOrder } from '../../../src/generate/publish/publish-order.ts';
+import {
+  drawPublishDelay,
+  publishDelay,
+  publishedTraffic,
+} from '../../../src/generate/publish/published-traffic.ts';
 import { Random } from '../../../src/generate/random.ts';
 import { generateTraffic } from '../../../src/generate/traffic.ts';
 
@@ -11,12 +13,12 @@ const options = { seed: 5, startMs: 1_790_000_000_000, durationMs: 300_000, rate
 describe('a queue of what is due', () => {
   it('gives items by their time, those of one time as they came, whatever goes in between', () => {
     const random = new Random('queue');
-    const queue = new DueQueue<number>();
+    const queue = new DueQueue<{ dueMs: number; item: number }>();
     const model: { dueMs: number; item: number }[] = [];
     for (let n = 0; n < 5_000; n++) {
       if (random.chance(0.55)) {
         const dueMs = Math.floor(random.uniform() * 50);
-        queue.add(dueMs, n);
+        queue.add({ dueMs, item: n });
         // Behind all that are due no later.
         const later = model.findIndex((each) => each.dueMs > dueMs);
         model.splice(later < 0 ? model.length : later, 0, { dueMs, item: n });

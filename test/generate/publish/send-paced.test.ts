@@ -28,7 +28,6 @@ async function play(
     perMessage: 1,
     pace: { speed: options.speed ?? 1, eventMs: undefined, wallMs: 0 },
     clock: time.clock,
-    sleep: time.sleep,
     signal: new AbortController().signal,
     ...options,
   });
@@ -177,7 +176,6 @@ describe('sendPaced', () => {
     const { sent } = await play([], {
       lines: endless(),
       clock: time.clock,
-      sleep: time.sleep,
       signal: abort.signal,
     });
     expect(sent).toMatchObject({ lines: 4, lastDueMs: 3_000 });

@@ -4,9 +4,10 @@ import { finished } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
-import type { Io } from '../io.ts';
-import type { OpenKafka } from '../open-kafka.ts';
+import type { Config } from '../../config/schema.ts';
+import type { OutgoingMessage, Publisher } from '../../kafka/client/publisher.ts';
+import type { Io, Options } from '../io.ts';
+import { loadSettings } from '../load.ts';
 
 /** Destination of generated or replayed messages. */
 export interface TrafficTarget {
@@ -18,13 +19,23 @@ export interface TrafficTarget {
   close(): Promise<void>;
 }
 
-/** Opens the first configured topic of timing events. @throws {OperatorError} as `openKafka` does */
-export async function openTopic(
-  openKafka: OpenKafka,
-  options: Readonly<Record<string, unknown>>,
+/** Loads the configuration and connects to its cluster; a parameter of commands. */
+export type OpenKafka = (
+  options: Options,
   io: Io,
-): Promise<TrafficTarget> {
-  const { config, publisher } = await openKafka(options, io);
+) => Promise<{ readonly config: Config; readonly publisher: Publisher }>;
+
+/** @throws {OperatorError} for the configuration, or when no broker responds */
+export const openKafka: OpenKafka = async (options, io) => {
+  const { config } = await loadSettings(options, io);
+  // A command that writes to a file does not load the client.
+  const { openKafkaPublisher } = await import('../../kafka/client/kafka-publisher.ts');
+  return { config, publisher: await openKafkaPublisher(config.kafka) };
+};
+
+/** Opens the first configured topic of timing events. @throws {OperatorError} as `openKafka` does */
+export async function openTopic(open: OpenKafka, options: Options, io: Io): Promise<TrafficTarget> {
+  const { config, publisher } = await open(options, io);
   const topic = config.kafka.topics[0] as string;
   return {
     name: `topic ${topic}`,

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { epochMsOf } from '../../../src/decode/epoch-ms-of.ts';
-import { findTs } from '../../../src/generate/replay/find-ts.ts';
-import { readEventLine } from '../../../src/generate/replay/read-event-line.ts';
-import { shiftTs } from '../../../src/generate/replay/shift-ts.ts';
+import { findTs, readEventLine, shiftTs } from '../../../src/generate/replay/event-line.ts';
 
 function shift(text: string, shiftMs: number): string | undefined {
   const place = findTs(text);

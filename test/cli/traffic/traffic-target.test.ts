@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { openStdout } from '../../../src/cli/demo/traffic-target.ts';
 import type { Io } from '../../../src/cli/io.ts';
+import { openStdout } from '../../../src/cli/traffic/traffic-target.ts';
 
 it('standard output accepts no more than its reader does', async () => {
   const written: string[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { demoVerdict } from '../../../src/cli/demo/demo-verdict.ts';
+import { demoVerdict } from '../../../src/cli/demo/demo-traffic.ts';
 
 const found = {
   id: 'a1',

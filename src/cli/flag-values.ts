@@ -1,0 +1,106 @@
+import { OperatorError } from '../base/operator-error.ts';
+import { parseDuration } from '../config/duration.ts';
+import { epochMsOf } from '../decode/epoch-ms-of.ts';
+
+// Values of flags. All functions throw an OperatorError with TAILMARK_USAGE for other texts.
+
+export interface CountOptionRule {
+  readonly flag: string;
+  readonly least: number;
+  readonly most: number;
+  /** @default {true} */
+  readonly whole?: boolean;
+}
+
+/** Parses a number in a range. */
+export function countOption(given: unknown, rule: CountOptionRule): number {
+  const { flag, least, most, whole = true } = rule;
+  const text = String(given).trim();
+  const value = text === '' ? Number.NaN : Number(text);
+  if (value >= least && value <= most && (!whole || Number.isInteger(value))) return value;
+  const kind = whole ? 'a whole number' : 'a number';
+  throw new OperatorError(
+    'TAILMARK_USAGE',
+    `Cannot run as ${flag} must be ${kind} from ${least} to ${most}: it is ${JSON.stringify(given)}`,
+  );
+}
+
+/** Reads `max` as infinite, and a number as event time per wall time. */
+export function parseSpeed(text: string): number {
+  if (text === 'max') return Number.POSITIVE_INFINITY;
+  const speed = text.trim() === '' ? Number.NaN : Number(text);
+  if (speed > 0 && speed <= 1_000_000) return speed;
+  throw new OperatorError(
+    'TAILMARK_USAGE',
+    `Cannot read --speed as it must be "max" or a number above 0, at most 1000000: it is ${JSON.stringify(text)}`,
+    { hint: '1 is real time, 60 plays an hour in a minute.' },
+  );
+}
+
+/** Reads `now`, `-1h` (an hour ago) or an RFC 3339 time. */
+export function parseStart(text: string, nowMs: number): number {
+  if (text === 'now') return nowMs;
+  if (text.startsWith('-')) {
+    const agoMs = parseDuration(text.slice(1));
+    if (agoMs !== undefined) return nowMs - agoMs;
+  }
+  const startMs = epochMsOf(text);
+  if (!Number.isNaN(startMs)) return startMs;
+  throw new OperatorError(
+    'TAILMARK_USAGE',
+    `Cannot read --start as it must be "now", a duration ago or an RFC 3339 time: it is ${JSON.stringify(text)}`,
+    { hint: 'Write --start -1h, or --start 2026-11-01T08:00:00Z.' },
+  );
+}
+
+/** Parses a port; undefined without one. */
+export function port(value: unknown, flag: string): number | undefined {
+  if (value === undefined) return undefined;
+  const text = String(value);
+  const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= 1 && number <= 65_535) return number;
+  throw new OperatorError(
+    'TAILMARK_USAGE',
+    `Cannot listen as ${flag} must be a port from 1 to 65535: it is ${text}`,
+    { hint: `Leave ${flag} out to get a free port.` },
+  );
+}
+
+/** Half-open range of event time. */
+export interface TimeRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/**
+ * Parses the range of --since and --until, or of other options: a duration before now (`15m`, `7d`), a time
+ * (RFC 3339), or `now`. It begins before it ends.
+ */
+export function timeRange(
+  since: string,
+  until: string,
+  nowMs: number,
+  [from, to]: readonly [string, string] = ['--since', '--until'],
+): TimeRange {
+  const fromMs = instant(from, since, nowMs);
+  const toMs = instant(to, until, nowMs);
+  if (fromMs < toMs) return { fromMs, toMs };
+  throw new OperatorError(
+    'TAILMARK_USAGE',
+    `Cannot take a range as ${from} must lie before ${to}: it is ${since}, and ${to} is ${until}`,
+    { hint: `Durations count back from now: ${from} 2h ${to} 1h.` },
+  );
+}
+
+function instant(flag: string, text: string, nowMs: number): number {
+  if (text === 'now') return nowMs;
+  const ms = parseDuration(text);
+  if (ms !== undefined) return nowMs - ms;
+  const parsed = Date.parse(text);
+  if (!Number.isNaN(parsed)) return parsed;
+  throw new OperatorError(
+    'TAILMARK_USAGE',
+    `Cannot read ${flag} as it must be a duration before now or a time: it is ${text}`,
+    { hint: 'For example 15m, 24h, 7d, now or 2026-11-01T12:00:00Z.' },
+  );
+}
