@@ -18,6 +18,7 @@ const pauseWindows = 3;
  * and the next revision.
  */
 export class OpenAnomaly {
+  protected readonly options: DetectOptions;
   readonly #policy: ResolvePolicy;
   #event: AnomalyEvent;
   #isEmitted: boolean;
@@ -33,6 +34,7 @@ export class OpenAnomaly {
     isEmitted: boolean,
     policy: ResolvePolicy,
   ) {
+    this.options = options;
     this.#event = event;
     this.#isEmitted = isEmitted;
     this.#policy = policy;

@@ -8,7 +8,7 @@ const tuned = {
   burstMs: 10 * minuteMs,
   keptMs: 14 * dayMs,
   maxBursts: 64,
-  /** Bursts from which they count as recurring, and the factor over the second highest that exceeds them. */
+  /** Number of bursts that recur, and the factor over the second highest that exceeds them. */
   recurringBursts: 3,
   exceedingFactor: 1.5,
   /** Score from which a burst begins; it ends after `endWindows` below `endShare` of its peak. */

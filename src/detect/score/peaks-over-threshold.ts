@@ -1,5 +1,6 @@
 import { Arena } from '../../memory/arena.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
+import type { LocalLevel } from './local-level.ts';
 import type { PeakPool } from './peak-pool.ts';
 
 const memory = Arena.shared();
@@ -29,41 +30,27 @@ const tuned = {
   /** Upper bound of one excess over the mean: an undetected fault may have caused it. */
   maxExcessRatio: 4,
   /**
-   * Factor of a threshold over the highest burst's excess, larger by `firstDay` / days while few days were
-   * observed. The highest counts up to `timesThird` times the third highest: a single outlier may be an
-   * undetected fault.
+   * Factor of a threshold over the highest burst's excess, larger by `firstDay` / days at first. The highest
+   * counts up to `timesThird` times the third highest: a single outlier may be an undetected fault.
    */
   overHighest: { times: 3, firstDay: 0.3, timesThird: 2 },
-  /**
-   * Evidence older than this many bursts is less likely one: its factor falls to `times` after as many again.
-   */
+  /** Evidence older than so many bursts is less likely one: its factor falls to `times` after as many again. */
   notBurst: { bursts: 3, times: 2 },
   /**
-   * Ages, in bursts, over which the threshold is raised for bursts not yet observed: fully up to the first,
-   * not at all from the second. It rises with how far the highest burst exceeds chance, up to twofold, divided
-   * by the days.
+   * Ages, in bursts, up to which the threshold is raised fully, and from which not at all, for bursts not yet
+   * observed: by how far the highest one exceeds chance, up to twofold, divided by the days.
    */
   unknownBursts: { full: 1.5, none: 3 },
-  /**
-   * Age from which evidence in a non-stationary series is likely an unpredicted change of its level. Its
-   * threshold doubles after as long again, and so on.
-   */
+  /** Age from which evidence is likely a change of a level that varies: its threshold then doubles as fast. */
   slowMs: 15 * 60_000,
   /** Part by which the threshold has risen at that age, in proportion to the age. */
   youngIncrease: 0.25,
-  /**
-   * Part of the baseline's span from which any evidence may be a daily rise: its threshold doubles after as
-   * long again.
-   */
+  /** As `slowMs`, in parts of the baseline's span: evidence in any series may be a daily rise. */
   old: 1 / 2,
-  /**
-   * Predictability above which changes outlast the filter's delay: `slowMs` then starts earlier, by half at
-   * most.
-   */
+  /** Predictability above which changes outlast the filter's delay: `slowMs` then starts earlier. */
   predictableFrom: 0.15,
   earlier: { times: 3, most: 0.5 },
 } as const;
-const daysPerWeek = 7;
 
 /** Windows within which a burst reaches its peak. */
 export const burstWindows = 12;
@@ -80,16 +67,10 @@ const CALM = 7;
 /** Windows since the peak began, and until it was highest. */
 const WINDOWS = 8;
 const RISE = 9;
-const doubles = 10;
 
-/** Origin of a score. */
-export interface Growth {
-  /** 0 to 1: part of the scores' own level that is not predicted, which makes high scores cluster. */
-  readonly nonStationarity: number;
-  /** 0 to 1: certainty that the level varies, predicted or not. */
-  readonly levelVariation: number;
-  /** Predicted part of that variation; below 0 where predicting is worse than not to. */
-  readonly predictability: number;
+/** How the evidence of a score has grown. */
+export interface Growth
+  extends Pick<LocalLevel, 'nonStationarity' | 'levelVariation' | 'predictability'> {
   /** Time since the evidence began. */
   readonly ageMs: number;
   /** The same as a part of the baseline's span. */
@@ -103,6 +84,9 @@ export interface Growth {
  * own, shrunk towards that of all series and raised by a standard error.
  */
 export class PeaksOverThreshold {
+  /** Size in doubles. */
+  static readonly doubles = RISE + 1;
+
   readonly #windowWeeks: number;
   readonly #burstMs: number;
   readonly #keep: number;
@@ -118,10 +102,8 @@ export class PeaksOverThreshold {
     this.#burstMs = burstWindows * windowMs;
     this.#keep = Math.exp(-this.#windowWeeks / tuned.memoryWeeks);
     this.#pool = pool;
-    this.#at = at ?? memory.allocateFor(this, doubles);
+    this.#at = at ?? memory.allocateFor(this, PeaksOverThreshold.doubles);
   }
-
-  static readonly doubles = doubles;
 
   /** Decay factor of a window, and its length in weeks, for the kernel. */
   get decay(): readonly [keep: number, windowWeeks: number] {
@@ -137,14 +119,9 @@ export class PeaksOverThreshold {
     all[at + PEAKS] = (all[at + PEAKS] as number) * keep;
     all[at + EXCESS] = (all[at + EXCESS] as number) * keep;
     for (let i = at + HIGHEST; i < at + PEAK; i++) all[i] = (all[i] as number) * keep;
-    if (!this.#addToPeak(score)) return;
+    if (!this.observePeak(score)) return;
     all[at + CALM] = score > calmScore ? 0 : (all[at + CALM] as number) + 1;
     if ((all[at + CALM] as number) >= tuned.calmWindows) this.#end();
-  }
-
-  /** Observes the score of a window of an open anomaly, which may turn out to be a burst. */
-  observePeak(score: number): void {
-    this.#addToPeak(score);
   }
 
   /**
@@ -162,8 +139,11 @@ export class PeaksOverThreshold {
     this.forgetPeak();
   }
 
-  /** Adds a window to the current peak, or begins one; false while there is none. */
-  #addToPeak(score: number): boolean {
+  /**
+   * Adds the score of a window, of an open anomaly too, to the current peak, or begins one; false while there
+   * is none.
+   */
+  observePeak(score: number): boolean {
     const all = memory.doubles;
     const at = this.#at;
     if (score > peakScore && score > (all[at + PEAK] as number)) {
@@ -199,7 +179,7 @@ export class PeaksOverThreshold {
 
   /** Forgets the current peak, which an anomaly now accounts for. */
   forgetPeak(): void {
-    memory.doubles.fill(0, this.#at + PEAK, this.#at + doubles);
+    memory.doubles.fill(0, this.#at + PEAK, this.#at + PeaksOverThreshold.doubles);
   }
 
   /** Score that peaks exceed `perWeek` (> 0) times a week, and at least `peakScore`. */
@@ -222,12 +202,11 @@ export class PeaksOverThreshold {
 
   /** @param ageMs age of the evidence, if it is known. */
   #byHighest(ageMs: number | undefined): number {
-    const { firstDay, timesThird } = tuned.overHighest;
+    const { times: maxTimes, firstDay, timesThird } = tuned.overHighest;
     const unlike = between0And1((ageMs ?? 0) / this.#burstMs / tuned.notBurst.bursts - 1);
-    const times =
-      tuned.overHighest.times + unlike * (tuned.notBurst.times - tuned.overHighest.times);
+    const times = maxTimes + unlike * (tuned.notBurst.times - maxTimes);
     const [highest, third] = [this.#of(HIGHEST), this.#of(HIGHEST + 2)];
-    const days = Math.max(1, this.#of(WEEKS) * daysPerWeek);
+    const days = Math.max(1, this.#of(WEEKS) * 7);
     const increase = firstDay + this.#unknownBursts(highest, ageMs ?? Number.POSITIVE_INFINITY);
     return (1 + increase / days) * (peakScore + times * Math.min(highest, timesThird * third));
   }

@@ -68,10 +68,10 @@ export type Measured = Pick<
 
 export function measure(input: OpenEventInput): Measured {
   const { series, verdict, windows, baseline, totalRequests } = input;
-  const { stage, q, thresholdMs } = verdict;
+  const { stage, q, baselineMs } = verdict;
   const digest = TDigest.merge(windows.flatMap((window) => window.stages.get(stage)?.digest ?? []));
   const observedMs = digest.quantile(q);
-  const ratio = observedMs / thresholdMs;
+  const ratio = observedMs / baselineMs;
   const [lowMs, highMs] = quantileInterval(digest, q, verdict.dispersion);
   const parts = blameOf(input, observedMs);
   const top = parts[0]?.stage ?? stage;
@@ -82,7 +82,7 @@ export function measure(input: OpenEventInput): Measured {
   const affectedShare = (excessShare * verdict.windowRequests) / Math.max(1, totalRequests);
   return {
     quantile: q,
-    baseline_ms: round(thresholdMs),
+    baseline_ms: round(baselineMs),
     observed_ms: round(observedMs),
     interval_ms: [round(lowMs), round(highMs)],
     ratio: round(ratio),
@@ -122,12 +122,12 @@ function evidenceOf(
  * explains most of the slowest requests' excess. Otherwise, or without totals, it alone is blamed.
  */
 function blameOf(input: OpenEventInput, observedMs: number): readonly Blamed[] {
-  const { stage, thresholdMs } = input.verdict;
+  const { stage, baselineMs } = input.verdict;
   const parts = blameOfTotal(input);
   const top = parts?.[0];
   const explains = stage === totalStage || (top?.stage === stage && top.share >= explainingShare);
   if (parts !== undefined && explains) return parts;
-  return [{ stage, excess_ms: observedMs - thresholdMs, share: 1 }];
+  return [{ stage, excess_ms: observedMs - baselineMs, share: 1 }];
 }
 
 function blameOfTotal({ verdict, windows, baseline }: OpenEventInput) {

@@ -1,13 +1,12 @@
 import { totalStage } from '../../base/dimensions.ts';
 import type { StageSummary } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
-import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
+import type { Resolution } from '../event/anomaly-event.ts';
 import { anomalySubject, formatMs } from '../event/anomaly-summary.ts';
 import { unaccounted } from '../event/blame.ts';
 import { durationText } from '../event/format.ts';
-import type { ResolvePolicy } from '../lifecycle/flap-history.ts';
 import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
-import { type DetectOptions, longestRun, longestSpan } from '../options/detect-options.ts';
+import { longestRun, longestSpan } from '../options/detect-options.ts';
 import { logExceedanceTail } from '../stats/exceedance-tail.ts';
 import type { Measured } from './open-event.ts';
 import { effectBounds } from './tail-threshold.ts';
@@ -20,9 +19,10 @@ interface LeadCounts {
   readonly beyondEffect: number;
 }
 
-interface LeadCount extends LeadCounts {
-  readonly startMs: number;
-}
+type LeadWindow = LeadCounts & { readonly startMs: number };
+
+/** Sparse where more windows than opening used were needed to reach `min_requests`. */
+type LeadSums = LeadCounts & { readonly isSparse: boolean };
 
 /** Context of the window from outside the leading stage. */
 interface WindowContext {
@@ -36,19 +36,12 @@ interface WindowContext {
   readonly baselineFactor?: number;
 }
 
-interface LeadSums extends LeadCounts {
-  /** True where more windows than opening used were needed to reach `min_requests`. */
-  readonly isSparse: boolean;
-}
-
 /** Tuned with `npm run eval`; test/detect/tail/open-tail.test.ts holds them. */
 const tuned = {
   /** Resolving evaluates as many windows as opening did, up to this many. */
   maxLeaveWindows: 6,
   logSmall: Math.log(1e-2),
-  /**
-   * Significance threshold of sparse traffic, where one slow request stays among the last thirty for minutes.
-   */
+  /** Significance threshold of sparse traffic: one slow request stays among the last thirty for minutes. */
   logSparse: Math.log(0.1),
   /** Log-likelihood ratio from which requests clearly match the baseline. */
   logSure: Math.log(1e-2),
@@ -70,11 +63,8 @@ const tuned = {
  * it.
  */
 export class OpenTail extends OpenAnomaly {
-  readonly #options: DetectOptions;
-  #counts: LeadCount[] = [];
-  /**
-   * Factors by which the time of day had moved the baseline: in the last window, and when it was measured.
-   */
+  #counts: LeadWindow[] = [];
+  /** Factors by which the time of day had moved the baseline: in the last window, and when measured. */
   #baselineFactor = 1;
   #measuredFactor = 1;
   #newCulprit = '';
@@ -90,17 +80,6 @@ export class OpenTail extends OpenAnomaly {
   #deficit = 0;
   #logRatio = 0;
   #hasDecayed = false;
-
-  /** @param isEmitted true if the event has been emitted. */
-  constructor(
-    event: AnomalyEvent,
-    options: DetectOptions,
-    isEmitted: boolean,
-    policy: ResolvePolicy,
-  ) {
-    super(event, options, isEmitted, policy);
-    this.#options = options;
-  }
 
   override serialize(state: StateArchive): void {
     super.serialize(state);
@@ -149,7 +128,7 @@ export class OpenTail extends OpenAnomaly {
     const sums = this.#sumWith(windowStartMs, summary);
     const isConcurrent = isOtherExceeding || isOtherAnomalous;
     this.#addToDeficit(windowStartMs, summary, isConcurrent);
-    if (sums.requests < this.#options.min_requests) return undefined;
+    if (sums.requests < this.options.min_requests) return undefined;
     const isNoChance = !sums.isSparse || this.#isAboveHalf(sums);
     const isAtBaseline = this.#isAtBaseline(sums);
     const isTailHigh = this.#isExceeding(sums) && !isAtBaseline;
@@ -172,8 +151,8 @@ export class OpenTail extends OpenAnomaly {
   #sumWith(startMs: number, { requests, digest }: StageSummary): LeadSums {
     const { baselineMs } = this;
     const { evidence } = this.event;
-    const { effectMs, halfEffectMs } = effectBounds(baselineMs, this.#options);
-    const afterMs = startMs - longestSpan * this.#options.window;
+    const { effectMs, halfEffectMs } = effectBounds(baselineMs, this.options);
+    const afterMs = startMs - longestSpan * this.options.window;
     const recent = this.#counts.filter((count) => count.startMs > afterMs);
     this.#counts = recent.slice(-(longestRun - 1));
     this.#counts.push({
@@ -186,8 +165,8 @@ export class OpenTail extends OpenAnomaly {
     const windows = Math.min(evidence.windows, tuned.maxLeaveWindows);
     const sums = { requests: 0, exceedances: 0, beyondHalf: 0, beyondEffect: 0, isSparse: false };
     for (let back = 1; back <= this.#counts.length; back++) {
-      if (back > windows && sums.requests >= this.#options.min_requests) break;
-      const count = this.#counts.at(-back) as LeadCount;
+      if (back > windows && sums.requests >= this.options.min_requests) break;
+      const count = this.#counts.at(-back) as LeadWindow;
       sums.isSparse ||= back > windows;
       sums.requests += count.requests;
       sums.exceedances += count.exceedances;
@@ -205,10 +184,10 @@ export class OpenTail extends OpenAnomaly {
   #addToDeficit(startMs: number, { requests, digest }: StageSummary, isConcurrent: boolean): void {
     const { baselineMs } = this;
     const { quantile } = this.event;
-    const { effectMs } = effectBounds(baselineMs, this.#options);
+    const { effectMs } = effectBounds(baselineMs, this.options);
     const pageableMs = baselineMs + tuned.pageableShare * (effectMs - baselineMs);
     this.#deficit += requests * (digest.cdf(pageableMs) - quantile);
-    this.#logRatio += this.#logRatioOf(this.#counts.at(-1) as LeadCount);
+    this.#logRatio += this.#logRatioOf(this.#counts.at(-1) as LeadWindow);
     this.#windowsSince += 1;
     this.#concurrentWindows += isConcurrent ? 1 : 0;
     if (this.#deficit > 0 && !Number.isNaN(this.#pageableMs)) return;
@@ -249,10 +228,7 @@ export class OpenTail extends OpenAnomaly {
     return this.#logRatioOf(sums) <= evidence.dispersion * tuned.logSure;
   }
 
-  /**
-   * True where each of the last windows alone is closer to the baseline: an intermittent fault is not
-   * settled.
-   */
+  /** True where each of the last windows alone is closer to the baseline, as of no intermittent fault. */
   get #isSettled(): boolean {
     return this.#counts.slice(-tuned.maxLeaveWindows).every((count) => this.#logRatioOf(count) < 0);
   }
@@ -297,7 +273,7 @@ export class OpenTail extends OpenAnomaly {
     this.#newCulprit = culprit;
     const rises = last.severity !== 'critical' && severity === 'critical';
     const hasEffect =
-      measured.observed_ms >= effectBounds(measured.baseline_ms, this.#options).effectMs;
+      measured.observed_ms >= effectBounds(measured.baseline_ms, this.options).effectMs;
     const promoted = measured.evidence.measured_stage !== last.evidence.measured_stage;
     const grown = ratio >= tuned.materialGrowth * Math.max(this.#largestRatio, last.ratio);
     const isMaterial = grown || culpritHolds || promoted;

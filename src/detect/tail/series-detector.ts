@@ -265,7 +265,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
     if (verdict === undefined || verdict.exceedances <= verdict.expected) return undefined;
     // The emitted quantile keeps its own baseline, even where another one shows the shift more clearly.
     const isSame = verdict.stage === measured_stage && q === event.quantile;
-    const compared = isSame ? { ...verdict, thresholdMs: open.baselineMs } : verdict;
+    const compared = isSame ? { ...verdict, baselineMs: open.baselineMs } : verdict;
     const measured = measure(this.#eventInput(compared, recent, context));
     const summary = anomalySummary({ ...event, ...measured });
     const stages = verdicts.filter(({ anomalous }) => anomalous).map(({ stage }) => stage);
@@ -275,7 +275,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
 
   /** Factor by which the time of day has moved the baseline since its last learnt window. */
   #baselineFactor(stage: string, q: number): number {
-    return this.#reference.reference(stage, 1)?.diurnal?.ratioAt(q) ?? 1;
+    return this.baseline(stage)?.diurnal?.ratioAt(q) ?? 1;
   }
 
   #ended(resolution: Resolution, { levels }: StepContext): void {
@@ -334,26 +334,20 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
     }
   }
 
-  #learnOne(entry: Quarantined): void {
-    if (entry.suspicious) {
-      this.#windowsAtBaseline = 0;
-      this.#baselines.ensureCandidate().learn(entry.window);
-      this.#rebaselineUnopened();
+  #learnOne({ window, suspicious }: Quarantined): void {
+    const isOpen = this.lifecycle.open !== undefined;
+    if (!suspicious) {
+      this.#baseline.learn(window);
+      this.#windowsAtBaseline += 1;
+      if (this.#windowsAtBaseline >= quarantineWindows && !isOpen) this.#baselines.dropCandidate();
       return;
     }
-    this.#baseline.learn(entry.window);
-    this.#windowsAtBaseline += 1;
-    if (this.#windowsAtBaseline >= quarantineWindows && this.lifecycle.open === undefined) {
-      this.#baselines.dropCandidate();
-    }
-  }
-
-  /** Rebaselines on suspicious windows that never opened an anomaly, after a baseline's span. */
-  #rebaselineUnopened(): void {
-    const { candidate } = this.#baselines;
-    if (this.lifecycle.open !== undefined || candidate === undefined) return;
+    this.#windowsAtBaseline = 0;
+    const candidate = this.#baselines.ensureCandidate();
+    candidate.learn(window);
+    // Suspicious windows that open no anomaly become the baseline after its span.
     const isLong = this.lastSeenMs - candidate.firstMs >= this.#options.baseline;
-    if (isLong && this.#isCandidateLearned) this.#rebaseline();
+    if (!isOpen && isLong && this.#isCandidateLearned) this.#rebaseline();
   }
 
   #eventInput(

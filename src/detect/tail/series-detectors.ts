@@ -25,7 +25,6 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
   readonly #options: DetectOptions;
   /** Newest series of each model over its versions, from which the next version inherits. */
   readonly #newest = new Map<string, SeriesDetector>();
-  /** Peaks of all series. */
   readonly #pool = new PeakPool();
   /** Keys of series with enough recent traffic to evaluate, as last published. */
   #live: readonly string[] = [];
@@ -49,7 +48,6 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
     return this.detectors.sortedKeys();
   }
 
-  /** True at `max_series`. */
   get isFull(): boolean {
     return this.detectors.size >= this.#options.max_series;
   }
@@ -60,9 +58,7 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
 
   /** Stages left out of the last window of their series, because it has more than its share. */
   get stagesNotEvaluated(): number {
-    let count = 0;
-    for (const share of this.#shares.values()) count += share.unevaluated;
-    return count;
+    return [...this.#shares.values()].reduce((sum, { unevaluated }) => sum + unevaluated, 0);
   }
 
   get(key: string): SeriesDetector | undefined {
@@ -82,7 +78,6 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
     this.#renewBorrowed(startMs);
   }
 
-  /** Renews borrowed baselines. */
   #renewBorrowed(nowMs: number): void {
     for (const series of this.detectors.values()) {
       const { borrowed } = series;
@@ -111,7 +106,7 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
     return event;
   }
 
-  /** Sets the window start that applies to new series. */
+  /** Sets the start of the current windows. */
   beginStep(startMs: number): void {
     this.#startMs = startMs;
   }
@@ -123,17 +118,16 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
    * @returns undefined for a new series at `max_series`.
    */
   of(series: Series, key: string = seriesKey(series)): SeriesDetector | undefined {
-    let detector = this.detectors.get(key);
-    if (detector === undefined && !this.isFull) {
-      const model = unversionedKey(series);
-      const before = this.#newest.get(model) ?? this.#peers.largestLender(series, this.#startMs);
-      detector = this.#newSeries(series, before);
-      this.detectors.set(key, detector);
-      this.#newest.set(model, detector);
-      const borrowed = this.#peers.baselineFor(series, this.#startMs);
-      if (borrowed !== undefined) detector.borrow(borrowed);
-      this.#peers.add(detector);
-    }
+    const existing = this.detectors.get(key);
+    if (existing !== undefined || this.isFull) return existing;
+    const model = unversionedKey(series);
+    const before = this.#newest.get(model) ?? this.#peers.largestLender(series, this.#startMs);
+    const detector = this.#newSeries(series, before);
+    this.detectors.set(key, detector);
+    this.#newest.set(model, detector);
+    const borrowed = this.#peers.baselineFor(series, this.#startMs);
+    if (borrowed !== undefined) detector.borrow(borrowed);
+    this.#peers.add(detector);
     return detector;
   }
 
@@ -210,8 +204,7 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
 
   /** Returns the window with the evaluated stages of its series: mostly all. */
   #withinShare(series: SeriesDetector, window: SeriesWindow): SeriesWindow {
-    const { max_series } = this.#options;
-    const maxStages = maxStagesOf(max_series, this.detectors.size);
+    const maxStages = maxStagesOf(this.#options.max_series, this.detectors.size);
     let share = this.#shares.get(series);
     if (share === undefined && fits(series, window, maxStages)) return window;
     const block = blockOf(window.windowStartMs);

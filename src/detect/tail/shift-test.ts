@@ -34,7 +34,7 @@ const tuned = {
   manyFactor: 3,
   /** Score that must remain without the window of most evidence. */
   confirmedScore: Math.log(100),
-  /** Learnt time from which sparse windows count together, and a stage may open at once. */
+  /** Learnt time, the predecessor's included, until which `#isEarlyConfirmed` must hold. */
   longLearntMs: 86_400_000,
   /** Until then a stage must show in so many of the last six windows. */
   lastingWindows: 4,
@@ -241,9 +241,7 @@ export class ShiftTest {
    */
   over(verdict: ShiftVerdict, q: number, windows: number): ShiftVerdict | undefined {
     const counted = this.#effects.over(q, windows);
-    if (counted === undefined) return undefined;
-    const { baselineMs, ...sums } = counted;
-    return { ...verdict, q, thresholdMs: baselineMs, windows, ...sums };
+    return counted && { ...verdict, q, windows, ...counted };
   }
 
   /** Releases the window that began at `startMs` from quarantine, if it was evaluated. */
@@ -252,13 +250,9 @@ export class ShiftTest {
     const slot = this.#released % waitingWindows;
     if (memory.doubles[this.#at + STARTS_MS + slot] !== startMs) return;
     this.#released += 1;
-    if (as !== 'learnt') {
-      for (const evidence of this.#evidence) {
-        if (as === 'open') evidence.observePeak(slot);
-        else evidence.forgetPeak();
-      }
-      return;
-    }
+    if (as === 'open') for (const evidence of this.#evidence) evidence.observePeak(slot);
+    if (as === 'resolved') for (const evidence of this.#evidence) evidence.forgetPeak();
+    if (as !== 'learnt') return;
     this.#learnt += 1;
     const at = this.#at;
     CusumBank.learn(at + EVIDENCE, this.#whole, slot, at + VARIANCES);
@@ -355,7 +349,7 @@ export class ShiftTest {
     return {
       stage: this.#stage,
       q,
-      thresholdMs: baselineMs,
+      baselineMs,
       windows,
       logP: -score,
       logLevel: -level,
@@ -380,12 +374,13 @@ export class ShiftTest {
   /** Conditions for opening, apart from significance and effect. */
   #mayOpen(found: Found, windows: number, shown: TailSums, counts: TailCounts): boolean {
     const { evidence, fault, run, score, level } = found;
-    const { min_baseline_windows, min_requests } = this.#options;
+    const { min_baseline_windows, min_requests, window } = this.#options;
     const leastLearnt = Math.ceil(min_baseline_windows / 2);
     // A shift that is over opens no anomaly.
     if (evidence.last(fault) <= 0) return false;
-    if (this.#windowsLearnt < Math.max(leastLearnt, 4 * Math.min(windows, shownWindows)))
-      return false;
+    // Windows that measured the variation; the previous series' count while its baseline is borrowed.
+    const learnt = this.#learnt + (this.#isBorrowing ? this.#inherited : 0);
+    if (learnt < Math.max(leastLearnt, 4 * Math.min(windows, shownWindows))) return false;
     const { requests } = shown;
     const isTotal = this.#stage === totalStage;
     const mayBeChance = run >= burstWindows && score < tuned.certainFactor * level;
@@ -396,28 +391,18 @@ export class ShiftTest {
     if (requests < times * min_requests) return false;
     const isMany = requests >= tuned.manyFactor * min_requests;
     const isEnough = requests >= tuned.manyFactor * min_requests * windows;
-    if (!this.#isLongLearnt && !(isMany && this.#isEarlyConfirmed(isEnough, score, level, counts)))
+    const isLongLearnt = (this.#learnt + this.#inherited) * window >= tuned.longLearntMs;
+    if (!isLongLearnt && !(isMany && this.#isEarlyConfirmed(isEnough, score, level, counts)))
       return false;
     if (windows > 1 && evidence.rest(fault) >= tuned.confirmedScore) return true;
     const { share } = faultTemplates[fault] as FaultTemplate;
-    return (
-      isTotal && score - level >= tuned.singleWindow.score && share >= tuned.singleWindow.share
-    );
-  }
-
-  /** Windows that measured the variation; includes the previous series' while its baseline is borrowed. */
-  get #windowsLearnt(): number {
-    return this.#learnt + (this.#isBorrowing ? this.#inherited : 0);
+    const { singleWindow } = tuned;
+    return isTotal && score - level >= singleWindow.score && share >= singleWindow.share;
   }
 
   /** True for a new series, which is compared with a borrowed baseline. */
   get #isBorrowing(): boolean {
     return this.#reference !== undefined && this.#reference.allowance !== 1;
-  }
-
-  /** True once the series, with the one it replaces, was learnt for a day. */
-  get #isLongLearnt(): boolean {
-    return (this.#learnt + this.#inherited) * this.#options.window >= tuned.longLearntMs;
   }
 
   /**
@@ -436,10 +421,8 @@ export class ShiftTest {
  * shift could page through a few requests that are slow by chance.
  */
 function isImprobable({ requests, exceedances, expected }: TailSums, dispersion: number): boolean {
-  return (
-    logExceedanceTail(exceedances, requests, expected / requests, dispersion) <=
-    -tuned.significantScore
-  );
+  const logP = logExceedanceTail(exceedances, requests, expected / requests, dispersion);
+  return logP <= -tuned.significantScore;
 }
 
 /** Score to learn: 0 up to the recurring score of this time of day. */

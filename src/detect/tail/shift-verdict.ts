@@ -3,7 +3,7 @@ export interface ShiftVerdict {
   readonly stage: string;
   /** Quantile that shows the shift, and its baseline. */
   readonly q: number;
-  readonly thresholdMs: number;
+  readonly baselineMs: number;
   /** Windows in a row that show it. */
   readonly windows: number;
   /** Natural logarithm of a bound on the p-value, and its significance threshold. */

@@ -17,9 +17,7 @@ const kept = longestRun + 1;
 /** Fields of a window, in doubles. They are cumulative: counts of a run are a difference of two windows. */
 const REQUESTS = 0;
 const FIRST_QUANTILE = 1;
-/**
- * Fields of a quantile: requests above it, expected ones, those above its least effect and above half of it.
- */
+/** Fields of a quantile: requests above it, expected ones, those above its least effect and half of it. */
 const EXCEEDANCES = 0;
 const EXPECTED = 1;
 const BEYOND_EFFECT = 2;
@@ -81,18 +79,12 @@ export class TailCounts {
 
   /** Sets the thresholds of later windows, in the order of the quantiles. */
   compareWith(thresholds: readonly TailThreshold[]): void {
-    const all = memory.doubles;
-    let at = this.at + SUMS + kept * this.#width;
-    for (const { baselineMs, baselineShare, effectMs, halfEffectMs } of thresholds) {
-      all[at] = baselineMs;
-      all[at + 1] = baselineShare;
-      all[at + 2] = effectMs;
-      all[at + 3] = halfEffectMs;
-      at += perQuantile;
-    }
+    const values = thresholds.flatMap((one) => {
+      return [one.baselineMs, one.baselineShare, one.effectMs, one.halfEffectMs];
+    });
+    memory.doubles.set(values, this.at + SUMS + kept * this.#width);
   }
 
-  /** Sums over the last windows. */
   sums(quantile: number, windows: number): TailSums {
     const from = fromOf(quantile);
     return {
@@ -108,15 +100,13 @@ export class TailCounts {
    */
   effect(maxWindows: number, shown: number): TailEffect | undefined {
     let found: TailEffect | undefined;
-    let largest = 0;
     for (let windows = maxWindows; windows >= 1 && found === undefined; windows--) {
       for (let quantile = 0; quantile < this.#quantiles; quantile++) {
         if (!this.#shows(quantile, windows, Math.min(windows, shown))) continue;
-        const times = this.#times(quantile, windows);
-        if (times > largest) {
-          largest = times;
-          found = { windows, quantile, times };
-        }
+        const from = fromOf(quantile);
+        const beyond = this.#sum(windows, from + BEYOND_EFFECT);
+        const times = beyond / this.#sum(windows, from + EXPECTED);
+        if (times > (found?.times ?? 0)) found = { windows, quantile, times };
       }
     }
     return found;
@@ -152,15 +142,15 @@ export class TailCounts {
     let back = windows - 1;
     while (back > 0 && this.#of(back, from + EXCEEDANCES) <= this.#of(back, from + EXPECTED))
       back--;
-    return this.#startOf(back + 1);
+    return memory.doubles[this.at + this.#slotOf(back + 1)] as number;
   }
 
   serialize(state: StateArchive): void {
     state.section('tail counts', 1, () => {
-      const at = this.at + SUMS;
-      state.fill(memory.doubles.subarray(at, at + kept * this.#width));
-      state.fill(this.#starts());
       const { doubles } = memory;
+      const at = this.at + SUMS;
+      state.fill(doubles.subarray(at, at + kept * this.#width));
+      state.fill(this.#starts());
       doubles[this.at + ADDED] = state.number(this.#windowsAdded);
     });
   }
@@ -177,17 +167,12 @@ export class TailCounts {
     );
   }
 
-  #times(quantile: number, windows: number): number {
-    const from = fromOf(quantile);
-    return this.#sum(windows, from + BEYOND_EFFECT) / this.#sum(windows, from + EXPECTED);
-  }
-
   /** Sum of a field over the last windows. */
   #sum(windows: number, i: number): number {
     const all = memory.doubles;
     const at = this.at + SUMS + i;
-    const last = all[at + this.#slotOf(1)] as number;
-    return last - (all[at + this.#slotOf(windows + 1)] as number);
+    const last = all[at + this.#slotOf(1) * this.#width] as number;
+    return last - (all[at + this.#slotOf(windows + 1) * this.#width] as number);
   }
 
   /** Field of the window `back` before the last one. */
@@ -199,13 +184,9 @@ export class TailCounts {
     return memory.doubles[this.at + ADDED] as number;
   }
 
-  /** Offset, from the first sums, of the window `back` before the next one. */
+  /** Index of the window `back` before the next one. */
   #slotOf(back: number): number {
-    return ((this.#windowsAdded + kept - back) % kept) * this.#width;
-  }
-
-  #startOf(back: number): number {
-    return memory.doubles[this.at + ((this.#windowsAdded + kept - back) % kept)] as number;
+    return (this.#windowsAdded + kept - back) % kept;
   }
 
   #starts(): Float64Array {
