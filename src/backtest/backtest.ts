@@ -1,5 +1,4 @@
-import { Detector, type TrafficBlock } from '../detect/detector.ts';
-import type { SeriesHour } from '../detect/drift/drift-detectors.ts';
+import { Detector } from '../detect/detector.ts';
 import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
 import type { DetectOptions } from '../detect/options/detect-options.ts';
 import type { WindowsAt } from '../sink/windows/each-window.ts';
@@ -10,7 +9,8 @@ const EVALUATED_AFTER_MS = 2_000;
 /** Replays past windows under a configuration. Pure: the same windows, the same anomalies. */
 export class Backtest {
   readonly #windowMs: number;
-  readonly #detector: Detector;
+  /** Backfill it, and warm it up, before the first `evaluate`. */
+  readonly detector: Detector;
   readonly #explained: (event: AnomalyEvent) => AnomalyEvent;
   readonly #events = new Map<string, AnomalyEvent>();
   readonly counts = { windows: 0, seriesWindows: 0, emitted: 0 };
@@ -19,27 +19,7 @@ export class Backtest {
   constructor(options: DetectOptions, explained = (event: AnomalyEvent) => event) {
     this.#windowMs = options.window;
     this.#explained = explained;
-    this.#detector = new Detector(options);
-  }
-
-  /** History before the first window from which the detector learns. */
-  get historyMs(): number {
-    return this.#detector.historyMs;
-  }
-
-  /** Backfills traffic from before the windows of `warmUp`. */
-  backfillTraffic(blocks: Iterable<TrafficBlock>, untilMs: number): void {
-    this.#detector.backfillTraffic(blocks, untilMs);
-  }
-
-  /** Backfills hourly durations from before the windows of `warmUp`. */
-  backfillHours(hours: Iterable<SeriesHour>): void {
-    this.#detector.backfillHours(hours);
-  }
-
-  /** Learns from windows and emits nothing. Evaluated windows come later. */
-  warmUp(all: readonly WindowsAt[]): void {
-    this.#detector.warmUpAll(all.map(({ windows }) => windows));
+    this.detector = new Detector(options);
   }
 
   /** Evaluates windows. Those of an `eachBlock` together are faster than one by one, with the same events. */
@@ -49,7 +29,7 @@ export class Backtest {
       this.counts.seriesWindows += windows.length;
       return { startMs, nowMs: startMs + this.#windowMs + EVALUATED_AFTER_MS, windows };
     });
-    for (const event of this.#detector.observeAll(steps)) {
+    for (const event of this.detector.observeAll(steps)) {
       // Skips the members of an incident, which is counted as one.
       if (event.incident_id !== undefined) continue;
       this.counts.emitted++;

@@ -17,7 +17,6 @@ import { RateDetectors } from './rate-detectors.ts';
 import {
   driftPart,
   modelPart,
-  partOf,
   readable,
   StateLoading,
   type StatePart,
@@ -27,7 +26,7 @@ import { StepEvaluator, type StepInput } from './step/step-evaluator.ts';
 import type { SeriesDetector } from './tail/series-detector.ts';
 import { SeriesDetectors } from './tail/series-detectors.ts';
 
-/** Requests of a model in a block of ten minutes. */
+/** Requests of a model in a block of `TrafficProfile.blockMs`. */
 export interface TrafficBlock {
   readonly model: string;
   readonly startMs: number;
@@ -58,8 +57,8 @@ export interface DetectorStats {
  * All series of one window start come in one call, and calls come in order. A start at or before the
  * last one is ignored, so a reader may send a window twice.
  *
- * To take over from another detector: `load` its snapshot, `observe` later windows without emitting the
- * events, then `reconcile` with the published ones. Its state then equals its predecessor's.
+ * To take over from another detector: `beginLoad` its snapshot, `observe` later windows without emitting
+ * the events, then `reconcile` with the published ones. Its state then equals its predecessor's.
  *
  * To start without a snapshot: `restore` the open anomalies, `warmUp` with history, then `observe`.
  * Windows of `historyMs` rebuild the baseline; dispersions and peaks are learnt again.
@@ -69,7 +68,7 @@ export class Detector {
   readonly #series: SeriesDetectors;
   readonly #rates: RateDetectors;
   readonly #drifts: DriftDetectors;
-  readonly #judge: StepEvaluator;
+  readonly #evaluator: StepEvaluator;
   readonly #incidents: IncidentGrouper;
 
   constructor(options: DetectOptions) {
@@ -79,7 +78,7 @@ export class Detector {
     this.#drifts = new DriftDetectors(options);
     this.#rates = new RateDetectors(options);
     const detectors = { series: this.#series, rates: this.#rates, drifts: this.#drifts };
-    this.#judge = new StepEvaluator(options, detectors);
+    this.#evaluator = new StepEvaluator(options, detectors);
   }
 
   /** History that a restart should replay: a baseline, and the baseline of its first window. */
@@ -91,13 +90,13 @@ export class Detector {
     return {
       series: this.#series.size,
       seriesLimit: this.#options.max_series,
-      isCrowded: this.#judge.slots.isCrowded,
-      seriesNotEvaluated: this.#judge.slots.unevaluated,
+      isCrowded: this.#evaluator.slots.isCrowded,
+      seriesNotEvaluated: this.#evaluator.slots.unevaluated,
       stagesNotEvaluated: this.#series.stagesNotEvaluated,
-      windowsEvaluated: this.#judge.windowsEvaluated,
-      tests: this.#judge.testCount,
-      perWeek: this.#judge.levels.perWeek,
-      windowsBeyondLimit: this.#judge.windowsBeyondLimit + this.#rates.windowsBeyondLimit,
+      windowsEvaluated: this.#evaluator.windowsEvaluated,
+      tests: this.#evaluator.testCount,
+      perWeek: this.#evaluator.levels.perWeek,
+      windowsBeyondLimit: this.#evaluator.windowsBeyondLimit + this.#rates.windowsBeyondLimit,
     };
   }
 
@@ -111,7 +110,7 @@ export class Detector {
    * A series that is not evaluated needs only the stage that stands for whole requests.
    */
   isWanted(series: Series, windowStartMs: number): boolean {
-    return this.#judge.isWanted(series, windowStartMs);
+    return this.#evaluator.isWanted(series, windowStartMs);
   }
 
   /** Baseline of a stage of a series; undefined while too little is learnt. */
@@ -157,7 +156,7 @@ export class Detector {
    * detector is unusable then.
    */
   beginLoad(bytes: Buffer): StateLoading {
-    invariant(this.#series.size === 0, 'a detector that has judged was given the state of another');
+    invariant(this.#series.size === 0, 'a detector that has evaluated windows loads a snapshot');
     const shared = new StateReader(bytes);
     const { series, models, drifts } = readable(sharedPart, () => this.#serializeNames(shared));
     const loaders = new Map<string, (part: StateArchive) => void>();
@@ -177,24 +176,13 @@ export class Detector {
     });
   }
 
-  /** Loads parts from memory and yields the name of each after it. */
-  *load(parts: ReadonlyMap<string, Buffer>): Generator<string, void> {
-    const loading = this.beginLoad(partOf(parts, sharedPart));
-    for (const [name, bytes] of parts) {
-      if (name === sharedPart) continue;
-      loading.load({ name, bytes });
-      yield name;
-    }
-    loading.end();
-  }
-
   #serializeSeries(state: StateArchive, key: string): void {
     this.#series.serializeOne(state, key);
     const { series } = this.#series.get(key) as SeriesDetector;
     this.#rates.serializeOne(state, series, key);
   }
 
-  /** Serializes the settings, and the names of series, models and drifts in order. */
+  /** Serializes the settings, and the keys of series, models and drifts in order. */
   #serializeNames(state: StateArchive) {
     let series: readonly string[] = [];
     let models: readonly string[] = [];
@@ -213,10 +201,9 @@ export class Detector {
     return { series, models, drifts };
   }
 
-  /** Serializes the shared state, once the other parts are loaded. */
   #serializeShared(state: StateArchive): void {
     state.section('what all share', 4, () => {
-      this.#judge.serialize(state);
+      this.#evaluator.serialize(state);
       this.#series.serializeShared(state);
       this.#rates.serializeShared(state);
       this.#drifts.serializeShared(state);
@@ -271,9 +258,8 @@ export class Detector {
   }
 
   /**
-   * Backfills the traffic of each model, and of all together (''), from before `warmUp`. Blocks last
-   * `TrafficProfile.blockMs` and come oldest first, up to `untilMs`. Without them it takes a day to
-   * distinguish a stop from an evening.
+   * Backfills the traffic of each model, and of all together (''), from before `warmUp`: oldest first, up
+   * to `untilMs`. Without it, it takes a day to distinguish a stop from an evening.
    */
   backfillTraffic(blocks: Iterable<TrafficBlock>, untilMs: number): void {
     for (const { model, startMs, requests } of blocks)
@@ -291,19 +277,18 @@ export class Detector {
 
   /** Evaluates the time until `untilMs` in which no window became complete, as no request came. */
   silentUntil(untilMs: number, nowMs: number): AnomalyEvent[] {
-    if (untilMs <= this.#judge.lastStartMs) return [];
-    const levels = pageBudget(this.#options.page_budget_per_week, this.#judge.testCount);
+    if (untilMs <= this.#evaluator.lastStartMs) return [];
+    const levels = pageBudget(this.#options.page_budget_per_week, this.#evaluator.testCount);
     const context = { nowMs, levels, totalRequests: 0, live: true };
     return this.#group(this.#rates.traffic.silentUntil(untilMs, context), untilMs, nowMs);
   }
 
-  /** Learns all series of one past window; emits nothing. */
-  warmUp(windows: readonly SeriesWindow[]): void {
-    this.warmUpAll([windows]);
-  }
-
-  /** Learns several past windows, oldest first: those of two minutes together take half the time. */
-  warmUpAll(all: readonly (readonly SeriesWindow[])[]): void {
+  /**
+   * Learns past windows, oldest first, and emits nothing. Those of two minutes together take half the time.
+   *
+   * @param all series of each window.
+   */
+  warmUp(all: readonly (readonly SeriesWindow[])[]): void {
     const steps: StepInput[] = [];
     for (const windows of all) {
       const startMs = windows[0]?.windowStartMs;
@@ -338,7 +323,7 @@ export class Detector {
 
   #evaluateAll(steps: readonly StepInput[], live: boolean): AnomalyEvent[] {
     const emitted: AnomalyEvent[] = [];
-    for (const { startMs, nowMs, events } of this.#judge.evaluate(steps, live)) {
+    for (const { startMs, nowMs, events } of this.#evaluator.evaluate(steps, live)) {
       if (live) emitted.push(...this.#group(events, startMs, nowMs));
     }
     return emitted;

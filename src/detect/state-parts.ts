@@ -42,15 +42,10 @@ export class StateLoading {
 
   /** Ends the load. @throws UnreadableState when a part is missing. */
   end(): void {
-    for (const name of this.#loaders.keys()) throw missing(name);
+    const [missing] = this.#loaders.keys();
+    if (missing !== undefined) throw new UnreadableState(`its part ${missing} is missing`);
     readable(sharedPart, this.#finish);
   }
-}
-
-export function partOf(parts: ReadonlyMap<string, Buffer>, name: string): Buffer {
-  const bytes = parts.get(name);
-  if (bytes === undefined) throw missing(name);
-  return bytes;
 }
 
 /** Turns every error of `read` into an `UnreadableState`. */
@@ -62,8 +57,4 @@ export function readable<T>(name: string, read: () => T): T {
     const { message } = error as Error;
     throw new UnreadableState(`its part ${name} cannot be read: ${message}`, { cause: error });
   }
-}
-
-function missing(name: string): UnreadableState {
-  return new UnreadableState(`its part ${name} is missing`);
 }

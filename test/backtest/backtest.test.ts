@@ -36,7 +36,7 @@ describe('a backtest', () => {
     const late = new Backtest(options);
     const all = windows.map((_, n) => at(n));
     for (const each of all) whole.evaluate([each]);
-    late.warmUp(all.slice(0, 75));
+    late.detector.warmUp(all.slice(0, 75).map(({ windows }) => windows));
     late.evaluate(all.slice(75));
     expect(late.anomalies).toEqual(whole.anomalies);
     expect(late.counts.windows).toBe(55);

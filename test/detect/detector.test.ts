@@ -158,14 +158,14 @@ describe('Detector', () => {
     const detector = new Detector(options);
     const opened = emitted.slice(0, 2).map(({ event }) => event);
     detector.restore(opened);
-    for (const present of windows.slice(0, 110)) detector.warmUp(present);
+    for (const present of windows.slice(0, 110)) detector.warmUp([present]);
     expect(detector.open).toEqual(opened);
     expect(detector.observe(windows[110] as SeriesWindow[], 0)).toEqual([]);
   });
 
   it('emits an anomaly that is in the history but missing from the table, while it lasts', () => {
     const lasting = new Detector(options);
-    for (const present of windows.slice(0, 110)) lasting.warmUp(present);
+    for (const present of windows.slice(0, 110)) lasting.warmUp([present]);
     const late = lasting.observe(windows[110] as SeriesWindow[], 7);
     expect(late.map((event) => [event.model, event.state])).toEqual([
       ['a', 'opened'],
@@ -173,7 +173,7 @@ describe('Detector', () => {
     ]);
     expect(late[0]?.detected_at).toBe(new Date(7).toISOString());
     const over = new Detector(options);
-    for (const present of windows.slice(0, 120)) over.warmUp(present);
+    for (const present of windows.slice(0, 120)) over.warmUp([present]);
     expect(windows.slice(120).flatMap((present) => over.observe(present, 7))).toEqual([]);
   });
 

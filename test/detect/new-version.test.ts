@@ -6,6 +6,7 @@ import type { Series, SeriesWindow } from '../../src/series/series-window.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
 import { SeededRandom } from '../scenarios/seeded-random.ts';
 import { summarizeWindow } from '../scenarios/summarize-window.ts';
+import { loadState } from './load-state.ts';
 
 const options = detectOptions({ baseline: '10m' });
 const { window: windowMs } = options;
@@ -155,7 +156,7 @@ describe('a version that is new', () => {
       [...detector.save()].map(({ name, bytes }) => [name, Buffer.from(bytes)]),
     );
     const successor = new Detector(options);
-    for (const _ of successor.load(parts));
+    loadState(successor, parts);
     const key = seriesKey({ ...model, version: 'v2' });
     expect([...successor.save()].find(({ name }) => name === key)?.bytes).toEqual(parts.get(key));
     const reference = successor.reference({ ...model, version: 'v2' }, 'forward');

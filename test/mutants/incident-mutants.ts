@@ -45,9 +45,9 @@ export const incidentMutants: readonly PlantedMutant[] = [
   {
     name: 'severity-by-the-alphabet',
     bug: 'severities are compared in the order of their names: a warning outranks critical',
-    file: incident,
-    find: "const severities: readonly Severity[] = ['info', 'warning', 'critical'];",
-    replace: "const severities: readonly Severity[] = ['critical', 'info', 'warning'];",
+    file: 'src/detect/event/severity.ts',
+    find: "export const severities: readonly Severity[] = ['info', 'warning', 'critical'];",
+    replace: "export const severities: readonly Severity[] = ['critical', 'info', 'warning'];",
     tests: grouperTests,
   },
   {

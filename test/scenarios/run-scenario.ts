@@ -35,7 +35,7 @@ export function runScenario(
       detector = new Detector(options);
       detector.restore(openOf(told));
       const from = history === undefined ? 0 : Math.max(0, at - history);
-      for (const past of windows.slice(from, at)) detector.warmUp(past);
+      for (const past of windows.slice(from, at)) detector.warmUp([past]);
     }
     const startMs = scenarioStartMs + at * options.window;
     const nowMs = startMs + options.window + 2_000;

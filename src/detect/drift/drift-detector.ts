@@ -106,7 +106,9 @@ export class DriftDetector extends AnomalyDetector {
   }
 
   #evaluation(startMs: number, { nowMs }: StepContext): Evaluation {
-    const { openSinceMs: sinceMs = startMs, detectedMs = nowMs } = this.lifecycle;
+    const { open } = this.lifecycle;
+    const sinceMs = open?.startedAtMs ?? startMs;
+    const detectedMs = open === undefined ? nowMs : Date.parse(open.event.detected_at);
     return {
       isAnomalous: ({ event }) => this.#verdictOf(event)?.persists,
       opening: () => this.#opening(nowMs),

@@ -1,24 +1,10 @@
 import { totalStage } from '../../base/dimensions.ts';
+import type { Series } from '../../series/series-window.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import { seriesLabel } from './format.ts';
 
-type Described = Pick<
-  AnomalyEvent,
-  | 'service'
-  | 'model'
-  | 'version'
-  | 'request_type'
-  | 'region'
-  | 'host'
-  | 'tenant'
-  | 'cold_start'
-  | 'quantile'
-  | 'observed_ms'
-  | 'baseline_ms'
-  | 'ratio'
-  | 'blame'
-  | 'evidence'
->;
+type Described = Series &
+  Pick<AnomalyEvent, 'quantile' | 'observed_ms' | 'baseline_ms' | 'ratio' | 'blame' | 'evidence'>;
 
 /**
  * "p99 of ranker (search, eu-west-1) is 412 ms, 3.4x its baseline of 121 ms; features explains 87 % of it".

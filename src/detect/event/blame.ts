@@ -1,4 +1,5 @@
 import { totalStage } from '../../base/dimensions.ts';
+import type { StageBands } from '../../baseline/series-reference.ts';
 import type { Bands } from '../../series/series-window.ts';
 import type { Blamed } from './anomaly-event.ts';
 
@@ -15,7 +16,7 @@ const trimmed = { part: 0.1, deviations: 2, most: 0.5 } as const;
 const rounding = 1e-9;
 
 /** Stages with their bands, as windows and references hold them. */
-export type BandedStages = ReadonlyMap<string, { readonly bands: Bands; readonly bandsMs: Bands }>;
+export type BandedStages = ReadonlyMap<string, StageBands>;
 
 /**
  * Splits the excess of the slowest `1 - q` of the requests, trimmed, over their stages, largest first. The
@@ -54,7 +55,7 @@ export function splitExcess(now: StageMeans, baseline: StageMeans): Blamed[] | u
   if (Math.abs(restMs) > rounding * wholeMs) {
     parts.push({ stage: unaccounted, excess_ms: restMs, share: restMs / wholeMs });
   }
-  return parts.sort((x, y) => y.excess_ms - x.excess_ms || compare(x.stage, y.stage));
+  return parts.sort((x, y) => y.excess_ms - x.excess_ms || (x.stage < y.stage ? -1 : 1));
 }
 
 /** Mean milliseconds of some requests: of their total and of each stage within it. */
@@ -101,8 +102,4 @@ function sumTaken({ bands, amounts }: Bands, taken: ReadonlyMap<number, number>)
     sum += (amounts[i] as number) * (taken.get(bands[i] as number) ?? 0);
   }
   return sum;
-}
-
-function compare(x: string, y: string): number {
-  return x < y ? -1 : x > y ? 1 : 0;
 }

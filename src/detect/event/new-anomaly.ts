@@ -1,3 +1,4 @@
+import { seriesOf } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
@@ -17,14 +18,13 @@ export interface NewAnomalyInput {
 export function newAnomaly({ kind, series, name, startedAtMs, nowMs, options }: NewAnomalyInput) {
   const dedupKey = dedupKeyOf(kind, series, name);
   const iso = (ms: number) => new Date(ms).toISOString();
-  const { service, model, version, request_type, region, host, tenant, cold_start } = series;
   return {
     id: anomalyIdOf(dedupKey, startedAtMs),
     revision: 1,
     dedup_key: dedupKey,
     state: 'opened',
     kind,
-    ...{ service, model, version, request_type, region, host, tenant, cold_start },
+    ...seriesOf(series),
     exemplars: [] as string[],
     started_at: iso(startedAtMs),
     detected_at: iso(nowMs),

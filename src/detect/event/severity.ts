@@ -1,5 +1,8 @@
 import type { Severity } from './anomaly-event.ts';
 
+/** All severities, the least severe first. */
+export const severities: readonly Severity[] = ['info', 'warning', 'critical'];
+
 export interface SeverityInput {
   /** True if the request's total is slower, not only one of its stages. */
   readonly totalMoved: boolean;

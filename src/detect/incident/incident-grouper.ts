@@ -1,9 +1,10 @@
 import { seriesKey } from '../../series/series-key.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
+import { severities } from '../event/severity.ts';
 import { type DetectOptions, longestRun } from '../options/detect-options.ts';
 import { Incident, type IncidentContext } from './incident.ts';
-import { nearestIncident } from './nearest-incident.ts';
+import { apartMs, nearestIncident } from './nearest-incident.ts';
 
 /** Limits, chosen by hand; test/detect/incident/incident-grouper.test.ts holds them. */
 const tuned = {
@@ -16,8 +17,6 @@ const tuned = {
   /** Lower limit of an affected share, also for events without one. */
   leastShare: 1e-6,
 } as const;
-
-const severities: readonly string[] = ['critical', 'warning', 'info'];
 
 /**
  * Groups the anomalies of series into incidents: one cause, one page. An opening is emitted at once. An
@@ -90,16 +89,15 @@ export class IncidentGrouper {
     opened.forEach((event, i) => {
       const incident = this.#incidentFor(event, opened.slice(i), context);
       if (incident !== undefined) incident.observe(event);
-      else this.#incidents.push(this.#newIncident(event));
+      else {
+        const key = this.#freeKey(event.dedup_key);
+        this.#incidents.push(new Incident(event, key, this.#options.window));
+      }
     });
     this.#sort();
     const emitted = this.#incidents.flatMap((incident) => incident.release(context));
     this.#incidents = this.#incidents.filter(({ isOver }) => !isOver);
     return emitted;
-  }
-
-  #newIncident(lead: AnomalyEvent): Incident {
-    return new Incident(lead, this.#freeKey(lead.dedup_key), this.#options.window);
   }
 
   #incidentFor(
@@ -113,8 +111,8 @@ export class IncidentGrouper {
     const isDrift = event.kind === 'drift';
     const isOfAnyModel = groupBy === 'cause' && !isDrift;
     const candidates = this.#incidents.filter(
-      ({ kind, isOver, lead }) =>
-        kind === event.kind && !isOver && (isOfAnyModel || lead.model === event.model),
+      ({ isOver, lead }) =>
+        lead.kind === event.kind && !isOver && (isOfAnyModel || lead.model === event.model),
     );
     const joinMs = isDrift ? tuned.driftMs : longestRun * windowMs;
     const nearest = nearestIncident(event, candidates, joinMs);
@@ -155,7 +153,7 @@ export class IncidentGrouper {
  */
 function byWeight(a: AnomalyEvent, b: AnomalyEvent): number {
   return (
-    severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
+    severities.indexOf(b.severity) - severities.indexOf(a.severity) ||
     sizeOf(b) - sizeOf(a) ||
     (seriesKey(a) < seriesKey(b) ? -1 : 1)
   );
@@ -164,8 +162,4 @@ function byWeight(a: AnomalyEvent, b: AnomalyEvent): number {
 /** Affected share, in steps of half as much again. */
 function sizeOf({ affected_share: share = 0 }: AnomalyEvent): number {
   return Math.round(Math.log(Math.max(share, tuned.leastShare)) / Math.log(1.5));
-}
-
-function apartMs(a: AnomalyEvent, b: AnomalyEvent): number {
-  return Math.abs(Date.parse(a.started_at) - Date.parse(b.started_at));
 }

@@ -7,10 +7,9 @@ import { UnreadableState } from '../../snapshot/unreadable-state.ts';
 import type { AnomalyEvent, ScopeMember, Severity } from '../event/anomaly-event.ts';
 import { dedupKeyOfSeries, firstMemberIdOf } from '../event/anomaly-identity.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
-import { severity as severityOf } from '../event/severity.ts';
+import { severities, severity as severityOf } from '../event/severity.ts';
 import { serializeEvent } from '../event/snapshot-event.ts';
 import { UpdateBackoff } from '../lifecycle/update-backoff.ts';
-import { extentOf } from './extent-of.ts';
 import { incidentScope, maxScopeValues } from './incident-scope.ts';
 import { incidentSummary } from './incident-summary.ts';
 
@@ -34,7 +33,6 @@ interface Member {
 const materialGrowth = 1.5;
 /** Largest number of members in an event. */
 const membersListed = 10;
-const severities: readonly Severity[] = ['info', 'warning', 'critical'];
 
 /**
  * The anomalies of all series that one cause affects, emitted as one. While there is one series, its events
@@ -46,8 +44,10 @@ const severities: readonly Severity[] = ['info', 'warning', 'critical'];
  * it in another process.
  */
 export class Incident {
-  readonly #dedupKey: string;
-  readonly #leadId: string;
+  /** Id of the anomaly that opened it. */
+  readonly id: string;
+  /** Its name for pagers. */
+  readonly dedupKey: string;
   readonly #members = new Map<string, Member>();
   /** Members that changed in this step. */
   readonly #changed = new Set<string>();
@@ -55,14 +55,11 @@ export class Incident {
   #published: AnomalyEvent | undefined;
   #backoff: UpdateBackoff;
 
-  /**
-   * @param lead the anomaly that opens it.
-   * @param dedupKey its name for pagers.
-   */
+  /** @param lead the anomaly that opens it. */
   constructor(lead: AnomalyEvent, dedupKey: string, windowMs: number) {
-    this.#dedupKey = dedupKey;
+    this.id = lead.id;
+    this.dedupKey = dedupKey;
     this.#backoff = new UpdateBackoff(windowMs);
-    this.#leadId = lead.id;
     this.observe(lead);
   }
 
@@ -79,22 +76,21 @@ export class Incident {
     windowMs: number,
     evaluated?: Incident,
   ): Incident {
-    const own = evaluated?.publishedRevision === published.revision ? evaluated : undefined;
-    const firstId = firstMemberIdOf(published.id);
-    const byId = new Map(rows.map((row) => [row.id === firstId ? published.id : row.id, row]));
+    const { id, revision } = published;
+    const own = evaluated && evaluated.#published?.revision === revision ? evaluated : undefined;
+    const firstId = firstMemberIdOf(id);
+    const byId = new Map(rows.map((row) => [row.id === firstId ? id : row.id, row]));
     const ownMembers = own === undefined ? new Map<string, Member>() : own.#members;
-    const evaluatedEvent = (id: string) => ownMembers.get(id)?.event;
-    const lead = seriesAnomaly(
-      byId.get(published.id) ?? published,
-      published.id,
-      evaluatedEvent(published.id),
-    );
+    const rebuilt = (stored: AnomalyEvent, memberId: string) =>
+      seriesAnomaly(stored, memberId, ownMembers.get(memberId)?.event);
+    const lead = rebuilt(byId.get(id) ?? published, id);
     const incident = new Incident(lead, published.dedup_key, windowMs);
     incident.#published = published;
-    for (const id of new Set([...ownMembers.keys(), ...byId.keys()])) {
-      const row = byId.get(id);
-      if (row === undefined) continue;
-      incident.#members.set(id, { event: seriesAnomaly(row, id, evaluatedEvent(id)), row });
+    for (const memberId of new Set([...ownMembers.keys(), ...byId.keys()])) {
+      const row = byId.get(memberId);
+      if (row !== undefined) {
+        incident.#members.set(memberId, { event: rebuilt(row, memberId), row });
+      }
     }
     incident.#changed.clear();
     if (own !== undefined) incident.#backoff = own.#backoff;
@@ -131,7 +127,7 @@ export class Incident {
    */
   adopt(stored: AnomalyEvent): AnomalyEvent | undefined {
     const isRow = stored.incident_id !== undefined;
-    const id = isRow && stored.id === firstMemberIdOf(this.#leadId) ? this.#leadId : stored.id;
+    const id = isRow && stored.id === firstMemberIdOf(this.id) ? this.id : stored.id;
     const member = this.#members.get(id);
     if (!isRow) {
       if (stored.revision !== this.#published?.revision) return undefined;
@@ -143,27 +139,10 @@ export class Incident {
     return event;
   }
 
-  get id(): string {
-    return this.#leadId;
-  }
-
-  /** Revision of the last event; undefined before the first. */
-  get publishedRevision(): number | undefined {
-    return this.#published?.revision;
-  }
-
-  get dedupKey(): string {
-    return this.#dedupKey;
-  }
-
-  get kind(): AnomalyEvent['kind'] {
-    return this.lead.kind;
-  }
-
   /** Current state of the anomaly that opened it. */
   get lead(): AnomalyEvent {
-    const member = this.#members.get(this.#leadId);
-    invariant(member !== undefined, `incident ${this.#leadId} has lost its first anomaly`);
+    const member = this.#members.get(this.id);
+    invariant(member !== undefined, `incident ${this.id} has lost its first anomaly`);
     return member.event;
   }
 
@@ -212,8 +191,8 @@ export class Incident {
   #nextEvent(context: IncidentContext): AnomalyEvent | undefined {
     const published = this.#published;
     if (this.#members.size === 1) {
-      if (!this.#changed.has(this.#leadId)) return undefined;
-      return { ...this.lead, dedup_key: this.#dedupKey };
+      if (!this.#changed.has(this.id)) return undefined;
+      return { ...this.lead, dedup_key: this.dedupKey };
     }
     if (published === undefined) return this.#event('opened', 1, context);
     if (this.isOver) return this.#event('resolved', published.revision + 1, context);
@@ -263,7 +242,7 @@ export class Incident {
     const last = state === 'resolved' ? this.#lastToRecover() : worst;
     return {
       ...lead,
-      dedup_key: this.#dedupKey,
+      dedup_key: this.dedupKey,
       revision,
       state,
       severity: this.severity,
@@ -310,10 +289,10 @@ export class Incident {
       if (last !== undefined && !this.#changed.has(id)) continue;
       const row: AnomalyEvent = {
         ...event,
-        id: id === this.#leadId ? firstMemberIdOf(id) : id,
+        id: this.#rowIdOf(id),
         revision: (last?.revision ?? 0) + 1,
         state: last === undefined ? 'opened' : event.state,
-        incident_id: this.#leadId,
+        incident_id: this.id,
       };
       this.#members.set(id, { event, row });
       rows.push(row);
@@ -323,9 +302,13 @@ export class Incident {
 
   #listed(event: AnomalyEvent): ScopeMember {
     const { stage, severity, observed_ms, baseline_ms, ratio, started_at, resolved_at } = event;
-    const id = event.id === this.#leadId ? firstMemberIdOf(event.id) : event.id;
     const measured = { stage, severity, observed_ms, baseline_ms, ratio, rate: event.rate };
+    const id = this.#rowIdOf(event.id);
     return { id, ...seriesOf(event), ...measured, started_at, resolved_at };
+  }
+
+  #rowIdOf(memberId: string): string {
+    return memberId === this.id ? firstMemberIdOf(memberId) : memberId;
   }
 }
 
@@ -359,6 +342,13 @@ function incidentSeverity(open: readonly AnomalyEvent[]): Severity {
     severityOf({ totalMoved: true, ratio, affectedShare: slowShare(open, ratio) }),
   );
   return mostSevere([...open.map(({ severity }) => severity), ...together]);
+}
+
+/** Size of an anomaly, to compare it with others of its kind: the ratio, or its inverse for traffic. */
+function extentOf({ ratio, rate }: Pick<AnomalyEvent, 'ratio' | 'rate'>): number {
+  if (rate === undefined) return ratio;
+  if (rate.unit !== 'requests per second') return rate.ratio;
+  return rate.ratio === 0 ? Number.MAX_VALUE : 1 / rate.ratio;
 }
 
 function slowShare(open: readonly AnomalyEvent[], leastRatio: number): number {

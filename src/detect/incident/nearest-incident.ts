@@ -20,22 +20,23 @@ export function nearestIncident(
   candidates: readonly Incident[],
   joinMs: number,
 ): Incident | undefined {
-  const startedMs = Date.parse(event.started_at);
-  const apartMs = ({ lead }: Incident) => Math.abs(startedMs - Date.parse(lead.started_at));
+  const distanceMs = ({ lead }: Incident) => apartMs(lead, event);
   let nearest: Incident | undefined;
   for (const incident of candidates) {
     const joins =
-      apartMs(incident) <= joinMs
-        ? hasModel(incident, event) || blamesStageOf(incident, event)
+      distanceMs(incident) <= joinMs
+        ? incident.anomalies.some(({ model }) => model === event.model) ||
+          blamesStageOf(incident, event)
         : spreadsTo(incident, event, joinMs);
     if (!joins) continue;
-    if (nearest === undefined || apartMs(incident) < apartMs(nearest)) nearest = incident;
+    if (nearest === undefined || distanceMs(incident) < distanceMs(nearest)) nearest = incident;
   }
   return nearest;
 }
 
-function hasModel(incident: Incident, { model }: AnomalyEvent): boolean {
-  return incident.anomalies.some((anomaly) => anomaly.model === model);
+/** Time between the starts of two anomalies. */
+export function apartMs(a: AnomalyEvent, b: AnomalyEvent): number {
+  return Math.abs(Date.parse(a.started_at) - Date.parse(b.started_at));
 }
 
 /** Reports whether the blamed stage is the same, such as a shared feature store; `total` does not count. */

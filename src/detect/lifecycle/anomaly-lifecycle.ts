@@ -3,9 +3,8 @@ import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { serializeEvent } from '../event/snapshot-event.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../step/detector-step.ts';
-import { FlapHistory, type ResolvePolicy } from './flap-history.ts';
+import { FlapHistory } from './flap-history.ts';
 import type { EventUpdate, OpenAnomaly } from './open-anomaly.ts';
-import { reconcileOpen } from './reconcile-open.ts';
 
 /** A detector's evaluation of one window, computed on demand. */
 export interface Evaluation<Open extends OpenAnomaly = OpenAnomaly> {
@@ -26,10 +25,7 @@ export interface Evaluation<Open extends OpenAnomaly = OpenAnomaly> {
 
 /** A class of open anomalies. */
 export type OpenClass<Open extends OpenAnomaly> = new (
-  event: AnomalyEvent,
-  options: DetectOptions,
-  isEmitted: boolean,
-  policy: ResolvePolicy,
+  ...args: ConstructorParameters<typeof OpenAnomaly>
 ) => Open;
 
 const minuteMs = 60_000;
@@ -60,16 +56,6 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
     return this.#open !== undefined || this.#restored !== undefined;
   }
 
-  /** Start of the open anomaly; undefined without one. */
-  get openSinceMs(): number | undefined {
-    return this.#open?.startedAtMs;
-  }
-
-  /** Time of its first event; undefined without an open anomaly. */
-  get detectedMs(): number | undefined {
-    return this.#open && Date.parse(this.#open.event.detected_at);
-  }
-
   /** Restores an open anomaly from its last event, at its start or in the next live step. */
   restore(event: AnomalyEvent): void {
     this.#restored = event;
@@ -90,10 +76,21 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
    * @returns whether the open anomaly is over.
    */
   reconcile(open: AnomalyEvent | undefined, isPublished: (id: string) => boolean): boolean {
-    const outcome = reconcileOpen(this.#open, open, isPublished);
-    this.#restored = outcome === 'other' ? open : undefined;
-    if (outcome === 'over') this.#open = undefined;
-    return outcome === 'over';
+    const own = this.#open?.isEmitted === true ? this.#open : undefined;
+    this.#restored = undefined;
+    if (open !== undefined) {
+      const isSame = own?.event.id === open.id && own.event.revision === open.revision;
+      if (isSame) own.adopt(open);
+      else this.#restored = open;
+    } else if (own !== undefined) {
+      if (isPublished(own.event.id)) {
+        this.#open = undefined;
+        return true;
+      }
+      // Pending: it is emitted if the anomaly still opens.
+      own.isEmitted = false;
+    }
+    return false;
   }
 
   serialize(state: StateArchive): void {

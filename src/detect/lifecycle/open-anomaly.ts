@@ -18,26 +18,26 @@ const pauseWindows = 3;
  * and the next revision.
  */
 export class OpenAnomaly {
+  readonly policy: ResolvePolicy;
   protected readonly options: DetectOptions;
-  readonly #policy: ResolvePolicy;
+  /** True once one of its events was emitted. */
+  isEmitted: boolean;
   #event: AnomalyEvent;
-  #isEmitted: boolean;
   readonly #backoff: UpdateBackoff;
   #clearWindows = 0;
   #isIntermittent = false;
   #lastEvaluatedMs = Number.NaN;
 
-  /** @param isEmitted whether the event was emitted. */
   constructor(
     event: AnomalyEvent,
     options: DetectOptions,
     isEmitted: boolean,
     policy: ResolvePolicy,
   ) {
-    this.options = options;
     this.#event = event;
-    this.#isEmitted = isEmitted;
-    this.#policy = policy;
+    this.options = options;
+    this.isEmitted = isEmitted;
+    this.policy = policy;
     this.#backoff = new UpdateBackoff(options.window);
   }
 
@@ -54,14 +54,6 @@ export class OpenAnomaly {
   /** The last event. */
   get event(): AnomalyEvent {
     return this.#event;
-  }
-
-  get isEmitted(): boolean {
-    return this.#isEmitted;
-  }
-
-  get policy(): ResolvePolicy {
-    return this.#policy;
   }
 
   get startedAtMs(): number {
@@ -103,12 +95,12 @@ export class OpenAnomaly {
 
   /** True once enough clear windows followed each other, or it has decayed. */
   get isOver(): boolean {
-    return this.#clearWindows >= this.#policy.clearWindows || this.hasDecayed;
+    return this.#clearWindows >= this.policy.clearWindows || this.hasDecayed;
   }
 
   /** Keeps a replayed anomaly open: only a live window may resolve an emitted one. */
   holdOpen(): void {
-    this.#clearWindows = Math.min(this.#clearWindows, this.#policy.clearWindows - 1);
+    this.#clearWindows = Math.min(this.#clearWindows, this.policy.clearWindows - 1);
   }
 
   /** True once the backoff since the last event has elapsed. */
@@ -118,8 +110,8 @@ export class OpenAnomaly {
 
   /** Emits the event for the first time. */
   emit(nowMs: number): AnomalyEvent {
-    invariant(!this.#isEmitted, `anomaly ${this.#event.id} was emitted before`);
-    this.#isEmitted = true;
+    invariant(!this.isEmitted, `anomaly ${this.#event.id} was emitted before`);
+    this.isEmitted = true;
     this.#backoff.begin();
     const iso = new Date(nowMs).toISOString();
     this.#event = { ...this.#event, detected_at: iso, emitted_at: iso };
@@ -128,13 +120,8 @@ export class OpenAnomaly {
 
   /** Replaces the event by the published one, which another detector may have emitted earlier. */
   adopt(published: AnomalyEvent): void {
-    this.#isEmitted = true;
+    this.isEmitted = true;
     this.#event = published;
-  }
-
-  /** Marks the event as not emitted: it is emitted if the anomaly still opens. */
-  unannounce(): void {
-    this.#isEmitted = false;
   }
 
   update(update: EventUpdate, nowMs: number): AnomalyEvent {

@@ -103,7 +103,7 @@ export class ProportionDetector extends AnomalyDetector {
     if (verdict !== undefined || this.isOpen) {
       const baseline = () => baselineOf(this.series);
       event = this.lifecycle.step(startMs, this.#evaluation(verdict, context, baseline), context);
-      const sinceMs = this.lifecycle.openSinceMs;
+      const sinceMs = this.lifecycle.open?.startedAtMs;
       if (sinceMs !== undefined) this.#exclude(sinceMs);
     }
     this.#learn();

@@ -1,16 +1,9 @@
 import { systemClock } from '../../base/clock.ts';
-import type { TrafficBlock } from '../../detect/detector.ts';
-import type { SeriesHour } from '../../detect/drift/drift-detectors.ts';
+import type { Detector } from '../../detect/detector.ts';
 import type { DetectOptions } from '../../detect/options/detect-options.ts';
 import type { ClickHouseClient } from '../../sink/clickhouse.ts';
 import { readHours } from '../../sink/windows/read-hours.ts';
 import { readTraffic } from '../../sink/windows/read-traffic.ts';
-
-/** A detector, or a test's stand-in. */
-interface Backfillable {
-  backfillTraffic(blocks: Iterable<TrafficBlock>, untilMs: number): void;
-  backfillHours(hours: Iterable<SeriesHour>): void;
-}
 
 /**
  * Backfills eight days: requests per model, hours per series. Yields between pieces.
@@ -19,7 +12,7 @@ interface Backfillable {
  */
 export async function backfillPast(
   client: ClickHouseClient,
-  detector: Backfillable,
+  detector: Pick<Detector, 'backfillTraffic' | 'backfillHours'>,
   untilMs: number,
   { quantiles, max_series }: Pick<DetectOptions, 'quantiles' | 'max_series'>,
   requireLead: () => void,

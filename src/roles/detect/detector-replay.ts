@@ -111,7 +111,7 @@ export class DetectorReplay {
     const past = await this.#learnable(untilMs - detector.historyMs, untilMs);
     await backfillPast(client, detector, past.fromMs, config.detect, requireLead);
     for await (const block of this.#pastBlocks(detector, past)) {
-      detector.warmUpAll(block.map(({ windows }) => windows));
+      detector.warmUp(block.map(({ windows }) => windows));
     }
     return detector;
   }

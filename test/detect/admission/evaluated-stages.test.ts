@@ -6,6 +6,7 @@ import { detectOptions } from '../../scenarios/run-scenario.ts';
 import { scenarioStartMs } from '../../scenarios/scenario-windows.ts';
 import { SeededRandom } from '../../scenarios/seeded-random.ts';
 import { summarizeWindow } from '../../scenarios/summarize-window.ts';
+import { loadState } from '../load-state.ts';
 
 const windowMs = 10_000;
 const none = { service: '', version: '', request_type: '', region: '', host: '', tenant: '' };
@@ -140,7 +141,7 @@ describe('Stages of a series', () => {
     }
     const next = new Detector(options);
     const parts = new Map([...first.save()].map(({ name, bytes }) => [name, bytes]));
-    for (const _ of next.load(parts));
+    loadState(next, parts);
     for (const { windows, nowMs, startMs } of all.slice(77)) next.observe(windows, nowMs, startMs);
     expect(stateOf(next)).toEqual(stateOf(one));
   });

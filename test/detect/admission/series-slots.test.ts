@@ -7,6 +7,7 @@ import { detectOptions } from '../../scenarios/run-scenario.ts';
 import { scenarioStartMs } from '../../scenarios/scenario-windows.ts';
 import { SeededRandom } from '../../scenarios/seeded-random.ts';
 import { summarizeWindow } from '../../scenarios/summarize-window.ts';
+import { loadState } from '../load-state.ts';
 
 const windowMs = 10_000;
 const blockWindows = 12;
@@ -240,7 +241,7 @@ describe('Slots are the same', () => {
       }
       const next = new Detector(optionsOf(4));
       const parts = new Map([...first.save()].map(({ name, bytes }) => [name, bytes]));
-      for (const _ of next.load(parts));
+      loadState(next, parts);
       for (const { windows, nowMs, startMs } of all.slice(savedAt)) {
         next.observe(windows, nowMs, startMs);
       }

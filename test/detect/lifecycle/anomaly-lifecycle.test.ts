@@ -137,18 +137,19 @@ describe('AnomalyLifecycle', () => {
     expect(life.step(clear)).toBe('resolved 2');
   });
 
-  it.each<[string, string | undefined, boolean, string | undefined]>([
-    ['the same event: it is kept', 'own', true, 'own'],
-    ['another one: it replaces the own one', 'other', true, undefined],
-    ['none, though it was published: it is over', undefined, true, undefined],
-    ['none, and it never was: it is kept, not emitted', undefined, false, 'own'],
-  ])('is reconciled with what is published: %s', (_, published, isPublished, kept) => {
+  const other = anomalyFixture({ id: 'f'.repeat(32), started_at: iso(startMs) });
+  it.each<[string, (own: AnomalyEvent) => AnomalyEvent | undefined, boolean]>([
+    ['the same event: it is kept', (own) => own, true],
+    ['a later revision: it replaces the own one', (own) => ({ ...own, revision: 2 }), true],
+    ['another one: it replaces the own one', () => other, true],
+    ['none, though it was published: it is over', () => undefined, true],
+    ['none, and it never was: it is kept, not emitted', () => undefined, false],
+  ])('is reconciled with what is published: %s', (_, publishedOf, isPublished) => {
     const life = new Life();
     life.step(anomalous);
     const own = life.lifecycle.open?.event as AnomalyEvent;
-    const other = anomalyFixture({ id: 'f'.repeat(32), started_at: iso(startMs) });
-    const open = published === undefined ? undefined : published === 'own' ? own : other;
-    const isOver = life.lifecycle.reconcile(open, () => isPublished);
+    const published = publishedOf(own);
+    const isOver = life.lifecycle.reconcile(published, () => isPublished);
     expect(isOver).toBe(published === undefined && isPublished);
     if (isOver) {
       expect(life.lifecycle.isOpen).toBe(false);
@@ -156,7 +157,8 @@ describe('AnomalyLifecycle', () => {
     }
     // Kept without a publication, it opens in the next anomalous window.
     expect(life.step(anomalous)).toBe(published === undefined ? 'opened 1' : nothing);
-    expect(life.lifecycle.open?.event.id).toBe(kept === 'own' ? own.id : other.id);
+    const { id, revision } = published ?? own;
+    expect(life.lifecycle.open?.event).toMatchObject({ id, revision });
   });
 });
 

@@ -257,7 +257,7 @@ describe('the error rates of a detector', () => {
       for (const from of [restartAt, restartAt - 120]) {
         const next = new Detector(short);
         next.restore(JSON.parse(JSON.stringify(before)));
-        for (const present of windows.slice(from, restartAt)) next.warmUp(present);
+        for (const present of windows.slice(from, restartAt)) next.warmUp([present]);
         expect(next.open).toEqual(before);
         // Without any window before, its last windows are those since.
         const { summary: _, ...resolved } = all[1] as AnomalyEvent;

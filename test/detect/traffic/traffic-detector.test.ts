@@ -294,7 +294,7 @@ describe('the traffic of a detector', () => {
     for (const history of [0, 30, 120]) {
       const next = new Detector(short);
       next.restore(JSON.parse(JSON.stringify(all.slice(0, 1))));
-      for (const past of windows.slice(240 - history, 240)) next.warmUp(past);
+      for (const past of windows.slice(240 - history, 240)) next.warmUp([past]);
       expect(next.open).toEqual(all.slice(0, 1));
       expect(outline(observe(next, windows.slice(240), 240))).toEqual(['a no_data resolved']);
       expect(next.open).toEqual([]);
@@ -306,7 +306,7 @@ describe('the traffic of a detector', () => {
       present(at, at >= 200 && at < 260 ? [{ model: 'b' }] : both),
     );
     const next = detectorOf(['a', 'b']);
-    for (const past of windows.slice(0, 205)) next.warmUp(past);
+    for (const past of windows.slice(0, 205)) next.warmUp([past]);
     expect(outline(observe(next, windows.slice(205), 205))).toEqual([
       'a no_data opened',
       'a no_data resolved',

@@ -3,6 +3,7 @@ import { Detector } from '../../../src/detect/detector.ts';
 import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import { Random } from '../../../src/generate/random.ts';
 import type { SeriesWindow } from '../../../src/series/series-window.ts';
+import { loadState } from '../../detect/load-state.ts';
 import { CompletedWindows, type VersionDurations } from '../completed-windows.ts';
 import { drawWindow } from '../draw-window.ts';
 import { type NullFamily, nullFamilies, windowMs, windowsPerDay } from '../null-families.ts';
@@ -122,7 +123,7 @@ function release(
   past: ReadonlyMap<string, Buffer>,
 ) {
   const detector = newDetector();
-  for (const _ of detector.load(past));
+  loadState(detector, past);
   const traffic = new Traffic(order, ratePerSecond);
   // Moments are drawn one after the other, those of the past too. Requests of its last minute may still run.
   for (let window = 0; window < learning; window++) {
